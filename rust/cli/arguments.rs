@@ -6,7 +6,7 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use evenkeel::scenario::{Overrides, Scenario};
+use evenkeel::scenario::{Overrides, Scenario, Setting};
 
 use super::scenario;
 
@@ -19,6 +19,17 @@ pub(super) struct ScenarioArguments {
     /// Draw random numbers from this seed instead of the scenario's
     #[arg(long, value_name = "N")]
     seed: Option<u64>,
+    #[command(flatten)]
+    set: SetArguments,
+}
+
+// Keys of the scenario that the command line sets.
+#[derive(Debug, Args)]
+pub(super) struct SetArguments {
+    /// Set a key of the scenario, such as topology.leaves=8 or failure[0].at=10us; may be given
+    /// several times
+    #[arg(long = "set", value_name = "KEY=VALUE")]
+    pub(super) settings: Vec<Setting>,
 }
 
 // A policy that overrides the scenario's.
@@ -46,7 +57,7 @@ impl ScenarioArguments {
     /// The overrides that the arguments make, with those of `policy` if the command has it.
     pub(super) fn overrides(&self, policy: Option<&PolicyArgument>) -> Overrides {
         let policy = policy.and_then(|argument| argument.policy.clone());
-        Overrides { policy, seed: self.seed }
+        Overrides { policy, seed: self.seed, settings: self.set.settings.clone() }
     }
 
     /// Reads the scenario with these overrides.

@@ -6,6 +6,7 @@ use clap::Args;
 use evenkeel::report::human;
 use evenkeel::scenario::{Overrides, RailScenario, Scenario};
 
+use super::arguments::SetArguments;
 use super::{SCENARIO_HELP, Status, output, rails, scenario};
 
 const EXAMPLES: &str = "\
@@ -24,6 +25,8 @@ pub(super) struct Arguments {
     /// The scenarios' files
     #[arg(value_name = "FILE", required = true)]
     files: Vec<PathBuf>,
+    #[command(flatten)]
+    set: SetArguments,
     /// Print each scenario as TOML with every key, its value, and the origin of the value
     #[arg(long)]
     explain: bool,
@@ -32,11 +35,14 @@ pub(super) struct Arguments {
 /// Checks every file, also after an invalid one.
 pub(super) fn run(arguments: &Arguments) -> anyhow::Result<Status> {
     let mut status = Status::Done;
+    let settings = arguments.set.settings.clone();
+    let overrides = Overrides { settings, ..Overrides::default() };
     for path in &arguments.files {
         let checked = match RailScenario::is_in(path) {
-            true => rails::load(path).map(|it| (rails::verdict(path, &it), it.render())),
-            false => scenario::load(path, &Overrides::default())
-                .map(|it| (verdict(path, &it), it.render())),
+            true => {
+                rails::load(path, &overrides).map(|it| (rails::verdict(path, &it), it.render()))
+            }
+            false => scenario::load(path, &overrides).map(|it| (verdict(path, &it), it.render())),
         };
         match checked {
             // The verdict becomes a comment, so that the whole output is TOML.

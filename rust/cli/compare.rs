@@ -1,5 +1,6 @@
 //! `evenkeel compare`: a scenario under several policies and seeds.
 
+use std::convert::Infallible;
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
 use std::thread;
@@ -11,6 +12,7 @@ use evenkeel::scenario::{Overrides, RailScenario};
 use evenkeel::study::{self, Comparison, Finished, Indicators, RunNumbers, Statistics};
 use serde::Serialize;
 
+use super::arguments::SetArguments;
 use super::progress::Bars;
 use super::{SCENARIO_HELP, Status, incomplete, output, rails, scenario};
 
@@ -59,6 +61,7 @@ pub(super) struct Arguments {
     /// The policies, separated by commas (see: evenkeel list policies); jobs with a policy of
     /// their own keep it
     #[arg(long, value_name = "A,B,C", value_delimiter = ',', required = true)]
+    #[arg(value_parser = trimmed)]
     policies: Vec<String>,
     /// Run each policy under this many consecutive seeds
     #[arg(long, value_name = "N", default_value_t = 1)]
@@ -67,6 +70,8 @@ pub(super) struct Arguments {
     /// The first seed, instead of the scenario's
     #[arg(long, value_name = "N")]
     seed: Option<u64>,
+    #[command(flatten)]
+    set: SetArguments,
     /// Simulate this many runs at the same time; more need more memory [default: one for each core]
     #[arg(long, value_name = "N")]
     jobs: Option<NonZeroUsize>,
@@ -110,6 +115,12 @@ struct Runs<T> {
     runs: Vec<T>,
 }
 
+/// A name of a list, which may have spaces after its commas.
+#[expect(clippy::unnecessary_wraps, reason = "a parser of values may fail")]
+fn trimmed(name: &str) -> Result<String, Infallible> {
+    Ok(name.trim().to_owned())
+}
+
 /// Simulates all runs and prints the comparison.
 pub(super) fn run(arguments: &Arguments) -> anyhow::Result<Status> {
     check_distinct(&arguments.policies)?;
@@ -117,8 +128,7 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<Status> {
     if RailScenario::is_in(&arguments.scenario) {
         return arguments.compare_rails();
     }
-    let overrides = Overrides { policy: None, seed: arguments.seed };
-    let scenario = scenario::read(&arguments.scenario, &overrides)?;
+    let scenario = scenario::read(&arguments.scenario, &arguments.overrides())?;
     let seeds = seeds(scenario.seed, arguments.seeds)?;
     let comparison = Comparison::new(&scenario, &arguments.policies, seeds)?;
     comparison.warnings().into_iter().for_each(output::warning);
@@ -150,6 +160,10 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<Status> {
 }
 
 impl Arguments {
+    fn overrides(&self) -> Overrides {
+        Overrides { policy: None, seed: self.seed, settings: self.set.settings.clone() }
+    }
+
     fn threads(&self) -> NonZeroUsize {
         let cores = || thread::available_parallelism().unwrap_or(NonZeroUsize::MIN);
         self.jobs.unwrap_or_else(cores)
@@ -179,7 +193,7 @@ impl Arguments {
         let runs = rails::RailComparison {
             path: &self.scenario,
             policies: &self.policies,
-            seed: self.seed,
+            overrides: &self.overrides(),
             threads: self.threads(),
         };
         rails::compare(&runs, |runs| {
@@ -246,7 +260,8 @@ fn warn_of_fluid(finished: &[Finished]) {
 
 fn status(finished: &[Finished]) -> Status {
     // Every run that did not complete is reported, not only the first.
-    let all: Vec<Status> = finished.iter().map(incomplete::report).collect();
+    let all: Vec<Status> =
+        finished.iter().map(|it| incomplete::report(it, incomplete::TIME_LIMIT)).collect();
     if all.contains(&Status::Incomplete) { Status::Incomplete } else { Status::Done }
 }
 

@@ -93,7 +93,8 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<Status> {
         policy: experiment.setup.scheme.name.to_owned(),
         seed: experiment.setup.seed,
     };
-    let (single, recordings) = simulate(&experiment, &identity, &destination)?;
+    let (mut single, recordings) = simulate(&experiment, &identity, &destination)?;
+    single.add_printed_warnings(&experiment.warnings);
     let fct = experiment.fct_table(single.outcome());
     let (topology, outcome) = (&experiment.setup.topology, single.outcome());
     let number = |node| experiment.node_number(node);
@@ -112,7 +113,8 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<Status> {
     });
     let copies = recordings.iter().zip(&copies);
     let copies = copies.map(|(recording, copy)| (recording.name.as_str(), copy as Writer<'_>));
-    single.report(&destination, &tables.chain(copies).collect::<Vec<_>>())
+    let others = tables.chain(copies).collect::<Vec<_>>();
+    single.report(&destination, &others, "SIMULATOR_STOP_TIME")
 }
 
 /// A file that was recorded during the run.

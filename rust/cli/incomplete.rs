@@ -7,14 +7,16 @@ use evenkeel::units::Span;
 
 use super::{Status, output};
 
-/// Reports a run that did not complete as an error, and returns the resulting status.
-pub(super) fn report(finished: &Finished) -> Status {
+/// The key of the time limit in a scenario.
+pub(super) const TIME_LIMIT: &str = "time_limit";
+
+/// Reports a run that did not complete as an error, and returns the resulting status. `limit` is
+/// the key of its time limit.
+pub(super) fn report(finished: &Finished, limit: &str) -> Status {
     let reason = match finished.verdict {
         Verdict::Completed => return Status::Done,
-        Verdict::Stalled => "it stalled (no event that is left can complete it)",
-        Verdict::TimeLimit => {
-            "it reached its time limit (time_limit, or SIMULATOR_STOP_TIME of the HPCC family)"
-        }
+        Verdict::Stalled => "it stalled (no event that is left can complete it)".to_owned(),
+        Verdict::TimeLimit => format!("it reached its time limit ({limit})"),
     };
     let summary = &finished.summary;
     output::error(&format!(

@@ -39,8 +39,8 @@ pub(super) fn run(
 pub(super) struct RailComparison<'a> {
     pub(super) path: &'a Path,
     pub(super) policies: &'a [String],
-    /// Overrides the seed of the scenario.
-    pub(super) seed: Option<u64>,
+    /// Overrides of the scenario.
+    pub(super) overrides: &'a Overrides,
     /// The most runs at the same time.
     pub(super) threads: NonZeroUsize,
 }
@@ -50,10 +50,11 @@ pub(super) fn compare(
     comparison: &RailComparison<'_>,
     show: impl FnOnce(Vec<RailSummary>) -> anyhow::Result<()>,
 ) -> anyhow::Result<Status> {
-    let RailComparison { path, policies, seed, threads } = *comparison;
-    let scenarios = policies
-        .iter()
-        .map(|policy| RailScenario::load(path, &Overrides { policy: Some(policy.clone()), seed }));
+    let RailComparison { path, policies, overrides, threads } = *comparison;
+    let scenarios = policies.iter().map(|policy| {
+        let policy = Some(policy.clone());
+        RailScenario::load(path, &Overrides { policy, ..overrides.clone() })
+    });
     let scenarios = scenarios.collect::<Result<Vec<RailScenario>, _>>()?;
     scenarios.iter().flat_map(|scenario| &scenario.warnings).for_each(|it| output::warning(it));
     let finished = study::compare_rails(&scenarios, threads)?;
@@ -64,8 +65,8 @@ pub(super) fn compare(
 }
 
 /// Reads and resolves the scenario with rails at `path`.
-pub(super) fn load(path: &Path) -> anyhow::Result<RailScenario> {
-    Ok(RailScenario::load(path, &Overrides::default())?)
+pub(super) fn load(path: &Path, overrides: &Overrides) -> anyhow::Result<RailScenario> {
+    Ok(RailScenario::load(path, overrides)?)
 }
 
 /// The line of `evenkeel check` for a valid scenario.

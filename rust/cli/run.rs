@@ -16,7 +16,7 @@ use super::record::Recording;
 use super::single::{self, Destination, Kind};
 use super::threads::ThreadsArgument;
 use super::timeline::Timeline;
-use super::{SCENARIO_HELP, Status, hpcc, rails, scenario};
+use super::{SCENARIO_HELP, Status, hpcc, incomplete, rails, scenario};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -79,7 +79,7 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<Status> {
     let destination = Destination::open(&arguments.results, &[])?;
     let identity = scenario::identity(&scenario);
     let setup = scenario.setup();
-    let resolved = resolved(&identity, &scenario);
+    let resolved = resolved(&identity, &scenario, &destination);
     let mut recording = Recording::begin(&scenario, &identity, &destination)?;
     let other = on_one_thread(arguments, &scenario);
     let threads = arguments.threads.for_run(&setup, other);
@@ -104,6 +104,7 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<Status> {
     };
     let mut single = single::simulate(&identity, &setup, kind, &destination)?;
     timeline.map(|timeline| timeline.end(&setup, single.outcome())).transpose()?;
+    single.add_printed_warnings(&scenario.warnings);
     let mut tables = Vec::new();
     if let Some(recording) = recording {
         let (profile, written) = recording.end()?;
@@ -122,7 +123,7 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<Status> {
     let copies: Vec<_> = copies.collect();
     let written = tables.iter().zip(&copies);
     others.extend(written.map(|((table, _), copy)| (table.name(), copy as Writer<'_>)));
-    single.report(&destination, &others)
+    single.report(&destination, &others, incomplete::TIME_LIMIT)
 }
 
 /// Why a run is not divided among threads, if there is a reason.
@@ -137,12 +138,10 @@ fn on_one_thread(arguments: &Arguments, scenario: &Scenario) -> Option<&'static 
     }
 }
 
-/// The scenario with every default. The path of the original file is left out, so that results are
-/// the same bytes everywhere.
-fn resolved(identity: &Identity, scenario: &Scenario) -> String {
-    format!(
-        "{}\n# Resolved; paths are relative to the original file.\n\n{}",
-        identity.header(),
-        scenario.render()
-    )
+/// The scenario with every default, which runs again from where it is written: paths are relative
+/// to that, so that results are the same bytes wherever a project lies.
+fn resolved(identity: &Identity, scenario: &Scenario, destination: &Destination) -> String {
+    let Some(folder) = destination.folder() else { return String::new() };
+    let text = scenario.render_in(folder);
+    format!("{}\n# Resolved; paths are relative to this file.\n\n{text}", identity.header())
 }

@@ -2,6 +2,7 @@
 
 use std::fs::File;
 use std::io::{self, BufWriter, Seek};
+use std::path::Path;
 
 use anyhow::anyhow;
 use evenkeel::fabric::{FlowRecord, Outcome, Setup, Watch};
@@ -41,6 +42,8 @@ pub(super) struct Single<'a> {
     outcome: Outcome,
     /// `flows.csv`, if it was written during the run.
     flows: Option<File>,
+    /// How many of the summary's warnings, the first ones, were printed before the run.
+    printed_warnings: usize,
 }
 
 impl Destination {
@@ -50,6 +53,11 @@ impl Destination {
         let format = if arguments.json { Format::Json } else { Format::Table };
         let folder = arguments.out.as_ref().map(|out| Folder::open_for(out, others));
         Ok(Self { folder: folder.transpose()?, format })
+    }
+
+    /// The folder of the results, if they are kept.
+    pub(super) fn folder(&self) -> Option<&Path> {
+        self.folder.as_ref().map(Folder::path)
     }
 
     /// An unnamed file for data that are written during a run; `None` if no results are kept.
@@ -123,7 +131,7 @@ pub(super) fn simulate<'a>(
         (Err(fault), None) => return Err(fault.into()),
     };
     flows.end(&outcome)?;
-    Ok(Single { identity, setup, finished, outcome, flows: scratch })
+    Ok(Single { identity, setup, finished, outcome, flows: scratch, printed_warnings: 0 })
 }
 
 /// `flows.csv` of a run whose flows are written as they complete; nothing if they are not kept.
@@ -167,17 +175,25 @@ impl Single<'_> {
         &self.outcome
     }
 
+    /// Adds warnings to the results that were printed before the run.
+    pub(super) fn add_printed_warnings(&mut self, warnings: &[String]) {
+        let all = &mut self.finished.summary.warnings;
+        all.splice(0..0, warnings.iter().cloned());
+        self.printed_warnings += warnings.len();
+    }
+
     /// Adds the course of the run to its results.
     pub(super) fn add_profile(&mut self, profile: Profile) {
         self.finished.summary.record = Some(profile);
     }
 
     /// Writes the results folder with the files `others`, prints the results, and reports a run
-    /// that did not complete.
+    /// that did not complete: `limit` is the key of its time limit.
     pub(super) fn report(
         &self,
         to: &Destination,
         others: &[(&str, Writer<'_>)],
+        limit: &str,
     ) -> anyhow::Result<Status> {
         if let Some(folder) = &to.folder {
             self.keep(folder, others)?;
@@ -189,8 +205,9 @@ impl Single<'_> {
                 output::print(&format!("results   {}\n", kept_in(to.folder.as_ref())))?;
             }
         }
-        self.finished.summary.warnings.iter().for_each(|warning| output::warning(warning));
-        Ok(incomplete::report(&self.finished))
+        let warnings = self.finished.summary.warnings.iter().skip(self.printed_warnings);
+        warnings.for_each(|warning| output::warning(warning));
+        Ok(incomplete::report(&self.finished, limit))
     }
 
     fn keep(&self, folder: &Folder, others: &[(&str, Writer<'_>)]) -> anyhow::Result<()> {

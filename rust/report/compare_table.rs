@@ -25,7 +25,9 @@ const HEADINGS: [&str; 10] = [
 /// The maximum width of the policy column, in characters; longer names continue in the next line.
 const POLICY_WIDTH: usize = 12;
 
-/// A table with a row for each policy, in the order in which the policies first occur in `runs`.
+/// A table with a row for each policy, in the order in which the policies first occur in `runs`,
+/// and after those the ones with a run that did not complete, whose messages that did complete
+/// are no measure: they have no FCT.
 /// With several seeds a row holds means, and below the means of times half their 95 % intervals.
 ///
 /// CCT is the completion time of the whole workload, `/bound` is CCT over the lower bound, and
@@ -39,9 +41,12 @@ pub fn compare_table(runs: &[Summary]) -> String {
     }
     let mut table = plain();
     table.set_header(HEADINGS);
+    let of = |policy: &str| runs.iter().filter(|run| run.policy == policy).collect::<Vec<_>>();
+    // A mean over the runs that completed is that of the quick ones.
+    let is_incomplete = |policy: &&str| of(policy).iter().any(|run| run.cct_ns.is_none());
+    policies.sort_by_key(is_incomplete);
     for policy in policies {
-        let of_policy: Vec<&Summary> = runs.iter().filter(|run| run.policy == policy).collect();
-        table.add_row(row(policy, &of_policy));
+        table.add_row(row(policy, &of(policy)));
     }
     for column in table.column_iter_mut() {
         column.set_constraint(ColumnConstraint::ContentWidth);
@@ -98,7 +103,7 @@ fn row(policy: &str, runs: &[&Summary]) -> [String; 10] {
         wrapped(&display_name(policy)),
         cct,
         spread(|run| run.slowdown).ratio(),
-        spread(|run| run.fct_ns.p99).times(),
+        spread(|run| run.cct_ns.and(run.fct_ns.p99)).times(),
         if queue.count == 0 { "-".to_owned() } else { human::bytes(queue.mean) },
         count(|run| Some(run.packets?.retransmitted)),
         count(|run| Some(run.packets?.dropped)),

@@ -26,6 +26,7 @@ mod study_folder;
 mod summary;
 mod table;
 pub mod trace_files;
+mod transport;
 mod twin;
 mod twin_table;
 
@@ -50,6 +51,7 @@ pub use run_table::run_table;
 pub use study_folder::{StudyFolder, StudyFolderError};
 pub use summary::{Fct, Packets, Qps, State, Summary, write_summary};
 pub use table::list_table;
+pub use transport::TransportSummary;
 pub use twin::{Count, Difference, Side, TOLERANCE, Twin};
 pub use twin_table::twin_table;
 

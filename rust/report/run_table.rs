@@ -2,7 +2,7 @@
 
 use super::human;
 use super::table::{finish, plain};
-use super::{JobSummary, Packets, State, Summary};
+use super::{JobSummary, Packets, State, Summary, TransportSummary};
 use crate::balance::display_name;
 use crate::fluid::Fidelity;
 
@@ -57,11 +57,9 @@ fn rows(summary: &Summary) -> Vec<(&'static str, String)> {
     ]);
     rows.extend(summary.packets.iter().flat_map(packets));
     rows.extend(queues(summary).map(|queues| ("queues", queues)));
-    rows.extend([
-        ("links", format!("{} at most", human::bytes(summary.link_bytes_max as f64))),
-        ("QPs", qps(summary)),
-        ("contexts", contexts(summary)),
-    ]);
+    rows.extend([("links", format!("{} at most", human::bytes(summary.link_bytes_max as f64)))]);
+    rows.extend(summary.transport.as_ref().map(|it| ("transport", transport(it))));
+    rows.extend([("QPs", qps(summary)), ("contexts", contexts(summary))]);
     rows.extend(summary.state.as_ref().map(|it| ("state", state(it))));
     rows.push(("work", work(summary)));
     rows
@@ -83,6 +81,16 @@ fn packets(packets: &Packets) -> [(&'static str, String); 2] {
         count(packets.out_of_order)
     );
     [("packets", fates), ("", others)]
+}
+
+fn transport(transport: &TransportSummary) -> String {
+    format!(
+        "{}, {}, {} delivery; retransmission timer {}",
+        transport.congestion_control,
+        transport.recovery,
+        transport.delivery,
+        human::nanoseconds(transport.retransmit_timeout_ns)
+    )
 }
 
 fn queues(summary: &Summary) -> Option<String> {
@@ -122,8 +130,13 @@ fn cct(summary: &Summary) -> String {
 fn fct(summary: &Summary) -> String {
     let fct = &summary.fct_ns;
     let shown = |ns: Option<f64>| ns.map_or_else(|| "-".to_owned(), human::nanoseconds);
+    // Those that complete early are the quick ones.
+    let of = match summary.messages - summary.messages_completed {
+        0 => String::new(),
+        _ => format!("; of the {} that completed", summary.messages_completed),
+    };
     format!(
-        "min {}, mean {}, p50 {}, p99 {}, max {}",
+        "min {}, mean {}, p50 {}, p99 {}, max {}{of}",
         shown(fct.min),
         shown(fct.mean),
         shown(fct.p50),

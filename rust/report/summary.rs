@@ -5,7 +5,7 @@ use std::io::{self, Write};
 
 use serde::Serialize;
 
-use super::{Cost, Identity, JobSummary, VERSION};
+use super::{Cost, Identity, JobSummary, TransportSummary, VERSION};
 use crate::endpoint::Spans;
 use crate::fabric::{Outcome, QpCounts};
 use crate::fluid::Fidelity;
@@ -28,7 +28,8 @@ pub struct Summary {
     /// Whether the run moved packets or flows of bytes; absent if packets.
     #[serde(skip_serializing_if = "is_packet")]
     pub fidelity: Fidelity,
-    /// Where a fluid run is not meant to be trusted; absent if there is nothing to say.
+    /// Where a fluid run is not meant to be trusted, and what out of proportion decided the result
+    /// of a run, such as a timer; absent if there is nothing to say.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub warnings: Vec<String>,
     /// Hosts of the topology.
@@ -65,6 +66,9 @@ pub struct Summary {
     pub queue_bytes_mean: Option<f64>,
     /// The most bytes that one direction of a link carried.
     pub link_bytes_max: u64,
+    /// The transport, with what `auto` became; absent of a fluid run.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub transport: Option<TransportSummary>,
     /// Queue pairs of the NICs, and those that splitters added.
     pub qps: Qps,
     /// State that policies keep; `None` of a fluid run.
@@ -234,6 +238,7 @@ impl Summary {
             queue_bytes_max: Some(outcome.queue_bytes_max.get()),
             queue_bytes_mean: Some(outcome.queue_bytes_mean),
             link_bytes_max: outcome.link_bytes_max.get(),
+            transport: None,
             qps: outcome.qps.into(),
             state: Some(State::of(outcome)),
             jobs: Vec::new(),
@@ -244,6 +249,11 @@ impl Summary {
             wall_s: cost.wall.as_secs_f64(),
             peak_rss_bytes: cost.peak_rss_bytes,
         }
+    }
+
+    /// Adds the transport of the run, and remarks on what decided its result.
+    pub(crate) fn with_transport(self, transport: TransportSummary, remarks: Vec<String>) -> Self {
+        Self { transport: Some(transport), warnings: [self.warnings, remarks].concat(), ..self }
     }
 
     /// Adds the jobs of the run's workload.
@@ -260,6 +270,7 @@ impl Summary {
             pfc_pauses: None,
             queue_bytes_max: None,
             queue_bytes_mean: None,
+            transport: None,
             state: None,
             packet_hops: None,
             ..self

@@ -1,5 +1,7 @@
 //! Which line, default or override each value of a scenario is from.
 
+use std::path::{Component, Path, PathBuf};
+
 use super::resolved::Scenario;
 
 /// A key of a resolved scenario.
@@ -71,6 +73,9 @@ impl Scenario {
             return ValueOrigin::CommandLine;
         }
         let source = &self.origin.source;
+        if source.is_set(key) {
+            return ValueOrigin::CommandLine;
+        }
         // `policy = "reps"` of a job is the name of its policy.
         let policy = || source.line_of(key.strip_suffix(".name")?).filter(|_| is_of_job(key));
         source.line_of(key).or_else(policy).map_or(ValueOrigin::Default, ValueOrigin::Line)
@@ -79,10 +84,32 @@ impl Scenario {
     /// The resolved scenario as TOML, each line with a comment that says where its value is
     /// from. It parses back to the same scenario; paths in it are relative to the original file.
     pub fn render(&self) -> String {
+        self.render_with(&|path| path.to_owned())
+    }
+
+    /// The same with paths that are relative to `folder`, for a file in it; a path is absolute
+    /// where there is no way from one folder to the other.
+    pub fn render_in(&self, folder: &Path) -> String {
+        let [own, there] = [self.origin.folder(), folder].map(|folder| {
+            let folder = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
+            let absolute = folder.canonicalize().or_else(|_| std::path::absolute(folder));
+            absolute.unwrap_or_else(|_| folder.to_owned())
+        });
+        self.render_with(&|path| {
+            let whole = own.join(path);
+            relative(&whole, &there).unwrap_or(whole).display().to_string()
+        })
+    }
+
+    fn render_with(&self, path_of: &dyn Fn(&str) -> String) -> String {
         let mut text = String::new();
         let mut open = String::new();
         for Explained { key, value, from } in self.explain() {
             let (section, name) = sectioned(&key);
+            let value = match path_in(name, &value) {
+                Some(path) => toml::Value::String(path_of(&path)).to_string(),
+                None => value,
+            };
             if section != open {
                 let header = section.split('[').next().unwrap_or(section);
                 let header =
@@ -96,6 +123,42 @@ impl Scenario {
     }
 }
 
+/// The path that a key names, if it names a file.
+fn path_in(name: &str, value: &str) -> Option<String> {
+    let text = (name == "file").then(|| value.parse::<toml::Value>().ok())??;
+    text.as_str().map(str::to_owned)
+}
+
+/// The way to a file from a folder, both absolute. Names are compared as they are written, and
+/// `..` in them is resolved first.
+fn relative(file: &Path, folder: &Path) -> Option<PathBuf> {
+    let [file, folder] = [file, folder].map(lexically_normal);
+    let (mut to, mut from) = (file.components().peekable(), folder.components().peekable());
+    // On some systems paths begin with the name of a drive.
+    if to.peek() != from.peek() {
+        return None;
+    }
+    while to.peek().is_some() && to.peek() == from.peek() {
+        to.next();
+        from.next();
+    }
+    let up = from.map(|_| Component::ParentDir);
+    Some(up.chain(to).collect())
+}
+
+/// A path without `.` and `..`.
+fn lexically_normal(path: &Path) -> PathBuf {
+    let mut normal = PathBuf::new();
+    for component in path.components() {
+        match component {
+            Component::CurDir => {}
+            Component::ParentDir => drop(normal.pop()),
+            other => normal.push(other),
+        }
+    }
+    normal
+}
+
 /// True for the name of a job's policy.
 fn is_of_job(key: &str) -> bool {
     key.starts_with("job[") && key.ends_with("].policy.name")
@@ -104,4 +167,20 @@ fn is_of_job(key: &str) -> bool {
 /// The section of a path and the rest: `switch.ecn.step` is `ecn.step` in `switch`.
 fn sectioned(path: &str) -> (&str, &str) {
     path.split_once('.').unwrap_or(("", path))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_way_leads_from_one_folder_to_a_file_in_another() {
+        let way = |file: &str, folder: &str| {
+            relative(Path::new(file), Path::new(folder)).unwrap().display().to_string()
+        };
+        assert_eq!(way("/a/b/c.et", "/a/b"), "c.et");
+        assert_eq!(way("/a/b/c.et", "/a/out/run"), "../../b/c.et");
+        assert_eq!(way("/a/b/../traces/./c", "/a/b/x/.."), "../traces/c");
+        assert_eq!(way("/c", "/"), "c");
+    }
 }

@@ -53,6 +53,7 @@ pub use input::error::{Fault, ScenarioError};
 pub use input::located::{Key, Located};
 pub use input::overrides::Overrides;
 pub use input::position::Position;
+pub use input::settings::Setting;
 pub use rail::RailScenario;
 pub use rail::file::{
     HandlerSection, HostsSection, InNetworkSection, RailCommonSection, RailFailureName,

@@ -79,6 +79,11 @@ impl Typed {
     fn context(&self) -> Context<'_> {
         Context::in_folder(&self.source, &self.folder)
     }
+
+    /// The folder to which paths in the scenario are relative.
+    pub(super) fn folder(&self) -> &Path {
+        &self.folder
+    }
 }
 
 impl Scenario {
@@ -142,7 +147,7 @@ impl Scenario {
         overrides: &Overrides,
         existing: Option<Topology>,
     ) -> Result<Self, ScenarioError> {
-        let source = Source::read(text, path.display().to_string())?;
+        let source = Source::read(text, path.display().to_string())?.with(&overrides.settings)?;
         let folder = path.parent().unwrap_or(Path::new("")).to_owned();
         refuse_rails(&source)?;
         let fabric = existing.as_ref().map_or(Fabric::Described, |_| Fabric::Existing);

@@ -8,6 +8,7 @@ mod lower_bound;
 mod pool;
 mod queue_pairs;
 mod rails;
+mod remarks;
 pub mod reproduce;
 mod run;
 pub mod statistics;

@@ -2,13 +2,16 @@
 
 use std::sync::Arc;
 
+use super::remarks::remarks;
 use crate::collective::Chains;
 use crate::fabric::{
     self, Cut, Division, FixedWorkload, FlowRecord, Generate, Outcome, Program, Progress, Replay,
     Setup, Verdict, Watch, World,
 };
 use crate::fluid::{self, Estimate, Fidelity};
-use crate::report::{Cost, Identity, JobSummary, OpenMessages, Stopwatch, Summary};
+use crate::report::{
+    Cost, Identity, JobSummary, OpenMessages, Stopwatch, Summary, TransportSummary,
+};
 use crate::units::{Bytes, Span, Time};
 use crate::workload::Workload;
 use crate::workload::chakra::{ChakraError, Streaming};
@@ -149,8 +152,10 @@ fn run_posted<P: Program>(
 }
 
 fn finish(run: &Run<'_>, outcome: &Outcome, open: OpenMessages, cost: Cost) -> Finished {
+    let summary = Summary::new(run.identity, &run.setup.topology, outcome, run.bound, cost);
+    let remarks = remarks(run.setup, outcome, run.bound);
     Finished {
-        summary: Summary::new(run.identity, &run.setup.topology, outcome, run.bound, cost),
+        summary: summary.with_transport(TransportSummary::of(run.setup), remarks),
         verdict: outcome.verdict,
         ended: outcome.ended,
         open,

@@ -33,7 +33,8 @@ fn cct(example: &str, policy: &str) -> (f64, f64) {
 /// The completion time in nanoseconds under a seed.
 fn seeded(example: &str, policy: &str, seed: u64) -> f64 {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("examples").join(example);
-    let overrides = Overrides { policy: Some(policy.to_owned()), seed: Some(seed) };
+    let overrides =
+        Overrides { policy: Some(policy.to_owned()), seed: Some(seed), ..Overrides::default() };
     let scenario = Scenario::load(&path, &overrides).unwrap_or_else(|error| panic!("{error}"));
     let outcome = fabric::run(&scenario.setup(), &mut |_| {});
     outcome.cct.expect("it completed").as_ns_f64()

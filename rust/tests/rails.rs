@@ -17,7 +17,7 @@ fn example(name: &str) -> PathBuf {
 }
 
 fn scenario(name: &str, policy: &str) -> RailScenario {
-    let overrides = Overrides { policy: Some(policy.to_owned()), seed: None };
+    let overrides = Overrides { policy: Some(policy.to_owned()), ..Overrides::default() };
     RailScenario::load(&example(name), &overrides).unwrap_or_else(|error| panic!("{error}"))
 }
 
@@ -172,7 +172,7 @@ fn nezha_settles_within_a_tenth_of_the_best_static_split() {
                 "[workload]\nkind = \"all-reduce\"\nbytes = \"{bytes}B\"\noperations = 44\n\
                  [[rail]]\n{rails}\n"
             );
-            let overrides = Overrides { policy: Some("nezha".to_owned()), seed: None };
+            let overrides = Overrides { policy: Some("nezha".to_owned()), ..Overrides::default() };
             let scenario = RailScenario::parse(text, Path::new("r.toml"), &overrides).unwrap();
             let best = best_static_split(&scenario);
             let (_, outcome) = run(&scenario);

@@ -9,4 +9,5 @@ pub(super) mod overrides;
 pub(super) mod position;
 pub(super) mod reader;
 pub(super) mod section;
+pub(super) mod settings;
 pub(super) mod source;

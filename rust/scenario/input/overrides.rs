@@ -1,5 +1,7 @@
 //! Overrides of a scenario's file.
 
+use super::settings::Setting;
+
 /// The values that the command line sets in place of the file's.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Overrides {
@@ -7,4 +9,6 @@ pub struct Overrides {
     pub policy: Option<String>,
     /// The seed of every random draw.
     pub seed: Option<u64>,
+    /// Other keys, in this order, before the policy and the seed.
+    pub settings: Vec<Setting>,
 }

@@ -25,6 +25,13 @@ pub enum Position {
     },
     /// In a value that the command line sets.
     CommandLine,
+    /// In a key that the command line sets by its path.
+    Setting {
+        /// The path of the key.
+        key: String,
+        /// The value as typed.
+        value: String,
+    },
 }
 
 impl Position {
@@ -49,6 +56,7 @@ impl fmt::Display for Position {
             Self::Line { file, line, column, .. } => write!(f, "{file}:{line}:{column}"),
             Self::File { file } => f.write_str(file),
             Self::CommandLine => f.write_str("command line"),
+            Self::Setting { key, value } => write!(f, "--set {key}={value}"),
         }
     }
 }

@@ -10,6 +10,7 @@ use super::error::{Fault, ScenarioError};
 use super::located::Key;
 use super::message::fault_of;
 use super::position::Position;
+use super::settings::{self, Setting};
 
 /// Bytes of the text.
 type TextRange = Range<usize>;
@@ -21,11 +22,22 @@ struct Entry {
     value: TextRange,
 }
 
-/// A TOML text, and the positions of its keys.
+/// A key that the command line sets: where its name and its value stand in the text.
+#[derive(Debug)]
+struct SetKey {
+    name: TextRange,
+    value: TextRange,
+}
+
+/// A TOML text, and the positions of its keys. Keys that the command line sets follow the text of
+/// the file.
 #[derive(Debug)]
 pub(in crate::scenario) struct Source {
     file: String,
     text: String,
+    /// Bytes of the file; what follows is not its.
+    length: usize,
+    set: Vec<SetKey>,
     /// Where each line starts.
     lines: Vec<usize>,
     /// By path (`topology.leaves`, `failure[0].link`).
@@ -41,14 +53,45 @@ impl Source {
         let refused = parsed.err();
         let starts = text.match_indices('\n').map(|(end, _)| end + 1);
         let lines = std::iter::once(0).chain(starts).collect();
-        let source = Self { file, text, lines, entries };
+        let (length, set) = (text.len(), Vec::new());
+        let source = Self { file, text, length, set, lines, entries };
         refused.map_or(Ok(()), |error| Err(source.not_toml(&error)))?;
         Ok(source)
     }
 
+    /// The same with keys that the command line sets in place of the file's.
+    pub(in crate::scenario) fn with(mut self, settings: &[Setting]) -> Result<Self, ScenarioError> {
+        for Setting { key, value } in settings {
+            let mut add = |text: &str| {
+                self.text.push_str(text);
+                self.text.len() - text.len()..self.text.len()
+            };
+            let set = SetKey { name: add(key), value: add(value) };
+            self.set.push(set);
+        }
+        let mut entries = BTreeMap::new();
+        collect_table(&self.merged()?, &Key::ROOT, &mut entries);
+        self.entries = entries;
+        Ok(self)
+    }
+
+    /// The keys and values of the file, and those that the command line sets.
+    fn merged(&self) -> Result<DeTable<'_>, ScenarioError> {
+        let file = DeTable::parse(&self.text[..self.length]);
+        let mut table = file.expect("the text was parsed when it was read").into_inner();
+        for SetKey { name, value } in &self.set {
+            let (key, text) = (&self.text[name.clone()], &self.text[value.clone()]);
+            settings::apply(&mut table, key, text, value).map_err(|reason| {
+                let reason = format!("{key}: {reason}");
+                ScenarioError::new(self.at(value), Fault::Syntax { reason })
+            })?;
+        }
+        Ok(table)
+    }
+
     /// Its keys and values.
     pub(in crate::scenario) fn document(&self) -> DeTable<'_> {
-        DeTable::parse(&self.text).expect("the text was parsed when it was read").into_inner()
+        self.merged().expect("keys were set when the text was read")
     }
 
     /// The fault of a value that serde rejects.
@@ -67,7 +110,14 @@ impl Source {
     /// The line of the key with that path, from 1.
     pub(in crate::scenario) fn line_of(&self, path: &str) -> Option<usize> {
         let entry = self.entries.get(path)?;
-        Some(self.line_and_column(entry.name.start).0)
+        (entry.name.start < self.length || self.set.is_empty())
+            .then(|| self.line_and_column(entry.name.start).0)
+    }
+
+    /// True if the command line sets the key with that path, or a section around it.
+    pub(in crate::scenario) fn is_set(&self, path: &str) -> bool {
+        let is_set = |entry: &Entry| self.set.iter().any(|set| set.value == entry.value);
+        self.entries.get(path).is_some_and(is_set)
     }
 
     /// The text of the value of a key.
@@ -105,6 +155,10 @@ impl Source {
     }
 
     fn at(&self, range: &TextRange) -> Position {
+        if let Some(set) = self.set.iter().find(|set| set.value == *range) {
+            let text = |range: &TextRange| self.text[range.clone()].to_owned();
+            return Position::Setting { key: text(&set.name), value: text(&set.value) };
+        }
         let start = range.start.min(self.text.len());
         let (line, column) = self.line_and_column(start);
         let text = self.text[self.lines[line - 1]..].lines().next().unwrap_or("").to_owned();

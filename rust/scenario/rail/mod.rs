@@ -66,7 +66,7 @@ impl RailScenario {
     /// # Errors
     /// As [`RailScenario::load`].
     pub fn parse(text: String, path: &Path, overrides: &Overrides) -> Result<Self, ScenarioError> {
-        let source = Source::read(text, path.display().to_string())?;
+        let source = Source::read(text, path.display().to_string())?.with(&overrides.settings)?;
         let context = Context::of(&source);
         let mut file = RailFile::read(&source)?;
         let typed = file.policy.clone();

@@ -92,7 +92,8 @@ fn a_resolved_scenario_parses_back_to_itself() {
 
 #[test]
 fn explain_names_the_origin_of_each_value() {
-    let overrides = Overrides { policy: Some("spray".into()), seed: Some(7) };
+    let overrides =
+        Overrides { policy: Some("spray".into()), seed: Some(7), ..Overrides::default() };
     let text = "[topology]\nleaves = 4\n[switch]\necn = { kmin = \"1KB\" }\n[[failure]]\n\
         link = \"leaf0-spine1\"\n";
     let scenario = Scenario::parse(text, "test", Path::new(""), &overrides).unwrap();

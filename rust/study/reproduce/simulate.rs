@@ -230,7 +230,8 @@ impl Job<'_> {
     pub(in crate::study) fn prepare(&self, site: Site<'_>) -> Result<Prepared, StudyError> {
         let table = self.group.scenario(self.combination);
         let table = table.map_err(|reason| self.invalid(site, reason))?;
-        let overrides = Overrides { policy: None, seed: self.seed_of(&table) };
+        let seed = self.seed_of(&table);
+        let overrides = Overrides { seed, ..Overrides::default() };
         let text = toml::to_string(&table).expect("a table is TOML");
         let fault = |error: ScenarioError| self.invalid(site, error.fault.to_string());
         let name = &self.group.name;

@@ -1,5 +1,6 @@
 //! `evenkeel run`.
 
+use std::fs;
 use std::fs::OpenOptions;
 use std::process::Stdio;
 
@@ -181,6 +182,20 @@ fn the_resolved_scenario_runs_as_the_original() {
         flows.lines().skip(1).map(str::to_owned).collect::<Vec<_>>()
     };
     assert_eq!(run("small.toml", "a"), run("a/scenario.toml", "b"));
+    // Files are found from there, too, and again from where that run was written.
+    for folder in ["in", "in/traces", "out"] {
+        fs::create_dir(bench.path(folder)).unwrap();
+    }
+    let matrix = "Nodes 8\nConnections 2\n0->4 id 1 size 40000\n3->5 id 2 size 90000\n";
+    bench.write("in/traces/two.cm", matrix);
+    let workload = "kind = \"connection-matrix\"\nfile = \"traces/../traces/two.cm\"\n";
+    let (fabric, _) = SMALL.split_once("kind = \"all-to-all\"").unwrap();
+    bench.write("in/matrix.toml", &format!("{fabric}{workload}"));
+    let first = run("in/matrix.toml", "out/c");
+    assert!(bench.read("out/c/scenario.toml").contains("file = \"../../in/traces/two.cm\""));
+    assert_eq!(run("out/c/scenario.toml", "d"), first);
+    assert!(bench.read("d/scenario.toml").contains("file = \"../in/traces/two.cm\""));
+    assert_eq!(run("d/scenario.toml", "out/e"), first);
 }
 
 #[test]
@@ -286,4 +301,39 @@ fn recorded_tables_are_in_the_folder_and_their_sums_are_those_of_the_run() {
     let (ports, links) = (table("ports.csv"), table("links.csv"));
     let (carried, all) = (sum(&ports, "carried_bytes"), sum(&links, "bytes"));
     assert!(carried <= all && carried * 10 > all * 9, "{carried} of {all}");
+}
+
+#[test]
+fn keys_are_set_on_the_command_line() {
+    let bench = Bench::with_small();
+    let set = ["--set", "topology.hosts_per_leaf=2", "--set", "workload.bytes = 64KB"];
+    let left = bench.evenkeel(&[&["run", "small.toml", "--json"][..], &set].concat());
+    assert_eq!((left.status, &left.json()["hosts"]), (0, &4.into()), "{left:?}");
+    let bytes = bench.evenkeel(&["run", "small.toml", "--out", "a", set[2], set[3]]);
+    assert_eq!(bytes.status, 0, "{bytes:?}");
+    assert!(bench.read("a/scenario.toml").contains("bytes = \"64KB\"  # command line"));
+    // A failure of the list, a section that the file does not have, and a policy as a text.
+    bench.write("down.toml", &format!("{SMALL}\n[[failure]]\nlink = \"leaf0-spine0\"\n"));
+    let explain =
+        |setting: &str| bench.evenkeel(&["check", "down.toml", "--explain", "--set", setting]);
+    assert!(explain("failure[0].at=7us").out.contains("at = \"7us\"  # command line"));
+    assert!(explain("failure.0.at=7us").out.contains("at = \"7us\"  # command line"));
+    assert!(explain("record.ports=none").out.contains("[record]\n"));
+    assert!(
+        explain("switch.ecn={ step = \"90KB\" }")
+            .out
+            .contains("ecn.step = \"90KB\"  # command line")
+    );
+    for (setting, words) in [
+        ("topology.leafs=3", vec!["--set topology.leafs=3: ", "did you mean 'leaves'"]),
+        ("topology.leaves=many", vec!["--set topology.leaves=many: ", "topology.leaves"]),
+        ("topology.leaves=0", vec!["--set topology.leaves=0: ", "at least 1"]),
+        ("failure[3].at=7us", vec!["--set failure[3].at=7us: ", "there is no element 3"]),
+        ("topology", vec!["expected KEY=VALUE"]),
+    ] {
+        bench.evenkeel(&["run", "down.toml", "--set", setting]).expect_invalid(&words);
+    }
+    let compared = ["compare", "small.toml", "--policies", "ecmp, spray", "--json", set[0], set[1]];
+    let compared = bench.evenkeel(&compared);
+    assert_eq!(compared.json()["runs"][1]["policy"], "spray", "{compared:?}");
 }

@@ -10,7 +10,8 @@ use evenkeel::scenario::{Overrides, Scenario};
 /// The setup of an example under a policy and a seed.
 pub(super) fn setup(example: &str, policy: &str, seed: u64) -> Setup {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("examples").join(example);
-    let overrides = Overrides { policy: Some(policy.to_owned()), seed: Some(seed) };
+    let overrides =
+        Overrides { policy: Some(policy.to_owned()), seed: Some(seed), ..Overrides::default() };
     Scenario::load(&path, &overrides).unwrap_or_else(|error| panic!("{error}")).setup()
 }
 
