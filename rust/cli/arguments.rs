@@ -8,6 +8,7 @@ use std::path::PathBuf;
 use clap::Args;
 use evenkeel::scenario::{Overrides, Scenario, Setting};
 
+use super::memory::MemoryArgument;
 use super::scenario;
 
 // A scenario, and a seed that overrides its own.
@@ -21,6 +22,8 @@ pub(super) struct ScenarioArguments {
     seed: Option<u64>,
     #[command(flatten)]
     set: SetArguments,
+    #[command(flatten)]
+    pub(super) memory: MemoryArgument,
 }
 
 // Keys of the scenario that the command line sets.
@@ -57,7 +60,12 @@ impl ScenarioArguments {
     /// The overrides that the arguments make, with those of `policy` if the command has it.
     pub(super) fn overrides(&self, policy: Option<&PolicyArgument>) -> Overrides {
         let policy = policy.and_then(|argument| argument.policy.clone());
-        Overrides { policy, seed: self.seed, settings: self.set.settings.clone() }
+        Overrides {
+            policy,
+            seed: self.seed,
+            most_memory: self.memory.limit(),
+            settings: self.set.settings.clone(),
+        }
     }
 
     /// Reads the scenario with these overrides.

@@ -3,10 +3,13 @@
 use std::path::{Path, PathBuf};
 
 use clap::Args;
+use evenkeel::fluid::Fidelity;
 use evenkeel::report::human;
 use evenkeel::scenario::{Overrides, RailScenario, Scenario};
+use evenkeel::study;
 
 use super::arguments::SetArguments;
+use super::memory::MemoryArgument;
 use super::{SCENARIO_HELP, Status, output, rails, scenario};
 
 const EXAMPLES: &str = "\
@@ -17,7 +20,7 @@ Examples:
 
 /// Check scenarios without running them
 ///
-/// Prints a line for each valid file, and for each invalid one its error, which names the file, the
+/// Prints a line for each valid file, with what a run of it will take on one thread, and for each invalid one its error, which names the file, the
 /// line, the value and what is expected.
 #[derive(Debug, Args)]
 #[command(after_long_help = format!("{EXAMPLES}\n{SCENARIO_HELP}"))]
@@ -27,6 +30,8 @@ pub(super) struct Arguments {
     files: Vec<PathBuf>,
     #[command(flatten)]
     set: SetArguments,
+    #[command(flatten)]
+    memory: MemoryArgument,
     /// Print each scenario as TOML with every key, its value, and the origin of the value
     #[arg(long)]
     explain: bool,
@@ -36,7 +41,8 @@ pub(super) struct Arguments {
 pub(super) fn run(arguments: &Arguments) -> anyhow::Result<Status> {
     let mut status = Status::Done;
     let settings = arguments.set.settings.clone();
-    let overrides = Overrides { settings, ..Overrides::default() };
+    let most_memory = arguments.memory.limit();
+    let overrides = Overrides { settings, most_memory, ..Overrides::default() };
     for path in &arguments.files {
         let checked = match RailScenario::is_in(path) {
             true => {
@@ -75,12 +81,26 @@ fn verdict(path: &Path, scenario: &Scenario) -> String {
         format!(", policy {} for {name}", own.scheme.name)
     });
     format!(
-        "{}: ok ({}, {switches}, {}, {}{jobs}, policy {}{})",
+        "{}: ok ({}, {switches}, {}, {}{jobs}, policy {}{}{})",
         path.display(),
         human::plural(u64::from(topology.host_count()), "host"),
         human::plural(topology.links().len() as u64, "link"),
         human::plural(scenario.messages(), "message"),
         scenario.scheme.name,
-        own.collect::<String>()
+        own.collect::<String>(),
+        effort(scenario)
+    )
+}
+
+/// What a run will take, roughly; empty where that is not estimated.
+fn effort(scenario: &Scenario) -> String {
+    if scenario.traces.is_some() || scenario.fidelity == Fidelity::Fluid {
+        return String::new();
+    }
+    let run = study::estimate(&scenario.setup(), scenario.messages());
+    format!(
+        ", about {} and {}",
+        human::bytes(run.memory.get() as f64),
+        human::seconds(run.cpu.as_secs_f64())
     )
 }

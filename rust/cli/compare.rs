@@ -7,12 +7,14 @@ use std::thread;
 
 use anyhow::{anyhow, bail};
 use clap::{Args, ValueEnum};
+use evenkeel::fluid::Fidelity;
 use evenkeel::report::{self, Summary};
 use evenkeel::scenario::{Overrides, RailScenario};
 use evenkeel::study::{self, Comparison, Finished, Indicators, RunNumbers, Statistics};
 use serde::Serialize;
 
 use super::arguments::SetArguments;
+use super::memory::MemoryArgument;
 use super::progress::Bars;
 use super::{SCENARIO_HELP, Status, incomplete, output, rails, scenario};
 
@@ -72,6 +74,8 @@ pub(super) struct Arguments {
     seed: Option<u64>,
     #[command(flatten)]
     set: SetArguments,
+    #[command(flatten)]
+    memory: MemoryArgument,
     /// Simulate this many runs at the same time; more need more memory [default: one for each core]
     #[arg(long, value_name = "N")]
     jobs: Option<NonZeroUsize>,
@@ -129,6 +133,10 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<Status> {
         return arguments.compare_rails();
     }
     let scenario = scenario::read(&arguments.scenario, &arguments.overrides())?;
+    if scenario.traces.is_none() && scenario.fidelity == Fidelity::Packet {
+        let one = study::estimate(&scenario.setup(), scenario.messages());
+        arguments.memory.check(&one)?;
+    }
     let seeds = seeds(scenario.seed, arguments.seeds)?;
     let comparison = Comparison::new(&scenario, &arguments.policies, seeds)?;
     comparison.warnings().into_iter().for_each(output::warning);
@@ -161,7 +169,12 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<Status> {
 
 impl Arguments {
     fn overrides(&self) -> Overrides {
-        Overrides { policy: None, seed: self.seed, settings: self.set.settings.clone() }
+        Overrides {
+            policy: None,
+            seed: self.seed,
+            most_memory: self.memory.limit(),
+            settings: self.set.settings.clone(),
+        }
     }
 
     fn threads(&self) -> NonZeroUsize {

@@ -10,6 +10,7 @@ mod hpcc;
 mod incomplete;
 mod init;
 mod list;
+mod memory;
 mod merge;
 mod output;
 mod plot;

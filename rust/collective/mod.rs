@@ -236,6 +236,12 @@ impl Collective {
         self.name.starts_with("hierarchical")
     }
 
+    /// How many messages the collective has, if no block is empty.
+    pub fn messages(&self, plan: &Plan) -> u128 {
+        let segments = u128::from(plan.channels) * u128::from(plan.chunks);
+        (self.cost)(plan).messages.saturating_mul(segments)
+    }
+
     /// The messages of the collective and their dependencies.
     ///
     /// # Errors

@@ -155,16 +155,18 @@ impl Scenario {
         let origin = Typed { source, file, folder };
         let mut file = origin.file.clone();
         file.apply(overrides);
-        Self::resolve_file(path, Arc::new(origin), file, existing)
+        let world = World { existing, most_memory: overrides.most_memory };
+        Self::resolve_file(path, Arc::new(origin), file, world)
     }
 
     fn resolve_file(
         path: &Path,
         origin: Arc<Typed>,
         mut file: ScenarioFile,
-        existing: Option<Topology>,
+        world: World,
     ) -> Result<Self, ScenarioError> {
         let context = &origin.context();
+        let existing = world.existing;
         let fabric_is = existing.as_ref().map_or(Fabric::Described, |_| Fabric::Existing);
         let time_limit = limits::general(context, &file.general)?;
         let seed = *file.general.seed;
@@ -181,6 +183,7 @@ impl Scenario {
             seed,
             may_generate: fabric_is == Fabric::Described
                 && *file.general.fidelity == Fidelity::Packet,
+            most_memory: world.most_memory,
         };
         let (sent, traces) = messages(context, &mut file, ground, fabric_is)?;
         let ResolvedWorkload { workload, warnings } = sent;
@@ -344,6 +347,7 @@ impl Scenario {
             host_of_node: &self.host_of_node,
             seed,
             may_generate: self.workload.chains.is_some(),
+            most_memory: None,
         };
         other.workload = Arc::new(job::resolve(&context, &mut typed.clone(), ground)?.workload);
         for own in &mut other.job_policies {
@@ -351,6 +355,14 @@ impl Scenario {
         }
         Ok(other)
     }
+}
+
+/// Where a file is resolved.
+struct World {
+    /// The fabric, if it exists already.
+    existing: Option<Topology>,
+    /// The memory that the messages of a collective may take; any if `None`.
+    most_memory: Option<Bytes>,
 }
 
 /// The inputs of the fabric's resolution.

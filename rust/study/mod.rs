@@ -4,6 +4,7 @@
 //! their order depend neither on the number of threads nor on the order in which runs finish.
 
 mod compare;
+mod estimate;
 mod lower_bound;
 mod pool;
 mod queue_pairs;
@@ -18,6 +19,7 @@ pub use compare::{
     Comparison, ComparisonRun, Indicators, MetricStatistics, Observer, PolicyStatistics,
     RunNumbers, Standing, Statistics, compare, reference_topology,
 };
+pub use estimate::{Estimate, estimate};
 pub use lower_bound::{lower_bound, wire};
 pub use pool::in_order;
 pub use queue_pairs::{CountMethod, QueuePairs, queue_pairs};

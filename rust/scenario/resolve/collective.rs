@@ -18,6 +18,9 @@ const BARRIER_BYTES: Bytes = Bytes::new(8);
 /// they take 0.8 GB. \[inferred\]
 const MANY_MESSAGES: u64 = 1 << 22;
 
+/// Memory of a message and its dependencies before it is sent.
+const BYTES_OF_MESSAGE: u128 = 60;
+
 /// The messages of a collective.
 pub(super) fn resolve(
     site: &Site<'_>,
@@ -51,9 +54,27 @@ pub(super) fn resolve(
         section.streaming.fill(StreamingName::Yes);
         return Ok(chains.into_workload().into());
     }
+    check_memory(site, section, collective.messages(&plan))?;
     let workload = collective.build(&plan).map_err(|error| refused(site, section, error))?;
     let workload = StepAfter::from(*section.step_after).apply(workload);
     delayed(site, workload, &section.start_jitter)
+}
+
+/// Refuses more messages than fit into memory.
+fn check_memory(
+    site: &Site<'_>,
+    section: &CollectiveSection,
+    messages: u128,
+) -> Result<(), ScenarioError> {
+    let bytes = messages.saturating_mul(BYTES_OF_MESSAGE);
+    let Some(most) = site.ground.most_memory.filter(|most| bytes > most.get().into()) else {
+        return Ok(());
+    };
+    let key = section.ranks.key();
+    let value = section.ranks.map_or_else(String::new, |ranks| ranks.to_string());
+    let amount = format!("{messages} messages take {} GB of memory", bytes.div_ceil(1_000_000_000));
+    let limit = format!("{} GB, which is available", most.get() / 1_000_000_000);
+    Err(site.context.fault(key, Fault::TooLarge { key: key.to_string(), value, amount, limit }))
 }
 
 /// The chains of a collective whose messages are generated during the run.

@@ -5,6 +5,7 @@ use crate::scenario::file::workload::CommonSection;
 use crate::scenario::input::context::Context;
 use crate::scenario::input::located::Located;
 use crate::topology::Topology;
+use crate::units::Bytes;
 use crate::workload::Workload;
 
 /// The fabric of a scenario.
@@ -36,6 +37,8 @@ pub(in crate::scenario) struct Ground<'a> {
     /// Whether messages may be generated during the run: a workload is all that is sent, in
     /// packets, on this program's own fabric.
     pub may_generate: bool,
+    /// The memory that the messages of a collective may take; any if `None`.
+    pub most_memory: Option<Bytes>,
 }
 
 /// The context of one workload.

@@ -186,7 +186,8 @@ fn the_resolved_scenario_runs_as_the_original() {
     for folder in ["in", "in/traces", "out"] {
         fs::create_dir(bench.path(folder)).unwrap();
     }
-    let matrix = "Nodes 8\nConnections 2\n0->4 id 1 size 40000\n3->5 id 2 size 90000\n";
+    let matrix =
+        "Nodes 8\nConnections 2\n0->4 id 1 start 0 size 40000\n3->5 id 2 start 0 size 90000\n";
     bench.write("in/traces/two.cm", matrix);
     let workload = "kind = \"connection-matrix\"\nfile = \"traces/../traces/two.cm\"\n";
     let (fabric, _) = SMALL.split_once("kind = \"all-to-all\"").unwrap();

@@ -1,0 +1,94 @@
+//! What a run will take, estimated before it is made.
+
+use std::time::Duration;
+
+use crate::fabric::Setup;
+use crate::ids::HostId;
+use crate::topology::Routes;
+use crate::units::Bytes;
+use crate::workload::Message;
+
+/// Memory of a program without a run.
+const PROGRAM: u64 = 8 << 20;
+
+/// Memory of a host with its share of the fabric, on fat-trees of 1,024 to 131,072 hosts.
+const PER_HOST: u64 = 12 << 10;
+
+/// Memory of a message with its flow: 2.1 million messages of a ring of 1,024 take 546 MB.
+const PER_MESSAGE: u64 = 260;
+
+/// Memory of both ends of a queue pair: an all-to-all of 1,024 with a million of them takes 1.72 GB
+/// with its messages.
+const PER_QUEUE_PAIR: u64 = 1_400;
+
+/// Time for a packet to cross a link, and for a message: see `docs/speed.md` for the former, by the
+/// size of the fabric.
+const HOP: Duration = Duration::from_nanos(400);
+const MESSAGE: Duration = Duration::from_micros(2);
+
+/// How many messages are looked at for the mean length of a path.
+const SAMPLE: usize = 1_000;
+
+/// What a run will take, to within a factor of two where nothing is lost.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Estimate {
+    /// Messages of the workload.
+    pub messages: u64,
+    /// Pairs of hosts and message streams, each with a queue pair or, where messages are split,
+    /// several.
+    pub streams: u64,
+    /// Packets that cross a link, acknowledgements among them.
+    pub packet_hops: u64,
+    /// Memory on one thread.
+    pub memory: Bytes,
+    /// Time of one processor.
+    pub cpu: Duration,
+}
+
+/// Estimates a run of packets. Its workload has `messages` messages, more than those of the setup
+/// if they come to be during the run.
+pub fn estimate(setup: &Setup, messages: u64) -> Estimate {
+    let workload = &setup.workload;
+    let mut streams: Vec<_> = workload.messages.iter().map(stream).collect();
+    streams.sort_unstable();
+    streams.dedup();
+    let hosts = u64::from(setup.topology.host_count());
+    let planned = workload.messages.len() as u64;
+    let streams = streams.len() as u64;
+    let packets = packets(setup, messages);
+    let packet_hops = (packets as f64 * mean_hops(setup)) as u64;
+    let memory = PROGRAM + hosts * PER_HOST + planned * PER_MESSAGE + streams * PER_QUEUE_PAIR;
+    let cpu = HOP.as_secs_f64() * packet_hops as f64 + MESSAGE.as_secs_f64() * messages as f64;
+    Estimate {
+        messages,
+        streams,
+        packet_hops,
+        memory: Bytes::new(memory),
+        cpu: Duration::from_secs_f64(cpu),
+    }
+}
+
+fn stream(message: &Message) -> (HostId, HostId, u32) {
+    (message.src, message.dst, message.stream)
+}
+
+/// Data packets and acknowledgements.
+fn packets(setup: &Setup, messages: u64) -> u64 {
+    let payload = setup.nic.payload.get().max(1);
+    let of_message = |message: &Message| message.bytes.get().div_ceil(payload);
+    let data = setup.workload.messages.iter().map(of_message).sum::<u64>().max(messages);
+    data + (data / u64::from(setup.nic.ack.every.max(1))).max(messages)
+}
+
+/// Links that a packet crosses, on average over some messages from the first to the last.
+fn mean_hops(setup: &Setup) -> f64 {
+    let messages = &setup.workload.messages;
+    let routes = Routes::new(&setup.topology, &|_| true);
+    let step = messages.len().div_ceil(SAMPLE).max(1);
+    let hops = messages
+        .iter()
+        .step_by(step)
+        .map(|message| routes.path_ports(message.src, message.dst, 0).len() as f64);
+    let (sum, count) = hops.fold((0.0, 0.0), |(sum, count), hops| (sum + hops, count + 1.0));
+    if count == 0.0 { 0.0 } else { sum / count }
+}
