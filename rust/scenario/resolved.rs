@@ -23,8 +23,8 @@ use crate::nic::NicConfig;
 use crate::record::Recording;
 use crate::topology::Topology;
 use crate::units::{Bytes, Time};
-use crate::workload::Workload;
 use crate::workload::chakra::{ChakraError, Streaming};
+use crate::workload::{Workload, read_text};
 
 /// A valid scenario: all faults have been found before it exists.
 #[derive(Debug, Clone)]
@@ -93,7 +93,7 @@ impl Scenario {
     /// Fails if the file, a file that it names, or an override is invalid.
     pub fn load(path: &Path, overrides: &Overrides) -> Result<Self, ScenarioError> {
         let file = path.display().to_string();
-        let text = std::fs::read_to_string(path);
+        let text = read_text(path);
         let text = text.map_err(|reason| ScenarioError::unreadable(file, reason))?;
         Self::resolve(text, path, overrides, None)
     }

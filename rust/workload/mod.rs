@@ -12,6 +12,8 @@ mod permutation;
 mod shift;
 mod start_jitter;
 mod step_after;
+#[cfg(feature = "fabric")]
+mod text_file;
 pub mod training;
 
 pub use error::WorkloadError;
@@ -21,6 +23,8 @@ pub use permutation::Permutation;
 pub use shift::Shift;
 pub use start_jitter::StartJitter;
 pub use step_after::StepAfter;
+#[cfg(feature = "fabric")]
+pub(crate) use text_file::read_text;
 
 use std::sync::Arc;
 

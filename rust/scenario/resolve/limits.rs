@@ -76,6 +76,14 @@ impl CandidateRun<'_> {
     pub(in crate::scenario) fn check(&self, context: &Context<'_>) -> Result<(), ScenarioError> {
         let messages = &self.workload.messages;
         let last = messages.iter().map(|message| message.start).max().unwrap_or(Time::ZERO);
+        let sections = self.file.workload.iter().chain(&self.file.job);
+        let starts = sections.filter_map(|section| section.common.start.given());
+        if let Some(start) =
+            starts.into_iter().find(|it| Time::ZERO.saturating_add(**it) >= self.time_limit)
+        {
+            let expected = format!("it must be earlier than time_limit = {}", self.time_limit);
+            return Err(context.invalid(&start, expected));
+        }
         if last >= self.time_limit {
             let expected = format!("it must be later than the start of the last message, {last}");
             let limit = self.file.general.time_limit.with(self.time_limit);
