@@ -191,7 +191,9 @@ impl Scenario {
         let common = job_policy::Common { typed, scheme: &scheme, nic: &nic, workload: &workload };
         let job_policies = job_policy::resolve(context, &mut file, common)?;
         let recording = recording(context, &file, &topology, fabric_is)?;
-        let file_warnings = [built.warnings, warnings].concat();
+        let empty = (origin.source.is_empty() && fabric_is == Fabric::Described)
+            .then(|| format!("{}: the file has no keys: all are defaults", path.display()));
+        let file_warnings = [built.warnings, warnings, Vec::from_iter(empty)].concat();
         let unused = origin.file.policy.unused(context, &file.policy, &SHARED_PARAMETERS);
         let run = limits::CandidateRun {
             file: &file,

@@ -107,6 +107,11 @@ impl Source {
         self.entries.contains_key(key.path())
     }
 
+    /// True if it has no section and no key.
+    pub(in crate::scenario) fn is_empty(&self) -> bool {
+        self.entries.is_empty()
+    }
+
     /// The line of the key with that path, from 1.
     pub(in crate::scenario) fn line_of(&self, path: &str) -> Option<usize> {
         let entry = self.entries.get(path)?;
