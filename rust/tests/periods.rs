@@ -41,9 +41,9 @@ struct Period {
 
 impl Case {
     fn all() -> Vec<Self> {
-        let all = POLICIES.iter().flat_map(|&policy| {
-            CONTROLS.iter().map(move |&control| Self { policy, control })
-        });
+        let all = POLICIES
+            .iter()
+            .flat_map(|&policy| CONTROLS.iter().map(move |&control| Self { policy, control }));
         all.collect()
     }
 
