@@ -105,7 +105,7 @@ mod tests {
             short[0].starts_with("the retransmission timer of 1.000us is shorter"),
             "{short:?}"
         );
-        let lossy = "[[failure]]\nlink = \"host0-leaf0\"\nkind = \"loss\"\nrate = \"1/10\"\n";
+        let lossy = "[[failure]]\nlink = \"host0-leaf0\"\nkind = \"loss\"\nrate = \"1/2\"\n";
         let long = remarks_on(lossy);
         assert!(long[0].contains("timer of 1.000ms is"), "{long:?}");
         assert!(long[0].contains("times the bound"), "{long:?}");
