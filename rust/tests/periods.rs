@@ -51,9 +51,9 @@ struct Period {
 
 impl Case {
     fn all() -> Vec<Self> {
-        let all = POLICIES
-            .iter()
-            .flat_map(|&policy| CONTROLS.iter().map(move |&control| Self { policy, control }));
+        let all = POLICIES.iter().flat_map(|&policy| {
+            TRANSPORTS.iter().map(move |&transport| Self { policy, transport })
+        });
         all.collect()
     }
 
