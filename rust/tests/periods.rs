@@ -1,6 +1,7 @@
 //! Whether collectives repeat exactly: `docs/fast-forward.md` has the table.
 //!
-//! `EVENKEEL_LONG_TESTS=1 INSTA_UPDATE=always cargo test --test integration periods` writes it anew.
+//! `EVENKEEL_LONG_TESTS=1 INSTA_UPDATE=always cargo test --test integration periods` writes it
+//! anew.
 
 use std::fs;
 use std::path::Path;

@@ -1,5 +1,7 @@
 //! Workloads: messages, the computation of hosts between them, and their dependencies.
 
+mod blocks;
+mod chains;
 pub mod chakra;
 pub mod connection_matrix;
 mod error;
@@ -16,6 +18,9 @@ mod step_after;
 mod text_file;
 pub mod training;
 
+pub(crate) use blocks::{Blocks, equal_blocks};
+pub use chains::{ChainPlace, Chains};
+pub(crate) use chains::{ChainShape, ring_block};
 pub use error::WorkloadError;
 pub use incast::Incast;
 pub use job::{Job, JobSpec, JobsError};
@@ -28,7 +33,6 @@ pub(crate) use text_file::read_text;
 
 use std::sync::Arc;
 
-use crate::collective::Chains;
 use crate::ids::{HostId, MessageId, TaskId};
 use crate::units::{Bytes, Span, Time};
 

@@ -107,9 +107,10 @@ impl Source {
         self.entries.contains_key(key.path())
     }
 
-    /// True if it has no section and no key.
-    pub(in crate::scenario) fn is_empty(&self) -> bool {
-        self.entries.is_empty()
+    /// What a user should know of the text: that it says nothing, if it should and does not.
+    pub(in crate::scenario) fn remarks(&self, should_speak: bool) -> Vec<String> {
+        let empty = || format!("{}: the file has no keys: all are defaults", self.file);
+        Vec::from_iter((should_speak && self.entries.is_empty()).then(empty))
     }
 
     /// The line of the key with that path, from 1.

@@ -2,7 +2,7 @@
 
 use super::pattern::delayed;
 use super::site::{ResolvedWorkload, Site};
-use crate::collective::{self, Chains, Collective, CollectiveError, CollectiveKind, Plan};
+use crate::collective::{self, Collective, CollectiveError, CollectiveKind, Plan};
 use crate::ids::HostId;
 use crate::scenario::file::workload::generated::{CollectiveSection, DEFAULT_BYTES};
 use crate::scenario::file::workload::recorded::StreamingName;
@@ -10,7 +10,7 @@ use crate::scenario::input::context::{AtLeast, Lookup};
 use crate::scenario::input::error::{Fault, ScenarioError};
 use crate::scenario::input::located::Key;
 use crate::units::{Bytes, Span};
-use crate::workload::StepAfter;
+use crate::workload::{Chains, StepAfter};
 
 /// The default length of a barrier's message: a counter.
 const BARRIER_BYTES: Bytes = Bytes::new(8);

@@ -97,7 +97,8 @@ impl CandidateRun<'_> {
             return Err(self.too_large(context, amount, format!("{limit} s")));
         }
         let known = || messages.iter().map(|message| message.bytes).max().unwrap_or_default();
-        let longest = self.longest.unwrap_or_else(known);
+        let generated = self.workload.chains.as_ref().map(|chains| chains.longest());
+        let longest = self.longest.or(generated).unwrap_or_else(known);
         let of_jobs = self.job_policies.iter().map(|job| job.recovery);
         for recovery in [self.nic.recovery].into_iter().chain(of_jobs) {
             let limit = recovery.longest_message().filter(|&limit| longest > limit);

@@ -41,6 +41,17 @@ pub(in crate::scenario) struct Ground<'a> {
     pub most_memory: Option<Bytes>,
 }
 
+impl<'a> Ground<'a> {
+    /// The context where all messages are there from the beginning, whatever memory they take.
+    pub(in crate::scenario) fn new(
+        topology: &'a Topology,
+        host_of_node: &'a [Option<HostId>],
+        seed: u64,
+    ) -> Self {
+        Self { topology, host_of_node, seed, may_generate: false, most_memory: None }
+    }
+}
+
 /// The context of one workload.
 #[derive(Debug, Clone)]
 pub(in crate::scenario) struct Site<'a> {
