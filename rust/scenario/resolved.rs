@@ -176,8 +176,7 @@ impl Scenario {
             fabric(context, &mut file, Parts { nic: &nic, topology: &topology, time_limit })?;
         let ground = Ground {
             may_generate: fabric_is == Fabric::Described,
-            most_memory: world.most_memory,
-            ..Ground::new(&topology, &built.host_of_node, seed)
+            ..Ground::new(&topology, &built.host_of_node, seed, world.most_memory)
         };
         let (sent, traces) = messages(context, &mut file, ground, fabric_is)?;
         let ResolvedWorkload { workload, warnings } = sent;
@@ -188,7 +187,7 @@ impl Scenario {
         let remarks = origin.source.remarks(fabric_is == Fabric::Described);
         let file_warnings = [built.warnings, warnings, remarks].concat();
         let unused = origin.file.policy.unused(context, &file.policy, &SHARED_PARAMETERS);
-        let run = limits::CandidateRun {
+        limits::CandidateRun {
             file: &file,
             workload: &workload,
             longest: traces.as_ref().map(|traces| traces.longest()),
@@ -197,8 +196,8 @@ impl Scenario {
             job_policies: &job_policies,
             fabric: &fabric,
             time_limit,
-        };
-        run.check(context)?;
+        }
+        .check(context)?;
         Ok(Self {
             name: path.file_stem().unwrap_or_default().to_string_lossy().into_owned(),
             path: path.to_owned(),
@@ -339,7 +338,7 @@ impl Scenario {
         }
         let ground = Ground {
             may_generate: self.workload.chains.is_some(),
-            ..Ground::new(&self.topology, &self.host_of_node, seed)
+            ..Ground::new(&self.topology, &self.host_of_node, seed, None)
         };
         other.workload = Arc::new(job::resolve(&context, &mut typed.clone(), ground)?.workload);
         for own in &mut other.job_policies {
