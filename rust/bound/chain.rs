@@ -6,11 +6,10 @@ use std::collections::BTreeMap;
 
 use super::Wire;
 use super::idle_path::IdlePaths;
-use crate::collective::{ChainPlace, Chains};
 use crate::ids::{HostId, TaskId};
 use crate::topology::{Routes, Topology};
 use crate::units::{Bytes, Span};
-use crate::workload::{Message, StepAfter, Workload};
+use crate::workload::{ChainPlace, Chains, Message, StepAfter, Workload};
 
 /// The earliest start of each message and, after the messages, of each delay, in picoseconds from
 /// the first start. Tasks in a dependency cycle never start; they keep their scheduled start.

@@ -90,10 +90,13 @@ pub struct Bound {
 ///
 /// Messages between hosts that `routes` does not connect are ignored.
 pub fn bound(topology: &Topology, routes: &Routes, workload: &Workload, wire: &Wire) -> Bound {
+    let generated = chain::longest_generated(topology, routes, workload, wire);
+    // The packets of a load are not those of its messages: the last may be as short as any.
+    let of_load = Wire { cuts: Cuts::Anywhere { least: Bytes::new(1) }, ..*wire };
+    let wire = if workload.chains.is_some() { &of_load } else { wire };
     let paths = IdlePaths::of(topology, routes, workload, wire);
     let starts = chain::earliest_starts(workload, &paths);
-    let chain = chain::longest(workload, &starts, &paths)
-        .max(chain::longest_generated(topology, routes, workload, wire));
+    let chain = chain::longest(workload, &starts, &paths).max(generated);
     // The bounds other than the chain concern messages, not delays.
     let starts = &starts[..workload.messages.len()];
     let timeline = BoundInputs { workload, starts, paths: &paths };

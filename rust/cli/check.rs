@@ -3,13 +3,11 @@
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use evenkeel::fluid::Fidelity;
 use evenkeel::report::human;
 use evenkeel::scenario::{Overrides, RailScenario, Scenario};
-use evenkeel::study;
 
 use super::arguments::SetArguments;
-use super::memory::MemoryArgument;
+use super::memory::{self, MemoryArgument};
 use super::{SCENARIO_HELP, Status, output, rails, scenario};
 
 const EXAMPLES: &str = "\
@@ -20,8 +18,8 @@ Examples:
 
 /// Check scenarios without running them
 ///
-/// Prints a line for each valid file, with what a run of it will take on one thread, and for each invalid one its error, which names the file, the
-/// line, the value and what is expected.
+/// Prints a line for each valid file, with what a run of it will take on one thread, and for each
+/// invalid one its error, which names the file, the line, the value and what is expected.
 #[derive(Debug, Args)]
 #[command(after_long_help = format!("{EXAMPLES}\n{SCENARIO_HELP}"))]
 pub(super) struct Arguments {
@@ -94,10 +92,7 @@ fn verdict(path: &Path, scenario: &Scenario) -> String {
 
 /// What a run will take, roughly; empty where that is not estimated.
 fn effort(scenario: &Scenario) -> String {
-    if scenario.traces.is_some() || scenario.fidelity == Fidelity::Fluid {
-        return String::new();
-    }
-    let run = study::estimate(&scenario.setup(), scenario.messages());
+    let Some(run) = memory::estimate(scenario) else { return String::new() };
     format!(
         ", about {} and {}",
         human::bytes(run.memory.get() as f64),

@@ -7,7 +7,6 @@ use std::thread;
 
 use anyhow::{anyhow, bail};
 use clap::{Args, ValueEnum};
-use evenkeel::fluid::Fidelity;
 use evenkeel::report::{self, Summary};
 use evenkeel::scenario::{Overrides, RailScenario};
 use evenkeel::study::{self, Comparison, Finished, Indicators, RunNumbers, Statistics};
@@ -133,10 +132,7 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<Status> {
         return arguments.compare_rails();
     }
     let scenario = scenario::read(&arguments.scenario, &arguments.overrides())?;
-    if scenario.traces.is_none() && scenario.fidelity == Fidelity::Packet {
-        let one = study::estimate(&scenario.setup(), scenario.messages());
-        arguments.memory.check(&one)?;
-    }
+    arguments.memory.check(&scenario)?;
     let seeds = seeds(scenario.seed, arguments.seeds)?;
     let comparison = Comparison::new(&scenario, &arguments.policies, seeds)?;
     comparison.warnings().into_iter().for_each(output::warning);

@@ -4,8 +4,10 @@ use std::fs;
 
 use anyhow::bail;
 use clap::Args;
+use evenkeel::fluid::Fidelity;
 use evenkeel::report::human;
-use evenkeel::study::Estimate;
+use evenkeel::scenario::Scenario;
+use evenkeel::study::{self, Estimate};
 use evenkeel::units::Bytes;
 
 // Whether what is not expected to fit into memory is tried.
@@ -23,7 +25,8 @@ impl MemoryArgument {
     }
 
     /// Refuses a run that does not fit.
-    pub(super) fn check(&self, run: &Estimate) -> anyhow::Result<()> {
+    pub(super) fn check(&self, scenario: &Scenario) -> anyhow::Result<()> {
+        let Some(run) = estimate(scenario) else { return Ok(()) };
         let Some(limit) = self.limit().filter(|&limit| run.memory > limit) else { return Ok(()) };
         bail!(
             "the run needs about {} of memory ({}, {} queue pairs or more), and {} is available: \
@@ -34,6 +37,13 @@ impl MemoryArgument {
             human::bytes(limit.get() as f64)
         );
     }
+}
+
+/// What a run will take; `None` where that is not estimated: of traces that are read during the
+/// run, and of a fluid run.
+pub(super) fn estimate(scenario: &Scenario) -> Option<Estimate> {
+    let is_estimated = scenario.traces.is_none() && scenario.fidelity == Fidelity::Packet;
+    is_estimated.then(|| study::estimate(&scenario.setup(), scenario.messages()))
 }
 
 /// The memory that the system says is available, within the limit of the process's control group;

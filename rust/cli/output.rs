@@ -37,5 +37,39 @@ pub(super) fn note(text: &str) {
 
 /// Prints a line on standard error; failures are ignored, because there is nowhere to report them.
 fn print_error_line(text: &str) {
-    let _ = writeln!(io::stderr().lock(), "{}", text.trim_end());
+    let _ = writeln!(io::stderr().lock(), "{}", shown(text.trim_end()));
+}
+
+/// The most characters of a line of a message: what a file says may be echoed in it.
+const LONGEST_LINE: usize = 1_000;
+
+/// A message that cannot harm a terminal: control characters are escaped, long lines are cut.
+fn shown(text: &str) -> String {
+    let mut shown = String::new();
+    for line in text.split_inclusive('\n') {
+        for character in line.chars().take(LONGEST_LINE) {
+            match character {
+                '\n' | '\t' => shown.push(character),
+                _ if character.is_control() => shown.extend(character.escape_default()),
+                _ => shown.push(character),
+            }
+        }
+        let more = line.trim_end_matches('\n').chars().count().saturating_sub(LONGEST_LINE);
+        if more > 0 {
+            shown.push_str(&format!("... and {more} characters more\n"));
+        }
+    }
+    shown
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_a_file_says_is_escaped_and_cut() {
+        assert_eq!(shown("unknown key 'a\u{1b}[31m'\n\t^"), "unknown key 'a\\u{1b}[31m'\n\t^");
+        let long = shown(&format!("{}\nsecond", "y".repeat(LONGEST_LINE + 7)));
+        assert!(long.ends_with("yyy... and 7 characters more\nsecond"), "{long}");
+    }
 }

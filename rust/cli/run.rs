@@ -9,7 +9,6 @@ use evenkeel::fabric::Watch;
 use evenkeel::fluid::Fidelity;
 use evenkeel::report::{self, Identity, Writer};
 use evenkeel::scenario::{RailScenario, Scenario};
-use evenkeel::study;
 use evenkeel::timeline::Watches;
 
 use super::arguments::{PolicyArgument, ResultArguments, ScenarioArguments};
@@ -80,9 +79,7 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<Status> {
     let destination = Destination::open(&arguments.results, &[])?;
     let identity = scenario::identity(&scenario);
     let setup = scenario.setup();
-    if scenario.traces.is_none() && scenario.fidelity == Fidelity::Packet {
-        arguments.scenario.memory.check(&study::estimate(&setup, scenario.messages()))?;
-    }
+    arguments.scenario.memory.check(&scenario)?;
     let resolved = resolved(&identity, &scenario, &destination);
     let mut recording = Recording::begin(&scenario, &identity, &destination)?;
     let other = on_one_thread(arguments, &scenario);

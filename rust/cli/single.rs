@@ -8,10 +8,11 @@ use anyhow::anyhow;
 use evenkeel::fabric::{FlowRecord, Outcome, Setup, Watch};
 use evenkeel::fluid::Fidelity;
 use evenkeel::record::Profile;
-use evenkeel::report::{self, FlowsCsv, Folder, Identity, Writer};
+use evenkeel::report::{self, FlowsCsv, Folder, Identity, Writer, human};
 use evenkeel::scenario::Scenario;
 use evenkeel::study::{self, Finished, Run, RunObservers};
 use evenkeel::topology::Topology;
+use evenkeel::units::Time;
 use evenkeel::workload::chakra::Streaming;
 
 use super::arguments::ResultArguments;
@@ -114,6 +115,13 @@ pub(super) fn simulate<'a>(
     }
     let mut flows = StreamedFlows::begin(scratch.as_ref(), identity, setup)?;
     let bound = study::lower_bound(setup).time;
+    if setup.time_limit < Time::ZERO.saturating_add(bound) {
+        output::warning(&format!(
+            "the time limit of {} is less than the lower bound of the completion time, {}",
+            human::span(setup.time_limit.since(Time::ZERO)),
+            human::span(bound)
+        ));
+    }
     let bars = Bars::of_one();
     let bar = bars.start(progress::label(identity));
     let traced = traces.map(|(_, streaming)| streaming);

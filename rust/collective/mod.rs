@@ -25,15 +25,13 @@ mod ring;
 mod schedule;
 
 pub use algorithms::Algorithms;
-pub use chains::{ChainPlace, Chains};
 pub use error::CollectiveError;
 
-use chains::ChainShape;
-use schedule::{ScheduleBuilder, Segment, equal_blocks};
+use schedule::{ScheduleBuilder, Segment};
 
 use crate::ids::HostId;
 use crate::units::{Bytes, Span};
-use crate::workload::Workload;
+use crate::workload::{ChainShape, Workload, equal_blocks};
 
 /// The maximum number of messages of one collective: 2^28, whose records alone take 8 GiB.
 pub const MAX_MESSAGES: u64 = 1 << 28;

@@ -3,9 +3,9 @@
 //! Source: Huang et al., "GPipe: Efficient Training of Giant Neural Networks using Pipeline
 //! Parallelism" (NeurIPS 2019), section 2: the chunks are its micro-batches.
 
-use super::chains::ChainShape;
 use super::schedule::{OnArrival, ScheduleBuilder, Send};
 use super::{Collective, CollectiveKind, CostModel, Plan, ranks_and_bytes};
+use crate::workload::ChainShape;
 
 /// Name, source and cost of the algorithm.
 pub(super) const PIPELINE: Collective = Collective {

@@ -3,9 +3,9 @@
 //! Source: Patarasuk and Yuan, "Bandwidth Optimal All-reduce Algorithms for Clusters of
 //! Workstations", Journal of Parallel and Distributed Computing 69(2), 2009.
 
-use super::chains::ChainShape;
 use super::schedule::{OnArrival, ScheduleBuilder, Send};
 use super::{Collective, CollectiveKind, CostModel, Plan, ranks_and_bytes};
+use crate::workload::{ChainShape, ring_block};
 
 /// The registry line of the all-reduce.
 pub(super) const ALL_REDUCE: Collective = Collective {
@@ -14,15 +14,15 @@ pub(super) const ALL_REDUCE: Collective = Collective {
     summary: "all-reduce in 2(P-1) steps round a ring: reduce-scatter, then all-gather",
     source: "Patarasuk and Yuan, Bandwidth Optimal All-reduce Algorithms (2009)",
     cost: |plan| cost(plan, 2),
-    chain: Some(ChainShape::Ring(ALL_REDUCE_ROUNDS)),
-    steps: |schedule| steps(schedule, ALL_REDUCE_ROUNDS),
+    chain: Some(ChainShape::Ring(ALL_REDUCE_BEGINS)),
+    steps: |schedule| {
+        steps(schedule, ALL_REDUCE_BEGINS, &[OnArrival::Reduce, OnArrival::Replace]);
+    },
 };
 
-/// After the first round rank r holds the sum of block r + 1: it sends that one first.
-const ALL_REDUCE_ROUNDS: &[Round] = &[
-    Round { begin: 0, on_arrival: OnArrival::Reduce },
-    Round { begin: 1, on_arrival: OnArrival::Replace },
-];
+/// The block, relative to its own, that each rank sends first in each round. After the first round
+/// rank r holds the sum of block r + 1: it sends that one first.
+const ALL_REDUCE_BEGINS: &[isize] = &[0, 1];
 
 /// The registry line of the all-gather.
 pub(super) const ALL_GATHER: Collective = Collective {
@@ -31,11 +31,11 @@ pub(super) const ALL_GATHER: Collective = Collective {
     summary: "all-gather in P-1 steps round a ring",
     source: "Patarasuk and Yuan, Bandwidth Optimal All-reduce Algorithms (2009)",
     cost: |plan| cost(plan, 1),
-    chain: Some(ChainShape::Ring(ALL_GATHER_ROUNDS)),
-    steps: |schedule| steps(schedule, ALL_GATHER_ROUNDS),
+    chain: Some(ChainShape::Ring(ALL_GATHER_BEGINS)),
+    steps: |schedule| steps(schedule, ALL_GATHER_BEGINS, &[OnArrival::Replace]),
 };
 
-const ALL_GATHER_ROUNDS: &[Round] = &[Round { begin: 0, on_arrival: OnArrival::Replace }];
+const ALL_GATHER_BEGINS: &[isize] = &[0];
 
 /// The registry line of the reduce-scatter.
 pub(super) const REDUCE_SCATTER: Collective = Collective {
@@ -44,12 +44,12 @@ pub(super) const REDUCE_SCATTER: Collective = Collective {
     summary: "reduce-scatter in P-1 steps round a ring",
     source: "Patarasuk and Yuan, Bandwidth Optimal All-reduce Algorithms (2009)",
     cost: |plan| cost(plan, 1),
-    chain: Some(ChainShape::Ring(REDUCE_SCATTER_ROUNDS)),
-    steps: |schedule| steps(schedule, REDUCE_SCATTER_ROUNDS),
+    chain: Some(ChainShape::Ring(REDUCE_SCATTER_BEGINS)),
+    steps: |schedule| steps(schedule, REDUCE_SCATTER_BEGINS, &[OnArrival::Reduce]),
 };
 
 /// It begins one block to the left, so that rank r ends with block r.
-const REDUCE_SCATTER_ROUNDS: &[Round] = &[Round { begin: -1, on_arrival: OnArrival::Reduce }];
+const REDUCE_SCATTER_BEGINS: &[isize] = &[-1];
 
 fn cost(plan: &Plan, rounds: u128) -> CostModel {
     let (ranks, bytes) = ranks_and_bytes(plan);
@@ -58,37 +58,20 @@ fn cost(plan: &Plan, rounds: u128) -> CostModel {
     CostModel::new(steps * ranks, steps * bytes, chain)
 }
 
-/// One round of the ring.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Round {
-    /// Rank r first sends block r + `begin`, and then the block that it received last.
-    begin: isize,
-    on_arrival: OnArrival,
-}
-
-impl Round {
-    /// The block that a rank sends in a step of the round.
-    pub(super) fn block(self, ranks: usize, step: usize, rank: usize) -> usize {
-        // The block that the left neighbour sent in the step before. Twice `ranks` keeps the
-        // difference from going below zero.
-        ((rank + 2 * ranks).wrapping_add_signed(self.begin) - step) % ranks
-    }
-}
-
 /// Adds the messages, step by step and within a step rank by rank, each to the right neighbour.
-fn steps(schedule: &mut ScheduleBuilder<'_>, rounds: &[Round]) {
+fn steps(schedule: &mut ScheduleBuilder<'_>, begins: &[isize], on_arrival: &[OnArrival]) {
     let ranks = schedule.ranks();
     schedule.divide(ranks);
-    for (index, round) in rounds.iter().enumerate() {
+    for (index, (&begin, &on_arrival)) in begins.iter().zip(on_arrival).enumerate() {
         for step in 0..ranks - 1 {
             for rank in 0..ranks {
-                let block = round.block(ranks, step, rank);
+                let block = ring_block(begin, ranks, step, rank);
                 let number = u32::try_from(index * (ranks - 1) + step);
                 let send = Send {
                     step: number.expect("2^28 messages at most"),
                     from: rank,
                     to: (rank + 1) % ranks,
-                    on_arrival: round.on_arrival,
+                    on_arrival,
                 };
                 schedule.send(&send, &[block..block + 1]);
             }

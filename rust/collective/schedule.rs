@@ -5,19 +5,17 @@
 //! send depends on every message of an earlier step that delivered one of its blocks. So an
 //! algorithm can neither omit a dependency nor wait for more than its data.
 
-mod blocks;
 mod deliveries;
 
 use std::collections::BTreeMap;
 use std::ops::Range;
 
-pub(super) use blocks::Blocks;
 use deliveries::Deliveries;
 
 use super::Plan;
 use crate::ids::{MessageId, TaskId};
 use crate::units::{Bytes, Span, Time};
-use crate::workload::{Delay, Message, Workload};
+use crate::workload::{Blocks, Delay, Message, Workload};
 
 /// What the receiver does with blocks that arrive.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -245,12 +243,6 @@ impl<'a> ScheduleBuilder<'a> {
         workload.gap = gap;
         workload
     }
-}
-
-/// Divides `bytes` into `count` blocks that differ by at most one byte, longer ones first.
-pub(super) fn equal_blocks(bytes: Bytes, count: usize) -> Vec<Bytes> {
-    let (each, left) = (bytes.get() / count as u64, bytes.get() % count as u64);
-    (0..count as u64).map(|block| Bytes::new(each + u64::from(block < left))).collect()
 }
 
 #[cfg(test)]

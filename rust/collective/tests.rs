@@ -235,7 +235,7 @@ fn every_collective_refuses_invalid_plans() {
 #[test]
 fn blocks_differ_by_at_most_one_byte() {
     for (count, bytes) in [(2usize, 1), (3, 10), (7, 6), (5, 5)] {
-        let blocks = equal_blocks(Bytes::new(bytes), count);
+        let blocks = crate::workload::equal_blocks(Bytes::new(bytes), count);
         assert_eq!(blocks.iter().map(|block| block.get()).sum::<u64>(), bytes);
         assert!(blocks[0].get() - blocks[count - 1].get() <= 1, "{blocks:?}");
     }

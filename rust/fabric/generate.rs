@@ -4,11 +4,10 @@ use std::collections::HashMap;
 
 use super::program::Program;
 use super::world::World;
-use crate::collective::{ChainPlace, Chains};
 use crate::endpoint::{FlowRecord, MessageEvent, MessageEventKind};
 use crate::ids::MessageId;
 use crate::units::Time;
-use crate::workload::{Message, StepAfter};
+use crate::workload::{ChainPlace, Chains, Message, StepAfter};
 
 /// The chains of a collective in a world that should discard completed messages and flows
 /// ([`World::discard_completed`]).

@@ -139,6 +139,9 @@ pub enum HpccError {
 }
 
 fn list(tried: &[PathBuf]) -> String {
-    let tried: Vec<String> = tried.iter().map(|path| format!("'{}'", path.display())).collect();
-    tried.join(", ")
+    let one = |path: &PathBuf| {
+        let kind = if path.is_dir() { " (a folder)" } else { "" };
+        format!("'{}'{kind}", path.display())
+    };
+    tried.iter().map(one).collect::<Vec<_>>().join(", ")
 }

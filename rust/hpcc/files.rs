@@ -32,7 +32,7 @@ impl InputFile<'_> {
 
 /// The text of the file at `path`.
 pub(super) fn text(path: &Path) -> Result<String, HpccError> {
-    std::fs::read_to_string(path)
+    crate::workload::read_text(path)
         .map_err(|source| HpccError::Unreadable { path: path.to_owned(), source })
 }
 

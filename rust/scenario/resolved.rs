@@ -23,8 +23,8 @@ use crate::nic::NicConfig;
 use crate::record::Recording;
 use crate::topology::Topology;
 use crate::units::{Bytes, Time};
-use crate::workload::Workload;
 use crate::workload::chakra::{ChakraError, Streaming};
+use crate::workload::{Workload, read_text};
 
 /// A valid scenario: all faults have been found before it exists.
 #[derive(Debug, Clone)]
@@ -93,7 +93,7 @@ impl Scenario {
     /// Fails if the file, a file that it names, or an override is invalid.
     pub fn load(path: &Path, overrides: &Overrides) -> Result<Self, ScenarioError> {
         let file = path.display().to_string();
-        let text = std::fs::read_to_string(path);
+        let text = read_text(path);
         let text = text.map_err(|reason| ScenarioError::unreadable(file, reason))?;
         Self::resolve(text, path, overrides, None)
     }
@@ -165,25 +165,18 @@ impl Scenario {
         mut file: ScenarioFile,
         world: World,
     ) -> Result<Self, ScenarioError> {
-        let context = &origin.context();
-        let existing = world.existing;
+        let (context, existing) = (&origin.context(), world.existing);
         let fabric_is = existing.as_ref().map_or(Fabric::Described, |_| Fabric::Existing);
-        let time_limit = limits::general(context, &file.general)?;
-        let seed = *file.general.seed;
+        let (time_limit, seed) = (limits::general(context, &file.general)?, *file.general.seed);
         let scheme = policy::resolve(context, &mut file.policy)?;
         let built = topology::resolve(context, &file.topology, existing)?;
-        let topology = built.topology;
-        let trim = &file.switch.trim;
+        let (topology, trim) = (built.topology, &file.switch.trim);
         let nic = transport::resolve(context, &mut file.transport, scheme.recovery, trim)?;
-        let parts = Parts { nic: &nic, topology: &topology, time_limit };
-        let fabric = fabric(context, &mut file, parts)?;
+        let fabric =
+            fabric(context, &mut file, Parts { nic: &nic, topology: &topology, time_limit })?;
         let ground = Ground {
-            topology: &topology,
-            host_of_node: &built.host_of_node,
-            seed,
-            may_generate: fabric_is == Fabric::Described
-                && *file.general.fidelity == Fidelity::Packet,
-            most_memory: world.most_memory,
+            may_generate: fabric_is == Fabric::Described,
+            ..Ground::new(&topology, &built.host_of_node, seed, world.most_memory)
         };
         let (sent, traces) = messages(context, &mut file, ground, fabric_is)?;
         let ResolvedWorkload { workload, warnings } = sent;
@@ -191,19 +184,20 @@ impl Scenario {
         let common = job_policy::Common { typed, scheme: &scheme, nic: &nic, workload: &workload };
         let job_policies = job_policy::resolve(context, &mut file, common)?;
         let recording = recording(context, &file, &topology, fabric_is)?;
-        let file_warnings = [built.warnings, warnings].concat();
+        let remarks = origin.source.remarks(fabric_is == Fabric::Described);
+        let file_warnings = [built.warnings, warnings, remarks].concat();
         let unused = origin.file.policy.unused(context, &file.policy, &SHARED_PARAMETERS);
-        let run = limits::CandidateRun {
+        limits::CandidateRun {
             file: &file,
             workload: &workload,
-            longest: longest(&workload, traces.as_deref()),
+            longest: traces.as_ref().map(|traces| traces.longest()),
             topology: &topology,
             nic: &nic,
             job_policies: &job_policies,
             fabric: &fabric,
             time_limit,
-        };
-        run.check(context)?;
+        }
+        .check(context)?;
         Ok(Self {
             name: path.file_stem().unwrap_or_default().to_string_lossy().into_owned(),
             path: path.to_owned(),
@@ -343,11 +337,8 @@ impl Scenario {
             return Ok(other);
         }
         let ground = Ground {
-            topology: &self.topology,
-            host_of_node: &self.host_of_node,
-            seed,
             may_generate: self.workload.chains.is_some(),
-            most_memory: None,
+            ..Ground::new(&self.topology, &self.host_of_node, seed, None)
         };
         other.workload = Arc::new(job::resolve(&context, &mut typed.clone(), ground)?.workload);
         for own in &mut other.job_policies {
@@ -384,16 +375,13 @@ fn messages(
         Fabric::Existing => None,
         Fabric::Described => trace_file::stream(context, file, ground)?,
     };
+    // What moves no packets needs all messages at once.
+    let may_generate = ground.may_generate && *file.general.fidelity == Fidelity::Packet;
+    let ground = Ground { may_generate, ..ground };
     Ok(match streamed {
         Some(streamed) => (streamed.sent, Some(streamed.traces)),
         None => (job::resolve(context, file, ground)?, None),
     })
-}
-
-/// The longest message of a workload of which only the sums are known.
-fn longest(workload: &Workload, traces: Option<&Streaming>) -> Option<Bytes> {
-    let of_chains = || workload.chains.as_ref().map(|chains| chains.longest());
-    traces.map(Streaming::longest).or_else(of_chains)
 }
 
 /// What a file records over time.

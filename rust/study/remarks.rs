@@ -3,33 +3,37 @@
 
 use crate::endpoint::base_rtt;
 use crate::fabric::{Failure, FailureKind, Outcome, Setup};
+use crate::report::human;
 use crate::topology::Routes;
 use crate::units::Span;
 
+/// How many times the bound a run takes that something decides beside the load.
+const OUT_OF_PROPORTION: u64 = 4;
+
 /// Remarks on a run whose workload has the lower bound `bound`: warnings of its summary.
 pub(super) fn remarks(setup: &Setup, outcome: &Outcome, bound: Span) -> Vec<String> {
-    [
-        spurious_timer(setup, outcome),
-        long_timer(setup, outcome, bound),
-        failure(setup, outcome, bound),
-    ]
-    .into_iter()
-    .flatten()
-    .collect()
+    let mut remarks = Vec::from_iter(short_timer(setup, outcome));
+    if outcome.cct.is_none_or(|cct| cct > bound * OUT_OF_PROPORTION) {
+        remarks.extend(long_timer(setup, outcome, bound));
+        remarks.extend(unknown_failure(setup, outcome, bound));
+    }
+    remarks
 }
 
 /// A timer that expires before an acknowledgement can be back.
-fn spurious_timer(setup: &Setup, outcome: &Outcome) -> Option<String> {
+fn short_timer(setup: &Setup, outcome: &Outcome) -> Option<String> {
     if outcome.counters.retransmitted == 0 {
         return None;
     }
-    let routes = Routes::new(&setup.topology, &|_| true);
-    let round_trip = base_rtt(&setup.topology, &routes, &setup.nic, setup.fabric.forwarding_delay);
-    let timer = setup.nic.retransmit_timeout;
-    (timer < round_trip).then(|| {
+    let Setup { topology, nic, fabric, .. } = setup;
+    let routes = Routes::new(topology, &|_| true);
+    let round_trip = base_rtt(topology, &routes, nic, fabric.forwarding_delay);
+    (nic.retransmit_timeout < round_trip).then(|| {
         format!(
-            "the retransmission timer of {timer} is shorter than a round trip on the longest \
-             idle path, {round_trip}: packets are sent again that are not lost"
+            "the retransmission timer of {} is shorter than a round trip on the longest idle \
+             path, {}: packets are sent again that are not lost",
+            human::span(nic.retransmit_timeout),
+            human::span(round_trip)
         )
     })
 }
@@ -41,34 +45,79 @@ fn long_timer(setup: &Setup, outcome: &Outcome, bound: Span) -> Option<String> {
     let decides = lost > 0 && timer > bound && outcome.cct.is_none_or(|cct| cct > timer);
     decides.then(|| {
         format!(
-            "the retransmission timer of {timer} is {} times the bound: a loss that only the timer \
+            "the retransmission timer of {} is {:.1} times the bound: a loss that only the timer \
              notices decides the completion time",
-            times(timer, bound)
+            human::span(timer),
+            timer.as_ps() as f64 / bound.as_ps().max(1) as f64
         )
     })
 }
 
 /// A failure that nobody avoids for longer than the run should take.
-fn failure(setup: &Setup, outcome: &Outcome, bound: Span) -> Option<String> {
+fn unknown_failure(setup: &Setup, outcome: &Outcome, bound: Span) -> Option<String> {
     let known_after = |failure: &&Failure| failure.detection.min(failure.convergence);
     let down = setup.fabric.failures.iter().filter(|it| it.kind == FailureKind::Down);
     let late = down.filter(|it| it.at < outcome.ended && known_after(it) > bound);
     let latest = late.max_by_key(known_after).filter(|_| outcome.counters.dropped > 0)?;
     let after = |span: Span| match span {
         Span::MAX => "never".to_owned(),
-        span => format!("after {span}"),
+        span => format!("after {}", human::span(span)),
     };
     Some(format!(
-        "the failure of {} is detected {}, and routing converges {}; the bound is {bound}: until \
+        "the failure of {} is detected {}, and routing converges {}, while the bound is {}: until \
          then packets are lost there",
         setup.topology.link_name(latest.link),
         after(latest.detection),
         after(latest.convergence),
+        human::span(bound)
     ))
 }
 
-/// `a` over `b`, for people.
-fn times(a: Span, b: Span) -> String {
-    let ratio = a.as_ps() as f64 / b.as_ps().max(1) as f64;
-    if ratio < 10.0 { format!("{ratio:.1}") } else { format!("{ratio:.0}") }
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use super::*;
+    use crate::fabric;
+    use crate::scenario::{Overrides, Scenario};
+    use crate::study::lower_bound;
+
+    /// The remarks on a permutation among eight hosts with these sections.
+    fn remarks_on(sections: &str) -> Vec<String> {
+        let text = format!(
+            "[topology]\nleaves = 2\nspines = 2\nhosts_per_leaf = 4\n[policy]\nname = \"ecmp\"\n\
+             [workload]\nkind = \"permutation\"\nbytes = \"64KB\"\n{sections}"
+        );
+        let scenario = Scenario::parse(&text, "a", Path::new(""), &Overrides::default()).unwrap();
+        let setup = scenario.setup();
+        remarks(&setup, &fabric::run(&setup, &mut |_| {}), lower_bound(&setup).time)
+    }
+
+    #[test]
+    fn a_run_that_nothing_disturbs_has_none() {
+        assert_eq!(remarks_on(""), [""; 0]);
+    }
+
+    #[test]
+    fn a_timer_below_the_round_trip_and_one_far_above_the_bound_are_told() {
+        let short = remarks_on("[transport]\nretransmit_timeout = \"1us\"\n");
+        assert!(
+            short[0].starts_with("the retransmission timer of 1.000us is shorter"),
+            "{short:?}"
+        );
+        let lossy = "[[failure]]\nlink = \"host0-leaf0\"\nkind = \"loss\"\nrate = \"1/2\"\n";
+        let long = remarks_on(lossy);
+        assert!(long[0].contains("timer of 1.000ms is"), "{long:?}");
+        assert!(long[0].contains("times the bound"), "{long:?}");
+    }
+
+    #[test]
+    fn a_failure_that_is_known_too_late_is_named() {
+        let down = "[[failure]]\nlink = \"leaf0-spine0\"\ndetection = \"never\"\n\
+                    [transport]\nretransmit_timeout = \"10us\"\n";
+        let remarks = remarks_on(down);
+        let expected = "the failure of leaf0-spine0 is detected never, and routing converges after \
+                        100.0ms, while the bound is";
+        assert!(remarks.iter().any(|remark| remark.starts_with(expected)), "{remarks:?}");
+    }
 }

@@ -3,7 +3,6 @@
 use std::sync::Arc;
 
 use super::remarks::remarks;
-use crate::collective::Chains;
 use crate::fabric::{
     self, Cut, Division, FixedWorkload, FlowRecord, Generate, Outcome, Program, Progress, Replay,
     Setup, Verdict, Watch, World,
@@ -13,8 +12,8 @@ use crate::report::{
     Cost, Identity, JobSummary, OpenMessages, Stopwatch, Summary, TransportSummary,
 };
 use crate::units::{Bytes, Span, Time};
-use crate::workload::Workload;
 use crate::workload::chakra::{ChakraError, Streaming};
+use crate::workload::{Chains, Workload};
 
 /// The input of a run.
 #[derive(Debug, Clone, Copy)]

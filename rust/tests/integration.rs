@@ -20,6 +20,7 @@ mod nic_properties;
 mod ns3_tree;
 #[path = "../benches/page.rs"]
 mod page;
+mod periods;
 mod published;
 mod queue_pairs;
 mod rails;

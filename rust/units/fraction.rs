@@ -75,7 +75,27 @@ impl serde::Serialize for Fraction {
 
 impl<'de> serde::Deserialize<'de> for Fraction {
     fn deserialize<D: serde::Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
-        super::text::from_text(from, "1/5")
+        struct TextOrNumber;
+        impl serde::de::Visitor<'_> for TextOrNumber {
+            type Value = Fraction;
+            fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                f.write_str("a fraction, for example \"1/5\" or 0.2")
+            }
+            fn visit_str<E: serde::de::Error>(self, text: &str) -> Result<Fraction, E> {
+                text.parse().map_err(E::custom)
+            }
+            fn visit_f64<E: serde::de::Error>(self, number: f64) -> Result<Fraction, E> {
+                // The shortest decimals that mean this number are those that were typed.
+                self.visit_str(&number.to_string())
+            }
+            fn visit_i64<E: serde::de::Error>(self, number: i64) -> Result<Fraction, E> {
+                self.visit_str(&number.to_string())
+            }
+            fn visit_u64<E: serde::de::Error>(self, number: u64) -> Result<Fraction, E> {
+                self.visit_str(&number.to_string())
+            }
+        }
+        from.deserialize_any(TextOrNumber)
     }
 }
 
@@ -92,6 +112,23 @@ mod tests {
         assert_eq!(read("1/5").to_string(), "1/5");
         for bad in ["1/0", "a/b", "", "-1", "1/2/3", "0.00000000001"] {
             assert!(bad.parse::<Fraction>().is_err(), "{bad}");
+        }
+    }
+
+    #[test]
+    fn numbers_of_a_file_are_the_decimals_that_were_typed() {
+        #[derive(serde::Deserialize)]
+        struct Section {
+            share: Fraction,
+        }
+        let read = |text: &str| toml::from_str::<Section>(&format!("share = {text}"));
+        for (text, expected) in [("0.05", "0.05"), ("0.2", "1/5"), ("2", "2"), ("\"1/3\"", "1/3")] {
+            let expected: Fraction = expected.parse().unwrap();
+            let share = read(text).unwrap().share;
+            assert_eq!(share.of(3_000), expected.of(3_000), "{text}");
+        }
+        for bad in ["-0.5", "nan", "true", "1e-12"] {
+            assert!(read(bad).is_err(), "{bad}");
         }
     }
 

@@ -23,10 +23,10 @@ mod error;
 
 use std::collections::BTreeMap;
 
-use super::graph::{GraphFault, GraphTask, TaskGraph, at_least_a_byte};
+use super::graph::{GraphFault, GraphTask, TaskGraph};
 use super::{Message, Workload};
 use crate::ids::HostId;
-use crate::units::{Span, Time};
+use crate::units::{Bytes, Span, Time};
 pub use error::{MatrixError, MatrixFault};
 
 /// Maximum number of nodes of a matrix: 2^24.
@@ -107,9 +107,10 @@ struct TriggerEnd {
 impl MatrixReader {
     fn read_line(&mut self, line: usize, tokens: &[&str]) -> Result<(), MatrixFault> {
         match tokens[0] {
-            "Nodes" => match self.nodes.replace(value(tokens, 0, MAX_NODES)? as u32) {
-                None => {}
-                Some(first) => return Err(MatrixFault::NodesTwice(first)),
+            "Nodes" => match (value(tokens, 0, MAX_NODES)? as u32, self.nodes) {
+                (0, _) => return Err(MatrixFault::ZeroNodes),
+                (nodes, None) => self.nodes = Some(nodes),
+                (_, Some(first)) => return Err(MatrixFault::NodesTwice(first)),
             },
             "Connections" => self.announced = Some(value(tokens, 0, u64::MAX)?),
             "Triggers" => drop(value(tokens, 0, u64::MAX)?),
@@ -160,7 +161,10 @@ impl MatrixReader {
         let message = Message {
             src: HostId(src),
             dst: HostId(dst),
-            bytes: at_least_a_byte(size.ok_or(MatrixFault::NoSize)?),
+            bytes: match size.ok_or(MatrixFault::NoSize)? {
+                0 => return Err(MatrixFault::Unbounded),
+                size => Bytes::new(size),
+            },
             stream: self.connections.len() as u32,
             start: Time::from_ps(start.unwrap_or(0)),
         };

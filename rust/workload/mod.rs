@@ -1,5 +1,7 @@
 //! Workloads: messages, the computation of hosts between them, and their dependencies.
 
+mod blocks;
+mod chains;
 pub mod chakra;
 pub mod connection_matrix;
 mod error;
@@ -12,8 +14,13 @@ mod permutation;
 mod shift;
 mod start_jitter;
 mod step_after;
+#[cfg(feature = "fabric")]
+mod text_file;
 pub mod training;
 
+pub(crate) use blocks::{Blocks, equal_blocks};
+pub use chains::{ChainPlace, Chains};
+pub(crate) use chains::{ChainShape, ring_block};
 pub use error::WorkloadError;
 pub use incast::Incast;
 pub use job::{Job, JobSpec, JobsError};
@@ -21,10 +28,11 @@ pub use permutation::Permutation;
 pub use shift::Shift;
 pub use start_jitter::StartJitter;
 pub use step_after::StepAfter;
+#[cfg(feature = "fabric")]
+pub(crate) use text_file::read_text;
 
 use std::sync::Arc;
 
-use crate::collective::Chains;
 use crate::ids::{HostId, MessageId, TaskId};
 use crate::units::{Bytes, Span, Time};
 

@@ -10,6 +10,7 @@ use super::position::Position;
 use super::source::Source;
 pub(in crate::scenario) use crate::nic::parameters::LONGEST_SPAN;
 use crate::units::{Bytes, Fraction, Span};
+use crate::workload::read_text;
 
 /// The longest packet: its length field has 16 bits.
 pub(in crate::scenario) const LONGEST_PACKET: Bytes = Bytes::new(65_535);
@@ -156,7 +157,7 @@ impl Context<'_> {
     ) -> Result<FileText, ScenarioError> {
         let whole = self.folder.join(path.as_str());
         let name = whole.display().to_string();
-        match std::fs::read_to_string(&whole) {
+        match read_text(&whole) {
             Ok(text) => Ok(FileText { name, text }),
             Err(reason) => Err(self.fault(path.key(), Fault::Unreadable { path: name, reason })),
         }

@@ -14,7 +14,7 @@ use crate::workload::training::TrainingError;
 
 /// A fault and its position. Prints as `file:line:column: fault` and the line with a caret.
 #[derive(Debug, Error)]
-#[error("{position}: {fault}{}", position.excerpt())]
+#[error("{}{fault}{}", prefix(position, fault), position.excerpt())]
 pub struct ScenarioError {
     /// The position of the fault in the scenario or its overrides.
     pub position: Box<Position>,
@@ -32,6 +32,14 @@ impl ScenarioError {
     pub(in crate::scenario) fn unreadable(file: String, reason: std::io::Error) -> Self {
         let position = Position::File { file: file.clone() };
         Self::new(position, Fault::Unreadable { path: file, reason })
+    }
+}
+
+/// The position before a fault; nothing where the fault names the file itself.
+fn prefix(position: &Position, fault: &Fault) -> String {
+    match (position, fault) {
+        (Position::File { file }, Fault::Unreadable { path, .. }) if file == path => String::new(),
+        _ => format!("{position}: "),
     }
 }
 

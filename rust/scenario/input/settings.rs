@@ -44,9 +44,8 @@ fn steps(key: &str) -> Option<Vec<Step<'_>>> {
     let mut steps = Vec::new();
     for part in key.split('.') {
         let (name, indices) = part.split_at(part.find('[').unwrap_or(part.len()));
-        let number = name.parse().ok().filter(|_| !steps.is_empty());
-        let step = number.map_or(Step::Name(name), Step::Index);
-        if name.is_empty() {
+        let step = name.parse().map_or(Step::Name(name), Step::Index);
+        if name.is_empty() || name.contains([']', ' ']) {
             return None;
         }
         steps.push(step);

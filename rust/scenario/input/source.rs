@@ -107,6 +107,12 @@ impl Source {
         self.entries.contains_key(key.path())
     }
 
+    /// What a user should know of the text: that it says nothing, if it should and does not.
+    pub(in crate::scenario) fn remarks(&self, should_speak: bool) -> Vec<String> {
+        let empty = || format!("{}: the file has no keys: all are defaults", self.file);
+        Vec::from_iter((should_speak && self.entries.is_empty()).then(empty))
+    }
+
     /// The line of the key with that path, from 1.
     pub(in crate::scenario) fn line_of(&self, path: &str) -> Option<usize> {
         let entry = self.entries.get(path)?;

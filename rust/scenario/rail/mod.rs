@@ -56,7 +56,7 @@ impl RailScenario {
     /// Fails if the file or an override is invalid.
     pub fn load(path: &Path, overrides: &Overrides) -> Result<Self, ScenarioError> {
         let file = path.display().to_string();
-        let text = std::fs::read_to_string(path);
+        let text = crate::workload::read_text(path);
         let text = text.map_err(|reason| ScenarioError::unreadable(file, reason))?;
         Self::parse(text, path, overrides)
     }

@@ -2,14 +2,15 @@
 
 use super::pattern::delayed;
 use super::site::{ResolvedWorkload, Site};
-use crate::collective::{self, Chains, Collective, CollectiveError, CollectiveKind, Plan};
+use crate::collective::{self, Collective, CollectiveError, CollectiveKind, Plan};
 use crate::ids::HostId;
 use crate::scenario::file::workload::generated::{CollectiveSection, DEFAULT_BYTES};
 use crate::scenario::file::workload::recorded::StreamingName;
 use crate::scenario::input::context::{AtLeast, Lookup};
 use crate::scenario::input::error::{Fault, ScenarioError};
+use crate::scenario::input::located::Key;
 use crate::units::{Bytes, Span};
-use crate::workload::StepAfter;
+use crate::workload::{Chains, StepAfter};
 
 /// The default length of a barrier's message: a counter.
 const BARRIER_BYTES: Bytes = Bytes::new(8);
@@ -116,15 +117,25 @@ fn generated(
 fn refused(site: &Site<'_>, section: &CollectiveSection, error: CollectiveError) -> ScenarioError {
     let key = match error {
         CollectiveError::NoBytes | CollectiveError::TooManyBytes { .. } => section.bytes.key(),
-        CollectiveError::TooFewRanks { .. } | CollectiveError::TooManyMessages { .. } => {
-            section.ranks.key()
-        }
+        CollectiveError::TooManyMessages { .. } => most_of(section).0,
+        CollectiveError::TooFewRanks { .. } => section.ranks.key(),
         CollectiveError::ZeroCount { what: "chunks" } => section.chunks.key(),
         CollectiveError::ZeroCount { .. } => section.channels.key(),
         CollectiveError::InvalidGroup { .. } => section.group.key(),
         _ => site.kind.key(),
     };
     site.context.fault(key, Fault::Collective { key: key.to_string(), error })
+}
+
+/// The key that multiplies messages most, and its value.
+fn most_of(section: &CollectiveSection) -> (&Key, u32) {
+    let ranks = (section.ranks.key(), section.ranks.unwrap_or(u32::MAX));
+    let all = [
+        ranks,
+        (section.channels.key(), *section.channels),
+        (section.chunks.key(), *section.chunks),
+    ];
+    all.into_iter().max_by_key(|&(_, count)| count).expect("there are three")
 }
 
 /// The number of ranks: the first ones of the section's hosts.
@@ -134,6 +145,10 @@ fn ranks(site: &Site<'_>, section: &mut CollectiveSection) -> Result<u32, Scenar
     let ranks = section.ranks.fill(hosts);
     if (2..=hosts).contains(&*ranks) {
         return Ok(*ranks);
+    }
+    if hosts < 2 && !typed && site.common.hosts.is_none() {
+        let expected = "a collective needs 2 hosts or more";
+        return Err(site.context.invalid_as(&Key::ROOT.child("topology"), "1 host", expected));
     }
     let named = &site.common.hosts;
     if named.is_some() && !typed {

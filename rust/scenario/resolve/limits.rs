@@ -76,6 +76,14 @@ impl CandidateRun<'_> {
     pub(in crate::scenario) fn check(&self, context: &Context<'_>) -> Result<(), ScenarioError> {
         let messages = &self.workload.messages;
         let last = messages.iter().map(|message| message.start).max().unwrap_or(Time::ZERO);
+        let sections = self.file.workload.iter().chain(&self.file.job);
+        let starts = sections.filter_map(|section| section.common.start.given());
+        if let Some(start) =
+            starts.into_iter().find(|it| Time::ZERO.saturating_add(**it) >= self.time_limit)
+        {
+            let expected = format!("it must be earlier than time_limit = {}", self.time_limit);
+            return Err(context.invalid(&start, expected));
+        }
         if last >= self.time_limit {
             let expected = format!("it must be later than the start of the last message, {last}");
             let limit = self.file.general.time_limit.with(self.time_limit);
@@ -89,7 +97,8 @@ impl CandidateRun<'_> {
             return Err(self.too_large(context, amount, format!("{limit} s")));
         }
         let known = || messages.iter().map(|message| message.bytes).max().unwrap_or_default();
-        let longest = self.longest.unwrap_or_else(known);
+        let generated = self.workload.chains.as_ref().map(|chains| chains.longest());
+        let longest = self.longest.or(generated).unwrap_or_else(known);
         let of_jobs = self.job_policies.iter().map(|job| job.recovery);
         for recovery in [self.nic.recovery].into_iter().chain(of_jobs) {
             let limit = recovery.longest_message().filter(|&limit| longest > limit);

@@ -41,6 +41,18 @@ pub(in crate::scenario) struct Ground<'a> {
     pub most_memory: Option<Bytes>,
 }
 
+impl<'a> Ground<'a> {
+    /// The context where all messages are there from the beginning.
+    pub(in crate::scenario) fn new(
+        topology: &'a Topology,
+        host_of_node: &'a [Option<HostId>],
+        seed: u64,
+        most_memory: Option<Bytes>,
+    ) -> Self {
+        Self { topology, host_of_node, seed, may_generate: false, most_memory }
+    }
+}
+
 /// The context of one workload.
 #[derive(Debug, Clone)]
 pub(in crate::scenario) struct Site<'a> {

@@ -27,7 +27,10 @@ fn the_pictures_of_the_gallery_are_what_its_commands_draw() {
     }
     for command in commands(&page) {
         let left = bench.evenkeel(&command);
-        assert_eq!((left.status, left.err.as_str()), (0, ""), "{command:?}");
+        // A run whose failure nobody avoids says so.
+        let is_told =
+            left.err.starts_with("warning: the failure of leaf0-spine0 is detected never");
+        assert!(left.status == 0 && (left.err.is_empty() || is_told), "{command:?}: {left:?}");
     }
     let drawn = bench.names("docs/gallery");
     let committed = project.join("docs/gallery");

@@ -20,6 +20,9 @@ pub enum MatrixFault {
     /// The number of nodes is missing.
     #[error("Nodes is missing; write for example 'Nodes 16' in the first line")]
     NoNodes,
+    /// The number of nodes is 0.
+    #[error("Nodes 0; a connection matrix has 1 node or more")]
+    ZeroNodes,
     /// The number of nodes is given twice.
     #[error("duplicate Nodes; it is already {0}")]
     NodesTwice(u32),
@@ -49,7 +52,7 @@ pub enum MatrixFault {
     #[error("{0} 0 is out of range; ids start at 1")]
     Zero(String),
     /// A node does not exist.
-    #[error("unknown node '{node}'; nodes are 0 to {}", nodes.max(&1) - 1)]
+    #[error("unknown node '{node}'; nodes are 0 to {}", nodes - 1)]
     Node {
         /// The node as given.
         node: String,
@@ -65,6 +68,9 @@ pub enum MatrixFault {
     /// A connection has no size.
     #[error("size is missing; write for example 'size 2000000', in bytes")]
     NoSize,
+    /// A connection has size 0, by which htsim means that it sends until the simulation ends.
+    #[error("size 0 is htsim's flow without an end, which never completes; write its bytes")]
+    Unbounded,
     /// Two connections have the same id.
     #[error("duplicate connection id {id}; it is used in line {first}")]
     IdTwice {

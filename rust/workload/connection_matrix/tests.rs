@@ -36,6 +36,8 @@ fn each_error_names_its_line_and_what_is_expected() {
         (format!("{one}size 5\n"), "f.cm:2: a connection has either 'start"),
         (format!("{one}start 0 size 5 trigger 1\n"), "f.cm:2: a connection has either 'start"),
         (format!("{one}start 0\n"), "f.cm:2: size is missing"),
+        (format!("{one}start 0 size 0\n"), "f.cm:2: size 0 is htsim's flow without an end"),
+        ("Nodes 0\n".into(), "f.cm:1: Nodes 0; a connection matrix has 1 node or more"),
         (format!("{one}start -1 size 5\n"), "f.cm:2: start '-1'"),
         (format!("{one}start 0 size 5 rate 7\n"), "f.cm:2: unknown word 'rate'; a connection"),
         (format!("{one}trigger 4 size 5\n"), "f.cm:2: unknown trigger 4"),

@@ -1,4 +1,4 @@
-//! The lengths of the blocks of a segment.
+//! The blocks that a vector is divided into.
 
 use std::ops::Range;
 
@@ -8,7 +8,7 @@ use crate::units::Bytes;
 /// first. Lengths follow from the numbers alone, since an all-to-all of 8,192 ranks has 67 million
 /// blocks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(in crate::collective) struct Blocks {
+pub(crate) struct Blocks {
     /// Bytes of one set.
     bytes: u64,
     /// Blocks of one set.
@@ -21,13 +21,13 @@ impl Blocks {
     ///
     /// # Panics
     /// If `count` is zero.
-    pub(in crate::collective) fn equal(bytes: Bytes, count: usize) -> Self {
+    pub(crate) fn equal(bytes: Bytes, count: usize) -> Self {
         assert_ne!(count, 0, "a vector has one block at least");
         Self { bytes: bytes.get(), count, sets: 1 }
     }
 
     /// The same blocks `sets` times.
-    pub(in crate::collective) fn repeated(self, sets: usize) -> Self {
+    pub(crate) fn repeated(self, sets: usize) -> Self {
         Self { sets: self.sets * sets, ..self }
     }
 
@@ -35,7 +35,7 @@ impl Blocks {
     ///
     /// # Panics
     /// If the range reaches beyond the blocks.
-    pub(in crate::collective) fn bytes(&self, range: &Range<usize>) -> u64 {
+    pub(crate) fn bytes(&self, range: &Range<usize>) -> u64 {
         assert!(range.end <= self.count * self.sets, "blocks {range:?} of {self:?}");
         if range.is_empty() { 0 } else { self.before(range.end) - self.before(range.start) }
     }
@@ -48,10 +48,15 @@ impl Blocks {
     }
 }
 
+/// Divides `bytes` into `count` blocks that differ by at most one byte, longer ones first.
+pub(crate) fn equal_blocks(bytes: Bytes, count: usize) -> Vec<Bytes> {
+    let (each, left) = (bytes.get() / count as u64, bytes.get() % count as u64);
+    (0..count as u64).map(|block| Bytes::new(each + u64::from(block < left))).collect()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::collective::schedule::equal_blocks;
 
     #[test]
     fn lengths_are_those_of_the_list() {
