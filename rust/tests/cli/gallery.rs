@@ -27,10 +27,9 @@ fn the_pictures_of_the_gallery_are_what_its_commands_draw() {
     }
     for command in commands(&page) {
         let left = bench.evenkeel(&command);
-        // A run whose failure nobody avoids says so.
-        let is_told =
-            left.err.starts_with("warning: the failure of leaf0-spine0 is detected never");
-        assert!(left.status == 0 && (left.err.is_empty() || is_told), "{command:?}: {left:?}");
+        // A run may say what decides its result.
+        let are_remarks = left.err.lines().all(|line| line.starts_with("warning: the "));
+        assert!(left.status == 0 && are_remarks, "{command:?}: {left:?}");
     }
     let drawn = bench.names("docs/gallery");
     let committed = project.join("docs/gallery");
