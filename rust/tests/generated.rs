@@ -148,3 +148,15 @@ fn what_cannot_be_generated_is_refused_with_the_reason() {
     // Another seed generates them too.
     assert!(scenario.with_seed(7).unwrap().streams());
 }
+
+#[test]
+fn messages_that_do_not_fit_into_memory_are_refused_before_they_are_made() {
+    let text = "[topology]\nkind = \"fat-tree\"\nk = 40\n[workload]\nkind = \"all-to-all\"\n";
+    let overrides =
+        Overrides { most_memory: Some(Bytes::new(20_000_000_000)), ..Overrides::default() };
+    let refused = Scenario::parse(text, "large", Path::new(""), &overrides).unwrap_err();
+    let error = refused.to_string();
+    let expected = "workload.ranks = 16000 is too large: 255984000 messages take 67 GB of memory; \
+                    the limit is 20 GB, which is available";
+    assert!(error.contains(expected), "{error}");
+}
