@@ -1,12 +1,14 @@
 //! The file of a study: what is typed, before names are looked up.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use toml::{Table, Value};
 
 use super::outcome::Origin;
+use super::schema;
 
 /// The content of a study's file.
-#[derive(Debug, Clone, Deserialize)]
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct StudyFile {
     /// One line: what the study shows; empty of a sweep.
@@ -23,6 +25,7 @@ pub(super) struct StudyFile {
     pub learned: Vec<String>,
     /// The sections of a scenario that all runs share.
     #[serde(default)]
+    #[schemars(schema_with = "schema::sections")]
     pub scenario: Table,
     /// Groups of runs.
     pub run: Vec<RunSection>,
@@ -38,18 +41,21 @@ pub(super) struct StudyFile {
 }
 
 /// A group of runs: every combination of the values of its axes, under several seeds.
-#[derive(Debug, Clone, Deserialize)]
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct RunSection {
     pub name: String,
     /// Keys of a scenario (`transport.ack_every`) or sections, in addition to the shared ones.
     #[serde(default)]
+    #[schemars(schema_with = "schema::keys")]
     pub set: Table,
     /// The axes: keys and their values.
     #[serde(default)]
+    #[schemars(schema_with = "schema::axes")]
     pub over: Table,
     /// Keys whose values vary together, the first with the first, the second with the second.
     #[serde(default)]
+    #[schemars(schema_with = "schema::axes")]
     pub zip: Table,
     /// The number of seeds, from the scenario's.
     #[serde(default = "one")]
@@ -67,7 +73,9 @@ fn one() -> u32 {
 }
 
 /// The rate at which the flows of a run send.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default, Serialize, Deserialize)]
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default, Serialize, Deserialize, JsonSchema,
+)]
 #[serde(rename_all = "kebab-case")]
 pub(in crate::study) enum FlowRate {
     /// As the scenario says.
@@ -78,14 +86,16 @@ pub(in crate::study) enum FlowRate {
 }
 
 /// How a group of runs is smaller at the scale `quick`.
-#[derive(Debug, Clone, Default, Deserialize)]
+#[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct QuickSection {
     /// Keys of a scenario, in addition to the group's.
     #[serde(default)]
+    #[schemars(schema_with = "schema::keys")]
     pub set: Table,
     /// The values of some axes, by label, in place of all.
     #[serde(default)]
+    #[schemars(schema_with = "schema::labels")]
     pub over: Table,
     /// The number of seeds, in place of the group's.
     pub seeds: Option<u32>,
@@ -95,7 +105,7 @@ pub(super) struct QuickSection {
 }
 
 /// A claim, or several with the same text that differ in their cells.
-#[derive(Debug, Clone, Deserialize)]
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct ClaimSection {
     /// What is claimed.
@@ -111,8 +121,11 @@ pub(super) struct ClaimSection {
     pub metric: String,
     /// The chosen values of axes, by label.
     #[serde(default)]
+    #[schemars(schema_with = "schema::keys")]
     pub of: Table,
     /// The values of axes of what it is compared with.
+    #[serde(default)]
+    #[schemars(schema_with = "schema::keys")]
     pub against: Option<Table>,
     /// How it is compared.
     #[serde(rename = "as", default)]
@@ -122,6 +135,8 @@ pub(super) struct ClaimSection {
     /// What is found along that axis.
     pub fit: Option<Fit>,
     /// Values of that axis, from the least quantity to the largest.
+    #[serde(default)]
+    #[schemars(schema_with = "schema::values")]
     pub order: Option<Vec<Value>>,
     /// By how much neighbours of `order` may be the wrong way round.
     pub slack: Option<String>,
@@ -134,6 +149,7 @@ pub(super) struct ClaimSection {
     pub expected: Expected,
     /// Claims that differ in their values of axes and in what is expected.
     #[serde(default)]
+    #[schemars(schema_with = "schema::cells")]
     pub cells: Vec<Table>,
     /// The scale at which it is judged.
     #[serde(default)]
@@ -141,9 +157,11 @@ pub(super) struct ClaimSection {
 }
 
 /// What a claim expects of its quantity.
-#[derive(Debug, Clone, Default, Deserialize)]
+#[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
 pub(super) struct Expected {
     /// The value that the source has: a number, or words.
+    #[serde(default)]
+    #[schemars(schema_with = "schema::number_or_words")]
     pub published: Option<Value>,
     /// The largest relative deviation from it.
     pub within: Option<String>,
@@ -156,7 +174,7 @@ pub(super) struct Expected {
 }
 
 /// A table of a quantity over two axes.
-#[derive(Debug, Clone, Deserialize)]
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct TableSection {
     pub title: String,
@@ -168,13 +186,14 @@ pub(super) struct TableSection {
     pub columns: Option<String>,
     /// The chosen values of other axes.
     #[serde(default)]
+    #[schemars(schema_with = "schema::keys")]
     pub of: Table,
     #[serde(default)]
     pub seeds: SeedStatistic,
 }
 
 /// A recorded quantity over time.
-#[derive(Debug, Clone, Deserialize)]
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct SeriesSection {
     pub title: String,
@@ -185,6 +204,7 @@ pub(super) struct SeriesSection {
     pub columns: String,
     /// The chosen values of other axes.
     #[serde(default)]
+    #[schemars(schema_with = "schema::keys")]
     pub of: Table,
     /// The most rows; neighbouring windows have one row.
     #[serde(default = "sixteen")]
@@ -196,7 +216,7 @@ fn sixteen() -> usize {
 }
 
 /// How a quantity is compared with that of `against`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub(super) enum Comparison {
     /// Their ratio.
@@ -209,7 +229,7 @@ pub(super) enum Comparison {
 }
 
 /// What is found along an axis.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub(super) enum Fit {
     /// The exponent of the power law with the least squares.
@@ -221,7 +241,7 @@ pub(super) enum Fit {
 }
 
 /// What is taken of several values.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub(super) enum Take {
     Largest,
@@ -230,7 +250,7 @@ pub(super) enum Take {
 }
 
 /// What is taken of the values of several seeds.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub(super) enum SeedStatistic {
     #[default]
@@ -241,7 +261,7 @@ pub(super) enum SeedStatistic {
 }
 
 /// The scales at which a claim is judged.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub(super) enum JudgedAt {
     #[default]

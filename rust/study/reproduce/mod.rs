@@ -13,7 +13,7 @@
 //! - `simulate`: the runs; `run_log`: those that have finished.
 //! - `even_rate`: the rate of flows under failures.
 //! - `judge`: measures and verdicts; `outcome`: the results.
-//! - `built_in`: the studies of this project.
+//! - `built_in`: the studies of this project; `schema`: the JSON Schema of the file.
 //!
 //! [`docs/reproduce/README.md`]: https://github.com/evenkeel/evenkeel
 
@@ -28,6 +28,7 @@ pub(super) mod metric;
 mod outcome;
 mod range;
 pub(super) mod run_log;
+mod schema;
 mod series;
 pub(super) mod simulate;
 mod tables;
@@ -41,6 +42,7 @@ pub use built_in::BUILT_IN;
 pub use error::StudyError;
 pub use outcome::{ClaimOutcome, ClaimVerdict, Origin, Reproduction, ResultTable, RunRow};
 pub use run_log::RunLog;
+pub use schema::schema;
 
 use super::Observer;
 use crate::report::{Stopwatch, VERSION};

@@ -1,5 +1,6 @@
 //! The results of a study: what its folder keeps as `NAME.json`, and what tables and pages show.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// The results of a study.
@@ -57,7 +58,7 @@ pub struct ClaimOutcome {
 }
 
 /// Who says what a claim says.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Origin {
     /// A publication prints it.

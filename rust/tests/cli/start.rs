@@ -1,8 +1,9 @@
 //! `evenkeel init`, `explain`, `schema`, `completions` and `man`: how to begin.
 
 use std::fs;
+use std::path::Path;
 
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use super::bench::Bench;
 
@@ -15,7 +16,7 @@ fn each_starter_is_complete_runs_and_is_not_written_twice() {
         let file = format!("{question}.toml");
         assert!(left.out.contains(&format!("next: evenkeel run {file}")), "{}", left.out);
         let run = bench.evenkeel(&["run", &file, "--json"]);
-        assert_eq!((run.status, run.err.as_str()), (0, ""), "{question}");
+        assert_eq!(run.status, 0, "{question}: {}", run.err);
         let summary = run.json();
         assert_eq!(summary["messages_completed"], summary["messages"], "{question}");
         let mine = format!("# mine\n{}", bench.read(&file));
@@ -38,7 +39,7 @@ failure.convergence
     assert!(explain("failure.convergence").starts_with(expected));
     assert!(explain("switch.ecn.step").contains("switch.ecn.step\n  value    size"));
     assert!(explain("leaves").contains("topology.leaves\n  only     kind = \"leaf-spine\""));
-    assert_eq!(explain("[record]").matches("\n  meaning").count(), 4);
+    assert_eq!(explain("[record]").matches("\n  meaning").count(), 7);
     assert!(explain("reps").contains("reps (policy)\n  meaning"));
     let left = bench.evenkeel(&["explain", "failure.convergance"]);
     left.expect_invalid(&["'failure.convergance' is neither", "did you mean failure.convergence"]);
@@ -46,12 +47,17 @@ failure.convergence
 
 /// Where a value does not fit a schema, of which it reads what `evenkeel schema` writes.
 fn misfit(schema: &Value, value: &Value, at: &str) -> Option<String> {
-    if let Some(choices) = schema.get("anyOf").and_then(Value::as_array) {
-        let first = misfit(&choices[0], value, at)?;
-        let fits = choices.iter().any(|choice| misfit(choice, value, at).is_none());
-        return (!fits).then_some(first);
+    for among in ["anyOf", "oneOf"] {
+        let Some(choices) = schema.get(among).and_then(Value::as_array) else { continue };
+        let misfits: Vec<_> = choices.iter().map(|choice| misfit(choice, value, at)).collect();
+        if misfits.iter().all(Option::is_some) {
+            // What is wrong with a table or a list says more than that it is none.
+            return misfits.into_iter().flatten().max_by_key(String::len);
+        }
     }
-    if let Some(names) = schema.get("enum").and_then(Value::as_array) {
+    let names = schema.get("enum").and_then(Value::as_array).cloned();
+    let names = names.or_else(|| Some(vec![schema.get("const")?.clone()]));
+    if let Some(names) = names {
         return (!names.contains(value)).then(|| format!("{at}: {value} is not one of {names:?}"));
     }
     let name = match value {
@@ -68,7 +74,8 @@ fn misfit(schema: &Value, value: &Value, at: &str) -> Option<String> {
         Value::Null => Vec::new(),
         one => vec![one.clone()],
     };
-    if !types.is_empty() && !types.contains(&name.into()) {
+    let is_of = |kind: &Value| *kind == name || (*kind == "number" && name == "integer");
+    if !types.is_empty() && !types.iter().any(is_of) {
         return Some(format!("{at}: {value} is not of {types:?}"));
     }
     match value {
@@ -76,15 +83,52 @@ fn misfit(schema: &Value, value: &Value, at: &str) -> Option<String> {
             let item = schema.get("items")?;
             items.iter().find_map(|value| misfit(item, value, &format!("{at}[]")))
         }
-        Value::Object(table) => {
-            let known = schema.get("properties").and_then(Value::as_object)?;
-            let is_closed = schema["additionalProperties"] == Value::Bool(false);
-            table.iter().find_map(|(key, value)| match known.get(key) {
-                Some(schema) => misfit(schema, value, &format!("{at}.{key}")),
-                None => is_closed.then(|| format!("{at}.{key}: no such key")),
-            })
-        }
+        Value::Object(table) => misfit_in(schema, table, at),
         _ => None,
+    }
+}
+
+/// The same of a table.
+fn misfit_in(schema: &Value, table: &Map<String, Value>, at: &str) -> Option<String> {
+    let required = schema.get("required").and_then(Value::as_array).into_iter().flatten();
+    let mut required = required.filter_map(Value::as_str);
+    if let Some(missing) = required.find(|key| !table.contains_key(*key)) {
+        return Some(format!("{at}.{missing}: is missing"));
+    }
+    let known = schema.get("properties").and_then(Value::as_object);
+    let others = schema.get("additionalProperties");
+    table.iter().find_map(|(key, value)| {
+        let at = format!("{at}.{key}");
+        match (known.and_then(|known| known.get(key)), others) {
+            (Some(schema), _) => misfit(schema, value, &at),
+            (None, Some(Value::Bool(false))) => Some(format!("{at}: no such key")),
+            (None, Some(others)) => misfit(others, value, &at),
+            (None, None) => None,
+        }
+    })
+}
+
+/// The number of files in a folder of examples, each of which fits the schema.
+fn examples_that_fit(schema: &Value, folder: &str) -> usize {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("examples").join(folder);
+    let mut count = 0;
+    for entry in fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        if path.extension().is_some_and(|end| end == "toml") {
+            let value: Value = toml::from_str(&fs::read_to_string(&path).unwrap()).unwrap();
+            assert_eq!(misfit(schema, &value, ""), None, "{}", path.display());
+            count += 1;
+        }
+    }
+    count
+}
+
+/// Checks that each text is refused at a place.
+fn refuses(schema: &Value, faults: &[(&str, &str)]) {
+    for (text, place) in faults {
+        let value: Value = toml::from_str(text).unwrap();
+        let found = misfit(schema, &value, "").unwrap_or_default();
+        assert!(found.starts_with(place), "{text}: {found}");
     }
 }
 
@@ -93,31 +137,46 @@ fn every_example_fits_the_schema_and_other_keys_and_values_do_not() {
     let schema = Bench::new().evenkeel(&["schema"]).out;
     let schema: Value = serde_json::from_str(&schema).unwrap();
     assert_eq!(schema["$schema"], "https://json-schema.org/draft/2020-12/schema");
-    let examples = concat!(env!("CARGO_MANIFEST_DIR"), "/examples");
-    let mut count = 0;
-    for entry in fs::read_dir(examples).unwrap() {
-        let path = entry.unwrap().path();
-        if path.extension().is_some_and(|end| end == "toml") {
-            let value: Value = toml::from_str(&fs::read_to_string(&path).unwrap()).unwrap();
-            assert_eq!(misfit(&schema, &value, ""), None, "{}", path.display());
-            count += 1;
-        }
-    }
+    let count = examples_that_fit(&schema, "");
     assert!(count > 40, "{count} examples");
-    for (text, place) in [
+    let faults = [
         ("[topology]\nleafs = 4\n", ".topology.leafs: no such key"),
         ("[topology]\nleaves = \"4\"\n", ".topology.leaves"),
         ("[[failure]]\nkind = \"gone\"\n", ".failure[].kind"),
         ("[switch]\nbuffer = 64\n", ".switch.buffer"),
         ("[switches]\n", ".switches: no such key"),
-    ] {
-        let value: Value = toml::from_str(text).unwrap();
-        let found = misfit(&schema, &value, "").unwrap_or_default();
-        assert!(found.starts_with(place), "{text}: {found}");
-    }
+    ];
+    refuses(&schema, &faults);
     let leaves = &schema["properties"]["topology"]["properties"]["leaves"];
     assert_eq!(leaves["default"], 16);
     assert!(leaves["description"].as_str().unwrap().starts_with("Leaf switches."));
+}
+
+#[test]
+fn every_study_fits_the_schema_of_studies() {
+    let schema = Bench::new().evenkeel(&["schema", "study"]).out;
+    let schema: Value = serde_json::from_str(&schema).unwrap();
+    assert_eq!(schema["$schema"], "https://json-schema.org/draft/2020-12/schema");
+    assert!(examples_that_fit(&schema, "reproduce") > 15);
+    assert_eq!(examples_that_fit(&schema, "sweeps"), 2);
+    let run = "[[run]]\nname = \"a\"\n";
+    let claim = "[[claim]]\ntext = \"a\"\nrun = \"a\"\nmetric = \"cct_ns\"\n";
+    let faults = [
+        ("title = \"a\"\n".to_owned(), ".run: is missing"),
+        (format!("titel = \"a\"\n{run}"), ".titel: no such key"),
+        (format!("{run}seed = 2\n"), ".run[].seed: no such key"),
+        (format!("{run}seeds = \"2\"\n"), ".run[].seeds"),
+        (format!("{run}over.policy = \"ecmp\"\n"), ".run[].over.policy"),
+        (format!("{run}over.seed = {{ from = 1, too = 2 }}\n"), ".run[].over.seed"),
+        (format!("{run}{claim}origin = \"none\"\n"), ".claim[].origin"),
+        (format!("{run}scenario.topology.leafs = 4\n"), ".run[].scenario"),
+        (format!("{run}[scenario.topology]\nleafs = 4\n"), ".scenario.topology.leafs"),
+    ];
+    let faults: Vec<(&str, &str)> = faults.iter().map(|(text, at)| (text.as_str(), *at)).collect();
+    refuses(&schema, &faults);
+    let seeds = &schema["properties"]["run"]["items"]["properties"]["seeds"];
+    assert_eq!(seeds["default"], 1);
+    assert_eq!(seeds["description"], "The number of seeds, from the scenario's.");
 }
 
 #[test]
