@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{anyhow, bail};
 use clap::Args;
+use evenkeel::report::human;
 use evenkeel::study::{Sweep, SweepFolder};
 
 use super::{Status, sweep};
@@ -14,7 +15,9 @@ Examples:
   evenkeel merge results/1 results/2 results/3 results/4 --out results/all
 
 The results are the same bytes as those of a sweep without shards. Each run of
-the study must be in a folder; one that is in several is taken once.
+the study must be in a folder; one that is in several is taken once. The merged
+folder is that of a sweep, with study.toml and sweep.runs.jsonl: `evenkeel sweep`
+goes on with it after a change of the study, and it can be merged again.
 ";
 
 /// Put the shards of a sweep together
@@ -35,8 +38,18 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<Status> {
     let sweep = Sweep::load(&study)?;
     let logs = arguments.folders.iter().map(|folder| SweepFolder::log_of_other(folder));
     let logs = logs.collect::<Result<Vec<_>, _>>()?;
-    let table = sweep.gather(&logs)?;
+    let (table, log) = sweep.gather(&logs)?;
+    let lost = SweepFolder::log_of_other(&arguments.out)?.runs_missing_in(&logs);
+    if lost > 0 {
+        bail!(
+            "--out {}: its sweep.runs.jsonl has {} that none of the folders has, and would be \
+             replaced; name the folder among the others too, or use another --out",
+            arguments.out.display(),
+            human::plural(lost as u64, "run")
+        );
+    }
     let folder = SweepFolder::open(&arguments.out, sweep.text())?;
+    folder.write_log(&log)?;
     sweep::finish(&folder, &table, &arguments.out.display().to_string())
 }
 

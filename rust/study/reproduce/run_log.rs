@@ -144,8 +144,7 @@ impl RunLog {
 
     /// Adds the result of a run.
     pub(in crate::study) fn append(&self, key: RunKey, result: &Value) -> Result<(), StudyError> {
-        let line = Line { key, result: result.clone() };
-        let line = serde_json::to_string(&line).expect("a result is a JSON object") + "\n";
+        let line = line(key, result);
         let mut is_broken = self.is_broken.lock().unwrap_or_else(PoisonError::into_inner);
         if *is_broken {
             let reason = io::Error::other("an earlier line could not be written");
@@ -179,6 +178,12 @@ impl RunLog {
         line.is_some() && self.newest.get(&key.name()) == line
     }
 
+    /// How many of its runs, by their newest results, are in none of `others`.
+    pub fn runs_missing_in(&self, others: &[Self]) -> usize {
+        let is_there = |key: &RunKey| others.iter().any(|other| other.earlier.contains_key(key));
+        self.newest().filter(|(key, _)| !is_there(key)).count()
+    }
+
     /// How many results of earlier starts have been taken.
     pub fn taken(&self) -> usize {
         self.taken.load(Ordering::Relaxed)
@@ -200,6 +205,12 @@ impl RunLog {
     fn failed(&self, action: &'static str, reason: io::Error) -> StudyError {
         StudyError::Log { file: self.name(), action, reason }
     }
+}
+
+/// The line of a result, with its end.
+pub(in crate::study) fn line(key: RunKey, result: &Value) -> String {
+    let line = Line { key, result: result.clone() };
+    serde_json::to_string(&line).expect("a result is a JSON object") + "\n"
 }
 
 /// All up to the last line's end.

@@ -119,6 +119,15 @@ impl SweepFolder {
         RunLog::read_only(path, LOG)
     }
 
+    /// Writes the log of finished runs, in place of the one that is there; it appears whole or not
+    /// at all.
+    ///
+    /// # Errors
+    /// Those of the file system.
+    pub fn write_log(&self, lines: &str) -> Result<(), SweepFolderError> {
+        self.write(&format!("{LOG}.runs.jsonl"), lines.as_bytes())
+    }
+
     /// Removes the results of an earlier start, when runs are to be added.
     ///
     /// # Errors

@@ -5,6 +5,7 @@
 //! it the row of its point. Several machines take a [`Shard`] each, and [`Sweep::gather`] puts
 //! their rows together.
 
+mod attempt;
 mod folder;
 #[cfg(feature = "parquet")]
 mod parquet;
@@ -26,10 +27,11 @@ pub use table::{SweepRow, SweepTable};
 
 use super::reproduce::matrix::{Combination, Group};
 use super::reproduce::metric::NAMES;
-use super::reproduce::run_log::{RunKey, RunLog, RunName};
+use super::reproduce::run_log::{self, RunKey, RunLog, RunName};
 use super::reproduce::simulate::{Job, Site};
 use super::reproduce::{Scale, Study, StudyError};
 use super::{ComparisonRun, Observer, in_order};
+use attempt::{Fault, attempt};
 
 /// A study whose runs are the rows of a table.
 #[derive(Debug, Clone)]
@@ -152,11 +154,11 @@ impl Sweep {
         }
     }
 
-    /// The rows of all shards, from their logs.
+    /// The rows of all shards, from their logs, and the log of all runs in the order of the study.
     ///
     /// # Errors
     /// A row is in no log, or logs have results of different scenarios or versions for one.
-    pub fn gather(&self, logs: &[RunLog]) -> Result<SweepTable, StudyError> {
+    pub fn gather(&self, logs: &[RunLog]) -> Result<(SweepTable, String), StudyError> {
         let known = by_name(logs);
         let mut versions = known.values().flatten().map(|(key, _)| &key.version);
         let first = versions.next();
@@ -164,25 +166,23 @@ impl Sweep {
             let reason = format!("results of versions {} and {other}", first.map_or("", |it| it));
             return Err(self.unmerged(reason));
         }
-        let (mut rows, mut missing) = (Vec::new(), Vec::new());
+        let (mut rows, mut log, mut missing) = (Vec::new(), String::new(), Vec::new());
         for task in self.tasks(Shard::WHOLE) {
-            match known.get(&task.name()).map(Vec::as_slice) {
-                None => missing.push(task),
-                Some([(_, result)]) => rows.push(task.row(from_log((*result).clone()))),
-                Some([(_, result), others @ ..]) => {
-                    let key = known[&task.name()][0].0;
-                    if others.iter().any(|(other, _)| *other != key) {
-                        let place = task.place();
-                        let reason = format!("{place} has results of different scenarios");
-                        return Err(self.unmerged(reason));
-                    }
-                    rows.push(task.row(from_log((*result).clone())));
-                }
-                Some([]) => unreachable!("a name has a result"),
+            let Some(((key, result), others)) =
+                known.get(&task.name()).and_then(|results| results.split_first())
+            else {
+                missing.push(task);
+                continue;
+            };
+            if others.iter().any(|(other, _)| other != key) {
+                let reason = format!("{} has results of different scenarios", task.place());
+                return Err(self.unmerged(reason));
             }
+            log += &run_log::line((*key).clone(), result);
+            rows.push(task.row(from_log((*result).clone())));
         }
         match missing.first() {
-            None => Ok(self.table(rows)),
+            None => Ok((self.table(rows), log)),
             Some(first) => Err(self.unmerged(format!(
                 "{} of {} runs have no result, the first is {}; run their shards again",
                 missing.len(),
@@ -253,9 +253,9 @@ impl Task<'_> {
         log: &RunLog,
     ) -> Result<SweepRow, StudyError> {
         let job = self.job();
-        let prepared = match job.prepare(site) {
+        let prepared = match attempt(|| job.prepare(site))? {
             Ok(prepared) => prepared,
-            Err(error) => return self.invalid(&job, reason(error)?, log),
+            Err(fault) => return self.invalid(&job, fault.reason(), log),
         };
         let key = job.key(&prepared);
         if let Some(result) = log.take(&key) {
@@ -267,17 +267,19 @@ impl Task<'_> {
         }
         let this = ComparisonRun { index, policy: 0, seed: job.seed() };
         observer.started(this, &job.identity(this.seed));
-        let result = match job.simulate(&prepared, this, site, observer) {
+        let simulated = attempt(|| job.simulate(&prepared, this, site, observer));
+        observer.finished(this);
+        let result = match simulated? {
             Ok(result) => result,
-            Err(error) => json!({ "error": reason(error)? }),
+            Err(Fault::Invalid(reason)) => json!({ "error": reason }),
+            Err(fault @ Fault::Panic(_)) => return self.invalid(&job, fault.reason(), log),
         };
         log.append(key, &result)?;
-        observer.finished(this);
         Ok(self.row(from_log(result)))
     }
 
-    /// The row of a scenario that is invalid. The log has it for `merge`; a later start tries it
-    /// again.
+    /// The row of a scenario that is invalid, or whose run panics. The log has it for `merge`; a
+    /// later start tries it again.
     fn invalid(&self, job: &Job<'_>, reason: String, log: &RunLog) -> Result<SweepRow, StudyError> {
         let key = job.key_of(String::new());
         let result = json!({ "error": reason });
@@ -298,13 +300,5 @@ impl Task<'_> {
             seed: self.job().seed(),
             result,
         }
-    }
-}
-
-/// The reason that becomes a row; other errors end the sweep.
-fn reason(error: StudyError) -> Result<String, StudyError> {
-    match error {
-        StudyError::Invalid { reason, .. } => Ok(reason),
-        other => Err(other),
     }
 }

@@ -123,6 +123,25 @@ fn shards_merge_into_the_bytes_of_a_whole_sweep() {
     for file in ["results.csv", "study.toml"] {
         assert_eq!(bench.read(&format!("merged/{file}")), bench.read(&format!("whole/{file}")));
     }
+    // The log is that of a sweep: a later start finds all runs, and the folder can be merged again.
+    assert_eq!(log_lines(&bench, "merged"), 12);
+    let again = sweep(&bench, "merged", &[]);
+    assert!(again.err.contains("merged: 12 of 12 runs are there"), "{}", again.err);
+    let left = bench.evenkeel(&["merge", "merged", "--out", "once-more"]);
+    assert_eq!(left.status, 0, "{left:?}");
+    assert_eq!(bench.read("once-more/results.csv"), bench.read("whole/results.csv"));
+    let log = bench.read("once-more/sweep.runs.jsonl");
+    assert_eq!(log, bench.read("merged/sweep.runs.jsonl"));
+    let left = bench.evenkeel(&["merge", "merged", "--out", "shard-1"]);
+    assert_eq!(left.status, 0, "its runs are among those of the merged folder: {left:?}");
+    bench.write("other.toml", &STUDY.replace("hosts_per_leaf = 4", "hosts_per_leaf = 2"));
+    let left = bench.evenkeel(&["sweep", "other.toml", "--out", "other", "--shard", "1/12"]);
+    assert_eq!(left.status, 0, "{left:?}");
+    let other = bench.read("other/sweep.runs.jsonl");
+    let left = bench.evenkeel(&["merge", "merged", "--out", "other"]);
+    left.expect_invalid(&["other: its sweep.runs.jsonl has 1 run that none of the folders has"]);
+    assert_eq!(bench.read("other/sweep.runs.jsonl"), other);
+    assert!(bench.read("other/study.toml").contains("hosts_per_leaf = 2"));
     let mut alone = bench.command(&["sweep", "study.toml", "--out", "alone"]);
     let alone = alone.envs(job).output().expect("the program starts");
     assert!(String::from_utf8_lossy(&alone.stderr).contains("expected --shards N"));

@@ -1,0 +1,113 @@
+//! A part of a run that may fail: what becomes the row of its point, and what ends the sweep.
+//!
+//! A panic is a row too, so that one point costs neither the others nor the night. It is caught
+//! here, in the thread of its run, which shares nothing with other runs that it could leave half
+//! changed. The profiles unwind for it.
+
+use std::any::Any;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+use crate::study::reproduce::StudyError;
+
+/// Why a point has no result.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Fault {
+    /// Its scenario is invalid, or its run cannot be made.
+    Invalid(String),
+    /// The program panicked.
+    Panic(String),
+}
+
+impl Fault {
+    /// The `error` of its row.
+    pub(super) fn reason(self) -> String {
+        match self {
+            Self::Invalid(reason) => reason,
+            Self::Panic(message) => format!(
+                "the run panicked: {message}; this is a fault of evenkeel, please report it with \
+                 the study"
+            ),
+        }
+    }
+}
+
+/// Does a part of a run.
+///
+/// # Errors
+/// Those that are not about the point, such as a log that cannot be written.
+pub(super) fn attempt<T>(
+    part: impl FnOnce() -> Result<T, StudyError>,
+) -> Result<Result<T, Fault>, StudyError> {
+    match catch_unwind(AssertUnwindSafe(part)) {
+        Ok(Ok(done)) => Ok(Ok(done)),
+        Ok(Err(StudyError::Invalid { reason, .. })) => Ok(Err(Fault::Invalid(reason))),
+        Ok(Err(other)) => Err(other),
+        Err(payload) => Ok(Err(Fault::Panic(message(&*payload)))),
+    }
+}
+
+/// What a panic says.
+fn message(payload: &(dyn Any + Send)) -> String {
+    let text = payload.downcast_ref::<&str>().map(|text| (*text).to_owned());
+    let text = text.or_else(|| payload.downcast_ref::<String>().cloned());
+    text.unwrap_or_else(|| "without a message".to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+    use std::num::NonZeroUsize;
+    use std::path::Path;
+
+    use crate::fabric::Progress;
+    use crate::report::Identity;
+    use crate::study::reproduce::RunLog;
+    use crate::study::{ComparisonRun, Observer, Shard, Sweep};
+
+    const STUDY: &str = r#"
+        [scenario.topology]
+        leaves = 2
+        spines = 2
+        hosts_per_leaf = 2
+        [[run]]
+        name = "a"
+        seeds = 3
+    "#;
+
+    /// Panics during the run with this seed.
+    struct Faulty(Option<u64>);
+
+    impl Observer for Faulty {
+        fn started(&self, _: ComparisonRun, _: &Identity) {}
+
+        fn progress(&self, run: ComparisonRun, _: &Progress) {
+            assert!(Some(run.seed) != self.0, "seed {} cannot run", run.seed);
+        }
+
+        fn finished(&self, _: ComparisonRun) {}
+    }
+
+    #[test]
+    fn a_panic_is_the_row_of_its_point_and_a_later_start_tries_it_again() {
+        let sweep = Sweep::parse(STUDY.to_owned(), Path::new("a.toml")).unwrap();
+        let folder = tempfile::tempdir().unwrap();
+        let run = |faulty: Faulty| {
+            let log = RunLog::resumed(folder.path(), "sweep").unwrap();
+            sweep.run(Shard::WHOLE, NonZeroUsize::MIN, &faulty, &log).unwrap()
+        };
+        let errors: Vec<String> = run(Faulty(Some(2))).rows.iter().map(|row| row.error()).collect();
+        let [first, second, third] = &errors[..] else { panic!("three rows: {errors:?}") };
+        assert_eq!((first.as_str(), third.as_str()), ("", ""));
+        let expected = "the run panicked: seed 2 cannot run; this is a fault of evenkeel";
+        assert!(second.starts_with(expected), "{second}");
+        let log = || fs::read_to_string(folder.path().join("sweep.runs.jsonl")).unwrap();
+        assert_eq!(log().lines().count(), 3);
+        let merged = |log: RunLog| sweep.gather(&[log]).unwrap().0;
+        let table = merged(RunLog::read_only(folder.path(), "sweep").unwrap());
+        assert_eq!(table.failed().count(), 1, "merge has the row too");
+        run(Faulty(Some(2)));
+        assert_eq!(log().lines().count(), 3, "the same error is not written twice");
+        assert_eq!(run(Faulty(None)).failed().count(), 0);
+        assert_eq!(log().lines().count(), 4, "the run that failed alone was simulated again");
+    }
+}
