@@ -4,54 +4,66 @@ use std::fs::File;
 use std::io::{self, BufWriter, Write};
 
 use anyhow::anyhow;
-use evenkeel::fabric::Watch;
-use evenkeel::record::{Profile, RecordedTable, Recorder};
+use evenkeel::fabric::{Outcome, Watch};
+use evenkeel::record::{Courses, Recorders};
 use evenkeel::report::Identity;
 use evenkeel::scenario::Scenario;
 
 use super::single::Destination;
 
-/// The recorder of a run, and the files that it writes.
-pub(super) struct Recording {
-    recorder: Recorder,
-    files: Vec<(RecordedTable, File)>,
+/// The recorders of a run, and the files that they write, with their names.
+pub(super) struct Recordings {
+    recorders: Recorders,
+    files: Vec<(String, File)>,
+}
+
+/// What was recorded of a run.
+pub(super) struct Recorded {
+    /// Its course, for its summary.
+    pub(super) courses: Option<Courses>,
+    /// The written tables, with the names of their files.
+    pub(super) tables: Vec<(String, File)>,
 }
 
 fn failed(reason: io::Error) -> anyhow::Error {
     anyhow!("--out: cannot write the recorded tables: {reason}")
 }
 
-impl Recording {
-    /// A recorder of what the scenario records; tables are written only if results are kept.
+impl Recordings {
+    /// The recorders of what the scenario records; tables are written only if results are kept.
     pub(super) fn begin(
         scenario: &Scenario,
         identity: &Identity,
         to: &Destination,
-    ) -> anyhow::Result<Option<Self>> {
-        let Some(recording) = &scenario.recording else { return Ok(None) };
+    ) -> anyhow::Result<Self> {
         let mut files = Vec::new();
-        for table in recording.tables() {
-            files.extend(to.scratch()?.map(|file| (table, file)));
+        for recording in &scenario.recordings {
+            for table in recording.tables() {
+                let name = table.file(recording.name.as_deref());
+                files.extend(to.scratch()?.map(|file| (name, file)));
+            }
         }
-        let mut open = |table| -> io::Result<Box<dyn Write>> {
-            let Some((_, file)) = files.iter().find(|(it, _)| *it == table) else {
-                return Ok(Box::new(io::sink()));
-            };
-            let mut to = BufWriter::new(file.try_clone()?);
-            writeln!(to, "{}", identity.header())?;
-            Ok(Box::new(to))
-        };
-        let recorder = Recorder::new(recording, &scenario.topology, &mut open).map_err(failed)?;
-        Ok(Some(Self { recorder, files }))
+        let recorders =
+            Recorders::new(&scenario.recordings, &scenario.topology, &mut |recording, table| {
+                let name = table.file(recording.name.as_deref());
+                let Some((_, file)) = files.iter().find(|(it, _)| *it == name) else {
+                    return Ok(Box::new(io::sink()) as Box<dyn Write>);
+                };
+                let mut to = BufWriter::new(file.try_clone()?);
+                writeln!(to, "{}", identity.header())?;
+                Ok(Box::new(to))
+            });
+        Ok(Self { recorders: recorders.map_err(failed)?, files })
     }
 
-    /// The observer of the run.
-    pub(super) fn watch(&mut self) -> &mut dyn Watch {
-        &mut self.recorder
+    /// The observers of the run.
+    pub(super) fn watches(&mut self) -> Vec<&mut dyn Watch> {
+        self.recorders.watches()
     }
 
-    /// The course of the run, and the written tables.
-    pub(super) fn end(self) -> anyhow::Result<(Profile, Vec<(RecordedTable, File)>)> {
-        Ok((self.recorder.finish().map_err(failed)?, self.files))
+    /// What was recorded of the run.
+    pub(super) fn end(self, outcome: &Outcome) -> anyhow::Result<Recorded> {
+        let courses = self.recorders.finish(&outcome.pauses).map_err(failed)?;
+        Ok(Recorded { courses, tables: self.files })
     }
 }

@@ -1,19 +1,20 @@
 //! `evenkeel run`: a single run of a scenario.
 
+use std::fs::{self, File};
 use std::io::Write;
 use std::path::PathBuf;
 
-use anyhow::bail;
+use anyhow::{anyhow, bail};
 use clap::Args;
-use evenkeel::fabric::Watch;
+use evenkeel::fabric::{Setup, Watch};
 use evenkeel::fluid::Fidelity;
 use evenkeel::report::{self, Identity, Writer};
 use evenkeel::scenario::{RailScenario, Scenario};
 use evenkeel::timeline::Watches;
 
 use super::arguments::{PolicyArgument, ResultArguments, ScenarioArguments};
-use super::record::Recording;
-use super::single::{self, Destination, Kind};
+use super::record::{Recorded, Recordings};
+use super::single::{self, Destination, Kind, Single};
 use super::threads::ThreadsArgument;
 use super::timeline::Timeline;
 use super::{SCENARIO_HELP, Status, hpcc, incomplete, rails, scenario};
@@ -40,6 +41,7 @@ A results folder has these files:
                  if_index type; switches are numbered after the hosts
   ports.csv, queue_pairs.csv, paths.csv
                  with [record], time series: see docs/recording.md
+  topology.hpcc  a copy of the file that the topology was read from, if it was
 They appear complete or not at all, summary.json last.
 ";
 
@@ -80,20 +82,20 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<Status> {
     let identity = scenario::identity(&scenario);
     let setup = scenario.setup();
     arguments.scenario.memory.check(&scenario)?;
-    let resolved = resolved(&identity, &scenario, &destination);
-    let mut recording = Recording::begin(&scenario, &identity, &destination)?;
+    let beside = Beside::of(&identity, &scenario, &destination)?;
+    let mut recordings = Recordings::begin(&scenario, &identity, &destination)?;
     let other = on_one_thread(arguments, &scenario);
     let threads = arguments.threads.for_run(&setup, other);
     let trace = arguments.trace.as_deref();
     let mut timeline = trace.map(|file| Timeline::begin(file, &scenario, &setup)).transpose()?;
-    let mut both;
-    let watch = match (recording.as_mut().map(Recording::watch), timeline.as_mut()) {
-        (None, None) => None,
-        (Some(watch), None) => Some(watch),
-        (None, Some(timeline)) => Some(timeline.watch()),
-        (Some(watch), Some(timeline)) => {
-            both = Watches::new(&setup.topology, [watch, timeline.watch()]);
-            Some(&mut both as &mut dyn Watch)
+    let mut watches = recordings.watches();
+    watches.extend(timeline.as_mut().map(Timeline::watch));
+    let mut several;
+    let watch = match watches.len() {
+        0 | 1 => watches.pop(),
+        _ => {
+            several = Watches::new(&setup.topology, watches);
+            Some(&mut several as &mut dyn Watch)
         }
     };
     let kind = match (&scenario.traces, watch) {
@@ -105,31 +107,62 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<Status> {
     };
     let mut single = single::simulate(&identity, &setup, kind, &destination)?;
     timeline.map(|timeline| timeline.end(&setup, single.outcome())).transpose()?;
+    let Recorded { courses, tables } = recordings.end(single.outcome())?;
+    single.add_courses(courses);
     single.add_printed_warnings(&scenario.warnings);
-    let mut tables = Vec::new();
-    if let Some(recording) = recording {
-        let (profile, written) = recording.end()?;
-        single.add_profile(profile);
-        tables = written;
+    beside.report(&single, &setup, &tables, &destination)
+}
+
+/// What the results have beside the numbers of the run.
+struct Beside {
+    /// The scenario with every default, which runs again from where it is written: paths are
+    /// relative to that, so that results are the same bytes wherever a project lies.
+    scenario: String,
+    /// The file that the topology was read from, if it was.
+    topology: Option<Vec<u8>>,
+}
+
+impl Beside {
+    /// Reads it before the run, during which files may change.
+    fn of(identity: &Identity, scenario: &Scenario, to: &Destination) -> anyhow::Result<Self> {
+        let topology = scenario.topology_file().map(|path| {
+            let read = fs::read(&path);
+            read.map_err(|reason| anyhow!("{}: cannot be read: {reason}", path.display()))
+        });
+        let scenario = to.folder().map_or_else(String::new, |folder| {
+            let text = scenario.render_in(folder);
+            format!("{}\n# Resolved; paths are relative to this file.\n\n{text}", identity.header())
+        });
+        Ok(Self { scenario, topology: topology.transpose()? })
     }
-    let (topology, outcome) = (&setup.topology, single.outcome());
-    let number = report::hosts_then_switches(topology);
-    let toml: (&'static str, Writer<'_>) =
-        ("scenario.toml", &|to| to.write_all(resolved.as_bytes()));
-    let pfc: (&'static str, Writer<'_>) =
-        ("pfc.txt", &|to| report::write_pfc_txt(to, topology, outcome, &number));
-    let mut others = vec![toml];
-    others.extend(setup.fabric.switch.pfc.is_some().then_some(pfc));
-    let copies = tables.iter().map(|(_, file)| move |to: &mut dyn Write| hpcc::copy(file, to));
-    let copies: Vec<_> = copies.collect();
-    let written = tables.iter().zip(&copies);
-    others.extend(written.map(|((table, _), copy)| (table.name(), copy as Writer<'_>)));
-    single.report(&destination, &others, incomplete::TIME_LIMIT)
+
+    /// Reports a run with all its files.
+    fn report(
+        &self,
+        single: &Single<'_>,
+        setup: &Setup,
+        tables: &[(String, File)],
+        to: &Destination,
+    ) -> anyhow::Result<Status> {
+        let (wiring, outcome) = (&setup.topology, single.outcome());
+        let number = report::hosts_then_switches(wiring);
+        let scenario: Writer<'_> = &|to| to.write_all(self.scenario.as_bytes());
+        let topology: Writer<'_> = &|to| to.write_all(self.topology.as_deref().unwrap_or_default());
+        let pfc: Writer<'_> = &|to| report::write_pfc_txt(to, wiring, outcome, &number);
+        let mut files = vec![("scenario.toml", scenario)];
+        files.extend(self.topology.as_ref().map(|_| (report::TOPOLOGY, topology)));
+        files.extend(setup.fabric.switch.pfc.is_some().then_some(("pfc.txt", pfc)));
+        let copies = tables.iter().map(|(_, file)| move |to: &mut dyn Write| hpcc::copy(file, to));
+        let copies: Vec<_> = copies.collect();
+        let written = tables.iter().zip(&copies);
+        files.extend(written.map(|((name, _), copy)| (name.as_str(), copy as Writer<'_>)));
+        single.report(to, &files, incomplete::TIME_LIMIT)
+    }
 }
 
 /// Why a run is not divided among threads, if there is a reason.
 fn on_one_thread(arguments: &Arguments, scenario: &Scenario) -> Option<&'static str> {
-    match (&scenario.traces, &scenario.recording, &arguments.trace) {
+    match (&scenario.traces, scenario.recordings.first(), &arguments.trace) {
         _ if scenario.fidelity == Fidelity::Fluid => Some("fidelity = \"fluid\""),
         (Some(_), _, _) => Some("workload.streaming reads traces during it"),
         _ if scenario.streams() => Some("workload.streaming generates messages during it"),
@@ -137,12 +170,4 @@ fn on_one_thread(arguments: &Arguments, scenario: &Scenario) -> Option<&'static 
         (None, None, Some(_)) => Some("--trace observes it"),
         (None, None, None) => None,
     }
-}
-
-/// The scenario with every default, which runs again from where it is written: paths are relative
-/// to that, so that results are the same bytes wherever a project lies.
-fn resolved(identity: &Identity, scenario: &Scenario, destination: &Destination) -> String {
-    let Some(folder) = destination.folder() else { return String::new() };
-    let text = scenario.render_in(folder);
-    format!("{}\n# Resolved; paths are relative to this file.\n\n{text}", identity.header())
 }

@@ -7,7 +7,7 @@ use std::path::Path;
 use anyhow::anyhow;
 use evenkeel::fabric::{FlowRecord, Outcome, Setup, Watch};
 use evenkeel::fluid::Fidelity;
-use evenkeel::record::Profile;
+use evenkeel::record::Courses;
 use evenkeel::report::{self, FlowsCsv, Folder, Identity, Writer, human};
 use evenkeel::scenario::Scenario;
 use evenkeel::study::{self, Finished, Run, RunObservers};
@@ -191,8 +191,8 @@ impl Single<'_> {
     }
 
     /// Adds the course of the run to its results.
-    pub(super) fn add_profile(&mut self, profile: Profile) {
-        self.finished.summary.record = Some(profile);
+    pub(super) fn add_courses(&mut self, courses: Option<Courses>) {
+        self.finished.summary.record = courses;
     }
 
     /// Writes the results folder with the files `others`, prints the results, and reports a run

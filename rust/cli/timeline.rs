@@ -23,7 +23,7 @@ fn failed(path: &Path, reason: &io::Error) -> anyhow::Error {
 }
 
 impl Timeline {
-    /// A time-line with counters at the interval of `[record]`, if the scenario has one.
+    /// A time-line with counters at the shortest interval of `[record]`, if the scenario has one.
     pub(super) fn begin(path: &Path, scenario: &Scenario, setup: &Setup) -> anyhow::Result<Self> {
         if scenario.fidelity == Fidelity::Fluid {
             bail!("--trace: a fluid run has no packets and queues; use fidelity = \"packet\"");
@@ -36,7 +36,8 @@ impl Timeline {
         }
         let file = report::unfinished_file(path).map_err(|reason| failed(path, &reason))?;
         let to = file.as_file().try_clone().map_err(|reason| failed(path, &reason))?;
-        let every = scenario.recording.as_ref().map_or(INTERVAL, |recording| recording.every);
+        let every = scenario.recordings.iter().map(|recording| recording.every).min();
+        let every = every.unwrap_or(INTERVAL);
         let timeline = timeline::Timeline::new(setup, every, Box::new(BufWriter::new(to)));
         let at = path.to_owned();
         let complete = move || file.persist(at).map(drop).map_err(|error| error.error);

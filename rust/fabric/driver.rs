@@ -145,7 +145,8 @@ impl<'a> Watcher<'a> {
         // Settling the ports may have scheduled an event before all pending ones.
         let next = world.next_time().unwrap_or(Time::NEVER).min(world.time_limit());
         let PortCounters { waiting, carried } = &self.counters;
-        watch.sample(now, next, &Snapshot { waiting, carried, endpoints: world.endpoints() });
+        let (endpoints, pauses) = (world.endpoints(), world.pauses());
+        watch.sample(now, next, &Snapshot { waiting, carried, endpoints, pauses });
         self.next_sample = watch.next_sample();
     }
 

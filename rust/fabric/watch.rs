@@ -1,6 +1,7 @@
 //! Observation of a run: the events of packets at traced nodes, and samples of queues and links at
 //! given times. Observation changes no result.
 
+use super::outcome::PauseRecord;
 use super::trace_buffer::PacketRecord;
 use crate::endpoint::Endpoints;
 use crate::ids::PortId;
@@ -37,4 +38,6 @@ pub struct Snapshot<'a> {
     pub carried: &'a [u64],
     /// The hosts, with their NICs and the ledger of messages.
     pub endpoints: &'a Endpoints,
+    /// Every pause and resume so far (PFC), in order of time.
+    pub pauses: &'a [PauseRecord],
 }

@@ -6,7 +6,7 @@ pub(super) use part::{Mail, add_progress, merge};
 
 use super::event::{Event, Word};
 use super::network::{Arrival, DeliveredPacket, Network, PortCounters, SlotId};
-use super::outcome::{Measured, Outcome, Progress, QueueProbe, Verdict};
+use super::outcome::{Measured, Outcome, PauseRecord, Progress, QueueProbe, Verdict};
 use super::reachability::Reachability;
 use super::setup::Setup;
 use super::trace_buffer::{PacketRecord, TraceBuffer};
@@ -192,6 +192,11 @@ impl World {
     /// The hosts of the fabric, with their NICs and the ledger of messages.
     pub fn endpoints(&self) -> &Endpoints {
         &self.endpoints
+    }
+
+    /// The pauses and resumes so far.
+    pub(super) fn pauses(&self) -> &[PauseRecord] {
+        self.network.pauses()
     }
 
     fn advance(&mut self, now: Time) {

@@ -63,6 +63,8 @@ struct FlowPackets {
 pub(super) struct Paths {
     every: Span,
     is_recorded: Vec<bool>,
+    /// By switch, whether a recorded host is connected to it.
+    is_edge: Vec<bool>,
     /// By host: its port, and the switch that it is connected to.
     ports: Vec<PortId>,
     edges: Vec<Node>,
@@ -86,8 +88,13 @@ impl Paths {
         let columns = "time_ns,src,dst,label,packets,bytes,entropies,entropy_changes,paths,\
                        path_changes";
         let edge = |host| topology.ends_of(topology.host_port(host)).1;
+        let mut is_edge = vec![false; topology.switches().len()];
+        for switch in recording.paths.iter().filter_map(|&host| edge(host).switch()) {
+            is_edge[switch.index()] = true;
+        }
         Ok(Self {
             every: recording.every,
+            is_edge,
             is_recorded: hosts().map(|host| recording.paths.contains(&host)).collect(),
             ports: hosts().map(|host| topology.host_port(host)).collect(),
             edges: hosts().map(edge).collect(),
@@ -101,11 +108,10 @@ impl Paths {
 
     /// The recorded hosts, and their switches.
     pub(super) fn traces(&self, node: Node) -> bool {
-        let hosts = self.is_recorded.iter().enumerate().filter(|(_, recorded)| **recorded);
-        hosts.into_iter().any(|(host, _)| match node {
-            Node::Host(id) => id.index() == host,
-            Node::Switch(_) => self.edges[host] == node,
-        })
+        match node {
+            Node::Host(host) => self.is_recorded[host.index()],
+            Node::Switch(switch) => self.is_edge[switch.index()],
+        }
     }
 
     /// Takes a record; they come in order of time.

@@ -22,6 +22,10 @@ pub struct Window {
     pub entropies_max: u64,
     /// The most distinct paths of a flow in an interval.
     pub paths_max: u64,
+    /// Pauses of recorded ports that began (PFC).
+    pub pauses: u64,
+    /// How long recorded ports were paused, in picoseconds, all of them together.
+    pub paused_ps: u64,
 }
 
 impl Window {
@@ -32,6 +36,8 @@ impl Window {
         self.path_changes += other.path_changes;
         self.entropies_max = self.entropies_max.max(other.entropies_max);
         self.paths_max = self.paths_max.max(other.paths_max);
+        self.pauses += other.pauses;
+        self.paused_ps += other.paused_ps;
     }
 }
 
@@ -95,6 +101,8 @@ struct Lists {
     entropy_changes: Vec<u64>,
     paths_max: Vec<u64>,
     path_changes: Vec<u64>,
+    pauses: Vec<u64>,
+    paused_ns: Vec<f64>,
 }
 
 impl Serialize for Profile {
@@ -108,6 +116,8 @@ impl Serialize for Profile {
             entropy_changes: list(|window| window.entropy_changes),
             paths_max: list(|window| window.paths_max),
             path_changes: list(|window| window.path_changes),
+            pauses: list(|window| window.pauses),
+            paused_ns: self.windows.iter().map(|window| window.paused_ps as f64 / 1e3).collect(),
         };
         lists.serialize(to)
     }

@@ -1,9 +1,11 @@
 //! `queue_pairs.csv`: the window, the rate and the packets in flight of each recorded queue pair
-//! that has work, at the end of each interval.
+//! that has work, at the end of each interval, or of those intervals in which one has changed.
 
 use std::io::{self, Write};
 
-use super::{Sink, nanoseconds};
+use std::collections::BTreeMap;
+
+use super::{Recording, Sink, nanoseconds};
 use crate::endpoint::Endpoints;
 use crate::ids::HostId;
 use crate::nic::Backlog;
@@ -18,22 +20,25 @@ pub(super) struct QueuePairs {
     recorded: Vec<usize>,
     /// The number of connections created so far.
     created: usize,
+    /// By connection: the numbers of its last row, where rows are written at changes.
+    last: Option<BTreeMap<usize, [u64; 3]>>,
     sink: Sink,
 }
 
 impl QueuePairs {
     pub(super) fn new(
-        hosts: &[HostId],
+        recording: &Recording,
         topology: &Topology,
         to: Box<dyn Write>,
     ) -> io::Result<Self> {
         let all = || (0..topology.host_count()).map(HostId);
         let columns = "time_ns,src,dst,label,in_flight_packets,window_bytes,rate_bps";
         Ok(Self {
-            is_recorded: all().map(|host| hosts.contains(&host)).collect(),
+            is_recorded: all().map(|host| recording.queue_pairs.contains(&host)).collect(),
             names: all().map(|host| topology.node_name(Node::Host(host)).to_owned()).collect(),
             recorded: Vec::new(),
             created: 0,
+            last: recording.is_on_change().then(BTreeMap::new),
             sink: Sink::new(to, columns)?,
         })
     }
@@ -52,8 +57,12 @@ impl QueuePairs {
             if pair.state.backlog == Backlog::Nothing {
                 continue;
             }
-            let [src, dst] = [pair.src, pair.dst].map(|host| &self.names[host.index()]);
             let state = &pair.state;
+            let numbers = [state.in_flight_packets, state.window_bytes, state.rate.as_bps()];
+            if self.last.as_mut().is_some_and(|it| it.insert(index, numbers) == Some(numbers)) {
+                continue;
+            }
+            let [src, dst] = [pair.src, pair.dst].map(|host| &self.names[host.index()]);
             let limit = |value: u64, unlimited: u64| {
                 if value == unlimited { String::new() } else { value.to_string() }
             };

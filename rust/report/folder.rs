@@ -12,25 +12,21 @@ use tempfile::NamedTempFile;
 use thiserror::Error;
 
 use super::identity::MARK;
+use crate::record::RecordedTable;
 
 /// The file that shows that a folder is complete; always the last to appear.
 const SUMMARY: &str = "summary.json";
 
 /// Result files that begin with a header.
-const WITH_HEADER: [&str; 8] = [
-    "flows.csv",
-    "links.csv",
-    "operations.csv",
-    "paths.csv",
-    "ports.csv",
-    "queue_pairs.csv",
-    "scenario.toml",
-    "timeline.csv",
-];
+const WITH_HEADER: [&str; 5] =
+    ["flows.csv", "links.csv", "operations.csv", "scenario.toml", "timeline.csv"];
+
+/// The copy of the file that a scenario's fabric was read from.
+pub const TOPOLOGY: &str = "topology.hpcc";
 
 /// Result files in formats of the HPCC family, which have no header. They count as results if
 /// `flows.csv` is beside them.
-const WITHOUT_HEADER: [&str; 2] = ["fct.txt", "pfc.txt"];
+const WITHOUT_HEADER: [&str; 3] = ["fct.txt", "pfc.txt", TOPOLOGY];
 
 /// The prefix of temporary names.
 const TEMPORARY: &str = ".evenkeel-";
@@ -280,7 +276,8 @@ impl Folder {
 
     fn is_result_name(&self, name: &str) -> bool {
         let known = name == SUMMARY || WITH_HEADER.contains(&name) || self.has_no_header(name);
-        known || name.starts_with(TEMPORARY)
+        let is_recorded = |table: &RecordedTable| table.recording_of(name).is_some();
+        known || RecordedTable::ALL.iter().any(is_recorded) || name.starts_with(TEMPORARY)
     }
 
     fn temporary(&self) -> Result<NamedTempFile, FolderError> {

@@ -35,7 +35,7 @@ pub use comparison_files::{comparison_csv, comparison_json_lines, comparison_mar
 pub use comparison_table::{best_line, difference_table, indicator_table};
 pub use cost::{Cost, Stopwatch};
 pub use flows_csv::{FlowsCsv, write_flows_csv};
-pub use folder::{Folder, FolderError, Writer, replace_file, unfinished_file};
+pub use folder::{Folder, FolderError, TOPOLOGY, Writer, replace_file, unfinished_file};
 pub use identity::{Identity, VERSION};
 pub use jobs::JobSummary;
 pub use links_csv::write_links_csv;

@@ -10,7 +10,7 @@ use crate::endpoint::Spans;
 use crate::fabric::{Outcome, QpCounts};
 use crate::fluid::Fidelity;
 use crate::nic::QpAccount;
-use crate::record::Profile;
+use crate::record::Courses;
 use crate::topology::Topology;
 use crate::units::{Span, Time};
 
@@ -78,7 +78,7 @@ pub struct Summary {
     pub jobs: Vec<JobSummary>,
     /// The course of the run; absent unless the scenario has `[record]`.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub record: Option<Profile>,
+    pub record: Option<Courses>,
     /// The maxima over all NICs of their accounts of queue pairs; not part of the JSON object.
     #[serde(skip)]
     pub qp_account: QpAccount,

@@ -106,7 +106,7 @@ impl Scenario {
         let mut open = String::new();
         for Explained { key, value, from } in self.explain() {
             let (section, name) = sectioned(&key);
-            let value = match path_in(name, &value) {
+            let value = match path_in(&key, &value) {
                 Some(path) => toml::Value::String(path_of(&path)).to_string(),
                 None => value,
             };
@@ -124,8 +124,9 @@ impl Scenario {
 }
 
 /// The path that a key names, if it names a file.
-fn path_in(name: &str, value: &str) -> Option<String> {
-    let text = (name == "file").then(|| value.parse::<toml::Value>().ok())??;
+fn path_in(key: &str, value: &str) -> Option<String> {
+    let is_file = key.ends_with(".file") || key == "topology.path";
+    let text = is_file.then(|| value.parse::<toml::Value>().ok())??;
     text.as_str().map(str::to_owned)
 }
 

@@ -29,7 +29,7 @@ mod tests;
 pub use catalogue::{KeyEntry, catalogue};
 pub use explain::{Explained, ValueOrigin};
 pub use file::failure::{FailureName, FailureSection, SpanOrNever};
-pub use file::record::RecordSection;
+pub use file::record::{RecordOn, RecordSection};
 pub use file::switch::{EcnSection, HeadroomName, PfcSection, SwitchSection, TrimSection};
 pub use file::toggle::Toggle;
 pub use file::topology::{

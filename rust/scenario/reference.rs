@@ -45,7 +45,7 @@ pub fn reference() -> String {
         "## `[record]`",
         "Time series of a run, in tables beside its results ([Recording](recording.md)). By \
          default nothing is recorded. At least one of `ports`, `queue_pairs` and `paths` is not \
-         `\"none\"`.",
+         `\"none\"`. Several are a list of `[[record]]`.",
     );
     rails(&mut page);
     page.text(END);

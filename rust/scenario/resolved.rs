@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use super::file::topology::Shape;
 use super::file::{Fabric, ScenarioFile};
 use super::input::context::Context;
 use super::input::error::{Fault, ScenarioError};
@@ -51,8 +52,8 @@ pub struct Scenario {
     pub job_policies: Vec<JobPolicy>,
     /// Whether a run moves packets or flows of bytes.
     pub fidelity: Fidelity,
-    /// What is recorded over time, if anything.
-    pub recording: Option<Recording>,
+    /// What is recorded over time.
+    pub recordings: Vec<Recording>,
     /// The seed of every random draw.
     pub seed: u64,
     /// The time at which a run ends that has not completed.
@@ -128,6 +129,12 @@ impl Scenario {
         Self::resolve(text.to_owned(), &path, overrides, Some(topology))
     }
 
+    /// The file that the fabric was read from, if it was.
+    pub fn topology_file(&self) -> Option<PathBuf> {
+        let Shape::File(section) = &self.file.topology.shape else { return None };
+        Some(self.origin.folder.join((*section.path).as_ref()?))
+    }
+
     /// The fabric that a section `[topology]` describes, given without its heading.
     ///
     /// # Errors
@@ -183,7 +190,8 @@ impl Scenario {
         let typed = &origin.file;
         let common = job_policy::Common { typed, scheme: &scheme, nic: &nic, workload: &workload };
         let job_policies = job_policy::resolve(context, &mut file, common)?;
-        let recording = recording(context, &file, &topology, fabric_is)?;
+        let wires = record::Wires { topology: &topology, fabric: &fabric, fabric_is };
+        let recordings = record::resolve(context, &file, wires)?;
         let remarks = origin.source.remarks(fabric_is == Fabric::Described);
         let file_warnings = [built.warnings, warnings, remarks].concat();
         let unused = origin.file.policy.unused(context, &file.policy, &SHARED_PARAMETERS);
@@ -214,7 +222,7 @@ impl Scenario {
             nic,
             scheme,
             job_policies,
-            recording,
+            recordings,
             file,
             origin,
         })
@@ -382,27 +390,6 @@ fn messages(
         Some(streamed) => (streamed.sent, Some(streamed.traces)),
         None => (job::resolve(context, file, ground)?, None),
     })
-}
-
-/// What a file records over time.
-fn recording(
-    context: &Context<'_>,
-    file: &ScenarioFile,
-    topology: &Topology,
-    fabric: Fabric,
-) -> Result<Option<Recording>, ScenarioError> {
-    let Some(section) = &file.record else { return Ok(None) };
-    if fabric == Fabric::Existing {
-        let because = "time series are of this simulator's own fabric; in another world, use its \
-                       trace sources";
-        return Err(context.misplaced(&Key::ROOT.child("record"), because));
-    }
-    if *file.general.fidelity == Fidelity::Fluid {
-        let because = "time series are of packets and queues, which fidelity = 'fluid' does not \
-                       have; leave out one of them";
-        return Err(context.misplaced(&Key::ROOT.child("record"), because));
-    }
-    record::resolve(context, section, topology).map(Some)
 }
 
 /// Links, switches and failures of a file.

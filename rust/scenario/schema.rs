@@ -8,6 +8,9 @@ use serde_json::{Map, Value, json};
 use super::catalogue::{Part, parts};
 use super::input::section::{Form, KeyDescription};
 
+/// Sections of which there may be a list: `[record]` and `[[record]]`.
+const ONE_OR_MORE: [&str; 1] = ["record"];
+
 /// The schema as JSON.
 pub fn schema() -> Value {
     let mut root = Map::new();
@@ -26,6 +29,10 @@ pub fn schema() -> Value {
                 None => drop(known.insert(name, new)),
             }
         }
+    }
+    for name in ONE_OR_MORE {
+        let one = root[name].take();
+        root[name] = json!({ "anyOf": [one, { "type": "array", "items": one }] });
     }
     json!({
         "$schema": "https://json-schema.org/draft/2020-12/schema",

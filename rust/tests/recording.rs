@@ -34,7 +34,7 @@ struct Recorded {
 fn record(text: &str) -> Recorded {
     let scenario = Scenario::parse(text, "r", Path::new(""), &Overrides::default());
     let scenario = scenario.unwrap_or_else(|error| panic!("{error}"));
-    let recording = scenario.recording.clone().unwrap();
+    let recording = scenario.recordings[0].clone();
     let mut files: Vec<(RecordedTable, Shared)> = Vec::new();
     let mut open = |table| -> io::Result<Box<dyn Write>> {
         let file = Shared::default();
@@ -44,7 +44,7 @@ fn record(text: &str) -> Recorded {
     let mut recorder = Recorder::new(&recording, &scenario.topology, &mut open).unwrap();
     let observers = Observers { watch: Some(&mut recorder), progress: &mut |_| {} };
     let outcome = drive(World::new(&scenario.setup()), &mut FixedWorkload, observers);
-    let profile = recorder.finish().unwrap();
+    let profile = recorder.finish(&outcome.pauses).unwrap();
     let rows = |file: &Shared| {
         let text = String::from_utf8(file.0.borrow().clone()).unwrap();
         text.lines().map(|line| line.split(',').map(str::to_owned).collect()).collect()
@@ -73,7 +73,7 @@ fn sum(rows: &[Vec<String>], name: &str) -> u64 {
 fn a_message_on_an_idle_path_uses_its_link_fully() {
     let every = "record = { every = '1us', ports = 'host0-leaf0' }";
     let recorded = record(&format!("policy = {{ name = 'ecmp' }}\n{ONE_MESSAGE}\n{every}"));
-    let rows = &recorded.tables["ports.csv"];
+    let rows = &recorded.tables["ports"];
     let uplink: Vec<_> = rows[1..].iter().filter(|row| row[1] == "host0").collect();
     // 1,000 packets of 1,000 B at 400 Gbps: 20 us, 50 packets in each microsecond.
     let [carried, used] = ["carried_bytes", "utilisation"].map(|name| column(rows, name));
@@ -93,12 +93,12 @@ fn a_pinned_flow_has_one_path_and_a_sprayed_one_changes_it() {
         record(&format!("policy = {{ name = '{policy}' }}\n{ONE_MESSAGE}\n{every}"))
     };
     let pinned = run("ecmp");
-    let rows = &pinned.tables["paths.csv"];
+    let rows = &pinned.tables["paths"];
     assert_eq!((sum(rows, "packets"), sum(rows, "bytes")), (1_000, 1_000_000));
     assert_eq!((sum(rows, "path_changes"), sum(rows, "entropy_changes")), (0, 0));
     assert!(rows[1..].iter().all(|row| row[column(rows, "paths")] == "1"));
     let sprayed = run("spray");
-    let rows = &sprayed.tables["paths.csv"];
+    let rows = &sprayed.tables["paths"];
     // Two paths with equal chances: half of 999 successions, give or take 5 standard deviations.
     let changes = sum(rows, "path_changes");
     assert!((420..580).contains(&changes), "{changes}");
@@ -114,7 +114,7 @@ fn a_queue_pair_s_window_is_its_congestion_control_s() {
     let text = ONE_MESSAGE.replace("'line-rate'", "'dctcp-window'");
     let every = "record = { every = '1us', ports = 'none', paths = 'none', queue_pairs = '0..2' }";
     let recorded = record(&format!("policy = {{ name = 'ecmp' }}\n{text}\n{every}"));
-    let rows = &recorded.tables["queue_pairs.csv"];
+    let rows = &recorded.tables["queue_pairs"];
     assert_eq!(recorded.tables.len(), 1);
     let [flight, window] = ["in_flight_packets", "window_bytes"].map(|name| column(rows, name));
     assert!(rows.len() > 15, "{rows:?}");
@@ -143,7 +143,7 @@ fn recording_changes_no_result() {
     assert_eq!(recorded.outcome.flows, plain.flows);
     assert_eq!(recorded.outcome.link_bytes, plain.link_bytes);
     assert_eq!(recorded.outcome.queue_bytes_max_by_port, plain.queue_bytes_max_by_port);
-    let rows = &recorded.tables["paths.csv"];
+    let rows = &recorded.tables["paths"];
     assert_eq!(sum(rows, "packets"), plain.counters.sent);
     let most = recorded.profile.windows().iter().map(|it| it.queue_bytes_max).max().unwrap();
     let largest = plain.queue_bytes_max_by_port.iter().max().unwrap().get();
@@ -155,7 +155,7 @@ fn recording_changes_no_result() {
 fn reps_leaves_a_link_that_is_down_and_returns_to_it() {
     let example = Path::new(env!("CARGO_MANIFEST_DIR")).join("examples/recording.toml");
     let recorded = record(&std::fs::read_to_string(example).unwrap());
-    let rows = &recorded.tables["ports.csv"];
+    let rows = &recorded.tables["ports"];
     let used = |us: std::ops::RangeInclusive<u64>| -> f64 {
         let port = rows[1..].iter().filter(|row| row[1..3] == ["leaf0", "spine0"]);
         let ns = |row: &Vec<String>| row[0].parse::<u64>().unwrap() / 1_000;
@@ -166,6 +166,134 @@ fn reps_leaves_a_link_that_is_down_and_returns_to_it() {
     // Down from 30 to 80 us; acknowledgements take a round trip to tell.
     let [before, down, after] = [used(10..=30), used(40..=80), used(135..=170)];
     assert!(before > 0.95 && down < 0.35 && after > 0.9, "{before} {down} {after}");
-    let rows = &recorded.tables["paths.csv"];
+    let rows = &recorded.tables["paths"];
     assert!(sum(rows, "path_changes") > 1_000);
+}
+
+/// Three senders, a receiver and a buffer so small that pauses are frequent.
+const PAUSED: &str = "
+    topology = { leaves = 2, spines = 2, hosts_per_leaf = 4 }
+    transport = { congestion_control = 'line-rate' }
+    policy = { name = 'ecmp' }
+    switch = { buffer = '2MB', pfc = true }
+    job = [{ kind = 'incast', fan_in = 4, hosts = '0,4..8', bytes = '2MB' }]
+";
+
+/// Pauses of a table, by their ports.
+fn by_port(rows: &[Vec<String>]) -> BTreeMap<&[String], Vec<&Vec<String>>> {
+    let mut ports: BTreeMap<&[String], Vec<&Vec<String>>> = BTreeMap::new();
+    rows[1..].iter().for_each(|row| ports.entry(&row[1..3]).or_default().push(row));
+    ports
+}
+
+#[test]
+fn pauses_of_intervals_are_the_time_between_each_pause_and_its_resume() {
+    let of = |on: &str| {
+        record(&format!(
+            "{PAUSED}\nrecord = {{ on = '{on}', every = '3us', queue_pairs = 'none' }}"
+        ))
+    };
+    let (intervals, changes) = (of("interval"), of("change"));
+    let (rows, each) = (&intervals.tables["pauses"], &changes.tables["pause_changes"]);
+    let begun = intervals.outcome.counters.pfc_pauses;
+    assert!(begun > 10, "{begun} pauses");
+    // Every pause that took effect, whether or not another one is on its way at the end.
+    let is_pause = |row: &&Vec<String>| row[3] == "1";
+    assert_eq!(sum(rows, "pauses"), each[1..].iter().filter(is_pause).count() as u64);
+    let total = |rows: &[Vec<String>]| -> f64 {
+        rows[1..].iter().map(|row| row[4].parse::<f64>().unwrap()).sum()
+    };
+    let mut paused = 0.0;
+    for changes in by_port(each).values() {
+        for pair in changes.chunks(2) {
+            let [pause, resume] = pair else { continue };
+            assert_eq!([&pause[3], &resume[3]], ["1", "0"]);
+            paused += resume[0].parse::<f64>().unwrap() - pause[0].parse::<f64>().unwrap();
+        }
+    }
+    assert!((total(rows) - paused).abs() < 1e-3 * paused, "{} and {paused}", total(rows));
+    // No port is paused for longer than the interval, and shares are of it.
+    for row in &rows[1..] {
+        let [ns, share] = [4, 5].map(|column| row[column].parse::<f64>().unwrap());
+        assert!((0.0..=3_000.0).contains(&ns) && (share - ns / 3_000.0).abs() < 1e-4, "{row:?}");
+    }
+    let profile: u64 = intervals.profile.windows().iter().map(|it| it.pauses).sum();
+    assert_eq!(profile, sum(rows, "pauses"));
+    assert_eq!(changes.profile, intervals.profile);
+}
+
+#[test]
+fn changes_of_a_queue_lead_to_the_lengths_at_the_ends_of_intervals() {
+    let text = PAUSED.replace("switch = { buffer = '2MB', pfc = true }", "");
+    let of = |on: &str| record(&format!("{text}\nrecord = {{ on = '{on}', every = '900ns' }}"));
+    let (intervals, changes) = (of("interval"), of("change"));
+    let each = by_port(&changes.tables["queue_changes"]);
+    let mut compared = 0;
+    for (port, rows) in by_port(&intervals.tables["ports"]) {
+        for row in rows {
+            let at = row[0].parse::<f64>().unwrap();
+            let before = |change: &&&Vec<String>| change[0].parse::<f64>().unwrap() < at;
+            let last = each.get(port).and_then(|all| all.iter().rfind(before));
+            assert_eq!(row[3], last.map_or("0", |change| change[3].as_str()), "{row:?}");
+            compared += usize::from(row[3] != "0");
+        }
+    }
+    assert!(compared > 20, "{compared} lengths");
+    // No row repeats the one before.
+    let repeats = |rows: &Vec<&Vec<String>>| rows.windows(2).any(|pair| pair[0][3] == pair[1][3]);
+    assert!(!each.values().any(repeats));
+    // The profile is that of the intervals, and a first packet is a row of its flow.
+    assert_eq!(changes.profile, intervals.profile);
+    let first = changes.tables["path_changes"].len() - 1;
+    assert_eq!(first, 4, "four flows, each on one path");
+}
+
+#[test]
+fn a_queue_pair_has_a_row_at_a_change_when_its_numbers_are_others() {
+    let of = |on: &str| {
+        let text = ONE_MESSAGE.replace("'line-rate'", "'dctcp-window'");
+        let every = format!("record = {{ on = '{on}', every = '20ns', paths = 'none' }}");
+        record(&format!("policy = {{ name = 'ecmp' }}\n{text}\n{every}"))
+    };
+    let (intervals, changes) = (of("interval"), of("change"));
+    let rows = &changes.tables["queue_pairs"][1..];
+    assert!(rows.windows(2).all(|pair| pair[0][4..] != pair[1][4..]));
+    // They are the rows of the intervals but for those that repeat the one before.
+    let mut all = intervals.tables["queue_pairs"][1..].to_vec();
+    let before = all.len();
+    all.dedup_by(|later, earlier| later[4..] == earlier[4..]);
+    assert_eq!(rows, all);
+    assert!(rows.len() < before, "{before} rows");
+}
+
+#[test]
+fn path_changes_are_as_many_as_in_the_intervals() {
+    let of = |on: &str| {
+        let every = format!("record = {{ on = '{on}', every = '5us', queue_pairs = 'none' }}");
+        record(&format!("policy = {{ name = 'spray' }}\n{ONE_MESSAGE}\n{every}"))
+    };
+    let rows = &of("change").tables["path_changes"];
+    let counted = sum(&of("interval").tables["paths"], "path_changes");
+    let paths: Vec<&String> = rows[1..].iter().map(|row| &row[5]).collect();
+    let changes = paths.windows(2).filter(|pair| pair[0] != pair[1]).count();
+    assert_eq!(changes as u64, counted);
+}
+
+/// The claim of `examples/pauses.toml`.
+#[test]
+fn pauses_of_an_incast_reach_every_host_that_sends() {
+    let example = Path::new(env!("CARGO_MANIFEST_DIR")).join("examples/pauses.toml");
+    let recorded = record(&std::fs::read_to_string(example).unwrap());
+    let cct = recorded.outcome.cct.unwrap().as_ns_f64();
+    let mut hosts = [0; 2];
+    for (port, rows) in by_port(&recorded.tables["pauses"]) {
+        if port[0].starts_with("host") {
+            let paused: f64 = rows.iter().map(|row| row[4].parse::<f64>().unwrap()).sum();
+            let of_receiver = port[1] == "leaf3";
+            let expected = if of_receiver { 0.15..0.25 } else { 0.5..0.9 };
+            assert!(expected.contains(&(paused / cct)), "{port:?}: {}", paused / cct);
+            hosts[usize::from(of_receiver)] += 1;
+        }
+    }
+    assert_eq!(hosts, [2, 1]);
 }

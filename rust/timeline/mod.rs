@@ -53,9 +53,6 @@ pub struct Timeline {
     /// By port: the ends of its link.
     ends: Vec<(Node, Node)>,
     ports: Vec<PortId>,
-    /// Those of switches. To bring ports of hosts up to date would change what else is sampled of
-    /// hosts at the same time; their rates may be a packet late.
-    sampled: Vec<PortId>,
     host_ports: Vec<PortId>,
     carried: Vec<u64>,
     pairs: BTreeMap<QueuePair, Track>,
@@ -95,7 +92,6 @@ impl Timeline {
             }
         }
         let count = 2 * topology.links().len() as u32;
-        let is_of_switch = |port: &PortId| topology.ends_of(*port).0.switch().is_some();
         Self {
             every,
             next: Time::ZERO.saturating_add(every),
@@ -106,7 +102,6 @@ impl Timeline {
             hosts: topology.host_names().len(),
             ends: (0..count).map(|port| topology.ends_of(PortId(port))).collect(),
             ports: (0..count).map(PortId).collect(),
-            sampled: (0..count).map(PortId).filter(is_of_switch).collect(),
             host_ports: hosts_of(topology).map(|host| topology.host_port(host)).collect(),
             carried: vec![0; count as usize],
             pairs: BTreeMap::new(),
@@ -330,7 +325,7 @@ impl Watch for Timeline {
     }
 
     fn sampled_ports(&self) -> &[PortId] {
-        &self.sampled
+        &self.ports
     }
 
     fn next_sample(&self) -> Time {

@@ -1,31 +1,31 @@
-//! Two observers of one run, each of which sees what it would see alone.
+//! Several observers of one run, each of which sees what it would see alone.
 
 use crate::fabric::{PacketRecord, Snapshot, Watch};
 use crate::ids::PortId;
 use crate::topology::{Node, Topology};
 use crate::units::Time;
 
-/// Two observers as one.
+/// Several observers as one.
 pub struct Watches<'a> {
     topology: &'a Topology,
-    pair: [&'a mut dyn Watch; 2],
+    all: Vec<&'a mut dyn Watch>,
     ports: Vec<PortId>,
 }
 
 impl<'a> Watches<'a> {
-    /// Both observers of a run in a topology.
-    pub fn new(topology: &'a Topology, pair: [&'a mut dyn Watch; 2]) -> Self {
+    /// The observers of a run in a topology.
+    pub fn new(topology: &'a Topology, all: Vec<&'a mut dyn Watch>) -> Self {
         let mut ports: Vec<PortId> =
-            pair.iter().flat_map(|watch| watch.sampled_ports().iter().copied()).collect();
+            all.iter().flat_map(|watch| watch.sampled_ports().iter().copied()).collect();
         ports.sort_unstable();
         ports.dedup();
-        Self { topology, pair, ports }
+        Self { topology, all, ports }
     }
 }
 
 impl Watch for Watches<'_> {
     fn traces(&self, node: Node) -> bool {
-        self.pair.iter().any(|watch| watch.traces(node))
+        self.all.iter().any(|watch| watch.traces(node))
     }
 
     fn sampled_ports(&self) -> &[PortId] {
@@ -33,11 +33,11 @@ impl Watch for Watches<'_> {
     }
 
     fn next_sample(&self) -> Time {
-        self.pair.iter().map(|watch| watch.next_sample()).min().unwrap_or(Time::NEVER)
+        self.all.iter().map(|watch| watch.next_sample()).min().unwrap_or(Time::NEVER)
     }
 
     fn sample(&mut self, now: Time, next_event: Time, snapshot: &Snapshot<'_>) {
-        for watch in &mut self.pair {
+        for watch in &mut self.all {
             if watch.next_sample() == now {
                 watch.sample(now, next_event, snapshot);
             }
@@ -45,7 +45,7 @@ impl Watch for Watches<'_> {
     }
 
     fn take_records(&mut self, records: &[PacketRecord]) {
-        for watch in &mut self.pair {
+        for watch in &mut self.all {
             let is_traced =
                 |record: &&PacketRecord| watch.traces(self.topology.ends_of(record.port).0);
             let own: Vec<PacketRecord> = records.iter().filter(is_traced).copied().collect();

@@ -119,7 +119,7 @@ impl Core {
         carried: &[u64],
     ) -> u64 {
         let Some(recording) = &mut self.recording else { return u64::MAX };
-        let snapshot = Snapshot { waiting, carried, endpoints: &self.endpoints };
+        let snapshot = Snapshot { waiting, carried, endpoints: &self.endpoints, pauses: &[] };
         recording.recorder.sample(Time::from_ps(now_ps), Time::from_ps(next_event_ps), &snapshot);
         recording.recorder.next_sample().as_ps()
     }

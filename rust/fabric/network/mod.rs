@@ -213,6 +213,11 @@ impl Network {
     }
 
     /// PFC frames that took effect, by time.
+    pub(in crate::fabric) fn pauses(&self) -> &[PauseRecord] {
+        &self.pauses
+    }
+
+    /// The same, taken.
     pub(in crate::fabric) fn take_pauses(&mut self) -> Vec<PauseRecord> {
         std::mem::take(&mut self.pauses)
     }

@@ -60,9 +60,9 @@ pub struct ScenarioFile {
     /// The failures of links and switches, each a `[[failure]]`.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub failure: Vec<FailureSection>,
-    /// What is recorded over time; `None` if nothing is.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub record: Option<RecordSection>,
+    /// What is recorded over time: a `[record]`, or several `[[record]]`.
+    #[serde(skip_serializing_if = "Vec::is_empty", serialize_with = "record::serialize")]
+    pub record: Vec<RecordSection>,
 }
 
 named! { Fidelity }
@@ -154,7 +154,8 @@ impl ScenarioFile {
         let job = reader.sections("job")?;
         let failure = reader.sections("failure")?;
         let failure = failure.into_iter().map(SectionReader::take_all).collect::<Result<_, _>>()?;
-        let record = reader.section("record")?.map(SectionReader::take_all).transpose()?;
+        let record = reader.one_or_more("record")?;
+        let record = record.into_iter().map(SectionReader::take_all).collect::<Result<_, _>>()?;
         if let (Some(workload), [_, ..]) = (&workload, job.as_slice()) {
             let because = "the file has [[job]]; make the workload a job";
             return Err(Context::of(source).misplaced(workload.key(), because));

@@ -1,11 +1,19 @@
 //! `[record]` as written in the file.
 
-use crate::scenario::input::section::section;
+use serde::{Deserialize, Serialize, Serializer};
+
+use crate::scenario::input::section::{named, section};
 use crate::units::Span;
 
 section! {
-    /// `[record]`: time series of a run.
+    /// `[record]`: time series of a run; several of them are `[[record]]`, each with a `name`.
     pub struct RecordSection {
+        /// What tells it from others: part of the names of its files (`ports-NAME.csv`) and of
+        /// metrics. Letters, digits, `-` and `_`.
+        name?: String = "none; *required* of several",
+        /// Whether rows are written at the end of each interval, or when a value changes. Windows
+        /// and rates of queue pairs are looked at once an interval in both cases.
+        on: RecordOn = RecordOn::Interval,
         /// The length of an interval.
         every: Span = Span::from_us(10),
         /// Ports whose queues and transmissions are recorded, both directions of each link: links
@@ -17,5 +25,31 @@ section! {
         /// Hosts of whose packets the entropy values and paths are recorded: `"0..4"`, `"all"` or
         /// `"none"`.
         paths: String = "all".to_owned(),
+        /// Ports whose pauses by priority flow control are recorded, as `ports`; without
+        /// `switch.pfc` nothing is paused, and `"all"` is `"none"`.
+        pauses: String = "all".to_owned(),
+    }
+}
+
+/// When rows are written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum RecordOn {
+    /// At the end of each interval.
+    Interval,
+    /// When a value changes.
+    Change,
+}
+
+named! { RecordOn }
+
+/// Writes `[record]` as one table, and `[[record]]` as a list.
+pub(in crate::scenario) fn serialize<S: Serializer>(
+    sections: &[RecordSection],
+    to: S,
+) -> Result<S::Ok, S::Error> {
+    match sections {
+        [alone] if !alone.every.key().path().contains('[') => alone.serialize(to),
+        several => several.serialize(to),
     }
 }

@@ -146,6 +146,17 @@ impl<'s> SectionReader<'s> {
         items.map(|(index, item)| self.below(key.item(index), item)).collect()
     }
 
+    /// The one section that a key holds, or the sections of a list.
+    pub(in crate::scenario) fn one_or_more(
+        &mut self,
+        name: &'static str,
+    ) -> Result<Vec<Self>, ScenarioError> {
+        match self.table.get(name).map(Spanned::get_ref) {
+            Some(DeValue::Array(_)) => self.sections(name),
+            _ => Ok(self.section(name)?.into_iter().collect()),
+        }
+    }
+
     /// All keys that were not taken yet, as parameters of a preset.
     pub(in crate::scenario) fn rest(&mut self) -> Result<Located<Parameters>, ScenarioError> {
         let table = std::mem::take(&mut self.table);

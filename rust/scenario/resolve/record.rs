@@ -1,41 +1,133 @@
 //! `[record]`: from names to ports and hosts.
 
 use super::{failure, host_set};
+use crate::fabric::FabricConfig;
+use crate::fluid::Fidelity;
 use crate::ids::{HostId, PortId};
-use crate::record::Recording;
-use crate::scenario::file::record::RecordSection;
+use crate::record::{On, Recording};
+use crate::scenario::file::record::{RecordOn, RecordSection};
+use crate::scenario::file::{Fabric, ScenarioFile};
 use crate::scenario::input::context::{AtLeast, Context};
 use crate::scenario::input::error::ScenarioError;
-use crate::scenario::input::located::Located;
+use crate::scenario::input::located::{Key, Located};
+use crate::switching::SwitchConfig;
 use crate::topology::Topology;
 use crate::units::Span;
 
 /// The shortest interval.
 const SHORTEST: Span = Span::from_ns(1);
 
-/// What a section records of a run in `topology`.
+/// The longest name of a recording.
+const LONGEST_NAME: usize = 32;
+
+/// What recordings are of.
+pub(in crate::scenario) struct Wires<'a> {
+    pub topology: &'a Topology,
+    pub fabric: &'a FabricConfig,
+    pub fabric_is: Fabric,
+}
+
+/// What a file records over time.
 pub(in crate::scenario) fn resolve(
+    context: &Context<'_>,
+    file: &ScenarioFile,
+    wires: Wires<'_>,
+) -> Result<Vec<Recording>, ScenarioError> {
+    if file.record.is_empty() {
+        return Ok(Vec::new());
+    }
+    if wires.fabric_is == Fabric::Existing {
+        let because = "time series are of this simulator's own fabric; in another world, use its \
+                       trace sources";
+        return Err(context.misplaced(&Key::ROOT.child("record"), because));
+    }
+    if *file.general.fidelity == Fidelity::Fluid {
+        let because = "time series are of packets and queues, which fidelity = 'fluid' does not \
+                       have; leave out one of them";
+        return Err(context.misplaced(&Key::ROOT.child("record"), because));
+    }
+    let (sections, switch) = (&file.record, &wires.fabric.switch);
+    let mut recordings: Vec<Recording> = Vec::new();
+    for section in sections {
+        let recording = one(context, section, wires.topology, switch)?;
+        let name = &section.name;
+        match &recording.name {
+            None if sections.len() > 1 => {
+                let because = "each of several [[record]] has files of its own";
+                return Err(context.missing(name.key(), because, "name = \"uplinks\""));
+            }
+            Some(own) if recordings.iter().any(|other| other.name.as_ref() == Some(own)) => {
+                let expected = "another [[record]] has this name; expected another one";
+                return Err(context.invalid_as(name.key(), format!("\"{own}\""), expected));
+            }
+            _ => recordings.push(recording),
+        }
+    }
+    Ok(recordings)
+}
+
+fn one(
     context: &Context<'_>,
     section: &RecordSection,
     topology: &Topology,
+    switch: &SwitchConfig,
 ) -> Result<Recording, ScenarioError> {
     let every = context.span(&section.every, AtLeast::OnePicosecond)?;
     if every < SHORTEST {
         let expected = format!("it must be at least {SHORTEST}: a packet takes longer");
         return Err(context.invalid(&section.every, expected));
     }
+    let on = match *section.on {
+        RecordOn::Interval => On::Interval,
+        RecordOn::Change => On::Change,
+    };
     let recording = Recording {
+        name: name(context, section)?,
+        on,
         every,
         ports: ports(context, &section.ports, topology)?,
         queue_pairs: hosts(context, &section.queue_pairs, topology)?,
         paths: hosts(context, &section.paths, topology)?,
+        pauses: pauses(context, &section.pauses, topology, switch)?,
     };
     if recording.tables().is_empty() {
-        let expected = "with queue_pairs = \"none\" and paths = \"none\" nothing is recorded: \
-                        record one of them, or leave out [record]";
+        let expected = "nothing else is recorded: record one of queue_pairs, paths and (with \
+                        switch.pfc) pauses, or leave out [record]";
         return Err(context.invalid(&section.ports, expected));
     }
     Ok(recording)
+}
+
+/// The name of a section, which is part of names of files.
+fn name(context: &Context<'_>, section: &RecordSection) -> Result<Option<String>, ScenarioError> {
+    let Some(name) = section.name.given() else { return Ok(None) };
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_';
+    if name.is_empty() || name.len() > LONGEST_NAME || !name.chars().all(is_plain) {
+        let expected = format!(
+            "expected letters, digits, '-' and '_', at most {LONGEST_NAME}: the name is part of \
+             those of files"
+        );
+        return Err(context.invalid_as(name.key(), format!("\"{name}\""), expected));
+    }
+    Ok(Some((*name).clone()))
+}
+
+/// The ports whose pauses are recorded.
+fn pauses(
+    context: &Context<'_>,
+    text: &Located<String>,
+    topology: &Topology,
+    switch: &SwitchConfig,
+) -> Result<Vec<PortId>, ScenarioError> {
+    let ports = ports(context, text, topology)?;
+    match (&switch.pfc, text.trim()) {
+        (Some(_), _) => Ok(ports),
+        (None, "all" | "none") => Ok(Vec::new()),
+        (None, _) => {
+            let expected = "without switch.pfc nothing is paused: expected switch.pfc, or \"none\"";
+            Err(context.invalid_as(text.key(), format!("\"{text}\""), expected))
+        }
+    }
 }
 
 /// Both directions of the links that a text names.

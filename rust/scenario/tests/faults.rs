@@ -199,6 +199,11 @@ const BAD: &[&str] = &[
     "[record]\nqueue_pairs = \"0..999\"",
     "[record]\npaths = \"leaf0\"",
     "[record]\nports = \"none\"\nqueue_pairs = \"none\"\npaths = \"none\"",
+    "[record]\non = \"changes\"",
+    "[record]\npauses = \"leaf0-spine0\"",
+    "[record]\nname = \"a/b\"",
+    "[[record]]\nname = \"a\"\n[[record]]",
+    "[[record]]\nname = \"a\"\n[[record]]\nname = \"a\"",
 ];
 
 #[test]

@@ -46,9 +46,18 @@ pub(in crate::study) const NAMES: [&str; 40] = [
     "events",
 ];
 
-/// What `[record]` adds to the JSON object: a list each, with a number for each window.
-const RECORDED: [&str; 6] =
-    ["queue_bytes_max", "packets", "entropies_max", "entropy_changes", "paths_max", "path_changes"];
+/// What `[record]` adds to the JSON object: a list each, with a number for each window. Of a
+/// recording with a name they are in an object of this name.
+const RECORDED: [&str; 8] = [
+    "queue_bytes_max",
+    "packets",
+    "entropies_max",
+    "entropy_changes",
+    "paths_max",
+    "path_changes",
+    "pauses",
+    "paused_ns",
+];
 
 /// What is taken of such a list.
 const OF_WINDOWS: [&str; 4] = ["sum", "max", "least", "growth"];
@@ -124,18 +133,31 @@ impl Metric {
     }
 }
 
-/// Checks `QUANTITY.sum`, or a quantity alone for a series.
+/// Checks `QUANTITY.sum`, or a quantity alone for a series; the name of a recording may precede it.
 fn recorded_name(name: &str, recorded: &str) -> Result<(), String> {
-    let (quantity, how) = recorded.split_once('.').unwrap_or((recorded, OF_WINDOWS[0]));
-    if RECORDED.contains(&quantity) && OF_WINDOWS.contains(&how) {
+    let mut parts: Vec<&str> = recorded.split('.').collect();
+    if parts.len() > 1 && !RECORDED.contains(&parts[0]) {
+        parts.remove(0);
+    }
+    let is_known = match parts[..] {
+        [quantity] => RECORDED.contains(&quantity),
+        [quantity, how] => RECORDED.contains(&quantity) && OF_WINDOWS.contains(&how),
+        _ => false,
+    };
+    if is_known {
         return Ok(());
     }
     Err(format!(
-        "metric = '{name}': expected record.QUANTITY.HOW, with one of {} for QUANTITY and one of \
-         {} for HOW",
+        "metric = '{name}': expected record.QUANTITY.HOW, of a recording with a name \
+         record.NAME.QUANTITY.HOW, with one of {} for QUANTITY and one of {} for HOW",
         RECORDED.join(", "),
         OF_WINDOWS.join(", ")
     ))
+}
+
+/// True for the metric of a series: a recorded quantity, without what is taken of it.
+pub(super) fn is_series(metric: &str) -> bool {
+    metric.rsplit_once('.').is_some_and(|(_, last)| RECORDED.contains(&last))
 }
 
 /// The recorded windows of a run: their length in nanoseconds, and a quantity of each.
@@ -145,12 +167,15 @@ pub(super) struct Windows {
 }
 
 impl Windows {
-    /// Those of the metric `record.QUANTITY`; `None` if the run has none.
+    /// Those of the metric `record.QUANTITY` or `record.NAME.QUANTITY`; `None` if the run has none.
     pub(crate) fn of(run: &Value, metric: &str) -> Option<Self> {
-        let quantity = metric.strip_prefix("record.")?;
-        let list = run["record"][quantity].as_array()?;
-        let values = list.iter().filter_map(Value::as_f64).collect();
-        Some(Self { length_ns: run["record"]["window_ns"].as_f64()?, values })
+        let metric = metric.strip_prefix("record.")?;
+        let (profile, quantity) = match metric.rsplit_once('.') {
+            Some((name, quantity)) => (&run["record"][name], quantity),
+            None => (&run["record"], metric),
+        };
+        let values = profile[quantity].as_array()?.iter().filter_map(Value::as_f64).collect();
+        Some(Self { length_ns: profile["window_ns"].as_f64()?, values })
     }
 
     /// Those that the run's begin and end do not cut short.
@@ -284,6 +309,11 @@ mod tests {
         assert_eq!(value("record.path_changes.growth"), Some(3.0));
         assert_eq!(value("record.packets.growth"), None);
         assert_eq!(Metric::named("record.packets.sum").unwrap().of(&serde_json::json!({})), None);
+        let several = serde_json::json!({ "record": { "a": run["record"] } });
+        let named = Metric::named("record.a.path_changes.sum").unwrap();
+        assert_eq!((named.of(&several), named.of(&run)), (Some(29.0), None));
+        assert!(is_series("record.path_changes") && is_series("record.a.pauses"));
+        assert!(!is_series("record.path_changes.sum") && !is_series("pauses"));
         let error = Metric::named("record.pathchanges.sum").unwrap_err();
         assert!(error.contains("one of queue_bytes_max, packets"), "{error}");
     }

@@ -7,14 +7,14 @@ use super::SeriesSection;
 use super::claim::{axis, select};
 use super::judge::{Results, number};
 use super::matrix::{Combination, Group};
-use super::metric::{Metric, Windows};
+use super::metric::{self, Metric, Windows};
 use super::outcome::ResultTable;
 
 /// Checks a series' section.
 pub(super) fn check(section: &SeriesSection, groups: &[Group]) -> Result<(), String> {
     let group = groups.iter().find(|group| group.name == section.run);
     let group = group.ok_or_else(|| format!("run = '{}': no run has this name", section.run))?;
-    if section.metric.matches('.').count() != 1 {
+    if !metric::is_series(&section.metric) {
         let metric = &section.metric;
         return Err(format!("metric = '{metric}': expected a series, such as record.path_changes"));
     }

@@ -12,12 +12,13 @@ use super::file::FlowRate;
 use super::matrix::{Combination, Group};
 use super::run_log::{RunKey, RunLog};
 use crate::fabric::{Setup, Watch};
-use crate::record::Recorder;
+use crate::record::Recorders;
 use crate::report::{Identity, RailSummary, Summary, VERSION};
 use crate::scenario::{Overrides, RailScenario, Scenario, ScenarioError};
 use crate::study::{
     ComparisonRun, Observer, Run, RunObservers, in_order, lower_bound, run, run_rails,
 };
+use crate::timeline::Watches;
 
 /// The results of a group: for each combination, the JSON object of each seed.
 #[derive(Debug, Clone)]
@@ -194,29 +195,34 @@ impl Job<'_> {
             threads: 1,
             traces: scenario.traces.as_deref(),
         };
-        let mut recorder = self.recorder(scenario, site)?;
+        let mut recorders = self.recorders(scenario, site)?;
+        let mut watches = recorders.watches();
+        let mut several;
+        let watch = match watches.len() {
+            0 | 1 => watches.pop(),
+            _ => {
+                several = Watches::new(&scenario.topology, watches);
+                Some(&mut several as &mut dyn Watch)
+            }
+        };
         let observers = RunObservers {
-            watch: recorder.as_mut().map(|recorder| recorder as &mut dyn Watch),
+            watch,
             flows: &mut |_| {},
             progress: &mut |progress| observer.progress(this, progress),
         };
-        let (mut finished, _) = run(&simulation, observers)
+        let (mut finished, outcome) = run(&simulation, observers)
             .map_err(|fault| self.invalid(site, scenario.trace_fault(fault).fault.to_string()))?;
-        let profile = recorder.map(Recorder::finish).transpose();
-        finished.summary.record = profile.map_err(|error| self.invalid(site, error.to_string()))?;
+        let courses = recorders.finish(&outcome.pauses);
+        finished.summary.record = courses.map_err(|error| self.invalid(site, error.to_string()))?;
         Ok(json(&finished.summary))
     }
 
-    /// A recorder of the course of a run, if the scenario has `[record]`; it keeps no tables.
-    fn recorder(
-        &self,
-        scenario: &Scenario,
-        site: Site<'_>,
-    ) -> Result<Option<Recorder>, StudyError> {
-        let Some(recording) = &scenario.recording else { return Ok(None) };
-        let recorder =
-            Recorder::new(recording, &scenario.topology, &mut |_| Ok(Box::new(io::sink())));
-        recorder.map(Some).map_err(|error| self.invalid(site, error.to_string()))
+    /// Recorders of the course of a run, if the scenario has `[record]`; they keep no tables.
+    fn recorders(&self, scenario: &Scenario, site: Site<'_>) -> Result<Recorders, StudyError> {
+        let recorders = Recorders::new(&scenario.recordings, &scenario.topology, &mut |_, _| {
+            Ok(Box::new(io::sink()))
+        });
+        recorders.map_err(|error| self.invalid(site, error.to_string()))
     }
 
     pub(in crate::study) fn identity(&self, seed: u64) -> Identity {

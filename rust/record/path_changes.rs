@@ -1,0 +1,67 @@
+//! `path_changes.csv`: each packet with another entropy value or path than the packet of its flow
+//! before, as it leaves the switch of its sender; the first packet of a flow too.
+
+use std::collections::BTreeMap;
+use std::io::{self, Write};
+
+use super::{Sink, nanoseconds};
+use crate::fabric::{PacketEvent, PacketRecord};
+use crate::ids::{HostId, PortId};
+use crate::topology::{Node, Topology};
+
+/// The flows of some hosts and their table.
+pub(super) struct PathChanges {
+    /// By host: the switch of each recorded one.
+    edges: Vec<Option<Node>>,
+    hosts: Vec<String>,
+    /// By port: its ends, and the name of the node that it leads to.
+    ends: Vec<(Node, Node)>,
+    onto: Vec<String>,
+    /// By sender, receiver and label: the last packet's entropy value and port.
+    flows: BTreeMap<(HostId, HostId, u32), (u16, PortId)>,
+    sink: Sink,
+}
+
+impl PathChanges {
+    pub(super) fn new(
+        recorded: &[HostId],
+        topology: &Topology,
+        to: Box<dyn Write>,
+    ) -> io::Result<Self> {
+        let hosts = || (0..topology.host_count()).map(HostId);
+        let edge = |host| topology.ends_of(topology.host_port(host)).1;
+        let ports = || (0..2 * topology.links().len() as u32).map(PortId);
+        let name = |node: Node| topology.node_name(node).to_owned();
+        Ok(Self {
+            edges: hosts().map(|host| recorded.contains(&host).then(|| edge(host))).collect(),
+            hosts: hosts().map(|host| name(Node::Host(host))).collect(),
+            ends: ports().map(|port| topology.ends_of(port)).collect(),
+            onto: ports().map(|port| name(topology.ends_of(port).1)).collect(),
+            flows: BTreeMap::new(),
+            sink: Sink::new(to, "time_ns,src,dst,label,entropy,to")?,
+        })
+    }
+
+    /// Takes a record; they come in order of time.
+    pub(super) fn take(&mut self, record: &PacketRecord) {
+        let PacketRecord { at, port, event, packet, .. } = record;
+        let edge = self.edges[packet.src.index()];
+        let leaves_edge = Some(self.ends[port.index()].0) == edge;
+        if *event != PacketEvent::Dequeued || packet.is_control() || !leaves_edge {
+            return;
+        }
+        let choice = (packet.entropy, *port);
+        let flow = (packet.src, packet.dst, packet.label);
+        if self.flows.insert(flow, choice) == Some(choice) {
+            return;
+        }
+        let [src, dst] = [packet.src, packet.dst].map(|host| &self.hosts[host.index()]);
+        let (at, onto) = (nanoseconds(*at), &self.onto[port.index()]);
+        let (label, entropy) = (packet.label, packet.entropy);
+        self.sink.row(format_args!("{at},{src},{dst},{label},{entropy},{onto}"));
+    }
+
+    pub(super) fn finish(self) -> io::Result<()> {
+        self.sink.finish()
+    }
+}
