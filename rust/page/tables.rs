@@ -2,7 +2,7 @@
 
 use super::html::{escape, number_cell, table};
 use crate::report::human;
-use crate::results::{ComparisonTable, Results, ResultsError, RunFolder, StudyTable};
+use crate::results::{ComparisonTable, FailedRow, Results, ResultsError, RunFolder, StudyTable};
 
 /// A column of the table of runs: title, key of the summary, and how people read it.
 type Column = (&'static str, &'static str, fn(f64) -> String);
@@ -84,16 +84,10 @@ fn of_study(study: &StudyTable) -> Result<String, ResultsError> {
         COLUMNS.iter().filter(|(_, key, _)| study.metrics().iter().any(|it| it == key)).collect();
     let mut rows = Vec::new();
     for row in study.rows.iter().take(MOST_ROWS) {
-        let words: Vec<String> = row
-            .parameters
-            .iter()
-            .filter(|(_, value)| !value.is_empty())
-            .map(|(key, value)| format!("{key} {value}"))
-            .collect();
         let mut cells = format!(
             "<th scope=\"row\">{}</th><td>{}</td><td>{}</td>",
             escape(&row.group),
-            escape(&words.join(", ")),
+            escape(&row.words()),
             escape(row.seed())
         );
         for (_, key, show) in &metrics {
@@ -107,5 +101,26 @@ fn of_study(study: &StudyTable) -> Result<String, ResultsError> {
         all if all > MOST_ROWS => format!("the first {MOST_ROWS} of {all} runs"),
         all => human::plural(all as u64, "run"),
     };
-    Ok(table(&format!("Study {}: {shown}", study.name), &titles, &rows))
+    let runs = table(&format!("Study {}: {shown}", study.name), &titles, &rows);
+    Ok(runs + &failed(study))
+}
+
+/// The runs with an error; nothing without any.
+fn failed(study: &StudyTable) -> String {
+    let row = |FailedRow { row, error }: &FailedRow| {
+        let (group, words) = (escape(&row.group), escape(&row.words()));
+        let (seed, error) = (escape(row.seed()), escape(error));
+        format!(
+            "<th scope=\"row\">{group}</th><td>{words}</td><td>{seed}</td>\
+             <td class=\"words\">{error}</td>"
+        )
+    };
+    let rows: Vec<String> = study.failed.iter().take(MOST_ROWS).map(row).collect();
+    let shown = match study.failed.len() {
+        0 => return String::new(),
+        all if all > MOST_ROWS => format!("the first {MOST_ROWS} of {all} runs with an error"),
+        all => format!("{} with an error, in no figure", human::plural(all as u64, "run")),
+    };
+    let caption = format!("Study {}: {shown}", study.name);
+    table(&caption, &["run", "parameters", "seed", "error"], &rows)
 }

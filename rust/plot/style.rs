@@ -16,7 +16,7 @@ pub const PALETTE: [(u8, u8, u8); 7] = [
 
 /// Lengths of a dash and of the gap after it, in pixels, in turn; none for a solid line. There are
 /// four, and seven colours, so that 28 series differ in one or the other.
-pub const DASHES: [Option<(u32, u32)>; 4] = [None, Some((9, 4)), Some((2, 3)), Some((16, 4))];
+pub const DASHES: [Option<(u32, u32)>; 4] = [None, Some((9, 4)), Some((2, 3)), Some((5, 8))];
 
 /// The text's colour.
 pub(super) const INK: RGBColor = RGBColor(31, 41, 51);

@@ -4,6 +4,7 @@ use std::path::Path;
 
 use super::ResultsError;
 use crate::fabric::Setup;
+use crate::report::TOPOLOGY;
 use crate::scenario::{Overrides, Scenario};
 use crate::switching::{Failure, FailureKind};
 use crate::topology::Topology;
@@ -24,6 +25,7 @@ pub struct Disturbance {
 
 /// What a run was of, without its workload: the fabric, its failures and the settings of NICs.
 pub(super) fn setup(path: &Path) -> Result<Setup, ResultsError> {
+    let folder = path.parent().unwrap_or(Path::new(""));
     let text = std::fs::read_to_string(path);
     let text = text.map_err(|reason| ResultsError::unreadable(path, reason))?;
     let file = path.display();
@@ -34,9 +36,13 @@ pub(super) fn setup(path: &Path) -> Result<Setup, ResultsError> {
     sections.remove("workload");
     sections.remove("job");
     sections.remove("record");
-    let folder = path.parent().unwrap_or(Path::new(""));
     let (fabric, name) = (sections.remove("topology"), "scenario");
-    let fabric = fabric.as_ref().and_then(toml::Value::as_table).cloned().unwrap_or_default();
+    let mut fabric = fabric.as_ref().and_then(toml::Value::as_table).cloned().unwrap_or_default();
+    let is_file = fabric.get("kind").and_then(toml::Value::as_str) == Some("file");
+    if is_file && folder.join(TOPOLOGY).is_file() {
+        // Its file may be elsewhere now, or another one; the folder has a copy.
+        fabric.insert("path".to_owned(), TOPOLOGY.into());
+    }
     let topology = Scenario::topology(&fabric.to_string(), name, folder)
         .map_err(|error| invalid(format!("its fabric cannot be made again: {error}")))?;
     let mut wire = toml::Table::new();

@@ -23,7 +23,7 @@ pub use failures::Disturbance;
 pub use messages::Message;
 pub use quantity::{Dimension, Quantity};
 pub use run::{LinkLoad, RunFolder};
-pub use study::{StudyRow, StudyTable};
+pub use study::{FailedRow, StudyRow, StudyTable};
 pub use table::Table;
 
 /// The results in a folder.

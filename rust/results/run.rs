@@ -9,6 +9,7 @@ use super::messages::{self, Message};
 use super::{Disturbance, ResultsError, Table, failures};
 use crate::bound::{self, IdlePath, Wire};
 use crate::fabric::Setup;
+use crate::record::RecordedTable;
 use crate::study;
 use crate::topology::Routes;
 use crate::units::Bytes;
@@ -117,13 +118,26 @@ impl RunFolder {
         Table::read(&self.path.join(name))
     }
 
-    /// A table that only some runs have.
+    /// A recorded table, with the name of its recording, of each recording that has it.
     ///
     /// # Errors
-    /// Fails if it is invalid.
-    pub fn optional_table(&self, name: &str) -> Result<Option<Table>, ResultsError> {
-        let path = self.path.join(name);
-        path.is_file().then(|| Table::read(&path)).transpose()
+    /// Fails if the folder cannot be read, or a table is invalid.
+    pub fn recorded(
+        &self,
+        table: RecordedTable,
+    ) -> Result<Vec<(Option<String>, Table)>, ResultsError> {
+        let entries = fs::read_dir(&self.path);
+        let entries = entries.map_err(|reason| ResultsError::unreadable(&self.path, reason))?;
+        let mut names: Vec<String> = entries
+            .filter_map(|entry| entry.ok()?.file_name().into_string().ok())
+            .filter(|name| table.recording_of(name).is_some())
+            .collect();
+        names.sort();
+        let read = |name: &String| {
+            let recording = table.recording_of(name).flatten().map(str::to_owned);
+            Ok((recording, self.table(name)?))
+        };
+        names.iter().map(read).collect()
     }
 
     /// The messages, in order of their numbers.
@@ -169,7 +183,7 @@ impl RunFolder {
     /// What the run was of, without its workload.
     ///
     /// # Errors
-    /// Fails without `scenario.toml`, and if its fabric was read from a file.
+    /// Fails without `scenario.toml`, and if its fabric was read from a file that is not beside it.
     pub fn setup(&self) -> Result<Setup, ResultsError> {
         failures::setup(&self.path.join("scenario.toml"))
     }

@@ -17,6 +17,15 @@ pub struct StudyRow {
     row: usize,
 }
 
+/// A run of a study that failed, or did not complete.
+#[derive(Debug, Clone, PartialEq)]
+pub struct FailedRow {
+    /// Which run it is.
+    pub row: StudyRow,
+    /// Why it has no result.
+    pub error: String,
+}
+
 /// The runs of a study.
 #[derive(Debug)]
 pub struct StudyTable {
@@ -24,8 +33,8 @@ pub struct StudyTable {
     pub name: String,
     /// The runs that did not fail, in the order of the table.
     pub rows: Vec<StudyRow>,
-    /// Runs that failed, which have no numbers.
-    pub failed: usize,
+    /// Runs with an error, in the order of the table.
+    pub failed: Vec<FailedRow>,
     table: Table,
 }
 
@@ -72,12 +81,9 @@ impl StudyTable {
         let outside = [Some(seed), table.find("point"), group, parameters];
         let keys: Vec<usize> =
             (0..metrics).filter(|column| !outside.contains(&Some(*column))).collect();
-        let (mut rows, mut failed) = (Vec::new(), 0);
+        let (mut rows, mut failed) = (Vec::new(), Vec::new());
         for row in 0..table.len() {
-            if error.is_some_and(|column| !table.text(row, column).is_empty()) {
-                failed += 1;
-                continue;
-            }
+            let error = error.map_or("", |column| table.text(row, column)).to_owned();
             let mut values: Vec<(String, String)> =
                 parameters.map(|column| pairs(table.text(row, column))).unwrap_or_default();
             values.extend(
@@ -86,7 +92,12 @@ impl StudyTable {
             );
             let group = group.map_or("", |column| table.text(row, column)).to_owned();
             let seed = table.text(row, seed).to_owned();
-            rows.push(StudyRow { group, parameters: values, seed, row });
+            let row = StudyRow { group, parameters: values, seed, row };
+            if error.is_empty() {
+                rows.push(row);
+            } else {
+                failed.push(FailedRow { row, error });
+            }
         }
         Ok(Self { name, rows, failed, table })
     }
@@ -112,6 +123,12 @@ impl StudyTable {
 }
 
 impl StudyRow {
+    /// Its keys with their values, in words.
+    pub fn words(&self) -> String {
+        let given = self.parameters.iter().filter(|(_, value)| !value.is_empty());
+        given.map(|(key, value)| format!("{key} {value}")).collect::<Vec<_>>().join(", ")
+    }
+
     /// Its seed.
     pub fn seed(&self) -> &str {
         &self.seed
@@ -137,10 +154,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_sweep_has_its_keys_in_columns_and_failed_points_have_no_row() {
+    fn a_sweep_has_its_keys_in_columns_and_its_failed_points_apart() {
         let text = "point,policy.name,load,seed,cct_ns,error\n0,ecmp,0.5,1,10.5,\n1,ecmp,2,1,,no\n";
         let table = StudyTable::of("a".to_owned(), Table::parse("a.csv", text).unwrap()).unwrap();
-        assert_eq!((table.rows.len(), table.failed), (1, 1));
+        assert_eq!((table.rows.len(), table.failed.len()), (1, 1));
+        let failed = &table.failed[0];
+        assert_eq!((failed.row.parameter("load"), failed.error.as_str()), ("2", "no"));
         let row = &table.rows[0];
         assert_eq!((row.parameter("policy.name"), row.parameter("load")), ("ecmp", "0.5"));
         assert_eq!(table.metric(row, "cct_ns").unwrap(), Some(10.5));

@@ -2,6 +2,9 @@
 (() => {
   const { colors, dashes, charts } = JSON.parse(document.getElementById("data").textContent);
   const ink = "#1f2933", grid = "#e1e5ea", alarm = "#d55e00";
+  // The dashes of lines, as near as borders of the legend have them.
+  const borders = ["solid", "dashed", "dotted", "double"];
+  const printedHeight = 290;
   const plots = [];
 
   // The values of a series by position; of several at one position the last, as steps show it.
@@ -65,8 +68,9 @@
       series.push({ ...edge, label: "low", class: "edge" }, { ...edge, label: "high", class: "edge" });
       bands.push({ series: [series.length - 1, series.length - 2], fill: `${stroke}2e` });
     });
-    // Room for the names of marks.
-    const above = 1.05 + 0.06 * Math.min(6, chart.marks.length);
+    // Room above the lines for the names of marks, each of which is as high whatever the chart is.
+    const names = 8 + 15 * Math.min(6, chart.marks.length);
+    const top = (plot, high) => high / (1 - Math.min(0.6, names / (plot.height - 95)));
     const axis = (it, size) => ({
       label: title(it), stroke: ink, size, labelSize: 22, font: "13px Helvetica, Arial, sans-serif",
       labelFont: "13px Helvetica, Arial, sans-serif", grid: { stroke: grid }, ticks: { stroke: grid },
@@ -75,9 +79,12 @@
       width, height: Math.max(280, Math.min(420, width * 0.55)), series, bands,
       scales: {
         x: scale(x),
-        y: { ...scale(y), range: fromZero ? (_, low, high) => [Math.min(0, low), high * above || 1] : undefined },
+        y: { ...scale(y), range: fromZero ? (plot, low, high) => [Math.min(0, low), top(plot, high) || 1] : undefined },
       },
       axes: [axis(x, 40), axis(y, 62)],
+      legend: {
+        markers: { width: 3, dash: (_, index) => borders[(index + borders.length - 1) % borders.length] },
+      },
       cursor: { drag: { x: true, y: false } },
       hooks: { draw: [drawMarks(chart.marks, x.unit_size)] },
     };
@@ -131,6 +138,15 @@
   };
 
   document.querySelectorAll(".chart").forEach(draw);
+  // Two charts fit on a printed page. The vertical scale follows the horizontal one.
+  const heights = plots.map(({ plot }) => plot.height);
+  const resize = (height) => plots.forEach(({ plot }, index) => {
+    const { min, max } = plot.scales.x;
+    plot.setSize({ width: plot.width, height: height(heights[index]) });
+    plot.setScale("x", { min, max });
+  });
+  addEventListener("beforeprint", () => resize((height) => Math.min(printedHeight, height)));
+  addEventListener("afterprint", () => resize((height) => height));
   document.querySelectorAll("button[data-zoom]").forEach((button) => {
     button.addEventListener("click", () => zoom(plots[Number(button.dataset.chart)], button.dataset.zoom));
   });

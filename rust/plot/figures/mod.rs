@@ -9,6 +9,7 @@ mod over_time;
 mod swept;
 
 use super::{Drawing, Figure};
+use crate::report::human;
 use crate::results::{Results, ResultsError, RunFolder};
 
 /// What is asked of figures.
@@ -47,9 +48,15 @@ pub fn figures(
     }) {
         for study in table {
             figures.extend(swept::figures(study, request)?);
-            if study.failed > 0 {
-                let (file, failed) = (study.file(), study.failed);
-                notes.push(format!("{file}: {failed} runs failed; they are not drawn"));
+            if let Some(first) = study.failed.first() {
+                let runs = human::plural(study.failed.len() as u64, "run");
+                notes.push(format!(
+                    "{}: {runs} with an error, not drawn; the first is {}, seed {}: {}",
+                    study.file(),
+                    first.row.words(),
+                    first.row.seed(),
+                    first.error
+                ));
             }
         }
     }
@@ -127,6 +134,19 @@ fn metric_label(metric: &str) -> String {
 impl Figure {
     fn new(name: &str, drawing: Drawing) -> Self {
         Self { name: slug(name), drawing }
+    }
+
+    /// Adds what readers should know of it to its note.
+    fn also_note(&mut self, text: &str) {
+        let note = match &mut self.drawing {
+            Drawing::Chart(chart) => &mut chart.note,
+            Drawing::Dots(dots) => &mut dots.note,
+            Drawing::Heat(heat) => &mut heat.note,
+        };
+        if !note.is_empty() {
+            note.push_str("; ");
+        }
+        note.push_str(text);
     }
 }
 

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use crate::plot::{Axis, Chart, Drawing, Figure, Join, Mark, Point, Series};
+use crate::record::RecordedTable;
 use crate::results::{Dimension, Disturbance, ResultsError, RunFolder, Table};
 
 /// Lines of a chart: those with the highest values.
@@ -10,8 +11,7 @@ const MOST_LINES: usize = 7;
 
 /// A quantity of a recorded table.
 struct Quantity {
-    /// The file.
-    table: &'static str,
+    table: RecordedTable,
     column: &'static str,
     /// The columns that tell lines apart.
     keys: &'static [&'static str],
@@ -26,9 +26,9 @@ struct Quantity {
     is_rate: bool,
 }
 
-const QUANTITIES: [Quantity; 5] = [
+const QUANTITIES: [Quantity; 8] = [
     Quantity {
-        table: "ports.csv",
+        table: RecordedTable::Ports,
         column: "queue_bytes",
         keys: &["from", "to"],
         figure: "queues",
@@ -39,7 +39,40 @@ const QUANTITIES: [Quantity; 5] = [
         is_rate: false,
     },
     Quantity {
-        table: "ports.csv",
+        table: RecordedTable::QueueChanges,
+        column: "queue_bytes",
+        keys: &["from", "to"],
+        figure: "queue-changes",
+        title: "Queues over time, at each change",
+        label: "queue",
+        dimension: Dimension::Size,
+        is_of_interval: false,
+        is_rate: false,
+    },
+    Quantity {
+        table: RecordedTable::Pauses,
+        column: "paused",
+        keys: &["from", "to"],
+        figure: "pauses",
+        title: "Pauses over time",
+        label: "share of time paused",
+        dimension: Dimension::Number,
+        is_of_interval: true,
+        is_rate: false,
+    },
+    Quantity {
+        table: RecordedTable::PauseChanges,
+        column: "paused",
+        keys: &["from", "to"],
+        figure: "pause-changes",
+        title: "Pauses over time, at each change",
+        label: "paused (1) or not (0)",
+        dimension: Dimension::Number,
+        is_of_interval: false,
+        is_rate: false,
+    },
+    Quantity {
+        table: RecordedTable::Ports,
         column: "utilisation",
         keys: &["from", "to"],
         figure: "utilisation",
@@ -50,7 +83,7 @@ const QUANTITIES: [Quantity; 5] = [
         is_rate: false,
     },
     Quantity {
-        table: "paths.csv",
+        table: RecordedTable::Paths,
         column: "bytes",
         keys: &["src", "dst", "label"],
         figure: "send-rates",
@@ -61,7 +94,7 @@ const QUANTITIES: [Quantity; 5] = [
         is_rate: true,
     },
     Quantity {
-        table: "queue_pairs.csv",
+        table: RecordedTable::QueuePairs,
         column: "rate_bps",
         keys: &["src", "dst", "label"],
         figure: "allowed-rates",
@@ -72,7 +105,7 @@ const QUANTITIES: [Quantity; 5] = [
         is_rate: false,
     },
     Quantity {
-        table: "queue_pairs.csv",
+        table: RecordedTable::QueuePairs,
         column: "window_bytes",
         keys: &["src", "dst", "label"],
         figure: "windows",
@@ -92,8 +125,9 @@ pub(super) fn figures(
 ) -> Result<Vec<Figure>, ResultsError> {
     let mut figures = Vec::new();
     for quantity in &QUANTITIES {
-        if let Some(table) = run.optional_table(quantity.table)? {
-            figures.extend(figure(quantity, &table, label, failed)?);
+        for (recording, table) in run.recorded(quantity.table)? {
+            let label = recording.map_or(label.to_owned(), |name| format!("{label}, {name}"));
+            figures.extend(figure(quantity, &table, &label, failed)?);
         }
     }
     Ok(figures)
@@ -210,7 +244,8 @@ mod tests {
     fn numbers_of_intervals_are_zero_where_there_is_no_row() {
         let text = "time_ns,src,dst,label,bytes\n10,a,b,1,5\n20,a,b,1,10\n50,a,b,1,5\n";
         let table = Table::parse("paths.csv", text).unwrap();
-        let lines = lines(&QUANTITIES[2], &table).unwrap();
+        let rates = QUANTITIES.iter().find(|it| it.is_rate).unwrap();
+        let lines = lines(rates, &table).unwrap();
         assert_eq!(lines[0].0, "a to b");
         let points: Vec<(f64, f64)> =
             lines[0].1.iter().map(|point| (point.x, point.y / 8e8)).collect();

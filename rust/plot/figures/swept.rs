@@ -27,7 +27,13 @@ pub(super) fn figures(study: &StudyTable, request: &Request) -> Result<Vec<Figur
                 measured.push((row, value));
             }
         }
-        figures.extend(figure(&subject, &measured, request));
+        let failed = study.failed.iter().filter(|failed| failed.row.group == *group).count();
+        let mut drawn = figure(&subject, &measured, request);
+        if let (Some(drawn), 1..) = (&mut drawn, failed) {
+            let all = failed + study.rows.iter().filter(|row| row.group == *group).count();
+            drawn.also_note(&format!("{failed} of {all} runs have an error and are not drawn"));
+        }
+        figures.extend(drawn);
     }
     Ok(figures)
 }
@@ -49,6 +55,7 @@ fn figure(subject: &str, measured: &[(&StudyRow, f64)], request: &Request) -> Op
         let at = Quantity::parse(row.parameter(&key))?.value;
         add(&mut lines, name(row, &differing, Some(&key)), (at, *value));
     }
+    let all = lines.len();
     lines.truncate(MOST_LINES);
     let series: Vec<Series> = lines.into_iter().map(|(name, points)| line(name, &points)).collect();
     let points = || series.iter().flat_map(|it| &it.points);
@@ -62,7 +69,11 @@ fn figure(subject: &str, measured: &[(&StudyRow, f64)], request: &Request) -> Op
     let title = format!("{} over {}: {subject}", by_policy::capital(&label), x.label);
     let name = format!("over-{key}-{subject}");
     let chart = Chart { title, note: note.to_owned(), x, y, series, marks: Vec::new() };
-    Some(Figure::new(&name, Drawing::Chart(chart)))
+    let mut figure = Figure::new(&name, Drawing::Chart(chart));
+    if all > MOST_LINES {
+        figure.also_note(&format!("the first {MOST_LINES} of {all} lines"));
+    }
+    Some(figure)
 }
 
 fn add<T>(to: &mut Vec<(String, Vec<T>)>, name: String, value: T) {
@@ -171,6 +182,14 @@ mod tests {
         let (low, high) = first.interval.unwrap();
         assert!((low - (12.0 - 25.412)).abs() < 0.01 && (high - 37.412).abs() < 0.01);
         assert_eq!(chart.series[1].points[0].interval, Some((8.0, 8.0)));
+    }
+
+    #[test]
+    fn runs_with_an_error_are_counted_in_the_note() {
+        let text = "point,policy.name,seed,cct_ns,error\n\
+                    1,ecmp,1,10,\n2,reps,1,12,\n3,spray,1,,did not complete\n";
+        let Drawing::Dots(dots) = &of(text)[0].drawing else { panic!("dots") };
+        assert_eq!(dots.note, "one run each; 1 of 3 runs have an error and are not drawn");
     }
 
     #[test]

@@ -139,6 +139,84 @@ fn sweeps_and_comparisons_are_drawn_with_their_intervals() {
     assert!(bench.read("compare.svg").contains("means of up to 3 seeds with 95 % intervals"));
 }
 
+#[test]
+fn rows_with_an_error_are_told_in_figures_and_on_the_page() {
+    let bench = Bench::new();
+    let study = "[scenario.topology]\nleaves = 2\nhosts_per_leaf = 4\n[[run]]\nname = \"spines\"\n\
+                 [run.over]\npolicy = [\"ecmp\", \"spray\"]\n\"topology.spines\" = [0, 2, 4]\n";
+    bench.write("study.toml", study);
+    assert_eq!(bench.evenkeel(&["sweep", "study.toml", "--out", "swept"]).status, 1);
+    let left = bench.evenkeel(&["plot", "swept", "--out", "sweep.svg"]);
+    assert_eq!(left.status, 0, "{}", left.err);
+    let first = "results.csv: 2 runs with an error, not drawn; the first is policy ecmp, \
+                 topology.spines 0, seed 1: topology.spines = 0 is invalid";
+    assert!(left.err.contains(first), "{}", left.err);
+    let svg = bench.read("sweep.svg");
+    assert!(svg.contains("2 of 6 runs have an error and are not drawn"), "{svg}");
+    let left = bench.evenkeel(&["report", "swept", "--out", "sweep.html"]);
+    assert_eq!(left.status, 0, "{}", left.err);
+    let page = bench.read("sweep.html");
+    assert!(page.contains("2 runs with an error, in no figure"), "the page names them");
+    assert_eq!(page.matches("<td class=\"words\">topology.spines = 0 is invalid").count(), 2);
+}
+
+#[test]
+fn a_fabric_from_a_file_has_its_failures_and_slowdowns_wherever_that_file_is_now() {
+    let bench = Bench::new();
+    assert_eq!(bench.evenkeel(&["init", "hpcc", "--out", "start"]).status, 0);
+    let failure =
+        "\n[[failure]]\nlink = \"switch4-switch6\"\nat = \"2us\"\nuntil = \"30us\"\n\n[record]\n";
+    bench.write("start/hpcc.toml", &(bench.read("start/hpcc.toml") + failure));
+    let flows = "3\n0 2 3 100 50000 0.0\n1 3 3 101 200000 0.0\n2 1 3 102 400000 0.0\n";
+    bench.write("start/flows.txt", flows);
+    let left = bench.evenkeel(&["run", "start/hpcc.toml", "--out", "results"]);
+    assert_eq!(left.status, 0, "{}", left.err);
+    let topology = bench.read("start/topology.txt");
+    assert_eq!(bench.read("results/topology.hpcc"), topology);
+    fs::remove_dir_all(bench.path("start")).unwrap();
+    let left = bench.evenkeel(&["plot", "results", "--out", "figures"]);
+    assert_eq!((left.status, left.err.as_str()), (0, ""));
+    assert!(bench.read("figures/slowdown-by-size.svg").contains("\nslowdown\n"));
+    assert!(bench.read("figures/queues-hpcc-ecmp.svg").contains("\nswitch4-switch6 restored\n"));
+    let left = bench.evenkeel(&["report", "results", "--out", "page.html"]);
+    assert_eq!(left.status, 0, "{}", left.err);
+    assert!(
+        bench
+            .read("page.html")
+            .contains("<strong>switch4-switch6</strong> down: from 2.000us until")
+    );
+}
+
+#[test]
+fn each_of_several_recordings_has_figures_of_its_own() {
+    let bench = Bench::with_small();
+    let record = "\n[[record]]\nname = \"uplinks\"\nevery = \"2us\"\n\
+                  ports = \"leaf0-spine0, leaf0-spine1\"\n\
+                  paths = \"none\"\nqueue_pairs = \"none\"\n\n[[record]]\nname = \"fine\"\n\
+                  on = \"change\"\nevery = \"1us\"\nports = \"leaf0-host0\"\npaths = \"0..1\"\n\
+                  queue_pairs = \"none\"\n";
+    bench.write("small.toml", &(bench.read("small.toml") + record));
+    let left = bench.evenkeel(&["run", "small.toml", "--out", "results", "--json"]);
+    assert_eq!(left.status, 0, "{}", left.err);
+    let summary = left.json();
+    assert_eq!(summary["record"]["uplinks"]["window_ns"], 2_000.0);
+    assert_eq!(summary["record"]["fine"]["window_ns"], 1_000.0);
+    let names = bench.names("results");
+    for file in ["ports-uplinks.csv", "queue_changes-fine.csv", "path_changes-fine.csv"] {
+        assert!(names.contains(&file.to_owned()), "{names:?}");
+    }
+    let left = bench.evenkeel(&["plot", "results", "--out", "figures"]);
+    assert_eq!((left.status, left.err.as_str()), (0, ""));
+    assert!(bench.read("figures/utilisation-small-ecmp-uplinks.svg").contains("leaf0 to spine1"));
+    assert!(bench.read("figures/queue-changes-small-ecmp-fine.svg").contains("leaf0 to host0"));
+    // The written scenario has both, and a later run without them removes their tables.
+    let left = bench.evenkeel(&["run", "results/scenario.toml", "--out", "again", "--json"]);
+    assert_eq!(left.json()["record"], summary["record"]);
+    bench.write("small.toml", super::bench::SMALL);
+    assert_eq!(bench.evenkeel(&["run", "small.toml", "--out", "results"]).status, 0);
+    assert!(!bench.names("results").iter().any(|name| name.contains("fine")));
+}
+
 #[cfg(not(feature = "png"))]
 #[test]
 fn png_without_the_feature_says_how_to_have_it() {
