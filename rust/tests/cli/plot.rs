@@ -208,7 +208,7 @@ fn each_of_several_recordings_has_figures_of_its_own() {
     let left = bench.evenkeel(&["plot", "results", "--out", "figures"]);
     assert_eq!((left.status, left.err.as_str()), (0, ""));
     assert!(bench.read("figures/utilisation-small-ecmp-uplinks.svg").contains("leaf0 to spine1"));
-    assert!(bench.read("figures/queue-changes-small-ecmp-fine.svg").contains("leaf0 to host0"));
+    assert!(bench.read("figures/queue-changes-small-ecmp-fine.svg").contains("queue (KB)"));
     // The written scenario has both, and a later run without them removes their tables.
     let left = bench.evenkeel(&["run", "results/scenario.toml", "--out", "again", "--json"]);
     assert_eq!(left.json()["record"], summary["record"]);
