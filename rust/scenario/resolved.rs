@@ -190,8 +190,7 @@ impl Scenario {
         let typed = &origin.file;
         let common = job_policy::Common { typed, scheme: &scheme, nic: &nic, workload: &workload };
         let job_policies = job_policy::resolve(context, &mut file, common)?;
-        let wires = record::Wires { topology: &topology, fabric: &fabric, fabric_is };
-        let recordings = record::resolve(context, &file, wires)?;
+        let recordings = record::resolve(context, &file, &topology, &fabric, fabric_is)?;
         let remarks = origin.source.remarks(fabric_is == Fabric::Described);
         let file_warnings = [built.warnings, warnings, remarks].concat();
         let unused = origin.file.policy.unused(context, &file.policy, &SHARED_PARAMETERS);

@@ -20,23 +20,18 @@ const SHORTEST: Span = Span::from_ns(1);
 /// The longest name of a recording.
 const LONGEST_NAME: usize = 32;
 
-/// What recordings are of.
-pub(in crate::scenario) struct Wires<'a> {
-    pub topology: &'a Topology,
-    pub fabric: &'a FabricConfig,
-    pub fabric_is: Fabric,
-}
-
 /// What a file records over time.
 pub(in crate::scenario) fn resolve(
     context: &Context<'_>,
     file: &ScenarioFile,
-    wires: Wires<'_>,
+    topology: &Topology,
+    fabric: &FabricConfig,
+    fabric_is: Fabric,
 ) -> Result<Vec<Recording>, ScenarioError> {
     if file.record.is_empty() {
         return Ok(Vec::new());
     }
-    if wires.fabric_is == Fabric::Existing {
+    if fabric_is == Fabric::Existing {
         let because = "time series are of this simulator's own fabric; in another world, use its \
                        trace sources";
         return Err(context.misplaced(&Key::ROOT.child("record"), because));
@@ -46,10 +41,10 @@ pub(in crate::scenario) fn resolve(
                        have; leave out one of them";
         return Err(context.misplaced(&Key::ROOT.child("record"), because));
     }
-    let (sections, switch) = (&file.record, &wires.fabric.switch);
+    let (sections, switch) = (&file.record, &fabric.switch);
     let mut recordings: Vec<Recording> = Vec::new();
     for section in sections {
-        let recording = one(context, section, wires.topology, switch)?;
+        let recording = one(context, section, topology, switch)?;
         let name = &section.name;
         match &recording.name {
             None if sections.len() > 1 => {
