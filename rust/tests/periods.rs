@@ -35,6 +35,9 @@ const RANKS: usize = 32;
 const PER_LEAF: usize = 8;
 const STEPS: usize = 2 * (RANKS - 1);
 
+/// When the message of a step was posted, delivered and completed, and of how many flows it was.
+type Step = ([Time; 3], usize);
+
 /// A case of the table.
 struct Case {
     policy: &'static str,
@@ -87,9 +90,9 @@ impl Case {
 
 /// The least and the most time that a rank takes for as many steps as a leaf has ranks, in the
 /// middle third of the steps.
-fn round(times: &[Vec<([Time; 3], usize)>]) -> [Span; 2] {
+fn round(times: &[Vec<Step>]) -> [Span; 2] {
     let middle = STEPS / 3..2 * STEPS / 3;
-    let of_rank = |rank: &Vec<([Time; 3], usize)>| {
+    let of_rank = |rank: &Vec<Step>| {
         let start = |step: usize| rank[step].0[0];
         middle.clone().map(|step| start(step + PER_LEAF).since(start(step))).collect::<Vec<_>>()
     };
@@ -100,7 +103,7 @@ fn round(times: &[Vec<([Time; 3], usize)>]) -> [Span; 2] {
 
 /// By rank and step, when its message was posted, delivered and completed: the last of its flows,
 /// and how many they are.
-fn times(flows: &[FlowRecord]) -> Vec<Vec<([Time; 3], usize)>> {
+fn times(flows: &[FlowRecord]) -> Vec<Vec<Step>> {
     let mut times = vec![vec![([Time::ZERO; 3], 0); STEPS]; RANKS];
     for flow in flows {
         let message = flow.message.index();
@@ -114,10 +117,10 @@ fn times(flows: &[FlowRecord]) -> Vec<Vec<([Time; 3], usize)>> {
 
 /// The shortest period that begins in the first third of the steps and holds for the rest but the
 /// last two, after which nothing is sent.
-fn period(times: &[Vec<([Time; 3], usize)>]) -> Option<Period> {
+fn period(times: &[Vec<Step>]) -> Option<Period> {
     let holds = |from: usize, steps: usize| {
         let time = times[0][from + steps].0[0].since(times[0][from].0[0]);
-        let repeats = |(now, later): (&([Time; 3], usize), &([Time; 3], usize))| {
+        let repeats = |(now, later): (&Step, &Step)| {
             let after = |a: Time, b: Time| b >= a && b.since(a) == time;
             now.1 == later.1 && now.0.iter().zip(later.0).all(|(&a, b)| after(a, b))
         };
@@ -161,7 +164,7 @@ fn a_period_is_found_in_times_that_have_one_and_not_in_others() {
         let ps = 100 * step + 7 * (step / 3) + odd + rank;
         ([0, 10, 20].map(|later| Time::from_ps(ps + later)), 1)
     };
-    let times = |at: &dyn Fn(u64, u64) -> ([Time; 3], usize)| -> Vec<Vec<_>> {
+    let times = |at: &dyn Fn(u64, u64) -> Step| -> Vec<Vec<_>> {
         let steps = |rank| (0..STEPS as u64).map(|step| at(rank, step)).collect();
         (0..RANKS as u64).map(steps).collect()
     };
