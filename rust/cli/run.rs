@@ -9,6 +9,7 @@ use evenkeel::fabric::Watch;
 use evenkeel::fluid::Fidelity;
 use evenkeel::report::{self, Identity, Writer};
 use evenkeel::scenario::{RailScenario, Scenario};
+use evenkeel::study;
 use evenkeel::timeline::Watches;
 
 use super::arguments::{PolicyArgument, ResultArguments, ScenarioArguments};
@@ -16,7 +17,7 @@ use super::record::Recording;
 use super::single::{self, Destination, Kind};
 use super::threads::ThreadsArgument;
 use super::timeline::Timeline;
-use super::{SCENARIO_HELP, Status, hpcc, incomplete, rails, scenario};
+use super::{SCENARIO_HELP, Status, hpcc, incomplete, rails};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -77,7 +78,7 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<Status> {
     }
     let scenario = arguments.scenario.load(Some(&arguments.policy))?;
     let destination = Destination::open(&arguments.results, &[])?;
-    let identity = scenario::identity(&scenario);
+    let identity = study::identity(&scenario);
     let setup = scenario.setup();
     arguments.scenario.memory.check(&scenario)?;
     let resolved = resolved(&identity, &scenario, &destination);
@@ -139,10 +140,8 @@ fn on_one_thread(arguments: &Arguments, scenario: &Scenario) -> Option<&'static 
     }
 }
 
-/// The scenario with every default, which runs again from where it is written: paths are relative
-/// to that, so that results are the same bytes wherever a project lies.
+/// `scenario.toml`; empty if no results are kept.
 fn resolved(identity: &Identity, scenario: &Scenario, destination: &Destination) -> String {
-    let Some(folder) = destination.folder() else { return String::new() };
-    let text = scenario.render_in(folder);
-    format!("{}\n# Resolved; paths are relative to this file.\n\n{text}", identity.header())
+    let in_folder = |folder| report::resolved(identity, scenario, folder);
+    destination.folder().map(in_folder).unwrap_or_default()
 }
