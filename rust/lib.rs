@@ -49,6 +49,8 @@
 //!    binary.
 //! 10. [`results`] reads back what reports wrote, [`plot`] draws figures of it, and
 //!     [`page`] is the HTML page of a report.
+//! 11. `python` (feature `python`): the library as a Python module; `rust/python/evenkeel` is the
+//!     package around it.
 //!
 //! # Layers
 //!
@@ -57,12 +59,14 @@
 //! ```text
 //! units ids rng prefetch  <-  packet  <-  nic balance split rail  <-  topology collective workload
 //!   <-  endpoint switching  <-  bound fabric  <-  fluid multirail record timeline
-//!   <-  scenario hpcc  <-  study report  <-  results  <-  plot  <-  page  <-  cli (the binary)
+//!   <-  scenario hpcc  <-  study report  <-  results  <-  plot  <-  page
+//!   <-  cli (the binary)  python
 //! ```
 //!
 //! A test checks this against the sources. The bridge to C++ (`bridge`, with the features `bridge`
 //! and `ns3`) uses every layer except `prefetch`, `collective`, `bound`, `fluid`, `multirail`,
-//! `record`, `timeline`, `study`, `results`, `plot`, `page` and `cli`, and no layer uses it.
+//! `record`, `timeline`, `study`, `results`, `plot`, `page`, `cli` and `python`, and no layer uses
+//! it.
 //!
 //! # What each layer does not know
 //!
@@ -79,6 +83,8 @@
 //!   matters.
 //! - Only a timer, an acknowledgement or a routing update reveals a failure.
 //! - Reports never simulate, and a run never draws figures.
+//! - The Python module computes nothing: it converts arguments and results, and interrupts runs
+//!   where they report progress.
 //!
 //! # Features
 //!
@@ -86,7 +92,9 @@
 //! [`multirail`], [`record`], [`timeline`], [`scenario`], [`hpcc`], [`study`], [`report`] and
 //! [`results`]. `plot` adds [`plot`] and [`page`], and `png` their second format. Without it the
 //! library is the layers below, for a world of your own. `cli` is the program; both are on by
-//! default. `bridge` and `ns3` are the contract with C++. A crate that uses the library needs no
+//! default. `python` is the Python module (`pip install .`; `docs/python.md`), for which alone
+//! policies of a caller ([`balance`], `custom`) are compiled. `bridge` and `ns3` are the contract
+//! with C++. A crate that uses the library needs no
 //! command line:
 //!
 //! ```toml
@@ -121,6 +129,8 @@ pub mod page;
 #[cfg(feature = "plot")]
 pub mod plot;
 mod prefetch;
+#[cfg(feature = "python")]
+mod python;
 pub mod rail;
 #[cfg(feature = "fabric")]
 pub mod record;

@@ -2,8 +2,7 @@
 
 use clap::Args;
 use evenkeel::report::human;
-use evenkeel::study;
-use serde::Serialize;
+use evenkeel::study::{self, BoundSummary};
 
 use super::arguments::ScenarioArguments;
 use super::{SCENARIO_HELP, Status, output};
@@ -34,22 +33,13 @@ pub(super) struct Arguments {
     json: bool,
 }
 
-/// The object that `--json` prints.
-#[derive(Serialize)]
-struct Printed {
-    scenario: String,
-    bound_ns: f64,
-    rho_max: f64,
-}
-
 /// Computes and prints the bound.
 pub(super) fn run(arguments: &Arguments) -> anyhow::Result<Status> {
     let scenario = arguments.scenario.load(None)?;
     let bound = study::lower_bound(&scenario.setup());
     let bound_ns = bound.time.as_ns_f64();
     if arguments.json {
-        let printed = Printed { scenario: scenario.name, bound_ns, rho_max: bound.rho_max };
-        output::print_json(&printed)?;
+        output::print_json(&BoundSummary::new(scenario.name, &bound))?;
     } else {
         output::print(&format!(
             "scenario  {} (seed {})\nbound     {} ({bound_ns} ns), by {}\nrho_max   {:.4}\n",

@@ -1,13 +1,13 @@
 //! `evenkeel check`: validates scenarios and explains them.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use clap::Args;
-use evenkeel::report::human;
-use evenkeel::scenario::{Overrides, RailScenario, Scenario};
+use evenkeel::report;
+use evenkeel::scenario::{Overrides, RailScenario};
 
 use super::arguments::SetArguments;
-use super::memory::{self, MemoryArgument};
+use super::memory::MemoryArgument;
 use super::{SCENARIO_HELP, Status, output, rails, scenario};
 
 const EXAMPLES: &str = "\
@@ -42,11 +42,12 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<Status> {
     let most_memory = arguments.memory.limit();
     let overrides = Overrides { settings, most_memory, ..Overrides::default() };
     for path in &arguments.files {
+        let name = path.display().to_string();
         let checked = match RailScenario::is_in(path) {
-            true => {
-                rails::load(path, &overrides).map(|it| (rails::verdict(path, &it), it.render()))
-            }
-            false => scenario::load(path, &overrides).map(|it| (verdict(path, &it), it.render())),
+            true => rails::load(path, &overrides)
+                .map(|it| (report::rails_check_line(&name, &it), it.render())),
+            false => scenario::load(path, &overrides)
+                .map(|it| (report::check_line(&name, &it), it.render())),
         };
         match checked {
             // The verdict becomes a comment, so that the whole output is TOML.
@@ -61,41 +62,4 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<Status> {
         }
     }
     Ok(status)
-}
-
-/// The line for a valid scenario: its size and its policy.
-fn verdict(path: &Path, scenario: &Scenario) -> String {
-    let topology = &scenario.topology;
-    let switches = match topology.switches().len() {
-        1 => "1 switch".to_owned(),
-        count => format!("{count} switches"),
-    };
-    let jobs = match scenario.workload.jobs.len() {
-        0 => String::new(),
-        count => format!(" in {count} jobs"),
-    };
-    let own = scenario.job_policies.iter().map(|own| {
-        let name = &scenario.workload.jobs[own.job].name;
-        format!(", policy {} for {name}", own.scheme.name)
-    });
-    format!(
-        "{}: ok ({}, {switches}, {}, {}{jobs}, policy {}{}{})",
-        path.display(),
-        human::plural(u64::from(topology.host_count()), "host"),
-        human::plural(topology.links().len() as u64, "link"),
-        human::plural(scenario.messages(), "message"),
-        scenario.scheme.name,
-        own.collect::<String>(),
-        effort(scenario)
-    )
-}
-
-/// What a run will take, roughly; empty where that is not estimated.
-fn effort(scenario: &Scenario) -> String {
-    let Some(run) = memory::estimate(scenario) else { return String::new() };
-    format!(
-        ", about {} and {}",
-        human::bytes(run.memory.get() as f64),
-        human::seconds(run.cpu.as_secs_f64())
-    )
 }

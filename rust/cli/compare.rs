@@ -3,7 +3,6 @@
 use std::convert::Infallible;
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
-use std::thread;
 
 use anyhow::{anyhow, bail};
 use clap::{Args, ValueEnum};
@@ -174,8 +173,7 @@ impl Arguments {
     }
 
     fn threads(&self) -> NonZeroUsize {
-        let cores = || thread::available_parallelism().unwrap_or(NonZeroUsize::MIN);
-        self.jobs.unwrap_or_else(cores)
+        self.jobs.unwrap_or_else(study::cores)
     }
 
     fn check_baseline(&self) -> anyhow::Result<()> {
@@ -216,11 +214,7 @@ impl Arguments {
     }
 
     fn statistics(&self, runs: &[impl Serialize], metrics: &[&'static str]) -> Statistics {
-        let numbers = runs.iter().map(|run| {
-            let run = serde_json::to_value(run).expect("a summary is a JSON object");
-            RunNumbers::of(&run, metrics)
-        });
-        Statistics::of(metrics, &numbers.collect::<Vec<_>>(), self.baseline())
+        Statistics::of_summaries(metrics, runs, self.baseline())
     }
 
     /// The statistics of the draft's indicators, after the completion time.

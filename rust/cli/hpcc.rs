@@ -9,10 +9,10 @@ use clap::Args;
 use evenkeel::fabric::Rounding;
 use evenkeel::hpcc::{Experiment, Overrides, RecordedFile, Recorder, ResultTable};
 use evenkeel::report::{self, Identity, Writer};
+use evenkeel::study;
 
 use super::arguments::ResultArguments;
 use super::single::{self, Destination, Kind, Single};
-use super::threads::default_for;
 use super::{Status, output};
 
 const EXAMPLES: &str = "\
@@ -139,8 +139,8 @@ fn simulate<'a>(
         recordings.extend(content.map(|content| RecordedContent { file, name, content }));
     }
     if recordings.is_empty() {
-        let single =
-            single::simulate(identity, setup, Kind::Workload(default_for(setup)), destination)?;
+        let kind = Kind::Workload(study::default_threads(setup));
+        let single = single::simulate(identity, setup, kind, destination)?;
         return Ok((single, recordings));
     }
     let mut open = |file| -> io::Result<Box<dyn Write>> {

@@ -2,9 +2,8 @@
 
 use clap::Args;
 use evenkeel::fabric::Verdict;
-use evenkeel::report::{Qps, human};
-use evenkeel::study::{self, CountMethod};
-use serde::Serialize;
+use evenkeel::report::human;
+use evenkeel::study::{self, CountMethod, QpsSummary};
 
 use super::arguments::{PolicyArgument, ScenarioArguments};
 use super::progress::{self, Bars};
@@ -36,14 +35,6 @@ pub(super) struct Arguments {
     json: bool,
 }
 
-/// The object that `--json` prints.
-#[derive(Serialize)]
-struct Printed {
-    scenario: String,
-    policy: String,
-    qps: Qps,
-}
-
 /// Counts the queue pairs and prints them.
 pub(super) fn run(arguments: &Arguments) -> anyhow::Result<Status> {
     let scenario = arguments.scenario.load(Some(&arguments.policy))?;
@@ -56,12 +47,7 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<Status> {
     let counts = found.counts;
     let status = status(&scenario.name, found.method);
     if arguments.json {
-        let policy = setup.scheme.name.to_owned();
-        let qps = match found.method {
-            CountMethod::Messages => Qps::opened(counts),
-            CountMethod::Simulation(_) => counts.into(),
-        };
-        output::print_json(&Printed { scenario: scenario.name, policy, qps })?;
+        output::print_json(&QpsSummary::new(scenario.name, &setup, &found))?;
         return Ok(status);
     }
     output::print(&format!(

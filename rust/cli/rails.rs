@@ -5,7 +5,7 @@ use std::path::Path;
 
 use anyhow::bail;
 use evenkeel::multirail::RailVerdict;
-use evenkeel::report::{self, Folder, RailSummary, Writer};
+use evenkeel::report::{self, Folder, RailSummary};
 use evenkeel::scenario::{Overrides, RailScenario};
 use evenkeel::study;
 
@@ -21,10 +21,11 @@ pub(super) fn run(
     let scenario = RailScenario::load(path, overrides)?;
     scenario.warnings.iter().for_each(|warning| output::warning(warning));
     let folder = to.out.as_deref().map(Folder::open).transpose()?;
-    let (summary, outcome) = study::run_rails(&scenario)?;
+    let (summary, outcome) = study::run_rails(&scenario, &mut |_| {})?;
     let verdict = outcome.verdict;
     if let Some(folder) = &folder {
-        keep(folder, &scenario, &summary)?;
+        let identity = study::rail_identity(&scenario);
+        report::keep_rails(folder, &identity, &summary, &scenario.render())?;
     }
     if to.json {
         output::print_json(&summary)?;
@@ -57,7 +58,7 @@ pub(super) fn compare(
     });
     let scenarios = scenarios.collect::<Result<Vec<RailScenario>, _>>()?;
     scenarios.iter().flat_map(|scenario| &scenario.warnings).for_each(|it| output::warning(it));
-    let finished = study::compare_rails(&scenarios, threads)?;
+    let finished = study::compare_rails(&scenarios, threads, &|_, _| {})?;
     let finished: Vec<(RailSummary, RailVerdict)> =
         finished.into_iter().map(|(summary, outcome)| (summary, outcome.verdict)).collect();
     show(finished.iter().map(|(summary, _)| summary.clone()).collect())?;
@@ -67,34 +68,6 @@ pub(super) fn compare(
 /// Reads and resolves the scenario with rails at `path`.
 pub(super) fn load(path: &Path, overrides: &Overrides) -> anyhow::Result<RailScenario> {
     Ok(RailScenario::load(path, overrides)?)
-}
-
-/// The line of `evenkeel check` for a valid scenario.
-pub(super) fn verdict(path: &Path, scenario: &RailScenario) -> String {
-    let setup = &scenario.setup;
-    format!(
-        "{}: ok ({} hosts, {}, {}, policy {})",
-        path.display(),
-        setup.ranks,
-        report::human::plural(setup.rails.len() as u64, "rail"),
-        report::human::plural(setup.operations.len() as u64, "all-reduce"),
-        scenario.file.policy.name
-    )
-}
-
-fn keep(folder: &Folder, scenario: &RailScenario, summary: &RailSummary) -> anyhow::Result<()> {
-    let identity = study::rail_identity(scenario);
-    let resolved = format!("{}\n# Resolved.\n\n{}", identity.header(), scenario.render());
-    let operations: Writer<'_> = &|to| report::write_operations_csv(to, &identity, summary);
-    let timeline: Writer<'_> = &|to| report::write_timeline_csv(to, &identity, summary);
-    let toml: Writer<'_> = &|to| to.write_all(resolved.as_bytes());
-    let files =
-        [("operations.csv", operations), ("timeline.csv", timeline), ("scenario.toml", toml)];
-    folder.replace(&files, &|to| {
-        serde_json::to_writer(&mut *to, summary)?;
-        writeln!(to)
-    })?;
-    Ok(())
 }
 
 /// The status of finished runs. A wrong sum is an error, also if the run did not complete.

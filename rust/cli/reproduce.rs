@@ -2,10 +2,10 @@
 
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
-use std::thread;
 
 use clap::{Args, ValueEnum};
 use evenkeel::report::{self, StudyFolder};
+use evenkeel::study;
 use evenkeel::study::reproduce::{BUILT_IN, Reproduction, RunLog, RunRow, Scale, Study};
 use serde::Serialize;
 
@@ -99,8 +99,7 @@ impl Arguments {
         study: &Study,
         log: Option<&RunLog>,
     ) -> anyhow::Result<(Reproduction, Vec<RunRow>)> {
-        let cores = || thread::available_parallelism().unwrap_or(NonZeroUsize::MIN);
-        let threads = self.jobs.unwrap_or_else(cores);
+        let threads = self.jobs.unwrap_or_else(study::cores);
         let bars = Bars::of_many(study.runs());
         let Some(log) = log else { return Ok(study.run(threads, &bars)?) };
         let results = study.run_with_log(threads, &bars, log)?;

@@ -10,6 +10,7 @@ use evenkeel::fabric::{Setup, Watch};
 use evenkeel::fluid::Fidelity;
 use evenkeel::report::{self, Identity, Writer};
 use evenkeel::scenario::{RailScenario, Scenario};
+use evenkeel::study;
 use evenkeel::timeline::Watches;
 
 use super::arguments::{PolicyArgument, ResultArguments, ScenarioArguments};
@@ -17,7 +18,7 @@ use super::record::{Recorded, Recordings};
 use super::single::{self, Destination, Kind, Single};
 use super::threads::ThreadsArgument;
 use super::timeline::Timeline;
-use super::{SCENARIO_HELP, Status, hpcc, incomplete, rails, scenario};
+use super::{SCENARIO_HELP, Status, hpcc, incomplete, rails};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -79,7 +80,7 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<Status> {
     }
     let scenario = arguments.scenario.load(Some(&arguments.policy))?;
     let destination = Destination::open(&arguments.results, &[])?;
-    let identity = scenario::identity(&scenario);
+    let identity = study::identity(&scenario);
     let setup = scenario.setup();
     arguments.scenario.memory.check(&scenario)?;
     let beside = Beside::of(&identity, &scenario, &destination)?;
@@ -129,10 +130,8 @@ impl Beside {
             let read = fs::read(&path);
             read.map_err(|reason| anyhow!("{}: cannot be read: {reason}", path.display()))
         });
-        let scenario = to.folder().map_or_else(String::new, |folder| {
-            let text = scenario.render_in(folder);
-            format!("{}\n# Resolved; paths are relative to this file.\n\n{text}", identity.header())
-        });
+        let in_folder = |folder| report::resolved(identity, scenario, folder);
+        let scenario = to.folder().map_or_else(String::new, in_folder);
         Ok(Self { scenario, topology: topology.transpose()? })
     }
 

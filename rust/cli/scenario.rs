@@ -3,7 +3,6 @@
 use std::path::Path;
 
 use anyhow::bail;
-use evenkeel::report::Identity;
 use evenkeel::scenario::{Overrides, Scenario};
 
 use super::output;
@@ -25,13 +24,4 @@ pub(super) fn read(path: &Path, overrides: &Overrides) -> anyhow::Result<Scenari
         );
     }
     Ok(Scenario::load(path, overrides)?)
-}
-
-/// The identity of the scenario's results.
-pub(super) fn identity(scenario: &Scenario) -> Identity {
-    Identity {
-        scenario: scenario.name.clone(),
-        policy: scenario.scheme.name.to_owned(),
-        seed: scenario.seed,
-    }
 }

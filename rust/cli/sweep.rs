@@ -3,13 +3,12 @@
 use std::env;
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
-use std::thread;
 
 use anyhow::anyhow;
 use clap::Args;
 use evenkeel::report::human;
 use evenkeel::study::reproduce::StudyError;
-use evenkeel::study::{Shard, Sweep, SweepFolder, SweepTable};
+use evenkeel::study::{self, Shard, Sweep, SweepFolder, SweepTable};
 
 use super::progress::Bars;
 use super::{Status, output};
@@ -90,7 +89,7 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<Status> {
 
 /// The cores that the process may use; those of a Slurm task where nothing else keeps it to them.
 fn cores() -> NonZeroUsize {
-    let cores = thread::available_parallelism().unwrap_or(NonZeroUsize::MIN);
+    let cores = study::cores();
     let of_task = env::var("SLURM_CPUS_PER_TASK").ok().and_then(|count| count.parse().ok());
     of_task.map_or(cores, |of_task| cores.min(of_task))
 }

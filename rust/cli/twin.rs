@@ -3,9 +3,10 @@
 use clap::Args;
 use evenkeel::fabric::{self, Outcome, Setup};
 use evenkeel::report::{self, Side, Stopwatch, Twin};
+use evenkeel::study;
 
 use super::arguments::{PolicyArgument, ScenarioArguments};
-use super::{SCENARIO_HELP, Status, output, scenario};
+use super::{SCENARIO_HELP, Status, output};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -43,7 +44,7 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<Status> {
     let ns3 = ns3?;
     let (rust, rust_wall_s) = timed(|| fabric::run(&setup, &mut |_| {}));
     let twin = Twin::new(
-        &scenario::identity(&scenario),
+        &study::identity(&scenario),
         &setup.topology,
         Side { outcome: &rust, wall_s: rust_wall_s },
         Side { outcome: &ns3, wall_s: ns3_wall_s },

@@ -38,7 +38,7 @@ pub use numbers::ELEMENT;
 pub use outcome::{
     OperationRecord, RailEvent, RailOutcome, RailRecord, RailVerdict, TimelineEntry,
 };
-pub use world::run;
+pub use world::{run, run_observed};
 
 #[cfg(test)]
 mod tests;

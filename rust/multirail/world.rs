@@ -22,15 +22,30 @@ use crate::rail::handler::{
 use crate::rail::{self, Allocator, Division, RailCost, RailSet};
 use crate::units::{Bytes, Span, Time};
 
+/// The number of events between two reports of progress.
+const PROGRESS_EVERY: u64 = 1 << 8;
+
 /// Runs a setup to its end under an allocator of the same number of rails.
 ///
 /// # Panics
 /// If the setup has fewer than two ranks, no rails or a timer of zero, or if a chunk is summed
 /// twice.
 pub fn run(setup: &RailSetup, allocator: Allocator) -> RailOutcome {
+    run_observed(setup, allocator, &mut |_| {})
+}
+
+/// The same; `progress` is called with the completed operations, every `PROGRESS_EVERY` events.
+///
+/// # Panics
+/// As [`run`].
+pub fn run_observed(
+    setup: &RailSetup,
+    allocator: Allocator,
+    progress: &mut dyn FnMut(usize),
+) -> RailOutcome {
     let mut world = RailWorld::new(setup, allocator);
     world.begin_operation();
-    let verdict = world.run();
+    let verdict = world.run(progress);
     world.outcome(verdict)
 }
 
@@ -100,7 +115,7 @@ impl<'a> RailWorld<'a> {
         }
     }
 
-    fn run(&mut self) -> RailVerdict {
+    fn run(&mut self, progress: &mut dyn FnMut(usize)) -> RailVerdict {
         while self.operation.is_some() || self.records.len() < self.setup.operations.len() {
             let Some((at, next)) = self.next() else { return RailVerdict::Stalled };
             if at > self.setup.time_limit {
@@ -109,6 +124,9 @@ impl<'a> RailWorld<'a> {
             }
             self.now = at;
             self.events += 1;
+            if self.events.is_multiple_of(PROGRESS_EVERY) {
+                progress(self.records.len());
+            }
             match next {
                 NextEvent::Failure => self.handle_failure(),
                 NextEvent::Rank(rank) => {

@@ -5,6 +5,7 @@
 //! files written here. For the same scenario, seed and version all outputs are the same, byte for
 //! byte, except for the two costs of a run: wall time and memory.
 
+mod check_line;
 mod compare_table;
 mod comparison_files;
 mod comparison_table;
@@ -21,6 +22,7 @@ mod rails;
 mod rails_table;
 mod reproduction_page;
 mod reproduction_table;
+mod resolved;
 mod run_table;
 mod study_folder;
 mod summary;
@@ -30,6 +32,7 @@ mod transport;
 mod twin;
 mod twin_table;
 
+pub use check_line::{check_line, rails_check_line};
 pub use compare_table::compare_table;
 pub use comparison_files::{comparison_csv, comparison_json_lines, comparison_markdown};
 pub use comparison_table::{best_line, difference_table, indicator_table};
@@ -42,11 +45,13 @@ pub use links_csv::write_links_csv;
 pub use open::{MessageState, OpenMessage, OpenMessages};
 pub use pfc_txt::{hosts_then_switches, write_pfc_txt};
 pub use rails::{
-    OperationSummary, RailLine, RailSummary, TimelineLine, write_operations_csv, write_timeline_csv,
+    OperationSummary, RailLine, RailSummary, TimelineLine, keep_rails, write_operations_csv,
+    write_timeline_csv,
 };
 pub use rails_table::{rails_compare_table, rails_table};
 pub use reproduction_page::reproduction_page;
 pub use reproduction_table::{reproduction_table, study_table};
+pub use resolved::resolved;
 pub use run_table::run_table;
 pub use study_folder::{StudyFolder, StudyFolderError};
 pub use summary::{Fct, Packets, Qps, State, Summary, write_summary};

@@ -5,7 +5,7 @@ use std::io::{self, Write};
 
 use serde::Serialize;
 
-use super::{Cost, Identity, VERSION};
+use super::{Cost, Folder, FolderError, Identity, VERSION, Writer};
 use crate::multirail::{RailOutcome, RailSetup, RailVerdict};
 use crate::units::{Span, Time};
 
@@ -193,11 +193,34 @@ pub fn write_timeline_csv(
     summary: &RailSummary,
 ) -> io::Result<()> {
     writeln!(to, "{}", identity.header())?;
-    writeln!(to, "at_ns,rail,what")?;
+    let mut csv = csv::Writer::from_writer(to);
+    csv.write_record(["at_ns", "rail", "what"])?;
     for TimelineLine { at_ns, rail, what } in &summary.timeline {
-        writeln!(to, "{at_ns},{rail},{what}")?;
+        csv.write_record([&at_ns.to_string(), rail, what])?;
     }
-    Ok(())
+    csv.flush()
+}
+
+/// Replaces the content of a folder by the results of a run; `rendered` is its scenario.
+///
+/// # Errors
+/// Those of the folder.
+pub fn keep_rails(
+    folder: &Folder,
+    identity: &Identity,
+    summary: &RailSummary,
+    rendered: &str,
+) -> Result<(), FolderError> {
+    let resolved = format!("{}\n# Resolved.\n\n{rendered}", identity.header());
+    let operations: Writer<'_> = &|to| write_operations_csv(to, identity, summary);
+    let timeline: Writer<'_> = &|to| write_timeline_csv(to, identity, summary);
+    let toml: Writer<'_> = &|to| to.write_all(resolved.as_bytes());
+    let files =
+        [("operations.csv", operations), ("timeline.csv", timeline), ("scenario.toml", toml)];
+    folder.replace(&files, &|to| {
+        serde_json::to_writer(&mut *to, summary)?;
+        writeln!(to)
+    })
 }
 
 fn shown(ns: Option<f64>) -> String {

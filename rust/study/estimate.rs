@@ -1,9 +1,13 @@
 //! What a run will take, estimated before it is made.
 
+use std::fs;
 use std::time::Duration;
 
 use crate::fabric::Setup;
+use crate::fluid::Fidelity;
 use crate::ids::HostId;
+use crate::report::human;
+use crate::scenario::Scenario;
 use crate::topology::Routes;
 use crate::units::Bytes;
 use crate::workload::Message;
@@ -43,6 +47,27 @@ pub struct Estimate {
     pub memory: Bytes,
     /// Time of one processor.
     pub cpu: Duration,
+}
+
+impl Estimate {
+    /// What to say where only `available` memory is there.
+    pub fn shortage(&self, available: Bytes) -> String {
+        format!(
+            "the run needs about {} of memory ({}, {} queue pairs or more), and {} is available: \
+             take fewer hosts, fewer or longer messages",
+            human::bytes(self.memory.get() as f64),
+            human::plural(self.messages, "message"),
+            self.streams,
+            human::bytes(available.get() as f64)
+        )
+    }
+}
+
+/// What a run of a scenario will take; `None` where that is not estimated: of traces that are read
+/// during the run, and of a fluid run.
+pub fn estimate_scenario(scenario: &Scenario) -> Option<Estimate> {
+    let is_estimated = scenario.traces.is_none() && scenario.fidelity == Fidelity::Packet;
+    is_estimated.then(|| estimate(&scenario.setup(), scenario.messages()))
 }
 
 /// Estimates a run of packets. Its workload has `messages` messages, more than those of the setup
@@ -91,4 +116,34 @@ fn mean_hops(setup: &Setup) -> f64 {
         .map(|message| routes.path_ports(message.src, message.dst, 0).len() as f64);
     let (sum, count) = hops.fold((0.0, 0.0), |(sum, count), hops| (sum + hops, count + 1.0));
     if count == 0.0 { 0.0 } else { sum / count }
+}
+
+/// The memory that the system says is available, within the limit of the process's control group;
+/// `None` where neither is known.
+pub fn available_memory() -> Option<Bytes> {
+    let number = |path: &str| fs::read_to_string(path).ok()?.trim().parse::<u64>().ok();
+    let group = number("/sys/fs/cgroup/memory.max");
+    let used = number("/sys/fs/cgroup/memory.current").unwrap_or(0);
+    let left = group.map(|most| most.saturating_sub(used));
+    let system = fs::read_to_string("/proc/meminfo").ok();
+    let system = system.as_deref().and_then(available_in);
+    left.into_iter().chain(system).min().map(Bytes::new)
+}
+
+/// The available memory in bytes, from the text of `/proc/meminfo`.
+fn available_in(meminfo: &str) -> Option<u64> {
+    let line = meminfo.lines().find_map(|line| line.strip_prefix("MemAvailable:"))?;
+    line.trim().strip_suffix("kB")?.trim().parse::<u64>().ok()?.checked_mul(1 << 10)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn available_memory_is_read_from_the_system_s_table() {
+        let text = "MemTotal:       24689764 kB\nMemAvailable:   23456789 kB\nBuffers: 1 kB\n";
+        assert_eq!(available_in(text), Some(23_456_789 << 10));
+        assert_eq!(available_in("MemTotal: 1 kB\n"), None);
+    }
 }

@@ -1,5 +1,7 @@
 //! The lower bound of a run's completion time.
 
+use serde::Serialize;
+
 use crate::bound::{Bound, Cuts, Wire, bound};
 use crate::fabric::Setup;
 use crate::split::SmallestPiece;
@@ -14,6 +16,24 @@ use crate::topology::Routes;
 pub fn lower_bound(setup: &Setup) -> Bound {
     let routes = Routes::new(&setup.topology, &|_| true);
     bound(&setup.topology, &routes, &setup.workload, &wire(setup))
+}
+
+/// The object that `evenkeel bound --json` prints.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct BoundSummary {
+    /// Name of the scenario.
+    pub scenario: String,
+    /// The lower bound of its completion time.
+    pub bound_ns: f64,
+    /// The largest rate that all messages can have at once, as a fraction of the hosts' line rate.
+    pub rho_max: f64,
+}
+
+impl BoundSummary {
+    /// The bound of the scenario of that name.
+    pub fn new(scenario: String, bound: &Bound) -> Self {
+        Self { scenario, bound_ns: bound.time.as_ns_f64(), rho_max: bound.rho_max }
+    }
 }
 
 /// What packets are on the wire, and how messages may be cut into them.

@@ -14,15 +14,17 @@ pub mod reproduce;
 mod run;
 pub mod statistics;
 mod sweep;
+mod threads;
 
 pub use compare::{
     Comparison, ComparisonRun, Indicators, MetricStatistics, Observer, PolicyStatistics,
     RunNumbers, Standing, Statistics, compare, reference_topology,
 };
-pub use estimate::{Estimate, estimate};
-pub use lower_bound::{lower_bound, wire};
+pub use estimate::{Estimate, available_memory, estimate, estimate_scenario};
+pub use lower_bound::{BoundSummary, lower_bound, wire};
 pub use pool::in_order;
-pub use queue_pairs::{CountMethod, QueuePairs, queue_pairs};
+pub use queue_pairs::{CountMethod, QpsSummary, QueuePairs, queue_pairs};
 pub use rails::{compare_rails, rail_identity, run_rails};
-pub use run::{Finished, Run, RunObservers, run};
+pub use run::{Finished, Run, RunObservers, identity, run};
 pub use sweep::{Shard, ShardError, Sweep, SweepFolder, SweepFolderError, SweepRow, SweepTable};
+pub use threads::{cores, default_threads};

@@ -9,7 +9,7 @@ use std::thread;
 /// the order of their indices, and the results are in this order, independent of the order in which
 /// the calls return.
 ///
-/// Panics if a call panics.
+/// A panic of a call is passed on, as it is, when the other threads have ended.
 pub fn in_order<T: Send>(
     count: usize,
     threads: NonZeroUsize,
@@ -18,15 +18,18 @@ pub fn in_order<T: Send>(
     let next = AtomicUsize::new(0);
     let results: Vec<Mutex<Option<T>>> = (0..count).map(|_| Mutex::new(None)).collect();
     thread::scope(|scope| {
-        for _ in 0..threads.get().min(count) {
-            scope.spawn(|| {
-                loop {
-                    let index = next.fetch_add(1, Ordering::Relaxed);
-                    let Some(result) = results.get(index) else { break };
-                    let value = work(index);
-                    *result.lock().unwrap_or_else(PoisonError::into_inner) = Some(value);
-                }
-            });
+        let start = || {
+            loop {
+                let index = next.fetch_add(1, Ordering::Relaxed);
+                let Some(result) = results.get(index) else { break };
+                let value = work(index);
+                *result.lock().unwrap_or_else(PoisonError::into_inner) = Some(value);
+            }
+        };
+        let threads: Vec<_> = (0..threads.get().min(count)).map(|_| scope.spawn(start)).collect();
+        let ended: Vec<_> = threads.into_iter().map(thread::ScopedJoinHandle::join).collect();
+        if let Some(panic) = ended.into_iter().find_map(Result::err) {
+            std::panic::resume_unwind(panic);
         }
     });
     results

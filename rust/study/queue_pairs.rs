@@ -8,10 +8,13 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use serde::Serialize;
+
 use crate::balance::Forwarding;
 use crate::balance::sender::PathSpace;
 use crate::fabric::{self, Progress, QpCounts, Setup, Verdict};
 use crate::ids::{HostId, MessageId};
+use crate::report::Qps;
 use crate::split::{QueuePairChoice, Request, Split, Splitter, SplitterContext};
 use crate::topology::Routes;
 use crate::units::Bytes;
@@ -39,6 +42,28 @@ pub enum CountMethod {
     Messages,
     /// At the NICs, in a simulation that ended so.
     Simulation(Verdict),
+}
+
+/// The object that `evenkeel qps --json` prints.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct QpsSummary {
+    /// Name of the scenario.
+    pub scenario: String,
+    /// Name of the load-balancing policy.
+    pub policy: String,
+    /// Its queue pairs.
+    pub qps: Qps,
+}
+
+impl QpsSummary {
+    /// What was counted of the scenario of that name.
+    pub fn new(scenario: String, setup: &Setup, found: &QueuePairs) -> Self {
+        let qps = match found.method {
+            CountMethod::Messages => Qps::opened(found.counts),
+            CountMethod::Simulation(_) => found.counts.into(),
+        };
+        Self { scenario, policy: setup.scheme.name.to_owned(), qps }
+    }
 }
 
 /// Counts the queue pairs of what a run is given. `progress` is called now and then if that takes

@@ -18,28 +18,36 @@ pub fn rail_identity(scenario: &RailScenario) -> Identity {
     }
 }
 
-/// Simulates a scenario under its allocator, and measures the cost of the simulation.
+/// Simulates a scenario under its allocator, and measures the cost of the simulation. `progress` is
+/// called now and then with the completed operations.
 ///
 /// # Errors
 /// Fails if the allocator does not support the scenario's number of rails.
-pub fn run_rails(scenario: &RailScenario) -> Result<(RailSummary, RailOutcome), AllocateError> {
+pub fn run_rails(
+    scenario: &RailScenario,
+    progress: &mut dyn FnMut(usize),
+) -> Result<(RailSummary, RailOutcome), AllocateError> {
     let rates: Vec<BitRate> = scenario.setup.rails.iter().map(|rail| rail.rate).collect();
     let allocator = scenario.allocator.build(&rates)?;
     let stopwatch = Stopwatch::start();
-    let outcome = multirail::run(&scenario.setup, allocator);
+    let outcome = multirail::run_observed(&scenario.setup, allocator, progress);
     let cost = stopwatch.stop();
     let identity = rail_identity(scenario);
     Ok((RailSummary::new(&identity, &scenario.setup, &outcome, cost), outcome))
 }
 
 /// Simulates scenarios on at most `threads` threads; the results are in the order of `scenarios`.
+/// `progress` is called from any thread with the index of a scenario and its completed operations.
 ///
 /// # Errors
 /// As [`run_rails`], of the first scenario that fails.
 pub fn compare_rails(
     scenarios: &[RailScenario],
     threads: NonZeroUsize,
+    progress: &(dyn Fn(usize, usize) + Sync),
 ) -> Result<Vec<(RailSummary, RailOutcome)>, AllocateError> {
-    let results = in_order(scenarios.len(), threads, |index| run_rails(&scenarios[index]));
+    let results = in_order(scenarios.len(), threads, |index| {
+        run_rails(&scenarios[index], &mut |completed| progress(index, completed))
+    });
     results.into_iter().collect()
 }

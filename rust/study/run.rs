@@ -9,8 +9,9 @@ use crate::fabric::{
 };
 use crate::fluid::{self, Estimate, Fidelity};
 use crate::report::{
-    Cost, Identity, JobSummary, OpenMessages, Stopwatch, Summary, TransportSummary,
+    Cost, Identity, JobSummary, OpenMessages, Stopwatch, Summary, TransportSummary, human,
 };
+use crate::scenario::Scenario;
 use crate::units::{Bytes, Span, Time};
 use crate::workload::chakra::{ChakraError, Streaming};
 use crate::workload::{Chains, Workload};
@@ -55,6 +56,38 @@ pub struct Finished {
     pub ended: Time,
     /// The messages that did not complete.
     pub open: OpenMessages,
+}
+
+impl Finished {
+    /// Why the run did not complete, when, and with what open; `None` if it did. `limit` is the key
+    /// of its time limit.
+    pub fn incomplete(&self, limit: &str) -> Option<String> {
+        let reason = match self.verdict {
+            Verdict::Completed => return None,
+            Verdict::Stalled => "it stalled (no event that is left can complete it)".to_owned(),
+            Verdict::TimeLimit => format!("it reached its time limit ({limit})"),
+        };
+        let Self { summary, ended, open, .. } = self;
+        Some(format!(
+            "the run of {} (policy {}, seed {}) did not complete: {reason} at {} of simulated \
+             time, with {} of {} open:\n{open}",
+            summary.scenario,
+            summary.policy,
+            summary.seed,
+            human::span(Span::from_ps(ended.as_ps())),
+            open.count,
+            human::plural(summary.messages, "message"),
+        ))
+    }
+}
+
+/// The identity of a scenario's results.
+pub fn identity(scenario: &Scenario) -> Identity {
+    Identity {
+        scenario: scenario.name.clone(),
+        policy: scenario.scheme.name.to_owned(),
+        seed: scenario.seed,
+    }
 }
 
 /// Simulates a run, and measures the cost of the simulation.

@@ -22,7 +22,7 @@ fn scenario(name: &str, policy: &str) -> RailScenario {
 }
 
 fn run(scenario: &RailScenario) -> (RailSummary, RailOutcome) {
-    let (summary, outcome) = study::run_rails(scenario).unwrap();
+    let (summary, outcome) = study::run_rails(scenario, &mut |_| {}).unwrap();
     assert_eq!(outcome.verdict, RailVerdict::Completed, "{}", scenario.name);
     assert!(summary.exact, "{}", scenario.name);
     (summary, outcome)

@@ -17,27 +17,29 @@ use super::Preset;
 /// Declares the modules of sender policies and dispatches to them: a policy is its file and a line
 /// here.
 macro_rules! registry {
-    ($($module:ident :: $policy:ident),* $(,)?) => {
-        $(pub mod $module;)*
+    ($($(#[$only:meta])* $module:ident :: $policy:ident),* $(,)?) => {
+        $($(#[$only])* pub mod $module;)*
 
         /// The sender policy of one queue pair.
         #[derive(Debug, Clone)]
         pub enum Sender {
-            $(#[doc = concat!("See [`", stringify!($module), "`].")] $policy($module::$policy),)*
+            $($(#[$only])* #[doc = concat!("See [`", stringify!($module), "`].")]
+            $policy($module::$policy),)*
         }
 
         /// A sender policy and its parameters.
         #[derive(Debug, Clone, PartialEq, serde::Serialize)]
         #[serde(untagged)]
         pub enum SenderConfig {
-            $(#[doc = concat!("See [`", stringify!($module), "`].")] $policy($module::Config),)*
+            $($(#[$only])* #[doc = concat!("See [`", stringify!($module), "`].")]
+            $policy($module::Config),)*
         }
 
         impl SenderConfig {
             /// The policy of a new queue pair.
             pub fn build(&self, qp: &QpContext) -> Sender {
                 match self {
-                    $(Self::$policy(config) =>
+                    $($(#[$only])* Self::$policy(config) =>
                         Sender::$policy($module::$policy::new(config, qp)),)*
                 }
             }
@@ -46,7 +48,8 @@ macro_rules! registry {
             /// [`SenderPolicy::NEEDS_PATHS`].
             pub(crate) const fn needs_paths(&self) -> bool {
                 match self {
-                    $(Self::$policy(_) => <$module::$policy as SenderPolicy>::NEEDS_PATHS,)*
+                    $($(#[$only])* Self::$policy(_) =>
+                        <$module::$policy as SenderPolicy>::NEEDS_PATHS,)*
                 }
             }
         }
@@ -56,7 +59,7 @@ macro_rules! registry {
             /// [`SenderPolicy::NEEDS_PACKET_FEEDBACK`].
             pub(crate) const fn needs_packet_feedback(&self) -> bool {
                 match self {
-                    $(Self::$policy(_) =>
+                    $($(#[$only])* Self::$policy(_) =>
                         <$module::$policy as SenderPolicy>::NEEDS_PACKET_FEEDBACK,)*
                 }
             }
@@ -65,29 +68,35 @@ macro_rules! registry {
         impl SenderPolicy for Sender {
             #[inline]
             fn entropy(&mut self, now: Time) -> u16 {
-                match self { $(Self::$policy(policy) => policy.entropy(now),)* }
+                match self { $($(#[$only])* Self::$policy(policy) =>
+                    policy.entropy(now),)* }
             }
             #[inline]
             fn handle_feedback(&mut self, now: Time, feedback: Feedback) {
-                match self { $(Self::$policy(policy) => policy.handle_feedback(now, feedback),)* }
+                match self { $($(#[$only])* Self::$policy(policy) =>
+                    policy.handle_feedback(now, feedback),)* }
             }
             #[inline]
             fn handle_timeout(&mut self, now: Time, entropy: u16) -> Option<FailedPath> {
-                match self { $(Self::$policy(policy) => policy.handle_timeout(now, entropy),)* }
+                match self { $($(#[$only])* Self::$policy(policy) =>
+                    policy.handle_timeout(now, entropy),)* }
             }
             fn set_path(&mut self, path: u16) {
-                match self { $(Self::$policy(policy) => policy.set_path(path),)* }
+                match self { $($(#[$only])* Self::$policy(policy) =>
+                    policy.set_path(path),)* }
             }
             fn handle_weights(&mut self, weights: &[u32]) {
-                match self { $(Self::$policy(policy) => policy.handle_weights(weights),)* }
+                match self { $($(#[$only])* Self::$policy(policy) =>
+                    policy.handle_weights(weights),)* }
             }
             fn state_bits(&self) -> u64 {
-                match self { $(Self::$policy(policy) => policy.state_bits(),)* }
+                match self { $($(#[$only])* Self::$policy(policy) =>
+                    policy.state_bits(),)* }
             }
         }
 
         /// The presets of all sender policies.
-        pub const PRESETS: &[&[Preset]] = &[$($module::PRESETS),*];
+        pub const PRESETS: &[&[Preset]] = &[$($(#[$only])* $module::PRESETS),*];
     };
 }
 
@@ -106,6 +115,8 @@ registry! {
     plb::Plb,
     host_dr::HostDr,
     mp_rdma::MpRdma,
+    #[cfg(feature = "python")]
+    custom::Custom,
 }
 
 /// The report of an acknowledgement on packets that carried an entropy value.

@@ -22,13 +22,14 @@ use weighted::Weighted;
 /// Declares the modules of switch policies and dispatches to them: a policy is its file and a line
 /// here.
 macro_rules! registry {
-    ($($module:ident :: $policy:ident),* $(,)?) => {
-        $(pub mod $module;)*
+    ($($(#[$only:meta])* $module:ident :: $policy:ident),* $(,)?) => {
+        $($(#[$only])* pub mod $module;)*
 
         /// The policy of one switch.
         #[derive(Debug, Clone)]
         pub enum PortSelector {
-            $(#[doc = concat!("See [`", stringify!($module), "`].")] $policy($module::$policy),)*
+            $($(#[$only])* #[doc = concat!("See [`", stringify!($module), "`].")]
+            $policy($module::$policy),)*
             /// One of the others for eligible packets, and the hash of ECMP for the rest.
             Eligible(Box<Eligible>),
         }
@@ -37,14 +38,15 @@ macro_rules! registry {
         #[derive(Debug, Clone, PartialEq, serde::Serialize)]
         #[serde(untagged)]
         pub enum SwitchConfig {
-            $(#[doc = concat!("See [`", stringify!($module), "`].")] $policy($module::Config),)*
+            $($(#[$only])* #[doc = concat!("See [`", stringify!($module), "`].")]
+            $policy($module::Config),)*
         }
 
         impl SwitchConfig {
             /// The policy of a new switch.
             pub fn build(&self, switch: &SwitchContext) -> PortSelector {
                 match self {
-                    $(Self::$policy(config) =>
+                    $($(#[$only])* Self::$policy(config) =>
                         PortSelector::$policy($module::$policy::new(config, switch)),)*
                 }
             }
@@ -53,7 +55,8 @@ macro_rules! registry {
             /// [`SwitchPolicy::USES_QUEUE_LENGTHS`].
             pub const fn uses_queue_lengths(&self) -> bool {
                 match self {
-                    $(Self::$policy(_) => <$module::$policy as SwitchPolicy>::USES_QUEUE_LENGTHS,)*
+                    $($(#[$only])* Self::$policy(_) =>
+                        <$module::$policy as SwitchPolicy>::USES_QUEUE_LENGTHS,)*
                 }
             }
 
@@ -61,7 +64,7 @@ macro_rules! registry {
             /// [`SwitchPolicy::tracks_departures`].
             pub fn tracks_departures(&self) -> bool {
                 match self {
-                    $(Self::$policy(_) =>
+                    $($(#[$only])* Self::$policy(_) =>
                         <$module::$policy as SwitchPolicy>::tracks_departures(self),)*
                 }
             }
@@ -78,7 +81,7 @@ macro_rules! registry {
                 view: &mut V,
             ) -> u32 {
                 match self {
-                    $(Self::$policy(policy) => choose_by(policy, now, packet, view),)*
+                    $($(#[$only])* Self::$policy(policy) => choose_by(policy, now, packet, view),)*
                     Self::Eligible(policy) => policy.choose(now, packet, view),
                 }
             }
@@ -92,7 +95,8 @@ macro_rules! registry {
                 departure: &Departure,
             ) {
                 match self {
-                    $(Self::$policy(policy) => policy.handle_departure(now, packet, departure),)*
+                    $($(#[$only])* Self::$policy(policy) =>
+                        policy.handle_departure(now, packet, departure),)*
                     Self::Eligible(policy) => {
                         policy.eligible.handle_departure(now, packet, departure);
                     }
@@ -102,14 +106,14 @@ macro_rules! registry {
             /// What the policy keeps now, in entries and bits: [`SwitchPolicy::state_size`].
             pub fn state_size(&self) -> StateSize {
                 match self {
-                    $(Self::$policy(policy) => policy.state_size(),)*
+                    $($(#[$only])* Self::$policy(policy) => policy.state_size(),)*
                     Self::Eligible(policy) => policy.eligible.state_size(),
                 }
             }
         }
 
         /// The presets of all switch policies.
-        pub const PRESETS: &[&[Preset]] = &[$($module::PRESETS),*];
+        pub const PRESETS: &[&[Preset]] = &[$($(#[$only])* $module::PRESETS),*];
     };
 }
 
@@ -125,6 +129,8 @@ registry! {
     letflow::LetFlow,
     conga::Conga,
     ofan::Ofan,
+    #[cfg(feature = "python")]
+    custom::Custom,
 }
 
 /// The policy of a switch for eligible packets, and the hash of ECMP for those with the flag

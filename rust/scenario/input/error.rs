@@ -188,6 +188,37 @@ pub enum Fault {
     TopologyFile(#[from] HpccTopologyError),
 }
 
+impl Fault {
+    /// The key that the fault is about, with its section; `None` if it is about the text or another
+    /// file.
+    pub fn key(&self) -> Option<String> {
+        match self {
+            Self::UnknownKey { section, key, .. } => {
+                let name = section.split_once('[').and_then(|(_, rest)| rest.split_once(']'));
+                Some(name.map_or_else(|| key.clone(), |(name, _)| format!("{name}.{key}")))
+            }
+            Self::BadValue { key, .. }
+            | Self::UnknownName { key, .. }
+            | Self::Invalid { key, .. }
+            | Self::Misplaced { key, .. }
+            | Self::Missing { key, .. }
+            | Self::Unsupported { key, .. }
+            | Self::TooLarge { key, .. }
+            | Self::Collective { key, .. }
+            | Self::Workload { key, .. }
+            | Self::Training { key, .. } => Some(key.clone()),
+            Self::Unreadable { .. }
+            | Self::Syntax { .. }
+            | Self::Topology(_)
+            | Self::FlowFile(_)
+            | Self::Chakra(_)
+            | Self::Goal(_)
+            | Self::ConnectionMatrix(_)
+            | Self::TopologyFile(_) => None,
+        }
+    }
+}
+
 /// What is expected in place of an unknown name.
 fn expected(known: &str) -> String {
     match known {

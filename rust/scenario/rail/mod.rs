@@ -46,7 +46,11 @@ pub struct RailScenario {
 impl RailScenario {
     /// True if a file has `[[rail]]` sections; false if it cannot be read or is not TOML.
     pub fn is_in(path: &Path) -> bool {
-        let text = std::fs::read_to_string(path).unwrap_or_default();
+        Self::is_in_text(&std::fs::read_to_string(path).unwrap_or_default())
+    }
+
+    /// True if a text has `[[rail]]` sections; false if it is not TOML.
+    pub fn is_in_text(text: &str) -> bool {
         text.parse::<toml::Table>().is_ok_and(|table| table.contains_key("rail"))
     }
 

@@ -165,7 +165,7 @@ fn degrees(site: &Site<'_>, section: &mut TrainingSection) -> Result<Degrees, Sc
     };
     let product = u128::from(model_ranks) * u128::from(*data);
     let exact = section.ranks.is_some() || site.common.hosts.is_some();
-    if product > (*ranks).into() || exact && product != (*ranks).into() {
+    if product > u128::from(*ranks) || exact && product != u128::from(*ranks) {
         let expected = format!(
             "tensor = {tensor} times pipeline = {pipeline} times data = {data} is {product}; it \
              must be {}{ranks}",

@@ -6,7 +6,7 @@ mod statistics;
 use std::num::NonZeroUsize;
 use std::sync::OnceLock;
 
-use super::{Finished, Run, RunObservers, in_order, lower_bound, run};
+use super::{Finished, Run, RunObservers, identity, in_order, lower_bound, run};
 use crate::fabric::Progress;
 use crate::fluid::Fidelity;
 use crate::report::Identity;
@@ -58,9 +58,17 @@ impl Comparison {
     ) -> Result<Self, ScenarioError> {
         let policies = policies.iter().map(|name| scenario.with_policy(name));
         let policies = policies.collect::<Result<Vec<Scenario>, _>>()?;
+        Self::of(policies, seeds)
+    }
+
+    /// Scenarios that differ in their policies, each under each of `seeds`, which ascend.
+    ///
+    /// # Errors
+    /// Fails for an invalid seed.
+    pub fn of(policies: Vec<Scenario>, seeds: Vec<u64>) -> Result<Self, ScenarioError> {
         // A seed is invalid only if it is too large, so checking both ends of the range suffices.
         for seed in [seeds.first(), seeds.last()].into_iter().flatten() {
-            scenario.with_seed(*seed)?;
+            policies.first().map_or(Ok(()), |scenario| scenario.with_seed(*seed).map(drop))?;
         }
         Ok(Self { policies, seeds })
     }
@@ -107,11 +115,7 @@ pub fn compare(
         let this = runs[index];
         let scenario = comparison.policies[this.policy].with_seed(this.seed)?;
         let setup = scenario.setup();
-        let identity = Identity {
-            scenario: scenario.name.clone(),
-            policy: scenario.scheme.name.to_owned(),
-            seed: this.seed,
-        };
+        let identity = identity(&scenario);
         observer.started(this, &identity);
         let seeds = comparison.seeds.len();
         let alike = first_alike(this.policy).unwrap_or(this.policy);

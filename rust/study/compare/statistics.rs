@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use serde::Serialize;
 use serde_json::Value;
 
 use crate::study::reproduce::metric::Metric;
@@ -132,6 +133,15 @@ impl Statistics {
         let mut policies: Vec<PolicyStatistics> = all.collect();
         rank(&mut policies, runs);
         Self { baseline: baseline.to_owned(), seeds: seeds.len(), policies }
+    }
+
+    /// The statistics of the JSON objects of runs.
+    pub fn of_summaries(metrics: &[&'static str], runs: &[impl Serialize], baseline: &str) -> Self {
+        let numbers = runs.iter().map(|run| {
+            let run = serde_json::to_value(run).expect("a summary is a JSON object");
+            RunNumbers::of(&run, metrics)
+        });
+        Self::of(metrics, &numbers.collect::<Vec<_>>(), baseline)
     }
 
     /// The best policy; `None` if every policy has a run that did not complete.

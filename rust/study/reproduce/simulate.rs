@@ -168,7 +168,7 @@ impl Job<'_> {
         match prepared {
             Prepared::Fabric(scenario) => self.run_fabric(scenario, this, site, observer),
             Prepared::Rails(scenario) => {
-                let result = run_rails(scenario);
+                let result = run_rails(scenario, &mut |_| {});
                 let (summary, _) = result.map_err(|error| self.invalid(site, error.to_string()))?;
                 Ok(json_of_rails(&summary))
             }

@@ -35,7 +35,8 @@ pub(crate) const LEVELS: [Level; 13] = [
     Level { modules: &["results"], peers: Peers::Unseen },
     Level { modules: &["plot"], peers: Peers::Unseen },
     Level { modules: &["page"], peers: Peers::Unseen },
-    Level { modules: &["cli"], peers: Peers::Unseen },
+    // What people use: the program, and the Python module.
+    Level { modules: &["cli", "python"], peers: Peers::Unseen },
 ];
 
 /// The modules that the bridge to C++ may use.

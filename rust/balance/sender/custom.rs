@@ -1,0 +1,96 @@
+//! A sender policy of a caller: what [`SenderPolicy`] asks is passed on through a pointer.
+//!
+//! Source: that of the policy itself; this file only carries it. The Python module uses it for
+//! policies that are written in Python.
+
+use std::fmt;
+use std::sync::Arc;
+
+use super::{FailedPath, Feedback, QpContext, SenderPolicy};
+use crate::units::Time;
+
+/// The policy of one queue pair; its methods are those of [`SenderPolicy`].
+pub trait CustomSender: fmt::Debug + Send {
+    /// See [`SenderPolicy::entropy`].
+    fn entropy(&mut self, now: Time) -> u16;
+    /// See [`SenderPolicy::handle_feedback`].
+    fn handle_feedback(&mut self, now: Time, feedback: Feedback);
+    /// See [`SenderPolicy::handle_timeout`].
+    fn handle_timeout(&mut self, now: Time, entropy: u16) -> Option<FailedPath>;
+    /// See [`SenderPolicy::set_path`].
+    fn set_path(&mut self, path: u16);
+    /// See [`SenderPolicy::handle_weights`].
+    fn handle_weights(&mut self, weights: &[u32]);
+    /// See [`SenderPolicy::state_bits`].
+    fn state_bits(&self) -> u64;
+    /// A policy of its own in the same state.
+    fn duplicate(&self) -> Box<dyn CustomSender>;
+}
+
+/// Makes the policy of each queue pair.
+pub trait SenderFactory: fmt::Debug + Send + Sync {
+    /// The policy of a new queue pair.
+    fn sender(&self, qp: &QpContext) -> Box<dyn CustomSender>;
+}
+
+/// Parameters.
+#[derive(Debug, Clone, serde::Serialize)]
+pub struct Config {
+    /// What makes the policies.
+    #[serde(skip)]
+    pub factory: Arc<dyn SenderFactory>,
+}
+
+impl PartialEq for Config {
+    fn eq(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.factory, &other.factory)
+    }
+}
+
+/// The policy of one queue pair.
+#[derive(Debug)]
+pub struct Custom(Box<dyn CustomSender>);
+
+impl Clone for Custom {
+    fn clone(&self) -> Self {
+        Self(self.0.duplicate())
+    }
+}
+
+/// A caller's policy has no name in scenarios.
+pub const PRESETS: &[super::Preset] = &[];
+
+impl Custom {
+    pub(super) fn new(config: &Config, qp: &QpContext) -> Self {
+        Self(config.factory.sender(qp))
+    }
+}
+
+impl SenderPolicy for Custom {
+    const NEEDS_PATHS: bool = true;
+    const NEEDS_PACKET_FEEDBACK: bool = true;
+
+    fn entropy(&mut self, now: Time) -> u16 {
+        self.0.entropy(now)
+    }
+
+    fn handle_feedback(&mut self, now: Time, feedback: Feedback) {
+        self.0.handle_feedback(now, feedback);
+    }
+
+    fn handle_timeout(&mut self, now: Time, entropy: u16) -> Option<FailedPath> {
+        self.0.handle_timeout(now, entropy)
+    }
+
+    fn set_path(&mut self, path: u16) {
+        self.0.set_path(path);
+    }
+
+    fn handle_weights(&mut self, weights: &[u32]) {
+        self.0.handle_weights(weights);
+    }
+
+    fn state_bits(&self) -> u64 {
+        self.0.state_bits()
+    }
+}

@@ -1,0 +1,236 @@
+//! Comparisons of policies.
+
+use std::num::NonZeroUsize;
+use std::path::Path;
+use std::sync::Arc;
+
+use pyo3::prelude::*;
+use serde::Serialize;
+
+use super::failure::{Failure, results};
+use super::json::json;
+use super::policy::{CustomPolicy, Ledger};
+use super::rails::{self, RailRun};
+use super::scenario::{LoadedKind, OverrideRequest, Source, expect_memory};
+use super::supervise::{Control, RunCounter, supervise};
+use super::table::Table;
+use crate::report::{self, RailSummary, Summary};
+use crate::scenario::{Overrides, RailScenario, Scenario, ScenarioError};
+use crate::study::{self, Comparison, RunNumbers, Statistics};
+
+/// The results of a comparison.
+#[pyclass(frozen, name = "Comparison", module = "evenkeel._evenkeel")]
+#[derive(Debug)]
+pub(super) struct ComparisonResult {
+    runs: Runs,
+    statistics: Statistics,
+    has_baseline: bool,
+    #[pyo3(get)]
+    warnings: Vec<String>,
+    #[pyo3(get)]
+    incomplete: Vec<String>,
+}
+
+#[derive(Debug)]
+enum Runs {
+    Fabric(Vec<Summary>),
+    Rails(Vec<RailSummary>),
+}
+
+/// The object that `evenkeel compare --json` prints.
+#[derive(Serialize)]
+struct Printed<'a, T> {
+    runs: &'a [T],
+}
+
+/// A policy by its name, or one of Python with the name of the preset that it is put into.
+#[derive(Debug, FromPyObject)]
+struct Compared {
+    #[pyo3(item)]
+    name: String,
+    #[pyo3(item)]
+    custom: Option<CustomPolicy>,
+}
+
+/// What is compared.
+#[derive(Debug, FromPyObject)]
+pub(super) struct Request {
+    #[pyo3(item)]
+    source: Source,
+    #[pyo3(item)]
+    policies: Vec<Compared>,
+    #[pyo3(item)]
+    seeds: u32,
+    #[pyo3(item)]
+    overrides: OverrideRequest,
+    #[pyo3(item)]
+    jobs: Option<NonZeroUsize>,
+    #[pyo3(item)]
+    baseline: Option<String>,
+}
+
+/// Simulates a scenario under several policies and seeds.
+#[pyfunction]
+#[pyo3(signature = (request, listener=None))]
+pub(super) fn compare(
+    py: Python<'_>,
+    request: Request,
+    listener: Option<Bound<'_, PyAny>>,
+) -> PyResult<ComparisonResult> {
+    let control = Arc::new(Control::default());
+    let Request { source, policies, seeds, overrides, jobs, baseline } = request;
+    let jobs = jobs.unwrap_or_else(study::cores);
+    let overrides = overrides.overrides().map_err(|failure| failure.raise(py))?;
+    let loaded = py.detach(|| source.resolve(&overrides));
+    let result = match loaded.map_err(|error| Failure::from(error).raise(py))? {
+        LoadedKind::Fabric(scenario) => {
+            expect_memory(&scenario, overrides.most_memory).map_err(|failure| failure.raise(py))?;
+            let scenarios = put_into(&scenario, policies, &control)
+                .map_err(|error| Failure::from(error).raise(py))?;
+            let named = |scenario: &Scenario| scenario.scheme.name.to_owned();
+            let baseline = Baseline::of(baseline, scenarios.iter().map(named));
+            let seeds = seeds_from(scenario.seed, seeds).map_err(|failure| failure.raise(py))?;
+            supervise(py, listener.as_ref(), &control, || {
+                on_fabric(scenarios, seeds, jobs, &baseline, &control)
+            })?
+        }
+        LoadedKind::Rails(_) => {
+            let names: Vec<String> = policies.into_iter().map(|it| it.name).collect();
+            let baseline = Baseline::of(baseline, names.iter().cloned());
+            supervise(py, listener.as_ref(), &control, || {
+                let under = |policy: &String| Overrides {
+                    policy: Some(policy.clone()),
+                    ..overrides.clone()
+                };
+                let overrides: Vec<Overrides> = names.iter().map(under).collect();
+                on_rails(&source, &overrides, jobs, &baseline, &control)
+            })?
+        }
+    };
+    result.map_err(|failure| failure.raise(py))
+}
+
+/// The policy that others are compared with.
+struct Baseline {
+    name: String,
+    is_asked: bool,
+}
+
+impl Baseline {
+    fn of(asked: Option<String>, mut policies: impl Iterator<Item = String>) -> Self {
+        let is_asked = asked.is_some();
+        let name = asked.or_else(|| policies.next()).unwrap_or_default();
+        Self { name, is_asked }
+    }
+}
+
+fn seeds_from(first: u64, count: u32) -> Result<Vec<u64>, Failure> {
+    let last = u64::from(count).checked_sub(1).and_then(|more| first.checked_add(more));
+    last.map(|last| (first..=last).collect()).ok_or_else(|| {
+        let reason = format!("seeds = {count}: expected at least 1, and a range after {first}");
+        Failure::Argument(reason)
+    })
+}
+
+/// The scenario under each policy.
+fn put_into(
+    scenario: &Scenario,
+    policies: Vec<Compared>,
+    control: &Arc<Control>,
+) -> Result<Vec<Scenario>, ScenarioError> {
+    let under = |it: Compared| {
+        let named = scenario.with_policy(&it.name)?;
+        let ledger = Arc::new(Ledger::default());
+        Ok(match it.custom {
+            None => named,
+            Some(policy) => policy.put_into(&named, control, &ledger),
+        })
+    };
+    policies.into_iter().map(under).collect()
+}
+
+fn on_fabric(
+    scenarios: Vec<Scenario>,
+    seeds: Vec<u64>,
+    jobs: NonZeroUsize,
+    baseline: &Baseline,
+    control: &Arc<Control>,
+) -> Result<ComparisonResult, Failure> {
+    let comparison = Comparison::of(scenarios, seeds)?;
+    control.expect_runs(comparison.runs().len());
+    let mut warnings: Vec<String> = comparison.warnings().into_iter().map(str::to_owned).collect();
+    let finished = study::compare(&comparison, jobs, &RunCounter(Arc::clone(control)))?;
+    let incomplete = finished.iter().filter_map(|(run, _)| run.incomplete("time_limit")).collect();
+    let runs: Vec<Summary> = finished.into_iter().map(|(run, _)| run.summary).collect();
+    warnings.extend(runs.iter().flat_map(|run| run.warnings.clone()));
+    let statistics = Statistics::of_summaries(RunNumbers::OF_FABRIC, &runs, &baseline.name);
+    let runs = Runs::Fabric(runs);
+    Ok(ComparisonResult { runs, statistics, has_baseline: baseline.is_asked, warnings, incomplete })
+}
+
+fn on_rails(
+    source: &Source,
+    policies: &[Overrides],
+    jobs: NonZeroUsize,
+    baseline: &Baseline,
+    control: &Control,
+) -> Result<ComparisonResult, Failure> {
+    let under = |overrides: &Overrides| match source.resolve(overrides)? {
+        LoadedKind::Rails(scenario) => Ok(*scenario),
+        LoadedKind::Fabric(_) => {
+            let reason = "the scenario had [[rail]] sections a moment ago";
+            Err(Failure::Argument(reason.to_owned()))
+        }
+    };
+    let scenarios = policies.iter().map(under).collect::<Result<Vec<RailScenario>, Failure>>()?;
+    let warnings = scenarios.iter().flat_map(|scenario| scenario.warnings.clone()).collect();
+    let finished = rails::compare(&scenarios, jobs, control)?;
+    let incomplete = finished.iter().filter_map(|run| run.incomplete.clone()).collect();
+    let runs: Vec<RailSummary> =
+        finished.into_iter().map(|RailRun { summary, .. }| summary).collect();
+    let statistics = Statistics::of_summaries(RunNumbers::OF_RAILS, &runs, &baseline.name);
+    let runs = Runs::Rails(runs);
+    Ok(ComparisonResult { runs, statistics, has_baseline: baseline.is_asked, warnings, incomplete })
+}
+
+#[pymethods]
+impl ComparisonResult {
+    /// The object that `evenkeel compare --json` prints.
+    fn json(&self) -> String {
+        match &self.runs {
+            Runs::Fabric(runs) => json(&Printed { runs }),
+            Runs::Rails(runs) => json(&Printed { runs }),
+        }
+    }
+
+    /// What `evenkeel compare` prints.
+    fn text(&self) -> String {
+        let table = match &self.runs {
+            Runs::Fabric(runs) => report::compare_table(runs),
+            Runs::Rails(runs) => report::rails_compare_table(runs),
+        };
+        let below = match self.statistics.seeds {
+            1 if !self.has_baseline => report::best_line(&self.statistics),
+            _ => report::difference_table(&self.statistics),
+        };
+        format!("{table}\n{below}")
+    }
+
+    /// A row for each policy and metric: mean, 95 % interval, difference from the baseline.
+    fn statistics(&self, py: Python<'_>) -> PyResult<Table> {
+        let csv = report::comparison_csv(&self.statistics);
+        let csv = csv.map_err(|error| results(error).raise(py))?;
+        Table::of_csv(csv.as_bytes()).map_err(|error| results(error).raise(py))
+    }
+
+    /// Writes the statistics as CSV, from which `plot` draws.
+    fn save(&self, py: Python<'_>, path: std::path::PathBuf) -> PyResult<()> {
+        let csv = report::comparison_csv(&self.statistics).map_err(results);
+        csv.and_then(|csv| write(&path, csv.as_bytes())).map_err(|failure| failure.raise(py))
+    }
+}
+
+fn write(path: &Path, bytes: &[u8]) -> Result<(), Failure> {
+    report::replace_file(path, bytes)
+        .map_err(|reason| Failure::Results(format!("{}: cannot write: {reason}", path.display())))
+}

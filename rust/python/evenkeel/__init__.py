@@ -1,0 +1,103 @@
+"""evenkeel: what load balancing costs in AI-training networks.
+
+    >>> import evenkeel
+    >>> run = evenkeel.run("examples/incast-32.toml", policy="spray")
+    >>> run.cct_ns, run.fct_ns.p99
+    >>> polars.DataFrame(run.tables.flows)
+
+docs/python.md has the whole of it.
+"""
+
+from __future__ import annotations
+
+from ._api import bound, check, compare, hpcc, qps, run, sweep
+from ._errors import (
+    ArgumentError,
+    DeterminismError,
+    EvenkeelError,
+    EvenkeelWarning,
+    ExperimentError,
+    ResultsError,
+    ScenarioError,
+    StudyError,
+)
+from ._evenkeel import (
+    VERSION as __version__,
+    Departure,
+    Feedback,
+    Packet,
+    QpContext,
+    Random,
+    SwitchContext,
+    SwitchView,
+    Table,
+)
+from ._policies import SenderPolicy, SwitchPolicy
+from ._progress import Progress
+from ._results import Bound, Check, Comparison, Figure, Figures, Qps, Run, Summary, Sweep, plot
+from ._scenario import Scenario
+from ._sections import (
+    Failure,
+    Handler,
+    Hosts,
+    Job,
+    Policy,
+    Rail,
+    Record,
+    Switch,
+    Topology,
+    Transport,
+    Workload,
+)
+
+__all__ = [
+    "ArgumentError",
+    "Bound",
+    "Check",
+    "Comparison",
+    "Departure",
+    "DeterminismError",
+    "EvenkeelError",
+    "EvenkeelWarning",
+    "ExperimentError",
+    "Failure",
+    "Feedback",
+    "Figure",
+    "Figures",
+    "Handler",
+    "Hosts",
+    "Job",
+    "Packet",
+    "Policy",
+    "Progress",
+    "QpContext",
+    "Qps",
+    "Rail",
+    "Random",
+    "Record",
+    "ResultsError",
+    "Run",
+    "Scenario",
+    "ScenarioError",
+    "SenderPolicy",
+    "StudyError",
+    "Summary",
+    "Sweep",
+    "Switch",
+    "SwitchContext",
+    "SwitchPolicy",
+    "SwitchView",
+    "Table",
+    "Topology",
+    "Transport",
+    "Workload",
+    "__version__",
+    "bound",
+    "check",
+    "compare",
+    "hpcc",
+    "plot",
+    "qps",
+    "run",
+    "sweep",
+]

@@ -1,0 +1,79 @@
+"""The exceptions of the package. Their messages are those of the command line."""
+
+from __future__ import annotations
+
+from typing import Optional
+
+__all__ = [
+    "ArgumentError",
+    "DeterminismError",
+    "EvenkeelError",
+    "EvenkeelWarning",
+    "ExperimentError",
+    "ResultsError",
+    "ScenarioError",
+    "StudyError",
+]
+
+
+class EvenkeelError(Exception):
+    """The base of all exceptions. The place of the fault is in its attributes, as far as known."""
+
+    #: The file as it was given, or the name of a text or a table (``scenario.toml``).
+    file: Optional[str]
+    #: The line, from 1; of a table, the line of the TOML text that it stands for.
+    line: Optional[int]
+    #: The column, from 1.
+    column: Optional[int]
+    #: The key with its section: ``topology.leaves``.
+    key: Optional[str]
+
+    def __init__(
+        self,
+        message: str,
+        *,
+        file: Optional[str] = None,
+        line: Optional[int] = None,
+        column: Optional[int] = None,
+        key: Optional[str] = None,
+    ) -> None:
+        super().__init__(message)
+        self.file = file
+        self.line = line
+        self.column = column
+        self.key = key
+
+    @property
+    def place(self) -> Optional[str]:
+        """The place as messages write it: ``scenario.toml:3:10``."""
+        parts = [self.file, self.line, self.column]
+        known = [str(part) for part in parts if part is not None]
+        return ":".join(known) if known else None
+
+
+class ScenarioError(EvenkeelError, ValueError):
+    """A scenario is invalid."""
+
+
+class StudyError(EvenkeelError, ValueError):
+    """A study is invalid, or its results cannot be kept."""
+
+
+class ExperimentError(EvenkeelError, ValueError):
+    """An experiment of the HPCC family is invalid."""
+
+
+class ArgumentError(EvenkeelError, ValueError):
+    """An argument is invalid."""
+
+
+class ResultsError(EvenkeelError, OSError):
+    """Results cannot be read or written."""
+
+
+class DeterminismError(EvenkeelError, RuntimeError):
+    """A policy in Python answered differently when the run was repeated."""
+
+
+class EvenkeelWarning(UserWarning):
+    """What a user should know about a scenario or a run."""

@@ -1,0 +1,173 @@
+"""The compiled part of the package. Only its last classes are for users."""
+
+from typing import Any, Callable, Dict, List, Mapping, Optional, Tuple
+
+VERSION: str
+
+Listener = Optional[Callable[..., None]]
+
+def toml_of_json(json: str) -> str: ...
+def json_of_toml(text: str, file: str) -> str: ...
+def catalogue() -> List[Tuple[str, str, str, str, str]]: ...
+def compare(request: Mapping[str, Any], listener: Listener = None) -> Comparison: ...
+def sweep(request: Mapping[str, Any], listener: Listener = None) -> Sweep: ...
+def hpcc(request: Mapping[str, Any], listener: Listener = None) -> Run: ...
+def figures(folders: List[str], metric: str) -> Tuple[List[Tuple[str, str, str]], List[str]]: ...
+
+class Loaded:
+    def __init__(self, source: Mapping[str, Any], overrides: Mapping[str, Any]) -> None: ...
+    @property
+    def name(self) -> str: ...
+    @property
+    def policy(self) -> str: ...
+    @property
+    def seed(self) -> int: ...
+    @property
+    def hosts(self) -> int: ...
+    @property
+    def messages(self) -> int: ...
+    @property
+    def warnings(self) -> List[str]: ...
+    @property
+    def has_rails(self) -> bool: ...
+    def render(self) -> str: ...
+    def check_line(self) -> str: ...
+    def bound(self) -> Tuple[str, str]: ...
+    def qps(self, listener: Listener = None) -> str: ...
+    def run(self, request: Mapping[str, Any], listener: Listener = None) -> Run: ...
+    def run_rails(self, listener: Listener = None) -> RailRun: ...
+
+class Run:
+    def json(self) -> str: ...
+    def text(self) -> str: ...
+    @property
+    def scenario_toml(self) -> Optional[str]: ...
+    @property
+    def incomplete(self) -> Optional[str]: ...
+    @property
+    def warnings(self) -> List[str]: ...
+    def tables(self) -> List[str]: ...
+    def table(self, name: str) -> Table: ...
+    def save(self, path: str) -> None: ...
+
+class RailRun(Run): ...
+
+class Comparison:
+    @property
+    def warnings(self) -> List[str]: ...
+    @property
+    def incomplete(self) -> List[str]: ...
+    def json(self) -> str: ...
+    def text(self) -> str: ...
+    def statistics(self) -> Table: ...
+    def save(self, path: str) -> None: ...
+
+class Sweep:
+    @property
+    def folder(self) -> str: ...
+    def results(self) -> Table: ...
+    def json(self) -> str: ...
+    def errors(self) -> List[str]: ...
+    def __len__(self) -> int: ...
+
+class Table:
+    """A table of results in Arrow's memory format.
+
+    Other libraries take it without a copy: ``polars.DataFrame(table)``,
+    ``pyarrow.table(table)``, ``pandas.DataFrame.from_arrow(table)``.
+    """
+
+    @property
+    def column_names(self) -> List[str]: ...
+    @property
+    def num_rows(self) -> int: ...
+    def to_dict(self) -> Dict[str, List[Any]]:
+        """Every column as a list, by name."""
+    def __len__(self) -> int: ...
+    def __getitem__(self, name: str) -> List[Any]:
+        """The values of a column; a missing one is None."""
+    def __arrow_c_schema__(self) -> object: ...
+    def __arrow_c_stream__(self, requested_schema: Optional[object] = None) -> object: ...
+
+class Random:
+    """A stream of random numbers, which the seed of the run determines."""
+
+    def next_u32(self) -> int:
+        """32 uniform bits."""
+    def next_u16(self) -> int:
+        """16 uniform bits: an entropy value."""
+    def below(self, bound: int) -> int:
+        """A uniform number from 0 to ``bound`` - 1."""
+    def chance(self, numerator: int, denominator: int) -> bool:
+        """True with probability ``numerator / denominator``."""
+
+class QpContext:
+    """What a sender policy knows of its queue pair."""
+
+    seed: int
+    src: int
+    dst: int
+    stream: int
+    qp_index: int
+    path: int
+    paths: List[int]
+    base_rtt_ps: int
+    bdp_packets: int
+    retransmit_timeout_ps: int
+    trimming: bool
+    key: int
+    def random(self) -> Random:
+        """The queue pair's random stream, from its start."""
+
+class Feedback:
+    """The report of an acknowledgement on a packet."""
+
+    entropy: int
+    signal: str
+    packets: int
+    marked: int
+    rtt_ps: int
+
+class SwitchContext:
+    """What a switch policy knows of its switch."""
+
+    seed: int
+    id: int
+    tier: int
+    ports: int
+    port_rate_bps: int
+    port_buffer_bytes: int
+    def random(self) -> Random:
+        """The switch's random stream, from its start."""
+
+class Packet:
+    """The header of a packet, as a switch reads it."""
+
+    src: int
+    dst: int
+    label: int
+    entropy: int
+    wire_bytes: int
+    is_data: bool
+    is_marked: bool
+
+class SwitchView:
+    """The state of a switch at a decision."""
+
+    candidates: int
+    destination_edge: int
+    destination_pod: int
+    epoch: int
+    def port(self, candidate: int) -> int:
+        """The port of a candidate, as an index into all ports of the switch."""
+    def queue_bytes(self, candidate: int) -> int:
+        """Bytes queued at a candidate, including the packet in transmission."""
+    def rate_bps(self, candidate: int) -> int:
+        """The rate of a candidate's link."""
+
+class Departure:
+    """A packet that leaves a switch."""
+
+    port: int
+    source_edge: int
+    destination_edge: int

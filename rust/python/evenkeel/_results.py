@@ -1,0 +1,464 @@
+"""Results: plain attributes with the names of the JSON contract, and Arrow tables."""
+
+from __future__ import annotations
+
+import json
+import os
+import tempfile
+from typing import Any, Dict, Iterator, List, Mapping, Optional, Sequence, Type, Union
+
+from . import _evenkeel, _html
+from ._evenkeel import Table
+
+__all__ = [
+    "Bound",
+    "Check",
+    "Comparison",
+    "Figure",
+    "Figures",
+    "Qps",
+    "Record",
+    "Run",
+    "Summary",
+    "Sweep",
+    "Tables",
+    "plot",
+]
+
+
+class Record(Mapping[str, Any]):
+    """A JSON object whose keys are attributes too: ``run.fct_ns.p99``, ``run["fct_ns"]["p99"]``."""
+
+    def __init__(self, values: Mapping[str, Any]) -> None:
+        records = {key: _record(value, _KINDS.get(key)) for key, value in values.items()}
+        object.__setattr__(self, "_values", records)
+
+    def __getattr__(self, name: str) -> Any:
+        values: Dict[str, Any] = object.__getattribute__(self, "_values")
+        if name in values:
+            return values[name]
+        kind = type(self).__name__
+        known = ", ".join(values)
+        raise AttributeError(f"{kind} has no attribute '{name}'; its values are {known}")
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        raise AttributeError(f"{name}: results cannot be changed")
+
+    def __getitem__(self, key: str) -> Any:
+        return self._values[key]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._values)
+
+    def __len__(self) -> int:
+        return len(self._values)
+
+    def __dir__(self) -> List[str]:
+        return [*super().__dir__(), *self._values]
+
+    def __repr__(self) -> str:
+        values = ", ".join(f"{key}={value!r}" for key, value in self._values.items())
+        return f"{type(self).__name__}({values})"
+
+    def __reduce__(self) -> Any:
+        return (Record, (self.to_dict(),))
+
+    def to_dict(self) -> Dict[str, Any]:
+        """The values as dicts and lists."""
+        return {key: _plain(value) for key, value in self._values.items()}
+
+
+def _record(value: Any, kind: Optional[Type[Record]]) -> Any:
+    if isinstance(value, Record):
+        return value
+    if isinstance(value, Mapping):
+        return (kind or Record)(value)
+    return [_record(item, kind) for item in value] if isinstance(value, list) else value
+
+
+class Fct(Record):
+    """Completion times of the messages that completed, in nanoseconds; None if none did."""
+
+    min: Optional[float]
+    mean: Optional[float]
+    p50: Optional[float]
+    p99: Optional[float]
+    max: Optional[float]
+
+
+class Packets(Record):
+    """Counts of data packets."""
+
+    sent: int
+    delivered: int
+    retransmitted: int
+    dropped: int
+    trimmed: int
+    marked: int
+    out_of_order: int
+
+
+class QpCounts(Record):
+    """Counts of queue pairs at the NICs that send on them."""
+
+    per_nic_max: int
+    total: int
+    extra_per_nic_max: int
+    extra_total: int
+
+
+class State(Record):
+    """State that policies keep at run time, which hardware would have to store."""
+
+    switch_entries_max: int
+    switch_bits_max: int
+    sender_bits_per_qp_max: int
+
+
+#: The class of an object by its key.
+_KINDS: Dict[str, Type[Record]] = {
+    "fct_ns": Fct,
+    "packets": Packets,
+    "qps": QpCounts,
+    "state": State,
+}
+
+
+class Summary(Record):
+    """The object of a run on a fabric, with the keys of ``evenkeel run --json``; that of a run over
+    several rails has other keys."""
+
+    scenario: str
+    policy: str
+    seed: int
+    version: str
+    hosts: int
+    switches: int
+    links: int
+    messages: int
+    messages_completed: int
+    flows: int
+    flows_completed: int
+    cct_ns: Optional[float]
+    bound_ns: float
+    slowdown: Optional[float]
+    fct_ns: Fct
+    packets: Packets
+    pfc_pauses: Optional[int]
+    queue_bytes_max: Optional[int]
+    queue_bytes_mean: Optional[float]
+    link_bytes_max: int
+    qps: QpCounts
+    state: State
+    events: int
+    packet_hops: Optional[int]
+    wall_s: float
+    peak_rss_bytes: Optional[int]
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, Record):
+        return value.to_dict()
+    return [_plain(item) for item in value] if isinstance(value, list) else value
+
+
+class Figure:
+    """A figure as SVG, which a notebook shows."""
+
+    def __init__(self, name: str, title: str, svg: str) -> None:
+        #: What it shows, as part of a file's name: ``completion-cdf``.
+        self.name = name
+        self.title = title
+        self.svg = svg
+
+    def save(self, path: Union[str, "os.PathLike[str]"]) -> None:
+        """Writes the figure as an SVG file."""
+        with open(path, "w", encoding="utf-8") as file:
+            file.write(self.svg)
+
+    def _repr_svg_(self) -> str:
+        return self.svg
+
+    def __repr__(self) -> str:
+        return f"<evenkeel.Figure {self.name}: {self.title}>"
+
+
+class Figures(Sequence[Figure]):
+    """Figures, which a notebook shows one below the other; ``figures["link-load"]`` is one."""
+
+    def __init__(self, figures: Sequence[Figure], notes: Sequence[str]) -> None:
+        self._figures = list(figures)
+        #: Why figures were left out.
+        self.notes = list(notes)
+
+    def __getitem__(self, index: Any) -> Any:
+        if not isinstance(index, str):
+            return self._figures[index]
+        for figure in self._figures:
+            if figure.name.startswith(index):
+                return figure
+        names = ", ".join(figure.name for figure in self._figures)
+        raise KeyError(f"no figure is called '{index}'; there are {names}")
+
+    def __len__(self) -> int:
+        return len(self._figures)
+
+    def _repr_html_(self) -> str:
+        return "".join(f"<div>{figure.svg}</div>" for figure in self._figures)
+
+    def __repr__(self) -> str:
+        return f"<evenkeel.Figures: {', '.join(figure.name for figure in self._figures)}>"
+
+
+class Tables(Mapping[str, Table]):
+    """The tables of a run, by name and as attributes; the columns are those of the CSV files."""
+
+    def __init__(self, native: Union[_evenkeel.Run, _evenkeel.RailRun]) -> None:
+        self._native = native
+        self._known: Dict[str, Table] = {}
+
+    def __getitem__(self, name: str) -> Table:
+        if name not in self._known:
+            self._known[name] = self._native.table(name)
+        return self._known[name]
+
+    def __getattr__(self, name: str) -> Table:
+        if name.startswith("_"):
+            raise AttributeError(name)
+        return self[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._native.tables())
+
+    def __len__(self) -> int:
+        return len(self._native.tables())
+
+    def __dir__(self) -> List[str]:
+        return [*super().__dir__(), *self]
+
+    def __repr__(self) -> str:
+        return f"<evenkeel tables: {', '.join(self)}>"
+
+
+class Run(Summary):
+    """The results of a run: the keys of ``evenkeel run --json`` as attributes, and tables."""
+
+    notes: List[str]
+    _native: Union[_evenkeel.Run, _evenkeel.RailRun]
+
+    def __init__(
+        self, native: Union[_evenkeel.Run, _evenkeel.RailRun], warnings: Sequence[str] = ()
+    ) -> None:
+        super().__init__(json.loads(native.json()))
+        object.__setattr__(self, "_native", native)
+        #: What a user should know about the scenario and the run.
+        object.__setattr__(self, "notes", list(warnings) + list(native.warnings))
+
+    def __reduce__(self) -> Any:
+        return (Record, (self.to_dict(),))
+
+    @property
+    def completed(self) -> bool:
+        """True if every message completed."""
+        return self._native.incomplete is None
+
+    @property
+    def incomplete(self) -> Optional[str]:
+        """Why the run did not complete, when, and with what open; None if it did."""
+        return self._native.incomplete
+
+    @property
+    def scenario_toml(self) -> Optional[str]:
+        """The scenario with every default, as TOML."""
+        return self._native.scenario_toml
+
+    @property
+    def tables(self) -> Tables:
+        """Arrow tables: flows, links and, with ``[record]``, ports, queue pairs and paths over
+        time; of several rails, operations and their time-line."""
+        return Tables(self._native)
+
+    def json(self) -> str:
+        """The object that ``evenkeel run --json`` prints, byte for byte."""
+        return self._native.json()
+
+    def save(self, folder: Union[str, "os.PathLike[str]"]) -> None:
+        """Writes the results folder of ``evenkeel run --out``."""
+        self._native.save(os.fspath(folder))
+
+    def plot(self, metric: str = "cct_ns") -> Figures:
+        """The figures of ``evenkeel plot``."""
+        return plot(self, metric=metric)
+
+    def __str__(self) -> str:
+        return self._native.text()
+
+    def _repr_html_(self) -> str:
+        return _html.of_run(self)
+
+
+class Comparison:
+    """The results of a comparison."""
+
+    def __init__(self, native: _evenkeel.Comparison) -> None:
+        self._native = native
+        #: The objects of ``evenkeel run --json``, policy by policy and seed by seed.
+        self.runs: List[Summary] = [Summary(run) for run in json.loads(native.json())["runs"]]
+        of_runs = [(run.policy, note) for run in self.runs for note in run.get("warnings", [])]
+        shared = [note for note in native.warnings if note not in [it for _, it in of_runs]]
+        #: What a user should know about the scenario and its runs, each once.
+        self.notes: List[str] = list(
+            dict.fromkeys([*shared, *(f"{policy}: {note}" for policy, note in of_runs)])
+        )
+        #: Why runs did not complete.
+        self.incomplete: List[str] = list(native.incomplete)
+
+    @property
+    def completed(self) -> bool:
+        """True if every run completed."""
+        return not self.incomplete
+
+    @property
+    def statistics(self) -> Table:
+        """A row for each policy and metric: mean, 95 % interval, difference from the baseline."""
+        return self._native.statistics()
+
+    def json(self) -> str:
+        """The object that ``evenkeel compare --json`` prints."""
+        return self._native.json()
+
+    def save(self, path: Union[str, "os.PathLike[str]"]) -> None:
+        """Writes the statistics as ``evenkeel compare --format csv`` does."""
+        self._native.save(os.fspath(path))
+
+    def plot(self, metric: str = "cct_ns") -> Figures:
+        """The figures of ``evenkeel plot``."""
+        return plot(self, metric=metric)
+
+    def __getitem__(self, policy: str) -> List[Summary]:
+        return [run for run in self.runs if run.policy == policy]
+
+    def __len__(self) -> int:
+        return len(self.runs)
+
+    def __str__(self) -> str:
+        return self._native.text()
+
+    def __repr__(self) -> str:
+        policies = list(dict.fromkeys(run.policy for run in self.runs))
+        return f"<evenkeel.Comparison of {', '.join(policies)}: {len(self.runs)} runs>"
+
+    def _repr_html_(self) -> str:
+        return _html.of_comparison(self)
+
+
+class Sweep:
+    """The results of a sweep."""
+
+    def __init__(
+        self,
+        native: _evenkeel.Sweep,
+        temporary: Optional[tempfile.TemporaryDirectory[str]] = None,
+    ) -> None:
+        self._native = native
+        # The folder lives as long as the results.
+        self._temporary = temporary
+        #: The folder with the results and the log of finished runs.
+        self.folder: str = os.fspath(native.folder)
+        #: The errors of the rows without a complete run.
+        self.errors: List[str] = list(native.errors())
+
+    @property
+    def table(self) -> Table:
+        """A row for each point and seed: ``results.csv``."""
+        return self._native.results()
+
+    @property
+    def runs(self) -> List[Optional[Summary]]:
+        """The objects of ``evenkeel run --json``, row by row; None for one without a result."""
+        runs = json.loads(self._native.json())
+        return [None if run is None else Summary(run) for run in runs]
+
+    def plot(self, metric: str = "cct_ns") -> Figures:
+        """The figures of ``evenkeel plot``."""
+        return plot(self, metric=metric)
+
+    def __len__(self) -> int:
+        return len(self._native)
+
+    def __repr__(self) -> str:
+        return f"<evenkeel.Sweep of {len(self)} runs, {len(self.errors)} with an error>"
+
+    def _repr_html_(self) -> str:
+        return _html.of_sweep(self)
+
+
+class Bound(Record):
+    """The lower bound of a scenario: the keys of ``evenkeel bound --json``."""
+
+    scenario: str
+    bound_ns: float
+    rho_max: float
+    by: str
+
+    def __init__(self, values: Mapping[str, Any], by: str) -> None:
+        super().__init__(values)
+        #: The closed form that is the largest.
+        object.__setattr__(self, "by", by)
+
+
+class Qps(Record):
+    """The queue pairs of a scenario: the keys of ``evenkeel qps --json``."""
+
+    scenario: str
+    policy: str
+    qps: QpCounts
+
+
+class Check:
+    """A valid scenario."""
+
+    def __init__(self, native: _evenkeel.Loaded) -> None:
+        self.scenario: str = native.name
+        self.policy: str = native.policy
+        self.seed: int = native.seed
+        self.hosts: int = native.hosts
+        #: Messages; of a scenario with several rails, operations.
+        self.messages: int = native.messages
+        self.notes: List[str] = list(native.warnings)
+        #: The scenario with every default, as TOML.
+        self.scenario_toml: str = native.render()
+        self._line: str = native.check_line()
+
+    def __str__(self) -> str:
+        return self._line
+
+    def __repr__(self) -> str:
+        return f"<evenkeel.Check {self._line}>"
+
+
+Drawn = Union[Run, Comparison, Sweep, str, "os.PathLike[str]"]
+
+
+def plot(*results: Drawn, metric: str = "cct_ns") -> Figures:
+    """Draws every figure that the results have data for, as ``evenkeel plot`` does.
+
+    ``results`` are results of this package, or paths that the command line takes. Several runs
+    share a figure where they can be compared.
+    """
+    with tempfile.TemporaryDirectory(prefix="evenkeel-") as folder:
+        paths = [_path_of(result, folder, index) for index, result in enumerate(results)]
+        drawn, notes = _evenkeel.figures(paths, metric)
+    return Figures([Figure(*figure) for figure in drawn], notes)
+
+
+def _path_of(result: Drawn, folder: str, index: int) -> str:
+    if isinstance(result, Run):
+        path = os.path.join(folder, str(index))
+        result.save(path)
+        return path
+    if isinstance(result, Comparison):
+        path = os.path.join(folder, f"{index}.csv")
+        result.save(path)
+        return path
+    return result.folder if isinstance(result, Sweep) else os.fspath(result)

@@ -1,0 +1,137 @@
+"""Scenarios as objects: sections with the keys of the file, each left out unless it is given."""
+
+from __future__ import annotations
+
+import json
+from typing import Any, Dict, Iterator, List, Mapping, Optional, Sequence, Union
+
+from . import _evenkeel
+from ._section import Section
+from ._sections import (
+    Failure,
+    Handler,
+    Hosts,
+    Job,
+    Policy,
+    Rail,
+    Record,
+    Switch,
+    Topology,
+    Transport,
+    Workload,
+)
+from ._source import ScenarioLike, Table, source_of
+
+__all__ = ["Scenario"]
+
+SectionLike = Union[Section, Mapping[str, Any]]
+
+
+class Scenario(Table):
+    """A scenario with the sections of the file. Keys that are not given have their defaults.
+
+    A section is an object (``Topology(leaves=4)``) or a dict. What is invalid is found when the
+    scenario is used, with the messages of the command line.
+    """
+
+    def __init__(
+        self,
+        *,
+        name: str = "scenario",
+        seed: Optional[int] = None,
+        time_limit: Optional[str] = None,
+        fidelity: Optional[str] = None,
+        topology: Union[Topology, Mapping[str, Any], None] = None,
+        switch: Union[Switch, Mapping[str, Any], None] = None,
+        transport: Union[Transport, Mapping[str, Any], None] = None,
+        policy: Union[Policy, Mapping[str, Any], str, None] = None,
+        workload: Union[Workload, Mapping[str, Any], None] = None,
+        job: Sequence[Union[Job, Mapping[str, Any]]] = (),
+        failure: Sequence[Union[Failure, Mapping[str, Any]]] = (),
+        record: Union[Record, Mapping[str, Any], None] = None,
+        hosts: Union[Hosts, Mapping[str, Any], None] = None,
+        rail: Sequence[Union[Rail, Mapping[str, Any]]] = (),
+        handler: Union[Handler, Mapping[str, Any], None] = None,
+    ) -> None:
+        #: The name of results, as the stem of a file's name.
+        self.name = name
+        self.seed = seed
+        self.time_limit = time_limit
+        self.fidelity = fidelity
+        self.topology = _section(Topology, topology)
+        self.switch = _section(Switch, switch)
+        self.transport = _section(Transport, transport)
+        self.policy = _section(Policy, {"name": policy} if isinstance(policy, str) else policy)
+        self.workload = _section(Workload, workload)
+        self.job: List[Section] = [_section(Job, it) for it in job]
+        self.failure: List[Section] = [_section(Failure, it) for it in failure]
+        self.record = _section(Record, record)
+        self.hosts = _section(Hosts, hosts)
+        self.rail: List[Section] = [_section(Rail, it) for it in rail]
+        self.handler = _section(Handler, handler)
+
+    @classmethod
+    def load(cls, given: ScenarioLike, *, name: Optional[str] = None) -> Scenario:
+        """The scenario of a file, of TOML text or of a table, with the keys that it has.
+
+        Paths in it are relative to the working folder from then on, not to the file.
+        """
+        source = source_of(given, name)
+        text = source["text"]
+        if text is None:
+            with open(source["path"], encoding="utf-8") as file:
+                text = file.read()
+        table = json.loads(_evenkeel.json_of_toml(text, source["path"]))
+        version = table.pop("schema_version", 1)
+        if version != 1:
+            table["schema_version"] = version
+        path = source["path"].replace("\\", "/")
+        stem = path.rsplit("/", 1)[-1].rsplit(".", 1)[0]
+        return _Loaded(stem, table)
+
+    def to_dict(self) -> Dict[str, Any]:
+        table: Dict[str, Any] = {}
+        for key in ("seed", "time_limit", "fidelity"):
+            if getattr(self, key) is not None:
+                table[key] = getattr(self, key)
+        for key in _TABLES:
+            section = getattr(self, key).to_dict()
+            if section:
+                table[key] = section
+        for key in _LISTS:
+            sections = getattr(self, key)
+            if sections:
+                table[key] = [_section(Section, it).to_dict() for it in sections]
+        return table
+
+    def __repr__(self) -> str:
+        return f"<evenkeel.Scenario {self.name}>\n{self.to_toml()}"
+
+
+_TABLES = ("topology", "switch", "transport", "policy", "workload", "record", "hosts", "handler")
+_LISTS = ("job", "failure", "rail")
+
+
+class _Loaded(Scenario):
+    """A scenario from a file, whose unknown keys are kept for the messages about them."""
+
+    def __init__(self, name: str, table: Dict[str, Any]) -> None:
+        known = {"seed", "time_limit", "fidelity", *_TABLES, *_LISTS}
+        super().__init__(name=name, **{key: it for key, it in table.items() if key in known})
+        self._unknown = {key: it for key, it in table.items() if key not in known}
+
+    def to_dict(self) -> Dict[str, Any]:
+        return {**self._unknown, **super().to_dict()}
+
+
+def _section(kind: Any, given: Optional[SectionLike]) -> Any:
+    if isinstance(given, Section):
+        return given
+    section = kind()
+    for key, value in _items(given):
+        section[key] = value
+    return section
+
+
+def _items(given: Optional[Mapping[str, Any]]) -> Iterator[Any]:
+    return iter(() if given is None else given.items())

@@ -1,0 +1,80 @@
+"""What all sections of a scenario have in common."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar, Dict, Iterator, Mapping, MutableMapping, Tuple
+
+from ._source import Table
+
+#: Of a key: the kind that it is for (empty for all), its default, and what it means.
+Key = Tuple[str, Any, str]
+
+
+class Section(Table, MutableMapping[str, Any]):
+    """A section: its keys are attributes and items. A key that was not given has its default."""
+
+    #: The keys of the format, with every kind that they are for.
+    KEYS: ClassVar[Mapping[str, Tuple[Key, ...]]] = {}
+
+    def __init__(self, **given: Any) -> None:
+        object.__setattr__(self, "_given", {})
+        for key, value in given.items():
+            self[key] = value
+
+    def default(self, key: str) -> Any:
+        """The default of a key for this kind of section; None if it depends on other keys."""
+        kinds = self.KEYS[key]
+        if key != "kind" and "kind" in self.KEYS:
+            every = {only for keys in self.KEYS.values() for only, _, _ in keys}
+            # Each other kind of workload is the name of a collective.
+            kind = self.kind if self.kind in every else "<collective>"
+            kinds = tuple(it for it in kinds if it[0] in ("", kind))
+        return kinds[0][1] if len({repr(value) for _, value, _ in kinds}) == 1 else None
+
+    def __getattr__(self, key: str) -> Any:
+        if key.startswith("_"):
+            raise AttributeError(key)
+        given: Dict[str, Any] = object.__getattribute__(self, "_given")
+        if key in given:
+            return given[key]
+        if key in self.KEYS:
+            return self.default(key)
+        known = ", ".join(self.KEYS)
+        raise AttributeError(f"{type(self).__name__} has no key '{key}'; its keys are {known}")
+
+    def __setattr__(self, key: str, value: Any) -> None:
+        self[key] = value
+
+    def __getitem__(self, key: str) -> Any:
+        return self._given[key]
+
+    def __setitem__(self, key: str, value: Any) -> None:
+        if value is None:
+            self._given.pop(key, None)
+        else:
+            self._given[key] = value
+
+    def __delitem__(self, key: str) -> None:
+        del self._given[key]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._given)
+
+    def __len__(self) -> int:
+        return len(self._given)
+
+    def __hash__(self) -> int:
+        raise TypeError("a section can be changed, so that it has no hash")
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Mapping) and self.to_dict() == dict(other)
+
+    def __dir__(self) -> Any:
+        return [*super().__dir__(), *self.KEYS]
+
+    def __repr__(self) -> str:
+        given = ", ".join(f"{key}={value!r}" for key, value in self._given.items())
+        return f"{type(self).__name__}({given})"
+
+    def to_dict(self) -> Dict[str, Any]:
+        return dict(self._given)

@@ -1,0 +1,85 @@
+"""What a scenario is given as: a path, TOML text, a table, or an object."""
+
+from __future__ import annotations
+
+import json
+import os
+from typing import Any, Dict, Mapping, Optional, Union
+
+from . import _evenkeel
+from ._errors import ArgumentError
+
+#: A path (``os.PathLike``, or text of one line without ``=``), TOML text, or a table.
+ScenarioLike = Union[str, "os.PathLike[str]", Mapping[str, Any], "Table"]
+
+
+class Table:
+    """Something that stands for a table of TOML: a scenario or one of its sections."""
+
+    def to_dict(self) -> Dict[str, Any]:
+        """The keys that were given; those left out have their defaults."""
+        raise NotImplementedError
+
+    def to_toml(self) -> str:
+        """The keys that were given, as TOML."""
+        return _evenkeel.toml_of_json(_json(self.to_dict()))
+
+
+def _json(table: Mapping[str, Any]) -> str:
+    return json.dumps(_plain(table))
+
+
+def _plain(value: Any) -> Any:
+    """The value in the types of JSON; a key whose value is None is left out."""
+    if isinstance(value, Table):
+        return _plain(value.to_dict())
+    if isinstance(value, Mapping):
+        plain = {}
+        for key, item in value.items():
+            if not isinstance(key, str):
+                raise ArgumentError(f"{key!r}: a key of a table is a str")
+            if item is not None:
+                plain[key] = _plain(item)
+        return plain
+    if isinstance(value, (list, tuple)):
+        return [_plain(item) for item in value]
+    if isinstance(value, os.PathLike):
+        return os.fspath(value)
+    if isinstance(value, (str, bool, int, float)):
+        return value
+    # Numbers of other libraries, such as NumPy's.
+    if hasattr(value, "item"):
+        return _plain(value.item())
+    kind = type(value).__name__
+    raise ArgumentError(
+        f"{value!r}: a value of a table is a str, int, float, bool, list, dict or path, not {kind}"
+    )
+
+
+def is_text(given: str) -> bool:
+    """True for TOML text, False for a path."""
+    return "\n" in given or "=" in given
+
+
+def source_of(given: ScenarioLike, name: Optional[str], default: str = "scenario") -> Dict[str, Any]:
+    """Text and path, as the compiled part takes them.
+
+    Text and tables are read as if they stood in the file ``name.toml`` of the working folder.
+    """
+    if isinstance(given, (Table, Mapping)):
+        text: Optional[str] = _evenkeel.toml_of_json(_json(_plain(given)))
+    elif isinstance(given, str) and is_text(given):
+        text = given
+    elif isinstance(given, (str, os.PathLike)):
+        if name is not None:
+            raise ArgumentError("name: a file has its own name; omit the argument")
+        return {"text": None, "path": os.fspath(given)}
+    else:
+        kind = type(given).__name__
+        raise ArgumentError(
+            f"{kind}: expected a path, TOML text, a dict or an evenkeel.Scenario"
+        )
+    file = f"{default if name is None else name}.toml"
+    if os.path.basename(file) != file:
+        raise ArgumentError(f"name = {name!r}: expected a name without folders")
+    return {"text": text, "path": file}

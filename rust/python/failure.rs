@@ -1,0 +1,131 @@
+//! Errors of the library as exceptions of the package, with their place as attributes.
+
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+
+use crate::hpcc::HpccError;
+use crate::scenario::{Position, ScenarioError};
+use crate::study::reproduce::StudyError;
+
+/// The module of the package that declares the exceptions.
+const ERRORS: &str = "evenkeel._errors";
+
+/// What went wrong, found where no interpreter may be asked.
+#[derive(Debug)]
+pub(super) enum Failure {
+    /// A scenario is invalid.
+    Scenario(ScenarioError),
+    /// A study is invalid, or its results cannot be kept.
+    Study(StudyError),
+    /// An experiment of the HPCC family is invalid.
+    Hpcc(HpccError),
+    /// An argument is invalid, in words.
+    Argument(String),
+    /// Results cannot be read or written.
+    Results(String),
+}
+
+/// The place of a fault.
+#[derive(Debug, Default)]
+struct Place {
+    file: Option<String>,
+    line: Option<usize>,
+    column: Option<usize>,
+    key: Option<String>,
+}
+
+impl Failure {
+    fn class(&self) -> &'static str {
+        match self {
+            Self::Scenario(_) => "ScenarioError",
+            Self::Study(_) => "StudyError",
+            Self::Hpcc(_) => "ExperimentError",
+            Self::Argument(_) => "ArgumentError",
+            Self::Results(_) => "ResultsError",
+        }
+    }
+
+    fn message(&self) -> String {
+        match self {
+            Self::Scenario(error) => error.to_string(),
+            Self::Study(error) => error.to_string(),
+            Self::Hpcc(error) => error.to_string(),
+            Self::Argument(reason) | Self::Results(reason) => reason.clone(),
+        }
+    }
+
+    fn place(&self) -> Place {
+        match self {
+            Self::Scenario(error) => {
+                let key = error.fault.key();
+                match &*error.position {
+                    Position::Line { file, line, column, .. } => {
+                        let (line, column) = (Some(*line), Some(*column));
+                        Place { file: Some(file.clone()), line, column, key }
+                    }
+                    Position::File { file } => {
+                        Place { file: Some(file.clone()), key, ..Place::default() }
+                    }
+                    Position::Setting { key, .. } => {
+                        Place { key: Some(key.clone()), ..Place::default() }
+                    }
+                    Position::CommandLine => Place { key, ..Place::default() },
+                }
+            }
+            Self::Study(
+                StudyError::Unreadable { file, .. }
+                | StudyError::Syntax { file, .. }
+                | StudyError::EarlierRuns { file, .. }
+                | StudyError::Log { file, .. },
+            ) => Place { file: Some(file.clone()), ..Place::default() },
+            Self::Study(StudyError::Invalid { file, place, .. }) => {
+                Place { file: Some(file.clone()), key: Some(place.clone()), ..Place::default() }
+            }
+            Self::Study(StudyError::BadRun { file, line, .. }) => {
+                Place { file: Some(file.clone()), line: Some(*line), ..Place::default() }
+            }
+            Self::Study(StudyError::Unknown { .. })
+            | Self::Hpcc(_)
+            | Self::Argument(_)
+            | Self::Results(_) => Place::default(),
+        }
+    }
+
+    /// The exception.
+    pub(super) fn raise(self, py: Python<'_>) -> PyErr {
+        let exception = || -> PyResult<PyErr> {
+            let class = py.import(ERRORS)?.getattr(self.class())?;
+            let Place { file, line, column, key } = self.place();
+            let place = PyDict::new(py);
+            place.set_item("file", file)?;
+            place.set_item("line", line)?;
+            place.set_item("column", column)?;
+            place.set_item("key", key)?;
+            Ok(PyErr::from_value(class.call((self.message(),), Some(&place))?))
+        };
+        exception().unwrap_or_else(|error| error)
+    }
+}
+
+impl From<ScenarioError> for Failure {
+    fn from(error: ScenarioError) -> Self {
+        Self::Scenario(error)
+    }
+}
+
+impl From<StudyError> for Failure {
+    fn from(error: StudyError) -> Self {
+        Self::Study(error)
+    }
+}
+
+impl From<HpccError> for Failure {
+    fn from(error: HpccError) -> Self {
+        Self::Hpcc(error)
+    }
+}
+
+/// An error of results that are read or written.
+pub(super) fn results(error: impl std::fmt::Display) -> Failure {
+    Failure::Results(error.to_string())
+}

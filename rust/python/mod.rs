@@ -1,0 +1,46 @@
+//! The Python module: what the package `evenkeel` (`rust/python/evenkeel`) asks of the library.
+//!
+//! This layer converts arguments and results, runs the library on a thread of its own
+//! (`supervise`), and carries policies that are written in Python (`policy`). It computes nothing;
+//! names, defaults and documentation for people are in the package.
+
+mod comparison;
+mod failure;
+mod figures;
+mod hpcc;
+mod json;
+mod policy;
+mod rails;
+mod run;
+mod scenario;
+mod supervise;
+mod sweep;
+mod table;
+
+use pyo3::prelude::*;
+
+/// The compiled part of the package.
+#[pymodule]
+fn _evenkeel(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add("VERSION", crate::report::VERSION)?;
+    module.add_class::<scenario::Loaded>()?;
+    module.add_class::<run::RunResult>()?;
+    module.add_class::<rails::RailRun>()?;
+    module.add_class::<comparison::ComparisonResult>()?;
+    module.add_class::<sweep::SweepResult>()?;
+    module.add_class::<table::Table>()?;
+    module.add_class::<policy::Random>()?;
+    module.add_class::<policy::QpContext>()?;
+    module.add_class::<policy::Feedback>()?;
+    module.add_class::<policy::SwitchContext>()?;
+    module.add_class::<policy::SwitchView>()?;
+    module.add_class::<policy::Packet>()?;
+    module.add_class::<policy::Departure>()?;
+    module.add_function(wrap_pyfunction!(scenario::toml_of_json, module)?)?;
+    module.add_function(wrap_pyfunction!(scenario::json_of_toml, module)?)?;
+    module.add_function(wrap_pyfunction!(scenario::catalogue, module)?)?;
+    module.add_function(wrap_pyfunction!(comparison::compare, module)?)?;
+    module.add_function(wrap_pyfunction!(sweep::sweep, module)?)?;
+    module.add_function(wrap_pyfunction!(hpcc::hpcc, module)?)?;
+    module.add_function(wrap_pyfunction!(figures::figures, module)?)
+}

@@ -1,0 +1,69 @@
+//! The calls of a policy and its answers, as one number each, so that a second run can be compared
+//! with the first.
+
+use std::hash::{DefaultHasher, Hash, Hasher};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+/// The calls of a run in their order.
+#[derive(Debug, Default)]
+pub(in crate::python) struct Ledger(Mutex<Calls>);
+
+#[derive(Debug, Default)]
+struct Calls {
+    known: Vec<u64>,
+    /// The number of calls of the second run; `None` in the first.
+    repeated: Option<usize>,
+}
+
+/// A call or an answer that the first run did not have.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Differs;
+
+impl Ledger {
+    fn lock(&self) -> MutexGuard<'_, Calls> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Begins the second run.
+    pub(in crate::python) fn replay(&self) {
+        self.lock().repeated = Some(0);
+    }
+
+    /// The number of calls of the current run.
+    pub(super) fn calls(&self) -> usize {
+        let calls = self.lock();
+        calls.repeated.unwrap_or(calls.known.len())
+    }
+
+    /// Notes a call with its answer, or compares it with that of the first run.
+    pub(super) fn note(&self, call: impl Hash) -> Result<(), Differs> {
+        let mut hasher = DefaultHasher::new();
+        call.hash(&mut hasher);
+        let hash = hasher.finish();
+        let mut calls = self.lock();
+        let Some(index) = calls.repeated else {
+            calls.known.push(hash);
+            return Ok(());
+        };
+        calls.repeated = Some(index + 1);
+        if calls.known.get(index) == Some(&hash) { Ok(()) } else { Err(Differs) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_second_run_with_another_answer_differs() {
+        let ledger = Ledger::default();
+        for (call, answer) in [(1, 5), (2, 6)] {
+            assert_eq!(ledger.note((call, answer)), Ok(()));
+        }
+        ledger.replay();
+        assert_eq!(ledger.note((1, 5)), Ok(()));
+        assert_eq!(ledger.note((2, 7)), Err(Differs));
+        assert_eq!(ledger.note((3, 8)), Err(Differs), "the first run had fewer calls");
+        assert_eq!(ledger.calls(), 3);
+    }
+}

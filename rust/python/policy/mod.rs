@@ -1,0 +1,154 @@
+//! Policies that are written in Python: a class in the place of a Rust type, with the methods of
+//! the trait, asked packet by packet. They are slow, and meant for trying an idea.
+
+mod context;
+mod ledger;
+mod sender;
+mod switch;
+
+use std::collections::BTreeSet;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use pyo3::prelude::*;
+use pyo3::types::PyAnyMethods;
+
+use super::supervise::Control;
+use crate::balance::sender::{SenderConfig, custom as custom_sender};
+use crate::balance::switch::{SwitchConfig, custom as custom_switch};
+use crate::scenario::Scenario;
+
+pub(super) use context::{
+    Departure, Feedback, Packet, QpContext, Random, SwitchContext, SwitchView,
+};
+pub(super) use ledger::Ledger;
+
+/// A policy that is written in Python.
+#[derive(Debug, FromPyObject)]
+pub(super) struct CustomPolicy {
+    /// `sender` or `switch`.
+    #[pyo3(item)]
+    kind: String,
+    /// The name of its class.
+    #[pyo3(item)]
+    name: String,
+    /// Makes a policy from its context.
+    #[pyo3(item)]
+    factory: Py<PyAny>,
+    /// Whether a switch policy is shown the packets that leave.
+    #[pyo3(item)]
+    tracks_departures: bool,
+}
+
+/// What the policies of one run share: how to make them, and how to end the run.
+#[derive(Debug)]
+struct Shared {
+    factory: Py<PyAny>,
+    tracks_departures: bool,
+    control: Arc<Control>,
+    ledger: Arc<Ledger>,
+}
+
+impl CustomPolicy {
+    /// The scenario with this policy in the place of its own sender or switch policy.
+    pub(super) fn put_into(
+        self,
+        scenario: &Scenario,
+        control: &Arc<Control>,
+        ledger: &Arc<Ledger>,
+    ) -> Scenario {
+        let mut scenario = scenario.clone();
+        scenario.scheme.name = interned(&self.name);
+        let shared = Arc::new(Shared {
+            factory: self.factory,
+            tracks_departures: self.tracks_departures,
+            control: Arc::clone(control),
+            ledger: Arc::clone(ledger),
+        });
+        if self.kind == "sender" {
+            let factory = Arc::new(sender::Factory(shared));
+            scenario.scheme.sender = SenderConfig::Custom(custom_sender::Config { factory });
+        } else {
+            let factory = Arc::new(switch::Factory(shared));
+            scenario.scheme.switch = SwitchConfig::Custom(custom_switch::Config { factory });
+        }
+        scenario
+    }
+}
+
+/// The name as one that lives as long as the program, which the names of schemes do.
+fn interned(name: &str) -> &'static str {
+    static NAMES: Mutex<BTreeSet<&'static str>> = Mutex::new(BTreeSet::new());
+    let mut names = NAMES.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some(known) = names.get(name) {
+        return known;
+    }
+    let name: &'static str = Box::leak(name.to_owned().into_boxed_str());
+    names.insert(name);
+    name
+}
+
+/// A policy object of Python, and what it is called for.
+#[derive(Debug)]
+struct Object {
+    policy: Py<PyAny>,
+    shared: Arc<Shared>,
+    /// Whose policy it is, for messages.
+    owner: String,
+}
+
+impl Object {
+    /// Makes the policy of a queue pair or a switch from its context.
+    fn new(
+        shared: &Arc<Shared>,
+        owner: String,
+        context: impl for<'py> FnOnce(Python<'py>) -> PyResult<Bound<'py, PyAny>>,
+    ) -> Self {
+        shared.control.check();
+        let made =
+            Python::attach(|py| Ok(shared.factory.bind(py).call1((context(py)?,))?.unbind()));
+        let policy = made.unwrap_or_else(|error| shared.control.fail(error));
+        Self { policy, shared: Arc::clone(shared), owner }
+    }
+
+    /// A copy of the policy in the same state (`copy.deepcopy`).
+    fn duplicate(&self) -> Self {
+        let copied = Python::attach(|py| {
+            let copy = py.import("copy")?.getattr("deepcopy")?;
+            Ok(copy.call1((&self.policy,))?.unbind())
+        });
+        let policy = copied.unwrap_or_else(|error| self.shared.control.fail(error));
+        Self { policy, shared: Arc::clone(&self.shared), owner: self.owner.clone() }
+    }
+
+    /// Asks the policy. `asked` names method and arguments: where they and the answer are not those
+    /// of the first run, the policy is not deterministic.
+    fn ask<T: std::hash::Hash + std::fmt::Debug>(
+        &self,
+        asked: impl std::hash::Hash,
+        method: &'static str,
+        call: impl for<'py> FnOnce(&Bound<'py, PyAny>) -> PyResult<T>,
+    ) -> T {
+        self.shared.control.check();
+        let answer = Python::attach(|py| call(self.policy.bind(py)));
+        let answer = answer.unwrap_or_else(|error| self.shared.control.fail(error));
+        let noted = self.shared.ledger.note((&self.owner, method, asked, &answer));
+        if noted.is_err() {
+            let call = self.shared.ledger.calls();
+            let reason = format!(
+                "the policy is not deterministic: call {call}, {method}() of {}, answered \
+                 {answer:?}, and something else in the first run; draw random numbers from the \
+                 context's random(), and keep nothing between runs",
+                self.owner
+            );
+            let error = Python::attach(|py| determinism_error(py, &reason));
+            self.shared.control.fail(error);
+        }
+        answer
+    }
+}
+
+fn determinism_error(py: Python<'_>, reason: &str) -> PyErr {
+    let class = py.import("evenkeel._errors").and_then(|it| it.getattr("DeterminismError"));
+    let error = class.and_then(|class| class.call1((reason,)));
+    error.map_or_else(|error| error, PyErr::from_value)
+}

@@ -1,0 +1,325 @@
+//! Scenarios, resolved as the command line resolves them.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use pyo3::prelude::*;
+
+use super::failure::{Failure, results};
+use super::json::json;
+use super::policy::{CustomPolicy, Ledger};
+use super::rails::RailRun;
+use super::run::RunResult;
+use super::supervise::{Control, supervise};
+use super::{rails, run};
+use crate::fluid::Fidelity;
+use crate::report;
+use crate::scenario::{Overrides, RailScenario, Scenario, ScenarioError};
+use crate::study::{self, BoundSummary, QpsSummary};
+use crate::units::Bytes;
+
+/// A valid scenario.
+#[pyclass(frozen, name = "Loaded", module = "evenkeel._evenkeel")]
+#[derive(Debug)]
+pub(super) struct Loaded {
+    /// The path that the user gave, or the name of the text.
+    shown: String,
+    kind: LoadedKind,
+    /// The memory that a run may take; any if `None`.
+    most_memory: Option<Bytes>,
+}
+
+#[derive(Debug)]
+pub(super) enum LoadedKind {
+    /// Of one network.
+    Fabric(Box<Scenario>),
+    /// Of several rails.
+    Rails(Box<RailScenario>),
+}
+
+/// Where the text of a scenario is.
+#[derive(Debug, Clone, FromPyObject)]
+pub(super) struct Source {
+    /// The text; nothing to read it from `path`.
+    #[pyo3(item)]
+    text: Option<String>,
+    /// The file, or the file that the text would be in.
+    #[pyo3(item)]
+    path: PathBuf,
+}
+
+/// What is set in place of the values of a scenario.
+#[derive(Debug, FromPyObject)]
+pub(super) struct OverrideRequest {
+    #[pyo3(item)]
+    policy: Option<String>,
+    #[pyo3(item)]
+    seed: Option<u64>,
+    /// Keys and values, as `--set` takes them.
+    #[pyo3(item)]
+    set: Vec<String>,
+    /// Whether what is not expected to fit into memory is tried.
+    #[pyo3(item)]
+    force: bool,
+}
+
+impl OverrideRequest {
+    /// The overrides, as the command line has them.
+    pub(super) fn overrides(self) -> Result<Overrides, Failure> {
+        let Self { policy, seed, set, force } = self;
+        let setting = |text: &String| {
+            text.parse().map_err(|reason| Failure::Argument(format!("set: '{text}': {reason}")))
+        };
+        let settings = set.iter().map(setting).collect::<Result<_, Failure>>()?;
+        let most_memory = if force { None } else { study::available_memory() };
+        Ok(Overrides { policy, seed, most_memory, settings })
+    }
+}
+
+/// Refuses a run that is not expected to fit into memory.
+pub(super) fn expect_memory(scenario: &Scenario, most: Option<Bytes>) -> Result<(), Failure> {
+    let run = study::estimate_scenario(scenario);
+    let Some((run, most)) = run.zip(most).filter(|(run, most)| run.memory > *most) else {
+        return Ok(());
+    };
+    let shortage = run.shortage(most);
+    Err(Failure::Argument(format!("{shortage}; force=True runs it all the same")))
+}
+
+/// How a scenario is run.
+#[derive(Debug, FromPyObject)]
+struct RunRequest {
+    /// A policy of Python, in the place of the scenario's.
+    #[pyo3(item)]
+    policy: Option<CustomPolicy>,
+    #[pyo3(item)]
+    threads: Option<u16>,
+    /// Whether a run with a policy of Python is repeated and compared.
+    #[pyo3(item)]
+    repeat: bool,
+}
+
+impl Source {
+    /// Resolves the scenario.
+    pub(super) fn resolve(&self, overrides: &Overrides) -> Result<LoadedKind, ScenarioError> {
+        let path = &self.path;
+        let has_rails = match &self.text {
+            None => RailScenario::is_in(path),
+            Some(text) => RailScenario::is_in_text(text),
+        };
+        let name = path.file_stem().unwrap_or_default().to_string_lossy();
+        let folder = path.parent().unwrap_or(Path::new(""));
+        Ok(match (has_rails, &self.text) {
+            (true, None) => LoadedKind::Rails(Box::new(RailScenario::load(path, overrides)?)),
+            (true, Some(text)) => {
+                LoadedKind::Rails(Box::new(RailScenario::parse(text.clone(), path, overrides)?))
+            }
+            (false, None) => LoadedKind::Fabric(Box::new(Scenario::load(path, overrides)?)),
+            (false, Some(text)) => {
+                LoadedKind::Fabric(Box::new(Scenario::parse(text, &name, folder, overrides)?))
+            }
+        })
+    }
+}
+
+/// The TOML text of a table that Python wrote as JSON.
+#[pyfunction]
+pub(super) fn toml_of_json(py: Python<'_>, json: &str) -> PyResult<String> {
+    let argument = |reason: String| Failure::Argument(reason).raise(py);
+    let table: serde_json::Value = serde_json::from_str(json)
+        .map_err(|error| argument(format!("the table is not that of a scenario: {error}")))?;
+    toml::to_string(&table)
+        .map_err(|error| argument(format!("the table cannot be written as TOML: {error}")))
+}
+
+#[pymethods]
+impl Loaded {
+    #[new]
+    fn new(py: Python<'_>, source: Source, overrides: OverrideRequest) -> PyResult<Self> {
+        let overrides = overrides.overrides().map_err(|failure| failure.raise(py))?;
+        let kind = py.detach(|| source.resolve(&overrides));
+        let kind = kind.map_err(|error| Failure::from(error).raise(py))?;
+        let most_memory = overrides.most_memory;
+        Ok(Self { shown: source.path.display().to_string(), kind, most_memory })
+    }
+
+    #[getter]
+    fn name(&self) -> &str {
+        match &self.kind {
+            LoadedKind::Fabric(scenario) => &scenario.name,
+            LoadedKind::Rails(scenario) => &scenario.name,
+        }
+    }
+
+    #[getter]
+    fn policy(&self) -> String {
+        match &self.kind {
+            LoadedKind::Fabric(scenario) => scenario.scheme.name.to_owned(),
+            LoadedKind::Rails(scenario) => scenario.file.policy.name.to_string(),
+        }
+    }
+
+    #[getter]
+    fn seed(&self) -> u64 {
+        match &self.kind {
+            LoadedKind::Fabric(scenario) => scenario.seed,
+            LoadedKind::Rails(scenario) => scenario.setup.seed,
+        }
+    }
+
+    #[getter]
+    fn hosts(&self) -> u32 {
+        match &self.kind {
+            LoadedKind::Fabric(scenario) => scenario.topology.host_count(),
+            LoadedKind::Rails(scenario) => scenario.setup.ranks,
+        }
+    }
+
+    #[getter]
+    fn messages(&self) -> u64 {
+        match &self.kind {
+            LoadedKind::Fabric(scenario) => scenario.messages(),
+            LoadedKind::Rails(scenario) => scenario.setup.operations.len() as u64,
+        }
+    }
+
+    #[getter]
+    fn warnings(&self) -> Vec<String> {
+        match &self.kind {
+            LoadedKind::Fabric(scenario) => scenario.warnings.clone(),
+            LoadedKind::Rails(scenario) => scenario.warnings.clone(),
+        }
+    }
+
+    /// Every key with its value and the origin of the value, as TOML.
+    fn render(&self) -> String {
+        match &self.kind {
+            LoadedKind::Fabric(scenario) => scenario.render(),
+            LoadedKind::Rails(scenario) => scenario.render(),
+        }
+    }
+
+    fn check_line(&self) -> String {
+        match &self.kind {
+            LoadedKind::Fabric(scenario) => report::check_line(&self.shown, scenario),
+            LoadedKind::Rails(scenario) => report::rails_check_line(&self.shown, scenario),
+        }
+    }
+
+    /// The JSON object of `evenkeel bound`, and which closed form it is by.
+    fn bound(&self, py: Python<'_>) -> PyResult<(String, String)> {
+        let scenario = self.fabric(py)?;
+        py.detach(|| {
+            let bound = study::lower_bound(&scenario.setup());
+            let summary = BoundSummary::new(scenario.name.clone(), &bound);
+            let by = bound.binding.to_string();
+            Ok((json(&summary), by))
+        })
+    }
+
+    /// The JSON object of `evenkeel qps`.
+    #[pyo3(signature = (listener=None))]
+    fn qps(&self, py: Python<'_>, listener: Option<Bound<'_, PyAny>>) -> PyResult<String> {
+        let scenario = self.fabric(py)?;
+        scenario.expect_known().map_err(|error| Failure::from(error).raise(py))?;
+        let control = Control::default();
+        control.expect_runs(1);
+        supervise(py, listener.as_ref(), &control, || {
+            let setup = scenario.setup();
+            let mut progress = |so_far: &_| control.report(setup.scheme.name, so_far);
+            let found = study::queue_pairs(&setup, &mut progress);
+            json(&QpsSummary::new(scenario.name.clone(), &setup, &found))
+        })
+    }
+
+    /// Simulates the scenario.
+    #[pyo3(signature = (request, listener=None))]
+    fn run(
+        &self,
+        py: Python<'_>,
+        request: RunRequest,
+        listener: Option<Bound<'_, PyAny>>,
+    ) -> PyResult<RunResult> {
+        let RunRequest { policy, threads, repeat } = request;
+        let scenario = self.fabric(py)?;
+        expect_memory(scenario, self.most_memory).map_err(|failure| failure.raise(py))?;
+        let control = Arc::new(Control::default());
+        control.expect_runs(1);
+        let Some(policy) = policy else {
+            let result = supervise(py, listener.as_ref(), &control, || {
+                run::scenario(scenario, threads, &control)
+            })?;
+            return result.map_err(|failure| failure.raise(py));
+        };
+        if scenario.fidelity == Fidelity::Fluid {
+            let reason = "fidelity = \"fluid\" has no packets, so no policy in Python is asked; \
+                          use fidelity = \"packet\"";
+            return Err(Failure::Argument(reason.to_owned()).raise(py));
+        }
+        let ledger = Arc::new(Ledger::default());
+        let scenario = policy.put_into(scenario, &control, &ledger);
+        let result = supervise(py, listener.as_ref(), &control, || {
+            let first = run::scenario(&scenario, Some(1), &control)?;
+            if repeat {
+                ledger.replay();
+                let again = run::scenario(&scenario, Some(1), &control)?;
+                if again.outcome != first.outcome {
+                    return Err(results("a run and its repetition differ"));
+                }
+            }
+            Ok(first)
+        })?;
+        result.map_err(|failure| failure.raise(py))
+    }
+
+    /// True for a scenario of several rails.
+    #[getter]
+    fn has_rails(&self) -> bool {
+        matches!(self.kind, LoadedKind::Rails(_))
+    }
+
+    /// Simulates a scenario of several rails.
+    #[pyo3(signature = (listener=None))]
+    fn run_rails(&self, py: Python<'_>, listener: Option<Bound<'_, PyAny>>) -> PyResult<RailRun> {
+        let LoadedKind::Rails(scenario) = &self.kind else {
+            let reason = "the scenario has no [[rail]] sections";
+            return Err(Failure::Argument(reason.to_owned()).raise(py));
+        };
+        let control = Control::default();
+        control.expect_runs(1);
+        let result =
+            supervise(py, listener.as_ref(), &control, || rails::scenario(scenario, &control))?;
+        result.map_err(|failure| failure.raise(py))
+    }
+}
+
+impl Loaded {
+    /// The scenario of one network.
+    fn fabric(&self, py: Python<'_>) -> PyResult<&Scenario> {
+        match &self.kind {
+            LoadedKind::Fabric(scenario) => Ok(scenario),
+            LoadedKind::Rails(_) => {
+                let reason = "a scenario with [[rail]] sections is for run, compare and check, \
+                              because each rail is a network of its own";
+                Err(Failure::Argument(reason.to_owned()).raise(py))
+            }
+        }
+    }
+}
+
+/// The JSON text of a TOML text; errors name it `file`.
+#[pyfunction]
+pub(super) fn json_of_toml(py: Python<'_>, text: &str, file: &str) -> PyResult<String> {
+    let table = text.parse::<toml::Table>();
+    let table = table.map_err(|error| {
+        Failure::Argument(format!("{file}: invalid TOML: {}", error.message())).raise(py)
+    })?;
+    Ok(json(&table))
+}
+
+/// Every key of the format: key, where it holds, notation, default and meaning.
+#[pyfunction]
+pub(super) fn catalogue() -> Vec<(String, String, String, String, String)> {
+    let entries = crate::scenario::catalogue().into_iter();
+    entries.map(|it| (it.key, it.only, it.form, it.default, it.summary)).collect()
+}

@@ -1,0 +1,188 @@
+//! Work that takes long: on a thread of its own and without the interpreter, which meanwhile
+//! handles signals and reports of progress.
+
+use std::any::Any;
+use std::panic;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::thread;
+use std::time::Duration;
+
+use pyo3::prelude::*;
+
+use crate::fabric;
+use crate::report::Identity;
+use crate::study::{ComparisonRun, Observer};
+
+/// The time between two looks at signals and progress: short for a person who presses Ctrl-C, long
+/// for a processor.
+const POLL: Duration = Duration::from_millis(50);
+
+/// The stack of the thread, as that of a program's first thread: 8 MiB.
+const STACK: usize = 8 << 20;
+
+/// What unwinds a run that has been told to stop.
+struct Stopped;
+
+/// The progress of some runs, as a listener gets it.
+#[derive(Debug, Clone, Default)]
+struct Latest {
+    label: String,
+    progress: Option<fabric::Progress>,
+    is_new: bool,
+}
+
+/// What a run and its supervisor share.
+#[derive(Debug, Default)]
+pub(super) struct Control {
+    stop: AtomicBool,
+    /// Why the run was stopped; nothing if a signal did.
+    fault: Mutex<Option<PyErr>>,
+    latest: Mutex<Latest>,
+    runs: AtomicUsize,
+    finished: AtomicUsize,
+    has_ended: Mutex<bool>,
+    ended: Condvar,
+}
+
+/// Tells the supervisor that the thread has ended, in whatever way.
+struct End<'a>(&'a Control);
+
+impl Drop for End<'_> {
+    fn drop(&mut self) {
+        *lock(&self.0.has_ended) = true;
+        self.0.ended.notify_all();
+    }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Works on another thread. A signal such as Ctrl-C, or an exception of `listener`, stops it: the
+/// work is unwound when it reports progress.
+pub(super) fn supervise<T: Send>(
+    py: Python<'_>,
+    listener: Option<&Bound<'_, PyAny>>,
+    control: &Control,
+    work: impl FnOnce() -> T + Send,
+) -> PyResult<T> {
+    thread::scope(|scope| {
+        let work = move || {
+            let _end = End(control);
+            work()
+        };
+        let thread = thread::Builder::new().stack_size(STACK).spawn_scoped(scope, work)?;
+        let mut reason = None;
+        while !py.detach(|| control.wait()) {
+            let told = py.check_signals().and_then(|()| control.tell(listener));
+            if let Err(error) = told {
+                control.stop.store(true, Ordering::Relaxed);
+                reason.get_or_insert(error);
+            }
+        }
+        let result = py.detach(|| thread.join());
+        match (result, reason.or_else(|| lock(&control.fault).take())) {
+            (Ok(result), None) => {
+                control.tell(listener)?;
+                Ok(result)
+            }
+            (_, Some(reason)) => Err(reason),
+            (Err(panic), None) => Err(bug(panic)),
+        }
+    })
+}
+
+/// The exception for a panic, which is a fault of evenkeel and has printed its place.
+fn bug(panic: Box<dyn Any + Send>) -> PyErr {
+    let text = panic.downcast_ref::<&str>().map(|text| (*text).to_owned());
+    let text = text.or_else(|| panic.downcast_ref::<String>().cloned()).unwrap_or_default();
+    pyo3::exceptions::PyRuntimeError::new_err(format!("a bug in evenkeel: {text}"))
+}
+
+impl Control {
+    /// Waits a little; true if the thread has ended.
+    fn wait(&self) -> bool {
+        let ended = lock(&self.has_ended);
+        let waited = self.ended.wait_timeout_while(ended, POLL, |ended| !*ended);
+        *waited.unwrap_or_else(PoisonError::into_inner).0
+    }
+
+    /// Tells the listener what is new.
+    fn tell(&self, listener: Option<&Bound<'_, PyAny>>) -> PyResult<()> {
+        let Some(listener) = listener else { return Ok(()) };
+        let latest = {
+            let mut latest = lock(&self.latest);
+            let now = latest.clone();
+            latest.is_new = false;
+            now
+        };
+        let Some(progress) = latest.progress.filter(|_| latest.is_new) else { return Ok(()) };
+        let runs = self.runs.load(Ordering::Relaxed);
+        let finished = self.finished.load(Ordering::Relaxed);
+        listener.call1((
+            latest.label,
+            progress.now.as_ns_f64(),
+            progress.completed,
+            progress.messages,
+            progress.delivered_bytes,
+            progress.total_bytes,
+            progress.packet_hops,
+            finished,
+            runs,
+        ))?;
+        Ok(())
+    }
+
+    /// Ends the work if it has been told to stop.
+    pub(super) fn check(&self) {
+        if self.stop.load(Ordering::Relaxed) {
+            panic::resume_unwind(Box::new(Stopped));
+        }
+    }
+
+    /// Ends the work with an exception.
+    pub(super) fn fail(&self, error: PyErr) -> ! {
+        lock(&self.fault).get_or_insert(error);
+        self.stop.store(true, Ordering::Relaxed);
+        panic::resume_unwind(Box::new(Stopped));
+    }
+
+    /// The number of runs to come.
+    pub(super) fn expect_runs(&self, runs: usize) {
+        self.runs.store(runs, Ordering::Relaxed);
+    }
+
+    /// Notes the progress of a run, and ends it if it has been told to stop.
+    pub(super) fn report(&self, label: &str, progress: &fabric::Progress) {
+        self.check();
+        let mut latest = lock(&self.latest);
+        if latest.label != label {
+            label.clone_into(&mut latest.label);
+        }
+        (latest.progress, latest.is_new) = (Some(*progress), true);
+    }
+}
+
+/// Counts the runs of a comparison or a sweep.
+#[derive(Debug)]
+pub(super) struct RunCounter(pub(super) Arc<Control>);
+
+impl Observer for RunCounter {
+    fn started(&self, _run: ComparisonRun, identity: &Identity) {
+        self.0.check();
+        let mut latest = lock(&self.0.latest);
+        latest.label = format!("{}, seed {}", identity.policy, identity.seed);
+    }
+
+    fn progress(&self, _run: ComparisonRun, progress: &fabric::Progress) {
+        self.0.check();
+        let mut latest = lock(&self.0.latest);
+        (latest.progress, latest.is_new) = (Some(*progress), true);
+    }
+
+    fn finished(&self, _run: ComparisonRun) {
+        self.0.finished.fetch_add(1, Ordering::Relaxed);
+        lock(&self.0.latest).is_new = true;
+    }
+}

@@ -1,0 +1,230 @@
+//! Tables of results in Arrow's memory format, which other libraries take without a copy (the
+//! PyCapsule protocol of the Arrow project).
+
+use std::sync::Arc;
+
+use arrow_array::builder::{Float64Builder, Int64Builder, StringBuilder};
+use arrow_array::cast::AsArray;
+use arrow_array::ffi::FFI_ArrowSchema;
+use arrow_array::ffi_stream::FFI_ArrowArrayStream;
+use arrow_array::types::{Float64Type, Int64Type};
+use arrow_array::{Array, ArrayRef, RecordBatch, RecordBatchIterator};
+use arrow_schema::{DataType, Field, Schema};
+use pyo3::exceptions::PyKeyError;
+use pyo3::prelude::*;
+use pyo3::types::{PyCapsule, PyDict, PyList};
+
+use super::failure;
+use crate::units::Time;
+
+/// A table of results. Its columns are those of the CSV file of the same name.
+#[pyclass(frozen, module = "evenkeel")]
+#[derive(Debug, Clone)]
+pub(super) struct Table {
+    batch: RecordBatch,
+}
+
+/// A column that is being filled.
+#[derive(Debug)]
+pub(super) enum Column {
+    /// Whole numbers.
+    Whole(Int64Builder),
+    /// Other numbers, such as times in nanoseconds.
+    Number(Float64Builder),
+    /// Names.
+    Text(StringBuilder),
+}
+
+impl Column {
+    pub(super) fn whole() -> Self {
+        Self::Whole(Int64Builder::new())
+    }
+
+    pub(super) fn number() -> Self {
+        Self::Number(Float64Builder::new())
+    }
+
+    pub(super) fn text() -> Self {
+        Self::Text(StringBuilder::new())
+    }
+
+    /// Adds a value as CSV writes it; an empty one is missing.
+    pub(super) fn push_text(&mut self, value: &str) {
+        match self {
+            Self::Whole(column) => column.append_option(value.parse::<i64>().ok()),
+            Self::Number(column) => column.append_option(value.parse::<f64>().ok()),
+            Self::Text(column) => column.append_value(value),
+        }
+    }
+
+    /// Adds a number to a column of whole numbers.
+    pub(super) fn push_whole(&mut self, value: Option<u64>) {
+        let value = value.map(|it| i64::try_from(it).unwrap_or(i64::MAX));
+        if let Self::Whole(column) = self {
+            column.append_option(value);
+        }
+    }
+
+    /// Adds a time to a column of numbers, in nanoseconds.
+    pub(super) fn push_time(&mut self, at: Option<Time>) {
+        if let Self::Number(column) = self {
+            column.append_option(at.map(Time::as_ns_f64));
+        }
+    }
+
+    fn finish(self) -> ArrayRef {
+        match self {
+            Self::Whole(mut column) => Arc::new(column.finish()),
+            Self::Number(mut column) => Arc::new(column.finish()),
+            Self::Text(mut column) => Arc::new(column.finish()),
+        }
+    }
+}
+
+impl Table {
+    /// A table of these columns, which are equally long.
+    pub(super) fn new(columns: Vec<(&str, Column)>) -> Self {
+        let (mut fields, mut arrays) = (Vec::new(), Vec::new());
+        for (name, column) in columns {
+            let array = column.finish();
+            fields.push(Field::new(name, array.data_type().clone(), true));
+            arrays.push(array);
+        }
+        let batch = RecordBatch::try_new(Arc::new(Schema::new(fields)), arrays);
+        Self { batch: batch.expect("the columns of a table are equally long") }
+    }
+
+    /// A table from CSV with a line of names, after lines that start with `#`.
+    pub(super) fn of_csv(text: &[u8]) -> Result<Self, csv::Error> {
+        let reader = || csv::ReaderBuilder::new().comment(Some(b'#')).from_reader(text);
+        let names = reader().headers()?.clone();
+        let mut kinds = vec![Kind::Unknown; names.len()];
+        for (name, kind) in names.iter().zip(&mut kinds) {
+            *kind = Kind::of_name(name);
+        }
+        for row in reader().records() {
+            let row = row?;
+            kinds.iter_mut().zip(row.iter()).for_each(|(kind, value)| kind.see(value));
+        }
+        let mut columns: Vec<Column> = kinds.into_iter().map(Kind::column).collect();
+        for row in reader().records() {
+            let row = row?;
+            columns.iter_mut().zip(row.iter()).for_each(|(column, value)| column.push_text(value));
+        }
+        Ok(Self::new(names.iter().zip(columns).collect()))
+    }
+}
+
+/// What a column of CSV holds, as far as its values have been seen.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Kind {
+    Unknown,
+    Whole,
+    Number,
+    Text,
+}
+
+impl Kind {
+    /// The kind that the name alone decides, so that it does not depend on the values.
+    fn of_name(name: &str) -> Self {
+        match name {
+            "src" | "dst" | "from" | "to" | "link" | "rail" | "what" | "policy" | "metric"
+            | "baseline" | "verdict" | "error" | "run" => Self::Text,
+            "utilisation" | "mean" | "low" | "high" | "slowdown" => Self::Number,
+            _ if name.ends_with("_ns") || name.contains("_ns.") || name.ends_with("_mean") => {
+                Self::Number
+            }
+            _ => Self::Unknown,
+        }
+    }
+
+    fn see(&mut self, value: &str) {
+        let of_value = match value {
+            "" => Self::Unknown,
+            _ if value.parse::<i64>().is_ok() => Self::Whole,
+            _ if value.parse::<f64>().is_ok() => Self::Number,
+            _ => Self::Text,
+        };
+        *self = of_value.max(*self);
+    }
+
+    fn column(self) -> Column {
+        match self {
+            Self::Unknown | Self::Whole => Column::whole(),
+            Self::Number => Column::number(),
+            Self::Text => Column::text(),
+        }
+    }
+}
+
+#[pymethods]
+impl Table {
+    /// The names of the columns.
+    #[getter]
+    fn column_names(&self) -> Vec<String> {
+        self.batch.schema().fields().iter().map(|field| field.name().clone()).collect()
+    }
+
+    #[getter]
+    fn num_rows(&self) -> usize {
+        self.batch.num_rows()
+    }
+
+    fn __len__(&self) -> usize {
+        self.batch.num_rows()
+    }
+
+    /// The values of a column as a list; a missing one is None.
+    fn __getitem__<'py>(&self, py: Python<'py>, name: &str) -> PyResult<Bound<'py, PyList>> {
+        let Some(column) = self.batch.column_by_name(name) else {
+            let names = self.column_names().join(", ");
+            let reason = format!("the table has no column '{name}'; it has {names}");
+            return Err(PyKeyError::new_err(reason));
+        };
+        values(py, column)
+    }
+
+    /// Every column as a list, by name.
+    fn to_dict<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        let all = PyDict::new(py);
+        for (field, column) in self.batch.schema().fields().iter().zip(self.batch.columns()) {
+            all.set_item(field.name(), values(py, column)?)?;
+        }
+        Ok(all)
+    }
+
+    /// Arrow's PyCapsule protocol: the types of the columns.
+    fn __arrow_c_schema__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyCapsule>> {
+        let schema = FFI_ArrowSchema::try_from(self.batch.schema().as_ref());
+        let schema = schema.map_err(|error| failure::results(error).raise(py))?;
+        PyCapsule::new_with_value(py, schema, c"arrow_schema")
+    }
+
+    /// Arrow's PyCapsule protocol: the columns, which are not copied.
+    #[pyo3(signature = (requested_schema=None))]
+    fn __arrow_c_stream__<'py>(
+        &self,
+        py: Python<'py>,
+        requested_schema: Option<Bound<'py, PyAny>>,
+    ) -> PyResult<Bound<'py, PyCapsule>> {
+        // The protocol lets a producer ignore the request for other types.
+        drop(requested_schema);
+        let batches = RecordBatchIterator::new([Ok(self.batch.clone())], self.batch.schema());
+        let stream = FFI_ArrowArrayStream::new(Box::new(batches));
+        PyCapsule::new_with_value(py, stream, c"arrow_array_stream")
+    }
+
+    fn __repr__(&self) -> String {
+        let columns = self.column_names().join(", ");
+        format!("<evenkeel.Table of {} rows: {columns}>", self.batch.num_rows())
+    }
+}
+
+fn values<'py>(py: Python<'py>, column: &ArrayRef) -> PyResult<Bound<'py, PyList>> {
+    // Lists are made of iterators of a known length.
+    match column.data_type() {
+        DataType::Int64 => PyList::new(py, column.as_primitive::<Int64Type>()),
+        DataType::Float64 => PyList::new(py, column.as_primitive::<Float64Type>()),
+        _ => PyList::new(py, column.as_string::<i32>()),
+    }
+}

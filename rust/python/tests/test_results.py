@@ -1,0 +1,155 @@
+"""Results: attributes, tables in other libraries, HTML, figures."""
+
+from __future__ import annotations
+
+import json
+import pickle
+import xml.etree.ElementTree as xml
+
+import pytest
+from conftest import SMALL, pandas_3
+
+import evenkeel
+
+pyarrow = pytest.importorskip("pyarrow")
+
+RECORDED = SMALL + '[record]\nevery = "1us"\n'
+
+
+@pytest.fixture(scope="module")
+def run():
+    return evenkeel.run(SMALL)
+
+
+@pytest.fixture(scope="module")
+def recorded():
+    return evenkeel.run(RECORDED, policy="reps")
+
+
+@pytest.fixture(scope="module")
+def rails():
+    return evenkeel.run("examples/rails-failure.toml")
+
+
+def test_the_keys_of_the_contract_are_attributes(run):
+    values = json.loads(run.json())
+    assert set(values) == set(run)
+    for key, value in values.items():
+        attribute = getattr(run, key)
+        assert value == (attribute.to_dict() if isinstance(value, dict) else attribute), key
+    assert run.fct_ns.p99 == run["fct_ns"]["p99"] == values["fct_ns"]["p99"]
+    assert run.completed and run.incomplete is None
+    assert run.to_dict() == values
+    with pytest.raises(AttributeError, match="its values are"):
+        run.cct
+    with pytest.raises(AttributeError, match="cannot be changed"):
+        run.cct_ns = 1
+    assert pickle.loads(pickle.dumps(run)).cct_ns == run.cct_ns
+    assert "cct_ns" in dir(run) and "cct_ns=" in repr(run)
+
+
+def test_flows_and_links_are_tables(run):
+    flows = pyarrow.table(run.tables.flows)
+    assert flows.num_rows == run.flows == 8 * 7
+    assert flows.schema.field("start_ns").type == pyarrow.float64()
+    assert flows.schema.field("bytes").type == pyarrow.int64()
+    assert max(flows["fct_ns"].to_pylist()) == run.fct_ns.max
+    links = pyarrow.table(run.tables["links"])
+    assert links.num_rows == 2 * run.links
+    assert max(links["bytes"].to_pylist()) == run.link_bytes_max
+    assert list(run.tables) == ["flows", "links"]
+
+
+def test_tables_have_the_values_of_the_files(run, recorded, rails, tmp_path):
+    pandas = pytest.importorskip("pandas")
+    for index, result in enumerate([run, recorded, rails]):
+        folder = tmp_path / str(index)
+        result.save(folder)
+        for name, table in result.tables.items():
+            file = pandas.read_csv(folder / f"{name}.csv", comment="#")
+            ours = pyarrow.table(table).to_pandas()
+            pandas.testing.assert_frame_equal(ours, file, check_dtype=False, rtol=0)
+            assert len(ours) > 0, name
+
+
+def test_time_series_and_operations_are_tables(recorded, rails):
+    assert {"ports", "queue_pairs", "paths"} <= set(recorded.tables)
+    times = recorded.tables.ports["time_ns"]
+    assert times == sorted(times) and times[-1] <= recorded.cct_ns + 1000
+    assert set(rails.tables) == {"operations", "timeline"}
+    rows = len(rails["operations"]) * len(rails["rails"])
+    assert rails.tables.operations.num_rows == rows
+    with pytest.raises(evenkeel.ArgumentError, match=r"\[record\]"):
+        evenkeel.run(SMALL).tables.ports
+
+
+def test_columns_are_passed_on_without_a_copy(run):
+    table = run.tables.flows
+    first, second = pyarrow.table(table), pyarrow.table(table)
+    for column in ("bytes", "fct_ns", "src"):
+        addresses = [it[column].chunk(0).buffers()[-1].address for it in (first, second)]
+        assert addresses[0] == addresses[1], "both see the memory of the results"
+    # The memory outlives the objects that it came from.
+    expected = table["fct_ns"]
+    del table, second
+    assert first["fct_ns"].to_pylist() == expected
+    schema = pyarrow.schema(run.tables.flows)
+    assert schema == first.schema
+
+
+def test_pandas_polars_and_duckdb_take_tables(run):
+    frame = pandas_3().DataFrame.from_arrow(run.tables.flows)
+    assert frame["bytes"].sum() == 8 * 7 * (frame["bytes"].iloc[0])
+    polars = pytest.importorskip("polars")
+    assert polars.DataFrame(run.tables.flows)["fct_ns"].max() == run.fct_ns.max
+    duckdb = pytest.importorskip("duckdb")
+    flows = pyarrow.table(run.tables.flows)
+    found = duckdb.sql("select src, max(fct_ns) from flows group by src").fetchall()
+    assert len(found) == flows["src"].combine_chunks().unique().__len__()
+
+
+def test_a_run_that_does_not_complete_is_a_result():
+    late = SMALL.replace("[topology]", 'time_limit = "5us"\n[topology]', 1)
+    run = evenkeel.run(late)
+    assert not run.completed and run.cct_ns is None
+    assert "reached its time limit" in run.incomplete
+    assert None in run.tables.flows["completed_ns"]
+    assert "reached its time limit" in run._repr_html_()
+    comparison = evenkeel.compare(late, ["ecmp", "spray"])
+    assert not comparison.completed and len(comparison.incomplete) == 2
+
+
+def test_html_is_well_formed_and_has_the_numbers(run, recorded, rails):
+    comparison = evenkeel.compare(SMALL, ["ecmp", "spray"], seeds=2)
+    sweep = evenkeel.sweep(
+        {"run": [{"name": "a", "over": {"policy": ["ecmp", "spray"]}}], "scenario": SMALL_TABLE}
+    )
+    for result in [run, recorded, rails, comparison, sweep]:
+        root = xml.fromstring(f"<div>{result._repr_html_()}</div>")
+        assert len(root.findall(".//tr")) > 2
+    assert "bound" in run._repr_html_() and "spray" in comparison._repr_html_()
+    assert str(comparison).count("\n") > 3 and "runs" in repr(comparison)
+    # A name is text, not markup.
+    named = evenkeel.run(SMALL, name="a<b>")._repr_html_()
+    assert "a&lt;b&gt;" in named and "<b>" not in named
+
+
+SMALL_TABLE = {
+    "topology": {"leaves": 2, "spines": 2, "hosts_per_leaf": 4},
+    "workload": {"kind": "all-to-all", "bytes": "64KB"},
+}
+
+
+def test_figures_are_svg(run, recorded, tmp_path):
+    figures = recorded.plot()
+    names = [figure.name for figure in figures]
+    assert any(name.startswith("queues") for name in names), names
+    for figure in figures:
+        assert xml.fromstring(figure._repr_svg_()).tag.endswith("svg")
+    figures["completion-cdf"].save(tmp_path / "cdf.svg")
+    assert (tmp_path / "cdf.svg").read_text().startswith("<svg")
+    both = evenkeel.plot(run, recorded)
+    assert "by-policy" in [figure.name for figure in both]
+    with pytest.raises(KeyError, match="there are"):
+        both["absent"]
+    assert evenkeel.compare(SMALL, ["ecmp", "spray"], seeds=2).plot()[0].svg

@@ -1,0 +1,146 @@
+"""The same scenario gives the same results as on the command line, byte for byte."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from conftest import EXAMPLES, ROOT, SMALL, without_costs
+
+import evenkeel
+
+#: Runs of less than a second or so, one of each world and kind.
+RUNS = [
+    "idle-path",
+    "incast-32",
+    "lossless-incast",
+    "link-failure",
+    "recording",
+    "chakra-ring",
+    "chakra-streaming",
+    "two-jobs",
+    "flapping-link",
+    "rails-failure",
+    "goal-dissemination",
+]
+
+FLUID = SMALL.replace("[topology]", 'fidelity = "fluid"\n[topology]', 1)
+
+
+@pytest.mark.filterwarnings("ignore::evenkeel.EvenkeelWarning")
+@pytest.mark.parametrize("name", RUNS)
+def test_a_run_gives_the_same_summary_and_the_same_files(name, command_line, tmp_path):
+    path = f"examples/{name}.toml"
+    theirs, ours = tmp_path / "theirs", tmp_path / "ours"
+    printed = command_line("run", path, "--json", "--out", theirs)
+    run = evenkeel.run(path, out=ours)
+    costs = re.compile(r',"(wall_s|peak_rss_bytes)":[^,}]*')
+    assert costs.sub("", run.json()) == costs.sub("", printed.rstrip("\n"))
+    names = sorted(file.name for file in theirs.iterdir())
+    assert sorted(file.name for file in ours.iterdir()) == names
+    for file in names:
+        if file != "summary.json":
+            assert (ours / file).read_bytes() == (theirs / file).read_bytes(), file
+
+
+def test_a_fluid_run_is_the_same(command_line, tmp_path):
+    path = tmp_path / "fluid.toml"
+    path.write_text(FLUID)
+    with pytest.warns(evenkeel.EvenkeelWarning):
+        run = evenkeel.run(path)
+    printed = command_line("run", path, "--json")
+    assert without_costs(run.json()) == without_costs(printed)
+
+
+def test_threads_change_no_byte():
+    one, two = (evenkeel.run(SMALL, threads=threads) for threads in (1, 2))
+    assert without_costs(one.json()) == without_costs(two.json())
+    assert one.tables.flows.to_dict() == two.tables.flows.to_dict()
+
+
+def test_a_comparison_is_the_same(command_line):
+    policies = ["ecmp", "spray", "ethereal"]
+    path = "examples/incast-32.toml"
+    arguments = ["compare", path, "--policies", ",".join(policies), "--seeds", "2"]
+    ours = evenkeel.compare(path, policies, seeds=2)
+    assert without_costs(ours.json()) == without_costs(command_line(*arguments, "--json"))
+    csv = command_line(*arguments, "--format", "csv")
+    table = ours.statistics.to_dict()
+    assert ",".join(table) == csv.splitlines()[0]
+    assert len(ours.statistics) == len(csv.splitlines()) - 1
+
+
+def test_a_comparison_of_rails_is_the_same(command_line):
+    path = "examples/rails-failure.toml"
+    ours = evenkeel.compare(path, ["nezha", "even"])
+    theirs = command_line("compare", path, "--policies", "nezha,even", "--json")
+    assert without_costs(ours.json()) == without_costs(theirs)
+
+
+STUDY = """
+[scenario.topology]
+leaves = 2
+spines = 2
+hosts_per_leaf = 2
+[[run]]
+name = "sizes"
+seeds = 2
+[run.over]
+policy = ["ecmp", "spray"]
+"workload.bytes" = ["64KB", "256KB"]
+"""
+
+
+def test_a_sweep_is_the_same(command_line, tmp_path):
+    study = tmp_path / "study.toml"
+    study.write_text(STUDY)
+    theirs, ours = tmp_path / "theirs", tmp_path / "ours"
+    command_line("sweep", study, "--out", theirs)
+    sweep = evenkeel.sweep(STUDY, out=ours)
+    assert (ours / "results.csv").read_bytes() == (theirs / "results.csv").read_bytes()
+    assert len(sweep) == 8 and not sweep.errors
+    assert sweep.table["policy"] == ["ecmp"] * 4 + ["spray"] * 4
+    assert all(run.cct_ns > 0 for run in sweep.runs)
+
+
+def test_bound_and_qps_are_the_same(command_line):
+    path = "examples/all-to-all-256.toml"
+    bound = evenkeel.bound(path)
+    assert without_costs(str_of(bound)) == without_costs(command_line("bound", path, "--json"))
+    assert bound.by
+    qps = evenkeel.qps(path, policy="subflow-8")
+    theirs = command_line("qps", path, "--policy", "subflow-8", "--json")
+    assert without_costs(str_of(qps)) == without_costs(theirs)
+
+
+def str_of(record):
+    import json
+
+    return json.dumps(record.to_dict())
+
+
+@pytest.mark.parametrize("path", sorted(EXAMPLES.glob("*.toml")), ids=lambda path: path.stem)
+def test_every_example_is_checked_with_the_same_line(path, command_line):
+    import warnings
+
+    relative = path.relative_to(ROOT)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", evenkeel.EvenkeelWarning)
+        assert str(evenkeel.check(relative)) == command_line("check", relative).rstrip("\n")
+
+
+@pytest.mark.filterwarnings("ignore::evenkeel.EvenkeelWarning")
+def test_an_experiment_of_the_hpcc_family_is_the_same(command_line, tmp_path):
+    config = "ns3-module/examples/hpcc/config.txt"
+    theirs, ours = tmp_path / "theirs", tmp_path / "ours"
+    printed = command_line("hpcc", config, "--lb", "spray", "--json", "--out", theirs)
+    run = evenkeel.hpcc(config, lb="spray", out=ours)
+    assert without_costs(run.json()) == without_costs(printed)
+    names = sorted(file.name for file in theirs.iterdir())
+    assert sorted(file.name for file in ours.iterdir()) == names
+    assert (ours / "fct.txt").read_bytes() == (theirs / "fct.txt").read_bytes()
+    # The same as text, whose paths are relative to the working folder.
+    folder = "ns3-module/examples/hpcc/"
+    files = {"topology": folder + "topology.txt", "flows": folder + "flow.txt"}
+    text = (ROOT / config).read_text()
+    assert evenkeel.hpcc(text, lb="spray", **files).cct_ns == run.cct_ns
