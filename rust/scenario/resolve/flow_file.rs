@@ -29,9 +29,11 @@ pub(super) fn goal(
 ) -> Result<ResolvedWorkload, ScenarioError> {
     let key = section.file.key();
     let file = read(site, &section.file, "schedule.goal")?;
-    let schedule = schedule::read(&file.text, &file.name, (*section.compute).into())
+    let layout = section.layout.map(Into::into);
+    let options = schedule::Options { compute: (*section.compute).into(), layout };
+    let schedule = schedule::read(&file.text, &file.name, options)
         .map_err(|error| site.context.fault(key, Fault::Goal(error)))?;
-    enough_hosts(site, key, &file, schedule.ranks)?;
+    enough_hosts(site, key, &file, schedule.hosts)?;
     Ok(ResolvedWorkload { workload: schedule.workload, warnings: schedule.warnings })
 }
 

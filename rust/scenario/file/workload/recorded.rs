@@ -6,6 +6,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use crate::scenario::input::section::{Form, Value, named, section};
 use crate::workload::Compute;
+use crate::workload::goal::Layout;
 
 section! {
     /// `kind = "flows"`.
@@ -22,6 +23,9 @@ section! {
         file?: String = "required",
         /// Whether computations of a host run one at a time.
         compute: ComputeName = ComputeName::default(),
+        /// What a rank is: a node, whose host `rank x NICs + nic` is one of its NICs (version 1), or
+        /// a GPU, host `rank` (version 2).
+        layout?: LayoutName = "`node-nic` if some `nic` is above 0, with a warning, and else `gpu`",
     }
 }
 
@@ -51,6 +55,27 @@ impl From<ComputeName> for Compute {
         match name {
             ComputeName::Serial => Self::Serial,
             ComputeName::Parallel => Self::Parallel,
+        }
+    }
+}
+
+/// What the ranks of a GOAL schedule are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum LayoutName {
+    /// GPUs with a NIC each.
+    Gpu,
+    /// Nodes with several NICs.
+    NodeNic,
+}
+
+named! { LayoutName }
+
+impl From<LayoutName> for Layout {
+    fn from(name: LayoutName) -> Self {
+        match name {
+            LayoutName::Gpu => Self::Gpu,
+            LayoutName::NodeNic => Self::NodeNic,
         }
     }
 }
