@@ -21,8 +21,9 @@
 //! and the tag has no other receives there. `requires` depends on the end of an operation,
 //! `irequires` on its start. All messages between two hosts share a queue pair. \[inferred\]
 //! Calculations of one `cpu` (default 0) run one at a time, as in LogGOPSim (`nexto` of a host and
-//! processor): of those that are ready the first in the file runs first; with [`Compute::Parallel`],
-//! only dependencies order them. [`Layout`] has the host of a rank and a `nic`.
+//! processor): of those that are ready the first in the file runs first; with
+//! [`Compute::Parallel`], only dependencies order them. [`Layout`] has the host of a rank and a
+//! `nic`.
 
 mod build;
 mod error;
@@ -42,8 +43,8 @@ const MAX_RANKS: u32 = 1 << 24;
 /// What the ranks of a schedule are.
 ///
 /// Source: ATLAHS, whose first schedules (V1) have a rank for each node and the GPU as `nic`
-/// (`--unique-nic` of its generator), and whose later ones (V2, spcl/atlahs#18) a rank for each GPU.
-/// No version is written in a file.
+/// (`--unique-nic` of its generator), and whose later ones (V2, spcl/atlahs#18) a rank for each
+/// GPU. No version is written in a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Layout {
     /// V2: a rank is a GPU with a NIC of its own, rank i is host i, and `nic` changes nothing.

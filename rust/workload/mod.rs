@@ -12,6 +12,8 @@ mod incast;
 mod job;
 mod permutation;
 mod shift;
+#[cfg(feature = "fabric")]
+pub mod simccl;
 mod start_jitter;
 mod step_after;
 #[cfg(feature = "fabric")]

@@ -71,9 +71,9 @@ impl Place {
                  share one NIC"
             )],
             (None, nics) => vec![format!(
-                "line {line} has nic {nic}: each of the {} ranks is read as a node with {nics} NICs, \
-                 {hosts} hosts in all; write layout = \"node-nic\" if so, or layout = \"gpu\" if a \
-                 rank is one host",
+                "line {line} has nic {nic}: each of the {} ranks is read as a node with {nics} \
+                 NICs, {hosts} hosts in all; write layout = \"node-nic\" if so, or \
+                 layout = \"gpu\" if a rank is one host",
                 file.ranks
             )],
             (Some(Layout::NodeNic), _) => Vec::new(),

@@ -77,8 +77,8 @@ pub enum GoalFault {
     NothingOpen,
     /// A wildcard stands where there is none.
     #[error(
-        "-1 (any) is only for the source of a recv; a number from 0 on is expected here, also for a \
-         tag"
+        "-1 (any) is only for the source of a recv; a number from 0 on is expected here, also for \
+         a tag"
     )]
     Any,
     /// Sender and receiver are the same rank.

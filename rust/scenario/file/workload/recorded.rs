@@ -6,6 +6,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use crate::scenario::input::section::{Form, Value, named, section};
 use crate::workload::Compute;
+use crate::workload::connection_matrix::StartUnit;
 use crate::workload::goal::Layout;
 
 section! {
@@ -23,9 +24,19 @@ section! {
         file?: String = "required",
         /// Whether computations of a host run one at a time.
         compute: ComputeName = ComputeName::default(),
-        /// What a rank is: a node, whose host `rank x NICs + nic` is one of its NICs (version 1), or
-        /// a GPU, host `rank` (version 2).
+        /// What a rank is: a node, whose host `rank x NICs + nic` is one of its NICs (version 1),
+        /// or a GPU, host `rank` (version 2).
         layout?: LayoutName = "`node-nic` if some `nic` is above 0, with a warning, and else `gpu`",
+    }
+}
+
+section! {
+    /// `kind = "simccl"`.
+    pub struct SimcclSection {
+        /// The flow file, relative to the scenario's file.
+        file?: String = "required",
+        /// The collective of the file, by its name there.
+        collective?: String = "the only one",
     }
 }
 
@@ -34,6 +45,31 @@ section! {
     pub struct ConnectionMatrixSection {
         /// The connection matrix, relative to the scenario's file.
         file?: String = "required",
+        /// The unit of `start` in the file, in which the programs of htsim differ: microseconds, as
+        /// in uet-htsim, or picoseconds, as in `htsim_ndp`, in csg-htsim and from `gen_*.py`.
+        start_unit: StartUnitName = StartUnitName::default(),
+    }
+}
+
+/// The unit of the starts of a connection matrix.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum StartUnitName {
+    /// Microseconds.
+    #[default]
+    Us,
+    /// Picoseconds.
+    Ps,
+}
+
+named! { StartUnitName }
+
+impl From<StartUnitName> for StartUnit {
+    fn from(name: StartUnitName) -> Self {
+        match name {
+            StartUnitName::Us => Self::Microseconds,
+            StartUnitName::Ps => Self::Picoseconds,
+        }
     }
 }
 
