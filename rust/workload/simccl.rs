@@ -25,7 +25,7 @@ use std::collections::BTreeMap;
 
 use csv::{ReaderBuilder, StringRecord};
 
-use super::graph::{GraphFault, GraphTask, TaskGraph};
+use super::graph::{GraphFault, TaskGraph};
 use super::{Message, Workload};
 use crate::ids::HostId;
 use crate::units::{Bytes, Time};
