@@ -54,7 +54,7 @@ struct Place {
 
 impl Place {
     fn of(file: &GoalFile, layout: Option<Layout>) -> Result<Self, LineFault> {
-        let highest = file.operations.iter().max_by_key(|it| it.operation.nic());
+        let highest = file.operations.iter().rev().max_by_key(|it| it.operation.nic());
         let Some(highest) = highest.filter(|it| it.operation.nic() > 0) else {
             return Ok(Self { nics: 1, warnings: Vec::new() });
         };
