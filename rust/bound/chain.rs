@@ -20,6 +20,8 @@ pub(super) fn earliest_starts(workload: &Workload, paths: &IdlePaths) -> Vec<u12
     starts.resize(workload.messages.len() + workload.delays.len(), 0);
     let mut unmet = workload.waits_for.clone();
     let mut ready: Vec<usize> = (0..unmet.len()).filter(|task| unmet[*task] == 0).collect();
+    // When the dependencies are met of delays that wait for some of them.
+    let mut met: BTreeMap<TaskId, Vec<u128>> = BTreeMap::new();
     while let Some(task) = ready.pop() {
         let id = TaskId(u32::try_from(task).expect("ids are 32 bits"));
         let (own, other) = ends(workload, paths, id);
@@ -28,12 +30,20 @@ pub(super) fn earliest_starts(workload: &Workload, paths: &IdlePaths) -> Vec<u12
             // At the sender a dependent waits for the completion, elsewhere for the delivery.
             let elapsed = if workload.host_of(dependent) == host { own } else { other };
             let gap = if workload.delay(dependent).is_some() { Span::ZERO } else { workload.gap };
-            let dependent = dependent.index();
             let start = starts[task] + elapsed + u128::from(gap.as_ps());
-            starts[dependent] = starts[dependent].max(start);
-            unmet[dependent] -= 1;
-            if unmet[dependent] == 0 {
-                ready.push(dependent);
+            let index = dependent.index();
+            if workload.starts_after.contains_key(&dependent) {
+                met.entry(dependent).or_default().push(start);
+            } else {
+                starts[index] = starts[index].max(start);
+            }
+            unmet[index] -= 1;
+            if unmet[index] == 0 {
+                if let Some(mut met) = met.remove(&dependent) {
+                    met.sort_unstable();
+                    starts[index] = met[workload.awaited_by(dependent).max(1) as usize - 1];
+                }
+                ready.push(index);
             }
         }
     }

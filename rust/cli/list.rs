@@ -73,7 +73,7 @@ const TOPOLOGIES: [[&str; 3]; 4] = [
 ];
 
 /// The kinds of workload that are not collectives. A test checks that scenarios accept the names.
-const WORKLOADS: [[&str; 3]; 8] = [
+const WORKLOADS: [[&str; 3]; 9] = [
     ["permutation", "Every host sends to another host, drawn at random", "common practice"],
     ["shift", "Host i sends to host i + shift (tornado)", "Dally and Towles, 2003, section 3.2"],
     ["incast", "fan_in hosts send to one", "common practice"],
@@ -85,6 +85,7 @@ const WORKLOADS: [[&str; 3]; 8] = [
     ["chakra", "Execution traces of MLCommons, .et files", "Sridharan et al., Chakra, 2023"],
     ["goal", "A schedule of LogGOPSim and ATLAHS", "Hoefler et al., LogGOPSim, 2010"],
     ["connection-matrix", "A connection matrix of htsim", "htsim, connection_matrix.cpp"],
+    ["simccl", "A collective as SimCCL's model of NCCL sends it", "Wang et al., SimAI, 2025"],
     [
         "training",
         "Iterations of a transformer: tensor, pipeline, data and expert parallel (list models)",

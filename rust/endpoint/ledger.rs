@@ -102,7 +102,7 @@ pub struct Ledger {
 
 impl Ledger {
     pub(super) fn new(workload: &Workload) -> Self {
-        let waits = |task: usize| workload.waits_for.get(task).copied().unwrap_or(0);
+        let waits = |task: usize| workload.awaited_by(TaskId(task as u32));
         let count = workload.messages.len();
         let mut progress = Pages::default();
         for message in 0..count {
@@ -385,8 +385,10 @@ impl Ledger {
             Some(delay) => &mut self.delays_wait_for[delay as usize],
             None => &mut self.progress_mut(MessageId(task.0)).waits_for,
         };
-        *waits -= 1;
-        *waits == 0
+        // A delay that waits for some of its dependencies has started when the others are met.
+        let Some(left) = waits.checked_sub(1) else { return false };
+        *waits = left;
+        left == 0
     }
 
     /// Start and completion of every message that has completed and is not discarded, in order of

@@ -1,13 +1,14 @@
 //! The start and the completion time of each job of a run.
 
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
 use std::ops::Range;
 
 use serde::Serialize;
 
 use crate::fabric::{Outcome, Setup};
-use crate::ids::TaskId;
 use crate::units::{Bytes, Span, Time};
-use crate::workload::{Job, Workload};
+use crate::workload::{Job, Task, Workload};
 
 /// The results of a job. Times are nanoseconds with picoseconds as decimals.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -82,36 +83,43 @@ impl Ends {
         ends
     }
 
-    /// Computes the ends of delays from the ends of their dependencies, in topological order.
+    /// Computes the ends of delays from those of their dependencies, in order of time.
     fn propagate(&mut self, workload: &Workload) {
-        let ids = || (0..self.completed.len() as u32).map(TaskId);
-        let mut open = workload.waits_for.clone();
-        open.resize(self.completed.len(), 0);
-        let mut ready: Vec<TaskId> = ids().filter(|id| open[id.index()] == 0).collect();
-        // Until a delay is ready, its entry is the latest end of the dependencies seen so far.
-        while let Some(id) = ready.pop() {
-            if let Some(delay) = workload.delay(id) {
-                let begin = self.completed[id.index()];
-                let end =
-                    if begin == Time::NEVER { begin } else { begin.saturating_add(delay.span) };
-                self.completed[id.index()] = end;
-            }
-            for &after in workload.dependents_of(id) {
-                if let Some(delay) = workload.delay(after) {
-                    let received = workload
-                        .messages
-                        .get(id.index())
-                        .is_some_and(|message| message.dst == delay.host);
-                    let end = if received {
-                        self.delivered[id.index()]
-                    } else {
-                        self.completed[id.index()]
-                    };
-                    self.completed[after.index()] = self.completed[after.index()].max(end);
+        self.completed[self.messages..].fill(Time::NEVER);
+        let mut open: Vec<u32> = workload.tasks().map(|task| workload.awaited_by(task)).collect();
+        let mut ended = BinaryHeap::new();
+        for task in workload.tasks() {
+            match workload.task(task) {
+                Task::Message(_, message) => {
+                    let index = task.index();
+                    let mut dependents = workload.dependents_of(task).iter();
+                    if dependents.any(|&after| workload.delay(after).is_some()) {
+                        ended.push(Reverse((self.delivered[index], task, message.dst)));
+                        ended.push(Reverse((self.completed[index], task, message.src)));
+                    }
                 }
-                open[after.index()] -= 1;
-                if open[after.index()] == 0 {
-                    ready.push(after);
+                Task::Delay(delay) if open[task.index()] == 0 => {
+                    self.completed[task.index()] = Time::ZERO.saturating_add(delay.span);
+                    ended.push(Reverse((self.completed[task.index()], task, delay.host)));
+                }
+                Task::Delay(_) => {}
+            }
+        }
+        while let Some(Reverse((now, task, host))) = ended.pop() {
+            if now == Time::NEVER {
+                break;
+            }
+            let is_message = workload.message(task).is_some();
+            for &after in workload.dependents_of(task) {
+                let Some(delay) = workload.delay(after) else { continue };
+                let left = &mut open[after.index()];
+                if *left == 0 || (is_message && delay.host != host) {
+                    continue;
+                }
+                *left -= 1;
+                if *left == 0 {
+                    self.completed[after.index()] = now.saturating_add(delay.span);
+                    ended.push(Reverse((self.completed[after.index()], after, delay.host)));
                 }
             }
         }

@@ -65,6 +65,11 @@ fn connection_matrix() {
     fuzz("connection_matrix", bodies::connection_matrix);
 }
 
+#[test]
+fn simccl() {
+    fuzz("simccl", bodies::simccl);
+}
+
 /// Runs a target with its seeds and with mutations of them; a failure prints its input.
 fn fuzz(target: &str, body: fn(&[u8])) {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("rust/fuzz/corpus").join(target);

@@ -183,6 +183,41 @@ fn flows_of_a_connection_matrix_follow_each_other() {
 }
 
 #[test]
+fn a_receive_from_any_source_takes_the_message_that_arrives_first() {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("examples/goal-nodes.toml");
+    let outcome = run(&Scenario::load(&path, &Overrides::default()).unwrap());
+    let flow = |src: u32| outcome.flows.iter().find(|flow| flow.src.0 == src).expect("a flow");
+    // Node 2 (host 4) sends at once and node 1 (host 2) after 100 us; the second NIC of node 0
+    // answers the first message, to the second NIC of node 1.
+    assert_eq!(flow(2).start, Time::ZERO + Span::from_us(100));
+    assert_eq!((flow(1).start, flow(1).dst.0), (flow(4).delivered, 3));
+}
+
+#[test]
+fn each_completion_of_a_multishot_trigger_starts_the_next_message() {
+    let path =
+        Path::new(env!("CARGO_MANIFEST_DIR")).join("examples/connection-matrix-multishot.toml");
+    let outcome = run(&Scenario::load(&path, &Overrides::default()).unwrap());
+    let flow = |bytes: u64| {
+        let mut flows = outcome.flows.iter();
+        flows.find(|flow| flow.bytes.get() == bytes).expect("a flow")
+    };
+    let [first, second, third, fourth] = [1, 4, 8, 2].map(|mb| flow(mb * 1_000_000));
+    let start = Time::ZERO + Span::from_us(5);
+    assert_eq!((first.start, second.start), (start, start));
+    assert!(first.completed < second.completed, "the shorter one completes first");
+    assert_eq!((third.start, fourth.start), (first.completed, second.completed));
+}
+
+#[test]
+fn a_ring_of_simccl_takes_the_time_of_the_collective() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("examples");
+    let simccl = Scenario::load(&folder.join("simccl-ring.toml"), &Overrides::default()).unwrap();
+    let text = one_leaf(4, "kind = \"ring-all-reduce\"\nbytes = \"1MB\"\n");
+    assert_eq!(run(&simccl).cct, Some(cct(&folder, &text)));
+}
+
+#[test]
 fn the_example_s_traces_are_a_ring() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("examples");
     let path = folder.join("chakra-ring.toml");

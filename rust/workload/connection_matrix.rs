@@ -11,29 +11,63 @@
 //! trigger id 1 oneshot
 //! ```
 //!
-//! Node i is host i; every connection has its own stream. `start` is in picoseconds, truncated to
-//! a whole number. A connection activates its `send_done_trigger` when it completes at the sender,
-//! and its `recv_done_trigger` when it is delivered. Connections that a trigger starts begin at
-//! once, at any host. A `barrier` starts them after `count` activations, other triggers after one.
-//! A trigger with more activations, which would start connections by whichever activation comes
-//! first or several times, is refused: here every connection is sent exactly once, after all of
-//! its dependencies. `prio` is read and ignored.
+//! Node i is host i; every connection has its own stream. [`StartUnit`] has the unit of `start`,
+//! whose decimals are cut off, as in htsim. A line with `msg` and the `id` of an earlier line is
+//! another message of that connection (uet-htsim with `-conn_reuse`), in the same stream.
+//!
+//! A connection activates its `send_done_trigger` when it completes at the sender, and its
+//! `recv_done_trigger` when it is delivered. Connections that a trigger starts begin at once, at
+//! any host. A `oneshot` starts all of its connections at its only activation, a `barrier` after
+//! `count` activations, and a `multishot` one of them, in order of the file, at each activation.
+//! Triggers with another number of activations than they need are refused: htsim stops at them, or
+//! never starts some of the connections. `prio` is read and ignored.
 
 mod error;
+mod trigger;
 
 use std::collections::BTreeMap;
 
 use super::graph::{GraphFault, GraphTask, TaskGraph};
 use super::{Message, Workload};
 use crate::ids::HostId;
-use crate::units::{Bytes, Span, Time};
+use crate::units::{Bytes, Time};
 pub use error::{MatrixError, MatrixFault};
+use trigger::{Multishot, Trigger, TriggerEnd};
 
 /// Maximum number of nodes of a matrix: 2^24.
 const MAX_NODES: u64 = 1 << 24;
 
 /// The latest start, in picoseconds: 100,000 s, the longest span of a scenario.
 const LATEST_START: u64 = 100_000_000_000_000_000;
+
+/// A start in microseconds from which it seems to be one in picoseconds: 1 s, as experiments of
+/// htsim are shorter. \[inferred\]
+const SUSPECT_START: Time = Time::from_ps(1_000_000_000_000);
+
+/// The unit of start times. A matrix does not give it, and the programs of htsim differ.
+///
+/// Source: uet-htsim 40ccb05 and csg-htsim 841d9e7, where `connection_matrix.cpp` reads a number
+/// and the transport of a program gives it its unit.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum StartUnit {
+    /// Microseconds: `htsim_uec`, `htsim_eqds` and `htsim_roce` of uet-htsim, `htsim_swift` of both
+    /// trees, and the matrices with starts in uet-htsim's tree.
+    #[default]
+    Microseconds,
+    /// Picoseconds: `htsim_ndp` of both trees, `htsim_eqds` of csg-htsim, and what the scripts
+    /// `gen_*.py` of both trees write. (Their `htsim_hpcc`, and `htsim_roce` of csg-htsim, start
+    /// every connection at time zero.)
+    Picoseconds,
+}
+
+impl StartUnit {
+    const fn picoseconds(self) -> u64 {
+        match self {
+            Self::Microseconds => 1_000_000,
+            Self::Picoseconds => 1,
+        }
+    }
+}
 
 /// A connection matrix as a workload.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -50,9 +84,9 @@ pub struct Matrix {
 ///
 /// # Errors
 /// Fails with the first fault and its line.
-pub fn read(text: &str, file: &str) -> Result<Matrix, MatrixError> {
+pub fn read(text: &str, file: &str, unit: StartUnit) -> Result<Matrix, MatrixError> {
     let at = |line, fault| MatrixError { file: file.to_owned(), line, fault };
-    let mut reader = MatrixReader::default();
+    let mut reader = MatrixReader { unit, ..MatrixReader::default() };
     let mut last = 1;
     for (line, text) in (1..).zip(text.lines()) {
         let tokens: Vec<&str> = text.split_whitespace().collect();
@@ -71,37 +105,72 @@ type LineFault = (usize, MatrixFault);
 /// The contents of the lines read so far.
 #[derive(Debug, Default)]
 struct MatrixReader {
+    unit: StartUnit,
     nodes: Option<u32>,
     announced: Option<u64>,
     connections: Vec<ConnectionLine>,
-    /// Lines of connections by their ids.
+    /// The first message of each connection with an id, as an index into `connections`.
     ids: BTreeMap<u64, usize>,
     triggers: BTreeMap<u64, Trigger>,
+    /// The first line with a start that has decimals other than 0.
+    cut: Option<usize>,
 }
 
 #[derive(Debug)]
 struct ConnectionLine {
     line: usize,
     message: Message,
+    words: ConnectionWords,
+}
+
+/// The words of a connection's line after its nodes.
+#[derive(Debug, Clone, Copy, Default)]
+struct ConnectionWords {
+    /// In picoseconds.
+    start: Option<u64>,
+    /// The start has decimals other than 0.
+    is_cut: bool,
+    size: Option<u64>,
+    id: Option<u64>,
+    /// It has the word `msg`.
+    is_message: bool,
     /// The trigger that starts it.
     started_by: Option<u64>,
     send_done: Option<u64>,
     receive_done: Option<u64>,
 }
 
-/// A trigger, with its line in the file.
-#[derive(Debug, Clone, Copy)]
-struct Trigger {
-    line: usize,
-    /// Number of activations before it starts connections.
-    count: u64,
-}
-
-/// The end of a connection that a trigger starts or that activates it.
-#[derive(Debug, Clone, Copy)]
-struct TriggerEnd {
-    task: GraphTask,
-    host: HostId,
+impl ConnectionWords {
+    /// Reads the word at `index` with its value; the number of tokens that they are.
+    fn read(
+        &mut self,
+        tokens: &[&str],
+        index: usize,
+        unit: StartUnit,
+    ) -> Result<usize, MatrixFault> {
+        match tokens[index] {
+            "start" => {
+                self.start = Some(start(tokens, index, unit)?);
+                let decimals =
+                    tokens[index + 1].split_once('.').map_or("", |(_, decimals)| decimals);
+                self.is_cut = decimals.bytes().any(|digit| digit != b'0');
+            }
+            "size" => self.size = Some(value(tokens, index, u64::MAX)?),
+            "id" => self.id = Some(id(tokens, index)?),
+            "msg" => {
+                // Its number, which need not be there, changes nothing.
+                self.is_message = true;
+                let number = tokens.get(index + 1).is_some_and(|it| it.parse::<i64>().is_ok());
+                return if number { id(tokens, index).map(|_| 2) } else { Ok(1) };
+            }
+            "trigger" => self.started_by = Some(id(tokens, index)?),
+            "send_done_trigger" => self.send_done = Some(id(tokens, index)?),
+            "recv_done_trigger" => self.receive_done = Some(id(tokens, index)?),
+            "prio" => drop(value(tokens, index, u64::MAX)?),
+            other => return Err(MatrixFault::Word(other.to_owned())),
+        }
+        Ok(2)
+    }
 }
 
 impl MatrixReader {
@@ -117,7 +186,7 @@ impl MatrixReader {
             "Failures" if value(tokens, 0, u64::MAX)? == 0 => {}
             "Failures" | "failure" => return Err(MatrixFault::Failures),
             "trigger" => {
-                let (id, trigger) = trigger(line, tokens)?;
+                let (id, trigger) = Trigger::read(line, tokens)?;
                 if let Some(first) = self.triggers.insert(id, trigger) {
                     return Err(MatrixFault::TriggerTwice { id, first: first.line });
                 }
@@ -134,43 +203,54 @@ impl MatrixReader {
         if src == dst {
             return Err(MatrixFault::ToItself(src));
         }
-        let (mut start, mut size) = (None, None);
-        let (mut started_by, mut send_done, mut receive_done) = (None, None, None);
+        let mut words = ConnectionWords::default();
         let mut index = 1;
         while index < tokens.len() {
-            match tokens[index] {
-                "start" => start = Some(picoseconds(tokens, index)?),
-                "size" => size = Some(value(tokens, index, u64::MAX)?),
-                "id" => {
-                    let id = id(tokens, index)?;
-                    if let Some(first) = self.ids.insert(id, line) {
-                        return Err(MatrixFault::IdTwice { id, first });
-                    }
-                }
-                "trigger" => started_by = Some(id(tokens, index)?),
-                "send_done_trigger" => send_done = Some(id(tokens, index)?),
-                "recv_done_trigger" => receive_done = Some(id(tokens, index)?),
-                "prio" => drop(value(tokens, index, u64::MAX)?),
-                other => return Err(MatrixFault::Word(other.to_owned())),
-            }
-            index += 2;
+            index += words.read(tokens, index, self.unit)?;
         }
-        if start.is_some() == started_by.is_some() {
+        let ConnectionWords { start, size, id, is_message, .. } = words;
+        if start.is_some() == words.started_by.is_some() {
             return Err(MatrixFault::Start);
         }
-        let message = Message {
-            src: HostId(src),
-            dst: HostId(dst),
-            bytes: match size.ok_or(MatrixFault::NoSize)? {
-                0 => return Err(MatrixFault::Unbounded),
-                size => Bytes::new(size),
-            },
-            stream: self.connections.len() as u32,
-            start: Time::from_ps(start.unwrap_or(0)),
+        let bytes = match size.ok_or(MatrixFault::NoSize)? {
+            0 => return Err(MatrixFault::Unbounded),
+            size => Bytes::new(size),
         };
-        let connection = ConnectionLine { line, message, started_by, send_done, receive_done };
-        self.connections.push(connection);
+        if words.is_cut {
+            self.cut = self.cut.or(Some(line));
+        }
+        let (src, dst) = (HostId(src), HostId(dst));
+        let stream = self.stream(id, is_message, [src, dst])?;
+        let start = Time::from_ps(start.unwrap_or(0));
+        let message = Message { src, dst, bytes, stream, start };
+        self.connections.push(ConnectionLine { line, message, words });
         Ok(())
+    }
+
+    /// The stream of a message: that of its connection.
+    fn stream(
+        &mut self,
+        id: Option<u64>,
+        is_message: bool,
+        ends: [HostId; 2],
+    ) -> Result<u32, MatrixFault> {
+        let own = self.connections.len();
+        let first = match (id, is_message) {
+            (None, false) => own,
+            (None, true) => return Err(MatrixFault::MessageWithoutId),
+            (Some(id), _) => *self.ids.entry(id).or_insert(own),
+        };
+        let Some(connection) = self.connections.get(first) else { return Ok(own as u32) };
+        let ConnectionLine { line: first, message, .. } = connection;
+        let id = id.unwrap_or_default();
+        if !is_message {
+            return Err(MatrixFault::IdTwice { id, first: *first });
+        }
+        if [message.src, message.dst] != ends {
+            let [src, dst] = [message.src.0, message.dst.0];
+            return Err(MatrixFault::OtherEnds { id, first: *first, src, dst });
+        }
+        Ok(message.stream)
     }
 
     fn node(&self, text: &str) -> Result<u32, MatrixFault> {
@@ -199,7 +279,28 @@ impl MatrixReader {
                 (line, MatrixFault::Cycle)
             }
         })?;
-        Ok(Matrix { nodes, workload, warnings: Vec::new() })
+        Ok(Matrix { nodes, workload, warnings: self.warnings() })
+    }
+
+    fn warnings(&self) -> Vec<String> {
+        let mut warnings = Vec::new();
+        if let Some(line) = self.cut {
+            warnings.push(format!(
+                "line {line} has a start with decimals, which are cut off, as in htsim"
+            ));
+        }
+        let late = |it: &&ConnectionLine| it.message.start >= SUSPECT_START;
+        if self.unit == StartUnit::Microseconds
+            && let Some(late) = self.connections.iter().find(late)
+        {
+            warnings.push(format!(
+                "line {} starts after {} us; if its start is in picoseconds, as htsim's gen_*.py \
+                 write it, set start_unit = \"ps\"",
+                late.line,
+                late.message.start.as_ps() / self.unit.picoseconds()
+            ));
+        }
+        warnings
     }
 
     /// Makes the connections that a trigger starts depend on those that activate it.
@@ -212,34 +313,25 @@ impl MatrixReader {
         let mut started: BTreeMap<u64, Vec<TriggerEnd>> = BTreeMap::new();
         for (connection, &task) in self.connections.iter().zip(tasks) {
             let Message { src, dst, .. } = connection.message;
-            let ends = [(connection.send_done, src), (connection.receive_done, dst)];
+            let ConnectionWords { send_done, receive_done, started_by, .. } = connection.words;
+            let ends = [(send_done, src), (receive_done, dst)];
             for (id, host) in ends {
                 if let Some(id) = id {
                     self.check_trigger(id, connection.line)?;
                     activations.entry(id).or_default().push(TriggerEnd { task, host });
                 }
             }
-            if let Some(id) = connection.started_by {
+            if let Some(id) = started_by {
                 self.check_trigger(id, connection.line)?;
                 started.entry(id).or_default().push(TriggerEnd { task, host: src });
             }
         }
+        let mut multishot = Multishot::default();
         for (id, starts) in started {
             let trigger = self.triggers[&id];
             let by = activations.get(&id).map_or(&[][..], Vec::as_slice);
-            if by.len() as u64 != trigger.count {
-                let (count, found) = (trigger.count, by.len());
-                return Err((trigger.line, MatrixFault::Activations { id, count, found }));
-            }
-            // A message may only depend on tasks of its own host, so the trigger is a delay of
-            // zero length there, and so is each activation at the host of its connection.
-            let gate = graph.delay(starts[0].host, Span::ZERO);
-            for end in by {
-                let activation = graph.delay(end.host, Span::ZERO);
-                graph.wait(end.task, activation);
-                graph.wait(activation, gate);
-            }
-            starts.iter().for_each(|end| graph.wait(gate, end.task));
+            let added = trigger.add(id, [by, starts.as_slice()], graph, &mut multishot);
+            added.map_err(|fault| (trigger.line, fault))?;
         }
         Ok(())
     }
@@ -248,31 +340,6 @@ impl MatrixReader {
         let known = self.triggers.contains_key(&id);
         if known { Ok(()) } else { Err((line, MatrixFault::NoTrigger(id))) }
     }
-}
-
-/// Parses `trigger id N oneshot`, `multishot`, or `barrier count M` into an id and the trigger.
-fn trigger(line: usize, tokens: &[&str]) -> Result<(u64, Trigger), MatrixFault> {
-    let (mut trigger_id, mut count, mut kind) = (None, None, None);
-    let mut index = 1;
-    while index < tokens.len() {
-        match tokens[index] {
-            "id" => trigger_id = Some(id(tokens, index)?),
-            "count" => count = Some(value(tokens, index, u64::MAX)?),
-            word @ ("oneshot" | "multishot" | "barrier") => {
-                kind = Some(word);
-                index += 1;
-                continue;
-            }
-            other => return Err(MatrixFault::Word(other.to_owned())),
-        }
-        index += 2;
-    }
-    let trigger_id = trigger_id.ok_or(MatrixFault::Trigger)?;
-    let count = match (kind.ok_or(MatrixFault::Trigger)?, count) {
-        ("barrier", count) => count.ok_or(MatrixFault::Trigger)?,
-        _ => 1,
-    };
-    Ok((trigger_id, Trigger { line, count }))
 }
 
 /// Parses the number after the word at `index`, which must be at most `max`.
@@ -292,15 +359,16 @@ fn id(tokens: &[&str], index: usize) -> Result<u64, MatrixFault> {
     if id == 0 { Err(MatrixFault::Zero(tokens[index].to_owned())) } else { Ok(id) }
 }
 
-/// Parses a start time; its decimals are truncated.
-fn picoseconds(tokens: &[&str], index: usize) -> Result<u64, MatrixFault> {
+/// Parses a start time in picoseconds; its decimals are cut off.
+fn start(tokens: &[&str], index: usize, unit: StartUnit) -> Result<u64, MatrixFault> {
+    let latest = LATEST_START / unit.picoseconds();
     let text = tokens.get(index + 1).copied().unwrap_or("");
     let (whole, fraction) = text.split_once('.').unwrap_or((text, ""));
     if !fraction.bytes().all(|byte| byte.is_ascii_digit()) {
-        return value(tokens, index, LATEST_START);
+        return value(tokens, index, latest);
     }
     let whole = if whole.is_empty() && !fraction.is_empty() { "0" } else { whole };
-    value(&[tokens[index], whole], 0, LATEST_START)
+    Ok(value(&[tokens[index], whole], 0, latest)? * unit.picoseconds())
 }
 
 #[cfg(test)]

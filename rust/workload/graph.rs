@@ -56,6 +56,8 @@ pub(super) struct TaskGraph {
     lanes: Vec<(u32, Lane)>,
     /// Pairs of a task and one that depends on it.
     waits: Vec<(GraphTask, GraphTask)>,
+    /// Delays that start when some of their dependencies are met, with how many.
+    starts_after: Vec<(GraphTask, u32)>,
 }
 
 impl TaskGraph {
@@ -79,6 +81,11 @@ impl TaskGraph {
     /// `after` is at its sender, and its delivery where `after` is at its receiver.
     pub(super) fn wait(&mut self, before: GraphTask, after: GraphTask) {
         self.waits.push((before, after));
+    }
+
+    /// Makes a delay start when `count` of its dependencies are met, whichever are met first.
+    pub(super) fn start_after(&mut self, delay: GraphTask, count: u32) {
+        self.starts_after.push((delay, count));
     }
 
     /// The numbers of messages and of delays.
@@ -153,6 +160,8 @@ impl TaskGraph {
                 self.waits.push((place.task(TaskId(before)), entrances[after.index()]));
             }
         }
+        let some = other.starts_after.iter().map(|(&task, &count)| (place.task(task), count));
+        self.starts_after.extend(some);
         place
     }
 
@@ -197,6 +206,8 @@ impl TaskGraph {
                 workload.lanes[delay as usize] = Some(lane);
             }
         }
+        workload.starts_after =
+            self.starts_after.iter().map(|&(delay, count)| (id(delay), count)).collect();
         let stuck = cyclic_tasks(&workload);
         if stuck.is_empty() {
             return Ok(workload);
@@ -211,13 +222,17 @@ impl TaskGraph {
 
 /// The tasks that never start because they are on a dependency cycle, or depend on one.
 fn cyclic_tasks(workload: &Workload) -> Vec<TaskId> {
-    let mut open = workload.waits_for.clone();
+    let mut open: Vec<u32> = workload.tasks().map(|task| workload.awaited_by(task)).collect();
     let ids = || (0..workload.waits_for.len() as u32).map(TaskId);
     let mut ready: Vec<TaskId> = ids().filter(|id| open[id.index()] == 0).collect();
     while let Some(task) = ready.pop() {
         for after in workload.dependents_of(task) {
-            open[after.index()] -= 1;
-            if open[after.index()] == 0 {
+            let left = &mut open[after.index()];
+            if *left == 0 {
+                continue;
+            }
+            *left -= 1;
+            if *left == 0 {
                 ready.push(*after);
             }
         }
@@ -269,5 +284,18 @@ mod tests {
             graph.message(flow(0, HostId(0), HostId(1), Bytes::new(u64::MAX)));
         }
         assert_eq!(graph.finish(), Err(GraphFault::TooManyBytes));
+    }
+
+    #[test]
+    fn a_delay_that_waits_for_some_is_on_no_cycle_through_the_others() {
+        let mut graph = TaskGraph::default();
+        let tasks: Vec<GraphTask> = (0..3).map(|_| graph.delay(HostId(0), Span::ZERO)).collect();
+        for (before, after) in [(0, 1), (1, 2), (2, 1)] {
+            graph.wait(tasks[before], tasks[after]);
+        }
+        graph.start_after(tasks[1], 1);
+        let workload = graph.finish().unwrap();
+        assert_eq!(workload.waits_for, [0, 2, 1]);
+        assert_eq!([0, 1, 2].map(|task| workload.awaited_by(TaskId(task))), [0, 1, 1]);
     }
 }

@@ -12,6 +12,8 @@ mod incast;
 mod job;
 mod permutation;
 mod shift;
+#[cfg(feature = "fabric")]
+pub mod simccl;
 mod start_jitter;
 mod step_after;
 #[cfg(feature = "fabric")]
@@ -31,6 +33,7 @@ pub use step_after::StepAfter;
 #[cfg(feature = "fabric")]
 pub(crate) use text_file::read_text;
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use crate::ids::{HostId, MessageId, TaskId};
@@ -113,6 +116,9 @@ pub struct Workload {
     pub first_dependent: Vec<u32>,
     /// The dependents of all tasks, grouped by the task that they depend on.
     pub dependents: Vec<TaskId>,
+    /// Delays that start when some of their dependencies are met, with how many: whichever are met
+    /// first. Every other task waits for all of them.
+    pub starts_after: BTreeMap<TaskId, u32>,
     /// Computing time of a sender between the last dependency of a message and its start. It does
     /// not apply to delays.
     pub gap: Span,
@@ -218,6 +224,12 @@ impl Workload {
     /// The lane of a delay; `None` if it has none, or if the task is a message.
     pub fn lane(&self, task: TaskId) -> Option<Lane> {
         *self.lanes.get(task.index().checked_sub(self.messages.len())?)?
+    }
+
+    /// The number of dependencies that a task waits for.
+    pub(crate) fn awaited_by(&self, task: TaskId) -> u32 {
+        let all = self.waits_for.get(task.index()).copied().unwrap_or(0);
+        self.starts_after.get(&task).map_or(all, |&some| some.min(all))
     }
 
     /// The tasks that depend on `task`.

@@ -43,12 +43,13 @@ impl StepAfter {
                 (met_by, *after)
             }));
         }
-        let Workload { messages, mut delays, mut lanes, gap, jobs, .. } = workload;
+        let Workload { messages, mut delays, mut lanes, gap, jobs, starts_after, .. } = workload;
         delays.append(&mut completions);
         if !lanes.is_empty() {
             lanes.resize(delays.len(), None);
         }
-        Workload { lanes, gap, jobs, ..Workload::with_delays(messages, delays, &dependencies) }
+        let told = Workload::with_delays(messages, delays, &dependencies);
+        Workload { lanes, gap, jobs, starts_after, ..told }
     }
 }
 

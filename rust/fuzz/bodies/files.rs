@@ -8,7 +8,8 @@ use evenkeel::hpcc;
 use evenkeel::scenario::{Overrides, Scenario};
 use evenkeel::topology;
 use evenkeel::workload::chakra::{self, Options, Streaming, TraceSource, Traces};
-use evenkeel::workload::{Compute, Workload, connection_matrix, goal, hpcc_flows};
+use evenkeel::workload::connection_matrix::StartUnit;
+use evenkeel::workload::{Workload, connection_matrix, goal, hpcc_flows, simccl};
 
 /// Inputs with numbers of this many digits are skipped: thousands of hosts or switches are valid,
 /// but too slow to build for each input.
@@ -153,8 +154,8 @@ fn read_traces(files: &MemoryFiles, ranks: u32) -> Option<Workload> {
 /// A GOAL schedule.
 pub fn goal(data: &[u8]) {
     let Ok(text) = std::str::from_utf8(data) else { return };
-    match goal::read(text, "schedule.goal", Compute::Serial) {
-        Ok(schedule) => expect_hosts(&schedule.workload, schedule.ranks),
+    match goal::read(text, "schedule.goal", goal::Options::default()) {
+        Ok(schedule) => expect_hosts(&schedule.workload, schedule.hosts),
         Err(error) => expect_message(&error.to_string()),
     }
 }
@@ -162,8 +163,17 @@ pub fn goal(data: &[u8]) {
 /// A connection matrix of htsim.
 pub fn connection_matrix(data: &[u8]) {
     let Ok(text) = std::str::from_utf8(data) else { return };
-    match connection_matrix::read(text, "flows.cm") {
+    match connection_matrix::read(text, "flows.cm", StartUnit::default()) {
         Ok(matrix) => expect_hosts(&matrix.workload, matrix.nodes),
+        Err(error) => expect_message(&error.to_string()),
+    }
+}
+
+/// A flow file of SimCCL.
+pub fn simccl(data: &[u8]) {
+    let Ok(text) = std::str::from_utf8(data) else { return };
+    match simccl::read(text, "flows.csv", None) {
+        Ok(flows) => expect_hosts(&flows.workload, flows.ranks),
         Err(error) => expect_message(&error.to_string()),
     }
 }

@@ -10,6 +10,7 @@ use crate::workload::chakra::ChakraError;
 use crate::workload::connection_matrix::MatrixError;
 use crate::workload::goal::GoalError;
 use crate::workload::hpcc_flows::FlowFileError;
+use crate::workload::simccl::SimcclError;
 use crate::workload::training::TrainingError;
 
 /// A fault and its position. Prints as `file:line:column: fault` and the line with a caret.
@@ -183,6 +184,9 @@ pub enum Fault {
     /// A connection matrix, which has a place of its own.
     #[error(transparent)]
     ConnectionMatrix(#[from] MatrixError),
+    /// A flow file of SimCCL, which has a place of its own.
+    #[error(transparent)]
+    Simccl(#[from] SimcclError),
     /// A topology file, which has a place of its own.
     #[error(transparent)]
     TopologyFile(#[from] HpccTopologyError),

@@ -1,14 +1,14 @@
-//! `[workload] kind = "flows"`, `"goal"`, `"connection-matrix"`: workloads from files of other
-//! projects.
+//! `[workload] kind = "flows"`, `"goal"`, `"connection-matrix"`, `"simccl"`: workloads from files
+//! of other projects.
 
 use super::site::{ResolvedWorkload, Site};
 use crate::scenario::file::workload::recorded::{
-    ConnectionMatrixSection, FlowsSection, GoalSection,
+    ConnectionMatrixSection, FlowsSection, GoalSection, SimcclSection,
 };
 use crate::scenario::input::context::FileText;
 use crate::scenario::input::error::{Fault, ScenarioError};
 use crate::scenario::input::located::{Key, Located};
-use crate::workload::{connection_matrix, goal as schedule, hpcc_flows};
+use crate::workload::{connection_matrix, goal as schedule, hpcc_flows, simccl as nccl};
 
 /// Reads the flow file of a section.
 pub(super) fn flows(
@@ -29,9 +29,11 @@ pub(super) fn goal(
 ) -> Result<ResolvedWorkload, ScenarioError> {
     let key = section.file.key();
     let file = read(site, &section.file, "schedule.goal")?;
-    let schedule = schedule::read(&file.text, &file.name, (*section.compute).into())
+    let layout = section.layout.map(Into::into);
+    let options = schedule::Options { compute: (*section.compute).into(), layout };
+    let schedule = schedule::read(&file.text, &file.name, options)
         .map_err(|error| site.context.fault(key, Fault::Goal(error)))?;
-    enough_hosts(site, key, &file, schedule.ranks)?;
+    enough_hosts(site, key, &file, schedule.hosts)?;
     Ok(ResolvedWorkload { workload: schedule.workload, warnings: schedule.warnings })
 }
 
@@ -42,10 +44,23 @@ pub(super) fn connection_matrix(
 ) -> Result<ResolvedWorkload, ScenarioError> {
     let key = section.file.key();
     let file = read(site, &section.file, "flows.cm")?;
-    let matrix = connection_matrix::read(&file.text, &file.name)
+    let matrix = connection_matrix::read(&file.text, &file.name, (*section.start_unit).into())
         .map_err(|error| site.context.fault(key, Fault::ConnectionMatrix(error)))?;
     enough_hosts(site, key, &file, matrix.nodes)?;
     Ok(ResolvedWorkload { workload: matrix.workload, warnings: matrix.warnings })
+}
+
+/// Reads a collective of the SimCCL file of a section.
+pub(super) fn simccl(
+    site: &Site<'_>,
+    section: &SimcclSection,
+) -> Result<ResolvedWorkload, ScenarioError> {
+    let key = section.file.key();
+    let file = read(site, &section.file, "ncclFlowModel_detailed_flows.csv")?;
+    let flows = nccl::read(&file.text, &file.name, section.collective.as_deref())
+        .map_err(|error| site.context.fault(key, Fault::Simccl(error)))?;
+    enough_hosts(site, key, &file, flows.ranks)?;
+    Ok(ResolvedWorkload { workload: flows.workload, warnings: flows.warnings })
 }
 
 /// Reads the file that the section names; `example` is the name in the error if it names none.

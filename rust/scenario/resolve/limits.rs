@@ -145,6 +145,7 @@ fn largest_key(section: &WorkloadSection) -> Located<String> {
         WorkloadKeys::Flows(section) => file(&section.file),
         WorkloadKeys::Goal(section) => file(&section.file),
         WorkloadKeys::ConnectionMatrix(section) => file(&section.file),
+        WorkloadKeys::Simccl(section) => file(&section.file),
         WorkloadKeys::Chakra(section) => file(&section.file),
         WorkloadKeys::Training(_) => None,
     };

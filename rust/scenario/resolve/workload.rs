@@ -29,6 +29,7 @@ pub(super) fn resolve(
         WorkloadKeys::Flows(section) => flow_file::flows(&site, section),
         WorkloadKeys::Goal(section) => flow_file::goal(&site, section),
         WorkloadKeys::ConnectionMatrix(section) => flow_file::connection_matrix(&site, section),
+        WorkloadKeys::Simccl(section) => flow_file::simccl(&site, section),
         WorkloadKeys::Chakra(section) => trace_file::resolve(&site, section),
         WorkloadKeys::Training(section) => training::resolve(&site, section),
     }?;

@@ -119,6 +119,13 @@ pub enum ChakraFault {
         /// The type or range that the attribute must have.
         expected: &'static str,
     },
+    /// A node of a collective has a size, but not what is done with it.
+    #[error(
+        "a collective with comm_size but without comm_type; give the node comm_type, 0 \
+         (all-reduce) to 9 (barrier), or, if it is only the host's call of a collective, remove \
+         comm_size"
+    )]
+    NoCollective,
     /// The schema has no such collective.
     #[error("unknown comm_type {0}; expected 0 (all-reduce) to 9 (barrier)")]
     UnknownCollective(i128),

@@ -24,8 +24,8 @@
 //!   rank, as in ASTRA-sim: the result of an all-gather has that size times the number of ranks. A
 //!   rank's node completes when all messages to the rank are delivered and all of its own are
 //!   complete. In a group of one rank it takes the recorded duration. Roots are the first rank of
-//!   the group. \[inferred\] A collective node without `comm_type` is the host's call of the
-//!   collective, which takes its duration.
+//!   the group. \[inferred\] A collective node with neither `comm_type` nor `comm_size` is
+//!   the host's call of the collective, which takes its duration.
 //!
 //! Files are read node by node, and unpacked (gzip) while they are read. [`read`] builds a
 //! workload, which takes about 50 bytes per node, 8 per dependency, and all messages. Traces

@@ -110,6 +110,9 @@ impl<R: BufRead> NodeReader<R> {
             kind::COLLECTIVE => {
                 // Without a type it is the host's call of the collective, not the communication.
                 let Some(operation) = integer(node, "comm_type")? else {
+                    if bytes.is_some() {
+                        return Err(ChakraFault::NoCollective);
+                    }
                     let lane = lane(node, options)?;
                     return Ok(NodeAction::Delay { span: duration, lane });
                 };

@@ -1,8 +1,8 @@
 //! The protobuf messages of a Chakra file, with the fields that a simulation needs.
 //!
-//! Source: MLCommons Chakra, `schema/protobuf/et_def.proto`: the field numbers. The definitions are
-//! written by hand, so that no protobuf compiler is needed; readers skip fields that are missing
-//! here.
+//! Source: MLCommons Chakra, `schema/protobuf/et_def.proto`, from 0.0.4 to the main branch of May
+//! 2026 (21585d8): the field numbers, which all of them share. The definitions are written by hand,
+//! so that no protobuf compiler is needed; readers skip fields that are missing here.
 
 use prost::{Message, Oneof};
 

@@ -210,6 +210,10 @@ fn faults_of_a_file() -> Vec<(Vec<Vec<u8>>, String)> {
         (vec![file(&[node(1, 8, &[])])], format!("{head}node 1, byte 8: unknown type 8")),
         (vec![file(&[call(3, 10, &[])])], format!("{head}node 3, byte 8: unknown comm_type 10")),
         (
+            vec![file(&[with(node(3, kind::COLLECTIVE, &[]), &[("comm_size", 4_000)])])],
+            format!("{head}node 3, byte 8: a collective with comm_size but without comm_type"),
+        ),
+        (
             vec![file(&[node(3, kind::SEND, &[])])],
             format!("{head}node 3, byte 8: attribute comm_size is missing"),
         ),

@@ -28,6 +28,15 @@ pub enum NotATrace {
         /// Host of the delay.
         host: HostId,
     },
+    /// A delay starts when some of its dependencies are met.
+    #[error(
+        "{host} waits for whichever of several messages arrives first (a receive from any source, \
+         or a multishot trigger); in a trace a node waits for all of its dependencies"
+    )]
+    Some {
+        /// Host of the delay.
+        host: HostId,
+    },
 }
 
 /// A workload, ready to be written rank by rank. Rank i is host i.
@@ -73,8 +82,11 @@ impl<'a> Traces<'a> {
     /// The traces of `workload`, for the ranks up to the last host that takes part in it.
     ///
     /// # Errors
-    /// Fails if a task depends on a delay of another host.
+    /// Fails if a task depends on a delay of another host, or on some of several tasks.
     pub fn of(workload: &'a Workload) -> Result<Self, NotATrace> {
+        if let Some((&task, _)) = workload.starts_after.first_key_value() {
+            return Err(NotATrace::Some { host: workload.host_of(task) });
+        }
         let hosts = workload.messages.iter().map(|message| message.src.max(message.dst));
         let last = hosts.chain(workload.delays.iter().map(|delay| delay.host)).max();
         let ranks = last.map_or(0, |last| last.index() + 1);

@@ -34,8 +34,9 @@ pub enum MatrixFault {
     Line(String),
     /// A word of a connection or a trigger is unknown.
     #[error(
-        "unknown word '{0}'; a connection has id, start, trigger, size, prio, send_done_trigger \
-         and recv_done_trigger, a trigger has id, oneshot, multishot, barrier and count"
+        "unknown word '{0}'; a connection has id, msg, start, trigger, size, prio, \
+         send_done_trigger and recv_done_trigger, a trigger has id, oneshot, multishot, barrier \
+         and count"
     )]
     Word(String),
     /// A value is not a whole number, or out of range.
@@ -63,7 +64,7 @@ pub enum MatrixFault {
     #[error("a connection from node {0} to itself; its nodes must differ")]
     ToItself(u32),
     /// A connection has both or none of a start time and a trigger.
-    #[error("a connection has either 'start PICOSECONDS' or 'trigger ID'")]
+    #[error("a connection has either 'start TIME' or 'trigger ID'")]
     Start,
     /// A connection has no size.
     #[error("size is missing; write for example 'size 2000000', in bytes")]
@@ -72,12 +73,32 @@ pub enum MatrixFault {
     #[error("size 0 is htsim's flow without an end, which never completes; write its bytes")]
     Unbounded,
     /// Two connections have the same id.
-    #[error("duplicate connection id {id}; it is used in line {first}")]
+    #[error(
+        "duplicate connection id {id}; it is used in line {first} (write 'msg' after it for \
+         another message of that connection)"
+    )]
     IdTwice {
         /// The id that both connections have.
         id: u64,
         /// Line of the first connection.
         first: usize,
+    },
+    /// A message names no connection.
+    #[error("msg without id; write 'id N msg' for a message of connection N")]
+    MessageWithoutId,
+    /// A message of a connection is between other nodes.
+    #[error(
+        "connection id {id} is from node {src} to node {dst} in line {first}; its messages are, too"
+    )]
+    OtherEnds {
+        /// The id of the connection.
+        id: u64,
+        /// Line of its first message.
+        first: usize,
+        /// Its sender.
+        src: u32,
+        /// Its receiver.
+        dst: u32,
     },
     /// Two triggers have the same id.
     #[error("duplicate trigger id {id}; it is used in line {first}")]
@@ -106,6 +127,19 @@ pub enum MatrixFault {
         id: u64,
         /// Activations that it needs.
         count: u64,
+        /// Connections that activate it.
+        found: usize,
+    },
+    /// A multishot trigger has too few activations.
+    #[error(
+        "trigger {id} starts one of its {starts} connections at each activation, but only {found} \
+         connections activate it; the others never start"
+    )]
+    NeverStarted {
+        /// Id of the trigger.
+        id: u64,
+        /// Connections that it starts.
+        starts: usize,
         /// Connections that activate it.
         found: usize,
     },

@@ -75,8 +75,11 @@ pub enum GoalFault {
     /// An operation or a requirement belongs to no rank.
     #[error("outside of 'rank N {{' and '}}'")]
     NothingOpen,
-    /// A rank or a tag is a wildcard.
-    #[error("-1 (any) is not available; write the rank or the tag")]
+    /// A wildcard stands where there is none.
+    #[error(
+        "-1 (any) is only for the source of a recv; a number from 0 on is expected here, also for \
+         a tag"
+    )]
     Any,
     /// Sender and receiver are the same rank.
     #[error("a message from rank {0} to itself; its ranks must differ")]
@@ -111,6 +114,75 @@ pub enum GoalFault {
         dst: u32,
         /// The tag of the receive.
         tag: u32,
+    },
+    /// Sends to a rank that receives from any source are more than its receives.
+    #[error(
+        "rank {dst}, which receives tag {tag} from any source, has fewer receives than there are \
+         sends of this tag to it"
+    )]
+    NoReceiveFromAny {
+        /// The rank that should receive.
+        dst: u32,
+        /// The tag of the send.
+        tag: u32,
+    },
+    /// Receives from any source are more than the sends to their rank.
+    #[error("no send to rank {dst} with tag {tag} is left for this receive from any source")]
+    NoSendFromAny {
+        /// The rank that receives.
+        dst: u32,
+        /// The tag of the receive.
+        tag: u32,
+    },
+    /// A rank receives a tag both from any source and from some source.
+    #[error(
+        "rank {dst} receives tag {tag} from any source here and from a given rank in line {other}; \
+         give either another tag, or all of them a source, or none"
+    )]
+    AnyAmongOthers {
+        /// The rank that receives.
+        dst: u32,
+        /// The tag of both.
+        tag: u32,
+        /// Line of the receive from a given rank.
+        other: usize,
+    },
+    /// A rank receives too often from any source.
+    #[error(
+        "rank {dst} receives tag {tag} more than {max} times from any source; give some of these \
+         messages and receives other tags"
+    )]
+    TooManyFromAny {
+        /// The rank that receives.
+        dst: u32,
+        /// The tag of the receives.
+        tag: u32,
+        /// The largest allowed number.
+        max: usize,
+    },
+    /// Receives from any source of one rank and tag are at several NICs.
+    #[error(
+        "nic {other}, but an earlier receive from any source of this tag has nic {first}; a send \
+         must know the NIC that it goes to, so they need the same nic, or different tags"
+    )]
+    NicsOfAny {
+        /// NIC of the first such receive.
+        first: u32,
+        /// NIC of this one.
+        other: u32,
+    },
+    /// A send and a receive that match have different sizes.
+    #[error(
+        "{found} B, but the send in line {send_line} that may be matched with it has {bytes} B; a \
+         send and its receive have the same size"
+    )]
+    Sizes {
+        /// Bytes of the operation in this line.
+        found: u64,
+        /// Bytes of the send.
+        bytes: u64,
+        /// Line of the send.
+        send_line: usize,
     },
     /// The dependencies have a cycle.
     #[error("this operation never starts: it depends on itself through others")]

@@ -5,6 +5,9 @@ use super::error::GoalFault;
 /// The longest computation, in nanoseconds: 100,000 s, the longest span of a scenario.
 const LONGEST_NS: u64 = 100_000_000_000_000;
 
+/// The highest `nic`: schedules in binary form have 8 bits for it.
+const HIGHEST_NIC: u64 = 255;
+
 /// The statement of a line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Statement<'a> {
@@ -32,16 +35,38 @@ pub(super) enum RequiredEvent {
 /// An operation of a rank.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum GoalOperation {
-    Calc { ns: u64, cpu: u32 },
-    Send { bytes: u64, peer: u64, tag: u32, nic: u64 },
-    Receive { peer: u64, tag: u32, nic: u64 },
+    Calc {
+        ns: u64,
+        cpu: u32,
+    },
+    Send {
+        bytes: u64,
+        peer: u32,
+        tag: u32,
+        nic: u32,
+    },
+    /// `peer` is `None` for a receive from any source.
+    Receive {
+        bytes: u64,
+        peer: Option<u32>,
+        tag: u32,
+        nic: u32,
+    },
 }
 
 impl GoalOperation {
-    pub(super) fn nic(&self) -> u64 {
+    pub(super) fn nic(&self) -> u32 {
         match *self {
             Self::Calc { .. } => 0,
             Self::Send { nic, .. } | Self::Receive { nic, .. } => nic,
+        }
+    }
+
+    /// The bytes of a send or a receive.
+    pub(super) fn bytes(&self) -> u64 {
+        match *self {
+            Self::Calc { .. } => 0,
+            Self::Send { bytes, .. } | Self::Receive { bytes, .. } => bytes,
         }
     }
 }
@@ -222,11 +247,16 @@ fn operation(word: &str, rest: &mut Tokens<'_, '_>) -> Result<GoalOperation, Goa
     let bytes = rest.number(u64::MAX)?;
     rest.expect("b")?;
     rest.expect(preposition)?;
-    let peer = rest.number(u64::MAX)?;
+    if preposition == "from" && rest.left.as_slice().first() == Some(&"-1") {
+        rest.next("a rank")?;
+        let Attributes { tag, nic, .. } = attributes(rest)?;
+        return Ok(GoalOperation::Receive { bytes, peer: None, tag, nic });
+    }
+    let peer = rest.number(u32::MAX.into())? as u32;
     let Attributes { tag, nic, .. } = attributes(rest)?;
     Ok(match preposition {
         "to" => GoalOperation::Send { bytes, peer, tag, nic },
-        _ => GoalOperation::Receive { peer, tag, nic },
+        _ => GoalOperation::Receive { bytes, peer: Some(peer), tag, nic },
     })
 }
 
@@ -234,7 +264,7 @@ fn operation(word: &str, rest: &mut Tokens<'_, '_>) -> Result<GoalOperation, Goa
 #[derive(Default)]
 struct Attributes {
     tag: u32,
-    nic: u64,
+    nic: u32,
     cpu: u32,
 }
 
@@ -244,7 +274,7 @@ fn attributes(rest: &mut Tokens<'_, '_>) -> Result<Attributes, GoalFault> {
     while let Some(name) = rest.left.next() {
         match *name {
             "tag" => attributes.tag = rest.number(u32::MAX.into())? as u32,
-            "nic" => attributes.nic = rest.number(u64::MAX)?,
+            "nic" => attributes.nic = rest.number(HIGHEST_NIC)? as u32,
             "cpu" => attributes.cpu = rest.number(u32::MAX.into())? as u32,
             other => return Err(unexpected(other, "tag, cpu, nic or the end of the line")),
         }

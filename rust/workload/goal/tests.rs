@@ -2,19 +2,20 @@
 
 use super::*;
 use crate::ids::TaskId;
-use crate::units::Bytes;
+use crate::units::{Bytes, Span};
+use crate::workload::Lane;
 
 const TWO: &str = "num_ranks 2 // a comment\n\nrank 0 {\nl1: calc 100 cpu 1\n/* l9: calc 7\n \
                    */ l2: send 10b to 1 tag 3 cpu 0 nic 0\nl2 requires l1\nl3: calc 5\n\
                    l3 irequires l2\n}\nrank 1 {\nrecv 10b from 0 tag 3\n}\n";
 
 fn error(text: &str) -> String {
-    read(text, "s.goal", Compute::Serial).unwrap_err().to_string()
+    read(text, "s.goal", Options::default()).unwrap_err().to_string()
 }
 
 #[test]
 fn a_schedule_becomes_messages_and_delays() {
-    let schedule = read(TWO, "s.goal", Compute::Serial).unwrap();
+    let schedule = read(TWO, "s.goal", Options::default()).unwrap();
     let workload = schedule.workload;
     assert_eq!((schedule.ranks, workload.messages.len()), (2, 1));
     assert_eq!(workload.messages[0].bytes, Bytes::new(10));
@@ -24,7 +25,8 @@ fn a_schedule_becomes_messages_and_delays() {
     assert_eq!(spans, [Span::from_ns(100), Span::from_ns(5), none, none]);
     // The calculations run on processors 1 and 0.
     assert_eq!(workload.lanes, [Some(Lane(1)), Some(Lane(0)), None, None]);
-    let parallel = read(TWO, "s.goal", Compute::Parallel).unwrap().workload;
+    let parallel = Options { compute: Compute::Parallel, ..Options::default() };
+    let parallel = read(TWO, "s.goal", parallel).unwrap().workload;
     assert!(parallel.lanes.is_empty());
     assert_eq!(workload.dependents_of(TaskId(1)), [TaskId(3)]);
     assert_eq!(workload.dependents_of(TaskId(3)), [TaskId(0), TaskId(2)]);
@@ -35,7 +37,7 @@ fn a_schedule_becomes_messages_and_delays() {
 fn sends_and_receives_of_a_pair_and_tag_match_in_order() {
     let text = "num_ranks 2\nrank 1 {\na: recv 1b from 0\nb: recv 2b from 0\n}\nrank 0 {\n\
                 send 1b to 1\nsend 2b to 1\n}\n";
-    let workload = read(text, "s.goal", Compute::Serial).unwrap().workload;
+    let workload = read(text, "s.goal", Options::default()).unwrap().workload;
     assert_eq!(workload.dependents_of(TaskId(0)), [TaskId(2)]);
     assert_eq!(workload.dependents_of(TaskId(1)), [TaskId(3)]);
 }
@@ -52,7 +54,9 @@ fn each_error_names_its_line_and_what_is_expected() {
         ("num_ranks 2\nrank 0 {\nput 5b to 1\n", "s.goal:3: expected num_ranks, rank, "),
         ("num_ranks 2\nrank 0 {\nsend 5 to 1\n", "s.goal:3: expected b, found 'to'"),
         ("num_ranks 2\nrank 0 {\nsend 5b to\n", "s.goal:3: expected a whole number, found the"),
-        ("num_ranks 2\nrank 0 {\nrecv 5b from -1\n", "s.goal:3: -1 (any) is not available"),
+        ("num_ranks 2\nrank 0 {\nsend 5b to -1\n", "s.goal:3: -1 (any) is only for the source"),
+        ("num_ranks 2\nrank 0 {\nrecv 5b from 1 tag -1\n", "s.goal:3: -1 (any) is only for"),
+        ("num_ranks 2\nrank 0 {\nsend 5b to 1 nic 256\n", "s.goal:3: 256 is too large; expected"),
         ("num_ranks 2\nrank 0 {\nsend 5b to 0\n", "s.goal:3: a message from rank 0 to itself"),
         ("num_ranks 2\nrank 0 {\na: calc 1\na: calc 2\n", "s.goal:4: duplicate label 'a'"),
         (
@@ -72,4 +76,83 @@ fn each_error_names_its_line_and_what_is_expected() {
         let message = error(text);
         assert!(message.starts_with(expected), "'{message}' should be '{expected}'");
     }
+}
+
+/// Three ranks, of which the first receives `receives`.
+fn gather(receives: &str) -> String {
+    format!(
+        "num_ranks 3\nrank 0 {{\n{receives}}}\nrank 1 {{\nsend 7b to 0 tag 5\n}}\nrank 2 {{\n\
+             send 7b to 0 tag 5\n}}\n"
+    )
+}
+
+#[test]
+fn receives_from_any_source_take_messages_in_order_of_arrival() {
+    let text = gather("a: recv 7b from -1 tag 5\nb: recv 7b from -1 tag 5\n");
+    let workload = read(&text, "s.goal", Options::default()).unwrap().workload;
+    // Messages 0 and 1, receives 2 and 3; the delays 4 and 5 end with the first and second arrival.
+    assert_eq!(workload.waits_for, [0, 0, 1, 1, 2, 2]);
+    for message in [0, 1] {
+        assert_eq!(workload.dependents_of(TaskId(message)), [TaskId(4), TaskId(5)]);
+    }
+    assert_eq!(workload.dependents_of(TaskId(4)), [TaskId(2)]);
+    assert_eq!(workload.dependents_of(TaskId(5)), [TaskId(3)]);
+    assert_eq!([4, 5].map(|task| workload.awaited_by(TaskId(task))), [1, 2]);
+}
+
+#[test]
+fn errors_of_matching_name_both_sides() {
+    for (receives, expected) in [
+        ("recv 7b from -1 tag 5\n", "s.goal:9: rank 0, which receives tag 5 from any source, has"),
+        (
+            "recv 7b from -1 tag 5\nrecv 7b from -1 tag 5\nrecv 7b from -1 tag 5\n",
+            "s.goal:5: no send to rank 0 with tag 5 is left",
+        ),
+        (
+            "recv 7b from 1 tag 5\nrecv 7b from -1 tag 5\n",
+            "s.goal:4: rank 0 receives tag 5 from any source here and from a given rank in line 3",
+        ),
+        (
+            "recv 7b from -1 tag 5\nrecv 8b from -1 tag 5\n",
+            "s.goal:4: 8 B, but the send in line 7 that may be matched with it has 7 B",
+        ),
+        ("recv 8b from 1 tag 5\nrecv 7b from 2 tag 5\n", "s.goal:3: 8 B, but the send in line 7"),
+        (
+            "recv 7b from -1 tag 5\nrecv 7b from -1 tag 5 nic 1\n",
+            "s.goal:4: nic 1, but an earlier receive from any source of this tag has nic 0",
+        ),
+    ] {
+        let message = error(&gather(receives));
+        assert!(message.starts_with(expected), "'{message}' should be '{expected}'");
+    }
+}
+
+#[test]
+fn a_rank_is_a_node_if_it_has_nics_or_a_host_as_the_layout_says() {
+    // Rank 1 answers from its second NIC what its first received.
+    let text = "num_ranks 2\nrank 0 {\na: send 9b to 1\nb: recv 9b from 1 nic 1\nc: calc 5\n\
+                c requires a\nd: send 9b to 1 tag 2 nic 1\nd requires a\n}\nrank 1 {\n\
+                a: recv 9b from 0\nb: send 9b to 0 nic 1\nb requires a\nrecv 9b from 0 tag 2\n}\n";
+    let read_as = |layout| read(text, "s.goal", Options { layout, ..Options::default() }).unwrap();
+    let schedule = read_as(None);
+    assert_eq!((schedule.ranks, schedule.hosts), (2, 4));
+    let ends = |schedule: &Schedule| -> Vec<(u32, u32)> {
+        schedule.workload.messages.iter().map(|it| (it.src.0, it.dst.0)).collect()
+    };
+    assert_eq!(ends(&schedule), [(0, 2), (1, 2), (3, 1)]);
+    let hosts: Vec<u32> = schedule.workload.delays.iter().map(|delay| delay.host.0).collect();
+    // The receive and the calculation of rank 0, the end of its first send, which its other NIC
+    // waits for, and the receives of rank 1.
+    assert_eq!(hosts, [1, 0, 0, 2, 2]);
+    assert_eq!(schedule.workload.dependents_of(TaskId(0)), [TaskId(4), TaskId(5), TaskId(6)]);
+    assert_eq!(schedule.workload.dependents_of(TaskId(5)), [TaskId(1)]);
+    assert_eq!(schedule.workload.dependents_of(TaskId(6)), [TaskId(2)]);
+    let told =
+        "line 4 has nic 1: each of the 2 ranks is read as a node with 2 NICs, 4 hosts in all";
+    assert!(schedule.warnings[0].starts_with(told), "{:?}", schedule.warnings);
+    let as_nodes = read_as(Some(Layout::NodeNic));
+    assert_eq!(as_nodes, Schedule { warnings: Vec::new(), ..schedule });
+    let as_gpus = read_as(Some(Layout::Gpu));
+    assert_eq!((as_gpus.hosts, ends(&as_gpus)), (2, vec![(0, 1), (0, 1), (1, 0)]));
+    assert!(as_gpus.warnings[0].starts_with("line 4 has nic 1, which layout = \"gpu\" ignores"));
 }

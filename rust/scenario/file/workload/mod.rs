@@ -17,7 +17,7 @@ use crate::scenario::input::section::{Group, section};
 use crate::units::Span;
 use chakra::ChakraSection;
 use generated::{CollectiveSection, IncastSection, PermutationSection, ShiftSection};
-use recorded::{ConnectionMatrixSection, FlowsSection, GoalSection};
+use recorded::{ConnectionMatrixSection, FlowsSection, GoalSection, SimcclSection};
 use training::TrainingSection;
 
 /// `[workload]` or one of `[[job]]`.
@@ -82,6 +82,8 @@ pub enum WorkloadKeys {
     Goal(GoalSection),
     /// A connection matrix of htsim.
     ConnectionMatrix(ConnectionMatrixSection),
+    /// A flow file of SimCCL.
+    Simccl(SimcclSection),
     /// Iterations of the training of a transformer.
     Training(Box<TrainingSection>),
 }
@@ -141,6 +143,12 @@ pub(in crate::scenario) const KINDS: &[Kind<WorkloadKeys>] = &[
         read: |reader| reader.take().map(WorkloadKeys::ConnectionMatrix),
     },
     Kind {
+        name: "simccl",
+        summary: "A collective of a flow file of SimCCL, SimAI's model of NCCL.",
+        groups: &[Group::of::<SimcclSection>()],
+        read: |reader| reader.take().map(WorkloadKeys::Simccl),
+    },
+    Kind {
         name: "training",
         summary: "Iterations of training a transformer.",
         groups: &[Group::of::<TrainingSection>()],
@@ -192,6 +200,7 @@ impl WorkloadSection {
             WorkloadKeys::Flows(_)
                 | WorkloadKeys::Goal(_)
                 | WorkloadKeys::ConnectionMatrix(_)
+                | WorkloadKeys::Simccl(_)
                 | WorkloadKeys::Chakra(_)
         )
     }

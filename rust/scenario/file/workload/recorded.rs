@@ -6,6 +6,8 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use crate::scenario::input::section::{Form, Value, named, section};
 use crate::workload::Compute;
+use crate::workload::connection_matrix::StartUnit;
+use crate::workload::goal::Layout;
 
 section! {
     /// `kind = "flows"`.
@@ -22,6 +24,19 @@ section! {
         file?: String = "required",
         /// Whether computations of a host run one at a time.
         compute: ComputeName = ComputeName::default(),
+        /// What a rank is: a node, whose host `rank x NICs + nic` is one of its NICs (version 1),
+        /// or a GPU, host `rank` (version 2).
+        layout?: LayoutName = "`node-nic` if some `nic` is above 0, with a warning, and else `gpu`",
+    }
+}
+
+section! {
+    /// `kind = "simccl"`.
+    pub struct SimcclSection {
+        /// The flow file, relative to the scenario's file.
+        file?: String = "required",
+        /// The collective of the file, by its name there.
+        collective?: String = "the only one",
     }
 }
 
@@ -30,6 +45,31 @@ section! {
     pub struct ConnectionMatrixSection {
         /// The connection matrix, relative to the scenario's file.
         file?: String = "required",
+        /// The unit of `start` in the file, in which the programs of htsim differ: microseconds, as
+        /// in uet-htsim, or picoseconds, as in `htsim_ndp`, in csg-htsim and from `gen_*.py`.
+        start_unit: StartUnitName = StartUnitName::default(),
+    }
+}
+
+/// The unit of the starts of a connection matrix.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum StartUnitName {
+    /// Microseconds.
+    #[default]
+    Us,
+    /// Picoseconds.
+    Ps,
+}
+
+named! { StartUnitName }
+
+impl From<StartUnitName> for StartUnit {
+    fn from(name: StartUnitName) -> Self {
+        match name {
+            StartUnitName::Us => Self::Microseconds,
+            StartUnitName::Ps => Self::Picoseconds,
+        }
     }
 }
 
@@ -51,6 +91,27 @@ impl From<ComputeName> for Compute {
         match name {
             ComputeName::Serial => Self::Serial,
             ComputeName::Parallel => Self::Parallel,
+        }
+    }
+}
+
+/// What the ranks of a GOAL schedule are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum LayoutName {
+    /// GPUs with a NIC each.
+    Gpu,
+    /// Nodes with several NICs.
+    NodeNic,
+}
+
+named! { LayoutName }
+
+impl From<LayoutName> for Layout {
+    fn from(name: LayoutName) -> Self {
+        match name {
+            LayoutName::Gpu => Self::Gpu,
+            LayoutName::NodeNic => Self::NodeNic,
         }
     }
 }
