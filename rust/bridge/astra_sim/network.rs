@@ -37,7 +37,7 @@ pub(super) fn open_network(options: &NetworkOptions) -> Result<Box<Network>, Net
     };
     let mut scenario = Scenario::load_without_messages(Path::new(scenario), &overrides)?;
     scenario.expect_packets()?;
-    if scenario.recording.is_some() {
+    if !scenario.recordings.is_empty() {
         let file = scenario.path.display();
         scenario.warnings.push(format!("{file}: [record] is not used: evenkeel run records"));
     }
