@@ -1,31 +1,40 @@
 //! Prepares what the optional features need; without features it does nothing.
 //!
-//! `bridge` compiles the C++ half of the contract in `rust/bridge/` and the glue in
-//! `cpp-bridge/`. `ns3` finds an installed ns-3, builds `ns3-module/` against it by the module's
-//! own CMakeLists.txt, and links both.
+//! `bridge` and `astra-sim` compile the C++ half of their contracts in `rust/bridge/`, the former
+//! with the glue in `cpp-bridge/`. `ns3` finds an installed ns-3, builds `ns3-module/` against it
+//! by the module's own CMakeLists.txt, and links both.
 
 fn main() {
     println!("cargo::rerun-if-changed=build.rs");
-    #[cfg(feature = "bridge")]
+    #[cfg(any(feature = "bridge", feature = "astra-sim"))]
     bridge::build();
     #[cfg(feature = "ns3")]
     ns3::build();
 }
 
-#[cfg(feature = "bridge")]
+#[cfg(any(feature = "bridge", feature = "astra-sim"))]
 mod bridge {
     /// Files that declare a part of the contract.
     const BRIDGES: &[&str] = &[
+        #[cfg(feature = "astra-sim")]
+        "rust/bridge/astra_sim/contract.rs",
+        #[cfg(feature = "bridge")]
         "rust/bridge/chooser.rs",
+        #[cfg(feature = "bridge")]
         "rust/bridge/world/contract.rs",
+        #[cfg(feature = "bridge")]
         "rust/bridge/world/enumerations.rs",
         #[cfg(feature = "ns3")]
         "rust/bridge/ns3.rs",
     ];
     /// The C++ sources that implement `cpp-bridge/evenkeel.h`.
-    const GLUE: &[&str] = &["cpp-bridge/evenkeel.cc"];
+    const GLUE: &[&str] = &[
+        #[cfg(feature = "bridge")]
+        "cpp-bridge/evenkeel.cc",
+    ];
     /// The headers whose changes require a new build.
     const HEADERS: &[&str] = &[
+        "cpp-bridge/astra-sim/rank-handlers.h",
         "cpp-bridge/evenkeel.h",
         "ns3-module/cargo/cargo.h",
         "ns3-module/cargo/twin.h",
@@ -44,6 +53,7 @@ mod bridge {
         compiler
             .files(GLUE)
             .include("cpp-bridge")
+            .include("cpp-bridge/astra-sim")
             .include("ns3-module/cargo")
             .include("ns3-module/model")
             .std("c++11")

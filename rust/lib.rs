@@ -41,8 +41,9 @@
 //!    [`bound`] has the closed forms of the lower bound. [`fluid`] carries the same flows whole:
 //!    `sharing` has their rates, `ways` their paths.
 //! 7. [`multirail`]: hosts with several rails, each a network of its own under one clock, driven by
-//!    [`rail`]'s allocators and exception handlers. [`record`] and [`timeline`]: time series of a
-//!    run, and its course as a Perfetto trace, written while it proceeds.
+//!    [`rail`]'s allocators and exception handlers. [`ranks`]: sends and receives of another
+//!    program, such as ASTRA-sim. [`record`] and [`timeline`]: time series of a run, and its course
+//!    as a Perfetto trace, written while it proceeds.
 //! 8. [`scenario`] (TOML files, resolved and validated) and [`hpcc`] (experiments of the HPCC
 //!    family of ns-3 simulators from their own files).
 //! 9. [`study`] (runs and sets of runs) and [`report`] (their results); the command line is in the
@@ -58,15 +59,15 @@
 //!
 //! ```text
 //! units ids rng prefetch  <-  packet  <-  nic balance split rail  <-  topology collective workload
-//!   <-  endpoint switching  <-  bound fabric  <-  fluid multirail record timeline
+//!   <-  endpoint switching  <-  bound fabric  <-  fluid multirail ranks record timeline
 //!   <-  scenario hpcc  <-  study report  <-  results  <-  plot  <-  page
 //!   <-  cli (the binary)  python
 //! ```
 //!
-//! A test checks this against the sources. The bridge to C++ (`bridge`, with the features `bridge`
-//! and `ns3`) uses every layer except `prefetch`, `collective`, `bound`, `fluid`, `multirail`,
-//! `record`, `timeline`, `study`, `results`, `plot`, `page`, `cli` and `python`, and no layer uses
-//! it.
+//! A test checks this against the sources. The bridge to C++ (`bridge`, with the features `bridge`,
+//! `astra-sim` and `ns3`) uses every layer except `prefetch`, `collective`, `bound`, `fluid`,
+//! `multirail`, `record`, `timeline`, `study`, `results`, `plot`, `page`, `cli` and `python`, and
+//! no layer uses it.
 //!
 //! # What each layer does not know
 //!
@@ -89,13 +90,12 @@
 //! # Features
 //!
 //! `fabric` has the worlds in Rust and all that is built on them: [`fabric`], [`bound`], [`fluid`],
-//! [`multirail`], [`record`], [`timeline`], [`scenario`], [`hpcc`], [`study`], [`report`] and
-//! [`results`]. `plot` adds [`plot`] and [`page`], and `png` their second format. Without it the
-//! library is the layers below, for a world of your own. `cli` is the program; both are on by
-//! default. `python` is the Python module (`pip install .`; `docs/python.md`), for which alone
-//! policies of a caller ([`balance`], `custom`) are compiled. `bridge` and `ns3` are the contract
-//! with C++. A crate that uses the library needs no
-//! command line:
+//! [`multirail`], [`ranks`], [`record`], [`timeline`], [`scenario`], [`hpcc`], [`study`],
+//! [`report`] and [`results`]. `plot` adds [`plot`] and [`page`], and `png` their second format.
+//! Without it the library is the layers below, for a world of your own. `cli` is the program; both
+//! are on by default. `python` is the Python module (`pip install .`; `docs/python.md`), for which
+//! alone policies of a caller ([`balance`], `custom`) are compiled. `bridge`, `astra-sim` and `ns3`
+//! are the contracts with C++. A crate that uses the library needs no command line:
 //!
 //! ```toml
 //! evenkeel = { path = "../evenkeel", default-features = false, features = ["fabric"] }
@@ -109,7 +109,7 @@
 pub mod balance;
 #[cfg(feature = "fabric")]
 pub mod bound;
-#[cfg(feature = "bridge")]
+#[cfg(any(feature = "bridge", feature = "astra-sim"))]
 mod bridge;
 pub mod collective;
 pub mod endpoint;
@@ -132,6 +132,8 @@ mod prefetch;
 #[cfg(feature = "python")]
 mod python;
 pub mod rail;
+#[cfg(feature = "fabric")]
+pub mod ranks;
 #[cfg(feature = "fabric")]
 pub mod record;
 #[cfg(feature = "fabric")]

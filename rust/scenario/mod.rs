@@ -17,6 +17,7 @@ mod catalogue;
 mod explain;
 mod file;
 mod input;
+mod opening;
 mod rail;
 mod reference;
 mod resolve;

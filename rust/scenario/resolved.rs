@@ -24,8 +24,8 @@ use crate::nic::NicConfig;
 use crate::record::Recording;
 use crate::topology::Topology;
 use crate::units::{Bytes, Time};
+use crate::workload::Workload;
 use crate::workload::chakra::{ChakraError, Streaming};
-use crate::workload::{Workload, read_text};
 
 /// A valid scenario: all faults have been found before it exists.
 #[derive(Debug, Clone)]
@@ -72,8 +72,8 @@ pub struct Scenario {
 #[derive(Debug)]
 pub(super) struct Typed {
     pub source: Source,
-    file: ScenarioFile,
-    folder: PathBuf,
+    pub file: ScenarioFile,
+    pub folder: PathBuf,
 }
 
 impl Typed {
@@ -88,17 +88,6 @@ impl Typed {
 }
 
 impl Scenario {
-    /// Reads and resolves a scenario's file.
-    ///
-    /// # Errors
-    /// Fails if the file, a file that it names, or an override is invalid.
-    pub fn load(path: &Path, overrides: &Overrides) -> Result<Self, ScenarioError> {
-        let file = path.display().to_string();
-        let text = read_text(path);
-        let text = text.map_err(|reason| ScenarioError::unreadable(file, reason))?;
-        Self::resolve(text, path, overrides, None)
-    }
-
     /// Resolves a scenario's text as if it stood in the file `name`.toml in `folder`.
     ///
     /// # Errors
@@ -148,7 +137,7 @@ impl Scenario {
         Ok(topology::resolve(&context, &file.topology, None)?.topology)
     }
 
-    fn resolve(
+    pub(super) fn resolve(
         text: String,
         path: &Path,
         overrides: &Overrides,
@@ -166,7 +155,7 @@ impl Scenario {
         Self::resolve_file(path, Arc::new(origin), file, world)
     }
 
-    fn resolve_file(
+    pub(super) fn resolve_file(
         path: &Path,
         origin: Arc<Typed>,
         mut file: ScenarioFile,
@@ -356,11 +345,11 @@ impl Scenario {
 }
 
 /// Where a file is resolved.
-struct World {
+pub(super) struct World {
     /// The fabric, if it exists already.
-    existing: Option<Topology>,
+    pub existing: Option<Topology>,
     /// The memory that the messages of a collective may take; any if `None`.
-    most_memory: Option<Bytes>,
+    pub most_memory: Option<Bytes>,
 }
 
 /// The inputs of the fabric's resolution.
@@ -414,7 +403,7 @@ fn fabric(
 
 /// Refuses scenarios whose hosts have several rails: [`RailScenario`](super::RailScenario) reads
 /// those.
-fn refuse_rails(source: &Source) -> Result<(), ScenarioError> {
+pub(super) fn refuse_rails(source: &Source) -> Result<(), ScenarioError> {
     let key = Key::ROOT.child("rail");
     if !source.has(&key) {
         return Ok(());

@@ -24,6 +24,8 @@ mod with_bridge {
     use evenkeel::balance::switch::hash::Hash;
     use evenkeel::ids::SwitchId;
 
+    use crate::support::newest_archive;
+
     /// Choices of three choosers, of one that reads queues, and the exceptions for invalid names.
     const CHOICES: &str = include_str!("bridge/choices.cc");
     /// A switch of the HPCC family, with markers for the lines of the page.
@@ -125,36 +127,17 @@ mod with_bridge {
         let output = Command::new(compiler)
             .args(["-std=gnu++11", "-Wall", "-Wextra", "-Werror", "-pedantic"])
             .args(["-I", concat!(env!("CARGO_MANIFEST_DIR"), "/cpp-bridge"), "-o"])
-            .args([&program, Path::new("-Wl,--whole-archive"), &archive()])
+            .args([
+                &program,
+                Path::new("-Wl,--whole-archive"),
+                &newest_archive("evenkeel$contract$cxxbridge1"),
+            ])
             .args([Path::new("-Wl,--no-whole-archive"), &source])
             .args(["-lpthread", "-ldl", "-lm"])
             .output()
             .unwrap();
         success(&output);
         program
-    }
-
-    /// The static library that cargo built beside this test: the newest that holds the bridge,
-    /// for builds without it lie in the same folder.
-    fn archive() -> PathBuf {
-        let test = env::current_exe().unwrap();
-        let folder = test.parent().unwrap();
-        let mut archives: Vec<_> = fs::read_dir(folder)
-            .unwrap()
-            .map(|entry| entry.unwrap().path())
-            .filter(|path| {
-                let name = path.file_name().unwrap().to_string_lossy().into_owned();
-                name.starts_with("libevenkeel") && name.ends_with(".a") && holds_bridge(path)
-            })
-            .map(|path| (fs::metadata(&path).unwrap().modified().unwrap(), path))
-            .collect();
-        archives.sort();
-        archives.pop().unwrap_or_else(|| panic!("no static library in {}", folder.display())).1
-    }
-
-    fn holds_bridge(archive: &Path) -> bool {
-        let symbol = b"evenkeel$contract$cxxbridge1";
-        fs::read(archive).unwrap().windows(symbol.len()).any(|bytes| bytes == symbol)
     }
 
     fn success(output: &Output) -> String {

@@ -4,6 +4,7 @@
 //! `EVENKEEL_LONG_TESTS=1` runs every case of every test, as `.ci/run` does. Without it the
 //! longest tests run a part of their cases, and say which.
 
+mod astra_sim;
 mod bridge;
 mod cli;
 mod collectives;

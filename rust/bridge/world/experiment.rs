@@ -74,6 +74,7 @@ impl From<&Overrides> for scenario::Overrides {
         Self {
             policy: Some(overrides.policy.clone()).filter(|name| !name.is_empty()),
             seed: overrides.has_seed.then_some(overrides.seed),
+            ..Self::default()
         }
     }
 }
@@ -128,7 +129,7 @@ pub(super) fn experiment_of_hpcc(
     overrides: &Overrides,
     rounding: FabricRounding,
 ) -> Result<Box<Experiment>, ExperimentError> {
-    let scenario::Overrides { policy, seed } = overrides.into();
+    let scenario::Overrides { policy, seed, .. } = overrides.into();
     let rounding: Rounding = rounding.known()?;
     let overrides = hpcc::Overrides { lb: policy, seed, rounding, ..hpcc::Overrides::default() };
     Ok(Box::new(hpcc::Experiment::load(Path::new(path), &overrides)?.into()))

@@ -27,8 +27,9 @@ pub(crate) const LEVELS: [Level; 13] = [
     Level { modules: &["endpoint", "switching"], peers: Peers::Unseen },
     // Closed forms and the simulator verify each other, so they must be independent.
     Level { modules: &["bound", "fabric"], peers: Peers::Unseen },
-    // Other worlds: without packets, and with several networks; and time series of a world.
-    Level { modules: &["fluid", "multirail", "record", "timeline"], peers: Peers::Unseen },
+    // Other worlds: without packets, and with several networks; the ranks of another program; and
+    // time series of a world.
+    Level { modules: &["fluid", "multirail", "ranks", "record", "timeline"], peers: Peers::Unseen },
     Level { modules: &["scenario", "hpcc"], peers: Peers::Unseen },
     Level { modules: &["study", "report"], peers: Peers::Seen },
     // What was written is read again, and drawn from what was read.
@@ -40,7 +41,7 @@ pub(crate) const LEVELS: [Level; 13] = [
 ];
 
 /// The modules that the bridge to C++ may use.
-const BRIDGE_SEES: [&str; 16] = [
+const BRIDGE_SEES: [&str; 17] = [
     "nic",
     "balance",
     "split",
@@ -54,6 +55,7 @@ const BRIDGE_SEES: [&str; 16] = [
     "endpoint",
     "switching",
     "fabric",
+    "ranks",
     "scenario",
     "hpcc",
     "report",

@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: MIT
+//
+// evenkeel as the network of ASTRA-sim. It needs ASTRA-sim's AstraNetworkAPI.hh (or the stand-in of
+// evenkeel's tests), the static library (cargo build --release --features astra-sim), and C++17.
+
+#ifndef EVENKEEL_ASTRA_SIM_RANK_NETWORK_H
+#define EVENKEEL_ASTRA_SIM_RANK_NETWORK_H
+
+#include "evenkeel/rust/bridge/astra_sim/contract.rs.h"
+#include "rank-handlers.h"
+
+#include "astra-sim/common/AstraNetworkAPI.hh"
+
+#include <cstdint>
+#include <functional>
+#include <vector>
+
+namespace evenkeel::astra_sim
+{
+
+/// A network and its clock, which all ranks share.
+class Simulation final : public RankHandlers
+{
+  public:
+    /// Reads the scenario. An invalid one is an exception with the reason.
+    explicit Simulation(const NetworkOptions& options);
+
+    /// The number of hosts, which is the most ranks that a run has.
+    std::uint32_t Hosts() const;
+
+    /// The rate of a host's link in GB/s.
+    double HostRate() const;
+
+    /// Runs the ranks from 0 to `ranks`, exclusive: `fire` starts all of them. Prints what the
+    /// network has to say on standard error, and returns the exit status: 0 if every rank has
+    /// finished, 1 if ranks wait for ever or the time limit is reached, 2 if the input is invalid.
+    int Run(std::uint32_t ranks, std::function<void()> fire);
+
+    /// The time in picoseconds.
+    std::uint64_t Now() const;
+
+    /// Asks for something that ends with a call of `function` with `argument`.
+    void Ask(Request request, void (*function)(void*), void* argument);
+
+    /// Asks for something that calls nothing.
+    void Ask(const Request& request);
+
+  private:
+    /// A handler that waits to be called once.
+    struct Handler
+    {
+        void (*function)(void*);
+        void* argument;
+    };
+
+    void start(rust::Vec<Request>& requests) override;
+    void call(std::uint64_t now_ps, std::uint64_t ticket, rust::Vec<Request>& requests) override;
+
+    rust::Box<Network> m_network;
+    std::function<void()> m_fire;
+    /// By ticket; tickets of handlers that were called are free.
+    std::vector<Handler> m_handlers;
+    std::vector<std::uint64_t> m_free;
+    /// What was asked for before the run.
+    rust::Vec<Request> m_early;
+    /// Where requests go.
+    rust::Vec<Request>* m_requests{&m_early};
+    std::uint64_t m_now{0};
+};
+
+/// The network as one rank sees it.
+class RankNetwork final : public AstraSim::AstraNetworkAPI
+{
+  public:
+    RankNetwork(int rank, Simulation& simulation);
+
+    int sim_send(void* buffer,
+                 uint64_t count,
+                 int type,
+                 int dst,
+                 int tag,
+                 AstraSim::sim_request* request,
+                 void (*msg_handler)(void* fun_arg),
+                 void* fun_arg) override;
+    int sim_recv(void* buffer,
+                 uint64_t count,
+                 int type,
+                 int src,
+                 int tag,
+                 AstraSim::sim_request* request,
+                 void (*msg_handler)(void* fun_arg),
+                 void* fun_arg) override;
+    void sim_schedule(AstraSim::timespec_t delta,
+                      void (*fun_ptr)(void* fun_arg),
+                      void* fun_arg) override;
+    AstraSim::timespec_t sim_get_time() override;
+    double get_BW_at_dimension(int dim) override;
+    void sim_notify_finished() override;
+
+  private:
+    /// A request of this rank.
+    Request Of(RequestKind kind) const;
+
+    Simulation& m_simulation;
+};
+
+} // namespace evenkeel::astra_sim
+
+#endif

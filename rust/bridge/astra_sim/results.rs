@@ -1,0 +1,122 @@
+//! What a run writes: a results folder, and a line for people.
+
+use std::fs::File;
+use std::io::{self, BufWriter, Seek, Write};
+use std::path::Path;
+
+use super::error::NetworkError;
+use crate::fabric::{FlowRecord, Outcome, Setup};
+use crate::report::{
+    self, FlowsCsv, Folder, FolderError, Identity, Stopwatch, Summary, TransportSummary, Writer,
+    human,
+};
+use crate::scenario::Scenario;
+use crate::units::Span;
+
+/// The results folder of that path; `None` if it is empty.
+pub(super) fn folder(path: &str) -> Result<Option<Folder>, FolderError> {
+    match path {
+        "" => Ok(None),
+        path => Folder::open(Path::new(path)).map(Some),
+    }
+}
+
+/// The results of a run, as far as they are written during it.
+pub(super) struct Results<'a> {
+    scenario: &'a Scenario,
+    setup: &'a Setup,
+    identity: Identity,
+    stopwatch: Stopwatch,
+    kept: Option<Kept>,
+}
+
+/// Results that are kept in a folder.
+struct Kept {
+    folder: Folder,
+    file: File,
+    csv: FlowsCsv<BufWriter<File>>,
+    /// The first error stops the writing, not the run.
+    written: io::Result<()>,
+}
+
+impl<'a> Results<'a> {
+    pub(super) fn begin(
+        scenario: &'a Scenario,
+        setup: &'a Setup,
+        path: &str,
+    ) -> Result<Self, NetworkError> {
+        let identity = Identity {
+            scenario: scenario.name.clone(),
+            policy: scenario.scheme.name.to_owned(),
+            seed: scenario.seed,
+        };
+        let kept = match folder(path)? {
+            None => None,
+            Some(folder) => {
+                let file = folder.scratch()?;
+                let csv = FlowsCsv::begin(BufWriter::new(file.try_clone()?), &identity)?;
+                Some(Kept { folder, file, csv, written: Ok(()) })
+            }
+        };
+        Ok(Self { scenario, setup, identity, stopwatch: Stopwatch::start(), kept })
+    }
+
+    pub(super) fn write(&mut self, flow: &FlowRecord) {
+        if let Some(Kept { csv, written: written @ Ok(()), .. }) = &mut self.kept {
+            *written = csv.write(&self.scenario.topology, flow);
+        }
+    }
+
+    /// Writes the folder, and returns the line.
+    pub(super) fn end(mut self, outcome: &Outcome) -> Result<String, NetworkError> {
+        // Flows that did not complete come last.
+        outcome.flows.iter().for_each(|flow| self.write(flow));
+        let Self { scenario, setup, identity, stopwatch, kept } = self;
+        let topology = &scenario.topology;
+        // Nobody knows beforehand what the ranks will send: there is no lower bound.
+        let summary = Summary::new(&identity, topology, outcome, Span::ZERO, stopwatch.stop());
+        let transport = TransportSummary::of(setup);
+        let summary = summary.with_transport(transport, scenario.warnings.clone());
+        if let Some(Kept { folder, file, csv, written }) = kept {
+            written?;
+            csv.end()?;
+            let flows: Writer<'_> = &|to| {
+                let mut file: &File = &file;
+                file.rewind()?;
+                io::copy(&mut file, to).map(drop)
+            };
+            let links: Writer<'_> = &|to| report::write_links_csv(to, &identity, topology, outcome);
+            let toml = resolved(&identity, scenario, folder.path());
+            let toml: Writer<'_> = &|to: &mut dyn Write| to.write_all(toml.as_bytes());
+            let files = [("flows.csv", flows), ("links.csv", links), ("scenario.toml", toml)];
+            folder.replace(&files, &|to| report::write_summary(to, &summary))?;
+        }
+        Ok(line(&summary, outcome))
+    }
+}
+
+fn resolved(identity: &Identity, scenario: &Scenario, folder: &Path) -> String {
+    let text = scenario.render_in(folder);
+    format!("{}\n# Resolved; paths are relative to this file.\n\n{text}", identity.header())
+}
+
+fn line(summary: &Summary, outcome: &Outcome) -> String {
+    let count = &outcome.counters;
+    let counts = [
+        format!("{} data packets", human::count(count.sent as f64)),
+        format!("{} dropped", count.dropped),
+        format!("{} trimmed", count.trimmed),
+        format!("{} retransmitted", count.retransmitted),
+    ];
+    let bytes = outcome.discarded.as_ref().map_or(0, |it| it.bytes.get());
+    format!(
+        "policy {}, seed {}: {} of {} in all; {}; longest queue {}; {}",
+        summary.policy,
+        summary.seed,
+        human::plural(outcome.messages, "message"),
+        human::bytes(bytes as f64),
+        counts.join(", "),
+        human::bytes(outcome.queue_bytes_max.get() as f64),
+        human::seconds(summary.wall_s),
+    )
+}

@@ -1,0 +1,264 @@
+//! The program that carries out what ranks ask for.
+
+use std::collections::BTreeMap;
+
+use super::ending::Ending;
+use super::fault::Fault;
+use super::matching::{Key, Matching};
+use super::{Ranks, Request, Ticket, Transfer};
+use crate::endpoint::{FlowRecord, MessageEvent, MessageEventKind};
+use crate::fabric::{self, Observers, Outcome, Program, Setup, World};
+use crate::ids::{HostId, MessageId};
+use crate::units::{Bytes, Time};
+use crate::workload::Message;
+
+/// What becomes due at a time.
+#[derive(Debug, Clone, Copy)]
+enum Due {
+    /// The start of every rank.
+    Start,
+    /// A call of the program.
+    Call(Ticket),
+    /// The arrival of a message that does not cross the network, with its number in its key.
+    Arrival(Key, u64),
+}
+
+/// A message that its sender has no last acknowledgement of.
+#[derive(Debug, Clone, Copy)]
+struct Flight {
+    key: Key,
+    /// Its number among the messages of its key.
+    number: u64,
+    delivered: bool,
+    ticket: Ticket,
+}
+
+/// Carries out what ranks ask for. The world should discard completed messages
+/// ([`World::discard_completed`]): a run may have millions.
+pub struct Exchange<'f, R> {
+    ranks: R,
+    setup: Setup,
+    matching: Matching,
+    in_flight: BTreeMap<MessageId, Flight>,
+    /// By time; what has the same time is in the order in which it became due.
+    due: BTreeMap<(Time, u64), Due>,
+    due_count: u64,
+    finished: Vec<bool>,
+    unfinished: u32,
+    requests: Vec<Request>,
+    fault: Option<Fault>,
+    flows: &'f mut dyn FnMut(&FlowRecord),
+}
+
+/// Runs the ranks from 0 to `count`, exclusive, each on the host of its number; `flows` is called
+/// with each flow when it completes.
+///
+/// # Panics
+/// If there are more ranks than hosts, or if the setup has messages of its own.
+pub fn run<R: Ranks>(
+    setup: &Setup,
+    ranks: R,
+    count: u32,
+    flows: &mut dyn FnMut(&FlowRecord),
+) -> (Outcome, Ending) {
+    let mut world = World::new(setup);
+    world.discard_completed();
+    let mut exchange = Exchange::new(setup, ranks, count, flows);
+    let observers = Observers { watch: None, progress: &mut |_| () };
+    let outcome = fabric::drive(world, &mut exchange, observers);
+    (outcome, exchange.into_ending())
+}
+
+impl<'f, R: Ranks> Exchange<'f, R> {
+    /// The program of `count` ranks in a world of `setup`.
+    ///
+    /// # Panics
+    /// If there are more ranks than hosts.
+    pub fn new(setup: &Setup, ranks: R, count: u32, flows: &'f mut dyn FnMut(&FlowRecord)) -> Self {
+        assert!(count <= setup.topology.host_count(), "a rank is a host");
+        Self {
+            ranks,
+            setup: setup.clone(),
+            matching: Matching::default(),
+            in_flight: BTreeMap::new(),
+            due: BTreeMap::from([((Time::ZERO, 0), Due::Start)]),
+            due_count: 1,
+            finished: vec![false; count as usize],
+            unfinished: count,
+            requests: Vec::new(),
+            fault: None,
+            flows,
+        }
+    }
+
+    /// What is left at the end of the run.
+    pub fn into_ending(self) -> Ending {
+        let ranks = (0u32..).zip(&self.finished);
+        let undelivered = self.in_flight.values().filter(|flight| !flight.delivered);
+        let mut messages: BTreeMap<Key, u64> = BTreeMap::new();
+        for flight in undelivered {
+            *messages.entry(flight.key).or_default() += 1;
+        }
+        Ending {
+            unfinished: ranks.filter(|(_, done)| !**done).map(|(rank, _)| rank).collect(),
+            receives: self.matching.receives().map(Into::into).collect(),
+            messages: messages.into_iter().map(Into::into).collect(),
+            unreceived: self.matching.unreceived().map(Into::into).collect(),
+            fault: self.fault,
+        }
+    }
+
+    fn schedule(&mut self, at: Time, due: Due) {
+        self.due.insert((at, self.due_count), due);
+        self.due_count += 1;
+    }
+
+    /// Has the program do something, then carries out what its ranks ask for.
+    fn ask(
+        &mut self,
+        now: Time,
+        world: &mut World,
+        what: impl FnOnce(&mut R, &mut Vec<Request>) -> Result<(), String>,
+    ) {
+        if self.fault.is_some() {
+            return;
+        }
+        let mut requests = std::mem::take(&mut self.requests);
+        let asked = what(&mut self.ranks, &mut requests).map_err(Fault::Program);
+        let mut carried_out = asked;
+        for request in requests.drain(..) {
+            carried_out = carried_out.and_then(|()| self.carry_out(now, world, request));
+        }
+        self.fault = carried_out.err();
+        self.requests = requests;
+    }
+
+    fn call(&mut self, now: Time, world: &mut World, ticket: Ticket) {
+        self.ask(now, world, |ranks, requests| ranks.call(now, ticket, requests));
+    }
+
+    fn carry_out(&mut self, now: Time, world: &mut World, request: Request) -> Result<(), Fault> {
+        match request {
+            Request::Send(transfer) => self.send(now, world, &transfer)?,
+            Request::Receive(transfer) => {
+                let peer = self.checked_peer(&transfer, "receives from")?;
+                let Transfer { rank, tag, bytes, ticket, .. } = transfer;
+                let key = Key { src: peer, dst: rank, tag, bytes };
+                if let Some(ticket) = self.matching.receive(key, ticket) {
+                    self.schedule(now, Due::Call(ticket));
+                }
+            }
+            Request::Schedule { delay, ticket } => {
+                self.schedule(now.saturating_add(delay), Due::Call(ticket));
+            }
+            Request::Finish { rank } => {
+                let finished = &mut self.finished[rank as usize];
+                self.unfinished -= u32::from(!*finished);
+                *finished = true;
+            }
+        }
+        Ok(())
+    }
+
+    fn send(&mut self, now: Time, world: &mut World, transfer: &Transfer) -> Result<(), Fault> {
+        let peer = self.checked_peer(transfer, "sends to")?;
+        let &Transfer { rank, tag, bytes, ticket, .. } = transfer;
+        let key = Key { src: rank, dst: peer, tag, bytes };
+        self.check_length(key)?;
+        let number = self.matching.send(key);
+        if bytes == 0 || peer == rank {
+            self.schedule(now, Due::Call(ticket));
+            self.schedule(now, Due::Arrival(key, number));
+            return Ok(());
+        }
+        let [src, dst] = [rank, peer].map(HostId);
+        let bytes = Bytes::new(bytes);
+        // One stream, so that the messages of a pair share queue pairs, as those of a
+        // communicator do: there are tags without end.
+        let id = world.post(now, Message { src, dst, bytes, stream: 0, start: now });
+        self.in_flight.insert(id, Flight { key, number, delivered: false, ticket });
+        Ok(())
+    }
+
+    /// The rank at the other end.
+    fn checked_peer(&self, transfer: &Transfer, verb: &'static str) -> Result<u32, Fault> {
+        let &Transfer { rank, peer, tag, bytes, .. } = transfer;
+        if i64::try_from(bytes).is_err() {
+            return Err(Fault::Negative { rank, verb, peer, tag, bytes });
+        }
+        match u32::try_from(peer) {
+            Ok(number) if (number as usize) < self.finished.len() => Ok(number),
+            _ => {
+                let last = self.finished.len().saturating_sub(1) as u32;
+                Err(Fault::NoRank { rank, verb, peer, tag, bytes, last })
+            }
+        }
+    }
+
+    fn check_length(&self, key: Key) -> Result<(), Fault> {
+        let Setup { nic, topology, time_limit, .. } = &self.setup;
+        let longest = nic.recovery.longest_message();
+        if let Some(limit) = longest.filter(|limit| key.bytes > limit.get()) {
+            return Err(Fault::TooLong { key, recovery: nic.recovery.name(), limit });
+        }
+        let rate = topology.link(topology.host_port(HostId(key.src)).link()).rate;
+        let seconds = u128::from(key.bytes) * 8 / u128::from(rate.as_bps().max(1));
+        if seconds * 1_000_000_000_000 > u128::from(time_limit.as_ps()) {
+            return Err(Fault::NoTime { key, limit: *time_limit });
+        }
+        Ok(())
+    }
+}
+
+impl<R: Ranks> Program for Exchange<'_, R> {
+    fn next_time(&mut self) -> Option<Time> {
+        self.due.first_key_value().map(|(&(at, _), _)| at)
+    }
+
+    /// One call at a time: what it sends is on its way before the next call of the same time.
+    fn handle_time(&mut self, now: Time, world: &mut World) {
+        let Some((_, due)) = self.due.pop_first() else { return };
+        world.record_end(now);
+        match due {
+            Due::Start => self.ask(now, world, |ranks, requests| ranks.start(requests)),
+            Due::Call(ticket) => self.call(now, world, ticket),
+            Due::Arrival(key, number) => {
+                if let Some(ticket) = self.matching.arrive(key, number) {
+                    self.call(now, world, ticket);
+                }
+            }
+        }
+    }
+
+    fn handle_message(&mut self, event: MessageEvent, world: &mut World) {
+        let MessageEvent { message, at, kind } = event;
+        match kind {
+            MessageEventKind::Delivered => {
+                let flight = self.in_flight.get_mut(&message).expect("it was posted");
+                flight.delivered = true;
+                let Flight { key, number, .. } = *flight;
+                if let Some(ticket) = self.matching.arrive(key, number) {
+                    self.call(at, world, ticket);
+                }
+            }
+            MessageEventKind::Completed => {
+                let flight = self.in_flight.remove(&message).expect("it was posted");
+                self.call(at, world, flight.ticket);
+            }
+        }
+    }
+
+    fn is_done(&self) -> bool {
+        self.unfinished == 0 && self.due.is_empty()
+    }
+
+    fn handle_flow(&mut self, flow: &FlowRecord) {
+        (self.flows)(flow);
+    }
+
+    /// True after a fault, and if ranks wait while nothing is on its way.
+    fn has_failed(&self) -> bool {
+        let waits = self.unfinished > 0 && self.due.is_empty() && self.in_flight.is_empty();
+        waits || self.fault.is_some()
+    }
+}

@@ -1,0 +1,73 @@
+//! Why a request cannot be carried out.
+
+use super::matching::Key;
+use crate::units::{Bytes, Time};
+
+/// Why a request cannot be carried out. It ends the run.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum Fault {
+    /// The rank at the other end does not exist.
+    #[error(
+        "rank {rank} {verb} rank {peer} (tag {tag}, {bytes} B), which does not exist: ranks are \
+         from 0 to {last}"
+    )]
+    NoRank {
+        /// The rank that asks.
+        rank: u32,
+        /// "sends to" or "receives from".
+        verb: &'static str,
+        /// The rank that does not exist.
+        peer: i32,
+        /// The tag of the message.
+        tag: i32,
+        /// The length of the message.
+        bytes: u64,
+        /// The last rank.
+        last: u32,
+    },
+    /// The length is that of a negative number.
+    #[error(
+        "rank {rank} {verb} rank {peer} (tag {tag}) {bytes} B, which is a negative number of 64 \
+         bits: ASTRA-sim keeps lengths in 32 bits where --rendezvous-protocol=true, which is \
+         therefore for messages below 2 GiB"
+    )]
+    Negative {
+        /// The rank that asks.
+        rank: u32,
+        /// "sends to" or "receives from".
+        verb: &'static str,
+        /// The rank at the other end.
+        peer: i32,
+        /// The tag of the message.
+        tag: i32,
+        /// The length as it was given.
+        bytes: u64,
+    },
+    /// The loss recovery does not carry messages of this length.
+    #[error(
+        "rank {} sends to rank {} (tag {}) {} B: with the loss recovery {recovery}, a message has \
+         at most {limit}", key.src, key.dst, key.tag, key.bytes
+    )]
+    TooLong {
+        /// The message.
+        key: Key,
+        /// The name of the loss recovery.
+        recovery: &'static str,
+        /// The length of the longest message.
+        limit: Bytes,
+    },
+    /// The message cannot end within the time limit.
+    #[error(
+        "rank {} sends to rank {} (tag {}) {} B, for which the link of its host needs more than \
+         the time limit of {limit}: raise time_limit", key.src, key.dst, key.tag, key.bytes
+    )]
+    NoTime {
+        /// The message.
+        key: Key,
+        /// The time limit of the scenario.
+        limit: Time,
+    },
+    /// The program failed.
+    #[error("{0}")]
+    Program(String),
+}

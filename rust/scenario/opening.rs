@@ -1,0 +1,59 @@
+//! Scenarios from files.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use super::file::{Fabric, ScenarioFile};
+use super::input::error::ScenarioError;
+use super::input::located::Key;
+use super::input::overrides::Overrides;
+use super::input::source::Source;
+use super::resolved::{Scenario, Typed, World, refuse_rails};
+use crate::workload::read_text;
+
+impl Scenario {
+    /// Reads and resolves a scenario's file.
+    ///
+    /// # Errors
+    /// Fails if the file, a file that it names, or an override is invalid.
+    pub fn load(path: &Path, overrides: &Overrides) -> Result<Self, ScenarioError> {
+        Self::resolve(read(path)?, path, overrides, None)
+    }
+
+    /// Reads a scenario's file for a program that sends the messages: its `[workload]` and
+    /// `[[job]]` are checked as far as the file goes, and not used, which is a warning.
+    ///
+    /// # Errors
+    /// As [`Scenario::load`].
+    pub fn load_without_messages(
+        path: &Path,
+        overrides: &Overrides,
+    ) -> Result<Self, ScenarioError> {
+        let source = Source::read(read(path)?, path.display().to_string())?;
+        let source = source.with(&overrides.settings)?;
+        refuse_rails(&source)?;
+        let mut file = ScenarioFile::read(&source, Fabric::Described)?;
+        (file.workload, file.job) = (None, Vec::new());
+        let sections = ["workload", "job"].into_iter();
+        let unused = sections.filter(|name| source.has(&Key::ROOT.child(name)));
+        let unused = unused.map(|name| {
+            let file = path.display();
+            format!("{file}: [{name}] is not used: another program sends the messages")
+        });
+        let unused: Vec<String> = unused.collect();
+        let folder = path.parent().unwrap_or(Path::new("")).to_owned();
+        let origin = Arc::new(Typed { source, file, folder });
+        let mut file = origin.file.clone();
+        file.apply(overrides);
+        let world = World { existing: None, most_memory: overrides.most_memory };
+        let mut scenario = Self::resolve_file(path, origin, file, world)?;
+        scenario.warnings.extend(unused);
+        Ok(scenario)
+    }
+}
+
+/// The text of a file.
+fn read(path: &Path) -> Result<String, ScenarioError> {
+    let file = path.display().to_string();
+    read_text(path).map_err(|reason| ScenarioError::unreadable(file, reason))
+}
