@@ -218,6 +218,7 @@ impl Fault {
             | Self::Chakra(_)
             | Self::Goal(_)
             | Self::ConnectionMatrix(_)
+            | Self::Simccl(_)
             | Self::TopologyFile(_) => None,
         }
     }
