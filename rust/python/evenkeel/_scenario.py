@@ -48,7 +48,7 @@ class Scenario(Table):
         workload: Union[Workload, Mapping[str, Any], None] = None,
         job: Sequence[Union[Job, Mapping[str, Any]]] = (),
         failure: Sequence[Union[Failure, Mapping[str, Any]]] = (),
-        record: Union[Record, Mapping[str, Any], None] = None,
+        record: Union[SectionLike, Sequence[SectionLike], None] = None,
         hosts: Union[Hosts, Mapping[str, Any], None] = None,
         rail: Sequence[Union[Rail, Mapping[str, Any]]] = (),
         handler: Union[Handler, Mapping[str, Any], None] = None,
@@ -65,7 +65,8 @@ class Scenario(Table):
         self.workload = _section(Workload, workload)
         self.job: List[Section] = [_section(Job, it) for it in job]
         self.failure: List[Section] = [_section(Failure, it) for it in failure]
-        self.record = _section(Record, record)
+        #: One section, or a list of sections with a name each.
+        self.record = _sections(Record, record)
         self.hosts = _section(Hosts, hosts)
         self.rail: List[Section] = [_section(Rail, it) for it in rail]
         self.handler = _section(Handler, handler)
@@ -95,9 +96,11 @@ class Scenario(Table):
             if getattr(self, key) is not None:
                 table[key] = getattr(self, key)
         for key in _TABLES:
-            section = getattr(self, key).to_dict()
-            if section:
-                table[key] = section
+            value = getattr(self, key)
+            if isinstance(value, list):
+                table[key] = [_section(Section, it).to_dict() for it in value]
+            elif value.to_dict():
+                table[key] = value.to_dict()
         for key in _LISTS:
             sections = getattr(self, key)
             if sections:
@@ -131,6 +134,13 @@ def _section(kind: Any, given: Optional[SectionLike]) -> Any:
     for key, value in _items(given):
         section[key] = value
     return section
+
+
+def _sections(kind: Any, given: Union[SectionLike, Sequence[SectionLike], None]) -> Any:
+    """A section, or a list of them if a list is given."""
+    if given is None or isinstance(given, (Section, Mapping)):
+        return _section(kind, given)
+    return [_section(kind, it) for it in given]
 
 
 def _items(given: Optional[Mapping[str, Any]]) -> Iterator[Any]:
