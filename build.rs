@@ -1,4 +1,5 @@
-//! Prepares what the optional features need; without features it does nothing.
+//! Prepares what the optional features need; without features it only tells tests whether this is
+//! the packaged crate.
 //!
 //! `bridge` and `astra-sim` compile the C++ half of their contracts in `rust/bridge/`, the former
 //! with the glue in `cpp-bridge/`. `ns3` finds an installed ns-3, builds `ns3-module/` against it
@@ -6,6 +7,11 @@
 
 fn main() {
     println!("cargo::rerun-if-changed=build.rs");
+    // `rust/fuzz` is a package of its own, which the packaged crate lacks: its tests say so.
+    println!("cargo::rustc-check-cfg=cfg(packaged)");
+    if !std::path::Path::new("rust/fuzz/Cargo.toml").exists() {
+        println!("cargo::rustc-cfg=packaged");
+    }
     #[cfg(any(feature = "bridge", feature = "astra-sim"))]
     bridge::build();
     #[cfg(feature = "ns3")]

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
+// Copyright (c) 2026 The evenkeel authors
 //
 // Implements evenkeel.h with the contract in rust/bridge/chooser.rs. It keeps no state of its own.
 
@@ -30,6 +31,7 @@ makeChooser(const std::string& policy, const std::string& parameters, const Swit
     properties.ports = facts.ports;
     properties.tier = facts.tier;
     properties.own_senders = facts.senders == Senders::OfPolicy;
+    properties.hash_control = facts.acknowledgements == Acknowledgements::Hashed;
     try
     {
         return contract::switch_chooser(policy, parameters, properties);
@@ -107,6 +109,16 @@ SwitchChooser::fromEnvironment(std::uint32_t id, std::uint32_t ports)
                                         "': it must be a number, such as 1");
         }
     }
+    const std::string acknowledgements = environment("EVENKEEL_ACKNOWLEDGEMENTS");
+    if (acknowledgements == "hash")
+    {
+        facts.acknowledgements = Acknowledgements::Hashed;
+    }
+    else if (!acknowledgements.empty() && acknowledgements != "policy")
+    {
+        throw std::invalid_argument("EVENKEEL_ACKNOWLEDGEMENTS is '" + acknowledgements +
+                                    "': it must be policy or hash");
+    }
     return std::unique_ptr<SwitchChooser>(
         new SwitchChooser(policy, environment("EVENKEEL_PARAMETERS"), facts));
 }
@@ -138,6 +150,18 @@ bool
 SwitchChooser::looksAtQueues() const
 {
     return m_impl->chooser->looks_at_queues();
+}
+
+bool
+SwitchChooser::usesWeights() const
+{
+    return m_impl->chooser->uses_weights();
+}
+
+std::uint64_t
+SwitchChooser::flowletGapPs() const
+{
+    return m_impl->chooser->flowlet_gap_ps();
 }
 
 std::uint64_t

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
+// Copyright (c) 2026 The evenkeel authors
 //
 // evenkeel for C++ programs, from C++11 on. A program needs this header and the static library
 // (cargo build --release --features bridge). README.md in this folder shows the lines that forks of
@@ -28,6 +29,15 @@ enum class Senders
     OfPolicy
 };
 
+/// The way of acknowledgements and other control packets.
+enum class Acknowledgements
+{
+    /// The policy chooses their ports, as those of data.
+    ByPolicy,
+    /// A hash of the flow chooses their ports, whatever the policy.
+    Hashed
+};
+
 /// The properties of a switch, which do not change.
 struct Switch
 {
@@ -46,6 +56,8 @@ struct Switch
     std::uint64_t baseRttPs = 8000000;
     /// The source of entropy values.
     Senders senders = Senders::Other;
+    /// The way of packets with Arrival::control.
+    Acknowledgements acknowledgements = Acknowledgements::ByPolicy;
 };
 
 /// A packet that needs a port, as the switch sees it.
@@ -61,7 +73,8 @@ struct Arrival
     {
     }
 
-    /// Time of the arrival, in picoseconds.
+    /// Time of the arrival, in picoseconds; one before an earlier packet's counts as that
+    /// packet's.
     std::uint64_t nowPs = 0;
     /// Hash of the flow: the 5-tuple without the field that is in `entropy`.
     std::uint32_t label = 0;
@@ -69,9 +82,9 @@ struct Arrival
     std::uint16_t entropy = 0;
     /// Length on the wire, in bytes.
     std::uint32_t bytes = 0;
-    /// Edge switch of the destination; only `ofan` uses it.
+    /// Edge switch of the destination, taken modulo 65,536; only `ofan` uses it.
     std::uint32_t edge = 0;
-    /// Pod of the destination; only `ofan` uses it.
+    /// Pod of the destination, taken modulo 65,536; only `ofan` uses it.
     std::uint32_t pod = 0;
     /// True for an acknowledgement or another packet without a payload.
     bool control = false;
@@ -107,12 +120,13 @@ class SwitchChooser
     SwitchChooser& operator=(SwitchChooser&& other) noexcept;
 
     /// The chooser of switch `id` under the policy that the environment names: EVENKEEL_POLICY,
-    /// EVENKEEL_PARAMETERS (none by default) and EVENKEEL_SEED (1 by default). Null if
-    /// EVENKEEL_POLICY is not set or empty. Throws as the constructor does.
+    /// EVENKEEL_PARAMETERS (none by default), EVENKEEL_SEED (1 by default) and
+    /// EVENKEEL_ACKNOWLEDGEMENTS ("policy" by default, or "hash"). Null if EVENKEEL_POLICY is not
+    /// set or empty. Throws as the constructor does.
     static std::unique_ptr<SwitchChooser> fromEnvironment(std::uint32_t id, std::uint32_t ports);
 
-    /// Chooses a candidate for the packet and returns its index; 0 if there is no candidate. Never
-    /// throws.
+    /// Chooses one of the first 65,536 candidates for the packet and returns its index; 0 if there
+    /// is no candidate. Never throws or aborts, whatever the values.
     std::uint32_t choose(const Arrival& arrival, const Candidates& candidates);
 
     /// Does the same for switches that keep their equal-cost ports (at least one) as numbers in a
@@ -126,6 +140,13 @@ class SwitchChooser
 
     /// True if the policy uses Candidates::queueBytes.
     bool looksAtQueues() const;
+
+    /// True if next hops have weights by capacity under the policy (`wcmp`, or the parameter
+    /// weights = "capacity"). Other policies use Candidates::weights, too, if they are there.
+    bool usesWeights() const;
+
+    /// The gap after which a flowlet begins, in picoseconds; 0 if the policy has no flowlets.
+    std::uint64_t flowletGapPs() const;
 
     /// State that the switch keeps for the policy beyond its configuration, in bits.
     std::uint64_t stateBits() const;

@@ -27,7 +27,7 @@
 //! # Reading order
 //!
 //! 1. Ground: [`units`] (times, bytes, rates), [`ids`], [`rng`] (a stream for each purpose and id);
-//!    `prefetch` brings memory near.
+//!    `prefetch` brings memory near, `sharing` has max-min fair rates.
 //! 2. [`packet`]: the fields of a packet.
 //! 3. [`balance`], [`split`], [`nic`], [`rail`]: the product. Start at [`nic::Nic`], whose
 //!    documentation lists the verbs; then read one policy of each kind, such as
@@ -39,11 +39,12 @@
 //! 6. [`fabric`]: `driver` has the one loop, `world` hosts and network under one clock, `network`
 //!    the path of a packet, `event` the event queue, `divided` one run on several threads.
 //!    [`bound`] has the closed forms of the lower bound. [`fluid`] carries the same flows whole:
-//!    `sharing` has their rates, `ways` their paths.
+//!    `ways` has their paths.
 //! 7. [`multirail`]: hosts with several rails, each a network of its own under one clock, driven by
 //!    [`rail`]'s allocators and exception handlers. [`ranks`]: sends and receives of another
 //!    program, such as ASTRA-sim. [`record`] and [`timeline`]: time series of a run, and its course
-//!    as a Perfetto trace, written while it proceeds.
+//!    as a Perfetto trace, written while it proceeds. [`invariants`]: a second account of every
+//!    packet, which must agree with the first.
 //! 8. [`scenario`] (TOML files, resolved and validated) and [`hpcc`] (experiments of the HPCC
 //!    family of ns-3 simulators from their own files).
 //! 9. [`study`] (runs and sets of runs) and [`report`] (their results); the command line is in the
@@ -58,16 +59,17 @@
 //! Each layer uses only those to its left:
 //!
 //! ```text
-//! units ids rng prefetch  <-  packet  <-  nic balance split rail  <-  topology collective workload
-//!   <-  endpoint switching  <-  bound fabric  <-  fluid multirail ranks record timeline
+//! units ids rng prefetch sharing  <-  packet  <-  nic balance split rail
+//!   <-  topology collective workload  <-  endpoint switching  <-  bound fabric
+//!   <-  fluid multirail ranks record timeline invariants
 //!   <-  scenario hpcc  <-  study report  <-  results  <-  plot  <-  page
 //!   <-  cli (the binary)  python
 //! ```
 //!
 //! A test checks this against the sources. The bridge to C++ (`bridge`, with the features `bridge`,
 //! `astra-sim` and `ns3`) uses every layer except `prefetch`, `collective`, `bound`, `fluid`,
-//! `multirail`, `record`, `timeline`, `study`, `results`, `plot`, `page`, `cli` and `python`, and
-//! no layer uses it.
+//! `multirail`, `record`, `timeline`, `invariants`, `study`, `results`, `plot`, `page`, `cli` and
+//! `python`, and no layer uses it.
 //!
 //! # What each layer does not know
 //!
@@ -90,12 +92,13 @@
 //! # Features
 //!
 //! `fabric` has the worlds in Rust and all that is built on them: [`fabric`], [`bound`], [`fluid`],
-//! [`multirail`], [`ranks`], [`record`], [`timeline`], [`scenario`], [`hpcc`], [`study`],
-//! [`report`] and [`results`]. `plot` adds [`plot`] and [`page`], and `png` their second format.
-//! Without it the library is the layers below, for a world of your own. `cli` is the program; both
-//! are on by default. `python` is the Python module (`pip install .`; `docs/python.md`), for which
-//! alone policies of a caller ([`balance`], `custom`) are compiled. `bridge`, `astra-sim` and `ns3`
-//! are the contracts with C++. A crate that uses the library needs no command line:
+//! [`multirail`], [`ranks`], [`record`], [`timeline`], [`invariants`], [`scenario`], [`hpcc`],
+//! [`study`], [`report`] and [`results`]. `plot` adds [`plot`] and [`page`], and `png` their second
+//! format. Without it the library is the layers below, for a world of your own. `cli` is the
+//! program; both are on by default. `python` is the Python module (`pip install .`;
+//! `docs/python.md`), for which alone policies of a caller ([`balance`], `custom`) are compiled.
+//! `bridge`, `astra-sim` and `ns3` are the contracts with C++. A crate that uses the library needs
+//! no command line:
 //!
 //! ```toml
 //! evenkeel = { path = "../evenkeel", default-features = false, features = ["fabric"] }
@@ -121,6 +124,8 @@ pub mod fluid;
 pub mod hpcc;
 pub mod ids;
 #[cfg(feature = "fabric")]
+pub mod invariants;
+#[cfg(feature = "fabric")]
 pub mod multirail;
 pub mod nic;
 pub mod packet;
@@ -143,6 +148,7 @@ pub mod results;
 pub mod rng;
 #[cfg(feature = "fabric")]
 pub mod scenario;
+mod sharing;
 pub mod split;
 #[cfg(feature = "fabric")]
 pub mod study;

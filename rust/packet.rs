@@ -9,18 +9,23 @@
 
 mod flags;
 mod kind_fields;
+mod plane_mask;
 mod psn;
 mod stamp;
+mod telemetry;
 mod view;
 
 pub use flags::Flags;
+pub(crate) use kind_fields::ones;
 pub use kind_fields::{
     AckFields, ArrivalReport, DataFields, KindFields, MessageLabel, PauseFrame, PauseOrder,
     RawFields, RefusalReason,
 };
+pub use plane_mask::PlaneMask;
 pub use psn::Psn;
 pub use stamp::Stamp;
-pub use view::{AckView, DataView, NackView, RefusalView, View};
+pub use telemetry::{Hop, PortReading, Telemetry};
+pub use view::{AckView, CreditView, DataView, EndpointView, NackView, RefusalView, View};
 
 use crate::ids::{HostId, QpId};
 
@@ -45,6 +50,18 @@ pub enum PacketKind {
     Pause,
     /// Priority flow control on one link: continue sending the paused class.
     Resume,
+    /// Asks a NIC for an answer over one path; for no queue pair of that NIC.
+    Probe,
+    /// Answers a probe, and echoes its entropy value, its stamp and its mark.
+    ProbeReply,
+    /// Tells a NIC which ports of another one are usable; for no queue pair.
+    PortStatus,
+    /// Grants credit to a sender (RCCC of Ultra Ethernet).
+    Credit,
+    /// Asks a receiver for credit, beside data packets; for no queue pair.
+    CreditRequest,
+    /// Credit-based flow control on one link (CBFC): how much the far end has freed.
+    LinkCredit,
 }
 
 /// A packet, as headers and lengths.
@@ -81,9 +98,9 @@ impl Packet {
         !matches!(self.kind, PacketKind::Data)
     }
 
-    /// True for the frames of priority flow control (PFC), which the two ends of one link exchange.
-    pub const fn is_pause_frame(&self) -> bool {
-        matches!(self.kind, PacketKind::Pause | PacketKind::Resume)
+    /// True for the frames of flow control (PFC, CBFC), which the two ends of one link exchange.
+    pub const fn is_link_frame(&self) -> bool {
+        matches!(self.kind, PacketKind::Pause | PacketKind::Resume | PacketKind::LinkCredit)
     }
 }
 

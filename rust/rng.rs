@@ -39,6 +39,10 @@ pub enum Purpose {
     Job = 10,
     /// Parts of a divided run, on which no result depends.
     Division = 11,
+    /// Utilizations that PINT rounds up or down, by run.
+    Telemetry = 12,
+    /// Which of two packets is trimmed, by port.
+    Trim = 13,
     /// Draws of tests, by whatever id the test chooses.
     Test = 1_000,
 }

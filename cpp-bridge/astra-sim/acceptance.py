@@ -42,6 +42,7 @@ CASES = [
     ("all-reduce", "ring", 3 * GIB, 8, 4, 118_084_216, 230_827_056),
     ("all-reduce", "ring", 3 * GIB, 32, 4, 130_923_704, 255_746_072),
     ("all-reduce", "ring", 3 * GIB, 128, 4, 134_860_832, 262_703_096),
+    ("all-reduce", "ring", 3 * GIB, 512, 4, 138_752_892, None),
     ("all-reduce", "direct", 64 * KIB, 8, 4, 8_452, 10_692),
     ("all-reduce", "direct", 64 * KIB, 32, 4, 8_200, 10_640),
     ("all-reduce", "direct", 64 * KIB, 128, 4, 8_136, 10_128),

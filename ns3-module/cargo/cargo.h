@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
+// Copyright (c) 2026 The evenkeel authors
 //
 // The calls of the Rust package into ns-3 in the same process; rust/bridge/ns3.rs declares them to
 // Rust. This header is compiled as C++11 and includes no header of ns-3.

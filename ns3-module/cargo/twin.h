@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
+// Copyright (c) 2026 The evenkeel authors
 //
 // Runs of ns-3 that the Rust package starts; rust/bridge/world/contract.rs declares them to Rust.
 // This header is compiled as C++11 and includes no header of ns-3.
@@ -21,8 +22,9 @@ struct Experiment;
 rust::Box<Core> run_in_ns3(const Experiment& experiment, rust::Box<Core> core);
 
 /// Does the same for an experiment of the HPCC family, and writes its files into a folder.
-rust::Box<Core>
-run_hpcc_in_ns3(const Experiment& experiment, rust::Box<Core> core, rust::Str folder);
+rust::Box<Core> run_hpcc_in_ns3(const Experiment& experiment,
+                                rust::Box<Core> core,
+                                rust::Str folder);
 
 } // namespace contract
 } // namespace evenkeel

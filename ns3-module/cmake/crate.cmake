@@ -80,6 +80,8 @@ add_custom_command(
   COMMAND "${CMAKE_COMMAND}" -E touch_nocreate "${_evenkeel_archive}" "${_evenkeel_generated}"
   DEPENDS ${_evenkeel_crate_files} "${_evenkeel_crate}/Cargo.toml" "${_evenkeel_crate}/Cargo.lock"
           "${_evenkeel_crate}/build.rs"
+  # cargo reads .cargo/config.toml, which an archive has for its copies of crates, from here.
+  WORKING_DIRECTORY "${_evenkeel_crate}"
   USES_TERMINAL VERBATIM
   COMMENT "evenkeel: cargo builds the Rust library (${EVENKEEL_CARGO_PROFILE})"
 )

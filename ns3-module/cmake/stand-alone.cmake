@@ -20,6 +20,18 @@ foreach(_header ${_evenkeel_headers})
   configure_file("${_staged}/ns3/${_name}.new" "${_staged}/ns3/${_name}" COPYONLY)
 endforeach()
 
+# What an ns-3 tree generates: one header with all others.
+set(_all "// SPDX-License-Identifier: GPL-2.0-only\n\n")
+string(APPEND _all "#ifndef EVENKEEL_MODULE_H\n#define EVENKEEL_MODULE_H\n\n")
+foreach(_header ${_evenkeel_headers})
+  get_filename_component(_name "${_header}" NAME)
+  string(APPEND _all "#include \"ns3/${_name}\"\n")
+endforeach()
+file(WRITE "${_staged}/ns3/evenkeel-module.h.new" "${_all}\n#endif // EVENKEEL_MODULE_H\n")
+configure_file(
+  "${_staged}/ns3/evenkeel-module.h.new" "${_staged}/ns3/evenkeel-module.h" COPYONLY
+)
+
 set(_dependencies ${_evenkeel_needs})
 list(TRANSFORM _dependencies PREPEND "ns3::")
 list(TRANSFORM _dependencies APPEND "-dependency")
@@ -58,7 +70,13 @@ target_link_libraries(
 target_link_options(evenkeel-ns3 PRIVATE "LINKER:--exclude-libs,libevenkeel.a")
 
 install(TARGETS evenkeel-ns3 LIBRARY DESTINATION lib)
-install(FILES ${_evenkeel_headers} DESTINATION include/ns3)
+install(FILES ${_evenkeel_headers} "${_staged}/ns3/evenkeel-module.h" DESTINATION include/ns3)
+# Like those of ns-3's own modules, by whose names it requires them.
+set(_evenkeel_pc_requires "${_evenkeel_needs}")
+list(TRANSFORM _evenkeel_pc_requires PREPEND "ns3-")
+string(REPLACE ";" ", " _evenkeel_pc_requires "${_evenkeel_pc_requires}")
+configure_file("${CMAKE_CURRENT_LIST_DIR}/ns3-evenkeel.pc.in" ns3-evenkeel.pc @ONLY)
+install(FILES "${CMAKE_CURRENT_BINARY_DIR}/ns3-evenkeel.pc" DESTINATION lib/pkgconfig)
 
 set(_test_dependencies ${_evenkeel_test_needs})
 list(TRANSFORM _test_dependencies PREPEND "ns3::")
@@ -94,3 +112,29 @@ function(build_lib_example)
   endforeach()
 endfunction()
 add_subdirectory(examples)
+
+# Scripts in the style of what people write, run without the module and with a policy: see
+# test/scripts/compare.cmake.
+function(evenkeel_script name)
+  set(_folder "${CMAKE_CURRENT_LIST_DIR}/../test/scripts")
+  add_executable(script-${name} "${_folder}/${name}.cc")
+  target_link_libraries(script-${name} PRIVATE evenkeel-ns3 ${_test_dependencies})
+  foreach(_case ${ARGN})
+    string(REPLACE "=" ";" _case "${_case}")
+    list(GET _case 0 _policy)
+    list(GET _case 1 _expect)
+    add_test(NAME "script.${name}.${_policy}"
+             COMMAND "${CMAKE_COMMAND}" "-DPROGRAM=$<TARGET_FILE:script-${name}>"
+                     "-DPOLICY=${_policy}" "-DEXPECT=${_expect}" -P "${_folder}/compare.cmake"
+    )
+  endforeach()
+endfunction()
+evenkeel_script(static-pins spray=same drill=same)
+evenkeel_script(random-traffic spray=same flowlet=same)
+evenkeel_script(rack-subnet spray=through ecmp=through)
+evenkeel_script(failures spray=through jsq=through)
+evenkeel_script(fat-tree-432 ecmp=cheap)
+if(TARGET ns3::nix-vector-routing-dependency)
+  evenkeel_script(nix-vector spray=through ecmp=through)
+  target_link_libraries(script-nix-vector PRIVATE ns3::nix-vector-routing-dependency)
+endif()

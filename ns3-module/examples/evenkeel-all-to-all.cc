@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
+// Copyright (c) 2026 The evenkeel authors
 
 /**
  * @file
@@ -61,10 +62,9 @@ RunPolicy(const Options& options, const std::string& policy)
         failures.SetConvergence(MilliSeconds(1));
         failures.Down("leaf0-spine0", MicroSeconds(5));
     }
-    Ptr<Fabric> fabric =
-        helper.CreateLeafSpine(options.fabric.leaves,
-                               options.fabric.spines,
-                               options.fabric.hostsPerLeaf);
+    Ptr<Fabric> fabric = helper.CreateLeafSpine(options.fabric.leaves,
+                                                options.fabric.spines,
+                                                options.fabric.hostsPerLeaf);
     Simulator::Run();
 
     uint64_t longestPs = 0;

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
+// Copyright (c) 2026 The evenkeel authors
 
 /**
  * @file
@@ -92,10 +93,9 @@ Measure(const Options& options, CoreKind kind)
             return WithPlainPolicy(MakeFabricCore(graph, settings));
         });
     }
-    Ptr<Fabric> fabric =
-        helper.CreateLeafSpine(options.fabric.leaves,
-                               options.fabric.spines,
-                               options.fabric.hostsPerLeaf);
+    Ptr<Fabric> fabric = helper.CreateLeafSpine(options.fabric.leaves,
+                                                options.fabric.spines,
+                                                options.fabric.hostsPerLeaf);
     if (kind == CPP_ALL)
     {
         const uint32_t hosts = fabric->GetNNics();
@@ -137,9 +137,8 @@ main(int argc, char* argv[])
             best[kind] = std::max(best[kind], Measure(options, kind));
         }
     }
-    std::cout << "all-to-all, " << options.fabric.CountHosts() << " hosts, "
-              << options.fabric.bytes << " B per rank; packet hops per second of CPU time"
-              << std::endl
+    std::cout << "all-to-all, " << options.fabric.CountHosts() << " hosts, " << options.fabric.bytes
+              << " B per rank; packet hops per second of CPU time" << std::endl
               << options.policy << ": " << best[EVENKEEL] << std::endl
               << "c++ policy: " << best[CPP_POLICY] << std::endl
               << "c++ all: " << best[CPP_ALL] << std::endl

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
+// Copyright (c) 2026 The evenkeel authors
 //
 // Runs TCP bulk transfers across a leaf-spine fabric, as many existing scripts do; the lines that
 // evenkeel adds are marked. Compare
@@ -165,9 +166,8 @@ StartTransfers(const Network& network, const LeafSpineOptions& options)
         PacketSinkHelper sink("ns3::TcpSocketFactory",
                               InetSocketAddress(Ipv4Address::GetAny(), 5000));
         Ptr<Application> server = sink.Install(network.hosts.Get(receiver)).Get(0);
-        server->TraceConnectWithoutContext(
-            "Rx",
-            MakeBoundCallback(&Receive, receiver, options.bytes));
+        server->TraceConnectWithoutContext("Rx",
+                                           MakeBoundCallback(&Receive, receiver, options.bytes));
         BulkSendHelper bulk("ns3::TcpSocketFactory",
                             InetSocketAddress(network.addresses[receiver], 5000));
         bulk.SetAttribute("MaxBytes", UintegerValue(options.bytes));

@@ -1,44 +1,65 @@
 // SPDX-License-Identifier: GPL-2.0-only
+// Copyright (c) 2026 The evenkeel authors
 
 #include "collective-helper.h"
 
 #include "fabric-helper.h"
+#include "fabric-or-abort.h"
 
 namespace ns3
 {
 
 CollectiveHelper::CollectiveHelper(const std::string& kind)
 {
-    Set("kind", "\"" + kind + "\"");
+    SetOnce("CollectiveHelper::CollectiveHelper", "kind", "\"" + kind + "\"");
 }
 
 void
 CollectiveHelper::SetBytes(uint64_t bytes)
 {
-    Set("bytes", "\"" + std::to_string(bytes) + "B\"");
+    SetOnce("CollectiveHelper::SetBytes", "bytes", "\"" + std::to_string(bytes) + "B\"");
 }
 
 void
 CollectiveHelper::SetAlgorithm(const std::string& algorithm)
 {
-    Set("algorithm", "\"" + algorithm + "\"");
+    SetOnce("CollectiveHelper::SetAlgorithm", "algorithm", "\"" + algorithm + "\"");
 }
 
 void
 CollectiveHelper::SetFile(const std::string& path)
 {
-    Set("file", "'" + path + "'");
+    SetOnce("CollectiveHelper::SetFile", "file", "'" + path + "'");
 }
 
 void
 CollectiveHelper::Set(const std::string& key, const std::string& value)
 {
-    m_keys += key + " = " + value + "\n";
+    SetOnce("CollectiveHelper::Set", key, value);
+}
+
+void
+CollectiveHelper::SetOnce(const std::string& call, const std::string& key, const std::string& value)
+{
+    const auto [found, isNew] = m_keys.emplace(key, value);
+    if (!isNew)
+    {
+        fabrichelper::Refuse(call,
+                             "'" + key + "' is " + found->second +
+                                 " already: set it once, or use another CollectiveHelper");
+    }
 }
 
 void
 CollectiveHelper::Install(FabricHelper& fabric, const NodeContainer& ranks) const
 {
+    fabric.ExpectOpen("CollectiveHelper::Install");
+    if (fabric.DescribeSections().find("[workload]") != std::string::npos)
+    {
+        fabrichelper::Refuse("CollectiveHelper::Install",
+                             "the fabric has a workload already: install one, or use [[job]] "
+                             "sections (FabricHelper::AddSettings) for several");
+    }
     std::string section = Describe();
     if (ranks.GetN() > 0)
     {
@@ -51,7 +72,12 @@ CollectiveHelper::Install(FabricHelper& fabric, const NodeContainer& ranks) cons
 std::string
 CollectiveHelper::Describe() const
 {
-    return "[workload]\n" + m_keys;
+    std::string section = "[workload]\n";
+    for (const auto& [key, value] : m_keys)
+    {
+        section += key + " = " + value + "\n";
+    }
+    return section;
 }
 
 } // namespace ns3

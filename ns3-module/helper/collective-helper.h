@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
+// Copyright (c) 2026 The evenkeel authors
 
 #ifndef COLLECTIVE_HELPER_H
 #define COLLECTIVE_HELPER_H
@@ -6,6 +7,7 @@
 #include "ns3/node-container.h"
 
 #include <cstdint>
+#include <map>
 #include <string>
 
 namespace ns3
@@ -46,7 +48,7 @@ class CollectiveHelper
      */
     void SetFile(const std::string& path);
     /**
-     * @brief Sets any other key of a scenario's section [workload].
+     * @brief Sets any other key of a scenario's section [workload]. Each key is set once.
      * @param key the key
      * @param value its value as written there, with the quotes of a string
      */
@@ -61,7 +63,15 @@ class CollectiveHelper
     std::string Describe() const;
 
   private:
-    std::string m_keys; //!< lines of the section
+    /**
+     * @brief Sets a key, which must not have been set.
+     * @param call the call of the script
+     * @param key the key
+     * @param value its value
+     */
+    void SetOnce(const std::string& call, const std::string& key, const std::string& value);
+
+    std::map<std::string, std::string> m_keys; //!< keys of the section and their values
 };
 
 } // namespace ns3

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
+// Copyright (c) 2026 The evenkeel authors
 
 #include "fabric-helper.h"
 #include "fabric-or-abort.h"
@@ -6,7 +7,6 @@
 #include "ns3/abort.h"
 #include "ns3/data-rate.h"
 
-#include <fstream>
 #include <sstream>
 
 // The Create calls of FabricHelper: a fabric of a kind, from a file, or from a core.
@@ -27,11 +27,13 @@ FabricHelper::DescribeLink() const
 Ptr<Fabric>
 FabricHelper::CreateLeafSpine(uint32_t leaves, uint32_t spines, uint32_t hostsPerLeaf)
 {
+    const std::string call = "FabricHelper::CreateLeafSpine";
+    ExpectOpen(call);
     NS_ABORT_MSG_IF(leaves == 0 || spines == 0 || hostsPerLeaf == 0,
                     "a leaf-spine must have at least one leaf, one spine and one host per leaf");
     const FabricGraph::LeafSpine size{leaves, spines, hostsPerLeaf};
     Build(FabricGraph::MakeLeafSpine(size, DescribeLink()));
-    return Finish();
+    return FinishFor(call);
 }
 
 Ptr<Fabric>
@@ -43,47 +45,71 @@ FabricHelper::CreateFatTree(uint32_t k)
     text << "host_rate = \"" << link.rateBps << "bps\"\n";
     text << "fabric_rate = \"" << link.rateBps << "bps\"\n";
     text << "delay = \"" << link.delayPs << "ps\"\n";
-    return CreateTopology(text.str());
+    return BuildTopology(text.str(), ".", "FabricHelper::CreateFatTree");
 }
 
 Ptr<Fabric>
 FabricHelper::CreateTopology(const std::string& topology, const std::string& folder)
 {
-    Build(fabrichelper::OrAbort([&] { return MakeFabricGraph(topology, folder); }));
-    return Finish();
+    return BuildTopology(topology, folder, "FabricHelper::CreateTopology");
 }
 
 Ptr<Fabric>
 FabricHelper::CreateFromTopologyFile(const std::string& path, const std::string& format)
 {
-    return CreateTopology("kind = \"file\"\npath = '" + path + "'\nformat = \"" + format + "\"\n");
+    return BuildTopology("kind = \"file\"\npath = '" + path + "'\nformat = \"" + format + "\"\n",
+                         ".",
+                         "FabricHelper::CreateFromTopologyFile");
+}
+
+Ptr<Fabric>
+FabricHelper::BuildTopology(const std::string& topology,
+                            const std::string& folder,
+                            const std::string& call)
+{
+    ExpectOpen(call);
+    Build(fabrichelper::OrAbort([&] { return MakeFabricGraph(topology, folder); }));
+    return FinishFor(call);
 }
 
 Ptr<Fabric>
 FabricHelper::CreateFromScenario(const std::string& path)
 {
-    std::ifstream file(path);
-    NS_ABORT_MSG_IF(!file, "the scenario cannot be read: " << path);
-    std::ostringstream text;
-    text << file.rdbuf();
-    const std::size_t slash = path.rfind('/');
-    const std::string folder = slash == std::string::npos ? "." : path.substr(0, slash);
-    return CreateFromCore(
-        fabrichelper::OrAbort([&] { return MakeFabricCore(text.str(), folder); }));
+    const std::string call = "FabricHelper::CreateFromScenario";
+    ExpectBare(call);
+    std::unique_ptr<FabricCore> core = fabrichelper::OrAbort([&] { return ReadFabricCore(path); });
+    Build(core->GetGraph());
+    return Assemble(std::move(core), call);
 }
 
 Ptr<Fabric>
 FabricHelper::CreateFromCore(std::unique_ptr<FabricCore> core)
 {
     NS_ABORT_MSG_IF(!core, "the core of the fabric is null");
+    const std::string call = "FabricHelper::CreateFromCore";
+    ExpectBare(call);
     Build(core->GetGraph());
-    return Assemble(std::move(core));
+    return Assemble(std::move(core), call);
+}
+
+void
+FabricHelper::ExpectBare(const std::string& call) const
+{
+    ExpectOpen(call);
+    if (!m_sections.empty() || !m_failures.empty() || m_firstHosts.GetN() > 0)
+    {
+        fabrichelper::Refuse(call,
+                             "settings, failures or a workload were added before, which have no "
+                             "effect on a fabric that is made whole: put them into the scenario");
+    }
 }
 
 void
 FabricHelper::Build(const FabricGraph& graph)
 {
-    NS_ABORT_MSG_IF(!m_channels.empty(), "a helper makes only one fabric");
+    NS_ABORT_MSG_IF(!m_channels.empty(),
+                    "a fabric is made link by link (FabricHelper::Install and Finish) or in one "
+                    "call, not both");
     const auto count = static_cast<uint32_t>(graph.hosts.size());
     NS_ABORT_MSG_IF(count % m_nicsPerNode != 0,
                     count << " hosts do not fill nodes with " << m_nicsPerNode << " NICs each");

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
+// Copyright (c) 2026 The evenkeel authors
 
 #include "fabric-helper.h"
 
@@ -8,7 +9,6 @@
 
 #include <algorithm>
 #include <sstream>
-#include <tuple>
 
 // The description of a fabric: its graph, and the text of its settings.
 
@@ -72,6 +72,12 @@ FabricHelper::IndexOf(Ptr<FabricChannel> channel) const
     return static_cast<uint32_t>(found - m_channels.begin());
 }
 
+const std::string&
+FabricHelper::DescribeSections() const
+{
+    return m_sections;
+}
+
 std::string
 FabricHelper::DescribeSettings() const
 {
@@ -115,21 +121,13 @@ FabricQpSettings
 FabricHelper::DescribeQueuePairs() const
 {
     NS_ABORT_MSG_IF(m_nics.empty(), "a fabric must have at least one host");
-    const auto fields = [](const FabricQpSettings& it) {
-        return std::make_tuple(it.sendQueue,
-                               it.receiveQueue,
-                               it.rnrTimerPs,
-                               it.rnrRetries,
-                               it.retries);
-    };
-    const FabricQpSettings settings = m_nics[0]->DescribeQueuePairs();
     for (const auto& nic : m_nics)
     {
-        NS_ABORT_MSG_IF(fields(nic->DescribeQueuePairs()) != fields(settings),
+        NS_ABORT_MSG_IF(nic->DescribeAttributes() != m_nics[0]->DescribeAttributes(),
                         "all NICs of a fabric must have the same attributes; set them before "
                         "the NICs are made");
     }
-    return settings;
+    return m_nics[0]->DescribeQueuePairs();
 }
 
 } // namespace ns3

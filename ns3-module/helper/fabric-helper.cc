@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0-only
+// Copyright (c) 2026 The evenkeel authors
 
 #include "fabric-helper.h"
 
 #include "fabric-or-abort.h"
 
+#include "ns3/abort.h"
 #include "ns3/fabric-channel.h"
 #include "ns3/fabric-switch-port.h"
 #include "ns3/fabric-switch.h"
-#include "ns3/rdma-nic.h"
-
-#include "ns3/abort.h"
 #include "ns3/log.h"
+#include "ns3/rdma-nic.h"
 
 #include <algorithm>
 #include <limits>
@@ -41,66 +41,77 @@ FabricHelper::FabricHelper(Resolution resolution)
 void
 FabricHelper::SetNicAttribute(const std::string& name, const AttributeValue& value)
 {
+    ExpectOpen("FabricHelper::SetNicAttribute");
     m_nicHelper.SetAttribute(name, value);
 }
 
 void
 FabricHelper::SetSwitchAttribute(const std::string& name, const AttributeValue& value)
 {
+    ExpectOpen("FabricHelper::SetSwitchAttribute");
     m_switchHelper.SetAttribute(name, value);
 }
 
 void
 FabricHelper::SetChannelAttribute(const std::string& name, const AttributeValue& value)
 {
+    ExpectOpen("FabricHelper::SetChannelAttribute");
     m_channelFactory.Set(name, value);
 }
 
 void
 FabricHelper::SetFabricAttribute(const std::string& name, const AttributeValue& value)
 {
+    ExpectOpen("FabricHelper::SetFabricAttribute");
     m_fabricFactory.Set(name, value);
 }
 
 void
 FabricHelper::SetPolicy(const std::string& policy, const std::string& parameters)
 {
+    ExpectOpen("FabricHelper::SetPolicy");
     m_switchHelper.SetPolicy(policy, parameters);
 }
 
 void
 FabricHelper::SetGap(uint32_t bytes)
 {
+    ExpectOpen("FabricHelper::SetGap");
     m_gapBytes = bytes;
 }
 
 void
 FabricHelper::SetForwardingDelay(Time delay)
 {
+    ExpectOpen("FabricHelper::SetForwardingDelay");
     m_forwardingDelay = delay;
 }
 
 void
 FabricHelper::AddSettings(const std::string& sections)
 {
+    ExpectOpen("FabricHelper::AddSettings");
     m_sections += sections + "\n";
 }
 
 void
 FabricHelper::AddFailure(Ptr<FabricChannel> link, const std::string& keys)
 {
+    ExpectOpen("FabricHelper::AddFailure");
     m_failures.emplace_back(link, keys);
 }
 
 void
 FabricHelper::SetFirstHosts(const NodeContainer& hosts)
 {
+    ExpectOpen("FabricHelper::SetFirstHosts");
     m_firstHosts = hosts;
 }
 
 void
 FabricHelper::SetNicsPerNode(uint32_t nics)
 {
+    ExpectOpen("FabricHelper::SetNicsPerNode");
     NS_ABORT_MSG_IF(nics == 0, "a node must have at least one NIC");
     m_nicsPerNode = nics;
 }
@@ -108,12 +119,14 @@ FabricHelper::SetNicsPerNode(uint32_t nics)
 void
 FabricHelper::SetCoreFactory(CoreFactory factory)
 {
+    ExpectOpen("FabricHelper::SetCoreFactory");
     m_coreFactory = std::move(factory);
 }
 
 int64_t
 FabricHelper::AssignStreams(int64_t stream)
 {
+    ExpectOpen("FabricHelper::AssignStreams");
     m_stream = stream;
     return 1;
 }
@@ -153,6 +166,7 @@ NetDeviceContainer
 FabricHelper::Install(Ptr<Node> a, Ptr<Node> b)
 {
     NS_LOG_FUNCTION(this << a << b);
+    ExpectOpen("FabricHelper::Install");
     Ptr<FabricPort> portA = MakePort(a);
     Ptr<FabricPort> portB = MakePort(b);
     Ptr<FabricChannel> channel = m_channelFactory.Create<FabricChannel>();
@@ -176,23 +190,44 @@ FabricHelper::Install(const NodeContainer& nodes, Ptr<Node> to)
     return ends;
 }
 
+void
+FabricHelper::ExpectOpen(const std::string& call) const
+{
+    if (!m_madeBy.empty())
+    {
+        fabrichelper::Refuse(call,
+                             "the fabric has been made by " + m_madeBy +
+                                 ", and this has no effect afterwards: call it before, or use "
+                                 "another FabricHelper for another fabric");
+    }
+}
+
 Ptr<Fabric>
 FabricHelper::Finish()
 {
-    NS_LOG_FUNCTION(this);
+    return FinishFor("FabricHelper::Finish");
+}
+
+Ptr<Fabric>
+FabricHelper::FinishFor(const std::string& call)
+{
+    NS_LOG_FUNCTION(this << call);
+    ExpectOpen(call);
     OrderHosts();
     const FabricGraph graph = DescribeGraph();
     const std::string settings = DescribeSettings();
     NS_LOG_LOGIC("settings:\n" << settings);
-    return Assemble(fabrichelper::OrAbort([&] {
+    std::unique_ptr<FabricCore> core = fabrichelper::OrAbort([&] {
         return m_coreFactory ? m_coreFactory(graph, settings)
                              : MakeFabricCore(graph, settings, DescribeQueuePairs());
-    }));
+    });
+    return Assemble(std::move(core), call);
 }
 
 Ptr<Fabric>
-FabricHelper::Assemble(std::unique_ptr<FabricCore> core)
+FabricHelper::Assemble(std::unique_ptr<FabricCore> core, const std::string& call)
 {
+    m_madeBy = call;
     Ptr<Fabric> fabric = m_fabricFactory.Create<Fabric>();
     fabric->Assemble(std::move(core), m_nics, m_switches, m_channels);
     return fabric;

@@ -1,21 +1,22 @@
 // SPDX-License-Identifier: GPL-2.0-only
+// Copyright (c) 2026 The evenkeel authors
 
 #ifndef FABRIC_HELPER_H
 #define FABRIC_HELPER_H
 
+#include "rdma-nic-helper.h"
+#include "switch-helper.h"
+
+#include "ns3/attribute.h"
 #include "ns3/fabric-channel.h"
 #include "ns3/fabric-core.h"
 #include "ns3/fabric-switch.h"
 #include "ns3/fabric.h"
-#include "rdma-nic-helper.h"
-#include "ns3/rdma-nic.h"
-#include "switch-helper.h"
-
-#include "ns3/attribute.h"
 #include "ns3/net-device-container.h"
 #include "ns3/node-container.h"
 #include "ns3/nstime.h"
 #include "ns3/object-factory.h"
+#include "ns3/rdma-nic.h"
 
 #include <functional>
 #include <memory>
@@ -35,8 +36,8 @@ namespace ns3
  * AddSettings adds keys of a scenario that have no attribute.
  *
  * The first helper sets ns-3's time resolution to picoseconds, so it must be made before any other
- * object that keeps a Time; see Fabric::UsePicoseconds. If the fabric is invalid, the program ends
- * with the reason.
+ * object that keeps a Time; see Fabric::UsePicoseconds. If the fabric is invalid, or a call comes
+ * too late to take effect, the program ends with the reason. A helper makes one fabric.
  */
 class FabricHelper
 {
@@ -185,8 +186,7 @@ class FabricHelper
      * @param format "hpcc" or "htsim"
      * @return the fabric
      */
-    Ptr<Fabric> CreateFromTopologyFile(const std::string& path,
-                                       const std::string& format = "hpcc");
+    Ptr<Fabric> CreateFromTopologyFile(const std::string& path, const std::string& format = "hpcc");
     /**
      * @brief Makes a fabric from a scenario, with its workload, failures and seed.
      * @param path of the file
@@ -210,6 +210,15 @@ class FabricHelper
     NetDeviceContainer GetNics() const;
     /// @return links, by number
     const std::vector<Ptr<FabricChannel>>& GetChannels() const;
+    /**
+     * @brief Ends the program with the reason if the fabric has been made: what is set afterwards
+     * has no effect.
+     * @param call the call that sets it, such as "FailureHelper::Down"
+     */
+    void ExpectOpen(const std::string& call) const;
+
+    /// @return the sections that AddSettings added
+    const std::string& DescribeSections() const;
     /// @return the text of the settings that Finish passes to evenkeel
     std::string DescribeSettings() const;
     /// @return the settings of queue pairs that Finish passes to evenkeel
@@ -232,10 +241,32 @@ class FabricHelper
     /// Moves the hosts of SetFirstHosts to the front.
     void OrderHosts();
     /**
+     * @brief Makes a fabric of everything that was connected.
+     * @param call the call of the script
+     * @return the fabric
+     */
+    Ptr<Fabric> FinishFor(const std::string& call);
+    /**
+     * @brief Ends the program with the reason if what was added has no effect on a whole fabric.
+     * @param call the call that makes the fabric
+     */
+    void ExpectBare(const std::string& call) const;
+    /**
+     * @brief Makes a fabric of any kind.
+     * @param topology the section
+     * @param folder the folder of paths in it
+     * @param call the call of the script
+     * @return the fabric
+     */
+    Ptr<Fabric> BuildTopology(const std::string& topology,
+                              const std::string& folder,
+                              const std::string& call);
+    /**
      * @param core the core of the fabric
+     * @param call the call of the script
      * @return the assembled fabric
      */
-    Ptr<Fabric> Assemble(std::unique_ptr<FabricCore> core);
+    Ptr<Fabric> Assemble(std::unique_ptr<FabricCore> core, const std::string& call);
     /**
      * @param channel a link
      * @return its number
@@ -244,23 +275,24 @@ class FabricHelper
     /// @return a link with the rate and the delay that SetChannelAttribute describes
     FabricLink DescribeLink() const;
 
-    RdmaNicHelper m_nicHelper;       //!< makes NICs
-    SwitchHelper m_switchHelper;     //!< makes switches
-    ObjectFactory m_channelFactory;  //!< makes links
-    ObjectFactory m_fabricFactory;   //!< makes the fabric
-    CoreFactory m_coreFactory;       //!< makes the core; null for evenkeel's
-    std::vector<Ptr<RdmaNic>> m_nics;         //!< by number of host
-    std::vector<Ptr<Node>> m_switchNodes;     //!< by number
-    std::vector<Ptr<FabricSwitch>> m_switches; //!< by number
-    std::vector<std::string> m_switchNames;   //!< by number; empty to use a default
+    RdmaNicHelper m_nicHelper;                  //!< makes NICs
+    SwitchHelper m_switchHelper;                //!< makes switches
+    ObjectFactory m_channelFactory;             //!< makes links
+    ObjectFactory m_fabricFactory;              //!< makes the fabric
+    CoreFactory m_coreFactory;                  //!< makes the core; null for evenkeel's
+    std::vector<Ptr<RdmaNic>> m_nics;           //!< by number of host
+    std::vector<Ptr<Node>> m_switchNodes;       //!< by number
+    std::vector<Ptr<FabricSwitch>> m_switches;  //!< by number
+    std::vector<std::string> m_switchNames;     //!< by number; empty to use a default
     std::vector<Ptr<FabricChannel>> m_channels; //!< by number of link
-    NodeContainer m_firstHosts;               //!< hosts with the lowest numbers
-    std::string m_sections;                   //!< of AddSettings
+    NodeContainer m_firstHosts;                 //!< hosts with the lowest numbers
+    std::string m_sections;                     //!< of AddSettings
     std::vector<std::pair<Ptr<FabricChannel>, std::string>> m_failures; //!< of AddFailure
-    uint32_t m_gapBytes{20};                  //!< gap after each packet
-    uint32_t m_nicsPerNode{1};                //!< of SetNicsPerNode
-    Time m_forwardingDelay;                   //!< of switches
-    int64_t m_stream{0};                      //!< of AssignStreams
+    uint32_t m_gapBytes{20};                                            //!< gap after each packet
+    uint32_t m_nicsPerNode{1};                                          //!< of SetNicsPerNode
+    Time m_forwardingDelay;                                             //!< of switches
+    int64_t m_stream{0};                                                //!< of AssignStreams
+    std::string m_madeBy; //!< the call that made the fabric; empty before
 };
 
 } // namespace ns3

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
+// Copyright (c) 2026 The evenkeel authors
 
 #include "failure-helper.h"
 
-#include "ns3/fabric-channel.h"
 #include "fabric-helper.h"
+
+#include "ns3/fabric-channel.h"
 
 #include <sstream>
 
@@ -83,20 +85,22 @@ FailureHelper::Describe(const std::string& kind, Time at, Time until) const
 void
 FailureHelper::Down(Ptr<FabricChannel> link, Time at, Time until)
 {
+    m_fabric.ExpectOpen("FailureHelper::Down");
     m_fabric.AddFailure(link, Describe("down", at, until));
 }
 
 void
 FailureHelper::Down(const std::string& link, Time at, Time until)
 {
+    m_fabric.ExpectOpen("FailureHelper::Down");
     m_fabric.AddSettings("[[failure]]\nlink = \"" + link + "\"\n" + Describe("down", at, until));
 }
 
 void
 FailureHelper::SwitchDown(const std::string& name, Time at, Time until)
 {
-    m_fabric.AddSettings("[[failure]]\nswitch = \"" + name + "\"\n" +
-                         Describe("down", at, until));
+    m_fabric.ExpectOpen("FailureHelper::SwitchDown");
+    m_fabric.AddSettings("[[failure]]\nswitch = \"" + name + "\"\n" + Describe("down", at, until));
 }
 
 void
@@ -106,8 +110,10 @@ FailureHelper::Degrade(Ptr<FabricChannel> link,
                        Time at,
                        Time until)
 {
-    m_fabric.AddFailure(
-        link, Describe("degrade", at, until) + FormatFraction("factor", numerator, denominator));
+    m_fabric.ExpectOpen("FailureHelper::Degrade");
+    m_fabric.AddFailure(link,
+                        Describe("degrade", at, until) +
+                            FormatFraction("factor", numerator, denominator));
 }
 
 void
@@ -117,8 +123,10 @@ FailureHelper::Lose(Ptr<FabricChannel> link,
                     Time at,
                     Time until)
 {
-    m_fabric.AddFailure(
-        link, Describe("loss", at, until) + FormatFraction("rate", numerator, denominator));
+    m_fabric.ExpectOpen("FailureHelper::Lose");
+    m_fabric.AddFailure(link,
+                        Describe("loss", at, until) +
+                            FormatFraction("rate", numerator, denominator));
 }
 
 } // namespace ns3

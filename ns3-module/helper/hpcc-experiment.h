@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
+// Copyright (c) 2026 The evenkeel authors
 
 #ifndef HPCC_EXPERIMENT_H
 #define HPCC_EXPERIMENT_H
 
-#include "ns3/fabric-core.h"
 #include "fabric-helper.h"
+
+#include "ns3/fabric-core.h"
 #include "ns3/fabric.h"
 
 #include <cstdint>
@@ -75,7 +77,7 @@ class HpccExperiment
     struct Impl;
     std::unique_ptr<Impl> m_impl; //!< the experiment in Rust
 
-    Ptr<Fabric> m_fabric;         //!< the fabric that Build made
+    Ptr<Fabric> m_fabric; //!< the fabric that Build made
 };
 
 } // namespace ns3

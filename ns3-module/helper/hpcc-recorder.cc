@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
+// Copyright (c) 2026 The evenkeel authors
 
 #include "hpcc-recorder.h"
 
@@ -60,13 +61,13 @@ HpccRecorder::Sample(uint64_t nowPs)
         m_waiting[port] = m_fabric->GetPort(port).GetWaitingBytesLike(0);
         m_carried[port] = m_fabric->GetPort(port).GetCarriedBytes();
     }
-    const uint64_t nextEvent = std::min(m_fabric->GetCalendar().GetNextTime(),
-                                        m_fabric->GetSettings().timeLimitPs);
+    const uint64_t nextEvent =
+        std::min(m_fabric->GetCalendar().GetNextTime(), m_fabric->GetSettings().timeLimitPs);
     const uint64_t next =
         m_core.sample(nowPs,
-                    nextEvent,
-                    rust::Slice<const uint32_t>(m_waiting.data(), m_waiting.size()),
-                    rust::Slice<const uint64_t>(m_carried.data(), m_carried.size()));
+                      nextEvent,
+                      rust::Slice<const uint32_t>(m_waiting.data(), m_waiting.size()),
+                      rust::Slice<const uint64_t>(m_carried.data(), m_carried.size()));
     if (next != FABRIC_NEVER)
     {
         m_fabric->ScheduleSample(next);
@@ -140,10 +141,10 @@ HpccRecorder::TracedPort::Record(Event event,
                                  uint32_t waiting)
 {
     m_core.trace_packet(static_cast<uint64_t>(when.GetPicoSeconds()),
-                m_port->GetPortNumber(),
-                event,
-                waiting,
-                packet);
+                        m_port->GetPortNumber(),
+                        event,
+                        waiting,
+                        packet);
 }
 
 } // namespace ns3

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
+// Copyright (c) 2026 The evenkeel authors
 
 #ifndef HPCC_RECORDER_H
 #define HPCC_RECORDER_H
@@ -6,7 +7,6 @@
 // Private: public headers must not include headers of cxx or of the Rust library.
 
 #include "../model/fabric-core-bridge.h"
-
 #include "evenkeel/rust/bridge/world/contract.rs.h"
 
 #include "ns3/fabric-packet.h"
@@ -119,12 +119,12 @@ class HpccRecorder
      */
     void Sample(uint64_t nowPs);
 
-    evenkeel::contract::Core& m_core;            //!< receives the samples
-    Ptr<Fabric> m_fabric;                        //!< the fabric
+    evenkeel::contract::Core& m_core;                  //!< receives the samples
+    Ptr<Fabric> m_fabric;                              //!< the fabric
     std::vector<std::unique_ptr<TracedPort>> m_traced; //!< ports whose packets are recorded
-    std::vector<uint32_t> m_sampled;             //!< ports whose counters are sampled
-    std::vector<uint32_t> m_waiting;             //!< bytes without priority that wait, by port
-    std::vector<uint64_t> m_carried;             //!< bytes that have started, by port
+    std::vector<uint32_t> m_sampled;                   //!< ports whose counters are sampled
+    std::vector<uint32_t> m_waiting; //!< bytes without priority that wait, by port
+    std::vector<uint64_t> m_carried; //!< bytes that have started, by port
 };
 
 } // namespace ns3

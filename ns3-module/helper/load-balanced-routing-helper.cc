@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
+// Copyright (c) 2026 The evenkeel authors
 
 #include "load-balanced-routing-helper.h"
 
@@ -11,6 +12,18 @@
 
 namespace ns3
 {
+
+namespace
+{
+
+/// The priorities of protocols in a list. Those of static and global routing are what
+/// InternetStackHelper gives them.
+constexpr int16_t ABOVE = 10;
+constexpr int16_t STATIC = 0;
+constexpr int16_t POLICY = -5;
+constexpr int16_t GLOBAL = -10;
+
+} // namespace
 
 LoadBalancedRoutingHelper::LoadBalancedRoutingHelper()
 {
@@ -44,10 +57,39 @@ LoadBalancedRoutingHelper::Set(const std::string& name, const AttributeValue& va
 Ipv4ListRoutingHelper
 LoadBalancedRoutingHelper::WithGlobalRouting() const
 {
+    Ipv4ListRoutingHelper list = WithGlobalRoutingOnly();
+    list.Add(Ipv4StaticRoutingHelper(), STATIC);
+    return list;
+}
+
+Ipv4ListRoutingHelper
+LoadBalancedRoutingHelper::WithGlobalRoutingOnly() const
+{
     Ipv4ListRoutingHelper list;
-    list.Add(*this, 10);
-    list.Add(Ipv4StaticRoutingHelper(), 0);
-    list.Add(Ipv4GlobalRoutingHelper(), -10);
+    list.Add(*this, POLICY);
+    list.Add(Ipv4GlobalRoutingHelper(), GLOBAL);
+    return list;
+}
+
+Ipv4ListRoutingHelper
+LoadBalancedRoutingHelper::WithStaticRouting() const
+{
+    LoadBalancedRoutingHelper above(*this);
+    above.Set("Routes", StringValue("static"));
+    Ipv4ListRoutingHelper list;
+    list.Add(above, ABOVE);
+    list.Add(Ipv4StaticRoutingHelper(), STATIC);
+    return list;
+}
+
+Ipv4ListRoutingHelper
+LoadBalancedRoutingHelper::WithShortestPaths(const Ipv4RoutingHelper& below) const
+{
+    LoadBalancedRoutingHelper above(*this);
+    above.Set("Routes", StringValue("shortest-paths"));
+    Ipv4ListRoutingHelper list;
+    list.Add(above, ABOVE);
+    list.Add(below, STATIC);
     return list;
 }
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
+// Copyright (c) 2026 The evenkeel authors
 
 #ifndef LOAD_BALANCED_ROUTING_HELPER_H
 #define LOAD_BALANCED_ROUTING_HELPER_H
@@ -47,11 +48,40 @@ class LoadBalancedRoutingHelper : public Ipv4RoutingHelper
     void Set(const std::string& name, const AttributeValue& value);
 
     /**
-     * @brief Adds the policy above static and global routing, which InternetStackHelper installs by
-     *        default.
+     * @brief Adds the policy to static and global routing, which InternetStackHelper installs by
+     * default.
+     *
+     * The policy has the priority -5, between static (0) and global routing (-10), so that static
+     * routes of the script keep their packets.
+     *
      * @return the helper of the list of these three protocols
      */
     Ipv4ListRoutingHelper WithGlobalRouting() const;
+    /**
+     * @brief Adds the policy above global routing alone.
+     *
+     * For scripts that install Ipv4GlobalRoutingHelper and no static routing, such as those whose
+     * links share a network: static routing would send all its packets over the first link.
+     *
+     * @return the helper of the list of these two protocols
+     */
+    Ipv4ListRoutingHelper WithGlobalRoutingOnly() const;
+
+    /**
+     * @brief Adds the policy above static routing, for static routes of equal prefix and metric.
+     * @return the helper of the list of these two protocols
+     */
+    Ipv4ListRoutingHelper WithStaticRouting() const;
+    /**
+     * @brief Adds the policy above another protocol, among the paths with the fewest links.
+     *
+     * For scripts with Ipv4NixVectorHelper, whose protocol finds one such path. The other protocol
+     * routes what has no path.
+     *
+     * @param below the helper of the other protocol
+     * @return the helper of the list of these two protocols
+     */
+    Ipv4ListRoutingHelper WithShortestPaths(const Ipv4RoutingHelper& below) const;
 
     /**
      * @brief Fix the random streams of the policies on these nodes.

@@ -1,20 +1,29 @@
 // SPDX-License-Identifier: GPL-2.0-only
+// Copyright (c) 2026 The evenkeel authors
 
 #include "rdma-nic-helper.h"
 
-#include "ns3/fabric-port.h"
-#include "ns3/rdma-nic.h"
-
 #include "ns3/abort.h"
 #include "ns3/boolean.h"
+#include "ns3/fabric-port.h"
 #include "ns3/log.h"
 #include "ns3/mac48-address.h"
 #include "ns3/pcap-file-wrapper.h"
+#include "ns3/rdma-nic.h"
 
 namespace ns3
 {
 
 NS_LOG_COMPONENT_DEFINE("RdmaNicHelper");
+
+namespace
+{
+
+/// The link type of Ethernet in a capture (the registry of tcpdump.org). The name that ns-3 has for
+/// it differs between versions.
+constexpr uint32_t LINKTYPE_ETHERNET = 1;
+
+} // namespace
 
 RdmaNicHelper::RdmaNicHelper()
 {
@@ -76,7 +85,7 @@ RdmaNicHelper::EnablePcapInternal(std::string prefix,
     file->SetAttribute("NanosecMode", BooleanValue(true));
     file->Open(name, std::ios::out);
     NS_ABORT_MSG_IF(file->Fail(), "the capture cannot be written: " << name);
-    file->Init(PcapHelper::DLT_EN10MB);
+    file->Init(LINKTYPE_ETHERNET);
     files.HookDefaultSink<FabricPort>(port, "PromiscSniffer", file);
 }
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
+// Copyright (c) 2026 The evenkeel authors
 
 #ifndef RDMA_NIC_HELPER_H
 #define RDMA_NIC_HELPER_H

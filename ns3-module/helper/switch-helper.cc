@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
+// Copyright (c) 2026 The evenkeel authors
 
 #include "switch-helper.h"
 
 #include "ns3/fabric-switch.h"
-
 #include "ns3/node.h"
 #include "ns3/string.h"
 

@@ -1,24 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0-only
+// Copyright (c) 2026 The evenkeel authors
 
 #include "equal-cost-routes.h"
 
+#include "ip-topology.h"
+
 #include "ns3/channel.h"
-#include "ns3/ipv4-list-routing.h"
-#include "ns3/ipv4-routing-helper.h"
-#include "ns3/ipv4-routing-table-entry.h"
 #include "ns3/log.h"
-#include "ns3/node-list.h"
-#include "ns3/node.h"
+#include "ns3/net-device.h"
 #include "ns3/simulator.h"
 
-// ns-3.47 renamed this header. The new name is tried first, because an older ns-3 may be installed
-// in addition to the tree.
-#if __has_include("ns3/global-routing.h")
-#include "ns3/global-routing.h"
-#else
-#include "ns3/ipv4-global-routing.h"
-#endif
-
+#include <algorithm>
+#include <numeric>
 #include <utility>
 
 namespace ns3
@@ -30,33 +23,40 @@ namespace
 {
 
 /**
- * @param node a node
- * @param device one of its devices
- * @return the id of the node that represents its edge switch
+ * @param rates rates of links
+ * @return weights in the same ratio; none if all are equal or one is unknown
  */
-uint32_t
-EdgeBehind(Ptr<Node> node, Ptr<NetDevice> device)
+std::vector<uint32_t>
+WeightsOf(const std::vector<uint64_t>& rates)
 {
-    // A node with one link is a host, whose neighbour is its edge switch; others are switches.
-    uint32_t edge = node->GetId();
-    Ptr<Channel> channel = device->GetChannel();
-    const bool isHost = node->GetObject<Ipv4>()->GetNInterfaces() == 2;
-    for (std::size_t end = 0; channel && isHost && end < channel->GetNDevices(); ++end)
+    uint64_t divisor = 0;
+    uint64_t largest = 0;
+    bool areEqual = true;
+    for (const uint64_t rate : rates)
     {
-        Ptr<Node> other = channel->GetDevice(end)->GetNode();
-        edge = other != node ? other->GetId() : edge;
+        if (rate == 0)
+        {
+            return {};
+        }
+        divisor = std::gcd(divisor, rate);
+        largest = std::max(largest, rate);
+        areEqual = areEqual && rate == rates[0];
     }
-    return edge;
+    if (areEqual)
+    {
+        return {};
+    }
+    // Rates without a common divisor are rounded to 16 bits.
+    divisor = std::max(divisor, largest >> 16);
+    std::vector<uint32_t> weights;
+    for (const uint64_t rate : rates)
+    {
+        weights.push_back(static_cast<uint32_t>(std::max<uint64_t>(rate / divisor, 1)));
+    }
+    return weights;
 }
 
 } // namespace
-
-bool
-EqualCostRoutes::Entry::operator==(const Entry& other) const
-{
-    return isHost == other.isHost && destination == other.destination && mask == other.mask &&
-           gateway == other.gateway && interface == other.interface;
-}
 
 void
 EqualCostRoutes::SetIpv4(Ptr<Ipv4> ipv4)
@@ -65,134 +65,106 @@ EqualCostRoutes::SetIpv4(Ptr<Ipv4> ipv4)
 }
 
 void
-EqualCostRoutes::Invalidate()
+EqualCostRoutes::SetSource(std::unique_ptr<NextHopSource> source)
 {
-    m_stale = true;
+    m_source = std::move(source);
+    m_version++;
+}
+
+bool
+EqualCostRoutes::HasSource() const
+{
+    return m_source != nullptr;
 }
 
 void
 EqualCostRoutes::Clear()
 {
     m_groups.clear();
-    m_entries.clear();
-    m_edges.clear();
+    m_source.reset();
     m_ipv4 = nullptr;
 }
 
 bool
-EqualCostRoutes::Refresh(Time interval)
+EqualCostRoutes::HasChoice()
 {
-    auto global = Ipv4RoutingHelper::GetRouting<Ipv4GlobalRouting>(m_ipv4->GetRoutingProtocol());
-    const uint32_t count = global ? global->GetNRoutes() : 0;
-    const Time now = Simulator::Now();
-    const bool due = interval.IsStrictlyPositive() && now >= m_readAgain;
-    if (!m_stale && !due && count == m_entries.size())
+    // Interface 0 is the loopback. Behind a shared channel there may be several routers.
+    const uint32_t interfaces = m_ipv4->GetNInterfaces();
+    if (interfaces != m_interfaces)
     {
-        return false;
+        m_interfaces = interfaces;
+        Ptr<Channel> channel = interfaces == 2 ? m_ipv4->GetNetDevice(1)->GetChannel() : nullptr;
+        m_hasChoice = interfaces > 2 || (channel && channel->GetNDevices() > 2);
     }
-    NS_LOG_LOGIC("reading " << count << " routes");
-    m_stale = false;
-    m_readAgain = now + interval;
-    std::vector<Entry> entries;
-    entries.reserve(count);
-    for (uint32_t i = 0; i < count; i++)
-    {
-        const Ipv4RoutingTableEntry& route = *global->GetRoute(i);
-        entries.push_back({route.IsHost(),
-                           route.IsHost() ? route.GetDest() : route.GetDestNetwork(),
-                           route.IsHost() ? Ipv4Mask::GetOnes() : route.GetDestNetworkMask(),
-                           route.GetGateway(),
-                           route.GetInterface()});
-    }
-    if (entries == m_entries)
-    {
-        return false;
-    }
-    m_entries.swap(entries);
-    m_groups.clear();
-    m_edges.clear();
-    return true;
+    return m_hasChoice;
 }
 
-std::vector<const EqualCostRoutes::Entry*>
-EqualCostRoutes::FindEntries(Ipv4Address destination) const
+void
+EqualCostRoutes::UpdateVersion()
 {
-    // Ipv4GlobalRouting looks up host routes, then network routes. External routes are never
-    // equal-cost.
-    for (const bool hosts : {true, false})
+    const NextHopSource::Signature signature = m_source->GetSignature();
+    if (signature != m_signature || m_interfaceChanges != IpTopology::GetChanges())
     {
-        std::vector<const Entry*> matching;
-        for (const Entry& entry : m_entries)
-        {
-            if (entry.isHost == hosts && entry.mask.IsMatch(destination, entry.destination))
-            {
-                matching.push_back(&entry);
-            }
-        }
-        if (!matching.empty())
-        {
-            return matching;
-        }
+        m_signature = signature;
+        m_interfaceChanges = IpTopology::GetChanges();
+        m_version++;
     }
-    return {};
 }
 
 EqualCostRoutes::Group&
-EqualCostRoutes::GroupOf(Ipv4Address destination)
+EqualCostRoutes::GroupOf(Ipv4Address destination, Time interval, bool& changed)
 {
-    const auto found = m_groups.find(destination);
-    if (found != m_groups.end())
+    UpdateVersion();
+    changed = false;
+    const auto [found, isNew] = m_groups.try_emplace(destination);
+    Group& group = found->second;
+    const bool due = interval.IsStrictlyPositive() && Simulator::Now() >= group.lookedUp + interval;
+    if (isNew || due || group.version != m_version)
     {
-        return found->second;
+        changed = LookUp(destination, group) && !isNew;
+        group.lookedUp = Simulator::Now();
+        group.version = m_version;
     }
-    const std::vector<const Entry*> matching = FindEntries(destination);
-    Group group;
-    group.edge = matching.size() > 1 ? EdgeOf(destination) : 0;
-    for (const Entry* entry : matching)
+    return group;
+}
+
+bool
+EqualCostRoutes::LookUp(Ipv4Address destination, Group& group)
+{
+    std::vector<NextHop> hops = m_source->Find(destination);
+    // Rates may change without a change of routes.
+    group.rates.clear();
+    for (std::size_t hop = 0; hops.size() > 1 && hop < hops.size(); ++hop)
+    {
+        group.rates.push_back(IpTopology::RateOf(m_ipv4->GetNetDevice(hops[hop].interface)));
+    }
+    group.weights = WeightsOf(group.rates);
+    if (hops == group.hops)
+    {
+        return false;
+    }
+    NS_LOG_LOGIC(hops.size() << " next hops to " << destination);
+    group.hops.swap(hops);
+    group.edge = group.hops.size() > 1 ? IpTopology::Get().EdgeOf(destination) : 0;
+    group.interfaces.clear();
+    group.routes.clear();
+    for (const NextHop& hop : group.hops)
     {
         Ptr<Ipv4Route> route = Create<Ipv4Route>();
         route->SetDestination(destination);
-        route->SetSource(m_ipv4->GetAddress(entry->interface, 0).GetLocal());
-        route->SetGateway(entry->gateway);
-        route->SetOutputDevice(m_ipv4->GetNetDevice(entry->interface));
-        group.interfaces.push_back(entry->interface);
+        route->SetSource(m_ipv4->GetAddress(hop.interface, 0).GetLocal());
+        route->SetGateway(hop.gateway);
+        route->SetOutputDevice(m_ipv4->GetNetDevice(hop.interface));
+        group.interfaces.push_back(hop.interface);
         group.routes.push_back(route);
     }
-    return m_groups.emplace(destination, std::move(group)).first->second;
+    return true;
 }
 
 const std::map<Ipv4Address, EqualCostRoutes::Group>&
 EqualCostRoutes::GetGroups() const
 {
     return m_groups;
-}
-
-void
-EqualCostRoutes::FillEdges()
-{
-    for (auto node = NodeList::Begin(); node != NodeList::End(); ++node)
-    {
-        Ptr<Ipv4> ipv4 = (*node)->GetObject<Ipv4>();
-        for (uint32_t i = 1; ipv4 && i < ipv4->GetNInterfaces(); i++)
-        {
-            const uint32_t edge = EdgeBehind(*node, ipv4->GetNetDevice(i));
-            for (uint32_t j = 0; j < ipv4->GetNAddresses(i); j++)
-            {
-                m_edges[ipv4->GetAddress(i, j).GetLocal()] = edge;
-            }
-        }
-    }
-}
-
-uint32_t
-EqualCostRoutes::EdgeOf(Ipv4Address destination)
-{
-    if (m_edges.empty())
-    {
-        FillEdges();
-    }
-    const auto found = m_edges.find(destination);
-    return found == m_edges.end() ? 0 : found->second;
 }
 
 } // namespace ns3

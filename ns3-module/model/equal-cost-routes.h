@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
+// Copyright (c) 2026 The evenkeel authors
 
 #ifndef EQUAL_COST_ROUTES_H
 #define EQUAL_COST_ROUTES_H
+
+#include "next-hop-source.h"
 
 #include "ns3/ipv4-address.h"
 #include "ns3/ipv4-route.h"
@@ -10,6 +13,7 @@
 
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <vector>
 
 namespace ns3
@@ -17,7 +21,10 @@ namespace ns3
 
 /**
  * @ingroup evenkeel
- * @brief The equal-cost next hops of a node's global routing, by destination.
+ * @brief The equal-cost next hops of a node, by destination.
+ *
+ * The next hops to a destination are looked up for its first packet, and again after a change of
+ * the routes.
  */
 class EqualCostRoutes
 {
@@ -25,69 +32,61 @@ class EqualCostRoutes
     /// The equal-cost next hops to a destination.
     struct Group
     {
-        uint32_t edge{0};                    //!< id of the node that represents the edge switch
-        std::vector<uint32_t> interfaces;    //!< of the next hops
-        std::vector<Ptr<Ipv4Route>> routes;  //!< of the next hops
+        uint32_t edge{0};                   //!< id of the node that represents the edge switch
+        std::vector<uint32_t> interfaces;   //!< of the next hops
+        std::vector<Ptr<Ipv4Route>> routes; //!< of the next hops
+        Time lookedUp;                      //!< when they were looked up
+        uint64_t version{0};                //!< of the routes when they were looked up
+        std::vector<NextHop> hops;          //!< as they were looked up
+        std::vector<uint64_t> rates;        //!< of their links, in bit/s; 0 for an unknown one
+        std::vector<uint32_t> weights;      //!< of the next hops, by rate; none if all are equal
     };
 
     /**
      * @param ipv4 the IP of the node
      */
     void SetIpv4(Ptr<Ipv4> ipv4);
-    /// Makes the next call of Refresh read the routes again.
-    void Invalidate();
-    /// Discards all routes and the node.
+    /**
+     * @brief Sets where the next hops come from; they are looked up again.
+     * @param source the source
+     */
+    void SetSource(std::unique_ptr<NextHopSource> source);
+    /// @return true if SetSource was called
+    bool HasSource() const;
+    /// Discards all next hops and the node.
     void Clear();
+    /// @return false if no destination can have several next hops, because the node has one link
+    bool HasChoice();
     /**
-     * @brief Reads the table of global routing, if it may have changed or an interval has passed.
-     * @param interval how often to read an apparently unchanged table; 0 for never
-     * @return true if the routes changed
-     */
-    bool Refresh(Time interval);
-    /**
+     * @brief The next hops to a destination.
      * @param destination an address
-     * @return the next hops to it, as Ipv4GlobalRouting looks them up
+     * @param interval how often to look up those that have apparently not changed; 0 for never
+     * @param[out] changed true if they differ from those of an earlier call
+     * @return the next hops; none if the source has no route
      */
-    Group& GroupOf(Ipv4Address destination);
+    Group& GroupOf(Ipv4Address destination, Time interval, bool& changed);
     /// @return the groups that GroupOf has returned so far
     const std::map<Ipv4Address, Group>& GetGroups() const;
 
   private:
-    /// An entry of global routing.
-    struct Entry
-    {
-        bool isHost;             //!< true for a route to a host, false for one to a network
-        Ipv4Address destination; //!< host or network
-        Ipv4Mask mask;           //!< of the network
-        Ipv4Address gateway;     //!< next hop
-        uint32_t interface;      //!< interface to it
-
-        /**
-         * @param other another entry
-         * @return true if they are equal
-         */
-        bool operator==(const Entry& other) const;
-    };
-
+    /// Notices changes of the source and of interfaces.
+    void UpdateVersion();
     /**
-     * @param destination an address
-     * @return the entries that lead there: of hosts if there are any, else of networks
+     * @brief Looks up the next hops to a destination.
+     * @param destination the address
+     * @param group its next hops, which are replaced if they differ
+     * @return true if they differ
      */
-    std::vector<const Entry*> FindEntries(Ipv4Address destination) const;
-    /// Fills in the edge switch of every address.
-    void FillEdges();
-    /**
-     * @param destination the address of a host
-     * @return the id of the adjacent node, which represents its edge switch
-     */
-    uint32_t EdgeOf(Ipv4Address destination);
+    bool LookUp(Ipv4Address destination, Group& group);
 
     Ptr<Ipv4> m_ipv4;                        //!< the IP of the node
-    bool m_stale{true};                      //!< the table may have changed
-    Time m_readAgain;                        //!< when to read the table again
-    std::vector<Entry> m_entries;            //!< the table as it was read
+    std::unique_ptr<NextHopSource> m_source; //!< where the next hops come from
+    NextHopSource::Signature m_signature;    //!< of the source when the version was set
+    uint64_t m_interfaceChanges{0};          //!< of the simulation when the version was set
+    uint64_t m_version{1};                   //!< of the routes
+    uint32_t m_interfaces{0};                //!< number of interfaces at the last HasChoice
+    bool m_hasChoice{true};                  //!< the result of HasChoice
     std::map<Ipv4Address, Group> m_groups;   //!< by destination
-    std::map<Ipv4Address, uint32_t> m_edges; //!< by address of a host
 };
 
 } // namespace ns3

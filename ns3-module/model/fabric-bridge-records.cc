@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
+// Copyright (c) 2026 The evenkeel authors
 
 #include "fabric-bridge-records.h"
 
 #include "fabric-core-bridge.h"
 #include "fabric-port.h"
 #include "fabric.h"
+#include "rdma-nic.h"
 
 #include <string>
 #include <utility>
@@ -126,6 +128,11 @@ Describe(const contract::Experiment& experiment, const contract::Core& core)
 contract::Measured
 Measure(Fabric& fabric)
 {
+    // NICs and ports decide late: what would have started by the end has started.
+    for (uint32_t host = 0; host < fabric.GetNNics(); ++host)
+    {
+        fabric.GetNic(host)->Settle(EndOf(fabric));
+    }
     fabric.SettleSwitches(EndOf(fabric));
     contract::Measured measured{};
     measured.verdict = VerdictOf(fabric);
@@ -156,6 +163,17 @@ MakeFabricCore(const std::string& scenario, const std::string& folder)
     return bridgerecords::OrThrow<std::invalid_argument>([&] {
         const rust::Box<contract::Experiment> experiment =
             contract::experiment_of_text(scenario, folder, contract::Overrides{});
+        return FabricCoreBridge::MakeCore(*experiment,
+                                          std::make_shared<FabricCoreBridge>(experiment->core()));
+    });
+}
+
+std::unique_ptr<FabricCore>
+ReadFabricCore(const std::string& path)
+{
+    return bridgerecords::OrThrow<std::invalid_argument>([&] {
+        const rust::Box<contract::Experiment> experiment =
+            contract::experiment_of_scenario(path, contract::Overrides{});
         return FabricCoreBridge::MakeCore(*experiment,
                                           std::make_shared<FabricCoreBridge>(experiment->core()));
     });

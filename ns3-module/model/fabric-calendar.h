@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
+// Copyright (c) 2026 The evenkeel authors
 
 #ifndef FABRIC_CALENDAR_H
 #define FABRIC_CALENDAR_H
@@ -109,14 +110,14 @@ class FabricCalendar
     /// Schedules an event of ns-3 for the earliest entry.
     void Arm();
 
-    std::vector<Entry> m_heap;  //!< a heap, the earliest first
-    Client* m_client{nullptr};  //!< handles events; null while closed
-    Ptr<EventImpl> m_tick;      //!< the ns-3 event
-    uint64_t m_armed;           //!< the tick that ns-3 has an event for
-    uint64_t m_now{0};          //!< time of the last event
-    uint64_t m_count{0};        //!< number of events so far
-    uint64_t m_psPerTick{1};    //!< picoseconds per tick of ns-3's time
-    bool m_running{false};      //!< true while events run
+    std::vector<Entry> m_heap; //!< a heap, the earliest first
+    Client* m_client{nullptr}; //!< handles events; null while closed
+    Ptr<EventImpl> m_tick;     //!< the ns-3 event
+    uint64_t m_armed;          //!< the tick that ns-3 has an event for
+    uint64_t m_now{0};         //!< time of the last event
+    uint64_t m_count{0};       //!< number of events so far
+    uint64_t m_psPerTick{1};   //!< picoseconds per tick of ns-3's time
+    bool m_running{false};     //!< true while events run
 };
 
 } // namespace ns3

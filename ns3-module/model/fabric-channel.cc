@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
+// Copyright (c) 2026 The evenkeel authors
 
 #include "fabric-channel.h"
 
@@ -17,21 +18,20 @@ NS_OBJECT_ENSURE_REGISTERED(FabricChannel);
 TypeId
 FabricChannel::GetTypeId()
 {
-    static TypeId tid =
-        TypeId("ns3::FabricChannel")
-            .SetParent<Channel>()
-            .SetGroupName("Evenkeel")
-            .AddConstructor<FabricChannel>()
-            .AddAttribute("Delay",
-                          "The propagation delay.",
-                          TimeValue(NanoSeconds(500)),
-                          MakeTimeAccessor(&FabricChannel::m_delay),
-                          MakeTimeChecker(Time(0)))
-            .AddAttribute("DataRate",
-                          "The rate in each direction.",
-                          DataRateValue(DataRate("400Gbps")),
-                          MakeDataRateAccessor(&FabricChannel::m_rate),
-                          MakeDataRateChecker());
+    static TypeId tid = TypeId("ns3::FabricChannel")
+                            .SetParent<Channel>()
+                            .SetGroupName("Evenkeel")
+                            .AddConstructor<FabricChannel>()
+                            .AddAttribute("Delay",
+                                          "The propagation delay.",
+                                          TimeValue(NanoSeconds(500)),
+                                          MakeTimeAccessor(&FabricChannel::m_delay),
+                                          MakeTimeChecker(Time(0)))
+                            .AddAttribute("DataRate",
+                                          "The rate in each direction.",
+                                          DataRateValue(DataRate("400Gbps")),
+                                          MakeDataRateAccessor(&FabricChannel::m_rate),
+                                          MakeDataRateChecker());
     return tid;
 }
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
+// Copyright (c) 2026 The evenkeel authors
 
 #ifndef FABRIC_CORE_BRIDGE_H
 #define FABRIC_CORE_BRIDGE_H
@@ -10,9 +11,8 @@
 
 // rust/cxx.h comes first: the generated header declares rust::Error only if a call into C++ can
 // fail.
-#include "rust/cxx.h"
-
 #include "evenkeel/rust/bridge/world/contract.rs.h"
+#include "rust/cxx.h"
 
 namespace ns3
 {

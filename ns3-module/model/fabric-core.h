@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
+// Copyright (c) 2026 The evenkeel authors
 
 #ifndef FABRIC_CORE_H
 #define FABRIC_CORE_H
@@ -239,6 +240,17 @@ class FabricCore
  * @return the core
  */
 std::unique_ptr<FabricCore> MakeFabricCore(const std::string& scenario, const std::string& folder);
+
+/**
+ * @ingroup evenkeel
+ * @brief Makes evenkeel's NICs and policies for the scenario of a file.
+ *
+ * Throws std::invalid_argument with the reason if the scenario is invalid.
+ *
+ * @param path of the file
+ * @return the core
+ */
+std::unique_ptr<FabricCore> ReadFabricCore(const std::string& path);
 
 /**
  * @ingroup evenkeel

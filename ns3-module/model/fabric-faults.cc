@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
+// Copyright (c) 2026 The evenkeel authors
 
 #include "fabric-faults.h"
 
@@ -79,12 +80,11 @@ FabricFaults::Loses(uint32_t port, uint64_t startPs, uint64_t endPs)
         }
     }
     bool lost = false;
-    auto lossy = std::lower_bound(m_lossy.begin(),
-                                  m_lossy.end(),
-                                  link,
-                                  [](const FabricFault& fault, uint32_t of) {
-                                      return fault.link < of;
-                                  });
+    auto lossy =
+        std::lower_bound(m_lossy.begin(),
+                         m_lossy.end(),
+                         link,
+                         [](const FabricFault& fault, uint32_t of) { return fault.link < of; });
     for (; lossy != m_lossy.end() && lossy->link == link; ++lossy)
     {
         // Every fault draws, also after a loss, so that the number of draws does not depend on

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
+// Copyright (c) 2026 The evenkeel authors
 
 #ifndef FABRIC_FAULTS_H
 #define FABRIC_FAULTS_H
@@ -42,9 +43,9 @@ class FabricFaults
     bool Loses(uint32_t port, uint64_t startPs, uint64_t endPs);
 
   private:
-    FabricSwitching& m_switching;        //!< draws
-    std::vector<FabricFault> m_outages;  //!< by link and time, none overlapping
-    std::vector<FabricFault> m_lossy;    //!< by link
+    FabricSwitching& m_switching;       //!< draws
+    std::vector<FabricFault> m_outages; //!< by link and time, none overlapping
+    std::vector<FabricFault> m_lossy;   //!< by link
 };
 
 } // namespace ns3

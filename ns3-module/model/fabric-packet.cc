@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
+// Copyright (c) 2026 The evenkeel authors
 
 #include "fabric-packet.h"
 
@@ -24,6 +25,18 @@ operator<<(std::ostream& os, FabricPacketKind kind)
         return os << "pause";
     case FabricPacketKind::RESUME:
         return os << "resume";
+    case FabricPacketKind::PROBE:
+        return os << "probe";
+    case FabricPacketKind::PROBE_REPLY:
+        return os << "probe reply";
+    case FabricPacketKind::PORT_STATUS:
+        return os << "port status";
+    case FabricPacketKind::CREDIT:
+        return os << "credit";
+    case FabricPacketKind::CREDIT_REQUEST:
+        return os << "credit request";
+    case FabricPacketKind::LINK_CREDIT:
+        return os << "link credit";
     }
     return os << "unknown kind " << static_cast<uint32_t>(kind);
 }
@@ -31,8 +44,8 @@ operator<<(std::ostream& os, FabricPacketKind kind)
 std::ostream&
 operator<<(std::ostream& os, const FabricPacket& packet)
 {
-    os << packet.kind << " " << packet.src << ">" << packet.dst
-       << " qp " << packet.qp << " psn " << packet.psn;
+    os << packet.kind << " " << packet.src << ">" << packet.dst << " qp " << packet.qp << " psn "
+       << packet.psn;
     if (packet.kind == FabricPacketKind::ACK || packet.kind == FabricPacketKind::NACK)
     {
         os << " ack " << packet.ack;

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
+// Copyright (c) 2026 The evenkeel authors
 
 #ifndef FABRIC_PACKET_H
 #define FABRIC_PACKET_H
@@ -15,13 +16,19 @@ namespace ns3
  */
 enum class FabricPacketKind : uint8_t
 {
-    DATA = 0,    //!< part of a message
-    ACK = 1,     //!< acknowledges packets that arrived
-    NACK = 2,    //!< the packet of PSN FabricPacket::ack is missing
-    CNP = 3,     //!< congestion notification (DCQCN)
-    REFUSAL = 4, //!< RNR NAK (receiver not ready), or NAK of an invalid request
-    PAUSE = 5,   //!< IEEE 802.1Qbb: stop sending packets without priority
-    RESUME = 6,  //!< IEEE 802.1Qbb: continue to send packets without priority
+    DATA = 0,            //!< part of a message
+    ACK = 1,             //!< acknowledges packets that arrived
+    NACK = 2,            //!< the packet of PSN FabricPacket::ack is missing
+    CNP = 3,             //!< congestion notification (DCQCN)
+    REFUSAL = 4,         //!< RNR NAK (receiver not ready), or NAK of an invalid request
+    PAUSE = 5,           //!< IEEE 802.1Qbb: stop sending packets without priority
+    RESUME = 6,          //!< IEEE 802.1Qbb: continue to send packets without priority
+    PROBE = 7,           //!< asks a NIC for an answer over one path
+    PROBE_REPLY = 8,     //!< answers a probe
+    PORT_STATUS = 9,     //!< tells a NIC which ports of another one are usable
+    CREDIT = 10,         //!< grants credit to a sender (RCCC)
+    CREDIT_REQUEST = 11, //!< asks a receiver for credit
+    LINK_CREDIT = 12,    //!< how much the far end of a link has freed (CBFC)
 };
 
 /**
@@ -63,33 +70,32 @@ enum class FabricPacketVerb : uint8_t
  */
 struct FabricPacket
 {
-    using Flag = FabricPacketFlag; //!< bits of flags
-    static constexpr uint8_t MARKED = uint8_t(Flag::MARKED); //!< see FabricPacketFlag
-    static constexpr uint8_t LAST = uint8_t(Flag::LAST);     //!< see FabricPacketFlag
-    static constexpr uint8_t RETRANSMITTED =
-        uint8_t(Flag::RETRANSMITTED);                              //!< see FabricPacketFlag
-    static constexpr uint8_t PRIORITY = uint8_t(Flag::PRIORITY);   //!< see FabricPacketFlag
-    static constexpr uint8_t TRIMMED = uint8_t(Flag::TRIMMED);     //!< see FabricPacketFlag
-    static constexpr uint8_t LAST_HOP = uint8_t(Flag::LAST_HOP);   //!< see FabricPacketFlag
-    static constexpr uint8_t ACK_REQUEST = uint8_t(Flag::ACK_REQUEST); //!< see FabricPacketFlag
-    static constexpr uint8_t HASHED = uint8_t(Flag::HASHED);           //!< see FabricPacketFlag
+    using Flag = FabricPacketFlag;                                         //!< bits of flags
+    static constexpr uint8_t MARKED = uint8_t(Flag::MARKED);               //!< see FabricPacketFlag
+    static constexpr uint8_t LAST = uint8_t(Flag::LAST);                   //!< see FabricPacketFlag
+    static constexpr uint8_t RETRANSMITTED = uint8_t(Flag::RETRANSMITTED); //!< see FabricPacketFlag
+    static constexpr uint8_t PRIORITY = uint8_t(Flag::PRIORITY);           //!< see FabricPacketFlag
+    static constexpr uint8_t TRIMMED = uint8_t(Flag::TRIMMED);             //!< see FabricPacketFlag
+    static constexpr uint8_t LAST_HOP = uint8_t(Flag::LAST_HOP);           //!< see FabricPacketFlag
+    static constexpr uint8_t ACK_REQUEST = uint8_t(Flag::ACK_REQUEST);     //!< see FabricPacketFlag
+    static constexpr uint8_t HASHED = uint8_t(Flag::HASHED);               //!< see FabricPacketFlag
 
-    uint32_t src{0};      //!< number of the sending host
-    uint32_t dst{0};      //!< number of the receiving host
-    uint32_t qp{0};       //!< queue pair at dst (BTH destination QP)
-    uint32_t label{0};    //!< hash of the 5-tuple without the entropy value
-    uint32_t psn{0};      //!< packet sequence number; acknowledgements: the first of sack
-    uint32_t ack{0};      //!< acknowledgements: every PSN before this one has arrived
-    uint64_t sack{0};     //!< acknowledgements: which of the 64 PSNs from psn on arrived; frames of
-                          //!< flow control: bytes without priority that wait where it is from;
-                          //!< data: the header of its verb, see GetVerb()
-    uint32_t marked{0};   //!< acknowledgements: which of those were marked
-    uint32_t stamp{0};    //!< when the data was sent, in steps of 1,024 ps
+    uint32_t src{0};    //!< number of the sending host
+    uint32_t dst{0};    //!< number of the receiving host
+    uint32_t qp{0};     //!< queue pair at dst (BTH destination QP)
+    uint32_t label{0};  //!< hash of the 5-tuple without the entropy value
+    uint32_t psn{0};    //!< packet sequence number; acknowledgements: the first of sack
+    uint32_t ack{0};    //!< acknowledgements: every PSN before this one has arrived
+    uint64_t sack{0};   //!< acknowledgements: which of the 64 PSNs from psn on arrived; frames of
+                        //!< flow control: bytes without priority that wait where it is from;
+                        //!< data: the header of its verb, see GetVerb()
+    uint32_t marked{0}; //!< acknowledgements: which of those were marked
+    uint32_t stamp{0};  //!< when the data was sent, in steps of 1,024 ps
     uint16_t wireBytes{0}; //!< length on the wire without the gap
-    uint16_t entropy{0};  //!< entropy value, or path where the source routes
-    uint16_t route{0};    //!< the rest of the path, where the source routes
+    uint16_t entropy{0};   //!< entropy value, or path where the source routes
+    uint16_t route{0};     //!< the rest of the path, where the source routes
     FabricPacketKind kind{FabricPacketKind::DATA}; //!< kind of the packet
-    uint8_t flags{0};     //!< bits of FabricPacketFlag
+    uint8_t flags{0};                              //!< bits of FabricPacketFlag
 
     /**
      * @param flag bits to look for
@@ -115,7 +121,7 @@ struct FabricPacket
     /// @return true for frames of priority flow control (PFC), which do not leave their link
     bool IsFlowControl() const
     {
-        return kind >= FabricPacketKind::PAUSE;
+        return kind == FabricPacketKind::PAUSE || kind == FabricPacketKind::RESUME;
     }
 };
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
+// Copyright (c) 2026 The evenkeel authors
 
 #ifndef FABRIC_POOL_H
 #define FABRIC_POOL_H
@@ -75,10 +76,10 @@ class FabricPool
     /// A packet and its bookkeeping.
     struct alignas(64) Slot
     {
-        FabricPacket packet;  //!< the packet
-        uint64_t arrives{0};  //!< when it arrives at the end of its wire, in ps
-        uint32_t next{NONE};  //!< slot of the next packet in its list
-        Aside aside;          //!< its ingress or its rate
+        FabricPacket packet; //!< the packet
+        uint64_t arrives{0}; //!< when it arrives at the end of its wire, in ps
+        uint32_t next{NONE}; //!< slot of the next packet in its list
+        Aside aside;         //!< its ingress or its rate
     };
 
     /// A list of packets, first in, first out.

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
+// Copyright (c) 2026 The evenkeel authors
 
 #include "fabric-port.h"
 
@@ -189,8 +190,7 @@ FabricPort::Transmit(uint32_t slot, uint64_t startPs)
     entry.arrives = sent + m_delay;
     if (m_faulty)
     {
-        entry.aside.SetRateIndex(
-            static_cast<uint32_t>(m_rates.empty() ? 0 : m_rates.size() - 1));
+        entry.aside.SetRateIndex(static_cast<uint32_t>(m_rates.empty() ? 0 : m_rates.size() - 1));
     }
     m_free = sent + m_gap;
     m_carried += bytes;

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
+// Copyright (c) 2026 The evenkeel authors
 
 #ifndef FABRIC_PORT_H
 #define FABRIC_PORT_H
@@ -94,16 +95,16 @@ class FabricPort : public NetDevice
     /// The settings of a port.
     struct Setup
     {
-        Fabric* fabric{nullptr};                       //!< the fabric
-        FabricPort* end{nullptr};                      //!< the far end
-        uint32_t id{0};                                //!< number in the fabric
-        uint32_t number{0};                            //!< number in its switch
-        uint64_t rateBps{0};                           //!< bits per second
-        uint64_t delayPs{0};                           //!< propagation plus forwarding delay
-        uint64_t forwardingPs{0};                      //!< forwarding delay of the far end
-        uint32_t gapBytes{0};                          //!< gap after each packet
+        Fabric* fabric{nullptr};                        //!< the fabric
+        FabricPort* end{nullptr};                       //!< the far end
+        uint32_t id{0};                                 //!< number in the fabric
+        uint32_t number{0};                             //!< number in its switch
+        uint64_t rateBps{0};                            //!< bits per second
+        uint64_t delayPs{0};                            //!< propagation plus forwarding delay
+        uint64_t forwardingPs{0};                       //!< forwarding delay of the far end
+        uint32_t gapBytes{0};                           //!< gap after each packet
         FabricRounding rounding{FabricRounding::EXACT}; //!< of transmission times
-        FabricEcn ecn;                                 //!< marking
+        FabricEcn ecn;                                  //!< marking
     };
 
     /**
@@ -248,31 +249,31 @@ class FabricPort : public NetDevice
      */
     void Sniff(const FabricPacket& packet, uint64_t startPs);
 
-    Fabric* m_fabric{nullptr};  //!< the fabric of the port
-    FabricPool* m_pool{nullptr}; //!< packets of the fabric
-    uint64_t m_free{0};         //!< time from which the wire is free
-    FabricPool::List m_wire;    //!< packets on the wire, by arrival
-    FabricPool::List m_waiting[2];   //!< queues: with priority, without
+    Fabric* m_fabric{nullptr};        //!< the fabric of the port
+    FabricPool* m_pool{nullptr};      //!< packets of the fabric
+    uint64_t m_free{0};               //!< time from which the wire is free
+    FabricPool::List m_wire;          //!< packets on the wire, by arrival
+    FabricPool::List m_waiting[2];    //!< queues: with priority, without
     uint32_t m_waitingBytes[2]{0, 0}; //!< bytes in each queue
-    FabricPort* m_end{nullptr}; //!< the far end
-    uint32_t m_id{0};           //!< number in its fabric
-    uint32_t m_number{0};       //!< number in its switch
-    uint32_t m_psPerByte{0};    //!< picoseconds per byte if that is a whole number; else 0
-    bool m_armed{false};        //!< an event of this port is scheduled
-    bool m_startArmed{false};   //!< a start is scheduled
-    bool m_faulty{false};       //!< its link fails at some time
-    bool m_paused{false};       //!< the far end pauses packets without priority
-    bool m_punctual{false};     //!< each start is an event
-    bool m_traced{false};       //!< trace sinks are connected, for starts or arrivals
+    FabricPort* m_end{nullptr};       //!< the far end
+    uint32_t m_id{0};                 //!< number in its fabric
+    uint32_t m_number{0};             //!< number in its switch
+    uint32_t m_psPerByte{0};          //!< picoseconds per byte if that is a whole number; else 0
+    bool m_armed{false};              //!< an event of this port is scheduled
+    bool m_startArmed{false};         //!< a start is scheduled
+    bool m_faulty{false};             //!< its link fails at some time
+    bool m_paused{false};             //!< the far end pauses packets without priority
+    bool m_punctual{false};           //!< each start is an event
+    bool m_traced{false};             //!< trace sinks are connected, for starts or arrivals
     FabricRounding m_rounding{FabricRounding::EXACT}; //!< of transmission times
-    uint64_t m_delay{0};        //!< from last bit out to arrival
-    uint64_t m_gap{0};          //!< time that the wire stays busy after each packet
-    uint64_t m_carried{0};      //!< bytes sent
-    uint32_t m_gapBytes{0};     //!< bytes of the gap
-    uint32_t m_waitingMax{0};   //!< maximum of the bytes in the queues
-    uint64_t m_rate{0};         //!< bits per second
-    uint64_t m_forwarding{0};   //!< the part of the delay in the far switch
-    FabricEcn m_ecn;            //!< marking
+    uint64_t m_delay{0};                              //!< from last bit out to arrival
+    uint64_t m_gap{0};        //!< time that the wire stays busy after each packet
+    uint64_t m_carried{0};    //!< bytes sent
+    uint32_t m_gapBytes{0};   //!< bytes of the gap
+    uint32_t m_waitingMax{0}; //!< maximum of the bytes in the queues
+    uint64_t m_rate{0};       //!< bits per second
+    uint64_t m_forwarding{0}; //!< the part of the delay in the far switch
+    FabricEcn m_ecn;          //!< marking
 
     TracedCallback<const FabricPacket&, Time> m_sentTrace;     //!< a packet starts
     TracedCallback<const FabricPacket&, Time> m_receivedTrace; //!< a packet arrived
@@ -320,13 +321,13 @@ class FabricPort : public NetDevice
      */
     bool IsLostOnWire(const FabricPool::Slot& entry) const;
 
-    std::vector<uint64_t> m_rates;   //!< all its rates, the current one last; empty before a change
-    Ptr<FabricChannel> m_channel;    //!< the link
-    Ptr<Node> m_node;                //!< the node of the device
-    uint32_t m_ifIndex{0};           //!< index among the devices of the node
-    Mac48Address m_address;          //!< address of the device
-    uint16_t m_mtu{9000};            //!< reported only: NICs make packets by their own payload size
-    uint64_t m_foreignDropped{0};           //!< packets of other stacks that were dropped
+    std::vector<uint64_t> m_rates; //!< all its rates, the current one last; empty before a change
+    Ptr<FabricChannel> m_channel;  //!< the link
+    Ptr<Node> m_node;              //!< the node of the device
+    uint32_t m_ifIndex{0};         //!< index among the devices of the node
+    Mac48Address m_address;        //!< address of the device
+    uint16_t m_mtu{9000};          //!< reported only: NICs make packets by their own payload size
+    uint64_t m_foreignDropped{0};  //!< packets of other stacks that were dropped
     TracedCallback<> m_linkChangeCallbacks; //!< never called: failures do not change IsLinkUp
 };
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
+// Copyright (c) 2026 The evenkeel authors
 
 #ifndef FABRIC_RECORDS_H
 #define FABRIC_RECORDS_H
@@ -68,9 +69,9 @@ struct FabricSettings
     uint32_t gapBytes{20};          //!< gap on the wire after each packet
     uint64_t forwardingDelayPs{0};  //!< in a switch, from the last bit in to the first bit out
     FabricRounding rounding{FabricRounding::EXACT}; //!< of transmission times
-    bool ackPriority{true};         //!< acknowledgements are sent before data
-    bool looksAtQueues{false};      //!< the switch policy uses queue lengths
-    uint64_t timeLimitPs{FABRIC_NEVER}; //!< end of a run that has not completed
+    bool ackPriority{true};                         //!< acknowledgements are sent before data
+    bool looksAtQueues{false};                      //!< the switch policy uses queue lengths
+    uint64_t timeLimitPs{FABRIC_NEVER};             //!< end of a run that has not completed
 };
 
 /**
@@ -119,7 +120,7 @@ enum class FabricFaultKind : uint8_t
  */
 struct FabricFault
 {
-    using Kind = FabricFaultKind;                         //!< effect on packets
+    using Kind = FabricFaultKind;                       //!< effect on packets
     static constexpr Kind DOWN = FabricFaultKind::DOWN; //!< see FabricFaultKind
     static constexpr Kind LOSS = FabricFaultKind::LOSS; //!< see FabricFaultKind
 
@@ -148,7 +149,7 @@ enum class FabricWitness : uint8_t
  */
 struct FabricStep
 {
-    using Witness = FabricWitness;                              //!< the part that reacts
+    using Witness = FabricWitness;                             //!< the part that reacts
     static constexpr Witness WIRE = FabricWitness::WIRE;       //!< see FabricWitness
     static constexpr Witness ENDS = FabricWitness::ENDS;       //!< see FabricWitness
     static constexpr Witness ROUTING = FabricWitness::ROUTING; //!< see FabricWitness
@@ -192,7 +193,7 @@ enum class FabricMessageEventKind : uint8_t
  */
 struct FabricMessageEvent
 {
-    using Kind = FabricMessageEventKind;                            //!< kind of the event
+    using Kind = FabricMessageEventKind;                                 //!< kind of the event
     static constexpr Kind DELIVERED = FabricMessageEventKind::DELIVERED; //!< see the enumeration
     static constexpr Kind COMPLETED = FabricMessageEventKind::COMPLETED; //!< see the enumeration
 
@@ -236,11 +237,11 @@ struct FabricNicCounters
  */
 struct FabricQpCounts
 {
-    uint64_t perNicMax{0};      //!< maximum per NIC
-    uint64_t total{0};          //!< sum over all NICs
-    uint64_t extraPerNicMax{0}; //!< maximum per NIC beyond one per pair of peers and stream
-    uint64_t extraTotal{0};     //!< the sum of these over all NICs
-    uint64_t inUsePerNicMax{0}; //!< maximum per NIC with incomplete work at the same time
+    uint64_t perNicMax{0};       //!< maximum per NIC
+    uint64_t total{0};           //!< sum over all NICs
+    uint64_t extraPerNicMax{0};  //!< maximum per NIC beyond one per pair of peers and stream
+    uint64_t extraTotal{0};      //!< the sum of these over all NICs
+    uint64_t inUsePerNicMax{0};  //!< maximum per NIC with incomplete work at the same time
     uint64_t inUsePerPeerMax{0}; //!< maximum from one NIC to one peer, in the same way
 };
 

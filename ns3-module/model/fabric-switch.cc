@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
+// Copyright (c) 2026 The evenkeel authors
 
 #include "fabric-switch.h"
 
 #include "fabric-switch-port.h"
 #include "fabric.h"
+#include "policy-parameters.h"
 
 #include "ns3/abort.h"
 #include "ns3/boolean.h"
@@ -106,7 +108,7 @@ FabricSwitch::AddPolicyAttributes(TypeId tid)
                       MakeStringChecker())
         .AddAttribute("PolicyParameters",
                       "Parameters of the policy, as keys of a scenario's section [policy], "
-                      "separated by semicolons: 'gap = \"50us\"; other = 3'.",
+                      "separated by semicolons or line ends: 'gap = \"50us\"; other = 3'.",
                       StringValue(""),
                       MakeStringAccessor(&FabricSwitch::m_parameters),
                       MakeStringChecker());
@@ -183,11 +185,7 @@ FabricSwitch::DescribeSettings() const
     text << "pfc = " << (m_pfc ? "true" : "false") << "\n";
     text << "trim = " << (m_trim ? "true" : "false") << "\n";
     text << "\n[policy]\nname = \"" << m_policy << "\"\n";
-    std::istringstream parameters(m_parameters);
-    for (std::string parameter; std::getline(parameters, parameter, ';');)
-    {
-        text << parameter << "\n";
-    }
+    text << PolicyParameterLines(m_parameters) << "\n";
     return text.str();
 }
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
+// Copyright (c) 2026 The evenkeel authors
 
 #ifndef FABRIC_SWITCH_H
 #define FABRIC_SWITCH_H
@@ -116,24 +117,24 @@ class FabricSwitch : public Object
      */
     uint32_t Choose(uint64_t nowPs, FabricPacket& packet);
 
-    Fabric* m_fabric{nullptr};                   //!< the fabric
-    uint32_t m_number{0};                        //!< number of the switch
-    uint64_t m_buffered{0};                      //!< bytes in its buffer
-    std::vector<Ptr<FabricSwitchPort>> m_ports;  //!< by number
-    std::vector<uint32_t> m_onlyPort;            //!< by host: the only port towards it, if known
-    std::vector<uint64_t> m_loads;               //!< queue lengths for the policy
+    Fabric* m_fabric{nullptr};                  //!< the fabric
+    uint32_t m_number{0};                       //!< number of the switch
+    uint64_t m_buffered{0};                     //!< bytes in its buffer
+    std::vector<Ptr<FabricSwitchPort>> m_ports; //!< by number
+    std::vector<uint32_t> m_onlyPort;           //!< by host: the only port towards it, if known
+    std::vector<uint64_t> m_loads;              //!< queue lengths for the policy
 
-    uint64_t m_bufferBytes{0};    //!< size of the buffer
-    bool m_sharedBuffer{true};    //!< one buffer per switch, or one per port
-    uint64_t m_ecnKmin{0};        //!< no marking up to this
-    uint64_t m_ecnKmax{0};        //!< certain marking above this
-    double m_ecnPmax{0};          //!< probability just below m_ecnKmax
-    bool m_ecn{true};             //!< true to mark
-    bool m_ecnAtDequeue{false};   //!< mark at dequeue, not at enqueue
-    bool m_pfc{false};            //!< priority flow control (PFC)
-    bool m_trim{false};           //!< trimming
-    std::string m_policy;         //!< name of the load-balancing policy
-    std::string m_parameters;     //!< its parameters
+    uint64_t m_bufferBytes{0};  //!< size of the buffer
+    bool m_sharedBuffer{true};  //!< one buffer per switch, or one per port
+    uint64_t m_ecnKmin{0};      //!< no marking up to this
+    uint64_t m_ecnKmax{0};      //!< certain marking above this
+    double m_ecnPmax{0};        //!< probability just below m_ecnKmax
+    bool m_ecn{true};           //!< true to mark
+    bool m_ecnAtDequeue{false}; //!< mark at dequeue, not at enqueue
+    bool m_pfc{false};          //!< priority flow control (PFC)
+    bool m_trim{false};         //!< trimming
+    std::string m_policy;       //!< name of the load-balancing policy
+    std::string m_parameters;   //!< its parameters
 };
 
 } // namespace ns3

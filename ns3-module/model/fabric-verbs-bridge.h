@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
+// Copyright (c) 2026 The evenkeel authors
 
 #ifndef FABRIC_VERBS_BRIDGE_H
 #define FABRIC_VERBS_BRIDGE_H
@@ -9,9 +10,8 @@
 
 // rust/cxx.h comes first: the generated header declares rust::Error only if a call into C++ can
 // fail.
-#include "rust/cxx.h"
-
 #include "evenkeel/rust/bridge/world/contract.rs.h"
+#include "rust/cxx.h"
 
 namespace ns3
 {

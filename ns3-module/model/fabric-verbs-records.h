@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
+// Copyright (c) 2026 The evenkeel authors
 
 #ifndef FABRIC_VERBS_RECORDS_H
 #define FABRIC_VERBS_RECORDS_H
@@ -65,7 +66,7 @@ enum class FabricOperation : uint8_t
  */
 struct FabricWork
 {
-    using Operation = FabricOperation;                       //!< operation
+    using Operation = FabricOperation;                         //!< operation
     static constexpr Operation WRITE = FabricOperation::WRITE; //!< see FabricOperation
     static constexpr Operation WRITE_WITH_IMMEDIATE =
         FabricOperation::WRITE_WITH_IMMEDIATE;               //!< see FabricOperation
@@ -111,14 +112,14 @@ enum class FabricCompletionStatus : uint8_t
  */
 struct FabricCompletion
 {
-    using Opcode = FabricOpcode;                            //!< kind of work
-    using Status = FabricCompletionStatus;                  //!< how it completed
+    using Opcode = FabricOpcode;                             //!< kind of work
+    using Status = FabricCompletionStatus;                   //!< how it completed
     static constexpr Opcode WRITE = FabricOpcode::WRITE;     //!< see FabricOpcode
     static constexpr Opcode SEND = FabricOpcode::SEND;       //!< see FabricOpcode
     static constexpr Opcode READ = FabricOpcode::READ;       //!< see FabricOpcode
     static constexpr Opcode RECEIVE = FabricOpcode::RECEIVE; //!< see FabricOpcode
     static constexpr Opcode RECEIVE_WITH_IMMEDIATE =
-        FabricOpcode::RECEIVE_WITH_IMMEDIATE;                        //!< see FabricOpcode
+        FabricOpcode::RECEIVE_WITH_IMMEDIATE;                          //!< see FabricOpcode
     static constexpr Status SUCCESS = FabricCompletionStatus::SUCCESS; //!< see the enumeration
     static constexpr Status WR_FLUSH_ERR =
         FabricCompletionStatus::WR_FLUSH_ERR; //!< see the enumeration

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
+// Copyright (c) 2026 The evenkeel authors
 
 #include "fabric.h"
 
@@ -28,7 +29,6 @@ namespace
 
 /// The number of a sample among the events of kind CONTROL: it follows all steps of its time.
 constexpr uint32_t SAMPLE = 1U << 29;
-
 /// True if this process has assembled a fabric.
 bool g_assembled = false;
 
@@ -134,6 +134,7 @@ Fabric::Assemble(std::unique_ptr<FabricCore> core,
         m_pfc = std::make_unique<FabricPfc>(FabricPfc::FromDescription(m_core->GetDescription()));
     }
     m_faults = std::make_unique<FabricFaults>(m_core->GetDescription().faults, *m_switching);
+    NoteAttributes();
     Simulator::ScheduleNow(&Fabric::Start, Ptr<Fabric>(this));
     // Ports have a plain pointer to the fabric, which therefore lives until Simulator::Destroy.
     Simulator::ScheduleDestroy(&Object::Dispose, Ptr<Fabric>(this));
@@ -170,6 +171,7 @@ Fabric::Start()
     {
         return;
     }
+    CheckAttributes();
     for (uint32_t port = 0; port < m_ports.size(); ++port)
     {
         m_ports[port]->Open();
@@ -435,8 +437,7 @@ Fabric::CountDataInFlight() const
         for (const FabricPool::List* list :
              {&port->m_wire, &port->m_waiting[0], &port->m_waiting[1]})
         {
-            for (uint32_t slot = list->head; slot != FabricPool::NONE;
-                 slot = m_pool.Get(slot).next)
+            for (uint32_t slot = list->head; slot != FabricPool::NONE; slot = m_pool.Get(slot).next)
             {
                 count += m_pool.Get(slot).packet.IsControl() ? 0 : 1;
             }

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
+// Copyright (c) 2026 The evenkeel authors
 
 #ifndef FABRIC_H
 #define FABRIC_H
@@ -16,6 +17,7 @@
 
 #include <functional>
 #include <memory>
+#include <string>
 #include <vector>
 
 namespace ns3
@@ -274,6 +276,10 @@ class Fabric : public Object, private FabricCalendar::Client
      * @param end the port at the far end
      */
     void JoinPort(uint32_t number, FabricPort& port, FabricPort& end);
+    /// Keeps the attributes of NICs and switches, which the core has.
+    void NoteAttributes();
+    /// Ends the program with the reason if an attribute was changed since.
+    void CheckAttributes() const;
     /// Starts all ports and NICs, and schedules the steps of failures.
     void Start();
     /**
@@ -283,29 +289,31 @@ class Fabric : public Object, private FabricCalendar::Client
      */
     void HandleControl(uint64_t nowPs, uint32_t step);
 
-    std::unique_ptr<FabricCore> m_core;        //!< the core
-    FabricHosts* m_hosts{nullptr};             //!< of the core
-    FabricSwitching* m_switching{nullptr};     //!< of the core
-    FabricVerbs* m_verbs{nullptr};             //!< of the core; null if it has none
-    FabricSettings m_settings;                 //!< of switches and links
-    FabricPool m_pool;                         //!< packets
-    FabricCalendar m_calendar;                 //!< events
-    std::unique_ptr<FabricPfc> m_pfc;          //!< PFC; null if it is off
-    std::unique_ptr<FabricFaults> m_faults;    //!< faults of links
-    std::unique_ptr<RoceBytes> m_roceBytes;    //!< encodes packets for captures
-    std::vector<FabricPort*> m_ports;          //!< by number
-    std::vector<Ptr<RdmaNic>> m_nics;          //!< by host
-    std::vector<Ptr<FabricSwitch>> m_switches; //!< by number
+    std::unique_ptr<FabricCore> m_core;         //!< the core
+    FabricHosts* m_hosts{nullptr};              //!< of the core
+    FabricSwitching* m_switching{nullptr};      //!< of the core
+    FabricVerbs* m_verbs{nullptr};              //!< of the core; null if it has none
+    FabricSettings m_settings;                  //!< of switches and links
+    FabricPool m_pool;                          //!< packets
+    FabricCalendar m_calendar;                  //!< events
+    std::unique_ptr<FabricPfc> m_pfc;           //!< PFC; null if it is off
+    std::unique_ptr<FabricFaults> m_faults;     //!< faults of links
+    std::unique_ptr<RoceBytes> m_roceBytes;     //!< encodes packets for captures
+    std::vector<FabricPort*> m_ports;           //!< by number
+    std::vector<Ptr<RdmaNic>> m_nics;           //!< by host
+    std::vector<Ptr<FabricSwitch>> m_switches;  //!< by number
     std::vector<Ptr<FabricChannel>> m_channels; //!< by link
-    Counters m_counters;                       //!< counts of packets
-    std::vector<Pause> m_pauses;               //!< PFC frames that took effect
-    std::function<void(uint64_t)> m_sampler;   //!< samples the fabric
-    Verdict m_verdict{RUNNING};                //!< the state of the run
-    uint64_t m_finishPs{0};                    //!< when the last message completed
-    bool m_started{false};                     //!< the simulation has started
-    bool m_stopWhenDone{false};                //!< stop the simulation at COMPLETED
-    bool m_capturing{false};                   //!< a trace sink captures packets
-    TracedCallback<Time> m_finishedTrace;      //!< all messages and work requests completed
+    std::string m_nicAttributes;                //!< of every NIC when the fabric was made
+    std::string m_switchAttributes;             //!< of every switch when the fabric was made
+    Counters m_counters;                        //!< counts of packets
+    std::vector<Pause> m_pauses;                //!< PFC frames that took effect
+    std::function<void(uint64_t)> m_sampler;    //!< samples the fabric
+    Verdict m_verdict{RUNNING};                 //!< the state of the run
+    uint64_t m_finishPs{0};                     //!< when the last message completed
+    bool m_started{false};                      //!< the simulation has started
+    bool m_stopWhenDone{false};                 //!< stop the simulation at COMPLETED
+    bool m_capturing{false};                    //!< a trace sink captures packets
+    TracedCallback<Time> m_finishedTrace;       //!< all messages and work requests completed
 };
 
 } // namespace ns3

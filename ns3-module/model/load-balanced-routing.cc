@@ -1,25 +1,28 @@
 // SPDX-License-Identifier: GPL-2.0-only
+// Copyright (c) 2026 The evenkeel authors
 
 #include "load-balanced-routing.h"
 
 #include "evenkeel.h"
+#include "ip-topology.h"
+#include "policy-parameters.h"
 
 #include "ns3/abort.h"
+#include "ns3/data-rate.h"
 #include "ns3/ipv4.h"
 #include "ns3/log.h"
 #include "ns3/node.h"
+#include "ns3/simulation-singleton.h"
 #include "ns3/simulator.h"
-#include "ns3/string.h"
-#include "ns3/uinteger.h"
 
+#include <iostream>
 #include <stdexcept>
+#include <utility>
 
 namespace ns3
 {
 
 NS_LOG_COMPONENT_DEFINE("LoadBalancedRouting");
-
-NS_OBJECT_ENSURE_REGISTERED(LoadBalancedRouting);
 
 namespace
 {
@@ -71,85 +74,27 @@ ArrivalOf(Ptr<const Packet> packet, const Ipv4Header& header, uint32_t edge)
 
 } // namespace
 
+namespace
+{
+
+/// Whether a simulation was warned of a flowlet gap.
+struct GapWarning
+{
+    bool given{false}; //!< it was
+};
+
+} // namespace
+
 struct LoadBalancedRouting::Chooser
 {
     evenkeel::SwitchChooser policy;
 };
 
-TypeId
-LoadBalancedRouting::GetTypeId()
-{
-    static TypeId tid =
-        AddNodeAttributes(AddPolicyAttributes(TypeId("ns3::LoadBalancedRouting")
-                                                  .SetParent<Ipv4RoutingProtocol>()
-                                                  .SetGroupName("Evenkeel")
-                                                  .AddConstructor<LoadBalancedRouting>()));
-    return tid;
-}
-
-TypeId
-LoadBalancedRouting::AddPolicyAttributes(TypeId tid)
-{
-    return tid
-        .AddAttribute("Policy",
-                      "The load-balancing policy, by a name that `evenkeel list policies` "
-                      "prints, such as ecmp, spray, flowlet, jsq, drill.",
-                      StringValue("ecmp"),
-                      MakeStringAccessor(&LoadBalancedRouting::SetPolicy,
-                                         &LoadBalancedRouting::GetPolicy),
-                      MakeStringChecker())
-        .AddAttribute("Parameters",
-                      "Parameters of the policy: lines of TOML, such as gap = \"50us\".",
-                      StringValue(""),
-                      MakeStringAccessor(&LoadBalancedRouting::SetParameters,
-                                         &LoadBalancedRouting::GetParameters),
-                      MakeStringChecker())
-        .AddAttribute("Seed",
-                      "The seed of hashes and draws; 0 to draw it from ns-3's random stream, "
-                      "so that --RngRun changes it.",
-                      UintegerValue(0),
-                      MakeUintegerAccessor(&LoadBalancedRouting::m_seed),
-                      MakeUintegerChecker<uint64_t>());
-}
-
-TypeId
-LoadBalancedRouting::AddNodeAttributes(TypeId tid)
-{
-    return tid
-        .AddAttribute("Tier",
-                      "Switch tiers between this node and the hosts: 0 at the edge.",
-                      UintegerValue(0),
-                      MakeUintegerAccessor(&LoadBalancedRouting::m_tier),
-                      MakeUintegerChecker<uint8_t>())
-        .AddAttribute("PortBuffer",
-                      "Buffer size of one port, in bytes: the thresholds of `adaptive` are "
-                      "fractions of it.",
-                      UintegerValue(1000000),
-                      MakeUintegerAccessor(&LoadBalancedRouting::m_portBuffer),
-                      MakeUintegerChecker<uint64_t>())
-        .AddAttribute("BaseRtt",
-                      "The longest round-trip time of the idle network: the gap of `flowlet` is "
-                      "half of it, unless Parameters override it.",
-                      TimeValue(MicroSeconds(100)),
-                      MakeTimeAccessor(&LoadBalancedRouting::m_baseRtt),
-                      MakeTimeChecker(Time(0)))
-        .AddAttribute("RefreshInterval",
-                      "Interval at which the routes of global routing are read again to detect "
-                      "changes; 0 for never. Some changes are detected at once.",
-                      TimeValue(MilliSeconds(10)),
-                      MakeTimeAccessor(&LoadBalancedRouting::m_refreshInterval),
-                      MakeTimeChecker(Time(0)))
-        .AddTraceSource("Choice",
-                        "A packet had two or more next hops; one was chosen.",
-                        MakeTraceSourceAccessor(&LoadBalancedRouting::m_choice),
-                        "ns3::LoadBalancedRouting::ChoiceTracedCallback");
-}
-
 LoadBalancedRouting::LoadBalancedRouting()
     : m_seed(0),
-      m_tier(0),
+      m_tier(FOUND),
       m_portBuffer(0),
-      m_random(CreateObject<UniformRandomVariable>())
+      m_stream(-1)
 {
     NS_LOG_FUNCTION(this);
 }
@@ -175,7 +120,6 @@ LoadBalancedRouting::DoDispose()
     m_chooser.reset();
     m_routes.Clear();
     m_queues.Clear();
-    m_random = nullptr;
     m_ipv4 = nullptr;
     Ipv4RoutingProtocol::DoDispose();
 }
@@ -212,7 +156,7 @@ int64_t
 LoadBalancedRouting::AssignStreams(int64_t stream)
 {
     NS_LOG_FUNCTION(this << stream);
-    m_random->SetStream(stream);
+    m_stream = stream;
     return 1;
 }
 
@@ -220,6 +164,28 @@ uint64_t
 LoadBalancedRouting::GetStateBits() const
 {
     return m_chooser ? m_chooser->policy.stateBits() : 0;
+}
+
+void
+LoadBalancedRouting::CheckFlowletGap(const EqualCostRoutes::Group& group)
+{
+    const uint64_t gapPs = m_chooser->policy.flowletGapPs();
+    bool& hasWarned = SimulationSingleton<GapWarning>::Get()->given;
+    for (std::size_t hop = 0; gapPs > 0 && !hasWarned && hop < group.rates.size(); hop++)
+    {
+        const uint32_t interface = group.interfaces[hop];
+        const double bits = 8.0 * m_ipv4->GetMtu(interface);
+        if (group.rates[hop] > 0 && 1e12 * bits / group.rates[hop] > gapPs)
+        {
+            hasWarned = true;
+            std::clog << "evenkeel: warning: the flowlet gap of " << gapPs / 1000
+                      << " ns is shorter than a full packet takes on interface "
+                      << interface << " of node " << m_ipv4->GetObject<Node>()->GetId() << " ("
+                      << DataRate(group.rates[hop])
+                      << "): every packet begins a flowlet; set a longer gap in the attribute "
+                         "Parameters, or BaseRtt\n";
+        }
+    }
 }
 
 void
@@ -233,19 +199,15 @@ LoadBalancedRouting::MakeChooser()
     evenkeel::Switch facts;
     facts.id = m_ipv4->GetObject<Node>()->GetId();
     facts.ports = m_ipv4->GetNInterfaces();
-    facts.tier = m_tier;
+    facts.tier = m_tier == FOUND ? IpTopology::Get().TierOf(facts.id) : m_tier;
     facts.portBufferBytes = m_portBuffer;
-    facts.baseRttPs = m_baseRtt.GetPicoSeconds();
-    facts.seed = m_seed;
-    if (m_seed == 0)
-    {
-        const uint64_t high = m_random->GetInteger(0, UINT32_MAX);
-        facts.seed = high << 32 | m_random->GetInteger(0, UINT32_MAX);
-    }
+    facts.baseRttPs = FindBaseRtt().GetPicoSeconds();
+    facts.seed = MakeSeed();
     std::string reason;
     try
     {
-        m_chooser.reset(new Chooser{evenkeel::SwitchChooser(m_policy, m_parameters, facts)});
+        m_chooser.reset(new Chooser{
+            evenkeel::SwitchChooser(m_policy, PolicyParameterLines(m_parameters), facts)});
     }
     catch (const std::invalid_argument& error)
     {
@@ -266,37 +228,49 @@ void
 LoadBalancedRouting::NotifyInterfaceUp(uint32_t interface)
 {
     NS_LOG_FUNCTION(this << interface);
-    m_routes.Invalidate();
+    IpTopology::NoteChange();
 }
 
 void
 LoadBalancedRouting::NotifyInterfaceDown(uint32_t interface)
 {
     NS_LOG_FUNCTION(this << interface);
-    m_routes.Invalidate();
+    IpTopology::NoteChange();
 }
 
 void
 LoadBalancedRouting::NotifyAddAddress(uint32_t interface, Ipv4InterfaceAddress address)
 {
     NS_LOG_FUNCTION(this << interface << address);
-    m_routes.Invalidate();
+    IpTopology::NoteChange();
 }
 
 void
 LoadBalancedRouting::NotifyRemoveAddress(uint32_t interface, Ipv4InterfaceAddress address)
 {
     NS_LOG_FUNCTION(this << interface << address);
-    m_routes.Invalidate();
+    IpTopology::NoteChange();
 }
 
-void
-LoadBalancedRouting::RefreshRoutes()
+const EqualCostRoutes::Group*
+LoadBalancedRouting::FindGroup(Ipv4Address destination)
 {
-    if (m_routes.Refresh(m_refreshInterval) && m_chooser)
+    if (!m_routes.HasSource())
+    {
+        FindProtocols();
+    }
+    if (!m_routes.HasChoice() && m_source != "shortest-paths")
+    {
+        return nullptr;
+    }
+    bool changed = false;
+    const EqualCostRoutes::Group& group = m_routes.GroupOf(destination, m_refreshInterval, changed);
+    if (changed && m_chooser)
     {
         m_chooser->policy.routingChanged();
     }
+    const std::size_t count = group.routes.size();
+    return count > 1 || (count == 1 && m_routesAll) ? &group : nullptr;
 }
 
 bool
@@ -305,6 +279,8 @@ LoadBalancedRouting::FillCandidates(const EqualCostRoutes::Group& group)
     m_indices.clear();
     m_candidates.clear();
     m_queueBytes.clear();
+    m_weights.clear();
+    const bool weighs = m_chooser->policy.usesWeights() && !group.weights.empty();
     const bool looks = m_chooser->policy.looksAtQueues();
     for (std::size_t index = 0; index < group.interfaces.size(); index++)
     {
@@ -313,6 +289,10 @@ LoadBalancedRouting::FillCandidates(const EqualCostRoutes::Group& group)
         {
             m_indices.push_back(index);
             m_candidates.push_back(interface);
+            if (weighs)
+            {
+                m_weights.push_back(group.weights[index]);
+            }
             if (looks)
             {
                 m_queueBytes.push_back(m_queues.GetBytes(m_ipv4, interface));
@@ -327,7 +307,16 @@ LoadBalancedRouting::Choose(Ptr<const Packet> packet,
                             const Ipv4Header& header,
                             const EqualCostRoutes::Group& group)
 {
+    if (group.interfaces.size() == 1)
+    {
+        return 0;
+    }
     MakeChooser();
+    if (!m_gapChecked)
+    {
+        m_gapChecked = true;
+        CheckFlowletGap(group);
+    }
     if (!FillCandidates(group))
     {
         return group.interfaces.size();
@@ -336,6 +325,7 @@ LoadBalancedRouting::Choose(Ptr<const Packet> packet,
     candidates.ports = m_candidates.data();
     candidates.count = m_candidates.size();
     candidates.queueBytes = m_queueBytes.empty() ? nullptr : m_queueBytes.data();
+    candidates.weights = m_weights.empty() ? nullptr : m_weights.data();
     const uint32_t choice =
         m_chooser->policy.choose(ArrivalOf(packet, header, group.edge), candidates);
     NS_LOG_LOGIC("interface " << m_candidates[choice] << " of " << candidates.count
@@ -357,21 +347,20 @@ LoadBalancedRouting::RouteOutput(Ptr<Packet> packet,
     {
         return nullptr;
     }
-    RefreshRoutes();
-    const EqualCostRoutes::Group& group = m_routes.GroupOf(destination);
-    if (group.routes.size() < 2)
+    const EqualCostRoutes::Group* group = FindGroup(destination);
+    if (!group)
     {
         return nullptr;
     }
     // Some transport protocols add their ports to the packet later, so ports are not used here.
-    const std::size_t index = Choose(nullptr, header, group);
-    if (index == group.routes.size())
+    const std::size_t index = Choose(nullptr, header, *group);
+    if (index == group->routes.size())
     {
         return nullptr;
     }
     error = Socket::ERROR_NOTERROR;
     // A copy, because the socket may change its route.
-    return Create<Ipv4Route>(*group.routes[index]);
+    return Create<Ipv4Route>(*group->routes[index]);
 }
 
 bool
@@ -389,45 +378,28 @@ LoadBalancedRouting::RouteInput(Ptr<const Packet> packet,
     {
         return false;
     }
+    if (!m_routes.HasChoice() && m_source != "shortest-paths")
+    {
+        return false;
+    }
     const uint32_t interface = m_ipv4->GetInterfaceForDevice(device);
     if (m_ipv4->IsDestinationAddress(destination, interface) || !m_ipv4->IsForwarding(interface))
     {
         // Ipv4ListRouting does the local delivery, and the next protocol handles the rest.
         return false;
     }
-    RefreshRoutes();
-    const EqualCostRoutes::Group& group = m_routes.GroupOf(destination);
-    if (group.routes.size() < 2)
+    const EqualCostRoutes::Group* group = FindGroup(destination);
+    if (!group)
     {
         return false;
     }
-    const std::size_t index = Choose(packet, header, group);
-    if (index == group.routes.size())
+    const std::size_t index = Choose(packet, header, *group);
+    if (index == group->routes.size())
     {
         return false;
     }
-    unicast(group.routes[index], packet, header);
+    unicast(group->routes[index], packet, header);
     return true;
-}
-
-void
-LoadBalancedRouting::PrintRoutingTable(Ptr<OutputStreamWrapper> stream, Time::Unit unit) const
-{
-    std::ostream& out = *stream->GetStream();
-    out << "Node: " << m_ipv4->GetObject<Node>()->GetId() << ", Time: " << Now().As(unit)
-        << ", LoadBalancedRouting table, policy " << m_policy << "\n";
-    for (const auto& [destination, group] : m_routes.GetGroups())
-    {
-        if (group.interfaces.size() > 1)
-        {
-            out << destination << " by one of the interfaces";
-            for (uint32_t interface : group.interfaces)
-            {
-                out << " " << interface;
-            }
-            out << "\n";
-        }
-    }
 }
 
 } // namespace ns3

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
+// Copyright (c) 2026 The evenkeel authors
 
 #ifndef LOAD_BALANCED_ROUTING_H
 #define LOAD_BALANCED_ROUTING_H
@@ -11,7 +12,6 @@
 #include "ns3/ipv4-routing-protocol.h"
 #include "ns3/nstime.h"
 #include "ns3/packet.h"
-#include "ns3/random-variable-stream.h"
 #include "ns3/traced-callback.h"
 
 #include <memory>
@@ -64,19 +64,22 @@ using RouteInput = RouteInputTypes<decltype(&Ipv4RoutingProtocol::RouteInput)>;
 /**
  * @ingroup evenkeel
  *
- * @brief A load-balancing policy of evenkeel among the equal-cost next hops of global routing.
+ * @brief A load-balancing policy of evenkeel among equal-cost next hops.
  *
  * It belongs above Ipv4GlobalRouting in an Ipv4ListRouting (LoadBalancedRoutingHelper makes the
  * list). For a packet with two or more equal-cost next hops in global routing, the policy chooses
- * one; the next protocol of the list routes all other packets.
+ * one; the next protocol of the list routes all other packets. If that protocol is global routing,
+ * the packets with one next hop take it from here, because global routing searches its whole table
+ * for each packet.
  *
  * Policies have the names that `evenkeel list policies` prints. Policies of switches are available
  * (ecmp, switch-rr, switch-random, jsq, adaptive, drill, ofan, ...), and policies of senders that
  * need no feedback (spray, spray-rr, flowlet): the router acts for the sender and keeps its state
  * by flow. Other policies end the simulation with the reason.
  *
- * The next hops are read from global routing when they are first needed, after changes of this
- * node's interfaces, when the number of routes has changed, and every RefreshInterval.
+ * The attribute Routes names where next hops come from: global routing, static routes or shortest
+ * paths. Those to a destination are looked up for its first packet, and again
+ * after a change of routes or interfaces. A node with one link looks up nothing.
  */
 class LoadBalancedRouting : public Ipv4RoutingProtocol
 {
@@ -144,6 +147,9 @@ class LoadBalancedRouting : public Ipv4RoutingProtocol
     void DoDispose() override;
 
   private:
+    /// The value of Tier for the tier that the topology shows.
+    static constexpr uint8_t FOUND = 255;
+
     /// The policy; an opaque type, so that this header includes no header of the Rust library.
     struct Chooser;
 
@@ -174,8 +180,23 @@ class LoadBalancedRouting : public Ipv4RoutingProtocol
 
     /// Make the policy, unless it exists; aborts with the reason if it is unsupported.
     void MakeChooser();
-    /// Read the routes, if that is due, and notify the policy of changes.
-    void RefreshRoutes();
+    /// @return the seed of the policy
+    uint64_t MakeSeed() const;
+    /// @return the longest round-trip time of the idle network: the attribute, or what was found
+    Time FindBaseRtt() const;
+    /**
+     * @brief Warns once a simulation if every packet would begin a flowlet.
+     * @param group next hops
+     */
+    void CheckFlowletGap(const EqualCostRoutes::Group& group);
+    /// Finds the protocols of the node, when the first packet needs a route.
+    void FindProtocols();
+    /**
+     * @brief The next hops to a destination; notifies the policy of changes.
+     * @param destination an address
+     * @return the next hops; null if the next protocol routes its packets
+     */
+    const EqualCostRoutes::Group* FindGroup(Ipv4Address destination);
     /**
      * @brief Fill in the candidates: the next hops whose interface is up.
      * @param group the next hops
@@ -186,28 +207,32 @@ class LoadBalancedRouting : public Ipv4RoutingProtocol
      * @brief Choose a next hop by the policy.
      * @param packet the packet, without its IP header; may be null
      * @param header its IP header
-     * @param group the next hops, at least two
+     * @param group the next hops
      * @return the index of the chosen one in the group; the group's size if all are down
      */
     std::size_t Choose(Ptr<const Packet> packet,
                        const Ipv4Header& header,
                        const EqualCostRoutes::Group& group);
 
-    Ptr<Ipv4> m_ipv4;                       //!< the node's IP
-    std::string m_policy;                   //!< name of the policy
-    std::string m_parameters;               //!< parameters of the policy, lines of TOML
-    uint64_t m_seed;                        //!< 0: drawn from the stream
-    uint8_t m_tier;                         //!< tiers between the node and the hosts
-    uint64_t m_portBuffer;                  //!< bytes that can wait at one port
-    Time m_baseRtt;                         //!< the longest round trip of the idle network
-    Time m_refreshInterval;                 //!< how often to read the routes again
-    Ptr<UniformRandomVariable> m_random;    //!< draws the seed
-    std::unique_ptr<Chooser> m_chooser;     //!< the policy; null before it is needed
-    EqualCostRoutes m_routes;               //!< next hops
-    DeviceQueues m_queues;                  //!< bytes that wait at devices
-    std::vector<std::size_t> m_indices;     //!< of the candidates in their group
-    std::vector<uint32_t> m_candidates;     //!< interfaces of the candidates
-    std::vector<uint64_t> m_queueBytes;     //!< bytes that wait at the candidates
+    Ptr<Ipv4> m_ipv4;                   //!< the node's IP
+    std::string m_policy;               //!< name of the policy
+    std::string m_parameters;           //!< parameters of the policy, lines of TOML
+    uint64_t m_seed;                    //!< 0: drawn from the stream
+    uint8_t m_tier;                     //!< tiers between the node and the hosts, or FOUND
+    std::string m_source;               //!< name of the source of next hops
+    uint64_t m_portBuffer;              //!< bytes that can wait at one port
+    Time m_baseRtt;                     //!< the longest round trip of the idle network
+    Time m_refreshInterval;             //!< how often to read the routes again
+    int64_t m_stream;                   //!< of AssignStreams; negative if it was not called
+    std::unique_ptr<Chooser> m_chooser; //!< the policy; null before it is needed
+    EqualCostRoutes m_routes;           //!< next hops
+    bool m_routesAll{false};            //!< route packets without a choice, too
+    bool m_gapChecked{false};           //!< CheckFlowletGap was called
+    DeviceQueues m_queues;              //!< bytes that wait at devices
+    std::vector<std::size_t> m_indices; //!< of the candidates in their group
+    std::vector<uint32_t> m_candidates; //!< interfaces of the candidates
+    std::vector<uint64_t> m_queueBytes; //!< bytes that wait at the candidates
+    std::vector<uint32_t> m_weights;    //!< of the candidates; none if all are equal
 
     /// The policy chose a next hop for a packet.
     TracedCallback<Ptr<const Packet>, const Ipv4Header&, uint32_t, uint32_t> m_choice;

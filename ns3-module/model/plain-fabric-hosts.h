@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
+// Copyright (c) 2026 The evenkeel authors
 
 #ifndef PLAIN_FABRIC_HOSTS_H
 #define PLAIN_FABRIC_HOSTS_H
@@ -92,13 +93,13 @@ class PlainFabricHosts : public FabricHosts
      */
     void AddEvent(FabricMessageEventKind kind, uint32_t message, uint64_t nowPs);
 
-    bool m_ackPriority;                     //!< acknowledgements are sent before data
-    Transport m_transport;                  //!< packet format
-    std::vector<Host> m_hosts;              //!< by number
-    std::vector<Message> m_messages;        //!< by number
+    bool m_ackPriority;                      //!< acknowledgements are sent before data
+    Transport m_transport;                   //!< packet format
+    std::vector<Host> m_hosts;               //!< by number
+    std::vector<Message> m_messages;         //!< by number
     std::deque<FabricMessageEvent> m_events; //!< for PollMessageEvent
-    FabricNicCounters m_counters;           //!< of all hosts
-    uint64_t m_completed{0};                //!< messages that completed
+    FabricNicCounters m_counters;            //!< of all hosts
+    uint64_t m_completed{0};                 //!< messages that completed
 };
 
 } // namespace ns3

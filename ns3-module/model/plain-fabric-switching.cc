@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
+// Copyright (c) 2026 The evenkeel authors
 
 #include "plain-fabric-switching.h"
 
@@ -93,8 +94,8 @@ PlainFabricSwitching::PlainFabricSwitching(const FabricGraph& graph)
             for (uint32_t port = 0; port < ends[at].size(); ++port)
             {
                 const FabricEnd& end = ends[at][port];
-                const bool leads = end.isHost ? end.number == host
-                                              : distance[end.number] + 1 == distance[at];
+                const bool leads =
+                    end.isHost ? end.number == host : distance[end.number] + 1 == distance[at];
                 if (leads)
                 {
                     m_routes[at][host].push_back(port);

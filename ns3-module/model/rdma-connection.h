@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
+// Copyright (c) 2026 The evenkeel authors
 
 #ifndef RDMA_CONNECTION_H
 #define RDMA_CONNECTION_H
@@ -75,12 +76,12 @@ class RdmaConnection : public Object
      */
     void HandleCompletion(const FabricMessageEvent& event);
 
-    Ptr<RdmaNic> m_from;                   //!< sender
-    Ptr<RdmaNic> m_to;                     //!< receiver
-    uint32_t m_stream{0};                  //!< its message stream
-    uint32_t m_outstanding{0};             //!< messages that are not completed
-    RdmaNic::MessageCallback m_delivered;  //!< callback for deliveries
-    RdmaNic::MessageCallback m_completed;  //!< callback for completions
+    Ptr<RdmaNic> m_from;                                        //!< sender
+    Ptr<RdmaNic> m_to;                                          //!< receiver
+    uint32_t m_stream{0};                                       //!< its message stream
+    uint32_t m_outstanding{0};                                  //!< messages that are not completed
+    RdmaNic::MessageCallback m_delivered;                       //!< callback for deliveries
+    RdmaNic::MessageCallback m_completed;                       //!< callback for completions
     TracedCallback<const FabricMessageEvent&> m_deliveredTrace; //!< a message is delivered
     TracedCallback<const FabricMessageEvent&> m_completedTrace; //!< a message completed
 };

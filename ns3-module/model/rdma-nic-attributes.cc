@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
+// Copyright (c) 2026 The evenkeel authors
 
 #include "rdma-nic.h"
 
@@ -61,7 +62,7 @@ RdmaNic::AddTransportAttributes(TypeId tid)
                       MakeStringChecker())
         .AddAttribute("Recovery",
                       "The loss recovery: auto (the default of the policy), go-back-n, sack, "
-                      "per-packet or erasure.",
+                      "per-packet, erasure, mrc, rod or rudi.",
                       StringValue("auto"),
                       MakeStringAccessor(&RdmaNic::m_recovery),
                       MakeStringChecker())
@@ -153,6 +154,16 @@ RdmaNic::DescribeQueuePairs() const
     settings.rnrRetries = m_rnrRetries;
     settings.retries = m_retries;
     return settings;
+}
+
+std::string
+RdmaNic::DescribeAttributes() const
+{
+    const FabricQpSettings pairs = DescribeQueuePairs();
+    std::ostringstream text;
+    text << DescribeSettings() << pairs.sendQueue << " " << pairs.receiveQueue << " "
+         << pairs.rnrTimerPs << " " << pairs.rnrRetries << " " << pairs.retries;
+    return text.str();
 }
 
 } // namespace ns3

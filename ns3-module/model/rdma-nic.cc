@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
+// Copyright (c) 2026 The evenkeel authors
 
 #include "rdma-nic.h"
 
@@ -78,6 +79,9 @@ RdmaNic::PostMessage(Ptr<RdmaNic> to, uint64_t bytes, Time delay, uint32_t strea
                     "FabricHelper::Finish first");
     NS_ABORT_MSG_IF(to == this, "a message must go to another host");
     NS_ABORT_MSG_IF(bytes == 0, "a message must have at least one byte");
+    NS_ABORT_MSG_IF(delay.IsStrictlyNegative(),
+                    "RdmaNic::PostMessage: the delay is " << delay.As(Time::NS)
+                                                          << ": it must not be negative");
     const uint64_t now = m_fabric->GetCalendar().Now();
     const uint64_t start = now + static_cast<uint64_t>(delay.GetPicoSeconds());
     const uint32_t message = m_fabric->GetHosts().Post(m_host, to->m_host, bytes, start, stream);
@@ -90,6 +94,9 @@ void
 RdmaNic::NotifyCompletion(uint32_t message, MessageCallback callback)
 {
     NS_LOG_FUNCTION(this << message);
+    NS_ABORT_MSG_IF(callback.IsNull(),
+                    "RdmaNic::NotifyCompletion: the callback of message "
+                        << message << " is null: pass MakeCallback of a function");
     m_onCompletion[message] = callback;
 }
 
@@ -97,6 +104,9 @@ void
 RdmaNic::NotifyDelivery(uint32_t message, MessageCallback callback)
 {
     NS_LOG_FUNCTION(this << message);
+    NS_ABORT_MSG_IF(callback.IsNull(),
+                    "RdmaNic::NotifyDelivery: the callback of message "
+                        << message << " is null: pass MakeCallback of a function");
     m_onDelivery[message] = callback;
 }
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
+// Copyright (c) 2026 The evenkeel authors
 
 #ifndef RDMA_NIC_H
 #define RDMA_NIC_H
@@ -97,6 +98,9 @@ class RdmaNic : public FabricPort
     std::string DescribeSettings() const;
     /// @return the settings of its queue pairs, from the attributes
     FabricQpSettings DescribeQueuePairs() const;
+
+    /// @return all that the fabric reads from the attributes, as text
+    std::string DescribeAttributes() const;
 
     // For the fabric and for queue pairs; not for scripts.
 
@@ -205,13 +209,13 @@ class RdmaNic : public FabricPort
     /// Marks that the NIC handles an event, at whose end it polls packets.
     class Handling;
 
-    uint32_t m_host{0};             //!< number of the host
-    uint64_t m_wake{FABRIC_NEVER};  //!< time of the scheduled wake-up
-    uint64_t m_dataSent{0};         //!< data packets put on the wire
-    uint32_t m_streams{0};          //!< streams of queue pairs and connections so far
-    bool m_handling{false};         //!< an event is being handled
+    uint32_t m_host{0};                    //!< number of the host
+    uint64_t m_wake{FABRIC_NEVER};         //!< time of the scheduled wake-up
+    uint64_t m_dataSent{0};                //!< data packets put on the wire
+    uint32_t m_streams{0};                 //!< streams of queue pairs and connections so far
+    bool m_handling{false};                //!< an event is being handled
     std::map<uint32_t, Ptr<RdmaQp>> m_qps; //!< queue pairs of scripts, by number
-    std::vector<uint32_t> m_destroyed; //!< destroyed queue pairs to release
+    std::vector<uint32_t> m_destroyed;     //!< destroyed queue pairs to release
     /// Callbacks for the completion of messages of this sender, by message.
     std::map<uint32_t, MessageCallback> m_onCompletion;
     /// Callbacks for the delivery of messages to this receiver, by message.
@@ -219,22 +223,22 @@ class RdmaNic : public FabricPort
 
     TracedCallback<const FabricMessageEvent&> m_deliveredTrace; //!< a message is delivered
     TracedCallback<const FabricMessageEvent&> m_completedTrace; //!< a message completed
-    TracedCallback<const FabricPacket&, Time> m_cnpTrace; //!< a CNP arrived
-    TracedCallback<const FabricCompletion&> m_completionTrace; //!< work of a queue pair completed
+    TracedCallback<const FabricPacket&, Time> m_cnpTrace;       //!< a CNP arrived
+    TracedCallback<const FabricCompletion&> m_completionTrace;  //!< work of a queue pair completed
 
-    uint32_t m_payload{4096};          //!< payload of a full packet, in bytes
-    uint32_t m_header{62};             //!< headers of a data packet, in bytes
-    uint32_t m_ackBytes{64};           //!< length of an acknowledgement
-    uint32_t m_ackEvery{1};            //!< data packets per acknowledgement
-    bool m_ackPriority{true};          //!< acknowledgements are sent before data
-    Time m_retransmitTimeout;          //!< retransmission timer
-    uint32_t m_sendQueue{1024};        //!< depth of send queues
-    uint32_t m_receiveQueue{1024};     //!< depth of receive queues
-    Time m_rnrTimer;                   //!< time that a sender waits after an RNR NAK
+    uint32_t m_payload{4096};                    //!< payload of a full packet, in bytes
+    uint32_t m_header{62};                       //!< headers of a data packet, in bytes
+    uint32_t m_ackBytes{64};                     //!< length of an acknowledgement
+    uint32_t m_ackEvery{1};                      //!< data packets per acknowledgement
+    bool m_ackPriority{true};                    //!< acknowledgements are sent before data
+    Time m_retransmitTimeout;                    //!< retransmission timer
+    uint32_t m_sendQueue{1024};                  //!< depth of send queues
+    uint32_t m_receiveQueue{1024};               //!< depth of receive queues
+    Time m_rnrTimer;                             //!< time that a sender waits after an RNR NAK
     uint32_t m_rnrRetries{FABRIC_WITHOUT_LIMIT}; //!< retries after RNR NAKs
     uint32_t m_retries{FABRIC_WITHOUT_LIMIT};    //!< retries after timeouts
-    std::string m_congestionControl;   //!< name
-    std::string m_recovery;            //!< name
+    std::string m_congestionControl;             //!< name
+    std::string m_recovery;                      //!< name
 };
 
 /**

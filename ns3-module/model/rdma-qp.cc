@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
+// Copyright (c) 2026 The evenkeel authors
 
 #include "rdma-qp.h"
 
@@ -95,15 +96,14 @@ RdmaQp::Connect(Ptr<RdmaQp> a, Ptr<RdmaQp> b)
         {
             std::ostringstream reason;
             reason << "queue pair " << qp->m_number << " of host " << qp->m_nic->GetHostNumber()
-                   << " is in state " << state << "; it must be in state "
-                   << FabricQpState::RESET << " to be connected: call SetState first";
+                   << " is in state " << state << "; it must be in state " << FabricQpState::RESET
+                   << " to be connected: call SetState first";
             throw std::invalid_argument(reason.str());
         }
     }
     a->SetPeerNumber(b->m_number);
     b->SetPeerNumber(a->m_number);
-    for (const FabricQpState state :
-         {FabricQpState::INIT, FabricQpState::RTR, FabricQpState::RTS})
+    for (const FabricQpState state : {FabricQpState::INIT, FabricQpState::RTR, FabricQpState::RTS})
     {
         a->SetState(state);
         b->SetState(state);

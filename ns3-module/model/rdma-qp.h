@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
+// Copyright (c) 2026 The evenkeel authors
 
 #ifndef RDMA_QP_H
 #define RDMA_QP_H
@@ -195,11 +196,11 @@ class RdmaQp : public Object
     /// @return its NIC; throws std::invalid_argument if it has none
     RdmaNic& NicOrThrow() const;
 
-    Ptr<RdmaNic> m_nic;                         //!< its NIC
-    Ptr<RdmaNic> m_peer;                        //!< NIC at its other end
-    uint32_t m_number{0};                       //!< its number at its NIC
-    CompletionCallback m_callback;              //!< callback for completions
-    std::deque<FabricCompletion> m_completions; //!< completions for PollCompletion
+    Ptr<RdmaNic> m_nic;                                        //!< its NIC
+    Ptr<RdmaNic> m_peer;                                       //!< NIC at its other end
+    uint32_t m_number{0};                                      //!< its number at its NIC
+    CompletionCallback m_callback;                             //!< callback for completions
+    std::deque<FabricCompletion> m_completions;                //!< completions for PollCompletion
     TracedCallback<const FabricCompletion&> m_completionTrace; //!< work completed
 };
 

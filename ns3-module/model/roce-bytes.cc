@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
+// Copyright (c) 2026 The evenkeel authors
 
 #include "roce-bytes.h"
 
@@ -58,10 +59,7 @@ OpcodeOf(const FabricPacket& packet, bool first)
     switch (packet.GetVerb())
     {
     case FabricPacketVerb::WRITE_WITH_IMMEDIATE:
-        return of(WRITE_ONLY_WITH_IMMEDIATE,
-                  WRITE_FIRST,
-                  WRITE_MIDDLE,
-                  WRITE_LAST_WITH_IMMEDIATE);
+        return of(WRITE_ONLY_WITH_IMMEDIATE, WRITE_FIRST, WRITE_MIDDLE, WRITE_LAST_WITH_IMMEDIATE);
     case FabricPacketVerb::SEND:
         return of(SEND_ONLY, SEND_FIRST, SEND_MIDDLE, SEND_LAST);
     case FabricPacketVerb::READ_REQUEST:
@@ -186,8 +184,7 @@ InvariantCrc(const std::vector<uint8_t>& bytes)
     const std::size_t ip = 8;
     const std::size_t udp = ip + IPV4;
     const std::size_t bth = udp + UDP;
-    for (const std::size_t at :
-         {ip + 1, ip + 8, ip + 10, ip + 11, udp + 6, udp + 7, bth + 4})
+    for (const std::size_t at : {ip + 1, ip + 8, ip + 10, ip + 11, udp + 6, udp + 7, bth + 4})
     {
         masked[at] = 0xff;
     }

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
+// Copyright (c) 2026 The evenkeel authors
 
 #ifndef ROCE_BYTES_H
 #define ROCE_BYTES_H
@@ -61,7 +62,7 @@ class RoceBytes
     struct Sent
     {
         bool inMessage{false};        //!< the latest packet is not the last of its message
-        std::set<uint32_t> firstPsns;    //!< PSNs that start messages
+        std::set<uint32_t> firstPsns; //!< PSNs that start messages
         std::deque<uint32_t> byAge;   //!< the same, the oldest first
     };
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
+// Copyright (c) 2026 The evenkeel authors
 
 #include "evenkeel-plain-fabric.h"
 
@@ -81,8 +82,8 @@ class CoreIdlePathTestCase : public TestCase
             Ptr<Fabric> fabric = helper.Finish();
             fabric->GetNic(0)->PostMessage(fabric->GetNic(1), packets * 4096);
             Simulator::Run();
-            const uint64_t expected = packets * (DATA + 20) * 20 - 20 * 20 + 3 * DATA * 20 +
-                                      8 * 500000 + 4 * ACK * 20;
+            const uint64_t expected =
+                packets * (DATA + 20) * 20 - 20 * 20 + 3 * DATA * 20 + 8 * 500000 + 4 * ACK * 20;
             const std::vector<uint64_t> times = CompletionsOf(*fabric);
             NS_TEST_ASSERT_MSG_EQ(times.size(), 1, "one flow");
             NS_TEST_EXPECT_MSG_EQ(times[0], expected, packets << " packets");
@@ -104,10 +105,29 @@ class CorePoliciesTestCase : public TestCase
   private:
     void DoRun() override
     {
-        for (const std::string policy :
-             {"ecmp", "ecmp-murmur", "subflow-4", "flowlet", "plb", "spray", "spray-rr", "reps",
-              "bitmap", "prime", "switch-rr", "switch-rr-shuffled", "switch-random", "jsq",
-              "adaptive", "drill", "conga", "host-dr", "ofan", "ethereal", "line-cut"})
+        for (const std::string policy : {"ecmp",
+                                         "ecmp-murmur",
+                                         "subflow-4",
+                                         "flowlet",
+                                         "plb",
+                                         "spray",
+                                         "spray-rr",
+                                         "reps",
+                                         "bitmap",
+                                         "prime",
+                                         "switch-rr",
+                                         "switch-rr-shuffled",
+                                         "switch-random",
+                                         "jsq",
+                                         "adaptive",
+                                         "drill",
+                                         "conga",
+                                         "host-dr",
+                                         "ofan",
+                                         "ethereal",
+                                         "line-cut",
+                                         "switch-rr-by-destination",
+                                         "drill-by-destination"})
         {
             FabricHelper helper(FabricHelper::UNCHANGED);
             SetUpAllToAll(helper, policy, 200000);

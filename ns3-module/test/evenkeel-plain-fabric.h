@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
+// Copyright (c) 2026 The evenkeel authors
 
 #ifndef EVENKEEL_TEST_PLAIN_FABRIC_H
 #define EVENKEEL_TEST_PLAIN_FABRIC_H
@@ -25,11 +26,11 @@ namespace tests
 /// The parameters of a plain fabric.
 struct Plan
 {
-    uint32_t leaves{1};                 //!< switches with hosts
-    uint32_t spines{1};                 //!< switches that every leaf is wired to
-    uint32_t hostsPerLeaf{2};           //!< hosts of each leaf
-    std::string rate{"400Gbps"};        //!< of each link
-    FabricSettings settings;            //!< of switches and links
+    uint32_t leaves{1};          //!< switches with hosts
+    uint32_t spines{1};          //!< switches that every leaf is wired to
+    uint32_t hostsPerLeaf{2};    //!< hosts of each leaf
+    std::string rate{"400Gbps"}; //!< of each link
+    FabricSettings settings;     //!< of switches and links
     /// Changes other settings of the core.
     std::function<void(PlainFabricCore&)> configure{[](PlainFabricCore&) {}};
 };

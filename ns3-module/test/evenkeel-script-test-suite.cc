@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
+// Copyright (c) 2026 The evenkeel authors
 
 #include "evenkeel-plain-fabric.h"
 
@@ -25,9 +26,13 @@ class ByNameTestCase : public TestCase
   private:
     void DoRun() override
     {
-        for (const std::string name :
-             {"Fabric", "FabricChannel", "FabricSwitch", "FabricSwitchPort", "RdmaConnection",
-              "RdmaNic", "RdmaQp"})
+        for (const std::string name : {"Fabric",
+                                       "FabricChannel",
+                                       "FabricSwitch",
+                                       "FabricSwitchPort",
+                                       "RdmaConnection",
+                                       "RdmaNic",
+                                       "RdmaQp"})
         {
             ObjectFactory factory("ns3::" + name);
             NS_TEST_EXPECT_MSG_NE(factory.Create<Object>(), nullptr, name);
@@ -77,9 +82,8 @@ class ScriptTestCase : public TestCase
         PlainFabric plain(plan);
         m_from = plain.fabric->GetNic(0);
         m_to = plain.fabric->GetNic(1);
-        Config::ConnectWithoutContext(
-            "/NodeList/*/DeviceList/*/$ns3::RdmaNic/MessageDelivered",
-            MakeCallback(&ScriptTestCase::Delivered, this));
+        Config::ConnectWithoutContext("/NodeList/*/DeviceList/*/$ns3::RdmaNic/MessageDelivered",
+                                      MakeCallback(&ScriptTestCase::Delivered, this));
         Simulator::Schedule(MicroSeconds(5), &ScriptTestCase::Send, this);
         plain.Run();
         // Two hops of data and of the acknowledgement, and four propagation delays.
@@ -92,9 +96,9 @@ class ScriptTestCase : public TestCase
         m_to = nullptr;
     }
 
-    Ptr<RdmaNic> m_from;              //!< sender
-    Ptr<RdmaNic> m_to;                //!< receiver
-    uint32_t m_delivered{0};          //!< messages delivered to the receiver
+    Ptr<RdmaNic> m_from;               //!< sender
+    Ptr<RdmaNic> m_to;                 //!< receiver
+    uint32_t m_delivered{0};           //!< messages delivered to the receiver
     std::vector<uint64_t> m_completed; //!< completion times
 };
 

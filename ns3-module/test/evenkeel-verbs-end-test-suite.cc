@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
+// Copyright (c) 2026 The evenkeel authors
 
 #include "evenkeel-two-hosts.h"
 
@@ -37,9 +38,9 @@ class VerbsEndInCallbackTestCase : public TestCase
      * @param completion the completion
      */
     static void DestroyBoth(VerbsEndInCallbackTestCase* test,
-                        Ptr<RdmaQp> own,
-                        Ptr<RdmaQp> peer,
-                        const FabricCompletion& completion)
+                            Ptr<RdmaQp> own,
+                            Ptr<RdmaQp> peer,
+                            const FabricCompletion& completion)
     {
         test->m_log << completion << "\n";
         if (completion.status == FabricCompletion::SUCCESS)
@@ -128,12 +129,11 @@ class VerbsEndInCallbackTestCase : public TestCase
         Simulator::Run();
         const std::string at = " at " + std::to_string(FIRST / 1000) + " ns\n";
         const std::string flushed = " 0B IBV_WC_WR_FLUSH_ERR" + at;
-        NS_TEST_EXPECT_MSG_EQ(TakeLog(),
-                              "host 0 qp 0 WRITE 1 4096B IBV_WC_SUCCESS" + at +
-                                  (more ? "host 0 qp 0 WRITE 2" + flushed +
-                                              "host 0 qp 0 receive 3" + flushed
-                                        : ""),
-                              "the callback receives the flushed work");
+        NS_TEST_EXPECT_MSG_EQ(
+            TakeLog(),
+            "host 0 qp 0 WRITE 1 4096B IBV_WC_SUCCESS" + at +
+                (more ? "host 0 qp 0 WRITE 2" + flushed + "host 0 qp 0 receive 3" + flushed : ""),
+            "the callback receives the flushed work");
         NS_TEST_EXPECT_MSG_EQ(Completions(two.b),
                               "host 1 qp 0 receive 7" + flushed,
                               "the peer, without a callback, keeps its completion");
@@ -317,17 +317,17 @@ class VerbsErrorsTestCase : public TestCase
         NS_TEST_EXPECT_MSG_EQ(ErrorOf([&] { unconnected->PostWrite(1); }),
                               "invalid: qp1: post_send is not possible in state Reset (EINVAL)",
                               "work in state Reset");
-        NS_TEST_EXPECT_MSG_NE(ErrorOf([&] { unconnected->SetState(FabricQpState::RTS); })
-                                  .find("Reset cannot become RTS"),
+        NS_TEST_EXPECT_MSG_NE(ErrorOf([&] {
+                                  unconnected->SetState(FabricQpState::RTS);
+                              }).find("Reset cannot become RTS"),
                               std::string::npos,
                               "a state transition");
-        NS_TEST_EXPECT_MSG_NE(ErrorOf([&] { RdmaQp::Connect(unconnected, unconnected); })
-                                  .find("invalid: "),
-                              std::string::npos,
-                              "a queue pair as its own peer");
-        for (const auto& ends :
-             {std::make_pair(unconnected, Ptr<RdmaQp>()),
-              std::make_pair(Ptr<RdmaQp>(), unconnected)})
+        NS_TEST_EXPECT_MSG_NE(
+            ErrorOf([&] { RdmaQp::Connect(unconnected, unconnected); }).find("invalid: "),
+            std::string::npos,
+            "a queue pair as its own peer");
+        for (const auto& ends : {std::make_pair(unconnected, Ptr<RdmaQp>()),
+                                 std::make_pair(Ptr<RdmaQp>(), unconnected)})
         {
             const std::string reason =
                 ErrorOf([&ends] { RdmaQp::Connect(ends.first, ends.second); });
@@ -368,15 +368,13 @@ class VerbsErrorsTestCase : public TestCase
         {
             PlainFabric plain{Plan()};
             const auto nic = plain.fabric->GetNic(0);
-            const std::string reason =
-                ErrorOf([&] { nic->CreateQp(plain.fabric->GetNic(1)); });
+            const std::string reason = ErrorOf([&] { nic->CreateQp(plain.fabric->GetNic(1)); });
             NS_TEST_EXPECT_MSG_NE(reason.find("has no verbs"), std::string::npos, reason);
         }
         FabricHelper small(FabricHelper::UNCHANGED);
         small.SetNicAttribute("Payload", UintegerValue(128));
         Ptr<Fabric> fabric = small.CreateLeafSpine(1, 1, 2);
-        const std::string reason =
-            ErrorOf([&] { fabric->GetNic(0)->CreateQp(fabric->GetNic(1)); });
+        const std::string reason = ErrorOf([&] { fabric->GetNic(0)->CreateQp(fabric->GetNic(1)); });
         NS_TEST_EXPECT_MSG_NE(reason.find("MTU 128B"), std::string::npos, reason);
         Simulator::Destroy();
     }

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
+// Copyright (c) 2026 The evenkeel authors
 
 #include "evenkeel-two-hosts.h"
 
@@ -389,10 +390,9 @@ class VerbsRailsTestCase : public TestCase
         }
         Simulator::Run();
         const uint64_t rail = Across(DATA) + Across(ACK);
-        for (const auto& [qp, expected] :
-             {std::make_pair(same, rail),
-              std::make_pair(other, 2 * rail),
-              std::make_pair(far, 2 * rail)})
+        for (const auto& [qp, expected] : {std::make_pair(same, rail),
+                                           std::make_pair(other, 2 * rail),
+                                           std::make_pair(far, 2 * rail)})
         {
             FabricCompletion completion;
             NS_TEST_EXPECT_MSG_EQ(qp->PollCompletion(completion), true, "the work completes");

@@ -20,4 +20,6 @@ cpp_examples = [
 ]
 
 # A list of Python examples to run in order to ensure that they remain runnable over time.
-python_examples = []
+python_examples = [
+    ("evenkeel-policies.py", "True", "False"),
+]

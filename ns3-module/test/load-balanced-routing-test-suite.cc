@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
+// Copyright (c) 2026 The evenkeel authors
 
 #include "ns3/applications-module.h"
 #include "ns3/core-module.h"
@@ -132,11 +133,11 @@ class LeafSpine
     static constexpr uint32_t SPINES = 4; //!< spine switches
     static constexpr uint32_t HOSTS = 4;  //!< hosts per leaf
 
-    NodeContainer m_leaves;                  //!< leaf switches
-    NodeContainer m_spines;                  //!< spine switches
-    NodeContainer m_hosts;                   //!< hosts
-    std::map<uint32_t, uint64_t> m_choices;  //!< packets, by chosen interface
-    uint64_t m_reordered = 0;                //!< packets that arrived after a later one
+    NodeContainer m_leaves;                 //!< leaf switches
+    NodeContainer m_spines;                 //!< spine switches
+    NodeContainer m_hosts;                  //!< hosts
+    std::map<uint32_t, uint64_t> m_choices; //!< packets, by chosen interface
+    uint64_t m_reordered = 0;               //!< packets that arrived after a later one
 
   private:
     /// Addresses and ports.
@@ -207,13 +208,13 @@ class LeafSpine
         m_choices[interface]++;
     }
 
-    PointToPointHelper m_p2p;               //!< links
-    TrafficControlHelper m_queues;          //!< queues
-    Ipv4AddressHelper m_networks;           //!< addresses
-    std::vector<Ipv4Address> m_addresses;   //!< of hosts
-    uint64_t m_expected = 0;                //!< bytes of a transfer
-    uint64_t m_received = 0;                //!< bytes of all
-    Time m_last;                            //!< when the last byte arrived
+    PointToPointHelper m_p2p;             //!< links
+    TrafficControlHelper m_queues;        //!< queues
+    Ipv4AddressHelper m_networks;         //!< addresses
+    std::vector<Ipv4Address> m_addresses; //!< of hosts
+    uint64_t m_expected = 0;              //!< bytes of a transfer
+    uint64_t m_received = 0;              //!< bytes of all
+    Time m_last;                          //!< when the last byte arrived
     /// The highest IP identification that arrived, by flow.
     std::map<Flow, uint16_t> m_highest;
 };
@@ -343,8 +344,7 @@ class FailureTestCase : public TestCase
             const uint32_t uplink = 1 + LeafSpine::HOSTS;
             m_uplink = uplink;
             LeafSpine::PolicyOf(fabric.m_leaves.Get(0))
-                ->TraceConnectWithoutContext("Choice",
-                                             MakeCallback(&FailureTestCase::Count, this));
+                ->TraceConnectWithoutContext("Choice", MakeCallback(&FailureTestCase::Count, this));
             Simulator::Schedule(MicroSeconds(100), &Ipv4::SetDown, leaf, uplink);
             Simulator::Schedule(MicroSeconds(400), &Ipv4::SetUp, leaf, uplink);
             const Time last = fabric.Transfer(1000000);
@@ -354,8 +354,7 @@ class FailureTestCase : public TestCase
         NS_TEST_EXPECT_MSG_EQ(m_during, 0, "not used while it was down");
         NS_TEST_EXPECT_MSG_GT(m_after, 0, "used again");
         NS_TEST_EXPECT_MSG_EQ(m_others, 3, "three next hops while one was down");
-        Config::SetDefault("ns3::Ipv4GlobalRouting::RespondToInterfaceEvents",
-                           BooleanValue(false));
+        Config::SetDefault("ns3::Ipv4GlobalRouting::RespondToInterfaceEvents", BooleanValue(false));
     }
 
     /**
@@ -374,17 +373,16 @@ class FailureTestCase : public TestCase
         m_others = isDown ? candidates : m_others;
         if (interface == m_uplink)
         {
-            uint64_t& count =
-                isDown ? m_during : (now <= MicroSeconds(100) ? m_before : m_after);
+            uint64_t& count = isDown ? m_during : (now <= MicroSeconds(100) ? m_before : m_after);
             count++;
         }
     }
 
-    uint32_t m_uplink = 0;  //!< the interface that fails
-    uint32_t m_others = 0;  //!< candidates while it is down
-    uint64_t m_before = 0;  //!< packets over it before it fails
-    uint64_t m_during = 0;  //!< packets over it while it is down
-    uint64_t m_after = 0;   //!< packets over it after it is up again
+    uint32_t m_uplink = 0; //!< the interface that fails
+    uint32_t m_others = 0; //!< candidates while it is down
+    uint64_t m_before = 0; //!< packets over it before it fails
+    uint64_t m_during = 0; //!< packets over it while it is down
+    uint64_t m_after = 0;  //!< packets over it after it is up again
 };
 
 /**
@@ -401,16 +399,14 @@ class ConfigurationTestCase : public TestCase
     }
 
   private:
-
     void DoRun() override
     {
         ObjectFactory factory("ns3::LoadBalancedRouting");
         NS_TEST_EXPECT_MSG_NE(factory.Create<LoadBalancedRouting>(), nullptr, "the TypeId");
         LeafSpine fabric("ecmp");
         Ptr<LoadBalancedRouting> routing = LeafSpine::PolicyOf(fabric.m_leaves.Get(0));
-        Simulator::Schedule(MicroSeconds(200), [routing]() {
-            routing->SetAttribute("Policy", StringValue("spray"));
-        });
+        Simulator::Schedule(MicroSeconds(200),
+                            [routing]() { routing->SetAttribute("Policy", StringValue("spray")); });
         fabric.Transfer(200000);
         NS_TEST_EXPECT_MSG_GT(fabric.m_reordered, 0, "packets are sprayed");
         NS_TEST_EXPECT_MSG_EQ((routing->GetStateBits() <= 64 << 16), true, "state is bounded");

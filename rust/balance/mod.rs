@@ -9,6 +9,7 @@
 mod argmin;
 #[cfg(test)]
 mod choices;
+mod detour;
 mod parameters;
 mod path_space;
 mod preset;

@@ -38,6 +38,9 @@ pub struct NetworkParameters {
     pub retransmit_timeout: Span,
     /// Whether switches trim packets to their headers instead of dropping them.
     pub trimming: Trimming,
+    /// The number of its ports, each in a plane of its own. The plane of an entropy value is its
+    /// remainder by this number; under source routes it is the lowest digit of a path.
+    pub planes: u32,
 }
 
 /// What switches do with packets that do not fit into their buffers.
@@ -59,6 +62,7 @@ impl Default for NetworkParameters {
             bdp_packets: 96,
             retransmit_timeout: Span::from_ms(1),
             trimming: Trimming::Off,
+            planes: 1,
         }
     }
 }

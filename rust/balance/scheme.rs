@@ -6,7 +6,7 @@ use thiserror::Error;
 use super::parameters::Parameters;
 use super::sender::SenderConfig;
 use super::switch::{SwitchConfig, hash};
-use crate::nic::Recovery;
+use crate::nic::{AnswerPlanes, Recovery};
 use crate::split::{SplitConfig, whole};
 
 /// How switches interpret an entropy value.
@@ -61,6 +61,8 @@ pub struct Scheme {
     pub recovery: Recovery,
     /// The weights that routing gives to next hops after failures.
     pub weights: Weights,
+    /// By which of several ports answers leave.
+    pub answers: AnswerPlanes,
     /// Whether the rules are published or reconstructed.
     pub origin: Origin,
 }
@@ -101,6 +103,7 @@ impl Scheme {
             eligibility: Eligibility::All,
             recovery: Recovery::GO_BACK_N,
             weights: Weights::Equal,
+            answers: AnswerPlanes::Echo,
             origin: Origin::Published,
         }
     }
@@ -108,6 +111,11 @@ impl Scheme {
     /// True if switches do no more than to hash its packets.
     pub fn is_hashed(&self) -> bool {
         matches!(self.switch, SwitchConfig::Hash(_)) && self.forwarding == Forwarding::Hashed
+    }
+
+    /// True if all packets of a queue pair take one path while its links last.
+    pub fn keeps_paths(&self) -> bool {
+        self.sender.keeps_paths() && self.switch.keeps_paths()
     }
 
     /// True if switches do the same for packets of both schemes.

@@ -136,6 +136,8 @@ pub(crate) fn nic(transport: Transport, recovery: Recovery) -> NicConfig {
         retransmit_timeout: Span::from_ms(100),
         nack_interval: Span::from_us(500),
         cnp_interval: Span::from_us(50),
+        pace_unit: Span::from_ps(1),
+        round_trips: None,
         queue_pairs: QpConfig::default(),
     }
 }
@@ -147,11 +149,14 @@ fn fabric(transport: Transport) -> FabricConfig {
             ecn: Ecn::Step(Bytes::new(800_000)),
             ecn_point: EcnPoint::Enqueue,
             pfc: (transport == Transport::Lossless).then_some(PfcConfig::HPCC),
+            cbfc: None,
             trim: None,
+            slow_ports: evenkeel::fabric::SlowPorts::Keep,
         },
         ecn_by_rate: Vec::new(),
         gap: Bytes::new(20),
         forwarding_delay: Span::ZERO,
+        llr: None,
         rounding: Rounding::Exact,
         failures: Vec::new(),
     }

@@ -58,8 +58,8 @@ fn ends(workload: &Workload, paths: &IdlePaths, task: TaskId) -> (u128, u128) {
         let span = u128::from(delay.span.as_ps());
         return (span, span);
     }
-    let idle = paths.get(task.index());
-    idle.map_or((0, 0), |idle| (idle.completed.as_ps().into(), idle.delivered.as_ps().into()))
+    let message = workload.message(task).expect("a task is a delay or a message");
+    paths.ends(task.index(), message).unwrap_or((0, 0))
 }
 
 /// The earliest completion of the last task that depends on others and of the last delay.
@@ -70,6 +70,20 @@ pub(super) fn longest(workload: &Workload, starts: &[u128], paths: &IdlePaths) -
     });
     let last = tasks.map(|(task, start)| start + ends(workload, paths, TaskId(task)).0).max();
     last.unwrap_or(0).max(busiest_lane(workload))
+}
+
+/// The most messages of an exchange that are listed for its lower bound.
+const MOST_LISTED: u64 = 1 << 20;
+
+/// What the ranks under one edge switch send in an exchange that is generated during the run, or
+/// the first rank alone where these are many messages; `None` if the workload is no exchange.
+pub(super) fn part_of_exchange(routes: &Routes, workload: &Workload) -> Option<Workload> {
+    let chains = workload.chains.as_deref()?;
+    let first = *chains.ranks.first()?;
+    let is_near = |host: HostId| routes.same_edge(first, host);
+    let near = chains.ranks.iter().filter(|&&host| is_near(host)).count() as u64;
+    let is_short = near * chains.messages() / chains.ranks.len() as u64 <= MOST_LISTED;
+    chains.sent_by(&|host| host == first || is_short && is_near(host))
 }
 
 /// The length of the longest of the chains of messages that are generated during the run; 0 if

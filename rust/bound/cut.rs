@@ -30,12 +30,14 @@ pub(super) fn busiest(
             let message = &workload.messages[id];
             let Some(idle) = paths.get(id) else { continue };
             // Neighbours under one switch use no uplink.
-            if routes.same_edge(message.src, message.dst) {
+            let (sender, before) = paths.sender(message);
+            if routes.same_edge(sender, message.dst) {
                 continue;
             }
-            let ends = [routes.edge_of(message.src), routes.edge_of(message.dst)];
+            let ends = [routes.edge_of(sender), routes.edge_of(message.dst)];
             let [src, dst] = ends.map(SwitchId::index);
-            let (start, acks) = (starts[id], u128::from(idle.acks_through) * ack_bytes);
+            let acks = u128::from(idle.acks_through) * ack_bytes;
+            let start = starts[id] + before;
             let [_, data_up, data_down, _] = idle.data;
             let [_, ack_down, ack_up, _] = idle.ack;
             out[src].add_data(idle.wire_bytes, start + data_up.head, data_up.tail);

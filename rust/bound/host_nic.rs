@@ -31,8 +31,9 @@ pub(super) fn busiest(
         for id in group {
             let Some(idle) = paths.get(id) else { continue };
             let message = &workload.messages[id];
-            let (src, dst) = (message.src.index(), message.dst.index());
-            let start = starts[id];
+            let (sender, before) = paths.sender(message);
+            let (src, dst) = (sender.index(), message.dst.index());
+            let start = starts[id] + before;
             let [acks_up, acks_down] =
                 [idle.acks, idle.acks_through].map(|acks| u128::from(acks) * ack_bytes);
             let [data_up, .., data_down] = idle.data;
@@ -41,7 +42,7 @@ pub(super) fn busiest(
             down[dst].add_data(idle.wire_bytes, start + data_down.head, data_down.tail);
             up[dst].add_acks(acks_up, start + ack_up.head, ack_up.tail);
             down[src].add_acks(acks_down, start + ack_down.head, ack_down.tail);
-            touched.extend([message.src, message.dst]);
+            touched.extend([sender, message.dst]);
         }
         touched.sort_unstable();
         touched.dedup();

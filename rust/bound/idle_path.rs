@@ -13,9 +13,9 @@ use std::collections::BTreeMap;
 
 use super::{BoundInputs, Cuts, Wire};
 use crate::ids::{HostId, SwitchId};
-use crate::topology::{Routes, Topology};
+use crate::topology::{Routes, ScaleUp, Topology, Way};
 use crate::units::{BitRate, Bytes, Span};
-use crate::workload::Workload;
+use crate::workload::{Message, Workload};
 
 /// One hop of a path: the best of the links that packets may take there.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -284,6 +284,7 @@ fn ack_timing(times: &Times, arrival: u128, hop: usize) -> LinkTiming {
 pub(super) struct IdlePaths {
     kinds: Vec<IdlePath>,
     of_message: Vec<Option<u32>>,
+    scale_up: Option<ScaleUp>,
 }
 
 impl IdlePaths {
@@ -298,8 +299,9 @@ impl IdlePaths {
         let mut paths: BTreeMap<_, Option<(usize, Path)>> = BTreeMap::new();
         let mut known: BTreeMap<(usize, Bytes), u32> = BTreeMap::new();
         let mut kinds = Vec::new();
-        let mut find = |message: &crate::workload::Message| {
-            let (src, dst) = (message.src, message.dst);
+        let mut find = |message: &Message| {
+            let dst = message.dst;
+            let src = topology.sender_over_fabric(message.src, dst)?;
             let ends = [src, dst].map(|host| (routes.edge_of(host), host_kinds[host.index()]));
             let number = paths.len();
             let path = paths.entry(ends).or_insert_with(|| {
@@ -314,12 +316,46 @@ impl IdlePaths {
             Some(*kind)
         };
         let of_message = workload.messages.iter().map(&mut find).collect();
-        Self { kinds, of_message }
+        Self { kinds, of_message, scale_up: topology.scale_up().copied() }
     }
 
-    /// The idle path of a message, by index; `None` if no route connects its hosts.
+    /// The idle path of a message over the fabric, by index; `None` if no route connects its hosts,
+    /// or if the message does not use the fabric.
     pub(super) fn get(&self, message: usize) -> Option<&IdlePath> {
         self.of_message[message].map(|kind| &self.kinds[kind as usize])
+    }
+
+    /// The host whose NIC sends a message over the fabric, and the least time from the start of the
+    /// message until it can begin to, in picoseconds.
+    pub(super) fn sender(&self, message: &Message) -> (HostId, u128) {
+        let Some(scale_up) = &self.scale_up else { return (message.src, 0) };
+        match scale_up.way(message.src, message.dst) {
+            Way::Relayed(by) => (by, scale_up.delivery(message.bytes)),
+            Way::Fabric | Way::Inside => (message.src, 0),
+        }
+    }
+
+    /// The least time from the start of a message, whose index is given, to its completion and to
+    /// its delivery, in picoseconds; `None` if no route connects its hosts.
+    pub(super) fn ends(&self, index: usize, message: &Message) -> Option<(u128, u128)> {
+        if let Some(scale_up) = &self.scale_up {
+            let latency = u128::from(scale_up.latency.as_ps());
+            let first = || scale_up.delivery(message.bytes);
+            match scale_up.way(message.src, message.dst) {
+                Way::Inside => return Some((first() + latency, first())),
+                Way::Relayed(_) => {
+                    let (completed, delivered) = self.over_fabric(index)?;
+                    return Some((first() + completed + latency, first() + delivered));
+                }
+                Way::Fabric => {}
+            }
+        }
+        self.over_fabric(index)
+    }
+
+    fn over_fabric(&self, index: usize) -> Option<(u128, u128)> {
+        let idle = self.get(index)?;
+        Some((idle.completed.as_ps().into(), idle.delivered.as_ps().into()))
     }
 }
 
@@ -342,7 +378,7 @@ pub(super) fn longest(BoundInputs { workload, starts, paths }: BoundInputs<'_>) 
     let waits = |message: usize| workload.waits_for.get(message).is_some_and(|count| *count > 0);
     let alone = starts.iter().enumerate().filter(|(message, _)| !waits(*message));
     let ends = alone.filter_map(|(message, start)| {
-        Some(start + u128::from(paths.get(message)?.completed.as_ps()))
+        Some(start + paths.ends(message, &workload.messages[message])?.0)
     });
     ends.max().unwrap_or(0)
 }

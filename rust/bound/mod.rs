@@ -16,6 +16,7 @@ mod idle_path;
 mod load;
 mod permutation;
 mod rho;
+mod scale_up;
 #[cfg(test)]
 mod schedule_test;
 
@@ -88,8 +89,36 @@ pub struct Bound {
 
 /// Computes all bounds and returns the largest.
 ///
-/// Messages between hosts that `routes` does not connect are ignored.
+/// Messages between hosts that `routes` does not connect are ignored. With several planes the
+/// capacities of their links add up. Messages inside servers with a scale-up network load its
+/// ports alone.
 pub fn bound(topology: &Topology, routes: &Routes, workload: &Workload, wire: &Wire) -> Bound {
+    if topology.planes().count() > 1 {
+        // One plane with links as fast as those of all planes together can do all that they can.
+        let merged = topology.merged();
+        let routes = Routes::new(&merged, &|_| true);
+        return largest(&merged, &routes, workload, wire, Planes::Merged);
+    }
+    largest(topology, routes, workload, wire, Planes::One)
+}
+
+/// Whether links stand for those of several planes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Planes {
+    One,
+    Merged,
+}
+
+fn largest(
+    topology: &Topology,
+    routes: &Routes,
+    workload: &Workload,
+    wire: &Wire,
+    planes: Planes,
+) -> Bound {
+    // Of an exchange, whose messages are not listed, a part: what bounds it bounds the whole.
+    let part = chain::part_of_exchange(routes, workload);
+    let workload = part.as_ref().unwrap_or(workload);
     let generated = chain::longest_generated(topology, routes, workload, wire);
     // The packets of a load are not those of its messages: the last may be as short as any.
     let of_load = Wire { cuts: Cuts::Anywhere { least: Bytes::new(1) }, ..*wire };
@@ -105,7 +134,15 @@ pub fn bound(topology: &Topology, routes: &Routes, workload: &Workload, wire: &W
         ("dependency chain", chain),
         ("host NIC", host_nic::busiest(topology, wire, timeline)),
         ("edge uplinks", cut::busiest(topology, routes, wire, timeline)),
-        ("permutation", permutation::slowest(topology, wire, timeline)),
+        ("scale-up port", scale_up::busiest(topology, timeline)),
+        (
+            "permutation",
+            match planes {
+                Planes::One => permutation::slowest(topology, wire, timeline),
+                // Its argument is about one port.
+                Planes::Merged => 0,
+            },
+        ),
     ];
     let mut largest = bounds[0];
     for bound in bounds {
@@ -221,6 +258,27 @@ mod tests {
         let fast = leaf_spine(2, 2, 8, RATE);
         let across = flows((0..8).map(|src| flow(src, src + 8, 1)));
         assert_eq!(bound_on(&fast, &across).rho_max, 0.25);
+    }
+
+    #[test]
+    fn the_capacities_of_planes_add_up() {
+        use crate::topology::{LeafSpine, MultiPlane};
+        let plane = |gbps| LeafSpine {
+            leaves: 4,
+            spines: 2,
+            hosts_per_leaf: 4,
+            host_rate: BitRate::from_gbps(gbps),
+            fabric_rate: BitRate::from_gbps(gbps),
+            delay: Span::from_ns(500),
+            parallel_links: 1,
+        };
+        let planes = MultiPlane { planes: 4, rails: 1, plane: plane(100) }.build().unwrap();
+        let one = plane(400).build().unwrap();
+        let incast = flows((0..8).map(|src| flow(src, 15, 100 * 4_096)));
+        assert_eq!(bound_on(&planes, &incast), bound_on(&one, &incast));
+        let across = flows((0..4).map(|src| flow(src, src + 8, 100 * 4_096)));
+        let bound = bound_on(&planes, &across);
+        assert_eq!((bound.binding, bound), ("edge uplinks", bound_on(&one, &across)));
     }
 
     #[test]

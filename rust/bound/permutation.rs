@@ -19,7 +19,7 @@
 use super::idle_path::IdlePath;
 use super::{BoundInputs, Wire};
 use crate::ids::HostId;
-use crate::topology::Topology;
+use crate::topology::{Topology, Way};
 use crate::units::BitRate;
 
 /// The earliest completion of the slowest host, in picoseconds from the first start; 0 where this
@@ -35,7 +35,10 @@ pub(super) fn slowest(
     let hosts = topology.host_count() as usize;
     let (mut sends, mut receives) = (vec![None; hosts], vec![None; hosts]);
     for (id, message) in workload.messages.iter().enumerate() {
-        let sent = sends[message.src.index()].replace(id);
+        if topology.way(message.src, message.dst) == Way::Inside {
+            continue;
+        }
+        let sent = sends[paths.sender(message).0.index()].replace(id);
         let received = receives[message.dst.index()].replace(id);
         if sent.is_some() || received.is_some() {
             return 0;
@@ -44,10 +47,11 @@ pub(super) fn slowest(
     let ends = (0..topology.host_count()).map(HostId).filter_map(|host| {
         let (out, into) = (sends[host.index()]?, receives[host.index()]?);
         // An acknowledgement that leaves before the host's own message starts delays nothing.
-        if starts[out] != starts[into] {
+        let start_of = |id: usize| starts[id] + paths.sender(&workload.messages[id]).1;
+        let start = start_of(out);
+        if start != start_of(into) {
             return None;
         }
-        let start = starts[out];
         let (out, into) = (paths.get(out)?, paths.get(into)?);
         // The argument counts packets from the last one, which has to be the last to leave.
         if out.is_reordered || into.is_reordered {

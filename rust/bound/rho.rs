@@ -9,13 +9,16 @@
 
 use crate::ids::{HostId, PortId, SwitchId};
 use crate::topology::{Routes, Topology};
-use crate::workload::Workload;
+use crate::workload::{Message, Workload};
 
 /// rho_max of all messages at once; 1 if there are no messages.
 pub(super) fn rho_max(topology: &Topology, routes: &Routes, workload: &Workload) -> f64 {
-    let reachable = |(src, dst): &(HostId, HostId)| routes.path_count(*src, *dst) > 0;
+    let over_fabric = |message: &Message| {
+        let sender = topology.sender_over_fabric(message.src, message.dst)?;
+        Some((sender, message.dst)).filter(|&(src, dst)| routes.path_count(src, dst) > 0)
+    };
     let mut pairs: Vec<(HostId, HostId)> =
-        workload.messages.iter().map(|m| (m.src, m.dst)).filter(reachable).collect();
+        workload.messages.iter().filter_map(over_fabric).collect();
     // Messages that wait for each other share a path in turn and not at once.
     if !workload.waits_for.is_empty() {
         pairs.sort_unstable();

@@ -11,8 +11,10 @@ mod flows;
 mod refusal;
 mod view;
 
-use crate::balance::switch::{PortSelector, SwitchContext};
-use crate::balance::{self, Parameters};
+use crate::balance::sender::SenderConfig;
+use crate::balance::switch::hash::Hash;
+use crate::balance::switch::{PortSelector, SwitchConfig, SwitchContext};
+use crate::balance::{self, Parameters, Scheme, Weights};
 use crate::ids::SwitchId;
 use crate::packet::{Packet, PacketKind};
 use crate::units::{BitRate, Bytes, Span, Time};
@@ -45,19 +47,21 @@ mod contract {
         /// True if the senders put the policy's entropy values into packets; otherwise the switch
         /// takes the sender's part of the policy.
         own_senders: bool,
+        /// True if acknowledgements and other control packets are hashed, whatever the policy.
+        hash_control: bool,
     }
 
     /// A packet that needs a port, as the switch sees it.
     struct Arrival {
-        /// The time, in picoseconds.
+        /// The time, in picoseconds; one before an earlier packet's counts as that packet's.
         now_ps: u64,
         /// A hash of the flow: of the 5-tuple without the field that is in `entropy`.
         label: u32,
         /// Length on the wire, in bytes.
         wire_bytes: u32,
-        /// The edge switch of the packet's destination.
+        /// The edge switch of the packet's destination; taken modulo 65,536.
         edge: u32,
-        /// The pod of the packet's destination.
+        /// The pod of the packet's destination; taken modulo 65,536.
         pod: u32,
         /// The field that its sender varies, such as the UDP source port.
         entropy: u16,
@@ -82,6 +86,8 @@ mod contract {
         ) -> u32;
         fn routing_changed(self: &mut SwitchChooser);
         fn looks_at_queues(self: &SwitchChooser) -> bool;
+        fn uses_weights(self: &SwitchChooser) -> bool;
+        fn flowlet_gap_ps(self: &SwitchChooser) -> u64;
         fn state_bits(self: &SwitchChooser) -> u64;
         fn version() -> &'static str;
     }
@@ -89,7 +95,7 @@ mod contract {
 
 use contract::{Arrival, SwitchFacts};
 
-/// The most ports for which policies keep state by port.
+/// The most ports for which policies keep state by port, and the most among which they choose.
 const MOST_PORTS: u32 = 1 << 16;
 
 /// The load-balancing policy of one switch: picks one of the equal-cost ports for each packet.
@@ -98,10 +104,16 @@ struct SwitchChooser {
     chooser: PortSelector,
     /// The sender's part of the policy, if the switch takes it.
     flows: Option<Flows>,
+    /// The hash for control packets, if the policy does not see them.
+    control: Option<Hash>,
+    /// The time of the latest packet.
+    now: Time,
     schedules: Schedules,
     epoch: u32,
     ports: u32,
     looks_at_queues: bool,
+    uses_weights: bool,
+    flowlet_gap: Span,
 }
 
 impl SwitchChooser {
@@ -117,10 +129,16 @@ impl SwitchChooser {
         queue_bytes: &[u64],
         weights: &[u32],
     ) -> u32 {
+        let ports = &ports[..ports.len().min(MOST_PORTS as usize)];
         if ports.len() < 2 {
             return 0;
         }
-        let now = Time::from_ps(arrival.now_ps);
+        if let (Some(hash), true) = (self.control, arrival.control) {
+            return hash.pick(arrival.label, arrival.entropy, ports.len() as u32);
+        }
+        // Policies measure intervals, which callers whose clock goes back would make negative.
+        self.now = self.now.max(Time::from_ps(arrival.now_ps));
+        let now = self.now;
         let mut packet = Packet {
             label: arrival.label,
             entropy: arrival.entropy,
@@ -147,6 +165,16 @@ impl SwitchChooser {
     /// True if the policy uses `queue_bytes`; for others callers may leave them empty.
     fn looks_at_queues(&self) -> bool {
         self.looks_at_queues
+    }
+
+    /// True if next hops have weights by capacity under the policy; others take weights too.
+    fn uses_weights(&self) -> bool {
+        self.uses_weights
+    }
+
+    /// The gap after which a flowlet begins, in picoseconds; 0 if the policy has no flowlets.
+    fn flowlet_gap_ps(&self) -> u64 {
+        self.flowlet_gap.as_ps()
     }
 
     /// The state that the switch keeps for the policy beyond its configuration, in bits.
@@ -187,11 +215,24 @@ fn switch_chooser(
     Ok(Box::new(SwitchChooser {
         chooser: scheme.switch.build(&context),
         flows,
+        control: facts.hash_control.then(|| Hash::of(facts.seed, context.id)),
+        now: Time::ZERO,
         schedules: Schedules::default(),
         epoch: 0,
         ports,
         looks_at_queues: scheme.switch.uses_queue_lengths(),
+        uses_weights: scheme.weights == Weights::Capacity,
+        flowlet_gap: flowlet_gap(&scheme, Span::from_ps(facts.base_rtt_ps)),
     }))
+}
+
+/// The gap after which a flowlet begins; zero without flowlets.
+fn flowlet_gap(scheme: &Scheme, base_rtt: Span) -> Span {
+    match (&scheme.sender, &scheme.switch) {
+        (SenderConfig::Flowlet(config), _) => config.gap.span(base_rtt),
+        (_, SwitchConfig::LetFlow(config)) => config.gap,
+        _ => Span::ZERO,
+    }
 }
 
 /// The senders of the traffic.

@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::sync::{Mutex, PoisonError};
 
-use super::world::{Experiment, contract as world};
+use super::world::{Experiment, contract as world, expect_both_worlds};
 use crate::fabric::{Outcome, Setup};
 use crate::hpcc;
 
@@ -35,6 +35,7 @@ static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
 pub fn run(setup: &Setup) -> Result<Outcome, Refused> {
     // A run that panicked leaves no state for the next.
     let _held = ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner);
+    expect_both_worlds(setup).map_err(|error| Refused(error.to_string()))?;
     let experiment = Experiment::new(setup.clone(), Vec::new());
     let core = world::run_in_ns3(&experiment, experiment.core());
     core.map(|core| core.outcome()).map_err(|error| Refused(error.what().to_owned()))
@@ -46,6 +47,7 @@ pub fn run(setup: &Setup) -> Result<Outcome, Refused> {
 /// If ns-3 or the module refuses the setup, with its message, or a file cannot be written.
 pub fn run_hpcc(experiment: &hpcc::Experiment, folder: &Path) -> Result<Outcome, Refused> {
     let _held = ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner);
+    expect_both_worlds(&experiment.setup).map_err(|error| Refused(error.to_string()))?;
     let experiment = Experiment::from(experiment.clone());
     let folder = folder.display().to_string();
     let core = world::run_hpcc_in_ns3(&experiment, experiment.core(), &folder);

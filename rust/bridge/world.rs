@@ -26,4 +26,4 @@ mod verbs;
 mod tests;
 
 #[cfg(feature = "ns3")]
-pub(super) use experiment::Experiment;
+pub(super) use experiment::{Experiment, expect_both_worlds};

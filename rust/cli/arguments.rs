@@ -14,7 +14,7 @@ use super::scenario;
 // A scenario, and a seed that overrides its own.
 #[derive(Debug, Args)]
 pub(super) struct ScenarioArguments {
-    /// The scenario's file
+    /// The scenario's file, or - for standard input
     #[arg(value_name = "SCENARIO.toml")]
     pub(super) scenario: PathBuf,
     /// Draw random numbers from this seed instead of the scenario's

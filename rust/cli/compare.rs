@@ -6,14 +6,14 @@ use std::path::PathBuf;
 
 use anyhow::{anyhow, bail};
 use clap::{Args, ValueEnum};
-use evenkeel::report::{self, Summary};
-use evenkeel::scenario::{Overrides, RailScenario};
+use evenkeel::report::{self, AllRuns, ComparisonFolder, Summary};
+use evenkeel::scenario::{Overrides, RailScenario, Scenario};
 use evenkeel::study::{self, Comparison, Finished, Indicators, RunNumbers, Statistics};
 use serde::Serialize;
 
 use super::arguments::SetArguments;
+use super::kept_runs::{self, Runs};
 use super::memory::MemoryArgument;
-use super::progress::Bars;
 use super::{SCENARIO_HELP, Status, incomplete, output, rails, scenario};
 
 const EXAMPLES: &str = "\
@@ -55,7 +55,7 @@ const MAX_SEEDS: u32 = 1_000_000;
 #[derive(Debug, Args)]
 #[command(after_long_help = format!("{EXAMPLES}\n{SCENARIO_HELP}"))]
 pub(super) struct Arguments {
-    /// The scenario's file
+    /// The scenario's file, or - for standard input
     #[arg(value_name = "SCENARIO.toml")]
     scenario: PathBuf,
     /// The policies, separated by commas (see: evenkeel list policies); jobs with a policy of
@@ -86,6 +86,11 @@ pub(super) struct Arguments {
     /// Show the key performance indicators of this draft of the IETF in place of the usual columns
     #[arg(long, value_enum, value_name = "DRAFT", conflicts_with = "json")]
     kpi: Option<Kpi>,
+    /// Keep the results in this folder: comparison.csv, as --format csv prints it, runs.json, the
+    /// object of --json without wall_s and peak_rss_bytes, and cost.json with these; after SIGINT
+    /// or SIGTERM, those of the runs that are finished
+    #[arg(long, value_name = "DIR")]
+    out: Option<PathBuf>,
     /// Print one JSON object with all runs instead of the table (times in ns, sizes in bytes)
     #[arg(long)]
     json: bool,
@@ -111,12 +116,6 @@ enum Kpi {
     Bmwg,
 }
 
-/// The object that `--json` prints.
-#[derive(Serialize)]
-struct Runs<T> {
-    runs: Vec<T>,
-}
-
 /// A name of a list, which may have spaces after its commas.
 #[expect(clippy::unnecessary_wraps, reason = "a parser of values may fail")]
 fn trimmed(name: &str) -> Result<String, Infallible> {
@@ -136,33 +135,56 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<Status> {
     let comparison = Comparison::new(&scenario, &arguments.policies, seeds)?;
     comparison.warnings().into_iter().for_each(output::warning);
 
-    let bars = Bars::of_many(comparison.runs().len());
-    let finished = study::compare(&comparison, arguments.threads(), &bars)?;
-    drop(bars);
-    let (finished, indicators): (Vec<Finished>, Vec<Indicators>) = finished.into_iter().unzip();
-    warn_of_fluid(&finished);
-    let summaries: Vec<Summary> =
-        finished.iter().map(|finished| finished.summary.clone()).collect();
-    if arguments.json {
-        output::print_json(&Runs { runs: summaries })?;
-    } else if arguments.kpi.is_some() {
-        let statistics = arguments.indicators(&summaries, &indicators);
-        let title = format!(
-            "Indicators of draft-calabria-bmwg-ai-fabric-training-bench\n{}: topology {}",
-            scenario.name,
-            study::reference_topology(&scenario)
-        );
-        let table = || report::indicator_table(&statistics, &title);
-        arguments.print(&statistics, table)?;
-    } else {
-        let statistics = arguments.statistics(&summaries, RunNumbers::OF_FABRIC);
-        let table = || report::compare_table(&summaries) + &arguments.below(&statistics);
-        arguments.print(&statistics, table)?;
-    }
-    Ok(status(&finished))
+    let folder = arguments.out.as_deref().map(ComparisonFolder::open).transpose()?;
+    let report = |runs: Runs| arguments.report(&scenario, runs.finished, folder.as_ref());
+    let runs = kept_runs::simulate(&comparison, arguments.threads(), |runs| {
+        let (done, all) = (runs.finished.len(), runs.all);
+        if let Err(error) = report(runs) {
+            output::error(&error.to_string());
+            return 2;
+        }
+        output::error(&format!("interrupted: {done} of {all} runs finished; the rest is missing"));
+        1
+    })?;
+    report(runs)
 }
 
 impl Arguments {
+    /// Prints the comparison of finished runs, and keeps it.
+    fn report(
+        &self,
+        scenario: &Scenario,
+        runs: Vec<(Finished, Indicators)>,
+        folder: Option<&ComparisonFolder>,
+    ) -> anyhow::Result<Status> {
+        let (finished, indicators): (Vec<Finished>, Vec<Indicators>) = runs.into_iter().unzip();
+        warn_of_fluid(&finished);
+        let summaries: Vec<Summary> =
+            finished.iter().map(|finished| finished.summary.clone()).collect();
+        let statistics = self.statistics(&summaries, RunNumbers::OF_FABRIC);
+        if let Some(folder) = folder {
+            folder.keep(&statistics, &AllRuns { runs: &summaries })?;
+        }
+        if self.json {
+            output::print_json(&AllRuns { runs: summaries })?;
+        } else if summaries.is_empty() {
+            return Ok(Status::Incomplete);
+        } else if self.kpi.is_some() {
+            let statistics = self.indicators(&summaries, &indicators);
+            let title = format!(
+                "Indicators of draft-calabria-bmwg-ai-fabric-training-bench\n{}: topology {}",
+                scenario.name,
+                study::reference_topology(scenario)
+            );
+            let table = || report::indicator_table(&statistics, &title);
+            self.print(&statistics, table)?;
+        } else {
+            let table = || report::compare_table(&summaries) + &self.below(&statistics);
+            self.print(&statistics, table)?;
+        }
+        Ok(status(&finished))
+    }
+
     fn overrides(&self) -> Overrides {
         Overrides {
             policy: None,
@@ -203,9 +225,14 @@ impl Arguments {
             overrides: &self.overrides(),
             threads: self.threads(),
         };
+        let folder = self.out.as_deref().map(ComparisonFolder::open).transpose()?;
         rails::compare(&runs, |runs| {
+            if let Some(folder) = &folder {
+                let statistics = self.statistics(&runs, RunNumbers::OF_RAILS);
+                folder.keep(&statistics, &AllRuns { runs: &runs })?;
+            }
             if self.json {
-                return output::print_json(&Runs { runs });
+                return output::print_json(&AllRuns { runs: &runs });
             }
             let statistics = self.statistics(&runs, RunNumbers::OF_RAILS);
             let table = || report::rails_compare_table(&runs) + &self.below(&statistics);

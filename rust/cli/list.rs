@@ -18,6 +18,7 @@ Examples:
   evenkeel list allocators
   evenkeel list congestion-controls
   evenkeel list recoveries
+  evenkeel list formats
 ";
 
 /// List what a scenario can name: policies, collectives, topologies, congestion controls, ...
@@ -46,10 +47,12 @@ enum Category {
     CongestionControls,
     /// Loss recoveries: `recovery` in a scenario's [transport]
     Recoveries,
+    /// Files of other projects that are read and written: `import` and `export`
+    Formats,
 }
 
 /// The kinds of topology: name, description, source. A test checks that scenarios accept the names.
-const TOPOLOGIES: [[&str; 3]; 4] = [
+const TOPOLOGIES: [[&str; 3]; 12] = [
     [
         "leaf-spine",
         "Every leaf has links to every spine",
@@ -66,9 +69,45 @@ const TOPOLOGIES: [[&str; 3]; 4] = [
         "NVIDIA, DGX SuperPOD Reference Architecture; Wang et al., Rail-only, 2023, section 2",
     ],
     [
+        "multi-plane",
+        "Several leaf-spines that share no switch, with a port of every host in each",
+        "MRC's clusters, arXiv 2605.04333",
+    ],
+    ["hpn", "multi-plane with two planes, rail-optimised", "Qian et al., Alibaba HPN, 2024"],
+    [
+        "spectrum-x",
+        "multi-plane with four planes, rail-optimised",
+        "Spectrum-X's multi-plane fabrics, arXiv 2605.21187",
+    ],
+    [
+        "dual-tor",
+        "Every host has a link to both ToRs of a pair, and every ToR to every spine",
+        "Qian et al., Alibaba HPN, 2024, section 4",
+    ],
+    [
+        "rail-only",
+        "Each rail a network of its own; servers join the rails (scale_up)",
+        "Wang et al., Rail-only, 2024",
+    ],
+    [
+        "torus",
+        "Switches in a grid of one to three dimensions whose ends are joined",
+        "Dally and Towles, Principles and Practices of Interconnection Networks, 2004",
+    ],
+    [
+        "dragonfly",
+        "Groups of routers that are all wired to each other, and links between every two groups",
+        "Kim et al., Technology-Driven, Highly-Scalable Dragonfly Topology, 2008",
+    ],
+    [
+        "dragonfly-plus",
+        "Groups of leaves and spines, and links between the spines of every two groups",
+        "Shpiner et al., Dragonfly+: Low Cost Topology for Scaling Datacenters, 2017",
+    ],
+    [
         "file",
-        "A topology file of the HPCC family of simulators (format = \"hpcc\")",
-        "Li et al., HPCC: High Precision Congestion Control, 2019 (its simulator)",
+        "A file of the HPCC family of simulators (format = \"hpcc\") or of InfraGraph",
+        "Li et al., HPCC, 2019 (its simulator); Keysight, InfraGraph 3.1",
     ],
 ];
 
@@ -91,6 +130,20 @@ const WORKLOADS: [[&str; 3]; 9] = [
         "Iterations of a transformer: tensor, pipeline, data and expert parallel (list models)",
         "Narayanan et al., Efficient Large-Scale Language Model Training, 2021",
     ],
+];
+
+/// The formats of other projects: name, what of a scenario they have, and what is done with them.
+const FORMATS: [[&str; 3]; 6] = [
+    [
+        "hpcc",
+        "fabric and flows of the HPCC family; in a configuration, settings",
+        "import, export, hpcc",
+    ],
+    ["htsim", "a connection matrix: flows with starts and triggers", "import, export"],
+    ["goal", "a schedule of LogGOPSim and ATLAHS: messages and computation", "import, export"],
+    ["chakra", "traces of MLCommons: messages and computation", "import, export, trace"],
+    ["simccl", "what NCCL sends, by SimCCL's model", "import"],
+    ["infragraph", "a fabric", "import, export"],
 ];
 
 /// Prints a table of the names of the category, each with a summary and its source.
@@ -128,6 +181,7 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<Status> {
             let rows = recovery::RECOVERIES.iter().map(|it| [it.name, it.summary, it.source]);
             list_table(["recovery", "what it does", "source"], rows)
         }
+        Category::Formats => list_table(["format", "what it has", "commands"], FORMATS.into_iter()),
     };
     output::print(&text)?;
     Ok(Status::Done)
@@ -143,11 +197,18 @@ mod tests {
 
     #[test]
     fn every_listed_topology_is_accepted_by_scenarios() {
-        for [kind, _, _] in TOPOLOGIES {
-            let text = format!("[topology]\nkind = \"{kind}\"\n");
+        let complaint_of = |topology: &str| {
+            let text = format!("[topology]\n{topology}");
             let parsed = Scenario::parse(&text, "listed", Path::new("."), &Overrides::default());
+            parsed.err().map(|error| error.to_string()).unwrap_or_default()
+        };
+        assert!(complaint_of("kind = \"no-such-kind\"").contains("topology.kind"));
+        for [kind, _, _] in TOPOLOGIES {
+            // The rails of `rail-only` meet in servers alone, which it must be told.
+            let servers =
+                if kind == "rail-only" { "scale_up = { cross_rail = \"relay\" }" } else { "" };
             // The error may be about a missing file, but not about the kind.
-            let complaint = parsed.err().map(|error| error.to_string()).unwrap_or_default();
+            let complaint = complaint_of(&format!("kind = \"{kind}\"\n{servers}"));
             assert!(!complaint.contains("topology.kind"), "{complaint}");
         }
     }

@@ -6,9 +6,12 @@ mod bound;
 mod check;
 mod compare;
 mod explain;
+mod export;
 mod hpcc;
+mod import;
 mod incomplete;
 mod init;
+mod kept_runs;
 mod list;
 mod memory;
 mod merge;
@@ -24,6 +27,7 @@ mod run;
 mod scenario;
 mod schema;
 mod shell;
+mod signals;
 mod single;
 mod sweep;
 mod threads;
@@ -99,6 +103,8 @@ enum Command {
     Qps(qps::Arguments),
     List(list::Arguments),
     Trace(trace::Arguments),
+    Import(import::Arguments),
+    Export(export::Arguments),
     Twin(twin::Arguments),
     Init(init::Arguments),
     Explain(explain::Arguments),
@@ -134,6 +140,8 @@ pub(crate) fn main() -> ExitCode {
         Command::Qps(arguments) => qps::run(&arguments),
         Command::List(arguments) => list::run(&arguments),
         Command::Trace(arguments) => trace::run(&arguments),
+        Command::Import(arguments) => import::run(&arguments),
+        Command::Export(arguments) => export::run(&arguments),
         Command::Twin(arguments) => twin::run(&arguments),
         Command::Init(arguments) => init::run(&arguments),
         Command::Explain(arguments) => explain::run(&arguments),

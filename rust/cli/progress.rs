@@ -2,7 +2,8 @@
 
 use std::collections::BTreeMap;
 use std::io::{self, IsTerminal};
-use std::sync::{Mutex, PoisonError};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use evenkeel::fabric::Progress;
@@ -16,8 +17,7 @@ use super::output;
 const RUN: &str = "{prefix:<22} {bar:20} {percent:>3}%  {msg}";
 /// Of a run with a long label, within 80 columns.
 const LONG: &str = "{prefix:<42!} {percent:>3}%  {msg}";
-const ALL: &str = "{prefix:<22} {bar:20} {pos} of {len} runs, {elapsed}";
-const SWEEP: &str = "{prefix:<22} {bar:20} {pos} of {len} runs, {msg}";
+const ALL: &str = "{prefix:<22} {bar:20} {pos} of {len} runs, {elapsed} {msg}";
 
 /// The time between two lines of progress where there is no terminal, seconds.
 const LINES_EVERY: f64 = 30.0;
@@ -28,7 +28,7 @@ pub(super) struct Bars {
     /// Counts finished runs, if there are several.
     total: Option<ProgressBar>,
     /// The bars of the current runs, by index of the run.
-    running: Mutex<BTreeMap<usize, ProgressBar>>,
+    running: Mutex<BTreeMap<usize, RunBar>>,
     /// The rate of finished runs, of a sweep.
     pace: Option<Pace>,
 }
@@ -68,41 +68,40 @@ impl Bars {
         Self { multi, total: None, running: Mutex::default(), pace: None }
     }
 
-    /// The bars of a command with `count` runs; one more bar counts finished runs.
+    /// The bars of a command with `count` runs; one more bar counts finished runs, with their rate
+    /// and the time left. Where standard error is no terminal, there is a line from time to time.
     pub(super) fn of_many(count: usize) -> Self {
         let mut bars = Self::of_one();
         let total = bars.multi.add(ProgressBar::new(count as u64));
         total.set_style(style(ALL));
         total.set_prefix("all");
         total.tick();
+        // The time goes on between the ends of runs.
+        total.enable_steady_tick(Duration::from_secs(1));
         bars.total = Some(total);
+        bars.pace = Some(Pace { runs: count, since: Stopwatch::start(), state: Mutex::default() });
         bars
     }
 
-    /// The bars of a sweep with `count` runs to come, with their rate and the time left; a line
-    /// from time to time where standard error is not a terminal.
-    pub(super) fn of_sweep(count: usize) -> Self {
-        let mut bars = Self::of_many(count);
-        bars.pace = Some(Pace { runs: count, since: Stopwatch::start(), state: Mutex::default() });
-        if let Some(total) = &bars.total {
-            total.set_style(style(SWEEP));
-        }
-        bars
+    /// Removes the bars, for a message.
+    pub(super) fn clear(&self) {
+        // A terminal that is gone shows nothing.
+        let _ = self.multi.clear();
     }
 
     /// Adds the bar of a run.
-    pub(super) fn start(&self, label: String) -> ProgressBar {
+    pub(super) fn start(&self, label: String) -> RunBar {
         let bar = ProgressBar::new(0);
         let bar = match &self.total {
             Some(total) => self.multi.insert_before(total, bar),
             None => self.multi.add(bar),
         };
         bar.set_style(style(if label.chars().count() <= 28 { RUN } else { LONG }));
-        bar.set_prefix(label);
-        bar
+        bar.set_prefix(label.clone());
+        RunBar { bar, label, lines: Arc::default() }
     }
 
-    fn with_running<T>(&self, act: impl FnOnce(&mut BTreeMap<usize, ProgressBar>) -> T) -> T {
+    fn with_running<T>(&self, act: impl FnOnce(&mut BTreeMap<usize, RunBar>) -> T) -> T {
         act(&mut self.running.lock().unwrap_or_else(PoisonError::into_inner))
     }
 }
@@ -112,15 +111,52 @@ pub(super) fn label(identity: &Identity) -> String {
     format!("{}, seed {}", identity.policy, identity.seed)
 }
 
-/// Shows the progress of a run: bytes delivered, simulated time, packet-hops per second of wall
-/// time.
-pub(super) fn update(bar: &ProgressBar, progress: &Progress) {
-    bar.set_length(progress.total_bytes);
-    bar.set_position(progress.delivered_bytes);
-    let seconds = bar.elapsed().as_secs_f64().max(1e-3);
-    let now = human::span(Span::from_ps(progress.now.as_ps()));
-    let rate = human::count(progress.packet_hops as f64 / seconds);
-    bar.set_message(format!("{now} simulated, {rate} hops/s"));
+/// The bar of a run.
+#[derive(Clone)]
+pub(super) struct RunBar {
+    bar: ProgressBar,
+    label: String,
+    /// The number of lines that were due so far, where there is no terminal.
+    lines: Arc<AtomicU64>,
+}
+
+impl RunBar {
+    /// Shows the progress of a run: bytes delivered, simulated time, packet-hops per second of wall
+    /// time, and the time left at that rate. Where there is no terminal, a line from time to time.
+    pub(super) fn update(&self, progress: &Progress) {
+        let bar = &self.bar;
+        bar.set_length(progress.total_bytes);
+        bar.set_position(progress.delivered_bytes);
+        let seconds = bar.elapsed().as_secs_f64().max(1e-3);
+        let now = human::span(Span::from_ps(progress.now.as_ps()));
+        let rate = human::count(progress.packet_hops as f64 / seconds);
+        let left =
+            time_left(progress, seconds).map_or_else(String::new, |left| format!(", {left}"));
+        let line = format!("{now} simulated, {rate} hops/s{left}");
+        let due = (seconds / LINES_EVERY) as u64;
+        if bar.is_hidden() && self.lines.fetch_max(due, Ordering::Relaxed) < due {
+            let percent = 100.0 * done(progress);
+            output::note(&format!("{}: {percent:.0} % of bytes delivered, {line}", self.label));
+        }
+        bar.set_message(line);
+    }
+
+    /// Removes the bar.
+    pub(super) fn end(&self) {
+        self.bar.finish_and_clear();
+    }
+}
+
+/// The part of the bytes that is delivered.
+fn done(progress: &Progress) -> f64 {
+    progress.delivered_bytes as f64 / progress.total_bytes.max(1) as f64
+}
+
+/// The time that the rest of the bytes takes at the rate so far; `None` before a hundredth of them.
+fn time_left(progress: &Progress, seconds: f64) -> Option<String> {
+    let done = done(progress);
+    let left = Duration::from_secs_f64(seconds * (1.0 - done).max(0.0) / done.max(0.01));
+    (done >= 0.01).then(|| format!("{:#} left", HumanDuration(left)))
 }
 
 /// Bars are hidden unless standard error is a terminal.
@@ -146,14 +182,14 @@ impl Observer for Bars {
     fn progress(&self, run: ComparisonRun, progress: &Progress) {
         let bar = self.with_running(|running| running.get(&run.index).cloned());
         if let Some(bar) = bar {
-            update(&bar, progress);
+            bar.update(progress);
         }
     }
 
     fn finished(&self, run: ComparisonRun) {
         if let Some(bar) = self.with_running(|running| running.remove(&run.index)) {
-            bar.finish_and_clear();
-            self.multi.remove(&bar);
+            bar.end();
+            self.multi.remove(&bar.bar);
         }
         let Some(total) = &self.total else { return };
         total.inc(1);

@@ -6,7 +6,7 @@ use evenkeel::report::human;
 use evenkeel::study::{self, CountMethod, QpsSummary};
 
 use super::arguments::{PolicyArgument, ScenarioArguments};
-use super::progress::{self, Bars};
+use super::progress::Bars;
 use super::{SCENARIO_HELP, Status, output};
 
 const EXAMPLES: &str = "\
@@ -42,8 +42,8 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<Status> {
     let setup = scenario.setup();
     let bars = Bars::of_one();
     let bar = bars.start(setup.scheme.name.to_owned());
-    let found = study::queue_pairs(&setup, &mut |progress| progress::update(&bar, progress));
-    bar.finish_and_clear();
+    let found = study::queue_pairs(&setup, &mut |progress| bar.update(progress));
+    bar.end();
     let counts = found.counts;
     let status = status(&scenario.name, found.method);
     if arguments.json {

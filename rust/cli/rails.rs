@@ -18,6 +18,7 @@ pub(super) fn run(
     overrides: &Overrides,
     to: &ResultArguments,
 ) -> anyhow::Result<Status> {
+    warn_of_seed(overrides);
     let scenario = RailScenario::load(path, overrides)?;
     scenario.warnings.iter().for_each(|warning| output::warning(warning));
     let folder = to.out.as_deref().map(Folder::open).transpose()?;
@@ -25,7 +26,8 @@ pub(super) fn run(
     let verdict = outcome.verdict;
     if let Some(folder) = &folder {
         let identity = study::rail_identity(&scenario);
-        report::keep_rails(folder, &identity, &summary, &scenario.render())?;
+        let kept = RailSummary { resolved: Some(scenario.as_table()), ..summary.clone() };
+        report::keep_rails(folder, &identity, &kept, &scenario.render())?;
     }
     if to.json {
         output::print_json(&summary)?;
@@ -52,6 +54,7 @@ pub(super) fn compare(
     show: impl FnOnce(Vec<RailSummary>) -> anyhow::Result<()>,
 ) -> anyhow::Result<Status> {
     let RailComparison { path, policies, overrides, threads } = *comparison;
+    warn_of_seed(overrides);
     let scenarios = policies.iter().map(|policy| {
         let policy = Some(policy.clone());
         RailScenario::load(path, &Overrides { policy, ..overrides.clone() })
@@ -63,6 +66,16 @@ pub(super) fn compare(
         finished.into_iter().map(|(summary, outcome)| (summary, outcome.verdict)).collect();
     show(finished.iter().map(|(summary, _)| summary.clone()).collect())?;
     status(&finished)
+}
+
+/// Tells that a seed of the command line changes no time.
+fn warn_of_seed(overrides: &Overrides) {
+    if overrides.seed.is_some() {
+        output::warning(
+            "--seed: a scenario with rails has no random draws; only the data that are summed \
+             depend on the seed",
+        );
+    }
 }
 
 /// Reads and resolves the scenario with rails at `path`.
@@ -77,15 +90,17 @@ fn status(finished: &[(RailSummary, RailVerdict)]) -> anyhow::Result<Status> {
     }
     let mut status = Status::Done;
     for (run, verdict) in finished {
-        if *verdict != RailVerdict::Completed {
-            let done = run.operations.iter().filter(|it| it.took_ns.is_some()).count();
-            output::warning(&format!(
-                "{} under {}: {done} all-reduces completed before the run stalled or reached its \
-                 time limit",
-                run.scenario, run.policy
-            ));
-            status = Status::Incomplete;
-        }
+        let reason = match verdict {
+            RailVerdict::Completed => continue,
+            RailVerdict::Stalled => "it stalled: nothing was left to happen",
+            RailVerdict::TimeLimit => "it reached its time limit (time_limit)",
+        };
+        let done = run.operations.iter().filter(|it| it.took_ns.is_some()).count();
+        output::error(&format!(
+            "{} under {} did not complete: {reason}; {done} of {} all-reduces completed",
+            run.scenario, run.policy, run.operations_planned
+        ));
+        status = Status::Incomplete;
     }
     Ok(status)
 }

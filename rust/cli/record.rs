@@ -6,7 +6,6 @@ use std::io::{self, BufWriter, Write};
 use anyhow::anyhow;
 use evenkeel::fabric::{Outcome, Watch};
 use evenkeel::record::{Courses, Recorders};
-use evenkeel::report::Identity;
 use evenkeel::scenario::Scenario;
 
 use super::single::Destination;
@@ -31,11 +30,7 @@ fn failed(reason: io::Error) -> anyhow::Error {
 
 impl Recordings {
     /// The recorders of what the scenario records; tables are written only if results are kept.
-    pub(super) fn begin(
-        scenario: &Scenario,
-        identity: &Identity,
-        to: &Destination,
-    ) -> anyhow::Result<Self> {
+    pub(super) fn begin(scenario: &Scenario, to: &Destination) -> anyhow::Result<Self> {
         let mut files = Vec::new();
         for recording in &scenario.recordings {
             for table in recording.tables() {
@@ -49,9 +44,7 @@ impl Recordings {
                 let Some((_, file)) = files.iter().find(|(it, _)| *it == name) else {
                     return Ok(Box::new(io::sink()) as Box<dyn Write>);
                 };
-                let mut to = BufWriter::new(file.try_clone()?);
-                writeln!(to, "{}", identity.header())?;
-                Ok(Box::new(to))
+                Ok(Box::new(BufWriter::new(file.try_clone()?)))
             });
         Ok(Self { recorders: recorders.map_err(failed)?, files })
     }

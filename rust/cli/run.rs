@@ -8,7 +8,8 @@ use anyhow::{anyhow, bail};
 use clap::Args;
 use evenkeel::fabric::{Setup, Watch};
 use evenkeel::fluid::Fidelity;
-use evenkeel::report::{self, Identity, Writer};
+use evenkeel::invariants::{Invariants, Report};
+use evenkeel::report::{self, Identity, Writer, human};
 use evenkeel::scenario::{RailScenario, Scenario};
 use evenkeel::study;
 use evenkeel::timeline::Watches;
@@ -18,7 +19,7 @@ use super::record::{Recorded, Recordings};
 use super::single::{self, Destination, Kind, Single};
 use super::threads::ThreadsArgument;
 use super::timeline::Timeline;
-use super::{SCENARIO_HELP, Status, hpcc, incomplete, rails};
+use super::{SCENARIO_HELP, Status, hpcc, incomplete, output, rails};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -27,12 +28,17 @@ Examples:
   evenkeel run scenario.toml --json | jq .cct_ns
   evenkeel run scenario.toml --threads 4
   evenkeel run scenario.toml --trace run.pftrace   # open it at ui.perfetto.dev
+  evenkeel run scenario.toml --check               # before a decision rests on it
 
 A results folder has these files:
-  summary.json   the object that --json prints
+  summary.json   the object that --json prints, without wall_s and peak_rss_bytes
+                 and with `resolved`, the scenario with every default: the same
+                 bytes for the same scenario, seed and version
+  cost.json      these two, which are those of the machine
   flows.csv      a row for each flow: when it was posted, delivered and
-                 acknowledged, in ns; in order of completion for messages that
-                 are read or generated during the run
+                 acknowledged, in ns, its job and its step (the messages before
+                 it on the longest chain of dependencies); in order of completion
+                 for messages that are read or generated during the run
                  (workload.streaming)
   links.csv      the bytes that each direction of each link carried, its longest
                  queue and the packets that were marked there
@@ -42,7 +48,7 @@ A results folder has these files:
                  if_index type; switches are numbered after the hosts
   ports.csv, queue_pairs.csv, paths.csv
                  with [record], time series: see docs/recording.md
-  topology.hpcc  a copy of the file that the topology was read from, if it was
+  topology.FORMAT  a copy of the file that the topology was read from, if it was
 They appear complete or not at all, summary.json last.
 ";
 
@@ -66,15 +72,17 @@ pub(super) struct Arguments {
     /// rates, losses, failures (docs/timeline.md); not to be confused with `evenkeel trace`
     #[arg(long, value_name = "FILE")]
     trace: Option<PathBuf>,
+    /// Check the run against a second account of every packet (docs/trust.md): what it finds is a
+    /// fault of evenkeel, an error and exit status 1; takes several times the run itself
+    #[arg(long)]
+    check: bool,
 }
 
 /// Simulates the scenario and reports the results.
 pub(super) fn run(arguments: &Arguments) -> anyhow::Result<Status> {
     let path = &arguments.scenario.scenario;
     if RailScenario::is_in(path) {
-        if arguments.trace.is_some() {
-            bail!("--trace: a scenario with [[rail]] has no time-line of packets; omit the option");
-        }
+        refuse_for_rails(arguments)?;
         let overrides = arguments.scenario.overrides(Some(&arguments.policy));
         return rails::run(path, &overrides, &arguments.results);
     }
@@ -84,13 +92,15 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<Status> {
     let setup = scenario.setup();
     arguments.scenario.memory.check(&scenario)?;
     let beside = Beside::of(&identity, &scenario, &destination)?;
-    let mut recordings = Recordings::begin(&scenario, &identity, &destination)?;
+    let mut recordings = Recordings::begin(&scenario, &destination)?;
     let other = on_one_thread(arguments, &scenario);
     let threads = arguments.threads.for_run(&setup, other);
     let trace = arguments.trace.as_deref();
     let mut timeline = trace.map(|file| Timeline::begin(file, &scenario, &setup)).transpose()?;
     let mut watches = recordings.watches();
     watches.extend(timeline.as_mut().map(Timeline::watch));
+    let mut checked = begin_check(arguments, &scenario, &setup)?;
+    watches.extend(checked.as_mut().map(|it| it as &mut dyn Watch));
     let mut several;
     let watch = match watches.len() {
         0 | 1 => watches.pop(),
@@ -110,8 +120,55 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<Status> {
     timeline.map(|timeline| timeline.end(&setup, single.outcome())).transpose()?;
     let Recorded { courses, tables } = recordings.end(single.outcome())?;
     single.add_courses(courses);
+    single.add_resolved(&scenario);
     single.add_printed_warnings(&scenario.warnings);
-    beside.report(&single, &setup, &tables, &destination)
+    let status = beside.report(&single, &setup, &tables, &destination)?;
+    match checked {
+        None => Ok(status),
+        Some(invariants) => {
+            Ok(end_check(&invariants.finish(single.outcome(), single.bound()), status))
+        }
+    }
+}
+
+fn refuse_for_rails(arguments: &Arguments) -> anyhow::Result<()> {
+    if arguments.trace.is_some() {
+        bail!("--trace: a scenario with [[rail]] has no time-line of packets; omit the option");
+    }
+    if arguments.check {
+        bail!("--check: it follows the packets of one fabric, and [[rail]] has several; omit it");
+    }
+    Ok(())
+}
+
+/// The observer of a run that is to be checked.
+fn begin_check(
+    arguments: &Arguments,
+    scenario: &Scenario,
+    setup: &Setup,
+) -> anyhow::Result<Option<Invariants>> {
+    if arguments.check && scenario.fidelity == Fidelity::Fluid {
+        bail!("--check: it follows packets, and fidelity = \"fluid\" has none; omit one of them");
+    }
+    Ok(arguments.check.then(|| Invariants::new(setup)))
+}
+
+/// Reports what the check of a run has found.
+fn end_check(report: &Report, status: Status) -> Status {
+    if report.count == 0 {
+        let records = report.records;
+        output::note(&format!("check: {records} events of packets, no invariant is violated"));
+        return status;
+    }
+    for violation in &report.violations {
+        output::error(&violation.to_string());
+    }
+    output::error(&format!(
+        "--check: {} of invariants: this is a fault of evenkeel, not of the scenario; please \
+         report it with the scenario's file",
+        human::plural(report.count, "violation")
+    ));
+    Status::Incomplete
 }
 
 /// What the results have beside the numbers of the run.
@@ -120,14 +177,15 @@ struct Beside {
     /// relative to that, so that results are the same bytes wherever a project lies.
     scenario: String,
     /// The file that the topology was read from, if it was.
-    topology: Option<Vec<u8>>,
+    topology: Option<(&'static str, Vec<u8>)>,
 }
 
 impl Beside {
     /// Reads it before the run, during which files may change.
     fn of(identity: &Identity, scenario: &Scenario, to: &Destination) -> anyhow::Result<Self> {
-        let topology = scenario.topology_file().map(|path| {
-            let read = fs::read(&path);
+        let topology = scenario.topology_file().map(|(path, format)| {
+            let name = report::TOPOLOGIES[format as usize];
+            let read = fs::read(&path).map(|content| (name, content));
             read.map_err(|reason| anyhow!("{}: cannot be read: {reason}", path.display()))
         });
         let in_folder = |folder| report::resolved(identity, scenario, folder);
@@ -146,10 +204,11 @@ impl Beside {
         let (wiring, outcome) = (&setup.topology, single.outcome());
         let number = report::hosts_then_switches(wiring);
         let scenario: Writer<'_> = &|to| to.write_all(self.scenario.as_bytes());
-        let topology: Writer<'_> = &|to| to.write_all(self.topology.as_deref().unwrap_or_default());
+        let copy = self.topology.as_ref();
+        let topology: Writer<'_> = &|to| to.write_all(copy.map_or(&[], |(_, content)| content));
         let pfc: Writer<'_> = &|to| report::write_pfc_txt(to, wiring, outcome, &number);
         let mut files = vec![("scenario.toml", scenario)];
-        files.extend(self.topology.as_ref().map(|_| (report::TOPOLOGY, topology)));
+        files.extend(copy.map(|&(name, _)| (name, topology)));
         files.extend(setup.fabric.switch.pfc.is_some().then_some(("pfc.txt", pfc)));
         let copies = tables.iter().map(|(_, file)| move |to: &mut dyn Write| hpcc::copy(file, to));
         let copies: Vec<_> = copies.collect();
@@ -162,6 +221,7 @@ impl Beside {
 /// Why a run is not divided among threads, if there is a reason.
 fn on_one_thread(arguments: &Arguments, scenario: &Scenario) -> Option<&'static str> {
     match (&scenario.traces, scenario.recordings.first(), &arguments.trace) {
+        _ if arguments.check => Some("--check observes it"),
         _ if scenario.fidelity == Fidelity::Fluid => Some("fidelity = \"fluid\""),
         (Some(_), _, _) => Some("workload.streaming reads traces during it"),
         _ if scenario.streams() => Some("workload.streaming generates messages during it"),

@@ -14,8 +14,12 @@ pub(super) fn load(path: &Path, overrides: &Overrides) -> anyhow::Result<Scenari
     Ok(scenario)
 }
 
-/// Reads and resolves the scenario at `path`.
+/// Reads and resolves the scenario at `path`, or with `-` the one on standard input, whose paths
+/// are relative to the working directory.
 pub(super) fn read(path: &Path, overrides: &Overrides) -> anyhow::Result<Scenario> {
+    if path == Path::new("-") {
+        return Ok(Scenario::from_reader(std::io::stdin(), "stdin", overrides)?);
+    }
     if path.extension().is_some_and(|extension| extension == "txt") {
         let file = path.display();
         bail!(

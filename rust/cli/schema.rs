@@ -1,6 +1,8 @@
-//! `evenkeel schema`: the JSON Schema of scenarios and of studies.
+//! `evenkeel schema`: the JSON Schemas of scenarios, of studies and of all outputs.
 
-use clap::{Args, ValueEnum};
+use clap::Args;
+use clap::builder::{PossibleValue, PossibleValuesParser};
+use evenkeel::report::{OUTPUT_SCHEMAS, OutputSchema};
 use evenkeel::{scenario, study};
 
 use super::{Status, output};
@@ -9,36 +11,49 @@ const EXAMPLES: &str = "\
 Examples:
   evenkeel schema > scenario.schema.json
   evenkeel schema study > study.schema.json
+  evenkeel schema run > run.schema.json
+  check-jsonschema --schemafile run.schema.json results/summary.json
 
 Editors with a TOML language server (Even Better TOML, Taplo) complete keys and show
 their meaning in a scenario whose first line is
   #:schema ./scenario.schema.json
 and in a study, of `evenkeel sweep` or `evenkeel reproduce`, whose first line is
   #:schema ./study.schema.json
+docs/results.md says which file has which schema.
 ";
 
-/// Print the JSON Schema of scenarios or of studies, from which editors complete
+/// Print the JSON Schema of scenarios or of studies, from which editors complete, or of an output
 #[derive(Debug, Args)]
 #[command(after_long_help = EXAMPLES)]
 pub(super) struct Arguments {
     /// The format
-    #[arg(value_enum, default_value_t = Format::Scenario)]
-    format: Format,
+    #[arg(value_name = "FORMAT", default_value = SCENARIO, value_parser = formats())]
+    format: String,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum Format {
-    /// Of `run`, `compare` and all commands that take a scenario
-    Scenario,
-    /// Of `sweep` and `reproduce`
-    Study,
+/// What scenarios are called here.
+const SCENARIO: &str = "scenario";
+
+/// What studies are called here.
+const STUDY: &str = "study";
+
+fn formats() -> PossibleValuesParser {
+    let value = |(name, of): (&'static str, &'static str)| PossibleValue::new(name).help(of);
+    let read = [
+        (SCENARIO, "Of `run`, `compare` and all commands that take a scenario"),
+        (STUDY, "Of `sweep` and `reproduce`"),
+    ];
+    let written = OUTPUT_SCHEMAS.iter().map(|output| (output.name, output.of));
+    PossibleValuesParser::new(read.into_iter().chain(written).map(value))
 }
 
 /// Prints the schema.
 pub(super) fn run(arguments: &Arguments) -> anyhow::Result<Status> {
-    let schema = match arguments.format {
-        Format::Scenario => scenario::schema(),
-        Format::Study => study::reproduce::schema(),
+    let written = OUTPUT_SCHEMAS.iter().find(|output| output.name == arguments.format);
+    let schema = match (arguments.format.as_str(), written) {
+        (_, Some(output)) => OutputSchema::schema(output),
+        (STUDY, None) => study::reproduce::schema(),
+        (_, None) => scenario::schema(),
     };
     output::print(&format!("{}\n", serde_json::to_string_pretty(&schema)?))?;
     Ok(Status::Done)

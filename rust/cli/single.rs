@@ -8,11 +8,11 @@ use anyhow::anyhow;
 use evenkeel::fabric::{FlowRecord, Outcome, Setup, Watch};
 use evenkeel::fluid::Fidelity;
 use evenkeel::record::Courses;
-use evenkeel::report::{self, FlowsCsv, Folder, Identity, Writer, human};
+use evenkeel::report::{self, FlowPlaces, FlowsCsv, Folder, Identity, Summary, Writer, human};
 use evenkeel::scenario::Scenario;
 use evenkeel::study::{self, Finished, Run, RunObservers};
 use evenkeel::topology::Topology;
-use evenkeel::units::Time;
+use evenkeel::units::{Span, Time};
 use evenkeel::workload::chakra::Streaming;
 
 use super::arguments::ResultArguments;
@@ -37,12 +37,13 @@ enum Format {
 
 /// A single run and its results.
 pub(super) struct Single<'a> {
-    identity: &'a Identity,
     setup: &'a Setup,
     finished: Finished,
     outcome: Outcome,
     /// `flows.csv`, if it was written during the run.
     flows: Option<File>,
+    /// The scenario with every default, for the summary that is kept.
+    resolved: Option<toml::Table>,
     /// How many of the summary's warnings, the first ones, were printed before the run.
     printed_warnings: usize,
 }
@@ -52,8 +53,12 @@ impl Destination {
     /// `others` are the names of results in addition to those that every folder has.
     pub(super) fn open(arguments: &ResultArguments, others: &[String]) -> anyhow::Result<Self> {
         let format = if arguments.json { Format::Json } else { Format::Table };
-        let folder = arguments.out.as_ref().map(|out| Folder::open_for(out, others));
-        Ok(Self { folder: folder.transpose()?, format })
+        let folder = arguments.out.as_ref().map(|out| Folder::open_for(out, others)).transpose()?;
+        if let Some(folder) = folder.as_ref().filter(|folder| !folder.kept().is_empty()) {
+            let (path, kept) = (folder.path().display(), folder.kept().join(", "));
+            output::note(&format!("--out {path}: these files are of no run and stay: {kept}"));
+        }
+        Ok(Self { folder, format })
     }
 
     /// The folder of the results, if they are kept.
@@ -113,7 +118,7 @@ pub(super) fn simulate<'a>(
             scratch = to.scratch()?;
         }
     }
-    let mut flows = StreamedFlows::begin(scratch.as_ref(), identity, setup)?;
+    let mut flows = StreamedFlows::begin(scratch.as_ref(), setup)?;
     let bound = study::lower_bound(setup).time;
     if setup.time_limit < Time::ZERO.saturating_add(bound) {
         output::warning(&format!(
@@ -129,17 +134,17 @@ pub(super) fn simulate<'a>(
     let observers = RunObservers {
         watch: watch.map(|watch| watch as &mut dyn Watch),
         flows: &mut |flow| flows.write(flow),
-        progress: &mut |progress| progress::update(&bar, progress),
+        progress: &mut |progress| bar.update(progress),
     };
     let result = study::run(&run, observers);
-    bar.finish_and_clear();
+    bar.end();
     let (finished, outcome) = match (result, traces) {
         (Ok(result), _) => result,
         (Err(fault), Some((scenario, _))) => return Err(scenario.trace_fault(fault).into()),
         (Err(fault), None) => return Err(fault.into()),
     };
     flows.end(&outcome)?;
-    Ok(Single { identity, setup, finished, outcome, flows: scratch, printed_warnings: 0 })
+    Ok(Single { setup, finished, outcome, flows: scratch, resolved: None, printed_warnings: 0 })
 }
 
 /// `flows.csv` of a run whose flows are written as they complete; nothing if they are not kept.
@@ -151,8 +156,11 @@ struct StreamedFlows<'a> {
 }
 
 impl<'a> StreamedFlows<'a> {
-    fn begin(file: Option<&File>, identity: &Identity, setup: &'a Setup) -> anyhow::Result<Self> {
-        let begin = |file: &File| FlowsCsv::begin(BufWriter::new(file.try_clone()?), identity);
+    fn begin(file: Option<&File>, setup: &'a Setup) -> anyhow::Result<Self> {
+        let begin = |file: &File| {
+            let to = BufWriter::new(file.try_clone()?);
+            FlowsCsv::begin(to, FlowPlaces::default())
+        };
         let csv = file.map(begin).transpose().map_err(flows_not_written)?;
         Ok(Self { csv, topology: &setup.topology, written: Ok(()) })
     }
@@ -183,11 +191,21 @@ impl Single<'_> {
         &self.outcome
     }
 
+    /// The lower bound of its completion time.
+    pub(super) fn bound(&self) -> Option<Span> {
+        Some(study::lower_bound(self.setup).time)
+    }
+
     /// Adds warnings to the results that were printed before the run.
     pub(super) fn add_printed_warnings(&mut self, warnings: &[String]) {
         let all = &mut self.finished.summary.warnings;
         all.splice(0..0, warnings.iter().cloned());
         self.printed_warnings += warnings.len();
+    }
+
+    /// Adds the resolved scenario of the run to the summary that is kept.
+    pub(super) fn add_resolved(&mut self, scenario: &Scenario) {
+        self.resolved = Some(scenario.as_table());
     }
 
     /// Adds the course of the run to its results.
@@ -219,19 +237,20 @@ impl Single<'_> {
     }
 
     fn keep(&self, folder: &Folder, others: &[(&str, Writer<'_>)]) -> anyhow::Result<()> {
-        let Self { identity, setup, finished, outcome, .. } = self;
+        let Self { setup, finished, outcome, .. } = self;
         let topology = &setup.topology;
         let flows: Writer<'_> = &|to| match &self.flows {
-            None => report::write_flows_csv(to, identity, topology, outcome),
+            None => report::write_flows_csv(to, setup, outcome),
             Some(file) => {
                 let mut file: &File = file;
                 file.rewind()?;
                 io::copy(&mut file, to).map(drop)
             }
         };
-        let links: Writer<'_> = &|to| report::write_links_csv(to, identity, topology, outcome);
+        let links: Writer<'_> = &|to| report::write_links_csv(to, topology, outcome);
         let files = [&[("flows.csv", flows), ("links.csv", links)], others].concat();
-        folder.replace(&files, &|to| report::write_summary(to, &finished.summary))?;
+        let resolved = self.resolved.clone();
+        report::keep_run(folder, &files, &Summary { resolved, ..finished.summary.clone() })?;
         Ok(())
     }
 }

@@ -77,7 +77,7 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<Status> {
     if known < rows {
         folder.remove_results()?;
     }
-    let bars = Bars::of_sweep(rows - known);
+    let bars = Bars::of_many(rows - known);
     let table = sweep.run(shard, arguments.jobs.unwrap_or_else(cores), &bars, &log);
     drop(bars);
     let table = table.map_err(|error| match error {

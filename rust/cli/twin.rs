@@ -20,8 +20,8 @@ The command needs a program that is built with ns-3 (cargo build --release --fea
 ///
 /// Compares the completion time of every flow, the bytes of every link, and all counts: packets
 /// sent, lost, trimmed and marked, queue pairs. The worlds agree if no completion time differs by
-/// more than 0.1 % and everything else is equal; the exit status is 1 if they do not agree, or if
-/// a run did not complete.
+/// more than 0.1 %, everything else is equal, and both runs ended alike: completed, or at the time
+/// limit. The exit status is 1 if they do not agree.
 #[derive(Debug, Args)]
 #[command(after_long_help = format!("{EXAMPLES}\n{SCENARIO_HELP}"))]
 pub(super) struct Arguments {

@@ -6,6 +6,7 @@
 
 use super::schedule::{OnArrival, ScheduleBuilder, Send};
 use super::{Collective, CollectiveKind, CostModel, Plan, ranks_and_bytes};
+use crate::workload::ChainShape;
 
 /// Name, source and cost of the algorithm.
 pub(super) const ALL_TO_ALL: Collective = Collective {
@@ -14,7 +15,7 @@ pub(super) const ALL_TO_ALL: Collective = Collective {
     summary: "every rank sends every other its share, right neighbour first, all at once",
     source: "MPI standard 4.1 (2023), section 6.8; Thakur et al. (2005)",
     cost,
-    chain: None,
+    chain: Some(ChainShape::Exchange),
     steps,
 };
 
@@ -27,7 +28,8 @@ fn cost(plan: &Plan) -> CostModel {
 }
 
 /// Adds the messages, rank by rank: each rank sends to its right neighbour, then to the next rank,
-/// and so on, so that the n-th sends of all ranks go to different ranks. All start at 0.
+/// and so on, so that the n-th sends of all ranks go to different ranks. All start at 0, unless
+/// [`Plan::outstanding`] is set.
 ///
 /// A rank's bytes are divided into one block per rank. It keeps its own block; the first blocks
 /// are one byte longer where the bytes do not divide evenly. An empty block is not sent.
@@ -40,7 +42,7 @@ fn steps(schedule: &mut ScheduleBuilder<'_>) {
             let to = (rank + ahead) % ranks;
             let send = Send { step: 0, from: rank, to, on_arrival: OnArrival::Keep };
             let block = rank * ranks + to;
-            schedule.send(&send, &[block..block + 1]);
+            schedule.send_in_turn(&send, &[block..block + 1]);
         }
     }
 }

@@ -2,11 +2,12 @@
 
 use super::{Collective, CollectiveError, Plan};
 use crate::units::Bytes;
-use crate::workload::{Blocks, Chains, StepAfter};
+use crate::workload::{Blocks, ChainShape, Chains, StepAfter};
 
 impl Collective {
     /// The chains of the collective; `None` if its messages are not chains, or if a block is empty
-    /// and not sent, so that chains have gaps.
+    /// and not sent, so that chains have gaps. Those of an all-to-all are chains if a rank has no
+    /// more than [`Plan::outstanding`] messages outstanding, without chunks.
     ///
     /// # Errors
     /// As [`Self::build`].
@@ -18,6 +19,18 @@ impl Collective {
         let Some(shape) = self.chain else { return Ok(None) };
         plan.check()?;
         plan.check_cost(&(self.cost)(plan))?;
+        let outstanding = match (shape, plan.outstanding) {
+            (ChainShape::Exchange, Some(most)) if plan.chunks == 1 => {
+                most.clamp(1, plan.ranks.len() as u32 - 1)
+            }
+            (ChainShape::Exchange, _) => return Ok(None),
+            (ChainShape::Ring(_) | ChainShape::Line, _) => 1,
+        };
+        // In an exchange it is the completion of a message that its sender waits for.
+        let step_after = match shape {
+            ChainShape::Exchange => StepAfter::Acknowledgement,
+            ChainShape::Ring(_) | ChainShape::Line => step_after,
+        };
         let count = shape.blocks(plan.ranks.len());
         let segments: Vec<(u32, Blocks)> = plan
             .segments()
@@ -26,7 +39,7 @@ impl Collective {
             .collect();
         let has_gaps = segments.iter().any(|(_, blocks)| blocks.bytes(&(count - 1..count)) == 0);
         let (ranks, gap) = (plan.ranks.clone(), plan.gap);
-        Ok((!has_gaps).then_some(Chains { shape, ranks, segments, gap, step_after }))
+        Ok((!has_gaps).then_some(Chains { shape, ranks, segments, gap, step_after, outstanding }))
     }
 }
 
@@ -39,7 +52,7 @@ mod tests {
 
     fn plan(ranks: u32, bytes: u64, channels: u32, chunks: u32) -> Plan {
         let ranks = (0..ranks).map(|rank| HostId(3 * rank + 1)).collect();
-        Plan { channels, chunks, ..Plan::new(ranks, Bytes::new(bytes)) }
+        Plan { channels, chunks, outstanding: Some(3), ..Plan::new(ranks, Bytes::new(bytes)) }
     }
 
     fn chains(name: &str, plan: &Plan) -> Option<Chains> {
@@ -65,9 +78,11 @@ mod tests {
     fn the_messages_are_those_of_the_schedule_in_its_order() {
         let plans = [(2, 64, 1, 1), (3, 1_000, 2, 1), (5, 77, 1, 3), (8, 4_096, 3, 2)];
         for collective in ALL.iter().filter(|it| it.chain.is_some()) {
-            for plan in
-                plans.map(|(ranks, bytes, channels, chunks)| plan(ranks, bytes, channels, chunks))
-            {
+            let plan = |(ranks, bytes, channels, chunks)| match collective.limits_outstanding() {
+                true => plan(ranks, bytes, channels, 1),
+                false => plan(ranks, bytes, channels, chunks),
+            };
+            for plan in plans.map(plan) {
                 let chains = chains(collective.name, &plan).unwrap();
                 let workload = collective.build(&plan).unwrap();
                 let generated: Vec<Vec<Message>> = chains
@@ -82,7 +97,9 @@ mod tests {
                 let longest = workload.messages.iter().map(|message| message.bytes).max();
                 assert_eq!(Some(chains.longest()), longest);
                 let mut load = chains.load();
-                let pair = |it: &Message| (it.src, it.dst, it.stream);
+                // The load of an exchange has the right senders alone.
+                let dst = |it: &Message| (!collective.limits_outstanding()).then_some(it.dst);
+                let pair = |it: &Message| (it.src, dst(it), it.stream);
                 for message in &workload.messages {
                     let of_pair = load.iter_mut().find(|it| pair(it) == pair(message)).unwrap();
                     of_pair.bytes = Bytes::new(of_pair.bytes.get() - message.bytes.get());
@@ -96,13 +113,29 @@ mod tests {
     fn rings_and_pipelines_are_chains_unless_a_block_is_empty() {
         let names: Vec<&str> =
             ALL.iter().filter(|it| it.chain.is_some()).map(|it| it.name).collect();
-        let expected = ["ring-all-reduce", "ring-all-gather", "ring-reduce-scatter", "pipeline"];
+        let expected =
+            ["all-to-all", "ring-all-reduce", "ring-all-gather", "ring-reduce-scatter", "pipeline"];
         assert_eq!(names, expected);
         assert_eq!(chains("ring-all-reduce", &plan(8, 7, 1, 1)), None);
         assert!(chains("ring-all-reduce", &plan(8, 8, 1, 1)).is_some());
         // Of three chunks of a pipeline with two bytes one is empty, and no chain.
         assert_eq!(chains("pipeline", &plan(8, 2, 1, 3)).unwrap().messages(), 2 * 7);
-        assert_eq!(chains("all-to-all", &plan(8, 64, 1, 1)), None);
+        // An all-to-all with chunks uses its queue pairs more than once.
+        assert_eq!(chains("all-to-all", &plan(8, 64, 1, 2)), None);
+        assert_eq!(chains("all-to-all", &Plan { outstanding: None, ..plan(8, 64, 1, 1) }), None);
+    }
+
+    #[test]
+    fn an_exchange_has_as_many_chains_at_each_rank_as_messages_may_be_outstanding() {
+        for (outstanding, heads) in [(1, 8), (3, 24), (7, 56), (100, 56)] {
+            let plan = Plan { outstanding: Some(outstanding), ..plan(8, 65, 1, 1) };
+            let chains = chains("all-to-all", &plan).unwrap();
+            assert_eq!((chains.live(), chains.messages()), (heads, 56));
+            // Rank 1 alone: seven messages, each but the first ones after another.
+            let sent = chains.sent_by(&|host| host == HostId(4)).unwrap();
+            let waiting = sent.waits_for.iter().filter(|&&count| count > 0).count();
+            assert_eq!((sent.messages.len(), waiting), (7, 7 - (heads as usize / 8)));
+        }
     }
 
     #[test]

@@ -154,12 +154,18 @@ pub struct Plan {
     pub group: u32,
     /// Computing time of a rank between a delivery and a send that depends on it.
     pub gap: Span,
+    /// The most messages that a rank has outstanding in a segment of an all-to-all: from there on
+    /// each of its messages starts when the one that many before it has completed. `None` starts
+    /// all at once. NCCL's sends take turns on few channels \[inferred\].
+    pub outstanding: Option<u32>,
 }
 
 impl Plan {
-    /// A plan of `ranks` with `bytes` each: one channel, one chunk, groups of 8, no compute gap.
+    /// A plan of `ranks` with `bytes` each: one channel, one chunk, groups of 8, no compute gap,
+    /// any number of messages outstanding.
     pub fn new(ranks: Vec<HostId>, bytes: Bytes) -> Self {
-        Self { ranks, bytes, channels: 1, chunks: 1, group: 8, gap: Span::ZERO }
+        let (group, gap) = (8, Span::ZERO);
+        Self { ranks, bytes, channels: 1, chunks: 1, group, gap, outstanding: None }
     }
 
     /// Refuses plans that are invalid for every algorithm.
@@ -171,7 +177,12 @@ impl Plan {
         if self.bytes == Bytes::ZERO {
             return Err(CollectiveError::NoBytes);
         }
-        for (what, count) in [("channels", self.channels), ("chunks", self.chunks)] {
+        let counts = [
+            ("channels", self.channels),
+            ("chunks", self.chunks),
+            ("outstanding messages", self.outstanding.unwrap_or(1)),
+        ];
+        for (what, count) in counts {
             if count == 0 {
                 return Err(CollectiveError::ZeroCount { what });
             }
@@ -232,6 +243,11 @@ impl Collective {
     /// Whether the algorithm divides its ranks into groups of [`Plan::group`].
     pub fn is_hierarchical(&self) -> bool {
         self.name.starts_with("hierarchical")
+    }
+
+    /// Whether the number of a rank's outstanding messages can be limited: [`Plan::outstanding`].
+    pub fn limits_outstanding(&self) -> bool {
+        self.chain == Some(ChainShape::Exchange)
     }
 
     /// How many messages the collective has, if no block is empty.

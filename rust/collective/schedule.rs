@@ -7,7 +7,7 @@
 
 mod deliveries;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, VecDeque};
 use std::ops::Range;
 
 use deliveries::Deliveries;
@@ -73,6 +73,8 @@ pub(super) struct ScheduleBuilder<'a> {
     previous: SharedDependencies,
     /// The last message of each rank, for sends that follow each other.
     last_sent: BTreeMap<usize, MessageId>,
+    /// The last messages of each rank in this segment, where their number is limited.
+    outstanding: BTreeMap<usize, VecDeque<MessageId>>,
     /// The contents of each message, for the test that executes the collective.
     #[cfg(test)]
     pub record: Vec<machine::SentBlocks>,
@@ -99,6 +101,7 @@ impl<'a> ScheduleBuilder<'a> {
             current: Vec::new(),
             previous: SharedDependencies::default(),
             last_sent: BTreeMap::new(),
+            outstanding: BTreeMap::new(),
             #[cfg(test)]
             record: Vec::new(),
         }
@@ -110,6 +113,7 @@ impl<'a> ScheduleBuilder<'a> {
         self.blocks = Blocks::equal(segment.bytes, 1);
         self.delivered_by.clear();
         self.last_sent.clear();
+        self.outstanding.clear();
     }
 
     pub(super) fn ranks(&self) -> usize {
@@ -171,6 +175,24 @@ impl<'a> ScheduleBuilder<'a> {
             let last = self.last_sent.insert(send.from, id);
             let pair = |last| (ScheduleTask::Message(last), ScheduleTask::Message(id));
             self.dependencies.extend(last.map(pair));
+        }
+    }
+
+    /// Adds a message that also depends on the completion of the rank's message of this segment
+    /// that is [`Plan::outstanding`] before it.
+    pub(super) fn send_in_turn(&mut self, send: &Send, blocks: &[Range<usize>]) {
+        let before = self.messages.len();
+        self.send(send, blocks);
+        let Some(most) = self.plan.outstanding.filter(|_| self.messages.len() > before) else {
+            return;
+        };
+        let id = MessageId(u32::try_from(before).expect("2^28 messages at most"));
+        let outstanding = self.outstanding.entry(send.from).or_default();
+        outstanding.push_back(id);
+        if outstanding.len() > most as usize
+            && let Some(first) = outstanding.pop_front()
+        {
+            self.dependencies.push((ScheduleTask::Message(first), ScheduleTask::Message(id)));
         }
     }
 

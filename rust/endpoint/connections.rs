@@ -31,10 +31,18 @@ pub(super) struct Connection {
     /// The index of the pool that it returns to when it is idle; [`NO_POOL`] if it has a fixed
     /// slot.
     pool: u32,
+    /// The connection of its pair of hosts and stream that was made before it; [`NONE`] if it is
+    /// the first.
+    before: u32,
+    /// Whether it is discarded, and its id free.
+    is_free: bool,
 }
 
 /// Beyond the end of every list of pools.
 const NO_POOL: u32 = u32::MAX;
+
+/// Beyond the end of every list of connections.
+const NONE: u32 = u32::MAX;
 
 impl Connection {
     fn new(key: &ConnectionKey, qp: QpId, pair: u32) -> Self {
@@ -50,6 +58,8 @@ impl Connection {
             pair,
             is_arriving: false,
             pool: NO_POOL,
+            before: NONE,
+            is_free: false,
         }
     }
 
@@ -135,6 +145,8 @@ struct Stream {
     /// The index of the pool of those that flows take when they are idle; [`NO_POOL`] if there are
     /// none.
     pool: u32,
+    /// The one that was made last; [`NONE`] if there are none.
+    last: u32,
 }
 
 /// The idle connections of a pool, by slot: slot and id.
@@ -149,12 +161,48 @@ pub(super) struct Connections {
     streams: HashMap<StreamKey, Stream>,
     pools: Vec<Pool>,
     in_use: InUse,
+    /// Ids of connections that are discarded.
+    free: Vec<u32>,
+    /// Pools of streams that are discarded.
+    free_pools: Vec<u32>,
 }
 
 impl Connections {
     /// The id of the connection with that key, if it has been made.
     pub(super) fn find(&self, key: &ConnectionKey) -> Option<u32> {
         self.by_key.get(key).copied()
+    }
+
+    /// Those that are not discarded.
+    pub(super) fn iter(&self) -> impl Iterator<Item = &Connection> {
+        self.list.iter().filter(|connection| !connection.is_free)
+    }
+
+    /// The connections of a pair of hosts and stream, the one that was made last first.
+    pub(super) fn of_stream(&self, key: StreamKey) -> impl Iterator<Item = &Connection> {
+        let at = |id: u32| self.list.get(id as usize);
+        let last = self.streams.get(&key).and_then(|stream| at(stream.last));
+        std::iter::successors(last, move |connection| at(connection.before))
+    }
+
+    /// Discards the connections of a pair of hosts and stream, which are idle. A later one would be
+    /// counted as the first.
+    pub(super) fn discard_stream(&mut self, key: StreamKey) {
+        let Some(stream) = self.streams.remove(&key) else { return };
+        let mut id = stream.last;
+        while let Some(connection) = self.list.get_mut(id as usize) {
+            connection.is_free = true;
+            connection.flows = VecDeque::new();
+            let (own, pair) = (connection.key(), connection.pair);
+            self.by_key.remove(&own);
+            self.in_use.discard(key.src, key.dst, pair);
+            self.free.push(id);
+            id = connection.before;
+        }
+        if let Some(pool) = self.pools.get_mut(stream.pool as usize) {
+            pool.clear();
+            self.free_pools.push(stream.pool);
+        }
     }
 
     /// All of them, by id.
@@ -186,8 +234,10 @@ impl Connections {
     pub(super) fn add_to_pool(&mut self, key: StreamKey, id: u32) {
         let stream = self.streams.get_mut(&key).expect("the connection is one of the stream");
         if stream.pool == NO_POOL {
-            stream.pool = u32::try_from(self.pools.len()).expect("fewer pools than queue pairs");
-            self.pools.push(Pool::default());
+            stream.pool = self.free_pools.pop().unwrap_or_else(|| {
+                self.pools.push(Pool::default());
+                u32::try_from(self.pools.len() - 1).expect("fewer pools than queue pairs")
+            });
         }
         self.list[id as usize].pool = stream.pool;
     }
@@ -226,12 +276,13 @@ impl Connections {
 
     /// The id that the next connection gets.
     pub(super) fn next_id(&self) -> u32 {
-        u32::try_from(self.list.len()).expect("fewer than 2^32 queue pairs")
+        let free = self.free.last().copied();
+        free.unwrap_or_else(|| u32::try_from(self.list.len()).expect("fewer than 2^32 queue pairs"))
     }
 
     /// Counts a queue pair for its pair of hosts and stream; how many they have now.
     pub(super) fn count_in_stream(&mut self, key: &ConnectionKey) -> u32 {
-        let none = Stream { count: 0, pool: NO_POOL };
+        let none = Stream { count: 0, pool: NO_POOL, last: NONE };
         let stream = self.streams.entry(key.stream_key()).or_insert(none);
         stream.count += 1;
         stream.count
@@ -254,7 +305,13 @@ impl Connections {
     pub(super) fn add(&mut self, key: &ConnectionKey, qp: QpId) -> u32 {
         let id = self.next_id();
         let pair = self.in_use.pair(key.src, key.dst);
-        self.list.push(Connection::new(key, qp, pair));
+        let stream = self.streams.get_mut(&key.stream_key()).expect("it was counted");
+        let before = std::mem::replace(&mut stream.last, id);
+        let connection = Connection { before, ..Connection::new(key, qp, pair) };
+        match self.free.pop() {
+            Some(_) => self.list[id as usize] = connection,
+            None => self.list.push(connection),
+        }
         id
     }
 }

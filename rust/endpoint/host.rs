@@ -26,7 +26,7 @@ pub struct Host {
     /// Its NIC, which the world hands packets to and takes packets from.
     pub nic: Nic,
     pub(super) splitters: Splitters,
-    /// The port by which it sends.
+    /// The port by which it sends; with several planes, that in the first.
     pub port: PortId,
     /// Messages that start by the clock and delays that end by it, earliest first.
     pub(super) starts: VecDeque<Start>,
@@ -34,6 +34,8 @@ pub struct Host {
     pub(super) lanes: Lanes,
     /// When the world has scheduled to wake the host; `NEVER` if it has not. Kept by the world.
     pub wake: Time,
+    /// When something is to happen in the scale-up domain that this host wakes for.
+    pub(super) domain_wake: Time,
     /// The shortest retransmission timer of its NIC.
     timeout: Span,
 }
@@ -48,17 +50,20 @@ fn shortest_timeout(policies: &Policies, nic: &NicConfig) -> Span {
 impl Host {
     pub(super) fn new(id: HostId, site: &Site, policies: &Policies, nic: Arc<NicConfig>) -> Self {
         let port = site.topology.host_port(id);
-        let facts =
-            PortFacts { line_rate: site.topology.link(port.link()).rate, base_rtt: site.base_rtt };
+        let facts = PortFacts { line_rate: site.topology.host_rate(id), base_rtt: site.base_rtt };
         let context = SplitterContext { host: id, seed: site.seed, payload: nic.payload };
+        let timeout = shortest_timeout(policies, &nic);
+        let mut nic = Nic::new(id, facts, nic);
+        nic.set_planes(site.topology.planes().count(), site.scheme.answers);
         Self {
-            timeout: shortest_timeout(policies, &nic),
-            nic: Nic::new(id, facts, nic),
+            timeout,
+            nic,
             splitters: Splitters::new(policies, &context),
             port,
             starts: VecDeque::new(),
             lanes: Lanes::default(),
             wake: Time::NEVER,
+            domain_wake: Time::NEVER,
         }
     }
 
@@ -81,9 +86,9 @@ impl Host {
     ///
     /// A timer shorter than the time that a packet takes can expire before the host is looked at
     /// again. It then expires late, at `now`; it is not lost.
-    #[inline]
+    #[inline(always)]
     pub fn next_wake(&self, now: Time, free: Time) -> Option<Time> {
-        let mut wake = self.nic.next_timer().unwrap_or(Time::NEVER);
+        let mut wake = self.nic.next_timer().unwrap_or(Time::NEVER).min(self.domain_wake);
         if let Some(start) = self.nic.next_paced()
             && start > free
         {

@@ -15,8 +15,12 @@ pub(super) struct InUse {
     by_host: Vec<u32>,
     /// By index of the pair.
     by_pair: Vec<u32>,
+    /// By index of the pair: how many queue pairs it has.
+    made: Vec<u32>,
     /// The index of each pair of hosts that has a queue pair.
     pairs: HashMap<(HostId, HostId), u32>,
+    /// Indices of pairs without one.
+    free: Vec<u32>,
     per_nic_max: u32,
     per_peer_max: u32,
 }
@@ -27,12 +31,26 @@ impl InUse {
         if self.by_host.len() <= src.index() {
             self.by_host.resize(src.index() + 1, 0);
         }
-        let next = u32::try_from(self.by_pair.len()).expect("fewer pairs than queue pairs");
-        let pair = *self.pairs.entry((src, dst)).or_insert(next);
-        if pair == next {
-            self.by_pair.push(0);
-        }
+        let (by_pair, made, free) = (&mut self.by_pair, &mut self.made, &mut self.free);
+        let pair = *self.pairs.entry((src, dst)).or_insert_with(|| {
+            free.pop().unwrap_or_else(|| {
+                by_pair.push(0);
+                made.push(0);
+                u32::try_from(made.len() - 1).expect("fewer pairs than queue pairs")
+            })
+        });
+        self.made[pair as usize] += 1;
         pair
+    }
+
+    /// A queue pair of that pair of hosts is discarded, which is idle.
+    pub(super) fn discard(&mut self, src: HostId, dst: HostId, pair: u32) {
+        let made = &mut self.made[pair as usize];
+        *made -= 1;
+        if *made == 0 {
+            self.pairs.remove(&(src, dst));
+            self.free.push(pair);
+        }
     }
 
     /// A queue pair of that sender and pair comes into use.
@@ -94,5 +112,17 @@ mod tests {
         }
         assert!(in_use.by_host.iter().chain(&in_use.by_pair).all(|&count| count == 0));
         assert_eq!((in_use.per_nic_max(), in_use.per_peer_max()), (3, 3));
+    }
+
+    #[test]
+    fn a_pair_without_queue_pairs_gives_its_index_to_another() {
+        let [a, b, c] = [0, 1, 2].map(HostId);
+        let mut in_use = InUse::default();
+        let pairs = [(a, b), (a, b), (b, c)].map(|(src, dst)| in_use.pair(src, dst));
+        assert_eq!(pairs, [0, 0, 1]);
+        in_use.discard(a, b, 0);
+        assert_eq!(in_use.pair(c, a), 2);
+        in_use.discard(a, b, 0);
+        assert_eq!((in_use.pair(c, b), in_use.pair(a, b)), (0, 3));
     }
 }

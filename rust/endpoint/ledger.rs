@@ -211,6 +211,22 @@ impl Ledger {
         id
     }
 
+    /// Opens the record of a message that no queue pair carries; its id.
+    pub(super) fn add_flow_inside(&mut self, now: Time, id: MessageId, whole: &Message) -> u32 {
+        self.progress_mut(id).pieces = 1;
+        self.open_record(FlowRecord {
+            message: id,
+            piece: 0,
+            src: whole.src,
+            dst: whole.dst,
+            bytes: whole.bytes,
+            start: now,
+            delivered: Time::NEVER,
+            completed: Time::NEVER,
+            source_port: 0,
+        })
+    }
+
     fn open_flow(&mut self, now: Time, flow: &Flow, connection: u32) -> u32 {
         self.progress_mut(flow.message).pieces = flow.pieces;
         let key = self.connections.as_slice()[connection as usize].key();
@@ -225,14 +241,23 @@ impl Ledger {
             completed: Time::NEVER,
             source_port: key.source_port(),
         };
+        self.connections.count_flow(connection);
+        self.open_record(record)
+    }
+
+    fn open_record(&mut self, record: FlowRecord) -> u32 {
         let free = self.discards.as_mut().and_then(|discards| discards.free.pop());
         let id = free.unwrap_or_else(|| {
             self.flows.push(record);
             u32::try_from(self.flows.len() - 1).expect("fewer than 2^32 flows")
         });
         self.flows[id as usize] = record;
-        self.connections.count_flow(connection);
         id
+    }
+
+    /// The message that a flow is of.
+    pub(super) fn message_of(&self, flow: u32) -> MessageId {
+        self.flows[flow as usize].message
     }
 
     pub(super) fn start(&mut self, now: Time, message: MessageId) {
@@ -243,15 +268,25 @@ impl Ledger {
     /// been.
     pub(super) fn deliver(&mut self, now: Time, connection: u32, index: u32) -> Option<MessageId> {
         let connection = self.connections.get_mut(connection);
-        let flow = connection.take(index) as usize;
-        let (id, delivered) = if connection.is_arriving() {
-            let Arriving { message, delivered, .. } = &mut self.arriving[flow];
-            (*message, delivered)
-        } else {
-            let FlowRecord { message, delivered, .. } = &mut self.flows[flow];
-            (*message, delivered)
-        };
+        let flow = connection.take(index);
+        if !connection.is_arriving() {
+            return self.deliver_flow(now, flow);
+        }
+        let Arriving { message, delivered, .. } = &mut self.arriving[flow as usize];
         *delivered = now;
+        let message = *message;
+        self.deliver_piece(message)
+    }
+
+    /// A flow has been delivered; the message if all of it has been.
+    pub(super) fn deliver_flow(&mut self, now: Time, flow: u32) -> Option<MessageId> {
+        let FlowRecord { message, delivered, .. } = &mut self.flows[flow as usize];
+        *delivered = now;
+        let message = *message;
+        self.deliver_piece(message)
+    }
+
+    fn deliver_piece(&mut self, id: MessageId) -> Option<MessageId> {
         let message = self.progress_mut(id);
         message.delivered += 1;
         if !message.is_delivered() {

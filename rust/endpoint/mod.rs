@@ -22,6 +22,7 @@
 
 mod base_rtt;
 mod connections;
+mod discarding;
 mod division;
 mod handed;
 mod host;
@@ -33,6 +34,7 @@ mod path_weights;
 mod policies;
 mod queue_pairs;
 mod record;
+mod scale_up;
 mod sending;
 mod spans;
 mod splitters;
@@ -49,15 +51,18 @@ pub use host::Host;
 pub use ledger::{Discarded, Ledger};
 pub use policies::{JobPolicy, Policies, Policy};
 pub use record::{FlowRecord, QpCounts};
+pub use scale_up::{PortBytes, ScaleUpUse};
 pub use sending::label_of;
 pub use spans::Spans;
 
 use connections::Connection;
+use discarding::QueuePairs;
 use division::{Division, is_provisional};
 use handed::Handed;
 use host::Start;
 use path_weights::PathWeights;
 use queue_pairs::OwnQps;
+use scale_up::Domains;
 use tasks::Ended;
 
 use crate::balance::Scheme;
@@ -148,6 +153,10 @@ pub struct Endpoints {
     first_reported: Option<MessageId>,
     /// Flows for the world; `None` if NICs send them as packets.
     handed: Option<Handed>,
+    /// The scale-up networks of servers; `None` without any.
+    domains: Option<Box<Domains>>,
+    /// What becomes of the queue pairs of a message that has completed.
+    queue_pairs: QueuePairs,
     /// What a part of a divided run has beside; `None` if the run is not divided.
     division: Option<Box<Division>>,
 }
@@ -176,7 +185,9 @@ impl Endpoints {
             message_events: VecDeque::new(),
             first_reported: None,
             handed: None,
+            queue_pairs: QueuePairs::Kept,
             division: None,
+            domains: Domains::of(&site.topology),
             policies,
             site,
         }
@@ -240,6 +251,9 @@ impl Endpoints {
         let host = &mut self.hosts[id.index()];
         host.nic.handle_timeout(now);
         host.splitters.handle_timeout(now);
+        if host.domain_wake <= now {
+            self.handle_domain(now, id);
+        }
         self.start_due(now, id);
     }
 
@@ -253,6 +267,11 @@ impl Endpoints {
         while let Some(flow) = self.hosts[id.index()].splitters.poll_flow(now) {
             self.put(now, id, &flow);
         }
+    }
+
+    /// The NIC of a host detects that its port in `plane` is dead, or works again.
+    pub fn handle_plane(&mut self, now: Time, id: HostId, plane: u32, is_up: bool) {
+        self.hosts[id.index()].nic.handle_plane(now, plane, is_up);
     }
 
     /// A host whose next wake-up may be earlier than it was, though nothing went into it.
@@ -378,25 +397,24 @@ impl Endpoints {
     fn handle_delivered(&mut self, now: Time, id: HostId, connection: u32, index: u32) {
         if let Some(message) = self.ledger.deliver(now, connection, index) {
             self.report(now, message, MessageEventKind::Delivered);
-            self.release(now, Ended { host: id, task: message.into() });
+            self.release(now, id, Ended { host: id, task: message.into() });
         }
     }
 
     /// A flow of a connection has completed at its sender `id`.
     fn handle_completed(&mut self, now: Time, id: HostId, connection: u32, flow: u32) {
-        let stream = self.ledger.connections.as_slice()[connection as usize].key().stream;
-        let policy = self.policies.index_of(stream);
+        let stream = self.ledger.connections.as_slice()[connection as usize].key().stream_key();
+        let policy = self.policies.index_of(stream.stream);
         self.hosts[id.index()].splitters.of(policy).handle_completed_flow(now);
         self.ledger.connections.complete_flow(connection);
-        if let Some(message) = self.ledger.complete(now, flow) {
-            self.report(now, message, MessageEventKind::Completed);
-            self.release(now, Ended { host: id, task: message.into() });
-        }
+        self.finish_flow(now, id, flow, stream);
     }
 
-    /// Payload bytes that NICs accepted, each once.
+    /// Payload bytes that NICs accepted, each once, and those of messages inside servers.
     pub fn accepted_bytes(&self) -> u64 {
-        self.hosts.iter().map(|host| host.nic.counters().payload_received).sum()
+        let inside = self.domains.as_ref().map_or(0, |domains| domains.delivered_bytes());
+        let accepted = self.hosts.iter().map(|host| host.nic.counters().payload_received);
+        accepted.sum::<u64>() + inside
     }
 
     /// The sender of the connection of that index, in the order in which they were made, and how

@@ -22,7 +22,8 @@ pub struct FlowRecord {
     pub delivered: Time,
     /// When its sender had the last acknowledgement; `Time::NEVER` if that did not happen.
     pub completed: Time,
-    /// UDP source port of its queue pair (49152 and up, by pair and piece).
+    /// UDP source port of its queue pair (49152 and up, by pair and piece); 0 of a message that
+    /// the scale-up network of a server carried.
     pub source_port: u16,
 }
 

@@ -25,11 +25,18 @@ pub(super) struct Put {
 }
 
 impl Endpoints {
-    /// Hands the message that a task is to its sender's splitter.
-    pub(super) fn start(&mut self, now: Time, task: TaskId) {
+    /// Hands the message that a task is to the splitter of `host`: its sender, or the GPU that
+    /// relays it.
+    pub(super) fn start(&mut self, now: Time, host: HostId, task: TaskId) {
         let id = MessageId(task.0);
-        let message = *self.message(id);
-        self.ledger.start(now, id);
+        let mut message = *self.message(id);
+        if message.src == host {
+            self.ledger.start(now, id);
+        }
+        if self.start_inside(now, host, id) {
+            return;
+        }
+        message.src = host;
         let policy = self.policies.index_of(message.stream);
         if weighs_paths(&self.policies.of(message.stream).scheme) {
             self.tell_splitter(now, &message, policy);
@@ -88,13 +95,14 @@ impl Endpoints {
     fn network_parameters(&self, host: HostId) -> NetworkParameters {
         let site = &self.site;
         let (nic, base_rtt) = (&site.nic, site.base_rtt);
-        let rate = site.topology.link(site.topology.host_port(host).link()).rate;
+        let rate = site.topology.host_rate(host);
         let packet = rate.time_for(nic.payload + nic.header).as_ps().max(1);
         NetworkParameters {
             base_rtt,
             bdp_packets: u32::try_from(base_rtt.as_ps().div_ceil(packet)).unwrap_or(u32::MAX),
             retransmit_timeout: nic.retransmit_timeout,
             trimming: site.trimming,
+            planes: site.topology.planes().count(),
         }
     }
 
@@ -176,7 +184,7 @@ impl Endpoints {
         self.paths.clear();
         let weighs = |policy: &Policy| weighs_paths(&policy.scheme);
         if self.policies.all().iter().any(weighs) {
-            let of_messages = self.ledger.connections.as_slice().iter();
+            let of_messages = self.ledger.connections.iter();
             let of_messages = of_messages.filter(|pair| !pair.is_arriving());
             let of_messages =
                 of_messages.filter(|pair| weighs(self.policies.of(pair.key().stream)));

@@ -53,16 +53,16 @@ impl Endpoints {
             }
             self.hosts[host.index()].starts.pop_front();
             if self.site.workload.delay(task).is_some() {
-                self.release(now, Ended { host, task });
+                self.release(now, host, Ended { host, task });
             } else {
-                self.start(now, task);
+                self.start(now, host, task);
             }
         }
     }
 
-    /// Releases what waits for a task that has ended at the host that is being handled.
-    pub(super) fn release(&mut self, now: Time, ended: Ended) {
-        let handled = ended.host;
+    /// Releases what waits for a task that has ended, while `handled` is the host that an event is
+    /// for: that of the task, unless the task is a message inside a server.
+    pub(super) fn release(&mut self, now: Time, handled: HostId, ended: Ended) {
         self.release_dependents(now, handled, ended);
         // Delays of no length end at once, one after the other and not one within the other.
         while let Some(ended) = self.ended.pop_front() {
@@ -112,7 +112,7 @@ impl Endpoints {
         if start.at <= now && host == handled {
             match self.site.workload.delay(start.task) {
                 Some(_) => self.ended.push_back(Ended { host, task: start.task }),
-                None => self.start(now, start.task),
+                None => self.start(now, host, start.task),
             }
             return;
         }

@@ -1,10 +1,10 @@
 //! Events, and their order.
 //!
 //! Events at the same time have a designed order: failures and routing first, then probes, then
-//! starts, then arrivals by the port they come from, then hosts by their id. The order does not
-//! depend on the order in which events were scheduled. No event is cancelled: an event that is
-//! early has no effect. Each port has at most one event of a kind at a time, so the order is total
-//! where it matters.
+//! ends of pauses and starts by the port, then arrivals by the port they come from, then hosts by
+//! their id. The order does not depend on the order in which events were scheduled. No event is
+//! cancelled: an event that is early has no effect. Each port has at most one event of a kind at a
+//! time, so the order is total where it matters.
 //!
 //! In the calendar an event is one word ([`Word`]), and words are compared as numbers: from the top
 //! the time within its bucket, the kind, the id, and the slot of the packet that arrives. The parts
@@ -23,8 +23,12 @@ pub(super) enum Event {
     Control(u32),
     /// A measurement of the queues: a probe of the setup, by its index.
     Probe(u32),
-    /// The wire of this port is free for the next packet in its queues (with PFC only).
+    /// The pause of this port expires, unless a later frame has put that off.
+    PauseEnd(PortId),
+    /// The wire of this port is free for the next packet in its queues (with PFC or CBFC only).
     Start(PortId),
+    /// The credit of packets lost on the wire of this port is given back (with CBFC only).
+    Correction(PortId),
     /// A packet arrives at the end of the wire of this port.
     Arrival(PortId, SlotId),
     /// A packet arrives at the end of the wire of this port, which is in another part of a divided
@@ -48,8 +52,12 @@ pub(super) const TIME_BITS: u32 = u64::BITS - KIND_BITS - ID_BITS - SLOT_BITS;
 
 /// The slot of an event without a packet.
 const NO_SLOT: u64 = (1 << SLOT_BITS) - 1;
-/// The slot of an event without a packet, of a packet that has crossed into another part.
+/// The slot of an event without a packet: of one that has crossed into another part, or of a
+/// correction of credit.
 const CROSSED: u64 = NO_SLOT - 1;
+/// The slot of the end of a pause, which shares its kind with starts and precedes them; the least
+/// that is no packet's.
+const PAUSE_END: u64 = CROSSED - 1;
 /// Set in the ids of probes, which share their kind with failures.
 const PROBE: u32 = 1 << (ID_BITS - 1);
 
@@ -63,7 +71,7 @@ const HOST: u64 = 3;
 const MOST_PORTS: u32 = 1 << ID_BITS;
 const _: () = assert!(2 * MAX_LINKS <= MOST_PORTS as u64, "every port has an id in a word");
 /// The greatest number of packets in the fabric; they take 8.6 GB.
-pub(super) const MOST_PACKETS: u32 = CROSSED as u32;
+pub(super) const MOST_PACKETS: u32 = PAUSE_END as u32;
 
 impl Word {
     #[inline(always)]
@@ -76,7 +84,9 @@ impl Word {
         match event {
             Event::Control(index) => Self::new(CONTROL, index, NO_SLOT),
             Event::Probe(index) => Self::new(CONTROL, PROBE | index, NO_SLOT),
+            Event::PauseEnd(port) => Self::new(START, port.0, PAUSE_END),
             Event::Start(port) => Self::new(START, port.0, NO_SLOT),
+            Event::Correction(port) => Self::new(START, port.0, CROSSED),
             Event::Arrival(port, slot) => Self::of_arrival(port, slot),
             Event::Crossing(port) => Self::new(PORT, port.0, CROSSED),
             Event::Free(port) => Self::new(PORT, port.0, NO_SLOT),
@@ -106,7 +116,7 @@ impl Word {
     #[inline(always)]
     pub(super) const fn arrival(self) -> Option<(PortId, SlotId)> {
         let slot = self.0 & NO_SLOT;
-        if slot >= CROSSED { None } else { Some((PortId(self.id()), SlotId(slot as u32))) }
+        if slot >= PAUSE_END { None } else { Some((PortId(self.id()), SlotId(slot as u32))) }
     }
 
     /// Its event, whatever the time.
@@ -119,6 +129,8 @@ impl Word {
             PORT if self.0 & NO_SLOT == CROSSED => Event::Crossing(PortId(id)),
             PORT => Event::Free(PortId(id)),
             HOST => Event::Host(HostId(id)),
+            START if self.0 & NO_SLOT == CROSSED => Event::Correction(PortId(id)),
+            START if self.0 & NO_SLOT == PAUSE_END => Event::PauseEnd(PortId(id)),
             START => Event::Start(PortId(id)),
             _ if id & PROBE != 0 => Event::Probe(id & !PROBE),
             _ => Event::Control(id),
@@ -147,7 +159,9 @@ mod tests {
         for event in [
             Event::Control(3),
             Event::Probe(1),
+            Event::PauseEnd(port),
             Event::Start(port),
+            Event::Correction(port),
             Event::Arrival(port, SlotId(MOST_PACKETS - 1)),
             Event::Crossing(port),
             Event::Free(port),

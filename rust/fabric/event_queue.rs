@@ -34,9 +34,10 @@ pub(super) struct EventQueue {
     spare: Vec<Vec<Word>>,
     /// The number of the bucket whose events are in `current`.
     bucket: u64,
-    /// The events of that bucket, sorted; those before `cursor` have been taken.
+    /// The events of that bucket that are not taken yet, the next one last.
     current: Vec<Word>,
-    cursor: usize,
+    /// What the times of these events have in common.
+    base: u64,
     /// Events before that bucket: time advances to a bucket when it is looked up, and an event may
     /// be scheduled before it.
     early: BinaryHeap<Reverse<Entry>>,
@@ -65,7 +66,7 @@ impl EventQueue {
             spare: Vec::new(),
             bucket: 0,
             current: Vec::new(),
-            cursor: 0,
+            base: 0,
             early: BinaryHeap::new(),
             far: BinaryHeap::new(),
             crossings: Vec::new(),
@@ -98,25 +99,24 @@ impl EventQueue {
 
     #[inline(always)]
     fn push_word(&mut self, time: u64, word: Word) {
-        assert!(time >= self.last, "an event at {time} ps lies in the past");
         let bucket = time >> self.shift;
         // Within one turn of the calendar no two buckets share a place. A bucket that is not ahead
-        // wraps to a large number.
+        // wraps to a large number. One that is ahead is not in the past.
         if bucket.wrapping_sub(self.bucket + 1) >= self.buckets.len() as u64 - 1 {
             return self.push_outside(time, word);
         }
         let place = bucket as usize & (self.buckets.len() - 1);
         let events = &mut self.buckets[place];
         if events.len() == events.capacity() {
-            self.make_room(place);
+            return self.push_growing(place, word.at(time));
         }
-        self.buckets[place].push(word.at(time));
+        events.push(word.at(time));
     }
 
-    /// Gives a bucket more memory: that of one that was emptied, if it has none, since a bucket
-    /// that is empty has none.
+    /// Adds an event to a bucket that is given more memory for it: that of one that was emptied, if
+    /// it has none, since a bucket that is empty has none.
     #[inline(never)]
-    fn make_room(&mut self, place: usize) {
+    fn push_growing(&mut self, place: usize, word: Word) {
         let events = &mut self.buckets[place];
         if events.capacity() == 0 {
             *events = self.spare.pop().unwrap_or_default();
@@ -126,19 +126,21 @@ impl EventQueue {
         if events.len() == events.capacity() {
             events.reserve(16);
         }
+        events.push(word);
     }
 
     /// Adds an event to the current bucket, or one that is not in the calendar.
     #[inline(never)]
     fn push_outside(&mut self, time: u64, word: Word) {
+        assert!(time >= self.last, "an event at {time} ps lies in the past");
         let bucket = time >> self.shift;
         match bucket.cmp(&self.bucket) {
             // What is being taken is sorted, and stays sorted: the insertion moves what is left of
             // one bucket at most.
             Ordering::Equal => {
                 let word = word.at(time);
-                let place = self.current[self.cursor..].partition_point(|&other| other < word);
-                self.current.insert(self.cursor + place, word);
+                let place = self.current.partition_point(|&other| other > word);
+                self.current.insert(place, word);
             }
             Ordering::Less => self.early.push(Reverse(Entry { time, word })),
             Ordering::Greater => self.far.push(Reverse(Entry { time, word })),
@@ -148,37 +150,39 @@ impl EventQueue {
     /// True if the events of the current bucket have been taken, and none precedes the next one.
     #[inline(always)]
     pub(super) fn is_bucket_done(&self) -> bool {
-        self.cursor == self.current.len() && self.early.is_empty()
+        self.current.is_empty() && self.early.is_empty()
     }
 
     /// Takes the earliest event, if it is not later than `by`.
     #[inline(always)]
     pub(super) fn pop(&mut self, by: Time) -> Option<(Time, Word)> {
         if !self.early.is_empty() {
-            return self.pop_early(by);
+            let word = self.pop_early(by)?;
+            return Some((Time::from_ps(self.last), word));
         }
-        if self.cursor == self.current.len() && !self.advance() {
+        if self.current.is_empty() && !self.advance() {
             return None;
         }
-        let word = self.current[self.cursor];
+        let &word = self.current.last()?;
         let time = self.time_of(word);
         if time > by.as_ps() {
             return None;
         }
-        self.cursor += 1;
+        self.current.pop();
         // Time moves here alone, and not where `next_time` looks ahead.
         self.last = time;
         Some((Time::from_ps(time), word))
     }
 
+    /// Takes the earliest event of those before the current bucket; its time is `last` then.
     #[cold]
-    fn pop_early(&mut self, by: Time) -> Option<(Time, Word)> {
+    fn pop_early(&mut self, by: Time) -> Option<Word> {
         if self.early.peek()?.0.time > by.as_ps() {
             return None;
         }
         let Reverse(Entry { time, word }) = self.early.pop()?;
         self.last = time;
-        Some((Time::from_ps(time), word))
+        Some(word)
     }
 
     /// The time and the rank of the earliest event.
@@ -187,7 +191,7 @@ impl EventQueue {
             return Some((Time::from_ps(entry.time), entry.word.rank()));
         }
         let at = self.next_time()?;
-        Some((at, self.current[self.cursor].rank()))
+        Some((at, self.current.last()?.rank()))
     }
 
     /// The time of the earliest event.
@@ -196,17 +200,16 @@ impl EventQueue {
         if let Some(Reverse(entry)) = self.early.peek() {
             return Some(Time::from_ps(entry.time));
         }
-        if self.cursor == self.current.len() && !self.advance() {
+        if self.current.is_empty() && !self.advance() {
             return None;
         }
-        Some(Time::from_ps(self.time_of(self.current[self.cursor])))
+        self.current.last().map(|&word| Time::from_ps(self.time_of(word)))
     }
 
     /// The time of an event in the current bucket.
     #[inline]
     fn time_of(&self, word: Word) -> u64 {
-        // The low bits of the bucket's number are among those of the time in the word.
-        (self.bucket << self.shift) & !((1 << TIME_BITS) - 1) | word.low_time()
+        self.base | word.low_time()
     }
 
     /// The arrivals of the bucket after the current one, as far as it is known, in no order.
@@ -219,14 +222,17 @@ impl EventQueue {
     /// Makes the next bucket that is not empty the current one; false if all are empty.
     #[inline(never)]
     pub(super) fn advance(&mut self) -> bool {
-        self.current.clear();
-        self.cursor = 0;
         let near = self.next_occupied();
         // Only the bucket that comes next is taken from the heap: a far event moves once, and never
         // into a slot.
         let far = self.far.peek().map(|Reverse(entry)| entry.time >> self.shift);
-        let Some(bucket) = [near, far].into_iter().flatten().min() else { return false };
+        let bucket = near.unwrap_or(u64::MAX).min(far.unwrap_or(u64::MAX));
+        if bucket == u64::MAX {
+            return false;
+        }
         self.bucket = bucket;
+        // The low bits of the bucket's number are among those of the time in the word.
+        self.base = (bucket << self.shift) & !((1 << TIME_BITS) - 1);
         if near == Some(bucket) {
             let place = bucket as usize & (self.buckets.len() - 1);
             // The next bucket that gets an event takes over the memory of the old one, which is
@@ -249,16 +255,27 @@ impl EventQueue {
         // Time and rank order every two events that are not the same one, so that an unstable sort
         // always gives the same order.
         self.current.sort_unstable();
+        self.current.reverse();
         true
     }
 
     /// The first bucket after the current one that is not empty.
+    #[inline]
     fn next_occupied(&self) -> Option<u64> {
+        let start = (self.bucket + 1) as usize & (self.buckets.len() - 1);
+        // Mostly it is one of the next few.
+        match self.occupied[start / 64] >> (start % 64) {
+            0 => self.search_occupied(start),
+            bits => Some(self.bucket + 1 + u64::from(bits.trailing_zeros())),
+        }
+    }
+
+    #[inline(never)]
+    fn search_occupied(&self, start: usize) -> Option<u64> {
         if self.near == 0 {
             return None;
         }
         let (buckets, words) = (self.buckets.len(), self.occupied.len());
-        let start = (self.bucket + 1) as usize & (buckets - 1);
         // The word of `start` is read twice: its upper part first, its lower part last.
         for step in 0..=words {
             let word = (start / 64 + step) & (words - 1);

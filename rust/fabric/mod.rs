@@ -40,6 +40,6 @@ pub use world::World;
 pub use crate::endpoint::{Discarded, FlowRecord, QpCounts};
 pub use crate::packet::PauseOrder;
 pub use crate::switching::{
-    Buffer, Direction, Ecn, EcnPoint, FabricConfig, Failure, FailureKind, Headroom, PfcConfig,
-    Rounding, SwitchConfig, TrimConfig,
+    Buffer, CbfcConfig, Direction, Ecn, EcnPoint, FabricConfig, Failure, FailureKind, Headroom,
+    PfcAdmission, PfcConfig, Rounding, SlowPorts, SwitchConfig, TrimConfig, TrimVictim,
 };

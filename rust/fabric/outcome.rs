@@ -1,8 +1,9 @@
 //! The results of a run.
 
 use super::counters::NetworkCounters;
+use super::network::cycle;
 use crate::balance::switch::StateSize;
-use crate::endpoint::{Discarded, Endpoints, FlowRecord, QpCounts};
+use crate::endpoint::{Discarded, Endpoints, FlowRecord, QpCounts, ScaleUpUse};
 use crate::ids::PortId;
 use crate::nic::QpAccount;
 use crate::packet::PauseOrder;
@@ -68,7 +69,7 @@ pub struct Queue {
     pub bytes: Bytes,
 }
 
-/// A PFC frame that took effect at a port.
+/// A PFC frame that took effect at a port, or a pause that expired there.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct PauseRecord {
     /// The time at which it took effect.
@@ -100,6 +101,8 @@ pub struct Outcome {
     pub flows: Vec<FlowRecord>,
     /// Counts of packets and events over the whole run.
     pub counters: Counters,
+    /// What the scale-up networks of servers carried; `None` without any.
+    pub scale_up: Option<ScaleUpUse>,
     /// Queue pairs, counted at the end.
     pub qps: QpCounts,
     /// The account of each NIC's queue pairs, by host; both ends of a connection have one.
@@ -126,6 +129,10 @@ pub struct Outcome {
     pub pauses: Vec<PauseRecord>,
     /// Packets that were ECN marked at each port, by port id; empty if no port marks.
     pub marked_by_port: Vec<u64>,
+    /// Of a run that did not complete, a cycle of paused ports each of which waits for the next, so
+    /// that no packet of theirs ever moves (a PFC deadlock); empty if there is none, and in ns-3,
+    /// where it is not looked for.
+    pub deadlock: Vec<PortId>,
 }
 
 /// The measurements of a world's links and switches; the hosts count the rest.
@@ -142,6 +149,9 @@ pub(crate) struct Measured {
     pub(crate) probes: Vec<QueueProbe>,
     pub(crate) pauses: Vec<PauseRecord>,
     pub(crate) marked_by_port: Vec<u64>,
+    /// Of a run that did not complete, what pauses hold back: the port over which it came, and the
+    /// paused one.
+    pub(crate) held_back: Vec<(PortId, PortId)>,
 }
 
 impl Outcome {
@@ -187,6 +197,7 @@ impl Outcome {
             message_fct: ledger.completions().map(|(start, end)| end.since(start)).collect(),
             cct: done.then(|| last.max(first_start).since(first_start)),
             counters,
+            scale_up: endpoints.scale_up_use().cloned(),
             qps: endpoints.qp_counts(),
             qp_accounts: nics().map(|nic| nic.account()).collect(),
             queue_bytes_max: most(&measured.queue_bytes_max_by_port),
@@ -200,6 +211,7 @@ impl Outcome {
             in_flight: measured.in_flight,
             pauses: measured.pauses,
             marked_by_port: measured.marked_by_port,
+            deadlock: cycle(&measured.held_back),
             flows: ledger.flows_in_order(),
         }
     }

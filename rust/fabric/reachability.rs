@@ -58,7 +58,7 @@ impl Reachability {
             let message = endpoints.message(id);
             let pair = (message.src, message.dst);
             // A message to its own host needs no path, and routes have none for it.
-            let compute = || pair.0 != pair.1 && routes.path_count(pair.0, pair.1) == 0;
+            let compute = || is_separated(topology, routes, pair);
             *self.apart.entry(pair).or_insert_with(compute)
         };
         let open: Vec<MessageId> = endpoints.ledger().open_messages().collect();
@@ -104,7 +104,13 @@ pub(super) fn separates(setup: &Setup) -> bool {
     }
     let routes = surviving_routes(topology, &fabric.failures);
     let mut messages = workload.messages.iter();
-    messages.any(|it| it.src != it.dst && routes.path_count(it.src, it.dst) == 0)
+    messages.any(|it| is_separated(topology, &routes, (it.src, it.dst)))
+}
+
+/// Whether a message needs the fabric, and its routes have no path for it.
+fn is_separated(topology: &Topology, routes: &Routes, (src, dst): (HostId, HostId)) -> bool {
+    let sender = topology.sender_over_fabric(src, dst);
+    src != dst && sender.is_some_and(|sender| routes.path_count(sender, dst) == 0)
 }
 
 fn surviving_routes(topology: &Topology, failures: &[Failure]) -> Routes {

@@ -5,7 +5,7 @@ mod part;
 pub(super) use part::{Mail, add_progress, merge};
 
 use super::event::{Event, Word};
-use super::network::{Arrival, DeliveredPacket, Network, PortCounters, SlotId};
+use super::network::{Arrival, DeliveredPacket, LinkOrder, Network, PortCounters, SlotId};
 use super::outcome::{Measured, Outcome, PauseRecord, Progress, QueueProbe, Verdict};
 use super::reachability::Reachability;
 use super::setup::Setup;
@@ -117,7 +117,14 @@ impl World {
                 self.events -= 1;
                 self.network.handle_crossing(now, port);
             }
+            Event::PauseEnd(port) => self.handle_pause_end(now, port),
             Event::Start(port) => self.network.handle_start(now, port),
+            Event::Correction(port) => {
+                let order = LinkOrder::Corrected;
+                if let Arrival::Pfc(port, order) = self.network.handle_frame(now, port, order) {
+                    self.obey(now, port, order);
+                }
+            }
             Event::Host(host) => self.handle_host(now, host),
             Event::Control(step) => self.network.handle_step(now, step, &mut self.endpoints),
             Event::Probe(_) => {
@@ -175,6 +182,15 @@ impl World {
     /// If the world has messages or delays.
     pub fn discard_completed(&mut self) {
         self.endpoints.discard_completed();
+    }
+
+    /// Discards queue pairs with the messages that have completed on them: see
+    /// [`Endpoints::discard_queue_pairs`].
+    ///
+    /// # Panics
+    /// If messages are not discarded.
+    pub fn discard_queue_pairs(&mut self) {
+        self.endpoints.discard_queue_pairs();
     }
 
     /// The next completed flow, in a world that discards them; the flow is discarded.
@@ -245,8 +261,13 @@ impl World {
     /// The measurements of links and switches at the end.
     fn measured(&mut self, verdict: Verdict) -> Measured {
         let network = &mut self.network;
+        network.settle_hosts(self.now, &mut self.endpoints);
         network.settle_switches(self.now);
         let counters = *network.counters();
+        let held_back = match verdict {
+            Verdict::Completed => Vec::new(),
+            Verdict::Stalled | Verdict::TimeLimit => network.held_back(),
+        };
         let data = network.packets().filter(|packet| !packet.is_control());
         Measured {
             verdict,
@@ -259,6 +280,7 @@ impl World {
             probes: std::mem::take(&mut self.probes),
             pauses: network.take_pauses(),
             marked_by_port: network.switching().marked(),
+            held_back,
         }
     }
 }
@@ -270,7 +292,7 @@ impl World {
         match self.network.handle_arrival(now, id, slot, &mut self.endpoints) {
             Arrival::Nothing => return false,
             Arrival::Delivered(delivery) => self.deliver(now, &delivery),
-            Arrival::Pfc(host, order) => self.obey(now, host, order),
+            Arrival::Pfc(port, order) => self.obey(now, port, order),
         }
         true
     }
@@ -290,14 +312,25 @@ impl World {
         self.follow_up(now, *host);
     }
 
-    /// Applies a PFC frame to a host's port.
-    fn obey(&mut self, now: Time, id: HostId, order: PauseOrder) {
+    /// Applies a frame of flow control to a host's port.
+    fn obey(&mut self, now: Time, port: PortId, order: LinkOrder) {
+        let Node::Host(id) = self.setup.topology.ends_of(port).0 else { return };
         // Packets that could start by now start before the frame takes effect.
         self.network.transmit_from(now, self.endpoints.host_mut(id));
-        let port = self.endpoints.host(id).port;
         self.network.obey(now, port, order);
         self.follow_up(now, id);
         self.network.transmit_from(now, self.endpoints.host_mut(id));
+    }
+
+    /// Resumes a port whose pause expires.
+    fn handle_pause_end(&mut self, now: Time, port: PortId) {
+        if !self.network.pause_expires(now, port) {
+            return;
+        }
+        match self.network.start_of(port) {
+            Node::Host(_) => self.obey(now, port, LinkOrder::Pause(PauseOrder::Resume)),
+            Node::Switch(_) => self.network.obey(now, port, LinkOrder::Pause(PauseOrder::Resume)),
+        }
     }
 
     /// Handles a timeout of a host, unless it has already been handled.
@@ -313,7 +346,7 @@ impl World {
     }
 
     /// Updates a host after an input: its events, its wire, its next timeout.
-    #[inline]
+    #[inline(always)]
     fn follow_up(&mut self, now: Time, id: HostId) {
         // Deliveries and completions first: they may post messages to this host's own NIC, which
         // can go with the same look at its wire.
@@ -323,7 +356,7 @@ impl World {
     }
 
     /// Schedules hosts that have new work without an input.
-    #[inline]
+    #[inline(always)]
     fn wake_touched(&mut self) {
         // Only their wake-ups change: nothing has gone into these NICs, so that their wires need no
         // look.

@@ -6,8 +6,8 @@
 //! one of its ports uses all of them, in proportion to their capacities. [`Ungrouped`] says that a
 //! flow does not; the run then begins again with every port by itself.
 
-use super::sharing::{Service, Sharing, Use};
 use crate::ids::PortId;
+use crate::sharing::{Service, Sharing, Use};
 use crate::topology::Topology;
 use crate::units::{BitRate, Bytes};
 

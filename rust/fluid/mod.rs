@@ -11,10 +11,10 @@
 //! that matters; `docs/fluid.md` compares its times with those of packets.
 
 mod changes;
+mod due;
 mod ends;
 mod event;
 mod links;
-mod sharing;
 mod timing;
 mod transfer;
 mod waiting;
@@ -25,6 +25,7 @@ mod world;
 #[cfg(test)]
 mod tests;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::fabric::outcome::Measured;
@@ -38,7 +39,7 @@ use world::World;
 const PROGRESS_EVERY: u64 = 1 << 12;
 
 /// Whether a run moves packets or flows of bytes.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Fidelity {
     /// Every packet, on every link.
@@ -89,6 +90,7 @@ fn run_grouped(
         probes: Vec::new(),
         pauses: Vec::new(),
         marked_by_port: Vec::new(),
+        held_back: Vec::new(),
     };
     let outcome = Outcome::of_flows(measured, &world.endpoints);
     let hashes_packets = world.ways.hashes_packets;

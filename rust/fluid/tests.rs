@@ -37,6 +37,8 @@ fn fabric(leaves: u32, spines: u32, hosts_per_leaf: u32, policy: &str) -> Setup 
             retransmit_timeout: Span::from_ms(1),
             nack_interval: Span::from_us(500),
             cnp_interval: Span::from_us(50),
+            pace_unit: Span::from_ps(1),
+            round_trips: None,
             queue_pairs: QpConfig::default(),
         },
         scheme,
@@ -122,6 +124,30 @@ fn an_incast_takes_as_long_as_the_bound_says() {
     let outcome = complete(&setup);
     assert_eq!(outcome.cct.map(Span::as_ps), Some(idle_ps(300, 4)));
     assert!(outcome.flows.iter().all(|flow| took(flow) == idle_ps(300, 4)));
+}
+
+#[test]
+fn a_flow_takes_the_place_of_the_one_before_it_on_its_queue_pair() {
+    // So many flows that rates wait: those that follow others need not.
+    let pairs = |stream: u32| (0..256u32).map(move |src| (src, (src + 16) % 256, stream));
+    let messages: Vec<Message> = (0..6)
+        .flat_map(pairs)
+        .map(|(src, dst, stream)| Message {
+            src: HostId(src),
+            dst: HostId(dst),
+            bytes: Bytes::new(409_600),
+            stream: stream % 5,
+            start: Time::ZERO,
+        })
+        .collect();
+    let mut setup = fabric(16, 16, 16, "spray");
+    setup.workload = Arc::new(Workload::independent(messages));
+    // 1,280 flows at once, and another 256 after one of each host.
+    let outcome = complete(&setup);
+    let last = outcome.flows.iter().map(took).max().unwrap();
+    let work = 600 * (PACKET + 84 * 20);
+    let exact = work + idle_ps(1, 4) - PACKET;
+    assert!(last.abs_diff(exact) < exact / 100, "{last} {exact}");
 }
 
 #[test]

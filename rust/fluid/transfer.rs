@@ -1,9 +1,9 @@
 //! A flow on its way: what is left of it, and since when it has its rate.
 
-use super::sharing::Use;
 use super::timing::{Size, Tail};
 use super::waiting::Share;
 use crate::endpoint::HandedFlow;
+use crate::sharing::Use;
 use crate::units::{Span, Time};
 
 /// Times are rounded up to the picosecond, but not for the sake of a rounding error.
@@ -25,6 +25,8 @@ pub(super) struct Transfer {
     /// Bytes per picosecond.
     pub(super) rate: f64,
     since: Time,
+    /// When it came to its present way.
+    pub(super) came: Time,
     /// The link that limits it, and the bytes that may wait there because of it.
     pub(super) waits: Share,
 }
@@ -51,6 +53,7 @@ impl Transfer {
             left_before: size.data,
             rate: 0.0,
             since: now,
+            came: now,
             waits: None,
             size,
         }

@@ -5,14 +5,13 @@
 //! and gets `x`, the part `1 − x / r` waits, of all of it where the congestion control never slows
 //! down, and otherwise of what is sent in two round trips \[inferred\].
 
-use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use super::links::bytes_per_ps;
-use super::sharing::Sharing;
 use crate::fabric::{Buffer, Setup};
 use crate::ids::{HostId, PortId};
 use crate::nic::congestion::CongestionControl;
+use crate::sharing::Sharing;
 use crate::topology::{Node, Topology};
 use crate::units::{Bytes, Span};
 
@@ -26,7 +25,7 @@ const LEAST_PART: f64 = 0.05;
 #[derive(Debug)]
 pub(super) struct Waiting {
     /// By link.
-    bytes: BTreeMap<u32, f64>,
+    bytes: Vec<f64>,
     /// The most that one flow adds; infinite if senders never slow down.
     of_a_flow: f64,
     /// The memory of a switch, for one port.
@@ -52,7 +51,7 @@ impl Waiting {
         let never_slows = matches!(setup.nic.congestion, CongestionControl::LineRate(_));
         let (Buffer::Shared(buffer) | Buffer::PerPort(buffer)) = setup.fabric.switch.buffer;
         Self {
-            bytes: BTreeMap::new(),
+            bytes: vec![0.0; 2 * topology.links().len()],
             of_a_flow: if never_slows { f64::INFINITY } else { ROUND_TRIPS * in_flight },
             buffer: buffer.get() as f64,
             topology: topology.clone(),
@@ -79,7 +78,7 @@ impl Waiting {
         self.remove(std::mem::replace(share, by));
         if let Some((link, bytes)) = by {
             self.is_contended |= self.topology.is_fabric_link(PortId(link).link());
-            let all = self.bytes.entry(link).or_insert(0.0);
+            let all = &mut self.bytes[link as usize];
             *all += bytes;
             if *all > self.most.map_or(0.0, |(most, _)| most) {
                 self.most = Some((*all, PortId(link)));
@@ -89,7 +88,7 @@ impl Waiting {
 
     pub(super) fn remove(&mut self, share: Share) {
         if let Some((link, bytes)) = share {
-            *self.bytes.entry(link).or_insert(0.0) -= bytes;
+            self.bytes[link as usize] -= bytes;
         }
     }
 

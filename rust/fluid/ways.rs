@@ -11,12 +11,12 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use super::links::{Links, Ungrouped};
-use super::sharing::{Sharing, Use};
 use crate::balance::{Forwarding, Scheme};
 use crate::bound::Hop;
 use crate::endpoint::{EntropyValues, HandedFlow};
 use crate::ids::{HostId, PortId, SwitchId};
 use crate::packet::{Flags, Packet, PacketKind};
+use crate::sharing::{Sharing, Use};
 use crate::switching::{PortLoads, Switching};
 use crate::topology::{Node, Topology};
 use crate::units::Time;

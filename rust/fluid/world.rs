@@ -7,10 +7,10 @@
 use std::collections::VecDeque;
 
 use super::changes::{Change, What, arrives, changes};
+use super::due::Due;
 use super::ends::Ends;
 use super::event::{Event, Events, Kind};
 use super::links::{Grouping, Links, Ungrouped};
-use super::sharing::{Service, Sharing, Use};
 use super::timing::{Size, Tail, wire};
 use super::transfer::{State, Transfer};
 use super::waiting::Waiting;
@@ -19,17 +19,9 @@ use crate::bound::Wire;
 use crate::endpoint::{Endpoints, HandedFlow};
 use crate::fabric::{Progress, Setup};
 use crate::ids::HostId;
+use crate::sharing::{Service, Sharing, Use};
 use crate::switching::StepEffect;
 use crate::units::{Span, Time};
-
-/// Up to this many flows, rates are computed again at once when one of them begins or ends.
-/// \[inferred\]
-const AT_ONCE: usize = 1 << 10;
-/// Of more flows, they are computed again when one of so many has begun or ended \[inferred\].
-const PART: usize = 1 << 7;
-/// At the latest they are computed again after the time of one packet if a flow has begun, and of
-/// this many if one has ended \[inferred\].
-const PACKETS: u64 = 64;
 
 /// The flows of a queue pair: one is sent, and others wait.
 #[derive(Debug, Default)]
@@ -59,13 +51,9 @@ pub(super) struct World<'a> {
     pub(super) waiting: Waiting,
     /// Flows that are being sent.
     sending: usize,
-    /// Flows that have begun and that have ended since rates were computed, and when they are
-    /// computed at the latest.
-    begun: usize,
-    ended: usize,
-    compute_at: Time,
-    /// The time of a packet on the slowest link.
-    packet: Span,
+    /// Flows that have begun at this time, by their index in `sharing`.
+    begun: Vec<u32>,
+    due: Due,
     pub(super) now: Time,
     pub(super) handled: u64,
     delivered_bytes: u64,
@@ -82,13 +70,10 @@ impl<'a> World<'a> {
         let mut sharing = Sharing::default();
         let links = Links::new(&setup.topology, grouping, &mut sharing);
         let wire = wire(setup);
-        let slowest = setup.topology.links().iter().map(|link| link.rate).min();
-        let packet = wire.payload + wire.header + wire.gap;
         let changes = changes(&setup.fabric.failures, &switching);
         let scheme = setup.policies().for_switches();
         let mut world = Self {
             waiting: Waiting::new(setup, base_rtt),
-            packet: slowest.map_or(Span::ZERO, |rate| rate.time_for(packet)),
             ways: Ways::new(&setup.topology, switching, &scheme),
             setup,
             wire,
@@ -103,9 +88,8 @@ impl<'a> World<'a> {
             transfer_of: Vec::new(),
             lanes: Vec::new(),
             sending: 0,
-            begun: 0,
-            ended: 0,
-            compute_at: Time::NEVER,
+            begun: Vec::new(),
+            due: Due::NEVER,
             now: Time::ZERO,
             handled: 0,
             delivered_bytes: 0,
@@ -120,8 +104,7 @@ impl<'a> World<'a> {
 
     /// The time of the next event, or of the next computation of rates.
     pub(super) fn next_time(&self) -> Option<Time> {
-        let compute = Some(self.compute_at).filter(|at| *at < Time::NEVER);
-        let next = [self.events.next_time(), self.ends.first(), compute];
+        let next = [self.events.next_time(), self.ends.first(), self.due.at()];
         next.into_iter().flatten().min()
     }
 
@@ -146,7 +129,10 @@ impl<'a> World<'a> {
         if is_changed {
             self.find_ways_again()?;
         }
-        self.compute_rates();
+        self.note_begun();
+        if self.due.take(now) && self.sharing.is_stale() {
+            self.compute_rates();
+        }
         Ok(())
     }
 
@@ -236,10 +222,11 @@ impl World<'_> {
             return Ok(());
         }
         lane.is_busy = true;
-        self.start(flow)
+        self.start(flow, None)
     }
 
-    fn start(&mut self, flow: HandedFlow) -> Result<(), Ungrouped> {
+    /// Starts a flow; `place` is the place in `sharing` of the flow before it on its queue pair.
+    fn start(&mut self, flow: HandedFlow, place: Option<u32>) -> Result<(), Ungrouped> {
         let size = Size::of(flow.bytes, &self.wire);
         let transfer = Transfer::new(self.now, flow, size, Tail::default());
         let index = match self.free.pop() {
@@ -254,11 +241,12 @@ impl World<'_> {
                 u32::try_from(self.transfers.len() - 1).expect("fewer than 2^32 flows")
             }
         };
-        self.send(index)
+        self.send(index, place)
     }
 
-    /// Puts a transfer that is on no link on its way, if it has one.
-    fn send(&mut self, index: u32) -> Result<(), Ungrouped> {
+    /// Puts a transfer that is on no link on its way, if it has one. Where that is the way of the
+    /// flow in `place`, it takes its place with its rate.
+    fn send(&mut self, index: u32, place: Option<u32>) -> Result<(), Ungrouped> {
         let transfer = &self.transfers[index as usize];
         let (flow, size, now) = (transfer.flow, transfer.size, self.now);
         let mut site = Site { links: &mut self.links, sharing: &mut self.sharing };
@@ -273,28 +261,34 @@ impl World<'_> {
             let at = now.saturating_add(self.setup.nic.retransmit_timeout);
             let version = transfer.version;
             self.events.push(Event { at, kind: Kind::Timeout, id: index, version });
+            self.leave_place(place);
             return Ok(());
         };
         transfer.tail = Tail::of(&way, flow.bytes, &size, &self.wire);
+        transfer.came = now;
         let uses = uses(&way, back.as_ref(), &size);
-        let of_sharing = self.sharing.add(&uses);
         let data_uses = way.uses.len() as u32;
-        transfer.state = State::Sending { index: of_sharing, data_uses };
+        let taken = place.filter(|&place| self.sharing.uses(place).eq(uses.iter().copied()));
+        let of_sharing = taken.unwrap_or_else(|| {
+            self.leave_place(place);
+            self.sharing.add(&uses)
+        });
+        self.transfers[index as usize].state = State::Sending { index: of_sharing, data_uses };
         if self.transfer_of.len() <= of_sharing as usize {
             self.transfer_of.resize(of_sharing as usize + 1, 0);
         }
         self.transfer_of[of_sharing as usize] = index;
         self.sending += 1;
-        self.begun += 1;
-        self.compute_at = self.compute_at.min(self.now.saturating_add(self.packet));
+        match taken {
+            Some(_) => self.take_rate(of_sharing),
+            None => self.begun.push(of_sharing),
+        }
         Ok(())
     }
 
     /// The last of a flow has been sent.
     fn end(&mut self, index: u32) -> Result<(), Ungrouped> {
-        self.leave_way(index);
-        self.ended += 1;
-        self.compute_at = self.compute_at.min(self.now.saturating_add(self.packet * PACKETS));
+        let place = self.stop(index);
         let transfer = &mut self.transfers[index as usize];
         transfer.state = State::Sent;
         let [delivered, completed] = transfer.tail.after(self.now);
@@ -304,26 +298,35 @@ impl World<'_> {
         }
         let lane = &mut self.lanes[connection as usize];
         match lane.waiting.pop_front() {
-            Some(next) => self.start(next),
+            Some(next) => self.start(next, place),
             None => {
                 lane.is_busy = false;
+                self.leave_place(place);
                 Ok(())
             }
         }
     }
 
-    /// Removes a transfer from the links of its way, if it is on any.
-    fn leave_way(&mut self, index: u32) {
+    /// Stops a transfer; its place in `sharing`, if it has one, which it has not left.
+    fn stop(&mut self, index: u32) -> Option<u32> {
         let transfer = &mut self.transfers[index as usize];
         let moved = transfer.leave(self.now);
-        let State::Sending { index: of_sharing, data_uses } = transfer.state else { return };
+        let State::Sending { index: of_sharing, data_uses } = transfer.state else { return None };
         for (nth, used) in (0u32..).zip(self.sharing.uses(of_sharing)) {
             self.links.count(used.link, transfer.carried(nth, data_uses, used, moved));
         }
-        self.sharing.remove(of_sharing);
         self.ends.set(index, None);
         self.waiting.remove(transfer.waits.take());
         self.sending -= 1;
+        Some(of_sharing)
+    }
+
+    /// Removes a flow that has stopped from the links of its way.
+    fn leave_place(&mut self, place: Option<u32>) {
+        let Some(place) = place else { return };
+        let transfer = &self.transfers[self.transfer_of[place as usize] as usize];
+        self.due.note(self.now, self.now.since(transfer.came), self.sending);
+        self.sharing.remove(place);
     }
 
     /// A flow without a way has waited for an acknowledgement in vain: its sender may move it to
@@ -336,29 +339,34 @@ impl World<'_> {
         let (src, entropy) = (transfer.flow.packet.src, transfer.flow.packet.entropy);
         self.follow_up(src);
         // A sender that stays on its path waits for routing.
-        if entropy == before { Ok(()) } else { self.send(index) }
+        if entropy == before { Ok(()) } else { self.send(index, None) }
     }
 
-    /// Computes the rates, unless few flows of many have ended since that was done.
-    fn compute_rates(&mut self) {
-        let changed = self.begun.max(self.ended);
-        let are_many = changed > 0 && (self.sending <= AT_ONCE || changed * PART >= self.sending);
-        let is_due = are_many || self.now >= self.compute_at;
-        if !is_due {
-            return;
-        }
-        (self.begun, self.ended, self.compute_at) = (0, 0, Time::NEVER);
-        if !self.sharing.is_stale() {
-            return;
-        }
-        for of_sharing in self.sharing.compute() {
+    /// Flows that have begun at this time wait for their rates no longer than a part of the time
+    /// that they take if they share their links evenly.
+    fn note_begun(&mut self) {
+        for of_sharing in std::mem::take(&mut self.begun) {
             let index = self.transfer_of[of_sharing as usize];
-            let transfer = &mut self.transfers[index as usize];
-            transfer.set_rate(self.now, self.sharing.rate(of_sharing));
-            let waits = self.waiting.of(&self.sharing, of_sharing, transfer.left_at(self.now));
-            self.waiting.replace(&mut transfer.waits, waits);
-            self.ends.set(index, transfer.end());
+            let left = self.transfers[index as usize].left_at(self.now);
+            let takes = Span::from_ps((left / self.sharing.least_fair_rate(of_sharing)) as u64);
+            self.due.note(self.now, takes, self.sending);
         }
+    }
+
+    fn compute_rates(&mut self) {
+        for of_sharing in self.sharing.compute() {
+            self.take_rate(of_sharing);
+        }
+    }
+
+    /// Takes note of the rate of a flow that is being sent.
+    fn take_rate(&mut self, of_sharing: u32) {
+        let index = self.transfer_of[of_sharing as usize];
+        let transfer = &mut self.transfers[index as usize];
+        transfer.set_rate(self.now, self.sharing.rate(of_sharing));
+        let waits = self.waiting.of(&self.sharing, of_sharing, transfer.left_at(self.now));
+        self.waiting.replace(&mut transfer.waits, waits);
+        self.ends.set(index, transfer.end());
     }
 }
 
@@ -373,7 +381,8 @@ impl World<'_> {
                 }
             }
             What::Step(step) => match self.ways.switching.apply_step(step) {
-                StepEffect::None => {}
+                // Fluid runs have one plane.
+                StepEffect::None | StepEffect::HostPort(..) => {}
                 StepEffect::Rate(link, rates) => {
                     for (port, rate) in link.ports().into_iter().zip(rates) {
                         self.links.set_rate(port, rate, &mut self.sharing);
@@ -383,7 +392,7 @@ impl World<'_> {
             },
         }
         self.ways.forget();
-        self.compute_at = self.now;
+        self.due.note_at_once(self.now);
     }
 
     /// Puts every flow that is not sent yet on the way that it has now.
@@ -392,8 +401,9 @@ impl World<'_> {
         for index in indices {
             let is_open = self.transfers[index as usize].state != State::Sent;
             if is_open {
-                self.leave_way(index);
-                self.send(index)?;
+                let place = self.stop(index);
+                self.leave_place(place);
+                self.send(index, None)?;
             }
         }
         Ok(())

@@ -80,6 +80,37 @@ pub enum HpccError {
         /// The names of all policies.
         known: String,
     },
+    /// `CC_MODE` names a congestion control that does not exist here.
+    #[error(
+        "{file}:{line}: CC_MODE {mode} is unknown; expected 1 (DCQCN), 3 (HPCC), 7 (TIMELY), 8 \
+         (DCTCP) or 10 (HPCC-PINT)"
+    )]
+    CcMode {
+        /// Name of the configuration file.
+        file: String,
+        /// The line, counted from 1.
+        line: usize,
+        /// The number that `CC_MODE` gives.
+        mode: u32,
+    },
+    /// The congestion control compares samples of one path, and the policy uses several.
+    #[error(
+        "{file}:{line}: CC_MODE {mode} ({name}) compares what the same ports say at two times, and \
+         the packets of a flow take several paths with the policy '{policy}'; expected a policy \
+         that keeps the path of a flow, such as ecmp or ethereal, or CC_MODE 1, 7 or 8"
+    )]
+    SeveralPaths {
+        /// Name of the configuration file.
+        file: String,
+        /// The line of `CC_MODE`, counted from 1.
+        line: usize,
+        /// The number that `CC_MODE` gives.
+        mode: u32,
+        /// The name of the congestion control.
+        name: &'static str,
+        /// The name of the policy.
+        policy: &'static str,
+    },
     /// No marking threshold is given for the rate of a switch port.
     #[error(
         "{file}: {key} has no value for {rate}, the rate of link {link}; add the pair '{} VALUE', \

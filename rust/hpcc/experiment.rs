@@ -7,6 +7,7 @@ use std::sync::Arc;
 use super::config::{self, Family, HpccConfig, WithLine};
 use super::files::{self, InputFile};
 use super::node_numbers::NodeNumbers;
+use super::recovery::{self, PolicyOrigin};
 use super::{HpccError, fabric, fct, node_list, ports, warnings, wire};
 use crate::balance::switch::SwitchConfig;
 use crate::balance::{self, Parameters, Scheme};
@@ -98,9 +99,18 @@ impl Experiment {
         warnings.extend(read.warnings.iter().cloned());
         warnings.extend(flows.warnings.iter().cloned());
         warnings.extend(warnings::of(&config));
+        let is_named = overrides.lb.is_some() || config.lb_policy.is_some();
+        let origin = if is_named { PolicyOrigin::Named } else { PolicyOrigin::Simulator };
+        let loss = recovery::of(&config, &scheme, origin, &read.topology);
+        match origin {
+            PolicyOrigin::Simulator => warnings.extend(warnings::lb_mode(&config, scheme.name)),
+            PolicyOrigin::Named => {
+                warnings.extend(recovery::warning(&config, &scheme, loss.recovery));
+            }
+        }
         let setup = Setup {
             fabric: fabric::fabric(&config, &read, &topology_name, overrides.rounding)?,
-            nic: fabric::nic(&config, &scheme),
+            nic: fabric::nic(&config, (&scheme, loss), &read.topology, overrides.rounding)?,
             topology: Arc::new(read.topology),
             scheme,
             job_policies: Vec::new(),
@@ -172,11 +182,35 @@ fn scheme(config: &HpccConfig, overrides: &Overrides) -> Result<Scheme, HpccErro
         (None, Some(policy), _) => {
             (format!("{file}:{}: LB_POLICY", policy.line), policy.value.as_str())
         }
-        (None, None, Some(mode)) if mode.value != 0 => return Err(unsupported_mode(file, mode)),
-        (None, None, _) => (format!("{file}: LB_MODE"), "ecmp-murmur"),
+        (None, None, Some(mode)) => match policy_of_mode(mode.value) {
+            Some(name) => (format!("{file}:{}: LB_MODE", mode.line), name),
+            None => return Err(unsupported_mode(file, mode)),
+        },
+        (None, None, None) => (format!("{file}: LB_MODE"), "ecmp-murmur"),
     };
-    balance::build_scheme(name, &Parameters::new())
-        .map_err(|source| HpccError::Scheme { key, source })
+    let is_named = overrides.lb.is_some() || config.lb_policy.is_some();
+    let parameters = if is_named { Parameters::new() } else { parameters(name) };
+    balance::build_scheme(name, &parameters).map_err(|source| HpccError::Scheme { key, source })
+}
+
+/// The policy of ConWeave's `LB_MODE`.
+fn policy_of_mode(mode: u32) -> Option<&'static str> {
+    match mode {
+        0 => Some("ecmp-murmur"),
+        2 => Some("drill-by-destination"),
+        3 => Some("conga"),
+        6 => Some("letflow"),
+        _ => None,
+    }
+}
+
+/// The parameters of a policy where ConWeave's script has others than the policy's defaults:
+/// congestion tables age after 500 us (`conga_agingTime`).
+fn parameters(policy: &str) -> Parameters {
+    match policy {
+        "conga" => Parameters::from_iter([("ageing".to_owned(), "500us".into())]),
+        _ => Parameters::new(),
+    }
 }
 
 fn unsupported_mode(file: &str, mode: &WithLine<u32>) -> HpccError {
@@ -185,9 +219,6 @@ fn unsupported_mode(file: &str, mode: &WithLine<u32>) -> HpccError {
         line: mode.line,
         mode: mode.value,
         name: match mode.value {
-            2 => Some("DRILL"),
-            3 => Some("CONGA"),
-            6 => Some("LetFlow"),
             9 => Some("ConWeave"),
             _ => None,
         },

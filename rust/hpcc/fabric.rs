@@ -1,15 +1,16 @@
 //! The settings of switches, links and NICs in an experiment.
 
-use super::config::{Family, HpccConfig};
+use super::config::{Family, HpccConfig, WithLine};
+use super::congestion;
 use super::node_numbers::NodeNumbers;
+use super::recovery::{self, DialectRecovery};
 use super::{HpccError, wire};
 use crate::balance::Scheme;
 use crate::fabric::{
-    Buffer, Direction, Ecn, EcnPoint, FabricConfig, Failure, FailureKind, Headroom, PfcConfig,
-    Rounding, SwitchConfig,
+    Buffer, Direction, Ecn, EcnPoint, FabricConfig, Failure, FailureKind, Headroom, PfcAdmission,
+    PfcConfig, Rounding, SlowPorts, SwitchConfig,
 };
 use crate::ids::LinkId;
-use crate::nic::congestion::{CongestionControl, dcqcn_mlx, dctcp_rate};
 use crate::nic::verbs::QpConfig;
 use crate::nic::{AckConfig, NicConfig};
 use crate::topology::{HpccTopology, Node, Topology};
@@ -32,26 +33,35 @@ pub(super) fn fabric(
             ecn: Ecn::Off,
             ecn_point: EcnPoint::Dequeue,
             pfc: config.pfc.then(|| pfc(config)),
+            cbfc: None,
             trim: None,
+            slow_ports: SlowPorts::Keep,
         },
         ecn_by_rate: ecn_by_rate(config, &read.topology)?,
         gap: Bytes::ZERO,
         forwarding_delay: Span::ZERO,
+        llr: None,
         rounding,
         failures,
     })
 }
 
-/// Priority flow control (PFC), `ENABLE_PFC`, with the constants of each simulator in `third.cc`
-/// and `network-load-balance.cc`. `USE_DYNAMIC_PFC_THRESHOLD` has no effect, because their switches
-/// do not read that attribute: the threshold is always dynamic.
+/// Priority flow control (PFC), `ENABLE_PFC`, with the rule and the constants of each simulator in
+/// `switch-mmu.cc`, `third.cc` and `network-load-balance.cc`. Pauses expire in ConWeave's alone
+/// (`QbbNetDevice::Receive`), after `PAUSE_TIME`; in HPCC's they last until they are resumed.
+/// `USE_DYNAMIC_PFC_THRESHOLD` has no effect, because their switches do not read that attribute:
+/// the threshold is always dynamic.
 fn pfc(config: &HpccConfig) -> PfcConfig {
     match config.family() {
         Family::Hpcc => PfcConfig::HPCC,
         Family::ConWeave => PfcConfig {
             headroom: Headroom::ConWeave { packet: config.payload + wire::HEADER },
+            reserve: wire::RESERVE_CONWEAVE,
             alpha: Fraction::new(1, 16).expect("not zero"),
-            ..PfcConfig::HPCC
+            resume_offset: wire::RESUME_OFFSET_CONWEAVE,
+            admission: PfcAdmission::ConWeave { packet: wire::PACKET_CONWEAVE },
+            // A frame has 32 bits for its time.
+            pause_time: Some(Span::from_us(config.pause_time_us.min(u32::MAX.into()))),
         },
     }
 }
@@ -183,22 +193,39 @@ fn losses<'a>(
     })
 }
 
-/// The settings of every host's NIC. The scheme determines the loss recovery: go-back-N for ECMP.
-pub(super) fn nic(config: &HpccConfig, scheme: &Scheme) -> NicConfig {
+/// The settings of every host's NIC with a loss recovery.
+///
+/// # Errors
+/// The congestion control is unknown, or needs one path and the scheme uses several.
+pub(super) fn nic(
+    config: &HpccConfig,
+    (scheme, loss): (&Scheme, DialectRecovery),
+    topology: &Topology,
+    rounding: Rounding,
+) -> Result<NicConfig, HpccError> {
     let family = config.family();
-    NicConfig {
+    let congestion = congestion::of(config, topology)?;
+    if congestion.telemetry().is_some() && !scheme.keeps_paths() {
+        let WithLine { line, value: mode } = config.cc_mode;
+        let (file, name) = (config.file.clone(), congestion.name());
+        return Err(HpccError::SeveralPaths { file, line, mode, name, policy: scheme.name });
+    }
+    let overhead = congestion.overhead();
+    let is_moved = congestion.telemetry().is_some() || config.window;
+    Ok(NicConfig {
         payload: config.payload,
-        header: wire::HEADER,
+        header: wire::HEADER + overhead,
         ack: AckConfig {
-            bytes: wire::ACK,
+            bytes: wire::ACK.max(wire::ACK_HEADER + overhead),
             every: config.ack_interval,
             // ConWeave's script sets `AckHighPrio` for every switch.
             priority: config.ack_priority.unwrap_or(family == Family::ConWeave),
+            nacks: recovery::nacks(family),
             ..AckConfig::default()
         },
-        congestion: congestion(config),
-        recovery: scheme.recovery,
-        retransmit_timeout: wire::RETRANSMIT_TIMEOUT,
+        congestion,
+        recovery: loss.recovery,
+        retransmit_timeout: loss.timeout,
         nack_interval: match family {
             Family::Hpcc => wire::NACK_INTERVAL_HPCC,
             Family::ConWeave => wire::NACK_INTERVAL_CONWEAVE,
@@ -206,30 +233,10 @@ pub(super) fn nic(config: &HpccConfig, scheme: &Scheme) -> NicConfig {
         // Has no effect: acknowledgements carry the marks, and no control needs CNPs.
         cnp_interval: Span::from_us(50),
         queue_pairs: QpConfig::default(),
-    }
-}
-
-/// DCTCP for `CC_MODE` 8, otherwise DCQCN in the form of ConnectX NICs, with the parameters of the
-/// configuration.
-fn congestion(config: &HpccConfig) -> CongestionControl {
-    let rates = &config.rates;
-    if config.cc_mode == 8 {
-        return CongestionControl::DctcpRate(dctcp_rate::Config {
-            g: rates.gain,
-            additive_increase: rates.dctcp_increase,
-            min_rate: rates.min_rate,
-        });
-    }
-    CongestionControl::DcqcnMlx(dcqcn_mlx::Config {
-        g: rates.gain,
-        alpha_timer: rates.alpha_timer,
-        decrease_timer: rates.decrease_timer,
-        increase_timer: rates.increase_timer,
-        fast_recovery_steps: rates.fast_recovery_steps,
-        additive_increase: rates.additive_increase,
-        hyper_increase: rates.hyper_increase,
-        min_rate: rates.min_rate,
-        clamp_target_rate: rates.clamp_target_rate,
-        ..dcqcn_mlx::Config::default()
+        pace_unit: match rounding {
+            Rounding::TruncateNs if is_moved => Span::from_ns(1),
+            _ => Span::from_ps(1),
+        },
+        round_trips: congestion::round_trips(config, topology),
     })
 }

@@ -106,18 +106,6 @@ impl PathEstimate {
     }
 }
 
-/// The largest product of round-trip time and rate over all pairs of hosts (`maxBdp`), bytes.
-pub(super) fn largest_bdp(setup: &Setup) -> u128 {
-    let routes = Routes::new(&setup.topology, &|_| true);
-    let hosts = || (0..setup.topology.host_count()).map(HostId);
-    let pairs = hosts().flat_map(|src| hosts().map(move |dst| (src, dst)));
-    let bdp = |(src, dst)| {
-        let path = PathEstimate::new(setup, &routes, src, dst);
-        path.rtt_ns * u128::from(path.slowest) / NS_BITS
-    };
-    pairs.filter(|(src, dst)| src != dst).map(bdp).max().unwrap_or(0)
-}
-
 /// The serialisation time of `bytes`, rounded down to a nanosecond.
 fn time_ns(bytes: u128, bits_per_second: u64) -> u128 {
     bytes * NS_BITS / u128::from(bits_per_second)

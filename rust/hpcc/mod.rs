@@ -9,6 +9,7 @@
 //! resolve files into the same setup.
 
 pub mod config;
+mod congestion;
 mod error;
 mod experiment;
 mod fabric;
@@ -18,6 +19,8 @@ mod node_list;
 mod node_numbers;
 mod ports;
 mod recorder;
+mod recovery;
+mod round_trips;
 #[cfg(test)]
 mod tests;
 mod warnings;

@@ -40,18 +40,11 @@ fn fct_ns(table: &str) -> Vec<u64> {
 #[test]
 fn every_real_experiment_loads() {
     let Some(folder) = real_files("every_real_experiment_loads") else { return };
-    let permutation = "conweave/flow_perm.txt";
     for (config, topology, flows, hosts) in [
         ("hpcc/config.txt", None, None, 65),
         ("conweave/config_perm.txt", None, None, 128),
         ("conweave/config_perm.txt", Some("conweave/fat_k8_100G_OS2.txt"), None, 256),
         ("powertcp/config-burst.txt", None, Some("powertcp/flow-burstExp-10.txt"), 256),
-        (
-            "astra/config.txt",
-            Some("astra/128_nodes_16_switch_topology.txt"),
-            Some(permutation),
-            128,
-        ),
     ] {
         let path = |name: Option<&str>| name.map(|name| folder.join(name));
         let overrides =
@@ -66,12 +59,25 @@ fn every_real_experiment_loads() {
 }
 
 #[test]
+fn an_unknown_congestion_control_is_an_error_that_lists_those_there_are() {
+    let name = "an_unknown_congestion_control_is_an_error_that_lists_those_there_are";
+    let Some(folder) = real_files(name) else { return };
+    let overrides = Overrides {
+        topology: Some(folder.join("astra/128_nodes_16_switch_topology.txt")),
+        flows: Some(folder.join("conweave/flow_perm.txt")),
+        ..Overrides::default()
+    };
+    let error = Experiment::load(&folder.join("astra/config.txt"), &overrides).unwrap_err();
+    let error = error.to_string();
+    assert!(error.contains("config.txt:15: CC_MODE 12 is unknown; expected 1 (DCQCN)"), "{error}");
+}
+
+#[test]
 fn differences_from_the_simulator_are_warnings() {
     let Some(folder) = real_files("differences_from_the_simulator_are_warnings") else { return };
     let hpcc = Experiment::load(&folder.join("hpcc/config.txt"), &Overrides::default()).unwrap();
     let warns = |start: &str| hpcc.warnings.iter().any(|warning| warning.starts_with(start));
-    assert!(warns("CC_MODE 3 (HPCC) is not supported: DCQCN"), "{:?}", hpcc.warnings);
-    assert!(warns("HAS_WIN 1") && !warns("ENABLE_PFC"), "{:?}", hpcc.warnings);
+    assert!(!warns("CC_MODE") && !warns("HAS_WIN") && !warns("ENABLE_PFC"), "{:?}", hpcc.warnings);
     let plain = conweave(&folder, "flow_one.txt", Rounding::Exact);
     assert_eq!(plain.warnings, Vec::<String>::new());
 }
@@ -136,6 +142,7 @@ fn empty_outcome() -> Outcome {
         counters: fabric::Counters::default(),
         qps: fabric::QpCounts::default(),
         qp_accounts: Vec::new(),
+        scale_up: None,
         queue_bytes_max: Bytes::ZERO,
         queue_bytes_mean: 0.0,
         link_bytes_max: Bytes::ZERO,
@@ -147,6 +154,7 @@ fn empty_outcome() -> Outcome {
         in_flight: 0,
         pauses: Vec::new(),
         marked_by_port: Vec::new(),
+        deadlock: Vec::new(),
     }
 }
 
@@ -263,6 +271,8 @@ fn pfc_and_error_rates_become_settings_of_the_fabric() {
     let conweave = pfc("LB_MODE 0\n").unwrap();
     assert_eq!(conweave.headroom, Headroom::ConWeave { packet: Bytes::new(1_048) });
     assert_eq!(conweave.alpha.as_f64(), 1.0 / 16.0);
+    assert_eq!(conweave.pause_time, Some(Span::from_us(5)));
+    assert_eq!(pfc("LB_MODE 0\nPAUSE_TIME 7\n").unwrap().pause_time, Some(Span::from_us(7)));
     let files = Files::new(&format!("{PLAIN}ERROR_RATE_PER_LINK 0.001\n"));
     let topology = "3 1 2\n2\n0 2 100Gbps 1us 0\n1 2 100Gbps 1us 0.25\n";
     std::fs::write(files.0.path().join("t.txt"), topology).unwrap();
@@ -389,4 +399,30 @@ fn a_generated_experiment_runs() {
     let table = experiment.fct_table(&run(&experiment));
     assert_eq!(table.lines().count(), 2);
     assert!(table.lines().all(|line| line.split(' ').count() == 8), "{table}");
+}
+
+#[test]
+fn modes_of_conweave_are_policies_and_files_that_are_not_written_are_told() {
+    for (mode, policy) in [(2, "drill-by-destination"), (3, "conga"), (6, "letflow")] {
+        let files = Files::new(&format!("{PLAIN}LB_MODE {mode}\n"));
+        let experiment = files.load(&Overrides::default()).unwrap();
+        assert_eq!(experiment.setup.scheme.name, policy);
+        let warning = format!("LB_MODE {mode}: policy '{policy}' runs; ");
+        let warns = experiment.warnings.iter().any(|it| it.starts_with(&warning));
+        assert_eq!(warns, mode != 2, "{:?}", experiment.warnings);
+        let other = Overrides { lb: Some("ecmp".to_owned()), ..Overrides::default() };
+        assert_eq!(files.load(&other).unwrap().warnings, Vec::<String>::new());
+    }
+    for (keys, warning) in [
+        ("QLEN_MON_FILE q\n", "QLEN_MON_FILE is not written: it needs QLEN_MON_START and"),
+        (
+            "QLEN_MON_FILE q\nQLEN_MON_START 9\nQLEN_MON_END 3\n",
+            "QLEN_MON_FILE is not written: QLEN_MON_START is not before QLEN_MON_END",
+        ),
+        ("UPLINK_MON_FILE u\n", "UPLINK_MON_FILE is not written: it is ConWeave's"),
+    ] {
+        let files = Files::new(&format!("{PLAIN}{keys}"));
+        let warnings = files.load(&Overrides::default()).unwrap().warnings;
+        assert!(warnings.len() == 1 && warnings[0].starts_with(warning), "{keys}: {warnings:?}");
+    }
 }

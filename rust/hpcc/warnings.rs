@@ -1,20 +1,17 @@
 //! Warnings about settings that this project does not model, or models differently.
 
-use super::config::HpccConfig;
+use super::config::{Family, HpccConfig};
 use crate::units::Bytes;
 
 /// A warning, one sentence each, for every setting of `config` that is ignored or has another
 /// effect here and may change results.
 pub(super) fn of(config: &HpccConfig) -> Vec<String> {
     let mut warnings = Vec::new();
-    warnings.extend(congestion_control(config.cc_mode));
     let fixed = [
         (
-            config.window,
-            "HAS_WIN 1 (the default): windows are not modelled; only the rate limits a flow",
+            config.irn && config.pfc,
+            "ENABLE_IRN 1 with ENABLE_PFC 1: the timers of IRN stay, which the simulator disables",
         ),
-        (config.irn, "ENABLE_IRN 1: IRN is not used; the policy determines the loss recovery"),
-        (!config.rate_bound, "RATE_BOUND 0 has no effect: the rate always limits a flow"),
         (
             config.back_to_zero,
             "L2_BACK_TO_ZERO 1 has no effect: a loss restarts from the lost packet, not from the \
@@ -24,21 +21,48 @@ pub(super) fn of(config: &HpccConfig) -> Vec<String> {
     let applicable = fixed.into_iter().filter(|(applies, _)| *applies);
     warnings.extend(applicable.map(|(_, warning)| warning.to_owned()));
     warnings.extend(acknowledgements(config));
+    warnings.extend(monitors(config));
     warnings
 }
 
-fn congestion_control(mode: u32) -> Option<String> {
-    let name = match mode {
-        1 | 8 => return None,
-        3 => "HPCC",
-        7 => "TIMELY",
-        10 => "HPCC-PINT",
-        _ => "unknown",
+/// A warning for a policy of `LB_MODE` whose parameters are not the simulator's.
+pub(super) fn lb_mode(config: &HpccConfig, policy: &str) -> Option<String> {
+    let mode = config.lb_mode.as_ref().filter(|mode| matches!(mode.value, 3 | 6))?;
+    let differs = match mode.value {
+        3 => {
+            "a path is known by its uplink (there by all its ports), and acknowledgements have \
+              flowlets of their own (there they are hashed)"
+        }
+        _ => "acknowledgements have flowlets of their own (there they are hashed)",
     };
-    Some(format!(
-        "CC_MODE {mode} ({name}) is not supported: DCQCN (CC_MODE 1) runs instead, with the \
-         parameters of the file; completion times are not comparable with that simulator's"
-    ))
+    Some(format!("LB_MODE {}: policy '{policy}' runs; {differs}", mode.value))
+}
+
+/// A warning for each file that the configuration asks for and that is not written.
+fn monitors(config: &HpccConfig) -> Vec<String> {
+    let mut warnings = Vec::new();
+    let of_conweave = [
+        ("UPLINK_MON_FILE", &config.outputs.uplinks),
+        ("CONN_MON_FILE", &config.outputs.connections),
+        ("CNP_OUTPUT_FILE", &config.outputs.notifications),
+    ];
+    let is_conweave = config.family() == Family::ConWeave;
+    for (key, _) in of_conweave.iter().filter(|(_, name)| name.is_some() && !is_conweave) {
+        warnings.push(format!(
+            "{key} is not written: it is ConWeave's, and the file has neither LB_MODE nor \
+             FLOWGEN_START_TIME, which make it one of ConWeave"
+        ));
+    }
+    // The monitor is disabled in ConWeave's own simulator.
+    if config.outputs.queues.is_some() && !is_conweave {
+        let why = match (config.queues_from, config.queues_until) {
+            (Some(from), Some(until)) if from < until => None,
+            (Some(_), Some(_)) => Some("QLEN_MON_START is not before QLEN_MON_END"),
+            _ => Some("it needs QLEN_MON_START and QLEN_MON_END"),
+        };
+        warnings.extend(why.map(|why| format!("QLEN_MON_FILE is not written: {why}")));
+    }
+    warnings
 }
 
 /// The family documents `L2_ACK_INTERVAL` as a number of packets and compares it with bytes, so

@@ -6,8 +6,12 @@ use crate::units::{Bytes, Span, Time};
 /// priority group 6.
 pub(super) const HEADER: Bytes = Bytes::new(48);
 
-/// An acknowledgement, padded to the smallest Ethernet frame (`RdmaHw::ReceiveUdp`).
+/// An acknowledgement is padded to the smallest Ethernet frame (`RdmaHw::ReceiveUdp`).
 pub(super) const ACK: Bytes = Bytes::new(60);
+
+/// Headers of an acknowledgement without telemetry: PPP 14, IPv4 20, ports, flags, priority group
+/// and sequence number 12.
+pub(super) const ACK_HEADER: Bytes = Bytes::new(46);
 
 /// The largest payload: a 16-bit length minus the headers.
 pub(super) const PAYLOAD_MAX: Bytes = Bytes::new(65_535 - 48);
@@ -23,9 +27,28 @@ pub(super) const NACK_INTERVAL_CONWEAVE: Span = Span::from_us(4);
 /// would never complete without one.
 pub(super) const RETRANSMIT_TIMEOUT: Span = Span::from_ms(4);
 
+/// IRN's timer while few packets are in flight, and otherwise (`network-load-balance.cc`, which
+/// overrides the attributes of `RdmaHw`).
+pub(super) const IRN_RTO_LOW: Span = Span::from_us(100);
+
+/// See [`IRN_RTO_LOW`].
+pub(super) const IRN_RTO_HIGH: Span = Span::from_us(320);
+
 /// The memory reserved for each queue of ConWeave's switches: a packet of 1,048 bytes and one byte
 /// (`m_q_min_cell` in `SwitchMmu::InitSwitch`), for packets of any size.
 pub(super) const QUEUE_OWN_CONWEAVE: Bytes = Bytes::new(1_049);
+
+/// A full packet as the switches of ConWeave count it, whatever `PACKET_PAYLOAD_SIZE` is
+/// (`SwitchMmu::MTU`).
+pub(super) const PACKET_CONWEAVE: Bytes = Bytes::new(1_048);
+
+/// What ConWeave's switches leave out of the pool for each port: a packet for each of 8 queues
+/// (`SwitchMmu::InitSwitch`).
+pub(super) const RESERVE_CONWEAVE: Bytes = Bytes::new(8 * 1_048);
+
+/// How much of ConWeave's pool must be free beyond what would resume a link
+/// (`m_pg_shared_alpha_cell_off_diff`).
+pub(super) const RESUME_OFFSET_CONWEAVE: Bytes = Bytes::new(16);
 
 /// The instant from which HPCC counts the time of `LINK_DOWN`, in picoseconds: 2 s.
 pub(super) const LINK_DOWN_ORIGIN_PS: u64 = 2_000_000_000_000;

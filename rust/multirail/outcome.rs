@@ -8,8 +8,10 @@ use crate::units::{Bytes, Span, Time};
 pub enum RailVerdict {
     /// Every operation is complete at every rank.
     Completed,
-    /// No event was left, or the time limit was reached.
+    /// No event was left.
     Stalled,
+    /// The time limit was reached.
+    TimeLimit,
 }
 
 /// The results of one operation.

@@ -120,7 +120,7 @@ impl<'a> RailWorld<'a> {
             let Some((at, next)) = self.next() else { return RailVerdict::Stalled };
             if at > self.setup.time_limit {
                 self.now = self.setup.time_limit;
-                return RailVerdict::Stalled;
+                return RailVerdict::TimeLimit;
             }
             self.now = at;
             self.events += 1;

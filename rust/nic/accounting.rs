@@ -65,14 +65,26 @@ pub struct PeerAccount {
     pub extra: u64,
 }
 
+impl PeerAccount {
+    /// Both together.
+    pub(super) fn plus(self, other: Self) -> Self {
+        Self {
+            live: self.live + other.live,
+            sending: self.sending + other.sending,
+            extra: self.extra + other.extra,
+        }
+    }
+}
+
 impl Nic {
-    /// The account of its queue pairs, as of now.
+    /// The account of its queue pairs, as of now. Those that the world has discarded when nothing
+    /// could come of them any more count as live.
     pub fn account(&self) -> QpAccount {
         let peers = self.account_by_peer();
         let context = self.config.queue_pairs.context_bytes.get();
         QpAccount {
             opened: self.qps.len() as u64,
-            live: self.count_qps(|qp| qp.life == Life::Live),
+            live: self.qps.gone().all + self.count_qps(|qp| qp.life == Life::Live),
             peak: self.peak_qps,
             sending: self.send_qps(),
             extra: self.extra_qps(),
@@ -85,36 +97,41 @@ impl Nic {
 
     /// The account of its live queue pairs by peer.
     pub(crate) fn account_by_peer(&self) -> BTreeMap<HostId, PeerAccount> {
-        let mut peers = BTreeMap::<HostId, PeerAccount>::new();
-        for (id, qp) in (0..).map(QpId).zip(&self.qps) {
-            if qp.life == Life::Destroyed {
+        let mut peers: BTreeMap<HostId, PeerAccount> = self.qps.gone().peers.iter().collect();
+        for (number, qp) in self.qps.iter() {
+            let id = QpId(number as u32);
+            if qp.life != Life::Live {
                 continue;
             }
             let peer = peers.entry(self.peer_of(id)).or_default();
             let sends = qp.role == Role::Both;
-            peer.live += 1;
-            peer.sending += u64::from(sends);
-            peer.extra += u64::from(sends && qp.origin == Origin::Extra);
+            *peer = peer.plus(PeerAccount {
+                live: 1,
+                sending: u64::from(sends),
+                extra: u64::from(sends && qp.origin == Origin::Extra),
+            });
         }
         peers
     }
 
     /// The largest state that a policy keeps for a queue pair, in bits.
     pub(crate) fn policy_bits_max(&self) -> u64 {
-        self.requesters.iter().map(|requester| requester.policy_bits()).max().unwrap_or(0)
+        let gone = self.qps.gone().policy_bits;
+        self.requesters.iter().map(|requester| requester.policy_bits()).fold(gone, u64::max)
     }
 
     /// Queue pairs ever made to send on.
     pub(crate) fn send_qps(&self) -> u64 {
-        self.count_qps(|qp| qp.role == Role::Both)
+        self.qps.gone().sending + self.count_qps(|qp| qp.role == Role::Both)
     }
 
     /// ... of which a splitter asked for beyond one a pair of peers and message stream.
     pub(crate) fn extra_qps(&self) -> u64 {
-        self.count_qps(|qp| qp.role == Role::Both && qp.origin == Origin::Extra)
+        let is_extra = |qp: &Qp| qp.role == Role::Both && qp.origin == Origin::Extra;
+        self.qps.gone().extra + self.count_qps(is_extra)
     }
 
     fn count_qps(&self, is: fn(&Qp) -> bool) -> u64 {
-        self.qps.iter().filter(|qp| is(qp)).count() as u64
+        self.qps.iter().filter(|(_, qp)| is(qp)).count() as u64
     }
 }

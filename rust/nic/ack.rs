@@ -10,7 +10,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::board::Board;
-use crate::packet::{ArrivalReport, DataView, Flags, Packet, Psn, Stamp};
+use crate::packet::{ArrivalReport, DataView, Flags, Packet, Psn, Stamp, ones};
 use crate::units::{Bytes, Span};
 
 /// How arrivals are acknowledged.
@@ -27,10 +27,18 @@ pub struct AckConfig {
     pub within: Span,
     /// When a marked packet is acknowledged.
     pub marked: Marked,
+    /// When the first packet of a queue pair is acknowledged.
+    pub first: First,
+    /// When a packet that was sent again is acknowledged.
+    pub resent: Resent,
+    /// How far apart packets may be that share an acknowledgement.
+    pub span: AckSpan,
     /// The packets that it speaks of.
     pub range: AckRange,
     /// The packets whose entropy values the sender learns from it.
     pub entropies: Entropies,
+    /// What a NACK for a gap says of congestion.
+    pub nacks: NackSignal,
     /// Whether switches serve acknowledgements before data; NICs always do.
     pub priority: bool,
 }
@@ -58,8 +66,12 @@ impl Default for AckConfig {
             every_bytes: Bytes::new(u64::MAX),
             within: Span::MAX,
             marked: Marked::Wait,
+            first: First::Wait,
+            resent: Resent::Wait,
+            span: AckSpan::Bitmap,
             range: AckRange::Cumulative,
             entropies: Entropies::Last,
+            nacks: NackSignal::None,
             priority: true,
         }
     }
@@ -74,6 +86,59 @@ pub enum Marked {
     Wait,
     /// At once, with all that waited (Ultra Ethernet's simulator, and REPS's with it).
     AtOnce,
+}
+
+/// When the first packet of a queue pair is acknowledged.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum First {
+    /// It waits for its turn.
+    #[default]
+    Wait,
+    /// At once, so that a sender learns the round trip of its path before the others of the window
+    /// queue (uet-htsim, `UecSink::processData`).
+    AtOnce,
+}
+
+/// When a packet that was sent again is acknowledged.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Resent {
+    /// It waits for its turn.
+    #[default]
+    Wait,
+    /// At once: its sender asks for it (uet-htsim, `UecSrc::sendRtxPacket`).
+    AtOnce,
+}
+
+/// How far apart packets may be that share an acknowledgement.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum AckSpan {
+    /// So far that one bitmap reports them all: 64 PSNs (Ultra Ethernet 1.0), or 32 where it
+    /// repeats. A packet that is further away has the others acknowledged first.
+    #[default]
+    Bitmap,
+    /// Without limit: count, bytes and time alone make an acknowledgement due (uet-htsim,
+    /// `UecSink::shouldSack`). What the bitmap of the latest arrivals does not reach is reported by
+    /// a later one, or by the cumulative number.
+    Unlimited,
+}
+
+/// What a NACK for a gap says of congestion, beside the packet that is missing. A sender takes it
+/// for a CNP, under a congestion control that knows them: DCQCN in both forms.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum NackSignal {
+    /// Nothing.
+    #[default]
+    None,
+    /// That the packet which it answers was marked, if it was: HPCC's simulator
+    /// (`RdmaHw::ReceiveUdp`, `ReceiveAck`).
+    Mark,
+    /// That there is congestion, always: ConWeave's simulator, whose receivers flag each NACK for a
+    /// packet out of order as a CNP (`RdmaHw::ReceiverCheckSeq`).
+    Congestion,
 }
 
 /// What a sender learns from an acknowledgement of the packets before those that it answers.
@@ -129,7 +194,9 @@ impl Echo {
 /// Arrivals that were not yet acknowledged.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Unreported {
-    packets: u32,
+    packets: u16,
+    /// Whether anything was reported before.
+    has_reported: bool,
     bytes: u32,
     /// The first of them.
     base: u64,
@@ -145,7 +212,7 @@ impl Unreported {
     /// How many different packets it reports.
     #[inline]
     pub(super) const fn packets(&self) -> u32 {
-        self.sack.count_ones()
+        ones(self.sack)
     }
 
     /// Whether there is nothing to report.
@@ -168,7 +235,7 @@ impl Unreported {
             AckRange::Cumulative | AckRange::Packet => 64,
             AckRange::Last64 => u64::from(Packet::MOST_REPORTED),
         };
-        high - low < span && self.packets < Packet::MOST_REPORTED
+        high - low < span && u32::from(self.packets) < Packet::MOST_REPORTED
     }
 
     /// The last packet that is unreported, in the order of numbers; there is one.
@@ -182,7 +249,8 @@ impl Unreported {
     #[inline]
     pub(super) fn note(&mut self, sequence: u64, packet: DataView<'_>) {
         if self.is_empty() {
-            *self = Self { base: sequence, ..Self::default() };
+            let has_reported = self.has_reported;
+            *self = Self { base: sequence, has_reported, ..Self::default() };
         } else if sequence < self.base {
             // A packet that was sent earlier becomes the base. `has_room_for` has checked that no
             // bit is shifted out at the top.
@@ -202,10 +270,36 @@ impl Unreported {
         }
     }
 
-    /// Whether it is time to report, by count or bytes.
+    /// Makes room for `sequence`: what cannot be reported together with it is left to later
+    /// reports, which repeat it.
+    pub(super) fn make_room_for(&mut self, sequence: u64) {
+        let most = u64::from(Packet::MOST_REPORTED);
+        if self.is_empty() {
+            return;
+        }
+        if sequence >= self.base {
+            // The bits that stay are the last before it; `note` sets its own.
+            let base = self.base.max(sequence.saturating_sub(most - 1));
+            let shift = u32::try_from(base - self.base).unwrap_or(u32::MAX);
+            self.sack = self.sack.checked_shr(shift).unwrap_or(0);
+            self.marks = self.marks.checked_shr(shift).unwrap_or(0);
+            self.base = base;
+            return;
+        }
+        let kept = (sequence + most).saturating_sub(self.base).min(63);
+        (self.sack, self.marks) = (self.sack & ((1 << kept) - 1), self.marks & ((1 << kept) - 1));
+        if self.sack == 0 {
+            // `note` takes it for the first.
+            self.base = sequence;
+        }
+    }
+
+    /// Whether it is time to report, by count or bytes, or because it would be the first report.
     #[inline]
     pub(super) fn is_full(&self, config: &AckConfig) -> bool {
-        self.packets >= config.every || u64::from(self.bytes) >= config.every_bytes.get()
+        u32::from(self.packets) >= config.every
+            || u64::from(self.bytes) >= config.every_bytes.get()
+            || config.first == First::AtOnce && !self.has_reported
     }
 
     /// The last packet noted.
@@ -216,13 +310,19 @@ impl Unreported {
     /// Takes all of it, as the report of an acknowledgement.
     #[inline]
     pub(super) fn take(&mut self) -> ArrivalReport {
-        let this = std::mem::take(self);
+        let this = self.reset();
         ArrivalReport::new(Psn::on_wire(this.base), this.sack, this.marks)
+    }
+
+    /// Leaves nothing to report.
+    #[inline]
+    fn reset(&mut self) -> Self {
+        std::mem::replace(self, Self { has_reported: true, ..Self::default() })
     }
 
     /// Takes all of it, with the arrivals of `board` among the 64 packets before its end.
     pub(super) fn take_with(&mut self, board: &Board) -> ArrivalReport {
-        let this = std::mem::take(self);
+        let this = self.reset();
         if this.is_empty() {
             return ArrivalReport::new(Psn::on_wire(this.base), this.sack, this.marks);
         }
@@ -289,6 +389,26 @@ mod tests {
         assert_eq!((report.base.get(), report.arrived), (290, 0b11_1110), "from the first missing");
         let report = noted(&[5]).take_with(&board);
         assert_eq!((report.base.get(), report.arrived), (5, 1), "a duplicate speaks for itself");
+    }
+
+    #[test]
+    fn without_a_limit_the_bitmap_keeps_what_fits_with_the_latest() {
+        let mut far = noted(&[100, 110]);
+        far.make_room_for(141);
+        note(&mut far, 141, Flags::NONE);
+        assert_eq!((far.base, far.sack, far.packets), (110, 1 << 31 | 1, 3));
+        far.make_room_for(500);
+        note(&mut far, 500, Flags::MARKED);
+        assert_eq!((far.base, far.sack, far.marks, far.last()), (469, 1 << 31, 1 << 31, 500));
+        // An older one: what is up to 31 beyond it stays.
+        let mut late = noted(&[100, 110]);
+        late.make_room_for(70);
+        note(&mut late, 70, Flags::NONE);
+        assert_eq!((late.base, late.sack), (70, 1 << 30 | 1));
+        let mut late = noted(&[100, 110]);
+        late.make_room_for(5);
+        note(&mut late, 5, Flags::NONE);
+        assert_eq!((late.base, late.sack, late.packets), (5, 1, 3));
     }
 
     #[test]

@@ -2,6 +2,8 @@
 
 use std::collections::VecDeque;
 
+use crate::packet::ones;
+
 /// Arrivals of one sequence; everything before [`Board::first`] has arrived.
 #[derive(Debug, Clone, Default)]
 pub(in crate::nic) struct Board {
@@ -62,6 +64,9 @@ impl Board {
     /// `sequence`, which was missing, arrives.
     #[inline]
     pub(super) fn insert(&mut self, sequence: u64) {
+        if sequence == self.first && self.ahead == 0 {
+            return self.step();
+        }
         self.set(sequence / 64, 1 << (sequence % 64));
         self.advance();
     }
@@ -70,6 +75,10 @@ impl Board {
     /// sent and is ignored.
     #[inline]
     pub(super) fn mark(&mut self, base: u64, sack: u64, end: u64) {
+        // Mostly the cumulative number covers what the block says.
+        if base + 64 - u64::from(sack.leading_zeros()) <= self.first {
+            return;
+        }
         // A block of 64 from any base touches two words of ours.
         for (word, bits) in [(base / 64, sack << (base % 64)), (base / 64 + 1, high(sack, base))] {
             // Bits before `first` have been counted, and their words may be gone: without them
@@ -87,6 +96,9 @@ impl Board {
     pub(super) fn advance_to(&mut self, first: u64) {
         if first <= self.first {
             return;
+        }
+        if first == self.first + 1 && self.ahead == 0 {
+            return self.step();
         }
         let words = first / 64 - self.first / 64;
         // The new `first` may lie beyond every word. The deque is then empty, and the next bit that
@@ -128,6 +140,15 @@ impl Board {
         None
     }
 
+    /// The first that is missing arrives, and none had arrived beyond it: no bit is set.
+    #[inline]
+    fn step(&mut self) {
+        self.first += 1;
+        if self.first.is_multiple_of(64) {
+            self.words.pop_front();
+        }
+    }
+
     /// Sets bits from `first` on.
     #[inline]
     fn set(&mut self, word: u64, bits: u64) {
@@ -136,7 +157,8 @@ impl Board {
             self.words.resize(index + 1, 0);
         }
         // Only new bits count: reports of one sender overlap where acknowledgements were lost.
-        self.ahead += u64::from((bits & !self.words[index]).count_ones());
+        let new = bits & !self.words[index];
+        self.ahead += u64::from(ones(new));
         self.words[index] |= bits;
     }
 

@@ -1,10 +1,13 @@
 //! The configuration of a NIC.
 
+use std::sync::Arc;
+
 use super::ack::AckConfig;
-use super::congestion::{CongestionControl, dcqcn};
+use super::congestion::{CongestionControl, PathFacts, dcqcn};
 use super::delivery::Delivery;
 use super::receiver::ReceiverSettings;
 use super::recovery::Recovery;
+use super::round_trips::RoundTrips;
 use super::verbs::QpConfig;
 use crate::units::{BitRate, Bytes, Span};
 
@@ -41,6 +44,12 @@ pub struct NicConfig {
     pub cnp_interval: Span,
     /// Queue pairs: their queues, their retries, what they cost.
     pub queue_pairs: QpConfig,
+    /// Times between packets are cut to multiples of this: a picosecond, or as coarse as the
+    /// simulator whose results are compared.
+    pub pace_unit: Span,
+    /// The round trip of each pair of hosts, where queue pairs are not all configured with that of
+    /// the longest path ([`PortFacts::base_rtt`]).
+    pub round_trips: Option<Arc<RoundTrips>>,
 }
 
 impl Default for NicConfig {
@@ -56,11 +65,24 @@ impl Default for NicConfig {
             nack_interval: Span::from_us(500),
             cnp_interval: Span::from_us(50),
             queue_pairs: QpConfig::default(),
+            pace_unit: Span::from_ps(1),
+            round_trips: None,
         }
     }
 }
 
 impl NicConfig {
+    /// The network as the congestion control of a queue pair on this port knows it.
+    pub(super) fn path(&self, port: PortFacts) -> PathFacts {
+        PathFacts {
+            line_rate: port.line_rate,
+            base_rtt: port.base_rtt,
+            packet: self.payload + self.header,
+            payload: self.payload,
+            pace_unit: self.pace_unit,
+        }
+    }
+
     /// How soon after a packet was sent a retransmission timer may expire.
     pub fn shortest_timeout(&self) -> Span {
         self.recovery.shortest_timeout(self.retransmit_timeout)

@@ -125,5 +125,8 @@ impl Nic {
         assert!(queues.is_none() && state == QpState::ReadyToSend, "{qp} must be ready to send");
         self.requesters[slot.index()].post(bytes, work, path, &self.config);
         self.make_ready(slot);
+        if self.credits.is_some() {
+            self.keep_timer(slot);
+        }
     }
 }

@@ -77,39 +77,49 @@
 
 mod accounting;
 mod ack;
+mod answer_planes;
 mod board;
 mod config;
 pub mod congestion;
 mod context_cache;
 mod counters;
+mod credits;
 mod delivery;
 mod event;
 mod event_qps;
 mod pacer;
 pub mod parameters;
+mod peer_ranges;
+mod planes;
 mod qp;
 mod qp_settings;
+mod qp_table;
 mod receiver;
 pub mod recovery;
 mod requester;
 mod responder;
+mod round_trips;
 mod schedule;
 mod sending_state;
 mod sent_entropies;
+mod telemetry;
 mod timer;
 pub mod verbs;
 
 pub use accounting::{PeerAccount, QpAccount};
-pub use ack::{AckConfig, AckRange, Entropies, Marked};
+pub use ack::{AckConfig, AckRange, AckSpan, Entropies, First, Marked, NackSignal, Resent};
+pub use answer_planes::AnswerPlanes;
 pub use config::{NicConfig, PortFacts};
 pub use context_cache::{CacheConfig, CacheCounters};
 pub use counters::NicCounters;
 pub use delivery::Delivery;
 pub use event::{Backlog, NicEvent, Owner};
 pub use event_qps::{ReceiveHalf, SendHalf};
+pub use planes::FreePorts;
 pub use qp::{Origin, QpAttributes, QpState, Reporting, answer_label};
 pub use qp_settings::QpSettings;
 pub use recovery::Recovery;
+pub use round_trips::RoundTrips;
 pub use sending_state::SendingState;
 pub use timer::Timer;
 
@@ -117,10 +127,14 @@ use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap, VecDeque};
 
 use context_cache::ContextCache;
-use qp::{Qp, Setup, Slot};
+use credits::Credits;
+use planes::Planes;
+use qp::{FreeHalves, Setup, Slot, Turn};
+use qp_table::QpTable;
 use receiver::{Outbox, ReceiverSettings};
 use requester::Requester;
 use responder::Responder;
+use telemetry::Relay;
 use verbs::{Completion, WorkQueues};
 
 #[cfg(doc)]
@@ -130,7 +144,8 @@ use crate::packet::{DataView, Packet};
 use crate::prefetch::{prefetch, prefetch_all};
 use crate::units::{Span, Time};
 
-/// A NIC with one port. A clone goes on from the same state on its own.
+/// A NIC with one port, or with one in each of several planes ([`Nic::set_planes`]). A clone goes
+/// on from the same state on its own.
 #[derive(Debug, Clone)]
 pub struct Nic {
     host: HostId,
@@ -139,11 +154,13 @@ pub struct Nic {
     /// What of `config` receiving halves need.
     receiving: ReceiverSettings,
     /// Queue pairs by number.
-    qps: Vec<Qp>,
+    qps: QpTable,
     requesters: Vec<Requester>,
     /// The queue pair of each sending half.
     requester_qps: Vec<QpId>,
     responders: Vec<Responder>,
+    /// Halves of queue pairs that are gone, for new ones to take their places.
+    free: Box<FreeHalves>,
     /// The work queues of queue pairs with completions.
     queues: Vec<WorkQueues>,
     /// What the halves of new queue pairs will be made of.
@@ -153,14 +170,20 @@ pub struct Nic {
     live_qps: u64,
     peak_qps: u64,
     cache: Option<Box<ContextCache>>,
+    /// Telemetry of packets, where the congestion control asks for it.
+    relay: Option<Box<Relay>>,
+    /// What it grants to its senders, where the congestion control asks for credit.
+    credits: Option<Box<Credits>>,
+    /// With several ports.
+    planes: Option<Box<Planes>>,
     /// Answers that wait for the wire; they go before data.
     control: VecDeque<Packet>,
     /// Sending halves that may send, in turn.
     ready: VecDeque<Slot>,
     /// Sending halves that wait for their rate, by time.
-    paced: BinaryHeap<Reverse<(Time, Slot)>>,
+    paced: BinaryHeap<Reverse<(Time, Turn)>>,
     /// Retransmission timers; an entry that turns out to be early is put back.
-    timers: BinaryHeap<Reverse<(Time, Slot)>>,
+    timers: BinaryHeap<Reverse<(Time, Turn)>>,
     /// Acknowledgement timers of receiving halves, in the same way; empty where `within` is off.
     ack_timers: BinaryHeap<Reverse<(Time, Slot)>>,
     events: VecDeque<NicEvent>,
@@ -177,18 +200,22 @@ impl Nic {
         Self {
             host,
             port,
+            relay: config.congestion.telemetry().map(|_| Box::default()),
+            credits: Credits::of(host, port, &config),
             receiving: config.receiving(),
             config,
-            qps: Vec::new(),
+            qps: QpTable::default(),
             requesters: Vec::new(),
             requester_qps: Vec::new(),
             responders: Vec::new(),
+            free: Box::default(),
             queues: Vec::new(),
             setups: BTreeMap::new(),
             own_settings: BTreeMap::new(),
             live_qps: 0,
             peak_qps: 0,
             cache,
+            planes: None,
             control: VecDeque::new(),
             ready: VecDeque::new(),
             paced: BinaryHeap::new(),
@@ -301,11 +328,20 @@ impl Nic {
         if self.config.ack.within != Span::MAX {
             self.keep_ack_timer(slot);
         }
+        if self.relay.is_some() {
+            self.relay_to_answers();
+        }
+        if self.credits.is_some() {
+            self.note_credit(now, packet, slot);
+        }
     }
 
     #[inline]
     fn handle_control(&mut self, now: Time, packet: &Packet, slot: Slot) {
         self.counters.control_received += 1;
+        if self.relay.is_some() {
+            return self.handle_control_with_telemetry(now, packet, slot);
+        }
         self.requesters[slot.index()].handle_control(now, packet, &mut self.events);
         self.make_ready(slot);
         self.keep_timer(slot);
@@ -314,7 +350,7 @@ impl Nic {
     /// Does what is due at `now`; an early call is harmless.
     pub fn handle_timeout(&mut self, now: Time) {
         self.handle_ack_timeouts(now);
-        while let Some(&Reverse((due, slot))) = self.timers.peek() {
+        while let Some(&Reverse((due, Turn { slot, .. }))) = self.timers.peek() {
             if due > now {
                 return;
             }
@@ -327,8 +363,15 @@ impl Nic {
             requester.timer_entry = Time::NEVER;
             // Acknowledgements may have put off the deadline since the entry was made.
             let ran_out = requester.deadline() <= now;
+            let timed_out = requester.has_timed_out(now);
             requester.handle_timeout(now, &mut self.events);
-            if let Some(most) = self.config.queue_pairs.retries.filter(|_| ran_out) {
+            self.push_probes(now, slot);
+            let asks =
+                |it: &Requester| ran_out || it.asks_at(self.config.retransmit_timeout) <= now;
+            if self.credits.is_some() && asks(&self.requesters[slot.index()]) {
+                self.push_credit_request(now, slot);
+            }
+            if timed_out && let Some(most) = self.retries_of(slot) {
                 self.count_timeout(slot, most);
             }
             self.make_ready(slot);
@@ -341,6 +384,9 @@ impl Nic {
     pub fn poll_transmit_control(&mut self) -> Option<Packet> {
         let packet = self.control.pop_front()?;
         self.counters.control_sent += 1;
+        if self.relay.is_some() {
+            self.relay_departing();
+        }
         Some(packet)
     }
 
@@ -350,6 +396,11 @@ impl Nic {
                 return;
             }
             self.ack_timers.pop();
+            // The one entry that is for no receiving half.
+            if slot.is_none() {
+                self.handle_credit_timeout(now);
+                continue;
+            }
             let mut out = Outbox {
                 settings: &self.receiving,
                 control: &mut self.control,
@@ -361,6 +412,7 @@ impl Nic {
             responder.timer_entry = Time::NEVER;
             responder.handle_timeout(now, &mut out);
             self.keep_ack_timer(slot);
+            self.relay_to_answers();
         }
     }
 

@@ -1,6 +1,6 @@
 //! Pacing: when a queue pair may send its next packet.
 
-use crate::units::{BitRate, Time};
+use crate::units::{BitRate, Span, Time};
 
 /// Bits in a byte times picoseconds in a second.
 const PS_BITS: u64 = 8_000_000_000_000;
@@ -25,16 +25,26 @@ impl Pacer {
         self.next = self.next.max(time);
     }
 
-    /// A packet of `bytes` on the wire starts at `now`. There is no catching up: a queue pair
-    /// that was kept waiting longer than its rate asks for does not burst afterwards.
-    pub(super) fn handle_sent(&mut self, now: Time, bytes: u32, rate: BitRate) {
+    /// The next packet starts at `time`, and what is less than a picosecond is forgotten.
+    pub(super) fn move_to(&mut self, time: Time) {
+        *self = Self { next: time, remainder: 0 };
+    }
+
+    /// A packet of `bytes` on the wire starts at `now`; what its rate leaves to the next one is cut
+    /// to a multiple of `unit`. There is no catching up: a queue pair that was kept waiting longer
+    /// than its rate asks for does not burst afterwards.
+    pub(super) fn handle_sent(&mut self, now: Time, bytes: u32, rate: BitRate, unit: Span) {
         // The fraction is worth keeping only if this packet starts exactly when the last one
         // planned it. It counts in units of 1/rate: after a change of the rate it is not exact any
         // more, and the minimum keeps it below one picosecond.
         let carried = if now == self.next { self.remainder.min(rate.as_bps() - 1) } else { 0 };
         let numerator = u64::from(bytes) * PS_BITS + carried;
         self.remainder = numerator % rate.as_bps();
-        self.next = Time::from_ps(now.as_ps() + numerator / rate.as_bps());
+        let mut pause = numerator / rate.as_bps();
+        if unit.as_ps() > 1 {
+            (pause, self.remainder) = (pause - pause % unit.as_ps(), 0);
+        }
+        self.next = Time::from_ps(now.as_ps() + pause);
     }
 }
 
@@ -48,7 +58,7 @@ mod tests {
         let (mut pacer, mut now) = (Pacer::default(), Time::ZERO);
         let packets = 1_000_000;
         for _ in 0..packets {
-            pacer.handle_sent(now, 1_048, rate);
+            pacer.handle_sent(now, 1_048, rate, Span::from_ps(1));
             now = pacer.next();
         }
         let exact = u128::from(packets * 1_048u64) * u128::from(PS_BITS) / 7_000_000_001;
@@ -59,7 +69,16 @@ mod tests {
     fn time_lost_is_not_made_up() {
         let rate = BitRate::from_gbps(8);
         let mut pacer = Pacer::default();
-        pacer.handle_sent(Time::from_ps(500), 1, rate);
+        pacer.handle_sent(Time::from_ps(500), 1, rate, Span::from_ps(1));
         assert_eq!(pacer.next(), Time::from_ps(1_500));
+    }
+
+    #[test]
+    fn pauses_are_cut_to_whole_units() {
+        let (mut pacer, unit) = (Pacer::default(), Span::from_ns(1));
+        pacer.handle_sent(Time::ZERO, 1_048, BitRate::from_gbps(100), unit);
+        assert_eq!(pacer.next(), Time::from_ps(83_000));
+        pacer.move_to(Time::from_ps(7));
+        assert_eq!(pacer.next(), Time::from_ps(7));
     }
 }

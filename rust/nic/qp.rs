@@ -7,6 +7,7 @@
 //! Error as a whole, so the NIC itself never enters `SendQueueError`: the specification has that
 //! state for unreliable services, and the table keeps it so that it is whole.
 
+mod discarding;
 mod lifecycle;
 
 pub(super) use lifecycle::Setup;
@@ -181,6 +182,27 @@ impl Qp {
 pub(super) enum Life {
     Live,
     Destroyed,
+    /// The world has discarded it: no data for it is on the way, and answers are too late to
+    /// matter.
+    Gone,
+}
+
+/// The place of a sending half, and when it was made: of two entries of equal times that of the
+/// older half comes first, whatever place it was given.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Turn {
+    /// How many sending halves of the NIC were made before.
+    pub age: u32,
+    pub slot: Slot,
+}
+
+/// The places of halves that are free.
+#[derive(Debug, Clone, Default)]
+pub(super) struct FreeHalves {
+    pub requesters: Vec<Slot>,
+    pub responders: Vec<Slot>,
+    /// How many sending halves have taken the place of another.
+    pub reused: u32,
 }
 
 /// What a queue pair is for.

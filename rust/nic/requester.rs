@@ -1,18 +1,30 @@
 //! The sending half of a queue pair: work in, packets out, acknowledgements in, completions out.
 
+mod credit;
+mod feedback;
+mod path;
+mod quiet;
+mod timed;
+mod verbs;
+mod windows;
+
 use std::collections::VecDeque;
 
-use super::ack::Entropies;
+use feedback::missing;
+use path::Path;
+use windows::PlaneWindows;
+
+use super::ack::{Entropies, NackSignal};
 use super::config::{NicConfig, PortFacts};
-use super::congestion::{AckSample, CongestionController, Controller, Loss, PathFacts};
+use super::congestion::{CongestionController, Controller, Loss};
 use super::delivery::Delivery;
 use super::event::{Backlog, NicEvent, Owner};
 use super::pacer::Pacer;
 use super::qp_settings::QpSettings;
 use super::receiver::Peer;
-use super::recovery::{Lost, LostPosition, Missed, Numbering, SendRecovery, Sending, Why};
+use super::recovery::{Lost, Missed, Numbering, SendRecovery, Sending, Why};
 use super::sent_entropies::SentEntropies;
-use crate::balance::sender::{Feedback, PathSignal, Sender, SenderPolicy};
+use crate::balance::sender::{PathSignal, Sender, SenderPolicy};
 use crate::ids::{HostId, QpId};
 use crate::packet::{AckView, DataFields, Flags, MessageLabel, NackView, Packet, Psn, Stamp, View};
 use crate::units::{BitRate, Bytes, Span, Time};
@@ -49,6 +61,10 @@ pub(super) struct Requester {
     pub send_state: SendState,
     /// When its entry among the NIC's timers is due; `NEVER` if it has none.
     pub timer_entry: Time,
+    /// How many sending halves of the NIC were made before.
+    pub age: u32,
+    /// Whether it has sent a packet again.
+    has_resent: bool,
     host: HostId,
     peer: HostId,
     peer_qp: QpId,
@@ -60,17 +76,28 @@ pub(super) struct Requester {
     line_rate: BitRate,
     /// A full packet on the wire.
     packet_bytes: u32,
+    /// Whether its policy sends probes, or it may have to ask for credit.
+    wakes: bool,
+    /// Bytes on the wire that were never sent; kept where receivers grant credit.
+    unsent: u64,
+    /// What NACKs for a gap say of congestion.
+    nacks: NackSignal,
     /// What the recovery allows in flight at once, in bytes on the wire.
     recovery_window: u64,
     /// One past the last packet of the last message.
     end: u64,
     pub(super) recovery: Sending,
     numbering: Numbering,
-    policy: Sender,
+    /// Whether packets name their message, since it may be delivered before others.
+    names_messages: bool,
+    path: Path,
+    pub(super) policy: Sender,
     /// Where acknowledgements carry the entropy values of all that they cover.
     entropies: Option<Box<SentEntropies>>,
-    pacer: Pacer,
+    pub(super) pacer: Pacer,
     pub(super) congestion: Controller,
+    /// The controls of the planes, where each has one of its own; `congestion` then rests.
+    planes: Option<Box<PlaneWindows>>,
     work: VecDeque<Work>,
 }
 
@@ -81,23 +108,26 @@ pub(super) struct RequesterParts {
     pub label: u32,
     pub owner: Owner,
     pub port: PortFacts,
+    /// The ports of the NIC.
+    pub planes: u32,
     pub policy: Sender,
     pub settings: QpSettings,
 }
 
 impl Requester {
     pub(super) fn new(parts: RequesterParts, config: &NicConfig) -> Self {
-        let path = PathFacts {
-            line_rate: parts.port.line_rate,
-            base_rtt: parts.port.base_rtt,
-            packet: config.payload + config.header,
-        };
+        let facts = config.path(parts.port);
         let QpSettings { recovery: made_for, flags } = parts.settings;
+        let path = Path::new(made_for, &parts.policy);
         let mut recovery = made_for.sender(config.retransmit_timeout);
         recovery.set_ack_range(config.ack.range);
+        recovery.set_base_rtt(facts.base_rtt);
+        let planes = PlaneWindows::of(config, parts.port, parts.planes, &mut recovery);
         Self {
             send_state: SendState::Idle,
             timer_entry: Time::NEVER,
+            age: 0,
+            has_resent: false,
             host: parts.host,
             peer: parts.peer,
             peer_qp: QpId::default(),
@@ -106,19 +136,28 @@ impl Requester {
             owner: parts.owner,
             completed: 0,
             line_rate: parts.port.line_rate,
-            packet_bytes: u32::try_from(path.packet.get()).unwrap_or(u32::MAX),
-            recovery_window: made_for.window(&path),
+            packet_bytes: u32::try_from(facts.packet.get()).unwrap_or(u32::MAX),
+            wakes: parts.policy.sends_probes() && path.is_chosen()
+                || config.congestion.credit().is_some(),
+            unsent: 0,
+            nacks: config.ack.nacks,
+            recovery_window: made_for.window(&facts),
             entropies: match (config.ack.entropies, made_for.numbering()) {
                 (_, Numbering::Message) => None,
+                _ if !path.is_chosen() => None,
                 (Entropies::Last, _) if !parts.policy.needs_packet_feedback() => None,
                 (_, Numbering::QueuePair) => Some(Box::new(SentEntropies::new(config.ack.range))),
             },
             numbering: made_for.numbering(),
+            names_messages: made_for.numbering() == Numbering::QueuePair
+                && config.delivery_with(made_for) == Delivery::Unordered,
+            path,
             end: 0,
             recovery,
             policy: parts.policy,
             pacer: Pacer::default(),
-            congestion: config.congestion.build(&path),
+            congestion: config.congestion.build(&facts),
+            planes,
             work: VecDeque::new(),
         }
     }
@@ -148,41 +187,8 @@ impl Requester {
             self.policy.set_path(path);
         }
         self.end += packets;
+        self.unsent += bytes.get() + packets * config.header.get();
         self.recovery.handle_posted(packets);
-    }
-
-    /// Sets the headers of the verb of the message posted last, if it is not a WRITE.
-    pub(super) fn set_verb(&mut self, verb: u64) {
-        if let Some(work) = self.work.back_mut() {
-            work.verb = verb;
-        }
-    }
-
-    /// Withdraws the messages of which nothing was sent, newest first, and returns their names.
-    pub(super) fn withdraw(&mut self) -> impl Iterator<Item = u64> + '_ {
-        std::iter::from_fn(move || {
-            let first = self.recovery.first_withdrawable();
-            let work = *self.work.back().filter(|work| work.first >= first)?;
-            self.work.pop_back();
-            self.end = work.first;
-            Some(work.id)
-        })
-    }
-
-    /// The receiver refuses the packet of `psn` for now: it is sent again, and nothing before
-    /// `resume`.
-    pub(super) fn handle_refusal(&mut self, now: Time, psn: Psn, resume: Time) {
-        let psn = psn.near(self.recovery.unacknowledged());
-        // Like a trimmed packet: it arrived, and was not accepted.
-        self.recovery.handle_nack(now, Missed { missing: psn, psn, why: Why::Trimmed });
-        self.pacer.hold_until(resume);
-    }
-
-    /// The name of the message that the packet of `psn` is part of, if it is not complete.
-    pub(super) fn message_of(&self, psn: Psn) -> Option<u64> {
-        let sequence = psn.near(self.recovery.unacknowledged());
-        let holds = |work: &&Work| work.first <= sequence && sequence < work.first + work.packets;
-        self.work.iter().find(holds).map(|work| work.id)
     }
 
     /// The oldest packet that is not acknowledged.
@@ -215,29 +221,14 @@ impl Requester {
     /// What it was made of.
     pub(super) fn as_parts(&self, port: PortFacts, settings: QpSettings) -> RequesterParts {
         let &Self { host, peer, label, owner, .. } = self;
-        RequesterParts { host, peer, label, owner, port, policy: self.policy.clone(), settings }
+        let planes = self.planes.as_ref().map_or(1, |planes| planes.count());
+        let policy = self.policy.clone();
+        RequesterParts { host, peer, label, owner, port, planes, policy, settings }
     }
 
     /// True if there is a packet to send, whatever its rate is.
     pub(super) fn has_packet(&self) -> bool {
         self.recovery.next(self.window_end()).is_some() && self.window_is_open()
-    }
-
-    /// Whether congestion control and recovery let one more packet out; one may always be.
-    #[inline]
-    fn window_is_open(&self) -> bool {
-        let window = self.congestion.window().min(self.recovery_window);
-        if window == u64::MAX {
-            return true;
-        }
-        let out = self.recovery.in_flight();
-        // With nothing in flight no acknowledgement would come to open the window again.
-        out == 0 || (out + 1) * u64::from(self.packet_bytes) <= window
-    }
-
-    /// One past the last packet that may be in flight.
-    fn window_end(&self) -> u64 {
-        self.end.min(self.recovery.window_end(MOST_OUTSTANDING))
     }
 
     /// When the rate lets the next packet go.
@@ -250,8 +241,9 @@ impl Requester {
         self.recovery.deadline()
     }
 
-    /// The next packet; there must be one.
-    pub(super) fn transmit(&mut self, now: Time, config: &NicConfig) -> Packet {
+    /// The next packet; there must be one. `drawn` is its entropy value if it is drawn already.
+    #[inline]
+    pub(super) fn transmit(&mut self, now: Time, config: &NicConfig, drawn: Option<u16>) -> Packet {
         let sequence = self.recovery.next(self.window_end());
         let sequence = sequence.expect("asked only when there is a packet");
         let work = self.work_of(sequence);
@@ -262,15 +254,16 @@ impl Requester {
         let wire_bytes = u16::try_from(payload + config.header.get()).expect("checked by config");
         // Read before `handle_sent`, which counts this packet as sent.
         let again = sequence < self.recovery.never_sent();
+        self.has_resent |= again;
         // Asked once for each packet, a retransmission included: policies count on that.
-        let entropy = self.policy.entropy(now);
+        let entropy = drawn.unwrap_or_else(|| self.entropy(now));
         let mut data = DataFields {
             psn: Psn::on_wire(sequence),
             sent: Stamp::at(now),
             verb: work.verb,
             message: MessageLabel::default(),
         };
-        if config.queue_pairs.delivery == Some(Delivery::Unordered) {
+        if self.names_messages {
             data.message = self.message_label(&work);
         }
         // An erasure code numbers packets in its own way, whatever the order of delivery.
@@ -291,7 +284,8 @@ impl Requester {
         }
         self.recovery.handle_sent(now, entropy);
         // After the recovery: whether the window is open depends on this packet being in flight.
-        self.pace(now, wire_bytes);
+        self.tell_sent(now, entropy, wire_bytes);
+        self.pace(now, wire_bytes, config);
         if config.ack.every > 1 && !self.window_is_open() {
             // The window is full: no later packet would make its acknowledgement due.
             packet.flags = packet.flags.with(Flags::ACK_REQUEST);
@@ -309,18 +303,22 @@ impl Requester {
         }
     }
 
-    /// Informs congestion control, and delays the next packet if the rate is below line rate.
-    fn pace(&mut self, now: Time, wire_bytes: u16) {
-        self.congestion.handle_sent(now, u32::from(wire_bytes));
+    /// Delays the next packet if the rate is below line rate.
+    fn pace(&mut self, now: Time, wire_bytes: u16, config: &NicConfig) {
         let rate = self.congestion.rate(now);
         // At line rate the wire alone paces: the sending half takes its turns and needs no
         // wake-ups.
         if rate < self.line_rate {
-            self.pacer.handle_sent(now, u32::from(wire_bytes), rate);
+            self.pacer.handle_sent(now, u32::from(wire_bytes), rate, config.pace_unit);
         }
     }
 
+    #[inline]
     fn work_of(&self, sequence: u64) -> Work {
+        // Mostly it is the oldest.
+        if let Some(&work) = self.work.front().filter(|work| sequence < work.first + work.packets) {
+            return work;
+        }
         let index = self.work.partition_point(|work| work.first + work.packets <= sequence);
         *self.work.get(index).expect("every packet before the end is of a message")
     }
@@ -336,8 +334,9 @@ impl Requester {
             View::Ack(ack) => self.handle_ack(now, ack, events),
             View::Nack(nack) => self.handle_nack(now, nack, events),
             View::Cnp => self.congestion.handle_cnp(now),
+            View::Credit(credit) => self.congestion.handle_credit(now, credit.number()),
             // Only queue pairs with completions act on refusals; see `Nic::handle_refusal`.
-            View::Refusal(_) | View::Pause(_) => {}
+            View::Refusal(_) | View::Pause(_) | View::LinkCredit(_) | View::Endpoint(_) => {}
             View::Data(_) => unreachable!("data goes to the responder"),
         }
     }
@@ -348,54 +347,24 @@ impl Requester {
         let new = self.recovery.handle_ack(now, self.recovery.read(ack));
         self.inform_policy(now, ack, new);
         while let Some(Lost { entropy, position }) = self.recovery.poll_lost() {
-            self.policy.handle_feedback(now, missing(now, ack, entropy, PathSignal::Nack));
-            if position == LostPosition::First {
-                self.congestion.handle_loss(now, Loss::Nack);
-            }
+            self.tell_policy(now, missing(now, ack, entropy, PathSignal::Nack));
+            self.tell_hole(now, entropy, position);
         }
-        let (acknowledged, next) = self.recovery.progress();
-        self.congestion.handle_ack(
-            now,
-            AckSample {
-                ack: acknowledged,
-                next,
-                packets: u32::try_from(new).unwrap_or(u32::MAX),
-                marked: ack.report().marked_packets(),
-                // The stamp wraps: a round trip of more than 4.4 ms reads as too short.
-                rtt: Span::from_ps(ack.echo().ps_until(now)),
-                in_flight: self.recovery.in_flight() * u64::from(self.packet_bytes),
-            },
-        );
+        self.tell_arrivals(now, ack, new);
         self.complete(events);
-    }
-
-    /// Informs the policy of the entropy values that did well: that of the last packet
-    /// acknowledged, or those of all.
-    #[inline]
-    fn inform_policy(&mut self, now: Time, ack: AckView<'_>, new: u64) {
-        let rtt = Span::from_ps(ack.echo().ps_until(now));
-        if let Some(entropies) = &mut self.entropies {
-            let known = self.recovery.unacknowledged();
-            entropies.handle_ack(&ack.report(), known, |entropy, signal| {
-                let marked = u32::from(signal == PathSignal::Marked);
-                let feedback = Feedback { entropy, signal, packets: 1, marked, rtt };
-                self.policy.handle_feedback(now, feedback);
-            });
-            return;
-        }
-        let feedback = Feedback {
-            entropy: ack.entropy,
-            signal: if ack.echoes_mark() { PathSignal::Marked } else { PathSignal::Good },
-            packets: u32::try_from(new).unwrap_or(u32::MAX),
-            marked: ack.report().marked_packets(),
-            rtt,
-        };
-        self.policy.handle_feedback(now, feedback);
     }
 
     fn handle_nack(&mut self, now: Time, nack: NackView<'_>, events: &mut VecDeque<NicEvent>) {
         let why = if nack.is_for_trimmed() { Why::Trimmed } else { Why::Gap };
-        if why == Why::Gap && self.recovery.reads_gap_nacks_as_acks() {
+        let is_ack = why == Why::Gap && self.recovery.reads_gap_nacks_as_acks();
+        if why == Why::Gap && self.nacks != NackSignal::None && nack.as_ack().echoes_mark() {
+            match is_ack && nack.as_ack().report().marked_packets() > 0 {
+                // Those that read marks of acknowledgements read them there.
+                true => self.congestion.handle_cnp(now),
+                false => self.congestion.handle_marked_nack(now),
+            }
+        }
+        if is_ack {
             self.handle_ack(now, nack.as_ack(), events);
             return;
         }
@@ -412,9 +381,15 @@ impl Requester {
             Why::Trimmed if nack.was_trimmed_at_last_hop() => PathSignal::TrimmedAtLastHop,
             Why::Trimmed => PathSignal::Trimmed,
         };
-        self.policy.handle_feedback(now, missing(now, nack.as_ack(), nack.entropy, signal));
-        let loss = if why == Why::Trimmed { Loss::Trimmed } else { Loss::Nack };
-        self.congestion.handle_loss(now, loss);
+        self.tell_policy(now, missing(now, nack.as_ack(), nack.entropy, signal));
+        let loss = match signal {
+            PathSignal::Trimmed => Loss::Trimmed,
+            PathSignal::TrimmedAtLastHop => Loss::TrimmedAtLastHop,
+            _ => Loss::Nack,
+        };
+        let rtt = Span::from_ps(nack.as_ack().echo().ps_until(now));
+        self.tell_nack_rtt(nack.entropy, rtt);
+        self.tell_loss(now, nack.entropy, loss);
         self.complete(events);
     }
 
@@ -430,21 +405,4 @@ impl Requester {
             self.completed = self.completed.wrapping_add(1);
         }
     }
-
-    /// Handles all retransmission timers that are due at `now`, if any.
-    pub(super) fn handle_timeout(&mut self, now: Time, events: &mut VecDeque<NicEvent>) {
-        while self.recovery.deadline() <= now {
-            let Some(expired) = self.recovery.handle_timeout(now) else { return };
-            if let Some(failed) = self.policy.handle_timeout(now, expired.entropy) {
-                events.push_back(NicEvent::PathFailed { owner: self.owner, path: failed.0 });
-            }
-            self.congestion.handle_loss(now, Loss::Timeout);
-        }
-    }
-}
-
-/// The feedback for a packet that did not arrive.
-fn missing(now: Time, answer: AckView<'_>, entropy: u16, signal: PathSignal) -> Feedback {
-    let rtt = Span::from_ps(answer.echo().ps_until(now));
-    Feedback { entropy, signal, packets: 0, marked: 0, rtt }
 }

@@ -6,10 +6,9 @@
 //! removed from the middle of a heap.
 
 use std::cmp::Reverse;
-use std::collections::BinaryHeap;
 
 use super::Nic;
-use super::qp::Slot;
+use super::qp::{Slot, Turn};
 use super::requester::SendState;
 use crate::packet::{Flags, Packet};
 use crate::units::{Bytes, Time};
@@ -21,43 +20,67 @@ impl Nic {
         if let Some(packet) = self.poll_transmit_control() {
             return Some(packet);
         }
-        // Those whose time has come stand behind those that already wait for their turn.
-        while let Some(&Reverse((start, slot))) = self.paced.peek() {
-            if start > now {
-                break;
-            }
-            // Of equal start times the lower slot comes first, so that the order does not depend on
-            // the order in which the heap was filled.
-            self.paced.pop();
-            self.requesters[slot.index()].send_state = SendState::Ready;
-            self.ready.push_back(slot);
-        }
+        self.end_pauses(now);
         while let Some(slot) = self.ready.pop_front() {
             let requester = &mut self.requesters[slot.index()];
             requester.send_state = SendState::Idle;
             // Acknowledgements may have left it nothing to send, or its window may have closed.
-            if !requester.has_packet() {
+            if !requester.has_packet()
+                || self.relay.is_some() && self.waits_for_moved_start(now, slot)
+            {
                 continue;
             }
+            let requester = &mut self.requesters[slot.index()];
             // A miss delays this sending half alone: its turn comes again with its context.
             if let Some(cache) = &mut self.cache
                 && let Some(miss) = cache.send(self.requester_qps[slot.index()])
             {
                 requester.send_state = SendState::Paced;
-                self.paced.push(Reverse((now.saturating_add(miss), slot)));
+                let turn = requester.turn(slot);
+                self.paced.push(Reverse((now.saturating_add(miss), turn)));
                 continue;
             }
-            let packet = requester.transmit(now, &self.config);
-            self.counters.data_sent += 1;
-            self.counters.retransmitted += u64::from(packet.flags.has(Flags::RETRANSMITTED));
-            // A rate that lets the next packet start before this one has left the wire is no limit:
-            // the sending half goes to the end of the queue at once, without a wake-up.
-            let wire = self.port.line_rate.time_for(Bytes::new(u64::from(packet.wire_bytes)));
-            self.schedule(slot, now + wire);
-            self.keep_timer(slot);
-            return Some(packet);
+            return Some(self.transmit(now, slot, None));
         }
         None
+    }
+
+    /// Those whose time has come stand behind those that already wait for their turn.
+    #[inline(always)]
+    pub(super) fn end_pauses(&mut self, now: Time) {
+        while let Some(&Reverse((start, Turn { slot, .. }))) = self.paced.peek() {
+            if start > now {
+                break;
+            }
+            // Of equal start times the older half comes first, so that the order does not depend on
+            // the order in which the heap was filled.
+            self.paced.pop();
+            if self.relay.is_some() && self.passes_over(now, slot) {
+                continue;
+            }
+            self.requesters[slot.index()].send_state = SendState::Ready;
+            self.ready.push_back(slot);
+        }
+    }
+
+    /// The next packet of a sending half, which has one; `entropy` is its entropy value if that is
+    /// drawn already.
+    #[inline(always)]
+    pub(super) fn transmit(&mut self, now: Time, slot: Slot, entropy: Option<u16>) -> Packet {
+        let requester = &mut self.requesters[slot.index()];
+        requester.send_state = SendState::Idle;
+        let mut packet = requester.transmit(now, &self.config, entropy);
+        if self.credits.is_some() {
+            packet = requester.ask_with(packet, self.ready.len() as u64 + 1);
+        }
+        self.counters.data_sent += 1;
+        self.counters.retransmitted += u64::from(packet.flags.has(Flags::RETRANSMITTED));
+        // A rate that lets the next packet start before this one has left the wire is no limit:
+        // the sending half goes to the end of the queue at once, without a wake-up.
+        let (rate, bytes) = (self.port.line_rate, Bytes::new(u64::from(packet.wire_bytes)));
+        self.schedule(slot, |start| start <= now || start <= now + rate.time_for(bytes));
+        self.keep_timer(slot);
+        packet
     }
 
     /// When the first sending half that waits for its rate may start.
@@ -69,10 +92,9 @@ impl Nic {
     /// When a retransmission or acknowledgement timer may expire; it may turn out to be early.
     #[inline]
     pub fn next_timer(&self) -> Option<Time> {
-        let first = |timers: &BinaryHeap<Reverse<(Time, Slot)>>| {
-            timers.peek().map_or(Time::NEVER, |&Reverse((due, _))| due)
-        };
-        let due = first(&self.timers).min(first(&self.ack_timers));
+        let first = self.timers.peek().map_or(Time::NEVER, |&Reverse((due, _))| due);
+        let first_ack = self.ack_timers.peek().map_or(Time::NEVER, |&Reverse((due, _))| due);
+        let due = first.min(first_ack);
         (due != Time::NEVER).then_some(due)
     }
 
@@ -83,37 +105,38 @@ impl Nic {
         // through the heap, and the next poll moves it to the end of the queue if its time has
         // come.
         if self.requesters[slot.index()].send_state == SendState::Idle {
-            self.schedule(slot, Time::ZERO);
+            self.schedule(slot, |start| start == Time::ZERO);
         }
     }
 
-    /// Enqueues a sending half if its rate lets it start by `soon`; otherwise it waits for its
-    /// time.
-    fn schedule(&mut self, slot: Slot, soon: Time) {
+    /// Enqueues a sending half if the time from which its rate lets it start `is_soon`; otherwise
+    /// it waits for its time.
+    #[inline]
+    fn schedule(&mut self, slot: Slot, is_soon: impl FnOnce(Time) -> bool) {
         let requester = &mut self.requesters[slot.index()];
         if !requester.has_packet() {
             return;
         }
         let start = requester.next_start();
-        if start <= soon {
+        if is_soon(start) {
             requester.send_state = SendState::Ready;
             self.ready.push_back(slot);
         } else {
             requester.send_state = SendState::Paced;
-            self.paced.push(Reverse((start, slot)));
+            self.paced.push(Reverse((start, requester.turn(slot))));
         }
     }
 
     /// Ensures that a running retransmission timer has an entry that is early enough.
     pub(super) fn keep_timer(&mut self, slot: Slot) {
         let requester = &mut self.requesters[slot.index()];
-        let deadline = requester.deadline();
+        let deadline = requester.wake(self.config.retransmit_timeout);
         // A later deadline needs no new entry: the entry that is there fires early and is put back
         // then. An acknowledgement that restarts the timer therefore costs one comparison and no
         // heap operation.
         if deadline < requester.timer_entry {
             requester.timer_entry = deadline;
-            self.timers.push(Reverse((deadline, slot)));
+            self.timers.push(Reverse((deadline, requester.turn(slot))));
         }
     }
 

@@ -31,7 +31,7 @@ impl Nic {
         SendingState {
             backlog: requester.backlog(),
             in_flight_packets: requester.recovery.in_flight(),
-            window_bytes: congestion.window(),
+            window_bytes: requester.window(),
             rate: congestion.rate(now),
         }
     }

@@ -27,6 +27,8 @@ fn config(recovery: Recovery, ack_every: u32) -> Arc<NicConfig> {
         retransmit_timeout: Span::from_ms(1),
         nack_interval: Span::from_us(500),
         cnp_interval: Span::from_us(50),
+        pace_unit: Span::from_ps(1),
+        round_trips: None,
         queue_pairs: QpConfig::default(),
     })
 }
@@ -320,6 +322,7 @@ fn sequence_numbers_wrap_on_the_wire() {
 
 mod delivery;
 mod recovery;
+mod signals;
 mod timers;
 
 #[test]

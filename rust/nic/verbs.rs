@@ -52,6 +52,9 @@ pub struct QpConfig {
     pub send_queue: usize,
     /// Receives that a receive queue holds: 1,024, at most 4,095 \[inferred\].
     pub receive_queue: usize,
+    /// WRITEs with immediate data in a send queue at once (`max_wimm` of MRC, OCP 1.0, 2026, whose
+    /// example is 128): no limit.
+    pub immediates: Option<u32>,
     /// How long a sender waits after an RNR NAK: 640 us, code 12 of the specification's table of
     /// RNR timers (volume 1, section 9.7.5.2.8), which the examples of rdma-core set.
     pub rnr_timer: Span,
@@ -76,6 +79,7 @@ impl Default for QpConfig {
         Self {
             send_queue: 1_024,
             receive_queue: 1_024,
+            immediates: None,
             rnr_timer: Span::from_us(640),
             rnr_retries: None,
             retries: None,
@@ -249,6 +253,17 @@ pub enum VerbsError {
         /// Receives that it holds.
         depth: usize,
     },
+    /// As many WRITEs with immediate data as may be are not complete (ENOMEM).
+    #[error(
+        "{qp}: {most} WRITEs with immediate data are not complete, the most that may be; poll \
+             completions"
+    )]
+    TooManyImmediates {
+        /// The queue pair.
+        qp: QpId,
+        /// How many there may be.
+        most: u32,
+    },
     /// The packets of the loss recovery have no room for other verbs' headers (EOPNOTSUPP).
     #[error("with {recovery} as loss recovery there are only WRITEs; choose another")]
     WritesOnly {
@@ -277,6 +292,7 @@ impl VerbsError {
         match self {
             Self::SendQueueFull { .. }
             | Self::ReceiveQueueFull { .. }
+            | Self::TooManyImmediates { .. }
             | Self::TooManyQueuePairs => "ENOMEM",
             Self::WritesOnly { .. } | Self::UnsupportedDelivery { .. } | Self::UnorderedRead => {
                 "EOPNOTSUPP"

@@ -5,15 +5,21 @@
 //!
 //! | kind | `psn` | `ack` | `sack` | `marked` | `stamp` |
 //! |---|---|---|---|---|---|
-//! | data | its number | message (by some recoveries) | header of its verb | length | sent |
+//! | data | its number | message, or none | header of its verb | length, or credit | sent |
 //! | ACK | first of `sack` | cumulative, or message | arrivals | marks | echo |
 //! | NACK, gap | as an ACK | missing packet | arrivals | marks | echo |
 //! | NACK, trimmed | the trimmed packet | missing packet, or message | - | - | echo |
 //! | CNP | - | - | - | - | echo |
 //! | refusal | the refused packet | - | reason | - | echo |
 //! | PFC frame | - | - | bytes waiting | - | - |
+//! | CBFC frame | - | - | credits freed | - | - |
+//! | probe, reply | - | - | queue pair that probes | - | sent, echo |
+//! | port status | - | - | usable planes | - | - |
+//! | credit | its number | - | - | - | - |
+//! | request for credit | target | - | queue pair that receives | - | - |
 
-use super::{Flags, Packet, PacketKind, Psn, Stamp};
+use super::{EndpointView, Flags, Packet, PacketKind, PlaneMask, Psn, Stamp};
+use crate::ids::QpId;
 
 /// The fields whose meaning depends on the kind of packet. Opaque: views read them, constructors
 /// of [`Packet`] write them.
@@ -149,13 +155,20 @@ impl ArrivalReport {
     /// How many of the packets were ECN marked.
     #[inline]
     pub(crate) const fn marked_packets(&self) -> u32 {
-        self.marked.count_ones()
+        ones(self.marked as u64)
     }
+}
+
+/// How many bits are set: mostly none or one, which needs no instruction that not every processor
+/// has, nor the dozen in its place.
+#[inline]
+pub(crate) const fn ones(bits: u64) -> u32 {
+    if bits & bits.wrapping_sub(1) == 0 { (bits != 0) as u32 } else { bits.count_ones() }
 }
 
 /// The last of the bits that are set in `arrived`, as many as there is room for marks.
 const fn last_of(mut arrived: u64) -> u64 {
-    while arrived.count_ones() > ArrivalReport::MOST_PACKETS {
+    while ones(arrived) > ArrivalReport::MOST_PACKETS {
         arrived &= arrived - 1;
     }
     arrived
@@ -258,6 +271,20 @@ impl Packet {
         Self { kind: PacketKind::Cnp, fields, ..Self::default() }
     }
 
+    /// Credit up to `number`.
+    pub fn credit(number: Psn) -> Self {
+        let fields = KindFields { psn: number, ..KindFields::default() };
+        Self { kind: PacketKind::Credit, fields, ..Self::default() }
+    }
+
+    /// The data packet with the number of credit that its sender asks for, in place of the length
+    /// of its message.
+    #[must_use]
+    pub fn asking_for(mut self, target: Psn) -> Self {
+        self.fields.marked = target.get();
+        self
+    }
+
     /// A refusal of the packet `psn`.
     pub fn refusal(psn: Psn, reason: RefusalReason, echo: Stamp) -> Self {
         let sack = reason as u64;
@@ -273,6 +300,44 @@ impl Packet {
         };
         let fields = KindFields { sack: frame.waiting, ..KindFields::default() };
         Self { kind, fields, ..Self::default() }
+    }
+}
+
+/// Packets from NIC to NIC, beside queue pairs.
+impl Packet {
+    /// A frame of credit-based flow control (CBFC).
+    pub fn link_credit(freed: u64) -> Self {
+        let fields = KindFields { sack: freed, ..KindFields::default() };
+        Self { kind: PacketKind::LinkCredit, fields, ..Self::default() }
+    }
+
+    /// A probe for the queue pair `prober` of the host that sends it.
+    pub fn probe(prober: QpId, sent: Stamp) -> Self {
+        Self::endpoint(PacketKind::Probe, u64::from(prober.0), sent)
+    }
+
+    /// The reply to a probe; addresses, lengths and flags are left to set.
+    pub fn probe_reply(probe: EndpointView<'_>) -> Self {
+        let (kind, prober) = (PacketKind::ProbeReply, u64::from(probe.prober().0));
+        Self { entropy: probe.entropy, ..Self::endpoint(kind, prober, probe.stamp()) }
+    }
+
+    /// The planes whose ports are usable at the host that sends it.
+    pub fn port_status(usable: PlaneMask) -> Self {
+        Self::endpoint(PacketKind::PortStatus, u64::from(usable.bits()), Stamp::default())
+    }
+
+    /// Asks the receiving half of queue pair `receiver` for credit up to `target`.
+    pub fn credit_request(receiver: QpId, target: Psn) -> Self {
+        let request =
+            Self::endpoint(PacketKind::CreditRequest, u64::from(receiver.0), Stamp::default());
+        Self { fields: KindFields { psn: target, ..request.fields }, ..request }
+    }
+
+    fn endpoint(kind: PacketKind, sack: u64, stamp: Stamp) -> Self {
+        let fields = KindFields { sack, stamp, ..KindFields::default() };
+        // It is for no queue pair: numbers of queue pairs have 24 bits, as PSNs.
+        Self { kind, fields, qp: QpId(1 << 24), ..Self::default() }
     }
 }
 

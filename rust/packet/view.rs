@@ -6,9 +6,10 @@
 use std::ops::Deref;
 
 use super::{
-    ArrivalReport, Flags, MessageLabel, Packet, PacketKind, PauseFrame, PauseOrder, Psn,
+    ArrivalReport, Flags, MessageLabel, Packet, PacketKind, PauseFrame, PauseOrder, PlaneMask, Psn,
     RefusalReason, Stamp,
 };
+use crate::ids::QpId;
 
 /// A packet by its kind.
 #[derive(Debug, Clone, Copy)]
@@ -25,6 +26,12 @@ pub enum View<'a> {
     Refusal(RefusalView<'a>),
     /// A frame of priority flow control (PFC).
     Pause(PauseFrame),
+    /// A frame of credit-based flow control (CBFC): the credits that the far end has freed.
+    LinkCredit(u64),
+    /// Credit for a sender.
+    Credit(CreditView<'a>),
+    /// What NICs send each other beside queue pairs.
+    Endpoint(EndpointView<'a>),
 }
 
 /// A data packet: its PSN, its time stamp, its message and its verb.
@@ -43,6 +50,14 @@ pub struct NackView<'a>(&'a Packet);
 #[derive(Debug, Clone, Copy)]
 pub struct RefusalView<'a>(&'a Packet);
 
+/// Credit that a receiver grants.
+#[derive(Debug, Clone, Copy)]
+pub struct CreditView<'a>(&'a Packet);
+
+/// A probe, the reply to one, a port status, or a request for credit.
+#[derive(Debug, Clone, Copy)]
+pub struct EndpointView<'a>(&'a Packet);
+
 macro_rules! dereferences_to_its_packet {
     ($($view:ident),*) => {$(
         impl Deref for $view<'_> {
@@ -56,7 +71,7 @@ macro_rules! dereferences_to_its_packet {
     )*};
 }
 
-dereferences_to_its_packet!(DataView, AckView, NackView, RefusalView);
+dereferences_to_its_packet!(DataView, AckView, NackView, RefusalView, CreditView, EndpointView);
 
 impl Packet {
     /// The view of its kind.
@@ -70,6 +85,12 @@ impl Packet {
             PacketKind::Refusal => View::Refusal(RefusalView(self)),
             PacketKind::Pause => View::Pause(self.frame(PauseOrder::Pause)),
             PacketKind::Resume => View::Pause(self.frame(PauseOrder::Resume)),
+            PacketKind::LinkCredit => View::LinkCredit(self.fields.sack),
+            PacketKind::Credit => View::Credit(CreditView(self)),
+            PacketKind::Probe
+            | PacketKind::ProbeReply
+            | PacketKind::PortStatus
+            | PacketKind::CreditRequest => View::Endpoint(EndpointView(self)),
         }
     }
 
@@ -128,6 +149,12 @@ impl DataView<'_> {
     #[inline]
     pub const fn message(&self) -> MessageLabel {
         MessageLabel { index: self.0.fields.ack, length: self.0.fields.marked }
+    }
+
+    /// The number of credit that its sender asks for, where receivers grant credit.
+    #[inline]
+    pub const fn credit_target(&self) -> Psn {
+        Psn::on_wire(self.0.fields.marked as u64)
     }
 
     /// Whether it was cut to its header on its way.
@@ -215,6 +242,40 @@ impl RefusalView<'_> {
     }
 }
 
+impl CreditView<'_> {
+    /// The number up to which it grants.
+    pub const fn number(&self) -> Psn {
+        self.0.fields.psn
+    }
+}
+
+impl EndpointView<'_> {
+    /// The queue pair, at the host that is asked, whose sender asks for credit.
+    pub const fn receiver(&self) -> QpId {
+        QpId(self.0.fields.sack as u32)
+    }
+
+    /// The number of credit that is asked for.
+    pub const fn credit_target(&self) -> Psn {
+        self.0.fields.psn
+    }
+
+    /// The queue pair, at the host that probes, whose path it is about.
+    pub const fn prober(&self) -> QpId {
+        QpId(self.0.fields.sack as u32)
+    }
+
+    /// The planes whose ports are usable at the host that sends it; of a port status.
+    pub const fn usable(&self) -> PlaneMask {
+        PlaneMask::of_bits(self.0.fields.sack as u32)
+    }
+
+    /// When the probe was sent: of a probe, and of its reply.
+    pub const fn stamp(&self) -> Stamp {
+        self.0.fields.stamp
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -240,6 +301,18 @@ mod tests {
         let view = trimmed.as_nack().unwrap();
         assert!(view.is_for_trimmed() && !gap.as_nack().unwrap().is_for_trimmed());
         assert_eq!(view.as_ack().report().base.get(), 4);
+
+        let frame = Packet::link_credit(1 << 40);
+        let View::LinkCredit(freed) = frame.view() else { panic!("it is one") };
+        assert_eq!(freed, 1 << 40);
+        let credit = Packet::credit(Psn::on_wire(77));
+        let View::Credit(view) = credit.view() else { panic!("it is one") };
+        assert_eq!(view.number().get(), 77);
+        let request = Packet::credit_request(QpId(8), Psn::on_wire(9));
+        let View::Endpoint(view) = request.view() else { panic!("it is one") };
+        assert_eq!((view.receiver(), view.credit_target().get()), (QpId(8), 9));
+        let asking = Packet::data(DataFields::default()).asking_for(Psn::on_wire(5));
+        assert_eq!(asking.as_data().unwrap().credit_target().get(), 5);
 
         for order in [PauseOrder::Pause, PauseOrder::Resume] {
             let frame = PauseFrame { order, waiting: 1 << 40 };

@@ -5,7 +5,6 @@ use std::path::Path;
 use std::sync::Arc;
 
 use pyo3::prelude::*;
-use serde::Serialize;
 
 use super::failure::{Failure, results};
 use super::json::json;
@@ -14,7 +13,7 @@ use super::rails::{self, RailRun};
 use super::scenario::{LoadedKind, OverrideRequest, Source, expect_memory};
 use super::supervise::{Control, RunCounter, supervise};
 use super::table::Table;
-use crate::report::{self, RailSummary, Summary};
+use crate::report::{self, AllRuns, RailSummary, Summary};
 use crate::scenario::{Overrides, RailScenario, Scenario, ScenarioError};
 use crate::study::{self, Comparison, RunNumbers, Statistics};
 
@@ -35,12 +34,6 @@ pub(super) struct ComparisonResult {
 enum Runs {
     Fabric(Vec<Summary>),
     Rails(Vec<RailSummary>),
-}
-
-/// The object that `evenkeel compare --json` prints.
-#[derive(Serialize)]
-struct Printed<'a, T> {
-    runs: &'a [T],
 }
 
 /// A policy by its name, or one of Python with the name of the preset that it is put into.
@@ -198,8 +191,8 @@ impl ComparisonResult {
     /// The object that `evenkeel compare --json` prints.
     fn json(&self) -> String {
         match &self.runs {
-            Runs::Fabric(runs) => json(&Printed { runs }),
-            Runs::Rails(runs) => json(&Printed { runs }),
+            Runs::Fabric(runs) => json(&AllRuns { runs }),
+            Runs::Rails(runs) => json(&AllRuns { runs }),
         }
     }
 

@@ -24,6 +24,8 @@ pub(super) struct RailRun {
     pub(super) summary: RailSummary,
     /// The scenario with every default.
     pub(super) rendered: String,
+    /// The same as a table, for the summary that is kept.
+    pub(super) resolved: toml::Table,
     pub(super) incomplete: Option<String>,
 }
 
@@ -59,8 +61,8 @@ impl RailRun {
     fn table(&self, py: Python<'_>, name: &str) -> PyResult<Table> {
         let mut text = Vec::new();
         let written = match name {
-            "operations" => report::write_operations_csv(&mut text, &self.identity, &self.summary),
-            "timeline" => report::write_timeline_csv(&mut text, &self.identity, &self.summary),
+            "operations" => report::write_operations_csv(&mut text, &self.summary),
+            "timeline" => report::write_timeline_csv(&mut text, &self.summary),
             _ => {
                 let reason = format!("the run has no table '{name}'; it has operations, timeline");
                 return Err(Failure::Argument(reason).raise(py));
@@ -72,7 +74,9 @@ impl RailRun {
 
     fn save(&self, py: Python<'_>, path: PathBuf) -> PyResult<()> {
         let kept = Folder::open(&path).and_then(|folder| {
-            report::keep_rails(&folder, &self.identity, &self.summary, &self.rendered)
+            let resolved = Some(self.resolved.clone());
+            let summary = RailSummary { resolved, ..self.summary.clone() };
+            report::keep_rails(&folder, &self.identity, &summary, &self.rendered)
         });
         kept.map_err(|error| results(error).raise(py))
     }
@@ -135,5 +139,6 @@ fn finished(
         )
     });
     let identity = study::rail_identity(scenario);
-    Ok(RailRun { identity, summary, rendered: scenario.render(), incomplete })
+    let (rendered, resolved) = (scenario.render(), scenario.as_table());
+    Ok(RailRun { identity, summary, rendered, resolved, incomplete })
 }

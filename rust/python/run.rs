@@ -13,7 +13,7 @@ use super::table::{Column, Table};
 use crate::fabric::{FlowRecord, Outcome, Setup, Watch};
 use crate::ids::{LinkId, PortId};
 use crate::record::Recorders;
-use crate::report::{self, FlowsCsv, Folder, Identity, Writer};
+use crate::report::{self, FlowPlaces, FlowsCsv, Folder, Identity, Summary, Writer};
 use crate::scenario::Scenario;
 use crate::study::{self, Finished, Run, RunObservers};
 use crate::timeline::Watches;
@@ -47,7 +47,7 @@ pub(super) fn scenario(
 ) -> Result<RunResult, Failure> {
     let identity = study::identity(scenario);
     let setup = scenario.setup();
-    let mut recordings = Recordings::begin(scenario, &identity)?;
+    let mut recordings = Recordings::begin(scenario)?;
     let mut watches = recordings.recorders.watches();
     let mut several;
     let watch = match watches.len() {
@@ -127,13 +127,12 @@ impl Write for Text {
 }
 
 impl Recordings {
-    fn begin(scenario: &Scenario, identity: &Identity) -> Result<Self, Failure> {
+    fn begin(scenario: &Scenario) -> Result<Self, Failure> {
         let mut files = Vec::new();
         let recordings = &scenario.recordings;
         let recorders = Recorders::new(recordings, &scenario.topology, &mut |recording, table| {
-            let mut text = Text::default();
+            let text = Text::default();
             files.push((table.file(recording.name.as_deref()), text.clone()));
-            writeln!(text, "{}", identity.header())?;
             Ok(Box::new(io::BufWriter::new(text)) as Box<dyn Write>)
         });
         Ok(Self { recorders: recorders.map_err(results)?, files })
@@ -210,29 +209,43 @@ impl RunResult {
         self.streamed.iter().chain(&self.outcome.flows)
     }
 
+    /// The jobs and steps of flows; unknown of those that were read or generated during the run.
+    fn places(&self) -> FlowPlaces {
+        match self.streamed.is_empty() {
+            true => FlowPlaces::of(&self.setup.workload),
+            false => FlowPlaces::default(),
+        }
+    }
+
     fn flows(&self) -> Table {
         let hosts = self.setup.topology.host_names();
-        let mut whole = [(); 4].map(|()| Column::whole());
-        let mut names = [(); 2].map(|()| Column::text());
+        let places = self.places();
+        let mut whole = [(); 5].map(|()| Column::whole());
+        let mut names = [(); 3].map(|()| Column::text());
         let mut times = [(); 4].map(|()| Column::number());
         for flow in self.all_flows() {
             let numbers = [
-                u64::from(flow.message.0),
-                u64::from(flow.piece),
-                flow.bytes.get(),
-                u64::from(flow.source_port),
+                Some(u64::from(flow.message.0)),
+                Some(u64::from(flow.piece)),
+                Some(flow.bytes.get()),
+                Some(u64::from(flow.source_port)),
+                places.step(flow.message).map(u64::from),
             ];
-            whole.iter_mut().zip(numbers).for_each(|(column, it)| column.push_whole(Some(it)));
-            let ends = [flow.src, flow.dst];
-            names.iter_mut().zip(ends).for_each(|(it, end)| it.push_text(&hosts[end.index()]));
+            whole.iter_mut().zip(numbers).for_each(|(column, it)| column.push_whole(it));
+            let texts = [
+                hosts[flow.src.index()].as_str(),
+                hosts[flow.dst.index()].as_str(),
+                places.job(flow.message),
+            ];
+            names.iter_mut().zip(texts).for_each(|(it, text)| it.push_text(text));
             let since = |at: Time| Time::from_ps(at.as_ps() - flow.start.as_ps());
             let completed = happened(flow.completed);
             let of_flow =
                 [Some(flow.start), happened(flow.delivered), completed, completed.map(since)];
             times.iter_mut().zip(of_flow).for_each(|(column, at)| column.push_time(at));
         }
-        let [message, piece, bytes, source_port] = whole;
-        let [src, dst] = names;
+        let [message, piece, bytes, source_port, step] = whole;
+        let [src, dst, job] = names;
         let [start, delivered, completed, fct] = times;
         Table::new(vec![
             ("message", message),
@@ -245,6 +258,8 @@ impl RunResult {
             ("delivered_ns", delivered),
             ("completed_ns", completed),
             ("fct_ns", fct),
+            ("job", job),
+            ("step", step),
         ])
     }
 
@@ -287,12 +302,11 @@ impl RunResult {
         let folder = Folder::open_for(&path, &self.other_names).map_err(results)?;
         let Self { identity, setup, outcome, .. } = self;
         let flows: Writer<'_> = &|to| {
-            let mut csv = FlowsCsv::begin(to, identity)?;
+            let mut csv = FlowsCsv::begin(to, self.places())?;
             self.all_flows().try_for_each(|flow| csv.write(&setup.topology, flow))?;
             csv.end()
         };
-        let links: Writer<'_> =
-            &|to| report::write_links_csv(to, identity, &setup.topology, outcome);
+        let links: Writer<'_> = &|to| report::write_links_csv(to, &setup.topology, outcome);
         let resolved = |scenario: &Scenario| report::resolved(identity, scenario, &path);
         let resolved = self.scenario.as_deref().map(resolved);
         let contents = resolved.iter().map(|text| ("scenario.toml", text.as_bytes()));
@@ -304,8 +318,9 @@ impl RunResult {
         let mut files: Vec<(&str, Writer<'_>)> = vec![("flows.csv", flows), ("links.csv", links)];
         files
             .extend(contents.iter().zip(&writers).map(|((name, _), it)| (*name, it as Writer<'_>)));
-        let summary = &self.finished.summary;
-        folder.replace(&files, &|to| report::write_summary(to, summary)).map_err(results)
+        let resolved = self.scenario.as_deref().map(Scenario::as_table);
+        let summary = Summary { resolved, ..self.finished.summary.clone() };
+        report::keep_run(&folder, &files, &summary).map_err(results)
     }
 }
 

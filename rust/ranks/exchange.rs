@@ -201,7 +201,7 @@ impl<'f, R: Ranks> Exchange<'f, R> {
         if let Some(limit) = longest.filter(|limit| key.bytes > limit.get()) {
             return Err(Fault::TooLong { key, recovery: nic.recovery.name(), limit });
         }
-        let rate = topology.link(topology.host_port(HostId(key.src)).link()).rate;
+        let rate = topology.host_rate(HostId(key.src));
         let seconds = u128::from(key.bytes) * 8 / u128::from(rate.as_bps().max(1));
         if seconds * 1_000_000_000_000 > u128::from(time_limit.as_ps()) {
             return Err(Fault::NoTime { key, limit: *time_limit });

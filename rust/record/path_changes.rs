@@ -11,8 +11,8 @@ use crate::topology::{Node, Topology};
 
 /// The flows of some hosts and their table.
 pub(super) struct PathChanges {
-    /// By host: the switch of each recorded one.
-    edges: Vec<Option<Node>>,
+    /// By host: the switches of each recorded one.
+    edges: Vec<Vec<Node>>,
     hosts: Vec<String>,
     /// By port: its ends, and the name of the node that it leads to.
     ends: Vec<(Node, Node)>,
@@ -29,11 +29,12 @@ impl PathChanges {
         to: Box<dyn Write>,
     ) -> io::Result<Self> {
         let hosts = || (0..topology.host_count()).map(HostId);
-        let edge = |host| topology.ends_of(topology.host_port(host)).1;
         let ports = || (0..2 * topology.links().len() as u32).map(PortId);
         let name = |node: Node| topology.node_name(node).to_owned();
         Ok(Self {
-            edges: hosts().map(|host| recorded.contains(&host).then(|| edge(host))).collect(),
+            edges: hosts()
+                .map(|host| topology.behind(host).filter(|_| recorded.contains(&host)).collect())
+                .collect(),
             hosts: hosts().map(|host| name(Node::Host(host))).collect(),
             ends: ports().map(|port| topology.ends_of(port)).collect(),
             onto: ports().map(|port| name(topology.ends_of(port).1)).collect(),
@@ -45,8 +46,7 @@ impl PathChanges {
     /// Takes a record; they come in order of time.
     pub(super) fn take(&mut self, record: &PacketRecord) {
         let PacketRecord { at, port, event, packet, .. } = record;
-        let edge = self.edges[packet.src.index()];
-        let leaves_edge = Some(self.ends[port.index()].0) == edge;
+        let leaves_edge = self.edges[packet.src.index()].contains(&self.ends[port.index()].0);
         if *event != PacketEvent::Dequeued || packet.is_control() || !leaves_edge {
             return;
         }

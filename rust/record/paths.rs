@@ -65,9 +65,8 @@ pub(super) struct Paths {
     is_recorded: Vec<bool>,
     /// By switch, whether a recorded host is connected to it.
     is_edge: Vec<bool>,
-    /// By host: its port, and the switch that it is connected to.
-    ports: Vec<PortId>,
-    edges: Vec<Node>,
+    /// By host: the switches that it is connected to.
+    edges: Vec<Vec<Node>>,
     /// By port: the node that it is of.
     owners: Vec<Node>,
     names: Vec<String>,
@@ -87,17 +86,16 @@ impl Paths {
         let ports = 2 * topology.links().len() as u32;
         let columns = "time_ns,src,dst,label,packets,bytes,entropies,entropy_changes,paths,\
                        path_changes";
-        let edge = |host| topology.ends_of(topology.host_port(host)).1;
         let mut is_edge = vec![false; topology.switches().len()];
-        for switch in recording.paths.iter().filter_map(|&host| edge(host).switch()) {
+        let behind = recording.paths.iter().flat_map(|&host| topology.behind(host));
+        for switch in behind.filter_map(Node::switch) {
             is_edge[switch.index()] = true;
         }
         Ok(Self {
             every: recording.every,
             is_edge,
             is_recorded: hosts().map(|host| recording.paths.contains(&host)).collect(),
-            ports: hosts().map(|host| topology.host_port(host)).collect(),
-            edges: hosts().map(edge).collect(),
+            edges: hosts().map(|host| topology.behind(host).collect()).collect(),
             owners: (0..ports).map(|port| topology.ends_of(PortId(port)).0).collect(),
             names: hosts().map(|host| topology.node_name(Node::Host(host)).to_owned()).collect(),
             until: Time::ZERO.saturating_add(recording.every),
@@ -125,12 +123,13 @@ impl Paths {
             self.end_window(profile);
         }
         let key = Flow { src: packet.src, dst: packet.dst, label: packet.label };
-        if *port == self.ports[src] {
+        let owner = self.owners[port.index()];
+        if owner == Node::Host(packet.src) {
             let flow = self.flows.entry(key).or_default();
             flow.packets += 1;
             flow.bytes += u64::from(packet.wire_bytes);
             flow.entropies.add(packet.entropy);
-        } else if self.owners[port.index()] == self.edges[src] {
+        } else if self.edges[src].contains(&owner) {
             self.flows.entry(key).or_default().paths.add(*port);
         }
     }

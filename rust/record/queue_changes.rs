@@ -58,7 +58,7 @@ impl QueueChanges {
     /// Takes a record; they come in order of time.
     pub(super) fn take(&mut self, record: &PacketRecord) {
         let PacketRecord { at, port: id, event, packet, waiting } = record;
-        if packet.flags.has(Flags::PRIORITY) || packet.is_pause_frame() {
+        if packet.flags.has(Flags::PRIORITY) || packet.is_link_frame() {
             return;
         }
         let queue = match event {

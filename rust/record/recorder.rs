@@ -164,8 +164,8 @@ impl Watch for Recorder {
 /// The recorded ports, and those of hosts whose queue pairs are recorded: what a NIC has in flight
 /// is up to date when its port is.
 fn sampled(recording: &Recording, topology: &Topology) -> Vec<PortId> {
-    let hosts = recording.queue_pairs.iter().map(|&host| topology.host_port(host));
-    let mut ports: Vec<PortId> = recording.ports.iter().copied().chain(hosts).collect();
+    let hosts = recording.queue_pairs.iter().flat_map(|&host| topology.planes().ports_of(host));
+    let mut ports: Vec<PortId> = recording.ports.iter().chain(hosts).copied().collect();
     ports.sort_unstable();
     ports.dedup();
     ports

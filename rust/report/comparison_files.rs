@@ -2,28 +2,34 @@
 
 use std::io;
 
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::comparison_table::{half, shown};
 use crate::study::{MetricStatistics, PolicyStatistics, Statistics};
 
 /// A metric of a policy: a row of the CSV file, and an object of the JSON Lines.
-#[derive(Serialize)]
-struct Record<'a> {
+#[derive(Serialize, JsonSchema)]
+pub(super) struct Record<'a> {
+    /// The policy.
     policy: &'a str,
+    /// The metric.
     metric: &'a str,
     /// Runs that have a value.
     runs: usize,
+    /// The mean over them.
     mean: Option<f64>,
-    /// The 95 % interval of the mean.
+    /// The lower end of the 95 % interval of the mean.
     low: Option<f64>,
+    /// Its upper end.
     high: Option<f64>,
     /// The policy of the differences.
     baseline: &'a str,
     /// The mean of the differences from the baseline under the same seeds.
     difference: Option<f64>,
-    /// The 95 % interval of that mean.
+    /// The lower end of the 95 % interval of that mean.
     difference_low: Option<f64>,
+    /// Its upper end.
     difference_high: Option<f64>,
     /// Of the completion time: `best`, `tie`, `behind` or `incomplete`; of others empty.
     verdict: Option<&'static str>,

@@ -1,7 +1,11 @@
 //! The cost of a run on the machine that made it: the only part of a result that scenario, seed and
 //! version do not determine.
 
+use std::io::{self, Write};
 use std::time::{Duration, Instant};
+
+use schemars::JsonSchema;
+use serde::Serialize;
 
 /// Measures the wall time of a run.
 #[derive(Debug)]
@@ -32,10 +36,61 @@ pub struct Cost {
     pub peak_rss_bytes: Option<u64>,
 }
 
-#[cfg(unix)]
+/// The object of `cost.json`: what a run cost on the machine that made it.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, JsonSchema)]
+pub struct CostSummary {
+    /// Wall time of the simulation, seconds.
+    pub wall_s: f64,
+    /// Peak memory of the process; `None` where the system does not report it.
+    pub peak_rss_bytes: Option<u64>,
+}
+
+impl CostSummary {
+    /// Writes `cost.json`, indented.
+    ///
+    /// # Errors
+    /// Those of writing to `to`.
+    pub fn write(&self, to: &mut dyn Write) -> io::Result<()> {
+        serde_json::to_writer_pretty(&mut *to, self)?;
+        writeln!(to)
+    }
+}
+
+/// Writes results as indented JSON without the costs of their runs (`wall_s`, `peak_rss_bytes`),
+/// so that the same scenario, seed and version give the same bytes on every machine.
+///
+/// # Errors
+/// Those of writing to `to`.
+pub(super) fn write_without_costs(to: &mut dyn Write, results: &impl Serialize) -> io::Result<()> {
+    // Indented, each key begins a line, and no line of a text does: quotes in it are escaped.
+    let text = serde_json::to_string_pretty(results)?;
+    let is_cost = |line: &&str| {
+        let key = line.trim_start();
+        key.starts_with("\"wall_s\": ") || key.starts_with("\"peak_rss_bytes\": ")
+    };
+    let mut lines = text.lines().filter(|line| !is_cost(line)).peekable();
+    while let Some(line) = lines.next() {
+        let closes = lines.peek().is_some_and(|next| next.trim_start().starts_with(['}', ']']));
+        let line = if closes { line.strip_suffix(',').unwrap_or(line) } else { line };
+        writeln!(to, "{line}")?;
+    }
+    Ok(())
+}
+
+/// The peak of this program alone: what getrusage(2) reports on Linux includes the memory of the
+/// program that started it, up to `execve`.
+#[cfg(target_os = "linux")]
+fn peak_rss_bytes() -> Option<u64> {
+    // Source: proc_pid_status(5), in KiB.
+    let status = std::fs::read_to_string("/proc/self/status").ok()?;
+    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;
+    line.trim().strip_suffix("kB")?.trim().parse::<u64>().ok()?.checked_mul(1024)
+}
+
+#[cfg(all(unix, not(target_os = "linux")))]
 fn peak_rss_bytes() -> Option<u64> {
     use nix::sys::resource::{UsageWho, getrusage};
-    // Source: getrusage(2). ru_maxrss is in KiB on Linux and the BSDs, in bytes on macOS.
+    // Source: getrusage(2). ru_maxrss is in KiB on the BSDs, in bytes on macOS.
     let unit = if cfg!(target_vendor = "apple") { 1 } else { 1024 };
     let usage = getrusage(UsageWho::RUSAGE_SELF).ok()?;
     u64::try_from(usage.max_rss()).ok()?.checked_mul(unit)
@@ -49,6 +104,21 @@ fn peak_rss_bytes() -> Option<u64> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn results_without_their_costs_are_the_same_json_without_these_keys() {
+        let text = "a \"wall_s\": 1, \n\"peak_rss_bytes\": 2";
+        let run =
+            serde_json::json!({ "a": [], "events": 7, "peak_rss_bytes": null, "wall_s": 0.5 });
+        let results = serde_json::json!({ "runs": [run, run], "text": [text] });
+        let mut written = Vec::new();
+        write_without_costs(&mut written, &results).unwrap();
+        let expected = serde_json::json!({ "a": [], "events": 7 });
+        let expected = serde_json::json!({ "runs": [expected, expected], "text": [text] });
+        assert_eq!(serde_json::from_slice::<serde_json::Value>(&written).unwrap(), expected);
+        let indented = serde_json::to_string_pretty(&expected).unwrap() + "\n";
+        assert_eq!(String::from_utf8(written).unwrap(), indented);
+    }
 
     #[test]
     fn a_running_process_has_resident_memory() {

@@ -2,12 +2,12 @@
 
 use std::io::{self, Write};
 
-use super::Identity;
-use crate::fabric::{FlowRecord, Outcome};
+use super::FlowPlaces;
+use crate::fabric::{FlowRecord, Outcome, Setup};
 use crate::topology::Topology;
 use crate::units::Time;
 
-const COLUMNS: [&str; 10] = [
+const COLUMNS: [&str; 12] = [
     "message",
     "piece",
     "src",
@@ -18,38 +18,41 @@ const COLUMNS: [&str; 10] = [
     "delivered_ns",
     "completed_ns",
     "fct_ns",
+    "job",
+    "step",
 ];
 
-/// Writes a comment line that identifies the run, the names of the columns, and a row for each
-/// flow. Times are nanoseconds with three decimals; the time of an event that did not happen is
-/// empty.
+/// Writes the names of the columns and a row for each flow; which run they are of, `summary.json`
+/// beside the file says. Times are nanoseconds with three decimals; the time of an event that did
+/// not happen is empty, and so are the job without `[[job]]` and the step of a message that is not
+/// known before the run.
+///
+/// `completed_ns` counts from time zero, as htsim prints completions, and `fct_ns` from the flow's
+/// own start, as the HPCC family does: of a flow that a trigger starts, from the trigger.
 ///
 /// # Errors
 /// Those of writing to `to`.
-pub fn write_flows_csv(
-    to: &mut dyn Write,
-    identity: &Identity,
-    topology: &Topology,
-    outcome: &Outcome,
-) -> io::Result<()> {
-    let mut csv = FlowsCsv::begin(to, identity)?;
-    outcome.flows.iter().try_for_each(|flow| csv.write(topology, flow))?;
+pub fn write_flows_csv(to: &mut dyn Write, setup: &Setup, outcome: &Outcome) -> io::Result<()> {
+    let mut csv = FlowsCsv::begin(to, FlowPlaces::of(&setup.workload))?;
+    outcome.flows.iter().try_for_each(|flow| csv.write(&setup.topology, flow))?;
     csv.end()
 }
 
 /// Writes `flows.csv` flow by flow, in the order of the calls.
-pub struct FlowsCsv<W: Write>(csv::Writer<W>);
+pub struct FlowsCsv<W: Write> {
+    csv: csv::Writer<W>,
+    places: FlowPlaces,
+}
 
 impl<W: Write> FlowsCsv<W> {
-    /// Writes the comment line and the names of the columns.
+    /// Writes the names of the columns.
     ///
     /// # Errors
     /// Those of writing to `to`.
-    pub fn begin(mut to: W, identity: &Identity) -> io::Result<Self> {
-        writeln!(to, "{}", identity.header())?;
+    pub fn begin(to: W, places: FlowPlaces) -> io::Result<Self> {
         let mut csv = csv::Writer::from_writer(to);
         csv.write_record(COLUMNS)?;
-        Ok(Self(csv))
+        Ok(Self { csv, places })
     }
 
     /// Writes the row of a flow.
@@ -58,7 +61,7 @@ impl<W: Write> FlowsCsv<W> {
     /// Those of the writer.
     pub fn write(&mut self, topology: &Topology, flow: &FlowRecord) -> io::Result<()> {
         let hosts = topology.host_names();
-        self.0.write_record([
+        self.csv.write_record([
             flow.message.0.to_string(),
             flow.piece.to_string(),
             hosts[flow.src.index()].clone(),
@@ -69,6 +72,8 @@ impl<W: Write> FlowsCsv<W> {
             nanoseconds(instant(flow.delivered)),
             nanoseconds(instant(flow.completed)),
             nanoseconds(completion(flow)),
+            self.places.job(flow.message).to_owned(),
+            self.places.step(flow.message).map_or_else(String::new, |step| step.to_string()),
         ])?;
         Ok(())
     }
@@ -78,7 +83,7 @@ impl<W: Write> FlowsCsv<W> {
     /// # Errors
     /// Those of the writer.
     pub fn end(mut self) -> io::Result<()> {
-        self.0.flush()
+        self.csv.flush()
     }
 }
 
@@ -102,9 +107,11 @@ mod tests {
 
     #[test]
     fn each_flow_has_a_row_with_empty_times_for_missing_events() {
-        let mut text = Vec::new();
+        let places = FlowPlaces::of(&sample::workload());
+        let mut csv = FlowsCsv::begin(Vec::new(), places).unwrap();
         let topology = sample::topology();
-        write_flows_csv(&mut text, &sample::identity(), &topology, &sample::stalled()).unwrap();
+        sample::stalled().flows.iter().for_each(|flow| csv.write(&topology, flow).unwrap());
+        let text = csv.csv.into_inner().unwrap();
         let text = String::from_utf8(text).unwrap();
         sample::snapshot("flows-csv", &text);
     }

@@ -11,36 +11,23 @@ use std::path::{Path, PathBuf};
 use tempfile::NamedTempFile;
 use thiserror::Error;
 
-use super::identity::MARK;
-use crate::record::RecordedTable;
+use super::own_files::{self, SUMMARY, TEMPORARY, UNMARKED};
 
-/// The file that shows that a folder is complete; always the last to appear.
-const SUMMARY: &str = "summary.json";
-
-/// Result files that begin with a header.
-const WITH_HEADER: [&str; 5] =
-    ["flows.csv", "links.csv", "operations.csv", "scenario.toml", "timeline.csv"];
-
-/// The copy of the file that a scenario's fabric was read from.
-pub const TOPOLOGY: &str = "topology.hpcc";
-
-/// Result files in formats of the HPCC family, which have no header. They count as results if
-/// `flows.csv` is beside them.
-const WITHOUT_HEADER: [&str; 3] = ["fct.txt", "pfc.txt", TOPOLOGY];
-
-/// The prefix of temporary names.
-const TEMPORARY: &str = ".evenkeel-";
+/// The table by whose presence files are told that have no mark of their own.
+const FLOWS: &str = "flows.csv";
 
 /// Writes the content of a file.
 pub type Writer<'a> = &'a dyn Fn(&mut dyn Write) -> io::Result<()>;
 
-/// A folder that holds only results. A lock keeps other runs out until this value is dropped or the
-/// process ends, in whatever way.
+/// A folder for results, which holds nothing else or was written by an earlier run. A lock keeps
+/// other runs out until this value is dropped or the process ends, in whatever way.
 #[derive(Debug)]
 pub struct Folder {
     path: PathBuf,
     /// Names of results in addition to those that every folder may have.
     others: Vec<String>,
+    /// Names of other files beside earlier results, which stay: figures, pages, traces.
+    kept: Vec<String>,
     #[cfg(unix)]
     lock: Option<nix::fcntl::Flock<fs::File>>,
 }
@@ -124,7 +111,7 @@ impl Folder {
     /// Creates the folder if it does not exist, locks it, and checks that it is writable.
     ///
     /// # Errors
-    /// The path names a file; the folder holds files that are not results or is not writable;
+    /// The path names a file; the folder holds files and no earlier results, or is not writable;
     /// another run has locked it.
     pub fn open(path: &Path) -> Result<Self, FolderError> {
         Self::open_for(path, &[])
@@ -139,6 +126,7 @@ impl Folder {
         let mut folder = Self {
             path: path.to_owned(),
             others: others.to_vec(),
+            kept: Vec::new(),
             #[cfg(unix)]
             lock: None,
         };
@@ -153,9 +141,14 @@ impl Folder {
                 foreign.push(name);
             }
         }
-        if let Some(entry) = foreign.into_iter().min() {
+        foreign.sort();
+        if !own_files::is_summary(&path.join(SUMMARY))
+            && let Some(entry) = foreign.first()
+        {
+            let entry = entry.clone();
             return Err(FolderError::ForeignFile { folder: folder.name(), entry });
         }
+        folder.kept = foreign;
         // A run may take hours, so that missing permissions are better reported before it.
         folder.temporary()?;
         Ok(folder)
@@ -182,6 +175,11 @@ impl Folder {
     #[cfg(not(unix))]
     fn lock(&mut self) -> Result<(), FolderError> {
         Ok(())
+    }
+
+    /// The names of files that no run with these results replaces or removes.
+    pub fn kept(&self) -> &[String] {
+        &self.kept
     }
 
     /// The path of the folder.
@@ -259,25 +257,23 @@ impl Folder {
     }
 
     fn is_result(&self, name: &str) -> bool {
-        if !self.is_result_name(name) || self.path.join(name).is_dir() {
+        let path = self.path.join(name);
+        if !self.is_result_name(name) || path.is_dir() {
             return false;
         }
-        match name {
-            SUMMARY => is_summary(&self.path.join(name)),
-            _ if self.has_no_header(name) => starts_with_header(&self.path.join("flows.csv")),
-            _ => name.starts_with(TEMPORARY) || starts_with_header(&self.path.join(name)),
+        match UNMARKED.contains(&name) || self.is_other(name) {
+            true => own_files::is_own(&self.path.join(FLOWS), FLOWS),
+            false => own_files::is_own(&path, name),
         }
     }
 
-    /// True for the name of a result in a format without a header.
-    fn has_no_header(&self, name: &str) -> bool {
-        WITHOUT_HEADER.contains(&name) || self.others.iter().any(|other| other == name)
+    /// True for the name of a result that not every run has.
+    fn is_other(&self, name: &str) -> bool {
+        self.others.iter().any(|other| other == name)
     }
 
     fn is_result_name(&self, name: &str) -> bool {
-        let known = name == SUMMARY || WITH_HEADER.contains(&name) || self.has_no_header(name);
-        let is_recorded = |table: &RecordedTable| table.recording_of(name).is_some();
-        known || RecordedTable::ALL.iter().any(is_recorded) || name.starts_with(TEMPORARY)
+        own_files::is_result_name(name) || self.is_other(name)
     }
 
     fn temporary(&self) -> Result<NamedTempFile, FolderError> {
@@ -292,19 +288,6 @@ impl Folder {
     fn failed(&self, action: &str, reason: io::Error) -> FolderError {
         FolderError::Failed { folder: self.name(), action: action.to_owned(), reason }
     }
-}
-
-fn starts_with_header(path: &Path) -> bool {
-    let mut start = Vec::new();
-    let read = fs::File::open(path)
-        .and_then(|file| io::Read::read_to_end(&mut io::Read::take(file, 64), &mut start));
-    read.is_ok() && start.starts_with(MARK.as_bytes())
-}
-
-fn is_summary(path: &Path) -> bool {
-    let text = fs::read_to_string(path).unwrap_or_default();
-    let Ok(value) = serde_json::from_str::<serde_json::Value>(&text) else { return false };
-    ["scenario", "policy", "seed", "version", "cct_ns"].iter().all(|key| value.get(key).is_some())
 }
 
 #[cfg(test)]
@@ -331,7 +314,7 @@ mod tests {
 
     fn write(folder: &Folder, flows: &'static str) -> Result<(), FolderError> {
         let summary = serde_json::to_string(&sample::summary()).unwrap();
-        let text = |to: &mut dyn Write| writeln!(to, "{MARK}{flows}");
+        let text = |to: &mut dyn Write| writeln!(to, "message,piece,src,dst,{flows}");
         folder.replace(&[("flows.csv", &text)], &|to| to.write_all(summary.as_bytes()))
     }
 
@@ -342,23 +325,26 @@ mod tests {
         let folder = Folder::open(&path).unwrap();
         assert!(names(&path).is_empty());
         write(&folder, "first").unwrap();
-        for foreign in WITHOUT_HEADER {
+        for foreign in UNMARKED {
             fs::write(path.join(foreign), "0 1 2").unwrap();
         }
         fs::write(path.join(".evenkeel-killed"), "half").unwrap();
         drop(folder);
         write(&Folder::open(&path).unwrap(), "second").unwrap();
         assert_eq!(names(&path), ["flows.csv", "summary.json"]);
-        assert_eq!(contents(&path)[0].1, format!("{MARK}second\n"));
+        assert_eq!(contents(&path)[0].1, "message,piece,src,dst,second\n");
     }
 
     #[test]
-    fn results_with_configured_names_are_replaced_if_the_names_are_given() {
+    fn other_files_beside_results_stay_and_those_with_given_names_are_replaced() {
         let parent = tempfile::tempdir().unwrap();
         write(&Folder::open(parent.path()).unwrap(), "first").unwrap();
         fs::write(parent.path().join("mix.tr"), "trace").unwrap();
-        let error = Folder::open(parent.path()).unwrap_err().to_string();
-        assert!(error.contains("holds 'mix.tr'"), "{error}");
+        let folder = Folder::open(parent.path()).unwrap();
+        assert_eq!(folder.kept(), ["mix.tr"]);
+        write(&folder, "first").unwrap();
+        assert_eq!(names(parent.path()), ["flows.csv", "mix.tr", "summary.json"]);
+        drop(folder);
         write(&Folder::open_for(parent.path(), &["mix.tr".to_owned()]).unwrap(), "second").unwrap();
         assert_eq!(names(parent.path()), ["flows.csv", "summary.json"]);
     }

@@ -4,6 +4,7 @@ use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use std::ops::Range;
 
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::fabric::{Outcome, Setup};
@@ -11,7 +12,7 @@ use crate::units::{Bytes, Span, Time};
 use crate::workload::{Job, Task, Workload};
 
 /// The results of a job. Times are nanoseconds with picoseconds as decimals.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct JobSummary {
     /// The name in the scenario.
     pub name: String,

@@ -3,25 +3,26 @@
 
 use std::io::{self, Write};
 
-use super::Identity;
 use crate::fabric::Outcome;
-use crate::ids::{LinkId, PortId};
-use crate::topology::Topology;
+use crate::ids::{HostId, LinkId, PortId};
+use crate::topology::{Node, Topology};
 use crate::units::Bytes;
 
-/// Writes a comment line that identifies the run, the names of the columns, and two rows for each
-/// link, one for each direction (`from` one end `to` the other), in order of links. Numbers that
-/// nobody counted, as the queues of a fluid run, are empty.
+/// The end of the names of links that are no links of the fabric: ports of scale-up networks.
+pub const SCALE_UP: &str = "-scale-up";
+
+/// Writes the names of the columns and two rows for each link, one for each direction (`from` one
+/// end `to` the other), in order of links; then two for each GPU's port on the scale-up network of
+/// its server (link `host0-scale-up`, between `host0` and `scale-up0`), if there are such networks.
+/// Numbers that nobody counted, as the queues of a fluid run, are empty.
 ///
 /// # Errors
 /// Those of writing to `to`.
 pub fn write_links_csv(
     to: &mut dyn Write,
-    identity: &Identity,
     topology: &Topology,
     outcome: &Outcome,
 ) -> io::Result<()> {
-    writeln!(to, "{}", identity.header())?;
     let mut csv = csv::Writer::from_writer(to);
     let columns = ["link", "from", "to", "bytes", "rate_bps", "queue_bytes_max", "marked"];
     csv.write_record(columns)?;
@@ -41,6 +42,20 @@ pub fn write_links_csv(
             ])?;
         }
     }
+    if let (Some(scale_up), Some(carried)) = (topology.scale_up(), &outcome.scale_up) {
+        for (host, port) in (0u32..).map(HostId).zip(&carried.ports) {
+            let name = topology.node_name(Node::Host(host));
+            let network = format!("scale-up{}", scale_up.server_of(host));
+            let link = format!("{name}{SCALE_UP}");
+            let rate = scale_up.rate.as_bps().to_string();
+            for (from, to, bytes) in
+                [(name, &*network, port.sent), (&*network, name, port.received)]
+            {
+                let bytes = bytes.get().to_string();
+                csv.write_record([&*link, from, to, &bytes, &rate, "", ""])?;
+            }
+        }
+    }
     csv.flush()
 }
 
@@ -57,9 +72,9 @@ mod tests {
     fn each_link_has_a_row_for_each_direction() {
         let mut text = Vec::new();
         let topology = sample::topology();
-        write_links_csv(&mut text, &sample::identity(), &topology, &sample::stalled()).unwrap();
+        write_links_csv(&mut text, &topology, &sample::stalled()).unwrap();
         let text = String::from_utf8(text).unwrap();
-        assert_eq!(text.lines().count(), 2 + 2 * topology.links().len());
+        assert_eq!(text.lines().count(), 1 + 2 * topology.links().len());
         sample::snapshot("links-csv", &text);
     }
 }

@@ -1,16 +1,20 @@
 //! The results of a run over several rails: the JSON object and the CSV files. Keys, their order
 //! and their units are a contract, as those of `summary.json` are.
 
+use std::collections::BTreeMap;
 use std::io::{self, Write};
 
+use schemars::JsonSchema;
 use serde::Serialize;
 
+use super::cost::{CostSummary, write_without_costs};
+use super::own_files::COST;
 use super::{Cost, Folder, FolderError, Identity, VERSION, Writer};
 use crate::multirail::{RailOutcome, RailSetup, RailVerdict};
 use crate::units::{Span, Time};
 
 /// The results of a run. Times are nanoseconds with picoseconds as decimals.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct RailSummary {
     /// Name of the scenario: the stem of its file's name.
     pub scenario: String,
@@ -29,7 +33,9 @@ pub struct RailSummary {
     pub exact: bool,
     /// Bytes of completed operations per second of the time that they took.
     pub bytes_per_s: f64,
-    /// All operations, in order.
+    /// The number of operations of the scenario.
+    pub operations_planned: usize,
+    /// All operations that started, in order.
     pub operations: Vec<OperationSummary>,
     /// All rails, by index.
     pub rails: Vec<RailLine>,
@@ -39,16 +45,21 @@ pub struct RailSummary {
     pub cpu_busy_ns_max: f64,
     /// Sums that arrived after their operation had completed.
     pub late_sums: u64,
+    /// The scenario with every default; in `summary.json` alone.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "BTreeMap<String, serde_json::Value>")]
+    pub resolved: Option<toml::Table>,
     /// Events of the simulation.
     pub events: u64,
-    /// Wall time of the simulation, seconds.
+    /// Wall time of the simulation, seconds; a results folder has it in `cost.json`.
     pub wall_s: f64,
-    /// Peak memory of the process; `None` where the system does not report it.
+    /// Peak memory of the process; `None` where the system does not report it. A results folder
+    /// has it in `cost.json`.
     pub peak_rss_bytes: Option<u64>,
 }
 
 /// The results of an operation.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct OperationSummary {
     /// Length of each rank's vector.
     pub bytes: u64,
@@ -67,7 +78,7 @@ pub struct OperationSummary {
 }
 
 /// The results of a rail.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct RailLine {
     /// Name of the rail in the scenario.
     pub name: String,
@@ -84,7 +95,7 @@ pub struct RailLine {
 }
 
 /// An event on the timeline of a rail.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct TimelineLine {
     /// Time of the event, from the start of the run.
     pub at_ns: f64,
@@ -135,11 +146,13 @@ impl RailSummary {
             cct_ns: done.then(|| ns(outcome.last_end())),
             exact: outcome.operations.iter().all(|operation| operation.wrong == 0),
             bytes_per_s: outcome.rate(),
+            operations_planned: setup.operations.len(),
             operations: operations.collect(),
             rails: rails.collect(),
             timeline: timeline.collect(),
             cpu_busy_ns_max: busy.as_ns_f64(),
             late_sums: outcome.late,
+            resolved: None,
             events: outcome.events,
             wall_s: cost.wall.as_secs_f64(),
             peak_rss_bytes: cost.peak_rss_bytes,
@@ -160,12 +173,7 @@ fn busy_rate(outcome: &RailOutcome, rail: usize) -> Option<f64> {
 ///
 /// # Errors
 /// Those of the writer.
-pub fn write_operations_csv(
-    to: &mut dyn Write,
-    identity: &Identity,
-    summary: &RailSummary,
-) -> io::Result<()> {
-    writeln!(to, "{}", identity.header())?;
+pub fn write_operations_csv(to: &mut dyn Write, summary: &RailSummary) -> io::Result<()> {
     writeln!(to, "operation,bytes,start_ns,took_ns,rail,share_bytes,rail_ns,reissued_chunks")?;
     for (index, operation) in summary.operations.iter().enumerate() {
         let OperationSummary { bytes, start_ns, reissued_chunks, .. } = operation;
@@ -187,12 +195,7 @@ pub fn write_operations_csv(
 ///
 /// # Errors
 /// Those of the writer.
-pub fn write_timeline_csv(
-    to: &mut dyn Write,
-    identity: &Identity,
-    summary: &RailSummary,
-) -> io::Result<()> {
-    writeln!(to, "{}", identity.header())?;
+pub fn write_timeline_csv(to: &mut dyn Write, summary: &RailSummary) -> io::Result<()> {
     let mut csv = csv::Writer::from_writer(to);
     csv.write_record(["at_ns", "rail", "what"])?;
     for TimelineLine { at_ns, rail, what } in &summary.timeline {
@@ -212,15 +215,18 @@ pub fn keep_rails(
     rendered: &str,
 ) -> Result<(), FolderError> {
     let resolved = format!("{}\n# Resolved.\n\n{rendered}", identity.header());
-    let operations: Writer<'_> = &|to| write_operations_csv(to, identity, summary);
-    let timeline: Writer<'_> = &|to| write_timeline_csv(to, identity, summary);
+    let operations: Writer<'_> = &|to| write_operations_csv(to, summary);
+    let timeline: Writer<'_> = &|to| write_timeline_csv(to, summary);
     let toml: Writer<'_> = &|to| to.write_all(resolved.as_bytes());
-    let files =
-        [("operations.csv", operations), ("timeline.csv", timeline), ("scenario.toml", toml)];
-    folder.replace(&files, &|to| {
-        serde_json::to_writer(&mut *to, summary)?;
-        writeln!(to)
-    })
+    let RailSummary { wall_s, peak_rss_bytes, .. } = *summary;
+    let cost: Writer<'_> = &|to| CostSummary { wall_s, peak_rss_bytes }.write(to);
+    let files = [
+        ("operations.csv", operations),
+        ("timeline.csv", timeline),
+        ("scenario.toml", toml),
+        (COST, cost),
+    ];
+    folder.replace(&files, &|to| write_without_costs(to, summary))
 }
 
 fn shown(ns: Option<f64>) -> String {

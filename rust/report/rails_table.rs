@@ -24,13 +24,17 @@ pub fn rails_table(run: &RailSummary) -> String {
         run.seed,
         human::plural(u64::from(run.hosts), "host"),
         human::plural(run.rails.len() as u64, "rail"),
-        human::plural(run.operations.len() as u64, "all-reduce"),
+        human::plural(run.operations_planned as u64, "all-reduce"),
     );
     let sums = if run.exact { "exact at every rank" } else { "WRONG" };
     let rate = human::bytes(run.bytes_per_s);
     let facts = match run.cct_ns {
         Some(time) => format!("sums {sums}; {} in all, {rate}/s\n", human::nanoseconds(time)),
-        None => format!("not completed; of what completed, sums are {sums}\n"),
+        None => {
+            let done = run.operations.iter().filter(|it| it.took_ns.is_some()).count();
+            let planned = run.operations_planned;
+            format!("{done} of {planned} completed; of what completed, sums are {sums}\n")
+        }
     };
     let mut text = title + &facts + "\n" + &operations(run) + "\n" + &rails(run);
     if !run.timeline.is_empty() {

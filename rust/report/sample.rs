@@ -161,6 +161,7 @@ pub(super) fn stalled() -> Outcome {
             context_bytes: Bytes::new(1_125),
             cache: CacheCounters { hits: 8, send_misses: 2, receive_misses: 0 },
         }],
+        scale_up: None,
         queue_bytes_max: Bytes::new(4_158),
         queue_bytes_mean: 12.5,
         link_bytes_max: Bytes::new(12_474),
@@ -174,6 +175,7 @@ pub(super) fn stalled() -> Outcome {
         in_flight: 0,
         pauses: Vec::new(),
         marked_by_port: Vec::new(),
+        deadlock: Vec::new(),
     }
 }
 

@@ -1,13 +1,18 @@
 //! `summary.json`: the results of a run as a JSON object. Its keys, their order and their units are
 //! a contract that other programs may rely on.
 
+use std::collections::BTreeMap;
 use std::io::{self, Write};
 
+use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::{Cost, Identity, JobSummary, TransportSummary, VERSION};
+use super::cost::{CostSummary, write_without_costs};
+use super::{
+    Cost, FailureSummary, Identity, JobSummary, ScaleUpSummary, TransportSummary, VERSION,
+};
 use crate::endpoint::Spans;
-use crate::fabric::{Outcome, QpCounts};
+use crate::fabric::{Counters, Outcome, QpCounts};
 use crate::fluid::Fidelity;
 use crate::nic::QpAccount;
 use crate::record::Courses;
@@ -15,7 +20,7 @@ use crate::topology::Topology;
 use crate::units::{Span, Time};
 
 /// The results of a run. Times are nanoseconds with picoseconds as decimals.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct Summary {
     /// Name of the scenario: the stem of its file's name.
     pub scenario: String,
@@ -66,6 +71,9 @@ pub struct Summary {
     pub queue_bytes_mean: Option<f64>,
     /// The most bytes that one direction of a link carried.
     pub link_bytes_max: u64,
+    /// What the scale-up networks of servers carried; absent without any.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub scale_up: Option<ScaleUpSummary>,
     /// The transport, with what `auto` became; absent of a fluid run.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub transport: Option<TransportSummary>,
@@ -73,12 +81,22 @@ pub struct Summary {
     pub qps: Qps,
     /// State that policies keep; `None` of a fluid run.
     pub state: Option<State>,
-    /// The jobs; absent unless the workload has several.
+    /// The jobs; absent unless the scenario has `[[job]]`.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub jobs: Vec<JobSummary>,
+    /// The failures of links, with those that were drawn, in order of their starts, 1,000 at
+    /// most; absent without any.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub failures: Vec<FailureSummary>,
     /// The course of the run; absent unless the scenario has `[record]`.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(schema_with = "super::courses")]
     pub record: Option<Courses>,
+    /// The scenario with every default, as `scenario.toml` beside it has it, but with the paths of
+    /// the scenario's file; in `summary.json` alone.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "BTreeMap<String, serde_json::Value>")]
+    pub resolved: Option<toml::Table>,
     /// The maxima over all NICs of their accounts of queue pairs; not part of the JSON object.
     #[serde(skip)]
     pub qp_account: QpAccount,
@@ -86,14 +104,15 @@ pub struct Summary {
     pub events: u64,
     /// Packets that crossed a link; `None` of a fluid run.
     pub packet_hops: Option<u64>,
-    /// Wall time of the simulation, seconds.
+    /// Wall time of the simulation, seconds; a results folder has it in `cost.json`.
     pub wall_s: f64,
-    /// Peak memory of the process; `None` where the system does not report it.
+    /// Peak memory of the process; `None` where the system does not report it. A results folder
+    /// has it in `cost.json`.
     pub peak_rss_bytes: Option<u64>,
 }
 
 /// The distribution of completion times, in nanoseconds; `None` if nothing completed.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, JsonSchema)]
 pub struct Fct {
     /// The shortest completion time.
     pub min: Option<f64>,
@@ -108,7 +127,7 @@ pub struct Fct {
 }
 
 /// Counts of data packets.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Packets {
     /// Packets transmitted by NICs, including retransmissions.
     pub sent: u64,
@@ -126,9 +145,23 @@ pub struct Packets {
     pub out_of_order: u64,
 }
 
+impl Packets {
+    fn of(count: &Counters) -> Self {
+        Self {
+            sent: count.sent,
+            delivered: count.delivered,
+            retransmitted: count.retransmitted,
+            dropped: count.dropped,
+            trimmed: count.trimmed,
+            marked: count.marked,
+            out_of_order: count.out_of_order,
+        }
+    }
+}
+
 /// Counts of queue pairs at the NICs that send on them. A queue pair is extra if a splitter opened
 /// it beyond the first for its pair of peers and message stream.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Qps {
     /// The most queue pairs at one NIC.
     pub per_nic_max: u64,
@@ -156,7 +189,7 @@ impl Qps {
 }
 
 /// The state that policies keep at run time, which hardware would have to store.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct State {
     /// The most entries (pointers, remembered ports, table cells) in one switch.
     pub switch_entries_max: u64,
@@ -225,24 +258,19 @@ impl Summary {
                 Some(discarded) => Fct::of_discarded(&discarded.message_fct),
                 None => Fct::of(&outcome.message_fct),
             },
-            packets: Some(Packets {
-                sent: count.sent,
-                delivered: count.delivered,
-                retransmitted: count.retransmitted,
-                dropped: count.dropped,
-                trimmed: count.trimmed,
-                marked: count.marked,
-                out_of_order: count.out_of_order,
-            }),
+            packets: Some(Packets::of(count)),
             pfc_pauses: Some(count.pfc_pauses),
             queue_bytes_max: Some(outcome.queue_bytes_max.get()),
             queue_bytes_mean: Some(outcome.queue_bytes_mean),
             link_bytes_max: outcome.link_bytes_max.get(),
+            scale_up: outcome.scale_up.as_ref().map(ScaleUpSummary::of),
             transport: None,
             qps: outcome.qps.into(),
             state: Some(State::of(outcome)),
             jobs: Vec::new(),
+            failures: Vec::new(),
             record: None,
+            resolved: None,
             qp_account: QpAccount::most(&outcome.qp_accounts),
             events: count.events,
             packet_hops: Some(count.packet_hops),
@@ -254,6 +282,11 @@ impl Summary {
     /// Adds the transport of the run, and remarks on what decided its result.
     pub(crate) fn with_transport(self, transport: TransportSummary, remarks: Vec<String>) -> Self {
         Self { transport: Some(transport), warnings: [self.warnings, remarks].concat(), ..self }
+    }
+
+    /// Adds the failures of the run.
+    pub(crate) fn with_failures(self, failures: Vec<FailureSummary>) -> Self {
+        Self { failures, ..self }
     }
 
     /// Adds the jobs of the run's workload.
@@ -277,6 +310,11 @@ impl Summary {
         }
     }
 
+    /// What the run cost, for `cost.json`.
+    pub fn cost(&self) -> CostSummary {
+        CostSummary { wall_s: self.wall_s, peak_rss_bytes: self.peak_rss_bytes }
+    }
+
     /// The identity of the run.
     pub fn identity(&self) -> Identity {
         Identity { scenario: self.scenario.clone(), policy: self.policy.clone(), seed: self.seed }
@@ -287,13 +325,13 @@ fn is_packet(fidelity: &Fidelity) -> bool {
     *fidelity == Fidelity::Packet
 }
 
-/// Writes `summary.json`, indented.
+/// Writes `summary.json`, indented: the object without the costs of the run, which `cost.json`
+/// has, so that two runs of a scenario write the same bytes.
 ///
 /// # Errors
 /// Those of writing to `to`.
 pub fn write_summary(to: &mut dyn Write, summary: &Summary) -> io::Result<()> {
-    serde_json::to_writer_pretty(&mut *to, summary)?;
-    writeln!(to)
+    write_without_costs(to, summary)
 }
 
 /// `cct` over `bound`; `None` for an empty workload, whose bound is zero.
@@ -349,8 +387,8 @@ mod tests {
     #[test]
     fn keys_and_their_order_are_the_contract() {
         let mut json = Vec::new();
-        write_summary(&mut json, &sample::summary()).unwrap();
-        sample::snapshot("summary-json", &String::from_utf8(json).unwrap());
+        serde_json::to_writer_pretty(&mut json, &sample::summary()).unwrap();
+        sample::snapshot("summary-json", &(String::from_utf8(json).unwrap() + "\n"));
     }
 
     #[test]

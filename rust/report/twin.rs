@@ -1,10 +1,12 @@
 //! The comparison of one run in Rust and in ns-3: what is equal, and each difference.
 
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::identity::{Identity, VERSION};
 use crate::fabric::{FlowRecord, Outcome, Verdict};
-use crate::topology::Topology;
+use crate::ids::PortId;
+use crate::topology::{Node, Topology};
 use crate::units::Time;
 
 /// The largest relative difference of completion times at which the two worlds agree: they may
@@ -15,7 +17,7 @@ pub const TOLERANCE: f64 = 0.001;
 const LISTED: usize = 20;
 
 /// The results of one run in both worlds. Times are nanoseconds with picoseconds as decimals.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct Twin {
     /// Name of the scenario: the stem of its file's name.
     pub scenario: String,
@@ -25,8 +27,8 @@ pub struct Twin {
     pub seed: u64,
     /// The version of this program.
     pub version: &'static str,
-    /// True if both runs completed, no completion time differs by more than 0.1 %, and all counts
-    /// and the bytes of every link are equal.
+    /// True if both runs ended alike (both completed, or both at the time limit), no completion
+    /// time differs by more than 0.1 %, and all counts and the bytes of every link are equal.
     pub agrees: bool,
     /// Flows in both runs.
     pub flows: u64,
@@ -38,6 +40,8 @@ pub struct Twin {
     pub ports: u64,
     /// Directions of links that carried equal bytes.
     pub ports_equal: u64,
+    /// Directions of links that differ, those with the largest difference first; at most 20.
+    pub link_differences: Vec<LinkDifference>,
     /// The compared counts, by their names in `evenkeel run --json`.
     pub counts: Vec<Count>,
     /// Flows that differ, those with the largest difference first; at most 20.
@@ -51,7 +55,7 @@ pub struct Twin {
 }
 
 /// A count in both worlds.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct Count {
     /// Its name, as in `evenkeel run --json`.
     pub what: &'static str,
@@ -62,7 +66,7 @@ pub struct Count {
 }
 
 /// A flow that differs between the two worlds.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct Difference {
     /// The message of the flow.
     pub message: u32,
@@ -76,6 +80,19 @@ pub struct Difference {
     pub rust_fct_ns: Option<f64>,
     /// Completion time in ns-3; `None` if it did not complete.
     pub ns3_fct_ns: Option<f64>,
+}
+
+/// A direction of a link that differs between the two worlds.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+pub struct LinkDifference {
+    /// Name of the link.
+    pub link: String,
+    /// Name of the host or switch that sends in this direction.
+    pub from: String,
+    /// Bytes that it carried in Rust.
+    pub rust_bytes: u64,
+    /// Bytes that it carried in ns-3.
+    pub ns3_bytes: u64,
 }
 
 /// A run in one of the worlds.
@@ -107,24 +124,24 @@ impl Twin {
             .collect();
         unequal.sort_by(|a, b| b.size.total_cmp(&a.size));
         let worst = unequal.first().map_or(0.0, |flow| flow.size);
-        let is_equal = |(ours, theirs): &(_, _)| ours == theirs;
-        let ports_equal = ours.link_bytes.iter().zip(&theirs.link_bytes).filter(is_equal).count();
-        let completed = [ours, theirs].iter().all(|it| it.verdict == Verdict::Completed);
+        let mut links = link_differences(topology, ours, theirs);
+        let ports_equal = ours.link_bytes.len() - links.len();
+        links.truncate(LISTED);
+        let ended = (ours.verdict, ours.ended) == (theirs.verdict, theirs.ended)
+            && ours.verdict != Verdict::Stalled;
         let counted = counts.iter().all(|count| count.rust == count.ns3);
         Self {
             scenario: identity.scenario.clone(),
             policy: identity.policy.clone(),
             seed: identity.seed,
             version: VERSION,
-            agrees: completed
-                && counted
-                && worst <= TOLERANCE
-                && ports_equal == ours.link_bytes.len(),
+            agrees: ended && counted && worst <= TOLERANCE && links.is_empty(),
             flows: pairs().count() as u64,
             flows_equal: (pairs().count() - unequal.len()) as u64,
             worst_difference: worst,
             ports: ours.link_bytes.len() as u64,
             ports_equal: ports_equal as u64,
+            link_differences: links,
             counts,
             differences: unequal.iter().take(LISTED).map(|flow| listed(topology, flow)).collect(),
             rust_wall_s: rust.wall_s,
@@ -132,6 +149,26 @@ impl Twin {
             speed_ratio: ns3.wall_s / rust.wall_s.max(1e-9),
         }
     }
+}
+
+/// The directions of links that carried other bytes, those with the largest difference first.
+fn link_differences(topology: &Topology, rust: &Outcome, ns3: &Outcome) -> Vec<LinkDifference> {
+    let name = |node| match node {
+        Node::Host(host) => topology.host_names()[host.index()].clone(),
+        Node::Switch(switch) => topology.switches()[switch.index()].name.clone(),
+    };
+    let ports = (0..).map(PortId).zip(rust.link_bytes.iter().zip(&ns3.link_bytes));
+    let unequal = ports.filter(|(_, (ours, theirs))| ours != theirs);
+    let mut differences: Vec<LinkDifference> = unequal
+        .map(|(port, (ours, theirs))| LinkDifference {
+            link: topology.link_names()[port.link().index()].clone(),
+            from: name(topology.ends_of(port).0),
+            rust_bytes: ours.get(),
+            ns3_bytes: theirs.get(),
+        })
+        .collect();
+    differences.sort_by_key(|it| std::cmp::Reverse(it.rust_bytes.abs_diff(it.ns3_bytes)));
+    differences
 }
 
 /// The counts of both runs.

@@ -2,7 +2,7 @@
 
 use super::human;
 use super::table::{finish, plain};
-use super::twin::Twin;
+use super::twin::{LinkDifference, Twin};
 
 /// A summary of what is equal, and a table of the flows that differ.
 pub fn twin_table(twin: &Twin) -> String {
@@ -35,6 +35,10 @@ fn rows(twin: &Twin) -> Vec<(&'static str, String)> {
         ),
         ("links", format!("{} of {} directions carried the same", twin.ports_equal, twin.ports)),
     ];
+    rows.extend(twin.link_differences.iter().map(|it| {
+        let LinkDifference { link, from, rust_bytes, ns3_bytes } = it;
+        ("", format!("{link} from {from}: {rust_bytes} B in Rust, {ns3_bytes} B in ns-3"))
+    }));
     let (equal, unlike): (Vec<_>, Vec<_>) =
         twin.counts.iter().partition(|count| count.rust == count.ns3);
     rows.push(("counts", format!("{} of {} equal", equal.len(), twin.counts.len())));

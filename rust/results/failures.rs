@@ -4,7 +4,7 @@ use std::path::Path;
 
 use super::ResultsError;
 use crate::fabric::Setup;
-use crate::report::TOPOLOGY;
+use crate::report::TOPOLOGIES;
 use crate::scenario::{Overrides, Scenario};
 use crate::switching::{Failure, FailureKind};
 use crate::topology::Topology;
@@ -39,9 +39,9 @@ pub(super) fn setup(path: &Path) -> Result<Setup, ResultsError> {
     let (fabric, name) = (sections.remove("topology"), "scenario");
     let mut fabric = fabric.as_ref().and_then(toml::Value::as_table).cloned().unwrap_or_default();
     let is_file = fabric.get("kind").and_then(toml::Value::as_str) == Some("file");
-    if is_file && folder.join(TOPOLOGY).is_file() {
+    if let Some(copy) = TOPOLOGIES.iter().find(|copy| is_file && folder.join(copy).is_file()) {
         // Its file may be elsewhere now, or another one; the folder has a copy.
-        fabric.insert("path".to_owned(), TOPOLOGY.into());
+        fabric.insert("path".to_owned(), (*copy).into());
     }
     let topology = Scenario::topology(&fabric.to_string(), name, folder)
         .map_err(|error| invalid(format!("its fabric cannot be made again: {error}")))?;

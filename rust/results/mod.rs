@@ -16,6 +16,8 @@ mod table;
 
 use std::path::Path;
 
+use crate::report::STATISTICS;
+
 pub use comparison::{ComparisonRow, ComparisonTable};
 pub use error::ResultsError;
 pub use fabric::{FabricGraph, FabricLink, FabricNode};
@@ -34,7 +36,7 @@ pub enum Results {
     /// The runs of studies, a table each: `evenkeel sweep --out`,
     /// `evenkeel reproduce --out`.
     Studies(Vec<StudyTable>),
-    /// The statistics of a comparison: `evenkeel compare --format csv`.
+    /// The statistics of a comparison: `evenkeel compare --out`, or `--format csv`.
     Comparison(ComparisonTable),
 }
 
@@ -53,6 +55,10 @@ impl Results {
         }
         if path.join("summary.json").is_file() {
             return Ok(Self::Run(Box::new(RunFolder::open(path)?)));
+        }
+        let comparison = path.join(STATISTICS);
+        if comparison.is_file() {
+            return Ok(Self::Comparison(ComparisonTable::of(Table::read(&comparison)?)?));
         }
         let tables = StudyTable::files_in(path)?;
         if tables.is_empty() {

@@ -10,8 +10,9 @@ use super::{Disturbance, ResultsError, Table, failures};
 use crate::bound::{self, IdlePath, Wire};
 use crate::fabric::Setup;
 use crate::record::RecordedTable;
+use crate::report::SCALE_UP;
 use crate::study;
-use crate::topology::Routes;
+use crate::topology::{Routes, Way};
 use crate::units::Bytes;
 
 /// One direction of a link, and what it did.
@@ -172,7 +173,9 @@ impl RunFolder {
                 marked: optional(row, marked)?,
             })
         };
-        (0..table.len()).map(read).collect()
+        // Ports of scale-up networks are no links of the fabric.
+        let is_of_fabric = |row: &usize| !table.text(*row, link).ends_with(SCALE_UP);
+        (0..table.len()).filter(is_of_fabric).map(read).collect()
     }
 
     /// The text of `scenario.toml`, if it is there: experiments of the HPCC family have none.
@@ -211,6 +214,9 @@ impl RunFolder {
                 Some(crate::ids::HostId(u32::try_from(index).ok()?))
             };
             let (src, dst) = (host(&message.src)?, host(&message.dst)?);
+            if topology.way(src, dst) != Way::Fabric {
+                return None;
+            }
             ideal_ns(&bound::Path::between(topology, &routes, src, dst)?, message.bytes, &wire)
         };
         let one = |message: &Message| Some((message.bytes, message.fct_ns? / ideal(message)?));

@@ -40,7 +40,7 @@ impl Scenario {
     /// Every key of the resolved scenario with its value and where that is from, in the order of
     /// the format.
     pub fn explain(&self) -> Vec<Explained> {
-        let file = toml::Table::try_from(&self.file).expect("a scenario is a TOML table");
+        let file = self.as_table();
         let mut explained = Vec::new();
         self.explain_table(&file, "", &mut explained);
         explained
@@ -81,6 +81,12 @@ impl Scenario {
         source.line_of(key).or_else(policy).map_or(ValueOrigin::Default, ValueOrigin::Line)
     }
 
+    /// The resolved scenario as a table, in the order of the format; paths in it are relative to
+    /// the original file.
+    pub fn as_table(&self) -> toml::Table {
+        toml::Table::try_from(&self.file).expect("a scenario is a TOML table")
+    }
+
     /// The resolved scenario as TOML, each line with a comment that says where its value is
     /// from. It parses back to the same scenario; paths in it are relative to the original file.
     pub fn render(&self) -> String {
@@ -90,15 +96,8 @@ impl Scenario {
     /// The same with paths that are relative to `folder`, for a file in it; a path is absolute
     /// where there is no way from one folder to the other.
     pub fn render_in(&self, folder: &Path) -> String {
-        let [own, there] = [self.origin.folder(), folder].map(|folder| {
-            let folder = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
-            let absolute = folder.canonicalize().or_else(|_| std::path::absolute(folder));
-            absolute.unwrap_or_else(|_| folder.to_owned())
-        });
-        self.render_with(&|path| {
-            let whole = own.join(path);
-            relative(&whole, &there).unwrap_or(whole).display().to_string()
-        })
+        let own = absolute(self.origin.folder());
+        self.render_with(&|path| relative_path(&own.join(path), folder).display().to_string())
     }
 
     fn render_with(&self, path_of: &dyn Fn(&str) -> String) -> String {
@@ -128,6 +127,20 @@ fn path_in(key: &str, value: &str) -> Option<String> {
     let is_file = key.ends_with(".file") || key == "topology.path";
     let text = is_file.then(|| value.parse::<toml::Value>().ok())??;
     text.as_str().map(str::to_owned)
+}
+
+/// The way to a file from a folder, both relative to the working directory or absolute; an absolute
+/// path where there is none.
+pub fn relative_path(file: &Path, folder: &Path) -> PathBuf {
+    let name = file.file_name().unwrap_or_default();
+    let whole = absolute(file.parent().unwrap_or(Path::new(""))).join(name);
+    relative(&whole, &absolute(folder)).unwrap_or(whole)
+}
+
+fn absolute(folder: &Path) -> PathBuf {
+    let folder = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
+    let absolute = folder.canonicalize().or_else(|_| std::path::absolute(folder));
+    absolute.unwrap_or_else(|_| folder.to_owned())
 }
 
 /// The way to a file from a folder, both absolute. Names are compared as they are written, and

@@ -28,10 +28,12 @@ mod schema;
 mod tests;
 
 pub use catalogue::{KeyEntry, catalogue};
-pub use explain::{Explained, ValueOrigin};
+pub use explain::{Explained, ValueOrigin, relative_path};
 pub use file::failure::{FailureName, FailureSection, SpanOrNever};
 pub use file::record::{RecordOn, RecordSection};
-pub use file::switch::{EcnSection, HeadroomName, PfcSection, SwitchSection, TrimSection};
+pub use file::switch::{
+    CbfcSection, EcnSection, HeadroomName, PfcSection, SwitchSection, TrimSection,
+};
 pub use file::toggle::Toggle;
 pub use file::topology::{
     FatTreeSection, Generated, LeafSpineSection, LinksSection, RailOptimizedSection, Shape,

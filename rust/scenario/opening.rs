@@ -1,5 +1,6 @@
 //! Scenarios from files.
 
+use std::io::Read;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -9,7 +10,7 @@ use super::input::located::Key;
 use super::input::overrides::Overrides;
 use super::input::source::Source;
 use super::resolved::{Scenario, Typed, World, refuse_rails};
-use crate::workload::read_text;
+use crate::workload::{LONGEST_DESCRIPTION, read_description, text_of};
 
 impl Scenario {
     /// Reads and resolves a scenario's file.
@@ -18,6 +19,21 @@ impl Scenario {
     /// Fails if the file, a file that it names, or an override is invalid.
     pub fn load(path: &Path, overrides: &Overrides) -> Result<Self, ScenarioError> {
         Self::resolve(read(path)?, path, overrides, None)
+    }
+
+    /// Reads and resolves a scenario from standard input or another stream, as `name`; its paths
+    /// are relative to the working directory.
+    ///
+    /// # Errors
+    /// As [`Scenario::load`]; and the stream cannot be read, or is longer than a scenario may be.
+    pub fn from_reader(
+        from: impl Read,
+        name: &str,
+        overrides: &Overrides,
+    ) -> Result<Self, ScenarioError> {
+        let text = text_of(from, LONGEST_DESCRIPTION);
+        let text = text.map_err(|reason| ScenarioError::unreadable(name.to_owned(), reason))?;
+        Self::parse(&text, name, Path::new(""), overrides)
     }
 
     /// Reads a scenario's file for a program that sends the messages: its `[workload]` and
@@ -55,5 +71,5 @@ impl Scenario {
 /// The text of a file.
 fn read(path: &Path) -> Result<String, ScenarioError> {
     let file = path.display().to_string();
-    read_text(path).map_err(|reason| ScenarioError::unreadable(file, reason))
+    read_description(path).map_err(|reason| ScenarioError::unreadable(file, reason))
 }

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use super::file::topology::Shape;
+use super::file::topology::{Shape, TopologyFormat};
 use super::file::{Fabric, ScenarioFile};
 use super::input::context::Context;
 use super::input::error::{Fault, ScenarioError};
@@ -12,14 +12,15 @@ use super::input::overrides::Overrides;
 use super::input::source::Source;
 use super::resolve::site::Ground;
 use super::resolve::{
-    buffering, failure, job, job_policy, limits, policy, record, switch, topology, trace_file,
+    buffering, failure, job, job_policy, limits, planes, policy, record, switch, topology,
+    trace_file,
 };
 use super::resolve::{site::ResolvedWorkload, transport};
 use crate::balance::{SHARED_PARAMETERS, Scheme};
 use crate::endpoint::JobPolicy;
 use crate::fabric::{FabricConfig, Rounding, Setup};
 use crate::fluid::Fidelity;
-use crate::ids::HostId;
+use crate::ids::{HostId, LinkId};
 use crate::nic::NicConfig;
 use crate::record::Recording;
 use crate::topology::Topology;
@@ -63,6 +64,8 @@ pub struct Scenario {
     pub warnings: Vec<String>,
     /// The warnings of readers of files alone.
     file_warnings: Vec<String>,
+    /// The links that files of workloads take down.
+    down: Vec<LinkId>,
     /// The host of each node id of flow files.
     host_of_node: Arc<[Option<HostId>]>,
     pub(super) origin: Arc<Typed>,
@@ -118,10 +121,10 @@ impl Scenario {
         Self::resolve(text.to_owned(), &path, overrides, Some(topology))
     }
 
-    /// The file that the fabric was read from, if it was.
-    pub fn topology_file(&self) -> Option<PathBuf> {
+    /// The file that the fabric was read from and its format, if it was.
+    pub fn topology_file(&self) -> Option<(PathBuf, TopologyFormat)> {
         let Shape::File(section) = &self.file.topology.shape else { return None };
-        Some(self.origin.folder.join((*section.path).as_ref()?))
+        Some((self.origin.folder.join((*section.path).as_ref()?), *section.format))
     }
 
     /// The fabric that a section `[topology]` describes, given without its heading.
@@ -165,23 +168,21 @@ impl Scenario {
         let fabric_is = existing.as_ref().map_or(Fabric::Described, |_| Fabric::Existing);
         let (time_limit, seed) = (limits::general(context, &file.general)?, *file.general.seed);
         let scheme = policy::resolve(context, &mut file.policy)?;
-        let built = topology::resolve(context, &file.topology, existing)?;
-        let (topology, trim) = (built.topology, &file.switch.trim);
-        let nic = transport::resolve(context, &mut file.transport, scheme.recovery, trim)?;
-        let fabric =
+        let built = planes::fabric(context, &file, &scheme, existing)?;
+        let nic = transport::resolve(context, &mut file.transport, &scheme, &file.switch.trim)?;
+        let topology = built.topology;
+        let mut fabric =
             fabric(context, &mut file, Parts { nic: &nic, topology: &topology, time_limit })?;
-        let ground = Ground {
-            may_generate: fabric_is == Fabric::Described,
-            ..Ground::new(&topology, &built.host_of_node, seed, world.most_memory)
-        };
+        let mut ground = Ground::new(&topology, &built.host_of_node, seed, world.most_memory);
+        ground.may_generate = fabric_is == Fabric::Described;
         let (sent, traces) = messages(context, &mut file, ground, fabric_is)?;
-        let ResolvedWorkload { workload, warnings } = sent;
-        let typed = &origin.file;
+        failure::take_down(&mut fabric.failures, &sent.down);
+        let (typed, workload) = (&origin.file, sent.workload);
         let common = job_policy::Common { typed, scheme: &scheme, nic: &nic, workload: &workload };
         let job_policies = job_policy::resolve(context, &mut file, common)?;
         let recordings = record::resolve(context, &file, &topology, &fabric, fabric_is)?;
         let remarks = origin.source.remarks(fabric_is == Fabric::Described);
-        let file_warnings = [built.warnings, warnings, remarks].concat();
+        let file_warnings = [built.warnings, sent.warnings, remarks].concat();
         let unused = origin.file.policy.unused(context, &file.policy, &SHARED_PARAMETERS);
         limits::CandidateRun {
             file: &file,
@@ -204,6 +205,7 @@ impl Scenario {
             host_of_node: built.host_of_node.into(),
             warnings: [&file_warnings[..], &unused].concat(),
             file_warnings,
+            down: sent.down,
             workload: Arc::new(workload),
             traces,
             fabric,
@@ -308,8 +310,9 @@ impl Scenario {
         other.warnings = [&self.file_warnings[..], &unused].concat();
         file.transport = typed.transport.clone();
         other.scheme = policy::resolve(&context, &mut file.policy)?;
-        let (recovery, trim) = (other.scheme.recovery, &typed.switch.trim);
-        other.nic = transport::resolve(&context, &mut file.transport, recovery, trim)?;
+        planes::check(&context, file, &self.topology, &other.scheme)?;
+        let trim = &typed.switch.trim;
+        other.nic = transport::resolve(&context, &mut file.transport, &other.scheme, trim)?;
         let (scheme, nic, workload) = (&other.scheme, &other.nic, &*other.workload);
         let common = job_policy::Common { typed, scheme, nic, workload };
         other.job_policies = job_policy::resolve(&context, file, common)?;
@@ -328,6 +331,7 @@ impl Scenario {
         other.seed = limits::seed(&context, &other.file.general.seed)?;
         let run = failure::DrawContext { seed, time_limit: self.time_limit };
         other.fabric.failures = failure::resolve(&context, &typed.failure, &self.topology, run)?;
+        failure::take_down(&mut other.fabric.failures, &self.down);
         // Workloads from files have no random draws, and a file may have changed since it was read.
         if self.file.workload.iter().chain(&self.file.job).all(|it| it.is_recorded()) {
             return Ok(other);
@@ -395,6 +399,7 @@ fn fabric(
         gap: *file.topology.wire.gap,
         forwarding_delay: *file.topology.wire.forwarding_delay,
         rounding: Rounding::default(),
+        llr: topology::llr(context, &file.topology.wire)?,
         failures: failure::resolve(context, &file.failure, topology, run)?,
     };
     buffering::pool(context, &file.switch, &fabric, topology)?;

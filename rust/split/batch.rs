@@ -298,7 +298,10 @@ impl<D: Divide> Split for Batch<D> {
 
     fn poll_timeout(&self) -> Option<Time> {
         let start = self.pending.first_key_value().map(|(&(start, _), _)| start);
-        [start, self.batch_due].into_iter().flatten().min()
+        match (start, self.batch_due) {
+            (Some(start), Some(due)) => Some(start.min(due)),
+            (start, due) => start.or(due),
+        }
     }
 }
 

@@ -10,7 +10,7 @@ use crate::report::human;
 use crate::scenario::Scenario;
 use crate::topology::Routes;
 use crate::units::Bytes;
-use crate::workload::Message;
+use crate::workload::{Chains, Message};
 
 /// Memory of a program without a run.
 const PROGRAM: u64 = 8 << 20;
@@ -24,6 +24,14 @@ const PER_MESSAGE: u64 = 260;
 /// Memory of both ends of a queue pair: an all-to-all of 1,024 with a million of them takes 1.72 GB
 /// with its messages.
 const PER_QUEUE_PAIR: u64 = 1_400;
+
+/// How many numbers of messages that are discarded take a byte: two tables have 8 bytes for 64.
+const PER_BYTE: u64 = 4;
+
+/// How many times of discarded messages are kept for exact percentiles, and memory of one, with a
+/// copy.
+const EXACT_TIMES: u64 = 1 << 20;
+const PER_TIME: u64 = 16;
 
 /// Time for a packet to cross a link, and for a message: see `docs/speed.md` for the former, by the
 /// size of the fabric.
@@ -82,7 +90,16 @@ pub fn estimate(setup: &Setup, messages: u64) -> Estimate {
     let streams = streams.len() as u64;
     let packets = packets(setup, messages);
     let packet_hops = (packets as f64 * mean_hops(setup)) as u64;
-    let memory = PROGRAM + hosts * PER_HOST + planned * PER_MESSAGE + streams * PER_QUEUE_PAIR;
+    let (planned, live, streams, discarded) = match exchange(setup) {
+        // Its messages and queue pairs are discarded, but for places among the numbers and times.
+        Some(chains) => {
+            let times = messages.min(EXACT_TIMES) * PER_TIME;
+            (chains.live(), chains.live(), messages, messages / PER_BYTE + times)
+        }
+        None => (planned, streams, streams, 0),
+    };
+    let of_messages = planned * PER_MESSAGE + live * PER_QUEUE_PAIR + discarded;
+    let memory = PROGRAM + hosts * PER_HOST + of_messages;
     let cpu = HOP.as_secs_f64() * packet_hops as f64 + MESSAGE.as_secs_f64() * messages as f64;
     Estimate {
         messages,
@@ -93,6 +110,11 @@ pub fn estimate(setup: &Setup, messages: u64) -> Estimate {
     }
 }
 
+/// The messages that are generated during the run, if queue pairs are discarded with them.
+fn exchange(setup: &Setup) -> Option<&Chains> {
+    setup.workload.chains.as_deref().filter(|chains| chains.uses_queue_pairs_once())
+}
+
 fn stream(message: &Message) -> (HostId, HostId, u32) {
     (message.src, message.dst, message.stream)
 }
@@ -101,13 +123,18 @@ fn stream(message: &Message) -> (HostId, HostId, u32) {
 fn packets(setup: &Setup, messages: u64) -> u64 {
     let payload = setup.nic.payload.get().max(1);
     let of_message = |message: &Message| message.bytes.get().div_ceil(payload);
-    let data = setup.workload.messages.iter().map(of_message).sum::<u64>().max(messages);
+    let data = match exchange(setup) {
+        Some(chains) => messages * chains.longest().get().div_ceil(payload).max(1),
+        None => setup.workload.messages.iter().map(of_message).sum::<u64>().max(messages),
+    };
     data + (data / u64::from(setup.nic.ack.every.max(1))).max(messages)
 }
 
 /// Links that a packet crosses, on average over some messages from the first to the last.
 fn mean_hops(setup: &Setup) -> f64 {
-    let messages = &setup.workload.messages;
+    let first = |chains: &Chains| chains.sent_by(&|host| host == chains.ranks[0]);
+    let of_first = exchange(setup).and_then(first);
+    let messages = &of_first.as_ref().unwrap_or(&setup.workload).messages;
     let routes = Routes::new(&setup.topology, &|_| true);
     let step = messages.len().div_ceil(SAMPLE).max(1);
     let hops = messages

@@ -1,5 +1,6 @@
 //! The lower bound of a run's completion time.
 
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::bound::{Bound, Cuts, Wire, bound};
@@ -19,7 +20,7 @@ pub fn lower_bound(setup: &Setup) -> Bound {
 }
 
 /// The object that `evenkeel bound --json` prints.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct BoundSummary {
     /// Name of the scenario.
     pub scenario: String,

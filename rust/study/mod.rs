@@ -5,6 +5,7 @@
 
 mod compare;
 mod estimate;
+mod import;
 mod lower_bound;
 mod pool;
 mod queue_pairs;
@@ -21,6 +22,7 @@ pub use compare::{
     RunNumbers, Standing, Statistics, compare, reference_topology,
 };
 pub use estimate::{Estimate, available_memory, estimate, estimate_scenario};
+pub use import::{Import, ImportError, Imported, Source};
 pub use lower_bound::{BoundSummary, lower_bound, wire};
 pub use pool::in_order;
 pub use queue_pairs::{CountMethod, QpsSummary, QueuePairs, queue_pairs};

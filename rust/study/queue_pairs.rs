@@ -8,6 +8,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::balance::Forwarding;
@@ -45,7 +46,7 @@ pub enum CountMethod {
 }
 
 /// The object that `evenkeel qps --json` prints.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct QpsSummary {
     /// Name of the scenario.
     pub scenario: String,
@@ -123,8 +124,12 @@ impl Slots {
             .collect();
         let mut slots = Self(splitters.iter().map(|_| Streams::new()).collect());
         for (id, message) in (0..).map(MessageId).zip(&setup.workload.messages) {
+            // What scale-up networks carry has no queue pair.
+            let sender = setup.topology.sender_over_fabric(message.src, message.dst);
+            let Some(src) = sender else { continue };
+            let message = &Message { src, ..*message };
             let index = policies.index_of(message.stream);
-            let splitter = &mut splitters[message.src.index()][index];
+            let splitter = &mut splitters[src.index()][index];
             let request = Request {
                 message: id,
                 dst: message.dst,
@@ -136,7 +141,7 @@ impl Slots {
             while let Some(flow) = splitter.poll_flow(message.start) {
                 let QueuePairChoice::Index(slot) = flow.queue_pair else { return None };
                 let key = (flow.dst, message.stream);
-                slots.0[message.src.index()].entry(key).or_default().insert(slot);
+                slots.0[src.index()].entry(key).or_default().insert(slot);
             }
             if splitter.poll_timeout().is_some() {
                 return None;

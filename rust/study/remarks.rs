@@ -2,7 +2,9 @@
 //! are out of proportion to the run.
 
 use crate::endpoint::base_rtt;
-use crate::fabric::{Failure, FailureKind, Outcome, Setup};
+use crate::fabric::{Failure, FailureKind, Outcome, Rounding, Setup};
+use crate::ids::{HostId, PortId};
+use crate::nic::congestion::CongestionControl;
 use crate::report::human;
 use crate::topology::Routes;
 use crate::units::Span;
@@ -12,12 +14,59 @@ const OUT_OF_PROPORTION: u64 = 4;
 
 /// Remarks on a run whose workload has the lower bound `bound`: warnings of its summary.
 pub(super) fn remarks(setup: &Setup, outcome: &Outcome, bound: Span) -> Vec<String> {
-    let mut remarks = Vec::from_iter(short_timer(setup, outcome));
+    // The bound is of exact rates; times that are cut to nanoseconds may be below it.
+    let is_exact = setup.fabric.rounding == Rounding::Exact;
+    let mut remarks = Vec::from_iter(is_exact.then(|| below_bound(outcome, bound)).flatten());
+    remarks.extend(deadlock(setup, outcome));
+    remarks.extend(lossy_flow_control(setup, outcome));
+    remarks.extend(short_timer(setup, outcome));
+    remarks.extend(high_least_rate(setup));
     if outcome.cct.is_none_or(|cct| cct > bound * OUT_OF_PROPORTION) {
         remarks.extend(long_timer(setup, outcome, bound));
         remarks.extend(unknown_failure(setup, outcome, bound));
     }
     remarks
+}
+
+/// A completion time that no run can have.
+fn below_bound(outcome: &Outcome, bound: Span) -> Option<String> {
+    let cct = outcome.cct.filter(|cct| *cct < bound)?;
+    Some(format!(
+        "the completion time of {} is below its lower bound of {}, which is a fault of evenkeel: \
+         please report it with the scenario's file",
+        human::span(cct),
+        human::span(bound)
+    ))
+}
+
+/// A cycle of ports that wait for each other.
+fn deadlock(setup: &Setup, outcome: &Outcome) -> Option<String> {
+    let topology = &setup.topology;
+    let name = |port: &PortId| {
+        let (from, to) = topology.ends_of(*port);
+        format!("{} > {}", topology.node_name(from), topology.node_name(to))
+    };
+    let names: Vec<String> = outcome.deadlock.iter().map(name).collect();
+    let first = names.first()?;
+    Some(format!(
+        "priority flow control is deadlocked: each of these ports is paused until the next one \
+         sends, {}, {first}",
+        names.join(", ")
+    ))
+}
+
+/// Data that switches drop in spite of priority flow control. Where links fail, the count of
+/// losses does not say which of them are of switches.
+fn lossy_flow_control(setup: &Setup, outcome: &Outcome) -> Option<String> {
+    let is_degrade = |it: &Failure| matches!(it.kind, FailureKind::Degrade { .. });
+    setup.fabric.switch.pfc.filter(|_| setup.fabric.failures.iter().all(is_degrade))?;
+    let dropped = outcome.counters.dropped;
+    (dropped > 0).then(|| {
+        format!(
+            "switches drop {dropped} data packets in spite of priority flow control: their memory \
+             or headroom does not hold what is in flight when a link is paused"
+        )
+    })
 }
 
 /// A timer that expires before an acknowledgement can be back.
@@ -34,6 +83,29 @@ fn short_timer(setup: &Setup, outcome: &Outcome) -> Option<String> {
              path, {}: packets are sent again that are not lost",
             human::span(nic.retransmit_timeout),
             human::span(round_trip)
+        )
+    })
+}
+
+/// A least rate that is above the rate of a host's link, so that nothing slows a sender there.
+fn high_least_rate(setup: &Setup) -> Option<String> {
+    let control = &setup.nic.congestion;
+    let least = match control {
+        CongestionControl::Dcqcn(config) => config.min_rate,
+        CongestionControl::DcqcnMlx(config) => config.min_rate,
+        CongestionControl::DctcpRate(config) => config.min_rate,
+        _ => return None,
+    };
+    let topology = &setup.topology;
+    let links = (0..topology.host_count()).map(|host| topology.host_port(HostId(host)).link());
+    let slowest = links.min_by_key(|&link| topology.link(link).rate)?;
+    let rate = topology.link(slowest).rate;
+    (least > rate).then(|| {
+        format!(
+            "min_rate = {least} of {} is above the rate of {}, {rate}: marks do not slow its \
+             sender",
+            control.name(),
+            topology.link_name(slowest)
         )
     })
 }
@@ -109,6 +181,33 @@ mod tests {
         let long = remarks_on(lossy);
         assert!(long[0].contains("timer of 1.000ms is"), "{long:?}");
         assert!(long[0].contains("times the bound"), "{long:?}");
+    }
+
+    #[test]
+    fn flow_control_that_loses_data_is_told() {
+        let incast = |headroom| {
+            let text = format!(
+                "[topology]\nleaves = 1\nspines = 1\nhosts_per_leaf = 8\n[switch]\n\
+                 buffer = \"2MB\"\npfc = {{ headroom = \"{headroom}\" }}\n[transport]\n\
+                 congestion_control = \"line-rate\"\n[policy]\nname = \"ecmp\"\n\
+                 [workload]\nkind = \"incast\"\nfan_in = 7\nbytes = \"1MB\"\n"
+            );
+            let scenario = Scenario::parse(&text, "a", Path::new(""), &Overrides::default());
+            let setup = scenario.unwrap().setup();
+            remarks(&setup, &fabric::run(&setup, &mut |_| {}), lower_bound(&setup).time)
+        };
+        assert!(incast("0B")[0].contains("in spite of priority flow control"));
+        let enough = incast("worst-case");
+        assert!(enough.iter().all(|remark| !remark.contains("flow control")), "{enough:?}");
+    }
+
+    #[test]
+    fn a_least_rate_above_the_link_is_told() {
+        let high = "[transport]\nparameters = { min_rate = \"401Gbps\" }\n";
+        let expected = "min_rate = 401Gbps of dcqcn is above the rate of host0-leaf0, 400Gbps: \
+                        marks do not slow its sender";
+        assert_eq!(remarks_on(high), [expected]);
+        assert_eq!(remarks_on(&high.replace("401Gbps", "400Gbps")), [""; 0]);
     }
 
     #[test]

@@ -9,7 +9,8 @@ use crate::fabric::{
 };
 use crate::fluid::{self, Estimate, Fidelity};
 use crate::report::{
-    Cost, Identity, JobSummary, OpenMessages, Stopwatch, Summary, TransportSummary, human,
+    Cost, FailureSummary, Identity, JobSummary, OpenMessages, Stopwatch, Summary, TransportSummary,
+    human,
 };
 use crate::scenario::Scenario;
 use crate::units::{Bytes, Span, Time};
@@ -140,7 +141,8 @@ fn run_traces(
     observers: RunObservers<'_>,
 ) -> Result<(Finished, Outcome), ChakraError> {
     let RunObservers { watch, flows, progress } = observers;
-    let total = Total { messages: traces.messages(), bytes: traces.load().total_bytes() };
+    let (messages, bytes) = (traces.messages(), traces.load().total_bytes());
+    let total = Total { messages, bytes, queue_pairs: QueuePairs::Kept };
     let mut program = Replay::new(traces.player(), flows);
     let result = run_posted(run, total, &mut program, watch, progress);
     program.into_player().into_fault().map_or(Ok(result), Err)
@@ -148,7 +150,13 @@ fn run_traces(
 
 fn run_chains(run: &Run<'_>, chains: &Chains, observers: RunObservers<'_>) -> (Finished, Outcome) {
     let RunObservers { watch, flows, progress } = observers;
-    let total = Total { messages: chains.messages(), bytes: run.setup.workload.total_bytes() };
+    let (messages, bytes) = (chains.messages(), run.setup.workload.total_bytes());
+    let total = Total { messages, bytes, queue_pairs: QueuePairs::Kept };
+    // What watches a run looks at queue pairs, by the order in which they were made.
+    let total = match chains.uses_queue_pairs_once() && watch.is_none() {
+        true => Total { queue_pairs: QueuePairs::UsedOnce, ..total },
+        false => total,
+    };
     run_posted(run, total, &mut Generate::new(chains, flows), watch, progress)
 }
 
@@ -157,6 +165,16 @@ fn run_chains(run: &Run<'_>, chains: &Chains, observers: RunObservers<'_>) -> (F
 struct Total {
     messages: u64,
     bytes: Bytes,
+    queue_pairs: QueuePairs,
+}
+
+/// What becomes of the queue pairs of messages that have completed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum QueuePairs {
+    /// They are kept, for later messages.
+    Kept,
+    /// They are discarded: no later message uses them.
+    UsedOnce,
 }
 
 /// Runs a program that posts all messages, which are discarded when they complete.
@@ -171,6 +189,9 @@ fn run_posted<P: Program>(
     let stopwatch = Stopwatch::start();
     let mut world = World::new(&setup);
     world.discard_completed();
+    if total.queue_pairs == QueuePairs::UsedOnce {
+        world.discard_queue_pairs();
+    }
     // The world counts only the messages posted so far.
     let (messages, total_bytes) = (total.messages, total.bytes.get());
     let mut progress = |so_far: &Progress| progress(&Progress { messages, total_bytes, ..*so_far });
@@ -186,6 +207,7 @@ fn run_posted<P: Program>(
 fn finish(run: &Run<'_>, outcome: &Outcome, open: OpenMessages, cost: Cost) -> Finished {
     let summary = Summary::new(run.identity, &run.setup.topology, outcome, run.bound, cost);
     let remarks = remarks(run.setup, outcome, run.bound);
+    let summary = summary.with_failures(FailureSummary::of(run.setup));
     Finished {
         summary: summary.with_transport(TransportSummary::of(run.setup), remarks),
         verdict: outcome.verdict,

@@ -1,11 +1,15 @@
 //! The packet memory of switches: which packets are queued, trimmed or dropped, and the accounts to
 //! which their bytes are charged.
 
-use super::config::{Buffer, FabricConfig, TrimConfig};
-use super::pfc::Pfc;
+use std::collections::BTreeMap;
+
+use super::cbfc::Cbfc;
+use super::config::{Buffer, FabricConfig, TrimConfig, left_of};
+use super::pfc::{Arriving, Pfc};
 use crate::ids::{PortId, SwitchId};
 use crate::packet::{Flags, Packet, PauseOrder};
 use crate::topology::Topology;
+use crate::units::BitRate;
 
 /// The queued bytes of a switch port, without the packet on the wire.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -46,8 +50,11 @@ pub(super) struct PacketMemory {
     buffer: Buffer,
     trim: Option<TrimConfig>,
     pfc: Option<Box<Pfc>>,
-    /// Neither flow control nor trimming has a say.
+    cbfc: Option<Box<Cbfc>>,
+    /// Neither flow control nor trimming has a say, and all ports have the same buffer.
     is_plain: bool,
+    /// The buffers of ports whose links are degraded, where they shrink.
+    shrunk: BTreeMap<PortId, u64>,
     /// Bytes in the queues of each switch, as far as the world has accounted for them.
     buffered: Vec<u64>,
 }
@@ -58,15 +65,31 @@ impl PacketMemory {
         Self {
             buffer: switch.buffer,
             trim: switch.trim,
-            is_plain: switch.trim.is_none() && switch.pfc.is_none(),
+            is_plain: switch.trim.is_none()
+                && switch.pfc.is_none()
+                && switch.cbfc.is_none()
+                && !config.scales_ports(),
+            cbfc: switch.cbfc.map(|cbfc| Box::new(Cbfc::new(cbfc, topology))),
+            shrunk: BTreeMap::new(),
             pfc: switch.pfc.map(|pfc| Box::new(Pfc::new(&pfc, config, topology))),
             buffered: vec![0; topology.switches().len()],
         }
     }
 
+    /// Makes the buffer of a port that of one of `of` that has `rate` left.
+    pub(super) fn scale(&mut self, port: PortId, rate: BitRate, of: BitRate) {
+        if let Buffer::PerPort(limit) = self.buffer {
+            self.shrunk.insert(port, left_of(limit.get(), rate, of));
+        }
+    }
+
     #[inline]
-    pub(super) fn has_pfc(&self) -> bool {
-        self.pfc.is_some()
+    pub(super) fn has_flow_control(&self) -> bool {
+        self.pfc.is_some() || self.cbfc.is_some()
+    }
+
+    pub(super) fn cbfc_mut(&mut self) -> Option<&mut Cbfc> {
+        self.cbfc.as_deref_mut()
     }
 
     pub(super) fn pfc(&self) -> Option<&Pfc> {
@@ -86,11 +109,17 @@ impl PacketMemory {
         // every start is an event, so that the counts are exact.
         let is_header = packet.flags.has(Flags::PRIORITY) && self.trim.is_some();
         let bytes = u64::from(packet.wire_bytes);
-        !is_header && self.pfc.is_none() && self.buffered[switch.index()] + bytes > limit.get()
+        !is_header
+            && !self.has_flow_control()
+            && self.buffered[switch.index()] + bytes > limit.get()
     }
 
     #[inline]
     pub(super) fn has_room(&self, request: &EnqueueRequest, packet: &Packet) -> bool {
+        // What has no priority came with credit; what has needs none.
+        if self.cbfc.is_some() {
+            return true;
+        }
         let has_priority = packet.flags.has(Flags::PRIORITY);
         let (waiting, bytes) = (request.waiting, u64::from(packet.wire_bytes));
         // With trimming all that has priority, acknowledgements too, is limited by `trim.limit`
@@ -100,15 +129,34 @@ impl PacketMemory {
         }
         if let Some(pfc) = &self.pfc {
             // Only packets without priority are counted against the link that they came by.
-            return has_priority || request.ingress.is_none_or(|link| pfc.admits(link, bytes));
+            let queued = u64::from(waiting.data);
+            return has_priority
+                || request.ingress.is_none_or(|link| pfc.admits(Arriving { link, bytes, queued }));
         }
         match self.buffer {
             Buffer::PerPort(limit) => {
                 // Each queue has the whole buffer: priority does not eat into the room of data.
                 let before = if has_priority { waiting.priority } else { waiting.data };
-                u64::from(before) + bytes <= limit.get()
+                let limit = self.shrunk.get(&request.port).copied().unwrap_or(limit.get());
+                u64::from(before) + bytes <= limit
             }
             Buffer::Shared(limit) => self.buffered[request.switch.index()] + bytes <= limit.get(),
+        }
+    }
+
+    /// Whether there is room in place of the last packet of the queue, of `last` bytes.
+    pub(super) fn has_room_in_place(
+        &self,
+        request: &EnqueueRequest,
+        packet: &Packet,
+        last: u16,
+    ) -> bool {
+        let bytes = u64::from(packet.wire_bytes);
+        match self.buffer {
+            Buffer::PerPort(_) => self.has_room(&request.without(last), packet),
+            Buffer::Shared(limit) => {
+                self.buffered[request.switch.index()] + bytes <= limit.get() + u64::from(last)
+            }
         }
     }
 
@@ -140,21 +188,12 @@ impl PacketMemory {
     }
 
     #[inline(always)]
-    pub(super) fn adds_plainly(
-        &mut self,
-        switch: SwitchId,
-        waiting: Waiting,
-        packet: &Packet,
-    ) -> bool {
-        let bytes = u64::from(packet.wire_bytes);
+    pub(super) fn adds_plainly(&mut self, switch: SwitchId, waiting: u64, bytes: u64) -> bool {
         let buffered = &mut self.buffered[switch.index()];
         let has_room = match self.buffer {
             Buffer::Shared(limit) => *buffered + bytes <= limit.get(),
-            Buffer::PerPort(limit) => {
-                let has_priority = packet.flags.has(Flags::PRIORITY);
-                let before = if has_priority { waiting.priority } else { waiting.data };
-                u64::from(before) + bytes <= limit.get()
-            }
+            // Each queue has the whole buffer: priority does not eat into the room of data.
+            Buffer::PerPort(limit) => waiting + bytes <= limit.get(),
         };
         let adds = self.is_plain && has_room;
         *buffered += if adds { bytes } else { 0 };
@@ -181,6 +220,10 @@ impl PacketMemory {
         ingress: Option<PortId>,
     ) -> Option<PauseOrder> {
         self.buffered[switch.index()] -= bytes;
+        if let Some(cbfc) = &mut self.cbfc {
+            cbfc.free(ingress?, bytes);
+            return Some(PauseOrder::Resume);
+        }
         self.pfc.as_mut()?.remove(ingress?, bytes)
     }
 }

@@ -1,5 +1,6 @@
 //! The configuration of links and switches, which every world reads.
 
+use super::llr::LlrConfig;
 use crate::ids::{LinkId, PortId};
 use crate::units::{BitRate, Bytes, Fraction, Span, Time};
 
@@ -63,6 +64,24 @@ pub enum Headroom {
     Fixed(Bytes),
 }
 
+/// Which packets of a link a switch with PFC admits, and when it pauses the link.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum PfcAdmission {
+    /// The rule of the HPCC simulator (`switch-mmu.cc`): a link fills its reserve, then its share
+    /// of the pool, then its headroom. A packet that fits none of them is dropped, however much of
+    /// the pool is free: the headroom alone holds what is in flight when the link is paused.
+    #[default]
+    Hpcc,
+    /// The rule of the ConWeave simulator (`switch-mmu.cc`): a link that exceeds its share is
+    /// paused, and its packets take memory of the pool as long as there is any; headrooms are used
+    /// when the pool is full. The queue of an output port may be as long as the rest of the memory
+    /// is free (a dynamic threshold of 1), and what exceeds that is dropped.
+    ConWeave {
+        /// A full packet on the wire. A link is never paused for two of them.
+        packet: Bytes,
+    },
+}
+
 /// Priority flow control (PFC, IEEE 802.1Qbb), as the switches of the HPCC simulator do it
 /// (`switch-mmu.cc`). It protects the class without priority; packets with priority are never
 /// paused.
@@ -76,7 +95,14 @@ pub struct PfcConfig {
     /// relative to that of the NICs, at most all of it. HPCC: 1/8. ConWeave: 1/16.
     pub alpha: Fraction,
     /// A resume frame is sent once the link is this far below the threshold. HPCC: 3 KiB.
+    /// ConWeave: 16 bytes of the pool.
     pub resume_offset: Bytes,
+    /// Which packets of a link are admitted, and when it is paused.
+    pub admission: PfcAdmission,
+    /// How long a pause lasts after its frame arrives, unless another frame comes before; the
+    /// switch then repeats the frame for each packet that finds the link still to be paused.
+    /// Without it, a pause lasts until a resume frame, as in HPCC's simulator. ConWeave: 5 us.
+    pub pause_time: Option<Span>,
 }
 
 impl PfcConfig {
@@ -89,7 +115,25 @@ impl PfcConfig {
             None => Fraction::ONE,
         },
         resume_offset: Bytes::new(3 * 1024),
+        admission: PfcAdmission::Hpcc,
+        pause_time: None,
     };
+}
+
+/// Credit-based flow control (CBFC of Ultra Ethernet 1.0.1, section 5.2) of the class without
+/// priority.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct CbfcConfig {
+    /// Memory for each link that ends at a switch: the limit of its credits.
+    pub memory: Bytes,
+    /// Bytes of a credit: a power of two from 32 to 2,048.
+    pub credit: u16,
+    /// Bytes that each packet counts beyond its length on the wire, from -16 to 127.
+    pub overhead: i8,
+    /// The longest packet on the wire, bytes.
+    pub packet: u16,
+    /// How long after the loss of a packet on a link its credit is given back.
+    pub correction: Span,
 }
 
 /// Trimming: a packet that does not fit is cut to its header instead of being dropped, and the
@@ -102,6 +146,34 @@ pub struct TrimConfig {
     /// How much may wait with priority at one port. With trimming, packets with priority have this
     /// much room of their own, in addition to the buffer.
     pub limit: Bytes,
+    /// Which packet is trimmed where one finds no room.
+    pub victim: TrimVictim,
+}
+
+/// The packet that is trimmed where one finds no room.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum TrimVictim {
+    /// The one that arrives.
+    #[default]
+    Arriving,
+    /// With equal probability it or the last one of the queue, whose place it then takes: flows
+    /// whose packets arrive in step do not always lose the same ones (NDP, and its queue in
+    /// uet-htsim and csg-htsim, `CompositeQueue::receivePacket`).
+    ArrivingOrLast,
+}
+
+/// What becomes of the buffer and the marking thresholds of a port whose link is degraded.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum SlowPorts {
+    /// They stay: memory is the switch's, and an operator does not set thresholds anew.
+    #[default]
+    Keep,
+    /// They shrink with the rate, so that a full queue takes as long as at any other port
+    /// (uet-htsim and csg-htsim, `FatTreeTopology::alloc_queue`, for a port's own buffer and for
+    /// ECN). A shared buffer stays.
+    Scale,
 }
 
 /// The configuration of every switch.
@@ -116,8 +188,13 @@ pub struct SwitchConfig {
     /// Priority flow control, if any. With it the buffer is one pool a switch; a packet is admitted
     /// if there is room for the link that it came by, and always if it has priority.
     pub pfc: Option<PfcConfig>,
+    /// Credit-based flow control, if any, in place of PFC. With it no switch drops or trims: a
+    /// packet is sent only where the far end has memory for it.
+    pub cbfc: Option<CbfcConfig>,
     /// Trimming, if any; without it, a packet that finds no room is dropped.
     pub trim: Option<TrimConfig>,
+    /// The buffer and the thresholds of ports whose links are degraded.
+    pub slow_ports: SlowPorts,
 }
 
 /// The rounding of transmission times to picoseconds.
@@ -182,6 +259,12 @@ pub struct Failure {
     pub convergence: Span,
 }
 
+/// A part of a size, as the rate that is left of a link is of its own.
+pub(super) fn left_of(size: u64, rate: BitRate, of: BitRate) -> u64 {
+    let part = u128::from(size) * u128::from(rate.as_bps()) / u128::from(of.as_bps().max(1));
+    u64::try_from(part).unwrap_or(u64::MAX)
+}
+
 impl Failure {
     /// The ports of the link whose packets it affects.
     pub fn ports(&self) -> impl Iterator<Item = PortId> + use<> {
@@ -207,6 +290,8 @@ pub struct FabricConfig {
     pub forwarding_delay: Span,
     /// The rounding of transmission times.
     pub rounding: Rounding,
+    /// Link-level retry on every link, if there is any.
+    pub llr: Option<LlrConfig>,
     /// Failures of links, in any order.
     pub failures: Vec<Failure>,
 }
@@ -217,13 +302,28 @@ impl FabricConfig {
     pub const fn plain(buffer: Buffer) -> Self {
         let (ecn, ecn_point) = (Ecn::Off, EcnPoint::Enqueue);
         Self {
-            switch: SwitchConfig { buffer, ecn, ecn_point, pfc: None, trim: None },
+            switch: SwitchConfig {
+                buffer,
+                ecn,
+                ecn_point,
+                pfc: None,
+                cbfc: None,
+                trim: None,
+                slow_ports: SlowPorts::Keep,
+            },
             ecn_by_rate: Vec::new(),
             gap: Bytes::ZERO,
             forwarding_delay: Span::ZERO,
             rounding: Rounding::Exact,
+            llr: None,
             failures: Vec::new(),
         }
+    }
+
+    /// Whether the buffers and thresholds of some ports shrink during the run.
+    pub(super) fn scales_ports(&self) -> bool {
+        let is_degrade = |it: &Failure| matches!(it.kind, FailureKind::Degrade { .. });
+        self.switch.slow_ports == SlowPorts::Scale && self.failures.iter().any(is_degrade)
     }
 
     /// The ECN configuration of switch ports of a rate.

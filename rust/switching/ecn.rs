@@ -4,11 +4,11 @@
 //! point (Zhu et al., SIGCOMM 2015, section 5.1), the step that of DCTCP (Alizadeh et al.,
 //! SIGCOMM 2010, section 3.1).
 
-use super::config::{Ecn, FabricConfig};
+use super::config::{Ecn, EcnPoint, FabricConfig, left_of};
 use crate::ids::PortId;
 use crate::rng::{Purpose, Stream};
 use crate::topology::{Node, Topology};
-use crate::units::Bytes;
+use crate::units::{BitRate, Bytes};
 
 /// The marker of each port; empty if no port of a switch marks. Ports of hosts never mark.
 pub(super) fn markers(topology: &Topology, config: &FabricConfig, seed: u64) -> Vec<Marker> {
@@ -25,20 +25,24 @@ pub(super) fn markers(topology: &Topology, config: &FabricConfig, seed: u64) -> 
     ports.map(|port| Marker::new(ecn(port), seed, port)).collect()
 }
 
-/// The greatest number of bytes at which none of the markers marks.
-pub(super) fn floor(markers: &[Marker]) -> u32 {
+/// The greatest number of bytes at which none of the markers marks, by the point at which marking
+/// would be decided: it is decided at one.
+pub(super) fn floors(markers: &[Marker], decided_at: EcnPoint) -> [u32; 2] {
     let floor = markers.iter().map(|marker| match marker.ecn {
         Ecn::Off => u64::MAX,
         Ecn::Step(step) => step.get(),
         Ecn::Ramp { kmin, .. } => kmin.get(),
     });
-    u32::try_from(floor.min().unwrap_or(u64::MAX)).unwrap_or(u32::MAX)
+    let floor = u32::try_from(floor.min().unwrap_or(u64::MAX)).unwrap_or(u32::MAX);
+    [EcnPoint::Enqueue, EcnPoint::Dequeue].map(|at| if at == decided_at { floor } else { u32::MAX })
 }
 
 /// The marker of one port.
 #[derive(Debug)]
 pub(super) struct Marker {
     ecn: Ecn,
+    /// While the link has its own rate.
+    intact: Ecn,
     random: Stream,
     /// Packets that it marked.
     pub(super) marked: u64,
@@ -47,7 +51,19 @@ pub(super) struct Marker {
 impl Marker {
     fn new(ecn: Ecn, seed: u64, port: PortId) -> Self {
         let random = Stream::new(seed, Purpose::EcnMark, u64::from(port.0));
-        Self { ecn, random, marked: 0 }
+        Self { ecn, intact: ecn, random, marked: 0 }
+    }
+
+    /// Makes the thresholds those of a port of `of` that has `rate` left.
+    pub(super) fn scale(&mut self, rate: BitRate, of: BitRate) {
+        let left = |bytes: Bytes| Bytes::new(left_of(bytes.get(), rate, of));
+        self.ecn = match self.intact {
+            Ecn::Off => Ecn::Off,
+            Ecn::Step(step) => Ecn::Step(left(step)),
+            Ecn::Ramp { kmin, kmax, pmax } => {
+                Ecn::Ramp { kmin: left(kmin), kmax: left(kmax), pmax }
+            }
+        };
     }
 
     /// Whether a packet is marked that finds `waiting` bytes in its queue.
@@ -97,6 +113,19 @@ mod tests {
         assert!((share(ecn, 250_000) - 0.1).abs() < 0.005);
         assert!((share(ecn, 400_000) - 0.2).abs() < 0.005);
         assert_eq!(share(ecn, 400_001), 1.0);
+    }
+
+    #[test]
+    fn thresholds_scale_with_the_rate_and_come_back() {
+        let mut marker = Marker::new(Ecn::Step(Bytes::new(800)), 1, PortId(0));
+        let [half, whole] = [200, 400].map(BitRate::from_gbps);
+        marker.scale(half, whole);
+        assert_eq!([400, 401].map(|waiting| marker.marks(Bytes::new(waiting))), [false, true]);
+        assert_eq!(floors(&[marker], EcnPoint::Enqueue), [400, u32::MAX]);
+        let mut marker = Marker::new(Ecn::Step(Bytes::new(800)), 1, PortId(0));
+        marker.scale(half, whole);
+        marker.scale(whole, whole);
+        assert_eq!(marker.ecn, Ecn::Step(Bytes::new(800)));
     }
 
     #[test]

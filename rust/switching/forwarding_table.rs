@@ -7,7 +7,7 @@ use crate::balance::switch::Departure;
 use crate::balance::{Eligibility, Forwarding, Scheme, Weights};
 use crate::ids::{HostId, LinkId, PortId, SwitchId};
 use crate::packet::{Flags, Packet};
-use crate::topology::{Capacities, Lookup, Routes, Shares, Topology};
+use crate::topology::{CandidateGroup, Capacities, Lookup, Routes, Shares, Topology};
 use crate::units::BitRate;
 
 /// The next hops of every switch.
@@ -43,7 +43,7 @@ pub struct PolicyChoice {
     pub(super) switch: SwitchId,
     pub(super) among: Among,
     /// Where the candidates stand in the table.
-    offset: u32,
+    group: CandidateGroup,
 }
 
 impl PolicyChoice {
@@ -95,7 +95,7 @@ impl ForwardingTable {
 
     /// Looks up a packet in `switch`, which has detected its ports `dead` as dead. From a
     /// source-routed packet it removes the part of the path that was for this switch.
-    #[inline]
+    #[inline(always)]
     pub(super) fn decide(
         &self,
         switch: SwitchId,
@@ -117,7 +117,7 @@ impl ForwardingTable {
         self.eligibility == Eligibility::All || !packet.flags.has(Flags::HASHED)
     }
 
-    #[inline]
+    #[inline(always)]
     fn decide_by_routing(
         &self,
         switch: SwitchId,
@@ -130,15 +130,15 @@ impl ForwardingTable {
             // Dead ports are still among these: the switch leaves them out when it chooses. A
             // single next hop is taken above even if it is dead, and the packet is lost on its
             // link.
-            Lookup::Several(offset) => {
-                ForwardingDecision::Choose(PolicyChoice { switch, among, offset })
+            Lookup::Several(group) => {
+                ForwardingDecision::Choose(PolicyChoice { switch, among, group })
             }
         }
     }
 
     /// The port that the packet's source chose, or the result of routing if that port is out of
     /// use.
-    #[inline]
+    #[inline(always)]
     fn decide_source_routed(
         &self,
         switch: SwitchId,
@@ -146,12 +146,12 @@ impl ForwardingTable {
         packet: &mut Packet,
     ) -> ForwardingDecision {
         // The digits of a path count the ports that the source knew: a failure must not shift them.
-        let intact = self.intact.next_hops(switch, packet.dst);
-        let chosen = match intact {
-            [] => return ForwardingDecision::Drop,
-            [only] => *only,
-            _ => {
+        let chosen = match self.intact.lookup(switch, packet.dst) {
+            Lookup::None => return ForwardingDecision::Drop,
+            Lookup::One(only) => only,
+            Lookup::Several(group) => {
                 // A path is a mixed-radix number with one digit for each switch that has a choice.
+                let intact = self.intact.candidates_at(group);
                 let count = u16::try_from(intact.len()).expect("paths are 16 bits");
                 let digit = packet.route % count;
                 packet.route /= count;
@@ -180,6 +180,26 @@ impl ForwardingTable {
         (self.routes.next_hops(switch, dst), shares.map(|shares| shares.weights))
     }
 
+    /// Whether no source chooses paths, and equal-cost ports count alike.
+    pub(super) fn follows_routing(&self) -> bool {
+        self.forwarding != Forwarding::SourceRouted && self.capacities.is_none()
+    }
+
+    /// The port towards `dst`, which is picked among the candidates if there are several.
+    #[inline(always)]
+    pub(super) fn port_by(
+        &self,
+        switch: SwitchId,
+        dst: HostId,
+        pick: impl FnOnce(&[PortId]) -> PortId,
+    ) -> Option<PortId> {
+        match self.routes.lookup(switch, dst) {
+            Lookup::None => None,
+            Lookup::One(only) => Some(only),
+            Lookup::Several(group) => Some(pick(self.routes.candidates_at(group))),
+        }
+    }
+
     /// The candidates of a choice for a packet.
     #[inline]
     pub(super) fn candidates<'a>(
@@ -190,7 +210,7 @@ impl ForwardingTable {
         let capacities = self.capacities.as_ref();
         Candidates {
             packet,
-            ports: self.routes.candidates_at(choice.offset),
+            ports: self.routes.candidates_at(choice.group),
             edge: self.routes.edge_of(packet.dst),
             pods: &self.pods,
             shares: capacities.and_then(|it| it.shares(&self.routes, choice.switch, packet.dst)),
@@ -220,6 +240,16 @@ impl ForwardingTable {
         let has_digit = source_routed && self.intact.next_hops(switch, dst) != [only];
         let is_dead = source_routed && dead.contains(&only);
         (!has_digit && !is_dead).then_some(only)
+    }
+
+    /// The edge switch of a host.
+    pub(super) fn edge_of(&self, host: HostId) -> SwitchId {
+        self.routes.edge_of(host)
+    }
+
+    /// Number of links between switches on a shortest path from a switch to that of a host.
+    pub(super) fn links_from(&self, switch: SwitchId, dst: HostId) -> u32 {
+        self.routes.links_from(switch, dst)
     }
 
     /// Next hops without failures.

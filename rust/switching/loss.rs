@@ -1,8 +1,9 @@
 //! Packets that links lose: links that are down, and links that lose packets at random.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::config::{Failure, FailureKind};
+use super::llr::{Afterwards, HOPELESS, LlrConfig};
 use crate::ids::PortId;
 use crate::rng::{Purpose, Stream};
 use crate::units::{Fraction, Time};
@@ -43,11 +44,14 @@ pub(super) struct Losses {
     lossy: Vec<Lossy>,
     /// A stream for each port of a lossy link: its draws depend on no other link.
     streams: BTreeMap<PortId, Stream>,
+    llr: Option<LlrConfig>,
+    /// The ports whose protection by link-level retry has ended.
+    unprotected: BTreeSet<PortId>,
 }
 
 impl Losses {
-    pub(super) fn new(failures: &[Failure], seed: u64) -> Self {
-        let mut losses = Self { seed, ..Self::default() };
+    pub(super) fn new(failures: &[Failure], llr: Option<LlrConfig>, seed: u64) -> Self {
+        let mut losses = Self { seed, llr, ..Self::default() };
         for failure in failures {
             let &Failure { kind, at: from, until, .. } = failure;
             for port in failure.ports() {
@@ -83,6 +87,36 @@ impl Losses {
         if last.is_some_and(|outage| outage.port == port && outage.until > flight.start) {
             return true;
         }
+        match self.llr {
+            // It was sent until it got through.
+            Some(_) if !self.unprotected.contains(&port) => false,
+            Some(LlrConfig { afterwards: Afterwards::Discard, .. }) => true,
+            _ => self.corrupts(port, flight.start),
+        }
+    }
+
+    /// How often the frame that starts on a protected wire at `start` is corrupted before it gets
+    /// through. More replays than there may be end the protection.
+    pub(super) fn replays(&mut self, port: PortId, start: Time) -> u32 {
+        let Some(llr) = self.llr else { return 0 };
+        if self.unprotected.contains(&port) {
+            return 0;
+        }
+        let most = llr.replays.unwrap_or(HOPELESS);
+        let mut replays = 0;
+        while self.corrupts(port, start) {
+            if replays == most {
+                self.unprotected.insert(port);
+                break;
+            }
+            replays += 1;
+        }
+        replays
+    }
+
+    /// Whether a frame that starts at `start` is corrupted on its way, by a random draw for each
+    /// cause.
+    fn corrupts(&mut self, port: PortId, start: Time) -> bool {
         // Each cause draws for itself, so that adding one does not move the draws of another.
         let mut lost = false;
         // Causes of one port draw in the order in which they were configured: the sort above is
@@ -93,7 +127,7 @@ impl Losses {
             if lossy.port != port {
                 break;
             }
-            if lossy.from <= flight.start && flight.start < lossy.until {
+            if lossy.from <= start && start < lossy.until {
                 lost |= self.draw(port, lossy.rate);
             }
         }
@@ -137,6 +171,7 @@ mod tests {
                 failure(PORT.link(), FailureKind::Down, 519_999, Time::from_ps(600_001)),
                 failure(PORT.link(), lossy, 1_200_000, Time::from_ps(1_200_001)),
             ],
+            None,
             1,
         );
         assert_eq!(flights.map(|it| losses.loses(PORT, it)), [true, true, true]);
@@ -146,6 +181,7 @@ mod tests {
                 failure(PORT.link(), lossy, 0, Time::from_ps(1_200_000)),
                 failure(LinkId(5), FailureKind::Down, 0, Time::NEVER),
             ],
+            None,
             1,
         );
         assert_eq!(flights.map(|it| others.loses(PORT, it)), [true, true, false]);
@@ -155,9 +191,9 @@ mod tests {
     fn a_failure_of_one_direction_leaves_the_other_alone() {
         let both = failure(PORT.link(), FailureKind::Down, 0, Time::NEVER);
         let one = Failure { direction: Direction::From(PORT), ..both };
-        let mut losses = Losses::new(&[one], 1);
+        let mut losses = Losses::new(&[one], None, 1);
         assert!(losses.loses(PORT, flight(0, 1)) && !losses.loses(PORT.reverse(), flight(0, 1)));
-        let mut losses = Losses::new(&[one, both], 1);
+        let mut losses = Losses::new(&[one, both], None, 1);
         assert!(losses.loses(PORT, flight(0, 1)) && losses.loses(PORT.reverse(), flight(0, 1)));
     }
 
@@ -165,7 +201,7 @@ mod tests {
     fn outages_that_overlap_are_one() {
         let down =
             |from, until| failure(PORT.link(), FailureKind::Down, from, Time::from_ps(until));
-        let mut losses = Losses::new(&[down(0, 1_000), down(10, 20), down(500, 2_000)], 1);
+        let mut losses = Losses::new(&[down(0, 1_000), down(10, 20), down(500, 2_000)], None, 1);
         assert_eq!(losses.outages.len(), 2, "one a direction");
         assert!(losses.loses(PORT, flight(1_500, 1_600)));
         assert!(!losses.loses(PORT, flight(2_000, 2_100)));

@@ -6,8 +6,9 @@
 //! no packet and knows no port's queue. A world moves packets and time, and asks:
 //!
 //! - which port a packet leaves by: [`Switching::route`]; or, where queues have to be brought up to
-//!   date before a policy looks at them, [`Switching::decide`], [`Switching::choose`] and
-//!   [`Switching::handle_departure`];
+//!   date before a policy looks at them, [`Switching::decide`] (or [`Switching::decide_detour`]),
+//!   [`Switching::choose`] and [`Switching::handle_departure`], after
+//!   [`Switching::hashed_port`], which mostly is enough;
 //! - whether a packet that cannot start at once is queued, trimmed or dropped:
 //!   [`Switching::admit`], then [`Switching::account_enqueue`] and [`Switching::account_dequeue`],
 //!   whose answers are the PFC frames to send;
@@ -29,40 +30,54 @@
 //! A test of both worlds compares them to the picosecond.
 
 mod admission;
+mod cbfc;
 mod config;
+mod detours;
 mod ecn;
+mod failing;
 mod failure_plan;
 mod forwarding_table;
+mod llr;
 mod loss;
 mod pfc;
 mod switch;
+mod telemetry;
+mod trimming;
 
 use std::sync::Arc;
 
 pub use admission::{Admission, EnqueueRequest, Waiting};
+pub use cbfc::{CREDIT_FRAME_BYTES, Credit, MOST_CREDITS};
 pub use config::{
-    Buffer, Direction, Ecn, EcnPoint, FabricConfig, Failure, FailureKind, Headroom, PfcConfig,
-    Rounding, SwitchConfig, TrimConfig,
+    Buffer, CbfcConfig, Direction, Ecn, EcnPoint, FabricConfig, Failure, FailureKind, Headroom,
+    PfcAdmission, PfcConfig, Rounding, SlowPorts, SwitchConfig, TrimConfig, TrimVictim,
 };
 pub use failure_plan::{Step, StepKind};
 pub use forwarding_table::{ForwardingDecision, PolicyChoice};
+pub use llr::{Afterwards, LlrConfig};
 pub use loss::Flight;
 pub use pfc::{IngressLimits, PFC_FRAME_BYTES};
 pub use switch::PortLoads;
+pub use telemetry::Telemeter;
+
+pub use cbfc::LinkCredits;
 
 use admission::PacketMemory;
+use detours::Detours;
 use ecn::Marker;
-use failure_plan::{Effect, FailurePlan};
+use failure_plan::FailurePlan;
 use forwarding_table::ForwardingTable;
 use loss::Losses;
 use switch::Switch;
 
 use crate::balance::Scheme;
 use crate::balance::switch::StateSize;
+use crate::balance::switch::hash::Hash;
 use crate::ids::{HostId, LinkId, PortId, SwitchId};
 use crate::packet::{Flags, Packet, PauseOrder};
+use crate::rng::Stream;
 use crate::topology::{LinkState, Node, Routes, Topology};
-use crate::units::{BitRate, Bytes, Fraction, Time};
+use crate::units::{BitRate, Bytes, Time};
 
 /// All switches of a fabric, and the failures of its links.
 #[derive(Debug)]
@@ -70,19 +85,34 @@ pub struct Switching {
     topology: Arc<Topology>,
     table: ForwardingTable,
     switches: Vec<Switch>,
+    /// By switch, where every switch chooses by the hash of ECMP alone; else empty.
+    hashes: Vec<Hash>,
+    /// Whether routing and these hashes alone decide: no dead port, no weights, no path that a
+    /// source chose.
+    hashes_decide: bool,
     /// By port: its index among the ports of its switch; 0 for ports of hosts.
     port_indices: Vec<u32>,
     /// By port; empty if no port marks.
     markers: Vec<Marker>,
-    /// When marking is decided; `None` if no port marks.
-    marking: Option<EcnPoint>,
-    /// No port marks a packet that finds no more bytes than these.
-    marking_floor: u32,
+    /// No port marks a packet at the start of its wait that finds no more bytes than these, nor at
+    /// the end of it.
+    marking_floors: [u32; 2],
+    /// Where marking is decided.
+    ecn_point: EcnPoint,
     memory: PacketMemory,
+    /// By port; empty unless chance decides which packet is trimmed.
+    coins: Vec<Stream>,
     losses: Losses,
+    llr: Option<LlrConfig>,
     plan: FailurePlan,
+    /// Whether buffers and thresholds of degraded ports shrink.
+    scales_ports: bool,
     uses_queue_lengths: bool,
     tracks_departures: bool,
+    /// Where packets may go first; `None` if they take minimal routes.
+    detours: Option<Detours>,
+    /// Whether any switch has ever detected a port as dead.
+    has_dead_ports: bool,
 }
 
 /// The work of a world after a step of the failure plan.
@@ -92,6 +122,9 @@ pub enum StepEffect {
     None,
     /// Packets that start on the link from now on are sent at these rates, by its ports.
     Rate(LinkId, [BitRate; 2]),
+    /// The NIC of the host that this port is of detects that its link is down, or (`true`) up
+    /// again; only of hosts with several ports.
+    HostPort(PortId, bool),
     /// Routing has converged: hosts that choose paths themselves are to be informed.
     Converged(LinkState),
 }
@@ -116,22 +149,41 @@ impl Switching {
             let context = switch::context(topology, config, seed, id);
             Switch::new(scheme, &context)
         });
+        let switches: Vec<Switch> = switches.collect();
+        let hashes = switches.iter().map(Switch::hash).collect::<Option<Vec<_>>>();
         let markers = ecn::markers(topology, config, seed);
-        Self {
-            switches: switches.collect(),
+        let mut switching = Self {
+            hashes: hashes.unwrap_or_default(),
+            hashes_decide: false,
+            switches,
             table: ForwardingTable::new(topology, scheme),
             port_indices,
-            // A point that is never in use costs one comparison a packet, see `marks_at`.
-            marking: (!markers.is_empty()).then_some(config.switch.ecn_point),
-            marking_floor: ecn::floor(&markers),
+            marking_floors: ecn::floors(&markers, config.switch.ecn_point),
+            ecn_point: config.switch.ecn_point,
             markers,
             memory: PacketMemory::new(config, topology),
-            losses: Losses::new(&config.failures, seed),
+            coins: trimming::coins(topology, config, seed),
+            losses: Losses::new(&config.failures, config.llr, seed),
+            llr: config.llr,
             plan: FailurePlan::new(&config.failures, scheme.weights),
+            scales_ports: config.scales_ports(),
             uses_queue_lengths: scheme.switch.uses_queue_lengths(),
             tracks_departures: scheme.switch.tracks_departures(),
+            detours: scheme.switch.takes_detours().then(|| Detours::of(topology)).flatten(),
+            has_dead_ports: false,
             topology: topology.clone(),
-        }
+        };
+        switching.look_at_hashes();
+        switching
+    }
+
+    /// Whether hashes alone decide: known anew after each step of the failure plan.
+    fn look_at_hashes(&mut self) {
+        self.hashes_decide = !self.hashes.is_empty()
+            && !self.has_dead_ports
+            && !self.tracks_departures
+            && self.detours.is_none()
+            && self.table.follows_routing();
     }
 }
 
@@ -147,7 +199,11 @@ impl Switching {
         packet: &mut Packet,
         loads: &impl PortLoads,
     ) -> Option<PortId> {
-        let port = match self.decide(switch, packet) {
+        let decision = match self.takes_detours() {
+            true => self.decide_detour(switch, packet, loads),
+            false => self.decide(switch, packet),
+        };
+        let port = match decision {
             ForwardingDecision::Drop => return None,
             ForwardingDecision::Port(port) => port,
             ForwardingDecision::Choose(choice) => self.choose(now, choice, packet, loads),
@@ -156,11 +212,29 @@ impl Switching {
         Some(port)
     }
 
+    /// The port by which `packet` leaves `switch`, where that is what routing or a hash says and
+    /// nothing else has a say; `None` where the other calls are to be asked.
+    #[inline(always)]
+    pub fn hashed_port(&self, switch: SwitchId, packet: &Packet) -> Option<PortId> {
+        if !self.hashes_decide {
+            return None;
+        }
+        let pick = |ports: &[PortId]| {
+            let hash = self.hashes[switch.index()];
+            ports[hash.pick(packet.label, packet.entropy, ports.len() as u32) as usize]
+        };
+        self.table.port_by(switch, packet.dst, pick)
+    }
+
     /// The result of the forwarding table for a packet in `switch`. From a source-routed packet it
     /// removes the part of the path that was for this switch.
-    #[inline]
+    #[inline(always)]
     pub fn decide(&self, switch: SwitchId, packet: &mut Packet) -> ForwardingDecision {
-        self.table.decide(switch, self.switches[switch.index()].dead_ports(), packet)
+        let dead = match self.has_dead_ports {
+            true => self.switches[switch.index()].dead_ports(),
+            false => &[],
+        };
+        self.table.decide(switch, dead, packet)
     }
 
     /// The choice of a switch's policy among the candidate ports for `packet`.
@@ -225,7 +299,7 @@ impl Switching {
     pub fn only_next_hop(&self, switch: SwitchId, dst: HostId) -> Option<PortId> {
         // The answer is cached by worlds that then skip the switch; a policy that tracks departures
         // has to see every packet.
-        if self.tracks_departures {
+        if self.tracks_departures || self.takes_detours() {
             return None;
         }
         self.table.only_next_hop(switch, self.switches[switch.index()].dead_ports(), dst)
@@ -262,16 +336,11 @@ impl Switching {
 
 /// Queues: marking, admission and priority flow control.
 impl Switching {
-    /// True if marking is decided at `point`.
-    #[inline]
-    pub fn marks_at(&self, point: EcnPoint) -> bool {
-        self.marking == Some(point)
-    }
-
     /// False if no packet that finds `waiting` bytes is marked at `point`.
     #[inline(always)]
     pub fn may_mark(&self, point: EcnPoint, waiting: u32) -> bool {
-        self.marks_at(point) && waiting > self.marking_floor
+        // A point that is never in use costs this comparison alone.
+        waiting > self.marking_floors[point as usize]
     }
 
     /// Marks `packet` if marking is decided at `point` and `waiting` bytes without priority at
@@ -308,12 +377,12 @@ impl Switching {
         self.memory.exceeds_shared_buffer(switch, packet)
     }
 
-    /// Counts a packet that cannot start at once and is to be queued, where nothing but the room in
-    /// the buffer has a say; false, and nothing counted, if there is none by the count so far, or
-    /// with flow control or trimming.
+    /// Counts a packet of `bytes` that cannot start at once and is to join a queue of `waiting`
+    /// bytes, where nothing but the room in the buffer has a say; false, and nothing counted, if
+    /// there is none by the count so far, or with flow control or trimming.
     #[inline(always)]
-    pub fn adds_plainly(&mut self, switch: SwitchId, waiting: Waiting, packet: &Packet) -> bool {
-        self.memory.adds_plainly(switch, waiting, packet)
+    pub fn adds_plainly(&mut self, switch: SwitchId, waiting: u32, bytes: u16) -> bool {
+        self.memory.adds_plainly(switch, waiting.into(), bytes.into())
     }
 
     /// Decides about a packet that cannot start at once. A trimmed packet is cut to its header by
@@ -355,10 +424,15 @@ impl Switching {
         self.memory.account_dequeue(switch, bytes, ingress)
     }
 
-    /// True if switches use priority flow control.
+    /// True if links have flow control, by pauses (PFC) or by credit (CBFC).
     #[inline]
-    pub fn has_pfc(&self) -> bool {
-        self.memory.has_pfc()
+    pub fn has_flow_control(&self) -> bool {
+        self.memory.has_flow_control()
+    }
+
+    /// The credits of links, if links have credit-based flow control.
+    pub fn credits(&mut self) -> Option<LinkCredits<'_>> {
+        self.memory.cbfc_mut().map(LinkCredits)
     }
 
     /// The memory that is kept for the link behind `port`, which ends at a switch; `None` without
@@ -370,54 +444,5 @@ impl Switching {
     /// The memory that the links of `switch` share; `None` without PFC.
     pub fn shared_pool(&self, switch: SwitchId) -> Option<Bytes> {
         self.memory.pfc().map(|pfc| pfc.pool_size(switch))
-    }
-}
-
-/// Failures: what links lose, and who is informed of it when.
-impl Switching {
-    /// True if a packet that was on the wire of `port` during `flight` is lost there, because the
-    /// link was down or by a random draw. PFC frames never are, whatever the link does: hardware
-    /// repeats them until they arrive, which is not modelled \[inferred\].
-    pub fn loses(&mut self, port: PortId, flight: Flight, packet: &Packet) -> bool {
-        !packet.is_pause_frame() && self.losses.loses(port, flight)
-    }
-
-    /// Whether a link that loses packets at `rate` loses the next one of `port`: a random draw
-    /// from the port's own stream.
-    pub fn draw_loss(&mut self, port: PortId, rate: Fraction) -> bool {
-        self.losses.draw(port, rate)
-    }
-
-    /// The steps of the failure plan in order of time, those of the same time in the order in which
-    /// they are to be applied.
-    pub fn steps(&self) -> &[Step] {
-        self.plan.steps()
-    }
-
-    /// The rates of both ports of the link of `step` once the step has been applied.
-    pub fn rates_after(&self, step: &Step) -> [BitRate; 2] {
-        self.plan.rates_after(step, &self.topology)
-    }
-
-    /// Applies a step, by its index in [`Self::steps`]; returns the remaining work of the world.
-    pub fn apply_step(&mut self, index: u32) -> StepEffect {
-        match self.plan.apply(index, &self.topology, &mut self.table) {
-            Effect::None => StepEffect::None,
-            Effect::Rate(link, rates) => StepEffect::Rate(link, rates),
-            Effect::Detected(link, state) => {
-                for port in link.ports() {
-                    if let Node::Switch(switch) = self.topology.ends_of(port).0 {
-                        self.switches[switch.index()].set_port_state(port, state);
-                    }
-                }
-                StepEffect::None
-            }
-            Effect::Converged(state) => {
-                // Every switch, also those whose next hops stay: weights behind them may have
-                // changed.
-                self.switches.iter_mut().for_each(Switch::handle_convergence);
-                StepEffect::Converged(state)
-            }
-        }
     }
 }

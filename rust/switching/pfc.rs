@@ -5,9 +5,11 @@
 //! `switch-mmu.cc`. A link uses its own reserve first, then its share of the free memory of a pool
 //! common to all links, then its headroom, which is for packets in flight when it was paused. A
 //! packet counts from when it joins a queue until it starts on a wire; one that passes through
-//! without waiting never does.
+//! without waiting never does. ConWeave's simulator has another rule: see `conweave`.
 
-use super::config::{Buffer, FabricConfig, Headroom, PfcConfig};
+mod conweave;
+
+use super::config::{Buffer, FabricConfig, Headroom, PfcAdmission, PfcConfig};
 use crate::ids::{HostId, PortId, SwitchId};
 use crate::packet::PauseOrder;
 use crate::topology::Topology;
@@ -33,9 +35,10 @@ struct Ingress {
     /// The switch whose memory it fills; `None` for a link that ends at a host.
     pool: Option<SwitchId>,
     limits: IngressLimits,
-    /// Bytes in reserve and pool.
+    /// Bytes in reserve and pool; by ConWeave's rule all bytes.
     used: u64,
-    /// Bytes beyond reserve and pool, which came after the link was due to be paused.
+    /// Bytes beyond reserve and pool, which came after the link was due to be paused; by ConWeave's
+    /// rule those that came when the pool was full.
     in_headroom: u64,
     /// Whether the last frame sent over it was a pause.
     paused: bool,
@@ -46,12 +49,30 @@ struct Ingress {
 struct SharedPool {
     size: u64,
     used: u64,
+    /// The memory of the switch.
+    buffer: u64,
+    /// What the queues of output ports may take of it: all but the reserves.
+    queues: u64,
+}
+
+/// A packet that asks for room.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Arriving {
+    /// The link that it came by.
+    pub(super) link: PortId,
+    /// Its length on the wire.
+    pub(super) bytes: u64,
+    /// The bytes without priority that wait where it is to leave.
+    pub(super) queued: u64,
 }
 
 /// The PFC accounting of every switch.
 #[derive(Debug)]
 pub(super) struct Pfc {
     resume_offset: u64,
+    admission: PfcAdmission,
+    /// Whether a pause is sent again for each packet that finds its link still to be paused.
+    repeats: bool,
     /// By the output port at the other end of the link.
     links: Vec<Ingress>,
     /// The memory that the links of a switch share, by switch.
@@ -96,9 +117,12 @@ impl PfcConfig {
     }
 
     /// The share of the pool for a link of `rate`, doubled for each doubling relative to `nic`, at
-    /// most all of it.
+    /// most all of it. By ConWeave's rule all links have the same.
     fn alpha_of(&self, mut rate: BitRate, nic: BitRate) -> Fraction {
         let mut alpha = self.alpha;
+        if self.admission != PfcAdmission::Hpcc {
+            return alpha;
+        }
         // `third.cc` lowers a shift by one for each doubling; parts that are no power of two double
         // alike.
         while rate > nic && alpha.numerator() < alpha.denominator() {
@@ -144,10 +168,19 @@ impl Pfc {
                 }
             };
             let private = config.private_bytes(fabric, topology, switch).get();
-            SharedPool { size: buffer.saturating_sub(private), used: 0 }
+            let reserves =
+                config.reserve.get().saturating_mul(topology.ports_of(switch).len() as u64);
+            SharedPool {
+                size: buffer.saturating_sub(private),
+                used: 0,
+                buffer,
+                queues: buffer.saturating_sub(reserves),
+            }
         });
         Self {
             resume_offset: config.resume_offset.get(),
+            admission: config.admission,
+            repeats: config.pause_time.is_some(),
             pools: pools.collect(),
             links: links.collect(),
         }
@@ -163,9 +196,13 @@ impl Pfc {
         Bytes::new(self.pools[switch.index()].size)
     }
 
-    /// Whether `bytes` that arrived over `link` fit.
-    pub(super) fn admits(&self, link: PortId, bytes: u64) -> bool {
+    /// Whether a packet fits.
+    pub(super) fn admits(&self, packet: Arriving) -> bool {
+        let Arriving { link, bytes, .. } = packet;
         let ingress = &self.links[link.index()];
+        if let PfcAdmission::ConWeave { packet: full } = self.admission {
+            return self.admits_by_conweave(full.get(), packet);
+        }
         bytes + ingress.used <= ingress.limits.reserve
             || bytes + ingress.in_headroom <= ingress.limits.headroom
             || bytes + ingress.shared() <= self.threshold(ingress)
@@ -173,6 +210,10 @@ impl Pfc {
 
     /// Counts bytes that joined a queue; returns the frame to be sent over the link, if any.
     pub(super) fn add(&mut self, link: PortId, bytes: u64) -> Option<PauseOrder> {
+        if let PfcAdmission::ConWeave { packet } = self.admission {
+            let full = self.add_by_conweave(packet.get(), link, bytes);
+            return self.pause(link, full);
+        }
         let before = self.links[link.index()];
         let threshold = self.threshold(&before);
         let ingress = &mut self.links[link.index()];
@@ -193,16 +234,25 @@ impl Pfc {
         // The threshold falls as the pool fills: it is compared as it stands after the packet.
         let ingress = self.links[link.index()];
         let full = ingress.in_headroom > 0 || ingress.shared() >= self.threshold(&ingress);
-        // One frame per change of state: the other end stays paused until it is resumed.
-        if ingress.paused || !full {
+        self.pause(link, full)
+    }
+
+    /// The frame to be sent over a link that is `full` or not.
+    fn pause(&mut self, link: PortId, full: bool) -> Option<PauseOrder> {
+        let ingress = &mut self.links[link.index()];
+        // One frame per change of state, where the other end stays paused until it is resumed.
+        if ingress.paused && !self.repeats || !full {
             return None;
         }
-        self.links[link.index()].paused = true;
+        ingress.paused = true;
         Some(PauseOrder::Pause)
     }
 
     /// Counts bytes that left a queue; returns the frame to be sent over the link, if any.
     pub(super) fn remove(&mut self, link: PortId, bytes: u64) -> Option<PauseOrder> {
+        if let PfcAdmission::ConWeave { packet } = self.admission {
+            return self.remove_by_conweave(packet.get(), link, bytes);
+        }
         let ingress = &mut self.links[link.index()];
         // Headroom drains first, then the pool, then the reserve.
         let from_headroom = ingress.in_headroom.min(bytes);
@@ -259,9 +309,15 @@ mod tests {
         };
         Pfc {
             resume_offset: 300,
+            admission: PfcAdmission::Hpcc,
+            repeats: false,
             links: vec![ingress],
-            pools: vec![SharedPool { size: 8_000, used: 0 }],
+            pools: vec![SharedPool { size: 8_000, used: 0, buffer: 11_000, queues: 10_000 }],
         }
+    }
+
+    fn admits(pfc: &Pfc, bytes: u64) -> bool {
+        pfc.admits(Arriving { link: LINK, bytes, queued: 0 })
     }
 
     #[test]
@@ -275,7 +331,7 @@ mod tests {
         assert_eq!(pfc.add(LINK, 1_000), Some(PauseOrder::Pause), "3,000 of 2,500 now");
         assert_eq!(pfc.add(LINK, 1_500), None, "paused once; this one is in headroom");
         assert_eq!((pfc.links[0].in_headroom, pfc.pools[0].used), (1_500, 3_000));
-        assert!(pfc.admits(LINK, 500) && !pfc.admits(LINK, 501));
+        assert!(admits(&pfc, 500) && !admits(&pfc, 501));
     }
 
     #[test]
@@ -300,9 +356,17 @@ mod tests {
         let mut pfc = one();
         pfc.links[0].limits.headroom = 0;
         pfc.pools[0].size = 0;
-        assert!(pfc.admits(LINK, 1_000));
+        assert!(admits(&pfc, 1_000));
         pfc.add(LINK, 1_000);
-        assert!(!pfc.admits(LINK, 1));
+        assert!(!admits(&pfc, 1));
+    }
+
+    #[test]
+    fn a_pause_that_expires_is_repeated_for_each_packet_that_still_comes() {
+        let mut pfc = Pfc { repeats: true, ..one() };
+        let orders = [1_000, 2_000, 1_000, 500, 500].map(|bytes| pfc.add(LINK, bytes));
+        let pause = Some(PauseOrder::Pause);
+        assert_eq!(orders, [None, None, pause, pause, pause]);
     }
 
     #[test]

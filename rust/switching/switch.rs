@@ -3,7 +3,10 @@
 use super::config::{Buffer, FabricConfig};
 use super::forwarding_table::{Among, Candidates};
 use crate::balance::Scheme;
-use crate::balance::switch::{Departure, PortSelector, StateSize, SwitchContext, SwitchView};
+use crate::balance::switch::hash::Hash;
+use crate::balance::switch::{
+    Departure, DetourView, PortSelector, StateSize, SwitchContext, SwitchView,
+};
 use crate::ids::{PortId, SwitchId};
 use crate::packet::Packet;
 use crate::topology::{Shares, Topology};
@@ -156,6 +159,14 @@ impl Switch {
         }
     }
 
+    /// Its hash, if that is its policy for all packets.
+    pub(super) fn hash(&self) -> Option<Hash> {
+        match self.selector {
+            PortSelector::Hash(hash) => Some(hash),
+            _ => None,
+        }
+    }
+
     /// Output ports that the switch has detected as dead.
     #[inline]
     pub(super) fn dead_ports(&self) -> &[PortId] {
@@ -234,6 +245,11 @@ impl Switch {
         departure: &Departure,
     ) {
         self.selector.handle_departure(now, packet, departure);
+    }
+
+    /// The candidate by which its policy sends a packet of one of its hosts first.
+    pub(super) fn detour(&mut self, view: &impl DetourView) -> Option<u32> {
+        self.selector.detour(view)
     }
 
     /// The state of its policy.

@@ -28,10 +28,16 @@ mod with_bridge {
 
     /// Choices of three choosers, of one that reads queues, and the exceptions for invalid names.
     const CHOICES: &str = include_str!("bridge/choices.cc");
-    /// A switch of the HPCC family, with markers for the lines of the page.
-    const FORK: &str = include_str!("bridge/fork.cc");
+    /// A switch of the HPCC family, with markers for the lines of the page, and a program that
+    /// includes its header.
+    const SWITCH_HEADER: &str = include_str!("bridge/fork/switch-node.h");
+    const SWITCH: &str = include_str!("bridge/fork/switch-node.cc");
+    const FORK: &str = include_str!("bridge/fork/main.cc");
     /// The page.
     const PAGE: &str = include_str!("../../cpp-bridge/README.md");
+
+    /// The standard of the oldest forks, and all warnings.
+    const WARNINGS: [&str; 5] = ["-std=gnu++11", "-Wall", "-Wextra", "-Werror", "-pedantic"];
 
     #[test]
     fn a_cpp11_program_chooses_ports() {
@@ -60,17 +66,18 @@ mod with_bridge {
         let test = "a_fork_of_ns3_takes_the_lines_that_the_page_shows";
         let Some(compiler) = compiler(test) else { return };
         let blocks = code_blocks(PAGE);
-        let [include, member, constructor, choice] = &blocks[..] else {
-            panic!("four pieces of C++ expected on the page: {blocks:?}")
+        let [declaration, member, include, constructor, choice] = &blocks[..] else {
+            panic!("five pieces of C++ expected on the page: {blocks:?}")
         };
         let lines: usize = blocks.iter().map(|block| block.lines().count()).sum();
-        assert_eq!(lines, 9, "the page speaks of nine lines");
-        let source = FORK
+        assert_eq!(lines, 11, "the page speaks of eleven lines");
+        let header =
+            SWITCH_HEADER.replace("// [include]\n", declaration).replace("// [member]\n", member);
+        let switch = SWITCH
             .replace("// [include]\n", include)
-            .replace("// [member]\n", member)
             .replace("// [constructor]\n", constructor)
             .replace("// [choice]\n", choice);
-        let program = compile(&compiler, "fork", &source);
+        let program = fork(&compiler, &header, &switch);
         let run = |policy: &str, parameters: &str| {
             let mut command = Command::new(&program);
             command.env("EVENKEEL_POLICY", policy).env("EVENKEEL_PARAMETERS", parameters);
@@ -92,6 +99,95 @@ mod with_bridge {
         let error = String::from_utf8_lossy(&refused.stderr).into_owned();
         assert!(!refused.status.success() && error.contains("routes at the source"), "{error}");
         assert!(success(&run("flowlet", "gap = \"50us\"")).starts_with("ports: "));
+        let mut acknowledgements = Command::new(&program);
+        acknowledgements.env("EVENKEEL_POLICY", "jsq").env("EVENKEEL_ACKNOWLEDGEMENTS", "some");
+        let error = acknowledgements.output().unwrap();
+        let error = String::from_utf8_lossy(&error.stderr).into_owned();
+        assert!(error.contains("it must be policy or hash"), "{error}");
+    }
+
+    /// A stand-in for a fork with a configuration: it writes the file of completion times.
+    const RUN: &str = "#!/bin/sh
+        case \"$EVENKEEL_POLICY\" in
+        '') echo '1 2 10000 100 1000 0 500 90'; echo '1 3 10000 100 1000 0 701 90' ;;
+        spray) echo '1 2 10000 100 1000 0 600 90' ;;
+        *) echo \"no policy $EVENKEEL_POLICY\" >&2; exit 1 ;;
+        esac >\"$1\"
+        ";
+
+    #[test]
+    fn a_script_makes_the_table_of_a_fork() {
+        if Command::new("python3").arg("--version").output().is_err() {
+            let _ = writeln!(
+                std::io::stderr(),
+                "skipped: a_script_makes_the_table_of_a_fork: no python3"
+            );
+            return;
+        }
+        let folder = tempfile::tempdir().unwrap();
+        let place = |name: &str| folder.path().join(name);
+        fs::write(place("fork.sh"), RUN).unwrap();
+        let same = "1 2 10000 100 1000 0 500 90\n1 3 10000 100 1000 0 701 90\n";
+        fs::write(place("same.txt"), same).unwrap();
+        fs::write(place("other.txt"), "1 2 10000 100 1000 0 500 90\n").unwrap();
+        let table = |policies: &str, reference: &str| {
+            let script = concat!(env!("CARGO_MANIFEST_DIR"), "/cpp-bridge/fork-table.py");
+            let mut command = Command::new("python3");
+            command.arg(script).arg("--fct").arg(place("fct.txt")).args(["--policies", policies]);
+            command.arg("--reference").arg(place(reference)).args(["--", "sh"]);
+            command.arg(place("fork.sh")).arg(place("fct.txt")).output().unwrap()
+        };
+        let printed = success(&table("spray", "same.txt"));
+        assert_eq!(
+            printed,
+            "| `EVENKEEL_POLICY` | flows | first | mean | last |\n| --- | --- | --- | --- | --- |\n\
+             | not set (the fork's own) | 2 | 500 ns | 600 ns | 701 ns |\n\
+             | `spray` | 1 | 600 ns | 600 ns | 600 ns |\n"
+        );
+        for (policies, reference, reason) in
+            [("reps", "same.txt", "failed: no policy reps"), ("spray", "other.txt", "differs from")]
+        {
+            let output = table(policies, reference);
+            let printed = String::from_utf8_lossy(&output.stdout).into_owned();
+            assert!(!output.status.success() && printed.contains(reason), "{printed}");
+        }
+    }
+
+    /// The program of the fork, with the flags that the page has for waf. As in a fork, only the
+    /// switch finds evenkeel's header.
+    fn fork(compiler: &str, header: &str, switch: &str) -> PathBuf {
+        let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("fork");
+        fs::create_dir_all(&folder).unwrap();
+        let place = |name: &str| folder.join(name);
+        for (name, text) in
+            [("switch-node.h", header), ("switch-node.cc", switch), ("main.cc", FORK)]
+        {
+            fs::write(place(name), text).unwrap();
+        }
+        let object = |name: &str, flags: &[String]| {
+            let mut command = Command::new(compiler);
+            command.args(WARNINGS).args(flags).arg("-c").arg(place(&format!("{name}.cc")));
+            success(&command.arg("-o").arg(place(name)).output().unwrap());
+        };
+        object("switch-node", &flags("CXXFLAGS_EXTRA"));
+        object("main", &[]);
+        let mut command = Command::new(compiler);
+        command.args(flags("LDFLAGS_EXTRA")).arg(place("switch-node")).arg(place("main"));
+        success(&command.arg("-o").arg(place("program")).output().unwrap());
+        place("program")
+    }
+
+    /// The value that the page gives a variable for waf, with the places of this package.
+    fn flags(variable: &str) -> Vec<String> {
+        let start = format!("export {variable}=\"");
+        let value = PAGE.split(&start).nth(1).unwrap_or_else(|| panic!("{variable} on the page"));
+        let archive = newest_archive("evenkeel$contract$cxxbridge1").display().to_string();
+        let words = value.split('"').next().unwrap().split(' ');
+        let place = |word: &str| {
+            word.replace("$EVENKEEL/target/release/libevenkeel.a", &archive)
+                .replace("$EVENKEEL", env!("CARGO_MANIFEST_DIR"))
+        };
+        words.map(place).collect()
     }
 
     /// The pieces of C++ on a page.
@@ -118,14 +214,13 @@ mod with_bridge {
         None
     }
 
-    /// The program, compiled as the oldest ns-3 forks are and with the same warnings on; linked
-    /// as waf does it, with the library before the objects.
+    /// A program, linked as waf does it, with the library before the objects.
     fn compile(compiler: &str, name: &str, text: &str) -> PathBuf {
         let folder = Path::new(env!("CARGO_TARGET_TMPDIR"));
         let (source, program) = (folder.join(format!("{name}.cc")), folder.join(name));
         fs::write(&source, text).unwrap();
         let output = Command::new(compiler)
-            .args(["-std=gnu++11", "-Wall", "-Wextra", "-Werror", "-pedantic"])
+            .args(WARNINGS)
             .args(["-I", concat!(env!("CARGO_MANIFEST_DIR"), "/cpp-bridge"), "-o"])
             .args([
                 &program,

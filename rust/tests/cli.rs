@@ -5,10 +5,15 @@ mod bench;
 #[cfg(unix)]
 mod clusters;
 mod compare;
+mod formats;
 mod gallery;
 mod help;
+#[cfg(target_os = "linux")]
+mod hostile;
 mod hpcc;
 mod inspect;
+mod memory;
+mod outputs;
 mod plot;
 mod report;
 mod reproduce;

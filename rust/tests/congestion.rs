@@ -2,6 +2,7 @@
 //! fabric.
 
 mod bottleneck;
+mod telemetry;
 mod trajectory;
 
 use evenkeel::balance::Parameters;

@@ -48,7 +48,7 @@ fn check(setup: &Setup, divisions: &[(u16, Cut, u64)]) -> usize {
 }
 
 /// Where two outcomes differ, shortly.
-fn first_difference(whole: &Outcome, divided: &Outcome) -> Option<String> {
+pub(crate) fn first_difference(whole: &Outcome, divided: &Outcome) -> Option<String> {
     if whole == divided {
         return None;
     }

@@ -165,6 +165,66 @@ fn lossless_incast_loses_nothing_and_is_limited_by_the_last_link() {
 }
 
 #[test]
+fn credit_flow_control_loses_nothing_and_is_limited_by_the_last_link() {
+    let (scenario, outcome) = run("credit-flow-control.toml", "ecmp");
+    let counters = outcome.counters;
+    assert_eq!((counters.dropped, counters.retransmitted, counters.pfc_pauses), (0, 0, 0));
+    let bound = lower_bound(&scenario.setup()).time.as_ns_f64();
+    let lossless = outcome.cct.expect("it completed").as_ns_f64();
+    assert!(lossless < 1.01 * bound, "{lossless} ns for {bound}");
+    let off = [("cbfc = { memory = \"200KB\" }", "buffer = \"200KB\"")];
+    let (_, lossy) = altered("credit-flow-control.toml", "ecmp", &off);
+    assert!(lossy.counters.dropped > 0 && lossy.cct > outcome.cct, "{:?}", lossy.cct);
+}
+
+#[test]
+fn receiver_credit_has_its_queue_in_the_first_round_trip_and_the_rate_of_the_port() {
+    let (scenario, outcome) = run("receiver-credit.toml", "spray");
+    assert_eq!((outcome.counters.dropped, outcome.counters.retransmitted), (0, 0));
+    let bound = lower_bound(&scenario.setup()).time.as_ns_f64();
+    let cct = outcome.cct.expect("it completed").as_ns_f64();
+    assert!(cct < 1.03 * bound, "{cct} ns for {bound}");
+    // What 16 senders have ahead, 1.5 bandwidth-delay products each, and less than they send.
+    let (queue, all) = (outcome.queue_bytes_max.get(), 16 * 4_000_000);
+    assert!(queue < all / 8, "{queue}");
+    let (_, ahead) = altered("receiver-credit.toml", "spray", &[("\"rccc\"", "\"line-rate\"")]);
+    assert!(ahead.queue_bytes_max.get() > 5 * queue, "{}", ahead.queue_bytes_max);
+}
+
+#[test]
+fn a_loss_costs_rod_all_that_is_in_flight_and_rudi_a_packet() {
+    let (_, rod) = run("delivery-modes.toml", "spray");
+    let (_, rudi) = altered("delivery-modes.toml", "spray", &[("\"rod\"", "\"rudi\"")]);
+    assert!(rod.counters.dropped > 0 && rudi.counters.dropped > 0);
+    // One for each packet, and for each response, that is lost.
+    let lost = rudi.counters.dropped + rudi.counters.control_dropped;
+    assert_eq!(rudi.counters.retransmitted, lost);
+    assert!(rod.counters.retransmitted > 20 * rod.counters.dropped, "{:?}", rod.counters);
+    assert!(rudi.counters.out_of_order > 0);
+}
+
+#[test]
+fn hpcc_incast_has_a_short_queue_at_nearly_the_same_throughput() {
+    let (_, hpcc) = run("hpcc-incast.toml", "ecmp");
+    let control = [("\"hpcc\"", "\"dcqcn-mlx\""), ("preset = \"simulator\", max_stage = 5", "")];
+    let (_, dcqcn) = altered("hpcc-incast.toml", "ecmp", &control);
+    let (short, long) = (hpcc.queue_bytes_max.get(), dcqcn.queue_bytes_max.get());
+    assert_eq!((hpcc.counters.dropped, dcqcn.counters.dropped), (0, 0));
+    assert!(20 * short < long, "{short} against {long}");
+    let [hpcc, dcqcn] = [hpcc, dcqcn].map(|it| it.cct.expect("it completed").as_ns_f64());
+    assert!(hpcc < 1.03 * dcqcn, "{hpcc} against {dcqcn}");
+}
+
+#[test]
+fn link_level_retry_leaves_nothing_to_retransmit() {
+    let (_, with) = run("link-level-retry.toml", "ecmp");
+    let (_, without) = altered("link-level-retry.toml", "ecmp", &[("llr = { replays = 255 }", "")]);
+    assert_eq!((with.counters.dropped, with.counters.retransmitted), (0, 0));
+    assert!(without.counters.retransmitted > 100, "{}", without.counters.retransmitted);
+    assert!(with.cct < without.cct, "{:?} {:?}", with.cct, without.cct);
+}
+
+#[test]
 fn incast_32_is_limited_by_the_last_link_under_every_policy() {
     for policy in ["ecmp", "spray", "ethereal"] {
         let (_, slowdown) = cct("incast-32.toml", policy);
@@ -334,4 +394,27 @@ fn ring_all_reduce_is_about_the_same_for_all() {
     let times = ["ecmp", "spray", "ethereal"].map(|policy| cct("ring-all-reduce.toml", policy).0);
     let (least, most) = times.iter().fold((f64::MAX, 0f64), |(a, b), &t| (a.min(t), b.max(t)));
     assert!(most < 1.02 * least, "{times:?}");
+}
+
+#[test]
+fn under_mrc_a_host_goes_on_without_a_port_and_others_do_not_notice() {
+    let (scenario, outcome) = run("multi-plane.toml", "mrc");
+    let bound = lower_bound(&scenario.setup()).time.as_ns_f64();
+    let mut fct: Vec<f64> = outcome.message_fct.iter().map(|fct| fct.as_ns_f64()).collect();
+    fct.sort_by(f64::total_cmp);
+    let (median, slowest) = (fct[fct.len() / 2], fct[fct.len() - 1]);
+    assert!(median < 1.1 * bound, "{median} against {bound}");
+    assert!((1.25 * bound..2.0 * bound).contains(&slowest), "{slowest} against {bound}");
+    // After the detection nothing leaves by the dead port.
+    let dead = scenario.topology.link_named("host0-p1-leaf0").expect("it is the one that fails");
+    let port = scenario.topology.planes().ports_of(evenkeel::ids::HostId(0))[1];
+    assert_eq!(port.link(), dead);
+    let most = 200e9 / 8.0 * 160e-6;
+    assert!((outcome.link_bytes[port.index()].get() as f64) < most);
+}
+
+#[test]
+fn queue_pairs_over_two_planes_take_less_than_half_the_time_of_those_in_one() {
+    let [jsq, ecmp] = ["plane-jsq", "ecmp"].map(|policy| cct("plane-jsq.toml", policy).0);
+    assert!(jsq < 0.5 * ecmp, "{jsq} against {ecmp}");
 }

@@ -16,20 +16,12 @@ use proptest::prelude::*;
 use proptest::sample::select;
 use proptest::test_runner::{Config, RngSeed};
 
+pub(crate) use crate::simulation::Drawn;
 use crate::support::extent;
 
 /// The random draws of a failure: the index of the link, the start, the duration (0 for the rest of
 /// the run), and the delays of detection and convergence, all in nanoseconds; then the kind.
 type FailureDraw = (prop::sample::Index, u64, u64, (u64, u64), &'static str);
-
-/// The text of a scenario, printed unescaped so that a failing one can be saved and run.
-pub(crate) struct Drawn(pub(crate) String);
-
-impl std::fmt::Debug for Drawn {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "\n{}", self.0)
-    }
-}
 
 pub(crate) fn config() -> Config {
     let mut config = Config { failure_persistence: None, ..Config::default() };
@@ -96,7 +88,7 @@ fn switch() -> impl Strategy<Value = String> {
 fn transport() -> impl Strategy<Value = String> {
     let acks = (select(vec![1u32, 2, 3, 7, 32]), any::<bool>());
     let control = select(vec!["line-rate", "dcqcn", "dcqcn-mlx", "dctcp-rate"]);
-    let recovery = select(vec!["auto", "go-back-n", "sack", "per-packet", "erasure"]);
+    let recovery = select(vec!["auto", "go-back-n", "sack", "per-packet", "erasure", "rod"]);
     let timeout = select(vec!["1ns", "4us", "50us", "1ms"]);
     (select(vec![1_000u32, 4_096]), acks, control, recovery, timeout).prop_map(
         |(payload, (every, priority), control, recovery, timeout)| {

@@ -70,6 +70,11 @@ fn simccl() {
     fuzz("simccl", bodies::simccl);
 }
 
+#[test]
+fn infragraph() {
+    fuzz("infragraph", bodies::infragraph);
+}
+
 /// Runs a target with its seeds and with mutations of them; a failure prints its input.
 fn fuzz(target: &str, body: fn(&[u8])) {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("rust/fuzz/corpus").join(target);

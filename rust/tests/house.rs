@@ -7,6 +7,7 @@ mod house {
     pub(crate) mod architecture;
     pub(crate) mod figure;
     pub(crate) mod imports;
+    pub(crate) mod interfaces;
     pub(crate) mod layers;
     pub(crate) mod lexer;
     pub(crate) mod manifest;
@@ -21,7 +22,7 @@ mod house {
     pub(crate) mod tree;
 }
 
-use house::project::{self, Fault};
+use house::project::{self, Fault, SourceFile};
 
 /// Fails with all faults, one a line.
 fn expect_none(faults: Vec<Fault>) {
@@ -61,6 +62,26 @@ fn the_architecture_page_matches_the_sources() {
         let (path, how) = (path.display(), "INSTA_UPDATE=always cargo test --test house");
         assert!(committed == made, "{path} differs from the sources; regenerate it: {how}");
     }
+}
+
+/// `INSTA_UPDATE=always` regenerates it, as it does snapshots.
+#[test]
+fn public_items_are_those_of_the_snapshot() {
+    let sources = project::files("rust", ".rs");
+    let inside = ["rust/tests/", "rust/benches/", "rust/fuzz/", "rust/cli/", "rust/main.rs"];
+    let is_library = |path: &str| !inside.iter().any(|folder| path.starts_with(folder));
+    let rust: Vec<_> = sources.into_iter().filter(|file| is_library(&file.path)).collect();
+    let is_header = |path: &str| path.ends_with(".h") && !path.contains("/test/");
+    let mut cpp: Vec<_> = project::cpp_sources();
+    cpp.retain(|file| is_header(&file.path) && is_library(&file.path));
+    let made = house::interfaces::table(&rust, &cpp, env!("CARGO_PKG_VERSION"));
+    let path = project::root().join("snapshots").join("public-items.txt");
+    if std::env::var("INSTA_UPDATE").is_ok_and(|update| update == "always") {
+        std::fs::write(&path, &made).expect("it can be written");
+    }
+    let committed = std::fs::read_to_string(&path).unwrap_or_default();
+    let how = "note the change in CHANGELOG.md, then INSTA_UPDATE=always cargo test --test house";
+    assert!(committed == made, "the public interface has changed: {how}\n{made}");
 }
 
 #[test]
@@ -122,6 +143,7 @@ fn each_file_of_the_ns3_module_is_built_and_each_example_run() {
     let built = project::read("ns3-module/examples/CMakeLists.txt");
     let run = project::read("ns3-module/test/examples-to-run.py");
     expect_none(house::ns3_module::examples(&built, &run, &sources));
+    expect_none(house::ns3_module::licences(&sources));
 }
 
 #[test]
@@ -155,12 +177,25 @@ fn each_example_starts_with_its_claim() {
 
 #[test]
 fn each_dependency_has_its_reason() {
-    for manifest in ["Cargo.toml", "rust/fuzz/Cargo.toml"] {
-        expect_none(house::manifest::reasons(&project::read(manifest)));
+    for manifest in manifests() {
+        expect_none(house::manifest::reasons(&manifest));
     }
 }
 
+/// The manifests of the project: in the packaged crate the original of its own, since cargo
+/// writes another one without comments, and not that of fuzzing, which is a package of its own.
+fn manifests() -> Vec<SourceFile> {
+    let all = ["Cargo.toml.orig", "Cargo.toml", "rust/fuzz/Cargo.toml"];
+    let there = |path: &&str| project::root().join(path).exists();
+    let found: Vec<&str> = all.into_iter().filter(there).collect();
+    let is_packaged = found.contains(&"Cargo.toml.orig");
+    let named = |path: &str| SourceFile { path: path.replace(".orig", ""), ..project::read(path) };
+    let is_meant = |path: &&str| !is_packaged || *path != "Cargo.toml";
+    found.into_iter().filter(is_meant).map(named).collect()
+}
+
 /// Fuzzing is a separate package, which the default build does not compile.
+#[cfg(not(packaged))]
 #[test]
 fn each_fuzz_target_is_built_has_seeds_and_is_a_plain_test() {
     let manifest = project::read("rust/fuzz/Cargo.toml");
@@ -182,8 +217,7 @@ fn each_fuzz_target_is_built_has_seeds_and_is_a_plain_test() {
 /// Targets are listed by hand, so a file that none of them reaches would silently not be compiled.
 #[test]
 fn each_file_is_reached_from_a_target() {
-    let manifests = ["Cargo.toml", "rust/fuzz/Cargo.toml"].map(project::read);
-    let mut roots: Vec<String> = manifests.iter().flat_map(house::manifest::roots).collect();
+    let mut roots: Vec<String> = manifests().iter().flat_map(house::manifest::roots).collect();
     roots.push("build.rs".to_owned());
     expect_none(house::tree::orphans(&roots, &project::rust_sources()));
 }

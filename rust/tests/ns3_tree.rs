@@ -1,6 +1,7 @@
 //! The ns-3 module in an ns-3 tree: a stand-in of a few lines, which needs CMake alone. What the
 //! module does with ns-3 is tested with the feature `ns3`, by `ns3.rs` and `twin.rs`.
 
+use std::collections::BTreeSet;
 use std::path::Path;
 use std::process::Command;
 use std::{env, fs};
@@ -88,6 +89,22 @@ fn a_tree_without_the_package_or_cargo_builds_without_the_module() {
         assert!(said.contains(&format!("Skipping evenkeel: it does not find {missing}")), "{said}");
         assert!(said.contains("the rest of the tree") && !said.contains("build_lib"), "{said}");
     }
+}
+
+/// `./ns3 configure --enable-modules=evenkeel` enables the modules whose libraries it finds by name
+/// in the module's `CMakeLists.txt`, as `${libNAME}`.
+#[test]
+fn enabling_the_module_enables_the_modules_that_it_needs() {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("ns3-module/CMakeLists.txt");
+    let text = fs::read_to_string(path).unwrap();
+    let names = text.split("${lib").skip(1).map(|rest| rest.split('}').next().unwrap());
+    let named: BTreeSet<&str> = names.collect();
+    let mut needed = BTreeSet::new();
+    for start in ["set(_evenkeel_needs ", "set(_evenkeel_test_needs ", "APPEND _evenkeel_needs "] {
+        let list = text.split(start).nth(1).unwrap_or_else(|| panic!("{start}"));
+        needed.extend(list.split(')').next().unwrap().split_whitespace());
+    }
+    assert_eq!(named, needed);
 }
 
 #[cfg(not(feature = "ns3"))]

@@ -2,6 +2,7 @@
 //! example repeats, as a table of one screen. Where they differ, the last lines of the table give
 //! the reason.
 
+mod agreement;
 mod all_to_all;
 mod bounds;
 mod failures;
@@ -9,8 +10,10 @@ mod failures_peers;
 mod figure;
 mod fluid;
 mod hpcc_family;
+mod hpcc_simulator;
 mod line_cut;
 mod link_failure;
 mod queue_growth;
+mod rccc_simulator;
 mod reps;
 mod run;

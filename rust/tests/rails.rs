@@ -288,7 +288,7 @@ fn errors_of_a_file_state_what_is_expected() {
 }
 
 /// The keys of the JSON object, in its order.
-const KEYS: [&str; 16] = [
+const KEYS: [&str; 17] = [
     "scenario",
     "policy",
     "seed",
@@ -297,6 +297,7 @@ const KEYS: [&str; 16] = [
     "cct_ns",
     "exact",
     "bytes_per_s",
+    "operations_planned",
     "operations",
     "rails",
     "timeline",

@@ -16,7 +16,7 @@ use crate::support::{extent, snapshot};
 const CORES: NonZeroUsize = NonZeroUsize::new(2).unwrap();
 
 /// The snapshots of the studies, in their order.
-const SNAPSHOTS: [&str; 18] = [
+const SNAPSHOTS: [&str; 19] = [
     "reproduce-ethereal-collectives",
     "reproduce-ethereal-leaf-spine",
     "reproduce-ethereal-fat-tree",
@@ -34,6 +34,7 @@ const SNAPSHOTS: [&str; 18] = [
     "reproduce-reps-failures",
     "reproduce-reps-law",
     "reproduce-reps-flapping",
+    "reproduce-hardware",
     "reproduce-nezha",
 ];
 

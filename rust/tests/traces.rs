@@ -218,6 +218,18 @@ fn a_ring_of_simccl_takes_the_time_of_the_collective() {
 }
 
 #[test]
+fn a_fabric_of_infragraph_is_the_one_that_it_describes() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("examples");
+    let described = Scenario::load(&folder.join("infragraph.toml"), &Overrides::default()).unwrap();
+    let text = "[topology]\nkind = \"rail-optimized\"\nrails = 4\nservers = 8\nunits = 1\n\
+                spines = 2\nfabric_rate = \"800Gbps\"\n[policy]\nname = \"ethereal\"\n\
+                [workload]\nkind = \"all-to-all\"\nbytes = \"1MB\"\n";
+    assert_eq!(described.topology.host_names()[5], "host.1.nic.1");
+    assert_eq!(described.warnings, [] as [String; 0]);
+    assert_eq!(run(&described).cct, Some(cct(&folder, text)));
+}
+
+#[test]
 fn the_example_s_traces_are_a_ring() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("examples");
     let path = folder.join("chakra-ring.toml");

@@ -1,21 +1,29 @@
 //! Scenarios in both worlds, compared flow by flow to the picosecond: links, switches, priority
 //! flow control and failures are implemented twice, in Rust and in C++, and each tests the other.
 
+#[path = "simulation/drawn.rs"]
+mod drawn;
+#[path = "twin/links.rs"]
+mod links;
+#[path = "simulation/tester.rs"]
+mod tester;
+
 use std::fmt::Write as _;
 use std::path::Path;
 use std::process::Command;
 use std::sync::Arc;
 
 use evenkeel::balance;
-use evenkeel::fabric::{self, Rounding, Setup};
+use evenkeel::fabric::{self, PfcConfig, Rounding, Setup};
 use evenkeel::hpcc;
 use evenkeel::ns3;
 use evenkeel::report::{Identity, Side, Twin};
 use evenkeel::scenario::{Overrides, Scenario};
 use evenkeel::topology::{Link, Topology};
 use evenkeel::units::Span;
+use proptest::strategy::Strategy as _;
 
-const RECOVERIES: [&str; 5] = ["auto", "go-back-n", "sack", "per-packet", "erasure"];
+const RECOVERIES: [&str; 7] = ["auto", "go-back-n", "sack", "per-packet", "erasure", "rod", "rudi"];
 const CONTROLS: [&str; 7] =
     ["line-rate", "dcqcn", "dcqcn-mlx", "dctcp-rate", "dctcp-window", "nscc", "swift"];
 
@@ -267,6 +275,20 @@ fn messages_that_wait_for_each_other_wait_in_both_worlds() {
     }
 }
 
+/// The scenarios of the simulation tester; what a world cannot have it refuses.
+#[test]
+fn random_scenarios_are_the_same_in_both_worlds() {
+    let again = "cargo test --features ns3 --test twin random";
+    tester::test("both worlds", again, &drawn::scenario().boxed(), &|text| {
+        let Some(setup) = setup(text) else { return Ok(()) };
+        if ns3::run(&setup).is_err() {
+            return Ok(());
+        }
+        let twin = twin(&setup);
+        if is_exact(&twin) { Ok(()) } else { Err(format!("{twin:#?}")) }
+    });
+}
+
 /// An experiment of the HPCC family in its own files.
 struct Experiment<'a> {
     what: &'a str,
@@ -311,6 +333,14 @@ fn an_experiment_writes_the_same_files_in_both_worlds() {
     }
 }
 
+/// Flow control as both worlds have it: ConWeave's rule, with pauses that expire, is the fabric's.
+fn with_flow_control_of_hpcc(mut experiment: hpcc::Experiment) -> hpcc::Experiment {
+    if let Some(PfcConfig { admission, pause_time, .. }) = &mut experiment.setup.fabric.switch.pfc {
+        (*admission, *pause_time) = (PfcConfig::HPCC.admission, None);
+    }
+    experiment
+}
+
 /// Runs an experiment in both worlds, and compares what it writes.
 fn same_files(case: &Experiment, rounding: Rounding) {
     let folder = tempfile::tempdir().unwrap();
@@ -326,13 +356,13 @@ fn same_files(case: &Experiment, rounding: Rounding) {
     }
     let overrides = hpcc::Overrides { rounding, ..Default::default() };
     let experiment = hpcc::Experiment::load(&place("config.txt"), &overrides).unwrap();
+    let experiment = with_flow_control_of_hpcc(experiment);
     let (ours, theirs) = (place("rust"), place("ns3"));
     for folder in [&ours, &theirs] {
         std::fs::create_dir(folder).unwrap();
     }
     let recorded = experiment.recorded();
-    let what = case.what;
-    assert_eq!(recorded.len(), case.files, "{what}: {recorded:?}");
+    assert_eq!(recorded.len(), case.files, "{}: {recorded:?}", case.what);
     let mut open = |kind| -> std::io::Result<Box<dyn std::io::Write>> {
         let (_, name) = recorded.iter().find(|(of, _)| *of == kind).unwrap();
         Ok(Box::new(std::fs::File::create(ours.join(name))?))
@@ -347,14 +377,14 @@ fn same_files(case: &Experiment, rounding: Rounding) {
         let [ours, theirs] =
             [&ours, &theirs].map(|folder| std::fs::read(folder.join(name)).unwrap());
         let differs = ours.iter().zip(&theirs).position(|(a, b)| a != b);
-        assert_eq!(differs, None, "{what}, {rounding:?}: {name}");
-        assert_eq!(ours.len(), theirs.len(), "{what}, {rounding:?}: {name}");
+        assert_eq!(differs, None, "{}, {rounding:?}: {name}", case.what);
+        assert_eq!(ours.len(), theirs.len(), "{}, {rounding:?}: {name}", case.what);
         // Nothing is marked where flows do not meet; one switch has no uplinks.
         let bare = matches!(
-            (what, name.as_str()),
+            (case.what, name.as_str()),
             ("ConWeave's monitors", "n") | ("ConWeave's notices", "u")
         );
-        assert_eq!(ours.is_empty(), bare, "{what}: {name}");
+        assert_eq!(ours.is_empty(), bare, "{}: {name}", case.what);
     }
 }
 
@@ -370,7 +400,8 @@ fn experiments_of_the_hpcc_family_are_the_same_in_both_worlds() {
     let load = |case: &str, rounding, seed| {
         let flows = Some(folder.join(format!("flow_{case}.txt")));
         let overrides = hpcc::Overrides { flows, rounding, seed: Some(seed), ..Default::default() };
-        hpcc::Experiment::load(&folder.join("config_perm.txt"), &overrides).unwrap()
+        let config = folder.join("config_perm.txt");
+        with_flow_control_of_hpcc(hpcc::Experiment::load(&config, &overrides).unwrap())
     };
     for (case, truncated_ns, exact_ns) in [("onesame", 87_091, 87_933), ("one", 91_265, 92_110)] {
         for (rounding, ns) in [(Rounding::TruncateNs, truncated_ns), (Rounding::Exact, exact_ns)] {

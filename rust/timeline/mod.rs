@@ -53,7 +53,7 @@ pub struct Timeline {
     /// By port: the ends of its link.
     ends: Vec<(Node, Node)>,
     ports: Vec<PortId>,
-    host_ports: Vec<PortId>,
+    edges: Vec<Vec<Node>>,
     carried: Vec<u64>,
     pairs: BTreeMap<QueuePair, Track>,
     /// Counters by the track above and their name.
@@ -102,7 +102,7 @@ impl Timeline {
             hosts: topology.host_names().len(),
             ends: (0..count).map(|port| topology.ends_of(PortId(port))).collect(),
             ports: (0..count).map(PortId).collect(),
-            host_ports: hosts_of(topology).map(|host| topology.host_port(host)).collect(),
+            edges: hosts_of(topology).map(|host| topology.behind(host).collect()).collect(),
             carried: vec![0; count as usize],
             pairs: BTreeMap::new(),
             counters: BTreeMap::new(),
@@ -235,8 +235,7 @@ impl Timeline {
                 }
             }
             PacketEvent::Dequeued => {
-                let first_switch = self.ends[self.host_ports[packet.src.index()].index()].1;
-                if from == first_switch {
+                if self.edges[packet.src.index()].contains(&from) {
                     let path = self.paths.entry(pair).or_default();
                     path.changes += u64::from(path.port.is_some_and(|last| last != *port));
                     path.port = Some(*port);

@@ -1,7 +1,8 @@
 //! Validation of a graph, once, so that later code can rely on it.
 
 use super::{
-    Link, MAX_HOSTS, MAX_LINKS, MAX_ROUTES, MAX_SWITCHES, Node, Switch, TopologyError, spelling,
+    Link, MAX_HOSTS, MAX_LINKS, MAX_ROUTES, MAX_SWITCHES, Node, Planes, Switch, TopologyError,
+    spelling,
 };
 use crate::ids::{HostId, PortId};
 
@@ -114,9 +115,10 @@ fn several_links(
     }
 }
 
-/// Checks that every host reaches every other over switches. Connected sets of nodes suffice:
-/// since each host has one link, no host lies between two others.
+/// Checks that every host reaches every other of its rail over switches. Connected sets of nodes
+/// suffice: since each host has one link, no host lies between two others.
 pub(super) fn reachability(
+    rails: u32,
     hosts: &[String],
     switches: &[Switch],
     links: &[Link],
@@ -125,15 +127,16 @@ pub(super) fn reachability(
         Node::Host(host) => host.index(),
         Node::Switch(switch) => hosts.len() + switch.index(),
     };
-    let mut sets = Sets { parent: (0..hosts.len() + switches.len()).collect() };
+    let mut sets = Sets::new(hosts.len() + switches.len());
     for link in links {
         sets.join(index(link.ends[0]), index(link.ends[1]));
     }
-    let first = sets.root(0);
-    match (0..hosts.len()).find(|&host| sets.root(host) != first) {
-        Some(host) => {
-            Err(TopologyError::Unreachable { from: hosts[0].clone(), to: hosts[host].clone() })
-        }
+    let rails = rails as usize;
+    match (0..hosts.len()).find(|&host| sets.root(host) != sets.root(host % rails)) {
+        Some(host) => Err(TopologyError::Unreachable {
+            from: hosts[host % rails].clone(),
+            to: hosts[host].clone(),
+        }),
         None => Ok(()),
     }
 }
@@ -142,26 +145,31 @@ pub(super) fn reachability(
 pub(super) fn routes(
     switches: &[Switch],
     links: &[Link],
-    host_ports: &[PortId],
+    planes: &Planes,
 ) -> Result<(), TopologyError> {
     let mut is_edge = vec![false; switches.len()];
-    for port in host_ports {
+    for port in planes.all_ports() {
         let ends = links[port.link().index()].ends;
         for switch in ends.into_iter().filter_map(Node::switch) {
             is_edge[switch.index()] = true;
         }
     }
-    let edges = is_edge.iter().filter(|edge| **edge).count();
+    // The table has a column for each edge switch of one plane.
+    let edges = is_edge.iter().filter(|edge| **edge).count() / planes.count() as usize;
     limit("pairs of switch and edge switch", edges as u128 * switches.len() as u128, MAX_ROUTES)
 }
 
 /// Disjoint sets (union-find) with path halving.
-struct Sets {
+pub(super) struct Sets {
     parent: Vec<usize>,
 }
 
 impl Sets {
-    fn root(&mut self, mut node: usize) -> usize {
+    pub(super) fn new(count: usize) -> Self {
+        Self { parent: (0..count).collect() }
+    }
+
+    pub(super) fn root(&mut self, mut node: usize) -> usize {
         while self.parent[node] != node {
             self.parent[node] = self.parent[self.parent[node]];
             node = self.parent[node];
@@ -169,7 +177,7 @@ impl Sets {
         node
     }
 
-    fn join(&mut self, a: usize, b: usize) {
+    pub(super) fn join(&mut self, a: usize, b: usize) {
         let (a, b) = (self.root(a), self.root(b));
         self.parent[a.max(b)] = a.min(b);
     }

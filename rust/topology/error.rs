@@ -42,6 +42,74 @@ pub enum TopologyError {
         /// The first host that has no direct link to `from`.
         to: String,
     },
+    /// There are more planes than a mask of ports has bits.
+    #[error("planes = {planes} are too many; the limit is {limit}")]
+    Planes {
+        /// The number as given.
+        planes: u32,
+        /// The largest number.
+        limit: u32,
+    },
+    /// The leaves of a plane are not a multiple of its rails.
+    #[error(
+        "rails = {rails} and leaves = {leaves}: the GPUs of a server are at leaves of their own, \
+         so leaves must be a multiple of rails"
+    )]
+    RailsOfLeaves {
+        /// Rails of a server.
+        rails: u32,
+        /// Leaves of a plane.
+        leaves: u32,
+    },
+    /// A host does not have one link in each plane.
+    #[error("{host} has {links} links; expected {planes}, one in each plane")]
+    LinksOfPlanes {
+        /// Name of the host.
+        host: String,
+        /// Number of its links.
+        links: u32,
+        /// Number of planes.
+        planes: u32,
+    },
+    /// Two planes share a switch, or a plane falls apart.
+    #[error("{host}: its port in plane {plane} is not attached to that plane alone")]
+    PlanesMeet {
+        /// Name of the host.
+        host: String,
+        /// The plane.
+        plane: u32,
+    },
+    /// Planes attach hosts to their edge switches differently.
+    #[error("{host} shares its edge switch with other hosts in plane {plane} than in plane 0")]
+    PlanesDiffer {
+        /// Name of the host.
+        host: String,
+        /// The plane.
+        plane: u32,
+    },
+    /// A dragonfly has more groups than a group has global links to others.
+    #[error(
+        "groups = {groups} are too many; a group has global links to {} others, so that there are \
+         {most} at most: more global links, or more switches with such links",
+        most - 1
+    )]
+    TooManyGroups {
+        /// Number of groups.
+        groups: u32,
+        /// The largest number.
+        most: u64,
+    },
+    /// Hosts are not whole servers of a scale-up domain.
+    #[error(
+        "servers of {gpus} GPUs do not fit {hosts} hosts, each of which is a GPU: expected 2 GPUs \
+         or more, and a number that divides {hosts}"
+    )]
+    PartOfAServer {
+        /// GPUs of a server.
+        gpus: u32,
+        /// Number of hosts.
+        hosts: u32,
+    },
     /// A link ends at a node that does not exist.
     #[error("link {link} ends at {node}, but there are {hosts} hosts and {switches} switches")]
     UnknownEnd {

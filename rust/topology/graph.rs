@@ -1,17 +1,23 @@
 //! The graph of hosts, switches and links.
 
-use super::{Link, Node, Switch, TopologyError, check, spelling};
+use super::{Direct, Link, Node, Planes, ScaleUp, Switch, TopologyError, Way, check, spelling};
 use crate::ids::{HostId, LinkId, PortId, SwitchId};
+use crate::units::{BitRate, Span};
 
-/// The graph of a fabric, valid by construction: every host has one link, and every host reaches
-/// every other through switches.
+/// The graph of a fabric, valid by construction: every host has one link in each plane, planes
+/// share no switch, and every host reaches every other through the switches of each plane. A
+/// fabric has one plane unless it is built with several.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Topology {
     hosts: Vec<String>,
     switches: Vec<Switch>,
     links: Vec<Link>,
-    host_ports: Vec<PortId>,
+    planes: Planes,
     link_names: Vec<String>,
+    scale_up: Option<ScaleUp>,
+    direct: Option<Direct>,
+    /// Networks that no link joins; 1 if all hosts reach each other.
+    rails: u32,
     /// The ports of switch `s` are `switch_ports[first_port[s]..first_port[s + 1]]`.
     first_port: Vec<u32>,
     switch_ports: Vec<PortId>,
@@ -31,17 +37,147 @@ impl Topology {
         switches: Vec<Switch>,
         links: Vec<Link>,
     ) -> Result<Self, TopologyError> {
+        Self::with_planes(1, hosts, switches, links)
+    }
+
+    /// The same with `planes` planes: the p-th link of each host, in order of ids, is in plane p.
+    ///
+    /// # Errors
+    /// Fails as [`Self::new`] does, and if planes share a switch or wire hosts differently.
+    pub(super) fn with_planes(
+        planes: u32,
+        hosts: Vec<String>,
+        switches: Vec<Switch>,
+        links: Vec<Link>,
+    ) -> Result<Self, TopologyError> {
+        Self::checked(Networks::Planes(planes), hosts, switches, links)
+    }
+
+    /// The same with `rails` rails, each of which is a network of its own: host `h` reaches the
+    /// hosts of rail `h % rails` alone.
+    ///
+    /// # Errors
+    /// Fails as [`Self::new`] does, but for hosts on different rails.
+    pub(super) fn of_rails(
+        rails: u32,
+        hosts: Vec<String>,
+        switches: Vec<Switch>,
+        links: Vec<Link>,
+    ) -> Result<Self, TopologyError> {
+        Self::checked(Networks::Rails(rails), hosts, switches, links)
+    }
+
+    /// The same with `ports` ports of each host to edge switches of one fabric: the p-th link of
+    /// each host is that of port p.
+    ///
+    /// # Errors
+    /// Fails as [`Self::new`] does, and if an edge switch has different ports of hosts.
+    pub(super) fn with_ports(
+        ports: u32,
+        hosts: Vec<String>,
+        switches: Vec<Switch>,
+        links: Vec<Link>,
+    ) -> Result<Self, TopologyError> {
+        Self::checked(Networks::Joined(ports), hosts, switches, links)
+    }
+
+    fn checked(
+        networks: Networks,
+        hosts: Vec<String>,
+        switches: Vec<Switch>,
+        links: Vec<Link>,
+    ) -> Result<Self, TopologyError> {
         // The order matters: later checks index by what earlier ones have checked, and sizes come
         // first, since the others allocate by them.
         check::counts(hosts.len() as u128, switches.len() as u128, links.len() as u128)?;
         check::names(&hosts, &switches)?;
         check::links(&hosts, &switches, &links)?;
-        let host_ports = check::host_ports(&hosts, &switches, &links)?;
-        check::reachability(&hosts, &switches, &links)?;
-        check::routes(&switches, &links, &host_ports)?;
+        let rails = match networks {
+            Networks::Rails(rails) => rails,
+            _ => 1,
+        };
+        let planes = match networks {
+            Networks::Planes(1) | Networks::Rails(_) => {
+                let host_ports = check::host_ports(&hosts, &switches, &links)?;
+                check::reachability(rails, &hosts, &switches, &links)?;
+                Planes::single(host_ports)
+            }
+            Networks::Planes(planes) => Planes::several(planes, &hosts, &switches, &links)?,
+            Networks::Joined(ports) => Planes::joined(ports, &hosts, &switches, &links)?,
+        };
+        check::routes(&switches, &links, &planes)?;
         let link_names = spelling::of_links(&hosts, &switches, &links);
         let (first_port, switch_ports) = ports_by_switch(switches.len(), &links);
-        Ok(Self { hosts, switches, links, host_ports, link_names, first_port, switch_ports })
+        Ok(Self {
+            hosts,
+            switches,
+            links,
+            planes,
+            link_names,
+            scale_up: None,
+            direct: None,
+            rails,
+            first_port,
+            switch_ports,
+        })
+    }
+
+    /// The topology with this time added to the propagation delay of each link of a host, in both
+    /// directions.
+    pub(crate) fn with_host_latency(mut self, latency: Span) -> Self {
+        let hosts = |link: &&mut Link| link.ends.iter().any(|end| matches!(end, Node::Host(_)));
+        self.links.iter_mut().filter(hosts).for_each(|link| link.delay += latency);
+        self
+    }
+
+    /// The topology as a direct network, whose groups these are.
+    pub(super) fn with_direct(self, direct: Direct) -> Self {
+        Self { direct: Some(direct), ..self }
+    }
+
+    /// The groups of a direct network; `None` of one with a top tier.
+    pub fn direct(&self) -> Option<&Direct> {
+        self.direct.as_ref()
+    }
+
+    /// The number of networks that hosts of different rails do not share; 1 if all hosts reach each
+    /// other.
+    pub fn separate_rails(&self) -> u32 {
+        self.rails
+    }
+
+    /// The topology with servers whose GPUs are joined by a scale-up network of their own.
+    ///
+    /// # Errors
+    /// Fails if hosts are not whole servers, or the rate is zero.
+    pub fn with_scale_up(self, scale_up: ScaleUp) -> Result<Self, TopologyError> {
+        scale_up.check(self.host_count())?;
+        Ok(Self { scale_up: Some(scale_up), ..self })
+    }
+
+    /// The scale-up networks of servers; `None` without any.
+    pub fn scale_up(&self) -> Option<&ScaleUp> {
+        self.scale_up.as_ref()
+    }
+
+    /// How a message goes from host to host.
+    #[inline]
+    pub fn way(&self, src: HostId, dst: HostId) -> Way {
+        self.scale_up.as_ref().map_or(Way::Fabric, |scale_up| scale_up.way(src, dst))
+    }
+
+    /// The host whose NIC sends a message over the fabric; `None` if it does not use the fabric.
+    pub fn sender_over_fabric(&self, src: HostId, dst: HostId) -> Option<HostId> {
+        match self.way(src, dst) {
+            Way::Fabric => Some(src),
+            Way::Relayed(by) => Some(by),
+            Way::Inside => None,
+        }
+    }
+
+    /// The planes that hosts have a port in.
+    pub fn planes(&self) -> &Planes {
+        &self.planes
     }
 
     /// Names of the hosts, in order of their ids.
@@ -92,14 +228,53 @@ impl Topology {
         if port.0.is_multiple_of(2) { (a, b) } else { (b, a) }
     }
 
-    /// The port of a host.
+    /// The port of a host; with several planes, that in the first.
     pub fn host_port(&self, host: HostId) -> PortId {
-        self.host_ports[host.index()]
+        self.planes.ports_of(host)[0]
     }
 
-    /// The switch that a host is attached to; `None` if it is wired to another host.
+    /// The sum of the rates of a host's ports.
+    pub fn host_rate(&self, host: HostId) -> BitRate {
+        let rates = self.planes.ports_of(host).iter().map(|port| self.link(port.link()).rate);
+        BitRate::from_bps(rates.map(BitRate::as_bps).sum())
+    }
+
+    /// The switch that a host is attached to, in the first plane; `None` if it is wired to another
+    /// host.
     pub fn edge_of(&self, host: HostId) -> Option<SwitchId> {
         self.ends_of(self.host_port(host)).1.switch()
+    }
+
+    /// The nodes that a host is attached to, by plane: switches, or the host that it is wired to.
+    pub fn behind(&self, host: HostId) -> impl Iterator<Item = Node> + '_ {
+        self.planes.ports_of(host).iter().map(|&port| self.ends_of(port).1)
+    }
+
+    /// The first plane, with links as fast as those of all planes together.
+    pub fn merged(&self) -> Self {
+        let count = self.planes.count();
+        let switches = (0u32..).zip(&self.switches);
+        let first = switches.filter(|(id, _)| self.planes.of_switch(SwitchId(*id)) == 0);
+        // The switches of the first plane have the first ids: those of its links stay.
+        let switches: Vec<Switch> = first.map(|(_, switch)| switch.clone()).collect();
+        let links = self.links_of_plane(0).map(|id| {
+            let link = self.link(id);
+            let rate = BitRate::from_bps(link.rate.as_bps().saturating_mul(count.into()));
+            Link { rate, ..link.clone() }
+        });
+        let merged = Self::new(self.hosts.clone(), switches, links.collect())
+            .expect("a plane is a topology of its own");
+        Self { scale_up: self.scale_up, ..merged }
+    }
+
+    /// The links of a plane, in order of their ids.
+    pub fn links_of_plane(&self, plane: u32) -> impl Iterator<Item = LinkId> + '_ {
+        let of_node = move |node: Node| node.switch().map(|id| self.planes.of_switch(id));
+        let links = (0u32..).map(LinkId).zip(&self.links);
+        // Switches above the edge may be those of all planes: they count to the first.
+        let is_in =
+            move |link: &Link| link.ends.into_iter().filter_map(of_node).max() == Some(plane);
+        links.filter(move |(_, link)| is_in(link)).map(|(id, _)| id)
     }
 
     /// The ports of a switch, in order of links.
@@ -118,6 +293,17 @@ impl Topology {
     pub fn is_fabric_link(&self, id: LinkId) -> bool {
         self.link(id).ends.iter().all(|end| end.switch().is_some())
     }
+}
+
+/// The networks of a topology.
+#[derive(Debug, Clone, Copy)]
+enum Networks {
+    /// Each host has a port in each.
+    Planes(u32),
+    /// Each host has a port in one.
+    Rails(u32),
+    /// There is one, in which each host has so many ports.
+    Joined(u32),
 }
 
 /// Ports grouped by switch: the offset of each switch's first port, and the flat list of ports.
@@ -150,7 +336,7 @@ fn ports_by_switch(switches: usize, links: &[Link]) -> (Vec<u32>, Vec<PortId>) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::units::{BitRate, Span};
+    use crate::units::Span;
 
     fn switch(name: &str) -> Switch {
         Switch { name: name.into(), tier: 0 }

@@ -12,12 +12,15 @@
 //! them. Ids of hosts and switches are in order of the file's node ids, which remain in their
 //! names (`host5`, `switch128`).
 
+mod write;
+
 use std::collections::{BTreeSet, VecDeque};
 
 use super::hpcc_error::{HpccTopologyError, HpccTopologyFault as Fault};
 use super::{Link, MAX_HOSTS, MAX_LINKS, MAX_SWITCHES, Node, Switch, Topology};
 use crate::ids::{HostId, SwitchId};
 use crate::units::{BitRate, Span};
+pub use write::write;
 
 /// The contents of a topology file.
 #[derive(Debug, Clone, PartialEq)]
@@ -240,7 +243,7 @@ fn build(
 }
 
 /// The tier of each switch: the number of switches between it and its nearest host.
-fn tiers(switches: usize, links: &[Link]) -> Vec<u8> {
+pub(super) fn tiers(switches: usize, links: &[Link]) -> Vec<u8> {
     let mut neighbours = vec![Vec::new(); switches];
     let mut tier = vec![None; switches];
     for link in links {

@@ -11,9 +11,9 @@ use crate::units::{BitRate, Span};
 /// rail); spines connect rails and units.
 ///
 /// Hosts are GPUs with a NIC each, server by server: host `h` is GPU `h % rails` of server
-/// `h / rails`. Links within a server (NVLink) are not modelled: traffic between GPUs of one
-/// server crosses leaves and spines as between servers. Rail `rail` of unit `unit` is switch
-/// `leaf{unit * rails + rail}`.
+/// `h / rails`. Links within a server (NVLink) are those of [`super::ScaleUp`]; without them
+/// traffic between GPUs of one server crosses leaves and spines as between servers. Rail `rail` of
+/// unit `unit` is switch `leaf{unit * rails + rail}`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct RailOptimized {
     /// GPUs per server, and so leaves per unit.

@@ -5,19 +5,23 @@
 //! candidate ports precedes the candidates. Equal groups of a switch share an offset. At 8,192
 //! hosts (k = 32) the table takes 2.6 MB, and a look-up touches two cache lines.
 
+mod joined;
 mod search;
 
 use std::collections::BTreeMap;
 
 use super::Topology;
 use crate::ids::{HostId, LinkId, PortId, SwitchId};
+use crate::packet::PlaneMask;
 use crate::units::Span;
 use search::{Neighbours, Search};
 
 /// Offset of the empty group of candidates.
 const UNREACHABLE: u32 = 0;
-/// Table entry of a switch towards its own hosts.
+/// Table entry of a switch of the first plane towards its own hosts; in plane p it is p less.
 const OWN_EDGE: u32 = u32::MAX;
+/// The least table entry of a switch towards its own hosts: no group has so high an offset.
+const LAST_OWN_EDGE: u32 = OWN_EDGE - (PlaneMask::MOST - 1);
 /// The maximum number of source routes of a pair of hosts: they are identified by 16 bits.
 const MAX_PATHS: u32 = 1 << 16;
 
@@ -40,22 +44,36 @@ pub(crate) enum Lookup {
     None,
     /// There is one port.
     One(PortId),
-    /// There are two or more, at this offset.
-    Several(u32),
+    /// There are two or more.
+    Several(CandidateGroup),
+}
+
+/// Where the candidate ports of a switch towards a host stand ([`Routes::candidates_at`]).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct CandidateGroup {
+    first: u32,
+    count: u32,
 }
 
 /// Equal-cost (fewest links) next hops from every switch to every host.
 ///
-/// Candidates are ordered by the neighbour's switch id, then by link id.
+/// Candidates are ordered by the neighbour's switch id, then by link id. With several planes a
+/// switch has next hops to the ports of hosts in its own plane.
 #[derive(Debug, Clone)]
 pub struct Routes {
+    /// By plane, then by host.
     attachments: Vec<Attachment>,
+    hosts: u32,
+    planes: u32,
+    /// Whether every port of a host reaches every port of every other.
+    are_joined: bool,
+    /// By host, then by plane.
     host_ports: Vec<PortId>,
     delays: Vec<Span>,
     port_switch: Vec<SwitchId>,
-    /// `table[switch * columns + column]` is an offset into `groups`, or [`OWN_EDGE`].
+    /// `table[switch * columns + column]` is an offset into `groups`, or from [`LAST_OWN_EDGE`] on.
     table: Vec<u32>,
-    /// Number of edge switches.
+    /// Number of edge switches of a plane.
     columns: u32,
     /// Groups of candidates, each preceded by its length.
     groups: Vec<PortId>,
@@ -69,36 +87,26 @@ impl Routes {
     pub fn new(topology: &Topology, usable: &dyn Fn(LinkId) -> bool) -> Self {
         let usable: Vec<bool> =
             (0u32..).zip(topology.links()).map(|(id, _)| usable(LinkId(id))).collect();
-        let (attachments, edges) = attach(topology, &usable);
-        let neighbours = Neighbours::of(topology, &usable);
-        let mut groups = CandidateGroups::new(topology.switches().len());
-        let mut table = vec![UNREACHABLE; topology.switches().len() * edges.len()];
-        let mut search = Search::new(topology.switches().len());
-        // One search for each edge switch, not for each host: all its hosts share the column.
-        for (column, &edge) in edges.iter().enumerate() {
-            search.run(&neighbours, edge);
-            for switch in 0..topology.switches().len() {
-                let offset = if switch == edge.index() {
-                    OWN_EDGE
-                } else {
-                    groups.insert(switch, search.closer(&neighbours, switch))
-                };
-                table[switch * edges.len() + column] = offset;
-            }
-        }
+        let (attachments, edges) = match topology.planes().are_joined() {
+            true => joined::attach(topology, &usable),
+            false => attach(topology, &usable),
+        };
+        let (table, groups) = next_hop_table(topology, &usable, &edges);
         let arrives = |port: u32| topology.ends_of(PortId(port)).1;
         let ports = u32::try_from(2 * topology.links().len()).expect("ids are 32 bits");
-        let hosts = 0..topology.host_count();
         Self {
             attachments,
-            host_ports: hosts.map(|host| topology.host_port(HostId(host))).collect(),
+            hosts: topology.host_count(),
+            planes: topology.planes().count(),
+            are_joined: topology.planes().are_joined(),
+            host_ports: topology.planes().all_ports().to_vec(),
             delays: topology.links().iter().map(|link| link.delay).collect(),
             port_switch: (0..ports)
                 .map(|port| arrives(port).switch().unwrap_or(Self::NO_EDGE))
                 .collect(),
             table,
-            columns: u32::try_from(edges.len()).expect("ids are 32 bits"),
-            groups: groups.ports,
+            columns: u32::try_from(edges[0].len()).expect("ids are 32 bits"),
+            groups,
         }
     }
 
@@ -108,37 +116,43 @@ impl Routes {
     pub fn next_hops(&self, switch: SwitchId, dst: HostId) -> &[PortId] {
         let to = &self.attachments[dst.index()];
         let offset = self.table[switch.index() * self.columns as usize + to.column as usize];
-        if offset == OWN_EDGE {
+        if offset >= LAST_OWN_EDGE {
             // Every packet ends with this look-up. A host whose link is down has an empty group,
             // without a group of its own in the table.
+            let to = if offset == OWN_EDGE { to } else { self.attachment(OWN_EDGE - offset, dst) };
             return &std::slice::from_ref(&to.down)[..to.usable as usize];
         }
         self.group(offset as usize)
     }
 
-    /// Where the candidate ports of a switch towards a host stand ([`Self::candidates_at`]).
+    /// What [`Self::next_hops`] would say, for those who mostly need one port alone.
     #[inline(always)]
     pub(crate) fn lookup(&self, switch: SwitchId, dst: HostId) -> Lookup {
         let to = &self.attachments[dst.index()];
         let offset = self.table[switch.index() * self.columns as usize + to.column as usize];
-        match offset {
-            OWN_EDGE if to.usable == 0 => Lookup::None,
-            OWN_EDGE => Lookup::One(to.down),
-            _ => match self.group(offset as usize) {
-                [] => Lookup::None,
-                [only] => Lookup::One(*only),
-                _ => Lookup::Several(offset),
-            },
+        if offset < LAST_OWN_EDGE {
+            return match self.groups[offset as usize].0 {
+                0 => Lookup::None,
+                1 => Lookup::One(self.groups[offset as usize + 1]),
+                count => Lookup::Several(CandidateGroup { first: offset + 1, count }),
+            };
         }
+        let to = if offset == OWN_EDGE { to } else { self.attachment(OWN_EDGE - offset, dst) };
+        if to.usable == 0 { Lookup::None } else { Lookup::One(to.down) }
+    }
+
+    #[inline]
+    fn attachment(&self, plane: u32, host: HostId) -> &Attachment {
+        &self.attachments[plane as usize * self.hosts as usize + host.index()]
     }
 
     /// The candidate ports of [`Lookup::Several`].
     #[inline]
-    pub(crate) fn candidates_at(&self, offset: u32) -> &[PortId] {
-        self.group(offset as usize)
+    pub(crate) fn candidates_at(&self, group: CandidateGroup) -> &[PortId] {
+        &self.groups[group.first as usize..][..group.count as usize]
     }
 
-    /// Number of edge switches.
+    /// Number of edge switches of a plane.
     pub(super) fn columns(&self) -> usize {
         self.columns as usize
     }
@@ -152,7 +166,7 @@ impl Routes {
     /// The candidate ports of a switch towards an edge switch; `None` if it is that edge switch.
     pub(super) fn candidates(&self, switch: usize, column: usize) -> Option<&[PortId]> {
         let offset = self.table[switch * self.columns() + column];
-        (offset != OWN_EDGE).then(|| self.group(offset as usize))
+        (offset < LAST_OWN_EDGE).then(|| self.group(offset as usize))
     }
 
     /// The switch at the other end of `port`.
@@ -166,7 +180,8 @@ impl Routes {
         &self.groups[offset + 1..offset + 1 + candidates]
     }
 
-    /// The switch that `host` is attached to; [`Self::NO_EDGE`] if it is wired to another host.
+    /// The switch that `host` is attached to, in the first plane; [`Self::NO_EDGE`] if it is wired
+    /// to another host.
     #[inline]
     pub fn edge_of(&self, host: HostId) -> SwitchId {
         self.attachments[host.index()].edge
@@ -181,52 +196,80 @@ impl Routes {
     /// Number of links on a shortest path from host to host; 0 if there is no path.
     pub fn hops(&self, src: HostId, dst: HostId) -> u32 {
         let mut hops = 0;
-        self.walk(src, dst, 0, |_, _| hops += 1);
+        self.walk(src, dst, self.first_plane(src, dst), |_, _| hops += 1);
         hops
+    }
+
+    /// Number of links between switches on the first shortest path from a switch to the edge switch
+    /// of a host.
+    pub(crate) fn links_from(&self, mut switch: SwitchId, dst: HostId) -> u32 {
+        let (edge, mut links) = (self.edge_of(dst), 0);
+        while switch != edge {
+            let Some(port) = self.next_hops(switch, dst).first() else { break };
+            switch = self.port_switch[port.index()];
+            links += 1;
+        }
+        links
     }
 
     /// Propagation delay of the first shortest path; zero if there is no path.
     pub fn delay(&self, src: HostId, dst: HostId) -> Span {
         let mut delay = Span::ZERO;
-        self.walk(src, dst, 0, |port, _| delay += self.delays[port.link().index()]);
+        let add = |port: PortId, _| delay += self.delays[port.link().index()];
+        self.walk(src, dst, self.first_plane(src, dst), add);
         delay
     }
 
-    /// Number of source routes from host to host: the product of the numbers of candidates along
-    /// the path of first candidates, at most 65,536; 1 under one edge switch, 0 if there is no
-    /// path.
+    /// Number of source routes from host to host: the product of the numbers of planes and of
+    /// candidates along the path of first candidates, at most 65,536; 1 under one edge switch of
+    /// one plane, 0 if there is no path.
     pub fn path_count(&self, src: HostId, dst: HostId) -> u32 {
         let mut paths = 0u32;
-        self.walk(src, dst, 0, |_, candidates| {
+        self.walk(src, dst, self.first_plane(src, dst), |_, candidates| {
             paths = paths.max(1).saturating_mul(candidates).min(MAX_PATHS);
         });
         paths
     }
 
-    /// Number of candidates at each switch along the path of first candidates.
+    /// Number of candidates at each switch along the path of first candidates, after that of
+    /// planes.
     pub fn choices(&self, src: HostId, dst: HostId) -> Vec<u32> {
         let mut choices = Vec::new();
-        self.walk(src, dst, 0, |_, candidates| choices.push(candidates));
+        let path = self.first_plane(src, dst);
+        self.walk(src, dst, path, |_, candidates| choices.push(candidates));
         choices
     }
 
     /// The ports of source route `path`, from the sending host's own to the last switch's port to
     /// the receiving host; empty if there is no path.
     ///
-    /// A switch with n candidates takes candidate `path % n`; the next one continues with
-    /// `path / n`.
+    /// With n planes the host takes its port in plane `path % n`, and a switch with n candidates
+    /// takes candidate `path % n`; the next one continues with `path / n`.
     pub fn path_ports(&self, src: HostId, dst: HostId, path: u32) -> Vec<PortId> {
         let mut ports = Vec::new();
         self.walk(src, dst, path, |port, _| ports.push(port));
         ports
     }
 
+    /// The first plane that joins two hosts; 0 if none does.
+    fn first_plane(&self, src: HostId, dst: HostId) -> u32 {
+        let joins = |&plane: &u32| {
+            let mut joined = false;
+            self.walk(src, dst, plane, |_, _| joined = true);
+            joined
+        };
+        if self.planes == 1 { 0 } else { (0..self.planes).find(joins).unwrap_or(0) }
+    }
+
     /// Calls `visit` with each port of source route `path` and the number of candidates that it
     /// was selected from; never if there is no path to `dst`.
     fn walk(&self, src: HostId, dst: HostId, path: u32, mut visit: impl FnMut(PortId, u32)) {
-        let (from, to) = (&self.attachments[src.index()], &self.attachments[dst.index()]);
-        let first = self.host_ports[src.index()];
-        if src == dst || from.usable * to.usable == 0 {
+        let (plane, mut path) = (path % self.planes, path / self.planes);
+        let from = self.attachment(plane, src);
+        let reaches = |plane: u32| self.attachment(plane, dst).usable > 0;
+        let is_reached = reaches(plane) || self.are_joined && (0..self.planes).any(reaches);
+        let first = self.host_ports[src.index() * self.planes as usize + plane as usize];
+        if src == dst || from.usable == 0 || !is_reached {
             return;
         }
         if from.edge == Self::NO_EDGE {
@@ -236,8 +279,8 @@ impl Routes {
         if self.next_hops(from.edge, dst).is_empty() {
             return;
         }
-        visit(first, 1);
-        let (mut switch, mut path) = (from.edge, path);
+        visit(first, self.planes);
+        let mut switch = from.edge;
         // Every next hop is one link closer to `dst`, so the loop ends at its edge switch.
         while switch != Self::NO_EDGE {
             let candidates = self.next_hops(switch, dst);
@@ -250,27 +293,71 @@ impl Routes {
     }
 }
 
-/// The attachment of each host, and the edge switches in order of their ids.
-fn attach(topology: &Topology, usable: &[bool]) -> (Vec<Attachment>, Vec<SwitchId>) {
+/// The table of all switches, and the groups of candidates that it refers to.
+fn next_hop_table(
+    topology: &Topology,
+    usable: &[bool],
+    edges: &[Vec<SwitchId>],
+) -> (Vec<u32>, Vec<PortId>) {
+    let switches = topology.switches().len();
+    let columns = edges[0].len();
+    let neighbours = Neighbours::of(topology, usable);
+    let mut groups = CandidateGroups::new(switches);
+    let mut table = vec![UNREACHABLE; switches * columns];
+    let mut search = Search::new(switches);
+    if topology.planes().are_joined() {
+        joined::fill(&neighbours, edges, (&mut table, &mut groups));
+        return (table, groups.ports);
+    }
+    for (plane, edges) in (0u32..).zip(edges) {
+        let is_in_plane = |&switch: &u32| topology.planes().of_switch(SwitchId(switch)) == plane;
+        let of_plane: Vec<u32> = (0u32..).take(switches).filter(is_in_plane).collect();
+        // One search for each edge switch, not for each host: all its hosts share the column.
+        for (column, &edge) in edges.iter().enumerate() {
+            search.run(&neighbours, edge);
+            for &switch in &of_plane {
+                let offset = if switch == edge.0 {
+                    OWN_EDGE - plane
+                } else {
+                    groups.insert(switch as usize, search.closer(&neighbours, switch as usize))
+                };
+                table[switch as usize * columns + column] = offset;
+            }
+        }
+    }
+    (table, groups.ports)
+}
+
+/// The attachments of hosts by plane and host, and the edge switches of each plane by column: in
+/// the first plane in order of their ids, in others in that of the first plane's.
+fn attach(topology: &Topology, usable: &[bool]) -> (Vec<Attachment>, Vec<Vec<SwitchId>>) {
     let hosts = || (0..topology.host_count()).map(HostId);
-    let mut edges: Vec<SwitchId> = hosts().filter_map(|host| topology.edge_of(host)).collect();
-    edges.sort_unstable();
-    edges.dedup();
+    let edge = |port: PortId| topology.ends_of(port).1.switch();
+    let mut first: Vec<SwitchId> = hosts().filter_map(|host| topology.edge_of(host)).collect();
+    first.sort_unstable();
+    first.dedup();
     let mut columns = vec![0; topology.switches().len()];
-    for (column, edge) in (0u32..).zip(&edges) {
+    for (column, edge) in (0u32..).zip(&first) {
         columns[edge.index()] = column;
     }
-    let attachment = |host| {
-        let up = topology.host_port(host);
-        let edge = topology.edge_of(host);
-        Attachment {
-            column: edge.map_or(0, |edge| columns[edge.index()]),
-            down: up.reverse(),
-            usable: u32::from(usable[up.link().index()]),
-            edge: edge.unwrap_or(Routes::NO_EDGE),
-        }
-    };
-    (hosts().map(attachment).collect(), edges)
+    let mut edges = vec![first; topology.planes().count() as usize];
+    let mut attachments = Vec::new();
+    for (plane, edges) in edges.iter_mut().enumerate() {
+        attachments.extend(hosts().map(|host| {
+            let column = topology.edge_of(host).map_or(0, |edge| columns[edge.index()]);
+            let up = topology.planes().ports_of(host)[plane];
+            if let Some(edge) = edge(up) {
+                edges[column as usize] = edge;
+            }
+            Attachment {
+                column,
+                down: up.reverse(),
+                usable: u32::from(usable[up.link().index()]),
+                edge: edge(up).unwrap_or(Routes::NO_EDGE),
+            }
+        }));
+    }
+    (attachments, edges)
 }
 
 /// Groups of candidates, each stored once per switch.

@@ -3,10 +3,12 @@
 //! In a ring and in a pipeline each message waits for one other at most, and one waits for it at
 //! most: the receiver of a message sends the next of its chain. A run then needs the messages that
 //! are in flight alone, of which a ring of P ranks has P and not the 2P(P-1) of the whole
-//! all-reduce.
+//! all-reduce. In an exchange, an all-to-all in which a rank has at most W messages outstanding,
+//! the sender of a message that has completed sends the W-th after it: WP messages are in flight,
+//! and not P(P-1).
 
 use super::{Blocks, Message, StepAfter, Workload};
-use crate::ids::HostId;
+use crate::ids::{HostId, MessageId};
 use crate::units::{Bytes, Span, Time};
 
 /// How the chains of a collective proceed from rank to rank, each to the right neighbour.
@@ -17,6 +19,9 @@ pub(crate) enum ChainShape {
     Ring(&'static [isize]),
     /// A chain from the first rank to the last carries the segment as a whole.
     Line,
+    /// Each rank sends every other its block, the right neighbour first, and has at most
+    /// [`Chains::outstanding`] of these messages outstanding: that many chains begin at each rank.
+    Exchange,
 }
 
 /// The place of a message: its segment, its step on the chain, and the rank that sends it.
@@ -37,6 +42,9 @@ pub struct Chains {
     pub(crate) segments: Vec<(u32, Blocks)>,
     pub(crate) gap: Span,
     pub(crate) step_after: StepAfter,
+    /// Of an exchange: the most messages of a segment that a rank has outstanding, from 1 to the
+    /// number of other ranks.
+    pub(crate) outstanding: u32,
 }
 
 /// The block that a rank sends in a step of a round of a ring that begins with its own block plus
@@ -50,7 +58,7 @@ pub(crate) fn ring_block(begin: isize, ranks: usize, step: usize, rank: usize) -
 impl ChainShape {
     pub(crate) fn blocks(self, ranks: usize) -> usize {
         match self {
-            Self::Ring(_) => ranks,
+            Self::Ring(_) | Self::Exchange => ranks,
             Self::Line => 1,
         }
     }
@@ -58,16 +66,16 @@ impl ChainShape {
     /// The number of ranks, the first ones, at which a chain begins.
     fn heads(self, ranks: usize) -> usize {
         match self {
-            Self::Ring(_) => ranks,
+            Self::Ring(_) | Self::Exchange => ranks,
             Self::Line => 1,
         }
     }
 
-    /// The number of messages of a chain.
+    /// The number of messages of the chains that begin at a rank.
     fn steps(self, ranks: usize) -> usize {
         match self {
             Self::Ring(rounds) => rounds.len() * (ranks - 1),
-            Self::Line => ranks - 1,
+            Self::Line | Self::Exchange => ranks - 1,
         }
     }
 
@@ -78,6 +86,7 @@ impl ChainShape {
                 ring_block(begins[step / (ranks - 1)], ranks, step % (ranks - 1), rank)
             }
             Self::Line => 0,
+            Self::Exchange => (rank + 1 + step) % ranks,
         }
     }
 
@@ -91,6 +100,7 @@ impl ChainShape {
                 .map(|&begin| ring_block(begin, ranks, ranks - 1, rank))
                 .map(|kept| all - blocks.bytes(&(kept..kept + 1)))
                 .sum(),
+            Self::Exchange => all - blocks.bytes(&(rank..rank + 1)),
             Self::Line if rank + 1 < ranks => all,
             Self::Line => 0,
         }
@@ -102,15 +112,24 @@ impl Chains {
     pub fn heads(&self) -> impl Iterator<Item = ChainPlace> + use<> {
         let segments = u32::try_from(self.segments.len()).expect("2^28 messages at most");
         let heads = u32::try_from(self.shape.heads(self.ranks.len())).expect("ranks are hosts");
-        (0..segments)
-            .flat_map(move |segment| (0..heads).map(move |rank| (segment, rank)))
-            .map(|(segment, rank)| ChainPlace { segment, step: 0, rank })
+        let of_rank = match self.shape {
+            ChainShape::Ring(_) | ChainShape::Line => 1,
+            ChainShape::Exchange => self.outstanding,
+        };
+        (0..segments).flat_map(move |segment| (0..heads).map(move |rank| (segment, rank))).flat_map(
+            move |(segment, rank)| (0..of_rank).map(move |step| ChainPlace { segment, step, rank }),
+        )
     }
 
-    /// The message after this one, which its receiver sends; `None` at the end of the chain.
+    /// The message after this one, which its receiver sends, or in an exchange its sender; `None`
+    /// at the end of the chain.
     pub fn next(&self, place: ChainPlace) -> Option<ChainPlace> {
-        let step = place.step + 1;
-        let rank = (place.rank as usize + 1) % self.ranks.len();
+        let (ahead, right) = match self.shape {
+            ChainShape::Ring(_) | ChainShape::Line => (1, 1),
+            ChainShape::Exchange => (self.outstanding, 0),
+        };
+        let step = place.step + ahead;
+        let rank = (place.rank as usize + right) % self.ranks.len();
         let is_there = (step as usize) < self.shape.steps(self.ranks.len());
         is_there.then_some(ChainPlace { step, rank: rank as u32, ..place })
     }
@@ -120,9 +139,13 @@ impl Chains {
         let (ranks, rank) = (self.ranks.len(), place.rank as usize);
         let (channel, blocks) = &self.segments[place.segment as usize];
         let block = self.shape.block(ranks, place.step as usize, rank);
+        let to = match self.shape {
+            ChainShape::Ring(_) | ChainShape::Line => (rank + 1) % ranks,
+            ChainShape::Exchange => block,
+        };
         Message {
             src: self.ranks[rank],
-            dst: self.ranks[(rank + 1) % ranks],
+            dst: self.ranks[to],
             bytes: Bytes::new(blocks.bytes(&(block..block + 1))),
             stream: *channel,
             start: Time::ZERO,
@@ -164,8 +187,36 @@ impl Chains {
         self.step_after
     }
 
+    /// Whether no two messages have sender, receiver and channel in common.
+    pub fn uses_queue_pairs_once(&self) -> bool {
+        self.shape == ChainShape::Exchange
+    }
+
+    /// How many messages are under way at once, at most.
+    pub fn live(&self) -> u64 {
+        self.heads().count() as u64
+    }
+
+    /// The messages of an exchange that the ranks send for whose hosts `sends` is true, with what
+    /// each waits for; `None` if it is no exchange.
+    pub(crate) fn sent_by(&self, sends: &dyn Fn(HostId) -> bool) -> Option<Workload> {
+        if self.shape != ChainShape::Exchange {
+            return None;
+        }
+        let (mut messages, mut waits) = (Vec::new(), Vec::new());
+        for head in self.heads().filter(|head| sends(self.ranks[head.rank as usize])) {
+            let first = messages.len() as u32;
+            let places = std::iter::successors(Some(head), |place| self.next(*place));
+            messages.extend(places.map(|place| self.message(place)));
+            let pairs = (first..messages.len() as u32 - 1).map(|id| (id, id + 1));
+            waits.extend(pairs.map(|(before, after)| (MessageId(before), MessageId(after))));
+        }
+        Some(Workload { gap: self.gap, ..Workload::with_dependencies(messages, &waits) })
+    }
+
     /// The load of the messages without their order, for lower bounds: one message for each rank
-    /// and channel with all of its bytes.
+    /// and channel with all of its bytes. In an exchange only the bytes are right, and not the
+    /// receivers: `sent_by` has those.
     pub fn load(&self) -> Vec<Message> {
         let ranks = self.ranks.len();
         let mut load: Vec<Message> = Vec::new();

@@ -20,10 +20,13 @@
 //! any host. A `oneshot` starts all of its connections at its only activation, a `barrier` after
 //! `count` activations, and a `multishot` one of them, in order of the file, at each activation.
 //! Triggers with another number of activations than they need are refused: htsim stops at them, or
-//! never starts some of the connections. `prio` is read and ignored.
+//! never starts some of the connections. `prio` is read and ignored. [`MatrixFailure`] is about
+//! links that fail.
 
 mod error;
+mod failure;
 mod trigger;
+mod write;
 
 use std::collections::BTreeMap;
 
@@ -32,7 +35,9 @@ use super::{Message, Workload};
 use crate::ids::HostId;
 use crate::units::{Bytes, Time};
 pub use error::{MatrixError, MatrixFault};
+pub use failure::MatrixFailure;
 use trigger::{Multishot, Trigger, TriggerEnd};
+pub use write::{WrittenMatrix, write};
 
 /// Maximum number of nodes of a matrix: 2^24.
 const MAX_NODES: u64 = 1 << 24;
@@ -76,6 +81,8 @@ pub struct Matrix {
     pub nodes: u32,
     /// The connections, in order of the file.
     pub workload: Workload,
+    /// Links that are down from the start.
+    pub failures: Vec<MatrixFailure>,
     /// Differences from the behaviour of htsim, a sentence each.
     pub warnings: Vec<String>,
 }
@@ -112,6 +119,8 @@ struct MatrixReader {
     /// The first message of each connection with an id, as an index into `connections`.
     ids: BTreeMap<u64, usize>,
     triggers: BTreeMap<u64, Trigger>,
+    announced_failures: Option<u64>,
+    failures: Vec<MatrixFailure>,
     /// The first line with a start that has decimals other than 0.
     cut: Option<usize>,
 }
@@ -183,8 +192,8 @@ impl MatrixReader {
             },
             "Connections" => self.announced = Some(value(tokens, 0, u64::MAX)?),
             "Triggers" => drop(value(tokens, 0, u64::MAX)?),
-            "Failures" if value(tokens, 0, u64::MAX)? == 0 => {}
-            "Failures" | "failure" => return Err(MatrixFault::Failures),
+            "Failures" => self.announced_failures = Some(value(tokens, 0, u64::MAX)?),
+            "failure" => self.failures.push(MatrixFailure::read(line, tokens)?),
             "trigger" => {
                 let (id, trigger) = Trigger::read(line, tokens)?;
                 if let Some(first) = self.triggers.insert(id, trigger) {
@@ -266,6 +275,10 @@ impl MatrixReader {
         if let Some(announced) = self.announced.filter(|&announced| announced != found) {
             return Err((last, MatrixFault::Count { announced, found }));
         }
+        let failures = self.failures.len() as u64;
+        if let Some(announced) = self.announced_failures.filter(|&it| it != failures) {
+            return Err((last, MatrixFault::FailureCount { announced, found: failures }));
+        }
         let mut graph = TaskGraph::default();
         let tasks: Vec<GraphTask> =
             self.connections.iter().map(|it| graph.message(it.message)).collect();
@@ -279,7 +292,8 @@ impl MatrixReader {
                 (line, MatrixFault::Cycle)
             }
         })?;
-        Ok(Matrix { nodes, workload, warnings: self.warnings() })
+        let warnings = self.warnings();
+        Ok(Matrix { nodes, workload, failures: self.failures, warnings })
     }
 
     fn warnings(&self) -> Vec<String> {
@@ -287,6 +301,13 @@ impl MatrixReader {
         if let Some(line) = self.cut {
             warnings.push(format!(
                 "line {line} has a start with decimals, which are cut off, as in htsim"
+            ));
+        }
+        if let Some(failure) = self.failures.first() {
+            warnings.push(format!(
+                "line {} has a link down from the start, known to routing; htsim stops at the \
+                 first packet that would take it",
+                failure.line
             ));
         }
         let late = |it: &&ConnectionLine| it.message.start >= SUSPECT_START;

@@ -29,6 +29,7 @@ mod build;
 mod error;
 mod matching;
 mod scan;
+mod write;
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -36,6 +37,7 @@ use std::ops::Range;
 use super::{Compute, Workload};
 pub use error::{GoalError, GoalFault};
 use scan::{GoalOperation, RequiredEvent, Scanner, Statement};
+pub use write::write;
 
 /// Maximum number of ranks of a schedule, and of its hosts: 2^24.
 const MAX_RANKS: u32 = 1 << 24;

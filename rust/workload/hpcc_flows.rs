@@ -13,11 +13,13 @@
 //! number they are read as HPCC's.
 
 mod error;
+mod write;
 
 use super::{Message, Workload};
 use crate::ids::HostId;
 use crate::units::{Bytes, Time, decimal};
 pub use error::{FlowFault, FlowFileError};
+pub use write::write;
 
 /// Maximum number of flows of a file: 2^28, as for collectives.
 pub const MAX_FLOWS: usize = 1 << 28;

@@ -10,6 +10,7 @@ mod graph;
 pub mod hpcc_flows;
 mod incast;
 mod job;
+mod normal_form;
 mod permutation;
 mod shift;
 #[cfg(feature = "fabric")]
@@ -26,12 +27,13 @@ pub(crate) use chains::{ChainShape, ring_block};
 pub use error::WorkloadError;
 pub use incast::Incast;
 pub use job::{Job, JobSpec, JobsError};
+pub use normal_form::NotWritten;
 pub use permutation::Permutation;
 pub use shift::Shift;
 pub use start_jitter::StartJitter;
 pub use step_after::StepAfter;
 #[cfg(feature = "fabric")]
-pub(crate) use text_file::read_text;
+pub(crate) use text_file::{LONGEST_DESCRIPTION, read_description, read_text, text_of};
 
 use std::collections::BTreeMap;
 use std::sync::Arc;

@@ -10,25 +10,25 @@
 //! ```
 //!
 //! Rank i is host i. A file has each distinct collective once, and says neither how often nor when
-//! it runs: a workload is one of them, by its name. A flow starts when all of `parent_flow_ids`
-//! have been delivered to its `src`. A flow without parents starts at once if its `chunk_id` is 0,
-//! and otherwise when the flow before it, of the same ranks and channel, is complete at the sender.
-//! The flows of two ranks and a channel share queue pairs. `prev_flow_ids` are ranks and no
-//! dependencies; they are ignored.
+//! it runs: a workload is one of them, by its name, or all of them, one after another at each rank.
+//! A flow starts when all of `parent_flow_ids` have been delivered to its `src`. A flow without
+//! parents starts at once if its `chunk_id` is 0, and otherwise when the flow before it, of the
+//! same ranks and channel, is complete at the sender. The flows of two ranks and a channel share
+//! queue pairs. `prev_flow_ids` are ranks and no dependencies; they are ignored.
 //!
 //! `NVLS` and `NVLS_TREE` are refused, because their rows name switches inside of servers as ranks.
 //! `PAT` is read with a warning, because its rows lack the parents that the algorithm has.
 
 mod error;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use csv::{ReaderBuilder, StringRecord};
 
-use super::graph::{GraphFault, TaskGraph};
+use super::graph::{GraphFault, GraphTask, TaskGraph};
 use super::{Message, Workload};
 use crate::ids::HostId;
-use crate::units::{Bytes, Time};
+use crate::units::{Bytes, Span, Time};
 pub use error::{SimcclError, SimcclFault};
 
 /// The columns that are read, in the files of both models; that of 2.30 has further ones.
@@ -63,11 +63,23 @@ const LAST_RANK: u64 = (1 << 24) - 1;
 /// others.
 const MAX_BYTES: u64 = i64::MAX as u64;
 
-/// The flows of a collective as a workload.
+/// The collectives of a file that are read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Choice<'a> {
+    /// The only one of the file.
+    Only,
+    /// The one of that name.
+    Named(&'a str),
+    /// All, in order of the file: a rank starts with one when it has sent and received all of the
+    /// one before it.
+    InTurn,
+}
+
+/// The flows of collectives as a workload.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CollectiveFlows {
-    /// The name of the collective.
-    pub collective: String,
+    /// The names of the collectives.
+    pub collectives: Vec<String>,
     /// Number of ranks: one more than the highest.
     pub ranks: u32,
     /// The flows, in order of the file.
@@ -76,21 +88,17 @@ pub struct CollectiveFlows {
     pub warnings: Vec<String>,
 }
 
-/// Parses the text of a flow file; `file` is its name in errors. The flows are those of
-/// `collective`, or of the only one of the file.
+/// Parses the text of a flow file; `file` is its name in errors.
 ///
 /// # Errors
 /// Fails with the first fault and its line.
-pub fn read(
-    text: &str,
-    file: &str,
-    collective: Option<&str>,
-) -> Result<CollectiveFlows, SimcclError> {
+pub fn read(text: &str, file: &str, choice: Choice<'_>) -> Result<CollectiveFlows, SimcclError> {
     let at = |(line, fault)| SimcclError { file: file.to_owned(), line, fault };
     let rows = rows(text).map_err(at)?;
-    let collective = choose(&rows, collective).map_err(|fault| at((1, fault)))?;
-    let flows: Vec<Row> = rows.into_iter().filter(|row| row.collective == collective).collect();
-    flows_of(collective, flows).map_err(at)
+    let chosen = choose(&rows, choice).map_err(|fault| at((1, fault)))?;
+    let rows = rows.into_iter();
+    let flows: Vec<Row> = rows.filter(|row| chosen.contains(&row.collective)).collect();
+    flows_of(chosen, flows).map_err(at)
 }
 
 /// A fault with its line.
@@ -205,30 +213,27 @@ fn number(column: &'static str, text: &str, [min, max]: [u64; 2]) -> Result<u64,
     number.ok_or_else(|| SimcclFault::Number { column, found: text.to_owned(), min, max })
 }
 
-/// The name of the collective whose flows are wanted.
-fn choose(rows: &[Row], wanted: Option<&str>) -> Result<String, SimcclFault> {
-    let mut names: Vec<&str> = Vec::new();
-    for row in rows {
-        // The rows of a collective follow each other.
-        if names.last().is_none_or(|last| *last != row.collective) {
-            names.push(&row.collective);
+/// The names of the collectives whose flows are wanted, in order of the file.
+fn choose(rows: &[Row], choice: Choice<'_>) -> Result<Vec<String>, SimcclFault> {
+    let mut known = BTreeSet::new();
+    let names: Vec<&str> =
+        rows.iter().map(|row| row.collective.as_str()).filter(|&name| known.insert(name)).collect();
+    let wanted = match (choice, names.as_slice()) {
+        (_, []) => return Err(SimcclFault::NoFlows),
+        (Choice::Only, [only]) => return Ok(vec![(*only).to_owned()]),
+        (Choice::InTurn, all) => return Ok(all.iter().map(|&name| name.to_owned()).collect()),
+        (Choice::Named(wanted), all) if all.contains(&wanted) => {
+            return Ok(vec![wanted.to_owned()]);
         }
-    }
-    names.sort_unstable();
-    names.dedup();
-    match (wanted, names.as_slice()) {
-        (_, []) => Err(SimcclFault::NoFlows),
-        (None, [only]) => Ok((*only).to_owned()),
-        (Some(wanted), names) if names.contains(&wanted) => Ok(wanted.to_owned()),
-        (wanted, names) => Err(SimcclFault::Collective {
-            wanted: wanted.map(str::to_owned),
-            known: names.iter().map(|&name| name.to_owned()).collect(),
-        }),
-    }
+        (Choice::Named(wanted), _) => Some(wanted.to_owned()),
+        (Choice::Only, _) => None,
+    };
+    let known = known.into_iter().map(str::to_owned).collect();
+    Err(SimcclFault::Collective { wanted, known })
 }
 
-/// The flows of a collective with their dependencies.
-fn flows_of(collective: String, rows: Vec<Row>) -> Result<CollectiveFlows, LineFault> {
+/// The flows of collectives with their dependencies.
+fn flows_of(collectives: Vec<String>, rows: Vec<Row>) -> Result<CollectiveFlows, LineFault> {
     let mut graph = TaskGraph::default();
     let mut by_id: BTreeMap<u64, usize> = BTreeMap::new();
     for (index, row) in rows.iter().enumerate() {
@@ -256,6 +261,7 @@ fn flows_of(collective: String, rows: Vec<Row>) -> Result<CollectiveFlows, LineF
             graph.wait(TaskGraph::nth_message(before), own);
         }
     }
+    add_order(&collectives, &rows, &mut graph);
     let last = rows.last().map_or(1, |row| row.line);
     let workload = graph.finish().map_err(|fault| match fault {
         GraphFault::TooManyTasks => (last, SimcclFault::TooMuch("2^28 flows")),
@@ -268,14 +274,47 @@ fn flows_of(collective: String, rows: Vec<Row>) -> Result<CollectiveFlows, LineF
         }
     })?;
     let highest = rows.iter().map(|row| row.src.max(row.dst).0).max().unwrap_or(0);
-    let warnings = warnings(&rows);
-    Ok(CollectiveFlows { collective, ranks: highest + 1, workload, warnings })
+    let warnings = warnings(&collectives, &rows);
+    Ok(CollectiveFlows { collectives, ranks: highest + 1, workload, warnings })
+}
+
+/// Makes the flows of each rank in a collective wait until it has sent and received all of the
+/// collective before it.
+fn add_order(collectives: &[String], rows: &[Row], graph: &mut TaskGraph) {
+    let mut of: BTreeMap<&str, Vec<usize>> = BTreeMap::new();
+    for (index, row) in rows.iter().enumerate() {
+        of.entry(row.collective.as_str()).or_default().push(index);
+    }
+    // The end of the last collective of each rank so far.
+    let mut ends: BTreeMap<HostId, GraphTask> = BTreeMap::new();
+    for (place, name) in (1..).zip(collectives) {
+        let flows = of.get(name.as_str()).map_or(&[][..], Vec::as_slice);
+        for &index in flows {
+            if let Some(&end) = ends.get(&rows[index].src) {
+                graph.wait(end, TaskGraph::nth_message(index));
+            }
+        }
+        if place == collectives.len() {
+            return;
+        }
+        let mut own = BTreeMap::new();
+        for &index in flows {
+            for host in [rows[index].src, rows[index].dst] {
+                let end = *own.entry(host).or_insert_with(|| graph.delay(host, Span::ZERO));
+                graph.wait(TaskGraph::nth_message(index), end);
+            }
+        }
+        ends.extend(own);
+    }
 }
 
 /// The flow that each flow without parents waits for: the one before it of its ranks and channel.
 fn flows_before(rows: &[Row]) -> BTreeMap<usize, usize> {
     let mut order: Vec<usize> = (0..rows.len()).collect();
-    let lane = |index: usize| (rows[index].src, rows[index].dst, rows[index].channel);
+    let lane = |index: usize| {
+        let row = &rows[index];
+        (row.collective.as_str(), row.src, row.dst, row.channel)
+    };
     order.sort_by_key(|&index| (lane(index), rows[index].chunk, rows[index].flow));
     let mut before = BTreeMap::new();
     for pair in order.windows(2) {
@@ -288,7 +327,7 @@ fn flows_before(rows: &[Row]) -> BTreeMap<usize, usize> {
     before
 }
 
-fn warnings(rows: &[Row]) -> Vec<String> {
+fn warnings(collectives: &[String], rows: &[Row]) -> Vec<String> {
     let pat = rows.iter().find(|row| row.is_pat);
     let warning = |row: &Row| {
         format!(
@@ -297,7 +336,14 @@ fn warnings(rows: &[Row]) -> Vec<String> {
             row.line
         )
     };
-    pat.map(warning).into_iter().collect()
+    let order = (collectives.len() > 1).then(|| {
+        format!(
+            "the {} collectives run once each, in order of the file, which says neither how often \
+             nor in which order they run",
+            collectives.len()
+        )
+    });
+    pat.map(warning).into_iter().chain(order).collect()
 }
 
 #[cfg(test)]

@@ -1,17 +1,47 @@
 //! Text files that people and other programs wrote.
 
-use std::io::{Error, ErrorKind};
+use std::fs::File;
+use std::io::{Error, ErrorKind, Read};
 use std::path::Path;
 
 /// What some editors put in front of a text to say that it is UTF-8.
 const BYTE_ORDER_MARK: &str = "\u{feff}";
 
+/// The most bytes of a description (a scenario, a study), of which each value takes many times its
+/// text in memory: 16 MiB, some 200,000 failures. \[inferred\]
+pub(crate) const LONGEST_DESCRIPTION: u64 = 16 << 20;
+
+/// The most bytes of any other text: 1 GiB, some 20 million flows. \[inferred\]
+const LONGEST: u64 = 1 << 30;
+
 /// The text of a file, without a byte order mark.
 ///
 /// # Errors
-/// Those of reading, and of a file that is not UTF-8, with the place of the first such byte.
+/// Those of reading, of a file that is longer than 1 GiB (a device may be endless), and of one
+/// that is not UTF-8, with the place of the first such byte.
 pub(crate) fn read_text(path: &Path) -> Result<String, Error> {
-    let text = String::from_utf8(std::fs::read(path)?).map_err(|error| {
+    text_of(File::open(path)?, LONGEST)
+}
+
+/// The same of a scenario or a study, of at most 16 MiB.
+///
+/// # Errors
+/// As [`read_text`].
+pub(crate) fn read_description(path: &Path) -> Result<String, Error> {
+    text_of(File::open(path)?, LONGEST_DESCRIPTION)
+}
+
+/// The text of what is read, of at most so many bytes, without a byte order mark.
+///
+/// # Errors
+/// As [`read_text`].
+pub(crate) fn text_of(from: impl Read, most: u64) -> Result<String, Error> {
+    let mut bytes = Vec::new();
+    if from.take(most + 1).read_to_end(&mut bytes)? as u64 > most {
+        let reason = format!("it is longer than {} MiB, the most of such a file", most >> 20);
+        return Err(Error::new(ErrorKind::InvalidData, reason));
+    }
+    let text = String::from_utf8(bytes).map_err(|error| {
         let valid = error.utf8_error().valid_up_to();
         let bytes = error.as_bytes();
         let line = 1 + bytes[..valid].iter().filter(|&&byte| byte == b'\n').count();
@@ -36,5 +66,13 @@ mod tests {
         };
         assert_eq!(read(b"\xef\xbb\xbf4 nodes"), Ok("4 nodes".to_owned()));
         assert_eq!(read(b"a\nb\xff"), Err("line 2 is not UTF-8: byte 0xff at 3".to_owned()));
+    }
+
+    #[test]
+    fn what_never_ends_is_refused_at_the_limit() {
+        let error = text_of(std::io::repeat(b'#'), 2 << 20).unwrap_err().to_string();
+        assert_eq!(error, "it is longer than 2 MiB, the most of such a file");
+        let whole = text_of(std::io::repeat(b'#').take(2 << 20), 2 << 20).unwrap();
+        assert_eq!(whole.len(), 2 << 20);
     }
 }

@@ -49,6 +49,8 @@ impl Ecmp {
 }
 
 impl SenderPolicy for Ecmp {
+    const KEEPS_VALUE: bool = true;
+
     fn entropy(&mut self, _now: Time) -> u16 {
         self.0
     }

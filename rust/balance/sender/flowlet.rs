@@ -60,7 +60,8 @@ impl Default for Gap {
 }
 
 impl Gap {
-    fn span(self, base_rtt: Span) -> Span {
+    /// The gap on a network with this base RTT.
+    pub(crate) fn span(self, base_rtt: Span) -> Span {
         match self {
             Self::BaseRtts(part) => Span::from_ps(part.of(base_rtt.as_ps())),
             Self::Time(span) => span,

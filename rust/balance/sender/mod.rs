@@ -10,6 +10,7 @@ pub use super::path_space::PathSpace;
 pub use super::qp_context::{NetworkParameters, QpContext, Trimming};
 pub use entropy_space::EntropySpace;
 
+use crate::packet::PlaneMask;
 use crate::units::{Span, Time};
 
 use super::Preset;
@@ -54,6 +55,17 @@ macro_rules! registry {
             }
         }
 
+        impl SenderConfig {
+            /// Whether all packets of a queue pair have one value, except after time-outs:
+            /// [`SenderPolicy::KEEPS_VALUE`].
+            pub(crate) const fn keeps_paths(&self) -> bool {
+                match self {
+                    $($(#[$only])* Self::$policy(_) =>
+                        <$module::$policy as SenderPolicy>::KEEPS_VALUE,)*
+                }
+            }
+        }
+
         impl Sender {
             /// Whether the NIC must store the entropy value of each packet in flight:
             /// [`SenderPolicy::NEEDS_PACKET_FEEDBACK`].
@@ -61,6 +73,23 @@ macro_rules! registry {
                 match self {
                     $($(#[$only])* Self::$policy(_) =>
                         <$module::$policy as SenderPolicy>::NEEDS_PACKET_FEEDBACK,)*
+                }
+            }
+
+            /// Whether all packets have one value until it is told otherwise:
+            /// [`SenderPolicy::KEEPS_VALUE`].
+            pub(crate) const fn keeps_value(&self) -> bool {
+                match self {
+                    $($(#[$only])* Self::$policy(_) =>
+                        <$module::$policy as SenderPolicy>::KEEPS_VALUE,)*
+                }
+            }
+
+            /// Whether it sends probes: [`SenderPolicy::PROBES`].
+            pub(crate) const fn sends_probes(&self) -> bool {
+                match self {
+                    $($(#[$only])* Self::$policy(_) =>
+                        <$module::$policy as SenderPolicy>::PROBES,)*
                 }
             }
         }
@@ -72,6 +101,15 @@ macro_rules! registry {
                     policy.entropy(now),)* }
             }
             #[inline]
+            fn choose(&mut self, now: Time, free: PlaneMask) -> Option<u16> {
+                match self { $($(#[$only])* Self::$policy(policy) =>
+                    policy.choose(now, free),)* }
+            }
+            fn handle_planes(&mut self, now: Time, usable: PlaneMask) {
+                match self { $($(#[$only])* Self::$policy(policy) =>
+                    policy.handle_planes(now, usable),)* }
+            }
+            #[inline]
             fn handle_feedback(&mut self, now: Time, feedback: Feedback) {
                 match self { $($(#[$only])* Self::$policy(policy) =>
                     policy.handle_feedback(now, feedback),)* }
@@ -80,6 +118,16 @@ macro_rules! registry {
             fn handle_timeout(&mut self, now: Time, entropy: u16) -> Option<FailedPath> {
                 match self { $($(#[$only])* Self::$policy(policy) =>
                     policy.handle_timeout(now, entropy),)* }
+            }
+            fn next_probe(&self) -> Time {
+                match self { $($(#[$only])* Self::$policy(policy) => policy.next_probe(),)* }
+            }
+            fn poll_probe(&mut self, now: Time) -> Option<u16> {
+                match self { $($(#[$only])* Self::$policy(policy) => policy.poll_probe(now),)* }
+            }
+            fn handle_probe(&mut self, now: Time, entropy: u16, signal: PathSignal) {
+                match self { $($(#[$only])* Self::$policy(policy) =>
+                    policy.handle_probe(now, entropy, signal),)* }
             }
             fn set_path(&mut self, path: u16) {
                 match self { $($(#[$only])* Self::$policy(policy) =>
@@ -115,6 +163,8 @@ registry! {
     plb::Plb,
     host_dr::HostDr,
     mp_rdma::MpRdma,
+    mrc::Mrc,
+    plane_jsq::PlaneJsq,
     #[cfg(feature = "python")]
     custom::Custom,
 }
@@ -155,14 +205,31 @@ pub struct FailedPath(pub u16);
 
 /// Chooses the entropy value of each packet of a queue pair.
 pub trait SenderPolicy {
+    /// Whether all packets of a queue pair have one entropy value, until a path fails.
+    const KEEPS_VALUE: bool = false;
     /// Whether the policy needs [`QpContext::paths`] even where switches choose the ports.
     const NEEDS_PATHS: bool = false;
     /// Whether the policy needs feedback for every packet that an acknowledgement covers, with the
     /// entropy value that the packet carried: the NIC then stores these values.
     const NEEDS_PACKET_FEEDBACK: bool = false;
 
+    /// Whether the policy probes paths.
+    const PROBES: bool = false;
+
     /// Returns the entropy value of the next packet.
     fn entropy(&mut self, now: Time) -> u16;
+
+    /// Returns the entropy value of the next packet of a NIC with several ports, of which those in
+    /// the planes `free` are usable and free now; `None` if the packet is to wait for another one.
+    /// The plane of a value is its remainder by the number of planes. By default the packet takes
+    /// the next value and waits for the port of its plane.
+    #[inline]
+    fn choose(&mut self, now: Time, _free: PlaneMask) -> Option<u16> {
+        Some(self.entropy(now))
+    }
+
+    /// Learns by which planes packets reach the peer from now on.
+    fn handle_planes(&mut self, _now: Time, _usable: PlaneMask) {}
 
     /// Processes the report of an acknowledgement.
     fn handle_feedback(&mut self, _now: Time, _feedback: Feedback) {}
@@ -172,6 +239,19 @@ pub trait SenderPolicy {
     fn handle_timeout(&mut self, _now: Time, _entropy: u16) -> Option<FailedPath> {
         None
     }
+
+    /// When the next probe is due; `NEVER` if none is.
+    fn next_probe(&self) -> Time {
+        Time::NEVER
+    }
+
+    /// The entropy value of a probe that is due at `now`.
+    fn poll_probe(&mut self, _now: Time) -> Option<u16> {
+        None
+    }
+
+    /// Processes the reply to a probe with this entropy value, which was marked or not.
+    fn handle_probe(&mut self, _now: Time, _entropy: u16, _signal: PathSignal) {}
 
     /// Moves the queue pair to the path that a splitter chose for its next message.
     fn set_path(&mut self, _path: u16) {}

@@ -52,6 +52,8 @@ impl Pinned {
 }
 
 impl SenderPolicy for Pinned {
+    const KEEPS_VALUE: bool = true;
+
     #[inline]
     fn entropy(&mut self, _now: Time) -> u16 {
         self.path

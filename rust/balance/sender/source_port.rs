@@ -42,6 +42,8 @@ impl SourcePort {
 }
 
 impl SenderPolicy for SourcePort {
+    const KEEPS_VALUE: bool = true;
+
     fn entropy(&mut self, _now: Time) -> u16 {
         self.0
     }

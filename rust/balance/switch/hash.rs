@@ -48,6 +48,8 @@ impl Hash {
 }
 
 impl SwitchPolicy for Hash {
+    const KEEPS_PATHS: bool = true;
+
     #[inline]
     fn choose<V: SwitchView>(&mut self, _now: Time, packet: &Packet, view: &mut V) -> u32 {
         self.pick(packet.label, packet.entropy, view.candidates())

@@ -64,6 +64,8 @@ impl HashByPart {
 }
 
 impl SwitchPolicy for HashByPart {
+    const KEEPS_PATHS: bool = true;
+
     #[inline]
     fn choose<V: SwitchView>(&mut self, _now: Time, packet: &Packet, view: &mut V) -> u32 {
         let part = match self.part {

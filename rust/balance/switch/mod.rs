@@ -6,6 +6,7 @@
 mod flowlet_table;
 mod weighted;
 
+pub use super::detour::{DetourView, RouteLoad};
 pub use super::state_size::StateSize;
 use super::state_size::index_bits;
 #[cfg(test)]
@@ -60,6 +61,23 @@ macro_rules! registry {
                 }
             }
 
+            /// Whether packets with equal headers take the same port:
+            /// [`SwitchPolicy::KEEPS_PATHS`].
+            pub const fn keeps_paths(&self) -> bool {
+                match self {
+                    $($(#[$only])* Self::$policy(_) =>
+                        <$module::$policy as SwitchPolicy>::KEEPS_PATHS,)*
+                }
+            }
+
+            /// Whether packets may go by other groups first: [`SwitchPolicy::TAKES_DETOURS`].
+            pub const fn takes_detours(&self) -> bool {
+                match self {
+                    $($(#[$only])* Self::$policy(_) =>
+                        <$module::$policy as SwitchPolicy>::TAKES_DETOURS,)*
+                }
+            }
+
             /// Whether every packet that leaves a switch must be shown:
             /// [`SwitchPolicy::tracks_departures`].
             pub fn tracks_departures(&self) -> bool {
@@ -103,6 +121,14 @@ macro_rules! registry {
                 }
             }
 
+            /// Where a packet of one of the switch's hosts goes first: [`SwitchPolicy::detour`].
+            pub fn detour(&mut self, view: &impl DetourView) -> Option<u32> {
+                match self {
+                    $($(#[$only])* Self::$policy(policy) => policy.detour(view),)*
+                    Self::Eligible(policy) => policy.eligible.detour(view),
+                }
+            }
+
             /// What the policy keeps now, in entries and bits: [`SwitchPolicy::state_size`].
             pub fn state_size(&self) -> StateSize {
                 match self {
@@ -122,13 +148,17 @@ registry! {
     hash_by_part::HashByPart,
     murmur::Murmur,
     round_robin::RoundRobin,
+    round_robin_by_destination::RoundRobinByDestination,
     random::Random,
     jsq::Jsq,
     adaptive::Adaptive,
     drill::Drill,
+    drill_by_destination::DrillByDestination,
     letflow::LetFlow,
     conga::Conga,
     ofan::Ofan,
+    valiant::Valiant,
+    ugal::Ugal,
     #[cfg(feature = "python")]
     custom::Custom,
 }
@@ -166,11 +196,17 @@ impl SwitchConfig {
 
 /// Chooses the output port of each packet.
 pub trait SwitchPolicy {
+    /// Whether packets with equal headers leave by the same port, until a link fails.
+    const KEEPS_PATHS: bool = false;
     /// Whether the policy reads queue lengths, which its caller then has to keep up to date.
     const USES_QUEUE_LENGTHS: bool = false;
     /// Whether the policy uses [`SwitchView::weight`] itself. For a policy that does not, each port
     /// appears among the candidates as often as its weight (as WCMP does in the tables of ECMP).
     const USES_WEIGHTS: bool = false;
+
+    /// Whether packets may go by another group of a direct network before they go to their
+    /// destination: [`Self::detour`] is asked of each at the switch of its sender.
+    const TAKES_DETOURS: bool = false;
 
     /// Whether the policy with this configuration needs [`Self::handle_departure`] to be called.
     fn tracks_departures(_config: &SwitchConfig) -> bool {
@@ -180,6 +216,12 @@ pub trait SwitchPolicy {
     /// Chooses one of at least two equal-cost candidates for `packet`. Returns its index, which is
     /// below [`SwitchView::candidates`].
     fn choose<V: SwitchView>(&mut self, now: Time, packet: &Packet, view: &mut V) -> u32;
+
+    /// The candidate by which a packet goes first, which is below [`DetourView::candidates`];
+    /// `None` for its minimal route. Only for policies with [`Self::TAKES_DETOURS`].
+    fn detour<V: DetourView>(&mut self, _view: &V) -> Option<u32> {
+        None
+    }
 
     /// Processes a packet that leaves by a port, whether the policy chose the port or it was the
     /// only one. The policy may write the packet's fields for load balancing. Called before the

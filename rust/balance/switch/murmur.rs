@@ -115,6 +115,8 @@ impl Murmur {
 }
 
 impl SwitchPolicy for Murmur {
+    const KEEPS_PATHS: bool = true;
+
     #[inline]
     fn choose<V: SwitchView>(&mut self, _now: Time, packet: &Packet, view: &mut V) -> u32 {
         // A remainder, biased or not: the placement has to equal that of the simulators.

@@ -7,8 +7,8 @@ use std::path::Path;
 use super::error::NetworkError;
 use crate::fabric::{FlowRecord, Outcome, Setup};
 use crate::report::{
-    self, FlowsCsv, Folder, FolderError, Identity, Stopwatch, Summary, TransportSummary, Writer,
-    human,
+    self, FlowPlaces, FlowsCsv, Folder, FolderError, Identity, Stopwatch, Summary,
+    TransportSummary, Writer, human,
 };
 use crate::scenario::Scenario;
 use crate::units::Span;
@@ -54,7 +54,8 @@ impl<'a> Results<'a> {
             None => None,
             Some(folder) => {
                 let file = folder.scratch()?;
-                let csv = FlowsCsv::begin(BufWriter::new(file.try_clone()?), &identity)?;
+                let to = BufWriter::new(file.try_clone()?);
+                let csv = FlowsCsv::begin(to, FlowPlaces::default())?;
                 Some(Kept { folder, file, csv, written: Ok(()) })
             }
         };
@@ -85,11 +86,11 @@ impl<'a> Results<'a> {
                 file.rewind()?;
                 io::copy(&mut file, to).map(drop)
             };
-            let links: Writer<'_> = &|to| report::write_links_csv(to, &identity, topology, outcome);
+            let links: Writer<'_> = &|to| report::write_links_csv(to, topology, outcome);
             let toml = resolved(&identity, scenario, folder.path());
             let toml: Writer<'_> = &|to: &mut dyn Write| to.write_all(toml.as_bytes());
             let files = [("flows.csv", flows), ("links.csv", links), ("scenario.toml", toml)];
-            folder.replace(&files, &|to| report::write_summary(to, &summary))?;
+            report::keep_run(&folder, &files, &summary)?;
         }
         Ok(line(&summary, outcome))
     }

@@ -40,6 +40,13 @@ pub(super) enum ChooserError {
          adaptive and jsq choose by what a switch measures itself"
     )]
     WritesHeaders(&'static str),
+    /// The policy's switches send packets by other groups, and note that in headers.
+    #[error(
+        "policy '{0}' sends packets by other groups of switches and notes in their headers by \
+         which, which only evenkeel's packets have; jsq and switch-random choose among minimal \
+         routes"
+    )]
+    TakesDetours(&'static str),
     /// The policy's switches count what leaves their ports.
     #[error(
         "policy '{0}' with this 'by' measures the utilisation of ports, and the bridge does not \
@@ -65,6 +72,9 @@ pub(super) fn refusal(scheme: &Scheme, senders: Senders) -> Option<ChooserError>
     }
     if scheme.switch.tracks_departures() {
         return Some(ChooserError::WritesHeaders(name));
+    }
+    if scheme.switch.takes_detours() {
+        return Some(ChooserError::TakesDetours(name));
     }
     if matches!(scheme.switch, SwitchConfig::Murmur(_)) {
         return Some(ChooserError::ReadsAddresses(name));

@@ -15,6 +15,7 @@ fn facts() -> SwitchFacts {
         ports: 16,
         tier: 0,
         own_senders: false,
+        hash_control: false,
     }
 }
 
@@ -59,6 +60,56 @@ fn too_few_queues_and_port_numbers_out_of_range_are_harmless() {
             assert!(choice < 2, "{policy}");
         }
     }
+}
+
+/// The calls on the packet path have no way to fail: no value of a caller may panic, or make a
+/// policy ask for memory without limit.
+#[test]
+fn no_value_of_a_caller_panics() {
+    const EXTREMES: [u64; 5] = [0, 1, 65_536, u32::MAX as u64, u64::MAX];
+    let mut random = crate::rng::Stream::new(1, crate::rng::Purpose::Entropy, 1);
+    let mut any = || {
+        let extreme = EXTREMES[random.below(5) as usize];
+        if random.below(2) == 0 { extreme } else { u64::from(random.below(1_000)) }
+    };
+    for preset in presets() {
+        let most = SwitchFacts { ports: u32::MAX, tier: u8::MAX, base_rtt_ps: u64::MAX, ..facts() };
+        let Ok(mut chooser) = switch_chooser(preset.name, "", &most) else { continue };
+        for _ in 0..300 {
+            let count = (any() % 9) as usize;
+            let ports: Vec<u32> = (0..count).map(|_| any() as u32).collect();
+            let queues: Vec<u64> = (0..any() % 12).map(|_| any()).collect();
+            let weights: Vec<u32> = (0..count).map(|_| any() as u32).collect();
+            let arrival = Arrival {
+                now_ps: any(),
+                label: any() as u32,
+                wire_bytes: any() as u32,
+                edge: any() as u32,
+                pod: any() as u32,
+                entropy: any() as u16,
+                control: any() == 0,
+            };
+            let choice = chooser.choose(&arrival, &ports, &queues, &weights);
+            assert!((choice as usize) < count.max(1), "{}", preset.name);
+        }
+    }
+    let many: Vec<u32> = (0..100_000).collect();
+    for policy in ["ofan", "ecmp", "switch-rr", "jsq"] {
+        made(policy, "").choose(&arrival(7, 0), &many, &[], &vec![1; many.len()]);
+    }
+}
+
+#[test]
+fn acknowledgements_are_hashed_on_request() {
+    let facts = SwitchFacts { hash_control: true, ..facts() };
+    let mut chooser = switch_chooser("spray", "", &facts).unwrap();
+    let hash = Hash::of(1, SwitchId(0));
+    for label in 0..50 {
+        let ack = Arrival { control: true, ..arrival(label, 0) };
+        assert_eq!(chooser.choose(&ack, &PORTS, &[], &[]), hash.pick(label, 77, 8));
+    }
+    let data: BTreeSet<u32> = choices(&mut chooser, 7, 400, &[]).into_iter().collect();
+    assert_eq!(data.len(), 8, "data is sprayed all the same");
 }
 
 #[test]
@@ -150,6 +201,18 @@ fn a_rotation_is_drawn_again_after_routing_changed() {
     assert!(changed);
 }
 
+#[test]
+fn a_caller_learns_the_gap_of_flowlets_and_whether_weights_are_used() {
+    let gap = |policy, parameters| made(policy, parameters).flowlet_gap_ps();
+    // Half of the base RTT of 100 us.
+    assert_eq!(gap("flowlet", ""), 50_000_000);
+    assert_eq!(gap("flowlet", "gap = \"7us\""), 7_000_000);
+    assert_eq!(gap("letflow", "gap = \"9us\""), 9_000_000);
+    assert_eq!(gap("spray", ""), 0);
+    assert!(made("wcmp", "").uses_weights() && !made("ecmp", "").uses_weights());
+    assert!(made("spray", "weights = \"capacity\"").uses_weights());
+}
+
 /// Every preset is served or refused with a reason, and users rely on which.
 #[test]
 fn every_policy_is_served_or_refused_with_the_reason() {
@@ -174,8 +237,12 @@ fn every_policy_is_served_or_refused_with_the_reason() {
             "plb: acknowledgements",
             "host-dr: the source",
             "mp-rdma: acknowledgements",
+            "mrc: acknowledgements",
+            "plane-jsq: acknowledgements",
             "ecmp-murmur: node numbers",
             "conga: headers",
+            "valiant: headers",
+            "ugal: headers",
             "subflow-k: messages",
             "subflow-2: messages",
             "subflow-4: messages",

@@ -7,6 +7,9 @@ use crate::units::BitRate;
 
 use super::contract::Arrival;
 
+/// The most destinations for which policies keep state.
+const MOST_DESTINATIONS: u32 = 1 << 16;
+
 /// The most sets of weights whose schedules are kept.
 const MOST_SCHEDULES: usize = 64;
 
@@ -42,11 +45,11 @@ impl SwitchView for PortView<'_> {
     }
 
     fn destination_edge(&self) -> SwitchId {
-        SwitchId(self.arrival.edge)
+        SwitchId(self.arrival.edge % MOST_DESTINATIONS)
     }
 
     fn destination_pod(&self) -> u32 {
-        self.arrival.pod
+        self.arrival.pod % MOST_DESTINATIONS
     }
 
     fn epoch(&self) -> u32 {

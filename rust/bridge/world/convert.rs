@@ -23,7 +23,7 @@ use crate::units::{Bytes, Time};
 /// A value of an enumeration that it does not have.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("{what} {value} is unknown: it must be from {least} to {most}")]
-pub(super) struct UnknownValue {
+pub(in crate::bridge) struct UnknownValue {
     /// The enumeration, as a word of the message.
     what: &'static str,
     value: u8,
@@ -71,7 +71,9 @@ macro_rules! convert {
 }
 
 convert!("packet kind", FabricPacketKind, PacketKind: DATA = Data, ACK = Ack, NACK = Nack,
-    CNP = Cnp, REFUSAL = Refusal, PAUSE = Pause, RESUME = Resume);
+    CNP = Cnp, REFUSAL = Refusal, PAUSE = Pause, RESUME = Resume, PROBE = Probe,
+    PROBE_REPLY = ProbeReply, PORT_STATUS = PortStatus, CREDIT = Credit,
+    CREDIT_REQUEST = CreditRequest, LINK_CREDIT = LinkCredit);
 convert!("rounding", FabricRounding, Rounding: EXACT = Exact, TRUNCATE_NS = TruncateNs);
 convert!("witness", FabricWitness, StepKind: WIRE = RateChange, ENDS = Detection,
     ROUTING = Convergence);

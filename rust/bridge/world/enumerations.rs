@@ -21,6 +21,12 @@ mod ffi {
         REFUSAL = 4,
         PAUSE = 5,
         RESUME = 6,
+        PROBE = 7,
+        PROBE_REPLY = 8,
+        PORT_STATUS = 9,
+        CREDIT = 10,
+        CREDIT_REQUEST = 11,
+        LINK_CREDIT = 12,
     }
 
     /// The bits of [`FabricPacket::flags`].

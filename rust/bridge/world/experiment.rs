@@ -12,16 +12,22 @@ use crate::fabric::Setup;
 use crate::hpcc::{self, HpccError};
 use crate::ids::PortId;
 use crate::scenario::{self, Scenario, ScenarioError};
-use crate::switching::{Buffer, Direction, Ecn, EcnPoint, FailureKind, Rounding};
+use crate::switching::{
+    Buffer, Direction, Ecn, EcnPoint, FailureKind, PfcAdmission, PfcConfig, Rounding, SlowPorts,
+    TrimVictim,
+};
 use crate::topology::{Link, Node, Switch, Topology, TopologyError};
 use crate::units::{BitRate, Span};
 
 /// Why an experiment cannot be made or used.
 #[derive(Debug, thiserror::Error)]
-pub(super) enum ExperimentError {
-    /// A scenario is invalid.
+pub(in crate::bridge) enum ExperimentError {
+    /// The text of a scenario is invalid.
     #[error(transparent)]
     Scenario(#[from] ScenarioError),
+    /// A text that is in no file is invalid: the message names what it is.
+    #[error("{0}")]
+    Text(String),
     /// A configuration of the HPCC family, or a file that it names, is invalid.
     #[error(transparent)]
     Hpcc(#[from] HpccError),
@@ -31,6 +37,29 @@ pub(super) enum ExperimentError {
     /// A value that an enumeration does not have.
     #[error(transparent)]
     Unknown(#[from] UnknownValue),
+    /// Hosts have several ports.
+    #[error(
+        "the fabric has {planes} planes, and ns-3's hosts have one port; run it with `evenkeel run`"
+    )]
+    Planes {
+        /// The number of planes.
+        planes: u32,
+    },
+    /// Servers have scale-up networks.
+    #[error(
+        "topology.scale_up: the servers' own networks are simulated only by evenkeel's fabric and \
+         its fluid mode; leave scale_up out, or run it with `evenkeel run`"
+    )]
+    ScaleUp,
+    /// Packets take routes that are not minimal.
+    #[error(
+        "policy.name = '{name}' sends packets by other groups of switches, by queues that ns-3 \
+         does not report; run it with `evenkeel run`, or choose a policy of minimal routes"
+    )]
+    Detours {
+        /// The name of the policy.
+        name: &'static str,
+    },
     /// A link fails in one direction only.
     #[error(
         "link {link} fails in one direction only (`from`), which only the fabric of evenkeel \
@@ -40,6 +69,49 @@ pub(super) enum ExperimentError {
         /// The name of the link.
         link: String,
     },
+    /// The congestion control asks switches for telemetry.
+    #[error(
+        "congestion_control = '{name}' asks switches for telemetry (INT), which only the fabric of \
+         evenkeel writes; run it with `evenkeel run` or `evenkeel hpcc`, or choose another \
+         congestion control (CC_MODE 1, 7 or 8)"
+    )]
+    Telemetry {
+        /// The name of the congestion control.
+        name: &'static str,
+    },
+    /// Receivers grant credit.
+    #[error(
+        "congestion_control = '{name}': receivers that grant credit are simulated by the fabric of \
+         evenkeel alone; run it with `evenkeel run`, or choose another congestion control"
+    )]
+    Credit {
+        /// The name of the congestion control.
+        name: &'static str,
+    },
+    /// Links have credit-based flow control.
+    #[error(
+        "switch.cbfc: credit-based flow control is simulated by the fabric of evenkeel alone; \
+         write `pfc = true` in its place, or run it with `evenkeel run`"
+    )]
+    LinkCredit,
+    /// Links retry frames.
+    #[error(
+        "topology.llr: link-level retry is simulated by the fabric of evenkeel alone; leave `llr` \
+         out, or run it with `evenkeel run`"
+    )]
+    Retry,
+    /// Pauses expire, or switches admit packets by ConWeave's rule.
+    #[error(
+        "switch.pfc: pauses that expire (`pause_time`) and `admission = \"conweave\"` are \
+         simulated by the fabric of evenkeel alone; leave them out, or run it with `evenkeel run`"
+    )]
+    Pauses,
+    /// Buffers and thresholds of degraded ports shrink, or a packet that waits may be trimmed.
+    #[error(
+        "switch.slow_ports and switch.trim.victim: other values than `keep` and `arriving` are \
+         simulated by the fabric of evenkeel alone; leave them out, or run it with `evenkeel run`"
+    )]
+    SlowPorts,
     /// The experiment does not come from a configuration of the HPCC family.
     #[error("fct.txt is written only for experiments from a configuration of the HPCC family")]
     NotHpcc,
@@ -66,8 +138,44 @@ impl fmt::Debug for Experiment {
     }
 }
 
-/// The name of a scenario in errors if its text is not from a file.
-const NAME: &str = "scenario";
+/// A text that is in no file. A scenario's messages begin with the path of its file, which a caller
+/// who wrote none would look for in vain.
+#[derive(Debug, Clone, Copy)]
+struct Unfiled {
+    /// What the text is, for messages.
+    what: &'static str,
+}
+
+/// The text of a scenario that a program made.
+const SCENARIO: Unfiled = Unfiled { what: "the text of the scenario" };
+/// The attributes of NICs and switches, and what a script added to them.
+const SETTINGS: Unfiled =
+    Unfiled { what: "the settings of the fabric (FabricHelper::DescribeSettings)" };
+/// The section of a fabric in one call.
+const TOPOLOGY: Unfiled = Unfiled { what: "[topology]" };
+
+impl Unfiled {
+    /// The name that the scenario is read under: no file has it.
+    const STEM: &str = "\u{1}";
+
+    /// The message with the text's name where it has the path.
+    fn named(self, folder: &Path, message: &str) -> String {
+        let path = folder.join(format!("{}.toml", Self::STEM)).display().to_string();
+        message.replace(&path, self.what)
+    }
+
+    fn error(self, folder: &Path, error: &ScenarioError) -> ExperimentError {
+        ExperimentError::Text(self.named(folder, &error.to_string()))
+    }
+
+    /// The experiment of a scenario that was read from the text.
+    fn experiment(self, folder: &Path, mut read: Scenario) -> Experiment {
+        for warning in &mut read.warnings {
+            *warning = self.named(folder, warning);
+        }
+        read.into()
+    }
+}
 
 impl From<&Overrides> for scenario::Overrides {
     fn from(overrides: &Overrides) -> Self {
@@ -94,22 +202,63 @@ pub(super) fn experiment_of_text(
     folder: &str,
     overrides: &Overrides,
 ) -> Result<Box<Experiment>, ExperimentError> {
-    let scenario = Scenario::parse(text, NAME, Path::new(folder), &overrides.into())?;
-    scenario.expect_known()?;
-    scenario.expect_packets()?;
-    supported(scenario.into())
+    let folder = Path::new(folder);
+    let read = || -> Result<Scenario, ScenarioError> {
+        let scenario = Scenario::parse(text, Unfiled::STEM, folder, &overrides.into())?;
+        scenario.expect_known()?;
+        scenario.expect_packets()?;
+        Ok(scenario)
+    };
+    let scenario = read().map_err(|error| SCENARIO.error(folder, &error))?;
+    supported(SCENARIO.experiment(folder, scenario))
 }
 
-/// The experiment, unless it has what the world of ns-3 does not simulate.
-fn supported(experiment: Experiment) -> Result<Box<Experiment>, ExperimentError> {
-    let Setup { topology, fabric, .. } = &experiment.setup;
+/// Refuses what the world of ns-3 does not simulate.
+pub(in crate::bridge) fn expect_both_worlds(setup: &Setup) -> Result<(), ExperimentError> {
+    let Setup { topology, fabric, nic, .. } = setup;
+    if nic.congestion.telemetry().is_some() {
+        return Err(ExperimentError::Telemetry { name: nic.congestion.name() });
+    }
+    if nic.congestion.credit().is_some() {
+        return Err(ExperimentError::Credit { name: nic.congestion.name() });
+    }
+    if fabric.switch.cbfc.is_some() {
+        return Err(ExperimentError::LinkCredit);
+    }
+    if fabric.llr.is_some() {
+        return Err(ExperimentError::Retry);
+    }
+    if topology.scale_up().is_some() {
+        return Err(ExperimentError::ScaleUp);
+    }
+    let policies = setup.policies();
+    let detours = policies.all().iter().find(|it| it.scheme.switch.takes_detours());
+    if let Some(policy) = detours.filter(|_| topology.direct().is_some()) {
+        return Err(ExperimentError::Detours { name: policy.scheme.name });
+    }
+    let displaces = fabric.switch.trim.is_some_and(|it| it.victim == TrimVictim::ArrivingOrLast);
+    if displaces || fabric.switch.slow_ports == SlowPorts::Scale {
+        return Err(ExperimentError::SlowPorts);
+    }
+    if !fabric.switch.pfc.as_ref().is_none_or(is_of_hpcc) {
+        return Err(ExperimentError::Pauses);
+    }
+    if topology.planes().count() > 1 {
+        return Err(ExperimentError::Planes { planes: topology.planes().count() });
+    }
     match fabric.failures.iter().find(|failure| failure.direction != Direction::Both) {
         Some(failure) => {
             let link = topology.link_names()[failure.link.index()].clone();
             Err(ExperimentError::OneDirection { link })
         }
-        None => Ok(Box::new(experiment)),
+        None => Ok(()),
     }
+}
+
+/// The experiment, unless it has what the world of ns-3 does not simulate.
+fn supported(experiment: Experiment) -> Result<Box<Experiment>, ExperimentError> {
+    expect_both_worlds(&experiment.setup)?;
+    Ok(Box::new(experiment))
 }
 
 pub(super) fn experiment_on_graph(
@@ -119,9 +268,14 @@ pub(super) fn experiment_on_graph(
     overrides: &Overrides,
 ) -> Result<Box<Experiment>, ExperimentError> {
     let topology = topology(graph)?;
-    let scenario = Scenario::on(topology, text, NAME, Path::new(folder), &overrides.into())?;
-    scenario.expect_packets()?;
-    supported(scenario.into())
+    let folder = Path::new(folder);
+    let read = || -> Result<Scenario, ScenarioError> {
+        let scenario = Scenario::on(topology, text, Unfiled::STEM, folder, &overrides.into())?;
+        scenario.expect_packets()?;
+        Ok(scenario)
+    };
+    let scenario = read().map_err(|error| SETTINGS.error(folder, &error))?;
+    supported(SETTINGS.experiment(folder, scenario))
 }
 
 pub(super) fn experiment_of_hpcc(
@@ -132,7 +286,23 @@ pub(super) fn experiment_of_hpcc(
     let scenario::Overrides { policy, seed, .. } = overrides.into();
     let rounding: Rounding = rounding.known()?;
     let overrides = hpcc::Overrides { lb: policy, seed, rounding, ..hpcc::Overrides::default() };
-    Ok(Box::new(hpcc::Experiment::load(Path::new(path), &overrides)?.into()))
+    let mut read = hpcc::Experiment::load(Path::new(path), &overrides)?;
+    if let Some(pfc) = read.setup.fabric.switch.pfc.as_mut().filter(|pfc| !is_of_hpcc(pfc)) {
+        let PfcConfig { headroom, alpha, .. } = *pfc;
+        *pfc = PfcConfig { headroom, alpha, ..PfcConfig::HPCC };
+        read.warnings.push(WITHOUT_EXPIRY.to_owned());
+    }
+    supported(read.into())
+}
+
+/// A warning of ConWeave's experiments with flow control.
+const WITHOUT_EXPIRY: &str = "ENABLE_PFC 1: ConWeave's admission rule and its pauses that expire \
+                              (PAUSE_TIME) are simulated by `evenkeel hpcc` alone; here HPCC's \
+                              rule pauses links, until they are resumed";
+
+/// Whether flow control is as HPCC's simulator has it, which C++ does too.
+fn is_of_hpcc(pfc: &PfcConfig) -> bool {
+    pfc.pause_time.is_none() && pfc.admission == PfcAdmission::Hpcc
 }
 
 impl From<hpcc::Experiment> for Experiment {
@@ -143,7 +313,9 @@ impl From<hpcc::Experiment> for Experiment {
 }
 
 pub(super) fn graph_of(section: &str, folder: &str) -> Result<Graph, ExperimentError> {
-    Ok(graph(&Scenario::topology(section, NAME, Path::new(folder))?))
+    let folder = Path::new(folder);
+    let topology = Scenario::topology(section, Unfiled::STEM, folder);
+    Ok(graph(&topology.map_err(|error| TOPOLOGY.error(folder, &error))?))
 }
 
 impl From<Scenario> for Experiment {

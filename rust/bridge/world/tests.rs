@@ -7,7 +7,9 @@ use super::contract::{Graph, Measured, Overrides, SwitchNode, Verdict};
 use super::convert::Known as _;
 use super::core::{Core, NONE, PostError};
 use super::enumerations::{FabricMessageEventKind, FabricPacketKind, FabricWitness};
-use super::experiment::{Experiment, experiment_of_text, experiment_on_graph, graph_of};
+use super::experiment::{
+    Experiment, ExperimentError, experiment_of_text, experiment_on_graph, graph_of,
+};
 use super::records::{FabricCompletion, FabricEnd, FabricLink, FabricMessageEvent, FabricPacket};
 use crate::fabric::counters::NetworkCounters;
 use crate::fabric::{self, Outcome};
@@ -52,19 +54,19 @@ fn a_packet_is_the_same_on_both_sides() {
 
 #[test]
 fn every_kind_of_packet_crosses_and_an_unknown_one_is_an_error() {
-    for value in 0..=6 {
+    for value in 0..=12 {
         let kind: PacketKind = FabricPacketKind { repr: value }.known().unwrap();
         assert_eq!(FabricPacketKind::from(kind).repr, value);
     }
-    let unknown: Result<PacketKind, _> = FabricPacketKind { repr: 7 }.known();
+    let unknown: Result<PacketKind, _> = FabricPacketKind { repr: 13 }.known();
     let error = unknown.unwrap_err();
-    assert_eq!(error.to_string(), "packet kind 7 is unknown: it must be from 0 to 6");
+    assert_eq!(error.to_string(), "packet kind 13 is unknown: it must be from 0 to 12");
 }
 
 #[test]
-#[should_panic(expected = "packet kind 9 is unknown: it must be from 0 to 6")]
+#[should_panic(expected = "packet kind 13 is unknown: it must be from 0 to 12")]
 fn a_packet_of_an_unknown_kind_is_not_taken_for_data() {
-    let wire = FabricPacket { kind: FabricPacketKind { repr: 9 }, ..FabricPacket::default() };
+    let wire = FabricPacket { kind: FabricPacketKind { repr: 13 }, ..FabricPacket::default() };
     let _ = Packet::from(&wire);
 }
 
@@ -266,8 +268,32 @@ fn an_error_has_the_text_of_the_command_line() {
     let overrides = Overrides { policy: "spray".into(), has_seed: true, seed: 7 };
     let experiment = experiment_of_text(SPREAD, "", &overrides).unwrap();
     assert_eq!((experiment.policy().as_str(), experiment.setup.seed), ("spray", 7));
-    let said = graph_of("kind = \"torus\"", "").unwrap_err().to_string();
-    assert!(said.contains("torus"), "{said}");
+    let said = graph_of("kind = \"mesh\"", "").unwrap_err().to_string();
+    assert!(said.contains("mesh"), "{said}");
+    let said = refused("[topology.scale_up]\ngpus = 8").unwrap();
+    assert!(said.contains("scale_up"), "{said}");
+    let said = refused("[switch]\ntrim = { victim = \"arriving-or-last\" }").unwrap();
+    assert!(said.contains("switch.trim.victim"), "{said}");
+    let said = refused("[topology]\nkind = \"dragonfly\"\n[policy]\nname = \"ugal\"").unwrap();
+    assert!(said.contains("'ugal'"), "{said}");
+}
+
+/// A script that wrote no scenario must not be sent to a file of one.
+#[test]
+fn an_error_in_a_text_names_the_text_and_no_file() {
+    let start = |error: ExperimentError| error.to_string().lines().next().unwrap().to_owned();
+    let overrides = Overrides::default();
+    let settings = experiment_on_graph(&two_hosts(), "[policy]\nname = 7", ".", &overrides);
+    assert_eq!(
+        start(settings.unwrap_err()),
+        "the settings of the fabric (FabricHelper::DescribeSettings):2:8: policy.name: \
+         invalid type: integer 7, expected a text in quotes"
+    );
+    let text = experiment_of_text("[topology]\nleaves = 0", "there", &overrides);
+    let said = start(text.unwrap_err());
+    assert!(said.starts_with("the text of the scenario:2:10: topology.leaves"), "{said}");
+    let said = start(graph_of("leaves = 0", ".").unwrap_err());
+    assert!(said.starts_with("[topology]:2:10: topology.leaves"), "{said}");
 }
 
 fn two_hosts() -> Graph {

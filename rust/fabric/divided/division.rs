@@ -36,23 +36,38 @@ pub enum Undivided {
     OnePart,
     /// A host is wired to another host.
     NoSwitch,
+    /// Hosts have several ports.
+    Planes,
     /// A delay releases a task of another host, at no distance in time.
     Delays,
     /// Links that stay down separate hosts that exchange messages.
     Separated,
     /// A link between two parts, or of a host, has no length.
     NoLength,
+    /// Packets carry telemetry.
+    Telemetry,
+    /// Links retry frames.
+    Retry,
+    /// Servers have scale-up networks.
+    ScaleUp,
+    /// Links have credit-based flow control.
+    LinkCredit,
 }
 
 impl fmt::Display for Undivided {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::OnePart => "the hosts are attached to fewer than two switches",
+            Self::Planes => "hosts have a port in each of several planes",
             Self::NoSwitch => "a host is wired to another host",
             Self::Delays => {
                 "a computation or an acknowledgement releases a task of another host at once"
             }
             Self::Separated => "links that stay down separate hosts that exchange messages",
+            Self::Telemetry => "the congestion control asks switches for telemetry",
+            Self::Retry => "links retry frames (llr)",
+            Self::ScaleUp => "servers have scale-up networks, which wake one host for others",
+            Self::LinkCredit => "links have credit-based flow control (cbfc)",
             Self::NoLength => "a link has no delay, so that no part can go ahead of another one",
         })
     }
@@ -78,6 +93,9 @@ impl Division {
     /// If that leaves one part, or the run cannot be divided.
     pub fn new(setup: &Setup, parts: u16, cut: Cut) -> Result<Self, Undivided> {
         let topology = &setup.topology;
+        if topology.planes().count() > 1 {
+            return Err(Undivided::Planes);
+        }
         let edges: Option<Vec<SwitchId>> =
             (0..topology.host_count()).map(|host| topology.edge_of(HostId(host))).collect();
         let edges = edges.ok_or(Undivided::NoSwitch)?;
@@ -85,6 +103,18 @@ impl Division {
         let count = usize::from(parts).min(distinct.len());
         if count < 2 {
             return Err(Undivided::OnePart);
+        }
+        if setup.nic.congestion.telemetry().is_some() {
+            return Err(Undivided::Telemetry);
+        }
+        if topology.scale_up().is_some() {
+            return Err(Undivided::ScaleUp);
+        }
+        if setup.fabric.llr.is_some() {
+            return Err(Undivided::Retry);
+        }
+        if setup.fabric.switch.cbfc.is_some() {
+            return Err(Undivided::LinkCredit);
         }
         if !is_divisible(&setup.workload) {
             return Err(Undivided::Delays);

@@ -23,7 +23,7 @@
 //! A run is not divided ([`Undivided`]) if a delay releases tasks of other hosts
 //! (at no distance there is no lookahead), if links that stay down separate two hosts that exchange
 //! messages (whether that can ever end is then asked by counts of events), if links have no length,
-//! or if it is observed by a watch.
+//! if packets carry telemetry, or if it is observed by a watch.
 
 mod barrier;
 mod division;

@@ -1,11 +1,12 @@
 //! The arrival of a packet at the end of a wire, and the wire that is free.
 
 use super::Network;
+use super::pfc::LinkOrder;
 use super::pool::SlotId;
-use super::port::{End, Special, Traced};
+use super::port::{Port, Special};
 use crate::endpoint::Endpoints;
 use crate::ids::{HostId, PortId};
-use crate::packet::{Packet, PauseOrder};
+use crate::packet::Packet;
 use crate::topology::Node;
 use crate::units::Time;
 
@@ -16,8 +17,8 @@ pub(in crate::fabric) enum Arrival {
     Nothing,
     /// A packet has arrived at a host.
     Delivered(DeliveredPacket),
-    /// A PFC frame has arrived at a host, whose port it pauses or resumes.
-    Pfc(HostId, PauseOrder),
+    /// A frame of flow control has arrived at a host, for whose port it is.
+    Pfc(PortId, LinkOrder),
 }
 
 /// A packet that has arrived at a host.
@@ -27,14 +28,6 @@ pub(in crate::fabric) struct DeliveredPacket {
     pub(in crate::fabric) packet: Packet,
     /// Whether the host's acknowledgements are traced.
     pub(in crate::fabric) is_traced: bool,
-}
-
-/// What the arrival of a packet needs of the port that it left by.
-#[derive(Debug, Clone, Copy)]
-struct Arrived {
-    end: End,
-    special: Special,
-    traced: Traced,
 }
 
 impl Network {
@@ -49,17 +42,40 @@ impl Network {
     ) -> Arrival {
         // The packet leaves the wire first: settling arms the port if no other is on it. What the
         // packet changes comes last, when the port is as it was without it.
-        self.counters.hops += 1;
+        self.shared.counters.hops += 1;
         let port = &mut self.ports[id.index()];
         port.handle_arrival();
-        let arrived = Arrived { end: port.end, special: port.special, traced: port.traced };
+        let (end, special) = (port.end, port.special);
         // Mostly nothing waits at a switch's port.
         match port.start.node() {
             Node::Host(host) => self.settle_host(now, host, endpoints),
             Node::Switch(_) if port.needs_settling(now) => self.settle_switch_port(now, id),
             Node::Switch(_) => {}
         }
-        self.arrive(now, id, slot, arrived)
+        if special.has(Special::AT_END)
+            && let Some(arrival) = self.arrive_specially(now, id, slot, endpoints)
+        {
+            return arrival;
+        }
+        if special.has(Special::FLOW_CONTROL) {
+            // A frame ends here, at either end of a link: it is never forwarded nor counted at an
+            // ingress.
+            if let Some(order) = self.take_frame(slot) {
+                return self.handle_frame(now, id.reverse(), order);
+            }
+            self.note_ingress(id, slot);
+        }
+        match end.node() {
+            Node::Switch(switch) => {
+                self.forward(now, switch, slot);
+                Arrival::Nothing
+            }
+            Node::Host(host) => {
+                let is_traced = special.has(Special::TRACED_END);
+                let packet = self.shared.pool.remove(slot);
+                Arrival::Delivered(DeliveredPacket { host, packet, is_traced })
+            }
+        }
     }
 
     /// Handles a port's wire that is free, without a packet on it.
@@ -73,36 +89,35 @@ impl Network {
         self.settle_port(now, id, endpoints);
     }
 
-    #[inline(always)]
-    fn arrive(&mut self, now: Time, id: PortId, slot: SlotId, arrived: Arrived) -> Arrival {
-        let is_traced = arrived.traced.at(Traced::END);
-        // One flag in the first cache line of the port keeps the search for outages off every other
-        // link.
-        if arrived.special.has(Special::FAULTY) && self.is_lost(now, id, slot) {
+    /// What else an arrival is at the end of a link that fails or is traced, or with telemetry;
+    /// `None` if the packet then goes on as any other.
+    #[inline(never)]
+    fn arrive_specially(
+        &mut self,
+        now: Time,
+        id: PortId,
+        slot: SlotId,
+        endpoints: &mut Endpoints,
+    ) -> Option<Arrival> {
+        let Port { end, special, .. } = self.ports[id.index()];
+        if special.has(Special::FAULTY) && self.is_lost(now, id, slot) {
+            if special.has(Special::CREDIT) {
+                self.lose_credit(now, id, slot);
+            }
             self.trace_drop(now, id.reverse(), slot);
             self.drop_packet(slot);
-            return Arrival::Nothing;
+            return Some(Arrival::Nothing);
         }
-        if is_traced {
+        if special.has(Special::TRACED_END) {
             self.trace_arrival(now, id.reverse(), slot);
         }
-        if self.switching.has_pfc() {
-            // A frame ends here, at either end of a link: it is never forwarded nor counted at an
-            // ingress.
-            if let Some(order) = self.take_frame(slot) {
-                return self.handle_frame(now, id.reverse(), order);
-            }
-            self.note_ingress(id, slot);
+        // Frames of flow control carry none.
+        if special.has(Special::TELEMETRY)
+            && !self.shared.pool.get(slot).packet.is_link_frame()
+            && let Node::Host(host) = end.node()
+        {
+            self.hand_over(slot, host, endpoints);
         }
-        match arrived.end.node() {
-            Node::Switch(switch) => {
-                self.forward(now, switch, slot);
-                Arrival::Nothing
-            }
-            Node::Host(host) => {
-                let packet = self.pool.remove(slot);
-                Arrival::Delivered(DeliveredPacket { host, packet, is_traced })
-            }
-        }
+        None
     }
 }

@@ -6,6 +6,7 @@
 //! nothing starts: it counts the packets on the wire, and has the rates of the link.
 
 use super::Network;
+use super::output::Shared;
 use super::pool::Slot;
 use super::port::Special;
 use crate::fabric::event::Event;
@@ -51,7 +52,7 @@ impl Network {
                 self.settle_switch_port(before, id);
             }
         }
-        let Self { queue, pool, .. } = self;
+        let Shared { queue, pool, .. } = &mut self.shared;
         for (at, port, slot) in queue.take_crossings() {
             take(Crossing { at, port, slot: pool.take(slot) });
         }
@@ -60,9 +61,9 @@ impl Network {
     /// Takes a packet from another part.
     pub(in crate::fabric) fn receive(&mut self, crossing: Crossing) {
         let Crossing { at, port, slot } = crossing;
-        let slot = self.pool.put(slot);
+        let slot = self.shared.pool.put(slot);
         self.ports[port.index()].handle_crossing();
-        self.queue.push_arrival(at, port, slot);
+        self.shared.queue.push_arrival(at, port, slot);
     }
 
     /// The earliest time at which a packet that waits may start at a border port.
@@ -73,7 +74,7 @@ impl Network {
 
     /// The time and the rank of the next event.
     pub(in crate::fabric) fn peek(&mut self) -> Option<(Time, u32)> {
-        self.queue.peek()
+        self.shared.queue.peek()
     }
 }
 

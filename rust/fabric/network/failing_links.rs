@@ -45,8 +45,8 @@ impl Network {
             let port = &mut self.ports[port.index()];
             port.special = port.special.with(Special::FAULTY);
         }
-        for (index, step) in (0u32..).zip(self.switching.steps()) {
-            self.queue.push(step.at, Event::Control(index));
+        for (index, step) in (0u32..).zip(self.shared.switching.steps()) {
+            self.shared.queue.push(step.at, Event::Control(index));
         }
     }
 
@@ -57,17 +57,21 @@ impl Network {
         index: u32,
         endpoints: &mut Endpoints,
     ) {
-        let step = self.switching.steps()[index as usize];
+        let step = self.shared.switching.steps()[index as usize];
         if step.kind == StepKind::RateChange {
             // Packets that started before now have the old rate, so the port is settled first.
             for id in step.link.ports() {
                 self.settle_before(now, id, endpoints);
             }
         }
-        match self.switching.apply_step(index) {
+        match self.shared.switching.apply_step(index) {
             StepEffect::None => {}
+            StepEffect::HostPort(port, is_up) => {
+                self.handle_host_port(now, port, is_up, endpoints);
+            }
             StepEffect::Rate(link, rates) => {
                 for (id, rate) in link.ports().into_iter().zip(rates) {
+                    let rate = self.shared.switching.wire_rate(rate);
                     self.rates.change(id, &mut self.ports[id.index()], rate);
                 }
             }
@@ -78,7 +82,7 @@ impl Network {
 
     /// True if the packet that arrives at `now` over `id` is lost on the way.
     pub(super) fn is_lost(&mut self, now: Time, id: PortId, slot: SlotId) -> bool {
-        let (port, slot) = (&self.ports[id.index()], self.pool.get(slot));
+        let (port, slot) = (&self.ports[id.index()], self.shared.pool.get(slot));
         // A packet that a switch processes has left the wire.
         let inside = match port.end.node() {
             Node::Switch(_) => self.forwarding_delay,
@@ -88,7 +92,7 @@ impl Network {
             start: self.rates.start_of(now, id, port, slot),
             end: Time::from_ps(now.as_ps() - inside.as_ps()),
         };
-        self.switching.loses(id, flight, &slot.packet)
+        self.shared.switching.loses(id, flight, &slot.packet)
     }
 }
 

@@ -3,7 +3,7 @@
 
 use super::Network;
 use super::pool::SlotId;
-use super::port::Port;
+use super::port::{Port, Queued};
 use crate::ids::{HostId, PortId, SwitchId};
 use crate::switching::{ForwardingDecision, PolicyChoice, PortLoads};
 use crate::units::Time;
@@ -12,49 +12,92 @@ impl Network {
     /// Forwards a packet that has arrived at `switch`.
     #[inline(always)]
     pub(super) fn forward(&mut self, now: Time, switch: SwitchId, slot: SlotId) {
-        let packet = &mut self.pool.get_mut(slot).packet;
-        let port = match self.switching.decide(switch, packet) {
+        let packet = &self.shared.pool.get(slot).packet;
+        let hashed = self.shared.switching.hashed_port(switch, packet);
+        // No policy writes to what a queue needs of a packet.
+        let queued = Queued::of(slot, packet);
+        let port = match hashed {
+            Some(port) => Some(port),
+            None => self.decide(now, switch, slot),
+        };
+        if let Some(port) = port {
+            self.enqueue(now, switch, port, queued);
+        }
+    }
+
+    /// The port by which a packet leaves a switch; `None` if it is dropped there.
+    #[inline(always)]
+    fn decide(&mut self, now: Time, switch: SwitchId, slot: SlotId) -> Option<PortId> {
+        let packet = &mut self.shared.pool.get_mut(slot).packet;
+        let decision = match self.shared.switching.takes_detours() {
+            false => self.shared.switching.decide(switch, packet),
+            true => self.decide_detour(now, switch, slot),
+        };
+        let port = match decision {
             ForwardingDecision::Port(port) => port,
             ForwardingDecision::Choose(choice) => self.choose(now, choice, slot),
-            ForwardingDecision::Drop => return self.drop_unreachable(now, switch, slot),
+            ForwardingDecision::Drop => {
+                self.drop_unreachable(now, switch, slot);
+                return None;
+            }
         };
         // Before the packet is enqueued: a policy may write to it, and what waits is not looked at
         // again.
-        if self.switching.tracks_departures() {
-            self.switching.handle_departure(now, port, &mut self.pool.get_mut(slot).packet);
+        if self.shared.switching.tracks_departures() {
+            self.shared.switching.handle_departure(
+                now,
+                port,
+                &mut self.shared.pool.get_mut(slot).packet,
+            );
         }
-        self.enqueue(now, switch, port, slot);
+        Some(port)
+    }
+
+    /// Forwards a packet that may go by another group of switches first.
+    #[inline(never)]
+    fn decide_detour(&mut self, now: Time, switch: SwitchId, slot: SlotId) -> ForwardingDecision {
+        if self.shared.switching.uses_queue_lengths() {
+            self.settle_switch(now, switch);
+        }
+        let loads = Loads { now, ports: &self.ports };
+        self.shared.switching.decide_detour(
+            switch,
+            &mut self.shared.pool.get_mut(slot).packet,
+            &loads,
+        )
     }
 
     /// Drops a packet without a path.
     #[cold]
     fn drop_unreachable(&mut self, now: Time, switch: SwitchId, slot: SlotId) {
         // It has no port; its record names the first one of the switch.
-        let port = self.switching.ports_of(switch)[0];
+        let port = self.shared.switching.ports_of(switch)[0];
         self.trace_drop(now, port, slot);
+        self.free_dropped(now, switch, slot);
         self.drop_packet(slot);
     }
 
     #[inline(always)]
     fn choose(&mut self, now: Time, choice: PolicyChoice, slot: SlotId) -> PortId {
-        if self.switching.uses_queue_lengths() {
-            self.settle_candidates(now, choice.switch(), self.pool.get(slot).packet.dst);
+        if self.shared.switching.uses_queue_lengths() {
+            let heading = self.shared.switching.heading(&self.shared.pool.get(slot).packet);
+            self.settle_candidates(now, choice.switch(), heading);
         }
         let loads = Loads { now, ports: &self.ports };
-        self.switching.choose(now, choice, &self.pool.get(slot).packet, &loads)
+        self.shared.switching.choose(now, choice, &self.shared.pool.get(slot).packet, &loads)
     }
 
     /// Settles the ports whose loads a policy is about to read.
     fn settle_candidates(&mut self, now: Time, switch: SwitchId, dst: HostId) {
-        for candidate in 0..self.switching.next_hops(switch, dst).len() {
-            let port = self.switching.next_hops(switch, dst)[candidate];
+        for candidate in 0..self.shared.switching.next_hops(switch, dst).len() {
+            let port = self.shared.switching.next_hops(switch, dst)[candidate];
             // A port with queued packets has a pending event, so it need not be armed.
             self.start_due(now, port);
         }
     }
 
     #[inline(always)]
-    fn enqueue(&mut self, now: Time, switch: SwitchId, id: PortId, slot: SlotId) {
+    fn enqueue(&mut self, now: Time, switch: SwitchId, id: PortId, queued: Queued) {
         // Packets whose turn came by now leave first: a packet finds the queue that it would have
         // found if every start had been an event.
         let mut output = self.output(id);
@@ -62,8 +105,8 @@ impl Network {
             self.start_due(now, id);
             output = self.output(id);
         }
-        if !output.start_now(now, slot) && !output.enqueue_plainly(now, switch, slot) {
-            self.enqueue_behind(now, switch, id, slot);
+        if !output.start_now(now, queued) && !output.enqueue_plainly(now, switch, queued.slot) {
+            self.enqueue_behind(now, switch, id, queued.slot);
         }
     }
 
@@ -73,17 +116,17 @@ impl Network {
     fn enqueue_behind(&mut self, now: Time, switch: SwitchId, id: PortId, slot: SlotId) {
         // The count of a shared buffer includes packets that have left it since their ports were
         // last settled. All ports are settled only if the count is near the limit.
-        if self.switching.exceeds_shared_buffer(switch, &self.pool.get(slot).packet) {
+        if self.shared.switching.exceeds_shared_buffer(switch, &self.shared.pool.get(slot).packet) {
             self.settle_switch(now, switch);
         }
         let mut output = self.output(id);
-        if !output.admit(switch, slot) {
+        if !output.admit(now, switch, slot) {
             self.trace_drop(now, id, slot);
             self.drop_packet(slot);
             return;
         }
         let frame = output.enqueue(now, switch, slot);
-        if !self.switching.has_pfc() {
+        if !self.shared.switching.has_flow_control() {
             // A port at a switch never waits for more than its own queues.
             return self.output(id).arm(|| false);
         }
@@ -95,11 +138,11 @@ impl Network {
 
     /// Counts a lost packet and removes it.
     pub(super) fn drop_packet(&mut self, slot: SlotId) {
-        let packet = self.pool.remove(slot);
+        let packet = self.shared.pool.remove(slot);
         if packet.is_control() {
-            self.counters.control_dropped += 1;
+            self.shared.counters.control_dropped += 1;
         } else {
-            self.counters.data_dropped += 1;
+            self.shared.counters.data_dropped += 1;
         }
     }
 }
@@ -112,7 +155,7 @@ impl Network {
         switch: SwitchId,
         packet: crate::packet::Packet,
     ) {
-        let slot = self.pool.insert(packet);
+        let slot = self.shared.pool.insert(packet);
         self.forward(Time::ZERO, switch, slot);
     }
 }

@@ -5,7 +5,7 @@
 //! until then are sent ([`Network::transmit_from`]); afterwards its wire and its timeout are
 //! updated ([`Network::follow_up`]).
 
-use super::port::Queued;
+use super::port::{Queued, Special};
 use super::{Event, Network};
 use crate::endpoint::{Endpoints, Host};
 use crate::ids::{HostId, PortId};
@@ -18,27 +18,65 @@ impl Network {
     /// the same as at those times.
     #[inline(always)]
     pub(in crate::fabric) fn transmit_from(&mut self, now: Time, host: &mut Host) {
-        // Mostly the wire is busy, and the next arrival at its end comes before it is free.
-        let port = &self.ports[host.port.index()];
-        if port.free <= now || !port.has_on_wire() {
+        if !self.wires.are_single() {
+            return self.transmit_from_ports(now, host);
+        }
+        if self.is_transmit_due(now, host) {
             self.transmit_due(now, host);
         }
+    }
+
+    /// Whether the only port of a host has something to do.
+    #[inline(always)]
+    fn is_transmit_due(&self, now: Time, host: &Host) -> bool {
+        // Mostly the wire is busy, and the next arrival at its end comes before it is free; or
+        // there is nothing to send.
+        let port = &self.ports[host.port.index()];
+        let may_send = port.free <= now || !port.has_on_wire();
+        may_send && (host.nic.has_packets() || port.is_paused())
+    }
+
+    /// The same for the port of a host at which a packet has left the wire.
+    #[inline(always)]
+    pub(super) fn settle_host(&mut self, now: Time, id: HostId, endpoints: &mut Endpoints) {
+        let host = endpoints.host(id);
+        let port = &self.ports[host.port.index()];
+        // Where nothing is to be sent, nothing has gone into the host or left it since its wake-up
+        // was scheduled.
+        if self.is_transmit_due(now, host)
+            || port.special.has(Special::FLOW_CONTROL.with(Special::PLANES))
+        {
+            self.settle_host_now(now, id, endpoints);
+        }
+    }
+
+    #[inline(never)]
+    fn settle_host_now(&mut self, now: Time, id: HostId, endpoints: &mut Endpoints) {
+        self.transmit_from(now, endpoints.host_mut(id));
+        self.schedule_wake(now, id, endpoints);
     }
 
     #[inline(never)]
     fn transmit_due(&mut self, now: Time, host: &mut Host) {
         let port = host.port;
-        if self.ports[port.index()].paused {
+        if self.ports[port.index()].is_paused() {
             self.transmit_control_from(now, host);
             return;
         }
         while self.ports[port.index()].free <= now && host.nic.has_packets() {
             let free = self.ports[port.index()].free;
-            match (host.nic.poll_transmit(free), host.nic.next_paced()) {
-                (Some(packet), _) => self.inject(port, free, packet),
-                // The wire was free and the rate was not: the packet goes when its rate let it.
-                (None, Some(start)) if start <= now => self.ports[port.index()].free = start,
-                (None, _) => break,
+            if let Some(packet) = host.nic.poll_transmit(free) {
+                self.inject(port, free, host, packet);
+                // It may have taken the last credit of its link.
+                if self.ports[port.index()].is_paused() {
+                    return self.transmit_control_from(now, host);
+                }
+                continue;
+            }
+            // The wire was free and the rate was not: the packet goes when its rate let it.
+            match host.nic.next_paced() {
+                Some(start) if start <= now => self.ports[port.index()].free = start,
+                _ => break,
             }
         }
         // The wire is free, so the remaining packets wait for their rate: the host's timeout
@@ -54,7 +92,7 @@ impl Network {
         while self.ack_priority && self.ports[port.index()].free <= now {
             let free = self.ports[port.index()].free;
             let Some(packet) = host.nic.poll_transmit_control() else { break };
-            self.inject(port, free, packet);
+            self.inject(port, free, host, packet);
         }
         // Data whose rate permits sending meanwhile is sent when the port is resumed.
         let wire = &mut self.ports[port.index()];
@@ -64,22 +102,30 @@ impl Network {
     }
 
     /// Puts a packet from a NIC on its wire, which is free at `start`.
-    fn inject(&mut self, id: PortId, start: Time, packet: Packet) {
-        let bytes = packet.wire_bytes;
-        let slot = self.pool.insert(packet);
+    #[inline(always)]
+    pub(super) fn inject(&mut self, id: PortId, start: Time, host: &mut Host, packet: Packet) {
+        let slot = self.shared.pool.insert(packet);
+        if let Some(table) = &mut self.shared.telemetry {
+            table.set(slot, host.nic.take_telemetry());
+        }
+        let queued = Queued::of(slot, &packet);
         let mut output = self.output(id);
-        output.transmit(start, Queued { slot, bytes });
+        output.transmit(start, queued);
         output.trace_start(start, slot);
     }
 
     /// Sends what a host can send at once after an input, and schedules its timeout.
-    #[inline]
+    #[inline(always)]
     pub(in crate::fabric) fn follow_up(
         &mut self,
         now: Time,
         id: HostId,
         endpoints: &mut Endpoints,
     ) {
+        if !self.wires.are_single() {
+            self.follow_up_ports(now, id, endpoints);
+            return self.schedule_wake(now, id, endpoints);
+        }
         let host = endpoints.host_mut(id);
         let port = &mut self.ports[host.port.index()];
         if port.free <= now {
@@ -94,7 +140,7 @@ impl Network {
     }
 
     /// Schedules the timeout of a host, unless an earlier one is scheduled.
-    #[inline]
+    #[inline(always)]
     pub(in crate::fabric) fn schedule_wake(
         &mut self,
         now: Time,
@@ -102,13 +148,16 @@ impl Network {
         endpoints: &mut Endpoints,
     ) {
         let host = endpoints.host_mut(id);
-        let free = self.ports[host.port.index()].free;
+        let free = match self.wires.are_single() {
+            true => self.ports[host.port.index()].free,
+            false => self.wires.ready(id),
+        };
         let Some(wake) = host.next_wake(now, free) else { return };
         // A later wake-up needs no event of its own: the earlier one finds nothing due, and
         // schedules it.
         if wake < host.wake {
             host.wake = wake;
-            self.queue.push(wake, Event::Host(id));
+            self.shared.queue.push(wake, Event::Host(id));
         }
     }
 }

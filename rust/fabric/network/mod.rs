@@ -22,32 +22,53 @@
 //!   a due packet are not settled: to 760;
 //! - where neither flow control nor trimming has a say, a packet is enqueued with one check of the
 //!   buffer (decided once for a run): to 695;
+//! - what a run has is decided once, at its start: one byte of a port says what sets it apart
+//!   ([`port::Special`]), queues without flow control start in a loop of their own, and a point at
+//!   which no port marks has a threshold that no queue reaches. The hash of ECMP is computed
+//!   without the view of a switch that other policies have, and a host is looked at again only
+//!   after something has changed. Hosts with several ports, link-level retry and telemetry had cost
+//!   37; this step: from 739 (compiled as one unit, as all that follows) to 629;
+//! - routing and hashes decide in one step where nothing else has a say; the calendar takes events
+//!   from the end of a bucket, sorted upwards and then reversed, since events are mostly added
+//!   upwards (sorted downwards at once: 6 more); bits are counted without a loop where there is
+//!   one; a packet is injected, and a host followed up, without calls between: to 608;
+//! - what a queue needs of a packet is read once, and what waits is made up only for packets that
+//!   wait: to 602;
 //! - where there are many queue pairs, the memory of hosts and of the halves that coming packets
 //!   are for is fetched ahead like that of ports, in steps of which each reads what the one before
 //!   has fetched: 0.70 of the time with 65,536 queue pairs on 1,024 hosts, 0.93 with one on each
 //!   of 8,192.
 //!
 //! Narrower buckets of the calendar with 1,024 hosts cost 5 % of the time: more of them hold memory
-//! that is hardly used. A pass by the upper bits of times before sorting a bucket cost 60
-//! instructions more than the library's sort.
+//! that is hardly used. With 128 hosts they gain nothing: sorting costs 7 instructions less, and
+//! the buckets as much more, since the packets of a permutation arrive at the same times. A pass by
+//! the upper bits of times before sorting a bucket cost 60 instructions more than the library's
+//! sort. One reference to all that ports share, in place of one to each part of it, gained nothing
+//! by itself. Looking ahead costs 27 instructions, and with 128 hosts too it is worth them: without
+//! it the same run takes 1.1 to 1.3 of the time (medians of seven pairs on a loaded machine).
 
 mod arrival;
 mod border;
 mod failing_links;
 mod forwarding;
+mod held;
 mod host_wire;
 mod output;
 mod pfc;
+mod planes;
 mod pool;
 mod port;
 mod readings;
 mod settling;
+mod telemetry;
 mod tracing;
 
 use std::sync::Arc;
 
 pub(super) use arrival::{Arrival, DeliveredPacket};
 pub(super) use border::Crossing;
+pub(super) use held::cycle;
+pub(super) use pfc::LinkOrder;
 pub(super) use pool::SlotId;
 pub(super) use readings::PortCounters;
 
@@ -56,7 +77,6 @@ use super::event::{Event, MOST_PACKETS, Word};
 use super::event_queue::EventQueue;
 use super::outcome::PauseRecord;
 use super::setup::Setup;
-use super::trace_buffer::TraceBuffer;
 use crate::endpoint::Endpoints;
 use crate::ids::{HostId, PortId, QpId};
 use crate::packet::Packet;
@@ -65,8 +85,10 @@ use crate::switching::{FabricConfig, Switching};
 use crate::topology::{Node, Topology};
 use crate::units::{Span, Time};
 use failing_links::LinkRates;
+use output::Shared;
+use planes::Wires;
 use pool::Pool;
-use port::{Port, PortParts};
+use port::{Port, PortParts, Special};
 
 /// The size of a second-level cache, bytes: on smaller fabrics looking ahead only costs.
 const NEAR_CACHE: usize = 1 << 16;
@@ -77,10 +99,9 @@ pub(super) struct Network {
     ports: Vec<Port>,
     /// Whether its ports do not fit a cache that is near.
     is_large: bool,
-    pool: Pool,
-    queue: EventQueue,
-    counters: NetworkCounters,
-    switching: Switching,
+    shared: Shared,
+    /// The wires of hosts with several ports.
+    wires: Wires,
     rates: LinkRates,
     /// The time from a packet's arrival at a switch until it can leave.
     forwarding_delay: Span,
@@ -92,10 +113,12 @@ pub(super) struct Network {
     sending: Vec<HostId>,
     /// Ports whose wires end in other parts of a divided run.
     borders: Vec<PortId>,
-    /// PFC frames that took effect.
+    /// PFC frames that took effect, and pauses that expired.
     pauses: Vec<PauseRecord>,
-    /// The records of packets at traced ports.
-    trace: Option<Box<TraceBuffer>>,
+    /// How long a pause lasts without another frame, if it expires at all.
+    pause_time: Option<Span>,
+    /// When the pause of each port expires, where pauses do; by port id.
+    pause_ends: Vec<Time>,
 }
 
 impl Network {
@@ -108,13 +131,20 @@ impl Network {
         // Most events are arrivals, at most the time of flight of a large packet ahead.
         let horizon = ports.iter().map(|port| port.flight(1 << 14).as_ps()).max().unwrap_or(0);
         let switching = setup.switching();
-        let mut network = Self {
-            is_large: ports.len() * size_of::<Port>() > NEAR_CACHE,
-            ports,
+        let telemetry = telemetry::Table::of(setup, &switching);
+        let shared = Shared {
+            telemetry,
             pool: Pool::new(MOST_PACKETS),
             queue: EventQueue::new(2 * topology.links().len(), horizon),
             counters: NetworkCounters::default(),
             switching,
+            trace: None,
+        };
+        let mut network = Self {
+            is_large: ports.len() * size_of::<Port>() > NEAR_CACHE,
+            ports,
+            shared,
+            wires: Wires::new(topology),
             rates: LinkRates::default(),
             forwarding_delay: fabric.forwarding_delay,
             ack_priority: setup.nic.ack.priority,
@@ -122,30 +152,36 @@ impl Network {
             sending: Vec::new(),
             borders: Vec::new(),
             pauses: Vec::new(),
-            trace: None,
+            pause_time: None,
+            pause_ends: Vec::new(),
         };
         // Every step of the plan is in the queue from the start; none is rescheduled.
         network.schedule_failures(&fabric.failures);
+        network.mark_writing_ports();
+        network.mark_credit_ports();
+        if let Some(time) = fabric.switch.pfc.and_then(|pfc| pfc.pause_time) {
+            network.expire_pauses_after(time);
+        }
         network
     }
 
     pub(in crate::fabric) fn switching(&self) -> &Switching {
-        &self.switching
+        &self.shared.switching
     }
 
     /// The counters so far.
     pub(in crate::fabric) fn counters(&self) -> &NetworkCounters {
-        &self.counters
+        &self.shared.counters
     }
 
     pub(in crate::fabric) fn schedule(&mut self, at: Time, event: Event) {
-        self.queue.push(at, event);
+        self.shared.queue.push(at, event);
     }
 
     /// The time of the next event.
     #[inline]
     pub(in crate::fabric) fn next_time(&mut self) -> Option<Time> {
-        self.queue.next_time()
+        self.shared.queue.next_time()
     }
 
     /// Takes the next event, if it is not later than `by`.
@@ -155,20 +191,20 @@ impl Network {
         by: Time,
         endpoints: &Endpoints,
     ) -> Option<(Time, Word)> {
-        if self.queue.is_bucket_done() {
+        if self.shared.queue.is_bucket_done() {
             self.take_bucket(endpoints);
         }
-        self.queue.pop(by)
+        self.shared.queue.pop(by)
     }
 
     /// Makes the next bucket of the calendar the current one, and fetches the memory of the one
     /// after that: ports and packets.
     #[inline(never)]
     fn take_bucket(&mut self, endpoints: &Endpoints) {
-        if self.queue.advance() && self.is_large {
-            for (port, slot) in self.queue.upcoming() {
+        if self.shared.queue.advance() && self.is_large {
+            for (port, slot) in self.shared.queue.upcoming() {
                 self.ports[port.index()].prefetch();
-                prefetch(self.pool.get(slot));
+                prefetch(self.shared.pool.get(slot));
             }
             if endpoints.has_many_queue_pairs() {
                 self.prefetch_hosts(endpoints);
@@ -179,7 +215,7 @@ impl Network {
     /// Fetches the memory of hosts to which packets come: each step reads what the one before has
     /// fetched.
     fn prefetch_hosts(&mut self, endpoints: &Endpoints) {
-        let Self { queue, ports, pool, arriving, sending, .. } = self;
+        let Self { shared: Shared { queue, pool, .. }, ports, arriving, sending, .. } = self;
         arriving.clear();
         sending.clear();
         for (port, slot) in queue.upcoming() {
@@ -209,7 +245,7 @@ impl Network {
 
     /// Every packet in a queue or on a wire.
     pub(in crate::fabric) fn packets(&self) -> impl Iterator<Item = &Packet> {
-        self.pool.packets()
+        self.shared.pool.packets()
     }
 
     /// PFC frames that took effect, by time.
@@ -232,12 +268,19 @@ fn port(topology: &Arc<Topology>, config: &FabricConfig, id: PortId) -> Port {
         Node::Switch(_) => config.forwarding_delay,
         Node::Host(_) => Span::ZERO,
     };
-    Port::new(&PortParts {
+    let mut port = Port::new(&PortParts {
         start,
         end,
-        rate: link.rate,
+        rate: config.llr.map_or(link.rate, |llr| llr.left_of(link.rate)),
         delay: link.delay + forwarding,
         gap: config.gap,
         rounding: config.rounding,
-    })
+    });
+    if matches!(start, Node::Host(_)) && topology.planes().count() > 1 {
+        port.special = port.special.with(Special::PLANES);
+    }
+    if config.switch.pfc.is_some() || config.switch.cbfc.is_some() {
+        port.special = port.special.with(Special::FLOW_CONTROL);
+    }
+    port
 }

@@ -6,63 +6,76 @@
 use super::Network;
 use super::pfc::Frame;
 use super::pool::{Aside, Pool, Slot, SlotId};
-use super::port::{Port, Queued, Special, Traced};
+use super::port::{Port, Queued, Special};
+use super::telemetry::Table;
 use crate::fabric::counters::NetworkCounters;
 use crate::fabric::event::Event;
 use crate::fabric::event_queue::EventQueue;
 use crate::fabric::trace_buffer::{PacketEvent, PacketRecord, TraceBuffer};
 use crate::ids::{PortId, SwitchId};
 use crate::packet::{Flags, PacketKind};
-use crate::switching::{Admission, EcnPoint, EnqueueRequest, Switching};
+use crate::switching::{Admission, Credit, EcnPoint, EnqueueRequest, Switching};
 use crate::topology::Node;
 use crate::units::Time;
 
-/// A port of the network, with the rest of the network without ports.
+/// What all ports have in common, so that a port can be changed together with it.
+#[derive(Debug)]
+pub(super) struct Shared {
+    pub(super) pool: Pool,
+    pub(super) queue: EventQueue,
+    pub(super) switching: Switching,
+    pub(super) counters: NetworkCounters,
+    /// The telemetry of packets, in runs that have some.
+    pub(super) telemetry: Option<Box<Table>>,
+    /// The records of packets at traced ports.
+    pub(super) trace: Option<Box<TraceBuffer>>,
+}
+
+/// A port of the network, with what it shares with the others.
 #[derive(Debug)]
 pub(super) struct Output<'a> {
     pub(super) id: PortId,
     pub(super) port: &'a mut Port,
-    pub(super) pool: &'a mut Pool,
-    pub(super) queue: &'a mut EventQueue,
-    pub(super) switching: &'a mut Switching,
-    pub(super) counters: &'a mut NetworkCounters,
-    trace: Option<&'a mut TraceBuffer>,
+    pub(super) shared: &'a mut Shared,
 }
 
 impl Network {
     /// The port of that id.
     #[inline(always)]
     pub(super) fn output(&mut self, id: PortId) -> Output<'_> {
-        Output {
-            id,
-            port: &mut self.ports[id.index()],
-            pool: &mut self.pool,
-            queue: &mut self.queue,
-            switching: &mut self.switching,
-            counters: &mut self.counters,
-            trace: self.trace.as_deref_mut(),
-        }
+        Output { id, port: &mut self.ports[id.index()], shared: &mut self.shared }
     }
 }
 
 impl Output<'_> {
-    /// Starts queued packets whose start is at or before `now`, up to the first that lets a link be
-    /// resumed: the frame to be sent, and the time. The caller arms the port.
+    /// Starts queued packets whose start is at or before `now`, at a port of a switch without flow
+    /// control. The caller arms the port.
+    #[inline(always)]
+    pub(super) fn start_due_plainly(&mut self, now: Time) {
+        let Node::Switch(switch) = self.port.start.node() else { return };
+        while self.port.free <= now {
+            let Some(queued) = self.port.dequeue() else { return };
+            // The start is when the wire was free, not when somebody looked: that is what makes
+            // late settling exact.
+            let start = self.port.free;
+            self.shared.switching.account_dequeue(switch, queued.bytes.into(), None);
+            self.start(start, queued);
+        }
+    }
+
+    /// The same with flow control, up to the first start that lets a link be resumed: the frame to
+    /// be sent, and the time.
     #[inline(always)]
     pub(super) fn start_due(&mut self, now: Time) -> Option<(Time, Frame)> {
         // Each start moves `free` on: a port that was not looked at for a while makes up for
         // several.
         while self.port.is_due(now) {
             let queued = self.port.dequeue()?;
-            // The start is when the wire was free, not when somebody looked: that is what makes
-            // late settling exact.
             let start = self.port.free;
             // Before `transmit`, which puts the rate in the place of the ingress on links that
             // fail.
             let frame = self.account_start(queued);
-            self.transmit(start, queued);
-            self.mark(EcnPoint::Dequeue, queued.slot);
-            self.trace_start(start, queued.slot);
+            self.start(start, queued);
             if let Some(frame) = frame {
                 return Some((start, frame));
             }
@@ -70,17 +83,24 @@ impl Output<'_> {
         None
     }
 
+    /// Puts a packet from a queue on the wire.
+    #[inline(always)]
+    fn start(&mut self, start: Time, queued: Queued) {
+        self.transmit(start, queued);
+        self.mark(EcnPoint::Dequeue, queued.slot);
+        self.trace_start(start, queued.slot);
+    }
+
     /// Starts a packet that a switch has forwarded to this port, settled at `now`, if nothing
     /// precedes it there.
     #[inline(always)]
-    pub(super) fn start_now(&mut self, now: Time, slot: SlotId) -> bool {
-        let packet = &self.pool.get(slot).packet;
-        let queued = Queued { slot, bytes: packet.wire_bytes };
-        if !packet.is_control() {
-            self.counters.waiting_found += u64::from(self.port.data_waiting());
-            self.counters.arrivals += 1;
+    pub(super) fn start_now(&mut self, now: Time, queued: Queued) -> bool {
+        let slot = queued.slot;
+        if queued.kind == PacketKind::Data {
+            self.shared.counters.waiting_found += u64::from(self.port.data_waiting());
+            self.shared.counters.arrivals += 1;
         }
-        if !self.port.is_clear(now, packet.flags) {
+        if !self.port.is_clear(now, queued.flags) {
             return false;
         }
         self.mark(EcnPoint::Enqueue, slot);
@@ -94,13 +114,16 @@ impl Output<'_> {
     /// and there is room.
     #[inline(always)]
     pub(super) fn enqueue_plainly(&mut self, now: Time, switch: SwitchId, slot: SlotId) -> bool {
-        let packet = &self.pool.get(slot).packet;
-        if !self.switching.adds_plainly(switch, self.port.waiting(), packet) {
+        // Read anew: most packets start at once, and what waits is not made up for them.
+        let queued = Queued::of(slot, &self.shared.pool.get(slot).packet);
+        let Queued { bytes, flags, .. } = queued;
+        let before = self.port.bytes_waiting(flags);
+        if !self.shared.switching.adds_plainly(switch, before, bytes) {
             return false;
         }
         self.mark(EcnPoint::Enqueue, slot);
         self.trace_enqueue(now, slot);
-        self.port.enqueue(slot, &self.pool.get(slot).packet);
+        self.port.enqueue(queued);
         self.arm(|| false);
         true
     }
@@ -111,43 +134,103 @@ impl Output<'_> {
         self.mark(EcnPoint::Enqueue, slot);
         let frame = self.account_enqueue(switch, slot);
         self.trace_enqueue(now, slot);
-        self.port.enqueue(slot, &self.pool.get(slot).packet);
+        self.port.enqueue(Queued::of(slot, &self.shared.pool.get(slot).packet));
         frame
     }
 
-    /// Whether a packet that cannot start at once may be enqueued; the packet may be trimmed.
+    /// Whether a packet that cannot start at once may be enqueued; the packet may be trimmed, or
+    /// the last one of the queue in its place.
     #[inline(always)]
-    pub(super) fn admit(&mut self, switch: SwitchId, slot: SlotId) -> bool {
-        let slot = self.pool.get_mut(slot);
+    pub(super) fn admit(&mut self, now: Time, switch: SwitchId, slot: SlotId) -> bool {
+        if self.shared.switching.may_displace() && self.displace(now, switch, slot) {
+            return true;
+        }
+        let slot = self.shared.pool.get_mut(slot);
         let ingress = slot.aside.ingress();
         let request =
             EnqueueRequest { switch, port: self.id, ingress, waiting: self.port.waiting() };
-        let admission = self.switching.admit(&request, &mut slot.packet);
-        self.counters.trimmed += u64::from(admission == Admission::Trimmed);
+        let admission = self.shared.switching.admit(&request, &mut slot.packet);
+        self.shared.counters.trimmed += u64::from(admission == Admission::Trimmed);
         admission != Admission::Dropped
+    }
+
+    /// Trims the last packet of the queue if the one that finds no room is to take its place.
+    #[inline(never)]
+    fn displace(&mut self, now: Time, switch: SwitchId, slot: SlotId) -> bool {
+        let Some(last) = self.port.last_data() else { return false };
+        let (waiting, ingress) = (self.port.waiting(), None);
+        let request = EnqueueRequest { switch, port: self.id, ingress, waiting };
+        let arriving = self.shared.pool.get(slot).packet;
+        if !self.shared.switching.displaces(&request, &arriving, last.bytes) {
+            return false;
+        }
+        let victim = &mut self.shared.pool.get_mut(last.slot).packet;
+        // Without room for its header the arriving packet is dropped, as where it is the victim.
+        if !self.shared.switching.trim_displaced(&request, victim) {
+            return false;
+        }
+        let header = Queued::of(last.slot, victim);
+        self.port.remove_last_data();
+        self.shared.counters.trimmed += 1;
+        self.shared.switching.account_dequeue(switch, last.bytes.into(), None);
+        self.shared.switching.account_enqueue(switch, header.bytes.into(), None);
+        self.trace_enqueue(now, header.slot);
+        self.port.enqueue(header);
+        true
     }
 
     /// Puts a packet on the wire at `start`, and schedules its arrival.
     #[inline(always)]
-    pub(super) fn transmit(&mut self, start: Time, Queued { slot, bytes }: Queued) {
-        let arrives = self.port.transmit(bytes, start);
-        if self.port.special.has_none() {
-            return self.queue.push_arrival(arrives, self.id, slot);
+    pub(super) fn transmit(&mut self, start: Time, queued: Queued) {
+        let arrives = self.port.transmit(queued.bytes, start);
+        if self.port.special.has(Special::AT_START) {
+            return self.transmit_specially(start, arrives, queued);
         }
-        self.transmit_specially(arrives, slot);
+        self.shared.queue.push_arrival(arrives, self.id, queued.slot);
     }
 
-    /// The same on a link that fails, or that ends in another part of a divided run.
+    /// The same on a link that fails, that ends in another part of a divided run or that needs
+    /// credit, or before which telemetry is written.
     #[inline(never)]
-    fn transmit_specially(&mut self, arrives: Time, slot: SlotId) {
+    fn transmit_specially(&mut self, start: Time, arrives: Time, queued: Queued) {
+        let slot = queued.slot;
+        if self.port.special.has(Special::TELEMETRY) {
+            self.write_telemetry(start, queued);
+        }
+        let mut arrives = arrives;
+        if self.port.special.has(Special::CREDIT) {
+            self.take_credit(queued);
+        }
         if self.port.special.has(Special::FAULTY) {
+            arrives = self.retry(start, arrives, slot);
             // The ingress was counted off before the start, so that its place is free for the rate.
-            self.pool.get_mut(slot).aside = Aside::from_rate_index(self.port.rate_index());
+            self.shared.pool.get_mut(slot).aside = Aside::from_rate_index(self.port.rate_index());
         }
         match self.port.special.has(Special::BORDER) {
-            true => self.queue.push_crossing(arrives, self.id, slot),
-            false => self.queue.push_arrival(arrives, self.id, slot),
+            true => self.shared.queue.push_crossing(arrives, self.id, slot),
+            false => self.shared.queue.push_arrival(arrives, self.id, slot),
         }
+    }
+
+    /// Takes the credit of a packet that starts; without any left for the next one the port waits.
+    fn take_credit(&mut self, queued: Queued) {
+        if queued.flags.has(Flags::PRIORITY) {
+            return;
+        }
+        if let Some(mut credits) = self.shared.switching.credits() {
+            self.port.pause(credits.consume(self.id, queued.bytes) == Credit::Exhausted);
+        }
+    }
+
+    /// Sends a frame again that is corrupted on its way, with link-level retry: when it arrives.
+    fn retry(&mut self, start: Time, arrives: Time, slot: SlotId) -> Time {
+        if self.shared.pool.get(slot).packet.is_link_frame() {
+            return arrives;
+        }
+        let busy = self.port.free.since(start);
+        let later = self.shared.switching.retry_delay(self.id, start, busy);
+        self.port.free += later;
+        arrives + later
     }
 
     /// Marks a packet if ECN marks at this point and the queue is long enough.
@@ -155,8 +238,13 @@ impl Output<'_> {
     fn mark(&mut self, point: EcnPoint, slot: SlotId) {
         // One of the two points at most is in use: the other costs this comparison alone.
         let waiting = self.port.data_waiting();
-        if self.switching.may_mark(point, waiting) {
-            self.switching.mark(point, self.id, waiting, &mut self.pool.get_mut(slot).packet);
+        if self.shared.switching.may_mark(point, waiting) {
+            self.shared.switching.mark(
+                point,
+                self.id,
+                waiting,
+                &mut self.shared.pool.get_mut(slot).packet,
+            );
         }
     }
 
@@ -170,7 +258,7 @@ impl Output<'_> {
             return;
         }
         self.port.armed = true;
-        self.queue.push(self.port.free, Event::Free(self.id));
+        self.shared.queue.push(self.port.free, Event::Free(self.id));
     }
 }
 
@@ -180,12 +268,12 @@ impl Output<'_> {
     /// it, if any. Packets with priority are not counted against their ingress link.
     #[inline(always)]
     fn account_enqueue(&mut self, switch: SwitchId, slot: SlotId) -> Option<Frame> {
-        let bytes = u64::from(self.pool.get(slot).packet.wire_bytes);
-        if !self.switching.has_pfc() {
-            self.switching.account_enqueue(switch, bytes, None);
+        let bytes = u64::from(self.shared.pool.get(slot).packet.wire_bytes);
+        if !self.shared.switching.has_flow_control() {
+            self.shared.switching.account_enqueue(switch, bytes, None);
             return None;
         }
-        count_ingress(self.switching, self.pool, switch, slot)
+        count_ingress(self.shared, switch, slot)
     }
 
     /// Counts a packet that starts from the queue of a switch port; returns the frame to be sent
@@ -194,31 +282,27 @@ impl Output<'_> {
     fn account_start(&mut self, queued: Queued) -> Option<Frame> {
         let Node::Switch(switch) = self.port.start.node() else { return None };
         let bytes = u64::from(queued.bytes);
-        if !self.switching.has_pfc() {
-            self.switching.account_dequeue(switch, bytes, None);
+        if !self.shared.switching.has_flow_control() {
+            self.shared.switching.account_dequeue(switch, bytes, None);
             return None;
         }
-        let slot = self.pool.get(queued.slot);
-        self.counters.pauses += u64::from(slot.packet.kind == PacketKind::Pause);
-        count_off_ingress(self.switching, slot, switch, queued.bytes)
+        let slot = self.shared.pool.get(queued.slot);
+        self.shared.counters.pauses += u64::from(slot.packet.kind == PacketKind::Pause);
+        count_off_ingress(&mut self.shared.switching, slot, switch, queued.bytes)
     }
 }
 
 /// Counts a packet that is about to be enqueued against its ingress link.
 #[inline(never)]
-fn count_ingress(
-    switching: &mut Switching,
-    pool: &mut Pool,
-    switch: SwitchId,
-    slot: SlotId,
-) -> Option<Frame> {
-    let slot = pool.get_mut(slot);
+fn count_ingress(shared: &mut Shared, switch: SwitchId, slot: SlotId) -> Option<Frame> {
+    let slot = shared.pool.get_mut(slot);
     if slot.packet.flags.has(Flags::PRIORITY) {
         // The start of this packet then finds no ingress either: what was not added is not removed.
         slot.aside = Aside::default();
     }
     let ingress = slot.aside.ingress();
-    let order = switching.account_enqueue(switch, slot.packet.wire_bytes.into(), ingress)?;
+    let bytes = slot.packet.wire_bytes.into();
+    let order = shared.switching.account_enqueue(switch, bytes, ingress)?;
     ingress.map(|to| Frame { to, order })
 }
 
@@ -240,7 +324,7 @@ impl Output<'_> {
     /// Records a packet that starts on the wire from its queue.
     #[inline(always)]
     pub(super) fn trace_start(&mut self, at: Time, slot: SlotId) {
-        if self.port.traced.at(Traced::START) {
+        if self.port.special.has(Special::TRACED_START) {
             self.record(at, slot, PacketEvent::Dequeued);
         }
     }
@@ -248,7 +332,7 @@ impl Output<'_> {
     /// Records a packet that is about to join its queue.
     #[inline(always)]
     pub(super) fn trace_enqueue(&mut self, at: Time, slot: SlotId) {
-        if self.port.traced.at(Traced::START) {
+        if self.port.special.has(Special::TRACED_START) {
             self.record(at, slot, PacketEvent::Enqueued);
         }
     }
@@ -256,7 +340,7 @@ impl Output<'_> {
     /// Records a packet that starts without being queued.
     #[inline(always)]
     pub(super) fn trace_passage(&mut self, at: Time, slot: SlotId) {
-        if self.port.traced.at(Traced::START) {
+        if self.port.special.has(Special::TRACED_START) {
             self.record(at, slot, PacketEvent::Enqueued);
             self.record(at, slot, PacketEvent::Dequeued);
         }
@@ -265,24 +349,23 @@ impl Output<'_> {
     /// Records what happens to a packet, with the length of the queue that it joins here.
     #[inline(always)]
     pub(super) fn record(&mut self, at: Time, slot: SlotId, event: PacketEvent) {
-        record(self.trace.as_deref_mut(), self.port, self.pool, (at, self.id, slot, event));
+        record(self.shared, self.port, (at, self.id, slot, event));
     }
 }
 
 /// Records what happens to a packet at a port: the time, the port, the packet's slot, and what.
 #[cold]
 fn record(
-    trace: Option<&mut TraceBuffer>,
+    shared: &mut Shared,
     port: &Port,
-    pool: &Pool,
     (at, id, slot, event): (Time, PortId, SlotId, PacketEvent),
 ) {
-    let packet = pool.get(slot).packet;
+    let packet = shared.pool.get(slot).packet;
     let waiting = match event {
         PacketEvent::Received => port.bytes_waiting(Flags::PRIORITY),
         _ => port.bytes_waiting(packet.flags),
     };
-    if let Some(trace) = trace {
+    if let Some(trace) = &mut shared.trace {
         trace.record(PacketRecord { at, port: id, event, waiting, packet });
     }
 }

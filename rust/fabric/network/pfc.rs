@@ -1,23 +1,28 @@
-//! Priority flow control (PFC) in the network: counting packets in and out of queues, and the
-//! frames.
+//! Flow control of links in the network, by pauses (PFC) and by credit (CBFC): counting packets in
+//! and out of queues, and the frames.
 //!
-//! Without PFC ports are settled lazily, and a packet costs one event per hop. With PFC the counts
-//! of queued bytes must be exact at all times, because they decide when a link is paused. Each
+//! Without it ports are settled lazily, and a packet costs one event per hop. With it the counts
+//! of queued bytes must be exact at all times, because they decide when a link is paused or has
+//! credit. Each
 //! start from a queue is therefore an event of its own, which precedes all events except failures
 //! at its time: a queued packet costs two events per hop, a packet that starts at once still one.
 //!
 //! A frame precedes all queued packets and follows the packet on the wire. A newer frame replaces
 //! one that still waits.
+//!
+//! Where pauses expire ([`PfcConfig::pause_time`](crate::switching::PfcConfig)), each frame that
+//! takes effect puts the end of the pause off, and schedules it; an end that was put off does
+//! nothing.
 
 use super::pool::{Aside, SlotId};
-use super::port::Queued;
+use super::port::{Queued, Special};
 use super::{Arrival, Event, Network};
 use crate::fabric::outcome::PauseRecord;
-use crate::ids::PortId;
-use crate::packet::{Flags, Packet, PauseFrame, PauseOrder};
-use crate::switching::PFC_FRAME_BYTES;
+use crate::ids::{PortId, SwitchId};
+use crate::packet::{Flags, Packet, PauseFrame, PauseOrder, View};
+use crate::switching::{CREDIT_FRAME_BYTES, Credit, PFC_FRAME_BYTES};
 use crate::topology::Node;
-use crate::units::Time;
+use crate::units::{Span, Time};
 
 /// A PFC frame to be sent by a switch.
 #[derive(Debug, Clone, Copy)]
@@ -27,46 +32,67 @@ pub(super) struct Frame {
     pub(in crate::fabric) order: PauseOrder,
 }
 
+/// What the far end of a link tells a port that sends over it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(in crate::fabric) enum LinkOrder {
+    /// Priority flow control: to stop, or to go on.
+    Pause(PauseOrder),
+    /// Credit-based flow control: all the credit that it has freed.
+    Freed(u64),
+    /// The same, with that of packets which were lost on the wire.
+    Corrected,
+}
+
 impl Network {
     /// Stores the ingress port of a packet, until it is counted there or starts at once.
     #[inline]
     pub(super) fn note_ingress(&mut self, id: PortId, slot: SlotId) {
-        self.pool.get_mut(slot).aside = Aside::from_ingress(Some(id));
+        self.shared.pool.get_mut(slot).aside = Aside::from_ingress(Some(id));
     }
 
     /// Sends a frame over the reverse direction of a link, as soon as its wire is free.
     pub(super) fn send_frame(&mut self, now: Time, frame: Frame) {
         let id = frame.to.reverse();
+        let packet = self.frame_packet(frame);
+        let (order, bytes) = (frame.order, packet.wire_bytes);
         let port = &mut self.ports[id.index()];
-        let (order, waiting) = (frame.order, u64::from(port.data_waiting()));
-        let packet = Packet {
-            wire_bytes: PFC_FRAME_BYTES,
-            flags: Flags::PRIORITY,
-            ..Packet::pause_frame(PauseFrame { order, waiting })
-        };
         if let Some(first) = port.first_with_priority()
-            && self.pool.get(first).packet.is_pause_frame()
+            && self.shared.pool.get(first).packet.is_link_frame()
         {
-            self.pool.get_mut(first).packet = packet;
+            self.shared.pool.get_mut(first).packet = packet;
             return;
         }
-        let slot = self.pool.insert(packet);
+        let slot = self.shared.pool.insert(packet);
         // A pause does not hold frames: a wire that is free takes one at once.
         if port.free <= now {
-            self.counters.pauses += u64::from(order == PauseOrder::Pause);
+            self.shared.counters.pauses += u64::from(order == PauseOrder::Pause);
             let mut output = self.output(id);
-            output.transmit(now, Queued { slot, bytes: PFC_FRAME_BYTES });
+            output.transmit(now, Queued::of(slot, &packet));
             output.trace_passage(now, slot);
             return;
         }
         let mut output = self.output(id);
         output.trace_enqueue(now, slot);
-        output.port.enqueue_first(slot, PFC_FRAME_BYTES);
+        output.port.enqueue_first(Queued::of(slot, &packet));
         if let Node::Switch(switch) = self.ports[id.index()].start.node() {
             // A frame takes memory while it waits, and `account_start` gives it back.
-            self.switching.account_enqueue(switch, PFC_FRAME_BYTES.into(), None);
+            self.shared.switching.account_enqueue(switch, bytes.into(), None);
         }
         self.start_waiting(now, id);
+    }
+
+    /// The packet of a frame: with credit-based flow control, all the credit that the link has
+    /// freed.
+    fn frame_packet(&mut self, frame: Frame) -> Packet {
+        let (flags, order) = (Flags::PRIORITY, frame.order);
+        if let Some(credits) = self.shared.switching.credits() {
+            let freed = credits.freed(frame.to);
+            let wire_bytes = CREDIT_FRAME_BYTES;
+            return Packet { wire_bytes, flags, ..Packet::link_credit(freed) };
+        }
+        let waiting = u64::from(self.ports[frame.to.reverse().index()].data_waiting());
+        let packet = Packet::pause_frame(PauseFrame { order, waiting });
+        Packet { wire_bytes: PFC_FRAME_BYTES, flags, ..packet }
     }
 
     /// Handles a wire that is free for queued packets.
@@ -83,27 +109,80 @@ impl Network {
         }
         // A wire that was paused or idle is free from now on, not from an earlier time.
         port.free = port.free.max(now);
-        self.settle_switch_port(now, id);
+        self.start_due_with_frames(now, id);
+        self.output(id).arm(|| false);
         let port = &mut self.ports[id.index()];
         // One start event is pending at a time, for when the wire is free; no packet can go before.
         if port.has_waiting() && !port.start_armed {
             port.start_armed = true;
-            self.queue.push(port.free, Event::Start(id));
+            self.shared.queue.push(port.free, Event::Start(id));
         }
     }
 
-    /// Removes a PFC frame from the network; `None` if the packet is not a frame.
-    pub(super) fn take_frame(&mut self, slot: SlotId) -> Option<PauseOrder> {
-        let PauseFrame { order, .. } = self.pool.get(slot).packet.as_pause_frame()?;
-        self.pool.remove(slot);
+    /// Removes a frame that has come to the far end of its link from the network; `None` if the
+    /// packet is not a frame.
+    pub(super) fn take_frame(&mut self, slot: SlotId) -> Option<LinkOrder> {
+        let order = match self.shared.pool.get(slot).packet.view() {
+            View::Pause(PauseFrame { order, .. }) => LinkOrder::Pause(order),
+            View::LinkCredit(freed) => LinkOrder::Freed(freed),
+            _ => return None,
+        };
+        self.shared.pool.remove(slot);
         Some(order)
     }
 
-    /// Handles a frame that has arrived at its port. At a host, the frame takes effect when the
-    /// world applies it, because the NIC decides what is sent.
-    pub(super) fn handle_frame(&mut self, now: Time, id: PortId, order: PauseOrder) -> Arrival {
+    /// A packet is lost on the wire of this port: with credit-based flow control it has consumed
+    /// credit.
+    pub(super) fn lose_credit(&mut self, now: Time, id: PortId, slot: SlotId) {
+        let Packet { wire_bytes, flags, .. } = self.shared.pool.get(slot).packet;
+        if flags.has(Flags::PRIORITY) {
+            return;
+        }
+        if let Some(mut credits) = self.shared.switching.credits() {
+            let after = credits.lose(id, wire_bytes);
+            self.shared.queue.push(now.saturating_add(after), Event::Correction(id));
+        }
+    }
+
+    /// A switch drops a packet without priority that it has received: the memory that it came with
+    /// is free again.
+    pub(super) fn free_dropped(&mut self, now: Time, switch: SwitchId, slot: SlotId) {
+        let slot = self.shared.pool.get(slot);
+        let bytes = u64::from(slot.packet.wire_bytes);
+        let ingress = slot.aside.ingress().filter(|_| !slot.packet.flags.has(Flags::PRIORITY));
+        if ingress.is_none() || self.shared.switching.credits().is_none() {
+            return;
+        }
+        self.shared.switching.account_enqueue(switch, bytes, None);
+        let order = self.shared.switching.account_dequeue(switch, bytes, ingress);
+        if let (Some(to), Some(order)) = (ingress, order) {
+            self.send_frame(now, Frame { to, order });
+        }
+    }
+
+    /// Lets each packet that needs credit take it, and each that gives some back be counted.
+    pub(super) fn mark_credit_ports(&mut self) {
+        let Some(credits) = self.shared.switching.credits() else { return };
+        for (id, port) in (0u32..).map(PortId).zip(&mut self.ports) {
+            if credits.needs_credit(id) {
+                port.special = port.special.with(Special::CREDIT);
+            }
+            if let Node::Switch(_) = port.start.node() {
+                port.count_all();
+            }
+        }
+    }
+
+    /// Handles a frame that has arrived at its port, or a correction of its credit. At a host, it
+    /// takes effect when the world applies it, because the NIC decides what is sent.
+    pub(in crate::fabric) fn handle_frame(
+        &mut self,
+        now: Time,
+        id: PortId,
+        order: LinkOrder,
+    ) -> Arrival {
         match self.ports[id.index()].start.node() {
-            Node::Host(host) => Arrival::Pfc(host, order),
+            Node::Host(_) => Arrival::Pfc(id, order),
             Node::Switch(_) => {
                 self.obey(now, id, order);
                 Arrival::Nothing
@@ -112,10 +191,51 @@ impl Network {
     }
 
     /// Applies a frame to its port.
-    pub(in crate::fabric) fn obey(&mut self, now: Time, id: PortId, order: PauseOrder) {
-        self.pauses.push(PauseRecord { at: now, port: id, order });
+    pub(in crate::fabric) fn obey(&mut self, now: Time, id: PortId, order: LinkOrder) {
+        let credit = self.shared.switching.credits().map(|mut credits| match order {
+            LinkOrder::Freed(freed) => credits.update(id, freed),
+            LinkOrder::Pause(_) | LinkOrder::Corrected => credits.correct(id),
+        });
+        if let LinkOrder::Pause(order) = order {
+            self.pauses.push(PauseRecord { at: now, port: id, order });
+        }
         // The packet on the wire is not cut short: a pause holds back those that have not started.
-        self.ports[id.index()].paused = order == PauseOrder::Pause;
+        let is_paused = match credit {
+            Some(credit) => credit == Credit::Exhausted,
+            None => order == LinkOrder::Pause(PauseOrder::Pause),
+        };
+        self.ports[id.index()].pause(is_paused);
+        if let (Some(time), LinkOrder::Pause(order)) = (self.pause_time, order) {
+            self.put_off(now, id, order, time);
+        }
         self.start_waiting(now, id);
+    }
+
+    /// Makes pauses expire.
+    pub(super) fn expire_pauses_after(&mut self, time: Span) {
+        self.pause_time = Some(time);
+        self.pause_ends = vec![Time::NEVER; self.ports.len()];
+    }
+
+    /// Schedules the end of a pause.
+    fn put_off(&mut self, now: Time, id: PortId, order: PauseOrder, time: Span) {
+        let ends = match order {
+            PauseOrder::Pause => now.saturating_add(time),
+            PauseOrder::Resume => Time::NEVER,
+        };
+        self.pause_ends[id.index()] = ends;
+        if ends != Time::NEVER {
+            self.shared.queue.push(ends, Event::PauseEnd(id));
+        }
+    }
+
+    /// Whether the pause of a port expires now.
+    pub(in crate::fabric) fn pause_expires(&self, now: Time, id: PortId) -> bool {
+        self.pause_ends[id.index()] == now
+    }
+
+    /// The end of a port's link at which it sends.
+    pub(in crate::fabric) fn start_of(&self, id: PortId) -> Node {
+        self.ports[id.index()].start.node()
     }
 }

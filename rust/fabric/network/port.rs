@@ -10,14 +10,16 @@
 //! holds of a packet is enough to start it; the packet itself is not touched while it waits.
 
 mod flags;
+mod queued;
 
-pub(super) use flags::{Special, Traced};
+pub(super) use flags::Special;
+pub(super) use queued::Queued;
 
 use std::collections::VecDeque;
 
 use super::pool::SlotId;
 use crate::ids::{HostId, SwitchId};
-use crate::packet::{Flags, Packet};
+use crate::packet::Flags;
 use crate::prefetch::prefetch;
 use crate::switching::{Rounding, Waiting};
 use crate::topology::Node;
@@ -48,14 +50,6 @@ impl From<Node> for End {
     }
 }
 
-/// A packet in a queue.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Queued {
-    pub(super) slot: SlotId,
-    /// Its length on the wire.
-    pub(super) bytes: u16,
-}
-
 /// An output port. The fields that every event needs are in the first cache line, in this order.
 #[derive(Debug)]
 #[repr(C, align(64))]
@@ -82,16 +76,16 @@ pub(super) struct Port {
     pub(super) waiting_max: u32,
     /// Length of the packet that started last.
     last_bytes: u16,
-    /// The queues that are not empty: bit 0 for packets with priority, bit 1 for the others.
+    /// The queues that are not empty: bit 0 for packets with priority, bit 1 for the others; bit 2
+    /// if every packet is queued.
     queued: u8,
     /// True while the event of a free wire is pending.
     pub(super) armed: bool,
-    /// Whether the link ever fails, and whether it ends in another part of a divided run.
+    /// What sets it apart from nearly all others, decided before the run.
     pub(super) special: Special,
-    /// True while the far end pauses packets without priority (PFC).
-    pub(super) paused: bool,
-    /// The ends of its link at which packets are traced.
-    pub(super) traced: Traced,
+    /// The queues that may start: without that of data while the far end pauses it (PFC), or while
+    /// it has no credit (CBFC).
+    open: u8,
     /// True while a start event is pending (with PFC).
     pub(super) start_armed: bool,
     // The second cache line begins here (`prefetch`).
@@ -135,8 +129,7 @@ impl Port {
             queued: 0,
             armed: false,
             special: Special::default(),
-            paused: false,
-            traced: Traced::default(),
+            open: PRIORITY | DATA,
             start_armed: false,
             waiting: [VecDeque::new(), VecDeque::new()],
             gap: Span::ZERO,
@@ -167,6 +160,7 @@ impl Port {
         self.time_at(self.rate, bytes)
     }
 
+    #[inline(never)]
     fn time_at(&self, rate: BitRate, bytes: u32) -> Span {
         match self.rounding {
             Rounding::Exact => rate.time_for(Bytes::new(u64::from(bytes))),
@@ -258,27 +252,48 @@ impl Port {
     /// True if a queued packet may start once the wire is free.
     #[inline(always)]
     pub(super) fn has_waiting(&self) -> bool {
-        self.queued & if self.paused { PRIORITY } else { PRIORITY | DATA } != 0
+        self.queued & self.open != 0
+    }
+
+    /// True while the far end pauses packets without priority (PFC).
+    #[inline(always)]
+    pub(super) fn is_paused(&self) -> bool {
+        self.open & DATA == 0
+    }
+
+    /// The far end pauses packets without priority, or resumes them.
+    pub(super) fn pause(&mut self, is_paused: bool) {
+        self.open = if is_paused { PRIORITY } else { PRIORITY | DATA };
     }
 
     /// True if a packet with these flags starts at once: no packet precedes it, and the port is not
     /// paused.
     #[inline(always)]
     pub(super) fn is_clear(&self, now: Time, flags: Flags) -> bool {
-        self.free <= now && !self.has_waiting() && !(self.paused && class(flags) == 1)
+        self.free <= now
+            && self.queued & (self.open | COUNTED) == 0
+            && self.open & 1 << class(flags) != 0
+    }
+
+    /// From now on no packet passes: each is queued and counted, even if it starts at once.
+    pub(super) fn count_all(&mut self) {
+        self.queued |= COUNTED;
     }
 
     /// Puts a packet on the wire at `start`; returns when it arrives.
     #[inline(always)]
     pub(super) fn transmit(&mut self, bytes: u16, start: Time) -> Time {
         let length = u32::from(bytes);
-        let sent = start + self.time_for(length);
+        let (time, gap) = match self.ps_per_byte {
+            0 => (self.time_at(self.rate, length), self.gap),
+            ps => {
+                let time_for = |bytes| Span::from_ps(u64::from(bytes) * u64::from(ps));
+                (time_for(length), time_for(self.gap_bytes))
+            }
+        };
         // The gap keeps the wire busy, but the packet arrives without it.
-        self.free = sent
-            + match self.ps_per_byte {
-                0 => self.gap,
-                ps => Span::from_ps(u64::from(self.gap_bytes) * u64::from(ps)),
-            };
+        let sent = start + time;
+        self.free = sent + gap;
         self.carried += u64::from(length);
         self.last_bytes = bytes;
         self.on_wire += 1;
@@ -298,19 +313,24 @@ impl Port {
 
     /// Appends a packet to its queue.
     #[inline(always)]
-    pub(super) fn enqueue(&mut self, slot: SlotId, packet: &Packet) {
-        let (class, bytes) = (class(packet.flags), packet.wire_bytes);
-        self.waiting[class].push_back(Queued { slot, bytes });
+    pub(super) fn enqueue(&mut self, queued: Queued) {
+        let class = class(queued.flags);
+        self.waiting[class].push_back(queued);
         self.queued |= 1 << class;
-        self.waiting_bytes[class] += u32::from(bytes);
+        self.waiting_bytes[class] += u32::from(queued.bytes);
         self.waiting_max = self.waiting_max.max(self.all_waiting());
     }
 
     /// Inserts a PFC frame before all queued packets.
-    pub(super) fn enqueue_first(&mut self, slot: SlotId, bytes: u16) {
-        self.waiting_bytes[0] += u32::from(bytes);
+    pub(super) fn enqueue_first(&mut self, frame: Queued) {
+        self.waiting_bytes[0] += u32::from(frame.bytes);
         self.queued |= PRIORITY;
-        self.waiting[0].push_front(Queued { slot, bytes });
+        self.waiting[0].push_front(frame);
+    }
+
+    /// Queued packets without priority, the next one first.
+    pub(super) fn data_slots(&self) -> impl Iterator<Item = SlotId> + '_ {
+        self.waiting[1].iter().map(|queued| queued.slot)
     }
 
     /// The first queued packet with priority, if any.
@@ -323,10 +343,10 @@ impl Port {
     pub(super) fn dequeue(&mut self) -> Option<Queued> {
         // Strict priority: class 1 goes only while class 0 is empty, and a pause holds class 1
         // alone.
-        let class = usize::from(self.queued & PRIORITY == 0);
-        if class == 1 && self.paused {
+        if !self.has_waiting() {
             return None;
         }
+        let class = usize::from(self.queued & PRIORITY == 0);
         let first = self.waiting[class].pop_front()?;
         self.queued ^= u8::from(self.waiting[class].is_empty()) << class;
         self.waiting_bytes[class] -= u32::from(first.bytes);
@@ -343,6 +363,8 @@ impl Port {
 /// The bits of the queues that are not empty.
 const PRIORITY: u8 = 1;
 const DATA: u8 = 2;
+/// Beside them: every packet is queued.
+const COUNTED: u8 = 4;
 
 /// Picoseconds a byte, where that is a whole number; else 0.
 fn whole_ps_per_byte(rate: BitRate, rounding: Rounding) -> u32 {
@@ -360,6 +382,7 @@ fn class(flags: Flags) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::packet::Packet;
 
     fn port(gbps: u64, rounding: Rounding) -> Port {
         Port::new(&PortParts {
@@ -400,7 +423,7 @@ mod tests {
         let packets = [(100, Flags::NONE), (64, Flags::PRIORITY), (200, Flags::NONE)];
         for (id, (bytes, flags)) in (0..).zip(packets) {
             let packet = Packet { wire_bytes: bytes, flags, ..Packet::default() };
-            port.enqueue(SlotId(id), &packet);
+            port.enqueue(Queued::of(SlotId(id), &packet));
         }
         assert_eq!((port.data_waiting(), port.waiting_max), (300, 364));
         let order: Vec<u16> =
@@ -414,14 +437,14 @@ mod tests {
         let mut port = port(400, Rounding::Exact);
         let packet = |flags| Packet { flags, ..Packet::default() };
         let (data, control) = (SlotId(0), SlotId(1));
-        port.paused = true;
-        port.enqueue(data, &packet(Flags::NONE));
+        port.pause(true);
+        port.enqueue(Queued::of(data, &packet(Flags::NONE)));
         assert!(!port.has_waiting() && port.dequeue().is_none());
         assert!(port.is_clear(Time::ZERO, Flags::PRIORITY));
         assert!(!port.is_clear(Time::ZERO, Flags::NONE));
-        port.enqueue(control, &packet(Flags::PRIORITY));
+        port.enqueue(Queued::of(control, &packet(Flags::PRIORITY)));
         assert_eq!(port.dequeue().map(|queued| queued.slot), Some(control));
-        port.paused = false;
+        port.pause(false);
         assert_eq!(port.dequeue().map(|queued| queued.slot), Some(data));
     }
 }

@@ -2,6 +2,7 @@
 //! has changed.
 
 use super::Network;
+use super::port::Special;
 use crate::endpoint::Endpoints;
 use crate::ids::{HostId, PortId, SwitchId};
 use crate::topology::Node;
@@ -16,13 +17,6 @@ impl Network {
             Node::Switch(_) => self.settle_switch_port(now, id),
             Node::Host(host) => self.settle_host(now, host, endpoints),
         }
-    }
-
-    /// The same for the port of a host.
-    #[inline(never)]
-    pub(super) fn settle_host(&mut self, now: Time, id: HostId, endpoints: &mut Endpoints) {
-        self.transmit_from(now, endpoints.host_mut(id));
-        self.schedule_wake(now, id, endpoints);
     }
 
     /// Starts the packets of a port whose start is before `now`, ahead of a change of its rate or a
@@ -40,8 +34,8 @@ impl Network {
 
     /// Starts the packets whose start is at or before `now` at every port of a switch.
     pub(super) fn settle_switch(&mut self, now: Time, switch: SwitchId) {
-        for index in 0..self.switching.ports_of(switch).len() {
-            let id = self.switching.ports_of(switch)[index];
+        for index in 0..self.shared.switching.ports_of(switch).len() {
+            let id = self.shared.switching.ports_of(switch)[index];
             self.settle_switch_port(now, id);
         }
     }
@@ -56,6 +50,16 @@ impl Network {
         }
     }
 
+    /// The same for the hosts of this part of the run: what their NICs would have sent by `now` is
+    /// counted as sent.
+    pub(in crate::fabric) fn settle_hosts(&mut self, now: Time, endpoints: &mut Endpoints) {
+        for host in (0..endpoints.hosts().len() as u32).map(HostId) {
+            if endpoints.owns(host) {
+                self.transmit_from(now, endpoints.host_mut(host));
+            }
+        }
+    }
+
     fn starts_at_host(&self, id: PortId) -> bool {
         matches!(self.ports[id.index()].start.node(), Node::Host(_))
     }
@@ -63,20 +67,23 @@ impl Network {
     /// The same for one port of a switch.
     #[inline(never)]
     pub(super) fn settle_switch_port(&mut self, now: Time, id: PortId) {
-        let mut output = self.output(id);
-        match output.start_due(now) {
-            None => output.arm(|| false),
-            Some((start, frame)) => {
-                self.send_frame(start, frame);
-                self.settle_switch_port(now, id);
-            }
-        }
+        self.start_due(now, id);
+        self.output(id).arm(|| false);
     }
 
     /// Starts every queued packet of a switch port whose start is at or before `now`; the caller
     /// arms the port.
-    #[inline(never)]
+    #[inline(always)]
     pub(super) fn start_due(&mut self, now: Time, id: PortId) {
+        let mut output = self.output(id);
+        if !output.port.special.has(Special::FLOW_CONTROL) {
+            return output.start_due_plainly(now);
+        }
+        self.start_due_with_frames(now, id);
+    }
+
+    #[inline]
+    pub(super) fn start_due_with_frames(&mut self, now: Time, id: PortId) {
         while let Some((start, frame)) = self.output(id).start_due(now) {
             self.send_frame(start, frame);
         }

@@ -4,7 +4,7 @@
 
 use super::Network;
 use super::pool::SlotId;
-use super::port::Traced;
+use super::port::Special;
 use crate::endpoint::{Endpoints, Host};
 use crate::fabric::trace_buffer::{PacketEvent, PacketRecord, TraceBuffer};
 use crate::ids::PortId;
@@ -20,18 +20,18 @@ impl Network {
     ) {
         for port in &mut self.ports {
             if traced(port.start.node()) {
-                port.traced = port.traced.also_at(Traced::START);
+                port.special = port.special.with(Special::TRACED_START);
             }
             if traced(port.end.node()) {
-                port.traced = port.traced.also_at(Traced::END);
+                port.special = port.special.with(Special::TRACED_END);
             }
         }
-        self.trace = Some(Box::new(buffer));
+        self.shared.trace = Some(Box::new(buffer));
     }
 
     /// The records, if nodes are traced.
     pub(in crate::fabric) fn trace_mut(&mut self) -> Option<&mut TraceBuffer> {
-        self.trace.as_deref_mut()
+        self.shared.trace.as_deref_mut()
     }
 
     /// Starts the packets whose start is at or before `now` at traced ports, so that they are
@@ -46,7 +46,7 @@ impl Network {
 
     #[inline]
     fn is_traced(&self, id: PortId) -> bool {
-        self.ports[id.index()].traced.at(Traced::START)
+        self.ports[id.index()].special.has(Special::TRACED_START)
     }
 
     /// Records a packet that is lost at port `id`.
@@ -69,7 +69,7 @@ impl Network {
     /// queue.
     #[cold]
     pub(in crate::fabric) fn trace_answers(&mut self, at: Time, host: &Host, first: usize) {
-        let Some(trace) = &mut self.trace else { return };
+        let Some(trace) = &mut self.shared.trace else { return };
         for &packet in host.nic.answers().skip(first) {
             let (port, event) = (host.port, PacketEvent::Enqueued);
             trace.record(PacketRecord { at, port, event, waiting: 0, packet });

@@ -104,3 +104,19 @@ fn a_lossy_link_loses_packets_only_during_its_failure() {
     let lost = outcome.counters.dropped;
     assert!((119..=120).contains(&lost) && outcome.counters.control_dropped > 0, "{lost}");
 }
+
+#[test]
+fn the_buffer_of_a_slow_port_shrinks_with_its_rate_where_ports_scale() {
+    let packet = PAYLOAD + HEADER;
+    for (slow_ports, most) in [(SlowPorts::Keep, 100_000), (SlowPorts::Scale, 50_000)] {
+        let pairs = messages(&[(0, 2), (1, 2)], 100 * PAYLOAD);
+        let mut setup = setup(leaf_spine(1, 1, 3, 400), "spray", pairs);
+        let link = setup.topology.host_port(HostId(2)).link();
+        let half = degraded(Fraction::new(1, 2).unwrap(), Time::NEVER);
+        setup.fabric.failures = vec![Failure { link, ..half }];
+        setup.fabric.switch.buffer = Buffer::PerPort(Bytes::new(100_000));
+        setup.fabric.switch.slow_ports = slow_ports;
+        let queue = complete(&setup).queue_bytes_max.get();
+        assert!(queue <= most && queue + packet > most, "{slow_ports:?}: {queue} of {most}");
+    }
+}

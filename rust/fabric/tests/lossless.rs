@@ -1,9 +1,10 @@
 //! Priority flow control: no loss with headroom, spreading pauses, and links that resume.
 
 use super::*;
+use crate::topology::{Link, Node};
 
 /// Sets HPCC's flow control, with a buffer in which `pool` bytes at switch 0 are shared.
-fn lossless(setup: &mut Setup, headroom: Headroom, pool: u64) {
+pub(super) fn lossless(setup: &mut Setup, headroom: Headroom, pool: u64) {
     let pfc = PfcConfig { headroom, ..PfcConfig::HPCC };
     let switch = crate::ids::SwitchId(0);
     let private = pfc.private_bytes(&setup.fabric, &setup.topology, switch);
@@ -205,4 +206,82 @@ fn sprayed_and_paced_traffic_survives_pauses_on_a_fat_tree_with_failures() {
         assert!(outcome.counters.pfc_pauses > 0, "{policy}");
         assert_eq!(outcome, complete(&setup), "{policy}");
     }
+}
+
+/// Five switches in a ring, two hosts at each.
+pub(super) fn ring_of_switches() -> Topology {
+    let rate = BitRate::from_gbps(400);
+    let link = |ends| Link { ends, rate, delay: Span::from_ns(500) };
+    let switch = |id: u32| Node::Switch(crate::ids::SwitchId(id % 5));
+    let to_host = |host: u32| link([Node::Host(HostId(host)), switch(host / 2)]);
+    let to_next = |id: u32| link([switch(id), switch(id + 1)]);
+    let links = (0..10).map(to_host).chain((0..5).map(to_next)).collect();
+    let hosts = (0..10).map(|host| format!("h{host}")).collect();
+    let named = |id| crate::topology::Switch { name: format!("s{id}"), tier: 0 };
+    Topology::new(hosts, (0..5).map(named).collect(), links).unwrap()
+}
+
+/// Each host sends to the switch after the next: every link of the ring is full, and what waits
+/// behind it came over the one before.
+#[test]
+fn ports_that_wait_for_each_other_in_a_ring_are_named() {
+    let pairs: Vec<_> = (0..10).map(|host| (host, (host + 4) % 10)).collect();
+    let run_with = |headroom: Headroom| {
+        let pairs = messages(&pairs, 2_000 * PAYLOAD);
+        let mut setup = setup(ring_of_switches(), "ecmp", pairs);
+        lossless(&mut setup, headroom, 20_000);
+        setup.time_limit = Time::ZERO + Span::from_ms(5);
+        run(&setup, &mut |_| {})
+    };
+    let outcome = run_with(Headroom::Hpcc);
+    assert_eq!((outcome.verdict, outcome.counters.dropped), (Verdict::Stalled, 0));
+    let clockwise: Vec<PortId> = (10..15).map(|link| PortId(2 * link)).collect();
+    assert_eq!(outcome.deadlock, clockwise);
+    // Packets that are lost make room for others.
+    assert_eq!(run_with(Headroom::Fixed(Bytes::ZERO)).deadlock, []);
+}
+
+#[test]
+fn a_pause_expires_after_its_time_unless_another_frame_comes() {
+    for (name, admission) in [
+        ("hpcc", PfcAdmission::Hpcc),
+        ("conweave", PfcAdmission::ConWeave { packet: Bytes::new(PAYLOAD + HEADER) }),
+    ] {
+        let mut setup = two_to_one(1_000);
+        lossless(&mut setup, Headroom::Hpcc, 400_000);
+        let lasting = complete(&setup);
+        let pfc = setup.fabric.switch.pfc.as_mut().expect("it is on");
+        (pfc.pause_time, pfc.admission) = (Some(Span::from_us(1)), admission);
+        let outcome = complete(&setup);
+        assert_eq!(outcome.counters.dropped, 0, "{name}");
+        // A frame for each packet that finds the link still to be paused.
+        assert!(outcome.counters.pfc_pauses > lasting.counters.pfc_pauses, "{name}");
+        for host in [0, 1].map(HostId) {
+            let port = setup.topology.host_port(host);
+            let mut paused: Option<Time> = None;
+            for record in outcome.pauses.iter().filter(|record| record.port == port) {
+                if let Some(since) = paused {
+                    assert!(record.at.since(since) <= Span::from_us(1), "{name}: {record:?}");
+                }
+                paused = (record.order == PauseOrder::Pause).then_some(record.at);
+            }
+            assert_eq!(paused, None, "{name}: the last pause has ended");
+        }
+    }
+}
+
+#[test]
+fn by_conweaves_rule_a_small_headroom_loses_nothing_while_the_pool_has_room() {
+    let incast = [(1, 0), (2, 0), (3, 0)];
+    let packet = Bytes::new(PAYLOAD + HEADER);
+    let dropped = |admission| {
+        let pairs = messages(&incast, 1_000_000);
+        let mut setup = setup(leaf_spine(1, 1, 4, 100), "ecmp", pairs);
+        lossless(&mut setup, Headroom::Fixed(packet), 2_000_000);
+        let pfc = setup.fabric.switch.pfc.as_mut().expect("it is on");
+        (pfc.pause_time, pfc.admission) = (Some(Span::from_us(5)), admission);
+        complete(&setup).counters.dropped
+    };
+    assert!(dropped(PfcAdmission::Hpcc) > 0, "the headroom alone holds what is in flight");
+    assert_eq!(dropped(PfcAdmission::ConWeave { packet }), 0);
 }

@@ -1,5 +1,6 @@
 //! Whole runs: closed forms first, then conservation, determinism, queues, failures.
 
+mod credit;
 mod delays;
 mod divided;
 #[path = "../../tests/support/extent.rs"]
@@ -11,9 +12,12 @@ mod links;
 mod lossless;
 mod outages;
 mod pinned_loads;
+mod planes;
 mod program;
 mod queue_pairs;
 mod recovery;
+mod retry;
+mod scale_up;
 mod switches;
 mod trimming;
 mod uplinks;
@@ -57,11 +61,14 @@ fn setup(topology: Topology, policy: &str, messages: Vec<Message>) -> Setup {
                 ecn: Ecn::Off,
                 ecn_point: EcnPoint::Enqueue,
                 pfc: None,
+                cbfc: None,
                 trim: None,
+                slow_ports: crate::switching::SlowPorts::Keep,
             },
             ecn_by_rate: Vec::new(),
             gap: Bytes::new(GAP),
             forwarding_delay: Span::ZERO,
+            llr: None,
             rounding: Rounding::Exact,
             failures: Vec::new(),
         },
@@ -79,6 +86,8 @@ fn setup(topology: Topology, policy: &str, messages: Vec<Message>) -> Setup {
             retransmit_timeout: Span::from_ms(1),
             nack_interval: Span::from_us(500),
             cnp_interval: Span::from_us(50),
+            pace_unit: Span::from_ps(1),
+            round_trips: None,
             queue_pairs: QpConfig::default(),
         },
         scheme,

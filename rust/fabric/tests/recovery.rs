@@ -15,9 +15,12 @@ fn all() -> [Recovery; 6] {
     ]
 }
 
+/// The delivery modes of Ultra Ethernet.
+const MODES: [Recovery; 2] = [Recovery::ROD, Recovery::RUDI];
+
 #[test]
 fn on_an_idle_path_all_recoveries_take_the_time_of_the_closed_form() {
-    for recovery in all() {
+    for recovery in all().into_iter().chain(MODES) {
         for packets in [1, 7, 1_000] {
             let one = messages(&[(0, 15)], packets * PAYLOAD);
             let mut setup = setup(fat_tree(4, 400), "ecmp", one);
@@ -50,7 +53,7 @@ fn recoveries_that_accept_reordering_retransmit_less() {
 
 #[test]
 fn dropped_packets_of_an_incast_are_retransmitted() {
-    for recovery in all() {
+    for recovery in all().into_iter().chain(MODES) {
         let incast: Vec<(u32, u32)> = (1..8).map(|src| (src, 0)).collect();
         let mut setup = setup(leaf_spine(2, 4, 4, 400), "ecmp", messages(&incast, 100_000));
         setup.fabric.switch.buffer = Buffer::Shared(Bytes::new(100_000));
@@ -61,5 +64,25 @@ fn dropped_packets_of_an_incast_are_retransmitted() {
         let outcome = complete(&setup);
         assert!(outcome.counters.dropped > 0, "{recovery:?}");
         assert!(outcome.counters.retransmitted >= outcome.counters.dropped, "{recovery:?}");
+    }
+}
+
+/// Card of Ultra Ethernet, test 5: whatever the policy, ROD has one path, which keeps the order.
+#[test]
+fn rod_keeps_to_one_path_under_a_policy_that_sprays_and_rud_uses_all() {
+    let uplinks = |recovery| {
+        let mut setup = setup(leaf_spine(2, 4, 1, 400), "spray", messages(&[(0, 1)], 800_000));
+        setup.nic.recovery = recovery;
+        let outcome = complete(&setup);
+        let names = (0..4).map(|spine| format!("leaf0-spine{spine}"));
+        let links = names.map(|name| setup.topology.link_named(&name).unwrap());
+        let sent = links.map(|link| outcome.link_bytes[2 * link.index()].get());
+        let used = sent.filter(|&bytes| bytes > 800_000 / 8).count();
+        (used, outcome.counters.out_of_order, outcome.counters.retransmitted)
+    };
+    assert_eq!(uplinks(Recovery::ROD), (1, 0, 0));
+    for recovery in [Recovery::PER_PACKET, Recovery::RUDI] {
+        let (used, _, again) = uplinks(recovery);
+        assert_eq!((used, again), (4, 0), "{recovery:?}");
     }
 }

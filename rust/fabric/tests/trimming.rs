@@ -13,7 +13,11 @@ fn trimmed(limit: u64) -> Setup {
     let incast: Vec<(u32, u32)> = (1..8).map(|src| (src, 0)).collect();
     let mut setup = setup(leaf_spine(2, 4, 4, 400), "spray", messages(&incast, 200_000));
     setup.fabric.switch.buffer = Buffer::PerPort(Bytes::new(100_000));
-    setup.fabric.switch.trim = Some(TrimConfig { size: Bytes::new(64), limit: Bytes::new(limit) });
+    setup.fabric.switch.trim = Some(TrimConfig {
+        size: Bytes::new(64),
+        limit: Bytes::new(limit),
+        victim: TrimVictim::Arriving,
+    });
     setup
 }
 
@@ -48,7 +52,7 @@ fn six_at_once(setup: &Setup, switch: u32) -> (Vec<Packet>, Vec<Packet>) {
     let receiver = nics[0].open_receiver(HostId(1), sender, 1, 0);
     nics[1].connect(sender, receiver);
     nics[1].post(sender, Bytes::new(10 * PAYLOAD), 0, 0);
-    let mut network = Network::new(&Setup { seed: 1, ..setup.clone() });
+    let mut network = Network::new(setup);
     for _ in 0..6 {
         let packet = nics[1].poll_transmit(Time::ZERO).expect("there are ten");
         network.forward_for_test(SwitchId(switch), packet);
@@ -71,7 +75,8 @@ fn nacks_of_trimmed_packets_have_their_number_and_hop() {
             setup.nic.recovery = recovery;
             setup.fabric.switch.buffer = Buffer::PerPort(Bytes::new(2 * (PAYLOAD + HEADER)));
             let limit = Bytes::new(1_000);
-            setup.fabric.switch.trim = Some(TrimConfig { size: Bytes::new(64), limit });
+            setup.fabric.switch.trim =
+                Some(TrimConfig { size: Bytes::new(64), limit, victim: TrimVictim::Arriving });
             let (packets, answers) = six_at_once(&setup, switch);
             let sizes: Vec<u16> = packets.iter().map(|packet| packet.wire_bytes).collect();
             assert_eq!(sizes, [4_158, 4_158, 4_158, 64, 64, 64], "{name}");
@@ -152,6 +157,49 @@ fn packets_beyond_the_buffer_are_trimmed_and_none_is_dropped() {
     let packets = 7 * 200_000u64.div_ceil(PAYLOAD);
     assert_eq!(counters.delivered, counters.sent);
     assert!(counters.sent >= packets + counters.trimmed, "{counters:?}");
+}
+
+/// Six packets arrive at once where the wire has room for one and the queue for two: three times a
+/// packet finds no room. Each time the arriving one waits with probability 1/2, in the place of the
+/// last: the sixth ends there with 1/2, the fifth with 1/4, the third and the fourth with 1/8 each.
+#[test]
+fn the_last_packet_of_a_queue_is_trimmed_as_often_as_the_one_that_arrives() {
+    let mut waits = [0u32; 6];
+    for seed in 0..800 {
+        let mut setup = setup(leaf_spine(2, 1, 1, 400), "ecmp", Vec::new());
+        setup.seed = seed;
+        setup.fabric.switch.buffer = Buffer::PerPort(Bytes::new(2 * (PAYLOAD + HEADER)));
+        let (size, limit) = (Bytes::new(64), Bytes::new(1_000));
+        setup.fabric.switch.trim =
+            Some(TrimConfig { size, limit, victim: TrimVictim::ArrivingOrLast });
+        let (packets, _) = six_at_once(&setup, 1);
+        let is_whole = |it: &Packet| u64::from(it.wire_bytes) == PAYLOAD + HEADER;
+        let whole: Vec<usize> = (0..6).filter(|&psn| is_whole(&packets[psn])).collect();
+        let headers = packets.iter().filter(|it| it.flags.has(Flags::TRIMMED));
+        assert!(headers.clone().all(|it| it.wire_bytes == 64 && it.flags.has(Flags::PRIORITY)));
+        assert_eq!((whole.len(), headers.count()), (3, 3), "{whole:?}");
+        assert_eq!(whole[..2], [0, 1], "on the wire, and first in the queue");
+        waits[whole[2]] += 1;
+    }
+    for (psn, expected) in [(5, 400), (4, 200), (3, 100), (2, 100)] {
+        assert!(waits[psn].abs_diff(expected) < expected / 5 + 15, "{psn}: {waits:?}");
+    }
+}
+
+#[test]
+fn packets_displaced_from_their_queue_are_sent_again_and_none_is_dropped() {
+    let arriving = complete(&trimmed(200_000));
+    for buffer in [Buffer::PerPort(Bytes::new(100_000)), Buffer::Shared(Bytes::new(100_000))] {
+        let mut setup = trimmed(200_000);
+        setup.fabric.switch.buffer = buffer;
+        let trim = setup.fabric.switch.trim.as_mut().expect("it trims");
+        trim.victim = TrimVictim::ArrivingOrLast;
+        let outcome = complete(&setup);
+        let counters = &outcome.counters;
+        assert!(counters.trimmed > 0 && counters.delivered == counters.sent, "{counters:?}");
+        assert_eq!((counters.dropped, counters.control_dropped), (0, 0));
+        assert_ne!(outcome.message_fct, arriving.message_fct, "other flows lose packets");
+    }
 }
 
 #[test]

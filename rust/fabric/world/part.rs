@@ -126,6 +126,7 @@ pub(in crate::fabric) fn merge(
     }
     // A frame arrives by the reverse direction of the port that it is for, and events of the same
     // time are in order of ports.
+    measured.held_back.sort_unstable();
     measured.pauses.sort_by_key(|pause| (pause.at, pause.port.reverse()));
     let endpoints = Endpoints::merge(parts.into_iter().map(|part| part.endpoints).collect());
     Outcome::of(measured, states, &endpoints)
@@ -154,6 +155,7 @@ fn absorb(all: &mut Measured, part: Measured, owns: &dyn Fn(PortId) -> bool) {
         }
     }
     all.pauses.extend(part.pauses);
+    all.held_back.extend(part.held_back);
 }
 
 /// The progress of a divided run, from that of its parts.

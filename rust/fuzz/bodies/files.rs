@@ -7,9 +7,11 @@ use std::sync::Arc;
 use evenkeel::hpcc;
 use evenkeel::scenario::{Overrides, Scenario};
 use evenkeel::topology;
+use evenkeel::topology::infragraph::Defaults;
+use evenkeel::units::{BitRate, Span};
 use evenkeel::workload::chakra::{self, Options, Streaming, TraceSource, Traces};
 use evenkeel::workload::connection_matrix::StartUnit;
-use evenkeel::workload::{Workload, connection_matrix, goal, hpcc_flows, simccl};
+use evenkeel::workload::{NotWritten, Workload, connection_matrix, goal, hpcc_flows, simccl};
 
 /// Inputs with numbers of this many digits are skipped: thousands of hosts or switches are valid,
 /// but too slow to build for each input.
@@ -20,6 +22,23 @@ pub fn topology_hpcc(data: &[u8]) {
     let Some(text) = text(data) else { return };
     match topology::hpcc::read(text, "topology.txt") {
         Ok(read) => assert_eq!(read.node_of_host.len(), read.topology.host_count() as usize),
+        Err(error) => expect_message(&error.to_string()),
+    }
+}
+
+/// A description of InfraGraph.
+pub fn infragraph(data: &[u8]) {
+    let Some(text) = text(data) else { return };
+    let (rate, delay) = (Some(BitRate::from_gbps(100)), Some(Span::from_us(1)));
+    match topology::infragraph::read(text, "fabric.yaml", Defaults { rate, delay }) {
+        Ok(read) => {
+            let hosts = read.topology.host_count();
+            assert!(hosts > 0);
+            if let Some(text) = topology::infragraph::write(&read.topology) {
+                let again = topology::infragraph::read(&text, "again", Defaults::default());
+                assert_eq!(again.expect("it is valid").topology.host_count(), hosts);
+            }
+        }
         Err(error) => expect_message(&error.to_string()),
     }
 }
@@ -155,7 +174,10 @@ fn read_traces(files: &MemoryFiles, ranks: u32) -> Option<Workload> {
 pub fn goal(data: &[u8]) {
     let Ok(text) = std::str::from_utf8(data) else { return };
     match goal::read(text, "schedule.goal", goal::Options::default()) {
-        Ok(schedule) => expect_hosts(&schedule.workload, schedule.hosts),
+        Ok(schedule) => {
+            expect_hosts(&schedule.workload, schedule.hosts);
+            expect_written(&schedule.workload, schedule.hosts);
+        }
         Err(error) => expect_message(&error.to_string()),
     }
 }
@@ -164,7 +186,13 @@ pub fn goal(data: &[u8]) {
 pub fn connection_matrix(data: &[u8]) {
     let Ok(text) = std::str::from_utf8(data) else { return };
     match connection_matrix::read(text, "flows.cm", StartUnit::default()) {
-        Ok(matrix) => expect_hosts(&matrix.workload, matrix.nodes),
+        Ok(matrix) => {
+            expect_hosts(&matrix.workload, matrix.nodes);
+            // A matrix may announce 2^24 nodes.
+            if matrix.nodes < 1_000 {
+                expect_written(&matrix.workload, matrix.nodes);
+            }
+        }
         Err(error) => expect_message(&error.to_string()),
     }
 }
@@ -172,9 +200,24 @@ pub fn connection_matrix(data: &[u8]) {
 /// A flow file of SimCCL.
 pub fn simccl(data: &[u8]) {
     let Ok(text) = std::str::from_utf8(data) else { return };
-    match simccl::read(text, "flows.csv", None) {
-        Ok(flows) => expect_hosts(&flows.workload, flows.ranks),
-        Err(error) => expect_message(&error.to_string()),
+    for choice in [simccl::Choice::Only, simccl::Choice::InTurn] {
+        match simccl::read(text, "flows.csv", choice) {
+            Ok(flows) => expect_hosts(&flows.workload, flows.ranks),
+            Err(error) => expect_message(&error.to_string()),
+        }
+    }
+}
+
+/// Checks that what is written of a workload is read as the same workload.
+fn expect_written(workload: &Workload, hosts: u32) {
+    let written = [
+        goal::write(workload, hosts).err(),
+        connection_matrix::write(workload, hosts).err(),
+        hpcc_flows::write(workload, hosts).err(),
+    ];
+    for refused in written.into_iter().flatten() {
+        assert_ne!(refused, NotWritten::ReadsOtherwise);
+        expect_message(&refused.to_string());
     }
 }
 

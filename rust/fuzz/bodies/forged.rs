@@ -40,8 +40,13 @@ impl<'a> Input<'a> {
         let flags = (0..).zip(known).fold(Flags::NONE, |flags, (bit, flag)| {
             flags.with(flag.when(bits >> (bit + 2) & 1 == 1))
         });
+        let kind = match bits >> 6 {
+            1 => PacketKind::Credit,
+            3 => PacketKind::CreditRequest,
+            _ => kinds[usize::from(bits % 4)],
+        };
         let mut packet = Packet {
-            kind: kinds[usize::from(bits % 4)],
+            kind,
             flags,
             src: HostId(self.number() as u32),
             dst: HostId(self.number() as u32),
@@ -60,7 +65,7 @@ impl<'a> Input<'a> {
         packet.entropy = self.number() as u16;
         raw.marked = self.number() as u32;
         packet.fields = KindFields::of_raw(raw);
-        if packet.qp == CLEAN {
+        if packet.qp == CLEAN || kind == PacketKind::CreditRequest {
             packet.qp = QpId(u32::MAX);
         }
         packet

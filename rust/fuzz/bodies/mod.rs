@@ -7,7 +7,8 @@ mod nic;
 mod verbs;
 
 pub use files::{
-    chakra, config_hpcc, connection_matrix, flows_hpcc, goal, scenario, simccl, topology_hpcc,
+    chakra, config_hpcc, connection_matrix, flows_hpcc, goal, infragraph, scenario, simccl,
+    topology_hpcc,
 };
 pub use nic::nic;
 pub use verbs::verbs;

@@ -36,6 +36,9 @@ static SCENARIOS: LazyLock<Vec<Scenario>> = LazyLock::new(|| {
         ("per-packet", "unordered"),
         ("sack", "unordered"),
         ("erasure", "ordered"),
+        ("mrc", "auto"),
+        ("rod", "auto"),
+        ("rudi", "auto"),
     ];
     let all = recoveries.iter().flat_map(|(recovery, delivery)| {
         CONTROLS.iter().filter_map(move |control| {

@@ -25,7 +25,7 @@ const MOST_QPS: u64 = 5;
 
 /// Every recovery.
 static SCENARIOS: LazyLock<Vec<Scenario>> = LazyLock::new(|| {
-    let all = ["go-back-n", "sack", "per-packet", "erasure"].map(|recovery| {
+    let all = ["go-back-n", "sack", "per-packet", "erasure", "rod"].map(|recovery| {
         let text = format!(
             "[topology]\nleaves = 2\nspines = 1\nhosts_per_leaf = 1\n[transport]\n\
              payload = \"1000B\"\nretransmit_timeout = \"200us\"\nrecovery = \"{recovery}\"\n\

@@ -5,7 +5,7 @@ use std::path::Path;
 use super::line::{ConfigError, Line, flag, fraction, instant, kilobytes, microseconds, rate};
 use super::settings::{HpccConfig, LinkDown, WithLine};
 use crate::hpcc::wire;
-use crate::units::{Bytes, DecimalError, Span, Time, decimal};
+use crate::units::{Bytes, DecimalError, Fraction, Span, Time, decimal};
 
 /// A key and the function that reads its line.
 pub(super) struct Key {
@@ -19,9 +19,8 @@ pub(super) fn find(name: &str) -> Option<&'static Key> {
     KEYS.iter().find(|key| key.name == name)
 }
 
-/// True for keys of the family that change nothing here: monitors of policies and parameters of
-/// congestion controls that do not exist here. A warning or an error about their `CC_MODE` or
-/// `LB_MODE` covers them.
+/// True for keys of the family that change nothing here: monitors and parameters of policies that
+/// do not exist here, whose `LB_MODE` is an error, and what no simulator reads.
 pub(super) fn is_irrelevant(name: &str) -> bool {
     IRRELEVANT.contains(&name)
 }
@@ -34,6 +33,8 @@ const NANOSECONDS: &str = "a whole number of nanoseconds, for example 2000000000
 const SECONDS: &str = "seconds, for example 2.5";
 const RATE: &str = "a bit rate, for example 40Mb/s";
 const FRACTION: &str = "a fraction from 0 to 1 with at most 9 decimals, for example 0.2";
+const TARGET: &str = "a fraction above 0 and up to 1 with at most 9 decimals, for example 0.95";
+const BASE: &str = "a number from 1.0002 to 2 with at most 9 decimals, for example 1.05";
 const PATH: &str = "the path of a file";
 const MAP_KB: &str = "a count and as many pairs of bits per second and KB, for example \
                       1 100000000000 400";
@@ -60,7 +61,7 @@ macro_rules! one {
 const KEYS: &[Key] = &[
     one!("TOPOLOGY_FILE", PATH, text, config, path => config.topology_file = Some(path)),
     one!("FLOW_FILE", PATH, text, config, path => config.flow_file = Some(path)),
-    one!("CC_MODE", WHOLE, whole, config, mode => config.cc_mode = mode),
+    Key { name: "CC_MODE", read: cc_mode },
     Key { name: "LB_MODE", read: lb_mode },
     Key { name: "LB_POLICY", read: lb_policy },
     one!("ENABLE_QCN", FLAG, flag, config, on => config.ecn = on),
@@ -92,6 +93,20 @@ const KEYS: &[Key] = &[
     one!("DCTCP_RATE_AI", RATE, rate, config, rate => config.rates.dctcp_increase = rate),
     one!("CLAMP_TARGET_RATE", FLAG, flag, config, on => config.rates.clamp_target_rate = on),
     one!("HAS_WIN", FLAG, flag, config, on => config.window = on),
+    one!("VAR_WIN", FLAG, flag, config, on => config.variable_window = on),
+    one!("GLOBAL_T", FLAG, flag, config, on => config.global_round_trip = on),
+    one!("U_TARGET", TARGET, target, config, part => config.telemetry.target_utilization = part),
+    one!("MI_THRESH", "a whole number, for example 5", whole, config, stages => {
+        config.telemetry.max_stage = stages;
+    }),
+    one!("FAST_REACT", FLAG, flag, config, on => config.telemetry.fast_react = on),
+    one!("MULTI_RATE", FLAG, flag, config, on => config.telemetry.multiple_rates = on),
+    one!("SAMPLE_FEEDBACK", FLAG, flag, config, on => config.telemetry.sample_feedback = on),
+    one!("INT_MULTI", "a whole number from 1 to 65535, for example 4", multiple, config, times => {
+        config.telemetry.int_multiple = times;
+    }),
+    one!("PINT_LOG_BASE", BASE, base, config, base => config.telemetry.pint_base = base),
+    one!("PINT_PROB", TARGET, target, config, part => config.telemetry.pint_probability = part),
     one!("RATE_BOUND", FLAG, flag, config, on => config.rate_bound = on),
     one!("ENABLE_PFC", FLAG, flag, config, on => config.pfc = on),
     one!("ENABLE_IRN", FLAG, flag, config, on => config.irn = on),
@@ -134,21 +149,11 @@ const IRRELEVANT: &[&str] = &[
     "CONWEAVE_TX_EXPIRY_TIME",
     "DATA_RATE",
     "EST_ERROR_MON_FILE",
-    "FAST_REACT",
     "FLOW_INPUT_FILE",
-    "GLOBAL_T",
-    "INT_MULTI",
     "LINK_DELAY",
     "LOAD",
-    "MI_THRESH",
-    "MULTI_RATE",
     "NIC_TOTAL_PAUSE_TIME",
-    "PINT_LOG_BASE",
-    "PINT_PROB",
-    "SAMPLE_FEEDBACK",
     "USE_DYNAMIC_PFC_THRESHOLD",
-    "U_TARGET",
-    "VAR_WIN",
     "VOQ_MON_DETAIL_FILE",
     "VOQ_MON_FILE",
 ];
@@ -187,6 +192,22 @@ fn file_name(text: &str) -> Option<String> {
     Some(name.to_owned()).filter(|name| name.len() <= 255)
 }
 
+/// A fraction above 0.
+fn target(text: &str) -> Option<Fraction> {
+    fraction(text).filter(|part| part.numerator() > 0)
+}
+
+/// A base of powers, in steps of 10^-9.
+fn base(text: &str) -> Option<Fraction> {
+    let billionths = decimal(text, 9).ok().and_then(|steps| u32::try_from(steps).ok())?;
+    let valid = (1_000_200_000..=2_000_000_000).contains(&billionths);
+    valid.then(|| Fraction::new(billionths, 1_000_000_000)).flatten()
+}
+
+fn multiple(text: &str) -> Option<u16> {
+    text.parse().ok().filter(|&times| times > 0)
+}
+
 fn count(text: &str) -> Option<u32> {
     whole(text).filter(|&count| count > 0)
 }
@@ -222,6 +243,12 @@ fn stop(text: &str) -> Option<Time> {
         Err(DecimalError::TooLarge) => Some(Time::NEVER),
         read => read.ok().map(Time::from_ps),
     }
+}
+
+fn cc_mode(config: &mut HpccConfig, line: &Line) -> Result<usize, ConfigError> {
+    let value = line.parsed(WHOLE, whole)?;
+    config.cc_mode = WithLine { line: line.number, value };
+    Ok(1)
 }
 
 fn lb_mode(config: &mut HpccConfig, line: &Line) -> Result<usize, ConfigError> {

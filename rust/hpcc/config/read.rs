@@ -71,7 +71,7 @@ LB_POLICY ethereal
         let config = read(SAMPLE, "config.txt").unwrap();
         assert_eq!(config.warnings, Vec::<String>::new());
         assert_eq!(config.topology_file.as_deref(), Some("mix/topology.txt"));
-        assert_eq!((config.cc_mode, config.ack_priority), (8, Some(true)));
+        assert_eq!((config.cc_mode.value, config.ack_priority), (8, Some(true)));
         assert_eq!(config.stop, Some(Time::from_ps(4_000_000_000_000)));
         assert_eq!(config.rates.increase_timer, Span::from_us(900));
         assert_eq!(config.rates.gain.as_f64(), 1.0 / 16.0);
@@ -109,7 +109,7 @@ LB_POLICY ethereal
                 "c:3: CC_MODE is repeated (first in line 2); the last value counts",
             ]
         );
-        assert_eq!((config.cc_mode, config.link_down), (8, None));
+        assert_eq!((config.cc_mode.value, config.link_down), (8, None));
         assert_eq!(config.family(), Family::ConWeave);
     }
 

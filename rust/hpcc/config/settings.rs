@@ -12,7 +12,7 @@ pub struct HpccConfig {
     /// `FLOW_FILE`: the path of the flow file, as written.
     pub flow_file: Option<String>,
     /// `CC_MODE`: 1 DCQCN (ConnectX form), 3 HPCC, 7 TIMELY, 8 DCTCP, 10 HPCC-PINT. Default 1.
-    pub cc_mode: u32,
+    pub cc_mode: WithLine<u32>,
     /// `LB_MODE` of ConWeave: 0 ECMP, 2 DRILL, 3 CONGA, 6 LetFlow, 9 ConWeave.
     pub lb_mode: Option<WithLine<u32>>,
     /// `LB_POLICY`, this project's own key: the name of a policy.
@@ -36,9 +36,16 @@ pub struct HpccConfig {
     pub ack_priority: Option<bool>,
     /// Parameters of rate control.
     pub rates: RateKeys,
+    /// Parameters of HPCC and of HPCC-PINT.
+    pub telemetry: TelemetryKeys,
     /// `HAS_WIN`: whether a window of a bandwidth-delay product applies in addition to the rate.
     /// Default yes.
     pub window: bool,
+    /// `VAR_WIN`: whether the window shrinks with the rate. Default no.
+    pub variable_window: bool,
+    /// `GLOBAL_T`: whether all pairs of hosts have the window and the round-trip time of the
+    /// longest path, or each its own. Default yes.
+    pub global_round_trip: bool,
     /// `RATE_BOUND`: whether the rate limits sending. Default yes.
     pub rate_bound: bool,
     /// `ENABLE_PFC`: whether switches use priority flow control. Default yes.
@@ -68,8 +75,8 @@ pub struct HpccConfig {
     pub trace: bool,
     /// `TRACE_FILE`, as written: the file that lists the traced nodes.
     pub trace_file: Option<String>,
-    /// `PAUSE_TIME`: the duration that pause frames carry in the trace, whole microseconds. It has
-    /// no other effect, because a pause lasts until the resume. Default 5.
+    /// `PAUSE_TIME`: the duration that pause frames carry, whole microseconds. In ConWeave a pause
+    /// lasts so long without another frame; in HPCC, until it is resumed. Default 5.
     pub pause_time_us: u64,
     /// `SW_MONITORING_INTERVAL` of ConWeave: the period of the uplink and connection monitors.
     /// Default 10 us.
@@ -146,6 +153,42 @@ pub struct RateKeys {
     pub clamp_target_rate: bool,
 }
 
+/// Parameters of HPCC and of HPCC-PINT; the defaults are those of HPCC's `third.cc`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct TelemetryKeys {
+    /// `U_TARGET`: the utilization that rates aim at. Default 0.95.
+    pub target_utilization: Fraction,
+    /// `MI_THRESH`: round trips of additive increase alone. Default 5.
+    pub max_stage: u32,
+    /// `FAST_REACT`: whether every acknowledgement changes the rate. Default yes.
+    pub fast_react: bool,
+    /// `MULTI_RATE`: whether each hop has a rate of its own. Default yes.
+    pub multiple_rates: bool,
+    /// `SAMPLE_FEEDBACK`: whether fast reactions leave out hops without a queue. Default no.
+    pub sample_feedback: bool,
+    /// `INT_MULTI`: by how much the units of telemetry are larger. Default 1.
+    pub int_multiple: u16,
+    /// `PINT_LOG_BASE`. Default 1.05.
+    pub pint_base: Fraction,
+    /// `PINT_PROB`: the part of acknowledgements that senders use. Default 1.
+    pub pint_probability: Fraction,
+}
+
+impl Default for TelemetryKeys {
+    fn default() -> Self {
+        Self {
+            target_utilization: Fraction::new(19, 20).expect("not zero"),
+            max_stage: 5,
+            fast_react: true,
+            multiple_rates: true,
+            sample_feedback: false,
+            int_multiple: 1,
+            pint_base: Fraction::new(21, 20).expect("not zero"),
+            pint_probability: Fraction::ONE,
+        }
+    }
+}
+
 /// `LINK_DOWN time_us a b`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct LinkDown {
@@ -174,7 +217,7 @@ impl HpccConfig {
             file: file.to_owned(),
             topology_file: None,
             flow_file: None,
-            cc_mode: 1,
+            cc_mode: WithLine { line: 0, value: 1 },
             lb_mode: None,
             lb_policy: None,
             ecn: true,
@@ -186,7 +229,10 @@ impl HpccConfig {
             back_to_zero: false,
             ack_priority: None,
             rates: RateKeys::default(),
+            telemetry: TelemetryKeys::default(),
             window: true,
+            variable_window: false,
+            global_round_trip: true,
             rate_bound: true,
             pfc: true,
             irn: false,

@@ -28,7 +28,8 @@ pub enum ResultTable {
 }
 
 /// Names that the results folder uses itself.
-const RESULTS: [&str; 5] = ["fct.txt", "pfc.txt", "flows.csv", "links.csv", "summary.json"];
+const RESULTS: [&str; 6] =
+    ["cost.json", "fct.txt", "pfc.txt", "flows.csv", "links.csv", "summary.json"];
 
 /// The default name of each [`RecordedFile`], in order.
 const DEFAULT_NAMES: [&str; 5] = ["mix.tr", "qlen.txt", "uplink.txt", "conn.txt", "cnp.txt"];

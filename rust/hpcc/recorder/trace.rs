@@ -22,7 +22,7 @@ use super::trace_format::{Answer, Body, InterfaceRate, Record, write_header};
 use crate::balance::switch::murmur::address;
 use crate::endpoint::label_of;
 use crate::fabric::{PacketEvent, PacketRecord};
-use crate::hpcc::{Experiment, fct, ports, wire};
+use crate::hpcc::{Experiment, ports, round_trips, wire};
 use crate::ids::HostId;
 use crate::nic::answer_label;
 use crate::packet::{Flags, Packet, PauseOrder, Psn, View};
@@ -127,7 +127,8 @@ impl Trace {
         };
         let mut rates: Vec<InterfaceRate> = self.interfaces.iter().map(rate).collect();
         rates.sort_unstable();
-        write_header(to, &rates, fct::largest_bdp(&experiment.setup) as u32)
+        let largest = round_trips::largest(topology, experiment.setup.nic.payload);
+        write_header(to, &rates, largest.product.get() as u32)
     }
 
     /// Writes the record of a packet event.
@@ -138,7 +139,7 @@ impl Trace {
     fn record(&mut self, event: &PacketRecord) -> Record {
         let interface = self.interfaces[event.port.index()];
         let packet = &event.packet;
-        let [src_address, dst_address] = match packet.is_pause_frame() {
+        let [src_address, dst_address] = match packet.is_link_frame() {
             true => [self.sender_of_frame(event), u32::MAX],
             false => [packet.src, packet.dst].map(|host| self.addresses[host.index()]),
         };
@@ -201,6 +202,9 @@ impl Trace {
             View::Cnp => {
                 let flow = self.answered(packet).map_or(0, |flow| flow.ports[0]);
                 Body::Notification { flow, queue: self.group, ecn: 3, marked: 1, total: 1 }
+            }
+            View::Endpoint(_) | View::Credit(_) | View::LinkCredit(_) => {
+                unreachable!("hosts of this family have one port, and no credit")
             }
             View::Pause(frame) => Body::Pfc {
                 time: if frame.order == PauseOrder::Pause { self.pause_time } else { 0 },

@@ -1,9 +1,10 @@
 //! What a NIC, a scenario and a list of controls need to know of a control.
 
-use super::{CONTROLS, CongestionControl, NAMES, dcqcn};
+use super::{CONTROLS, CongestionControl, CreditRules, NAMES, Scope, TelemetryRequest, dcqcn};
 use crate::balance::Parameters;
 use crate::balance::sender::Trimming;
 use crate::nic::parameters::{Configuration, Configured, ParameterError, overridden};
+use crate::units::Bytes;
 
 /// The configuration of a congestion control.
 pub trait ControlConfig: Configuration + Into<CongestionControl> {
@@ -15,6 +16,32 @@ pub trait ControlConfig: Configuration + Into<CongestionControl> {
     /// no presets.
     fn default_preset(_trimming: Trimming) -> Option<&'static CongestionPreset<Self>> {
         Self::PRESETS.first()
+    }
+
+    /// Whether it is of Ultra Ethernet: acknowledgements of a scenario then are as in its simulator
+    /// where the scenario does not say otherwise.
+    const OF_ULTRA_ETHERNET: bool = false;
+
+    /// What it asks switches to write into data packets, if anything. The path of a queue pair must
+    /// then stay the same.
+    fn telemetry(&self) -> Option<TelemetryRequest> {
+        None
+    }
+
+    /// What one window of a queue pair limits.
+    fn scope(&self) -> Scope {
+        Scope::Qp
+    }
+
+    /// Bytes that it adds to each data packet and to each answer.
+    fn overhead(&self) -> Bytes {
+        Bytes::ZERO
+    }
+
+    /// What receivers grant credit by, if they do. Data packets then carry what their senders ask
+    /// for, in the field that has the length of the message in other runs.
+    fn credit(&self) -> Option<CreditRules> {
+        None
     }
 }
 

@@ -13,11 +13,13 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::or_part::OrPart;
+use super::rate_window::{Beside, Pacing, RateWindow, WindowRule};
 use super::timed::{Rates, Timed};
 use super::{AckSample, CongestionController, CongestionPreset, ControlConfig, PathFacts, floor};
 use crate::nic::parameters::{Configuration, InvalidValue, part, positive_part, rate, timer};
 use crate::nic::timer::{RateTimers, Timer};
-use crate::units::{BitRate, Fraction, Span, Time};
+use crate::units::{BitRate, Bytes, Fraction, Span, Time};
 
 /// Parameters; the defaults are those of the HPCC simulator's run scripts at 100 Gbps.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
@@ -45,6 +47,16 @@ pub struct Config {
     pub rate_on_first_cnp: Fraction,
     /// Whether each cut also lowers the target rate; otherwise only the first after a rise: no.
     pub clamp_target_rate: bool,
+    /// A window beside the rate: `none` (`HAS_WIN`, `VAR_WIN`).
+    #[serde(skip_serializing_if = "WindowRule::is_none")]
+    pub window: WindowRule,
+    /// The window at line rate, or its part of the bandwidth-delay product of the longest path:
+    /// 1/1.
+    #[serde(skip_serializing_if = "OrPart::is_whole")]
+    pub window_bytes: OrPart<Bytes>,
+    /// What paces packets: the `rate`, or with `line-rate` the window alone (`RATE_BOUND`).
+    #[serde(skip_serializing_if = "Pacing::is_rate")]
+    pub pacing: Pacing,
 }
 
 impl Default for Config {
@@ -61,6 +73,9 @@ impl Default for Config {
             min_rate: BitRate::from_bps(1_000_000_000),
             rate_on_first_cnp: Fraction::ONE,
             clamp_target_rate: false,
+            window: WindowRule::None,
+            window_bytes: OrPart::WHOLE,
+            pacing: Pacing::Rate,
         }
     }
 }
@@ -133,6 +148,8 @@ impl ControlConfig for Config {
 pub struct DcqcnMlx {
     config: Box<Config>,
     rates: Rates,
+    /// A window beside the rate, and its pacing.
+    beside: Option<Box<Beside>>,
     /// A mark came since alpha was last renewed.
     flagged_for_alpha: bool,
     /// A mark came since the rate was last cut.
@@ -147,6 +164,10 @@ impl DcqcnMlx {
         Self {
             config: Box::new(*config),
             rates: Rates::new(path.line_rate, config.initial_alpha.as_f64()),
+            beside: Beside::of(
+                RateWindow::new(config.window, config.window_bytes, path),
+                config.pacing,
+            ),
             flagged_for_alpha: false,
             flagged_for_cut: false,
             stage: 0,
@@ -258,14 +279,22 @@ impl CongestionController for DcqcnMlx {
     #[inline]
     fn rate(&mut self, now: Time) -> BitRate {
         self.catch_up(now);
-        self.rates.current()
+        Beside::pace(self.beside.as_deref(), self.rates.current())
+    }
+
+    #[inline]
+    fn window(&self) -> u64 {
+        Beside::window(self.beside.as_deref(), self.rates.current as u64)
     }
 
     fn handle_ack(&mut self, now: Time, sample: AckSample) {
         // Unmarked acknowledgements move no timer: what is due is done when the rate is asked for.
-        if sample.marked == 0 {
-            return;
+        if sample.marked > 0 {
+            self.handle_marked_nack(now);
         }
+    }
+
+    fn handle_marked_nack(&mut self, now: Time) {
         self.catch_up(now);
         self.flagged_for_cut = true;
         if self.timers.deadline(Timer::Alpha) == Time::NEVER {

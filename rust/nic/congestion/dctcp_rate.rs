@@ -6,9 +6,11 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::or_part::OrPart;
+use super::rate_window::{Beside, Pacing, RateWindow, WindowRule};
 use super::{AckSample, CongestionController, CongestionPreset, ControlConfig, Loss, PathFacts};
 use crate::nic::parameters::{Configuration, InvalidValue, positive_part, rate};
-use crate::units::{BitRate, Fraction, Time};
+use crate::units::{BitRate, Bytes, Fraction, Time};
 
 /// Parameters; the defaults are those of Ethereal's evaluation.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
@@ -20,6 +22,16 @@ pub struct Config {
     pub additive_increase: BitRate,
     /// No rate falls below: 100 Mbps.
     pub min_rate: BitRate,
+    /// A window beside the rate: `none` (`HAS_WIN`, `VAR_WIN`).
+    #[serde(skip_serializing_if = "WindowRule::is_none")]
+    pub window: WindowRule,
+    /// The window at line rate, or its part of the bandwidth-delay product of the longest path:
+    /// 1/1.
+    #[serde(skip_serializing_if = "OrPart::is_whole")]
+    pub window_bytes: OrPart<Bytes>,
+    /// What paces packets: the `rate`, or with `line-rate` the window alone (`RATE_BOUND`).
+    #[serde(skip_serializing_if = "Pacing::is_rate")]
+    pub pacing: Pacing,
 }
 
 impl Default for Config {
@@ -28,13 +40,16 @@ impl Default for Config {
             g: Fraction::new(1, 256).expect("not zero"),
             additive_increase: BitRate::from_gbps(1),
             min_rate: BitRate::from_bps(100_000_000),
+            window: WindowRule::None,
+            window_bytes: OrPart::WHOLE,
+            pacing: Pacing::Rate,
         }
     }
 }
 
 impl Config {
     /// The `dctcp` of HPCC's run script at 100 Gbps: gain 1/16, and 615 Mbps (1 KB in 13 us) a
-    /// round trip. Its window of one bandwidth-delay product is not part of this control.
+    /// round trip. The script also sets `window = "by-rate"`, which this preset does not have.
     fn hpcc() -> Self {
         Self {
             g: Fraction::new(1, 16).expect("not zero"),
@@ -71,12 +86,14 @@ pub struct DctcpRate {
     min_rate: u64,
     line_rate: u64,
     rate: u64,
+    /// A window beside the rate, and its pacing.
+    beside: Option<Box<Beside>>,
     /// Moving average of the part of packets that were marked; starts at 1.
     alpha: f64,
     /// Marked packets of this batch.
     marked: u32,
     /// Packets of this batch; 0 before the first.
-    batch_size: u64,
+    batch_size: u32,
     /// The batch ends when the acknowledgements pass this PSN.
     batch_end: u64,
     /// While set, the rate was cut for packets before this PSN (congestion window reduced).
@@ -92,6 +109,10 @@ impl DctcpRate {
             min_rate: config.min_rate.as_bps().clamp(1, line_rate.as_bps()),
             line_rate: line_rate.as_bps(),
             rate: line_rate.as_bps(),
+            beside: Beside::of(
+                RateWindow::new(config.window, config.window_bytes, path),
+                config.pacing,
+            ),
             alpha: 1.0,
             marked: 0,
             batch_size: 0,
@@ -106,13 +127,14 @@ impl DctcpRate {
             return false;
         }
         if self.batch_size > 0 {
-            let fraction = (f64::from(self.marked) / self.batch_size as f64).min(1.0);
+            let fraction = (f64::from(self.marked) / f64::from(self.batch_size)).min(1.0);
             self.alpha = (1.0 - self.g) * self.alpha + self.g * fraction;
             self.marked = 0;
         }
         self.batch_end = sample.next;
         // `rdma-hw.cc` counts one more than is in flight.
-        self.batch_size = sample.next.saturating_sub(sample.ack) + 1;
+        let size = sample.next.saturating_sub(sample.ack) + 1;
+        self.batch_size = u32::try_from(size).unwrap_or(u32::MAX);
         true
     }
 }
@@ -120,7 +142,12 @@ impl DctcpRate {
 impl CongestionController for DctcpRate {
     #[inline]
     fn rate(&mut self, _now: Time) -> BitRate {
-        BitRate::from_bps(self.rate)
+        Beside::pace(self.beside.as_deref(), BitRate::from_bps(self.rate))
+    }
+
+    #[inline]
+    fn window(&self) -> u64 {
+        Beside::window(self.beside.as_deref(), self.rate)
     }
 
     fn handle_ack(&mut self, _now: Time, sample: AckSample) {

@@ -7,11 +7,22 @@
 //! in a table (`nic::timer`) all the same.
 
 mod control;
+mod credit;
+mod or_part;
+mod rate_window;
+mod scope;
+mod telemetry;
 mod timed;
 
 pub use control::{CongestionName, CongestionPreset, Control, ControlConfig, find};
+pub use credit::{CREDIT_UNIT, CreditRules, FIRST_CREDIT};
+pub use or_part::OrPart;
+pub use rate_window::{Pacing, WindowRule};
+pub use scope::Scope;
+pub use telemetry::TelemetryRequest;
 
 use super::parameters::Configuration;
+use crate::packet::{Psn, Telemetry};
 use crate::units::{BitRate, Bytes, Span, Time};
 
 /// Makes congestion controls real everywhere: a line here is all that a control's file needs.
@@ -58,6 +69,32 @@ macro_rules! registry {
                         <$module::$control as CongestionController>::WANTS_CNP,)*
                 }
             }
+
+            /// What it asks switches to write into data packets: [`ControlConfig::telemetry`].
+            pub fn telemetry(&self) -> Option<TelemetryRequest> {
+                match self { $(Self::$control(config) => config.telemetry(),)* }
+            }
+
+            /// [`ControlConfig::OF_ULTRA_ETHERNET`].
+            pub const fn is_of_ultra_ethernet(&self) -> bool {
+                match self { $(Self::$control(_) => $module::Config::OF_ULTRA_ETHERNET,)* }
+            }
+
+            /// What one window limits: [`ControlConfig::scope`].
+            pub fn scope(&self) -> Scope {
+                match self { $(Self::$control(config) => config.scope(),)* }
+            }
+
+            /// Bytes that it adds to each data packet and to each answer:
+            /// [`ControlConfig::overhead`].
+            pub fn overhead(&self) -> Bytes {
+                match self { $(Self::$control(config) => config.overhead(),)* }
+            }
+
+            /// What receivers grant credit by, if they do: [`ControlConfig::credit`].
+            pub(crate) fn credit(&self) -> Option<CreditRules> {
+                match self { $(Self::$control(config) => config.credit(),)* }
+            }
         }
 
         impl CongestionController for Controller {
@@ -83,6 +120,35 @@ macro_rules! registry {
             fn handle_loss(&mut self, now: Time, loss: Loss) {
                 match self { $(Self::$control(control) => control.handle_loss(now, loss),)* }
             }
+            fn handle_later_loss(&mut self, now: Time) {
+                match self { $(Self::$control(control) => control.handle_later_loss(now),)* }
+            }
+            fn handle_marked_nack(&mut self, now: Time) {
+                match self { $(Self::$control(control) => control.handle_marked_nack(now),)* }
+            }
+            fn handle_nack_rtt(&mut self, rtt: Span) {
+                match self { $(Self::$control(control) => control.handle_nack_rtt(rtt),)* }
+            }
+            fn handle_telemetry(&mut self, telemetry: &Telemetry) {
+                match self { $(Self::$control(control) => control.handle_telemetry(telemetry),)* }
+            }
+            fn next_start(&self) -> Option<Time> {
+                match self { $(Self::$control(control) => control.next_start(),)* }
+            }
+            fn handle_credit(&mut self, now: Time, number: Psn) {
+                match self { $(Self::$control(control) => control.handle_credit(now, number),)* }
+            }
+            fn credit_target(&mut self, backlog: u64, sources: u64) -> Psn {
+                match self {
+                    $(Self::$control(control) => control.credit_target(backlog, sources),)*
+                }
+            }
+            fn asks_at(&self, backlog: u64, timeout: Span) -> Option<Time> {
+                match self { $(Self::$control(control) => control.asks_at(backlog, timeout),)* }
+            }
+            fn may_ask(&mut self, now: Time) -> bool {
+                match self { $(Self::$control(control) => control.may_ask(now),)* }
+            }
         }
 
         /// All controls, by the names that scenarios use.
@@ -102,6 +168,10 @@ registry! {
     swift::Swift,
     new_reno::NewReno,
     mp_rdma::MpRdma,
+    hpcc::Hpcc,
+    hpcc_pint::HpccPint,
+    timely::Timely,
+    rccc::Rccc,
 }
 
 /// The network as a NIC is configured for it.
@@ -113,6 +183,10 @@ pub struct PathFacts {
     pub base_rtt: Span,
     /// A full packet on the wire.
     pub packet: Bytes,
+    /// The payload of a full packet.
+    pub payload: Bytes,
+    /// Times between packets are cut to multiples of this.
+    pub pace_unit: Span,
 }
 
 impl PathFacts {
@@ -146,6 +220,8 @@ impl PathFacts {
         line_rate: BitRate::from_gbps(100),
         base_rtt: Span::from_us(8),
         packet: Bytes::new(1_000),
+        payload: Bytes::new(1_000),
+        pace_unit: Span::from_ps(1),
     };
 }
 
@@ -164,6 +240,8 @@ pub enum Loss {
     Nack,
     /// A switch cut it to its header.
     Trimmed,
+    /// The switch that the receiver is attached to did.
+    TrimmedAtLastHop,
     /// Its retransmission timer ran out.
     Timeout,
 }
@@ -186,7 +264,7 @@ pub trait CongestionController {
         BitRate::MAX
     }
 
-    /// Bytes on the wire that may be in flight at once; one packet always may.
+    /// Bytes on the wire that may be in flight at once; one packet always may, unless it is 0.
     fn window(&self) -> u64 {
         u64::MAX
     }
@@ -202,4 +280,49 @@ pub trait CongestionController {
 
     /// Learns that a packet did not get through.
     fn handle_loss(&mut self, _now: Time, _loss: Loss) {}
+
+    /// Learns of a packet that arrivals show to be lost beside the one that [`Self::handle_loss`]
+    /// was told of: by default the losses of one round trip are one sign of congestion.
+    fn handle_later_loss(&mut self, _now: Time) {}
+
+    /// Learns that a NACK carries a signal of congestion; a CNP by default.
+    fn handle_marked_nack(&mut self, now: Time) {
+        self.handle_cnp(now);
+    }
+
+    /// Learns the round trip of a packet that was answered with a NACK, before
+    /// [`Self::handle_loss`].
+    fn handle_nack_rtt(&mut self, _rtt: Span) {}
+
+    /// Takes what came with the acknowledgement that [`Self::handle_ack`] is called with next;
+    /// only where [`ControlConfig::telemetry`] asks for it.
+    fn handle_telemetry(&mut self, _telemetry: &Telemetry) {}
+
+    /// When the next packet may start, where a change of the rate has moved it; asked after each
+    /// acknowledgement with telemetry.
+    fn next_start(&self) -> Option<Time> {
+        None
+    }
+
+    /// Takes a number of credit from the receiver; only where [`ControlConfig::credit`] asks for
+    /// it, as all that follows.
+    fn handle_credit(&mut self, _now: Time, _number: Psn) {}
+
+    /// The number of credit that it asks for with `backlog` bytes on the wire to send, while so
+    /// many sending halves of the NIC are to send.
+    fn credit_target(&mut self, _backlog: u64, _sources: u64) -> Psn {
+        Psn::default()
+    }
+
+    /// When it asks for credit beside its packets, with `backlog` bytes to send and nothing in
+    /// flight: at once for what it has not asked for yet, else a timeout after it last heard or
+    /// sent anything; `None` if it has credit.
+    fn asks_at(&self, _backlog: u64, _timeout: Span) -> Option<Time> {
+        None
+    }
+
+    /// Whether it lacks credit and may ask for it now, which it does then.
+    fn may_ask(&mut self, _now: Time) -> bool {
+        false
+    }
 }

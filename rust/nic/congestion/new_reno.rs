@@ -131,12 +131,14 @@ impl CongestionController for NewReno {
                 self.window = self.segment;
                 self.recovery = FastRecovery::No;
             }
-            Loss::Nack | Loss::Trimmed if self.recovery == FastRecovery::No => {
+            Loss::Nack | Loss::Trimmed | Loss::TrimmedAtLastHop
+                if self.recovery == FastRecovery::No =>
+            {
                 self.threshold = self.halved();
                 self.window = self.threshold.min(self.most);
                 self.recovery = FastRecovery::Begun;
             }
-            Loss::Nack | Loss::Trimmed => {}
+            Loss::Nack | Loss::Trimmed | Loss::TrimmedAtLastHop => {}
         }
     }
 }
@@ -150,6 +152,7 @@ mod tests {
         line_rate: BitRate::from_gbps(10),
         base_rtt: Span::from_us(50),
         packet: Bytes::new(1_000),
+        ..PathFacts::FOR_TEST
     };
 
     /// A control whose window is all out, and what it is in packets.

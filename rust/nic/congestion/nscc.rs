@@ -14,10 +14,12 @@
 //!
 //! All sizes are bytes on the wire, and an MTU is a full packet with its headers (the simulator
 //! has payload alone in some of the constants). A coalesced acknowledgement is marked if any of
-//! its packets was. NACKs of missing packets count as those of trimmed ones \[inferred\].
+//! its packets was. A packet that was trimmed takes a packet off the window and calls for quick
+//! adapt; one that later arrivals or a time-out show to be lost takes a packet off it, no more.
 
 use serde::{Deserialize, Serialize};
 
+use super::Scope;
 use super::{AckSample, CongestionController, CongestionPreset, ControlConfig, Loss, PathFacts};
 use crate::balance::sender::Trimming;
 use crate::nic::parameters::{Configuration, InvalidValue, part, positive, positive_part};
@@ -64,6 +66,13 @@ pub struct Config {
     pub start_window: Fraction,
     /// No window grows beyond, in bandwidth-delay products: 3/2 (notes on UEC).
     pub max_window: Fraction,
+    /// Whether the round trips of NACKs lower the base round trip too: yes (uet-htsim,
+    /// `update_base_rtt_on_nack`). Without them, a flow whose first packets are all trimmed takes
+    /// the delay of its own queue for the round trip.
+    pub base_rtt_of_nacks: bool,
+    /// What one window limits: `"qp"`, or with recovery `mrc` `"plane"` (G16): each plane of
+    /// several then has a window of its own, by the rate of its port.
+    pub scope: Scope,
 }
 
 impl Default for Config {
@@ -85,6 +94,8 @@ impl Default for Config {
             adjust_packets: 8,
             start_window: fraction(3, 2),
             max_window: fraction(3, 2),
+            base_rtt_of_nacks: true,
+            scope: Scope::Qp,
         }
     }
 }
@@ -113,6 +124,12 @@ impl Configuration for Config {
 }
 
 impl ControlConfig for Config {
+    const OF_ULTRA_ETHERNET: bool = true;
+
+    fn scope(&self) -> Scope {
+        self.scope
+    }
+
     const PRESETS: &'static [CongestionPreset<Self>] = &[
         CongestionPreset { name: "no-trimming", config: Self::default },
         CongestionPreset { name: "trimming", config: Self::trimming },
@@ -184,6 +201,7 @@ struct Law {
     adjust_bytes: u64,
     /// The largest window, in bandwidth-delay products of the shortest round trip so far.
     max_window: f64,
+    base_rtt_of_nacks: bool,
 }
 
 impl Law {
@@ -214,6 +232,7 @@ impl Law {
             adjust_period: Span::from_ps(adjust_period as u64),
             adjust_bytes: u64::from(config.adjust_packets) * packet,
             max_window: config.max_window.as_f64(),
+            base_rtt_of_nacks: config.base_rtt_of_nacks,
         }
     }
 
@@ -392,11 +411,19 @@ impl CongestionController for Nscc {
         self.state.in_flight += u64::from(bytes);
     }
 
+    fn handle_nack_rtt(&mut self, rtt: Span) {
+        if self.state.law.base_rtt_of_nacks {
+            self.state.base_rtt = self.state.base_rtt.min(rtt.as_ps());
+        }
+    }
+
     fn handle_loss(&mut self, now: Time, loss: Loss) {
         let packet = self.state.law.packet;
         if loss != Loss::Timeout {
             self.state.ignored += packet;
             self.state.in_flight = self.state.in_flight.saturating_sub(packet);
+        }
+        if matches!(loss, Loss::Trimmed | Loss::TrimmedAtLastHop) {
             // The packet met a full queue, taken to be one base round trip long.
             self.state.average(self.state.law.base_rtt as f64, Marked::Yes);
             self.state.called = true;
@@ -406,6 +433,10 @@ impl CongestionController for Nscc {
         }
         self.window -= packet as f64;
         self.limit();
+    }
+
+    fn handle_later_loss(&mut self, now: Time) {
+        self.handle_loss(now, Loss::Nack);
     }
 }
 

@@ -256,20 +256,25 @@ impl Nic {
             self.put_responder(id, Peer { host: self.host, peer, peer_qp, label, owner });
             return Ok(());
         };
-        let (host, port, settings) = (self.host, self.port, self.settings_of(id));
-        let parts = RequesterParts { host, peer, label, owner, port, policy, settings };
+        let (host, mut port, settings) = (self.host, self.port, self.settings_of(id));
+        if let Some(trips) = &self.config.round_trips {
+            port.base_rtt = trips.between(host, peer).unwrap_or(port.base_rtt);
+        }
+        let planes = self.planes.as_ref().map_or(1, |planes| planes.count());
+        let parts = RequesterParts { host, peer, label, owner, port, planes, policy, settings };
         let mut requester = Requester::new(parts, &self.config);
         requester.connect(peer_qp);
         // A queue pair that was reset keeps its slot: the tables do not grow with resets, and
         // entries of the old half among the timers name a slot that still exists.
         let slot = self.qps[id.index()].requester;
-        if slot.is_none() {
-            self.requesters.push(requester);
-            self.requester_qps.push(id);
-            self.qps[id.index()].requester = Slot::last_of(self.requesters.len());
-        } else {
-            self.requesters[slot.index()] = requester;
+        match slot.is_none() {
+            true => self.qps[id.index()].requester = self.place_requester(id, requester),
+            false => {
+                requester.age = self.requesters[slot.index()].age;
+                self.requesters[slot.index()] = requester;
+            }
         }
+        self.inform_new_sender(self.qps[id.index()].requester);
         Ok(())
     }
 
@@ -285,8 +290,8 @@ impl Nic {
     }
 
     fn put_responder(&mut self, id: QpId, peer: Peer) {
-        self.responders.push(self.new_responder(id, peer));
-        self.qps[id.index()].responder = Slot::last_of(self.responders.len());
+        let responder = self.new_responder(id, peer);
+        self.qps[id.index()].responder = self.place_responder(responder);
     }
 
     /// Back to Reset: both halves forget everything, and all work is discarded without completions.
@@ -329,8 +334,9 @@ impl Nic {
         // The policy stays, with what it has learned of paths; sequence numbers, window, rate and
         // timer start anew. An entry that is left among the timers does not match `timer_entry` any
         // more.
-        let parts = requester.as_parts(self.port, settings);
+        let (parts, age) = (requester.as_parts(self.port, settings), requester.age);
         *requester = Requester::new(parts, &self.config);
+        requester.age = age;
         self.unschedule(slot);
     }
 
@@ -339,6 +345,6 @@ impl Nic {
         self.requesters[slot.index()].send_state = SendState::Idle;
         // A scan of the whole line: only resets, errors and refusals come here.
         self.ready.retain(|&other| other != slot);
-        self.paced.retain(|entry| entry.0.1 != slot);
+        self.paced.retain(|entry| entry.0.1.slot != slot);
     }
 }

@@ -4,7 +4,7 @@
 use std::collections::VecDeque;
 
 use crate::ids::{HostId, QpId};
-use crate::nic::ack::{AckConfig, AckRange, Echo, Marked, Unreported};
+use crate::nic::ack::{AckConfig, AckRange, AckSpan, Echo, Marked, NackSignal, Resent, Unreported};
 use crate::nic::board::Board;
 use crate::nic::counters::NicCounters;
 use crate::nic::event::{NicEvent, Owner};
@@ -103,6 +103,14 @@ impl<'a> Answer<'a> {
         Self { flags: self.flags.with(flags), ..self }
     }
 
+    /// The same answer to a packet beyond a gap, which may carry a sign of congestion.
+    #[inline]
+    pub(crate) fn beyond_gap(self, out: &Outbox) -> Self {
+        let carries =
+            self.is == AckOrNack::Nack && out.settings.ack.nacks == NackSignal::Congestion;
+        self.with(Flags::MARKED.when(carries))
+    }
+
     /// The packet of this answer with `report`.
     #[inline]
     fn packet(self, report: ArrivalReport, echo: Stamp) -> Packet {
@@ -142,7 +150,8 @@ impl Answers {
     /// Whether one acknowledgement can report `sequence` beside what is unreported.
     #[inline]
     pub(crate) fn has_room_for(&self, sequence: u64, out: &Outbox) -> bool {
-        self.unreported.has_room_for(sequence, out.settings.ack.range)
+        out.settings.ack.span == AckSpan::Unlimited
+            || self.unreported.has_room_for(sequence, out.settings.ack.range)
     }
 
     /// Refuses a packet for a reason of the verbs.
@@ -159,6 +168,7 @@ impl Answers {
         packet.is_last()
             || packet.flags.has(Flags::ACK_REQUEST)
             || packet.flags.has(Flags::MARKED) && out.settings.ack.marked == Marked::AtOnce
+            || packet.flags.has(Flags::RETRANSMITTED) && out.settings.ack.resent == Resent::AtOnce
             || self.unreported.is_full(&out.settings.ack)
     }
 
@@ -168,6 +178,11 @@ impl Answers {
         if self.unreported.is_empty() {
             // The oldest arrival sets the deadline; later ones do not put it off.
             self.timers.set(Timer::AckCoalescing, now.saturating_add(out.settings.ack.within));
+        }
+        if out.settings.ack.span == AckSpan::Unlimited
+            && !self.unreported.has_room_for(sequence, out.settings.ack.range)
+        {
+            self.unreported.make_room_for(sequence);
         }
         self.unreported.note(sequence, packet);
     }

@@ -62,6 +62,7 @@ impl ReceiveRecovery for AnyOrder {
     ) {
         let sequence = packet.psn().near(self.board.first());
         let known = self.board.has(sequence);
+        let is_beyond_gap = sequence > self.board.first();
         // The header of a packet that has arrived is a duplicate: a NACK would have it sent once
         // more.
         if packet.is_trimmed() && !known {
@@ -87,7 +88,9 @@ impl ReceiveRecovery for AnyOrder {
             self.messages.handle_new(arrival, packet, |number| answers.deliver(number, out));
         // A delivery is acknowledged at once even if a late packet, not the last one, completed it.
         if delivered > 0 || self.has_gap() || answers.is_due(packet, out) {
-            answers.report(self.answer(), out);
+            let answer = self.answer();
+            let answer = if is_beyond_gap { answer.beyond_gap(out) } else { answer };
+            answers.report(answer, out);
         }
     }
 }

@@ -77,7 +77,7 @@ impl InOrder {
         if trimmed {
             answers.refuse_trimmed(packet, self.expected, out);
         } else {
-            answers.answer(packet, Answer::nack(self.expected), out);
+            answers.answer(packet, Answer::nack(self.expected).beyond_gap(out), out);
         }
     }
 }

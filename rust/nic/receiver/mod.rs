@@ -64,6 +64,7 @@ registry! {
     in_order::InOrder,
     any_order::AnyOrder,
     coded::Coded,
+    stateless::Stateless,
 }
 
 /// The receiving side of a loss recovery.

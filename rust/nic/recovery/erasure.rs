@@ -263,6 +263,10 @@ impl SendRecovery for Erasure {
         self.out
     }
 
+    fn waiting_again(&self) -> u64 {
+        self.repairs.len() as u64
+    }
+
     /// A coded packet is numbered within its message, whose length in bytes the receiver needs to
     /// know.
     fn label(&self, data: &mut DataFields, message_bytes: u64) {

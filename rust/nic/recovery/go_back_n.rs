@@ -136,6 +136,10 @@ impl SendRecovery for GoBackN {
         self.next - self.unacknowledged
     }
 
+    fn waiting_again(&self) -> u64 {
+        self.never_sent - self.next
+    }
+
     #[inline]
     fn handle_ack(&mut self, now: Time, arrived: Arrived) -> u64 {
         // Nobody sends an acknowledgement of packets that were never sent.

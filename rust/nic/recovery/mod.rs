@@ -6,10 +6,13 @@
 //! Sequence numbers never wrap here; only the wire has 24 bits.
 
 mod entry;
+mod facts;
 mod flights;
+mod report;
 mod selective;
 
 pub use entry::{RecoveryEntry, RecoveryName};
+pub(super) use report::{Expired, Lost, LostPosition, Missed, PlaneUse, Why};
 
 use super::ack::AckRange;
 use super::congestion::PathFacts;
@@ -78,6 +81,18 @@ macro_rules! registry {
                 match self { $(Self::$recovery(_) => $module::Config::NUMBERING,)* }
             }
 
+            /// Whether all packets of a queue pair have one entropy value, and its policy gets no
+            /// feedback.
+            pub(super) const fn keeps_path(self) -> bool {
+                match self { $(Self::$recovery(_) => $module::Config::KEEPS_PATH,)* }
+            }
+
+            /// Whether a receiver may execute a packet more than once, so that operations must be
+            /// repeatable.
+            const fn repeats(self) -> bool {
+                match self { $(Self::$recovery(_) => $module::Config::REPEATS,)* }
+            }
+
             /// The longest message that it can send, if it has a limit.
             pub const fn longest_message(self) -> Option<Bytes> {
                 match self { $(Self::$recovery(_) => $module::Config::LONGEST_MESSAGE,)* }
@@ -87,6 +102,19 @@ macro_rules! registry {
             /// wait `timeout` for an acknowledgement.
             pub fn shortest_timeout(self, timeout: Span) -> Span {
                 match self { $(Self::$recovery(config) => config.shortest_timeout(timeout),)* }
+            }
+
+            /// How many time-outs in a row do not end a queue pair, if it has a limit of its own.
+            pub(super) fn retries(self) -> Option<u32> {
+                match self { $(Self::$recovery(config) => config.retries(),)* }
+            }
+
+            /// How long a packet waits for an acknowledgement before it is sent again for the first
+            /// time, where senders wait `timeout` or by the round trip of the longest idle path.
+            pub fn first_timeout(self, timeout: Span, base_rtt: impl FnOnce() -> Span) -> Span {
+                match self {
+                    $(Self::$recovery(config) => config.first_timeout(timeout, base_rtt),)*
+                }
             }
 
             /// Bytes on the wire that it allows in flight at once.
@@ -132,6 +160,9 @@ macro_rules! registry {
             fn in_flight(&self) -> u64 {
                 match self { $(Self::$recovery(it) => it.in_flight(),)* }
             }
+            fn waiting_again(&self) -> u64 {
+                match self { $(Self::$recovery(it) => it.waiting_again(),)* }
+            }
             #[inline]
             fn handle_sent(&mut self, now: Time, entropy: u16) {
                 match self { $(Self::$recovery(it) => it.handle_sent(now, entropy),)* }
@@ -142,6 +173,9 @@ macro_rules! registry {
             }
             fn set_ack_range(&mut self, range: AckRange) {
                 match self { $(Self::$recovery(it) => it.set_ack_range(range),)* }
+            }
+            fn set_base_rtt(&mut self, base_rtt: Span) {
+                match self { $(Self::$recovery(it) => it.set_base_rtt(base_rtt),)* }
             }
             #[inline]
             fn read(&self, ack: AckView<'_>) -> Arrived {
@@ -161,6 +195,12 @@ macro_rules! registry {
             fn poll_lost(&mut self) -> Option<Lost> {
                 match self { $(Self::$recovery(it) => it.poll_lost(),)* }
             }
+            fn count_planes(&mut self, planes: u32) -> bool {
+                match self { $(Self::$recovery(it) => it.count_planes(planes),)* }
+            }
+            fn plane(&self, plane: u32) -> PlaneUse {
+                match self { $(Self::$recovery(it) => it.plane(plane),)* }
+            }
             #[inline]
             fn progress(&self) -> (u64, u64) {
                 match self { $(Self::$recovery(it) => it.progress(),)* }
@@ -168,6 +208,9 @@ macro_rules! registry {
             #[inline]
             fn deadline(&self) -> Time {
                 match self { $(Self::$recovery(it) => it.deadline(),)* }
+            }
+            fn has_run_out(&self, now: Time) -> bool {
+                match self { $(Self::$recovery(it) => it.has_run_out(now),)* }
             }
             fn handle_timeout(&mut self, now: Time) -> Option<Expired> {
                 match self { $(Self::$recovery(it) => it.handle_timeout(now),)* }
@@ -187,23 +230,9 @@ registry! {
     sack::Sack,
     per_packet::PerPacket,
     erasure::Erasure,
-}
-
-impl Recovery {
-    /// The order of delivery where no other is asked for.
-    pub const fn delivery(self) -> Delivery {
-        self.deliveries()[0]
-    }
-
-    /// Whether it can deliver messages in this order.
-    pub fn can_deliver(self, delivery: Delivery) -> bool {
-        self.deliveries().contains(&delivery)
-    }
-
-    /// Whether acknowledgements that speak of these packets suffice.
-    pub fn can_read(self, range: AckRange) -> bool {
-        self.ack_ranges().contains(&range)
-    }
+    mrc::Mrc,
+    rod::Rod,
+    rudi::Rudi,
 }
 
 /// What sequence numbers of packets count along.
@@ -224,10 +253,14 @@ pub(super) trait RecoveryConfig: Configuration + Into<Recovery> {
 
     /// The orders of delivery that are possible with it, the default first.
     const DELIVERIES: &'static [Delivery] = &[Delivery::Ordered, Delivery::Unordered];
-    /// The ranges of acknowledgements that suffice.
+    /// The ranges of acknowledgements that suffice, the default first.
     const ACK_RANGES: &'static [AckRange] = &[AckRange::Cumulative];
     /// What sequence numbers of packets count along.
     const NUMBERING: Numbering = Numbering::QueuePair;
+    /// Whether all packets of a queue pair have one entropy value, and its policy gets no feedback.
+    const KEEPS_PATH: bool = false;
+    /// Whether a receiver may execute a packet more than once.
+    const REPEATS: bool = false;
     /// The longest message that it can send, if it has a limit.
     const LONGEST_MESSAGE: Option<Bytes> = None;
 
@@ -240,6 +273,16 @@ pub(super) trait RecoveryConfig: Configuration + Into<Recovery> {
     /// Bytes on the wire that it allows in flight at once.
     fn window(&self, _path: &PathFacts) -> u64 {
         u64::MAX
+    }
+
+    /// How many time-outs in a row do not end a queue pair, if it has a limit of its own.
+    fn retries(&self) -> Option<u32> {
+        None
+    }
+
+    /// How long the first wait for an acknowledgement is.
+    fn first_timeout(&self, timeout: Span, _base_rtt: impl FnOnce() -> Span) -> Span {
+        timeout
     }
 
     /// How soon after a packet was sent a retransmission timer may expire.
@@ -278,51 +321,6 @@ impl Arrived {
     }
 }
 
-/// What a negative acknowledgement reports.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Missed {
-    /// Every packet before this one has arrived; with an erasure code, the message it is about.
-    pub missing: u64,
-    /// The packet that the receiver answers with it.
-    pub psn: u64,
-    /// Why it is missing.
-    pub why: Why,
-}
-
-/// Why a receiver lacks a packet.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Why {
-    /// Another came before it.
-    Gap,
-    /// A switch cut it to its header.
-    Trimmed,
-}
-
-/// A packet that arrivals beyond it show to be lost.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Lost {
-    /// The entropy value that it carried.
-    pub entropy: u16,
-    /// Whether it begins a recovery.
-    pub position: LostPosition,
-}
-
-/// Where in a recovery a loss is: the losses of one round trip are one sign of congestion.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum LostPosition {
-    /// A recovery begins with it.
-    First,
-    /// A recovery was under way.
-    Later,
-}
-
-/// A packet whose timer expired.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Expired {
-    /// The entropy value that it carried.
-    pub entropy: u16,
-}
-
 /// The sending side of a loss recovery.
 pub(super) trait SendRecovery {
     /// A message of `packets` packets is to be sent after all others.
@@ -351,6 +349,9 @@ pub(super) trait SendRecovery {
     /// Packets sent that are neither acknowledged nor given up.
     fn in_flight(&self) -> u64;
 
+    /// Packets that wait to be sent again.
+    fn waiting_again(&self) -> u64;
+
     /// The packet named by `next` went out.
     fn handle_sent(&mut self, now: Time, entropy: u16);
 
@@ -361,6 +362,9 @@ pub(super) trait SendRecovery {
 
     /// Learns, before anything else, what acknowledgements speak of; one of `ACK_RANGES`.
     fn set_ack_range(&mut self, _range: AckRange) {}
+
+    /// Learns, before anything else, the round-trip time of the longest idle path.
+    fn set_base_rtt(&mut self, _base_rtt: Span) {}
 
     /// What an acknowledgement reports, in full sequence numbers.
     #[inline]
@@ -385,6 +389,17 @@ pub(super) trait SendRecovery {
         None
     }
 
+    /// Counts packets by the plane of their entropy value from now on, of so many planes; false if
+    /// it cannot.
+    fn count_planes(&mut self, _planes: u32) -> bool {
+        false
+    }
+
+    /// What it has counted in a plane.
+    fn plane(&self, _plane: u32) -> PlaneUse {
+        PlaneUse::default()
+    }
+
     /// How many packets were sent and have left the network, and how many were sent: congestion
     /// controls count round trips by them.
     fn progress(&self) -> (u64, u64) {
@@ -393,6 +408,11 @@ pub(super) trait SendRecovery {
 
     /// When the retransmission timer runs out; `NEVER` if it does not run.
     fn deadline(&self) -> Time;
+
+    /// Whether packets have been without an acknowledgement for a time-out.
+    fn has_run_out(&self, now: Time) -> bool {
+        self.deadline() <= now
+    }
 
     /// The retransmission timer ran out.
     fn handle_timeout(&mut self, now: Time) -> Option<Expired>;

@@ -35,8 +35,8 @@ impl RecoveryConfig for Config {
         &[AckRange::Cumulative, AckRange::Packet, AckRange::Last64];
 
     fn sender(&self, timeout: Span) -> PerPacket {
-        let (window, ack_range) = (Selective::default(), AckRange::default());
-        PerPacket { window, ack_range, flights: Flights::new(timeout) }
+        let (window, reads) = (Selective::default(), Reads::Any(AckRange::default()));
+        PerPacket { window, reads, flights: Flights::new(timeout) }
     }
 
     /// However many packets beyond it have arrived, a packet is never taken for lost.
@@ -54,12 +54,26 @@ impl Recovery {
 #[derive(Debug, Clone)]
 pub(in crate::nic) struct PerPacket {
     window: Selective,
-    ack_range: AckRange,
+    reads: Reads,
     /// By the low bits of sequence numbers; the window is shorter than 2^31.
     flights: Flights<u32>,
 }
 
+/// What an acknowledgement speaks of.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Reads {
+    /// What receivers are configured to report.
+    Any(AckRange),
+    /// The packet that it answers, however receivers are configured.
+    Response,
+}
+
 impl PerPacket {
+    /// A sender whose packets each have a response of their own.
+    pub(super) fn with_responses(timeout: Span) -> Self {
+        Self { reads: Reads::Response, ..Config {}.sender(timeout) }
+    }
+
     fn discard_landed(&mut self) {
         let Self { window, flights, .. } = self;
         flights.discard_while(|packet| window.has_arrived(sequence_of(window, packet)));
@@ -99,18 +113,24 @@ impl SendRecovery for PerPacket {
         self.window.in_flight()
     }
 
+    fn waiting_again(&self) -> u64 {
+        self.window.waiting_again()
+    }
+
     fn set_ack_range(&mut self, range: AckRange) {
-        self.ack_range = range;
+        if self.reads != Reads::Response {
+            self.reads = Reads::Any(range);
+        }
     }
 
     #[inline]
     fn read(&self, ack: AckView<'_>) -> Arrived {
         let known = self.window.first_missing();
         let arrived = Arrived::near(known, ack);
-        match self.ack_range {
-            AckRange::Cumulative | AckRange::Last64 => arrived,
+        match self.reads {
+            Reads::Any(AckRange::Cumulative | AckRange::Last64) => arrived,
             // What it knows already: its report alone counts.
-            AckRange::Packet => Arrived { ack: known, ..arrived },
+            Reads::Any(AckRange::Packet) | Reads::Response => Arrived { ack: known, ..arrived },
         }
     }
 

@@ -286,6 +286,10 @@ impl SendRecovery for Sack {
         self.window.in_flight()
     }
 
+    fn waiting_again(&self) -> u64 {
+        self.window.waiting_again()
+    }
+
     #[inline]
     fn handle_ack(&mut self, now: Time, arrived: Arrived) -> u64 {
         let first = self.window.first_missing();

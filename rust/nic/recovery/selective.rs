@@ -54,6 +54,11 @@ impl Selective {
         self.never_sent - self.board.count() - self.lost.len() as u64
     }
 
+    /// Packets that wait to be sent again.
+    pub(super) fn waiting_again(&self) -> u64 {
+        self.lost.len() as u64
+    }
+
     /// True if `sequence` arrived.
     #[inline]
     pub(super) fn has_arrived(&self, sequence: u64) -> bool {

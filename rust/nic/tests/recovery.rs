@@ -1,5 +1,6 @@
 //! Loss recovery between two NICs: dialogues, then closed forms over a pipe that loses packets.
 
+mod modes;
 mod pipe;
 
 use super::*;
@@ -13,7 +14,7 @@ fn sack_beyond(reordering: u32) -> Recovery {
     Recovery::Sack(sack::Config { reordering, ..sack::Config::default() })
 }
 
-fn all() -> [Recovery; 6] {
+fn all() -> [Recovery; 8] {
     [
         Recovery::GO_BACK_N,
         Recovery::GO_BACK_TO_ZERO,
@@ -21,7 +22,14 @@ fn all() -> [Recovery; 6] {
         sack_beyond(6),
         Recovery::PER_PACKET,
         Recovery::ERASURE,
+        Recovery::ROD,
+        Recovery::RUDI,
     ]
+}
+
+/// Those whose receivers know what has arrived.
+fn with_state() -> impl Iterator<Item = Recovery> {
+    all().into_iter().filter(|&recovery| recovery != Recovery::RUDI)
 }
 
 fn settings(recovery: Recovery) -> NicConfig {
@@ -141,7 +149,7 @@ fn a_trimmed_packet_is_requested_again_by_its_psn() {
 
 #[test]
 fn a_trimmed_duplicate_is_acknowledged_and_not_requested_again() {
-    for recovery in all() {
+    for recovery in with_state() {
         let (mut a, mut b, qp) = wired(settings(recovery));
         a.post(qp, Bytes::new(1_000), 1, 0);
         let packet = a.poll_transmit(at(0)).unwrap();
@@ -206,7 +214,7 @@ fn any_packets_of_a_coded_message_are_the_message() {
 
 #[test]
 fn an_arrival_waits_for_its_acknowledgement_no_longer_than_the_timer() {
-    for recovery in all() {
+    for recovery in with_state() {
         let mut config = settings(recovery);
         config.ack = AckConfig { every: 8, within: Span::from_us(5), ..config.ack };
         let (mut a, mut b, qp) = wired(config);

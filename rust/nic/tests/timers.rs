@@ -153,8 +153,13 @@ fn an_early_wake_up_changes_no_packet() {
 
 #[test]
 fn timers_that_wake_nobody_are_caught_up_however_often_the_rate_is_asked_for() {
-    let path =
-        PathFacts { line_rate: PORT.line_rate, base_rtt: PORT.base_rtt, packet: Bytes::new(1_062) };
+    let path = PathFacts {
+        line_rate: PORT.line_rate,
+        base_rtt: PORT.base_rtt,
+        packet: Bytes::new(1_062),
+        payload: Bytes::new(1_000),
+        pace_unit: Span::from_ps(1),
+    };
     let presets = [
         CongestionControl::Dcqcn(dcqcn::Config::default()),
         CongestionControl::DcqcnMlx(dcqcn_mlx::Config::default()),

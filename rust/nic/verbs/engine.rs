@@ -29,8 +29,7 @@ impl Nic {
             return Err(VerbsError::WrongState { qp, state: found.state, verb: "post_send" });
         }
         let recovery = self.config.recovery;
-        let writes_only = recovery.numbering() == Numbering::Message;
-        if writes_only && request.operation != Operation::Write {
+        if recovery.writes_only() && request.operation != Operation::Write {
             return Err(VerbsError::WritesOnly { recovery: recovery.name() });
         }
         if request.bytes > LONGEST_MESSAGE {
@@ -48,6 +47,12 @@ impl Nic {
         let queues = &mut self.queues[found.queues.index()];
         if queues.sends() >= depth {
             return Err(VerbsError::SendQueueFull { qp, depth });
+        }
+        if let (Operation::WriteWithImmediate(_), Some(most)) =
+            (request.operation, self.config.queue_pairs.immediates)
+            && queues.immediates() >= most as usize
+        {
+            return Err(VerbsError::TooManyImmediates { qp, most });
         }
         queues.post_send(request);
         match posting {
@@ -118,6 +123,7 @@ impl Nic {
             requester.set_verb(header);
         }
         self.make_ready(slot);
+        self.keep_timer(slot);
     }
 
     /// Takes back from the sending half what it has not begun, but for answers to READs. A queue
@@ -128,7 +134,7 @@ impl Nic {
         let mut answers = Vec::new();
         // Messages come back newest first, which is the order in which their numbers can be taken
         // back.
-        for name in self.requesters[slot.index()].withdraw() {
+        for name in self.requesters[slot.index()].withdraw(self.config.header) {
             match Message::of_name(name) {
                 Message::Request(_) => queues.take_back(),
                 Message::ReadResponse(bytes) => {
@@ -162,8 +168,15 @@ impl Nic {
     #[cold]
     pub(in crate::nic) fn handle_slow_path(&mut self, now: Time, packet: &Packet) {
         let id = packet.qp;
+        if let View::Endpoint(packet) = packet.view() {
+            return self.handle_endpoint(now, packet);
+        }
         let Ok(qp) = self.live(id) else {
-            self.counters.misdirected += 1;
+            // A late answer to a queue pair that is gone would have changed nothing but its state.
+            match packet.is_control() && self.is_gone(id) {
+                true => self.counters.control_received += 1,
+                false => self.counters.misdirected += 1,
+            }
             return;
         };
         // Only data makes a missing half: an answer to a queue pair that never sent answers
@@ -180,20 +193,26 @@ impl Nic {
         match (packet.view(), self.queues.get(qp.queues.index())) {
             (View::Data(data), None) => self.handle_data(now, data, qp.responder),
             (_, None) => self.handle_control(now, packet, qp.requester),
-            (View::Data(data), Some(_)) => self.handle_verb(now, data, qp),
+            (View::Data(data), Some(_)) => {
+                self.handle_verb(now, data, qp);
+                self.note_credit(now, data, qp.responder);
+            }
             (View::Refusal(refusal), Some(_)) => {
                 self.counters.control_received += 1;
                 self.handle_refusal(now, refusal, qp);
             }
             (_, Some(_)) => {
                 self.counters.control_received += 1;
+                self.relay_to_sender(qp.requester);
                 let requester = &mut self.requesters[qp.requester.index()];
                 requester.handle_control(now, packet, &mut self.verb_events);
+                self.follow_pace(qp.requester);
                 self.make_ready(qp.requester);
                 self.keep_timer(qp.requester);
             }
         }
         self.process_events(id);
+        self.relay_to_answers();
     }
 
     /// Data for a queue pair with work queues.
@@ -283,6 +302,7 @@ impl Nic {
         requester.post(Bytes::new(bytes), name, 0, &self.config);
         requester.set_verb(header);
         self.make_ready(slot);
+        self.keep_timer(slot);
     }
 
     /// The receiver refuses a packet.
@@ -308,6 +328,13 @@ impl Nic {
         self.unschedule(qp.requester);
         self.make_ready(qp.requester);
         self.keep_timer(qp.requester);
+    }
+
+    /// How many time-outs in a row do not end the queue pair of a sending half, if there is one:
+    /// that of the NIC, or else of the recovery.
+    pub(in crate::nic) fn retries_of(&self, slot: Slot) -> Option<u32> {
+        let of_recovery = || self.settings_of(self.requester_qps[slot.index()]).recovery.retries();
+        self.config.queue_pairs.retries.or_else(of_recovery)
     }
 
     /// A retransmission timer of the sending half ran out: too often in a row ends the queue pair.

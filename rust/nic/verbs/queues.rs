@@ -105,6 +105,13 @@ impl WorkQueues {
         self.sends.len()
     }
 
+    /// WRITEs with immediate data that are not complete.
+    pub(crate) fn immediates(&self) -> usize {
+        let is_immediate =
+            |request: &WorkRequest| matches!(request.operation, Operation::WriteWithImmediate(_));
+        self.sends.iter().filter(|(request, _)| is_immediate(request)).count()
+    }
+
     pub(crate) fn receives(&self) -> usize {
         self.receives.len()
     }

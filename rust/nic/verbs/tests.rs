@@ -9,7 +9,7 @@ use super::*;
 use crate::balance::sender::{QpContext, Sender, SenderConfig, ecmp};
 use crate::ids::HostId;
 use crate::nic::congestion::{CongestionControl, line_rate};
-use crate::nic::recovery::sack;
+use crate::nic::recovery::{mrc, sack};
 use crate::nic::{AckConfig, Nic, NicConfig, Origin, PortFacts, QpAttributes, Recovery, Reporting};
 use crate::packet::{Packet, PacketKind};
 use crate::units::{BitRate, Time};
@@ -32,6 +32,8 @@ fn config(recovery: Recovery, queue_pairs: QpConfig) -> NicConfig {
         retransmit_timeout: Span::from_us(100),
         nack_interval: Span::from_us(500),
         cnp_interval: Span::from_us(50),
+        pace_unit: Span::from_ps(1),
+        round_trips: None,
         queue_pairs,
     }
 }

@@ -68,15 +68,19 @@ impl<'de> Deserialize<'de> for SpanOrNever {
 }
 
 section! {
-    /// `[[failure]]`: exactly one of `link`, `switch` and `probability`, the kind and the times.
+    /// `[[failure]]`: exactly one of `link`, `switch`, `plane` and `probability`, the kind and the
+    /// times.
     pub struct FailureSection {
-        /// The link that fails, by the names of its ends: `"leaf0-spine0"`.
+        /// The link that fails, by the names of its ends: `"leaf0-spine0"`; of a fabric of several
+        /// planes `"p1-leaf0-p1-spine0"`, or `"host3-p1-leaf0"` for a port of a host.
         link?: String = "none",
         /// The end of `link` whose packets it affects, in one direction; whoever detects the
         /// failure, and routing, avoid the link in both.
         from?: String = "both ends",
         /// The switch all of whose links fail.
         switch?: String = "none",
+        /// The plane all of whose links fail, those of hosts included.
+        plane?: u32 = "none",
         /// The probability with which each link between switches fails, drawn independently.
         probability?: Fraction = "none",
         /// The kind of failure.

@@ -4,6 +4,7 @@
 //! `None` in a file as written if it is omitted, and `Some` in a resolved file wherever it applies.
 
 pub(super) mod failure;
+pub(super) mod networks;
 pub(super) mod record;
 pub(super) mod switch;
 pub(super) mod toggle;

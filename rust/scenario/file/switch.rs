@@ -4,11 +4,22 @@ use serde::de::{Error, Visitor};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use super::toggle::Toggle;
-use crate::fabric::{EcnPoint, PfcConfig};
+use crate::fabric::{EcnPoint, PfcConfig, SlowPorts, TrimVictim};
 use crate::scenario::input::section::{Form, Value, named, section};
-use crate::units::{Bytes, Fraction};
+use crate::units::{Bytes, Fraction, Span};
 
-named! { EcnPoint }
+/// `admission`: the simulator whose switches admit packets and pause links like this.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum AdmissionName {
+    /// HPCC's.
+    #[default]
+    Hpcc,
+    /// ConWeave's.
+    Conweave,
+}
+
+named! { EcnPoint, AdmissionName, SlowPorts, TrimVictim }
 
 section! {
     /// `[switch]`: the settings of every switch.
@@ -21,8 +32,13 @@ section! {
         ecn: EcnSection = EcnSection::default(),
         /// Priority flow control (PFC).
         pfc: Toggle<PfcSection> = Toggle::Off,
+        /// Credit-based flow control (CBFC), in place of `pfc`.
+        cbfc: Toggle<CbfcSection> = Toggle::Off,
         /// Trimming of packets in place of dropping them.
         trim: Toggle<TrimSection> = Toggle::Off,
+        /// The `port_buffer` and the marking thresholds of a port whose link is degraded: `keep`
+        /// them, or `scale` them with the rate (as htsim does).
+        slow_ports: SlowPorts = SlowPorts::default(),
     }
 }
 
@@ -56,6 +72,30 @@ section! {
         alpha: Fraction = PfcConfig::HPCC.alpha,
         /// A paused link resumes when it is this far below that share (value of HPCC).
         resume_offset: Bytes = PfcConfig::HPCC.resume_offset,
+        /// The rule by which packets are admitted and links paused. `hpcc`: a link uses its
+        /// reserve, then its share of the pool, then its headroom. `conweave`: a link beyond its
+        /// share is paused, and may use the pool as long as there is any, then its headroom; a
+        /// queue may take as much as the others leave.
+        admission: AdmissionName = AdmissionName::default(),
+        /// The time after which a pause expires if no other frame comes; switches then repeat the
+        /// frame for each packet that still arrives (ConWeave's simulator: 5 us).
+        pause_time?: Span = "none: until it is resumed",
+    }
+}
+
+section! {
+    /// `cbfc = { ... }`: credit-based flow control (Ultra Ethernet 1.0.1, section 5.2).
+    pub struct CbfcSection {
+        /// Memory for each link that ends at a switch: the most that its sender may send ahead
+        /// \[inferred\].
+        memory: Bytes = Bytes::new(1_000_000),
+        /// A credit: a power of two from 32 B to 2048 B \[inferred\]. A packet takes whole ones.
+        credit: Bytes = Bytes::new(256),
+        /// Bytes that each packet counts beyond its length on the wire, from -16 to 127.
+        overhead: i8 = 0,
+        /// The time after the loss of a packet on a link until its credit is given back
+        /// \[inferred\].
+        correction: Span = Span::from_us(10),
     }
 }
 
@@ -119,5 +159,10 @@ section! {
         size: Bytes = Bytes::new(64),
         /// The maximum length of a port's queue with priority (value of NDP's simulator).
         limit?: Bytes = "twice the buffer",
+        /// The packet that is trimmed where one finds no room: the `arriving` one, or with
+        /// `arriving-or-last` with equal probability it or the last one of the queue, whose place
+        /// it then takes (NDP, and its queue in htsim: flows whose packets arrive in step do not
+        /// always lose the same ones). Not with `pfc` or `cbfc`.
+        victim: TrimVictim = TrimVictim::default(),
     }
 }

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use crate::balance::Parameters;
 use crate::nic::congestion::CongestionName;
 use crate::nic::recovery::RecoveryName;
-use crate::nic::{AckRange, Entropies, Marked};
+use crate::nic::{AckRange, AckSpan, Entropies, First, Marked, NackSignal, Resent};
 use crate::scenario::input::section::{named, section};
 use crate::units::{Bytes, Span};
 
@@ -22,7 +22,8 @@ pub enum DeliveryName {
     Unordered,
 }
 
-named! { CongestionName, RecoveryName, DeliveryName, AckRange, Marked, Entropies }
+named! { CongestionName, RecoveryName, DeliveryName, AckRange, AckSpan, First, Resent, Marked,
+Entropies, NackSignal }
 
 section! {
     /// `[transport]`: the settings of every NIC.
@@ -47,9 +48,23 @@ section! {
         /// that is missing; with `packet` (recovery `per-packet`, `ack_every = 1`), of one packet,
         /// so that a lost acknowledgement costs a timeout; with `last-64` (recovery `per-packet`),
         /// also of all arrivals among the last 64 PSNs (Ultra Ethernet), so that it costs nothing.
-        ack_range: AckRange = AckRange::default(),
+        /// `nscc` with that recovery has `last-64`, as Ultra Ethernet's simulator; `rudi` knows
+        /// `packet` alone.
+        ack_range?: AckRange = "`cumulative`; `last-64` with `nscc` and `per-packet`",
+        /// How far apart packets may be that share an acknowledgement: with `bitmap`, as far as
+        /// one bitmap reports them all, 64 PSNs, or 32 with `last-64`; with `unlimited` (`ack_range
+        /// = "last-64"` alone), count, bytes and time decide (Ultra Ethernet's simulator).
+        ack_span?: AckSpan = "`bitmap`; `unlimited` with `nscc` and `last-64`",
+        /// Whether the first packet of a queue pair is acknowledged at once or with others.
+        ack_first?: First = "`wait`; `at-once` with `nscc`",
+        /// Whether a packet that was sent again is acknowledged at once or with others.
+        ack_resent?: Resent = "`wait`; `at-once` with `nscc` and `last-64`",
         /// The packets whose entropy values are in an acknowledgement.
         ack_entropies: Entropies = Entropies::default(),
+        /// What a NACK for a gap says of congestion: nothing, the `mark` of the packet that it
+        /// answers (HPCC's simulator), or `congestion` always (ConWeave's). DCQCN takes it for a
+        /// CNP.
+        nack_signal: NackSignal = NackSignal::default(),
         /// Whether acknowledgements have priority over data.
         ack_priority: bool = true,
         /// The congestion control.

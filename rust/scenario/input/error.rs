@@ -4,7 +4,7 @@ use thiserror::Error;
 
 use super::position::Position;
 use crate::collective::CollectiveError;
-use crate::topology::{HpccTopologyError, TopologyError};
+use crate::topology::{HpccTopologyError, InfragraphError, TopologyError};
 use crate::workload::WorkloadError;
 use crate::workload::chakra::ChakraError;
 use crate::workload::connection_matrix::MatrixError;
@@ -190,6 +190,9 @@ pub enum Fault {
     /// A topology file, which has a place of its own.
     #[error(transparent)]
     TopologyFile(#[from] HpccTopologyError),
+    /// A description of InfraGraph, which has places of its own.
+    #[error(transparent)]
+    Infragraph(#[from] InfragraphError),
 }
 
 impl Fault {
@@ -219,7 +222,8 @@ impl Fault {
             | Self::Goal(_)
             | Self::ConnectionMatrix(_)
             | Self::Simccl(_)
-            | Self::TopologyFile(_) => None,
+            | Self::TopologyFile(_)
+            | Self::Infragraph(_) => None,
         }
     }
 }

@@ -225,7 +225,21 @@ impl<'s> SectionReader<'s> {
                 let (source, table) = (self.source, table.clone());
                 Ok(Self { source, key, table, known: Vec::new() })
             }
-            _ => Err(self.wrong_type(key, &value, "a table")),
+            // A list of tables, and a value in place of a table: what to write instead.
+            DeValue::Array(items)
+                if items.iter().all(|item| matches!(item.get_ref(), DeValue::Table(_))) =>
+            {
+                let expected = format!("one table: write [{key}], with one pair of brackets");
+                Err(self.wrong_type(key, &value, &expected))
+            }
+            DeValue::String(text) if key.to_string() == "policy" => {
+                let expected = format!("a table: write [policy] and below it name = {text:?}");
+                Err(self.wrong_type(key, &value, &expected))
+            }
+            _ => {
+                let expected = format!("a table: write [{key}] and its keys below it");
+                Err(self.wrong_type(key, &value, &expected))
+            }
         }
     }
 

@@ -109,6 +109,7 @@ macro_rules! plain {
 
 plain! {
     u8: "whole number",
+    i8: "whole number",
     u32: "whole number",
     u64: "whole number",
     bool: "`true` or `false`",

@@ -15,6 +15,9 @@ use super::settings::{self, Setting};
 /// Bytes of the text.
 type TextRange = Range<usize>;
 
+/// The most keys and items of lists of a file: 1,000,000, some 200,000 failures. \[inferred\]
+const MOST_ENTRIES: usize = 1_000_000;
+
 /// The position of a key.
 #[derive(Debug, Clone)]
 struct Entry {
@@ -51,11 +54,16 @@ impl Source {
         let parsed = DeTable::parse(&text)
             .map(|table| collect_table(table.get_ref(), &Key::ROOT, &mut entries));
         let refused = parsed.err();
+        let is_too_much = entries.len() > MOST_ENTRIES;
         let starts = text.match_indices('\n').map(|(end, _)| end + 1);
         let lines = std::iter::once(0).chain(starts).collect();
         let (length, set) = (text.len(), Vec::new());
         let source = Self { file, text, length, set, lines, entries };
         refused.map_or(Ok(()), |error| Err(source.not_toml(&error)))?;
+        if is_too_much {
+            let reason = format!("more than {MOST_ENTRIES} keys and items of lists, the most");
+            return Err(ScenarioError::new(source.whole(), Fault::Syntax { reason }));
+        }
         Ok(source)
     }
 
@@ -201,6 +209,9 @@ impl Source {
 
 fn collect_table(table: &DeTable<'_>, above: &Key, entries: &mut BTreeMap<String, Entry>) {
     for (name, value) in table {
+        if entries.len() > MOST_ENTRIES {
+            return;
+        }
         let key = above.child(name.get_ref());
         let entry = Entry { name: name.span(), value: value.span() };
         entries.insert(key.path().to_owned(), entry);
@@ -213,6 +224,9 @@ fn collect_value(value: &Spanned<DeValue<'_>>, key: &Key, entries: &mut BTreeMap
         DeValue::Table(table) => collect_table(table, key, entries),
         DeValue::Array(items) => {
             for (index, item) in items.iter().enumerate() {
+                if entries.len() > MOST_ENTRIES {
+                    return;
+                }
                 let key = key.item(index);
                 let entry = Entry { name: item.span(), value: item.span() };
                 entries.insert(key.path().to_owned(), entry);

@@ -44,9 +44,11 @@ pub struct RailScenario {
 }
 
 impl RailScenario {
-    /// True if a file has `[[rail]]` sections; false if it cannot be read or is not TOML.
+    /// True if a file has `[[rail]]` sections; false if it cannot be read or is not TOML. What is
+    /// no file, such as a pipe, can be read only once, by who resolves it.
     pub fn is_in(path: &Path) -> bool {
-        Self::is_in_text(&std::fs::read_to_string(path).unwrap_or_default())
+        path.is_file()
+            && Self::is_in_text(&crate::workload::read_description(path).unwrap_or_default())
     }
 
     /// True if a text has `[[rail]]` sections; false if it is not TOML.
@@ -60,7 +62,7 @@ impl RailScenario {
     /// Fails if the file or an override is invalid.
     pub fn load(path: &Path, overrides: &Overrides) -> Result<Self, ScenarioError> {
         let file = path.display().to_string();
-        let text = crate::workload::read_text(path);
+        let text = crate::workload::read_description(path);
         let text = text.map_err(|reason| ScenarioError::unreadable(file, reason))?;
         Self::parse(text, path, overrides)
     }
@@ -80,6 +82,11 @@ impl RailScenario {
         let allocator = allocator(&context, &file.policy)?;
         let name = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
         Ok(Self { name, path: path.to_owned(), file, setup, allocator, warnings })
+    }
+
+    /// The resolved scenario as a table.
+    pub fn as_table(&self) -> toml::Table {
+        toml::Table::try_from(&self.file).expect("a scenario is a TOML table")
     }
 
     /// The resolved scenario as TOML.

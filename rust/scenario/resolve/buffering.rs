@@ -1,11 +1,16 @@
-//! `[switch] pfc` and `trim`: priority flow control and trimming.
+//! `[switch] pfc`, `cbfc` and `trim`: flow control of links and trimming.
 
-use crate::fabric::{Buffer, FabricConfig, Headroom, PfcConfig, TrimConfig};
+use crate::fabric::{
+    Buffer, CbfcConfig, FabricConfig, Headroom, PfcAdmission, PfcConfig, TrimConfig, TrimVictim,
+};
 use crate::ids::SwitchId;
-use crate::scenario::file::switch::{HeadroomName, PfcSection, SwitchSection};
+use crate::scenario::file::switch::{
+    AdmissionName, CbfcSection, HeadroomName, PfcSection, SwitchSection,
+};
 use crate::scenario::file::toggle::Toggle;
-use crate::scenario::input::context::Context;
+use crate::scenario::input::context::{AtLeast, Context};
 use crate::scenario::input::error::{Fault, ScenarioError};
+use crate::switching::MOST_CREDITS;
 use crate::topology::Topology;
 use crate::units::Bytes;
 
@@ -41,7 +46,61 @@ pub(super) fn pfc(
     };
     let PfcSection { reserve, alpha, resume_offset, .. } = pfc;
     let (reserve, alpha, resume_offset) = (**reserve, **alpha, **resume_offset);
-    Ok(Some(PfcConfig { headroom, reserve, alpha, resume_offset }))
+    let admission = match *pfc.admission {
+        AdmissionName::Hpcc => PfcAdmission::Hpcc,
+        AdmissionName::Conweave => PfcAdmission::ConWeave { packet },
+    };
+    let pause_time = match pfc.pause_time.given() {
+        Some(time) => Some(context.span(&time, AtLeast::OnePicosecond)?),
+        None => None,
+    };
+    Ok(Some(PfcConfig { headroom, reserve, alpha, resume_offset, admission, pause_time }))
+}
+
+/// Credit-based flow control of every link to a switch; `packet` is a full packet on the wire.
+pub(super) fn cbfc(
+    context: &Context<'_>,
+    section: &SwitchSection,
+    packet: Bytes,
+) -> Result<Option<CbfcConfig>, ScenarioError> {
+    let Toggle::On(cbfc) = &*section.cbfc else { return Ok(None) };
+    if let Toggle::On(_) = &*section.pfc {
+        let expected = "a link has flow control by pauses (pfc) or by credit (cbfc), never both; \
+                        leave one of them out";
+        return Err(context.invalid_as(section.cbfc.key(), "true", expected));
+    }
+    if let Some(each) = section.port_buffer.given() {
+        let expected = "credit is for the memory of a link; write buffer in place of port_buffer, \
+                        and cbfc.memory for each link";
+        return Err(context.invalid(&each, expected));
+    }
+    let CbfcSection { memory, credit, overhead, correction } = cbfc;
+    if !(32..=2_048).contains(&credit.get()) || !credit.get().is_power_of_two() {
+        return Err(context.invalid(credit, "it must be 32B, 64B, 128B, ... or 2048B"));
+    }
+    if **overhead < -16 {
+        return Err(context.invalid(overhead, "it must be from -16 to 127"));
+    }
+    context.span(correction, AtLeast::OnePicosecond)?;
+    let config = CbfcConfig {
+        memory: **memory,
+        credit: u16::try_from(credit.get()).expect("at most 2,048"),
+        overhead: **overhead,
+        packet: u16::try_from(packet.get()).unwrap_or(u16::MAX),
+        correction: **correction,
+    };
+    if config.limit() < config.cost(config.packet) {
+        let expected = format!("it must hold a full packet, {packet}: else nothing is ever sent");
+        return Err(context.invalid(memory, expected));
+    }
+    if config.limit() > MOST_CREDITS {
+        let expected = format!(
+            "it must be at most {MOST_CREDITS} credits of {} = {credit}: counters have 15 bits",
+            credit.key()
+        );
+        return Err(context.invalid(memory, expected));
+    }
+    Ok(Some(config))
 }
 
 /// Trimming of every switch.
@@ -64,30 +123,49 @@ pub(super) fn trim(
         let expected = format!("it must be from {} ({size}) to {LARGEST_BUFFER}", size.key());
         return Err(context.invalid(&limit, expected));
     }
-    Ok(Some(TrimConfig { size: **size, limit: *limit }))
+    let victim = &trim.victim;
+    let is_lossless =
+        matches!(*section.pfc, Toggle::On(_)) || matches!(*section.cbfc, Toggle::On(_));
+    if **victim == TrimVictim::ArrivingOrLast && is_lossless {
+        let expected = "it must be 'arriving' with pfc or cbfc, which count the packets of a queue \
+                        by the links that they came by";
+        return Err(context.invalid_as(victim.key(), "arriving-or-last", expected));
+    }
+    Ok(Some(TrimConfig { size: **size, limit: *limit, victim: **victim }))
 }
 
-/// Fails for a buffer that has no shared memory besides reserves and headrooms.
+/// Fails for a buffer that has no shared memory besides reserves and headrooms, or less memory than
+/// the links of a switch have credit for.
 pub(in crate::scenario) fn pool(
     context: &Context<'_>,
     section: &SwitchSection,
     fabric: &FabricConfig,
     topology: &Topology,
 ) -> Result<(), ScenarioError> {
-    let (Some(pfc), Buffer::Shared(buffer)) = (fabric.switch.pfc, fabric.switch.buffer) else {
-        return Ok(());
-    };
-    let key = section.pfc.key();
+    let Buffer::Shared(buffer) = fabric.switch.buffer else { return Ok(()) };
+    let of_links = |id| topology.ports_of(id).len() as u64;
+    let key = if fabric.switch.cbfc.is_some() { section.cbfc.key() } else { section.pfc.key() };
     for (id, switch) in (0..).map(SwitchId).zip(topology.switches()) {
-        let kept = pfc.private_bytes(fabric, topology, id);
-        if kept < buffer {
+        let (kept, what, fits) = match (fabric.switch.pfc, fabric.switch.cbfc) {
+            (Some(pfc), _) => {
+                let kept = pfc.private_bytes(fabric, topology, id);
+                (kept, "headroom and reserve", kept < buffer)
+            }
+            (None, Some(cbfc)) => {
+                let kept = Bytes::new(cbfc.memory.get().saturating_mul(of_links(id)));
+                (kept, "the credit", kept <= buffer)
+            }
+            (None, None) => return Ok(()),
+        };
+        if fits {
             continue;
         }
+        let at_most = if fabric.switch.cbfc.is_some() { "at most" } else { "less than" };
         let fault = Fault::TooLarge {
             key: key.to_string(),
             value: context.typed(key).unwrap_or_else(|| "true".to_owned()),
-            amount: format!("headroom and reserve of {}'s links are {kept}", switch.name),
-            limit: format!("less than {}, which is {buffer}", section.buffer.key()),
+            amount: format!("{what} of {}'s links are {kept}", switch.name),
+            limit: format!("{at_most} {}, which is {buffer}", section.buffer.key()),
         };
         return Err(context.fault(key, fault));
     }

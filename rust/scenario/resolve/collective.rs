@@ -40,9 +40,15 @@ pub(super) fn resolve(
         let because = format!("{} has no groups", collective.name);
         return Err(context.misplaced(section.group.key(), because));
     }
+    if section.outstanding.is_some() && !collective.limits_outstanding() {
+        let because = format!("the messages of {} wait for each other", collective.name);
+        return Err(context.misplaced(section.outstanding.key(), because));
+    }
     let plan = Plan::new((0..ranks).map(HostId).collect(), *bytes);
     let group = match hierarchical {
-        true => *section.group.fill(plan.group),
+        true => {
+            *section.group.fill(site.ground.topology.scale_up().map_or(plan.group, |it| it.gpus))
+        }
         false => plan.group,
     };
     let plan = Plan {
@@ -50,6 +56,7 @@ pub(super) fn resolve(
         chunks: *section.chunks,
         group,
         gap: context.span(&section.gap, AtLeast::Zero)?,
+        outstanding: *section.outstanding,
         ..plan
     };
     if let Some(chains) = generated(site, section, collective, &plan)? {
@@ -101,10 +108,11 @@ fn generated(
     let chains = chains.map_err(|error| refused(site, section, error))?;
     match (wanted, chains, typed) {
         (StreamingName::Yes, None, Some(typed)) => {
-            let expected = "messages are generated during the run for rings and pipelines without \
-                            empty blocks, which are all that is sent, from the beginning: without \
-                            [[job]], start, start_jitter and fidelity = 'fluid', on this program's \
-                            own fabric; otherwise it must be false";
+            let expected = "messages are generated during the run for rings and pipelines, and for \
+                            an all-to-all with outstanding and one chunk, without empty blocks, \
+                            which are all that is sent, from the beginning: without [[job]], \
+                            start, start_jitter and fidelity = 'fluid', on this program's own \
+                            fabric; otherwise it must be false";
             Err(site.context.invalid_as(typed.key(), "true", expected))
         }
         (StreamingName::Auto, chains, _) => {
@@ -121,6 +129,7 @@ fn refused(site: &Site<'_>, section: &CollectiveSection, error: CollectiveError)
         CollectiveError::TooManyMessages { .. } => most_of(section).0,
         CollectiveError::TooFewRanks { .. } => section.ranks.key(),
         CollectiveError::ZeroCount { what: "chunks" } => section.chunks.key(),
+        CollectiveError::ZeroCount { what: "outstanding messages" } => section.outstanding.key(),
         CollectiveError::ZeroCount { .. } => section.channels.key(),
         CollectiveError::InvalidGroup { .. } => section.group.key(),
         _ => site.kind.key(),

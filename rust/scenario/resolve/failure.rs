@@ -61,6 +61,10 @@ pub(in crate::scenario) fn resolve(
                 let links = links_of(context, &name, topology)?;
                 Hit { of: links.len(), links }
             }
+            Target::Plane(plane) => {
+                let links = links_of_plane(context, &plane, topology)?;
+                Hit { of: links.len(), links }
+            }
             Target::Each(probability) => {
                 context.at_most_one(&probability)?;
                 if streams.is_empty() {
@@ -79,6 +83,24 @@ pub(in crate::scenario) fn resolve(
     }
     scheduled.sort_by_key(|it| (it.failure.link, it.failure.at, it.section));
     Ok(joined(scheduled.into_iter().map(|it| it.failure)))
+}
+
+/// Adds links that are down from the start, of which routing knows at once.
+pub(in crate::scenario) fn take_down(failures: &mut Vec<Failure>, down: &[LinkId]) {
+    if down.is_empty() {
+        return;
+    }
+    failures.extend(down.iter().map(|&link| Failure {
+        link,
+        direction: Direction::Both,
+        kind: FailureKind::Down,
+        at: Time::ZERO,
+        until: Time::NEVER,
+        detection: Span::ZERO,
+        convergence: Span::ZERO,
+    }));
+    failures.sort_by_key(|it| (it.link, it.at));
+    *failures = joined(std::mem::take(failures).into_iter());
 }
 
 /// Joins overlapping outages of a link: it is up when no outage is in effect. Outages with
@@ -104,26 +126,30 @@ fn joined(failures: impl Iterator<Item = Failure>) -> Vec<Failure> {
 enum Target {
     Link(Located<String>),
     Switch(Located<String>),
+    Plane(Located<u32>),
     Each(Located<Fraction>),
 }
 
 fn target(context: &Context<'_>, section: &FailureSection) -> Result<Target, ScenarioError> {
     let expected =
-        "a failure has exactly one of link, switch and probability; leave out the others";
+        "a failure has exactly one of link, switch, plane and probability; leave out the others";
     if let (None, Some(from)) = (section.link.given(), section.from.given()) {
         let because = format!("it is an end of {}, which is not given", section.link.key());
         return Err(context.misplaced(from.key(), because));
     }
-    match (section.link.given(), section.switch.given(), section.probability.given()) {
-        (Some(link), None, None) => Ok(Target::Link(link)),
-        (None, Some(switch), None) => Ok(Target::Switch(switch)),
-        (None, None, Some(probability)) => Ok(Target::Each(probability)),
-        (None, None, None) => {
-            let because = "a failure needs one of link, switch and probability";
+    let one = (section.link.given(), section.switch.given(), section.probability.given());
+    match (one, section.plane.given()) {
+        ((Some(link), None, None), None) => Ok(Target::Link(link)),
+        ((None, Some(switch), None), None) => Ok(Target::Switch(switch)),
+        ((None, None, Some(probability)), None) => Ok(Target::Each(probability)),
+        ((None, None, None), Some(plane)) => Ok(Target::Plane(plane)),
+        ((None, None, None), None) => {
+            let because = "a failure needs one of link, switch, plane and probability";
             Err(context.missing(section.link.key(), because, "link = \"leaf0-spine0\""))
         }
-        (_, _, Some(probability)) => Err(context.invalid(&probability, expected)),
-        (_, Some(switch), None) => Err(context.invalid(&switch, expected)),
+        ((_, _, Some(probability)), _) => Err(context.invalid(&probability, expected)),
+        ((_, Some(switch), None), _) => Err(context.invalid(&switch, expected)),
+        ((Some(_), None, None), Some(plane)) => Err(context.invalid(&plane, expected)),
     }
 }
 
@@ -293,6 +319,24 @@ fn links_of(
         return Err(unknown(context, "switch", name, Names { like: &like, all: &all }));
     };
     Ok(topology.links_of(switch).collect())
+}
+
+fn links_of_plane(
+    context: &Context<'_>,
+    plane: &Located<u32>,
+    topology: &Topology,
+) -> Result<Vec<LinkId>, ScenarioError> {
+    let planes = topology.planes().count();
+    if **plane >= planes {
+        let expected = match planes {
+            1 => {
+                "the fabric has one plane, 0: topology.kind = 'multi-plane' has several".to_owned()
+            }
+            _ => format!("the fabric has the planes 0 to {}", planes - 1),
+        };
+        return Err(context.invalid(plane, expected));
+    }
+    Ok(topology.links_of_plane(**plane).collect())
 }
 
 /// Names of a topology.

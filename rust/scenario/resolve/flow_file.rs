@@ -2,12 +2,15 @@
 //! of other projects.
 
 use super::site::{ResolvedWorkload, Site};
+use crate::ids::{LinkId, SwitchId};
 use crate::scenario::file::workload::recorded::{
     ConnectionMatrixSection, FlowsSection, GoalSection, SimcclSection,
 };
 use crate::scenario::input::context::FileText;
 use crate::scenario::input::error::{Fault, ScenarioError};
 use crate::scenario::input::located::{Key, Located};
+use crate::topology::{Node, Topology};
+use crate::workload::connection_matrix::{MatrixError, MatrixFailure, MatrixFault};
 use crate::workload::{connection_matrix, goal as schedule, hpcc_flows, simccl as nccl};
 
 /// Reads the flow file of a section.
@@ -19,7 +22,7 @@ pub(super) fn flows(
     let fault = |error| site.context.fault(section.file.key(), Fault::FlowFile(error));
     let flows = hpcc_flows::read(&file.text, &file.name).map_err(fault)?;
     let workload = flows.workload(site.ground.host_of_node).map_err(fault)?;
-    Ok(ResolvedWorkload { workload, warnings: flows.warnings })
+    Ok(ResolvedWorkload { warnings: flows.warnings, ..workload.into() })
 }
 
 /// Reads the GOAL schedule of a section.
@@ -34,7 +37,7 @@ pub(super) fn goal(
     let schedule = schedule::read(&file.text, &file.name, options)
         .map_err(|error| site.context.fault(key, Fault::Goal(error)))?;
     enough_hosts(site, key, &file, schedule.hosts)?;
-    Ok(ResolvedWorkload { workload: schedule.workload, warnings: schedule.warnings })
+    Ok(ResolvedWorkload { warnings: schedule.warnings, ..schedule.workload.into() })
 }
 
 /// Reads the connection matrix of a section.
@@ -47,7 +50,46 @@ pub(super) fn connection_matrix(
     let matrix = connection_matrix::read(&file.text, &file.name, (*section.start_unit).into())
         .map_err(|error| site.context.fault(key, Fault::ConnectionMatrix(error)))?;
     enough_hosts(site, key, &file, matrix.nodes)?;
-    Ok(ResolvedWorkload { workload: matrix.workload, warnings: matrix.warnings })
+    let down = failed_links(&matrix.failures, site.ground.topology).map_err(|(line, fault)| {
+        let error = MatrixError { file: file.name.clone(), line, fault };
+        site.context.fault(key, Fault::ConnectionMatrix(error))
+    })?;
+    let connection_matrix::Matrix { workload, warnings, .. } = matrix;
+    Ok(ResolvedWorkload { workload, warnings, down })
+}
+
+/// The links that a matrix takes down: the first one between an aggregation switch and the core
+/// that its uplink of that number leads to.
+fn failed_links(
+    failures: &[MatrixFailure],
+    topology: &Topology,
+) -> Result<Vec<LinkId>, (usize, MatrixFault)> {
+    let switches: Vec<SwitchId> = (0u32..).map(SwitchId).take(topology.switches().len()).collect();
+    let tier = |switch: &SwitchId| topology.switches()[switch.index()].tier;
+    let uplinks = |switch: SwitchId| {
+        let mut cores: Vec<(Node, LinkId)> = Vec::new();
+        for port in topology.ports_of(switch) {
+            let (_, core) = topology.ends_of(*port);
+            let is_core = matches!(core, Node::Switch(upper) if tier(&upper) == 2);
+            if is_core && cores.iter().all(|(known, _)| *known != core) {
+                cores.push((core, port.link()));
+            }
+        }
+        cores
+    };
+    let aggregations: Vec<SwitchId> =
+        switches.into_iter().filter(|it| tier(it) == 1 && !uplinks(*it).is_empty()).collect();
+    let place = |failure: &MatrixFailure| {
+        let &MatrixFailure { line, switch, uplink } = failure;
+        let count = aggregations.len();
+        let no_switch = (line, MatrixFault::NoSwitch { switch, count });
+        let &id = aggregations.get(switch as usize).ok_or(no_switch)?;
+        let cores = uplinks(id);
+        let (switch, count) = (topology.node_name(Node::Switch(id)).to_owned(), cores.len());
+        let no_uplink = (line, MatrixFault::NoUplink { uplink, switch, count });
+        cores.get(uplink as usize).map(|(_, link)| *link).ok_or(no_uplink)
+    };
+    failures.iter().map(place).collect()
 }
 
 /// Reads a collective of the SimCCL file of a section.
@@ -57,10 +99,19 @@ pub(super) fn simccl(
 ) -> Result<ResolvedWorkload, ScenarioError> {
     let key = section.file.key();
     let file = read(site, &section.file, "ncclFlowModel_detailed_flows.csv")?;
-    let flows = nccl::read(&file.text, &file.name, section.collective.as_deref())
+    let choice = match (*section.in_turn, section.collective.as_deref()) {
+        (true, Some(_)) => {
+            let because = "with in_turn = true all collectives run";
+            return Err(site.context.misplaced(section.collective.key(), because));
+        }
+        (true, None) => nccl::Choice::InTurn,
+        (false, Some(name)) => nccl::Choice::Named(name),
+        (false, None) => nccl::Choice::Only,
+    };
+    let flows = nccl::read(&file.text, &file.name, choice)
         .map_err(|error| site.context.fault(key, Fault::Simccl(error)))?;
     enough_hosts(site, key, &file, flows.ranks)?;
-    Ok(ResolvedWorkload { workload: flows.workload, warnings: flows.warnings })
+    Ok(ResolvedWorkload { warnings: flows.warnings, ..flows.workload.into() })
 }
 
 /// Reads the file that the section names; `example` is the name in the error if it names none.

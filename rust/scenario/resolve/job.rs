@@ -33,13 +33,14 @@ fn alone(
     ground: Ground<'_>,
 ) -> Result<ResolvedWorkload, ScenarioError> {
     let start = start(context, section)?;
-    let ResolvedWorkload { workload, warnings } = workload::resolve(context, section, ground)?;
+    let sent = workload::resolve(context, section, ground)?;
+    let ResolvedWorkload { workload, warnings, down } = sent;
     let part = JobSpec { name: String::new(), workload, start, after: None };
     let workload = Workload::of_jobs(vec![part]).map_err(|error| {
         let key = section.kind.key();
         context.invalid_as(key, section.kind.as_str(), error.to_string())
     })?;
-    Ok(ResolvedWorkload { workload, warnings })
+    Ok(ResolvedWorkload { workload, warnings, down })
 }
 
 fn several(
@@ -48,7 +49,7 @@ fn several(
     ground: Ground<'_>,
 ) -> Result<ResolvedWorkload, ScenarioError> {
     let names = names(context, jobs)?;
-    let (mut parts, mut warnings) = (Vec::new(), Vec::new());
+    let (mut parts, mut warnings, mut down) = (Vec::new(), Vec::new(), Vec::new());
     for (index, section) in jobs.iter_mut().enumerate() {
         let seed = seed_of(ground.seed, index);
         let ground = Ground { seed, may_generate: false, ..ground };
@@ -57,17 +58,12 @@ fn several(
         let after = after.map(|name| job_named(context, &name, &names)).transpose()?;
         let sent = workload::resolve(context, section, ground)?;
         warnings.extend(sent.warnings);
+        down.extend(sent.down);
         *section.common.start = Some(start);
         parts.push(JobSpec { name: names[index].clone(), workload: sent.workload, start, after });
     }
     let count = parts.len();
-    // A job with a policy of its own is listed even if it is the only one.
-    let listed = count > 1 || jobs.iter().any(|job| job.job.policy.is_some());
-    let workload = match listed {
-        true => Workload::of_listed_jobs(&parts),
-        false => Workload::of_jobs(parts),
-    };
-    let workload = workload.map_err(|error| {
+    let workload = Workload::of_listed_jobs(&parts).map_err(|error| {
         let waits = jobs.iter().find_map(|job| job.job.after.given());
         match (error, waits) {
             (JobsError::Cycle, Some(after)) => context.invalid(&after, error.to_string()),
@@ -78,7 +74,7 @@ fn several(
             ),
         }
     })?;
-    Ok(ResolvedWorkload { workload, warnings })
+    Ok(ResolvedWorkload { workload, warnings, down })
 }
 
 /// The names of all jobs, by default `job0` and so on.

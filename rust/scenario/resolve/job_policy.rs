@@ -34,7 +34,7 @@ pub(in crate::scenario) fn resolve(
             continue;
         };
         let scheme = policy::resolve(context, policy)?;
-        let recovery = recovery(context, scheme.recovery, common)?;
+        let recovery = recovery(context, &scheme, common)?;
         let of_job = &common.workload.jobs[job];
         let streams = of_job.streams(common.workload);
         names.push(policy.name.clone());
@@ -47,20 +47,20 @@ pub(in crate::scenario) fn resolve(
     Ok(own)
 }
 
-/// The loss recovery of a job whose policy is designed for `of_the_policy`. Parameters that the
-/// file gives apply to the recovery that they are of.
+/// The loss recovery of a job with that policy. Parameters that the file gives apply to the
+/// recovery that they are of.
 fn recovery(
     context: &Context<'_>,
-    of_the_policy: Recovery,
+    scheme: &Scheme,
     common: Common<'_>,
 ) -> Result<Recovery, ScenarioError> {
     let mut section = common.typed.transport.clone();
-    let selected = section.recovery.recovery(of_the_policy);
+    let selected = section.recovery.recovery(scheme.recovery);
     if selected.name() != common.nic.recovery.name() {
         section.recovery_parameters.clear();
     }
     let trim = &common.typed.switch.trim;
-    Ok(transport::resolve(context, &mut section, of_the_policy, trim)?.recovery)
+    Ok(transport::resolve(context, &mut section, scheme, trim)?.recovery)
 }
 
 /// Fails for policies that cannot share switches. Each has the key that names it.

@@ -24,10 +24,16 @@ pub(in crate::scenario) fn version(
     context: &Context<'_>,
     version: &Located<u32>,
 ) -> Result<(), ScenarioError> {
-    match **version {
-        SCHEMA_VERSION => Ok(()),
-        other => Err(context.unsupported(version.key(), other, SCHEMA_VERSION.to_string())),
-    }
+    let expected = match **version {
+        SCHEMA_VERSION => return Ok(()),
+        0 => format!("versions begin with 1; this evenkeel reads {SCHEMA_VERSION}"),
+        later => format!(
+            "this evenkeel reads version {SCHEMA_VERSION}; update it to one whose CHANGELOG.md \
+             names schema_version {later}, or write the file by the reference of version \
+             {SCHEMA_VERSION} (docs/scenario.md)"
+        ),
+    };
+    Err(context.invalid(version, expected))
 }
 
 /// Fails for a seed that TOML cannot write.

@@ -1,6 +1,6 @@
 //! The fabric of a scenario, and the context of workloads on it.
 
-use crate::ids::HostId;
+use crate::ids::{HostId, LinkId};
 use crate::scenario::file::workload::CommonSection;
 use crate::scenario::input::context::Context;
 use crate::scenario::input::located::Located;
@@ -78,10 +78,12 @@ pub(in crate::scenario) struct ResolvedWorkload {
     pub workload: Workload,
     /// Warnings of a reader of files.
     pub warnings: Vec<String>,
+    /// Links that a file takes down from the start, known to routing.
+    pub down: Vec<LinkId>,
 }
 
 impl From<Workload> for ResolvedWorkload {
     fn from(workload: Workload) -> Self {
-        Self { workload, warnings: Vec::new() }
+        Self { workload, warnings: Vec::new(), down: Vec::new() }
     }
 }

@@ -18,7 +18,9 @@ pub(in crate::scenario) fn resolve(
     let ecn = marking(context, &mut section.ecn)?;
     let pfc = buffering::pfc(context, section, packet)?;
     let trim = buffering::trim(context, section, buffering::Sizes { buffer, packet })?;
-    Ok(SwitchConfig { buffer, ecn, ecn_point: *section.ecn.at, pfc, trim })
+    let cbfc = buffering::cbfc(context, section, packet)?;
+    let slow_ports = *section.slow_ports;
+    Ok(SwitchConfig { buffer, ecn, ecn_point: *section.ecn.at, pfc, cbfc, trim, slow_ports })
 }
 
 fn buffer(

@@ -2,25 +2,42 @@
 
 use super::site::Built;
 use crate::scenario::file::topology::{TopologyFileSection, TopologyFormat};
-use crate::scenario::input::context::Context;
+use crate::scenario::input::context::{AtLeast, Context, FileText};
 use crate::scenario::input::error::{Fault, ScenarioError};
-use crate::scenario::input::located::Key;
+use crate::scenario::input::located::{Key, Located};
 use crate::topology::hpcc::{self, HpccTopology};
+use crate::topology::infragraph::{self, Defaults};
+use crate::units::{BitRate, Span};
 
 /// Reads the file of a section.
 pub(super) fn resolve(
     context: &Context<'_>,
     section: &TopologyFileSection,
 ) -> Result<Built, ScenarioError> {
-    if *section.format == TopologyFormat::Htsim {
-        return Err(context.unsupported(section.format.key(), "htsim", "hpcc"));
-    }
-    let key = section.path.key();
     let Some(path) = section.path.given() else {
         let because = "a topology of kind = 'file' is read from a file";
-        return Err(context.missing(key, because, "path = \"topology.txt\""));
+        return Err(context.missing(section.path.key(), because, "path = \"topology.txt\""));
     };
     let file = context.read(&path)?;
+    match *section.format {
+        TopologyFormat::Hpcc => hpcc_file(context, section, &file),
+        TopologyFormat::Infragraph => infragraph_file(context, section, &file),
+    }
+}
+
+fn hpcc_file(
+    context: &Context<'_>,
+    section: &TopologyFileSection,
+    file: &FileText,
+) -> Result<Built, ScenarioError> {
+    let because = "files of format = 'hpcc' have a rate and a delay for each link";
+    if section.rate.is_some() {
+        return Err(context.misplaced(section.rate.key(), because));
+    }
+    if section.delay.is_some() {
+        return Err(context.misplaced(section.delay.key(), because));
+    }
+    let key = section.path.key();
     let read = hpcc::read(&file.text, &file.name)
         .map_err(|error| context.fault(key, Fault::TopologyFile(error)))?;
     check(context, key, &read)?;
@@ -39,4 +56,21 @@ fn check(context: &Context<'_>, key: &Key, read: &HpccTopology) -> Result<(), Sc
         return Err(context.unsupported(key, value, supported));
     }
     Ok(())
+}
+
+fn infragraph_file(
+    context: &Context<'_>,
+    section: &TopologyFileSection,
+    file: &FileText,
+) -> Result<Built, ScenarioError> {
+    let rate: Option<Located<BitRate>> = section.rate.given();
+    if let Some(rate) = rate.as_ref().filter(|rate| rate.as_bps() == 0) {
+        return Err(context.invalid(rate, "a link must have a rate"));
+    }
+    let delay: Option<Located<Span>> = section.delay.given();
+    let delay = delay.map(|delay| context.span(&delay, AtLeast::Zero)).transpose()?;
+    let defaults = Defaults { rate: rate.map(|rate| *rate), delay };
+    let read = infragraph::read(&file.text, &file.name, defaults)
+        .map_err(|error| context.fault(section.path.key(), Fault::Infragraph(error)))?;
+    Ok(Built { warnings: read.warnings, ..Built::new(read.topology) })
 }

@@ -40,7 +40,7 @@ pub(super) fn resolve(
     **streaming = StreamingName::No;
     let read = chakra::read(&files, ranks, &options)
         .map_err(|error| site.context.fault(section.file.key(), Fault::Chakra(error)))?;
-    Ok(ResolvedWorkload { workload: read.workload, warnings: read.warnings })
+    Ok(ResolvedWorkload { warnings: read.warnings, ..read.workload.into() })
 }
 
 /// Traces that are read during the run, and their load: a message for each pair and stream.
@@ -86,7 +86,7 @@ pub(in crate::scenario) fn stream(
     *section.streaming = StreamingName::Yes;
     let traces = Streaming::open(Arc::new(files), ranks, options, *window as usize)
         .map_err(|error| context.fault(section.file.key(), Fault::Chakra(error)))?;
-    let sent = ResolvedWorkload { workload: traces.load().clone(), warnings: traces.warnings() };
+    let sent = ResolvedWorkload { warnings: traces.warnings(), ..traces.load().clone().into() };
     Ok(Some(Streamed { sent, traces: Arc::new(traces) }))
 }
 

@@ -54,7 +54,9 @@ pub(super) fn resolve(
         },
         flops: *section.flops,
         algorithms: algorithms::resolve(context, &section.algorithms, training::algorithms())?,
-        group: section.group.unwrap_or(training::GROUP),
+        group: section.group.unwrap_or_else(|| {
+            site.ground.topology.scale_up().map_or(training::GROUP, |scale_up| scale_up.gpus)
+        }),
         channels: *section.channels,
     };
     let workload = training.build().map_err(|error| refused(site, section, error))?;

@@ -1,8 +1,13 @@
 //! `[transport]`: packets, acknowledgements, congestion control and loss recovery.
 
 use super::{congestion, recovery};
+use crate::balance::Scheme;
+use crate::nic::congestion::{CongestionControl, Scope};
+use crate::nic::recovery::Numbering;
 use crate::nic::verbs::QpConfig;
-use crate::nic::{AckConfig, AckRange, CacheConfig, Delivery, NicConfig, Recovery};
+use crate::nic::{
+    AckConfig, AckRange, AckSpan, CacheConfig, Delivery, First, NicConfig, Recovery, Resent,
+};
 use crate::packet::Packet;
 use crate::scenario::file::switch::TrimSection;
 use crate::scenario::file::toggle::Toggle;
@@ -12,45 +17,147 @@ use crate::scenario::input::error::ScenarioError;
 use crate::scenario::input::located::Located;
 use crate::units::{Bytes, Span};
 
-/// The settings of every NIC. `of_the_policy` is the recovery for which the policy is designed; the
-/// preset of the congestion control may depend on whether switches trim.
+/// The settings of every NIC under a policy, which is designed for a loss recovery; the preset of
+/// the congestion control may depend on whether switches trim.
 pub(in crate::scenario) fn resolve(
     context: &Context<'_>,
     section: &mut TransportSection,
-    of_the_policy: Recovery,
+    policy: &Scheme,
     trim: &Toggle<TrimSection>,
 ) -> Result<NicConfig, ScenarioError> {
     let timer = |span: &Located<Span>| context.span(span, AtLeast::OnePicosecond);
     let payload = context.wire_bytes(&section.payload, Bytes::new(1))?;
     let header = context.wire_bytes(&section.header, Bytes::ZERO)?;
-    if payload + header > LONGEST_PACKET {
+    let ack = acknowledgements(context, section)?;
+    let congestion = congestion::resolve(context, section, trim)?;
+    check_paths(context, section, &congestion, policy)?;
+    let overhead = congestion.overhead();
+    if payload + header + overhead > LONGEST_PACKET {
+        let more = match overhead {
+            Bytes::ZERO => String::new(),
+            bytes => format!(" and {bytes} for {}", congestion.name()),
+        };
         let expected = format!(
-            "with {} = {header} a packet would be {}B, and the longest is {}B",
+            "with {} = {header}{more} a packet would be {}B, and the longest is {}B",
             section.header.key(),
-            (payload + header).get(),
+            (payload + header + overhead).get(),
             LONGEST_PACKET.get()
         );
         return Err(context.invalid(&section.payload, expected));
     }
-    let ack = acknowledgements(context, section)?;
-    let congestion = congestion::resolve(context, section, trim)?;
-    let recovery = recovery::resolve(context, section, of_the_policy)?;
-    check_ack_range(context, section, recovery)?;
+    let recovery = recovery::resolve(context, section, policy.recovery)?;
+    check_scope(context, section, &congestion, recovery)?;
+    let (range, span, (first, resent)) = reports(context, section, &congestion, recovery)?;
+    let delivery = delivery(context, section, recovery)?;
+    check_credit(context, section, (&congestion, recovery, delivery))?;
     Ok(NicConfig {
         payload,
-        header,
-        ack,
+        header: header + overhead,
+        ack: AckConfig { bytes: ack.bytes + overhead, range, span, first, resent, ..ack },
         congestion,
         recovery,
         retransmit_timeout: timer(&section.retransmit_timeout)?,
         nack_interval: timer(&section.nack_interval)?,
         cnp_interval: timer(&section.cnp_interval)?,
-        queue_pairs: QpConfig {
-            cache: cache(context, section)?,
-            delivery: delivery(context, section, recovery)?,
-            ..QpConfig::default()
-        },
+        queue_pairs: QpConfig { cache: cache(context, section)?, delivery, ..QpConfig::default() },
+        pace_unit: Span::from_ps(1),
+        round_trips: None,
     })
+}
+
+/// Refuses a congestion control that compares samples of one path under a policy that uses several.
+fn check_paths(
+    context: &Context<'_>,
+    section: &TransportSection,
+    congestion: &CongestionControl,
+    policy: &Scheme,
+) -> Result<(), ScenarioError> {
+    if congestion.telemetry().is_none() || policy.keeps_paths() {
+        return Ok(());
+    }
+    let expected = format!(
+        "it compares what the same ports say at two times, and the policy '{}' sends the packets \
+         of a queue pair over several paths; choose a policy that keeps the path, such as ecmp, \
+         subflow-k or ethereal, or another congestion control",
+        policy.name
+    );
+    Err(context.invalid_as(section.congestion_control.key(), congestion.name(), expected))
+}
+
+/// Refuses a window for each plane where the recovery does not count packets by planes.
+fn check_scope(
+    context: &Context<'_>,
+    section: &TransportSection,
+    congestion: &CongestionControl,
+    recovery: Recovery,
+) -> Result<(), ScenarioError> {
+    if congestion.scope() == Scope::Qp || matches!(recovery, Recovery::Mrc(_)) {
+        return Ok(());
+    }
+    let expected = format!(
+        "with scope = 'plane' each plane has a window, and {} does not count packets by planes; \
+         it must be 'mrc', or the scope 'qp'",
+        recovery.name()
+    );
+    Err(context.invalid_as(section.recovery.key(), recovery.name(), expected))
+}
+
+/// Refuses receivers that grant credit where packets name their message: what a sender asks for is
+/// in the field that has the length of the message then.
+fn check_credit(
+    context: &Context<'_>,
+    section: &TransportSection,
+    (congestion, recovery, delivery): (&CongestionControl, Recovery, Option<Delivery>),
+) -> Result<(), ScenarioError> {
+    if congestion.credit().is_none() {
+        return Ok(());
+    }
+    let name = congestion.name();
+    if recovery.numbering() == Numbering::Message || !recovery.can_deliver(Delivery::Ordered) {
+        let expected = format!(
+            "with {} = '{name}' packets carry what their sender asks for where those of '{}' \
+             carry the length of their message; choose another recovery, such as per-packet",
+            section.congestion_control.key(),
+            recovery.name()
+        );
+        return Err(context.invalid_as(section.recovery.key(), recovery.name(), expected));
+    }
+    if delivery == Some(Delivery::Unordered) {
+        let expected = format!(
+            "with {} = '{name}' packets carry what their sender asks for where those of unordered \
+             delivery carry the length of their message; it must be 'auto' or 'ordered'",
+            section.congestion_control.key()
+        );
+        return Err(context.invalid_as(section.delivery.key(), "unordered", expected));
+    }
+    Ok(())
+}
+
+/// What acknowledgements speak of, and which are sent at once. Where the section does not say, they
+/// are those of Ultra Ethernet's simulator under a congestion control of Ultra Ethernet, if the
+/// recovery can read them.
+fn reports(
+    context: &Context<'_>,
+    section: &mut TransportSection,
+    congestion: &CongestionControl,
+    recovery: Recovery,
+) -> Result<(AckRange, AckSpan, (First, Resent)), ScenarioError> {
+    let is_uet = congestion.is_of_ultra_ethernet();
+    let repeats = is_uet && recovery.can_read(AckRange::Last64);
+    let range = if repeats { AckRange::Last64 } else { recovery.default_ack_range() };
+    let range = section.ack_range.fill(range);
+    check_ack_range(context, section, &range, recovery)?;
+    let is_unlimited = is_uet && *range == AckRange::Last64;
+    let span = if is_unlimited { AckSpan::Unlimited } else { AckSpan::Bitmap };
+    let span = section.ack_span.fill(span);
+    if *span == AckSpan::Unlimited && *range != AckRange::Last64 {
+        let expected = format!("it needs {} = 'last-64', which repeats", range.key());
+        return Err(context.invalid_as(span.key(), "unlimited", expected));
+    }
+    let first = section.ack_first.fill(if is_uet { First::AtOnce } else { First::Wait });
+    let resent = if is_unlimited { Resent::AtOnce } else { Resent::Wait };
+    let resent = section.ack_resent.fill(resent);
+    Ok((*range, *span, (*first, *resent)))
 }
 
 /// Refuses acknowledgements of one packet where the recovery needs the cumulative number, or where
@@ -58,9 +165,16 @@ pub(in crate::scenario) fn resolve(
 fn check_ack_range(
     context: &Context<'_>,
     section: &TransportSection,
+    range: &Located<AckRange>,
     recovery: Recovery,
 ) -> Result<(), ScenarioError> {
-    let (range, every) = (&section.ack_range, &section.ack_every);
+    let every = &section.ack_every;
+    if !recovery.can_read(**range) && !recovery.can_read(AckRange::Cumulative) {
+        let expected =
+            format!("{} has a response for each packet: it must be 'packet'", recovery.name());
+        let name = if **range == AckRange::Cumulative { "cumulative" } else { "last-64" };
+        return Err(context.invalid_as(range.key(), name, expected));
+    }
     if !recovery.can_read(**range) {
         let expected = format!(
             "{} needs the cumulative number alone: it must be 'cumulative', or {} 'per-packet'",
@@ -147,8 +261,9 @@ fn acknowledgements(
         every_bytes: section.ack_bytes.unwrap_or(Bytes::new(u64::MAX)),
         within: section.ack_time.unwrap_or(Span::MAX),
         marked: *section.ack_marked,
-        range: *section.ack_range,
         entropies: *section.ack_entropies,
+        nacks: *section.nack_signal,
         priority: *section.ack_priority,
+        ..AckConfig::default()
     })
 }

@@ -3,6 +3,7 @@
 use super::parse;
 use crate::fabric::{Direction, Failure, FailureKind};
 use crate::scenario::Scenario;
+use crate::topology::Node;
 use crate::units::Span;
 
 #[test]
@@ -104,4 +105,71 @@ fn overlapping_failures_with_different_detection_times_stay_apart() {
     let of_link = scenario.fabric.failures.iter().filter(|it| name(it) == "leaf0-spine0");
     let times: Vec<String> = of_link.map(|it| format!("{} to {}", it.at, it.until)).collect();
     assert_eq!(times, ["1us to 9us", "2us to 4us"]);
+}
+
+const PLANES: &str = "[topology]\nkind = \"multi-plane\"\nplanes = 2\nleaves = 2\nspines = 2\n\
+                      hosts_per_leaf = 2\n";
+
+#[test]
+fn a_port_a_switch_and_a_whole_plane_may_fail() {
+    let links = |failure: &str| -> Vec<String> {
+        let scenario = parse(&format!("{PLANES}[[failure]]\n{failure}\n")).unwrap();
+        let failures = scenario.fabric.failures.iter();
+        failures.map(|it| scenario.topology.link_name(it.link).to_owned()).collect()
+    };
+    assert_eq!(links("link = \"host3-p1-leaf1\""), ["host3-p1-leaf1"]);
+    assert_eq!(links("switch = \"p0-spine1\""), ["p0-leaf0-p0-spine1", "p0-leaf1-p0-spine1"]);
+    let plane = links("plane = 1");
+    assert!(plane.len() == 8 && plane.iter().all(|name| name.contains("p1-")), "{plane:?}");
+    let fault = |text: &str| parse(&format!("{PLANES}{text}")).unwrap_err().to_string();
+    let said = fault("[[failure]]\nplane = 2\n");
+    assert!(said.contains("the fabric has the planes 0 to 1"), "{said}");
+    let said = fault("[[failure]]\nplane = 0\nlink = \"host0-p0-leaf0\"\n");
+    assert!(said.contains("exactly one of link, switch, plane"), "{said}");
+    let said = parse("[[failure]]\nplane = 0\n").map(|it| it.fabric.failures.len());
+    assert_eq!(said.unwrap(), 512, "all links of a fabric of one plane");
+}
+
+#[test]
+fn what_several_planes_do_not_support_is_refused() {
+    let fault = |text: &str| parse(&format!("{text}{PLANES}")).unwrap_err().to_string();
+    let said = fault("fidelity = \"fluid\"\n");
+    assert!(said.contains("hosts with one port"), "{said}");
+    let said = fault("[policy]\nname = \"conga\"\n");
+    assert!(said.contains("one in each plane"), "{said}");
+    let said = parse(&PLANES.replace("planes = 2", "planes = 40")).unwrap_err().to_string();
+    assert!(said.contains("the limit is 32"), "{said}");
+    let said = parse(&format!("{PLANES}rails = 3\n")).unwrap_err().to_string();
+    assert!(said.contains("leaves must be a multiple of rails"), "{said}");
+}
+
+#[test]
+fn presets_have_the_numbers_of_their_papers() {
+    let shape = |kind: &str| {
+        let scenario = parse(&format!("[topology]\nkind = \"{kind}\"\n")).unwrap();
+        let topology = scenario.topology;
+        let rate = topology.host_rate(crate::ids::HostId(0)).to_string();
+        (topology.planes().count(), topology.host_count(), topology.switches().len(), rate)
+    };
+    assert_eq!(shape("hpn"), (2, 1_024, 2 * 68, "400Gbps".to_owned()));
+    assert_eq!(shape("spectrum-x"), (4, 1_152, 4 * 88, "800Gbps".to_owned()));
+}
+
+#[test]
+fn the_latency_of_hosts_is_a_part_of_the_delay_of_their_links() {
+    let scenario = parse("[topology]\ndelay = \"500ns\"\nhost_latency = \"2us\"\n").unwrap();
+    let delays = |of_hosts: bool| {
+        let links = scenario.topology.links().iter();
+        let is_host = |end: &Node| matches!(end, Node::Host(_));
+        let mut delays: Vec<Span> = links
+            .filter(|link| link.ends.iter().any(is_host) == of_hosts)
+            .map(|link| link.delay)
+            .collect();
+        delays.dedup();
+        delays
+    };
+    assert_eq!(
+        (delays(true), delays(false)),
+        (vec![Span::from_ns(2_500)], vec![Span::from_ns(500)])
+    );
 }

@@ -5,6 +5,7 @@ mod faults;
 mod files;
 mod job_policies;
 mod limits;
+mod matrix_failures;
 mod resolved;
 mod switch;
 mod transport;

@@ -6,7 +6,7 @@ use crate::balance::sender::Trimming;
 use crate::nic::congestion::{CONTROLS, CongestionControl, dcqcn};
 use crate::nic::parameters::ParameterError;
 use crate::nic::recovery::sack::{Config, Window};
-use crate::nic::{AckRange, Entropies, Marked, Recovery};
+use crate::nic::{AckRange, Delivery, Entropies, Marked, Recovery, Resent};
 use crate::scenario::ValueOrigin;
 use crate::units::{Bytes, Span};
 
@@ -109,6 +109,18 @@ fn recoveries_and_acknowledgements_are_chosen_by_name() {
 }
 
 #[test]
+fn packets_sent_again_are_acknowledged_at_once_in_ultra_ethernet() {
+    let resent = |keys: &str| parse(&format!("[transport]\n{keys}\n")).unwrap().nic.ack.resent;
+    assert_eq!(resent(""), Resent::Wait);
+    let uet = "congestion_control = 'nscc'\nrecovery = 'per-packet'";
+    assert_eq!(resent(uet), Resent::AtOnce);
+    assert_eq!(resent(&format!("{uet}\nack_resent = 'wait'")), Resent::Wait);
+    // Acknowledgements of another recovery are not those of Ultra Ethernet's simulator.
+    assert_eq!(resent("congestion_control = 'nscc'\nrecovery = 'sack'"), Resent::Wait);
+    assert_eq!(resent("ack_resent = 'at-once'"), Resent::AtOnce);
+}
+
+#[test]
 fn acknowledgements_of_one_packet_need_a_timer_for_each() {
     let keys = "[policy]\nname = \"spray\"\n[transport]\nack_range = \"packet\"\n";
     assert_eq!(parse(keys).unwrap().nic.ack.range, AckRange::Packet);
@@ -125,4 +137,31 @@ fn acknowledgements_of_one_packet_need_a_timer_for_each() {
     }
     let error = parse(&format!("{keys}ack_every = 4\n")).unwrap_err().to_string();
     assert!(error.contains("needs transport.ack_every = 1"), "{error}");
+}
+
+#[test]
+fn the_modes_of_ultra_ethernet_bring_their_order_and_their_acknowledgements() {
+    let nic = |keys: &str| parse(&format!("[transport]\n{keys}")).map(|scenario| scenario.nic);
+    let rudi = nic("recovery = 'rudi'\ncongestion_control = 'nscc'").unwrap();
+    assert_eq!((rudi.recovery, rudi.delivery()), (Recovery::RUDI, Delivery::Unordered));
+    assert_eq!(rudi.ack.range, AckRange::Packet);
+    let rod = nic("recovery = 'rod'").unwrap();
+    assert_eq!((rod.recovery, rod.delivery()), (Recovery::ROD, Delivery::Ordered));
+    assert_eq!(rod.ack.range, AckRange::Cumulative);
+    let refused = |keys: &str| nic(keys).unwrap_err().to_string();
+    for (keys, said) in [
+        ("recovery = 'rudi'\nack_range = 'cumulative'", "a response for each packet"),
+        ("recovery = 'rudi'\nack_every = 4", "needs transport.ack_every = 1"),
+        ("recovery = 'rudi'\ndelivery = 'ordered'", "rudi has unordered delivery only"),
+        ("recovery = 'rod'\ndelivery = 'unordered'", "rod has ordered delivery only"),
+        ("recovery = 'rudi'\ncongestion_control = 'rccc'", "choose another recovery"),
+        (
+            "recovery = 'sack'\ncongestion_control = 'nscc'\nparameters = { scope = 'plane' }",
+            "sack does not count packets by planes",
+        ),
+    ] {
+        assert!(refused(keys).contains(said), "{keys}: {}", refused(keys));
+    }
+    let scope = "congestion_control = 'nscc'\nparameters = { scope = 'plane' }";
+    assert!(nic(&format!("recovery = 'mrc'\n{scope}")).is_ok());
 }

@@ -99,7 +99,8 @@ fn loads_of_parallel_uplinks(topology: &Topology, outcome: &Outcome) -> Vec<Vec<
 fn tiers(topology: &Topology) -> Vec<u32> {
     let mut tiers = vec![u32::MAX; topology.switches().len()];
     let mut waiting = VecDeque::new();
-    for edge in (0..topology.host_count()).filter_map(|host| topology.edge_of(HostId(host))) {
+    let ports = topology.planes().all_ports().iter();
+    for edge in ports.filter_map(|&port| topology.ends_of(port).1.switch()) {
         if tiers[edge.index()] == u32::MAX {
             tiers[edge.index()] = 1;
             waiting.push_back(edge);
@@ -126,10 +127,9 @@ fn goodput_percent(setup: &Setup, seconds: f64) -> Option<f64> {
     messages.iter().for_each(|message| senders[message.src.index()] = true);
     let bytes: f64 = messages.iter().map(|message| message.bytes.get() as f64).sum();
     let hosts = (0..setup.topology.host_count()).map(HostId);
-    let rates = hosts.filter(|host| senders[host.index()]).map(|host| {
-        let link = setup.topology.host_port(host).index() / 2;
-        setup.topology.links()[link].rate.as_bps() as f64
-    });
+    let rates = hosts
+        .filter(|host| senders[host.index()])
+        .map(|host| setup.topology.host_rate(host).as_bps() as f64);
     let line: f64 = rates.sum();
     (line > 0.0).then(|| bytes * 8.0 / seconds / line * 100.0)
 }

@@ -41,6 +41,8 @@ pub trait Observer: Sync {
     fn started(&self, run: ComparisonRun, identity: &Identity);
     /// A run has made progress.
     fn progress(&self, run: ComparisonRun, progress: &Progress);
+    /// A run has a result; [`Self::finished`] follows.
+    fn result(&self, _run: ComparisonRun, _result: &(Finished, Indicators)) {}
     /// A run has ended.
     fn finished(&self, run: ComparisonRun);
 }
@@ -137,8 +139,10 @@ pub fn compare(
         let (finished, outcome) = result.map_err(|fault| scenario.trace_fault(fault))?;
         let has_packets = scenario.fidelity == Fidelity::Packet;
         let indicators = Indicators::of(&setup, &outcome, has_packets);
+        let result = (finished, indicators);
+        observer.result(this, &result);
         observer.finished(this);
-        Ok((finished, indicators))
+        Ok(result)
     });
     results.into_iter().collect()
 }

@@ -31,5 +31,6 @@ studies! {
     "reps-failures",
     "reps-law",
     "reps-flapping",
+    "hardware",
     "nezha",
 }

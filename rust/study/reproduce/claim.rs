@@ -21,6 +21,8 @@ pub(super) struct Claim {
     pub source: String,
     pub group: usize,
     pub metric: Metric,
+    /// What the quantity is divided by.
+    pub per: f64,
     /// The unit of the claim's number.
     pub unit: &'static str,
     pub seeds: SeedStatistic,
@@ -130,6 +132,9 @@ impl Cell {
             return Err("expected one of `published`, `at_least`, `at_most` and `order`".to_owned());
         }
         let metric = Metric::named(&section.metric)?;
+        if let Some(per) = section.per.filter(|per| !(per.is_finite() && *per > 0.0)) {
+            return Err(format!("per = {per}: expected a number above 0"));
+        }
         let measure = self.measure(section, group)?;
         let judged_now = scale == Scale::Paper || section.scale == JudgedAt::Any;
         Ok(Claim {
@@ -140,6 +145,7 @@ impl Cell {
             group: index,
             unit: unit(section, &metric),
             metric,
+            per: section.per.unwrap_or(1.0),
             seeds: section.seeds,
             expected: self.expected,
             take: section.take,
@@ -228,6 +234,7 @@ fn unit(section: &ClaimSection, metric: &Metric) -> &'static str {
     match (&section.against, section.comparison) {
         (Some(_), Comparison::Ratio) => "x",
         (Some(_), Comparison::Below | Comparison::Above) => "%",
+        (Some(_), Comparison::More) => metric.unit,
         (None, _) if section.along.is_some() => "",
         (None, _) => metric.unit,
     }

@@ -69,8 +69,7 @@ fn least(setup: &Setup, share: Fraction) -> Span {
     let mut one = setup.clone();
     let message = Message { bytes: Bytes::new(last), ..longest };
     one.workload = Arc::new(Workload::independent(vec![message]));
-    let host = setup.topology.host_port(longest.src);
-    let rate = setup.topology.link(host.link()).rate.scaled(share);
+    let rate = setup.topology.host_rate(longest.src).scaled(share);
     let packet = rate.time_for(payload + setup.nic.header);
     lower_bound(&one).time + packet * (packets - 1)
 }

@@ -119,6 +119,8 @@ pub(super) struct ClaimSection {
     pub run: String,
     /// The measured quantity.
     pub metric: String,
+    /// What the quantity is divided by: of a run that repeats something, how often.
+    pub per: Option<f64>,
     /// The chosen values of axes, by label.
     #[serde(default)]
     #[schemars(schema_with = "schema::keys")]
@@ -226,6 +228,8 @@ pub(super) enum Comparison {
     Below,
     /// By how many per cent it is above.
     Above,
+    /// By how much it is more, in its own unit.
+    More,
 }
 
 /// What is found along an axis.

@@ -45,7 +45,7 @@ impl Results<'_> {
     }
 
     fn quantity(&self, claim: &Claim, point: &Combination) -> Option<f64> {
-        self.value(&claim.metric, point, claim.seeds)
+        Some(self.value(&claim.metric, point, claim.seeds)? / claim.per)
     }
 
     fn measure(&self, claim: &Claim, measure: &Measure) -> Option<Finding> {
@@ -83,11 +83,13 @@ impl Results<'_> {
         comparison: Comparison,
     ) -> Option<f64> {
         let moved = point.iter().zip(other).map(|(&case, other)| other.unwrap_or(case)).collect();
-        let ratio = self.quantity(claim, point)? / self.quantity(claim, &moved)?;
+        let (ours, other) = (self.quantity(claim, point)?, self.quantity(claim, &moved)?);
+        let ratio = ours / other;
         Some(match comparison {
             Comparison::Ratio => ratio,
             Comparison::Below => (1.0 - ratio) * 100.0,
             Comparison::Above => (ratio - 1.0) * 100.0,
+            Comparison::More => ours - other,
         })
     }
 
@@ -310,6 +312,15 @@ mod tests {
         assert_eq!(judged(&below), ("75 %".to_owned(), ClaimVerdict::Holds));
         let ratio = format!("{against}take = \"smallest\"\nat_least = 0.3");
         assert_eq!(judged(&ratio), ("0.250 x".to_owned(), ClaimVerdict::DoesNotHold));
+    }
+
+    #[test]
+    fn a_quantity_may_be_a_share_or_a_difference() {
+        let of = "of = { policy = \"b\", bytes = \"2MB\" }\n";
+        let share = format!("{of}per = 2\npublished = 21\nwithin = \"0 %\"");
+        assert_eq!(judged(&share), ("21 us".to_owned(), ClaimVerdict::Holds));
+        let more = format!("{of}against = {{ policy = \"a\" }}\nas = \"more\"\nat_least = 21.1");
+        assert_eq!(judged(&more), ("21 us".to_owned(), ClaimVerdict::DoesNotHold));
     }
 
     #[test]

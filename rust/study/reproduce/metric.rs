@@ -46,6 +46,10 @@ pub(in crate::study) const NAMES: [&str; 40] = [
     "events",
 ];
 
+/// The rates of messages, for claims and tables of studies; no columns of their own.
+const RATES: [&str; 5] =
+    ["rate_gbps.min", "rate_gbps.p01", "rate_gbps.p50", "rate_gbps.mean", "rate_gbps.max"];
+
 /// What `[record]` adds to the JSON object: a list each, with a number for each window. Of a
 /// recording with a name they are in an object of this name.
 const RECORDED: [&str; 8] = [
@@ -90,12 +94,13 @@ impl Metric {
     /// other units (`cct_us`); of a job `job.NAME.cct_us`.
     pub(crate) fn named(name: &str) -> Result<Self, String> {
         let (path, divisor, unit) = in_nanoseconds(name);
-        let is_known = NAMES.contains(&path.as_str()) || is_of_job(&path);
+        let is_known = NAMES.iter().chain(&RATES).any(|name| *name == path) || is_of_job(&path);
         if let Some(recorded) = path.strip_prefix("record.") {
             recorded_name(name, recorded)?;
         } else if !is_known {
             let near = NAMES
                 .iter()
+                .chain(&RATES)
                 .max_by(|a, b| strsim::jaro(a, &path).total_cmp(&strsim::jaro(b, &path)));
             let near = near.copied().unwrap_or_default();
             return Err(format!(
@@ -247,6 +252,7 @@ fn in_nanoseconds(name: &str) -> (String, f64, &'static str) {
         _ if name.ends_with(".growth") => "",
         _ if name.contains("_ns") => "ns",
         _ if name.contains("bytes_per_s") => "B/s",
+        _ if name.starts_with("rate_gbps") => "Gbit/s",
         _ if name.contains("bytes") => "B",
         _ => "",
     };

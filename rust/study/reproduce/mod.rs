@@ -11,7 +11,7 @@
 //! - `matrix`: axes, their cases and the scenario of each combination.
 //! - `metric`: the quantities; `claim`: claims with their names looked up.
 //! - `simulate`: the runs; `run_log`: those that have finished.
-//! - `even_rate`: the rate of flows under failures.
+//! - `even_rate`: the rate of flows under failures; `rates`: the rates of messages.
 //! - `judge`: measures and verdicts; `outcome`: the results.
 //! - `built_in`: the studies of this project; `schema`: the JSON Schema of the file.
 //!
@@ -27,6 +27,7 @@ pub(super) mod matrix;
 pub(super) mod metric;
 mod outcome;
 mod range;
+mod rates;
 pub(super) mod run_log;
 mod schema;
 mod series;
@@ -41,7 +42,7 @@ use serde_json::Value;
 pub use built_in::BUILT_IN;
 pub use error::StudyError;
 pub use outcome::{ClaimOutcome, ClaimVerdict, Origin, Reproduction, ResultTable, RunRow};
-pub use run_log::RunLog;
+pub use run_log::{RunLine, RunLog};
 pub use schema::schema;
 
 use super::Observer;
@@ -100,7 +101,7 @@ impl Study {
             let known = known.join(", ");
             return Err(StudyError::Unknown { name: name.to_owned(), known });
         }
-        let text = std::fs::read_to_string(path);
+        let text = crate::workload::read_description(path);
         let text =
             text.map_err(|reason| StudyError::Unreadable { file: name.to_owned(), reason })?;
         Self::parse(&text, path, scale)?.with_heading()

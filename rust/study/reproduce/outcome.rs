@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// The results of a study.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Reproduction {
     /// The name of the study: the stem of its file's name.
     pub study: String,
@@ -33,7 +33,7 @@ pub struct Reproduction {
 }
 
 /// A claim, what was measured, and the verdict.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ClaimOutcome {
     /// What is claimed.
     pub text: String,
@@ -102,7 +102,7 @@ impl Origin {
 }
 
 /// The verdict on a claim.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum ClaimVerdict {
     /// What was measured is as claimed.
@@ -128,7 +128,7 @@ impl ClaimVerdict {
 }
 
 /// A quantity over one or two axes.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ResultTable {
     /// What it shows, with the unit.
     pub title: String,

@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -14,7 +15,7 @@ use super::error::StudyError;
 use super::file::FlowRate;
 
 /// What a result depends on: two simulations with the same key have the same result.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
 pub(in crate::study) struct RunKey {
     /// The version of this program.
     pub version: String,
@@ -22,6 +23,7 @@ pub(in crate::study) struct RunKey {
     pub run: String,
     /// The labels of the combination.
     pub parameters: String,
+    /// Seed of every random draw.
     pub seed: u64,
     /// The rate at which flows send.
     pub rate: FlowRate,
@@ -39,10 +41,11 @@ impl RunKey {
 }
 
 /// A line of the file.
-#[derive(Serialize, Deserialize)]
-struct Line {
+#[derive(Debug, Serialize, Deserialize, JsonSchema)]
+pub struct RunLine {
     #[serde(flatten)]
     key: RunKey,
+    /// The object of `evenkeel run --json`, and `rate_gbps`, quantiles of the messages' rates.
     result: Value,
 }
 
@@ -97,10 +100,8 @@ impl RunLog {
 
     fn add_earlier(&mut self, text: &str) -> Result<(), StudyError> {
         for (index, line) in text.lines().enumerate() {
-            let line = serde_json::from_str::<Line>(line).map_err(|error| StudyError::BadRun {
-                file: self.name(),
-                line: index + 1,
-                reason: error.to_string(),
+            let line = serde_json::from_str::<RunLine>(line).map_err(|error| {
+                StudyError::BadRun { file: self.name(), line: index + 1, reason: error.to_string() }
             })?;
             self.newest.insert(line.key.name(), index);
             self.earlier.insert(line.key, (index, line.result));
@@ -209,7 +210,7 @@ impl RunLog {
 
 /// The line of a result, with its end.
 pub(in crate::study) fn line(key: RunKey, result: &Value) -> String {
-    let line = Line { key, result: result.clone() };
+    let line = RunLine { key, result: result.clone() };
     serde_json::to_string(&line).expect("a result is a JSON object") + "\n"
 }
 

@@ -10,6 +10,7 @@ use super::error::StudyError;
 use super::even_rate;
 use super::file::FlowRate;
 use super::matrix::{Combination, Group};
+use super::rates;
 use super::run_log::{RunKey, RunLog};
 use crate::fabric::{Setup, Watch};
 use crate::record::Recorders;
@@ -214,7 +215,9 @@ impl Job<'_> {
             .map_err(|fault| self.invalid(site, scenario.trace_fault(fault).fault.to_string()))?;
         let courses = recorders.finish(&outcome.pauses);
         finished.summary.record = courses.map_err(|error| self.invalid(site, error.to_string()))?;
-        Ok(json(&finished.summary))
+        let mut result = json(&finished.summary);
+        result["rate_gbps"] = rates::of(&outcome.flows);
+        Ok(result)
     }
 
     /// Recorders of the course of a run, if the scenario has `[record]`; they keep no tables.

@@ -13,7 +13,6 @@ mod shard;
 mod table;
 
 use std::collections::BTreeMap;
-use std::fs;
 use std::num::NonZeroUsize;
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -31,6 +30,7 @@ use super::reproduce::run_log::{self, RunKey, RunLog, RunName};
 use super::reproduce::simulate::{Job, Site};
 use super::reproduce::{Scale, Study, StudyError};
 use super::{ComparisonRun, Observer, in_order};
+use crate::workload::read_description;
 use attempt::{Fault, attempt};
 
 /// A study whose runs are the rows of a table.
@@ -59,7 +59,7 @@ impl Sweep {
     /// The file cannot be read, or is not a study.
     pub fn load(path: &Path) -> Result<Self, StudyError> {
         let file = || path.display().to_string();
-        let text = fs::read_to_string(path)
+        let text = read_description(path)
             .map_err(|reason| StudyError::Unreadable { file: file(), reason })?;
         Self::parse(text, path)
     }

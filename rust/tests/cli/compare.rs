@@ -185,3 +185,51 @@ fn a_run_that_does_not_complete_is_reported_with_the_table() {
     }
     assert_eq!(left.out.matches(" open ").count(), 2, "{}", left.out);
 }
+
+#[test]
+fn results_are_kept_and_read_again() {
+    let bench = Bench::with_small();
+    let arguments = ["compare", "small.toml", "--policies", "ecmp,ethereal", "--out", "kept"];
+    let left = bench.evenkeel(&arguments);
+    assert_eq!(left.status, 0, "{left:?}");
+    assert_eq!(bench.names("kept"), ["comparison.csv", "cost.json", "runs.json"]);
+    let runs: Value = serde_json::from_str(&bench.read("kept/runs.json")).unwrap();
+    assert_eq!(runs["runs"].as_array().map(Vec::len), Some(2));
+    let figures = bench.evenkeel(&["plot", "kept", "--out", "figures"]);
+    assert_eq!(figures.status, 0, "{figures:?}");
+    assert_eq!(bench.evenkeel(&arguments).status, 0, "results are replaced");
+}
+
+/// A comparison whose second policy takes much longer than a test, and the signal that ends it.
+#[cfg(unix)]
+#[test]
+fn an_interrupted_comparison_keeps_what_is_finished() {
+    use std::io::Read;
+    use std::process::Stdio;
+    use std::time::Duration;
+
+    let bench = Bench::with_small();
+    let small = bench.read("small.toml");
+    bench.write("long.toml", &small.replace("256KB", "64GB"));
+    for (signal, seeds) in [("INT", "small.toml"), ("TERM", "long.toml")] {
+        let mut arguments = vec!["compare", seeds, "--policies", "ecmp", "--out", "kept"];
+        // A million runs of a small scenario, or one that takes hours.
+        arguments.extend(if seeds == "small.toml" { &["--seeds", "1000000"][..] } else { &[] });
+        let mut command = bench.command(&arguments);
+        let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+        std::thread::sleep(Duration::from_secs(4));
+        let pid = child.id().to_string();
+        let sent = std::process::Command::new("kill").args(["-s", signal, &pid]).status();
+        assert!(sent.unwrap().success());
+        let (mut out, mut err) = (String::new(), String::new());
+        child.stdout.take().unwrap().read_to_string(&mut out).unwrap();
+        child.stderr.take().unwrap().read_to_string(&mut err).unwrap();
+        assert_eq!(child.wait().unwrap().code(), Some(1), "{err}");
+        let runs: Value = serde_json::from_str(&bench.read("kept/runs.json")).unwrap();
+        let finished = runs["runs"].as_array().unwrap().len();
+        let all = if seeds == "small.toml" { 1_000_000 } else { 1 };
+        let said = format!("interrupted: {finished} of {all} runs finished; the rest is missing");
+        assert!(err.contains(&said), "{err}");
+        assert_eq!((finished > 0, out.contains("ecmp")), (all > 1, all > 1), "{out}");
+    }
+}

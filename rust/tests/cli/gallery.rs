@@ -27,8 +27,10 @@ fn the_pictures_of_the_gallery_are_what_its_commands_draw() {
     }
     for command in commands(&page) {
         let left = bench.evenkeel(&command);
-        // A run may say what decides its result.
-        let are_remarks = left.err.lines().all(|line| line.starts_with("warning: the "));
+        // A run may say what decides its result, and how far it is.
+        let is_remark =
+            |line: &str| ["warning: the ", "note: "].iter().any(|start| line.starts_with(start));
+        let are_remarks = left.err.lines().all(is_remark);
         assert!(left.status == 0 && are_remarks, "{command:?}: {left:?}");
     }
     let drawn = bench.names("docs/gallery");

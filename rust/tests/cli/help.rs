@@ -2,7 +2,7 @@
 
 use super::bench::Bench;
 
-const COMMANDS: [&str; 19] = [
+const COMMANDS: [&str; 21] = [
     "run",
     "compare",
     "sweep",
@@ -16,6 +16,8 @@ const COMMANDS: [&str; 19] = [
     "qps",
     "list",
     "trace",
+    "import",
+    "export",
     "twin",
     "init",
     "explain",

@@ -87,13 +87,13 @@ fn faults_of_files_name_the_place_and_what_would_be_right() {
         left.err
     };
     let err = fault("flows.csv", "8000000", "eight");
-    assert!(err.contains("flows.csv:3: column 5 (bytes): 'eight' is not a number"), "{err}");
+    assert!(err.contains("flows.csv:2: column 5 (bytes): 'eight' is not a number"), "{err}");
     let err = fault("links.csv", "link,from", "wire,from");
-    assert!(err.contains("links.csv:2: no column is called 'link'; the columns are wire"), "{err}");
+    assert!(err.contains("links.csv:1: no column is called 'link'; the columns are wire"), "{err}");
     let err = fault("summary.json", "\"seed\": 1", "\"seed\": x");
     assert!(err.contains("summary.json:4:"), "{err}");
     let err = fault("ports.csv", "5000,leaf0", "5000,extra,leaf0");
-    assert!(err.contains("ports.csv:3: the line has 7 values; expected a line of 6"), "{err}");
+    assert!(err.contains("ports.csv:2: the line has 7 values; expected a line of 6"), "{err}");
     fs::remove_file(bench.path("results/flows.csv")).unwrap();
     let err = bench.evenkeel(&["plot", "results", "--out", "figures"]).err;
     assert!(err.contains("flows.csv: cannot be read") && err.contains("run --out writes it"));

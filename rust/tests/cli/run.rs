@@ -154,15 +154,13 @@ fn a_results_folder_is_the_same_for_the_same_seed() {
     };
     for (out, seed) in [("one/a", "7"), ("one/b", "7"), ("one/c", "8")] {
         run(out, seed);
-        let names = ["flows.csv", "links.csv", "scenario.toml", "summary.json"];
+        let names = ["cost.json", "flows.csv", "links.csv", "scenario.toml", "summary.json"];
         assert_eq!(bench.names(out), names);
     }
-    for file in ["flows.csv", "links.csv", "scenario.toml"] {
+    let toml = bench.read("one/a/scenario.toml");
+    assert!(toml.starts_with("# evenkeel ") && toml.contains("policy=spray seed=7\n"), "{toml}");
+    for file in ["flows.csv", "links.csv", "scenario.toml", "summary.json"] {
         let same = bench.read(&format!("one/a/{file}"));
-        assert!(
-            same.starts_with("# evenkeel ") && same.contains("policy=spray seed=7\n"),
-            "{same}"
-        );
         assert_eq!(same, bench.read(&format!("one/b/{file}")), "{file}");
         assert_ne!(same, bench.read(&format!("one/c/{file}")), "{file}");
     }
@@ -210,7 +208,7 @@ fn a_run_that_does_not_complete_is_an_error_and_keeps_its_results() {
     assert!(left.err.contains("did not complete: it reached its time limit"), "{left:?}");
     assert!(left.err.contains("\n  message 0 from host0 to host1, 32KB: not delivered\n"));
     assert!(left.err.contains("\n  ... and 51 more\n"), "{}", left.err);
-    assert_eq!(bench.names("short").len(), 4);
+    assert_eq!(bench.names("short").len(), 5);
     let table = bench.evenkeel(&["run", "short.toml"]);
     assert!(table.out.contains("CCT       did not complete"), "{}", table.out);
 }
@@ -279,8 +277,7 @@ fn recorded_tables_are_in_the_folder_and_their_sums_are_those_of_the_run() {
     }
     let table = |name: &str| {
         let text = bench.read(&format!("results/{name}"));
-        assert!(text.starts_with("# evenkeel "), "{name}: {text}");
-        let rows = text.lines().skip(1).map(|line| line.split(',').map(str::to_owned).collect());
+        let rows = text.lines().map(|line| line.split(',').map(str::to_owned).collect());
         rows.collect::<Vec<Vec<String>>>()
     };
     let sum = |rows: &[Vec<String>], name: &str| {
@@ -337,4 +334,71 @@ fn keys_are_set_on_the_command_line() {
     let compared = ["compare", "small.toml", "--policies", "ecmp, spray", "--json", set[0], set[1]];
     let compared = bench.evenkeel(&compared);
     assert_eq!(compared.json()["runs"][1]["policy"], "spray", "{compared:?}");
+}
+
+#[test]
+fn check_follows_every_packet_and_is_refused_where_there_are_none() {
+    let bench = Bench::with_small();
+    let alone = bench.evenkeel(&["run", "small.toml", "--json"]).json();
+    let checked = bench.evenkeel(&["run", "small.toml", "--json", "--check"]);
+    assert_eq!(checked.status, 0);
+    let said = "events of packets, no invariant is violated";
+    assert!(checked.err.contains(said), "{}", checked.err);
+    assert_eq!(checked.json()["cct_ns"], alone["cct_ns"]);
+    bench
+        .evenkeel(&["run", "small.toml", "--check", "--set", "fidelity=fluid"])
+        .expect_invalid(&["--check: it follows packets", "omit one of them"]);
+}
+
+#[test]
+fn a_scenario_may_come_from_standard_input() {
+    use std::io::Write;
+    use std::process::Stdio;
+
+    let bench = Bench::with_small();
+    let of_file = bench.evenkeel(&["run", "small.toml", "--json"]).json();
+    let mut command = bench.command(&["run", "-", "--json"]);
+    let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+    child.stdin.take().unwrap().write_all(bench.read("small.toml").as_bytes()).unwrap();
+    let output = child.wait_with_output().unwrap();
+    let json: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!((&json["scenario"], &json["cct_ns"]), (&"stdin".into(), &of_file["cct_ns"]));
+}
+
+#[test]
+fn drawn_failures_and_a_single_job_are_in_the_results() {
+    let bench = Bench::with_small();
+    let jobs = bench.read("small.toml").replace("[workload]", "[[job]]\nname = \"only\"");
+    let failure = "[[failure]]\nprobability = \"1/3\"\nat = \"0s\"\nuntil = \"5us\"\n\
+                   convergence = \"0s\"\n";
+    bench.write("one.toml", &format!("{jobs}\n{failure}"));
+    let mut drawn = Vec::new();
+    for seed in ["1", "2", "3", "4"] {
+        let json = bench.evenkeel(&["run", "one.toml", "--json", "--seed", seed]).json();
+        assert_eq!(json["jobs"][0]["name"], "only");
+        assert_eq!(json["jobs"][0]["cct_ns"], json["cct_ns"]);
+        let failures = json.get("failures").and_then(|list| list.as_array()).cloned();
+        for failure in failures.iter().flatten() {
+            assert_eq!((&failure["kind"], &failure["until_ns"]), (&"down".into(), &5000.0.into()));
+            assert!(failure["link"].as_str().unwrap().contains("-spine"), "{failure}");
+        }
+        drawn.push(failures.unwrap_or_default().len());
+    }
+    assert!(drawn.iter().any(|count| *count != drawn[0]), "{drawn:?}");
+}
+
+#[test]
+fn a_run_over_rails_that_does_not_complete_says_why_and_how_far_it_came() {
+    let bench = Bench::new();
+    let rails = concat!(env!("CARGO_MANIFEST_DIR"), "/examples/rails-sizes.toml");
+    let left = bench.evenkeel(&["run", rails, "--set", "time_limit=1us", "--seed", "9"]);
+    assert_eq!(left.status, 1, "{left:?}");
+    assert!(left.out.contains("72 all-reduces\n0 of 72 completed"), "{left:?}");
+    for said in [
+        "warning: --seed: a scenario with rails has no random draws",
+        "error: rails-sizes under nezha did not complete: it reached its time limit (time_limit); \
+         0 of 72 all-reduces completed",
+    ] {
+        assert!(left.err.contains(said), "{left:?}");
+    }
 }

@@ -46,7 +46,7 @@ failure.convergence
 }
 
 /// Where a value does not fit a schema, of which it reads what `evenkeel schema` writes.
-fn misfit(schema: &Value, value: &Value, at: &str) -> Option<String> {
+pub(super) fn misfit(schema: &Value, value: &Value, at: &str) -> Option<String> {
     for among in ["anyOf", "oneOf"] {
         let Some(choices) = schema.get(among).and_then(Value::as_array) else { continue };
         let misfits: Vec<_> = choices.iter().map(|choice| misfit(choice, value, at)).collect();
@@ -147,7 +147,11 @@ fn every_example_fits_the_schema_and_other_keys_and_values_do_not() {
         ("[switches]\n", ".switches: no such key"),
     ];
     refuses(&schema, &faults);
-    let leaves = &schema["properties"]["topology"]["properties"]["leaves"];
+    let ports = &schema["properties"]["topology"]["properties"]["k"];
+    assert_eq!(ports["default"], 8);
+    assert!(ports["description"].as_str().unwrap().starts_with("Ports of a switch"));
+    // A key of several kinds has what each of them says.
+    let leaves = &schema["properties"]["topology"]["properties"]["leaves"]["anyOf"][0];
     assert_eq!(leaves["default"], 16);
     assert!(leaves["description"].as_str().unwrap().starts_with("Leaf switches."));
 }

@@ -81,7 +81,7 @@ fn the_trace_has_the_messages_losses_and_failures_of_the_results() {
         .collect();
     assert_eq!(failures, [(30_000, "leaf0-spine0 down"), (80_000, "leaf0-spine0 restored")]);
     // A row of flows.csv and a slice on the track of its queue pair.
-    for row in bench.read("results/flows.csv").lines().skip(2) {
+    for row in bench.read("results/flows.csv").lines().skip(1) {
         let cells: Vec<&str> = row.split(',').collect();
         let picoseconds = |cell: &str| cell.replace('.', "").parse::<u64>().unwrap();
         let number = cells[0].parse::<u64>().unwrap();
@@ -122,7 +122,7 @@ fn counters_compared((bench, trace): &(Bench, Trace)) -> usize {
         counters.extend(event.value.map(|value| ((path.as_str(), *at), value)));
     }
     let mut compared = 0;
-    for row in bench.read("results/ports.csv").lines().skip(2) {
+    for row in bench.read("results/ports.csv").lines().skip(1) {
         let cells: Vec<&str> = row.split(',').collect();
         let [time, from, to, queue, carried, _] = cells[..] else { panic!("{row}") };
         let at: u64 = time.parse().unwrap();

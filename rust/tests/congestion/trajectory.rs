@@ -17,6 +17,8 @@ const PATH: PathFacts = PathFacts {
     line_rate: BitRate::from_gbps(100),
     base_rtt: Span::from_us(10),
     packet: Bytes::new(1_000),
+    payload: Bytes::new(1_000),
+    pace_unit: Span::from_ps(1),
 };
 
 /// The times in the table, in us.

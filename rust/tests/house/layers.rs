@@ -18,7 +18,7 @@ pub(crate) enum Peers {
 
 /// The levels from the bottom up; each may use all levels below it.
 pub(crate) const LEVELS: [Level; 13] = [
-    Level { modules: &["units", "ids", "rng", "prefetch"], peers: Peers::Seen },
+    Level { modules: &["units", "ids", "rng", "prefetch", "sharing"], peers: Peers::Seen },
     Level { modules: &["packet"], peers: Peers::Unseen },
     // Schemes name a recovery of the NIC; the NIC asks sender policies; splitters pin paths.
     Level { modules: &["nic", "balance", "split", "rail"], peers: Peers::Seen },
@@ -28,8 +28,11 @@ pub(crate) const LEVELS: [Level; 13] = [
     // Closed forms and the simulator verify each other, so they must be independent.
     Level { modules: &["bound", "fabric"], peers: Peers::Unseen },
     // Other worlds: without packets, and with several networks; the ranks of another program; and
-    // time series of a world.
-    Level { modules: &["fluid", "multirail", "ranks", "record", "timeline"], peers: Peers::Unseen },
+    // what observes a world.
+    Level {
+        modules: &["fluid", "multirail", "ranks", "record", "timeline", "invariants"],
+        peers: Peers::Unseen,
+    },
     Level { modules: &["scenario", "hpcc"], peers: Peers::Unseen },
     Level { modules: &["study", "report"], peers: Peers::Seen },
     // What was written is read again, and drawn from what was read.
@@ -203,11 +206,12 @@ mod tests {
         assert_eq!(
             faults("rust/nic/qp.rs", "//! A QP.\nuse crate::fabric::Outcome;\n"),
             ["rust/nic/qp.rs:2: nic must not use fabric: it may use units, ids, rng, prefetch, \
-                 packet, balance, split, rail"]
+                 sharing, packet, balance, split, rail"]
         );
         assert_eq!(
             faults("rust/units/time.rs", "use crate::packet::Stamp;"),
-            ["rust/units/time.rs:1: units must not use packet: it may use ids, rng, prefetch"]
+            ["rust/units/time.rs:1: units must not use packet: it may use ids, rng, prefetch, \
+              sharing"]
         );
     }
 

@@ -52,6 +52,17 @@ pub(crate) fn examples(built: &SourceFile, run: &SourceFile, sources: &[SourceFi
     faults
 }
 
+/// Faults of C++ files of the module without the lines that ns-3 asks of each.
+pub(crate) fn licences(sources: &[SourceFile]) -> Vec<Fault> {
+    const START: &str = "// SPDX-License-Identifier: GPL-2.0-only\n\
+                         // Copyright (c) 2026 The evenkeel authors\n";
+    sources
+        .iter()
+        .filter(|file| file.path.starts_with("ns3-module/") && !file.text.starts_with(START))
+        .map(|file| file.fault(1, format!("a file of the module starts with:\n{START}")))
+        .collect()
+}
+
 /// What stands between blanks and brackets.
 fn words(text: &str) -> Vec<&str> {
     text.split(|c: char| c.is_whitespace() || c == '(' || c == ')').collect()
@@ -94,6 +105,15 @@ mod tests {
         let header = |text| [file("ns3-module/model/a.h", text)];
         assert!(rust_in_public(&lists, &header("#include \"ns3/node.h\"\n")).is_empty());
         assert_eq!(rust_in_public(&lists, &header("#include \"rust/cxx.h\"\n")).len(), 1);
+    }
+
+    #[test]
+    fn a_file_without_copyright_and_licence_is_a_fault() {
+        let start = "// SPDX-License-Identifier: GPL-2.0-only\n\
+                     // Copyright (c) 2026 The evenkeel authors\n";
+        assert!(licences(&[file("ns3-module/model/a.cc", start)]).is_empty());
+        let bare = "// SPDX-License-Identifier: GPL-2.0-only\n";
+        assert_eq!(licences(&[file("ns3-module/model/a.cc", bare)]).len(), 1);
     }
 
     #[test]

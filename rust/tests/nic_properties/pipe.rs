@@ -5,7 +5,7 @@ use std::collections::BinaryHeap;
 
 use evenkeel::ids::QpId;
 use evenkeel::nic::{Nic, NicEvent};
-use evenkeel::packet::{Flags, Packet, PacketKind, RawFields};
+use evenkeel::packet::{Flags, Packet, PacketKind, PortReading, RawFields, Telemetry};
 use evenkeel::rng::{Purpose, Stream};
 use evenkeel::units::{Bytes, Span, Time};
 
@@ -68,7 +68,7 @@ pub(crate) struct World<'a> {
     /// Arrivals: time, order, to which side, which packet of `packets`.
     arrivals: BinaryHeap<Reverse<(Time, u64, Side, usize)>>,
     order: u64,
-    packets: Vec<Packet>,
+    packets: Vec<(Packet, Telemetry)>,
     /// Queue pair numbers of the sending halves.
     senders: Vec<QpId>,
     /// Time and number of the next message, and who sends it.
@@ -138,8 +138,9 @@ impl<'a> World<'a> {
                 break;
             }
             self.arrivals.pop();
-            let packet = self.packets[index];
+            let (packet, telemetry) = self.packets[index];
             self.trace.push((self.now, Seen::Arrived(side, packet)));
+            self.nics[side].handle_telemetry(&telemetry);
             self.nics[side].handle_packet(self.now, &packet);
             self.poll_events(side);
         }
@@ -184,12 +185,25 @@ impl<'a> World<'a> {
         };
         let wire = PORT.line_rate.time_for(Bytes::new(u64::from(packet.wire_bytes)));
         self.wire_free[side] = self.now + wire;
-        self.carry(side, packet);
+        let mut telemetry = self.nics[side].take_telemetry();
+        if !packet.is_control() {
+            self.write_telemetry(&mut telemetry);
+        }
+        self.carry(side, (packet, telemetry));
         Ok(())
     }
 
+    /// Writes what a port of the pipe might say, which need not be what a real one would.
+    fn write_telemetry(&self, telemetry: &mut Telemetry) {
+        let sent = self.now.as_ps() / 97;
+        let waiting = sent % 100_000;
+        let reading = PortReading { at: self.now, sent, waiting, rate: PORT.line_rate };
+        telemetry.push(&reading, 4);
+        telemetry.raise_power((sent % 1_500) as u16);
+    }
+
     /// Puts a packet into the pipe, with the fate that the script selects.
-    fn carry(&mut self, side: Side, packet: Packet) {
+    fn carry(&mut self, side: Side, (packet, telemetry): (Packet, Telemetry)) {
         let fate = self.case.scripts[side].fate(self.sent[side]);
         let fate = fate_of(&packet, fate);
         self.sent[side] += 1;
@@ -197,33 +211,33 @@ impl<'a> World<'a> {
         let time = self.wire_free[side] + DELAY;
         let mut carried = packet;
         match fate {
-            Fate::Passes => self.arrive(time, 1 - side, carried),
+            Fate::Passes => self.arrive(time, 1 - side, (carried, telemetry)),
             Fate::Lost => self.disturbed = self.disturbed.max(time),
             Fate::Duplicated(later) => {
-                self.arrive(time, 1 - side, carried);
-                self.arrive(time + later, 1 - side, carried);
+                self.arrive(time, 1 - side, (carried, telemetry));
+                self.arrive(time + later, 1 - side, (carried, telemetry));
                 self.disturbed = self.disturbed.max(time + later);
             }
             Fate::Delayed(later) => {
-                self.arrive(time + later, 1 - side, carried);
+                self.arrive(time + later, 1 - side, (carried, telemetry));
                 self.disturbed = self.disturbed.max(time + later);
             }
             Fate::Marked => {
                 carried.flags = carried.flags.with(Flags::MARKED);
-                self.arrive(time, 1 - side, carried);
+                self.arrive(time, 1 - side, (carried, telemetry));
                 self.disturbed = self.disturbed.max(time);
             }
             Fate::Trimmed => {
                 carried.flags = carried.flags.with(Flags::TRIMMED);
                 carried.wire_bytes = 64;
-                self.arrive(time, 1 - side, carried);
+                self.arrive(time, 1 - side, (carried, telemetry));
                 self.disturbed = self.disturbed.max(time);
             }
         }
     }
 
-    fn arrive(&mut self, time: Time, side: Side, packet: Packet) {
-        self.packets.push(packet);
+    fn arrive(&mut self, time: Time, side: Side, carried: (Packet, Telemetry)) {
+        self.packets.push(carried);
         self.arrivals.push(Reverse((time, self.order, side, self.packets.len() - 1)));
         self.order += 1;
     }

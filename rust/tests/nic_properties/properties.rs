@@ -1,12 +1,13 @@
 //! The properties that hold for any script.
 
-use evenkeel::nic::{Delivery, NicCounters, NicEvent, Owner};
-use evenkeel::packet::{Flags, Packet, PacketKind};
+use evenkeel::nic::congestion::{CREDIT_UNIT, CongestionControl, FIRST_CREDIT};
+use evenkeel::nic::{Delivery, NicCounters, NicEvent, Owner, answer_label};
+use evenkeel::packet::{Flags, Packet, PacketKind, View};
 use evenkeel::units::{Bytes, Time};
 
 use super::case::Case;
 use super::pipe::{Seen, Side, WakeUps, World};
-use super::settings::{HEADER, PAYLOAD, Settings, TIMEOUT, packets};
+use super::settings::{HEADER, PAYLOAD, PORT, Settings, TIMEOUT, packets};
 use super::start::Start;
 
 /// The number of timeouts, in addition to the transmission time, within which all messages complete
@@ -63,6 +64,9 @@ struct Pair {
     /// By message.
     delivered: Vec<bool>,
     completed: Vec<bool>,
+    /// Bytes on the wire that its sender sent, and the highest number of credit that reached it.
+    sent: u64,
+    credit: u64,
 }
 
 /// Counts of packets on the wire of one side.
@@ -114,7 +118,7 @@ impl<'a> Ledger<'a> {
 
     fn see(&mut self, now: Time, seen: Seen) -> Result<(), String> {
         match seen {
-            Seen::Sent(side, packet, _) => self.see_sent(side, &packet),
+            Seen::Sent(side, packet, _) => self.see_sent(side, &packet)?,
             Seen::Arrived(side, packet) => self.see_arrival(side, &packet)?,
             Seen::Emitted(side, event) => {
                 self.last = now;
@@ -124,13 +128,27 @@ impl<'a> Ledger<'a> {
         Ok(())
     }
 
-    fn see_sent(&mut self, side: Side, packet: &Packet) {
+    fn see_sent(&mut self, side: Side, packet: &Packet) -> Result<(), String> {
         let crossed = &mut self.sides[side];
-        if packet.kind == PacketKind::Data {
-            crossed.data_sent += 1;
-            crossed.again += u64::from(packet.flags.has(Flags::RETRANSMITTED));
-        } else {
+        if packet.kind != PacketKind::Data {
             crossed.control_sent += 1;
+            return Ok(());
+        }
+        crossed.data_sent += 1;
+        crossed.again += u64::from(packet.flags.has(Flags::RETRANSMITTED));
+        if !matches!(self.settings.nic.congestion, CongestionControl::Rccc(_)) {
+            return Ok(());
+        }
+        // Credit is conserved: what is sent, again too, is at most the credit of the start, what
+        // was granted, and the part of a packet that no credit was left for.
+        let pair = &mut self.pairs[packet.label as usize];
+        pair.sent += u64::from(packet.wire_bytes);
+        let start = PORT.line_rate.bytes_in(PORT.base_rtt).get() * 3 / 2;
+        let granted = pair.credit.saturating_sub(FIRST_CREDIT) * CREDIT_UNIT;
+        let most = start + granted + PAYLOAD + HEADER;
+        match pair.sent <= most {
+            true => Ok(()),
+            false => Err(format!("{} bytes sent, and credit for {most}", pair.sent)),
         }
     }
 
@@ -138,6 +156,12 @@ impl<'a> Ledger<'a> {
         let crossed = &mut self.sides[side];
         let Some(data) = packet.as_data() else {
             crossed.control_received += 1;
+            if let View::Credit(credit) = packet.view() {
+                let labels = (0..).map(answer_label);
+                let mut pairs = labels.zip(&mut self.pairs);
+                let (_, pair) = pairs.find(|(label, _)| *label == packet.label).expect("a pair's");
+                pair.credit = pair.credit.max(u64::from(credit.number().get()));
+            }
             return Ok(());
         };
         crossed.data_received += 1;

@@ -2,8 +2,10 @@
 
 use std::path::Path;
 
-use evenkeel::balance::sender::SenderConfig;
-use evenkeel::nic::{Delivery, NicConfig, PortFacts};
+use evenkeel::balance::Parameters;
+use evenkeel::balance::sender::{SenderConfig, Trimming};
+use evenkeel::nic::congestion::Control;
+use evenkeel::nic::{Delivery, NicConfig, PortFacts, congestion};
 use evenkeel::scenario::{Overrides, Scenario, ScenarioError};
 use evenkeel::units::{BitRate, Bytes, Span};
 
@@ -42,6 +44,12 @@ pub(crate) struct Settings {
     pub(crate) sender: SenderConfig,
 }
 
+/// Whether a recovery and a control can be combined: with an erasure code, and with messages that
+/// are delivered as they become whole, packets have no room for what their sender asks for.
+pub(crate) fn are_possible(recovery: &str, control: &Control) -> bool {
+    !["erasure", "rudi"].contains(&recovery) || control.name != "rccc"
+}
+
 /// The settings for two names of a scenario; an error for an unknown name.
 pub(crate) fn settings(
     recovery: &'static str,
@@ -56,10 +64,17 @@ pub(crate) fn delivering(
     control: &str,
     delivery: &str,
 ) -> Result<Settings, Box<ScenarioError>> {
-    let policy = if recovery == "go-back-n" { "ecmp" } else { "spray" };
+    let configured = congestion::find(control)
+        .map(|control| control.configure(&Parameters::new(), Trimming::Off).expect("defaults"));
+    let congestion = configured.map(|it| it.value);
+    // What compares samples of one path needs one.
+    let has_one_path = congestion.as_ref().is_some_and(|it| it.telemetry().is_some());
+    let policy = if recovery == "go-back-n" || has_one_path { "ecmp" } else { "spray" };
+    // The control's own bytes are among the headers.
+    let header = HEADER - congestion.map_or(0, |it| it.overhead().get());
     let text = format!(
         "[topology]\nleaves = 2\nspines = 1\nhosts_per_leaf = 1\n\
-         [transport]\npayload = \"{PAYLOAD}B\"\nheader = \"{HEADER}B\"\n\
+         [transport]\npayload = \"{PAYLOAD}B\"\nheader = \"{header}B\"\n\
          congestion_control = \"{control}\"\nrecovery = \"{recovery}\"\n\
          delivery = \"{delivery}\"\nretransmit_timeout = \"{TIMEOUT}\"\n\
          [policy]\nname = \"{policy}\"\n\

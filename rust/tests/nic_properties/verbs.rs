@@ -11,7 +11,6 @@ use std::sync::Arc;
 
 use evenkeel::balance::sender::{NetworkParameters, PathSpace, QpContext};
 use evenkeel::ids::{HostId, QpId};
-use evenkeel::nic::recovery::Numbering;
 use evenkeel::nic::verbs::{
     Completion, CompletionStatus, Opcode, Operation, VerbsError, WorkRequest,
 };
@@ -148,7 +147,7 @@ impl<'a> World<'a> {
             connect(nic, side, settings);
         }
         let recovery = settings.nic.recovery.name();
-        let writes_only = settings.nic.recovery.numbering() == Numbering::Message;
+        let writes_only = settings.nic.recovery.writes_only();
         let mut requests = Vec::new();
         for (index, verb) in case.verbs.iter().enumerate() {
             let mut request = verb.request(index);

@@ -12,7 +12,7 @@ use super::run::{complete, setup, side_by_side};
 use crate::support::{extent, rows, screen};
 use evenkeel::balance::display_name;
 use evenkeel::collective;
-use evenkeel::fabric::{Setup, TrimConfig};
+use evenkeel::fabric::{Setup, TrimConfig, TrimVictim};
 use evenkeel::ids::HostId;
 use evenkeel::study::lower_bound;
 use evenkeel::topology::FatTree;
@@ -130,7 +130,8 @@ impl Case {
                 setup.nic.ack.every = every;
                 // An ideal code sends more without being asked; here a cut packet asks.
                 let (size, limit) = (Bytes::new(64), Bytes::new(100_000));
-                setup.fabric.switch.trim = Some(TrimConfig { size, limit });
+                setup.fabric.switch.trim =
+                    Some(TrimConfig { size, limit, victim: TrimVictim::Arriving });
                 set_bytes(&mut setup, 16_000_000);
             }
         }

@@ -1,9 +1,10 @@
 //! Breadth-first search for the neighbours of a switch that are closer to an edge switch.
 
-use std::collections::VecDeque;
+use std::cmp::Reverse;
+use std::collections::{BinaryHeap, VecDeque};
 
 use crate::ids::{PortId, SwitchId};
-use crate::topology::{Node, Topology};
+use crate::topology::{Direct, Node, Topology};
 
 /// Distance of a switch that was not reached.
 const FAR: u32 = u32::MAX;
@@ -14,6 +15,8 @@ pub(super) struct Neighbours {
     /// The ports of switch `s` are `ports[first[s]..first[s + 1]]`.
     first: Vec<usize>,
     ports: Vec<(SwitchId, PortId)>,
+    /// What links cost; `None` if all cost 1.
+    direct: Option<Direct>,
 }
 
 impl Neighbours {
@@ -33,7 +36,14 @@ impl Neighbours {
             ports[from..].sort_unstable();
             first.push(ports.len());
         }
-        Self { first, ports }
+        let direct = topology.direct().filter(|direct| direct.global_cost != 1).cloned();
+        Self { first, ports, direct }
+    }
+
+    /// What a link between two neighbouring switches costs.
+    #[inline]
+    fn cost(&self, a: usize, b: usize) -> u32 {
+        self.direct.as_ref().map_or(1, |direct| direct.cost(a, b))
     }
 
     fn of_switch(&self, switch: usize) -> &[(SwitchId, PortId)] {
@@ -57,7 +67,22 @@ impl Search {
     pub(super) fn run(&mut self, neighbours: &Neighbours, edge: SwitchId) {
         self.distance.fill(FAR);
         self.distance[edge.index()] = 0;
+        if neighbours.direct.is_some() {
+            return self.run_by_cost(neighbours, edge);
+        }
         self.queue.push_back(edge);
+        self.spread(neighbours);
+    }
+
+    /// Computes the distances of all switches from the nearest of `edges`.
+    pub(super) fn run_from(&mut self, neighbours: &Neighbours, edges: &[SwitchId]) {
+        self.distance.fill(FAR);
+        edges.iter().for_each(|edge| self.distance[edge.index()] = 0);
+        self.queue.extend(edges);
+        self.spread(neighbours);
+    }
+
+    fn spread(&mut self, neighbours: &Neighbours) {
         while let Some(switch) = self.queue.pop_front() {
             let next = self.distance[switch.index()] + 1;
             for &(neighbour, _) in neighbours.of_switch(switch.index()) {
@@ -69,14 +94,34 @@ impl Search {
         }
     }
 
-    /// The ports of `switch` to neighbours that are one link closer, in order of the neighbours'
-    /// ids.
+    /// The same where links differ in cost: Dijkstra's algorithm.
+    fn run_by_cost(&mut self, neighbours: &Neighbours, edge: SwitchId) {
+        let mut open = BinaryHeap::from([Reverse((0, edge))]);
+        while let Some(Reverse((distance, switch))) = open.pop() {
+            if distance > self.distance[switch.index()] {
+                continue;
+            }
+            for &(neighbour, _) in neighbours.of_switch(switch.index()) {
+                let next = distance + neighbours.cost(switch.index(), neighbour.index());
+                if next < self.distance[neighbour.index()] {
+                    self.distance[neighbour.index()] = next;
+                    open.push(Reverse((next, neighbour)));
+                }
+            }
+        }
+    }
+
+    /// The ports of `switch` to neighbours that are closer by the cost of the link to them, in
+    /// order of the neighbours' ids.
     pub(super) fn closer(&mut self, neighbours: &Neighbours, switch: usize) -> &[PortId] {
         self.closer.clear();
         let own = self.distance[switch];
         if own != FAR {
             let nearer = neighbours.of_switch(switch).iter();
-            let nearer = nearer.filter(|(next, _)| self.distance[next.index()] + 1 == own);
+            let nearer = nearer.filter(|(next, _)| {
+                let cost = neighbours.cost(switch, next.index());
+                self.distance[next.index()].saturating_add(cost) == own
+            });
             self.closer.extend(nearer.map(|(_, port)| *port));
         }
         &self.closer

@@ -28,8 +28,8 @@ pub enum MatrixFault {
     NodesTwice(u32),
     /// The first word of a line is unknown.
     #[error(
-        "unknown word '{0}'; a line starts with Nodes, Connections, Triggers, SRC->DST, trigger, \
-         or # for a comment"
+        "unknown word '{0}'; a line starts with Nodes, Connections, Triggers, Failures, SRC->DST, \
+         trigger, failure, or # for a comment"
     )]
     Line(String),
     /// A word of a connection or a trigger is unknown.
@@ -151,9 +151,44 @@ pub enum MatrixFault {
         /// Number of connections in the file.
         found: u64,
     },
-    /// The file has failures of links.
-    #[error("failures are not read from this file; write them as [[failure]] in the scenario")]
-    Failures,
+    /// A failure lacks a word, or has another one.
+    #[error("a failure is 'failure switch_type AGG switch_id N link_id M'")]
+    Failure,
+    /// A failure is of a switch of another type.
+    #[error(
+        "switch_type '{0}' is not AGG: htsim fails the uplinks of aggregation switches alone; \
+         write other failures as [[failure]] in the scenario"
+    )]
+    SwitchType(String),
+    /// The number of failures differs from the announced one.
+    #[error("{announced} failures are announced, found {found}")]
+    FailureCount {
+        /// Number of failures that the file announces.
+        announced: u64,
+        /// Number of failures in the file.
+        found: u64,
+    },
+    /// The topology has no such aggregation switch.
+    #[error(
+        "unknown aggregation switch {switch}; the topology has {count} with uplinks to cores \
+         (three tiers), numbered from 0 over all pods"
+    )]
+    NoSwitch {
+        /// Number of the switch.
+        switch: u32,
+        /// Aggregation switches of the topology.
+        count: usize,
+    },
+    /// The switch has no such uplink.
+    #[error("unknown link_id {uplink}; '{switch}' has {count} uplinks, numbered from 0")]
+    NoUplink {
+        /// Number of the uplink.
+        uplink: u32,
+        /// Name of the switch.
+        switch: String,
+        /// Uplinks of the switch.
+        count: usize,
+    },
     /// The dependencies have a cycle.
     #[error("this connection never starts: its trigger depends on the connection itself")]
     Cycle,

@@ -61,7 +61,7 @@ fn each_error_names_its_line_and_what_is_expected() {
         (format!("{one}trigger 0 size 5\n"), "f.cm:2: trigger 0"),
         (format!("{one}trigger 4 size 5\ntrigger id 4 oneshot\n"), "f.cm:3: trigger 4 starts"),
         ("Nodes 2\ntrigger id 4\n".into(), "f.cm:2: a trigger is"),
-        ("Nodes 2\nFailures 1\n".into(), "f.cm:2: failures"),
+        ("Nodes 2\nFailures 1\n".into(), "f.cm:2: 1 failures are announced, found 0"),
         ("Nodes 2\nConnections 1\n".into(), "f.cm:2: 1 connections are announced, found 0"),
         (
             format!("{one}trigger 4 size 5 send_done_trigger 4\ntrigger id 4 oneshot\n"),
@@ -121,4 +121,32 @@ fn a_multishot_starts_one_connection_at_each_activation_even_by_those_it_started
     assert_eq!(workload.dependents_of(TaskId(5)), [TaskId(1)]);
     assert_eq!(workload.dependents_of(TaskId(6)), [TaskId(2)]);
     assert_eq!([5, 6].map(|task| workload.awaited_by(TaskId(task))), [1, 2]);
+}
+
+#[test]
+fn failures_name_an_aggregation_switch_and_its_uplink() {
+    let text = "Nodes 2\nFailures 1\n0->1 start 0 size 5\n\
+                failure switch_type AGG switch_id 5 link_id 1\n";
+    let matrix = read(text, "f.cm", StartUnit::default()).unwrap();
+    assert_eq!(matrix.failures, [MatrixFailure { line: 4, switch: 5, uplink: 1 }]);
+    assert!(matrix.warnings[0].starts_with("line 4 has a link down"), "{:?}", matrix.warnings);
+}
+
+#[test]
+fn a_failure_that_htsim_does_not_know_is_an_error() {
+    for (text, expected) in [
+        ("Nodes 2\nfailure switch_type AGG switch_id 0\n", "f.cm:2: a failure is"),
+        ("Nodes 2\nfailure switch_type AGG switch 0\n", "f.cm:2: a failure is"),
+        (
+            "Nodes 2\nfailure switch_type TOR switch_id 0 link_id 1\n",
+            "f.cm:2: switch_type 'TOR' is not AGG",
+        ),
+        (
+            "Nodes 2\nfailure switch_type AGG switch_id -1 link_id 1\n",
+            "f.cm:2: switch_id '-1' is not",
+        ),
+    ] {
+        let text = read(text, "f.cm", StartUnit::default()).unwrap_err().to_string();
+        assert!(text.starts_with(expected), "'{text}' should be '{expected}'");
+    }
 }

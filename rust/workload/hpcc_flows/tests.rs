@@ -97,3 +97,9 @@ fn differences_from_the_family_give_warnings() {
     assert!(file.warnings[0].starts_with("flow.txt:3: starts before the flow above it"));
     assert!(file.warnings[1].starts_with("flow.txt:3: 5000000000 bytes do not fit into the 32"));
 }
+
+#[test]
+fn a_workload_without_messages_is_no_flow_file() {
+    let refused = write(&Workload::default(), 4).unwrap_err();
+    assert_eq!(refused.to_string(), "it has no messages; a file of the format has one or more");
+}

@@ -34,8 +34,8 @@ fn ring(ranks: u64, channels: u64, bytes: u64) -> String {
 
 #[test]
 fn a_ring_forwards_what_it_has_received() {
-    let read = read(&ring(4, 2, 1_000_000), "f.csv", None).unwrap();
-    assert_eq!((read.ranks, read.collective.as_str()), (4, "TP_0_0_0_3_1000000"));
+    let read = read(&ring(4, 2, 1_000_000), "f.csv", Choice::Only).unwrap();
+    assert_eq!((read.ranks, read.collectives), (4, vec!["TP_0_0_0_3_1000000".to_owned()]));
     let workload = read.workload;
     // n x c x 2(n - 1) flows of a share each.
     assert_eq!(workload.messages.len(), 4 * 2 * 6);
@@ -59,13 +59,13 @@ fn flows_without_parents_follow_the_one_before_them_on_their_channel() {
                 EP_1,4,9,0,2,0,1,5,2,3,PTP,,\nEP_1,4,9,0,0,0,1,5,0,3,PTP,,\n\
                 EP_1,4,9,0,1,0,1,5,1,3,PTP,,\nEP_1,4,9,1,3,0,1,5,1,3,PTP,,\nTP_1,3,9,0,0,7,1,5,0,1,\
                 PAT,,\n";
-    let flows = read(text, "f.csv", Some("EP_1")).unwrap();
+    let flows = read(text, "f.csv", Choice::Named("EP_1")).unwrap();
     assert_eq!((flows.ranks, flows.warnings.len()), (2, 0));
     // Rows 0, 1 and 2 are the chunks 2, 0 and 1; the row of channel 1 has none before it.
     assert_eq!(flows.workload.waits_for, [1, 0, 1, 0]);
     assert_eq!(flows.workload.dependents_of(TaskId(1)), [TaskId(2)]);
     assert_eq!(flows.workload.dependents_of(TaskId(2)), [TaskId(0)]);
-    let other = read(text, "f.csv", Some("TP_1")).unwrap();
+    let other = read(text, "f.csv", Choice::Named("TP_1")).unwrap();
     assert!(other.warnings[0].starts_with("line 6: PAT flows have no parent_flow_ids"));
 }
 
@@ -103,9 +103,34 @@ fn each_error_names_its_line_and_what_is_expected() {
             "f.csv:1: which collective is meant? Write collective = \"NAME\"; the file has A, B",
         ),
     ] {
-        let message = read(&text, "f.csv", None).unwrap_err().to_string();
+        let message = read(&text, "f.csv", Choice::Only).unwrap_err().to_string();
         assert!(message.starts_with(expected), "'{message}' should be '{expected}'");
     }
-    let message = read(&ring(2, 1, 8), "f.csv", Some("TP")).unwrap_err().to_string();
+    let message = read(&ring(2, 1, 8), "f.csv", Choice::Named("TP")).unwrap_err().to_string();
     assert_eq!(message, "f.csv:1: unknown collective 'TP'; the file has TP_0_0_0_3_8");
+}
+
+#[test]
+fn collectives_in_turn_follow_each_other_at_each_rank() {
+    let second = ring(2, 1, 8).replace("TP_0_0_0_3_8", "DP_1");
+    let second: String = second.lines().skip(1).map(|line| format!("{line}\n")).collect();
+    // Its ids begin after those of the first.
+    let second = second.replace(",0,0,1,", ",90,0,1,").replace(",1,1,0,", ",91,1,0,");
+    let second = second.replace(",2,0,1,", ",92,0,1,").replace(",3,1,0,", ",93,1,0,");
+    let second = second.replace("RING,1,", "RING,91,").replace("RING,0,", "RING,90,");
+    let text = format!("{}{second}", ring(3, 1, 9));
+    let read = read(&text, "f.csv", Choice::InTurn).unwrap();
+    assert_eq!(read.collectives, ["TP_0_0_0_3_9", "DP_1"]);
+    let workload = read.workload;
+    assert_eq!((workload.messages.len(), workload.delays.len()), (12 + 4, 3));
+    for (index, delay) in workload.delays.iter().enumerate() {
+        let end = TaskId((workload.messages.len() + index) as u32);
+        // A rank sends four flows and receives four.
+        assert_eq!(workload.awaited_by(end), 8);
+        let after = workload.dependents_of(end);
+        let flows: Vec<usize> = after.iter().map(|task| task.index()).collect();
+        assert!(flows.iter().all(|&flow| flow >= 12), "{flows:?}");
+        assert_eq!(flows.len(), if delay.host == HostId(2) { 0 } else { 2 });
+    }
+    assert!(read.warnings[0].starts_with("the 2 collectives run once each"), "{:?}", read.warnings);
 }

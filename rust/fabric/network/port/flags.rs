@@ -9,36 +9,34 @@ impl Special {
     pub(in crate::fabric::network) const FAULTY: Self = Self(1);
     /// Its link ends in another part of a divided run.
     pub(in crate::fabric::network) const BORDER: Self = Self(2);
+    /// It is of a switch that writes telemetry into data packets.
+    pub(in crate::fabric::network) const TELEMETRY: Self = Self(4);
+    /// Packets are traced at the start of its link.
+    pub(in crate::fabric::network) const TRACED_START: Self = Self(8);
+    /// Packets are traced at the end of its link.
+    pub(in crate::fabric::network) const TRACED_END: Self = Self(16);
+    /// Its fabric has flow control (PFC or CBFC).
+    pub(in crate::fabric::network) const FLOW_CONTROL: Self = Self(32);
+    /// What it sends without priority needs credit.
+    pub(in crate::fabric::network) const CREDIT: Self = Self(128);
 
+    /// It is one of several ports of its host.
+    pub(in crate::fabric::network) const PLANES: Self = Self(64);
+
+    /// What has a say when a packet is put on the wire.
+    pub(in crate::fabric::network) const AT_START: Self =
+        Self::FAULTY.with(Self::BORDER).with(Self::TELEMETRY).with(Self::CREDIT);
+    /// What has a say when a packet arrives.
+    pub(in crate::fabric::network) const AT_END: Self =
+        Self::FAULTY.with(Self::TELEMETRY).with(Self::TRACED_END);
+
+    /// Whether it has any of `other`.
     #[inline(always)]
     pub(in crate::fabric::network) const fn has(self, other: Self) -> bool {
         self.0 & other.0 != 0
     }
 
-    #[inline(always)]
-    pub(in crate::fabric::network) const fn has_none(self) -> bool {
-        self.0 == 0
-    }
-
     pub(in crate::fabric::network) const fn with(self, other: Self) -> Self {
         Self(self.0 | other.0)
-    }
-}
-
-/// The ends of a port's link at which packets are traced.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub(in crate::fabric::network) struct Traced(u8);
-
-impl Traced {
-    pub(in crate::fabric::network) const START: Self = Self(1);
-    pub(in crate::fabric::network) const END: Self = Self(2);
-
-    #[inline]
-    pub(in crate::fabric::network) const fn at(self, end: Self) -> bool {
-        self.0 & end.0 != 0
-    }
-
-    pub(in crate::fabric::network) const fn also_at(self, end: Self) -> Self {
-        Self(self.0 | end.0)
     }
 }

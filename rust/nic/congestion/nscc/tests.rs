@@ -8,6 +8,7 @@ const PATH: PathFacts = PathFacts {
     line_rate: BitRate::from_gbps(100),
     base_rtt: Span::from_us(12),
     packet: Bytes::new(PACKET),
+    ..PathFacts::FOR_TEST
 };
 
 /// With a first window of `packets` packets, of a bandwidth-delay product of 150.
@@ -171,6 +172,22 @@ fn a_nack_takes_a_packet_or_calls_quick_adapt() {
         control.handle_loss(at(28), Loss::Timeout);
     }
     assert_eq!(control.window(), PACKET);
+}
+
+#[test]
+fn a_hole_takes_a_packet_each_and_calls_no_quick_adapt() {
+    let mut control = control(100);
+    acked(&mut control, at(0), us(6), Marked::Yes);
+    let average = control.state.average_delay;
+    control.handle_loss(at(1), Loss::Nack);
+    control.handle_later_loss(at(1));
+    control.handle_later_loss(at(1));
+    assert_eq!(control.window(), 97_000, "three packets are lost");
+    // The period of quick adapt ends, and hardly anything got through in it: a trim would cut the
+    // window to that.
+    control.handle_loss(at(25), Loss::Nack);
+    assert_eq!(control.window(), 96_000);
+    assert!(!control.state.called && control.state.average_delay == average);
 }
 
 #[test]

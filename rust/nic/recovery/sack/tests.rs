@@ -144,6 +144,8 @@ fn the_window_is_read_and_written() {
         line_rate: BitRate::from_gbps(16),
         base_rtt: Span::from_ns(1_001),
         packet: Bytes::new(1_000),
+        payload: Bytes::new(1_000),
+        pace_unit: Span::from_ps(1),
     };
     assert_eq!((path.bdp().get(), Window::Bdp.bytes(&path)), (2_002, 3_000));
 }

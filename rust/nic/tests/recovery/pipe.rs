@@ -3,6 +3,7 @@
 use std::collections::VecDeque;
 
 use super::*;
+use crate::nic::recovery::mrc;
 use crate::rng::{Purpose, Stream};
 
 /// What happens to a packet in a pipe.
@@ -107,14 +108,17 @@ fn one_loss_costs_go_back_n_a_round_trip_of_packets_and_irn_one() {
     assert_eq!(resent(sack_beyond(0)), 1);
     let go_back_n = resent(Recovery::GO_BACK_N);
     assert!((460..=480).contains(&go_back_n), "{go_back_n}");
+    // Card of Ultra Ethernet, test 5: ROD pays for all that is in flight, RUD for one packet.
+    assert_eq!(resent(Recovery::ROD), go_back_n);
+    assert_eq!(resent(Recovery::RUDI), 1);
     // An erasure code and a timer a packet find the loss by its timer, 1 ms, and send one packet.
     assert_eq!((resent(Recovery::PER_PACKET), resent(Recovery::ERASURE)), (1, 1));
 }
 
 #[test]
 fn one_lost_acknowledgement_costs_one_packet_where_each_speaks_of_one() {
-    let resent = |range| {
-        let mut config = settings(Recovery::PER_PACKET);
+    let resent = |recovery, range| {
+        let mut config = settings(recovery);
         config.ack.range = range;
         let mut pipe = Pipe::new(config, 235, &[3_000]);
         let mut seen = 0;
@@ -124,7 +128,10 @@ fn one_lost_acknowledgement_costs_one_packet_where_each_speaks_of_one() {
         });
         (pipe.a.counters().retransmitted, pipe.b.counters().duplicates, slots)
     };
-    let (cumulative, one) = (resent(AckRange::Cumulative), resent(AckRange::Packet));
+    let cumulative = resent(Recovery::PER_PACKET, AckRange::Cumulative);
+    let one = resent(Recovery::PER_PACKET, AckRange::Packet);
+    // So it is with RUDI, whatever acknowledgements are configured to speak of.
+    assert_eq!(resent(Recovery::RUDI, AckRange::Cumulative), one);
     assert_eq!((cumulative.0, cumulative.1), (0, 0));
     assert_eq!((one.0, one.1), (1, 1));
     // Packet 999 left in slot 999; its timer is 1 ms.
@@ -157,6 +164,35 @@ fn goodput_of_go_back_n_under_random_loss_is_that_of_the_closed_form() {
     }
 }
 
+/// Card of MRC, test 10: with p = 1 % and 120 packets in flight, selective repeat has a goodput of
+/// 0.99, go-back-N and ROD (1 − p)/(1 − p + W p) = 0.45.
+#[test]
+fn at_one_percent_of_loss_selective_repeat_has_twice_the_goodput_of_go_back_n() {
+    let (delay, packets, loss) = (59, 150_000, 0.01);
+    let goodput = |recovery| {
+        let mut config = settings(recovery);
+        config.nack_interval = Span::from_ps(2 * delay * SLOT.as_ps());
+        config.ack.range = recovery.default_ack_range();
+        let mut pipe = Pipe::new(config, delay, &[packets]);
+        let mut random = Stream::new(7, Purpose::Test, 0);
+        let slots = pipe.run(1, &mut |packet| {
+            let body = !packet.is_control() && u64::from(packet.fields.raw().psn) + 3_000 < packets;
+            let lost = f64::from(random.next_u32()) < loss * 4_294_967_296.;
+            if body && lost { Fate::Lose } else { Fate::Pass }
+        });
+        packets as f64 / slots as f64
+    };
+    // The limit of PSNs is not to bind while a packet that was lost twice waits for its timer.
+    let mrc = mrc::Config { mpr: 1 << 16, ..mrc::Config::default() };
+    let selective = goodput(mrc.into());
+    assert!((selective - (1. - loss)).abs() < 0.005, "{selective}");
+    let expected = (1. - loss) / (1. - loss + 120. * loss);
+    for recovery in [Recovery::GO_BACK_N, Recovery::ROD] {
+        let goodput = goodput(recovery);
+        assert!((goodput / expected - 1.).abs() < 0.05, "{recovery:?}: {goodput}, {expected}");
+    }
+}
+
 #[test]
 fn whatever_happens_to_packets_each_message_arrives_once() {
     let messages = [1, 70, 3, 200, 1, 40];
@@ -182,7 +218,7 @@ fn whatever_happens_to_packets_each_message_arrives_once() {
                 }
             });
             let mut delivered = pipe.delivered.clone();
-            if recovery == Recovery::ERASURE {
+            if [Recovery::ERASURE, Recovery::RUDI].contains(&recovery) {
                 delivered.sort_unstable();
             }
             assert_eq!(delivered, [0, 1, 2, 3, 4, 5], "{recovery:?}, seed {seed}");

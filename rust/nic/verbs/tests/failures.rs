@@ -60,6 +60,26 @@ fn too_many_timeouts_in_a_row_end_the_queue_pair() {
     }
 }
 
+/// MRC's series of time-outs: `linear` retries at a constant interval, `exponential` at doubling
+/// ones, then an error.
+#[test]
+fn the_queue_pair_fails_after_the_series_of_time_outs_of_mrc() {
+    let t = Span::from_us(10);
+    for (linear, exponential, intervals) in [(2, 1, 3 + 2), (2, 3, 3 + 2 + 4 + 8), (0, 0, 1)] {
+        let timer = mrc::Wait::Span(t);
+        let config = mrc::Config { timer, linear, exponential, ..mrc::Config::default() };
+        let mut world = World::new(config.into(), QpConfig::default());
+        world.a.post_send(QP, request(1, Operation::Write, 100)).unwrap();
+        world.b.modify_qp(QP, QpState::Error).unwrap();
+        world.run();
+        let exceeded = (1, Opcode::RdmaWrite, CompletionStatus::RetryExceeded, 0);
+        assert_eq!(completions(&mut world.a), [exceeded]);
+        assert_eq!(world.now, Time::ZERO + t * intervals, "{linear}, {exponential}");
+        assert_eq!(world.a.counters().retransmitted, u64::from(linear + exponential));
+        assert_eq!(world.a.query_qp(QP), Ok(QpState::Error));
+    }
+}
+
 #[test]
 fn without_a_limit_retries_never_end() {
     let mut world = World::new(Recovery::GO_BACK_N, QpConfig::default());
@@ -166,6 +186,30 @@ fn the_ideal_erasure_code_carries_writes_alone() {
     world.a.modify_qp(QP, QpState::SendQueueDrained).unwrap();
     world.run();
     assert_eq!(completions(&mut world.a), [(1, Opcode::RdmaWrite, SUCCESS, 2_500)]);
+}
+
+/// MRC's `max_wimm`: other operations are not concerned, and a completion makes room.
+#[test]
+fn no_more_writes_with_immediate_data_are_under_way_than_the_limit() {
+    for recovery in recoveries() {
+        let queue_pairs = QpConfig { immediates: Some(2), ..QpConfig::default() };
+        let mut world = World::new(recovery, queue_pairs);
+        (0..3).for_each(|id| world.b.post_receive(QP, id).unwrap());
+        let immediate = |id| request(id, Operation::WriteWithImmediate(7), 1_500);
+        world.a.post_send(QP, immediate(1)).unwrap();
+        world.a.post_send(QP, request(2, Operation::Write, 100)).unwrap();
+        world.a.post_send(QP, immediate(3)).unwrap();
+        let refused = world.a.post_send(QP, immediate(4)).unwrap_err();
+        assert_eq!(refused, VerbsError::TooManyImmediates { qp: QP, most: 2 });
+        assert_eq!(refused.errno(), "ENOMEM");
+        world.a.post_send(QP, request(5, Operation::Write, 100)).unwrap();
+        world.run();
+        assert_eq!(completions(&mut world.a).len(), 4, "{recovery:?}");
+        world.a.post_send(QP, immediate(6)).unwrap();
+        world.run();
+        assert_eq!(completions(&mut world.a).len(), 1);
+        assert_eq!(completions(&mut world.b).len(), 3);
+    }
 }
 
 #[test]

@@ -46,7 +46,7 @@ section! {
         /// Chunks of each channel that follow each other.
         chunks: u32 = 1,
         /// Hierarchical collectives: the number of neighbouring ranks in a machine.
-        group?: u32 = "8",
+        group?: u32 = "topology.scale_up.gpus, or 8",
         /// The time for which a rank computes between a message that it receives and the one that
         /// depends on it.
         gap: Span = Span::ZERO,
@@ -55,8 +55,12 @@ section! {
         step_after: StepAfterName = StepAfterName::default(),
         /// The most by which the start of each message is delayed, drawn by the seed.
         start_jitter: Span = Span::ZERO,
-        /// Whether messages are generated during the run, as ranks reach them: for rings and
-        /// pipelines; `auto` does so for more than 4,194,304 messages.
+        /// All-to-all: the most messages of a channel and chunk that a rank has outstanding. Each
+        /// message after these starts when the one that many before it has completed.
+        outstanding?: u32 = "all",
+        /// Whether messages are generated during the run, as ranks reach them: for rings,
+        /// pipelines, and all-to-alls with `outstanding`; `auto` does so for more than 4,194,304
+        /// messages.
         streaming?: StreamingName = "auto",
     }
 }

@@ -37,6 +37,9 @@ section! {
         file?: String = "required",
         /// The collective of the file, by its name there.
         collective?: String = "the only one",
+        /// All collectives of the file in place of one: in order of the file, each rank starts one
+        /// when it has sent and received all of the one before.
+        in_turn: bool = false,
     }
 }
 

@@ -68,7 +68,7 @@ section! {
         /// Channels among which each operation is divided, each with queue pairs of its own.
         channels: u32 = 1,
         /// Hierarchical algorithms: the number of neighbouring ranks in a machine.
-        group?: u32 = "8",
+        group?: u32 = "topology.scale_up.gpus, or 8",
         /// When a rank that waits for a message goes on: when it has all of the message, or when
         /// the sender has the last acknowledgement.
         step_after: StepAfterName = StepAfterName::default(),

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: GPL-2.0-only
+// Copyright (c) 2026 The evenkeel authors
+
+#include "fabric-channel.h"
+#include "fabric-switch.h"
+#include "fabric.h"
+#include "rdma-nic.h"
+
+#include "ns3/abort.h"
+
+// The attributes of a fabric's parts, which the core reads once, when the fabric is made.
+
+namespace ns3
+{
+
+void
+Fabric::NoteAttributes()
+{
+    m_nicAttributes = m_nics.empty() ? "" : m_nics[0]->DescribeAttributes();
+    m_switchAttributes = m_switches.empty() ? "" : m_switches[0]->DescribeSettings();
+}
+
+void
+Fabric::CheckAttributes() const
+{
+    const char* cure = " was changed after the fabric was made, which has no effect: set it before "
+                       "FabricHelper::Finish or a Create call";
+    for (std::size_t host = 0; host < m_nics.size(); ++host)
+    {
+        NS_ABORT_MSG_IF(m_nics[host]->DescribeAttributes() != m_nicAttributes,
+                        "evenkeel: an attribute of RdmaNic (host " << host << ")" << cure);
+    }
+    for (std::size_t number = 0; number < m_switches.size(); ++number)
+    {
+        NS_ABORT_MSG_IF(m_switches[number]->DescribeSettings() != m_switchAttributes,
+                        "evenkeel: an attribute of FabricSwitch (switch " << number << ")" << cure);
+    }
+    for (std::size_t link = 0; link < m_channels.size(); ++link)
+    {
+        const FabricLink& made = m_core->GetGraph().links[link];
+        const bool isSame = m_channels[link]->GetDataRate().GetBitRate() == made.rateBps &&
+                            m_channels[link]->GetDelay() == PicoSeconds(made.delayPs);
+        NS_ABORT_MSG_IF(!isSame,
+                        "evenkeel: an attribute of FabricChannel (link " << link << ")" << cure);
+    }
+}
+
+} // namespace ns3

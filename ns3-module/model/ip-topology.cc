@@ -1,0 +1,274 @@
+// SPDX-License-Identifier: GPL-2.0-only
+// Copyright (c) 2026 The evenkeel authors
+
+#include "ip-topology.h"
+
+#include "ns3/channel.h"
+#include "ns3/data-rate.h"
+#include "ns3/node-list.h"
+#include "ns3/node.h"
+#include "ns3/simulation-singleton.h"
+
+#include <algorithm>
+#include <deque>
+
+namespace ns3
+{
+
+namespace
+{
+
+/// Changes of interfaces and addresses of any node so far: one node's can change all routes.
+uint64_t g_changes = 0;
+
+/// Bytes of a full packet and of an acknowledgement on a link, for round trips.
+constexpr uint64_t FULL_PACKET = 1502;
+constexpr uint64_t ACKNOWLEDGEMENT = 54;
+
+/**
+ * @param bytes length of a packet
+ * @param rateBps rate of a link, not 0
+ * @return the time that it takes to start
+ */
+Time
+TransmissionTime(uint64_t bytes, uint64_t rateBps)
+{
+    return Seconds(8.0 * static_cast<double>(bytes) / static_cast<double>(rateBps));
+}
+
+} // namespace
+
+IpTopology&
+IpTopology::Get()
+{
+    IpTopology& topology = *SimulationSingleton<IpTopology>::Get();
+    if (topology.m_changes != g_changes)
+    {
+        topology.Read();
+    }
+    return topology;
+}
+
+void
+IpTopology::NoteChange()
+{
+    g_changes++;
+}
+
+uint64_t
+IpTopology::GetChanges()
+{
+    return g_changes;
+}
+
+uint64_t
+IpTopology::RateOf(Ptr<NetDevice> device)
+{
+    DataRateValue rate;
+    Ptr<Channel> channel = device->GetChannel();
+    const bool isKnown = device->GetAttributeFailSafe("DataRate", rate) ||
+                         (channel && channel->GetAttributeFailSafe("DataRate", rate));
+    return isKnown ? rate.Get().GetBitRate() : 0;
+}
+
+void
+IpTopology::Read()
+{
+    m_changes = g_changes;
+    m_vertices.assign(NodeList::GetNNodes(), Vertex());
+    m_hosts.clear();
+    m_owners.clear();
+    m_hostDistances.clear();
+    m_distances.clear();
+    m_baseRtt = Time(-1);
+    for (auto node = NodeList::Begin(); node != NodeList::End(); ++node)
+    {
+        const uint32_t id = (*node)->GetId();
+        Ptr<Ipv4> ipv4 = (*node)->GetObject<Ipv4>();
+        Vertex& vertex = m_vertices[id];
+        // Interface 0 is the loopback.
+        for (uint32_t i = 1; ipv4 && i < ipv4->GetNInterfaces(); i++)
+        {
+            for (uint32_t j = 0; j < ipv4->GetNAddresses(i); j++)
+            {
+                m_owners[ipv4->GetAddress(i, j).GetLocal().Get()] = id;
+            }
+            vertex.forwards |= ipv4->IsForwarding(i);
+            ReadInterface(ipv4, i, vertex);
+        }
+        vertex.isHost = ipv4 && ipv4->GetNInterfaces() == 2;
+        if (vertex.isHost)
+        {
+            m_hosts.push_back(id);
+        }
+    }
+}
+
+void
+IpTopology::ReadInterface(Ptr<Ipv4> ipv4, uint32_t interface, Vertex& vertex)
+{
+    Ptr<NetDevice> device = ipv4->GetNetDevice(interface);
+    Ptr<Channel> channel = device->GetChannel();
+    TimeValue delay;
+    const bool hasDelay = channel && channel->GetAttributeFailSafe("Delay", delay);
+    for (std::size_t end = 0; channel && end < channel->GetNDevices(); ++end)
+    {
+        Ptr<NetDevice> other = channel->GetDevice(end);
+        Ptr<Ipv4> neighbour = other->GetNode()->GetObject<Ipv4>();
+        const int32_t at = neighbour ? neighbour->GetInterfaceForDevice(other) : -1;
+        if (other == device || at < 0 || neighbour->GetNAddresses(at) == 0)
+        {
+            continue;
+        }
+        Edge edge;
+        edge.interface = interface;
+        edge.to = other->GetNode()->GetId();
+        edge.gateway = neighbour->GetAddress(at, 0).GetLocal();
+        edge.isUp = ipv4->IsUp(interface) && neighbour->IsUp(at);
+        edge.rateBps = hasDelay ? RateOf(device) : 0;
+        edge.delay = hasDelay ? delay.Get() : Time(0);
+        vertex.edges.push_back(edge);
+    }
+}
+
+std::vector<uint32_t>
+IpTopology::DistancesTo(const std::vector<uint32_t>& to) const
+{
+    std::vector<uint32_t> distances(m_vertices.size(), UNREACHABLE);
+    std::deque<uint32_t> queue(to.begin(), to.end());
+    for (const uint32_t id : to)
+    {
+        distances[id] = 0;
+    }
+    while (!queue.empty())
+    {
+        const uint32_t id = queue.front();
+        queue.pop_front();
+        // The path goes from the neighbour through this node, which has to forward it.
+        if (distances[id] > 0 && (!m_vertices[id].forwards || m_vertices[id].isHost))
+        {
+            continue;
+        }
+        for (const Edge& edge : m_vertices[id].edges)
+        {
+            if (edge.isUp && distances[edge.to] == UNREACHABLE)
+            {
+                distances[edge.to] = distances[id] + 1;
+                queue.push_back(edge.to);
+            }
+        }
+    }
+    return distances;
+}
+
+uint32_t
+IpTopology::EdgeOf(Ipv4Address destination)
+{
+    const auto owner = m_owners.find(destination.Get());
+    if (owner == m_owners.end())
+    {
+        return 0;
+    }
+    const Vertex& vertex = m_vertices[owner->second];
+    return vertex.isHost && !vertex.edges.empty() ? vertex.edges[0].to : owner->second;
+}
+
+uint8_t
+IpTopology::TierOf(uint32_t node)
+{
+    if (m_hostDistances.empty())
+    {
+        m_hostDistances = DistancesTo(m_hosts);
+    }
+    const uint32_t distance = m_hostDistances[node];
+    return distance == UNREACHABLE || distance == 0
+               ? 0
+               : static_cast<uint8_t>(std::min(distance - 1, 255U));
+}
+
+Time
+IpTopology::GetBaseRtt()
+{
+    if (m_baseRtt.IsStrictlyNegative())
+    {
+        m_baseRtt = Time(0);
+        // The hosts of a switch have alike paths, so that one of them serves.
+        std::vector<bool> seen(m_vertices.size(), false);
+        for (const uint32_t host : m_hosts)
+        {
+            const std::vector<Edge>& edges = m_vertices[host].edges;
+            if (!edges.empty() && !seen[edges[0].to])
+            {
+                seen[edges[0].to] = true;
+                m_baseRtt = std::max(m_baseRtt, LongestRoundTrip(host));
+            }
+        }
+    }
+    return m_baseRtt;
+}
+
+Time
+IpTopology::LongestRoundTrip(uint32_t from) const
+{
+    // By links first, and by time among the paths with the fewest links.
+    const std::vector<uint32_t> distances = DistancesTo({from});
+    std::vector<Time> times(m_vertices.size(), Time::Max());
+    times[from] = Time(0);
+    std::deque<uint32_t> queue{from};
+    Time longest;
+    while (!queue.empty())
+    {
+        const uint32_t id = queue.front();
+        queue.pop_front();
+        for (const Edge& edge : m_vertices[id].edges)
+        {
+            if (!edge.isUp || edge.rateBps == 0 || distances[edge.to] != distances[id] + 1)
+            {
+                continue;
+            }
+            const bool isNew = times[edge.to] == Time::Max();
+            const Time time = times[id] + edge.delay + edge.delay +
+                              TransmissionTime(FULL_PACKET + ACKNOWLEDGEMENT, edge.rateBps);
+            times[edge.to] = std::min(times[edge.to], time);
+            if (isNew)
+            {
+                queue.push_back(edge.to);
+            }
+        }
+        if (m_vertices[id].isHost)
+        {
+            longest = std::max(longest, times[id]);
+        }
+    }
+    return longest;
+}
+
+std::vector<NextHop>
+IpTopology::NextHops(uint32_t node, Ipv4Address destination)
+{
+    std::vector<NextHop> hops;
+    const auto owner = m_owners.find(destination.Get());
+    if (owner == m_owners.end() || owner->second == node)
+    {
+        return hops;
+    }
+    auto found = m_distances.find(owner->second);
+    if (found == m_distances.end())
+    {
+        found = m_distances.emplace(owner->second, DistancesTo({owner->second})).first;
+    }
+    const std::vector<uint32_t>& distances = found->second;
+    for (const Edge& edge : m_vertices[node].edges)
+    {
+        const Vertex& next = m_vertices[edge.to];
+        const bool passes = edge.to == owner->second || (next.forwards && !next.isHost);
+        if (edge.isUp && passes && distances[node] != UNREACHABLE &&
+            distances[edge.to] + 1 == distances[node])
+        {
+            hops.push_back({edge.interface, edge.gateway});
+        }
+    }
+    return hops;
+}
+
+} // namespace ns3

@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: GPL-2.0-only
+// Copyright (c) 2026 The evenkeel authors
+
+#ifndef IP_TOPOLOGY_H
+#define IP_TOPOLOGY_H
+
+#include "next-hop-source.h"
+
+#include "ns3/ipv4-address.h"
+#include "ns3/ipv4.h"
+#include "ns3/net-device.h"
+#include "ns3/nstime.h"
+
+#include <cstdint>
+#include <unordered_map>
+#include <vector>
+
+namespace ns3
+{
+
+/**
+ * @ingroup evenkeel
+ * @brief The nodes with IPv4 of a simulation and their links.
+ *
+ * All routers share one, which is read when it is first needed and after changes of interfaces. A
+ * node with one link is a host; the others are switches.
+ */
+class IpTopology
+{
+  public:
+    /// @return the topology of this simulation as it is now
+    static IpTopology& Get();
+    /// Makes everything that was read be read again: an interface or an address has changed.
+    static void NoteChange();
+    /// @return number of calls of NoteChange so far
+    static uint64_t GetChanges();
+
+    /**
+     * @param destination the address of a host
+     * @return the id of the adjacent node, which represents its edge switch; 0 if there is none
+     */
+    uint32_t EdgeOf(Ipv4Address destination);
+    /**
+     * @param node id of a node
+     * @return switch tiers between it and the hosts: 0 at the edge, and for hosts
+     */
+    uint8_t TierOf(uint32_t node);
+    /// @return the longest round-trip time of a full packet between two hosts of the idle network;
+    /// 0 if it is unknown, because links do not have the attributes DataRate and Delay
+    Time GetBaseRtt();
+    /**
+     * @param node id of a node
+     * @param destination an address
+     * @return the neighbours of the node on shortest paths to it
+     */
+    std::vector<NextHop> NextHops(uint32_t node, Ipv4Address destination);
+
+    /**
+     * @param device a device
+     * @return the rate of its link in bits per second; 0 if it is unknown
+     */
+    static uint64_t RateOf(Ptr<NetDevice> device);
+
+  private:
+    /// One direction of a link.
+    struct Edge
+    {
+        uint32_t interface;  //!< of the node
+        uint32_t to;         //!< id of the neighbour
+        Ipv4Address gateway; //!< address of the neighbour
+        bool isUp;           //!< both interfaces are up
+        uint64_t rateBps;    //!< of the link; 0 if it is unknown
+        Time delay;          //!< of the link
+    };
+
+    /// A node.
+    struct Vertex
+    {
+        std::vector<Edge> edges; //!< by interface
+        bool forwards{false};    //!< it forwards packets
+        bool isHost{false};      //!< it has one link
+    };
+
+    /// Reads nodes and links.
+    void Read();
+    /**
+     * @brief Reads the links of a node's interface.
+     * @param ipv4 the IP of the node
+     * @param interface the interface
+     * @param vertex the node
+     */
+    void ReadInterface(Ptr<Ipv4> ipv4, uint32_t interface, Vertex& vertex);
+    /**
+     * @brief The number of links from every node to some nodes.
+     * @param to ids of those nodes
+     * @return the numbers by id; UNREACHABLE where there is no path
+     */
+    std::vector<uint32_t> DistancesTo(const std::vector<uint32_t>& to) const;
+    /**
+     * @param from id of a host
+     * @return the longest round trip to another host; 0 if it is unknown
+     */
+    Time LongestRoundTrip(uint32_t from) const;
+
+    /// The distance without a path.
+    static constexpr uint32_t UNREACHABLE = UINT32_MAX;
+
+    std::vector<Vertex> m_vertices;                  //!< by id of the node
+    std::vector<uint32_t> m_hosts;                   //!< ids of hosts
+    std::unordered_map<uint32_t, uint32_t> m_owners; //!< id of the node, by address
+    std::vector<uint32_t> m_hostDistances;           //!< links to the nearest host, by id
+    std::unordered_map<uint32_t, std::vector<uint32_t>> m_distances; //!< by destination's id
+    Time m_baseRtt{-1};             //!< negative if it is not computed yet
+    uint64_t m_changes{UINT64_MAX}; //!< when it was read
+};
+
+} // namespace ns3
+
+#endif /* IP_TOPOLOGY_H */

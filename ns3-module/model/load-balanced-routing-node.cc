@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: GPL-2.0-only
+// Copyright (c) 2026 The evenkeel authors
+
+#include "ip-topology.h"
+#include "load-balanced-routing.h"
+
+#include "ns3/abort.h"
+#include "ns3/ipv4-list-routing.h"
+#include "ns3/node.h"
+#include "ns3/rng-seed-manager.h"
+#include "ns3/rng-stream.h"
+#include "ns3/simulator.h"
+
+#include <utility>
+
+// What LoadBalancedRouting finds at its node and in the simulation.
+
+namespace ns3
+{
+
+uint64_t
+LoadBalancedRouting::MakeSeed() const
+{
+    if (m_seed != 0)
+    {
+        return m_seed;
+    }
+    // RandomVariableStream would take the next automatic stream, so that all variables that the
+    // script makes later would draw other numbers. Automatic streams start at 0, assigned ones at
+    // 2^63: those between are free.
+    const uint64_t stream = m_stream < 0 ? (1ULL << 62) + m_ipv4->GetObject<Node>()->GetId()
+                                         : (1ULL << 63) + static_cast<uint64_t>(m_stream);
+    RngStream random(RngSeedManager::GetSeed(), stream, RngSeedManager::GetRun());
+    const double draws = 4294967296.0;
+    const auto high = static_cast<uint64_t>(random.RandU01() * draws);
+    return high << 32 | static_cast<uint64_t>(random.RandU01() * draws);
+}
+
+Time
+LoadBalancedRouting::FindBaseRtt() const
+{
+    if (m_baseRtt.IsStrictlyPositive())
+    {
+        return m_baseRtt;
+    }
+    const Time found = IpTopology::Get().GetBaseRtt();
+    return found.IsStrictlyPositive() ? found : MicroSeconds(100);
+}
+
+void
+LoadBalancedRouting::FindProtocols()
+{
+    std::unique_ptr<NextHopSource> source = NextHopSource::Make(m_source, m_ipv4);
+    NS_ABORT_MSG_UNLESS(source,
+                        "LoadBalancedRouting: Routes is '"
+                            << m_source << "': it must be global, static or shortest-paths");
+    m_routes.SetSource(std::move(source));
+    // No other protocol need know the shortest paths.
+    m_routesAll = m_source == "shortest-paths";
+    Ptr<Ipv4ListRouting> list = DynamicCast<Ipv4ListRouting>(m_ipv4->GetRoutingProtocol());
+    const uint32_t count = list ? list->GetNRoutingProtocols() : 0;
+    int16_t priority = 0;
+    for (uint32_t number = 0; number + 1 < count; number++)
+    {
+        if (PeekPointer(list->GetRoutingProtocol(number, priority)) == this)
+        {
+            m_routesAll |= m_source == "global" &&
+                           DynamicCast<Ipv4GlobalRouting>(
+                               list->GetRoutingProtocol(number + 1, priority)) != nullptr;
+        }
+    }
+}
+
+void
+LoadBalancedRouting::PrintRoutingTable(Ptr<OutputStreamWrapper> stream, Time::Unit unit) const
+{
+    std::ostream& out = *stream->GetStream();
+    out << "Node: " << m_ipv4->GetObject<Node>()->GetId() << ", Time: " << Now().As(unit)
+        << ", LoadBalancedRouting table, policy " << m_policy << "\n";
+    for (const auto& [destination, group] : m_routes.GetGroups())
+    {
+        if (group.interfaces.size() > 1)
+        {
+            out << destination << " by one of the interfaces";
+            for (uint32_t interface : group.interfaces)
+            {
+                out << " " << interface;
+            }
+            out << "\n";
+        }
+    }
+}
+
+} // namespace ns3

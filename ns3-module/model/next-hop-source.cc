@@ -1,0 +1,249 @@
+// SPDX-License-Identifier: GPL-2.0-only
+// Copyright (c) 2026 The evenkeel authors
+
+#include "next-hop-source.h"
+
+#include "ip-topology.h"
+
+#include "ns3/ipv4-routing-helper.h"
+#include "ns3/ipv4-routing-table-entry.h"
+#include "ns3/ipv4-static-routing.h"
+#include "ns3/node.h"
+
+#include <list>
+#include <utility>
+
+namespace ns3
+{
+
+namespace
+{
+
+/// The type of the tables of Ipv4GlobalRouting.
+using RouteList = std::list<Ipv4RoutingTableEntry*>;
+
+/// @return the routes to hosts
+const RouteList& HostRoutesOf(const Ipv4GlobalRouting& routing);
+/// @return the routes to networks
+const RouteList& NetworkRoutesOf(const Ipv4GlobalRouting& routing);
+
+/**
+ * @brief Reads the tables of Ipv4GlobalRouting in one pass.
+ *
+ * The public way is GetRoute(i), which walks to the i-th route: reading all takes quadratic time.
+ * An explicit instantiation may name private members (C++17, 17.7.2 [temp.explicit]).
+ *
+ * @tparam HOSTS the table of hosts
+ * @tparam NETWORKS the table of networks
+ */
+template <RouteList Ipv4GlobalRouting::* HOSTS, RouteList Ipv4GlobalRouting::* NETWORKS>
+struct Tables
+{
+    /// @return the routes to hosts
+    friend const RouteList& HostRoutesOf(const Ipv4GlobalRouting& routing)
+    {
+        return routing.*HOSTS;
+    }
+
+    /// @return the routes to networks
+    friend const RouteList& NetworkRoutesOf(const Ipv4GlobalRouting& routing)
+    {
+        return routing.*NETWORKS;
+    }
+};
+
+template struct Tables<&Ipv4GlobalRouting::m_hostRoutes, &Ipv4GlobalRouting::m_networkRoutes>;
+
+/// The routes that Ipv4GlobalRouting computed.
+class GlobalSource : public NextHopSource
+{
+  public:
+    /**
+     * @param ipv4 the IP of the node
+     */
+    explicit GlobalSource(Ptr<Ipv4> ipv4)
+        : m_routing(Ipv4RoutingHelper::GetRouting<Ipv4GlobalRouting>(ipv4->GetRoutingProtocol()))
+    {
+    }
+
+    std::vector<NextHop> Find(Ipv4Address destination) override
+    {
+        std::vector<NextHop> hops;
+        if (!m_routing)
+        {
+            return hops;
+        }
+        // Ipv4GlobalRouting looks up host routes, then network routes. External routes are never
+        // equal-cost.
+        for (const Ipv4RoutingTableEntry* route : HostRoutesOf(*m_routing))
+        {
+            if (route->GetDest() == destination)
+            {
+                hops.push_back({route->GetInterface(), route->GetGateway()});
+            }
+        }
+        if (!hops.empty())
+        {
+            return hops;
+        }
+        for (const Ipv4RoutingTableEntry* route : NetworkRoutesOf(*m_routing))
+        {
+            if (route->GetDestNetworkMask().IsMatch(destination, route->GetDestNetwork()))
+            {
+                hops.push_back({route->GetInterface(), route->GetGateway()});
+            }
+        }
+        return hops;
+    }
+
+    Signature GetSignature() override
+    {
+        Signature signature{};
+        if (m_routing)
+        {
+            // Global routing replaces all routes when it computes them again.
+            std::size_t at = 0;
+            for (const RouteList* routes :
+                 {&HostRoutesOf(*m_routing), &NetworkRoutesOf(*m_routing)})
+            {
+                signature[at++] = routes->size();
+                signature[at++] = routes->empty() ? 0 : PointerOf(routes->front());
+                signature[at++] = routes->empty() ? 0 : PointerOf(routes->back());
+            }
+        }
+        return signature;
+    }
+
+  private:
+    /**
+     * @param route a route
+     * @return its address as a number
+     */
+    static uintptr_t PointerOf(const Ipv4RoutingTableEntry* route)
+    {
+        return reinterpret_cast<uintptr_t>(route);
+    }
+
+    Ptr<Ipv4GlobalRouting> m_routing; //!< null if the node has none
+};
+
+/// Static routes with gateways: those with the longest prefix, and among them the lowest metric.
+class StaticSource : public NextHopSource
+{
+  public:
+    /**
+     * @param ipv4 the IP of the node
+     */
+    explicit StaticSource(Ptr<Ipv4> ipv4)
+        : m_routing(Ipv4RoutingHelper::GetRouting<Ipv4StaticRouting>(ipv4->GetRoutingProtocol()))
+    {
+    }
+
+    std::vector<NextHop> Find(Ipv4Address destination) override
+    {
+        std::vector<NextHop> hops;
+        uint32_t longest = 0;
+        uint32_t lowest = 0;
+        const uint32_t count = m_routing ? m_routing->GetNRoutes() : 0;
+        for (uint32_t i = 0; i < count; i++)
+        {
+            const Ipv4RoutingTableEntry route = m_routing->GetRoute(i);
+            if (!route.GetDestNetworkMask().IsMatch(destination, route.GetDestNetwork()))
+            {
+                continue;
+            }
+            const uint32_t length = route.GetDestNetworkMask().GetPrefixLength();
+            const uint32_t metric = m_routing->GetMetric(i);
+            const bool isBetter =
+                hops.empty() || length > longest || (length == longest && metric < lowest);
+            if (!isBetter && (length != longest || metric != lowest))
+            {
+                continue;
+            }
+            if (isBetter)
+            {
+                hops.clear();
+                longest = length;
+                lowest = metric;
+            }
+            hops.push_back({route.GetInterface(), route.GetGateway()});
+        }
+        return WithoutLinks(std::move(hops));
+    }
+
+    Signature GetSignature() override
+    {
+        // A change that leaves the number of routes is noticed at the refresh interval.
+        return {m_routing ? m_routing->GetNRoutes() : 0};
+    }
+
+  private:
+    /**
+     * @brief Several routes without gateways are networks of links that share a prefix, of which
+     * only one has the destination: they are not equal.
+     * @param hops next hops
+     * @return the same, or none if one of several has no gateway
+     */
+    static std::vector<NextHop> WithoutLinks(std::vector<NextHop> hops)
+    {
+        for (const NextHop& hop : hops)
+        {
+            if (hops.size() > 1 && hop.gateway == Ipv4Address::GetAny())
+            {
+                return {};
+            }
+        }
+        return hops;
+    }
+
+    Ptr<Ipv4StaticRouting> m_routing; //!< null if the node has none
+};
+
+/// Shortest paths over all links, as Ipv4NixVectorRouting finds them.
+class ShortestPathSource : public NextHopSource
+{
+  public:
+    /**
+     * @param ipv4 the IP of the node
+     */
+    explicit ShortestPathSource(Ptr<Ipv4> ipv4)
+        : m_node(ipv4->GetObject<Node>()->GetId())
+    {
+    }
+
+    std::vector<NextHop> Find(Ipv4Address destination) override
+    {
+        return IpTopology::Get().NextHops(m_node, destination);
+    }
+
+    Signature GetSignature() override
+    {
+        // Interfaces and addresses alone change paths, and are noticed as they change.
+        return {};
+    }
+
+  private:
+    uint32_t m_node; //!< id of the node
+};
+
+} // namespace
+
+std::unique_ptr<NextHopSource>
+NextHopSource::Make(const std::string& name, Ptr<Ipv4> ipv4)
+{
+    if (name == "global")
+    {
+        return std::make_unique<GlobalSource>(ipv4);
+    }
+    if (name == "static")
+    {
+        return std::make_unique<StaticSource>(ipv4);
+    }
+    if (name == "shortest-paths")
+    {
+        return std::make_unique<ShortestPathSource>(ipv4);
+    }
+    return nullptr;
+}
+
+} // namespace ns3

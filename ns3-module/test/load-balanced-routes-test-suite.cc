@@ -1,0 +1,256 @@
+// SPDX-License-Identifier: GPL-2.0-only
+// Copyright (c) 2026 The evenkeel authors
+
+#include "ns3/applications-module.h"
+#include "ns3/core-module.h"
+#include "ns3/internet-module.h"
+#include "ns3/ip-topology.h"
+#include "ns3/load-balanced-routing-helper.h"
+#include "ns3/load-balanced-routing.h"
+#include "ns3/network-module.h"
+#include "ns3/point-to-point-module.h"
+#include "ns3/policy-parameters.h"
+
+#include <iostream>
+#include <map>
+#include <sstream>
+#include <string>
+#include <vector>
+
+using namespace ns3;
+
+namespace
+{
+
+/**
+ * @ingroup evenkeel-tests
+ *
+ * @brief Two hosts, two edge switches, and two switches between these, of which the first has links
+ * of twice the rate.
+ */
+class Diamond
+{
+  public:
+    /**
+     * @param routing installs the routing of all nodes
+     * @param slow rate of the links of the second way
+     */
+    explicit Diamond(const Ipv4RoutingHelper& routing, const std::string& slow = "5Gbps")
+        : m_nodes(6)
+    {
+        InternetStackHelper internet;
+        internet.SetRoutingHelper(routing);
+        internet.Install(m_nodes);
+        m_networks.SetBase("10.0.0.0", "255.255.255.0");
+        Connect(0, 2, "10Gbps");
+        m_fast = Connect(2, 4, "10Gbps").GetAddress(1);
+        m_slow = Connect(2, 5, slow).GetAddress(1);
+        Connect(4, 3, "10Gbps");
+        Connect(5, 3, slow);
+        m_to = Connect(1, 3, "10Gbps").GetAddress(0);
+    }
+
+    ~Diamond()
+    {
+        Simulator::Destroy();
+    }
+
+    /**
+     * @brief Sends packets from the first host to the second.
+     * @param packets their number
+     * @return number of packets that arrived
+     */
+    uint64_t Send(uint32_t packets)
+    {
+        ApplicationContainer server = UdpServerHelper(9).Install(m_nodes.Get(1));
+        UdpClientHelper client(m_to, 9);
+        client.SetAttribute("MaxPackets", UintegerValue(packets));
+        client.SetAttribute("Interval", TimeValue(MicroSeconds(10)));
+        client.Install(m_nodes.Get(0)).Start(MicroSeconds(1));
+        if (auto policy = GetPolicy())
+        {
+            policy->TraceConnectWithoutContext("Choice", MakeCallback(&Diamond::Count, this));
+        }
+        Simulator::Stop(Seconds(1));
+        Simulator::Run();
+        return DynamicCast<UdpServer>(server.Get(0))->GetReceived();
+    }
+
+    /// @return the policy of the first edge switch
+    Ptr<LoadBalancedRouting> GetPolicy() const
+    {
+        return Ipv4RoutingHelper::GetRouting<LoadBalancedRouting>(
+            m_nodes.Get(2)->GetObject<Ipv4>()->GetRoutingProtocol());
+    }
+
+    NodeContainer m_nodes;                  //!< hosts 0 and 1, edges 2 and 3, ways 4 and 5
+    Ipv4Address m_to;                       //!< address of the second host
+    Ipv4Address m_fast;                     //!< next hop of the first edge on the first way
+    Ipv4Address m_slow;                     //!< next hop of the first edge on the second way
+    std::map<uint32_t, uint32_t> m_choices; //!< packets by interface of the first edge
+
+  private:
+    /**
+     * @param a a node
+     * @param b another
+     * @param rate of their link
+     * @return their addresses
+     */
+    Ipv4InterfaceContainer Connect(uint32_t a, uint32_t b, const std::string& rate)
+    {
+        PointToPointHelper p2p;
+        p2p.SetDeviceAttribute("DataRate", StringValue(rate));
+        p2p.SetChannelAttribute("Delay", StringValue("1us"));
+        const auto ends = m_networks.Assign(p2p.Install(m_nodes.Get(a), m_nodes.Get(b)));
+        m_networks.NewNetwork();
+        return ends;
+    }
+
+    /**
+     * @param interface the chosen interface
+     */
+    void Count(Ptr<const Packet>, const Ipv4Header&, uint32_t interface, uint32_t)
+    {
+        m_choices[interface]++;
+    }
+
+    Ipv4AddressHelper m_networks; //!< addresses
+};
+
+/// The interfaces of the first edge on both ways.
+constexpr uint32_t FAST = 2;
+constexpr uint32_t SLOW = 3;
+
+/// Tests next hops from static routes, and from shortest paths.
+class SourcesTestCase : public TestCase
+{
+  public:
+    SourcesTestCase()
+        : TestCase("next hops come from static routes or from shortest paths")
+    {
+    }
+
+  private:
+    void DoRun() override
+    {
+        LoadBalancedRoutingHelper routing("switch-rr");
+        {
+            Diamond diamond(routing.WithShortestPaths(Ipv4StaticRoutingHelper()));
+            Ptr<Ipv4> edge = diamond.m_nodes.Get(2)->GetObject<Ipv4>();
+            Simulator::Schedule(MicroSeconds(505), &Ipv4::SetDown, edge, SLOW);
+            NS_TEST_EXPECT_MSG_EQ(diamond.Send(100), 100, "all arrive over shortest paths");
+            NS_TEST_EXPECT_MSG_EQ_TOL(diamond.m_choices[FAST], 25U, 1U, "half of those before");
+            NS_TEST_EXPECT_MSG_EQ_TOL(diamond.m_choices[SLOW], 25U, 1U, "none after the failure");
+        }
+        {
+            Diamond diamond(routing.WithStaticRouting());
+            Ipv4StaticRoutingHelper helper;
+            const auto of = [&](uint32_t node) {
+                return helper.GetStaticRouting(diamond.m_nodes.Get(node)->GetObject<Ipv4>());
+            };
+            of(0)->SetDefaultRoute(Ipv4Address("10.0.0.2"), 1);
+            for (const uint32_t way : {4, 5})
+            {
+                of(way)->SetDefaultRoute(Ipv4Address("10.0.9.9"), 2);
+            }
+            of(2)->AddHostRouteTo(diamond.m_to, diamond.m_fast, FAST);
+            of(2)->AddHostRouteTo(diamond.m_to, diamond.m_slow, SLOW);
+            NS_TEST_EXPECT_MSG_EQ(diamond.Send(100), 100, "all arrive over static routes");
+            NS_TEST_EXPECT_MSG_EQ(diamond.m_choices[FAST], 50, "equal static routes");
+            NS_TEST_EXPECT_MSG_EQ(diamond.m_choices[SLOW], 50, "equal static routes");
+        }
+    }
+};
+
+/// Tests what is found from the rates and delays of links.
+class FoundTestCase : public TestCase
+{
+  public:
+    FoundTestCase()
+        : TestCase("weights, tiers, round trips and flowlet gaps are found from links")
+    {
+    }
+
+  private:
+    void DoRun() override
+    {
+        {
+            LoadBalancedRoutingHelper routing("spray-rr");
+            routing.Set("Parameters", StringValue("weights = \"capacity\""));
+            routing.Set("Seed", UintegerValue(1));
+            Diamond diamond(routing.WithGlobalRouting());
+            Ipv4GlobalRoutingHelper::PopulateRoutingTables();
+            NS_TEST_EXPECT_MSG_EQ(diamond.Send(3000), 3000, "all arrive");
+            NS_TEST_EXPECT_MSG_EQ_TOL(diamond.m_choices[FAST], 2000U, 150U, "twice the rate");
+            IpTopology& topology = IpTopology::Get();
+            const std::vector<uint32_t> tiers{0, 0, 0, 0, 1, 1};
+            for (uint32_t node = 0; node < tiers.size(); node++)
+            {
+                NS_TEST_EXPECT_MSG_EQ(topology.TierOf(diamond.m_nodes.Get(node)->GetId()),
+                                      tiers[node],
+                                      "tier of node " << node);
+            }
+            // Four links each way: 1 us each, and 1,556 bytes at 10 Gbps, which is the faster way.
+            NS_TEST_EXPECT_MSG_EQ(topology.GetBaseRtt(), NanoSeconds(8000 + 4 * 1245), "base RTT");
+        }
+        const std::string warning = Warning("100Mbps");
+        NS_TEST_EXPECT_MSG_NE(warning.find("the flowlet gap of 50000 ns is shorter than"),
+                              std::string::npos,
+                              warning);
+        NS_TEST_EXPECT_MSG_EQ(Warning("5Gbps"), "", "a fast link has no warning");
+    }
+
+    /**
+     * @param slow rate of a link
+     * @return what a simulation with flowlets of 50 us warns of
+     */
+    std::string Warning(const std::string& slow)
+    {
+        std::ostringstream text;
+        std::streambuf* const before = std::clog.rdbuf(text.rdbuf());
+        {
+            LoadBalancedRoutingHelper routing("flowlet");
+            Diamond diamond(routing.WithGlobalRouting(), slow);
+            Ipv4GlobalRoutingHelper::PopulateRoutingTables();
+            diamond.Send(10);
+        }
+        std::clog.rdbuf(before);
+        return text.str();
+    }
+};
+
+/// Tests the format of parameters.
+class ParametersTestCase : public TestCase
+{
+  public:
+    ParametersTestCase()
+        : TestCase("parameters are separated by semicolons or line ends")
+    {
+    }
+
+  private:
+    void DoRun() override
+    {
+        NS_TEST_EXPECT_MSG_EQ(PolicyParameterLines("gap = \"5us\"; x = 'a;b';y = 3"),
+                              "gap = \"5us\"\n x = 'a;b'\ny = 3",
+                              "semicolons");
+        NS_TEST_EXPECT_MSG_EQ(PolicyParameterLines("a = 1\nb = 2"), "a = 1\nb = 2", "line ends");
+    }
+};
+
+/// The suite.
+class LoadBalancedRoutesTestSuite : public TestSuite
+{
+  public:
+    LoadBalancedRoutesTestSuite()
+        : TestSuite("evenkeel-load-balanced-routes")
+    {
+        AddTestCase(new SourcesTestCase);
+        AddTestCase(new FoundTestCase);
+        AddTestCase(new ParametersTestCase);
+    }
+};
+
+LoadBalancedRoutesTestSuite g_loadBalancedRoutesTestSuite; //!< registers itself
+
+} // namespace

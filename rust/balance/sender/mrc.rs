@@ -1,0 +1,341 @@
+//! MRC's paths: a profile of entropy values (EVs) over all planes, of which an active part is in
+//! rotation; marks skip a value once, losses take it out, probes bring it back.
+//!
+//! Source: "MRC, Multipath Reliable Connection" (OCP specification 1.0, 2026, section 9.3.1; arXiv
+//! 2605.04333), as public notes and the published headers (`mrc.h`) give them. The texts were not
+//! available: `docs/multi-plane.md` lists what they leave open (G1 to G21). \[inferred\]: the
+//! defaults of the parameters that name a G below.
+//!
+//! - A value fixes the path, its plane included. A packet takes the next value of the rotation
+//!   that is good and whose port is free; planes take turns, and each goes round its own values.
+//! - A mark or a trimmed packet sets a good value to skip. The first such value that a packet
+//!   meets is set good and not used; further ones stay; if none was good, that first one is used.
+//! - A loss takes a value out of the rotation, and a good backup of the same plane comes in.
+//!   At least `min_active` values stay usable: beyond that, the one that is out longest comes back.
+//! - A value that is out is probed until enough probes in a row were answered; it then is a backup.
+//! - The values of a plane that comes back are probed first, too.
+
+mod probing;
+mod rotation;
+
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+use super::{FailedPath, Feedback, PathSignal, QpContext, SenderConfig, SenderPolicy, Trimming};
+use crate::balance::{Forwarding, Preset, Scheme, SchemeError, parse_config};
+use crate::nic::{AnswerPlanes, Recovery, recovery};
+use crate::packet::PlaneMask;
+use crate::rng::Purpose;
+use crate::units::{Span, Time};
+use probing::{Condemned, Probing};
+use rotation::{Rotation, State};
+
+/// The parameters of `mrc`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Config {
+    /// Values of a queue pair, the same number in each plane: 128 (typical are 128 to 256).
+    pub evs: u16,
+    /// Those of them that are in rotation; the others are backups: 96 (G5: three quarters).
+    pub active: u16,
+    /// Values that stay usable whatever is lost: 32 (the headers' example, a quarter).
+    pub min_active: u16,
+    /// Whether switches hash values, or a value is a path: `"ecmp"` or `"srv6"`.
+    pub encoding: Encoding,
+    /// How long a value is skipped: `"turn"` (the first that a packet meets is restored; G2),
+    /// `"each"` (each that a packet meets), or a time.
+    pub skip: Skip,
+    /// What takes a value out: `"hole"`, any loss; `"timeout"`, a time-out or the second hole in a
+    /// base round-trip time; `"auto"`, the first with trimming, else the second (G3).
+    pub condemn: Condemn,
+    /// Turns of a plane's rotation after which it is shuffled anew: 16 (G1).
+    pub reshuffle: u16,
+    /// The interval of probes of a value that is out: 100 us (G6).
+    pub probe_every: Span,
+    /// The interval doubles with each probe that is not answered, up to this: 10 ms (G6).
+    pub probe_every_max: Span,
+    /// Probes in a row that must be answered: 3 (G6).
+    pub probe_successes: u16,
+    /// Values, by their index in the profile, that the operator denies: none.
+    pub denied: Vec<u16>,
+}
+
+impl Default for Config {
+    fn default() -> Self {
+        Self {
+            evs: 128,
+            active: 96,
+            min_active: 32,
+            encoding: Encoding::Ecmp,
+            skip: Skip::Turn,
+            condemn: Condemn::Auto,
+            reshuffle: 16,
+            probe_every: Span::from_us(100),
+            probe_every_max: Span::from_ms(10),
+            probe_successes: 3,
+            denied: Vec::new(),
+        }
+    }
+}
+
+/// What a value is to switches.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Encoding {
+    /// An input of their hashes.
+    Ecmp,
+    /// The path, hop by hop.
+    Srv6,
+}
+
+/// How long a value is skipped.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Skip {
+    /// Until a packet meets it as the first that is skipped.
+    Turn,
+    /// Until a packet meets it.
+    Each,
+    /// For this time.
+    Time(Span),
+}
+
+impl Serialize for Skip {
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        match self {
+            Self::Turn => to.serialize_str("turn"),
+            Self::Each => to.serialize_str("each"),
+            Self::Time(span) => span.serialize(to),
+        }
+    }
+}
+
+impl<'de> Deserialize<'de> for Skip {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        let text = String::deserialize(from)?;
+        match text.as_str() {
+            "turn" => Ok(Self::Turn),
+            "each" => Ok(Self::Each),
+            _ => text.parse().map(Self::Time).map_err(|error| {
+                serde::de::Error::custom(format!("{error}, or 'turn', or 'each'"))
+            }),
+        }
+    }
+}
+
+/// What takes a value out of use.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Condemn {
+    /// `Hole` where switches trim, else `Timeout`.
+    Auto,
+    /// Any loss.
+    Hole,
+    /// A time-out, or the second hole within a base round-trip time.
+    Timeout,
+}
+
+/// The values of one queue pair.
+#[derive(Debug, Clone)]
+pub struct Mrc(Box<Paths>);
+
+#[derive(Debug, Clone)]
+struct Paths {
+    min_active: usize,
+    condemns_holes: bool,
+    base_rtt: Span,
+    rotation: Rotation,
+    probing: Probing,
+    /// When the last hole of a value was, where one alone does not condemn it.
+    holes: Vec<(u16, Time)>,
+    usable: PlaneMask,
+}
+
+/// `mrc`.
+pub const PRESETS: &[Preset] = &[Preset {
+    name: "mrc",
+    summary: "a rotation over entropy values of all planes, with states, backups and probes",
+    source: "OCP, Multipath Reliable Connection 1.0 (2026), section 9.3.1, by public notes",
+    build: |parameters| {
+        let config: Config = parse_config("mrc", parameters)?;
+        config.check().map_err(|reason| SchemeError::Parameter { name: "mrc", reason })?;
+        let forwarding = match config.encoding {
+            Encoding::Ecmp => Forwarding::Hashed,
+            Encoding::Srv6 => Forwarding::SourceRouted,
+        };
+        Ok(Scheme {
+            forwarding,
+            recovery: Recovery::Mrc(recovery::mrc::Config::default()),
+            answers: AnswerPlanes::Rotate,
+            ..Scheme::new("mrc", SenderConfig::Mrc(config))
+        })
+    },
+}];
+
+impl Config {
+    fn check(&self) -> Result<(), String> {
+        let Self { evs, active, min_active, .. } = *self;
+        if evs == 0 || evs > 4_096 {
+            return Err(format!("evs = {evs}: it must be 1 to 4096"));
+        }
+        if active == 0 || active > evs {
+            return Err(format!("active = {active}: it must be 1 to evs = {evs}"));
+        }
+        if min_active > evs {
+            return Err(format!("min_active = {min_active}: it must be at most evs = {evs}"));
+        }
+        if self.reshuffle == 0 {
+            return Err("reshuffle = 0: it must be at least 1 turn".to_owned());
+        }
+        if self.probe_successes == 0 {
+            return Err("probe_successes = 0: it must be at least 1".to_owned());
+        }
+        if self.probe_every == Span::ZERO || self.probe_every_max < self.probe_every {
+            let (least, most) = (self.probe_every, self.probe_every_max);
+            return Err(format!(
+                "probe_every = {least}, probe_every_max = {most}: the first must be longer than 0, \
+                 and not longer than the second"
+            ));
+        }
+        match self.denied.iter().find(|&&index| index >= evs) {
+            Some(index) => Err(format!("denied = [{index}]: values are numbered 0 to {}", evs - 1)),
+            None => Ok(()),
+        }
+    }
+}
+
+impl Mrc {
+    pub(super) fn new(config: &Config, qp: &QpContext) -> Self {
+        let condemns_holes = match config.condemn {
+            Condemn::Auto => qp.network.trimming == Trimming::On,
+            condemn => condemn == Condemn::Hole,
+        };
+        let rotation = Rotation::new(config, qp, qp.random(Purpose::Entropy));
+        // With fewer paths than values the floor is the same share of what there is.
+        let min_active =
+            rotation.count() * usize::from(config.min_active) / usize::from(config.evs);
+        Self(Box::new(Paths {
+            min_active,
+            condemns_holes,
+            base_rtt: qp.network.base_rtt,
+            rotation,
+            probing: Probing::new(config),
+            holes: Vec::new(),
+            usable: PlaneMask::all(qp.network.planes),
+        }))
+    }
+}
+
+impl Paths {
+    /// A packet with that value was lost.
+    fn handle_hole(&mut self, now: Time, index: u16) {
+        if self.condemns_holes {
+            return self.condemn(now, index);
+        }
+        self.holes.retain(|&(_, at)| now.since(at) <= self.base_rtt);
+        match self.holes.iter().any(|&(other, _)| other == index) {
+            true => self.condemn(now, index),
+            false => self.holes.push((index, now)),
+        }
+    }
+
+    /// Takes a value out of use, unless too few would be left.
+    fn condemn(&mut self, now: Time, index: u16) {
+        if !self.rotation.is_usable(index) {
+            return;
+        }
+        if self.rotation.usable_count() > self.min_active {
+            self.rotation.remove(index);
+            self.probing.add(now, index, self.rotation.plane_of(index));
+            return;
+        }
+        // The floor: one that has been out for longer takes its place, of its plane if there is.
+        let plane = self.rotation.plane_of(index);
+        if let Some(oldest) = self.probing.take_oldest(plane) {
+            self.rotation.restore(oldest, State::Good);
+            self.rotation.remove(index);
+            self.probing.add(now, index, plane);
+        }
+    }
+
+    /// Takes the values of a plane that has come back out of use until probes are answered.
+    fn distrust(&mut self, now: Time, plane: u32) {
+        for index in self.rotation.of_plane(plane) {
+            if self.rotation.is_usable(index) {
+                self.rotation.remove(index);
+                self.probing.add(now, index, plane);
+            }
+        }
+    }
+}
+
+impl SenderPolicy for Mrc {
+    const PROBES: bool = true;
+
+    fn entropy(&mut self, now: Time) -> u16 {
+        let Paths { rotation, usable, .. } = &mut *self.0;
+        rotation.next(now, *usable).or_else(|| rotation.any(*usable)).unwrap_or_default()
+    }
+
+    fn choose(&mut self, now: Time, free: PlaneMask) -> Option<u16> {
+        let Paths { rotation, usable, .. } = &mut *self.0;
+        if let Some(value) = rotation.next(now, free) {
+            return Some(value);
+        }
+        // With no usable value in any usable plane a packet still goes, by one that is out.
+        match rotation.has_usable(*usable) {
+            true => None,
+            false => rotation.any(free),
+        }
+    }
+
+    #[inline]
+    fn handle_feedback(&mut self, now: Time, feedback: Feedback) {
+        let Some(index) = self.0.rotation.index_of(feedback.entropy) else { return };
+        match feedback.signal {
+            PathSignal::Good | PathSignal::TrimmedAtLastHop => {}
+            PathSignal::Marked | PathSignal::Trimmed => self.0.rotation.skip(now, index),
+            PathSignal::Nack => self.0.handle_hole(now, index),
+        }
+    }
+
+    fn handle_timeout(&mut self, now: Time, entropy: u16) -> Option<FailedPath> {
+        let index = self.0.rotation.index_of(entropy)?;
+        self.0.condemn(now, index);
+        None
+    }
+
+    fn handle_planes(&mut self, now: Time, usable: PlaneMask) {
+        let before = std::mem::replace(&mut self.0.usable, usable);
+        for plane in usable.planes().filter(|&plane| !before.has(plane)) {
+            self.0.distrust(now, plane);
+        }
+        self.0.probing.set_usable(now, usable);
+    }
+
+    fn next_probe(&self) -> Time {
+        self.0.probing.next()
+    }
+
+    fn poll_probe(&mut self, now: Time) -> Option<u16> {
+        let index = self.0.probing.poll(now)?;
+        Some(self.0.rotation.value(index))
+    }
+
+    fn handle_probe(&mut self, now: Time, entropy: u16, signal: PathSignal) {
+        let Paths { rotation, probing, .. } = &mut *self.0;
+        let Some(index) = rotation.index_of(entropy) else { return };
+        if probing.handle_reply(now, index) {
+            rotation.restore(index, State::Good);
+            if signal == PathSignal::Marked {
+                rotation.skip(now, index);
+            }
+        }
+    }
+
+    /// Two bits and a position for each value, and what is kept of each that is out.
+    fn state_bits(&self) -> u64 {
+        self.0.rotation.state_bits() + self.0.probing.len() as u64 * Condemned::BITS
+    }
+}
+
+#[cfg(test)]
+mod tests;

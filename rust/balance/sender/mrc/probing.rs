@@ -1,0 +1,137 @@
+//! Values that are out of use, and the probes that bring them back (G6).
+
+use super::Config;
+use crate::packet::PlaneMask;
+use crate::units::{Span, Time};
+
+/// A value that is out.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Condemned {
+    index: u16,
+    plane: u8,
+    /// Probes in a row that were answered.
+    successes: u16,
+    /// Whether the last probe was not answered yet.
+    pending: bool,
+    interval: Span,
+    /// When the next probe is due.
+    due: Time,
+}
+
+impl Condemned {
+    /// What hardware would keep of it: index, successes, and a time and an interval in
+    /// microseconds.
+    pub(super) const BITS: u64 = 8 + 2 + 1 + 14 + 24;
+}
+
+/// The values that are out, the longest first.
+#[derive(Debug, Clone)]
+pub(super) struct Probing {
+    out: Vec<Condemned>,
+    /// When the first probe of a usable plane is due.
+    next: Time,
+    usable: PlaneMask,
+    every: Span,
+    every_max: Span,
+    successes: u16,
+}
+
+impl Probing {
+    pub(super) fn new(config: &Config) -> Self {
+        Self {
+            out: Vec::new(),
+            next: Time::NEVER,
+            usable: PlaneMask::of_bits(u32::MAX),
+            every: config.probe_every,
+            every_max: config.probe_every_max,
+            successes: config.probe_successes,
+        }
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.out.len()
+    }
+
+    /// When the next probe is due.
+    pub(super) const fn next(&self) -> Time {
+        self.next
+    }
+
+    /// A value is out from now on.
+    pub(super) fn add(&mut self, now: Time, index: u16, plane: u32) {
+        let (interval, due) = (self.every, now.saturating_add(self.every));
+        let plane = u8::try_from(plane).expect("at most 32 planes");
+        self.out.push(Condemned { index, plane, successes: 0, pending: false, interval, due });
+        self.update();
+    }
+
+    /// The value that is out for longest, of `plane` if there is one; it is no longer.
+    pub(super) fn take_oldest(&mut self, plane: u32) -> Option<u16> {
+        let usable = |it: &Condemned| self.usable.has(it.plane.into());
+        let of_plane = self.out.iter().position(|it| u32::from(it.plane) == plane && usable(it));
+        let found = of_plane.or_else(|| self.out.iter().position(usable))?;
+        let index = self.out.remove(found).index;
+        self.update();
+        Some(index)
+    }
+
+    /// The value that is to be probed at `now`.
+    pub(super) fn poll(&mut self, now: Time) -> Option<u16> {
+        if self.next > now {
+            return None;
+        }
+        let usable = self.usable;
+        let is_due = |it: &&mut Condemned| it.due <= now && usable.has(it.plane.into());
+        let found = self.out.iter_mut().find(is_due)?;
+        if found.pending {
+            // The last one was not answered.
+            found.successes = 0;
+            found.interval = (found.interval * 2).min(self.every_max);
+        }
+        found.pending = true;
+        found.due = now.saturating_add(found.interval);
+        let index = found.index;
+        self.update();
+        Some(index)
+    }
+
+    /// A probe was answered; true if the value is out no longer.
+    pub(super) fn handle_reply(&mut self, now: Time, index: u16) -> bool {
+        let every = self.every;
+        let Some(found) = self.out.iter_mut().position(|it| it.index == index) else {
+            return false;
+        };
+        let it = &mut self.out[found];
+        if !std::mem::take(&mut it.pending) {
+            return false;
+        }
+        it.successes += 1;
+        it.due = it.due.min(now.saturating_add(every));
+        it.interval = every;
+        let is_back = it.successes >= self.successes;
+        if is_back {
+            self.out.remove(found);
+        }
+        self.update();
+        is_back
+    }
+
+    /// Planes are usable from now on, and no others: only those are probed.
+    pub(super) fn set_usable(&mut self, now: Time, usable: PlaneMask) {
+        for it in &mut self.out {
+            let plane = it.plane.into();
+            if usable.has(plane) && !self.usable.has(plane) {
+                it.pending = false;
+                it.interval = self.every;
+                it.due = now.saturating_add(self.every);
+            }
+        }
+        self.usable = usable;
+        self.update();
+    }
+
+    fn update(&mut self) {
+        let usable = self.out.iter().filter(|it| self.usable.has(it.plane.into()));
+        self.next = usable.map(|it| it.due).min().unwrap_or(Time::NEVER);
+    }
+}

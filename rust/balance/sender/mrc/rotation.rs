@@ -1,0 +1,310 @@
+//! The values of a queue pair, their states, and whose turn it is.
+//!
+//! Each plane has its own order of active values and a place in it; planes take turns. With all
+//! ports free this is one rotation over all values in which planes alternate (G1).
+
+use super::{Config, Encoding, QpContext, Skip};
+use crate::packet::PlaneMask;
+use crate::rng::Stream;
+use crate::units::Time;
+
+/// The state of a value.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum State {
+    /// It may be used.
+    Good,
+    /// It is to be left out once, or until then.
+    Skip(Time),
+    /// A loss has shown that its path is broken.
+    AssumedBad,
+    /// The operator denies it.
+    Denied,
+}
+
+/// The order of a plane.
+#[derive(Debug, Clone)]
+struct Turns {
+    /// Indices of values; active ones.
+    order: Vec<u16>,
+    /// The place in the order.
+    at: usize,
+    /// Turns since the order was shuffled.
+    turns: u16,
+    /// Good values that wait to come in.
+    backups: Vec<u16>,
+}
+
+/// The values of a queue pair. Value `i` is in plane `i mod planes`.
+#[derive(Debug, Clone)]
+pub(super) struct Rotation {
+    values: Vec<u16>,
+    /// Values and their indices, in order of values.
+    sorted: Vec<(u16, u16)>,
+    states: Vec<State>,
+    planes: Vec<Turns>,
+    /// Active values of a plane, as configured.
+    active: usize,
+    /// The plane that is first in line.
+    turn: usize,
+    usable: usize,
+    skip: Skip,
+    reshuffle: u16,
+    random: Stream,
+}
+
+impl Rotation {
+    pub(super) fn new(config: &Config, qp: &QpContext, mut random: Stream) -> Self {
+        let planes = usize::try_from(qp.network.planes).unwrap_or(1).max(1);
+        let values = match config.encoding {
+            Encoding::Ecmp => draw(config.evs, planes, 1 << 16, &mut random),
+            Encoding::Srv6 => draw(config.evs, planes, qp.paths.count(), &mut random),
+        };
+        let mut states = vec![State::Good; values.len()];
+        for &denied in &config.denied {
+            if let Some(state) = states.get_mut(usize::from(denied)) {
+                *state = State::Denied;
+            }
+        }
+        let share = values.len() * usize::from(config.active) / usize::from(config.evs);
+        let mut sorted: Vec<(u16, u16)> = values.iter().copied().zip(0..).collect();
+        sorted.sort_unstable();
+        let mut rotation = Self {
+            sorted,
+            active: share.div_ceil(planes).max(1),
+            planes: Vec::new(),
+            turn: random.below(planes as u32) as usize,
+            usable: states.iter().filter(|&&state| state == State::Good).count(),
+            skip: config.skip,
+            reshuffle: config.reshuffle,
+            random,
+            values,
+            states,
+        };
+        rotation.planes = (0..planes).map(|plane| rotation.turns(plane, planes)).collect();
+        rotation
+    }
+
+    /// The order of a plane, shuffled, and its backups.
+    fn turns(&mut self, plane: usize, planes: usize) -> Turns {
+        let own = (plane..self.values.len()).step_by(planes).map(|index| index as u16);
+        let good = own.filter(|&index| self.states[usize::from(index)] == State::Good);
+        let mut order: Vec<u16> = good.collect();
+        shuffle(&mut order, &mut self.random);
+        let backups = order.split_off(self.active.min(order.len()));
+        Turns { order, at: 0, turns: 0, backups }
+    }
+
+    /// The index of a value; `None` if it is not one of these.
+    pub(super) fn index_of(&self, value: u16) -> Option<u16> {
+        let found = self.sorted.binary_search_by_key(&value, |&(value, _)| value).ok()?;
+        Some(self.sorted[found].1)
+    }
+
+    pub(super) fn value(&self, index: u16) -> u16 {
+        self.values[usize::from(index)]
+    }
+
+    pub(super) fn plane_of(&self, index: u16) -> u32 {
+        (usize::from(index) % self.planes.len()) as u32
+    }
+
+    /// The indices of the values of a plane.
+    pub(super) fn of_plane(&self, plane: u32) -> Vec<u16> {
+        let all = 0..self.values.len() as u16;
+        all.filter(|&index| self.plane_of(index) == plane).collect()
+    }
+
+    /// True if it is neither out nor denied.
+    pub(super) fn is_usable(&self, index: u16) -> bool {
+        matches!(self.states[usize::from(index)], State::Good | State::Skip(_))
+    }
+
+    /// The number of values.
+    pub(super) fn count(&self) -> usize {
+        self.values.len()
+    }
+
+    /// The number of values that are neither out nor denied, backups included.
+    pub(super) const fn usable_count(&self) -> usize {
+        self.usable
+    }
+
+    /// True if a value in one of these planes is in rotation.
+    pub(super) fn has_usable(&self, planes: PlaneMask) -> bool {
+        (0u32..).zip(&self.planes).any(|(plane, it)| planes.has(plane) && !it.order.is_empty())
+    }
+
+    /// The value of the next packet, in one of the planes `free`.
+    pub(super) fn next(&mut self, now: Time, free: PlaneMask) -> Option<u16> {
+        let planes = self.planes.len();
+        let lengths = (0u32..).zip(&self.planes).filter(|&(plane, _)| free.has(plane));
+        // One round over what is in rotation, and the step back to the first that was restored.
+        let steps = lengths.map(|(_, turns)| turns.order.len()).max()? * planes + planes;
+        let mut restored = false;
+        for _ in 0..=steps {
+            let plane = self.turn;
+            self.turn = if plane + 1 == planes { 0 } else { plane + 1 };
+            if !free.has(plane as u32) || self.planes[plane].order.is_empty() {
+                continue;
+            }
+            let index = usize::from(self.advance(plane));
+            match self.states[index] {
+                State::Good => return Some(self.values[index]),
+                State::Skip(until) if self.ends_skip(now, until, &mut restored) => {
+                    self.states[index] = State::Good;
+                    if matches!(self.skip, Skip::Time(_)) {
+                        return Some(self.values[index]);
+                    }
+                }
+                _ => {}
+            }
+        }
+        // All are skipped for a time that is not over: the next one is used all the same.
+        self.next_in_rotation(free)
+    }
+
+    /// Whether a value that a packet meets is skipped no longer.
+    fn ends_skip(&self, now: Time, until: Time, restored: &mut bool) -> bool {
+        match self.skip {
+            Skip::Turn => !std::mem::replace(restored, true),
+            Skip::Each => true,
+            Skip::Time(_) => until <= now,
+        }
+    }
+
+    /// The next value in rotation in one of the planes `free`, whatever its state.
+    fn next_in_rotation(&mut self, free: PlaneMask) -> Option<u16> {
+        let planes = self.planes.len();
+        for _ in 0..planes {
+            let plane = self.turn;
+            self.turn = (plane + 1) % planes;
+            if free.has(plane as u32) && !self.planes[plane].order.is_empty() {
+                let index = self.advance(plane);
+                return Some(self.value(index));
+            }
+        }
+        None
+    }
+
+    /// Any value in one of the planes `free` that is not denied.
+    pub(super) fn any(&mut self, free: PlaneMask) -> Option<u16> {
+        let denied = |index: &u16| self.states[usize::from(*index)] == State::Denied;
+        let left: Vec<u16> = (0..self.values.len() as u16)
+            .filter(|index| free.has(self.plane_of(*index)) && !denied(index))
+            .collect();
+        if left.is_empty() {
+            return None;
+        }
+        let drawn = self.random.below(left.len() as u32) as usize;
+        Some(self.value(left[drawn]))
+    }
+
+    /// The index whose turn it is in a plane; it is the next one's turn then.
+    fn advance(&mut self, plane: usize) -> u16 {
+        let Self { planes, random, reshuffle, .. } = self;
+        let turns = &mut planes[plane];
+        if turns.at >= turns.order.len() {
+            turns.at = 0;
+            turns.turns += 1;
+            if turns.turns >= *reshuffle {
+                turns.turns = 0;
+                shuffle(&mut turns.order, random);
+            }
+        }
+        turns.at += 1;
+        turns.order[turns.at - 1]
+    }
+
+    /// A good value is to be left out once.
+    pub(super) fn skip(&mut self, now: Time, index: u16) {
+        let state = &mut self.states[usize::from(index)];
+        if *state == State::Good {
+            let time =
+                if let Skip::Time(span) = self.skip { span } else { crate::units::Span::ZERO };
+            *state = State::Skip(now.saturating_add(time));
+        }
+    }
+
+    /// Takes a usable value out; a good backup of its plane, if there is one, takes its place.
+    pub(super) fn remove(&mut self, index: u16) {
+        self.states[usize::from(index)] = State::AssumedBad;
+        self.usable -= 1;
+        let plane = self.plane_of(index) as usize;
+        let turns = &mut self.planes[plane];
+        turns.backups.retain(|&other| other != index);
+        let Some(place) = turns.order.iter().position(|&other| other == index) else { return };
+        match turns.backups.pop() {
+            Some(backup) => turns.order[place] = backup,
+            None => {
+                turns.order.remove(place);
+                turns.at -= usize::from(place < turns.at);
+            }
+        }
+    }
+
+    /// A value that was out is usable again: as a backup, or in rotation if that has too few.
+    pub(super) fn restore(&mut self, index: u16, state: State) {
+        self.states[usize::from(index)] = state;
+        self.usable += 1;
+        let (plane, active) = (self.plane_of(index) as usize, self.active);
+        let turns = &mut self.planes[plane];
+        match turns.order.len() < active {
+            true => turns.order.push(index),
+            false => turns.backups.insert(0, index),
+        }
+    }
+
+    /// Two bits and a position for each value, and a place for each plane.
+    pub(super) fn state_bits(&self) -> u64 {
+        let count = self.values.len() as u64;
+        let position = u64::from(u64::BITS - count.leading_zeros());
+        count * (2 + position) + self.planes.len() as u64 * position
+    }
+
+    #[cfg(test)]
+    pub(super) fn state(&self, index: u16) -> State {
+        self.states[usize::from(index)]
+    }
+
+    #[cfg(test)]
+    pub(super) fn in_rotation(&self) -> Vec<u16> {
+        let mut all: Vec<u16> = self.planes.iter().flat_map(|it| it.order.clone()).collect();
+        all.sort_unstable();
+        all
+    }
+
+    #[cfg(test)]
+    pub(super) fn straighten(&mut self) {
+        self.turn = 0;
+        self.planes.iter_mut().for_each(|turns| turns.order.sort_unstable());
+        self.reshuffle = u16::MAX;
+    }
+}
+
+/// `count` different values below `space`, value `i` in plane `i mod planes`; fewer, the same
+/// number in each plane, if there are no more.
+fn draw(count: u16, planes: usize, space: u32, random: &mut Stream) -> Vec<u16> {
+    let rows = (space as usize / planes).max(1);
+    let of_plane = usize::from(count).div_ceil(planes).min(rows);
+    let mut values = vec![0; of_plane * planes];
+    for plane in 0..planes {
+        // Floyd's sample, then shuffled: every set of rows is as likely as another.
+        let mut drawn: Vec<usize> = Vec::with_capacity(of_plane);
+        for last in rows - of_plane..rows {
+            let row = random.below(last as u32 + 1) as usize;
+            drawn.push(if drawn.contains(&row) { last } else { row });
+        }
+        shuffle(&mut drawn, random);
+        for (place, row) in drawn.into_iter().enumerate() {
+            values[place * planes + plane] = (row * planes + plane) as u16;
+        }
+    }
+    values
+}
+
+/// Fisher and Yates's shuffle.
+fn shuffle<T>(items: &mut [T], random: &mut Stream) {
+    for last in (1..items.len()).rev() {
+        items.swap(last, random.below(last as u32 + 1) as usize);
+    }
+}

@@ -1,0 +1,105 @@
+//! Plane selection of Spectrum-X's multi-plane fabrics: each packet takes a plane whose port is
+//! free, among those that are not masked; switches choose the path within the plane.
+//!
+//! Source: public notes on "Spectrum-X multiplane" (arXiv 2605.21187, 2026), loop 2: planes that
+//! failed are masked, then the shallowest local port queue wins.
+//!
+//! It is a likeness. \[inferred\] Packets of this simulator's NIC wait in no queue of a port: a
+//! packet is made when a port is free, so that the shallowest queue is a free port, and free ports
+//! take turns. \[inferred\] The congestion control is one for all planes, not one for each; the
+//! masks are those of failures alone, not of spent allowances.
+
+use serde::{Deserialize, Serialize};
+
+use super::{QpContext, SenderConfig, SenderPolicy};
+use crate::balance::switch::{SwitchConfig, jsq};
+use crate::balance::{Origin, Parameters, Preset, Scheme, parse_config};
+use crate::nic::Recovery;
+use crate::packet::PlaneMask;
+use crate::rng::{Purpose, Stream};
+use crate::units::Time;
+
+/// It has no parameters.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Config {}
+
+/// The planes of one queue pair.
+#[derive(Debug, Clone)]
+pub struct PlaneJsq {
+    planes: u16,
+    /// The plane that is first in line.
+    turn: u16,
+    random: Stream,
+}
+
+/// `plane-jsq`, with `jsq` in switches.
+pub const PRESETS: &[Preset] = &[Preset {
+    name: "plane-jsq",
+    summary: "any plane whose port is free, shortest queues in switches (after Spectrum-X)",
+    source: "public notes on Spectrum-X multiplane (arXiv 2605.21187), section on plane balancing",
+    build: |parameters| {
+        let _: Config = parse_config("plane-jsq", parameters)?;
+        let switch = parse_config::<jsq::Config>("jsq", &Parameters::new())?;
+        Ok(Scheme {
+            switch: SwitchConfig::Jsq(switch),
+            recovery: Recovery::PER_PACKET,
+            origin: Origin::Reconstructed,
+            ..Scheme::new("plane-jsq", SenderConfig::PlaneJsq(Config {}))
+        })
+    },
+}];
+
+impl PlaneJsq {
+    pub(super) fn new(_config: &Config, qp: &QpContext) -> Self {
+        let planes = u16::try_from(qp.network.planes).unwrap_or(1).max(1);
+        let mut random = qp.random(Purpose::Entropy);
+        // Queue pairs do not begin with the same plane.
+        let turn = random.next_u16() % planes;
+        Self { planes, turn, random }
+    }
+
+    /// A random value of a plane.
+    fn value(&mut self, plane: u16) -> u16 {
+        let rows = u32::from(u16::MAX / self.planes);
+        let row = u16::try_from(self.random.below(rows)).expect("below 65,536");
+        row * self.planes + plane
+    }
+}
+
+impl SenderPolicy for PlaneJsq {
+    fn entropy(&mut self, _now: Time) -> u16 {
+        self.random.next_u16()
+    }
+
+    fn choose(&mut self, _now: Time, free: PlaneMask) -> Option<u16> {
+        let plane = u16::try_from(free.next_from(self.turn.into())?).expect("at most 32");
+        self.turn = (plane + 1) % self.planes;
+        Some(self.value(plane))
+    }
+
+    /// The plane that is first in line.
+    fn state_bits(&self) -> u64 {
+        u64::from(u16::BITS - (self.planes - 1).leading_zeros())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::NetworkParameters;
+    use super::*;
+
+    #[test]
+    fn free_planes_take_turns_and_others_are_left_out() {
+        let network = NetworkParameters { planes: 4, ..NetworkParameters::default() };
+        let mut policy = PlaneJsq::new(&Config {}, &QpContext { network, ..QpContext::for_test() });
+        policy.turn = 2;
+        let mut plane = |free| policy.choose(Time::ZERO, free).map(|value| value % 4);
+        let all = PlaneMask::all(4);
+        let turns: Vec<_> = (0..5).filter_map(|_| plane(all)).collect();
+        assert_eq!(turns, [2, 3, 0, 1, 2]);
+        assert_eq!([all.without(3), all.without(1)].map(&mut plane), [Some(0), Some(2)]);
+        assert_eq!(plane(PlaneMask::NONE), None);
+        assert_eq!(policy.state_bits(), 2);
+    }
+}

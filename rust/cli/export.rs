@@ -1,0 +1,76 @@
+//! `evenkeel export`: the fabric and the messages of a scenario in a format of another project.
+
+use std::path::PathBuf;
+
+use anyhow::anyhow;
+use clap::{Args, ValueEnum};
+use evenkeel::report::{self, ExportFormat};
+
+use super::arguments::ScenarioArguments;
+use super::{SCENARIO_HELP, Status, output};
+
+const EXAMPLES: &str = "\
+Examples:
+  evenkeel export examples/ring-all-reduce.toml --format goal --out files
+  evenkeel export examples/permutation-1024.toml --format hpcc --out files
+  evenkeel import files/ring-all-reduce.goal --out again.toml
+
+Each format has a part of a scenario (see: evenkeel list formats). What it has
+is written exactly, and read back to be sure; where the format cannot say it,
+nothing is written and the reason is the error. The settings of switches, NICs
+and the policy are in no format.
+";
+
+/// Write the fabric and the messages of a scenario as files of another simulator
+#[derive(Debug, Args)]
+#[command(after_long_help = format!("{EXAMPLES}\n{SCENARIO_HELP}"))]
+pub(super) struct Arguments {
+    #[command(flatten)]
+    scenario: ScenarioArguments,
+    /// The format of the files
+    #[arg(long, value_name = "FORMAT")]
+    format: Format,
+    /// The folder for the files; existing files are replaced
+    #[arg(long, value_name = "DIR")]
+    out: PathBuf,
+}
+
+#[derive(Debug, Clone, Copy, ValueEnum)]
+enum Format {
+    /// topology.txt and flow.txt of the HPCC family of ns-3 simulators
+    Hpcc,
+    /// SCENARIO.cm, a connection matrix of htsim
+    Htsim,
+    /// SCENARIO.goal, a schedule of LogGOPSim and ATLAHS
+    Goal,
+    /// SCENARIO.RANK.et, the traces that `evenkeel trace` writes too
+    Chakra,
+    /// SCENARIO.yaml, the fabric for InfraGraph
+    Infragraph,
+}
+
+impl From<Format> for ExportFormat {
+    fn from(format: Format) -> Self {
+        match format {
+            Format::Hpcc => Self::Hpcc,
+            Format::Htsim => Self::Htsim,
+            Format::Goal => Self::Goal,
+            Format::Chakra => Self::Chakra,
+            Format::Infragraph => Self::Infragraph,
+        }
+    }
+}
+
+/// Writes the files.
+pub(super) fn run(arguments: &Arguments) -> anyhow::Result<Status> {
+    let scenario = arguments.scenario.load(None)?;
+    scenario.expect_known()?;
+    let file = arguments.scenario.scenario.display();
+    let exported = report::export(&scenario, arguments.format.into(), &arguments.out)
+        .map_err(|error| anyhow!("{file}: {error}"))?;
+    for path in exported.files {
+        output::print(&format!("{}: written\n", path.display()))?;
+    }
+    exported.notes.iter().for_each(|note| output::warning(note));
+    Ok(Status::Done)
+}

@@ -1,0 +1,123 @@
+//! `evenkeel import`: a scenario that runs a file of another project.
+
+use std::path::{Path, PathBuf};
+
+use anyhow::{anyhow, bail};
+use clap::{Args, ValueEnum};
+use evenkeel::scenario::Setting;
+use evenkeel::study::{Import, Source};
+
+use super::init::write_new;
+use super::{Status, output};
+
+const EXAMPLES: &str = "\
+Examples:
+  evenkeel import schedule.goal --out schedule.toml
+  evenkeel import mix/flow.txt --topology mix/topology.txt --out mix.toml
+  evenkeel import mix/config.txt --set policy.name=ecmp --out mix.toml
+  evenkeel import traces/ring.0.et --topology fabric.yaml
+  evenkeel import flows.csv --set workload.collective=TP_0_0_0_3_1000000
+
+The scenario names the file, which stays where it is. What a file does not say
+is an example to be changed, and a comment says so: a fabric with enough hosts,
+or messages. The configuration of an experiment (hpcc) becomes a scenario only
+if its run is the same; what a scenario cannot say is the error.
+";
+
+/// Write a scenario that runs a file of another simulator
+#[derive(Debug, Args)]
+#[command(after_long_help = EXAMPLES)]
+pub(super) struct Arguments {
+    /// The file; of Chakra traces, the file of a rank or the prefix of all
+    file: PathBuf,
+    /// What the file is; by default its ending tells: .goal, .cm, .et, .csv, .yaml or .json, and
+    /// .txt for the HPCC family
+    #[arg(long, value_name = "FORMAT")]
+    format: Option<Format>,
+    /// The file of the fabric: a topology file of the HPCC family, or of InfraGraph (.yaml, .json)
+    #[arg(long, value_name = "FILE")]
+    topology: Option<PathBuf>,
+    /// Set a key of a section of the scenario, such as topology.delay=500ns; may be given several
+    /// times
+    #[arg(long = "set", value_name = "KEY=VALUE")]
+    settings: Vec<Setting>,
+    /// Write the scenario to this file, which must not exist, in place of standard output
+    #[arg(long, value_name = "FILE.toml")]
+    out: Option<PathBuf>,
+}
+
+#[derive(Debug, Clone, Copy, ValueEnum)]
+enum Format {
+    /// A configuration or a flow file of the HPCC family of ns-3 simulators
+    Hpcc,
+    /// A connection matrix of htsim
+    Htsim,
+    /// A schedule of LogGOPSim and ATLAHS
+    Goal,
+    /// Execution traces of MLCommons
+    Chakra,
+    /// SimCCL's flows of collectives
+    Simccl,
+    /// A fabric of InfraGraph
+    Infragraph,
+}
+
+impl Format {
+    /// The format of files with the ending of `file`.
+    fn of(file: &Path) -> Option<Self> {
+        let name = file.file_name()?.to_str()?;
+        let ending = name.strip_suffix(".gz").unwrap_or(name).rsplit_once('.')?.1;
+        Some(match ending {
+            "txt" => Self::Hpcc,
+            "cm" => Self::Htsim,
+            "goal" => Self::Goal,
+            "et" => Self::Chakra,
+            "csv" => Self::Simccl,
+            "yaml" | "yml" | "json" => Self::Infragraph,
+            _ => return None,
+        })
+    }
+}
+
+impl From<Format> for Source {
+    fn from(format: Format) -> Self {
+        match format {
+            Format::Hpcc => Self::Hpcc,
+            Format::Htsim => Self::Htsim,
+            Format::Goal => Self::Goal,
+            Format::Chakra => Self::Chakra,
+            Format::Simccl => Self::Simccl,
+            Format::Infragraph => Self::Infragraph,
+        }
+    }
+}
+
+/// Writes the scenario.
+pub(super) fn run(arguments: &Arguments) -> anyhow::Result<Status> {
+    let Arguments { file, topology, settings, out, .. } = arguments;
+    let Some(format) = arguments.format.or_else(|| Format::of(file)) else {
+        bail!(
+            "{}: its ending tells no format; give it with --format: hpcc, htsim, goal, chakra, \
+             simccl or infragraph (see: evenkeel list formats)",
+            file.display()
+        );
+    };
+    let folder = out.as_deref().and_then(Path::parent).unwrap_or(Path::new(""));
+    if !folder.as_os_str().is_empty() && !folder.is_dir() {
+        bail!("--out {}: there is no such folder", folder.display());
+    }
+    let source = format.into();
+    let topology = topology.as_deref();
+    let imported = Import { file, source, topology, settings, folder }
+        .scenario()
+        .map_err(|error| anyhow!("{error}"))?;
+    imported.warnings.iter().for_each(|warning| output::warning(warning));
+    let Some(out) = out else {
+        output::print(&imported.text)?;
+        return Ok(Status::Done);
+    };
+    write_new(out, &imported.text)?;
+    let path = out.display();
+    output::print(&format!("{path}: written; next: evenkeel run {path}\n"))?;
+    Ok(Status::Done)
+}

@@ -1,0 +1,93 @@
+//! The runs of a comparison that are finished, also when it is interrupted.
+
+use std::collections::BTreeMap;
+use std::num::NonZeroUsize;
+use std::sync::mpsc::{self, Sender};
+use std::sync::{Mutex, PoisonError};
+use std::thread;
+
+use evenkeel::fabric::Progress;
+use evenkeel::report::Identity;
+use evenkeel::study::{self, Comparison, ComparisonRun, Finished, Indicators, Observer};
+
+use super::progress::Bars;
+use super::signals;
+
+/// A run with its indicators.
+type Ended = (Finished, Indicators);
+
+/// The finished runs of a comparison, in its order.
+pub(super) struct Runs {
+    pub(super) finished: Vec<Ended>,
+    /// The number of all runs.
+    pub(super) all: usize,
+}
+
+/// Shows progress, and keeps what is finished.
+struct Keeper {
+    bars: Bars,
+    finished: Mutex<BTreeMap<usize, Ended>>,
+}
+
+impl Observer for Keeper {
+    fn started(&self, run: ComparisonRun, identity: &Identity) {
+        self.bars.started(run, identity);
+    }
+
+    fn progress(&self, run: ComparisonRun, progress: &Progress) {
+        self.bars.progress(run, progress);
+    }
+
+    fn result(&self, run: ComparisonRun, result: &Ended) {
+        let mut finished = self.finished.lock().unwrap_or_else(PoisonError::into_inner);
+        finished.insert(run.index, result.clone());
+    }
+
+    fn finished(&self, run: ComparisonRun) {
+        self.bars.finished(run);
+    }
+}
+
+/// Tells that the simulations have ended, in whatever way.
+struct AtEnd(Sender<Event>);
+
+#[derive(Debug, PartialEq, Eq)]
+enum Event {
+    Ended,
+    Interrupted,
+}
+
+impl Drop for AtEnd {
+    fn drop(&mut self) {
+        // Nobody waits any more if the program was interrupted.
+        let _ = self.0.send(Event::Ended);
+    }
+}
+
+/// Simulates all runs. At SIGINT or SIGTERM it calls `interrupted` with those that are finished,
+/// and ends the program with the exit status that this returns.
+pub(super) fn simulate(
+    comparison: &Comparison,
+    threads: NonZeroUsize,
+    interrupted: impl Fn(Runs) -> i32,
+) -> anyhow::Result<Runs> {
+    let all = comparison.runs().len();
+    let (sender, events) = mpsc::channel();
+    let from_signals = sender.clone();
+    signals::at_the_first(move || drop(from_signals.send(Event::Interrupted)));
+    let keeper = Keeper { bars: Bars::of_many(all), finished: Mutex::default() };
+    let ended = thread::scope(|scope| {
+        let simulations = scope.spawn(|| {
+            let _at_end = AtEnd(sender);
+            study::compare(comparison, threads, &keeper)
+        });
+        if events.recv() == Ok(Event::Interrupted) {
+            let mut kept = keeper.finished.lock().unwrap_or_else(PoisonError::into_inner);
+            let finished = std::mem::take(&mut *kept).into_values().collect();
+            keeper.bars.clear();
+            std::process::exit(interrupted(Runs { finished, all }));
+        }
+        simulations.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+    });
+    Ok(Runs { finished: ended?, all })
+}

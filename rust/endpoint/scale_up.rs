@@ -1,0 +1,322 @@
+//! Messages between the GPUs of a server, which its scale-up network carries ([`ScaleUp`]).
+//!
+//! Such a message is carried whole: it is on no queue pair, and no splitter, policy, recovery or
+//! congestion control has a part in it. Messages share the ports of GPUs with max-min fairness
+//! ([`crate::sharing`]), as a non-blocking switch with credits shares them in the long run
+//! \[inferred\]. A message is delivered one latency after its last bit has left, and complete one
+//! latency later.
+//!
+//! The last GPU of a server wakes for its whole domain, so that all messages of the server that
+//! start at a time, which their senders start in order of ids, share it from then on.
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+use super::Endpoints;
+use super::MessageEventKind;
+use super::connections::StreamKey;
+use super::host::Start;
+use super::tasks::Ended;
+use crate::ids::{HostId, MessageId};
+use crate::sharing::{Service, Sharing, Use};
+use crate::topology::{ScaleUp, Topology, Way};
+use crate::units::{Bytes, Span, Time};
+use crate::workload::Message;
+
+/// Times are rounded up to the picosecond, but not for the sake of a rounding error.
+const FORGIVEN_PS: f64 = 1e-3;
+
+/// What the scale-up port of a host has carried.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct PortBytes {
+    /// From the host.
+    pub sent: Bytes,
+    /// To the host.
+    pub received: Bytes,
+}
+
+/// What scale-up networks have carried.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct ScaleUpUse {
+    /// Messages delivered inside servers.
+    pub inside: u64,
+    /// Messages that were relayed to the GPU of a rail.
+    pub relayed: u64,
+    /// By host.
+    pub ports: Vec<PortBytes>,
+}
+
+/// A message, or its first leg, in a domain.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+struct Leg {
+    message: MessageId,
+    /// Its record in the ledger; `None` if it goes on over the fabric.
+    record: Option<u32>,
+    from: HostId,
+    to: HostId,
+    bytes: Bytes,
+}
+
+/// A leg that is being sent.
+#[derive(Debug)]
+struct Transfer {
+    leg: Leg,
+    /// Bytes that had not left at `since`.
+    left: f64,
+    /// Bytes per picosecond.
+    rate: f64,
+    since: Time,
+    /// Distinguishes its end from those that another rate has replaced.
+    version: u32,
+}
+
+impl Transfer {
+    fn left_at(&self, now: Time) -> f64 {
+        (self.left - self.rate * now.since(self.since).as_ps() as f64).max(0.0)
+    }
+}
+
+/// What is to happen in a domain.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum What {
+    /// The last bit of a transfer leaves.
+    Sent { index: u32, version: u32 },
+    /// A leg arrives.
+    Arrived(Leg),
+    /// The sender of a flow, or of a relayed message, learns that it is complete.
+    Known { record: u32 },
+}
+
+/// What happens in a domain when; at the same time in the order in which it was foreseen.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+struct Step {
+    at: Time,
+    number: u64,
+    what: What,
+}
+
+/// The scale-up networks of all servers.
+#[derive(Debug)]
+pub(super) struct Domains {
+    scale_up: ScaleUp,
+    /// Port `2h` is that from host `h`, port `2h + 1` that to it.
+    sharing: Sharing,
+    /// By flow of `sharing`.
+    transfers: Vec<Transfer>,
+    /// By server.
+    steps: Vec<BinaryHeap<Reverse<Step>>>,
+    foreseen: u64,
+    delivered_bytes: u64,
+    carried: ScaleUpUse,
+}
+
+impl Domains {
+    /// Those of a topology; `None` without any.
+    pub(super) fn of(topology: &Topology) -> Option<Box<Self>> {
+        let scale_up = *topology.scale_up()?;
+        let hosts = topology.host_count();
+        let mut sharing = Sharing::default();
+        let capacity = scale_up.rate.as_bps() as f64 / 8e12;
+        for _ in 0..2 * hosts {
+            sharing.add_link(capacity);
+        }
+        let ports = vec![PortBytes::default(); hosts as usize];
+        Some(Box::new(Self {
+            steps: (0..hosts / scale_up.gpus).map(|_| BinaryHeap::new()).collect(),
+            scale_up,
+            sharing,
+            transfers: Vec::new(),
+            foreseen: 0,
+            delivered_bytes: 0,
+            carried: ScaleUpUse { ports, ..ScaleUpUse::default() },
+        }))
+    }
+
+    /// Bytes of messages that were delivered inside servers.
+    pub(super) fn delivered_bytes(&self) -> u64 {
+        self.delivered_bytes
+    }
+
+    fn foresee(&mut self, at: Time, host: HostId, what: What) {
+        let step = Step { at, number: self.foreseen, what };
+        self.foreseen += 1;
+        self.steps[self.scale_up.server_of(host) as usize].push(Reverse(step));
+    }
+
+    fn begin(&mut self, now: Time, leg: Leg) {
+        let port = |link: u32| Use { link, share: 1.0, service: Service::Fair };
+        let index = self.sharing.add(&[port(2 * leg.from.0), port(2 * leg.to.0 + 1)]) as usize;
+        let version = self.transfers.get(index).map_or(0, |before| before.version + 1);
+        let left = leg.bytes.get() as f64;
+        let transfer = Transfer { leg, left, rate: 0.0, since: now, version };
+        match self.transfers.get_mut(index) {
+            Some(place) => *place = transfer,
+            None => self.transfers.push(transfer),
+        }
+    }
+
+    /// Computes the rates of messages, and when they end.
+    fn share(&mut self, now: Time) {
+        if !self.sharing.is_stale() {
+            return;
+        }
+        for index in self.sharing.compute() {
+            let rate = self.sharing.rate(index);
+            let transfer = &mut self.transfers[index as usize];
+            transfer.left = transfer.left_at(now);
+            (transfer.rate, transfer.since) = (rate, now);
+            transfer.version += 1;
+            let ps = (transfer.left / rate - FORGIVEN_PS).ceil().max(0.0);
+            let (from, version) = (transfer.leg.from, transfer.version);
+            let at = now.saturating_add(Span::from_ps(ps as u64));
+            self.foresee(at, from, What::Sent { index, version });
+        }
+    }
+
+    /// When something is to happen next in the server of a host.
+    fn next(&self, host: HostId) -> Time {
+        let steps = &self.steps[self.scale_up.server_of(host) as usize];
+        steps.peek().map_or(Time::NEVER, |Reverse(step)| step.at)
+    }
+
+    /// What else happens by `now` in the server of a host.
+    fn pop(&mut self, now: Time, host: HostId) -> Option<What> {
+        if self.next(host) > now {
+            return None;
+        }
+        let steps = &mut self.steps[self.scale_up.server_of(host) as usize];
+        steps.pop().map(|Reverse(step)| step.what)
+    }
+
+    /// The last bit of a transfer leaves, unless its rate has changed since that was foreseen.
+    fn end(&mut self, now: Time, index: u32, version: u32) {
+        let transfer = &mut self.transfers[index as usize];
+        if transfer.version != version {
+            return;
+        }
+        transfer.version += 1;
+        let leg = transfer.leg;
+        self.sharing.remove(index);
+        let ports = &mut self.carried.ports;
+        ports[leg.from.index()].sent += leg.bytes;
+        ports[leg.to.index()].received += leg.bytes;
+        let at = now.saturating_add(self.scale_up.latency);
+        self.foresee(at, leg.to, What::Arrived(leg));
+    }
+}
+
+impl Endpoints {
+    /// What scale-up networks have carried; `None` without any.
+    pub fn scale_up_use(&self) -> Option<&ScaleUpUse> {
+        self.domains.as_ref().map(|domains| &domains.carried)
+    }
+
+    /// Takes a message that `host` starts to send, if its server's domain carries it.
+    pub(super) fn start_inside(&mut self, now: Time, host: HostId, id: MessageId) -> bool {
+        let Some(domains) = &mut self.domains else { return false };
+        let message = match self.site.workload.messages.get(id.index()) {
+            Some(message) => *message,
+            None => *self.ledger.posted(id).expect("a message in use is not discarded"),
+        };
+        let Message { src, dst, bytes, .. } = message;
+        let (to, record) = match domains.scale_up.way(src, dst) {
+            // The second leg of a relayed message is one over the fabric.
+            _ if host != src => return false,
+            Way::Fabric => return false,
+            Way::Inside => (dst, Some(self.ledger.add_flow_inside(now, id, &message))),
+            Way::Relayed(by) => (by, None),
+        };
+        domains.begin(now, Leg { message: id, record, from: src, to, bytes });
+        let last = domains.scale_up.last_of_server(src);
+        self.wake_domain(last, now);
+        true
+    }
+
+    /// What happens by `now` in the domain that a host wakes for.
+    pub(super) fn handle_domain(&mut self, now: Time, waker: HostId) {
+        self.hosts[waker.index()].domain_wake = Time::NEVER;
+        let Some(mut domains) = self.domains.take() else { return };
+        while let Some(what) = domains.pop(now, waker) {
+            match what {
+                What::Sent { index, version } => domains.end(now, index, version),
+                What::Arrived(leg) => {
+                    // What it releases may start messages in the same domain.
+                    self.domains = Some(domains);
+                    self.arrive_inside(now, waker, leg);
+                    domains = self.domains.take().expect("it was put back");
+                }
+                What::Known { record } => {
+                    self.domains = Some(domains);
+                    self.complete_record(now, waker, record, None);
+                    domains = self.domains.take().expect("it was put back");
+                }
+            }
+        }
+        domains.share(now);
+        let next = domains.next(waker);
+        self.domains = Some(domains);
+        let wake = &mut self.hosts[waker.index()].domain_wake;
+        *wake = next.min(*wake);
+    }
+
+    fn arrive_inside(&mut self, now: Time, waker: HostId, leg: Leg) {
+        let domains = self.domains.as_mut().expect("messages arrive in a domain");
+        let Some(record) = leg.record else {
+            domains.carried.relayed += 1;
+            let start = Start { at: now, task: leg.message.into() };
+            self.hosts[leg.to.index()].schedule(start);
+            return self.touched.push(leg.to);
+        };
+        domains.carried.inside += 1;
+        domains.delivered_bytes += leg.bytes.get();
+        let known = now.saturating_add(domains.scale_up.latency);
+        domains.foresee(known, leg.from, What::Known { record });
+        if let Some(message) = self.ledger.deliver_flow(now, record) {
+            self.report(now, message, MessageEventKind::Delivered);
+            self.release(now, waker, Ended { host: leg.to, task: message.into() });
+        }
+    }
+
+    /// A flow has completed at the host that sent it, and with it the message if all of it has:
+    /// at its sender, which learns of a relayed one over the domain.
+    pub(super) fn finish_flow(&mut self, now: Time, id: HostId, record: u32, stream: StreamKey) {
+        if let Some(domains) = &mut self.domains {
+            let message = self.ledger.message_of(record);
+            let planned = self.site.workload.messages.get(message.index());
+            let message = planned.or_else(|| self.ledger.posted(message));
+            if message.is_some_and(|message| message.src != id) {
+                let known = now.saturating_add(domains.scale_up.latency);
+                domains.foresee(known, id, What::Known { record });
+                let waker = domains.scale_up.last_of_server(id);
+                return self.wake_domain(waker, known);
+            }
+        }
+        self.complete_record(now, id, record, Some(stream));
+    }
+
+    /// The sender of a message knows that a flow has completed, while `handled` is the host that an
+    /// event is for; `stream` has its queue pairs, unless another host's NIC has them.
+    fn complete_record(
+        &mut self,
+        now: Time,
+        handled: HostId,
+        record: u32,
+        stream: Option<StreamKey>,
+    ) {
+        let id = self.ledger.message_of(record);
+        let host = self.message(id).src;
+        if let Some(message) = self.ledger.complete(now, record) {
+            if let Some(stream) = stream {
+                self.discard_stream(stream);
+            }
+            self.report(now, message, MessageEventKind::Completed);
+            self.release(now, handled, Ended { host, task: message.into() });
+        }
+    }
+
+    fn wake_domain(&mut self, waker: HostId, at: Time) {
+        let wake = &mut self.hosts[waker.index()].domain_wake;
+        *wake = at.min(*wake);
+        self.touched.push(waker);
+    }
+}

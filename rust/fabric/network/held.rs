@@ -1,0 +1,75 @@
+//! What pauses hold back at the end of a run, and the cycle of ports that no pause ends.
+//!
+//! A paused port waits until its far end has passed on what came over it. Where that waits at
+//! another paused port, the first one waits for the second; a cycle of such ports never moves
+//! again (a PFC deadlock: Guo et al., RDMA over Commodity Ethernet at Scale, SIGCOMM 2016, section
+//! 4.2).
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::Network;
+use crate::ids::PortId;
+
+impl Network {
+    /// For each paused port that holds data back, the ports over which these came: pairs of such a
+    /// port and the paused one.
+    pub(in crate::fabric) fn held_back(&self) -> Vec<(PortId, PortId)> {
+        let mut held = BTreeSet::new();
+        let paused = (0u32..).map(PortId).zip(&self.ports).filter(|(_, port)| port.is_paused());
+        for (id, port) in paused {
+            let ingress = |slot| self.shared.pool.get(slot).aside.ingress();
+            held.extend(port.data_slots().filter_map(ingress).map(|from| (from, id)));
+        }
+        held.into_iter().collect()
+    }
+}
+
+/// A cycle of ports, each of which waits for the next and the last for the first, from its lowest
+/// port on; empty if there is none.
+pub(in crate::fabric) fn cycle(held: &[(PortId, PortId)]) -> Vec<PortId> {
+    let mut next: BTreeMap<PortId, Vec<PortId>> = BTreeMap::new();
+    for &(from, to) in held {
+        next.entry(from).or_default().push(to);
+    }
+    let mut left: BTreeSet<PortId> = BTreeSet::new();
+    for &first in next.keys() {
+        let mut path = vec![first];
+        let mut branches = vec![next[&first].iter()];
+        while let Some(branch) = branches.last_mut() {
+            let Some(&port) = branch.next() else {
+                branches.pop();
+                left.extend(path.pop());
+                continue;
+            };
+            if let Some(begin) = path.iter().position(|&it| it == port) {
+                let mut cycle = path.split_off(begin);
+                let lowest = (0..cycle.len()).min_by_key(|&at| cycle[at]).unwrap_or(0);
+                cycle.rotate_left(lowest);
+                return cycle;
+            }
+            if let Some(of_port) = next.get(&port).filter(|_| !left.contains(&port)) {
+                path.push(port);
+                branches.push(of_port.iter());
+            }
+        }
+    }
+    Vec::new()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn cycle_of(held: &[(u32, u32)]) -> Vec<u32> {
+        let held: Vec<_> = held.iter().map(|&(a, b)| (PortId(a), PortId(b))).collect();
+        cycle(&held).iter().map(|port| port.0).collect()
+    }
+
+    #[test]
+    fn a_cycle_is_found_behind_a_chain_and_a_tree_has_none() {
+        assert_eq!(cycle_of(&[]), [0; 0]);
+        assert_eq!(cycle_of(&[(1, 2), (1, 3), (2, 4), (3, 4), (5, 1)]), [0; 0]);
+        assert_eq!(cycle_of(&[(9, 7), (7, 5), (5, 3), (3, 7), (5, 1)]), [3, 7, 5]);
+        assert_eq!(cycle_of(&[(2, 2)]), [2]);
+    }
+}

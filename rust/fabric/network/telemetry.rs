@@ -1,0 +1,90 @@
+//! Telemetry beside packets: a table with a place for each slot of the pool, only in runs whose
+//! congestion control asks for it.
+
+use super::Network;
+use super::output::Output;
+use super::pool::SlotId;
+use super::port::{Queued, Special};
+use crate::endpoint::{Endpoints, base_rtt};
+use crate::fabric::setup::Setup;
+use crate::ids::{HostId, PortId};
+use crate::packet::{PortReading, Telemetry};
+use crate::switching::{Switching, Telemeter};
+use crate::topology::Node;
+use crate::units::{BitRate, Time};
+
+/// The telemetry of the packets in the fabric.
+#[derive(Debug)]
+pub(super) struct Table {
+    telemeter: Telemeter,
+    /// By slot.
+    of_packet: Vec<Telemetry>,
+}
+
+impl Table {
+    /// The table of a run, if its congestion control asks for telemetry.
+    pub(super) fn of(setup: &Setup, switching: &Switching) -> Option<Box<Self>> {
+        let request = setup.nic.congestion.telemetry()?;
+        let Setup { topology, fabric, nic, .. } = setup;
+        let hosts = (0..topology.host_count()).map(HostId);
+        let rates = hosts.map(|host| topology.link(topology.host_port(host).link()).rate);
+        let line_rate = rates.max().unwrap_or(BitRate::from_bps(1));
+        let routes = switching.intact_routes();
+        let round_trip = base_rtt(topology, routes, nic, fabric.forwarding_delay);
+        let ports = 2 * topology.links().len();
+        let telemeter = Telemeter::new(request, ports, line_rate, round_trip, setup.seed);
+        Some(Box::new(Self { telemeter, of_packet: Vec::new() }))
+    }
+
+    /// Sets what a packet carries that a host sends.
+    pub(super) fn set(&mut self, slot: SlotId, telemetry: Telemetry) {
+        let index = slot.0 as usize;
+        if index >= self.of_packet.len() {
+            self.of_packet.resize(index + 1, Telemetry::default());
+        }
+        self.of_packet[index] = telemetry;
+    }
+}
+
+impl Network {
+    /// Lets the ports of switches write telemetry, in a run that has some.
+    pub(super) fn mark_writing_ports(&mut self) {
+        if self.shared.telemetry.is_none() {
+            return;
+        }
+        for port in &mut self.ports {
+            if let Node::Switch(_) = port.start.node() {
+                port.special = port.special.with(Special::TELEMETRY);
+            }
+        }
+    }
+
+    /// Hands the telemetry of a packet that has come to a host over to its NIC.
+    #[cold]
+    pub(super) fn hand_over(&self, slot: SlotId, host: HostId, endpoints: &mut Endpoints) {
+        if let Some(table) = &self.shared.telemetry {
+            let telemetry = &table.of_packet[slot.0 as usize];
+            endpoints.host_mut(host).nic.handle_telemetry(telemetry);
+        }
+    }
+}
+
+impl Output<'_> {
+    /// Writes what the port of a switch says of itself into a packet that starts there.
+    pub(super) fn write_telemetry(&mut self, start: Time, queued: Queued) {
+        let Some(table) = self.shared.telemetry.as_deref_mut() else { return };
+        let (port, bytes): (PortId, u32) = (self.id, queued.bytes.into());
+        if self.shared.pool.get(queued.slot).packet.is_control() {
+            table.telemeter.handle_other(port, start, bytes);
+            return;
+        }
+        let reading = PortReading {
+            at: start,
+            sent: self.port.carried - u64::from(bytes),
+            waiting: self.port.all_waiting().into(),
+            rate: self.port.rate(),
+        };
+        let telemetry = &mut table.of_packet[queued.slot.0 as usize];
+        table.telemeter.handle_data(port, &reading, bytes, telemetry);
+    }
+}

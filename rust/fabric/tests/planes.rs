@@ -1,0 +1,311 @@
+//! Hosts with several ports: closed forms, one plane of several against a fabric of one, failures
+//! of ports, switches and planes.
+
+use super::*;
+use crate::topology::MultiPlane;
+
+mod control;
+
+const PLANE: LeafSpine = LeafSpine {
+    leaves: 2,
+    spines: 2,
+    hosts_per_leaf: 2,
+    host_rate: BitRate::from_gbps(100),
+    fabric_rate: BitRate::from_gbps(100),
+    delay: Span::from_ns(500),
+    parallel_links: 1,
+};
+const PS_PER_BYTE: u64 = 80;
+
+fn planes(planes: u32, plane: LeafSpine) -> Topology {
+    MultiPlane { planes, rails: 1, plane }.build().unwrap()
+}
+
+/// Links that are down from `at` on, for ever unless `until`; detected after `detection`.
+fn down(links: impl Iterator<Item = LinkId>, at: Time, detection: Span) -> Vec<Failure> {
+    let (direction, kind, until) = (Direction::Both, FailureKind::Down, Time::NEVER);
+    let convergence = Span::from_ms(100);
+    let failure = |link| Failure { link, direction, kind, at, until, detection, convergence };
+    links.map(failure).collect()
+}
+
+fn us(us: u64) -> Time {
+    Time::ZERO + Span::from_us(us)
+}
+
+/// Bytes that a host sent by each of its ports.
+fn sent_by_port(setup: &Setup, outcome: &Outcome, host: u32) -> Vec<u64> {
+    let ports = setup.topology.planes().ports_of(HostId(host)).iter();
+    ports.map(|port| outcome.link_bytes[port.index()].get()).collect()
+}
+
+#[test]
+fn a_lone_message_leaves_by_all_ports_at_once() {
+    for (count, packets) in [(2, 1), (2, 10), (4, 40), (4, 41), (8, 1_003)] {
+        let topology = planes(count, PLANE);
+        let setup = setup(topology, "plane-jsq", messages(&[(0, 3)], packets * PAYLOAD));
+        let cct = complete(&setup).cct.unwrap();
+        let of_a_port = packets.div_ceil(u64::from(count));
+        let expected = idle_path_ps(of_a_port, PAYLOAD, 4, PS_PER_BYTE, 500_000);
+        assert_eq!(cct, Span::from_ps(expected), "{count} planes, {packets} packets");
+    }
+}
+
+#[test]
+fn with_one_plane_of_several_left_a_run_is_that_of_a_fabric_of_one() {
+    let wide = LeafSpine { leaves: 4, spines: 3, hosts_per_leaf: 4, ..PLANE };
+    for policy in ["ecmp", "spray", "reps", "prime", "ethereal", "jsq", "host-dr"] {
+        let one = setup(wide.build().unwrap(), policy, messages(&shift(16), 300_000));
+        let one = complete(&one);
+        let mut two = setup(planes(2, wide), policy, messages(&shift(16), 300_000));
+        let ports = (0..16).map(|host| two.topology.planes().ports_of(HostId(host))[1].link());
+        two.fabric.failures = down(ports.collect::<Vec<_>>().into_iter(), Time::ZERO, Span::ZERO);
+        let two = complete(&two);
+        let fct = |outcome: &Outcome| outcome.message_fct.clone();
+        match policy {
+            // Their values differ: paths have the plane as a digit, or values follow the BDP.
+            "reps" | "prime" | "ethereal" | "host-dr" => {
+                assert!(two.cct.unwrap() < one.cct.unwrap() * 3, "{policy}");
+            }
+            _ => assert_eq!(fct(&one), fct(&two), "{policy}"),
+        }
+        assert_eq!(two.counters.dropped, 0, "{policy}");
+    }
+}
+
+/// A message of so many packets from host 0 to host 3, which is at the other leaf.
+fn lone(policy: &str, planes_count: u32, packets: u64) -> Setup {
+    let one = messages(&[(0, 3)], packets * PAYLOAD);
+    setup(planes(planes_count, PLANE), policy, one)
+}
+
+/// The link of a host's port in a plane.
+fn port_link(setup: &Setup, host: u32, plane: usize) -> LinkId {
+    setup.topology.planes().ports_of(HostId(host))[plane].link()
+}
+
+/// The time that a port of 100 Gbps takes for so many full packets.
+fn packets_of_a_port(packets: u64) -> Span {
+    Span::from_ps((PAYLOAD + HEADER + GAP) * PS_PER_BYTE * packets)
+}
+
+/// Card of MRC, test 3.
+#[test]
+fn mrc_uses_all_ports_of_a_lone_sender() {
+    for (count, packets) in [(1, 64), (2, 64), (4, 410), (8, 1_001)] {
+        let cct = complete(&lone("mrc", count, packets)).cct.unwrap();
+        let of_a_port = packets.div_ceil(u64::from(count));
+        let expected = idle_path_ps(of_a_port, PAYLOAD, 4, PS_PER_BYTE, 500_000);
+        assert_eq!(cct, Span::from_ps(expected), "{count} planes");
+    }
+}
+
+/// Card of MRC, test 8, at the sender's side.
+#[test]
+fn a_lost_port_takes_its_share_from_its_detection_on() {
+    for (policy, count) in [("plane-jsq", 4), ("mrc", 4), ("mrc", 8)] {
+        let packets = 4_000;
+        let mut setup = lone(policy, count, packets);
+        let whole = complete(&setup).cct.unwrap();
+        let dead = port_link(&setup, 0, 1);
+        setup.fabric.failures = down([dead].into_iter(), Time::ZERO, Span::ZERO);
+        let outcome = complete(&setup);
+        assert_eq!(sent_by_port(&setup, &outcome, 0)[1], 0, "{policy}");
+        let share = whole.as_ps() as f64 / outcome.cct.unwrap().as_ps() as f64;
+        let expected = f64::from(count - 1) / f64::from(count);
+        assert!((share / expected - 1.0).abs() < 0.02, "{policy}: {share} for {expected}");
+    }
+}
+
+/// Card of MRC, test 8: loss, detection and return of a port of the sender.
+#[test]
+fn a_port_is_left_when_its_death_is_detected_and_used_again_when_it_is_back() {
+    for (policy, probes) in [("plane-jsq", 0), ("mrc", 3)] {
+        let mut setup = lone(policy, 4, 12_000);
+        let detection = Span::from_us(10);
+        let dead = port_link(&setup, 0, 1);
+        let mut failures = down([dead].into_iter(), us(100), detection);
+        failures[0].until = us(300);
+        setup.fabric.failures = failures;
+        let outcome = complete(&setup);
+        let [other, port, ..] = sent_by_port(&setup, &outcome, 0)[..] else { panic!("4 ports") };
+        // It carried nothing from 110 us on until it was up, known to be so, and probed.
+        let away = Span::from_us(200) + Span::from_us(100) * probes;
+        let missing =
+            packets_of_a_port(1).as_ps() as f64 / (PAYLOAD + HEADER) as f64 * (other - port) as f64;
+        let off = missing / away.as_ps() as f64 - 1.0;
+        assert!(off.abs() < 0.06, "{policy}: away for {missing} ps, not {away}");
+        assert!(outcome.counters.dropped > 0, "{policy}: what was sent before is lost");
+    }
+}
+
+/// Card of MRC, test 8, at the receiver's side: the port status.
+#[test]
+fn peers_leave_a_port_that_its_host_reports_dead() {
+    for policy in ["plane-jsq", "mrc", "ecmp"] {
+        let mut setup = lone(policy, 4, 8_000);
+        let dead = port_link(&setup, 3, 2);
+        setup.fabric.failures = down([dead].into_iter(), us(50), Span::from_us(10));
+        let outcome = complete(&setup);
+        let sent = sent_by_port(&setup, &outcome, 0)[2];
+        // Until 60 us, and the time of the status on its way.
+        let most = Span::from_us(60) + Span::from_us(4);
+        let packets = sent / (PAYLOAD + HEADER);
+        assert!(packets_of_a_port(packets) < most, "{policy}: {packets} packets");
+    }
+}
+
+/// Card of MRC, test 6: a spine of plane 1 drops everything, and no switch notices.
+#[test]
+fn no_packet_takes_a_path_that_lost_one() {
+    let plane = LeafSpine { spines: 4, ..PLANE };
+    let one = messages(&[(0, 3)], 8_000 * PAYLOAD);
+    let mut setup = setup(planes(2, plane), "mrc", one);
+    setup.scheme = build_scheme("mrc", &"condemn = \"hole\"".parse().unwrap()).unwrap();
+    let spine = setup.topology.switch_named("p1-spine0").unwrap();
+    let links: Vec<LinkId> = setup.topology.links_of(spine).collect();
+    setup.fabric.failures = down(links.into_iter(), us(20), Span::MAX);
+    setup.fabric.failures.iter_mut().for_each(|failure| failure.convergence = Span::MAX);
+    let outcome = complete(&setup);
+    // Both ports for a round trip and one more, on the quarter of values of one plane of two; what
+    // is sent again may meet a value of that spine that has not lost one yet.
+    let round_trip = Span::from_ps(4 * (PAYLOAD + HEADER) * PS_PER_BYTE + 4 * ACK * 80 + 4_000_000);
+    let in_time = 2 * (2 * round_trip.as_ps()).div_ceil(packets_of_a_port(1).as_ps());
+    let most = in_time / 8 * 2;
+    let dropped = outcome.counters.dropped;
+    assert!((1..=most).contains(&dropped), "{dropped} of {most}");
+    let sent = sent_by_port(&setup, &outcome, 0);
+    assert!(sent[0].abs_diff(sent[1]) < sent[0] / 100, "{sent:?}");
+}
+
+#[test]
+fn a_run_goes_on_without_a_leaf_a_spine_or_a_whole_plane() {
+    let names = ["p1-leaf0", "p1-spine1"];
+    for policy in ["mrc", "plane-jsq", "spray", "reps"] {
+        for name in [Some(names[0]), Some(names[1]), None] {
+            let mut setup = setup(planes(2, PLANE), policy, messages(&shift(4), 500 * PAYLOAD));
+            let links: Vec<LinkId> = match name {
+                Some(name) => {
+                    let switch = setup.topology.switch_named(name).unwrap();
+                    setup.topology.links_of(switch).collect()
+                }
+                None => setup.topology.links_of_plane(1).collect(),
+            };
+            setup.fabric.failures = down(links.into_iter(), us(5), Span::from_us(2));
+            let outcome = complete(&setup);
+            assert!(outcome.counters.dropped > 0, "{policy} {name:?}");
+            let least = packets_of_a_port(500 / 2);
+            assert!(outcome.cct.unwrap() > least, "{policy} {name:?}");
+        }
+    }
+}
+
+/// Card of MRC, test 9: one of u uplinks of one plane is lost.
+#[test]
+fn a_lost_uplink_costs_its_share_of_a_plane_at_most() {
+    for (uplinks, count) in [(4, 2), (8, 4)] {
+        let plane = LeafSpine { spines: uplinks, hosts_per_leaf: uplinks, ..PLANE };
+        let pairs: Vec<(u32, u32)> = (0..uplinks).map(|host| (host, host + uplinks)).collect();
+        let mut setup = setup(planes(count, plane), "plane-jsq", messages(&pairs, 2_000 * PAYLOAD));
+        let whole = complete(&setup).cct.unwrap();
+        let dead = setup.topology.link_named("p1-leaf0-p1-spine1").unwrap();
+        setup.fabric.failures = down([dead].into_iter(), Time::ZERO, Span::ZERO);
+        setup.fabric.failures[0].convergence = Span::ZERO;
+        let share = whole.as_ps() as f64 / complete(&setup).cct.unwrap().as_ps() as f64;
+        let (u, p) = (f64::from(uplinks), f64::from(count));
+        let (least, most) = (1.0 - 1.0 / u, 1.0 - 1.0 / (u * p));
+        assert!(share > least - 0.01 && share < most + 0.01, "{share}: {least} to {most}");
+    }
+}
+
+/// Card of MRC, test 10.
+#[test]
+fn under_uniform_loss_a_packet_is_sent_once_more_for_each_that_is_lost() {
+    let mut setup = lone("mrc", 2, 20_000);
+    setup.scheme = build_scheme("mrc", &"min_active = 128".parse().unwrap()).unwrap();
+    let loss = FailureKind::Loss { rate: Fraction::new(1, 100).unwrap() };
+    setup.fabric.failures = (0..2)
+        .map(|plane| {
+            let link = port_link(&setup, 3, plane);
+            let [_, to_host] = link.ports();
+            let failure = down([link].into_iter(), Time::ZERO, Span::MAX)[0];
+            let direction = Direction::From(to_host);
+            Failure { kind: loss, direction, ..failure }
+        })
+        .collect();
+    let outcome = complete(&setup);
+    let each = outcome.counters.sent as f64 / 20_000.0;
+    assert!((each - 1.0 / 0.99).abs() < 0.003, "{each}");
+}
+
+/// Card of MRC, test 11.
+#[test]
+fn the_maximum_psn_range_limits_the_rate() {
+    let plane = LeafSpine { delay: Span::from_us(5), ..PLANE };
+    let mut setup = setup(planes(4, plane), "mrc", messages(&[(0, 3)], 4_096 * PAYLOAD));
+    let mpr = |mpr| crate::nic::recovery::mrc::Config { mpr, ..Default::default() };
+    setup.nic.recovery = mpr(64).into();
+    let limited = complete(&setup).cct.unwrap();
+    let round_trip =
+        Span::from_ps(4 * (PAYLOAD + HEADER) * PS_PER_BYTE + 4 * ACK * 80 + 40_000_000);
+    let expected = round_trip.as_ps() as f64 * 4_096.0 / 64.0;
+    assert!((limited.as_ps() as f64 / expected - 1.0).abs() < 0.08, "{limited}");
+    setup.nic.recovery = mpr(1_024).into();
+    let all_ports = packets_of_a_port(4_096 / 4) + round_trip;
+    assert!(complete(&setup).cct.unwrap() < all_ports + Span::from_us(2));
+}
+
+/// Card of MRC, test 12: plain rotation, and values that are skipped once. The sender is paced at
+/// 240 of 400 Gbps: at line rate a port that is free takes a packet of its own plane in any case.
+#[test]
+fn a_slow_plane_slows_the_rotation_and_half_as_much_with_skips() {
+    let plane = LeafSpine { spines: 1, ..PLANE };
+    let run_with = |ecn, slow: bool| {
+        let one = messages(&[(0, 3)], 8_000 * PAYLOAD);
+        let mut setup = setup(planes(4, plane), "mrc", one);
+        setup.scheme = build_scheme("mrc", &"evs = 64\nactive = 64".parse().unwrap()).unwrap();
+        setup.fabric.switch.ecn = ecn;
+        if slow {
+            let share = Fraction::new(3, 5).unwrap();
+            setup.nic.congestion = CongestionControl::LineRate(line_rate::Config { share });
+            let links = ["p3-leaf0-p3-spine0", "p3-leaf1-p3-spine0"];
+            let links = links.map(|name| setup.topology.link_named(name).unwrap());
+            let kind = FailureKind::Degrade { factor: Fraction::new(1, 4).unwrap() };
+            let failures = down(links.into_iter(), Time::ZERO, Span::MAX);
+            setup.fabric.failures =
+                failures.into_iter().map(|failure| Failure { kind, ..failure }).collect();
+        }
+        // Without losses: the buffer takes all, and no timer runs out.
+        setup.fabric.switch.buffer = Buffer::Shared(Bytes::new(1 << 40));
+        let wait = crate::nic::recovery::mrc::Wait::Span(Span::from_ms(100));
+        setup.nic.recovery = crate::nic::recovery::mrc::Config {
+            mpr: 1 << 20,
+            reordering: wait,
+            timer: wait,
+            ..Default::default()
+        }
+        .into();
+        complete(&setup).cct.unwrap().as_ps() as f64
+    };
+    let whole = run_with(Ecn::Off, false);
+    let plain = whole / run_with(Ecn::Off, true);
+    assert!((plain - 0.25).abs() < 0.02, "plain rotation: {plain}");
+    let skips = whole / run_with(Ecn::Step(Bytes::new(1)), true);
+    assert!(skips > 0.33 && skips < 7.0 / 16.0 + 0.01, "with skips: {skips}");
+}
+
+#[test]
+fn a_fabric_of_several_planes_is_lossless_with_flow_control() {
+    for policy in ["plane-jsq", "spray"] {
+        let wide = LeafSpine { leaves: 4, hosts_per_leaf: 4, spines: 4, ..PLANE };
+        let pairs: Vec<(u32, u32)> = (4..16).map(|src| (src, 0)).collect();
+        let mut setup = setup(planes(2, wide), policy, messages(&pairs, 200 * PAYLOAD));
+        let packet = Bytes::new(PAYLOAD + HEADER);
+        super::lossless::lossless(&mut setup, Headroom::WorstCase { packet }, 100_000);
+        let outcome = complete(&setup);
+        assert_eq!((outcome.counters.dropped, outcome.counters.retransmitted), (0, 0), "{policy}");
+        assert!(!outcome.pauses.is_empty(), "{policy}");
+        let least = packets_of_a_port(12 * 200 / 2);
+        assert!(outcome.cct.unwrap() > least && outcome.cct.unwrap() < least * 2, "{policy}");
+    }
+}

@@ -1,0 +1,126 @@
+//! The totals of a run against those of its records.
+
+use super::port::WireModel;
+use crate::fabric::{Outcome, Verdict};
+use crate::packet::{Flags, Packet, PacketKind};
+use crate::units::{Span, Time};
+
+/// Packets of each kind, by the records.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(super) struct Totals {
+    sent: u64,
+    delivered: u64,
+    dropped: u64,
+    marked: u64,
+    retransmitted: u64,
+    control_sent: u64,
+    control_delivered: u64,
+    control_dropped: u64,
+    trimmed: u64,
+    pub(super) hops: u64,
+}
+
+impl Totals {
+    pub(super) fn start_at_host(&mut self, packet: &Packet) {
+        match packet.kind {
+            PacketKind::Pause | PacketKind::Resume | PacketKind::LinkCredit => {}
+            PacketKind::Data => {
+                self.sent += 1;
+                self.retransmitted += u64::from(packet.flags.has(Flags::RETRANSMITTED));
+            }
+            _ => self.control_sent += 1,
+        }
+    }
+
+    pub(super) fn arrive_at_host(&mut self, packet: &Packet) {
+        match packet.is_control() {
+            true => self.control_delivered += 1,
+            false => {
+                self.delivered += 1;
+                self.marked += u64::from(packet.flags.has(Flags::MARKED));
+            }
+        }
+    }
+
+    pub(super) fn drop_packet(&mut self, packet: &Packet) {
+        match packet.is_control() {
+            true => self.control_dropped += 1,
+            false => self.dropped += 1,
+        }
+    }
+
+    /// A switch passes on what it received.
+    pub(super) fn note_trim(&mut self, received: &Packet, passed: &Packet) {
+        let is_cut = |packet: &Packet| packet.flags.has(Flags::TRIMMED);
+        self.trimmed += u64::from(is_cut(passed) && !is_cut(received));
+    }
+}
+
+/// What a run says of itself and its records do not.
+pub(super) fn differences(
+    totals: &Totals,
+    ports: &[WireModel],
+    outcome: &Outcome,
+    bound: Option<Span>,
+) -> Vec<String> {
+    let counters = &outcome.counters;
+    let held: u64 = ports.iter().map(WireModel::data_held).sum();
+    let mut differences: Vec<String> = [
+        ("data packets sent", totals.sent, counters.sent),
+        ("data packets delivered", totals.delivered, counters.delivered),
+        ("data packets dropped", totals.dropped, counters.dropped),
+        ("data packets retransmitted", totals.retransmitted, counters.retransmitted),
+        ("data packets trimmed", totals.trimmed, counters.trimmed),
+        ("marked data packets", totals.marked, counters.marked),
+        ("data packets in flight at the end", held, outcome.in_flight),
+        ("control packets sent", totals.control_sent, counters.control_sent),
+        ("control packets delivered", totals.control_delivered, counters.control_delivered),
+        ("control packets dropped", totals.control_dropped, counters.control_dropped),
+        ("packets that crossed a link", totals.hops, counters.packet_hops),
+    ]
+    .into_iter()
+    .filter(|(_, records, run)| records != run)
+    .map(|(what, records, run)| format!("{what}: {records} by the records, {run} by the run"))
+    .collect();
+    for (id, port) in ports.iter().enumerate() {
+        let carried = outcome.link_bytes[id].get();
+        if port.carried != carried {
+            let records = port.carried;
+            differences.push(format!(
+                "port {id} carried {records} B by the records, {carried} by the run"
+            ));
+        }
+        let longest = outcome.queue_bytes_max_by_port[id].get();
+        // A packet that starts at once is enqueued by the records and waits by no count.
+        if !(port.longest..=port.peak).contains(&longest) {
+            differences.push(format!(
+                "the longest queue of port {id} is {} to {} B by the records, {longest} by the run",
+                port.longest, port.peak
+            ));
+        }
+    }
+    differences.extend(disorder(outcome));
+    differences.extend(bound.and_then(|bound| below_bound(outcome, bound)));
+    differences
+}
+
+/// A flow that ends before it starts, or completes before it is delivered.
+fn disorder(outcome: &Outcome) -> Option<String> {
+    let is_disordered = |flow: &&crate::fabric::FlowRecord| {
+        let is_known = |time: Time| time != Time::NEVER;
+        (is_known(flow.delivered) && flow.delivered < flow.start)
+            || (is_known(flow.completed) && flow.completed < flow.delivered)
+            || (outcome.verdict == Verdict::Completed && !is_known(flow.completed))
+    };
+    let flow = outcome.flows.iter().find(is_disordered)?;
+    Some(format!("the times of a flow are out of order: {flow:?}"))
+}
+
+fn below_bound(outcome: &Outcome, bound: Span) -> Option<String> {
+    let cct = outcome.cct.filter(|cct| *cct < bound)?;
+    Some(format!(
+        "the workload completes in {} ps, below its bound of {}",
+        cct.as_ps(),
+        bound.as_ps()
+    ))
+}

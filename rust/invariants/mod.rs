@@ -1,0 +1,343 @@
+//! The invariants of a run, checked against the records of its packets.
+//!
+//! [`Invariants`] observes every node of a run and follows each packet in a model of its own, which
+//! shares no code with the fabric's ports: queues as lists of packets, wires as lists of arrivals.
+//! After each record, and against the totals of the run at its end, it checks that
+//!
+//! - time never goes back, on no port and between no two records;
+//! - a switch passes on what it receives, once, and nothing else; what a wire carries arrives as it
+//!   was sent, in order, after the time that its length, the link's rate and its delay give;
+//! - a queue gives packets in order, those with priority first, never data while it is paused, and
+//!   never later than its wire is free;
+//! - no queue and no switch holds more than its buffer; priority flow control with enough headroom
+//!   loses nothing; only links that fail lose packets;
+//! - the counts of the run (packets, bytes of each link, drops, trims, longest queues) are those of
+//!   the records;
+//! - no message completes before it is delivered, nor the workload before its lower bound.
+//!
+//! A violation is a fault of evenkeel, not of a scenario. The check costs several times the run
+//! itself. On a link whose rate changes during the run, times are not checked.
+
+mod ending;
+mod port;
+mod switch;
+
+use std::fmt;
+use std::sync::Arc;
+
+use crate::fabric::{
+    FailureKind, Headroom, Outcome, PacketEvent, PacketRecord, PfcAdmission, PfcConfig, Setup,
+    Snapshot, TrimVictim, Watch,
+};
+use crate::ids::{PortId, SwitchId};
+use crate::packet::{Flags, Packet, PacketKind};
+use crate::topology::{Node, Topology};
+use crate::units::{Span, Time};
+
+use ending::Totals;
+use port::{Start, Wire, WireCredit, WireModel};
+use switch::{Limits, SwitchModel};
+
+/// The number of violations that are kept; later ones are counted.
+const KEPT: usize = 20;
+
+/// What a run did that no run may do.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Violation {
+    /// Simulated time.
+    pub at: Time,
+    /// The output port at the node where it happened, as "from > to"; empty for the whole run.
+    pub place: String,
+    /// What was expected, and what happened.
+    pub what: String,
+}
+
+impl fmt::Display for Violation {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "at {} ps", self.at.as_ps())?;
+        if !self.place.is_empty() {
+            write!(f, ", {}", self.place)?;
+        }
+        write!(f, ": {}", self.what)
+    }
+}
+
+/// The result of a check.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Report {
+    /// Records of packets that were checked.
+    pub records: u64,
+    /// The first violations, in order of time.
+    pub violations: Vec<Violation>,
+    /// All violations, those that are not kept included.
+    pub count: u64,
+}
+
+/// The observer of a run that checks its invariants.
+#[derive(Debug)]
+pub struct Invariants {
+    topology: Arc<Topology>,
+    /// By port id.
+    ports: Vec<WireModel>,
+    /// By switch id.
+    switches: Vec<SwitchModel>,
+    limits: Limits,
+    /// Switches with something to be checked at the end of this time.
+    touched: Vec<SwitchId>,
+    /// Whether packets may displace others that wait.
+    displaces: bool,
+    /// Where the last header of a trimmed packet was enqueued, and when.
+    cut: Option<(Time, PortId)>,
+    totals: Totals,
+    at: Time,
+    report: Report,
+}
+
+impl Invariants {
+    /// An observer of a run of `setup`.
+    pub fn new(setup: &Setup) -> Self {
+        let (topology, fabric) = (setup.topology.clone(), &setup.fabric);
+        let pfc = fabric.switch.pfc;
+        let wire = |port: PortId| {
+            let link = topology.link(port.link());
+            let delay = match topology.ends_of(port).1 {
+                Node::Switch(_) => link.delay + fabric.forwarding_delay,
+                Node::Host(_) => link.delay,
+            };
+            let of_link = || fabric.failures.iter().filter(|it| it.link == port.link());
+            let is_degrade = |kind| matches!(kind, FailureKind::Degrade { .. });
+            Wire {
+                rate: fabric.llr.map_or(link.rate, |llr| llr.left_of(link.rate)),
+                delay,
+                gap: fabric.gap,
+                rounding: fabric.rounding,
+                // With link-level retry a frame takes as long as its replays, and the credit of
+                // what a link loses comes back without a frame.
+                has_one_rate: !of_link().any(|failure| {
+                    is_degrade(failure.kind) || fabric.llr.is_some() || fabric.switch.cbfc.is_some()
+                }),
+                may_lose: of_link().any(|failure| !is_degrade(failure.kind)),
+                pause_time: pfc.and_then(|pfc| pfc.pause_time).unwrap_or(Span::MAX),
+            }
+        };
+        let ids = (0..2 * topology.links().len()).map(|id| PortId(id as u32));
+        let credit = |port: PortId| {
+            let config = fabric.switch.cbfc.filter(|_| !wire(port).may_lose)?;
+            let to_switch = matches!(topology.ends_of(port).1, Node::Switch(_));
+            to_switch.then_some(WireCredit { config, consumed: 0, freed: 0 })
+        };
+        let ports = ids.map(|port| WireModel::new(wire(port), credit(port))).collect();
+        // A pause that expires lets more come than headrooms are made for.
+        let has_enough = |pfc: PfcConfig| {
+            matches!(pfc.headroom, Headroom::WorstCase { .. })
+                && pfc.admission == PfcAdmission::Hpcc
+                && pfc.pause_time.is_none()
+        };
+        let pfc = fabric.switch.pfc;
+        Self {
+            limits: Limits {
+                buffer: fabric.switch.buffer,
+                // With credit a switch admits all that comes: what has priority needs none.
+                trim: (fabric.switch.trim.filter(|_| fabric.switch.cbfc.is_none()))
+                    .map(|trim| trim.limit),
+                has_flow_control: pfc.is_some() || fabric.switch.cbfc.is_some(),
+                is_lossless: (fabric.switch.cbfc.is_some() || pfc.is_some_and(has_enough))
+                    && fabric.failures.is_empty(),
+            },
+            switches: vec![SwitchModel::default(); topology.switches().len()],
+            ports,
+            topology,
+            touched: Vec::new(),
+            displaces: fabric.switch.trim.is_some_and(|it| it.victim == TrimVictim::ArrivingOrLast),
+            cut: None,
+            totals: Totals::default(),
+            at: Time::ZERO,
+            report: Report::default(),
+        }
+    }
+
+    /// The result, once the run has ended with `outcome`; `bound` is the lower bound of its
+    /// workload, where it is known.
+    pub fn finish(mut self, outcome: &Outcome, bound: Option<Span>) -> Report {
+        self.end_time();
+        for what in ending::differences(&self.totals, &self.ports, outcome, bound) {
+            self.violate(outcome.ended, None, what);
+        }
+        self.report
+    }
+
+    fn violate(&mut self, at: Time, port: Option<PortId>, what: String) {
+        self.report.count += 1;
+        if self.report.violations.len() < KEPT {
+            let place = port.map_or_else(String::new, |port| {
+                let (from, to) = self.topology.ends_of(port);
+                let name = |node| self.topology.node_name(node);
+                format!("{} > {}", name(from), name(to))
+            });
+            self.report.violations.push(Violation { at, place, what });
+        }
+    }
+
+    fn take(&mut self, record: &PacketRecord) {
+        self.report.records += 1;
+        let &PacketRecord { at, port, event, waiting, packet } = record;
+        if at < self.at {
+            return self.violate(at, Some(port), format!("its record follows one of {}", self.at));
+        }
+        if at > self.at {
+            self.end_time();
+            self.at = at;
+        }
+        let node = self.topology.ends_of(port).0;
+        let fault = match (event, node) {
+            (PacketEvent::Received, _) => self.receive(at, port, node, &packet),
+            // What waits in a NIC is no queue of the fabric.
+            (PacketEvent::Enqueued, Node::Host(_)) => None,
+            (PacketEvent::Enqueued, Node::Switch(switch)) => self.enqueue(switch, record),
+            (PacketEvent::Dequeued, Node::Host(_)) => {
+                self.totals.start_at_host(&packet);
+                self.ports[port.index()].start_from_host(at, &packet)
+            }
+            (PacketEvent::Dequeued, Node::Switch(switch)) => {
+                self.touch(switch);
+                let start = Start { at, waiting, packet };
+                let (model, bytes) = (&mut self.ports[port.index()], &mut self.switches);
+                bytes[switch.index()].remove(&packet);
+                model.start_from_queue(&start)
+            }
+            (PacketEvent::Dropped, _) => self.drop_packet(at, port, node, &packet),
+        };
+        if let Some(what) = fault {
+            self.violate(at, Some(port), what);
+        }
+    }
+
+    /// A packet has arrived at `node` over the link whose reverse direction is `port`.
+    fn receive(&mut self, at: Time, port: PortId, node: Node, packet: &Packet) -> Option<String> {
+        self.totals.hops += 1;
+        let fault = self.ports[port.reverse().index()].arrive(at, packet);
+        match (packet.kind, node) {
+            (PacketKind::Pause, _) => self.ports[port.index()].pause(at, true),
+            (PacketKind::Resume, _) => self.ports[port.index()].pause(at, false),
+            (PacketKind::LinkCredit, _) => {
+                let freed = packet.fields.raw().sack;
+                let wrong = self.ports[port.index()].free_credit(at, freed);
+                return fault.or(wrong);
+            }
+            (_, Node::Host(_)) => self.totals.arrive_at_host(packet),
+            (_, Node::Switch(switch)) => {
+                self.touch(switch);
+                self.switches[switch.index()].receive(packet);
+            }
+        }
+        fault
+    }
+
+    fn enqueue(&mut self, switch: SwitchId, record: &PacketRecord) -> Option<String> {
+        let &PacketRecord { at, port, waiting, packet, .. } = record;
+        let packet = &packet;
+        self.touch(switch);
+        let model = &mut self.switches[switch.index()];
+        model.add(port, packet);
+        let mut received = (!packet.is_link_frame()).then(|| model.take(packet));
+        // A header may be left of the packet that waited last, which another one has displaced. If
+        // the two are copies of each other, the header has been taken for what is left of the
+        // arriving one, which comes now.
+        let is_cut = packet.flags.has(Flags::TRIMMED);
+        if received == Some(None)
+            && self.displaces
+            && (is_cut || self.cut == Some((at, port)))
+            && let Some(displaced) = self.ports[port.index()].displace(packet)
+        {
+            model.remove(&displaced);
+            received = Some(Some(if is_cut { displaced } else { *packet }));
+        }
+        if is_cut {
+            self.cut = Some((at, port));
+        }
+        if let Some(Some(received)) = &received {
+            self.totals.note_trim(received, packet);
+        }
+        let fault = self.ports[port.index()].enqueue(at, waiting, packet);
+        match received {
+            Some(None) => Some("it sends a packet that it has not received".to_owned()),
+            _ => fault,
+        }
+    }
+
+    /// A packet is lost at `node`: in the node, or on the wire to it.
+    fn drop_packet(
+        &mut self,
+        at: Time,
+        port: PortId,
+        node: Node,
+        packet: &Packet,
+    ) -> Option<String> {
+        self.totals.drop_packet(packet);
+        // A copy that was sent again may have come by another link at the same time: what is on a
+        // wire that loses packets is lost there, not in the switch.
+        let is_on_wire = self.ports[port.reverse().index()].may_have_lost(at, packet);
+        if let Node::Switch(switch) = node
+            && !is_on_wire
+            && self.switches[switch.index()].take(packet).is_some()
+        {
+            let is_data = !packet.is_control();
+            let is_kept = self.limits.is_lossless && is_data;
+            return is_kept.then(|| "it drops data in spite of flow control".to_owned());
+        }
+        self.totals.hops += 1;
+        let wire = &mut self.ports[port.reverse().index()];
+        match wire.arrive(at, packet) {
+            None if !wire.may_lose() => Some("a link that never fails loses a packet".to_owned()),
+            fault => fault,
+        }
+    }
+
+    fn touch(&mut self, switch: SwitchId) {
+        if self.switches[switch.index()].touch() {
+            self.touched.push(switch);
+        }
+    }
+
+    /// Nothing more happens at this time: what a switch has received it has passed on or dropped,
+    /// and what waits in it has room.
+    fn end_time(&mut self) {
+        for switch in std::mem::take(&mut self.touched) {
+            let model = &mut self.switches[switch.index()];
+            let lost = model.end_time();
+            let ports = std::mem::take(&mut model.changed);
+            let mut faults: Vec<(PortId, String)> = Vec::new();
+            for &port in &ports {
+                let of_port = self.limits.exceeded_by_port(self.ports[port.index()].settle());
+                faults.extend(of_port.map(|what| (port, what)));
+            }
+            let first = ports.first().or_else(|| self.topology.ports_of(switch).first());
+            let of_switch = self.limits.exceeded_by_switch(self.switches[switch.index()].bytes());
+            faults.extend(first.copied().zip(of_switch));
+            faults.extend(first.copied().zip(lost));
+            for (port, what) in faults {
+                self.violate(self.at, Some(port), what);
+            }
+        }
+    }
+}
+
+impl Watch for Invariants {
+    fn traces(&self, _: Node) -> bool {
+        true
+    }
+
+    fn sampled_ports(&self) -> &[PortId] {
+        &[]
+    }
+
+    fn next_sample(&self) -> Time {
+        Time::NEVER
+    }
+
+    fn sample(&mut self, _: Time, _: Time, _: &Snapshot<'_>) {}
+
+    fn take_records(&mut self, records: &[PacketRecord]) {
+        records.iter().for_each(|record| self.take(record));
+    }
+}

@@ -1,0 +1,328 @@
+//! A port's queues and the wire behind it, as lists of packets.
+
+use std::collections::VecDeque;
+
+use super::switch::identity;
+use crate::fabric::{CbfcConfig, Rounding};
+use crate::packet::{Flags, Packet};
+use crate::units::{BitRate, Bytes, Span, Time};
+
+/// The properties of a wire.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Wire {
+    pub(super) rate: BitRate,
+    /// From the last bit out to where a packet is received.
+    pub(super) delay: Span,
+    pub(super) gap: Bytes,
+    pub(super) rounding: Rounding,
+    /// Whether its rate is the same during the whole run.
+    pub(super) has_one_rate: bool,
+    /// Whether it is down or lossy at some time.
+    pub(super) may_lose: bool,
+    /// How long a pause lasts without another frame; the longest time if it does not expire.
+    pub(super) pause_time: Span,
+}
+
+impl Wire {
+    fn time_for(&self, bytes: Bytes) -> Span {
+        let bits = u128::from(bytes.get()) * 8;
+        let ps = bits * 1_000_000_000_000;
+        let rate = u128::from(self.rate.as_bps());
+        let ps = match self.rounding {
+            Rounding::Exact => ps.div_ceil(rate),
+            Rounding::TruncateNs => ps / rate / 1_000 * 1_000,
+        };
+        Span::from_ps(u64::try_from(ps).unwrap_or(u64::MAX))
+    }
+}
+
+/// A packet that waits.
+#[derive(Debug, Clone, Copy)]
+struct Waiting {
+    packet: Packet,
+    since: Time,
+}
+
+/// A packet on the wire.
+#[derive(Debug, Clone, Copy)]
+struct OnWire {
+    packet: Packet,
+    arrives: Time,
+}
+
+/// The start of a packet from the queue of a switch.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Start {
+    pub(super) at: Time,
+    /// What the record says that its queue has left.
+    pub(super) waiting: u32,
+    pub(super) packet: Packet,
+}
+
+/// The queued bytes of a port, with priority and without.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(super) struct Queued {
+    pub(super) priority: u64,
+    pub(super) data: u64,
+}
+
+/// The credit of a wire with credit-based flow control.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct WireCredit {
+    pub(super) config: CbfcConfig,
+    pub(super) consumed: u64,
+    /// By the frames that have come.
+    pub(super) freed: u64,
+}
+
+impl WireCredit {
+    /// Whether it has credit for a packet of this length.
+    fn has(&self, bytes: u16) -> bool {
+        self.consumed + self.config.cost(bytes) <= self.freed + self.config.limit()
+    }
+}
+
+/// A port and its wire.
+#[derive(Debug)]
+pub(super) struct WireModel {
+    wire: Wire,
+    /// `None` without such control, at wires to hosts, and where losses give credit back without a
+    /// frame.
+    credit: Option<WireCredit>,
+    /// The frame of flow control that waits: it goes first.
+    frame: Option<Waiting>,
+    /// With priority, and without.
+    queues: [VecDeque<Waiting>; 2],
+    bytes: [u64; 2],
+    on_wire: VecDeque<OnWire>,
+    /// When the wire is free.
+    free: Time,
+    /// Since when the port is paused; `None` if it is not.
+    paused: Option<Time>,
+    /// When its pause expires.
+    pause_ends: Time,
+    /// When it was resumed last.
+    resumed: Time,
+    /// Bytes that have started.
+    pub(super) carried: u64,
+    /// The most that waited at the end of a time.
+    pub(super) longest: u64,
+    /// The most that waited at any time, packets that started at once included.
+    pub(super) peak: u64,
+}
+
+/// The index of the queue of a packet.
+fn class(packet: &Packet) -> usize {
+    usize::from(!packet.flags.has(Flags::PRIORITY))
+}
+
+/// The same packet but for its mark.
+fn is_same(a: &Packet, b: &Packet) -> bool {
+    let unmarked = |packet: &Packet| {
+        let kept = packet.flags.bits() & !Flags::MARKED.bits();
+        Packet { flags: Flags::of_bits(kept), ..*packet }
+    };
+    unmarked(a) == unmarked(b)
+}
+
+fn named(packet: &Packet) -> String {
+    let Packet { src, dst, qp, kind, wire_bytes, .. } = packet;
+    let psn = packet.fields.raw().psn;
+    format!("{kind:?} {src} to {dst} ({qp}, PSN {psn}, {wire_bytes} B)")
+}
+
+impl WireModel {
+    pub(super) fn new(wire: Wire, credit: Option<WireCredit>) -> Self {
+        Self {
+            wire,
+            credit,
+            frame: None,
+            queues: [VecDeque::new(), VecDeque::new()],
+            bytes: [0; 2],
+            on_wire: VecDeque::new(),
+            free: Time::ZERO,
+            paused: None,
+            pause_ends: Time::NEVER,
+            resumed: Time::ZERO,
+            carried: 0,
+            longest: 0,
+            peak: 0,
+        }
+    }
+
+    pub(super) fn may_lose(&self) -> bool {
+        self.wire.may_lose
+    }
+
+    /// Data packets in its queues and on its wire.
+    pub(super) fn data_held(&self) -> u64 {
+        let waiting = self.queues.iter().flatten().map(|it| it.packet);
+        let held = waiting.chain(self.on_wire.iter().map(|it| it.packet));
+        held.filter(|packet| !packet.is_control()).count() as u64
+    }
+
+    /// The port is paused or resumed, by a frame or by its credit.
+    pub(super) fn pause(&mut self, at: Time, is_paused: bool) {
+        self.expire(at);
+        self.pause_ends = at.saturating_add(self.wire.pause_time);
+        match (is_paused, self.paused) {
+            (true, None) => self.paused = Some(at),
+            (false, Some(_)) => {
+                self.paused = None;
+                self.resumed = at;
+            }
+            _ => {}
+        }
+    }
+
+    /// A frame says that the far end has freed so much credit in all.
+    pub(super) fn free_credit(&mut self, at: Time, freed: u64) -> Option<String> {
+        let credit = self.credit.as_mut()?;
+        let before = std::mem::replace(&mut credit.freed, freed);
+        let is_wrong = freed < before || freed > credit.consumed;
+        let wrong = format!("{freed} credits freed of {}, {before} before", credit.consumed);
+        if credit.has(credit.config.packet) {
+            self.pause(at, false);
+        }
+        is_wrong.then_some(wrong)
+    }
+
+    /// A packet that starts takes credit.
+    fn take_credit(&mut self, at: Time, packet: &Packet) -> Option<String> {
+        let credit = self.credit.as_mut().filter(|_| class(packet) == 1)?;
+        let has_some = credit.has(packet.wire_bytes);
+        credit.consumed += credit.config.cost(packet.wire_bytes);
+        if !credit.has(credit.config.packet) {
+            self.pause(at, true);
+        }
+        (!has_some).then(|| format!("{} starts without credit", named(packet)))
+    }
+
+    /// Ends a pause that has expired by `at`.
+    fn expire(&mut self, at: Time) {
+        if self.paused.is_some() && self.pause_ends <= at {
+            self.paused = None;
+            self.resumed = self.pause_ends;
+        }
+    }
+
+    pub(super) fn enqueue(&mut self, at: Time, waiting: u32, packet: &Packet) -> Option<String> {
+        let class = class(packet);
+        let before = self.bytes[class];
+        self.bytes[class] += u64::from(packet.wire_bytes);
+        self.peak = self.peak.max(self.bytes[0] + self.bytes[1]);
+        let joined = Waiting { packet: *packet, since: at };
+        if !packet.is_link_frame() {
+            self.queues[class].push_back(joined);
+        } else if self.frame.replace(joined).is_some() {
+            return Some("two frames of flow control wait at a time".to_owned());
+        }
+        (before != u64::from(waiting))
+            .then(|| format!("{} finds {waiting} B waiting, and there are {before}", named(packet)))
+    }
+
+    /// Takes the last packet without priority out of its queue, if it is a copy of `packet`: its
+    /// header, or the same packet sent again.
+    pub(super) fn displace(&mut self, packet: &Packet) -> Option<Packet> {
+        let of_last = |last: &Waiting| identity(&last.packet) == identity(packet);
+        self.queues[1].back().filter(|last| of_last(last))?;
+        let Waiting { packet, .. } = self.queues[1].pop_back()?;
+        self.bytes[1] -= u64::from(packet.wire_bytes);
+        Some(packet)
+    }
+
+    /// A packet starts from a queue of the switch.
+    pub(super) fn start_from_queue(&mut self, start: &Start) -> Option<String> {
+        let Start { at, waiting, packet } = start;
+        self.expire(*at);
+        let Some((class, first)) = self.next(packet) else {
+            return Some(format!("{} starts, which does not wait", named(packet)));
+        };
+        self.bytes[class] -= u64::from(first.packet.wire_bytes);
+        let is_paused = class == 1 && self.paused.is_some_and(|since| since < *at);
+        let resumed = if class == 1 { self.resumed } else { Time::ZERO };
+        let due = self.free.max(first.since).max(resumed);
+        let expected = self.bytes[class];
+        let order_of_frame = packet.is_link_frame() && first.packet.is_link_frame();
+        let fault = if !order_of_frame && !is_same(&first.packet, packet) {
+            Some(format!("{} starts before {}", named(packet), named(&first.packet)))
+        } else if is_paused {
+            Some(format!("{} starts while the port is paused", named(packet)))
+        } else if self.wire.has_one_rate && *at != due {
+            let late = "starts at another time than when wire and packet are ready";
+            Some(format!("{} {late}, {} ps", named(packet), due.as_ps()))
+        } else if expected != u64::from(*waiting) {
+            Some(format!("{} leaves {waiting} B waiting, and there are {expected}", named(packet)))
+        } else {
+            None
+        };
+        self.transmit(*at, packet);
+        fault.or(self.take_credit(*at, packet))
+    }
+
+    /// The packet whose turn it is, and its class.
+    fn next(&mut self, started: &Packet) -> Option<(usize, Waiting)> {
+        if let Some(frame) = self.frame.take() {
+            return Some((0, frame));
+        }
+        // Priority is strict: data starts only while nothing with priority waits.
+        let class = usize::from(self.queues[0].is_empty());
+        let first = self.queues[class].pop_front();
+        debug_assert!(first.is_some() || class == 1, "{started:?}");
+        first.map(|first| (class, first))
+    }
+
+    /// A packet starts from a NIC.
+    pub(super) fn start_from_host(&mut self, at: Time, packet: &Packet) -> Option<String> {
+        self.expire(at);
+        let is_early = self.wire.has_one_rate && at < self.free;
+        let is_paused = class(packet) == 1 && self.paused.is_some_and(|since| since < at);
+        let free = self.free;
+        self.transmit(at, packet);
+        let without_credit = self.take_credit(at, packet);
+        match (is_early, is_paused) {
+            (true, _) => {
+                let busy = format!("starts on a wire that is busy until {} ps", free.as_ps());
+                Some(format!("{} {busy}", named(packet)))
+            }
+            (_, true) => Some(format!("{} starts while the port is paused", named(packet))),
+            _ => without_credit,
+        }
+    }
+
+    fn transmit(&mut self, at: Time, packet: &Packet) {
+        let sent = at + self.wire.time_for(Bytes::new(packet.wire_bytes.into()));
+        self.carried += u64::from(packet.wire_bytes);
+        self.free = sent + self.wire.time_for(self.wire.gap);
+        self.on_wire.push_back(OnWire { packet: *packet, arrives: sent + self.wire.delay });
+    }
+
+    /// Whether the packet that is due at the end of the wire is this one, and may be lost there.
+    pub(super) fn may_have_lost(&self, at: Time, packet: &Packet) -> bool {
+        let is_due = |it: &OnWire| !self.wire.has_one_rate || it.arrives == at;
+        self.wire.may_lose
+            && self.on_wire.front().is_some_and(|it| it.packet == *packet && is_due(it))
+    }
+
+    /// A packet has come to the end of the wire, or is lost there.
+    pub(super) fn arrive(&mut self, at: Time, packet: &Packet) -> Option<String> {
+        let Some(OnWire { packet: sent, arrives }) = self.on_wire.pop_front() else {
+            return Some(format!("{} arrives, which was not sent", named(packet)));
+        };
+        if sent != *packet {
+            return Some(format!("{} arrives where {} was sent", named(packet), named(&sent)));
+        }
+        (self.wire.has_one_rate && arrives != at)
+            .then(|| format!("{} arrives, due at {} ps", named(packet), arrives.as_ps()))
+    }
+
+    /// What waits at the end of a time, but for frames of flow control.
+    pub(super) fn settle(&mut self) -> Queued {
+        let [priority, data] = self.bytes;
+        // A frame of flow control makes no queue longer by the counts of a run, and needs no room.
+        let frame = self.frame.map_or(0, |frame| u64::from(frame.packet.wire_bytes));
+        let priority = priority - frame;
+        self.longest = self.longest.max(priority + data);
+        Queued { priority, data }
+    }
+}

@@ -1,0 +1,144 @@
+//! A switch: what it has received and not passed on yet, and what waits in it.
+
+use super::port::Queued;
+use crate::fabric::Buffer;
+use crate::ids::PortId;
+use crate::packet::{Flags, Packet};
+use crate::units::Bytes;
+
+/// What the buffers of switches hold.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Limits {
+    pub(super) buffer: Buffer,
+    /// Room for what has priority at a port, where switches trim.
+    pub(super) trim: Option<Bytes>,
+    pub(super) has_flow_control: bool,
+    /// Whether flow control never drops data.
+    pub(super) is_lossless: bool,
+}
+
+impl Limits {
+    /// What is wrong with so much at a port.
+    pub(super) fn exceeded_by_port(&self, queued: Queued) -> Option<String> {
+        let own = match (self.buffer, self.has_flow_control) {
+            (Buffer::PerPort(limit), false) => Some(limit),
+            _ => None,
+        };
+        let of = |class: &str, bytes: u64, limit: Option<Bytes>| {
+            let limit = limit.filter(|limit| bytes > limit.get())?;
+            Some(format!("{bytes} B of {class} wait where there is room for {}", limit.get()))
+        };
+        let priority = of("priority", queued.priority, self.trim.or(own));
+        priority.or_else(|| of("data", queued.data, own))
+    }
+
+    /// What is wrong with so much in a switch.
+    pub(super) fn exceeded_by_switch(&self, queued: Queued) -> Option<String> {
+        let Buffer::Shared(limit) = self.buffer else { return None };
+        // Headers of trimmed packets have room of their own, and flow control counts data alone.
+        let bytes = match self.trim.is_some() || self.has_flow_control {
+            true => queued.data,
+            false => queued.data + queued.priority,
+        };
+        let is_more = bytes > limit.get();
+        is_more.then(|| format!("{bytes} B wait in a switch with a buffer of {}", limit.get()))
+    }
+}
+
+/// A switch.
+#[derive(Debug, Clone, Default)]
+pub(super) struct SwitchModel {
+    /// Packets that have arrived at this time and were not passed on or dropped yet.
+    received: Vec<Packet>,
+    /// Ports whose queues have changed at this time.
+    pub(super) changed: Vec<PortId>,
+    bytes: Queued,
+    is_touched: bool,
+}
+
+/// What no switch changes in a packet; policies write to the other fields, and trimming cuts it.
+pub(super) fn identity(packet: &Packet) -> impl PartialEq + use<> {
+    let raw = packet.fields.raw();
+    (packet.src, packet.dst, packet.qp, packet.kind, raw.psn, raw.ack, raw.sack)
+}
+
+impl SwitchModel {
+    /// Notes that something happens; true if it is the first of this time.
+    pub(super) fn touch(&mut self) -> bool {
+        !std::mem::replace(&mut self.is_touched, true)
+    }
+
+    pub(super) fn receive(&mut self, packet: &Packet) {
+        self.received.push(*packet);
+    }
+
+    /// Takes a received packet that is passed on or dropped as `packet`.
+    ///
+    /// Of two copies that arrive at the same time, one of which an earlier switch has trimmed, it
+    /// is the one that came as it goes.
+    pub(super) fn take(&mut self, packet: &Packet) -> Option<Packet> {
+        let is_cut = |it: &Packet| it.flags.has(Flags::TRIMMED);
+        let of_packet = |it: &Packet| identity(it) == identity(packet);
+        let unchanged = |it: &Packet| of_packet(it) && is_cut(it) == is_cut(packet);
+        let index = self.received.iter().position(unchanged);
+        let index = index.or_else(|| self.received.iter().position(of_packet))?;
+        Some(self.received.swap_remove(index))
+    }
+
+    /// A packet joins the queue of a port.
+    pub(super) fn add(&mut self, port: PortId, packet: &Packet) {
+        *self.of(packet) += u64::from(packet.wire_bytes);
+        if !self.changed.contains(&port) {
+            self.changed.push(port);
+        }
+    }
+
+    /// A packet leaves a queue.
+    pub(super) fn remove(&mut self, packet: &Packet) {
+        let bytes = self.of(packet);
+        *bytes = bytes.saturating_sub(packet.wire_bytes.into());
+    }
+
+    fn of(&mut self, packet: &Packet) -> &mut u64 {
+        match packet.flags.has(Flags::PRIORITY) {
+            true => &mut self.bytes.priority,
+            false => &mut self.bytes.data,
+        }
+    }
+
+    pub(super) fn bytes(&self) -> Queued {
+        self.bytes
+    }
+
+    /// Nothing more happens at this time: what is wrong if something was received and is still
+    /// there.
+    pub(super) fn end_time(&mut self) -> Option<String> {
+        self.is_touched = false;
+        let left = std::mem::take(&mut self.received).len();
+        (left > 0).then(|| format!("of what it received, {left} packets are lost without a record"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A packet was retransmitted too early, an earlier switch has trimmed one of the copies, and
+    /// both arrive at the same time.
+    #[test]
+    fn of_two_copies_the_one_is_taken_that_goes_on_as_it_came() {
+        let whole = Packet::default();
+        let cut = Packet { flags: Flags::TRIMMED, ..whole };
+        for [first, second] in [[whole, cut], [cut, whole]] {
+            let mut switch = SwitchModel::default();
+            [whole, cut].iter().for_each(|packet| switch.receive(packet));
+            assert_eq!(switch.take(&first), Some(first));
+            assert_eq!(switch.take(&second), Some(second));
+            assert_eq!(switch.take(&second), None);
+        }
+        // The switch trims the whole one too.
+        let mut switch = SwitchModel::default();
+        [whole, cut].iter().for_each(|packet| switch.receive(packet));
+        assert_eq!([switch.take(&cut), switch.take(&cut)], [Some(cut), Some(whole)]);
+    }
+}

@@ -1,0 +1,11 @@
+//! By which of several ports answers leave.
+
+/// The planes by which answers leave.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum AnswerPlanes {
+    /// That of the packet that they answer.
+    #[default]
+    Echo,
+    /// The next free one in turn.
+    Rotate,
+}

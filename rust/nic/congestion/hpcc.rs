@@ -1,0 +1,337 @@
+//! HPCC: a rate and a window from the telemetry (INT) that switches write into each data packet.
+//!
+//! Source: Li et al., "HPCC: High Precision Congestion Control" (SIGCOMM 2019), section 3, in the
+//! form of the authors' simulator (alibaba-edu/High-Precision-Congestion-Control, `rdma-hw.cc`,
+//! `cc_mode` 3). The units and widths of the telemetry are those of `int-header.h`.
+//!
+//! The utilization of a hop is its throughput between two acknowledgements as a part of its rate,
+//! plus the shorter of the two queues as a part of W. The largest of the path enters a moving
+//! average U with the weight τ/T. The rate is Rc · η/U + AI, or Rc + AI for up to `max_stage` round
+//! trips while U < η. An acknowledgement of a packet sent after the last change of Rc changes Rc;
+//! the others change the rate alone ("fast reaction").
+//!
+//! Differences of bytes and times make sense only between samples of the same ports, so the path of
+//! a queue pair must not change: scenarios refuse it under policies that spread packets. A change
+//! after a failure gives one wrong sample, as in the simulator.
+//!
+//! Preset `simulator` is what `run.py` writes for its "hp": `max_stage` 0, where each change
+//! divides by the utilization; `paper` has the 5 of the paper. \[inferred\]: without a window W is
+//! T times line rate, where the simulator divides by zero; two samples of the same nanosecond are
+//! one.
+
+mod rule;
+
+pub(in crate::nic::congestion) use rule::{Reference, Rule, RuleConfig};
+
+use std::num::NonZero;
+
+use serde::{Deserialize, Serialize};
+
+use super::or_part::OrPart;
+use super::rate_window::{MovedPace, Pacing, WindowRule};
+use super::telemetry::TelemetryRequest;
+use super::{AckSample, CongestionController, CongestionPreset, ControlConfig, PathFacts};
+use crate::nic::parameters::{Configuration, InvalidValue};
+use crate::packet::{Hop, Telemetry};
+use crate::units::{BitRate, Bytes, Fraction, Span, Time};
+
+/// Parameters; the defaults are those of the simulator's run script for "hp".
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Config {
+    /// Utilization that the rate aims at, η: 19/20 (`U_TARGET`).
+    pub target_utilization: Fraction,
+    /// Round trips of additive increase alone, while the utilization is below the target: 0
+    /// (`MI_THRESH`; the paper: 5).
+    pub max_stage: u32,
+    /// Additive increase, or its part of line rate: 1/2500 (`RATE_AI`: 10 Mbps for 25 Gbps).
+    pub additive_increase: OrPart<BitRate>,
+    /// No rate falls below: 1 Gbps (`MIN_RATE`; the simulator's class: 100 Mbps).
+    pub min_rate: BitRate,
+    /// Whether every acknowledgement changes the rate, not only one in a round trip: yes
+    /// (`FAST_REACT`).
+    pub fast_react: bool,
+    /// Whether each hop has a rate of its own, of which the lowest applies: no (`MULTI_RATE`).
+    pub multiple_rates: bool,
+    /// Whether fast reactions leave out hops without a queue: no (`SAMPLE_FEEDBACK`).
+    pub sample_feedback: bool,
+    /// The window: `by-rate` (`HAS_WIN`, `VAR_WIN`).
+    pub window: WindowRule,
+    /// W, or its part of T times line rate: 1/1.
+    pub window_bytes: OrPart<Bytes>,
+    /// T, or its part of the round trip of the longest idle path: 1/1 (`GLOBAL_T`).
+    pub round_trip: OrPart<Span>,
+    /// What paces packets: the `rate`, or with `line-rate` the window alone (`RATE_BOUND`).
+    pub pacing: Pacing,
+    /// By how much the units of telemetry are larger than 128 bytes sent and 80 bytes of queue: 0,
+    /// which stands for the rate of hosts divided by 25 Gbps (`INT_MULTI`).
+    pub int_multiple: u16,
+}
+
+impl Default for Config {
+    fn default() -> Self {
+        Self {
+            target_utilization: Fraction::new(19, 20).expect("not zero"),
+            max_stage: 0,
+            additive_increase: OrPart::one_of(2_500),
+            min_rate: BitRate::from_gbps(1),
+            fast_react: true,
+            multiple_rates: false,
+            sample_feedback: false,
+            window: WindowRule::ByRate,
+            window_bytes: OrPart::WHOLE,
+            round_trip: OrPart::WHOLE,
+            pacing: Pacing::Rate,
+            int_multiple: 0,
+        }
+    }
+}
+
+impl Config {
+    fn paper() -> Self {
+        Self { max_stage: 5, ..Self::default() }
+    }
+
+    fn rule(&self) -> RuleConfig {
+        RuleConfig {
+            target_utilization: self.target_utilization,
+            max_stage: self.max_stage,
+            additive_increase: self.additive_increase,
+            min_rate: self.min_rate,
+            window: self.window,
+            window_bytes: self.window_bytes,
+            round_trip: self.round_trip,
+            pacing: self.pacing,
+        }
+    }
+}
+
+impl Configuration for Config {
+    const NAME: &'static str = "hpcc";
+    const SUMMARY: &'static str = "HPCC: rate and window from telemetry (INT) of each hop";
+    const SOURCE: &'static str =
+        "Li et al., HPCC: High Precision Congestion Control, 2019, section 3 (its simulator)";
+
+    fn check(&self) -> Result<(), InvalidValue> {
+        self.rule().check()
+    }
+}
+
+impl ControlConfig for Config {
+    const PRESETS: &'static [CongestionPreset<Self>] = &[
+        CongestionPreset { name: "simulator", config: Self::default },
+        CongestionPreset { name: "paper", config: Self::paper },
+    ];
+
+    fn telemetry(&self) -> Option<TelemetryRequest> {
+        Some(TelemetryRequest::Hops { multiple: NonZero::new(self.int_multiple) })
+    }
+
+    /// Five hops of 8 bytes and their number.
+    fn overhead(&self) -> Bytes {
+        Bytes::new(42)
+    }
+}
+
+/// What is known of one hop.
+#[derive(Debug, Clone, Copy)]
+struct HopState {
+    /// Its last sample.
+    sample: Hop,
+    /// With a rate for each hop: its average utilization, and its rate.
+    utilization: f64,
+    reference: Reference,
+}
+
+/// A sample of the path: its busiest hop.
+#[derive(Debug, Clone, Copy)]
+struct PathSample {
+    utilization: f64,
+    /// The time that it is from, ns.
+    span: u64,
+}
+
+/// Whether an acknowledgement changes Rc, or the rate alone.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Reaction {
+    Full,
+    Fast,
+}
+
+/// The control of one queue pair.
+#[derive(Debug, Clone)]
+pub struct Hpcc(Box<State>);
+
+#[derive(Debug, Clone)]
+struct State {
+    config: Config,
+    rule: Rule,
+    /// T in ns.
+    round_trip: u64,
+    /// W.
+    window: f64,
+    line_rate: f64,
+    pace: MovedPace,
+    reference: Reference,
+    /// U.
+    utilization: f64,
+    /// An acknowledgement of a packet from this one on changes Rc; `None` before the first one.
+    update_at: Option<u64>,
+    hops: [HopState; Telemetry::MOST_HOPS],
+    /// What came with the acknowledgement that is handled next.
+    telemetry: Telemetry,
+}
+
+impl Hpcc {
+    pub(super) fn new(config: &Config, path: &PathFacts) -> Self {
+        let path = config.rule().path(path);
+        let rule = Rule::new(&config.rule(), &path);
+        let first = rule.first();
+        let hop = HopState { sample: Hop::default(), utilization: 1.0, reference: first };
+        Self(Box::new(State {
+            config: *config,
+            rule,
+            round_trip: (path.base_rtt.as_ps() / 1_000).max(1),
+            window: config.window_bytes.of(path.bdp()).get() as f64,
+            line_rate: path.line_rate.as_bps().max(1) as f64,
+            pace: config.rule().pace(&path),
+            reference: first,
+            utilization: 1.0,
+            update_at: None,
+            hops: [hop; Telemetry::MOST_HOPS],
+            telemetry: Telemetry::default(),
+        }))
+    }
+}
+
+impl State {
+    fn handle_ack(&mut self, sample: AckSample) {
+        let telemetry = std::mem::take(&mut self.telemetry);
+        let Some(update_at) = self.update_at else {
+            self.update_at = Some(sample.next);
+            for (state, hop) in self.hops.iter_mut().zip(telemetry.hops()) {
+                state.sample = *hop;
+            }
+            return;
+        };
+        if sample.ack > update_at {
+            self.react(&telemetry, Reaction::Full);
+            self.update_at = Some(update_at.max(sample.next));
+        } else if self.config.fast_react {
+            self.react(&telemetry, Reaction::Fast);
+        }
+    }
+
+    fn react(&mut self, telemetry: &Telemetry, reaction: Reaction) {
+        if self.config.multiple_rates {
+            self.react_by_hop(telemetry, reaction);
+            return;
+        }
+        // A path on which nothing moved counts as no time, as in the simulator.
+        let idle = PathSample { utilization: 0.0, span: 0 };
+        let mut busiest: Option<PathSample> = None;
+        for (index, hop) in telemetry.hops().iter().enumerate() {
+            let Some(sample) = self.take(index, hop, telemetry.multiple(), reaction) else {
+                continue;
+            };
+            let so_far = busiest.unwrap_or(idle);
+            let is_busier = sample.utilization > so_far.utilization;
+            busiest = Some(if is_busier { sample } else { so_far });
+        }
+        let Some(sample) = busiest else { return };
+        self.utilization = averaged(self.utilization, sample, self.round_trip);
+        let next = self.rule.next(self.reference, self.utilization);
+        self.pace.set(next.rate);
+        if reaction == Reaction::Full {
+            self.reference = next;
+        }
+    }
+
+    /// The variant with a rate for each hop.
+    fn react_by_hop(&mut self, telemetry: &Telemetry, reaction: Reaction) {
+        let mut lowest: Option<u64> = None;
+        let mut changed = false;
+        for (index, hop) in telemetry.hops().iter().enumerate() {
+            let sample = self.take(index, hop, telemetry.multiple(), reaction);
+            let state = &mut self.hops[index];
+            let mut rate = state.reference.rate;
+            if let Some(sample) = sample {
+                state.utilization = averaged(state.utilization, sample, self.round_trip);
+                let next = self.rule.next(state.reference, state.utilization);
+                (rate, changed) = (next.rate, true);
+                if reaction == Reaction::Full {
+                    state.reference = next;
+                }
+            }
+            lowest = Some(lowest.unwrap_or(rate).min(rate));
+        }
+        if let (Some(rate), true) = (lowest, changed) {
+            self.pace.set(rate);
+        }
+    }
+
+    /// The utilization of a hop since its last sample, which this one replaces; `None` if this one
+    /// does not count.
+    fn take(
+        &mut self,
+        index: usize,
+        hop: &Hop,
+        multiple: u64,
+        reaction: Reaction,
+    ) -> Option<PathSample> {
+        let queue = hop.queue(multiple);
+        if self.config.sample_feedback && reaction == Reaction::Fast && queue == 0 {
+            return None;
+        }
+        let state = &mut self.hops[index];
+        let span = hop.ns_since(&state.sample);
+        if span == 0 {
+            return None;
+        }
+        let rate = hop.rate_bps();
+        let sent = hop.bytes_since(&state.sample, multiple) * 8;
+        let throughput = sent as f64 / (span as f64 * 1e-9);
+        let shorter = queue.min(state.sample.queue(multiple)) as f64;
+        state.sample = *hop;
+        let utilization = throughput / rate + shorter * self.line_rate / rate / self.window;
+        Some(PathSample { utilization, span })
+    }
+}
+
+/// The moving average after a sample, which counts as the part of T that it is from.
+fn averaged(average: f64, sample: PathSample, round_trip: u64) -> f64 {
+    let span = sample.span.min(round_trip);
+    (average * (round_trip - span) as f64 + sample.utilization * span as f64) / round_trip as f64
+}
+
+impl CongestionController for Hpcc {
+    #[inline]
+    fn rate(&mut self, _now: Time) -> BitRate {
+        self.0.pace.pace()
+    }
+
+    #[inline]
+    fn window(&self) -> u64 {
+        self.0.pace.window()
+    }
+
+    fn handle_telemetry(&mut self, telemetry: &Telemetry) {
+        self.0.telemetry = *telemetry;
+    }
+
+    fn handle_ack(&mut self, _now: Time, sample: AckSample) {
+        self.0.handle_ack(sample);
+    }
+
+    #[inline]
+    fn handle_sent(&mut self, now: Time, bytes: u32) {
+        self.0.pace.handle_sent(now, bytes);
+    }
+
+    fn next_start(&self) -> Option<Time> {
+        self.0.pace.next_start()
+    }
+}
+
+#[cfg(test)]
+mod tests;

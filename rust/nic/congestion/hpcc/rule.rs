@@ -1,0 +1,90 @@
+//! The rule by which HPCC and HPCC-PINT set a rate from a utilization, and what both keep for it.
+
+use crate::nic::congestion::rate_window::{MovedPace, Pacing, RateWindow, WindowRule};
+use crate::nic::congestion::{OrPart, PathFacts};
+use crate::nic::parameters::{InvalidValue, positive, positive_part, rate, timer};
+use crate::units::{BitRate, Bytes, Fraction, Span};
+
+/// The parameters of the rule.
+#[derive(Debug, Clone, Copy)]
+pub(in crate::nic::congestion) struct RuleConfig {
+    pub target_utilization: Fraction,
+    pub max_stage: u32,
+    pub additive_increase: OrPart<BitRate>,
+    pub min_rate: BitRate,
+    pub window: WindowRule,
+    pub window_bytes: OrPart<Bytes>,
+    pub round_trip: OrPart<Span>,
+    pub pacing: Pacing,
+}
+
+impl RuleConfig {
+    pub(in crate::nic::congestion) fn check(&self) -> Result<(), InvalidValue> {
+        positive_part("target_utilization", self.target_utilization)?;
+        rate("min_rate", self.min_rate)?;
+        match self.round_trip {
+            OrPart::Given(span) => timer("round_trip", span),
+            OrPart::Part(part) => positive("round_trip", part),
+        }
+    }
+
+    /// The path with T in place of its round trip.
+    pub(in crate::nic::congestion) fn path(&self, path: &PathFacts) -> PathFacts {
+        PathFacts { base_rtt: self.round_trip.of(path.base_rtt), ..*path }
+    }
+
+    /// The rate, the window and the pace on a path.
+    pub(in crate::nic::congestion) fn pace(&self, path: &PathFacts) -> MovedPace {
+        let window = RateWindow::new(self.window, self.window_bytes, path);
+        MovedPace::new(window, self.pacing, path)
+    }
+}
+
+/// What the rule keeps within bounds, in bits per second.
+#[derive(Debug, Clone, Copy)]
+pub(in crate::nic::congestion) struct Rule {
+    target: f64,
+    max_stage: u32,
+    increase: u64,
+    min: u64,
+    max: u64,
+}
+
+/// A rate, Rc, and how often it was increased since the last time that it was set by the
+/// utilization.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(in crate::nic::congestion) struct Reference {
+    pub rate: u64,
+    pub stage: u32,
+}
+
+impl Rule {
+    pub(in crate::nic::congestion) fn new(config: &RuleConfig, path: &PathFacts) -> Self {
+        let max = path.line_rate.as_bps().max(1);
+        let increase = config.additive_increase.of(path.line_rate).as_bps();
+        Self {
+            target: config.target_utilization.as_f64(),
+            max_stage: config.max_stage,
+            increase,
+            min: config.min_rate.as_bps().clamp(1, max),
+            max,
+        }
+    }
+
+    /// The rate that follows from a reference and a utilization.
+    pub(in crate::nic::congestion) fn next(&self, from: Reference, utilization: f64) -> Reference {
+        let c = utilization / self.target;
+        let (rate, stage) = if c >= 1.0 || from.stage >= self.max_stage {
+            // As whole bits per second; a utilization of 0 gives more than any bound.
+            ((from.rate as f64 / c) as u64, 0)
+        } else {
+            (from.rate, from.stage + 1)
+        };
+        Reference { rate: rate.saturating_add(self.increase).clamp(self.min, self.max), stage }
+    }
+
+    /// The reference of a new queue pair: line rate.
+    pub(in crate::nic::congestion) const fn first(&self) -> Reference {
+        Reference { rate: self.max, stage: 0 }
+    }
+}

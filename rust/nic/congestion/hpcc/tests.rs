@@ -1,0 +1,216 @@
+use super::*;
+use crate::packet::PortReading;
+
+/// 100 Gbps and 8 us: a bandwidth-delay product of 100 packets of 1000 B.
+const PATH: PathFacts = PathFacts::FOR_TEST;
+const LINE: f64 = 100e9;
+/// Additive increase: 40 Mbps.
+const INCREASE: f64 = 40e6;
+
+/// A port of 100 Gbps as packets find it: time, bytes sent, queue.
+#[derive(Clone, Copy, Default)]
+struct Port {
+    ns: u64,
+    sent: u64,
+    waiting: u64,
+}
+
+/// A dialogue with a control: acknowledgements of one packet each.
+struct Sender {
+    control: Hpcc,
+    ack: u64,
+    /// Packets in flight at each acknowledgement.
+    out: u64,
+}
+
+impl Sender {
+    fn new(config: &Config) -> Self {
+        Self { control: Hpcc::new(config, &PATH), ack: 0, out: 100 }
+    }
+
+    /// The rate in Gbps after an acknowledgement from a path of these ports.
+    fn hear(&mut self, ports: &[Port]) -> f64 {
+        let mut telemetry = Telemetry::default();
+        for port in ports {
+            let at = Time::ZERO + Span::from_ns(port.ns);
+            let (sent, waiting) = (port.sent, port.waiting);
+            let rate = BitRate::from_gbps(100);
+            telemetry.push(&PortReading { at, sent, waiting, rate }, 1);
+        }
+        self.control.handle_telemetry(&telemetry);
+        self.ack += 1;
+        let sample = AckSample::for_test(self.ack, self.ack + self.out, 0);
+        self.control.handle_ack(Time::ZERO, sample);
+        self.control.rate(Time::ZERO).as_bps() as f64 / 1e9
+    }
+
+    /// The rate after `acks` acknowledgements of a port without a queue, as busy as that.
+    fn hear_throughput(&mut self, from: Port, utilization: f64, acks: u64) -> (f64, Port) {
+        let (mut port, mut rate) = (from, 0.0);
+        for _ in 0..acks {
+            // A unit of 128 bytes in 10.24 ns at line rate: 100 units in 1024 ns.
+            port.ns += 1_024;
+            port.sent += (12_800.0 * utilization) as u64;
+            rate = self.hear(&[port]);
+        }
+        (rate, port)
+    }
+}
+
+#[test]
+fn the_first_acknowledgement_changes_nothing_and_later_ones_follow_the_formula() {
+    let mut sender = Sender::new(&Config::default());
+    assert_eq!(sender.hear(&[Port { ns: 0, sent: 0, waiting: 0 }]), 100.0);
+    // 12,800 B in 800 ns: 128 Gbps, u = 1.28; U = 1 · (1 − 0.1) + 1.28 · 0.1.
+    let rate = sender.hear(&[Port { ns: 800, sent: 12_800, waiting: 0 }]);
+    let average = 0.9 + 0.128;
+    assert!((rate - 100.0 * 0.95 / average - 0.04).abs() < 1e-6, "{rate}");
+    // The shorter of two queues counts: 8,000 B are 0.08 of W.
+    let rate = sender.hear(&[Port { ns: 1_600, sent: 25_600, waiting: 8_000 }]);
+    let average = average * 0.9 + 1.28 * 0.1;
+    assert!((rate - 95.0 / average - 0.04).abs() < 1e-6, "{rate}");
+    let rate = sender.hear(&[Port { ns: 2_400, sent: 38_400, waiting: 16_000 }]);
+    let average = average * 0.9 + (1.28 + 0.08) * 0.1;
+    assert!((rate - 95.0 / average - 0.04).abs() < 1e-6, "{rate}");
+}
+
+#[test]
+fn the_busiest_hop_counts_with_its_own_time() {
+    let mut sender = Sender::new(&Config::default());
+    sender.hear(&[Port::default(), Port::default()]);
+    let idle = Port { ns: 4_000, sent: 12_800, waiting: 0 };
+    let busy = Port { ns: 800, sent: 12_800, waiting: 0 };
+    let rate = sender.hear(&[idle, busy]);
+    assert!((rate - 95.0 / (0.9 + 0.128) - 0.04).abs() < 1e-6, "{rate}");
+}
+
+/// A lone flow whose share of the link is its own rate rests at η · C + AI.
+#[test]
+fn a_lone_flow_rests_at_its_target_and_the_increase() {
+    let mut sender = Sender { out: 0, ..Sender::new(&Config::default()) };
+    let mut port = Port::default();
+    let mut rate = sender.hear(&[port]);
+    for _ in 0..2_000 {
+        port.ns += 8_192;
+        port.sent += (102_400.0 * rate / 100.0) as u64;
+        rate = sender.hear(&[port]);
+    }
+    let expected = (0.95 * LINE + INCREASE) / 1e9;
+    assert!((rate - expected).abs() < 0.15, "{rate} is not {expected}, within a unit of 128 bytes");
+}
+
+/// One of two flows at 47.5 Gbps ends. With `max_stage` 5 the other takes the free
+/// half after five additive rounds, with 0 at once.
+#[test]
+fn free_bandwidth_is_taken_after_the_additive_rounds() {
+    let half = Reference { rate: 47_500_000_000, stage: 0 };
+    let start = |max_stage| {
+        let mut sender = Sender::new(&Config { max_stage, ..Config::default() });
+        sender.hear(&[Port::default()]);
+        (sender.control.0.reference, sender.control.0.utilization) = (half, 0.475);
+        sender
+    };
+    let (rate, _) = start(0).hear_throughput(Port::default(), 0.475, 1);
+    assert!((rate / 47.5 - 2.0).abs() < 0.01, "{rate}");
+    let (mut sender, mut port) = (start(5), Port::default());
+    for round in 1..=5 {
+        let (rate, to) = sender.hear_throughput(port, 0.475, 101);
+        port = to;
+        let added = 47.5 + f64::from(round) * INCREASE / 1e9;
+        assert_eq!(sender.control.0.reference.rate, (added * 1e9).round() as u64);
+        assert!((rate - added).abs() < 0.05, "{rate} in round {round}");
+    }
+    let (rate, _) = sender.hear_throughput(port, 0.475, 1);
+    assert!((rate / 47.5 - 2.0).abs() < 0.02, "{rate}");
+}
+
+/// After two flows have started at line rate into one port, U = t/T + e^(−t/T) with
+/// fast reactions while u = 1 + t/T, 1.37 after T.
+#[test]
+fn the_average_of_a_growing_queue_is_the_closed_form() {
+    let mut sender = Sender::new(&Config::default());
+    sender.hear(&[Port::default()]);
+    let mut port = Port::default();
+    for step in 1..=100 {
+        // Each 80 ns the port sends 1000 B, and 1000 B more wait: W in T.
+        port = Port { ns: step * 80, sent: step * 1_000, waiting: step * 1_000 };
+        sender.hear(&[port]);
+    }
+    let average = sender.control.0.utilization;
+    assert_eq!(port.ns, 8_000);
+    // Steps of T/100 and the queue of the sample before: within a hundredth and a unit.
+    assert!((average - (1.0 + (-1.0f64).exp())).abs() < 0.02, "{average}");
+}
+
+/// Without fast reactions the first sample that counts has the empty queue of the
+/// first one, so that u = 1 and R = η · Rc + AI.
+#[test]
+fn without_fast_reactions_the_first_change_does_not_see_the_queue() {
+    let mut sender = Sender::new(&Config { fast_react: false, ..Config::default() });
+    sender.hear(&[Port::default()]);
+    for step in 1..100 {
+        let port = Port { ns: step * 80, sent: step * 1_000, waiting: step * 1_000 };
+        assert_eq!(sender.hear(&[port]), 100.0);
+    }
+    sender.hear(&[Port { ns: 8_000, sent: 100_000, waiting: 100_000 }]);
+    let rate = sender.hear(&[Port { ns: 8_192, sent: 102_400, waiting: 100_000 }]);
+    assert!((rate - 95.04).abs() < 0.15, "{rate}");
+}
+
+/// The window follows the rate.
+#[test]
+fn the_window_is_the_product_times_the_rate() {
+    let mut sender = Sender::new(&Config::default());
+    assert_eq!(sender.control.window(), 100_000);
+    sender.hear(&[Port::default()]);
+    let rate = sender.hear(&[Port { ns: 8_000, sent: 200_000, waiting: 0 }]);
+    assert!((rate - 47.54).abs() < 0.05, "{rate}");
+    assert_eq!(sender.control.window(), 48_000, "47.5 packets and one in part");
+    let fixed = Config { window: WindowRule::Fixed, ..Config::default() };
+    let mut sender = Sender::new(&fixed);
+    sender.hear(&[Port::default()]);
+    sender.hear(&[Port { ns: 8_000, sent: 200_000, waiting: 0 }]);
+    assert_eq!(sender.control.window(), 100_000);
+}
+
+#[test]
+fn with_a_rate_for_each_hop_the_lowest_applies() {
+    let mut sender = Sender::new(&Config { multiple_rates: true, ..Config::default() });
+    sender.hear(&[Port::default(), Port::default()]);
+    let half = Port { ns: 8_000, sent: 50_000, waiting: 0 };
+    let full = Port { ns: 8_000, sent: 200_000, waiting: 0 };
+    let rate = sender.hear(&[half, full]);
+    let of_half = sender.control.0.hops[0].utilization;
+    assert!((rate - 47.54).abs() < 0.05 && (of_half - 0.5).abs() < 0.01, "{rate} {of_half}");
+}
+
+#[test]
+fn sampled_feedback_skips_empty_queues_in_fast_reactions() {
+    let config = Config { sample_feedback: true, ..Config::default() };
+    let mut sender = Sender::new(&config);
+    sender.hear(&[Port::default()]);
+    assert_eq!(sender.hear(&[Port { ns: 800, sent: 20_480, waiting: 0 }]), 100.0);
+    assert!(sender.hear(&[Port { ns: 1_600, sent: 40_960, waiting: 80 }]) < 90.0);
+}
+
+#[test]
+fn acknowledgements_without_samples_keep_the_rate() {
+    let mut sender = Sender::new(&Config::default());
+    sender.hear(&[Port::default()]);
+    let far = [Port { ns: 800, sent: 20_480, waiting: 0 }; 6];
+    assert_eq!([sender.hear(&far), sender.hear(&[])], [100.0, 100.0]);
+    assert_eq!(sender.hear(&[Port::default()]), 100.0, "no time has passed");
+}
+
+#[test]
+fn the_floor_holds() {
+    let mut sender = Sender::new(&Config::default());
+    let mut port = Port::default();
+    sender.hear(&[port]);
+    let mut rate = 100.0;
+    for _ in 0..2_000 {
+        port = Port { ns: port.ns + 8_000, sent: port.sent + 400_000, waiting: 0 };
+        rate = sender.hear(&[port]);
+    }
+    assert!((1.0..1.1).contains(&rate), "{rate}");
+}

@@ -1,0 +1,226 @@
+//! A window beside a rate, and the pace of a control whose rate changes move the next packet.
+//!
+//! Source: the HPCC simulator (alibaba-edu/High-Precision-Congestion-Control), `HAS_WIN`,
+//! `VAR_WIN` and `RATE_BOUND` (`RdmaQueuePair::GetWin`, `RdmaHw::ChangeRate`).
+
+use serde::{Deserialize, Serialize};
+
+use super::{OrPart, PathFacts};
+use crate::units::{BitRate, Bytes, Span, Time};
+
+/// The window beside a rate.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum WindowRule {
+    /// There is none.
+    #[default]
+    None,
+    /// A bandwidth-delay product, W.
+    Fixed,
+    /// W times the rate, divided by line rate.
+    ByRate,
+}
+
+impl WindowRule {
+    /// Whether there is no window.
+    pub fn is_none(&self) -> bool {
+        *self == Self::None
+    }
+}
+
+/// Payload that may be in flight beside a rate.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct RateWindow {
+    rule: WindowRule,
+    /// W: payload.
+    bytes: u64,
+    payload: u64,
+    /// A full packet on the wire.
+    packet: u64,
+    line_rate: u64,
+}
+
+impl RateWindow {
+    /// The window of that rule, of `bytes` or a part of the bandwidth-delay product of the path.
+    pub(super) fn new(rule: WindowRule, bytes: OrPart<Bytes>, path: &PathFacts) -> Self {
+        Self {
+            rule,
+            bytes: bytes.of(path.bdp()).get(),
+            payload: path.payload.get().max(1),
+            packet: path.packet.get(),
+            line_rate: path.line_rate.as_bps().max(1),
+        }
+    }
+
+    /// Bytes on the wire that may be in flight at `rate`: one more packet may go while less payload
+    /// than the window is in flight.
+    pub(super) fn at(&self, rate: u64) -> u64 {
+        let window = match self.rule {
+            WindowRule::None => return u64::MAX,
+            WindowRule::Fixed => self.bytes,
+            WindowRule::ByRate => {
+                let scaled = u128::from(self.bytes) * u128::from(rate) / u128::from(self.line_rate);
+                u64::try_from(scaled).unwrap_or(u64::MAX).max(1)
+            }
+        };
+        window.div_ceil(self.payload).saturating_mul(self.packet)
+    }
+}
+
+/// What controls have beside a rate that mostly have nothing there, and are small then.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Beside {
+    window: RateWindow,
+    pacing: Pacing,
+}
+
+impl Beside {
+    /// A window and a pacing, unless the rate alone decides.
+    pub(super) fn of(window: RateWindow, pacing: Pacing) -> Option<Box<Self>> {
+        let is_any = !window.rule.is_none() || !pacing.is_rate();
+        is_any.then(|| Box::new(Self { window, pacing }))
+    }
+
+    /// Bytes on the wire that may be in flight at `rate`.
+    pub(super) fn window(beside: Option<&Self>, rate: u64) -> u64 {
+        beside.map_or(u64::MAX, |beside| beside.window.at(rate))
+    }
+
+    /// The rate that paces packets.
+    pub(super) fn pace(beside: Option<&Self>, rate: BitRate) -> BitRate {
+        match beside {
+            Some(Self { pacing: Pacing::LineRate, .. }) => BitRate::MAX,
+            _ => rate,
+        }
+    }
+}
+
+/// A rate whose every change moves the start of the next packet: by as much as the last packet
+/// takes longer or shorter at the new rate.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct MovedPace {
+    rate: u64,
+    line_rate: u64,
+    /// Whether packets are paced by the rate, and not by line rate.
+    bound: Pacing,
+    window: RateWindow,
+    /// The window at the rate.
+    open: u64,
+    unit: Span,
+    last: Option<LastPacket>,
+}
+
+/// What paces packets.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Pacing {
+    /// The rate.
+    #[default]
+    Rate,
+    /// The wire alone, so that only the window holds packets back.
+    LineRate,
+}
+
+impl Pacing {
+    /// Whether it is the rate.
+    pub fn is_rate(&self) -> bool {
+        *self == Self::Rate
+    }
+}
+
+/// The packet that was sent last.
+#[derive(Debug, Clone, Copy)]
+struct LastPacket {
+    at: Time,
+    bytes: u32,
+    /// The rate when it was sent.
+    rate: u64,
+}
+
+impl MovedPace {
+    pub(super) fn new(window: RateWindow, bound: Pacing, path: &PathFacts) -> Self {
+        let line_rate = path.line_rate.as_bps().max(1);
+        let (rate, unit, open) = (line_rate, path.pace_unit, window.at(line_rate));
+        Self { rate, line_rate, bound, window, open, unit, last: None }
+    }
+
+    /// The rate that paces packets.
+    pub(super) const fn pace(&self) -> BitRate {
+        BitRate::from_bps(match self.bound {
+            Pacing::Rate => self.rate,
+            Pacing::LineRate => self.line_rate,
+        })
+    }
+
+    /// Bytes on the wire that may be in flight.
+    pub(super) const fn window(&self) -> u64 {
+        self.open
+    }
+
+    /// Changes the rate.
+    pub(super) fn set(&mut self, rate: u64) {
+        self.rate = rate;
+        self.open = self.window.at(rate);
+    }
+
+    pub(super) fn handle_sent(&mut self, at: Time, bytes: u32) {
+        self.last = Some(LastPacket { at, bytes, rate: self.rate });
+    }
+
+    /// When the next packet may start; `None` before the first one.
+    pub(super) fn next_start(&self) -> Option<Time> {
+        let last = self.last?;
+        let time = |rate| self.time(last.bytes, rate);
+        Some(match self.bound {
+            Pacing::Rate => last.at.saturating_add(time(self.rate)),
+            // The simulator moves the next packet by the difference of the rates, although it
+            // paces by line rate.
+            Pacing::LineRate => {
+                let later = last.at.saturating_add(time(self.line_rate) + time(self.rate));
+                Time::from_ps(later.as_ps().saturating_sub(time(last.rate).as_ps()))
+            }
+        })
+    }
+
+    fn time(&self, bytes: u32, rate: u64) -> Span {
+        let unit = self.unit.as_ps().max(1);
+        let exact = BitRate::from_bps(rate).time_for(Bytes::new(bytes.into())).as_ps();
+        Span::from_ps(exact / unit * unit)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_packet_goes_while_less_than_the_window_is_in_flight() {
+        // Packets of 1000 B with 940 B of payload.
+        let path = PathFacts { payload: Bytes::new(940), ..PathFacts::FOR_TEST };
+        let at = |rule, bytes, gbps: u64| {
+            RateWindow::new(rule, OrPart::Given(Bytes::new(bytes)), &path).at(gbps * 1_000_000_000)
+        };
+        assert_eq!(at(WindowRule::None, 1, 1), u64::MAX);
+        assert_eq!(at(WindowRule::Fixed, 9_400, 10), 10_000);
+        assert_eq!(at(WindowRule::Fixed, 9_401, 10), 11_000);
+        assert_eq!(at(WindowRule::ByRate, 9_400, 50), 5_000);
+        assert_eq!(at(WindowRule::ByRate, 9_400, 0), 1_000, "one packet at least");
+    }
+
+    #[test]
+    fn a_change_of_the_rate_moves_the_next_packet() {
+        let window = RateWindow::new(WindowRule::None, OrPart::WHOLE, &PathFacts::FOR_TEST);
+        let mut pace = MovedPace::new(window, Pacing::Rate, &PathFacts::FOR_TEST);
+        assert_eq!(pace.next_start(), None);
+        pace.handle_sent(Time::from_ps(5_000), 1_000);
+        assert_eq!(pace.next_start(), Some(Time::from_ps(85_000)));
+        pace.set(50_000_000_000);
+        assert_eq!(pace.next_start(), Some(Time::from_ps(165_000)));
+        let path = PathFacts { pace_unit: Span::from_ns(1), ..PathFacts::FOR_TEST };
+        let mut pace = MovedPace::new(window, Pacing::LineRate, &path);
+        pace.handle_sent(Time::ZERO, 1_048);
+        pace.set(50_000_000_000);
+        // 83 ns at line rate, and 167 in place of 83 at the rate.
+        assert_eq!(pace.next_start(), Some(Time::from_ps(167_000)));
+    }
+}

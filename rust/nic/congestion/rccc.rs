@@ -1,0 +1,385 @@
+//! RCCC: the receiver-credit congestion control of Ultra Ethernet. A sender starts at once with
+//! credit of its own (speculation); after the first answer it sends only what the receiver has
+//! granted. The receiver's side, which paces grants over all senders, is `nic::credits`.
+//!
+//! Source: Ultra Ethernet Specification 1.0, section 3.6.14 on RCCC, by public notes on it; where
+//! these are silent, the UEC simulator (ultraethernet/uet-htsim, `uec.cpp`), from which are the
+//! unit of 256 B, the credit at the start, what a sender asks for, and when speculation ends.
+//!
+//! What differs, and is \[inferred\]: a request for credit is no packet of the sequence and is not
+//! acknowledged, but answered with credit; a sender that has nothing in flight and no credit asks
+//! again after a retransmission timeout, so that no loss of a grant can stall it; it sends nothing
+//! after a timeout while it speculates but what its credit allows.
+
+use serde::{Deserialize, Serialize};
+
+use super::credit::{CREDIT_UNIT as UNIT, CreditRules, FIRST_CREDIT as FIRST};
+use super::nscc::{self, Nscc};
+use super::{AckSample, CongestionController, ControlConfig, Loss, PathFacts};
+use crate::nic::parameters::{
+    Configuration, InvalidValue, bytes, positive, positive_part, require,
+};
+use crate::packet::Psn;
+use crate::units::{Bytes, Fraction, Span, Time};
+
+/// Parameters of both sides; the defaults are those of the simulator.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Config {
+    /// Credit at the start, and the most that a sender may have, in bandwidth-delay products: 3/2.
+    pub max_window: Fraction,
+    /// What a receiver grants at once: 16 KiB, four packets; at least 256 B, which is the unit.
+    pub grant: Bytes,
+    /// The part of the rate of its ports that a receiver grants: 99/100.
+    pub pace: Fraction,
+    /// Whether a receiver that nobody asks grants to senders in turn unasked: true.
+    pub unasked: bool,
+    /// Whether NSCC's window limits a sender too: false.
+    pub nscc: bool,
+    /// How many bytes of hosts share one byte of the fabric: above 1, receivers lower their rate
+    /// with marks and trims. 1 does not \[by the simulator: only where `nscc` is false\].
+    pub oversubscription: Fraction,
+    /// The averaged part of marked packets above which that rate falls: 3/10.
+    pub target_congestion: Fraction,
+    /// Weight of a new part in the average: 1/2.
+    pub gain: Fraction,
+    /// How much of the excess above the target the rate loses: 1/2.
+    pub decrease: Fraction,
+    /// What the rate gains in an interval without trims or excess: 1/100 of the ports' rate; twice
+    /// as much for each such interval in a row without a mark.
+    pub increase: Fraction,
+}
+
+impl Default for Config {
+    fn default() -> Self {
+        let fraction = |numerator, denominator| {
+            Fraction::new(numerator, denominator).expect("the denominator is not 0")
+        };
+        Self {
+            max_window: fraction(3, 2),
+            grant: Bytes::new(16_384),
+            pace: fraction(99, 100),
+            unasked: true,
+            nscc: false,
+            oversubscription: Fraction::ONE,
+            target_congestion: fraction(3, 10),
+            gain: fraction(1, 2),
+            decrease: fraction(1, 2),
+            increase: fraction(1, 100),
+        }
+    }
+}
+
+impl Config {
+    /// The receiver's part of it.
+    fn rules(&self) -> CreditRules {
+        let &Self { max_window, grant, pace, unasked, oversubscription, .. } = self;
+        let &Self { target_congestion, gain, decrease, increase, .. } = self;
+        CreditRules {
+            max_window,
+            grant,
+            pace,
+            unasked,
+            oversubscription,
+            target_congestion,
+            gain,
+            decrease,
+            increase,
+        }
+    }
+}
+
+impl Configuration for Config {
+    const NAME: &'static str = "rccc";
+    const SUMMARY: &'static str =
+        "receiver credit of Ultra Ethernet: the receiver grants what its senders may send";
+    const SOURCE: &'static str = "Ultra Ethernet Specification 1.0, RCCC (uet-htsim)";
+
+    fn check(&self) -> Result<(), InvalidValue> {
+        positive("max_window", self.max_window)?;
+        bytes("grant", self.grant)?;
+        let units = self.grant.get().is_multiple_of(UNIT) && self.grant.get() <= 1 << 30;
+        require("grant", self.grant, units, "it must be a multiple of 256B, at most 1GiB")?;
+        positive_part("pace", self.pace)?;
+        let ratio = self.oversubscription;
+        let whole = ratio.numerator() >= ratio.denominator();
+        require("oversubscription", ratio, whole, "it must be at least 1/1")?;
+        let both = self.nscc && ratio != Fraction::ONE;
+        let alone =
+            "with nscc = true it must be 1/1: receivers adapt their rate without NSCC alone";
+        require("oversubscription", ratio, !both, alone)?;
+        positive_part("target_congestion", self.target_congestion)?;
+        positive_part("gain", self.gain)?;
+        positive_part("decrease", self.decrease)?;
+        positive_part("increase", self.increase)
+    }
+}
+
+impl ControlConfig for Config {
+    fn credit(&self) -> Option<CreditRules> {
+        Some(self.rules())
+    }
+}
+
+/// The control of one queue pair.
+#[derive(Debug, Clone)]
+pub struct Rccc {
+    /// In bytes on the wire; the last packet may take more than there was.
+    credit: i64,
+    state: Box<State>,
+}
+
+/// Everything that sending a packet does not look at.
+#[derive(Debug, Clone)]
+struct State {
+    /// The most credit, and that at the start.
+    most: i64,
+    packet: i64,
+    /// The highest number of credit that has come.
+    pull: u64,
+    speculating: bool,
+    nscc: Option<Nscc>,
+    /// When anything was last sent, heard or asked.
+    active: Time,
+    /// When credit was last asked for beside packets.
+    asked: Option<Time>,
+    /// The highest number that was asked for.
+    asked_for: u64,
+    base_rtt: Span,
+}
+
+impl Rccc {
+    pub(super) fn new(config: &Config, path: &PathFacts) -> Self {
+        let most = i64::try_from(config.rules().most(path)).unwrap_or(i64::MAX);
+        let nscc = config.nscc.then(|| Nscc::new(&nscc::Config::default(), path));
+        Self {
+            credit: most,
+            state: Box::new(State {
+                most,
+                packet: i64::try_from(path.packet.get()).unwrap_or(i64::MAX),
+                pull: FIRST,
+                speculating: true,
+                nscc,
+                active: Time::ZERO,
+                asked: None,
+                asked_for: FIRST,
+                base_rtt: path.base_rtt,
+            }),
+        }
+    }
+
+    /// The first answer ends speculation: what is left of the credit at the start is forfeited.
+    fn stop_speculating(&mut self) {
+        if std::mem::take(&mut self.state.speculating) {
+            self.credit = self.credit.min(0);
+        }
+    }
+
+    /// The number that it asks for with so much to send.
+    fn target(&self, backlog: u64, sources: u64) -> u64 {
+        let State { most, packet, speculating, ref nscc, pull, .. } = *self.state;
+        let backlog = i64::try_from(backlog).unwrap_or(i64::MAX);
+        let window = nscc.as_ref().map_or(u64::MAX, Nscc::window);
+        let window = i64::try_from(window).unwrap_or(i64::MAX).saturating_add(packet);
+        let mut want = backlog.min(window).min(most) - self.credit;
+        // Whatever credit it has: the receiver learns of it with its first packet.
+        if speculating && want < packet && backlog > 0 {
+            want = packet;
+        }
+        let want = want / i64::try_from(sources.max(1)).unwrap_or(i64::MAX);
+        let units = want.div_euclid(UNIT as i64) + i64::from(want.rem_euclid(UNIT as i64) > 0);
+        pull.saturating_add_signed(units)
+    }
+}
+
+impl CongestionController for Rccc {
+    #[inline]
+    fn window(&self) -> u64 {
+        match (self.credit > 0, &self.state.nscc) {
+            (false, _) => 0,
+            (true, None) => u64::MAX,
+            (true, Some(nscc)) => nscc.window(),
+        }
+    }
+
+    fn handle_ack(&mut self, now: Time, sample: AckSample) {
+        self.state.active = now;
+        self.stop_speculating();
+        if let Some(nscc) = &mut self.state.nscc {
+            nscc.handle_ack(now, sample);
+        }
+    }
+
+    fn handle_sent(&mut self, now: Time, bytes: u32) {
+        self.credit -= i64::from(bytes);
+        self.state.active = now;
+        if let Some(nscc) = &mut self.state.nscc {
+            nscc.handle_sent(now, bytes);
+        }
+    }
+
+    /// A trim at the last hop means that the receiver has many senders, which its pacer knows:
+    /// NSCC's window is left as it is.
+    fn handle_loss(&mut self, now: Time, loss: Loss) {
+        if loss != Loss::Timeout {
+            self.state.active = now;
+            self.stop_speculating();
+        }
+        if let Some(nscc) = &mut self.state.nscc
+            && loss != Loss::TrimmedAtLastHop
+        {
+            nscc.handle_loss(now, loss);
+        }
+    }
+
+    fn handle_later_loss(&mut self, now: Time) {
+        if let Some(nscc) = &mut self.state.nscc {
+            nscc.handle_later_loss(now);
+        }
+    }
+
+    fn handle_credit(&mut self, now: Time, number: Psn) {
+        self.state.active = now;
+        self.stop_speculating();
+        let number = number.near(self.state.pull);
+        if let Some(more) = number.checked_sub(self.state.pull) {
+            let more = i64::try_from(more * UNIT).unwrap_or(i64::MAX);
+            self.credit = self.credit.saturating_add(more).min(self.state.most);
+            self.state.pull = number;
+        }
+    }
+
+    fn credit_target(&mut self, backlog: u64, sources: u64) -> Psn {
+        let target = self.target(backlog, sources);
+        self.state.asked_for = self.state.asked_for.max(target);
+        Psn::on_wire(target)
+    }
+
+    fn asks_at(&self, backlog: u64, timeout: Span) -> Option<Time> {
+        let State { active, asked, base_rtt, asked_for, .. } = *self.state;
+        let is_new = self.target(backlog, 1) > asked_for;
+        let at = if is_new { active } else { active.saturating_add(timeout) };
+        let earliest = asked.map_or(Time::ZERO, |asked| asked.saturating_add(base_rtt));
+        (self.credit <= 0).then(|| at.max(earliest))
+    }
+
+    fn may_ask(&mut self, now: Time) -> bool {
+        let next = self.state.asked.map(|asked| asked.saturating_add(self.state.base_rtt));
+        let may = self.credit <= 0 && next.is_none_or(|next| next <= now);
+        if may {
+            (self.state.asked, self.state.active) = (Some(now), now);
+        }
+        may
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const PATH: PathFacts = PathFacts::FOR_TEST;
+
+    fn number(units: u64) -> Psn {
+        Psn::on_wire(FIRST + units)
+    }
+
+    fn alone() -> Rccc {
+        Rccc::new(&Config::default(), &PATH)
+    }
+
+    #[test]
+    fn one_and_a_half_bandwidth_delay_products_go_without_credit_and_then_none() {
+        let mut control = alone();
+        let mut sent = 0;
+        while control.window() > 0 {
+            control.handle_sent(Time::ZERO, 1_000);
+            sent += 1;
+        }
+        assert_eq!(sent, 150);
+        // An acknowledgement opens nothing: only credit does, and no more than the most.
+        control.handle_ack(Time::ZERO, AckSample::for_test(1, 150, 0));
+        assert_eq!(control.window(), 0);
+        control.handle_credit(Time::ZERO, number(1));
+        assert_eq!((control.credit, control.window()), (256, u64::MAX));
+        control.handle_credit(Time::ZERO, number(100_000));
+        assert_eq!(control.credit, 150_000);
+    }
+
+    #[test]
+    fn the_first_answer_takes_what_is_left_of_the_first_credit_but_no_debt() {
+        let answers: [fn(&mut Rccc); 3] = [
+            |it| it.handle_ack(Time::ZERO, AckSample::for_test(1, 1, 0)),
+            |it| it.handle_loss(Time::ZERO, Loss::Trimmed),
+            |it| it.handle_credit(Time::ZERO, number(0)),
+        ];
+        for answer in answers {
+            let mut control = alone();
+            control.handle_sent(Time::ZERO, 1_000);
+            answer(&mut control);
+            assert_eq!(control.credit, 0);
+            control.handle_credit(Time::ZERO, number(4));
+            answer(&mut control);
+            assert_eq!(control.credit, 1_024, "only the first one");
+        }
+        let mut control = alone();
+        control.handle_loss(Time::ZERO, Loss::Timeout);
+        assert_eq!(control.credit, 150_000, "nobody has answered");
+    }
+
+    #[test]
+    fn what_it_asks_for_is_its_backlog_less_its_credit_shared_with_the_other_sources() {
+        let mut control = alone();
+        // All it has is covered; while it speculates, it asks for a packet all the same.
+        assert_eq!(control.credit_target(10_000, 1), number(4));
+        assert_eq!(control.credit_target(0, 1).near(FIRST), FIRST - 585);
+        control.handle_ack(Time::ZERO, AckSample::for_test(1, 1, 0));
+        assert_eq!(control.credit_target(10_000, 1), number(40));
+        assert_eq!(control.credit_target(10_000, 4), number(10));
+        assert_eq!(control.credit_target(1_000_000, 1), number(586), "at most the most");
+        control.handle_credit(Time::ZERO, number(40));
+        assert_eq!(control.credit_target(10_000, 1), number(40), "it has that");
+        control.handle_sent(Time::ZERO, 10_300);
+        assert_eq!(control.credit_target(10_000, 1), number(80), "and its debt");
+    }
+
+    #[test]
+    fn numbers_that_are_late_or_come_twice_change_nothing() {
+        let mut control = alone();
+        for units in [64, 128, 64, 128, 0] {
+            control.handle_credit(Time::ZERO, number(units));
+        }
+        assert_eq!(control.credit, 128 * 256);
+    }
+
+    #[test]
+    fn without_credit_it_asks_once_a_round_trip() {
+        let mut control = alone();
+        let timeout = Span::from_us(100);
+        let at = |us| Time::ZERO + Span::from_us(us);
+        assert_eq!(control.asks_at(5_000, timeout), None);
+        assert!(!control.may_ask(Time::ZERO));
+        control.handle_sent(at(3), 150_000);
+        // It has asked for these with its packets: a timeout later nobody seems to have heard.
+        control.credit_target(5_000, 1);
+        assert_eq!(control.asks_at(5_000, timeout), Some(at(103)));
+        // A new message asks at once.
+        assert_eq!(control.asks_at(9_000, timeout), Some(at(3)));
+        assert!(control.may_ask(at(50)) && !control.may_ask(at(51)));
+        assert_eq!(control.asks_at(9_000, timeout), Some(at(58)), "once a round trip");
+        control.credit_target(9_000, 1);
+        assert_eq!(control.asks_at(9_000, timeout), Some(at(150)));
+        assert!(control.may_ask(at(150)));
+    }
+
+    #[test]
+    fn with_nscc_its_window_limits_too_and_a_trim_at_the_last_hop_leaves_it() {
+        let mut control = Rccc::new(&Config { nscc: true, ..Config::default() }, &PATH);
+        let before = control.window();
+        assert!(before < u64::MAX);
+        control.handle_loss(Time::ZERO, Loss::TrimmedAtLastHop);
+        control.handle_credit(Time::ZERO, number(1_000));
+        assert_eq!(control.window(), before);
+        control.handle_loss(Time::ZERO, Loss::Trimmed);
+        assert!(control.window() < before);
+    }
+}

@@ -1,0 +1,203 @@
+//! Receivers on an oversubscribed fabric: they grant less than the rate of their ports while marks
+//! and trims show that the fabric carries less.
+//!
+//! Source: the UEC simulator (ultraethernet/uet-htsim, `oversubscribed_cc.cpp`): once in 1.5 base
+//! round-trip times, times a draw from 3/4 to 5/4.
+
+use crate::ids::HostId;
+use crate::nic::congestion::CreditRules;
+use crate::packet::{DataView, Flags};
+use crate::rng::mix32;
+use crate::units::{Fraction, Span, Time};
+
+/// Below this part of the ports' rate it never falls.
+const LEAST_RATE: f64 = 0.01;
+/// The part of its share of the fabric that a receiver keeps.
+const KEPT_SHARE: f64 = 0.9;
+/// What so many intervals without a packet leave, more of them leave too.
+const FORGOTTEN: u64 = 64;
+
+/// What a packet says of the way that it came.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Arrival {
+    Clean,
+    Marked,
+    TrimmedAtLastHop,
+    TrimmedBefore,
+}
+
+impl Arrival {
+    pub(super) fn of(packet: DataView<'_>) -> Self {
+        match (packet.is_trimmed(), packet.flags.has(Flags::LAST_HOP)) {
+            (true, true) => Self::TrimmedAtLastHop,
+            (true, false) => Self::TrimmedBefore,
+            (false, _) if packet.flags.has(Flags::MARKED) => Self::Marked,
+            (false, _) => Self::Clean,
+        }
+    }
+}
+
+/// The part of its ports' rate that a receiver grants.
+#[derive(Debug, Clone)]
+pub(super) struct Adaptation {
+    target: f64,
+    gain: f64,
+    decrease: f64,
+    increase: f64,
+    least: f64,
+    /// In picoseconds.
+    interval: f64,
+    host: HostId,
+    intervals: u32,
+    next: Option<Time>,
+    rate: f64,
+    /// The averaged part of marked packets.
+    marked: f64,
+    /// Increases in a row.
+    increases: i32,
+    seen: Seen,
+}
+
+/// The packets of an interval.
+#[derive(Debug, Clone, Copy, Default)]
+struct Seen {
+    all: u32,
+    marked: u32,
+    at_last_hop: u32,
+    before: u32,
+}
+
+impl Adaptation {
+    pub(super) fn new(config: &CreditRules, base_rtt: Span, host: HostId) -> Option<Self> {
+        if config.oversubscription == Fraction::ONE {
+            return None;
+        }
+        Some(Self {
+            target: config.target_congestion.as_f64(),
+            gain: config.gain.as_f64(),
+            decrease: config.decrease.as_f64(),
+            increase: config.increase.as_f64(),
+            least: LEAST_RATE.max(KEPT_SHARE / config.oversubscription.as_f64()),
+            interval: 1.5 * base_rtt.as_ps() as f64,
+            host,
+            intervals: 0,
+            next: None,
+            rate: 1.0,
+            marked: 0.0,
+            increases: 0,
+            seen: Seen::default(),
+        })
+    }
+
+    /// The part that is granted now.
+    pub(super) fn rate(&self) -> f64 {
+        self.rate
+    }
+
+    /// Counts a packet, after the intervals that have ended by `now`.
+    pub(super) fn handle_arrival(&mut self, now: Time, arrival: Arrival) {
+        let mut next = match self.next {
+            Some(next) => next,
+            None => now.saturating_add(self.draw()),
+        };
+        let mut ended = 0;
+        while next <= now && ended < FORGOTTEN {
+            self.end_interval();
+            next = next.saturating_add(self.draw());
+            ended += 1;
+        }
+        self.next = Some(if next <= now { now.saturating_add(self.draw()) } else { next });
+        self.seen.all += 1;
+        match arrival {
+            Arrival::Clean => {}
+            Arrival::Marked => self.seen.marked += 1,
+            Arrival::TrimmedAtLastHop => self.seen.at_last_hop += 1,
+            Arrival::TrimmedBefore => self.seen.before += 1,
+        }
+    }
+
+    /// The length of the next interval.
+    fn draw(&mut self) -> Span {
+        self.intervals = self.intervals.wrapping_add(1);
+        let drawn = mix32(self.host.0.rotate_left(16) ^ self.intervals);
+        let factor = 0.75 + f64::from(drawn) / f64::from(u32::MAX) / 2.0;
+        Span::from_ps(((self.interval * factor) as u64).max(1))
+    }
+
+    fn end_interval(&mut self) {
+        let Seen { all, marked, at_last_hop, before } = std::mem::take(&mut self.seen);
+        let whole = all - at_last_hop - before;
+        let part = if whole == 0 { 0.0 } else { f64::from(marked) / f64::from(whole) };
+        self.marked += self.gain * (part - self.marked);
+        let mut falls = false;
+        if before > 0 {
+            self.rate -= f64::from(before) / f64::from(all);
+            falls = true;
+        }
+        if self.marked > self.target {
+            self.rate *= 1.0 - (self.marked - self.target) * self.decrease;
+            falls = true;
+        }
+        if falls {
+            self.increases = 0;
+        } else {
+            let doublings = if marked == 0 { self.increases } else { 0 };
+            self.rate += self.increase * 2f64.powi(doublings);
+            self.increases = self.increases.saturating_add(1);
+        }
+        self.rate = self.rate.clamp(self.least, 1.0);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::nic::congestion::{CongestionControl, rccc};
+
+    fn adapting(ratio: u32) -> Adaptation {
+        let oversubscription = Fraction::new(ratio, 1).unwrap();
+        let nic = CongestionControl::from(rccc::Config { oversubscription, ..Default::default() });
+        Adaptation::new(&nic.credit().unwrap(), Span::from_us(8), HostId(3)).unwrap()
+    }
+
+    /// The rate after intervals of ten packets of which `of` are of that kind.
+    fn after(adaptation: &mut Adaptation, intervals: u32, of: usize, kind: Arrival) -> f64 {
+        for _ in 0..intervals {
+            for packet in 0..10 {
+                let arrival = if packet < of { kind } else { Arrival::Clean };
+                adaptation.handle_arrival(Time::ZERO, arrival);
+            }
+            adaptation.end_interval();
+        }
+        adaptation.rate()
+    }
+
+    #[test]
+    fn trims_before_the_last_hop_take_their_part_and_those_at_it_none() {
+        assert_eq!(after(&mut adapting(4), 1, 10, Arrival::TrimmedAtLastHop), 1.0);
+        let mut adaptation = adapting(4);
+        assert_eq!(after(&mut adaptation, 1, 3, Arrival::TrimmedBefore), 0.7);
+        // 0.7 - 0.3, and once more: never below 0.9 of the share.
+        assert_eq!(after(&mut adaptation, 2, 3, Arrival::TrimmedBefore), 0.225);
+    }
+
+    #[test]
+    fn marks_above_the_target_cut_and_quiet_intervals_double_the_increase() {
+        let mut adaptation = adapting(2);
+        // The average goes 1/2, 3/4: cuts of (1/2 - 3/10)/2 and (3/4 - 3/10)/2.
+        let rate = after(&mut adaptation, 2, 10, Arrival::Marked);
+        assert!((rate - 0.9 * 0.775).abs() < 1e-12, "{rate}");
+        // It falls to 3/8 and 3/16: one more cut, then the increases 1, 2 and 4 hundredths.
+        let rate = after(&mut adaptation, 4, 0, Arrival::Clean);
+        assert!((rate - (0.9 * 0.775 * 0.9625 + 0.07)).abs() < 1e-12, "{rate}");
+    }
+
+    #[test]
+    fn a_long_silence_restores_the_rate() {
+        let mut adaptation = adapting(4);
+        after(&mut adaptation, 9, 10, Arrival::TrimmedBefore);
+        assert_eq!(adaptation.rate(), 0.225);
+        adaptation.handle_arrival(Time::ZERO + Span::from_ms(100), Arrival::Clean);
+        assert_eq!(adaptation.rate(), 1.0);
+    }
+}

@@ -1,0 +1,117 @@
+use super::*;
+use crate::nic::congestion::CongestionControl;
+use crate::nic::congestion::rccc::Config;
+use crate::units::{Bytes, Fraction};
+
+/// Ports of 100 Gbps and a base round trip of 8 us: the most is 150,000 B, 586 units.
+fn credits(config: Config) -> Credits {
+    let nic = NicConfig {
+        payload: Bytes::new(938),
+        congestion: CongestionControl::Rccc(config),
+        ..NicConfig::default()
+    };
+    let port = PortFacts { line_rate: BitRate::from_gbps(100), base_rtt: Span::from_us(8) };
+    *Credits::of(HostId(0), port, &nic).unwrap()
+}
+
+fn slot(index: usize) -> Slot {
+    Slot::last_of(index + 1)
+}
+
+fn asks(units: u64) -> Wish {
+    let target = Psn::on_wire(FIRST + units);
+    Wish { target, urgency: Urgency::IfMore, entropy: 7, flags: Flags::NONE }
+}
+
+/// Grants until `end`: their times, senders and numbers.
+fn granted(credits: &mut Credits, end: Time) -> Vec<(u64, usize, u64)> {
+    let mut grants = Vec::new();
+    while credits.due() <= end {
+        let now = credits.due();
+        let grant = credits.poll(now).unwrap();
+        grants.push((now.as_ps() / 1_000, grant.slot.index(), grant.number - FIRST));
+    }
+    grants
+}
+
+#[test]
+fn those_that_ask_are_served_in_turn_at_99_hundredths_of_the_rate() {
+    let mut credits = credits(Config { unasked: false, ..Config::default() });
+    credits.note(Time::ZERO, slot(0), asks(128));
+    credits.note(Time::ZERO, slot(2), asks(100));
+    // 16 KiB take 1310.72 ns / 0.99 = 1323.96 ns, and 36 units 744.7 ns.
+    let all = granted(&mut credits, Time::ZERO + Span::from_ms(1));
+    assert_eq!(all, [(0, 0, 64), (1_323, 2, 64), (2_647, 0, 128), (3_971, 2, 100)]);
+    assert!(credits.senders[0].granted == FIRST + 128 && !credits.senders[0].is_active);
+}
+
+#[test]
+fn k_senders_with_endless_backlogs_get_equal_parts_of_the_rate() {
+    for senders in [1, 2, 8, 64] {
+        let mut credits = credits(Config::default());
+        let mut sums = vec![0; senders];
+        let mut now = Time::ZERO;
+        let end = Time::ZERO + Span::from_ms(1);
+        (0..senders).for_each(|it| credits.note(now, slot(it), asks(500)));
+        while now < end {
+            let grant = credits.poll(now).unwrap();
+            let index = grant.slot.index();
+            sums[index] = grant.number - FIRST;
+            // It sends what it got, and asks for more.
+            credits.note(now, slot(index), asks(sums[index] + 500));
+            now = credits.due();
+        }
+        let fair = 0.99 * 12.5e6 / 256.0 / senders as f64;
+        let off = sums.iter().map(|&sum| (sum as f64 - fair).abs()).fold(0.0, f64::max);
+        assert!(off <= 64.0, "{senders}: {off} units from {fair}");
+    }
+}
+
+#[test]
+fn with_nobody_asking_each_gets_up_to_a_window_unasked() {
+    let mut credits = credits(Config::default());
+    credits.note(Time::ZERO, slot(0), asks(10));
+    credits.note(Time::ZERO, slot(1), asks(74));
+    let all = granted(&mut credits, Time::ZERO + Span::from_ms(1));
+    let last = |index| all.iter().rev().find(|grant| grant.1 == index).unwrap().2;
+    // The grant that reaches a window, 586 units, beyond what was asked for is the last.
+    assert_eq!([last(0), last(1)], [10 + 640, 74 + 640]);
+    assert_eq!(credits.due(), Time::NEVER);
+    // What was granted unasked is taken off what is asked for later.
+    credits.note(Time::ZERO + Span::from_ms(2), slot(0), asks(700));
+    assert_eq!(granted(&mut credits, Time::ZERO + Span::from_us(2_001)), [(2_000_000, 0, 700)]);
+}
+
+#[test]
+fn a_trimmed_packet_is_answered_with_credit_even_if_it_asks_for_nothing_new() {
+    let mut credits = credits(Config { unasked: false, ..Config::default() });
+    credits.note(Time::ZERO, slot(0), asks(64));
+    assert_eq!(granted(&mut credits, Time::ZERO), [(0, 0, 64)]);
+    credits.note(Time::ZERO, slot(0), asks(64));
+    assert_eq!(credits.due(), Time::NEVER);
+    credits.note(Time::ZERO, slot(0), Wish { urgency: Urgency::Always, ..asks(64) });
+    // It waits for the grant before, and then takes the time of 1,024 B itself.
+    let all = granted(&mut credits, Time::ZERO + Span::from_us(2));
+    assert_eq!(all, [(1_323, 0, 64)]);
+    assert_eq!(credits.free.as_ps() / 1_000, 1_406);
+}
+
+#[test]
+fn nobody_can_ask_for_more_than_a_window_and_a_packet_ahead() {
+    let mut credits = credits(Config { unasked: false, ..Config::default() });
+    credits.note(Time::ZERO, slot(0), asks(1 << 22));
+    assert_eq!(credits.senders[0].target - FIRST, 586 + 4);
+}
+
+#[test]
+fn an_oversubscribed_receiver_grants_less_after_trims_on_the_way() {
+    let ratio = Fraction::new(4, 1).unwrap();
+    let mut credits = credits(Config { oversubscription: ratio, ..Config::default() });
+    let before = credits.time_for(64);
+    let adaptation = credits.adaptation.as_mut().unwrap();
+    adaptation.handle_arrival(Time::ZERO, Arrival::TrimmedBefore);
+    adaptation.handle_arrival(Time::ZERO, Arrival::Clean);
+    // Intervals last from 9 to 15 us.
+    adaptation.handle_arrival(Time::ZERO + Span::from_us(16), Arrival::Clean);
+    assert_eq!(credits.time_for(64).as_ps(), before.as_ps() * 2);
+}

@@ -1,0 +1,92 @@
+//! Queue pairs that are discarded when their work is done, and the places of their halves.
+
+use std::cmp::Reverse;
+
+use super::{Life, Slot, Turn};
+use crate::ids::QpId;
+use crate::nic::Nic;
+use crate::nic::requester::Requester;
+use crate::nic::responder::Responder;
+use crate::units::{Span, Time};
+
+/// Entries of timers beyond those in use, up to which it does not pay to look for old ones.
+/// \[inferred\]
+const SPARE_TIMERS: usize = 64;
+
+impl Nic {
+    /// True if nothing can come of a connected queue pair any more once all of its work is
+    /// complete: the packets that it sent have arrived, each once, and answers that are still on
+    /// the way change nothing but its own state. Where packets were sent again, or may be answered
+    /// later, that is not known.
+    pub(crate) fn is_quiet(&self, qp: QpId) -> bool {
+        let requester = self.requesters.get(self.qps[qp.index()].requester.index());
+        let is_simple = self.cache.is_none() && self.relay.is_none();
+        is_simple
+            && self.config.ack.within == Span::MAX
+            && requester.is_some_and(|it| it.is_quiet())
+    }
+
+    /// The number of the other end of a connected queue pair that sends.
+    pub(crate) fn peer_qp(&self, qp: QpId) -> QpId {
+        self.requesters[self.qps[qp.index()].requester.index()].as_peer().peer_qp
+    }
+
+    /// Discards a queue pair for whose other end, or itself, [`Nic::is_quiet`] is true. It stays
+    /// counted, its number is not given again, and late answers to it are counted as received.
+    pub(crate) fn discard_qp(&mut self, id: QpId) {
+        let (qp, peer) = (self.qps[id.index()], self.peer_of(id));
+        let requester = self.requesters.get_mut(qp.requester.index());
+        let policy_bits = requester.map_or(0, |requester| {
+            requester.timer_entry = Time::NEVER;
+            requester.policy_bits()
+        });
+        self.free.requesters.extend(Some(qp.requester).filter(|slot| !slot.is_none()));
+        self.free.responders.extend(Some(qp.responder).filter(|slot| !slot.is_none()));
+        self.own_settings.remove(&id);
+        self.qps.remove(id.index(), peer, policy_bits);
+        self.forget_timers();
+    }
+
+    /// Forgets the timers of halves that are gone, once most of the entries are theirs.
+    fn forget_timers(&mut self) {
+        if self.timers.len() <= 2 * self.requesters.len() + SPARE_TIMERS {
+            return;
+        }
+        let requesters = &self.requesters;
+        self.timers.retain(|&Reverse((due, Turn { age, slot }))| {
+            let requester = &requesters[slot.index()];
+            requester.age == age && requester.timer_entry == due
+        });
+    }
+
+    /// True if a queue pair of that number was there and is gone.
+    pub(in crate::nic) fn is_gone(&self, id: QpId) -> bool {
+        let is_gone = |life: Life| life == Life::Gone;
+        id.index() < self.qps.len() && self.qps.get(id.index()).is_none_or(|qp| is_gone(qp.life))
+    }
+
+    /// Puts a new sending half where one is gone, or else behind the others.
+    pub(super) fn place_requester(&mut self, id: QpId, mut requester: Requester) -> Slot {
+        let made = self.requesters.len() as u32 + self.free.reused;
+        requester.age = made;
+        let Some(slot) = self.free.requesters.pop() else {
+            self.requesters.push(requester);
+            self.requester_qps.push(id);
+            return Slot::last_of(self.requesters.len());
+        };
+        self.free.reused += 1;
+        self.requesters[slot.index()] = requester;
+        self.requester_qps[slot.index()] = id;
+        slot
+    }
+
+    /// Puts a new receiving half where one is gone, or else behind the others.
+    pub(super) fn place_responder(&mut self, responder: Responder) -> Slot {
+        let Some(slot) = self.free.responders.pop() else {
+            self.responders.push(responder);
+            return Slot::last_of(self.responders.len());
+        };
+        self.responders[slot.index()] = responder;
+        slot
+    }
+}

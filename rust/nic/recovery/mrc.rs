@@ -1,0 +1,432 @@
+//! Selective repeat that takes a hole for a loss by its age: Multipath Reliable Connection (MRC).
+//!
+//! Source: "MRC, Multipath Reliable Connection" (OCP specification 1.0, 2026) as public notes and
+//! the published headers (`mrc.h`) give it: selective acknowledgements, the maximum PSN range
+//! (MPR), and the time-outs 1.024 us · 2^t with a linear and an exponential series. The text
+//! itself was not available: `docs/multi-plane.md` lists each guess (G4, G9) with its reason.
+//!
+//! - A packet that was sent once is lost when a later one arrived `reordering` ago, and it still
+//!   has not. It is sent again, by another path.
+//! - A trimmed packet is sent again at once.
+//! - A packet that was sent again is left to the timer, which runs from when the oldest packet
+//!   became the oldest or was last sent. When it runs out, everything that was sent longer ago is
+//!   sent again. After `linear` time-outs without progress each wait is twice the one before.
+
+mod by_plane;
+mod wait;
+
+pub use wait::Wait;
+
+use std::collections::VecDeque;
+
+use serde::{Deserialize, Serialize};
+
+use super::selective::Selective;
+use super::{Arrived, Expired, Lost, LostPosition, Missed, PlaneUse};
+use super::{RecoveryConfig, SendRecovery, Why};
+use crate::nic::delivery::Delivery;
+use crate::nic::parameters::{Configuration, InvalidValue, require, timer};
+use crate::nic::receiver::{AnyOrder, Receiving};
+use crate::units::{Span, Time};
+use by_plane::ByPlane;
+
+/// The unit of time-outs: 1.024 us · 2^t (`timeout` of `mrc.h`).
+const TIMER_UNIT: Span = Span::from_ps(1_024_000);
+/// The greatest t.
+const LONGEST_TIMER: u32 = 24;
+/// The number of doubling intervals that stands for no end (`exp_cnt` of `mrc.h`).
+const ENDLESS: u32 = 25;
+/// The shortest time-out that "rtt" stands for: t = 2.
+const SHORTEST: u32 = 2;
+
+/// The parameters of `mrc`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Config {
+    /// How long after a later arrival a hole is a loss: `"rtt"`, one base round-trip time
+    /// (\[inferred\], G4), or a time.
+    pub reordering: Wait,
+    /// The most PSNs beyond the cumulative acknowledgement that may be sent (MPR): 1,024, the least
+    /// that every implementation must support.
+    pub mpr: u32,
+    /// The time-out: `"rtt"`, the least 1.024 us · 2^t of at least four base round-trip times
+    /// (\[inferred\], G9), or a time; 262 us is the headers' example.
+    pub timer: Wait,
+    /// Time-outs at a constant interval, before intervals double: 7 (the headers' example).
+    pub linear: u32,
+    /// Time-outs at doubling intervals after these, before the queue pair fails: 25 (the headers'
+    /// example), which stands for no end. Queue pairs that report by events never fail.
+    pub exponential: u32,
+}
+
+impl Default for Config {
+    fn default() -> Self {
+        Self {
+            reordering: Wait::Rtt,
+            mpr: 1_024,
+            timer: Wait::Rtt,
+            linear: 7,
+            exponential: ENDLESS,
+        }
+    }
+}
+
+impl Configuration for Config {
+    const NAME: &'static str = "mrc";
+    const SUMMARY: &'static str =
+        "selective acknowledgements: holes are lost by age (Multipath Reliable Connection)";
+    const SOURCE: &'static str = "OCP, Multipath Reliable Connection 1.0, 2026, by public notes";
+
+    fn check(&self) -> Result<(), InvalidValue> {
+        require("mpr", self.mpr, self.mpr > 0, "it must be at least 1")?;
+        let right = "it must be at most 25, which stands for no end";
+        require("exponential", self.exponential, self.exponential <= ENDLESS, right)?;
+        if let Wait::Span(span) = self.reordering {
+            timer("reordering", span)?;
+        }
+        if let Wait::Span(span) = self.timer {
+            timer("timer", span)?;
+        }
+        Ok(())
+    }
+}
+
+impl RecoveryConfig for Config {
+    type Sender = Box<Mrc>;
+
+    fn sender(&self, timeout: Span) -> Box<Mrc> {
+        Box::new(Mrc::new(*self, timeout))
+    }
+
+    /// However many packets beyond it have arrived, only the sender takes a packet for lost.
+    fn receiver(&self, delivery: Delivery) -> Receiving {
+        AnyOrder::new(u32::MAX, delivery).into()
+    }
+
+    fn first_timeout(&self, _timeout: Span, base_rtt: impl FnOnce() -> Span) -> Span {
+        match self.timer {
+            Wait::Rtt => covering(base_rtt()),
+            Wait::Span(span) => span,
+        }
+    }
+
+    fn retries(&self) -> Option<u32> {
+        (self.exponential < ENDLESS).then(|| self.linear.saturating_add(self.exponential))
+    }
+
+    fn shortest_timeout(&self, _timeout: Span) -> Span {
+        match self.timer {
+            Wait::Rtt => TIMER_UNIT * (1 << SHORTEST),
+            Wait::Span(span) => span,
+        }
+    }
+}
+
+/// The shortest time-out that covers four of these round trips (G9).
+fn covering(base_rtt: Span) -> Span {
+    let least = base_rtt.as_ps().saturating_mul(4);
+    let covers = |t: &u32| TIMER_UNIT.as_ps() << t >= least;
+    let t = (SHORTEST..LONGEST_TIMER).find(covers).unwrap_or(LONGEST_TIMER);
+    TIMER_UNIT * (1 << t)
+}
+
+/// A packet on its way.
+#[derive(Debug, Clone, Copy)]
+struct Sent {
+    at: Time,
+    entropy: u16,
+    state: State,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum State {
+    /// It was sent once.
+    Flying,
+    /// It was sent again: later arrivals say nothing about it.
+    FlyingAgain,
+    /// It waits to be sent again.
+    Lost,
+}
+
+/// What is missing before `edge` is lost at `due`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Verdict {
+    due: Time,
+    edge: u64,
+}
+
+/// The sending side: what has arrived, and when each packet in flight was sent.
+#[derive(Debug, Clone)]
+pub(in crate::nic) struct Mrc {
+    config: Config,
+    /// How long a hole may stay one.
+    reordering: Span,
+    /// The time-out before any has doubled it.
+    timer: Span,
+    window: Selective,
+    /// Packets sent, from the first that is missing on.
+    sent: VecDeque<Sent>,
+    verdicts: VecDeque<Verdict>,
+    /// Verdicts have been asked for what is missing before this one.
+    judged: u64,
+    /// The recovery ends when everything before this one has arrived.
+    recovery_end: u64,
+    /// Since when the timer runs.
+    since: Time,
+    /// Time-outs since the oldest packet became the oldest.
+    timeouts: u32,
+    /// Entropy values of packets that timed out and are still to be reported.
+    expired: VecDeque<u16>,
+    losses: VecDeque<Lost>,
+    by_plane: Option<ByPlane>,
+}
+
+impl Mrc {
+    fn new(config: Config, timeout: Span) -> Self {
+        let known = |wait| match wait {
+            Wait::Rtt => timeout,
+            Wait::Span(span) => span,
+        };
+        Self {
+            config,
+            reordering: known(config.reordering),
+            timer: known(config.timer),
+            window: Selective::default(),
+            sent: VecDeque::new(),
+            verdicts: VecDeque::new(),
+            judged: 0,
+            recovery_end: 0,
+            since: Time::ZERO,
+            timeouts: 0,
+            expired: VecDeque::new(),
+            losses: VecDeque::new(),
+            by_plane: None,
+        }
+    }
+
+    /// When the retransmission timer runs out.
+    fn timer_due(&self) -> Time {
+        if self.in_flight() == 0 {
+            return Time::NEVER;
+        }
+        let doublings = self.timeouts.saturating_sub(self.config.linear).min(LONGEST_TIMER);
+        let wait = Span::from_ps(self.timer.as_ps().saturating_mul(1 << doublings));
+        self.since.saturating_add(wait)
+    }
+
+    fn index(&self, sequence: u64) -> usize {
+        (sequence - self.window.first_missing()) as usize
+    }
+
+    /// What is known of `sequence` if it is in flight.
+    fn flying(&self, sequence: u64) -> Option<Sent> {
+        let in_window = self.window.first_missing()..self.window.never_sent();
+        if !in_window.contains(&sequence) || self.window.has_arrived(sequence) {
+            return None;
+        }
+        Some(self.sent[self.index(sequence)]).filter(|sent| sent.state != State::Lost)
+    }
+
+    fn lose(&mut self, sequence: u64) {
+        let index = self.index(sequence);
+        self.sent[index].state = State::Lost;
+        if let Some(planes) = &mut self.by_plane {
+            planes.lose(self.sent[index].entropy);
+        }
+    }
+
+    /// Counts what `arrived` is the first to report, by planes.
+    fn count_arrivals(&mut self, now: Time, arrived: Arrived) {
+        let (first, end) = (self.window.first_missing(), self.window.never_sent());
+        let Some(mut planes) = self.by_plane.take() else { return };
+        planes.begin();
+        if arrived.ack <= end {
+            let ahead = arrived.ack.max(first)..end;
+            let reported = (0..64).filter(|bit| arrived.sack >> bit & 1 == 1);
+            let reported = reported.map(|bit| arrived.base + bit).filter(|it| ahead.contains(it));
+            for sequence in (first..arrived.ack).chain(reported) {
+                if !self.window.has_arrived(sequence) {
+                    planes.arrive(now, self.sent[self.index(sequence)]);
+                }
+            }
+        }
+        self.by_plane = Some(planes);
+    }
+
+    /// Asks for a verdict, one `reordering` from now, on what is missing before the newest arrival.
+    fn note_arrivals(&mut self, now: Time) {
+        let Some(edge) = self.window.arrival_before(0) else { return };
+        let asked = self.verdicts.back().map_or(self.judged, |verdict| verdict.edge);
+        if edge > asked {
+            let due = now.saturating_add(self.reordering);
+            self.verdicts.push_back(Verdict { due, edge });
+        }
+    }
+
+    /// Takes holes that are old enough for lost.
+    fn judge(&mut self, now: Time) {
+        while let Some(&Verdict { due, edge }) = self.verdicts.front()
+            && due <= now
+        {
+            self.verdicts.pop_front();
+            for sequence in self.judged.max(self.window.first_missing())..edge {
+                let once = self.flying(sequence).filter(|sent| sent.state == State::Flying);
+                let Some(Sent { entropy, .. }) = once else { continue };
+                self.lose(sequence);
+                self.window.lose(sequence);
+                let position = self.enter_recovery();
+                self.losses.push_back(Lost { entropy, position });
+            }
+            self.judged = self.judged.max(edge);
+        }
+    }
+
+    fn enter_recovery(&mut self) -> LostPosition {
+        if self.window.first_missing() < self.recovery_end {
+            return LostPosition::Later;
+        }
+        self.recovery_end = self.window.never_sent();
+        LostPosition::First
+    }
+
+    /// Takes everything that was sent a time-out ago for lost.
+    fn expire(&mut self, now: Time) {
+        for sequence in self.window.first_missing()..self.window.never_sent() {
+            let Some(sent) = self.flying(sequence) else { continue };
+            if sent.at.saturating_add(self.timer) <= now {
+                self.lose(sequence);
+                self.window.lose(sequence);
+                self.expired.push_back(sent.entropy);
+            }
+        }
+        self.since = now;
+        self.timeouts = self.timeouts.saturating_add(1);
+        self.recovery_end = self.window.never_sent();
+    }
+}
+
+impl SendRecovery for Mrc {
+    #[inline]
+    fn next(&self, end: u64) -> Option<u64> {
+        self.window.next(end)
+    }
+
+    fn unacknowledged(&self) -> u64 {
+        self.window.first_missing()
+    }
+
+    fn never_sent(&self) -> u64 {
+        self.window.never_sent()
+    }
+
+    fn window_end(&self, most: u64) -> u64 {
+        self.unacknowledged() + most.min(self.config.mpr.into())
+    }
+
+    fn set_base_rtt(&mut self, base_rtt: Span) {
+        if self.config.reordering == Wait::Rtt {
+            self.reordering = base_rtt;
+        }
+        if self.config.timer == Wait::Rtt {
+            self.timer = covering(base_rtt);
+        }
+    }
+
+    #[inline]
+    fn handle_sent(&mut self, now: Time, entropy: u16) {
+        let idle = self.in_flight() == 0;
+        let sequence = self.window.handle_sent();
+        let index = self.index(sequence);
+        match self.sent.get_mut(index) {
+            Some(again) => *again = Sent { at: now, entropy, state: State::FlyingAgain },
+            None => self.sent.push_back(Sent { at: now, entropy, state: State::Flying }),
+        }
+        if idle || sequence == self.window.first_missing() {
+            self.since = now;
+        }
+        if let Some(planes) = &mut self.by_plane {
+            planes.send(entropy);
+        }
+    }
+
+    #[inline]
+    fn in_flight(&self) -> u64 {
+        self.window.in_flight()
+    }
+
+    fn waiting_again(&self) -> u64 {
+        self.window.waiting_again()
+    }
+
+    #[inline]
+    fn handle_ack(&mut self, now: Time, arrived: Arrived) -> u64 {
+        let first = self.window.first_missing();
+        self.count_arrivals(now, arrived);
+        let new = self.window.handle_arrived(arrived);
+        if new == 0 {
+            return 0;
+        }
+        let passed = self.window.first_missing() - first;
+        if passed > 0 {
+            self.sent.drain(..passed as usize);
+            self.since = now;
+            self.timeouts = 0;
+        }
+        self.note_arrivals(now);
+        self.judge(now);
+        new
+    }
+
+    /// A hole that is old enough is no time-out.
+    fn has_run_out(&self, now: Time) -> bool {
+        self.timer_due() <= now
+    }
+
+    fn count_planes(&mut self, planes: u32) -> bool {
+        self.by_plane = Some(ByPlane::new(planes));
+        true
+    }
+
+    fn plane(&self, plane: u32) -> PlaneUse {
+        self.by_plane.as_ref().map_or_else(PlaneUse::default, |planes| planes.of(plane))
+    }
+
+    /// The sender judges by what is reported, whatever the receiver asks for.
+    fn reads_gap_nacks_as_acks(&self) -> bool {
+        true
+    }
+
+    fn handle_nack(&mut self, _now: Time, missed: Missed) -> bool {
+        if missed.why != Why::Trimmed || self.flying(missed.psn).is_none() {
+            return false;
+        }
+        self.lose(missed.psn);
+        self.window.lose_first(missed.psn);
+        true
+    }
+
+    #[inline]
+    fn poll_lost(&mut self) -> Option<Lost> {
+        self.losses.pop_front()
+    }
+
+    #[inline]
+    fn deadline(&self) -> Time {
+        if !self.expired.is_empty() {
+            return self.since;
+        }
+        let verdict = self.verdicts.front().map_or(Time::NEVER, |verdict| verdict.due);
+        verdict.min(self.timer_due())
+    }
+
+    fn handle_timeout(&mut self, now: Time) -> Option<Expired> {
+        self.judge(now);
+        if self.timer_due() <= now {
+            self.expire(now);
+        }
+        self.expired.pop_front().map(|entropy| Expired { entropy })
+    }
+}
+
+#[cfg(test)]
+mod tests;

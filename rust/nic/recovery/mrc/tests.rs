@@ -1,0 +1,94 @@
+use super::*;
+
+const RTT: Span = Span::from_us(8);
+
+fn at(us: u64) -> Time {
+    Time::ZERO + Span::from_us(us)
+}
+
+/// Ten packets, sent a microsecond after each other with their numbers as values.
+fn ten() -> Mrc {
+    let mut mrc = Mrc::new(Config::default(), Span::from_ms(1));
+    mrc.set_base_rtt(RTT);
+    for packet in 0..10u16 {
+        assert_eq!(mrc.next(10), Some(packet.into()));
+        mrc.handle_sent(at(packet.into()), packet);
+    }
+    mrc
+}
+
+fn arrived(ack: u64, sack: u64) -> Arrived {
+    Arrived { ack, base: ack, sack, complete: false }
+}
+
+fn lost(mrc: &mut Mrc) -> Vec<u16> {
+    std::iter::from_fn(|| mrc.poll_lost()).map(|lost| lost.entropy).collect()
+}
+
+#[test]
+fn the_time_out_is_the_least_power_of_two_that_covers_four_round_trips() {
+    let mut mrc = ten();
+    assert_eq!(mrc.timer, Span::from_ps(32_768_000));
+    mrc.set_base_rtt(Span::from_ns(100));
+    assert_eq!(mrc.timer, Span::from_ps(4_096_000));
+    // So say reports, whatever `retransmit_timeout` is.
+    let recovery = crate::nic::Recovery::from(Config::default());
+    let reported = recovery.first_timeout(Span::from_ms(1), || RTT);
+    assert_eq!(reported, Span::from_ps(32_768_000));
+    let own = Config { timer: Wait::Span(Span::from_us(262)), ..Config::default() };
+    let reported = crate::nic::Recovery::from(own).first_timeout(Span::from_ms(1), || RTT);
+    assert_eq!(reported, Span::from_us(262));
+    let other = crate::nic::Recovery::PER_PACKET.first_timeout(Span::from_ms(1), || RTT);
+    assert_eq!(other, Span::from_ms(1));
+}
+
+#[test]
+fn a_hole_is_lost_one_reordering_time_after_a_later_arrival() {
+    let mut mrc = ten();
+    assert_eq!(mrc.handle_ack(at(12), arrived(2, 0b10)), 3, "2 is missing, 3 is there");
+    assert_eq!((mrc.deadline(), lost(&mut mrc)), (at(20), vec![]));
+    assert_eq!(mrc.handle_ack(at(14), arrived(2, 0b1010)), 1, "4 is missing too");
+    assert_eq!(mrc.handle_timeout(at(20)), None);
+    assert_eq!(lost(&mut mrc), [2]);
+    assert_eq!(mrc.next(10), Some(2));
+    assert_eq!(mrc.deadline(), at(22));
+    mrc.handle_sent(at(20), 77);
+    assert_eq!(mrc.handle_timeout(at(22)), None);
+    assert_eq!(lost(&mut mrc), [4]);
+}
+
+#[test]
+fn a_hole_that_fills_in_time_is_no_loss() {
+    let mut mrc = ten();
+    mrc.handle_ack(at(12), arrived(0, 0b10));
+    mrc.handle_ack(at(19), arrived(2, 0));
+    assert_eq!(mrc.handle_timeout(at(20)), None);
+    assert_eq!((lost(&mut mrc), mrc.next(10)), (vec![], None));
+}
+
+#[test]
+fn all_that_timed_out_is_reported_and_waits_double_after_the_linear_ones() {
+    let mut mrc = ten();
+    let due = Time::from_ps(32_768_000);
+    assert_eq!(mrc.deadline(), due);
+    // Only what was sent a whole time-out ago: the first of ten.
+    assert_eq!(mrc.handle_timeout(due), Some(Expired { entropy: 0 }));
+    assert_eq!(mrc.handle_timeout(due), None);
+    let wait = |mrc: &mut Mrc| {
+        let from = mrc.since;
+        let due = mrc.deadline();
+        while mrc.handle_timeout(due).is_some() {}
+        while mrc.next(10).is_some() && mrc.window.next(0).is_some() {
+            mrc.handle_sent(due, 0);
+        }
+        due.since(from).as_ps() / 32_768_000
+    };
+    let waits: Vec<u64> = (0..9).map(|_| wait(&mut mrc)).collect();
+    assert_eq!(waits, [1, 1, 1, 1, 1, 1, 1, 2, 4]);
+}
+
+#[test]
+fn no_packet_goes_beyond_the_maximum_psn_range() {
+    let mrc = Mrc::new(Config { mpr: 128, ..Config::default() }, RTT);
+    assert_eq!(mrc.window_end(1 << 23), 128);
+}

@@ -1,0 +1,34 @@
+//! Times that may follow from the base round-trip time.
+
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+use crate::units::Span;
+
+/// A time, or one that follows from the base round-trip time.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Wait {
+    /// By the base round-trip time of the network, written `"rtt"`.
+    Rtt,
+    /// A time, such as `"8us"`.
+    Span(Span),
+}
+
+impl Serialize for Wait {
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        match self {
+            Self::Rtt => to.serialize_str("rtt"),
+            Self::Span(span) => span.serialize(to),
+        }
+    }
+}
+
+impl<'de> Deserialize<'de> for Wait {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        let text = String::deserialize(from)?;
+        if text == "rtt" {
+            return Ok(Self::Rtt);
+        }
+        let span = text.parse().map(Self::Span);
+        span.map_err(|error| serde::de::Error::custom(format!("{error}, or 'rtt'")))
+    }
+}

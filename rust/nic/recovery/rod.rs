@@ -1,0 +1,57 @@
+//! Reliable ordered delivery (ROD): go-back-N over one path.
+//!
+//! Source: Ultra Ethernet Specification 1.0, delivery modes of the packet delivery sublayer, by
+//! public notes on it.
+//!
+//! - Packets arrive in order or not at all: the receiver drops what is behind a gap, and answers
+//!   with a NACK (out of order, 0x0D) that names the first missing packet. The sender goes back to
+//!   it.
+//! - All packets of a queue pair carry one entropy value: the first that the policy chooses. A
+//!   policy that has one value for each queue pair keeps it, and follows the splitter where that
+//!   moves the queue pair between messages. No policy gets feedback.
+//!
+//! What the notes leave open is as with `go-back-n` \[inferred\]: one NACK for each gap, repeated
+//! after `nack_interval`, and one timer for a queue pair, `retransmit_timeout` without back-off.
+
+use serde::{Deserialize, Serialize};
+
+use super::go_back_n::{BackTo, GoBackN};
+use super::{Recovery, RecoveryConfig};
+use crate::nic::delivery::Delivery;
+use crate::nic::parameters::Configuration;
+use crate::nic::receiver::{InOrder, Receiving};
+use crate::units::Span;
+
+/// Parameters: none; the timers are `retransmit_timeout` and `nack_interval`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Config {}
+
+impl Configuration for Config {
+    const NAME: &'static str = "rod";
+    const SUMMARY: &'static str =
+        "reliable ordered delivery of Ultra Ethernet: go-back-N, one path for each queue pair";
+    const SOURCE: &'static str =
+        "Ultra Ethernet Specification 1.0, delivery modes, by public notes";
+}
+
+impl RecoveryConfig for Config {
+    type Sender = GoBackN;
+
+    /// No packet is taken before its turn, so that no message can overtake another.
+    const DELIVERIES: &'static [Delivery] = &[Delivery::Ordered];
+    const KEEPS_PATH: bool = true;
+
+    fn sender(&self, timeout: Span) -> GoBackN {
+        GoBackN::new(BackTo::Missing, timeout)
+    }
+
+    fn receiver(&self, _delivery: Delivery) -> Receiving {
+        InOrder::new().into()
+    }
+}
+
+impl Recovery {
+    /// Go-back-N over one path.
+    pub const ROD: Self = Self::Rod(Config {});
+}

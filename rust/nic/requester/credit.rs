@@ -1,0 +1,56 @@
+//! What a sending half asks its receiver for, where receivers grant credit.
+
+use super::Requester;
+use crate::nic::congestion::CongestionController as _;
+use crate::nic::recovery::SendRecovery as _;
+use crate::packet::{Flags, Packet, Psn};
+use crate::units::{Span, Time};
+
+impl Requester {
+    /// The packet that goes out now with the number of credit that it asks for, while so many
+    /// sending halves are to send.
+    pub(in crate::nic) fn ask_with(&mut self, packet: Packet, sources: u64) -> Packet {
+        if !packet.flags.has(Flags::RETRANSMITTED) {
+            self.unsent = self.unsent.saturating_sub(u64::from(packet.wire_bytes));
+        }
+        let target = self.target(sources);
+        packet.asking_for(target)
+    }
+
+    /// When it has to ask for credit beside packets; `NEVER` while it has some, or anything is in
+    /// flight whose own timer runs out.
+    pub(in crate::nic) fn asks_at(&self, timeout: Span) -> Time {
+        let waits = self.recovery.in_flight() == 0 && self.has_waiting();
+        let asks = waits.then(|| self.congestion.asks_at(self.waiting_bytes(), timeout)).flatten();
+        asks.unwrap_or(Time::NEVER)
+    }
+
+    /// The request for credit, if it lacks any and may ask now.
+    pub(in crate::nic) fn poll_credit_request(
+        &mut self,
+        now: Time,
+        sources: u64,
+    ) -> Option<Packet> {
+        if !self.has_waiting() || !self.congestion.may_ask(now) {
+            return None;
+        }
+        let (entropy, flags) = (self.entropy(now), self.flags);
+        let (dst, label, route) = (self.peer, self.label, entropy);
+        let target = self.target(sources);
+        let request = Packet::credit_request(self.peer_qp, target);
+        Some(Packet { dst, label, flags, entropy, route, ..request })
+    }
+
+    fn has_waiting(&self) -> bool {
+        self.recovery.next(self.window_end()).is_some()
+    }
+
+    /// Bytes on the wire that it has to send, again or for the first time.
+    fn waiting_bytes(&self) -> u64 {
+        self.unsent + self.recovery.waiting_again() * u64::from(self.packet_bytes)
+    }
+
+    fn target(&mut self, sources: u64) -> Psn {
+        self.congestion.credit_target(self.waiting_bytes(), sources)
+    }
+}

@@ -1,0 +1,44 @@
+//! What a policy learns from answers.
+
+use super::Requester;
+use crate::balance::sender::{Feedback, PathSignal, SenderPolicy};
+use crate::nic::recovery::SendRecovery;
+use crate::packet::AckView;
+use crate::units::{Span, Time};
+
+impl Requester {
+    /// Informs the policy of the entropy values that did well: that of the last packet
+    /// acknowledged, or those of all.
+    #[inline]
+    pub(super) fn inform_policy(&mut self, now: Time, ack: AckView<'_>, new: u64) {
+        let rtt = Span::from_ps(ack.echo().ps_until(now));
+        if let Some(entropies) = &mut self.entropies {
+            let known = self.recovery.unacknowledged();
+            entropies.handle_ack(&ack.report(), known, |entropy, signal| {
+                let marked = u32::from(signal == PathSignal::Marked);
+                let feedback = Feedback { entropy, signal, packets: 1, marked, rtt };
+                self.policy.handle_feedback(now, feedback);
+            });
+            return;
+        }
+        let feedback = Feedback {
+            entropy: ack.entropy,
+            signal: if ack.echoes_mark() { PathSignal::Marked } else { PathSignal::Good },
+            packets: u32::try_from(new).unwrap_or(u32::MAX),
+            marked: ack.report().marked_packets(),
+            rtt,
+        };
+        self.tell_policy(now, feedback);
+    }
+}
+
+/// The feedback for a packet that did not arrive.
+pub(super) fn missing(
+    now: Time,
+    answer: AckView<'_>,
+    entropy: u16,
+    signal: PathSignal,
+) -> Feedback {
+    let rtt = Span::from_ps(answer.echo().ps_until(now));
+    Feedback { entropy, signal, packets: 0, marked: 0, rtt }
+}

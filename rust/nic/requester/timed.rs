@@ -1,0 +1,73 @@
+//! What a sending half does by time: its retransmission timer, losses that its recovery finds by
+//! their age, and probes of paths.
+
+use std::collections::VecDeque;
+
+use super::Requester;
+use crate::balance::sender::{Feedback, PathSignal, SenderPolicy as _};
+use crate::ids::{HostId, QpId};
+use crate::nic::NicEvent;
+use crate::nic::congestion::Loss;
+use crate::nic::recovery::{Lost, SendRecovery as _};
+use crate::packet::{Packet, Stamp};
+use crate::units::{Span, Time};
+
+impl Requester {
+    /// Handles all retransmission timers that are due at `now`, if any.
+    pub(in crate::nic) fn handle_timeout(&mut self, now: Time, events: &mut VecDeque<NicEvent>) {
+        while self.recovery.deadline() <= now {
+            let expired = self.recovery.handle_timeout(now);
+            self.report_late_losses(now);
+            let Some(expired) = expired else { return };
+            let failed = match self.path.is_chosen() {
+                true => self.policy.handle_timeout(now, expired.entropy),
+                false => None,
+            };
+            if let Some(failed) = failed {
+                events.push_back(NicEvent::PathFailed { owner: self.owner, path: failed.0 });
+            }
+            self.tell_loss(now, expired.entropy, Loss::Timeout);
+        }
+    }
+
+    /// Whether packets have been without an acknowledgement for a time-out.
+    pub(in crate::nic) fn has_timed_out(&self, now: Time) -> bool {
+        self.recovery.has_run_out(now)
+    }
+
+    /// The host at its other end.
+    pub(in crate::nic) fn peer(&self) -> HostId {
+        self.peer
+    }
+
+    /// When the timer of its recovery expires, a probe is due, or it has waited for credit as long
+    /// as `timeout`.
+    #[inline]
+    pub(in crate::nic) fn wake(&self, timeout: Span) -> Time {
+        let deadline = self.deadline();
+        if !self.wakes {
+            return deadline;
+        }
+        deadline.min(self.policy.next_probe()).min(self.asks_at(timeout))
+    }
+
+    /// The probe that is due at `now`, if any, from queue pair `own`.
+    pub(in crate::nic) fn poll_probe(&mut self, now: Time, own: QpId) -> Option<Packet> {
+        if !self.policy.sends_probes() || !self.path.is_chosen() {
+            return None;
+        }
+        let entropy = self.policy.poll_probe(now)?;
+        let (route, label, flags) = (entropy, self.label, self.flags);
+        let probe = Packet::probe(own, Stamp::at(now));
+        Some(Packet { dst: self.peer, label, flags, entropy, route, ..probe })
+    }
+
+    /// Losses that a recovery finds by time and not by an acknowledgement.
+    fn report_late_losses(&mut self, now: Time) {
+        while let Some(Lost { entropy, position }) = self.recovery.poll_lost() {
+            let (signal, rtt) = (PathSignal::Nack, Span::ZERO);
+            self.tell_policy(now, Feedback { entropy, signal, packets: 0, marked: 0, rtt });
+            self.tell_hole(now, entropy, position);
+        }
+    }
+}

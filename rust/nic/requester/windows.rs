@@ -1,0 +1,175 @@
+//! What congestion control lets out and learns: with one window for the queue pair, or with one for
+//! each plane of a NIC with several ports.
+//!
+//! A window for each plane is G16 of `docs/multi-plane.md`. Each is a control of its own, for the
+//! rate of one port. It learns of the packets whose entropy values are of its plane: how many have
+//! arrived, from the recovery; their round trip, from when the sender sent them; the mark of the
+//! packet that an acknowledgement echoes; and their losses.
+
+use super::{MOST_OUTSTANDING, Requester};
+use crate::nic::config::{NicConfig, PortFacts};
+use crate::nic::congestion::{AckSample, CongestionController as _, Controller, Loss, Scope};
+use crate::nic::recovery::{LostPosition, SendRecovery as _, Sending};
+use crate::packet::{AckView, PlaneMask};
+use crate::units::{BitRate, Span, Time};
+
+/// The controls of the planes.
+#[derive(Debug, Clone)]
+pub(super) struct PlaneWindows(Vec<PlaneWindow>);
+
+#[derive(Debug, Clone)]
+struct PlaneWindow {
+    control: Controller,
+    /// Packets whose arrival it was not told of, since none of them had a round trip.
+    owed: u32,
+}
+
+impl PlaneWindows {
+    /// Those of a new sending half, if its control has one for each plane and its recovery counts
+    /// by them.
+    pub(super) fn of(
+        config: &NicConfig,
+        port: PortFacts,
+        planes: u32,
+        recovery: &mut Sending,
+    ) -> Option<Box<Self>> {
+        let wanted = planes > 1 && config.congestion.scope() == Scope::Plane;
+        if !wanted || !recovery.count_planes(planes) {
+            return None;
+        }
+        let line_rate = BitRate::from_bps(port.line_rate.as_bps() / u64::from(planes));
+        let path = config.path(PortFacts { line_rate, ..port });
+        let window = PlaneWindow { control: config.congestion.build(&path), owed: 0 };
+        Some(Box::new(Self(vec![window; planes as usize])))
+    }
+
+    pub(super) fn count(&self) -> u32 {
+        u32::try_from(self.0.len()).unwrap_or(u32::MAX)
+    }
+
+    fn with_value(&mut self, entropy: u16) -> &mut PlaneWindow {
+        let planes = self.0.len();
+        &mut self.0[usize::from(entropy) % planes]
+    }
+
+    /// All of them together.
+    fn window(&self) -> u64 {
+        self.0.iter().map(|plane| plane.control.window()).fold(0, u64::saturating_add)
+    }
+}
+
+impl Requester {
+    /// Whether congestion control and recovery let one more packet out; one may always be, but
+    /// for a lack of credit.
+    #[inline]
+    pub(super) fn window_is_open(&self) -> bool {
+        if self.planes.is_some() {
+            return !self.open_planes().is_empty();
+        }
+        let window = self.congestion.window().min(self.recovery_window);
+        self.lets_out(self.recovery.in_flight(), window)
+    }
+
+    #[inline]
+    fn lets_out(&self, out: u64, window: u64) -> bool {
+        if window == u64::MAX {
+            return true;
+        }
+        // With nothing in flight no acknowledgement would come to open the window again. One of 0
+        // is opened by credit.
+        out == 0 && window > 0 || (out + 1) * u64::from(self.packet_bytes) <= window
+    }
+
+    /// The planes that one more packet may take.
+    pub(super) fn open_planes(&self) -> PlaneMask {
+        let Some(planes) = &self.planes else { return PlaneMask::of_bits(u32::MAX) };
+        let numbered = (0..).zip(&planes.0);
+        numbered.fold(PlaneMask::NONE, |open, (number, plane)| {
+            let out = self.recovery.plane(number).in_flight;
+            match self.lets_out(out, plane.control.window()) {
+                true => open.with(number),
+                false => open,
+            }
+        })
+    }
+
+    /// What congestion control allows in flight, in bytes on the wire.
+    pub(in crate::nic) fn window(&self) -> u64 {
+        self.planes.as_ref().map_or_else(|| self.congestion.window(), |planes| planes.window())
+    }
+
+    /// One past the last packet that may be in flight.
+    pub(super) fn window_end(&self) -> u64 {
+        self.end.min(self.recovery.window_end(MOST_OUTSTANDING))
+    }
+
+    /// A packet goes out.
+    #[inline]
+    pub(super) fn tell_sent(&mut self, now: Time, entropy: u16, bytes: u16) {
+        match &mut self.planes {
+            None => self.congestion.handle_sent(now, u32::from(bytes)),
+            Some(planes) => planes.with_value(entropy).control.handle_sent(now, u32::from(bytes)),
+        }
+    }
+
+    /// A packet with that entropy value did not get through.
+    pub(super) fn tell_loss(&mut self, now: Time, entropy: u16, loss: Loss) {
+        match &mut self.planes {
+            None => self.congestion.handle_loss(now, loss),
+            Some(planes) => planes.with_value(entropy).control.handle_loss(now, loss),
+        }
+    }
+
+    /// Arrivals show that a packet with that entropy value is lost.
+    pub(super) fn tell_hole(&mut self, now: Time, entropy: u16, position: LostPosition) {
+        let control = match &mut self.planes {
+            None => &mut self.congestion,
+            Some(planes) => &mut planes.with_value(entropy).control,
+        };
+        match position {
+            LostPosition::First => control.handle_loss(now, Loss::Nack),
+            LostPosition::Later => control.handle_later_loss(now),
+        }
+    }
+
+    /// A packet with that entropy value was answered with a NACK.
+    pub(super) fn tell_nack_rtt(&mut self, entropy: u16, rtt: Span) {
+        match &mut self.planes {
+            None => self.congestion.handle_nack_rtt(rtt),
+            Some(planes) => planes.with_value(entropy).control.handle_nack_rtt(rtt),
+        }
+    }
+
+    /// An acknowledgement that is the first to report `new` packets.
+    #[inline]
+    pub(super) fn tell_arrivals(&mut self, now: Time, ack: AckView<'_>, new: u64) {
+        let (acknowledged, next) = self.recovery.progress();
+        let sample = AckSample {
+            ack: acknowledged,
+            next,
+            packets: u32::try_from(new).unwrap_or(u32::MAX),
+            marked: ack.report().marked_packets(),
+            // The stamp wraps: a round trip of more than 4.4 ms reads as too short.
+            rtt: Span::from_ps(ack.echo().ps_until(now)),
+            in_flight: self.recovery.in_flight() * u64::from(self.packet_bytes),
+        };
+        match &mut self.planes {
+            None => self.congestion.handle_ack(now, sample),
+            Some(_) => self.tell_planes(now, ack, sample),
+        }
+    }
+
+    fn tell_planes(&mut self, now: Time, ack: AckView<'_>, sample: AckSample) {
+        let Some(planes) = &mut self.planes else { return };
+        let echoed = u32::from(ack.entropy) % planes.count();
+        for (number, plane) in (0..).zip(&mut planes.0) {
+            let used = self.recovery.plane(number);
+            plane.owed += used.arrived;
+            let Some(rtt) = used.rtt else { continue };
+            let marked = u32::from(number == echoed && ack.echoes_mark());
+            let in_flight = used.in_flight * u64::from(self.packet_bytes);
+            let packets = std::mem::take(&mut plane.owed);
+            plane.control.handle_ack(now, AckSample { packets, marked, rtt, in_flight, ..sample });
+        }
+    }
+}

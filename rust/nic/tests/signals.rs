@@ -1,0 +1,114 @@
+//! What acknowledgements and NACKs say beside what arrived, and when the first one goes.
+
+use super::*;
+use crate::nic::congestion::dcqcn_mlx;
+use crate::nic::{AckRange, AckSpan, First, NackSignal, Resent};
+
+/// A sender and a receiver with these acknowledgements, under DCQCN of ConnectX NICs.
+fn wired(recovery: Recovery, ack: AckConfig) -> (Nic, Nic, QpId) {
+    let congestion = CongestionControl::DcqcnMlx(dcqcn_mlx::Config::default());
+    let plain = config(recovery, 1);
+    let config = Arc::new(NicConfig { ack, congestion, ..(*plain).clone() });
+    let (mut a, mut b) =
+        (Nic::new(HostId(0), PORT, config.clone()), Nic::new(HostId(1), PORT, config));
+    let policy = SenderConfig::Ecmp(ecmp::Config {}).build(&QpContext::for_test());
+    let qp = a.open_sender(SendHalf { peer: HostId(1), label: 7, cookie: 0, extra: false, policy });
+    let receiver = b.open_receiver(HostId(0), qp, 7, 0);
+    a.connect(qp, receiver);
+    (a, b, qp)
+}
+
+fn answers_to(b: &mut Nic, packets: &[Packet], order: &[usize]) -> Vec<Packet> {
+    order.iter().for_each(|&index| b.handle_packet(at(1_000), &packets[index]));
+    drain(b, at(1_000))
+}
+
+/// How many of 40 packets a sender starts at once, 8 us after these answers.
+fn sent_after(a: &mut Nic, qp: QpId, answers: &[Packet]) -> usize {
+    answers.iter().for_each(|answer| a.handle_packet(at(2_000), answer));
+    drain(a, at(9_000));
+    a.post(qp, Bytes::new(40_000), 2, 0);
+    drain(a, at(10_000)).len()
+}
+
+#[test]
+fn a_nack_for_a_gap_slows_the_sender_where_it_is_a_sign_of_congestion() {
+    for recovery in
+        [Recovery::GO_BACK_N, Recovery::from(crate::nic::recovery::sack::Config::default())]
+    {
+        for (nacks, marked) in
+            [(NackSignal::None, false), (NackSignal::Mark, false), (NackSignal::Congestion, true)]
+        {
+            let (mut a, mut b, qp) = wired(recovery, AckConfig { nacks, ..AckConfig::default() });
+            a.post(qp, Bytes::new(3_000), 1, 0);
+            let packets = drain(&mut a, at(0));
+            let answers = answers_to(&mut b, &packets, &[0, 2]);
+            assert_eq!(answers[1].kind, PacketKind::Nack, "{recovery:?}");
+            assert_eq!(answers[1].flags.has(Flags::MARKED), marked, "{recovery:?}, {nacks:?}");
+            assert!(!answers[0].flags.has(Flags::MARKED));
+            let sent = sent_after(&mut a, qp, &answers);
+            assert_eq!(sent < 40, marked, "{sent} of 40 at once: {recovery:?}, {nacks:?}");
+        }
+    }
+}
+
+#[test]
+fn a_nack_that_answers_a_marked_packet_says_so_where_marks_count() {
+    for (nacks, slows) in [(NackSignal::None, false), (NackSignal::Mark, true)] {
+        let ack = AckConfig { nacks, ..AckConfig::default() };
+        let (mut a, mut b, qp) = wired(Recovery::GO_BACK_N, ack);
+        a.post(qp, Bytes::new(3_000), 1, 0);
+        let mut packets = drain(&mut a, at(0));
+        packets[2].flags = packets[2].flags.with(Flags::MARKED);
+        let answers = answers_to(&mut b, &packets, &[0, 2]);
+        assert_eq!(sent_after(&mut a, qp, &answers) < 40, slows, "{nacks:?}");
+    }
+}
+
+#[test]
+fn the_first_packet_of_a_queue_pair_is_acknowledged_at_once_where_it_is_asked_for() {
+    for (first, expected) in [(First::Wait, vec![4, 4]), (First::AtOnce, vec![1, 4, 3])] {
+        let ack = AckConfig { every: 4, first, ..AckConfig::default() };
+        let (mut a, mut b, qp) = wired(Recovery::PER_PACKET, ack);
+        a.post(qp, Bytes::new(8_000), 1, 0);
+        let packets = drain(&mut a, at(0));
+        let answers = answers_to(&mut b, &packets, &[0, 1, 2, 3, 4, 5, 6, 7]);
+        let covered: Vec<u32> =
+            answers.iter().map(|answer| answer.fields.raw().sack.count_ones()).collect();
+        assert_eq!(covered, expected);
+    }
+}
+
+#[test]
+fn a_packet_that_was_sent_again_is_acknowledged_at_once_where_it_is_asked_for() {
+    for (resent, expected) in [(Resent::Wait, vec![4, 4]), (Resent::AtOnce, vec![3, 4, 1])] {
+        let ack = AckConfig { every: 4, resent, ..AckConfig::default() };
+        let (mut a, mut b, qp) = wired(Recovery::PER_PACKET, ack);
+        a.post(qp, Bytes::new(8_000), 1, 0);
+        let mut packets = drain(&mut a, at(0));
+        packets[2].flags = packets[2].flags.with(Flags::RETRANSMITTED);
+        let answers = answers_to(&mut b, &packets, &[0, 1, 2, 3, 4, 5, 6, 7]);
+        let covered: Vec<u32> =
+            answers.iter().map(|answer| answer.fields.raw().sack.count_ones()).collect();
+        assert_eq!(covered, expected);
+    }
+}
+
+#[test]
+fn arrivals_far_apart_share_an_acknowledgement_where_its_span_has_no_limit() {
+    for (span, expected) in [(AckSpan::Bitmap, 2), (AckSpan::Unlimited, 1)] {
+        let ack = AckConfig { every: 4, range: AckRange::Last64, span, ..AckConfig::default() };
+        let (mut a, mut b, qp) = wired(Recovery::PER_PACKET, ack);
+        a.post(qp, Bytes::new(200_000), 1, 0);
+        let packets = drain(&mut a, at(0));
+        let answers = answers_to(&mut b, &packets, &[5, 60, 130, 131]);
+        assert_eq!(answers.len(), expected, "{span:?}");
+        // The last one reports what is within 64 PSNs of its end; 5 waits for the cumulative one.
+        if span == AckSpan::Unlimited {
+            let report = answers[0].as_ack().unwrap().report();
+            let bits = |psn: u32| report.arrived >> (psn - report.base.get()) & 1;
+            assert_eq!([130, 131].map(bits), [1, 1]);
+            assert_eq!(report.base.get() + 63, 131);
+        }
+    }
+}

@@ -1,0 +1,59 @@
+//! The failures of a run.
+
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use crate::fabric::{Direction, Failure, FailureKind, Setup};
+use crate::units::Time;
+
+/// A failure of a link. Times are nanoseconds with picoseconds as decimals.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+pub struct FailureSummary {
+    /// The name of the link.
+    pub link: String,
+    /// The node whose packets it affects; absent if it affects both directions.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub from: Option<String>,
+    /// `down`, `degrade` or `loss`.
+    pub kind: &'static str,
+    /// The share of the rate that is left, or of packets that is lost; `None` of a link that is
+    /// down.
+    pub share: Option<f64>,
+    /// When it starts.
+    pub at_ns: f64,
+    /// When it ends; `None` if it does not.
+    pub until_ns: Option<f64>,
+}
+
+/// The most failures that are listed: a link that flaps has thousands.
+const MOST: usize = 1_000;
+
+impl FailureSummary {
+    /// The failures of a setup in order of their starts, the first 1,000 of them.
+    pub fn of(setup: &Setup) -> Vec<Self> {
+        let mut failures: Vec<&Failure> = setup.fabric.failures.iter().collect();
+        failures.sort_by_key(|failure| (failure.at, failure.link));
+        failures.into_iter().take(MOST).map(|failure| one(setup, failure)).collect()
+    }
+}
+
+fn one(setup: &Setup, failure: &Failure) -> FailureSummary {
+    let topology = &setup.topology;
+    let (kind, share) = match failure.kind {
+        FailureKind::Down => ("down", None),
+        FailureKind::Degrade { factor } => ("degrade", Some(factor.as_f64())),
+        FailureKind::Loss { rate } => ("loss", Some(rate.as_f64())),
+    };
+    let ns = |time: Time| time.since(Time::ZERO).as_ns_f64();
+    FailureSummary {
+        link: topology.link_name(failure.link).to_owned(),
+        from: match failure.direction {
+            Direction::Both => None,
+            Direction::From(port) => Some(topology.node_name(topology.ends_of(port).0).to_owned()),
+        },
+        kind,
+        share,
+        at_ns: ns(failure.at),
+        until_ns: (failure.until != Time::NEVER).then(|| ns(failure.until)),
+    }
+}

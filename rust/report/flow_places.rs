@@ -1,0 +1,97 @@
+//! The place of each flow in its workload: its job and its step.
+
+use std::collections::VecDeque;
+
+use crate::ids::MessageId;
+use crate::workload::Workload;
+
+/// The job and the step of the messages of a workload.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct FlowPlaces {
+    /// The name of each job and its last message, in order; empty without jobs.
+    jobs: Vec<(String, usize)>,
+    /// By message, the number of messages before it on the longest chain of dependencies.
+    steps: Vec<u32>,
+}
+
+impl FlowPlaces {
+    /// The places in `workload`; unknown ones if its messages are generated during the run.
+    pub fn of(workload: &Workload) -> Self {
+        if workload.chains.is_some() {
+            return Self::default();
+        }
+        let jobs = workload.jobs.iter().map(|job| (job.name.clone(), job.messages.end));
+        Self { jobs: jobs.collect(), steps: steps(workload) }
+    }
+
+    /// The name of a message's job; empty without jobs.
+    pub fn job(&self, message: MessageId) -> &str {
+        let job = self.jobs.partition_point(|(_, end)| *end <= message.index());
+        self.jobs.get(job).map_or("", |(name, _)| name)
+    }
+
+    /// How many messages come before this one on the longest chain of dependencies; `None` of a
+    /// message that is read or generated during the run.
+    pub fn step(&self, message: MessageId) -> Option<u32> {
+        self.steps.get(message.index()).copied()
+    }
+}
+
+fn steps(workload: &Workload) -> Vec<u32> {
+    let mut steps = vec![0u32; workload.task_count()];
+    let mut open: Vec<u32> = steps.clone();
+    open.iter_mut().zip(&workload.waits_for).for_each(|(open, waits)| *open = *waits);
+    let mut ready: VecDeque<_> = workload.tasks().filter(|task| open[task.index()] == 0).collect();
+    while let Some(task) = ready.pop_front() {
+        let own = u32::from(workload.message(task).is_some());
+        let after = steps[task.index()] + own;
+        for &dependent in workload.dependents_of(task) {
+            let index = dependent.index();
+            steps[index] = steps[index].max(after);
+            open[index] -= 1;
+            if open[index] == 0 {
+                ready.push_back(dependent);
+            }
+        }
+    }
+    steps.truncate(workload.messages.len());
+    steps
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ids::{HostId, TaskId};
+    use crate::units::{Bytes, Span, Time};
+    use crate::workload::{Delay, JobSpec, Message};
+
+    #[test]
+    fn a_step_counts_the_messages_before_it_through_computation() {
+        let message = |src, dst| Message {
+            src: HostId(src),
+            dst: HostId(dst),
+            bytes: Bytes::new(1),
+            stream: 0,
+            start: Time::ZERO,
+        };
+        let messages = vec![message(0, 1), message(1, 2), message(2, 0)];
+        let delays = vec![Delay { host: HostId(1), span: Span::from_us(1) }];
+        let waits = [(0, 3), (3, 1), (1, 2)].map(|(a, b)| (TaskId(a), TaskId(b)));
+        let workload = Workload::with_delays(messages.clone(), delays, &waits);
+        let places = FlowPlaces::of(&workload);
+        assert_eq!(
+            [0, 1, 2, 3].map(|it| places.step(MessageId(it))),
+            [Some(0), Some(1), Some(2), None]
+        );
+        assert_eq!(places.job(MessageId(0)), "");
+        let job = |name: &str, start: usize| JobSpec {
+            name: name.to_owned(),
+            workload: Workload::independent(messages[start..].to_vec()),
+            start: Span::ZERO,
+            after: None,
+        };
+        let jobs = Workload::of_jobs(vec![job("a", 1), job("b", 0)]).unwrap();
+        let places = FlowPlaces::of(&jobs);
+        assert_eq!([0, 1, 2, 4].map(|it| places.job(MessageId(it))), ["a", "a", "b", "b"]);
+    }
+}

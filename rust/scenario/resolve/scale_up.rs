@@ -1,0 +1,42 @@
+//! `[topology] scale_up`: the networks within servers.
+
+use super::site::Built;
+use crate::scenario::file::topology::{Shape, TopologySection};
+use crate::scenario::input::context::{AtLeast, Context};
+use crate::scenario::input::error::{Fault, ScenarioError};
+use crate::topology::{ScaleUp, TopologyError};
+
+/// The fabric with the scale-up networks of its servers, if it has any.
+pub(super) fn join(
+    context: &Context<'_>,
+    section: &TopologySection,
+    built: Built,
+) -> Result<Built, ScenarioError> {
+    let Some(keys) = &*section.wire.scale_up else { return Ok(built) };
+    let rails = match &section.shape {
+        Shape::RailOptimized(generated) => Some(*generated.shape.rails),
+        Shape::MultiPlane(generated) => Some(*generated.shape.rails),
+        Shape::DualTor(generated) => Some(*generated.shape.rails),
+        Shape::RailOnly(generated) => Some(*generated.shape.rails),
+        Shape::Hpn(preset) => Some(*preset.rails),
+        Shape::SpectrumX(preset) => Some(*preset.rails),
+        _ => None,
+    };
+    if let Some(rails) = rails.filter(|rails| *rails > 1 && rails != &*keys.gpus) {
+        let expected = format!("a server of this fabric has rails = {rails} GPUs; write {rails}");
+        return Err(context.invalid(&keys.gpus, expected));
+    }
+    if keys.rate.as_bps() == 0 {
+        return Err(context.invalid(&keys.rate, "a port must have a rate"));
+    }
+    context.span(&keys.latency, AtLeast::Zero)?;
+    let scale_up = ScaleUp {
+        gpus: *keys.gpus,
+        rate: *keys.rate,
+        latency: *keys.latency,
+        cross_rail: *keys.cross_rail,
+    };
+    let joined = built.topology.with_scale_up(scale_up);
+    let fault = |error: TopologyError| context.fault(keys.gpus.key(), Fault::Topology(error));
+    Ok(Built { topology: joined.map_err(fault)?, ..built })
+}

@@ -1,0 +1,141 @@
+//! Progressive filling of the links and flows that a change affects.
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+use std::collections::binary_heap::PeekMut;
+
+use super::{MARGIN, Service, Sharing};
+
+/// A flow that kept its rate is faster than others on a link by at most this part.
+const UNFAIR: f64 = 1e-6;
+
+/// What is left of a link for data at least, if acknowledgements fill it \[inferred\].
+const LEAST_ROOM: f64 = 0.01;
+
+/// A link in a computation.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Filling {
+    /// Capacity that is left, and the least of it that data get.
+    pub(super) room: f64,
+    least: f64,
+    /// The shares of what still grows, and the number of flows with data among it.
+    weight: f64,
+    growing: u32,
+    /// How many of its members are affected.
+    affected: u32,
+}
+
+/// How acknowledgements count in a computation.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Acks {
+    /// They grow with the rates of their flows.
+    Grow,
+    /// They have the rates of their flows that are known.
+    Known,
+}
+
+impl Filling {
+    /// The rate at which it is full if all flows that still grow have that rate.
+    fn level(&self) -> f64 {
+        self.room.max(self.least) / self.weight
+    }
+}
+
+impl Sharing {
+    /// Fills the affected links with the affected flows.
+    pub(super) fn fill(&mut self, acks: Acks) {
+        self.pass += 1;
+        self.empty(acks);
+        // The order of levels, which are not negative, is that of their bits as numbers.
+        let key = |at: &Filling, link: u32| Reverse((at.level().to_bits(), link));
+        let full = self.affected.iter().filter_map(|&link| {
+            let at = &self.fillings[link as usize];
+            (at.growing > 0).then(|| key(at, link))
+        });
+        let mut full: BinaryHeap<Reverse<(u64, u32)>> = full.collect();
+        let mut left = self.affected_flows.len();
+        while left > 0 {
+            let Some(mut next) = full.peek_mut() else { return };
+            let Reverse((_, link)) = *next;
+            let at = &self.fillings[link as usize];
+            if at.growing == 0 {
+                PeekMut::pop(next);
+                continue;
+            }
+            // What flows that were fixed at lower levels left over raises the level of a link; it
+            // never falls.
+            let (now, level) = (key(at, link), at.level());
+            if now < *next {
+                *next = now;
+            } else {
+                PeekMut::pop(next);
+                left -= self.fix(link, level, acks);
+            }
+        }
+    }
+
+    /// Takes all affected flows off the affected links.
+    fn empty(&mut self, acks: Acks) {
+        let Self { links, fillings, flows, rates, seen, affected, affected_flows, .. } = self;
+        for &link in &*affected {
+            let capacity = links[link as usize].capacity;
+            let least = LEAST_ROOM * capacity;
+            fillings[link as usize] = Filling { room: capacity, least, ..Filling::default() };
+        }
+        for &flow in &*affected_flows {
+            for entry in &flows[flow as usize] {
+                let at = &mut fillings[entry.link as usize];
+                at.affected += 1;
+                let is_data = entry.service == Service::Fair;
+                if is_data || acks == Acks::Grow {
+                    at.weight += entry.share;
+                    at.growing += u32::from(is_data);
+                } else {
+                    at.room -= entry.share * rates[flow as usize].next;
+                }
+            }
+        }
+        for &link in &*affected {
+            let (link, at) = (&links[link as usize], &mut fillings[link as usize]);
+            // The others keep their rates.
+            if (at.affected as usize) < link.members.iter().map(Vec::len).sum() {
+                let others = link.members.iter().flatten();
+                let others =
+                    others.filter(|it| seen[it.flow as usize].affected != self.computation);
+                others.for_each(|it| at.room -= it.share * rates[it.flow as usize].now);
+            }
+        }
+    }
+
+    /// Fixes the rates of all flows whose data still grow on a link; how many there are.
+    fn fix(&mut self, link: u32, level: f64, acks: Acks) -> usize {
+        let mut fixed = 0;
+        let Self { links, fillings, flows, rates, seen, computation, pass, floor, .. } = self;
+        for member in &links[link as usize].members[Service::Fair as usize] {
+            let flow = member.flow as usize;
+            if seen[flow].affected != *computation {
+                // It was to keep its rate, and would get more than those that share the link now.
+                if rates[flow].now > level * (1.0 + UNFAIR) {
+                    *floor = floor.min(level * (1.0 - MARGIN));
+                }
+                continue;
+            }
+            if std::mem::replace(&mut seen[flow].fixed, *pass) == *pass {
+                continue;
+            }
+            fixed += 1;
+            let rate = &mut rates[flow];
+            (rate.bottleneck, rate.next) = (link, level);
+            for entry in &flows[flow] {
+                let at = &mut fillings[entry.link as usize];
+                let is_data = entry.service == Service::Fair;
+                if is_data || acks == Acks::Grow {
+                    at.room -= entry.share * level;
+                    at.weight -= entry.share;
+                    at.growing -= u32::from(is_data);
+                }
+            }
+        }
+        fixed
+    }
+}

@@ -1,0 +1,60 @@
+//! Why a file cannot be imported.
+
+use thiserror::Error;
+
+use crate::hpcc::HpccError;
+use crate::scenario::ScenarioError;
+use crate::workload::connection_matrix::MatrixError;
+use crate::workload::goal::GoalError;
+use crate::workload::hpcc_flows::FlowFileError;
+use crate::workload::simccl::SimcclError;
+
+/// Why a file cannot be imported.
+#[derive(Debug, Error)]
+pub enum ImportError {
+    /// The file cannot be read.
+    #[error("{file} cannot be read: {reason}")]
+    Unreadable {
+        /// The file.
+        file: String,
+        /// The reason that the operating system gives.
+        reason: std::io::Error,
+    },
+    /// There is no trace.
+    #[error("{0}: no Chakra traces; expected the file of a rank, NAME.RANK.et, or the prefix NAME")]
+    NoTraces(String),
+    /// Nothing is left out of an experiment.
+    #[error(
+        "a scenario cannot say all that this experiment does: {0}; `evenkeel hpcc` runs it as it is"
+    )]
+    Lost(String),
+    /// The topology of an experiment is that of its configuration.
+    #[error(
+        "{0}: a configuration names its topology file; omit --topology, or import the flow file"
+    )]
+    TopologyGiven(String),
+    /// A setting is not of a section.
+    #[error("--set {0}: expected a key of a section, such as topology.delay=500ns")]
+    Setting(String),
+    /// A flow file is invalid.
+    #[error(transparent)]
+    Flows(#[from] FlowFileError),
+    /// A schedule is invalid.
+    #[error(transparent)]
+    Goal(#[from] GoalError),
+    /// A connection matrix is invalid.
+    #[error(transparent)]
+    Matrix(#[from] MatrixError),
+    /// A file of SimCCL is invalid.
+    #[error(transparent)]
+    Simccl(#[from] SimcclError),
+    /// An experiment is invalid.
+    #[error(transparent)]
+    Experiment(#[from] HpccError),
+    /// The scenario is invalid, or the file as it reads it.
+    #[error(transparent)]
+    Scenario(#[from] ScenarioError),
+    /// The scenario cannot be written.
+    #[error("the scenario cannot be written: {0}")]
+    Toml(#[from] toml::ser::Error),
+}

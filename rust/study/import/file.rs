@@ -1,0 +1,118 @@
+//! The scenario of a file of messages or of a fabric.
+
+use std::path::{Path, PathBuf};
+
+use toml::Value;
+
+use super::{Draft, Import, ImportError, Source};
+use crate::workload::connection_matrix::StartUnit;
+use crate::workload::simccl::Choice;
+use crate::workload::{connection_matrix, goal, hpcc_flows, read_text, simccl};
+
+/// The most hosts of a leaf of a fabric that is made up.
+const HOSTS_PER_LEAF: u32 = 16;
+
+/// The sections for a file.
+pub(super) fn draft(import: &Import<'_>) -> Result<Draft, ImportError> {
+    let mut draft = Draft::default();
+    let file = import.file.display();
+    draft.comments.push(format!("Imported from {file} by `evenkeel import`."));
+    if import.source == Source::Infragraph {
+        let keys = [("kind", "file".into()), ("path", import.path(import.file))];
+        draft.add("topology", keys);
+        draft.section("topology")?.insert("format".to_owned(), "infragraph".into());
+        draft.add("workload", [("kind", "all-to-all".into()), ("bytes", "1MB".into())]);
+        draft.comments.push("The file has no messages: [workload] is an example.".to_owned());
+        return Ok(draft);
+    }
+    let (kind, path, hosts) = messages(import)?;
+    match import.topology {
+        Some(topology) => {
+            draft.add("topology", [("kind", "file".into()), ("path", import.path(topology))]);
+            if is_infragraph(topology) {
+                draft.section("topology")?.insert("format".to_owned(), "infragraph".into());
+            }
+        }
+        None => {
+            leaf_spine(&mut draft, hosts);
+            draft.comments.push(format!(
+                "The file has no fabric: [topology] is an example with a port for each of its \
+                 {hosts} hosts."
+            ));
+        }
+    }
+    draft.add("workload", [("kind", kind.into()), ("file", import.path(&path))]);
+    Ok(draft)
+}
+
+fn is_infragraph(file: &Path) -> bool {
+    let ending = file.extension().and_then(|ending| ending.to_str());
+    ending.is_some_and(|ending| ["yaml", "yml", "json", "infragraph"].contains(&ending))
+}
+
+/// Every leaf is connected to as many spines as it has hosts.
+fn leaf_spine(draft: &mut Draft, hosts: u32) {
+    let hosts_per_leaf = hosts.clamp(1, HOSTS_PER_LEAF);
+    let number = |number: u32| Value::Integer(number.into());
+    let keys = [
+        ("kind", "leaf-spine".into()),
+        ("leaves", number(hosts.div_ceil(hosts_per_leaf).max(1))),
+        ("spines", number(hosts_per_leaf)),
+        ("hosts_per_leaf", number(hosts_per_leaf)),
+    ];
+    draft.add("topology", keys);
+}
+
+/// The kind of workload of a file, the path that a scenario has, and the number of hosts.
+fn messages(import: &Import<'_>) -> Result<(&'static str, PathBuf, u32), ImportError> {
+    let name = import.file.display().to_string();
+    let text = || {
+        let unreadable = |reason| ImportError::Unreadable { file: name.clone(), reason };
+        read_text(import.file).map_err(unreadable)
+    };
+    let path = import.file.to_owned();
+    Ok(match import.source {
+        Source::Hpcc => {
+            let flows = hpcc_flows::read(&text()?, &name)?;
+            let nodes = flows.flows.iter().map(|flow| flow.src.max(flow.dst));
+            ("flows", path, nodes.max().unwrap_or(0).saturating_add(1))
+        }
+        Source::Htsim => {
+            let matrix = connection_matrix::read(&text()?, &name, StartUnit::default())?;
+            ("connection-matrix", path, matrix.nodes)
+        }
+        Source::Goal => {
+            ("goal", path, goal::read(&text()?, &name, goal::Options::default())?.hosts)
+        }
+        Source::Simccl => {
+            // Whichever collective runs, the hosts are those of all.
+            ("simccl", path, simccl::read(&text()?, &name, Choice::InTurn)?.ranks)
+        }
+        Source::Chakra | Source::Infragraph => {
+            let (prefix, ranks) = traces(import.file).ok_or(ImportError::NoTraces(name))?;
+            ("chakra", prefix, ranks)
+        }
+    })
+}
+
+/// The prefix of the traces that a file is one of, or that it is the prefix of, and their number.
+fn traces(file: &Path) -> Option<(PathBuf, u32)> {
+    let name = file.file_name()?.to_str()?;
+    let folder = file.parent().unwrap_or(Path::new(""));
+    let prefix = rank_of(name).map_or(name, |(prefix, _)| prefix);
+    let list = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
+    let entries = std::fs::read_dir(list).ok()?;
+    let names = entries.filter_map(|entry| entry.ok()?.file_name().into_string().ok());
+    let ranks = names.filter_map(|name| {
+        let (found, rank) = rank_of(&name)?;
+        (found == prefix).then_some(rank)
+    });
+    Some((folder.join(prefix), ranks.max()?.saturating_add(1)))
+}
+
+/// The prefix and the rank of `NAME.RANK.et` or `NAME.RANK.et.gz`.
+fn rank_of(name: &str) -> Option<(&str, u32)> {
+    let stem = name.strip_suffix(".gz").unwrap_or(name).strip_suffix(".et")?;
+    let (prefix, rank) = stem.rsplit_once('.')?;
+    Some((prefix, rank.parse().ok()?))
+}

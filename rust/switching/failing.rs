@@ -1,0 +1,106 @@
+//! Failures: what links lose, and who is informed of it when.
+
+use super::failure_plan::Effect;
+use super::switch::{PortState, Switch};
+use super::{Flight, Step, StepEffect, Switching, ecn};
+use crate::ids::{LinkId, PortId};
+use crate::packet::Packet;
+use crate::topology::Node;
+use crate::units::{BitRate, Fraction, Span, Time};
+
+impl Switching {
+    /// True if a packet that was on the wire of `port` during `flight` is lost there, because the
+    /// link was down or by a random draw. PFC frames never are, whatever the link does: hardware
+    /// repeats them until they arrive, which is not modelled \[inferred\].
+    pub fn loses(&mut self, port: PortId, flight: Flight, packet: &Packet) -> bool {
+        !packet.is_link_frame() && self.losses.loses(port, flight)
+    }
+
+    /// How much later a frame gets through that starts on the wire of `port` at `start` and takes
+    /// `busy` there, because link-level retry sends it again.
+    pub fn retry_delay(&mut self, port: PortId, start: Time, busy: Span) -> Span {
+        let Some(llr) = self.llr else { return Span::ZERO };
+        let replays = self.losses.replays(port, start);
+        if replays == 0 {
+            return Span::ZERO;
+        }
+        let link = self.topology.link(port.link());
+        (busy + llr.round_trip(link.rate, link.delay)) * u64::from(replays)
+    }
+
+    /// What link-level retry leaves of a rate.
+    pub fn wire_rate(&self, rate: BitRate) -> BitRate {
+        self.llr.map_or(rate, |llr| llr.left_of(rate))
+    }
+
+    /// Whether a link that loses packets at `rate` loses the next one of `port`: a random draw
+    /// from the port's own stream.
+    pub fn draw_loss(&mut self, port: PortId, rate: Fraction) -> bool {
+        self.losses.draw(port, rate)
+    }
+
+    /// The steps of the failure plan in order of time, those of the same time in the order in which
+    /// they are to be applied.
+    pub fn steps(&self) -> &[Step] {
+        self.plan.steps()
+    }
+
+    /// The rates of both ports of the link of `step` once the step has been applied.
+    pub fn rates_after(&self, step: &Step) -> [BitRate; 2] {
+        self.plan.rates_after(step, &self.topology)
+    }
+
+    /// Makes buffers and thresholds of switch ports follow the rates of a link.
+    fn scale_ports(&mut self, link: LinkId, rates: [BitRate; 2]) {
+        let own = self.topology.link(link).rate;
+        for (port, rate) in link.ports().into_iter().zip(rates) {
+            self.memory.scale(port, rate, own);
+            if let Some(marker) = self.markers.get_mut(port.index()) {
+                marker.scale(rate, own);
+            }
+        }
+        self.marking_floors = ecn::floors(&self.markers, self.ecn_point);
+    }
+
+    /// Applies a step, by its index in [`Self::steps`]; returns the remaining work of the world.
+    pub fn apply_step(&mut self, index: u32) -> StepEffect {
+        let effect = self.apply(index);
+        self.look_at_hashes();
+        effect
+    }
+
+    fn apply(&mut self, index: u32) -> StepEffect {
+        match self.plan.apply(index, &self.topology, &mut self.table) {
+            Effect::None => StepEffect::None,
+            Effect::Rate(link, rates) => {
+                if self.scales_ports {
+                    self.scale_ports(link, rates);
+                }
+                StepEffect::Rate(link, rates)
+            }
+            Effect::Detected(link, state) => {
+                let mut effect = StepEffect::None;
+                self.has_dead_ports = true;
+                for port in link.ports() {
+                    match self.topology.ends_of(port).0 {
+                        Node::Switch(switch) => {
+                            self.switches[switch.index()].set_port_state(port, state);
+                        }
+                        // A NIC with one port has no other to use instead.
+                        Node::Host(_) if self.topology.planes().count() > 1 => {
+                            effect = StepEffect::HostPort(port, state == PortState::Alive);
+                        }
+                        Node::Host(_) => {}
+                    }
+                }
+                effect
+            }
+            Effect::Converged(state) => {
+                // Every switch, also those whose next hops stay: weights behind them may have
+                // changed.
+                self.switches.iter_mut().for_each(Switch::handle_convergence);
+                StepEffect::Converged(state)
+            }
+        }
+    }
+}

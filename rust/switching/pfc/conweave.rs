@@ -1,0 +1,167 @@
+//! The admission rule of ConWeave's simulator.
+//!
+//! Source: conweave-project/conweave-ns3 (`switch-mmu.cc`: `CheckIngressAdmission`,
+//! `CheckEgressAdmission`, `UpdateIngressAdmission`, `GetPauseClasses`, `GetResumeClasses`), whose
+//! terms are those of Broadcom's switches. All bytes of a link are taken from the pool, the first
+//! packet too. A link is paused when what it has there, less two packets, exceeds its share of the
+//! free memory, or when its headroom is in use; its packets are admitted all the same until the
+//! pool is full, and then while they fit its headroom.
+//!
+//! The queue of an output port is limited as well: beyond one packet of its own, it may be as long
+//! as the memory that the others leave (alpha 1), whatever flow control says. \[inferred\] What the
+//! others have of their own counts as taken, one packet at most for each.
+
+use super::{Arriving, Ingress, Pfc, SharedPool};
+use crate::ids::PortId;
+use crate::packet::PauseOrder;
+
+impl Pfc {
+    /// Whether an arriving packet fits, where a full one has `packet` bytes.
+    pub(super) fn admits_by_conweave(&self, packet: u64, arriving: Arriving) -> bool {
+        let Arriving { link, bytes, queued } = arriving;
+        let ingress = &self.links[link.index()];
+        let Some(pool) = ingress.pool.map(|it| &self.pools[it.index()]) else { return true };
+        let is_first = ingress.used + bytes <= packet;
+        let has_headroom = ingress.in_headroom + bytes <= ingress.limits.headroom;
+        // A queue has one byte more than a packet of its own.
+        let shared = queued.saturating_sub(packet + 1);
+        pool.used + bytes <= pool.buffer
+            && shared + bytes <= pool.queues.saturating_sub(pool.used)
+            && (is_first || pool.used <= pool.size || has_headroom)
+    }
+
+    /// Counts bytes that joined a queue; true if their link is to be paused.
+    pub(super) fn add_by_conweave(&mut self, packet: u64, link: PortId, bytes: u64) -> bool {
+        let ingress = &mut self.links[link.index()];
+        let Some(pool) = ingress.pool.map(|it| &mut self.pools[it.index()]) else { return false };
+        ingress.used += bytes;
+        pool.used += bytes;
+        if pool.used > pool.size {
+            ingress.in_headroom += bytes;
+        }
+        let beyond = ingress.used.saturating_sub(2 * packet);
+        let free = pool.size.saturating_sub(pool.used);
+        beyond > 0 && (ingress.in_headroom > 0 || exceeds(ingress, beyond, free))
+    }
+
+    /// Counts bytes that left a queue; returns the frame to be sent over the link, if any.
+    pub(super) fn remove_by_conweave(
+        &mut self,
+        packet: u64,
+        link: PortId,
+        bytes: u64,
+    ) -> Option<PauseOrder> {
+        let ingress = &mut self.links[link.index()];
+        let pool: &mut SharedPool = &mut self.pools[ingress.pool?.index()];
+        ingress.used -= bytes;
+        pool.used -= bytes;
+        ingress.in_headroom = ingress.in_headroom.saturating_sub(bytes);
+        let free = pool.size.saturating_sub(pool.used).saturating_sub(self.resume_offset);
+        // One byte more must not exceed the share either: it has to be strictly below.
+        let below = ingress.used < 2 * packet || {
+            let beyond = ingress.used - 2 * packet;
+            let (num, den) = parts(ingress);
+            u128::from(beyond) * den < u128::from(free) * num
+        };
+        if !ingress.paused || ingress.in_headroom > 0 || !below {
+            return None;
+        }
+        ingress.paused = false;
+        Some(PauseOrder::Resume)
+    }
+}
+
+/// Whether `bytes` are more than the link's share of `free` memory.
+fn exceeds(ingress: &Ingress, bytes: u64, free: u64) -> bool {
+    let (num, den) = parts(ingress);
+    u128::from(bytes) * den > u128::from(free) * num
+}
+
+fn parts(ingress: &Ingress) -> (u128, u128) {
+    let alpha = ingress.limits.alpha;
+    (alpha.numerator().into(), alpha.denominator().into())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::IngressLimits;
+    use super::*;
+    use crate::ids::SwitchId;
+    use crate::switching::config::PfcAdmission;
+    use crate::units::{Bytes, Fraction};
+
+    const LINK: PortId = PortId(0);
+
+    /// Two links at a pool of 100 packets of 1,000 bytes, of which each may take a quarter of what
+    /// is free; 2 packets of headroom each, and 8 of reserve.
+    fn two() -> Pfc {
+        let limits =
+            IngressLimits { reserve: 8_000, headroom: 2_000, alpha: Fraction::new(1, 4).unwrap() };
+        let pool = Some(SwitchId(0));
+        let ingress = Ingress { pool, limits, used: 0, in_headroom: 0, paused: false };
+        let pool = SharedPool { size: 100_000, used: 0, buffer: 120_000, queues: 104_000 };
+        Pfc {
+            resume_offset: 16,
+            admission: PfcAdmission::ConWeave { packet: Bytes::new(1_000) },
+            repeats: true,
+            links: vec![ingress; 2],
+            pools: vec![pool],
+        }
+    }
+
+    fn admits(pfc: &Pfc, link: u32, queued: u64) -> bool {
+        pfc.admits(Arriving { link: PortId(link), bytes: 1_000, queued })
+    }
+
+    #[test]
+    fn a_link_beyond_its_share_is_paused_and_its_packets_are_admitted() {
+        let mut pfc = two();
+        let first = (1..).find(|_| pfc.add(LINK, 1_000).is_some()).unwrap();
+        // u - 2 > (100 - u) / 4 for the first time at u = 22.
+        assert_eq!(first, 22);
+        // By HPCC's rule there would be room for two more, in the headroom.
+        let more = (0..40).take_while(|_| {
+            let fits = admits(&pfc, 0, 0);
+            fits && pfc.add(LINK, 1_000) == Some(PauseOrder::Pause)
+        });
+        assert_eq!(more.count(), 40);
+    }
+
+    #[test]
+    fn headroom_is_used_when_the_pool_is_full() {
+        let mut pfc = two();
+        (0..101).for_each(|_| {
+            pfc.add(LINK, 1_000);
+        });
+        assert_eq!(pfc.links[0].in_headroom, 1_000, "the packet that filled the pool");
+        assert!(admits(&pfc, 0, 0));
+        pfc.add(LINK, 1_000);
+        assert!(!admits(&pfc, 0, 0), "two packets of headroom");
+        assert!(admits(&pfc, 1, 0), "its first packet, whatever the pool has");
+        pfc.add(PortId(1), 1_000);
+        assert!(admits(&pfc, 1, 0), "and its headroom");
+    }
+
+    #[test]
+    fn a_queue_may_have_as_much_as_the_others_leave() {
+        let mut pfc = two();
+        (0..60).for_each(|_| {
+            pfc.add(LINK, 1_000);
+        });
+        // 44,000 are left; the queue has 1,001 of its own.
+        assert!(admits(&pfc, 0, 44_001) && !admits(&pfc, 0, 44_002));
+    }
+
+    #[test]
+    fn it_resumes_strictly_below_its_share() {
+        let mut pfc = two();
+        (0..30).for_each(|_| {
+            pfc.add(LINK, 1_000);
+        });
+        let orders: Vec<_> = (0..30).map(|_| pfc.remove(LINK, 1_000)).collect();
+        let resumed = orders.iter().position(|order| order.is_some()).unwrap();
+        // u - 2 < (100 - u - 0.016) / 4 for the first time at u = 21.
+        assert_eq!((resumed, orders.iter().flatten().count()), (30 - 21 - 1, 1));
+        assert_eq!((pfc.links[0].used, pfc.pools[0].used), (0, 0));
+    }
+}

@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: GPL-2.0-only
+//
+// A program of the fork that includes switch-node.h, and is compiled without the folder of
+// evenkeel.h. Prints the ports of eight packets of one flow.
+
+#include "switch-node.h"
+
+#include <iostream>
+
+int
+main()
+{
+    SwitchNode node;
+    Packet packet;
+    std::cout << "ports:";
+    for (int i = 0; i < 8; i++)
+    {
+        CustomHeader header = {1, 9, 0x11, {10000, 100}};
+        std::cout << " " << node.GetOutDev(Ptr<const Packet>{&packet}, header);
+    }
+    std::cout << "\n";
+}

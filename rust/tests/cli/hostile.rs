@@ -1,0 +1,220 @@
+//! Files that mean harm: nested deeply, absurdly large, endless, or with names that lead out of
+//! the results folder. Each is one error and status 2, in bounded memory and time, and nothing is
+//! written outside the folder.
+
+use std::fs;
+use std::io::Write as _;
+use std::process::{Command, Stdio};
+use std::time::Duration;
+
+use evenkeel::report::Stopwatch;
+
+use super::bench::{Bench, Left, SMALL};
+
+/// The address space of a command, in KiB, beyond which its allocations fail: 2 GiB.
+const MOST_KIB: u32 = 2 << 20;
+
+/// How long a refusal may take on a machine that is busy with other tests.
+const LONGEST: Duration = Duration::from_secs(30);
+
+/// The depth of nested files.
+const DEPTH: usize = 100_000;
+
+/// Runs the program with limited memory.
+fn limited(bench: &Bench, arguments: &[&str]) -> Left {
+    let started = Stopwatch::start();
+    let mut command = Command::new("sh");
+    let limit = format!("ulimit -v {MOST_KIB} && exec \"$@\"");
+    command.args(["-c", &limit, "sh", env!("CARGO_BIN_EXE_evenkeel")]).args(arguments);
+    let output = command.current_dir(bench.path(".")).stdin(Stdio::null()).output();
+    let output = output.expect("sh starts");
+    let took = started.stop().wall;
+    assert!(took < LONGEST, "{arguments:?} took {took:?}");
+    let text = |bytes| String::from_utf8(bytes).expect("it is UTF-8");
+    let status = output.status.code().unwrap_or_else(|| panic!("{arguments:?} was killed"));
+    Left { status, out: text(output.stdout), err: text(output.stderr) }
+}
+
+/// Checks that `check` refuses a scenario with one short error.
+fn refuses(bench: &Bench, scenario: &str, words: &[&str]) {
+    let left = limited(bench, &["check", scenario]);
+    left.expect_invalid(words);
+    assert_eq!(left.err.matches("error: ").count(), 1, "{}", left.err);
+    assert!(left.err.len() < 8_000, "{} bytes of error", left.err.len());
+}
+
+#[test]
+fn scenarios_that_are_nested_deeply_or_too_long_are_refused() {
+    let bench = Bench::new();
+    let dotted = vec!["a"; DEPTH].join(".");
+    for (text, words) in [
+        (format!("a = {}", "[".repeat(DEPTH)), "recursion"),
+        (format!("a = {}1{}", "{a=".repeat(DEPTH), "}".repeat(DEPTH)), "recursion"),
+        (format!("{dotted} = 1\n"), "recursion"),
+        (format!("[{dotted}]\nb = 1\n"), "recursion"),
+        (format!("a = [{}]\n", "1,".repeat(2_000_000)), "more than 1000000 keys and items"),
+        (format!("# {}\n", "x".repeat(17 << 20)), "it is longer than 16 MiB"),
+        (format!("seed = \"{}\"\n", "x".repeat(10 << 20)), "seed"),
+        ("[topology]\nleaves = 4294967295\n".to_owned(), "hosts are too many"),
+        ("[workload]\nchannels = 4294967295\n".to_owned(), "channels"),
+    ] {
+        bench.write("hostile.toml", &text);
+        refuses(&bench, "hostile.toml", &["hostile.toml", words]);
+    }
+    bench.write("study.toml", &format!("# {}\n", "x".repeat(17 << 20)));
+    for command in [&["sweep", "study.toml", "--out", "out"][..], &["reproduce", "study.toml"]] {
+        limited(&bench, command).expect_invalid(&["study.toml", "it is longer than 16 MiB"]);
+    }
+    assert_eq!(bench.names("."), ["hostile.toml", "study.toml"]);
+}
+
+#[test]
+fn files_of_other_projects_that_are_nested_deeply_or_announce_too_much_are_refused() {
+    let bench = Bench::new();
+    let fabric = "[topology]\nleaves = 2\nspines = 2\nhosts_per_leaf = 4\n";
+    let workload = |kind: &str| format!("{fabric}[workload]\nkind = \"{kind}\"\nfile = \"f\"\n");
+    let topology = |format: &str| {
+        format!("[topology]\nkind = \"file\"\nformat = \"{format}\"\npath = \"f\"\n")
+    };
+    let aliases: String = (1..12)
+        .map(|i| format!("a{i}: &a{i} [{}]\n", vec![format!("*a{}", i - 1); 10].join(",")))
+        .collect();
+    let brackets = "brackets within each other";
+    for (scenario, text, words) in [
+        (topology("infragraph"), "[".repeat(DEPTH), brackets),
+        (topology("infragraph"), format!("devices: {}", "{a: ".repeat(DEPTH)), brackets),
+        (topology("infragraph"), format!("devices:\n- {}\n", "- ".repeat(DEPTH)), "devices[0]"),
+        (topology("infragraph"), format!("a0: &a0 [x]\n{aliases}devices: *a11\n"), "devices[0]"),
+        (topology("hpcc"), "4294967295 1 1\n0\n0 1 1Gbps 1us 0\n".to_owned(), "too many"),
+        (workload("flows"), "4294967295\n0 1 3 100 100 2\n".to_owned(), "are announced"),
+        (workload("goal"), "num_ranks 4294967295\nrank 0 {\n}\n".to_owned(), "num_ranks"),
+        (workload("goal"), "num_ranks 1\n".to_owned() + &"{".repeat(DEPTH), "f:2"),
+        (workload("connection-matrix"), "Nodes 4294967295\nConnections 0\n".to_owned(), "Nodes"),
+        (workload("simccl"), "[".repeat(DEPTH), "f:1"),
+    ] {
+        bench.write("hostile.toml", &scenario);
+        bench.write("f", &text);
+        refuses(&bench, "hostile.toml", &[words]);
+    }
+}
+
+/// A protobuf varint.
+fn varint(mut value: usize) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    while value > 0x7f {
+        bytes.push((value & 0x7f) as u8 | 0x80);
+        value >>= 7;
+    }
+    bytes.push(value as u8);
+    bytes
+}
+
+#[test]
+fn chakra_traces_that_are_nested_deeply_or_announce_too_much_are_refused() {
+    let bench = Bench::new();
+    let scenario = "[topology]\nleaves = 2\nspines = 2\nhosts_per_leaf = 1\n\
+                    [workload]\nkind = \"chakra\"\nfile = \"f\"\nranks = 2\n";
+    bench.write("hostile.toml", scenario);
+    // Groups within groups, which prost skips by recursion, and a length without its bytes.
+    let groups = [varint(DEPTH), vec![0x53; DEPTH]].concat();
+    let length = [varint(1 << 28), b"x".to_vec()].concat();
+    let beyond = vec![0xff; 16];
+    for (bytes, words) in [
+        (groups, "recursion limit"),
+        (length, "the file is truncated: expected 268435456 more bytes"),
+        (beyond, "corrupt: the length"),
+    ] {
+        for rank in 0..2 {
+            fs::write(bench.path(&format!("f.{rank}.et")), &bytes).expect("it can be written");
+        }
+        refuses(&bench, "hostile.toml", &["f.0.et", words]);
+    }
+}
+
+#[test]
+fn results_that_are_nested_deeply_are_refused() {
+    let bench = Bench::with_small();
+    assert_eq!(bench.evenkeel(&["run", "small.toml", "--out", "results"]).status, 0);
+    for name in ["summary.json", "scenario.toml"] {
+        let before = bench.read(&format!("results/{name}"));
+        bench.write(&format!("results/{name}"), &format!("a = {}", "[".repeat(DEPTH)));
+        let left = limited(&bench, &["report", "results", "--out", "page.html"]);
+        assert!(left.status == 2 || name == "scenario.toml", "{name}: {left:?}");
+        bench.write(&format!("results/{name}"), &before);
+    }
+    bench.write("results/summary.json", &"[".repeat(DEPTH));
+    limited(&bench, &["plot", "results", "--out", "figures"]).expect_invalid(&["summary.json"]);
+}
+
+#[test]
+fn what_never_ends_is_refused() {
+    let bench = Bench::new();
+    refuses(&bench, "/dev/zero", &["/dev/zero cannot be read: it is longer than 16 MiB"]);
+    let endless = "cat /dev/zero | \"$0\" check -";
+    let program = env!("CARGO_BIN_EXE_evenkeel");
+    let output = Command::new("sh").args(["-c", endless, program]).output().expect("sh starts");
+    let err = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(2), "{err}");
+    assert!(err.contains("stdin cannot be read: it is longer than 16 MiB"), "{err}");
+}
+
+#[test]
+fn a_scenario_from_a_pipe_is_read_once_and_is_the_one_that_runs() {
+    let bench = Bench::with_small();
+    let file = bench.evenkeel(&["check", "small.toml"]);
+    let mut command = bench.command(&["check", "/dev/stdin"]);
+    command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut child = command.spawn().expect("the program starts");
+    child.stdin.take().expect("it is a pipe").write_all(SMALL.as_bytes()).expect("it is read");
+    let output = child.wait_with_output().expect("it ends");
+    let printed = String::from_utf8(output.stdout).expect("it is UTF-8");
+    assert_eq!(printed.replace("/dev/stdin", "small.toml"), file.out);
+    assert!(output.stderr.is_empty(), "{}", String::from_utf8_lossy(&output.stderr));
+}
+
+#[test]
+fn names_in_files_do_not_lead_out_of_the_results_folder() {
+    let bench = Bench::new();
+    fs::create_dir_all(bench.path("in/deep")).expect("it can be made");
+    let fabric = "[topology]\nleaves = 2\nspines = 2\nhosts_per_leaf = 2\n";
+    let evil = "name = \"../../evil\"\n";
+    bench.write("in/deep/record.toml", &format!("{fabric}[[record]]\nevery = \"1us\"\n{evil}"));
+    let left = bench.evenkeel(&["run", "in/deep/record.toml", "--out", "in/deep/out"]);
+    left.expect_invalid(&["record[0].name", "../../evil", "letters, digits"]);
+    // Names of jobs, policies and scenarios are words in tables; files get none of their slashes.
+    bench.write("in/deep/job.toml", &format!("{fabric}[[job]]\nbytes = \"4KB\"\n{evil}"));
+    assert_eq!(bench.evenkeel(&["run", "in/deep/job.toml", "--out", "in/deep/out"]).status, 0);
+    let summary = bench.read("in/deep/out/summary.json");
+    let named = summary.replace("\"job\"", "\"../../evil\"").replace("\"ethereal\"", "\"../evil\"");
+    assert_ne!(named, summary);
+    bench.write("in/deep/out/summary.json", &named);
+    assert_eq!(bench.evenkeel(&["plot", "in/deep/out", "--out", "in/deep/figures"]).status, 0);
+    let traced = bench.evenkeel(&["trace", "in/deep/job.toml", "--out", "in/deep/traces"]);
+    assert_eq!(traced.status, 0, "{}", traced.err);
+    assert_eq!(bench.names("."), ["in"]);
+    assert_eq!(bench.names("in"), ["deep"]);
+    let deep = ["figures", "job.toml", "out", "record.toml", "traces"];
+    assert_eq!(bench.names("in/deep"), deep);
+}
+
+#[test]
+fn a_link_in_the_results_folder_is_replaced_and_not_followed() {
+    let bench = Bench::with_small();
+    bench.write("precious", "mine\n");
+    assert_eq!(bench.evenkeel(&["run", "small.toml", "--out", "results"]).status, 0);
+    for name in ["flows.csv", "cost.json", "summary.json"] {
+        let path = bench.path(&format!("results/{name}"));
+        // A summary has to be one, or the folder is not evenkeel's.
+        if name == "summary.json" {
+            fs::rename(&path, bench.path("precious")).unwrap();
+        } else {
+            fs::remove_file(&path).unwrap();
+        }
+        let before = bench.read("precious");
+        std::os::unix::fs::symlink(bench.path("precious"), &path).unwrap();
+        let left = bench.evenkeel(&["run", "small.toml", "--out", "results", "--seed", "2"]);
+        assert_eq!(left.status, 0, "{name}: {}", left.err);
+        assert!(path.symlink_metadata().unwrap().is_file(), "{name} is a file of its own");
+        assert_eq!(bench.read("precious"), before, "{name}");
+    }
+}

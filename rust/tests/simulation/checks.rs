@@ -1,0 +1,90 @@
+//! What every run of every scenario must keep.
+
+use std::cell::Cell;
+use std::io::Write as _;
+use std::path::Path;
+
+use evenkeel::fabric::{
+    self, Cut, Division, FixedWorkload, Observers, Outcome, Setup, Verdict, World,
+};
+use evenkeel::invariants::{Invariants, Report};
+use evenkeel::scenario::{Overrides, Scenario};
+use evenkeel::study::lower_bound;
+use evenkeel::units::Span;
+
+use crate::divided::first_difference;
+
+/// What became of the scenarios.
+#[derive(Debug, Default)]
+pub(super) struct Tally {
+    completed: Cell<u64>,
+    incomplete: Cell<u64>,
+    /// Refused as invalid: combinations that a scenario cannot have.
+    refused: Cell<u64>,
+    records: Cell<u64>,
+}
+
+fn add(cell: &Cell<u64>, count: u64) {
+    cell.set(cell.get() + count);
+}
+
+impl Tally {
+    pub(super) fn print(&self) {
+        let Self { completed, incomplete, refused, records } = self;
+        let line = format!(
+            "simulation: {} runs completed, {} did not, {} scenarios refused; {} records of \
+             packets checked\n",
+            completed.get(),
+            incomplete.get(),
+            refused.get(),
+            records.get()
+        );
+        let _ = std::io::stderr().write_all(line.as_bytes());
+        let runs = completed.get() + incomplete.get();
+        assert!(refused.get() <= 2 * runs, "most scenarios are refused: {line}");
+    }
+}
+
+/// The outcome of a run that is observed by its invariants, and what these say.
+pub(super) fn observed(setup: &Setup) -> (Outcome, Report, Span) {
+    let mut invariants = Invariants::new(setup);
+    let observers = Observers { watch: Some(&mut invariants), progress: &mut |_| {} };
+    let outcome = fabric::drive(World::new(setup), &mut FixedWorkload, observers);
+    let bound = lower_bound(setup).time;
+    (outcome.clone(), invariants.finish(&outcome, Some(bound)), bound)
+}
+
+/// What is wrong with a run of the scenario.
+pub(super) fn check(text: &str, tally: &Tally) -> Result<(), String> {
+    let parsed = Scenario::parse(text, "drawn", Path::new(""), &Overrides::default());
+    let setup = match parsed {
+        Ok(scenario) => scenario.setup(),
+        Err(_) => {
+            add(&tally.refused, 1);
+            return Ok(());
+        }
+    };
+    let (outcome, report, _) = observed(&setup);
+    if report.count > 0 {
+        let first: Vec<_> = report.violations.iter().map(ToString::to_string).collect();
+        return Err(format!("{} violations:\n{}", report.count, first.join("\n")));
+    }
+    let alone = fabric::run(&setup, &mut |_| {});
+    if let Some(difference) = first_difference(&alone, &outcome) {
+        return Err(format!("observed, {difference}"));
+    }
+    if let Ok(division) = Division::new(&setup, 3, Cut::Interleaved) {
+        let division = division.with_quiet_events(4);
+        let divided = fabric::run_divided(&setup, &division, &mut |_| {}).0;
+        if let Some(difference) = first_difference(&alone, &divided) {
+            return Err(format!("on three threads, {difference}"));
+        }
+    }
+    let is_complete = outcome.verdict == Verdict::Completed;
+    if is_complete != (outcome.message_fct.len() as u64 == outcome.messages) {
+        return Err(format!("{:?} with {:?} open", outcome.verdict, outcome.messages));
+    }
+    add(if is_complete { &tally.completed } else { &tally.incomplete }, 1);
+    add(&tally.records, report.records);
+    Ok(())
+}

@@ -1,0 +1,60 @@
+//! The simulation tester: whole random scenarios, each from a seed, run with every check on.
+//!
+//! A scenario is drawn from everything that a scenario's file can say: topology, buffers, ECN, flow
+//! control, trimming, every policy, recovery and congestion control, one workload or several jobs,
+//! failures; or several rails. Each is run
+//!
+//! - observed by [`Invariants`], which must find nothing;
+//! - alone, on one thread and on several, which must not change a bit of the outcome;
+//!
+//! and either completes, or says what is open. Numbers are small and adverse on purpose: buffers
+//! of some packets, timers below a round trip, links that flap.
+//!
+//! `EVENKEEL_SIMULATION_SECONDS` says how long it looks for faults, and `EVENKEEL_SIMULATION_SEED`
+//! from which seed on. A scenario with a fault is shrunk, kept in a file, and printed with the
+//! commands that run it again.
+
+mod checks;
+mod drawn;
+mod faults;
+mod rails;
+mod records;
+mod tester;
+
+use proptest::strategy::Strategy as _;
+
+use checks::Tally;
+pub(crate) use drawn::Drawn;
+use tester::test;
+
+const AGAIN: &str = "cargo test --test integration simulation";
+
+#[test]
+fn random_scenarios_keep_every_invariant() {
+    let tally = Tally::default();
+    let strategy = drawn::scenario().boxed();
+    test("simulation", AGAIN, &strategy, &|text| checks::check(text, &tally));
+    tally.print();
+}
+
+/// Scenarios in which the tester has found a fault, of the fabric (`paused-ports`, a run without
+/// end) or of the invariants (the others).
+#[test]
+fn scenarios_that_had_a_fault_have_none() {
+    let found = [
+        include_str!("found/copy-displaced.toml"),
+        include_str!("found/copy-lost-on-a-wire.toml"),
+        include_str!("found/copy-trimmed-earlier.toml"),
+        include_str!("found/frames-beside-headers.toml"),
+        include_str!("found/paused-ports.toml"),
+        include_str!("found/priority-with-credit.toml"),
+    ];
+    for text in found {
+        checks::check(text, &Tally::default()).unwrap_or_else(|fault| panic!("{fault}\n{text}"));
+    }
+}
+
+#[test]
+fn random_rails_complete_or_say_why_not() {
+    test("simulation of rails", AGAIN, &rails::scenario().boxed(), &rails::check);
+}

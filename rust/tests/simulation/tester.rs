@@ -1,0 +1,83 @@
+//! Draws scenarios from seeds until one has a fault, or the time is over.
+
+use std::fmt::Write as _;
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use proptest::strategy::{BoxedStrategy, Strategy};
+use proptest::test_runner::{Config, RngAlgorithm, TestError, TestRng, TestRunner};
+
+use super::drawn::Drawn;
+
+/// The seeds that are tried where no time is given.
+const FEW: u64 = 60;
+
+fn variable(name: &str) -> Option<u64> {
+    std::env::var(name).ok()?.parse().ok()
+}
+
+/// The scenario of a seed, shrunk, with what is wrong; `None` if nothing is.
+fn fault_of_seed(
+    strategy: &BoxedStrategy<Drawn>,
+    seed: u64,
+    check: &dyn Fn(&str) -> Result<(), String>,
+) -> Option<(String, String)> {
+    let mut bytes = [0; 32];
+    bytes[..8].copy_from_slice(&seed.to_le_bytes());
+    let rng = TestRng::from_seed(RngAlgorithm::ChaCha, &bytes);
+    let config = Config { failure_persistence: None, ..Config::default() };
+    let mut runner = TestRunner::new_with_rng(config, rng);
+    let tree = strategy.new_tree(&mut runner).expect("nothing is filtered");
+    let result = runner
+        .run_one(tree, |drawn| check(&drawn.0).map_err(proptest::test_runner::TestCaseError::fail));
+    match result {
+        Ok(_) => None,
+        Err(TestError::Fail(reason, Drawn(text))) => Some((text, reason.to_string())),
+        Err(TestError::Abort(reason)) => panic!("seed {seed}: {reason}"),
+    }
+}
+
+/// Where a scenario with a fault is kept.
+fn keep(seed: u64, text: &str) -> PathBuf {
+    let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("fault-of-seed-{seed}.toml"));
+    std::fs::write(&path, text).expect("the folder of temporary files is writable");
+    path
+}
+
+#[expect(clippy::disallowed_methods, reason = "how long it looks for faults is wall time")]
+fn now() -> Instant {
+    Instant::now()
+}
+
+/// Draws scenarios from one seed after the other and checks each of them.
+///
+/// # Panics
+/// If one has a fault: with the scenario, shrunk, and the commands that run it again, of which
+/// `again` is one.
+pub(crate) fn test(
+    name: &str,
+    again: &str,
+    strategy: &BoxedStrategy<Drawn>,
+    check: &dyn Fn(&str) -> Result<(), String>,
+) {
+    let first = variable("EVENKEEL_SIMULATION_SEED").unwrap_or(0);
+    let seconds = variable("EVENKEEL_SIMULATION_SECONDS");
+    let most = if seconds.is_some() { u64::MAX - first } else { FEW };
+    let end = now() + Duration::from_secs(seconds.unwrap_or(u64::MAX >> 32));
+    let mut tried = 0;
+    for seed in first..first + most {
+        if now() > end {
+            break;
+        }
+        tried += 1;
+        let Some((text, reason)) = fault_of_seed(strategy, seed, check) else { continue };
+        let path = keep(seed, &text);
+        let mut said = format!("{name}, seed {seed}: {reason}\n\n{text}\n");
+        let _ = writeln!(said, "again: evenkeel run --check {}", path.display());
+        let _ = writeln!(said, "or:    EVENKEEL_SIMULATION_SEED={seed} {again}");
+        panic!("{said}");
+    }
+    let line = format!("{name}: {tried} seeds from {first} on, no fault\n");
+    let _ = std::io::stderr().write_all(line.as_bytes());
+}

@@ -1,0 +1,95 @@
+//! Errors of InfraGraph's descriptions.
+
+use thiserror::Error;
+
+use crate::topology::TopologyError;
+
+/// A fault of a description, with its place.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+#[error("{file}: {place}{}{fault}", if place.is_empty() { "" } else { ": " })]
+pub struct InfragraphError {
+    /// Name of the file.
+    pub file: String,
+    /// The place in the file: a line, or the element, such as `edges[3].ep1`; empty for the whole.
+    pub place: String,
+    /// The fault, and what is expected instead.
+    pub fault: InfragraphFault,
+}
+
+/// A fault of a description, and what is expected instead.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+pub enum InfragraphFault {
+    /// The file is not YAML or JSON of an infrastructure.
+    #[error(
+        "not an Infrastructure of InfraGraph, with devices, links, instances and edges, in YAML or \
+         JSON: {0}"
+    )]
+    Yaml(String),
+    /// The file has an infrastructure within something else.
+    #[error(
+        "the key 'infrastructure' is that of an answer of InfraGraph's service; save what is below \
+         it alone, since annotations such as ranks are not read: hosts are in order of the file"
+    )]
+    Response,
+    /// A part is missing.
+    #[error("there are no {0}; expected an Infrastructure of InfraGraph with at least one")]
+    Nothing(&'static str),
+    /// A name is not defined.
+    #[error("unknown {what} '{name}'")]
+    Unknown {
+        /// The kind of thing.
+        what: &'static str,
+        /// The name as given.
+        name: String,
+    },
+    /// An end is not a name with an optional slice, or exceeds what there is.
+    #[error(
+        "'{text}' is not NAME, NAME[i], NAME[a:b] or NAME[a:b:c] within the {count} that there \
+         are, counted from 0"
+    )]
+    Slice {
+        /// The end as given.
+        text: String,
+        /// How many there are.
+        count: u32,
+    },
+    /// A component continues within one that is no device.
+    #[error("component '{0}' is not of choice device, so it has no components of its own")]
+    NoDevice(String),
+    /// A scheme is not available.
+    #[error("scheme '{0}' is not available; expected one2one or many2many")]
+    Scheme(String),
+    /// A link connects a switch with itself.
+    #[error("a link from {0} to itself; all ports of an instance without xpu are one switch")]
+    ToItself(String),
+    /// Two edges connect the same ends by links with different values.
+    #[error("{} and {} are connected before, by a link of another rate or delay", .0[0], .0[1])]
+    Twice([String; 2]),
+    /// A link has no rate.
+    #[error("it has no bandwidth; give it one, or write rate = \"400Gbps\" in [topology]")]
+    NoRate,
+    /// A link has no delay.
+    #[error("it has no latency; give it one, or write delay = \"500ns\" in [topology]")]
+    NoDelay,
+    /// A unit is not available.
+    #[error(
+        "unit {0} is not available; expected gigabits_per_second or gigabytes_per_second for a \
+         bandwidth, ms, us or ns for a latency"
+    )]
+    Unit(String),
+    /// A value is no number.
+    #[error("{0} is not followed by a number")]
+    NoNumber(String),
+    /// A value is out of range.
+    #[error(
+        "{0} is out of range; expected a rate above 0 in whole bits per second, or a latency of at \
+         most 100,000 s in whole picoseconds"
+    )]
+    Value(String),
+    /// A limit is exceeded.
+    #[error("more than {1} {0}")]
+    TooMany(&'static str, u64),
+    /// The graph is not valid.
+    #[error(transparent)]
+    Graph(Box<TopologyError>),
+}
