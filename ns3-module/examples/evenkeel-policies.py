@@ -12,10 +12,17 @@ import argparse
 import os
 import sys
 
-import cppyy
+# The folder of the build, which may be relative to the working directory of this moment.
+BUILD = os.path.abspath(os.environ.get("EVENKEEL_BUILD", "build"))
+# ns-3's bindings search the working directory and all below it for libraries and follow symbolic
+# links: in a Cargo package with its `target` folder, where cxx keeps links to the package, they
+# never end. The folder of the examples is small.
+os.chdir(os.path.dirname(os.path.abspath(__file__)))
+
+import cppyy  # noqa: E402
 
 try:
-    from ns import ns
+    from ns import ns  # noqa: E402
 except ModuleNotFoundError:
     sys.exit("error: ns-3's Python bindings are missing: pip install ns3==3.44.post0")
 
@@ -26,11 +33,10 @@ def load_evenkeel():
     """Loads the module, unless ns-3's bindings have it already."""
     if hasattr(ns, "LoadBalancedRoutingHelper"):
         return
-    build = os.environ.get("EVENKEEL_BUILD", "build")
-    library = os.path.join(build, "libns3-evenkeel.so")
+    library = os.path.join(BUILD, "libns3-evenkeel.so")
     if not os.path.exists(library):
         sys.exit(f"error: {library} does not exist: set EVENKEEL_BUILD to the folder of the build")
-    cppyy.add_include_path(os.path.join(build, "include"))
+    cppyy.add_include_path(os.path.join(BUILD, "include"))
     cppyy.load_library(library)
     cppyy.include("ns3/evenkeel-module.h")
 
