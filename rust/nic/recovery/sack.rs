@@ -7,7 +7,7 @@
 //!   6 to 32 where packets are sprayed). It is sent again once; if that is lost too, the timer
 //!   brings it back.
 //! - A recovery lasts until everything is acknowledged that had been sent when it began; its
-//!   losses are one sign of congestion.
+//!   losses are one sign of congestion. [`Resends`] says what its beginning sends again.
 //! - One timer a queue pair, which runs from when its oldest packet became the oldest or was last
 //!   sent: short while few packets are in flight, since no arrival may ever show that they are
 //!   lost. When it runs out, everything that was sent longer ago is sent again. \[inferred\] The
@@ -40,7 +40,7 @@ pub struct Config {
     pub rto_low: Span,
     /// The most packets that are few: 3 (the paper's N).
     pub rto_low_packets: u32,
-    /// What is sent again when a recovery begins.
+    /// What is sent again when a recovery begins: the packets of the gap.
     pub resends: Resends,
 }
 
@@ -62,8 +62,9 @@ impl Default for Config {
 pub enum Resends {
     /// The packets of the gap, as in IRN.
     Gap,
-    /// Every packet that is not reported, as go-back-N but for what is: ConWeave's simulator
-    /// (`RdmaHw::ReceiveAck`). There a recovery also ends with an acknowledgement that shows no gap.
+    /// Every packet that is not reported, as with go-back-N but for those that are: ConWeave's
+    /// simulator (`RdmaHw::ReceiveAck`). A recovery also ends with an acknowledgement that shows no
+    /// gap. \[inferred\] The verdict on entropy values is that of `Gap`.
     Unreported,
 }
 
