@@ -4,6 +4,7 @@
 #include "device-queues.h"
 
 #include "ns3/net-device.h"
+#include "ns3/node.h"
 #include "ns3/packet.h"
 #include "ns3/pointer.h"
 #include "ns3/traffic-control-layer.h"
@@ -31,17 +32,16 @@ End(std::shared_ptr<uint64_t> onWire, Ptr<const Packet>)
 } // namespace
 
 DeviceQueues::Device
-DeviceQueues::Inspect(Ptr<Ipv4> ipv4, uint32_t interface)
+DeviceQueues::Inspect(Ptr<NetDevice> device)
 {
     Device result;
     result.onWire = std::make_shared<uint64_t>(0);
-    Ptr<NetDevice> device = ipv4->GetNetDevice(interface);
     PointerValue queue;
     if (device->GetAttributeFailSafe("TxQueue", queue))
     {
         result.queue = queue.Get<QueueBase>();
     }
-    if (auto control = ipv4->GetObject<TrafficControlLayer>())
+    if (auto control = device->GetNode()->GetObject<TrafficControlLayer>())
     {
         result.disc = control->GetRootQueueDiscOnDevice(device);
     }
@@ -52,17 +52,17 @@ DeviceQueues::Inspect(Ptr<Ipv4> ipv4, uint32_t interface)
 }
 
 uint64_t
-DeviceQueues::GetBytes(Ptr<Ipv4> ipv4, uint32_t interface)
+DeviceQueues::GetBytes(Ptr<NetDevice> device)
 {
-    auto found = m_devices.find(interface);
+    auto found = m_devices.find(device->GetIfIndex());
     if (found == m_devices.end())
     {
-        found = m_devices.emplace(interface, Inspect(ipv4, interface)).first;
+        found = m_devices.emplace(device->GetIfIndex(), Inspect(device)).first;
     }
-    const Device& device = found->second;
-    uint64_t bytes = *device.onWire;
-    bytes += device.queue ? device.queue->GetNBytes() : 0;
-    bytes += device.disc ? device.disc->GetNBytes() : 0;
+    const Device& queues = found->second;
+    uint64_t bytes = *queues.onWire;
+    bytes += queues.queue ? queues.queue->GetNBytes() : 0;
+    bytes += queues.disc ? queues.disc->GetNBytes() : 0;
     return bytes;
 }
 

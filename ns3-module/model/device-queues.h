@@ -4,7 +4,7 @@
 #ifndef DEVICE_QUEUES_H
 #define DEVICE_QUEUES_H
 
-#include "ns3/ipv4.h"
+#include "ns3/net-device.h"
 #include "ns3/queue-disc.h"
 #include "ns3/queue.h"
 
@@ -26,11 +26,10 @@ class DeviceQueues
 {
   public:
     /**
-     * @param ipv4 the IP of the node
-     * @param interface an interface
+     * @param device a device of the node
      * @return bytes in its queues, plus those of the packet on the wire
      */
-    uint64_t GetBytes(Ptr<Ipv4> ipv4, uint32_t interface);
+    uint64_t GetBytes(Ptr<NetDevice> device);
     /// Discards all devices.
     void Clear();
 
@@ -44,13 +43,12 @@ class DeviceQueues
     };
 
     /**
-     * @param ipv4 the IP of the node
-     * @param interface an interface
-     * @return the queues of its device
+     * @param device a device of the node
+     * @return its queues
      */
-    static Device Inspect(Ptr<Ipv4> ipv4, uint32_t interface);
+    static Device Inspect(Ptr<NetDevice> device);
 
-    std::map<uint32_t, Device> m_devices; //!< by interface
+    std::map<uint32_t, Device> m_devices; //!< by number of the device in its node
 };
 
 } // namespace ns3

@@ -58,61 +58,68 @@ WeightsOf(const std::vector<uint64_t>& rates)
 
 } // namespace
 
+template <class F>
 void
-EqualCostRoutes::SetIpv4(Ptr<Ipv4> ipv4)
+EqualCostRoutesOf<F>::SetIp(Ptr<Ip> ip)
 {
-    m_ipv4 = ipv4;
+    m_ip = ip;
 }
 
+template <class F>
 void
-EqualCostRoutes::SetSource(std::unique_ptr<NextHopSource> source)
+EqualCostRoutesOf<F>::SetSource(std::unique_ptr<Source> source)
 {
     m_source = std::move(source);
     m_version++;
 }
 
+template <class F>
 bool
-EqualCostRoutes::HasSource() const
+EqualCostRoutesOf<F>::HasSource() const
 {
     return m_source != nullptr;
 }
 
+template <class F>
 void
-EqualCostRoutes::Clear()
+EqualCostRoutesOf<F>::Clear()
 {
     m_groups.clear();
     m_source.reset();
-    m_ipv4 = nullptr;
+    m_ip = nullptr;
 }
 
+template <class F>
 bool
-EqualCostRoutes::HasChoice()
+EqualCostRoutesOf<F>::HasChoice()
 {
     // Interface 0 is the loopback. Behind a shared channel there may be several routers.
-    const uint32_t interfaces = m_ipv4->GetNInterfaces();
+    const uint32_t interfaces = m_ip->GetNInterfaces();
     if (interfaces != m_interfaces)
     {
         m_interfaces = interfaces;
-        Ptr<Channel> channel = interfaces == 2 ? m_ipv4->GetNetDevice(1)->GetChannel() : nullptr;
+        Ptr<Channel> channel = interfaces == 2 ? m_ip->GetNetDevice(1)->GetChannel() : nullptr;
         m_hasChoice = interfaces > 2 || (channel && channel->GetNDevices() > 2);
     }
     return m_hasChoice;
 }
 
+template <class F>
 void
-EqualCostRoutes::UpdateVersion()
+EqualCostRoutesOf<F>::UpdateVersion()
 {
-    const NextHopSource::Signature signature = m_source->GetSignature();
-    if (signature != m_signature || m_interfaceChanges != IpTopology::GetChanges())
+    const typename Source::Signature signature = m_source->GetSignature();
+    if (signature != m_signature || m_interfaceChanges != IpTopologyOf<F>::GetChanges())
     {
         m_signature = signature;
-        m_interfaceChanges = IpTopology::GetChanges();
+        m_interfaceChanges = IpTopologyOf<F>::GetChanges();
         m_version++;
     }
 }
 
-EqualCostRoutes::Group&
-EqualCostRoutes::GroupOf(Ipv4Address destination, Time interval, bool& changed)
+template <class F>
+typename EqualCostRoutesOf<F>::Group&
+EqualCostRoutesOf<F>::GroupOf(Address destination, Time interval, bool& changed)
 {
     UpdateVersion();
     changed = false;
@@ -128,43 +135,54 @@ EqualCostRoutes::GroupOf(Ipv4Address destination, Time interval, bool& changed)
     return group;
 }
 
+template <class F>
 bool
-EqualCostRoutes::LookUp(Ipv4Address destination, Group& group)
+EqualCostRoutesOf<F>::LookUp(Address destination, Group& group)
 {
-    std::vector<NextHop> hops = m_source->Find(destination);
+    std::vector<NextHopOf<F>> hops = m_source->Find(destination);
     // Rates may change without a change of routes.
     group.rates.clear();
     for (std::size_t hop = 0; hops.size() > 1 && hop < hops.size(); ++hop)
     {
-        group.rates.push_back(IpTopology::RateOf(m_ipv4->GetNetDevice(hops[hop].interface)));
+        group.rates.push_back(IpTopologyOf<F>::RateOf(m_ip->GetNetDevice(hops[hop].interface)));
     }
     group.weights = WeightsOf(group.rates);
     if (hops == group.hops)
     {
+        // An address may have been added.
+        for (std::size_t hop = 0; hop < hops.size(); ++hop)
+        {
+            group.routes[hop]->SetSource(
+                F::SourceOf(m_ip, group.interfaces[hop], destination));
+        }
         return false;
     }
     NS_LOG_LOGIC(hops.size() << " next hops to " << destination);
     group.hops.swap(hops);
-    group.edge = group.hops.size() > 1 ? IpTopology::Get().EdgeOf(destination) : 0;
+    group.edge = group.hops.size() > 1 ? IpTopologyOf<F>::Get().EdgeOf(destination) : 0;
     group.interfaces.clear();
     group.routes.clear();
-    for (const NextHop& hop : group.hops)
+    for (const NextHopOf<F>& hop : group.hops)
     {
-        Ptr<Ipv4Route> route = Create<Ipv4Route>();
+        Ptr<typename F::Route> route = Create<typename F::Route>();
         route->SetDestination(destination);
-        route->SetSource(m_ipv4->GetAddress(hop.interface, 0).GetLocal());
+        route->SetSource(F::SourceOf(m_ip, hop.interface, destination));
         route->SetGateway(hop.gateway);
-        route->SetOutputDevice(m_ipv4->GetNetDevice(hop.interface));
+        route->SetOutputDevice(m_ip->GetNetDevice(hop.interface));
         group.interfaces.push_back(hop.interface);
         group.routes.push_back(route);
     }
     return true;
 }
 
-const std::map<Ipv4Address, EqualCostRoutes::Group>&
-EqualCostRoutes::GetGroups() const
+template <class F>
+const std::map<typename F::Address, typename EqualCostRoutesOf<F>::Group>&
+EqualCostRoutesOf<F>::GetGroups() const
 {
     return m_groups;
 }
+
+template class EqualCostRoutesOf<Ipv4Family>;
+template class EqualCostRoutesOf<Ipv6Family>;
 
 } // namespace ns3

@@ -6,9 +6,6 @@
 
 #include "next-hop-source.h"
 
-#include "ns3/ipv4-address.h"
-#include "ns3/ipv4-route.h"
-#include "ns3/ipv4.h"
 #include "ns3/nstime.h"
 
 #include <cstdint>
@@ -25,32 +22,39 @@ namespace ns3
  *
  * The next hops to a destination are looked up for its first packet, and again after a change of
  * the routes.
+ *
+ * @tparam F IPv4 or IPv6
  */
-class EqualCostRoutes
+template <class F>
+class EqualCostRoutesOf
 {
   public:
+    using Address = typename F::Address; //!< an address
+    using Ip = typename F::Ip;           //!< the IP of a node
+    using Source = NextHopSourceOf<F>;   //!< where next hops come from
+
     /// The equal-cost next hops to a destination.
     struct Group
     {
-        uint32_t edge{0};                   //!< id of the node that represents the edge switch
-        std::vector<uint32_t> interfaces;   //!< of the next hops
-        std::vector<Ptr<Ipv4Route>> routes; //!< of the next hops
-        Time lookedUp;                      //!< when they were looked up
-        uint64_t version{0};                //!< of the routes when they were looked up
-        std::vector<NextHop> hops;          //!< as they were looked up
-        std::vector<uint64_t> rates;        //!< of their links, in bit/s; 0 for an unknown one
-        std::vector<uint32_t> weights;      //!< of the next hops, by rate; none if all are equal
+        uint32_t edge{0};                 //!< id of the node that represents the edge switch
+        std::vector<uint32_t> interfaces; //!< of the next hops
+        std::vector<Ptr<typename F::Route>> routes; //!< of the next hops
+        Time lookedUp;                              //!< when they were looked up
+        uint64_t version{0};              //!< of the routes when they were looked up
+        std::vector<NextHopOf<F>> hops;   //!< as they were looked up
+        std::vector<uint64_t> rates;      //!< of their links, in bit/s; 0 for an unknown one
+        std::vector<uint32_t> weights;    //!< of the next hops, by rate; none if all are equal
     };
 
     /**
-     * @param ipv4 the IP of the node
+     * @param ip the IP of the node
      */
-    void SetIpv4(Ptr<Ipv4> ipv4);
+    void SetIp(Ptr<Ip> ip);
     /**
      * @brief Sets where the next hops come from; they are looked up again.
      * @param source the source
      */
-    void SetSource(std::unique_ptr<NextHopSource> source);
+    void SetSource(std::unique_ptr<Source> source);
     /// @return true if SetSource was called
     bool HasSource() const;
     /// Discards all next hops and the node.
@@ -64,9 +68,9 @@ class EqualCostRoutes
      * @param[out] changed true if they differ from those of an earlier call
      * @return the next hops; none if the source has no route
      */
-    Group& GroupOf(Ipv4Address destination, Time interval, bool& changed);
+    Group& GroupOf(Address destination, Time interval, bool& changed);
     /// @return the groups that GroupOf has returned so far
-    const std::map<Ipv4Address, Group>& GetGroups() const;
+    const std::map<Address, Group>& GetGroups() const;
 
   private:
     /// Notices changes of the source and of interfaces.
@@ -77,17 +81,23 @@ class EqualCostRoutes
      * @param group its next hops, which are replaced if they differ
      * @return true if they differ
      */
-    bool LookUp(Ipv4Address destination, Group& group);
+    bool LookUp(Address destination, Group& group);
 
-    Ptr<Ipv4> m_ipv4;                        //!< the IP of the node
-    std::unique_ptr<NextHopSource> m_source; //!< where the next hops come from
-    NextHopSource::Signature m_signature;    //!< of the source when the version was set
-    uint64_t m_interfaceChanges{0};          //!< of the simulation when the version was set
-    uint64_t m_version{1};                   //!< of the routes
-    uint32_t m_interfaces{0};                //!< number of interfaces at the last HasChoice
-    bool m_hasChoice{true};                  //!< the result of HasChoice
-    std::map<Ipv4Address, Group> m_groups;   //!< by destination
+    Ptr<Ip> m_ip;                           //!< the IP of the node
+    std::unique_ptr<Source> m_source;       //!< where the next hops come from
+    typename Source::Signature m_signature; //!< of the source when the version was set
+    uint64_t m_interfaceChanges{0};         //!< of the simulation when the version was set
+    uint64_t m_version{1};                  //!< of the routes
+    uint32_t m_interfaces{0};               //!< number of interfaces at the last HasChoice
+    bool m_hasChoice{true};                 //!< the result of HasChoice
+    std::map<Address, Group> m_groups;      //!< by destination
 };
+
+extern template class EqualCostRoutesOf<Ipv4Family>;
+extern template class EqualCostRoutesOf<Ipv6Family>;
+
+/// The next hops of IPv4.
+using EqualCostRoutes = EqualCostRoutesOf<Ipv4Family>;
 
 } // namespace ns3
 

@@ -38,10 +38,11 @@ TransmissionTime(uint64_t bytes, uint64_t rateBps)
 
 } // namespace
 
-IpTopology&
-IpTopology::Get()
+template <class F>
+IpTopologyOf<F>&
+IpTopologyOf<F>::Get()
 {
-    IpTopology& topology = *SimulationSingleton<IpTopology>::Get();
+    IpTopologyOf& topology = *SimulationSingleton<IpTopologyOf>::Get();
     if (topology.m_changes != g_changes)
     {
         topology.Read();
@@ -49,20 +50,23 @@ IpTopology::Get()
     return topology;
 }
 
+template <class F>
 void
-IpTopology::NoteChange()
+IpTopologyOf<F>::NoteChange()
 {
     g_changes++;
 }
 
+template <class F>
 uint64_t
-IpTopology::GetChanges()
+IpTopologyOf<F>::GetChanges()
 {
     return g_changes;
 }
 
+template <class F>
 uint64_t
-IpTopology::RateOf(Ptr<NetDevice> device)
+IpTopologyOf<F>::RateOf(Ptr<NetDevice> device)
 {
     DataRateValue rate;
     Ptr<Channel> channel = device->GetChannel();
@@ -71,8 +75,9 @@ IpTopology::RateOf(Ptr<NetDevice> device)
     return isKnown ? rate.Get().GetBitRate() : 0;
 }
 
+template <class F>
 void
-IpTopology::Read()
+IpTopologyOf<F>::Read()
 {
     m_changes = g_changes;
     m_vertices.assign(NodeList::GetNNodes(), Vertex());
@@ -84,19 +89,19 @@ IpTopology::Read()
     for (auto node = NodeList::Begin(); node != NodeList::End(); ++node)
     {
         const uint32_t id = (*node)->GetId();
-        Ptr<Ipv4> ipv4 = (*node)->GetObject<Ipv4>();
+        Ptr<Ip> ip = (*node)->template GetObject<Ip>();
         Vertex& vertex = m_vertices[id];
         // Interface 0 is the loopback.
-        for (uint32_t i = 1; ipv4 && i < ipv4->GetNInterfaces(); i++)
+        for (uint32_t i = 1; ip && i < ip->GetNInterfaces(); i++)
         {
-            for (uint32_t j = 0; j < ipv4->GetNAddresses(i); j++)
+            for (uint32_t j = 0; j < ip->GetNAddresses(i); j++)
             {
-                m_owners[ipv4->GetAddress(i, j).GetLocal().Get()] = id;
+                m_owners[F::AddressOf(ip, i, j)] = id;
             }
-            vertex.forwards |= ipv4->IsForwarding(i);
-            ReadInterface(ipv4, i, vertex);
+            vertex.forwards |= ip->IsForwarding(i);
+            ReadInterface(ip, i, vertex);
         }
-        vertex.isHost = ipv4 && ipv4->GetNInterfaces() == 2;
+        vertex.isHost = ip && ip->GetNInterfaces() == 2;
         if (vertex.isHost)
         {
             m_hosts.push_back(id);
@@ -104,17 +109,18 @@ IpTopology::Read()
     }
 }
 
+template <class F>
 void
-IpTopology::ReadInterface(Ptr<Ipv4> ipv4, uint32_t interface, Vertex& vertex)
+IpTopologyOf<F>::ReadInterface(Ptr<Ip> ip, uint32_t interface, Vertex& vertex)
 {
-    Ptr<NetDevice> device = ipv4->GetNetDevice(interface);
+    Ptr<NetDevice> device = ip->GetNetDevice(interface);
     Ptr<Channel> channel = device->GetChannel();
     TimeValue delay;
     const bool hasDelay = channel && channel->GetAttributeFailSafe("Delay", delay);
     for (std::size_t end = 0; channel && end < channel->GetNDevices(); ++end)
     {
         Ptr<NetDevice> other = channel->GetDevice(end);
-        Ptr<Ipv4> neighbour = other->GetNode()->GetObject<Ipv4>();
+        Ptr<Ip> neighbour = other->GetNode()->template GetObject<Ip>();
         const int32_t at = neighbour ? neighbour->GetInterfaceForDevice(other) : -1;
         if (other == device || at < 0 || neighbour->GetNAddresses(at) == 0)
         {
@@ -123,16 +129,17 @@ IpTopology::ReadInterface(Ptr<Ipv4> ipv4, uint32_t interface, Vertex& vertex)
         Edge edge;
         edge.interface = interface;
         edge.to = other->GetNode()->GetId();
-        edge.gateway = neighbour->GetAddress(at, 0).GetLocal();
-        edge.isUp = ipv4->IsUp(interface) && neighbour->IsUp(at);
+        edge.gateway = F::AddressOf(neighbour, at, 0);
+        edge.isUp = ip->IsUp(interface) && neighbour->IsUp(at);
         edge.rateBps = hasDelay ? RateOf(device) : 0;
         edge.delay = hasDelay ? delay.Get() : Time(0);
         vertex.edges.push_back(edge);
     }
 }
 
+template <class F>
 std::vector<uint32_t>
-IpTopology::DistancesTo(const std::vector<uint32_t>& to) const
+IpTopologyOf<F>::DistancesTo(const std::vector<uint32_t>& to) const
 {
     std::vector<uint32_t> distances(m_vertices.size(), UNREACHABLE);
     std::deque<uint32_t> queue(to.begin(), to.end());
@@ -161,10 +168,11 @@ IpTopology::DistancesTo(const std::vector<uint32_t>& to) const
     return distances;
 }
 
+template <class F>
 uint32_t
-IpTopology::EdgeOf(Ipv4Address destination)
+IpTopologyOf<F>::EdgeOf(Address destination)
 {
-    const auto owner = m_owners.find(destination.Get());
+    const auto owner = m_owners.find(destination);
     if (owner == m_owners.end())
     {
         return 0;
@@ -173,8 +181,9 @@ IpTopology::EdgeOf(Ipv4Address destination)
     return vertex.isHost && !vertex.edges.empty() ? vertex.edges[0].to : owner->second;
 }
 
+template <class F>
 uint8_t
-IpTopology::TierOf(uint32_t node)
+IpTopologyOf<F>::TierOf(uint32_t node)
 {
     if (m_hostDistances.empty())
     {
@@ -186,8 +195,9 @@ IpTopology::TierOf(uint32_t node)
                : static_cast<uint8_t>(std::min(distance - 1, 255U));
 }
 
+template <class F>
 Time
-IpTopology::GetBaseRtt()
+IpTopologyOf<F>::GetBaseRtt()
 {
     if (m_baseRtt.IsStrictlyNegative())
     {
@@ -207,8 +217,9 @@ IpTopology::GetBaseRtt()
     return m_baseRtt;
 }
 
+template <class F>
 Time
-IpTopology::LongestRoundTrip(uint32_t from) const
+IpTopologyOf<F>::LongestRoundTrip(uint32_t from) const
 {
     // By links first, and by time among the paths with the fewest links.
     const std::vector<uint32_t> distances = DistancesTo({from});
@@ -243,11 +254,12 @@ IpTopology::LongestRoundTrip(uint32_t from) const
     return longest;
 }
 
-std::vector<NextHop>
-IpTopology::NextHops(uint32_t node, Ipv4Address destination)
+template <class F>
+std::vector<NextHopOf<F>>
+IpTopologyOf<F>::NextHops(uint32_t node, Address destination)
 {
-    std::vector<NextHop> hops;
-    const auto owner = m_owners.find(destination.Get());
+    std::vector<NextHopOf<F>> hops;
+    const auto owner = m_owners.find(destination);
     if (owner == m_owners.end() || owner->second == node)
     {
         return hops;
@@ -270,5 +282,8 @@ IpTopology::NextHops(uint32_t node, Ipv4Address destination)
     }
     return hops;
 }
+
+template class IpTopologyOf<Ipv4Family>;
+template class IpTopologyOf<Ipv6Family>;
 
 } // namespace ns3

@@ -6,8 +6,6 @@
 
 #include "next-hop-source.h"
 
-#include "ns3/ipv4-address.h"
-#include "ns3/ipv4.h"
 #include "ns3/net-device.h"
 #include "ns3/nstime.h"
 
@@ -20,16 +18,22 @@ namespace ns3
 
 /**
  * @ingroup evenkeel
- * @brief The nodes with IPv4 of a simulation and their links.
+ * @brief The nodes with IPv4, or IPv6, of a simulation and their links.
  *
  * All routers share one, which is read when it is first needed and after changes of interfaces. A
  * node with one link is a host; the others are switches.
+ *
+ * @tparam F IPv4 or IPv6
  */
-class IpTopology
+template <class F>
+class IpTopologyOf
 {
   public:
+    using Address = typename F::Address; //!< an address
+    using Ip = typename F::Ip;           //!< the IP of a node
+
     /// @return the topology of this simulation as it is now
-    static IpTopology& Get();
+    static IpTopologyOf& Get();
     /// Makes everything that was read be read again: an interface or an address has changed.
     static void NoteChange();
     /// @return number of calls of NoteChange so far
@@ -39,7 +43,7 @@ class IpTopology
      * @param destination the address of a host
      * @return the id of the adjacent node, which represents its edge switch; 0 if there is none
      */
-    uint32_t EdgeOf(Ipv4Address destination);
+    uint32_t EdgeOf(Address destination);
     /**
      * @param node id of a node
      * @return switch tiers between it and the hosts: 0 at the edge, and for hosts
@@ -53,7 +57,7 @@ class IpTopology
      * @param destination an address
      * @return the neighbours of the node on shortest paths to it
      */
-    std::vector<NextHop> NextHops(uint32_t node, Ipv4Address destination);
+    std::vector<NextHopOf<F>> NextHops(uint32_t node, Address destination);
 
     /**
      * @param device a device
@@ -67,7 +71,7 @@ class IpTopology
     {
         uint32_t interface;  //!< of the node
         uint32_t to;         //!< id of the neighbour
-        Ipv4Address gateway; //!< address of the neighbour
+        Address gateway;     //!< address of the neighbour
         bool isUp;           //!< both interfaces are up
         uint64_t rateBps;    //!< of the link; 0 if it is unknown
         Time delay;          //!< of the link
@@ -85,11 +89,11 @@ class IpTopology
     void Read();
     /**
      * @brief Reads the links of a node's interface.
-     * @param ipv4 the IP of the node
+     * @param ip the IP of the node
      * @param interface the interface
      * @param vertex the node
      */
-    void ReadInterface(Ptr<Ipv4> ipv4, uint32_t interface, Vertex& vertex);
+    void ReadInterface(Ptr<Ip> ip, uint32_t interface, Vertex& vertex);
     /**
      * @brief The number of links from every node to some nodes.
      * @param to ids of those nodes
@@ -107,12 +111,19 @@ class IpTopology
 
     std::vector<Vertex> m_vertices;                  //!< by id of the node
     std::vector<uint32_t> m_hosts;                   //!< ids of hosts
-    std::unordered_map<uint32_t, uint32_t> m_owners; //!< id of the node, by address
+    /// Id of the node, by address.
+    std::unordered_map<Address, uint32_t, typename F::AddressHash> m_owners;
     std::vector<uint32_t> m_hostDistances;           //!< links to the nearest host, by id
     std::unordered_map<uint32_t, std::vector<uint32_t>> m_distances; //!< by destination's id
     Time m_baseRtt{-1};             //!< negative if it is not computed yet
     uint64_t m_changes{UINT64_MAX}; //!< when it was read
 };
+
+extern template class IpTopologyOf<Ipv4Family>;
+extern template class IpTopologyOf<Ipv6Family>;
+
+/// The topology of IPv4.
+using IpTopology = IpTopologyOf<Ipv4Family>;
 
 } // namespace ns3
 

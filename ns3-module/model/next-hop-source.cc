@@ -5,9 +5,6 @@
 
 #include "ip-topology.h"
 
-#include "ns3/ipv4-routing-helper.h"
-#include "ns3/ipv4-routing-table-entry.h"
-#include "ns3/ipv4-static-routing.h"
 #include "ns3/node.h"
 
 #include <list>
@@ -128,31 +125,37 @@ class GlobalSource : public NextHopSource
 };
 
 /// Static routes with gateways: those with the longest prefix, and among them the lowest metric.
-class StaticSource : public NextHopSource
+/// @tparam F IPv4 or IPv6
+template <class F>
+class StaticSource : public NextHopSourceOf<F>
 {
   public:
+    /// A next hop.
+    using Hop = NextHopOf<F>;
+
     /**
-     * @param ipv4 the IP of the node
+     * @param ip the IP of the node
      */
-    explicit StaticSource(Ptr<Ipv4> ipv4)
-        : m_routing(Ipv4RoutingHelper::GetRouting<Ipv4StaticRouting>(ipv4->GetRoutingProtocol()))
+    explicit StaticSource(Ptr<typename F::Ip> ip)
+        : m_routing(F::RoutingHelper::template GetRouting<typename F::StaticRouting>(
+              ip->GetRoutingProtocol()))
     {
     }
 
-    std::vector<NextHop> Find(Ipv4Address destination) override
+    std::vector<Hop> Find(typename F::Address destination) override
     {
-        std::vector<NextHop> hops;
+        std::vector<Hop> hops;
         uint32_t longest = 0;
         uint32_t lowest = 0;
         const uint32_t count = m_routing ? m_routing->GetNRoutes() : 0;
         for (uint32_t i = 0; i < count; i++)
         {
-            const Ipv4RoutingTableEntry route = m_routing->GetRoute(i);
-            if (!route.GetDestNetworkMask().IsMatch(destination, route.GetDestNetwork()))
+            const typename F::TableEntry route = m_routing->GetRoute(i);
+            if (!F::Matches(route, destination))
             {
                 continue;
             }
-            const uint32_t length = route.GetDestNetworkMask().GetPrefixLength();
+            const uint32_t length = F::PrefixLength(route);
             const uint32_t metric = m_routing->GetMetric(i);
             const bool isBetter =
                 hops.empty() || length > longest || (length == longest && metric < lowest);
@@ -171,7 +174,7 @@ class StaticSource : public NextHopSource
         return WithoutLinks(std::move(hops));
     }
 
-    Signature GetSignature() override
+    typename NextHopSourceOf<F>::Signature GetSignature() override
     {
         // A change that leaves the number of routes is noticed at the refresh interval.
         return {m_routing ? m_routing->GetNRoutes() : 0};
@@ -184,11 +187,11 @@ class StaticSource : public NextHopSource
      * @param hops next hops
      * @return the same, or none if one of several has no gateway
      */
-    static std::vector<NextHop> WithoutLinks(std::vector<NextHop> hops)
+    static std::vector<Hop> WithoutLinks(std::vector<Hop> hops)
     {
-        for (const NextHop& hop : hops)
+        for (const Hop& hop : hops)
         {
-            if (hops.size() > 1 && hop.gateway == Ipv4Address::GetAny())
+            if (hops.size() > 1 && hop.gateway == F::Address::GetAny())
             {
                 return {};
             }
@@ -196,27 +199,29 @@ class StaticSource : public NextHopSource
         return hops;
     }
 
-    Ptr<Ipv4StaticRouting> m_routing; //!< null if the node has none
+    Ptr<typename F::StaticRouting> m_routing; //!< null if the node has none
 };
 
 /// Shortest paths over all links, as Ipv4NixVectorRouting finds them.
-class ShortestPathSource : public NextHopSource
+/// @tparam F IPv4 or IPv6
+template <class F>
+class ShortestPathSource : public NextHopSourceOf<F>
 {
   public:
     /**
-     * @param ipv4 the IP of the node
+     * @param ip the IP of the node
      */
-    explicit ShortestPathSource(Ptr<Ipv4> ipv4)
-        : m_node(ipv4->GetObject<Node>()->GetId())
+    explicit ShortestPathSource(Ptr<typename F::Ip> ip)
+        : m_node(ip->template GetObject<Node>()->GetId())
     {
     }
 
-    std::vector<NextHop> Find(Ipv4Address destination) override
+    std::vector<NextHopOf<F>> Find(typename F::Address destination) override
     {
-        return IpTopology::Get().NextHops(m_node, destination);
+        return IpTopologyOf<F>::Get().NextHops(m_node, destination);
     }
 
-    Signature GetSignature() override
+    typename NextHopSourceOf<F>::Signature GetSignature() override
     {
         // Interfaces and addresses alone change paths, and are noticed as they change.
         return {};
@@ -226,24 +231,47 @@ class ShortestPathSource : public NextHopSource
     uint32_t m_node; //!< id of the node
 };
 
-} // namespace
-
-std::unique_ptr<NextHopSource>
-NextHopSource::Make(const std::string& name, Ptr<Ipv4> ipv4)
+/**
+ * @brief The sources of both families.
+ * @tparam F IPv4 or IPv6
+ * @param name "static" or "shortest-paths"
+ * @param ip the IP of the node
+ * @return the source; null if there is none of this name
+ */
+template <class F>
+std::unique_ptr<NextHopSourceOf<F>>
+MakeCommon(const std::string& name, Ptr<typename F::Ip> ip)
 {
-    if (name == "global")
-    {
-        return std::make_unique<GlobalSource>(ipv4);
-    }
     if (name == "static")
     {
-        return std::make_unique<StaticSource>(ipv4);
+        return std::make_unique<StaticSource<F>>(ip);
     }
     if (name == "shortest-paths")
     {
-        return std::make_unique<ShortestPathSource>(ipv4);
+        return std::make_unique<ShortestPathSource<F>>(ip);
     }
     return nullptr;
+}
+
+} // namespace
+
+template <>
+std::unique_ptr<NextHopSource>
+NextHopSourceOf<Ipv4Family>::Make(const std::string& name, Ptr<Ipv4> ip)
+{
+    if (name == "global")
+    {
+        return std::make_unique<GlobalSource>(ip);
+    }
+    return MakeCommon<Ipv4Family>(name, ip);
+}
+
+template <>
+std::unique_ptr<NextHopSourceOf<Ipv6Family>>
+NextHopSourceOf<Ipv6Family>::Make(const std::string& name, Ptr<Ipv6> ip)
+{
+    // ns-3's global routing is of IPv4.
+    return MakeCommon<Ipv6Family>(name, ip);
 }
 
 } // namespace ns3

@@ -4,8 +4,8 @@
 #ifndef NEXT_HOP_SOURCE_H
 #define NEXT_HOP_SOURCE_H
 
-#include "ns3/ipv4-address.h"
-#include "ns3/ipv4.h"
+#include "ip-family.h"
+
 #include "ns3/ptr.h"
 
 // ns-3.47 renamed this header. The new name is tried first, because an older ns-3 may be installed
@@ -28,17 +28,19 @@ namespace ns3
 /**
  * @ingroup evenkeel
  * @brief A next hop of a node towards a destination.
+ * @tparam F IPv4 or IPv6
  */
-struct NextHop
+template <class F>
+struct NextHopOf
 {
-    uint32_t interface;  //!< interface to it
-    Ipv4Address gateway; //!< its address; 0.0.0.0 for the destination itself
+    uint32_t interface;          //!< interface to it
+    typename F::Address gateway; //!< its address; 0.0.0.0 or :: for the destination itself
 
     /**
      * @param other another next hop
      * @return true if they are equal
      */
-    bool operator==(const NextHop& other) const
+    bool operator==(const NextHopOf& other) const
     {
         return interface == other.interface && gateway == other.gateway;
     }
@@ -47,31 +49,41 @@ struct NextHop
 /**
  * @ingroup evenkeel
  * @brief Where the equal-cost next hops of a node come from.
+ * @tparam F IPv4 or IPv6
  */
-class NextHopSource
+template <class F>
+class NextHopSourceOf
 {
   public:
+    /// A next hop.
+    using Hop = NextHopOf<F>;
     /// Differs after almost every change of the routes, and takes constant time to obtain.
     using Signature = std::array<uintptr_t, 6>;
 
-    virtual ~NextHopSource() = default;
+    virtual ~NextHopSourceOf() = default;
 
     /**
      * @param destination an address
      * @return the equal-cost next hops to it; none without a route
      */
-    virtual std::vector<NextHop> Find(Ipv4Address destination) = 0;
+    virtual std::vector<Hop> Find(typename F::Address destination) = 0;
     /// @return the signature of the routes
     virtual Signature GetSignature() = 0;
 
     /**
      * @brief Makes the source of a node.
-     * @param name "global", "static" or "shortest-paths"
-     * @param ipv4 the IP of the node
+     * @param name "static", "shortest-paths", or, with IPv4, "global"
+     * @param ip the IP of the node
      * @return the source; null if there is none of this name
      */
-    static std::unique_ptr<NextHopSource> Make(const std::string& name, Ptr<Ipv4> ipv4);
+    static std::unique_ptr<NextHopSourceOf> Make(const std::string& name,
+                                                 Ptr<typename F::Ip> ip);
 };
+
+/// The sources of IPv4.
+using NextHopSource = NextHopSourceOf<Ipv4Family>;
+/// The next hops of IPv4.
+using NextHop = NextHopOf<Ipv4Family>;
 
 } // namespace ns3
 

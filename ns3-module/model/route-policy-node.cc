@@ -2,10 +2,9 @@
 // Copyright (c) 2026 The evenkeel authors
 
 #include "ip-topology.h"
-#include "load-balanced-routing.h"
+#include "route-policy.h"
 
 #include "ns3/abort.h"
-#include "ns3/ipv4-list-routing.h"
 #include "ns3/node.h"
 #include "ns3/rng-seed-manager.h"
 #include "ns3/rng-stream.h"
@@ -13,13 +12,14 @@
 
 #include <utility>
 
-// What LoadBalancedRouting finds at its node and in the simulation.
+// What a policy finds at its node and in the simulation.
 
 namespace ns3
 {
 
+template <class F>
 uint64_t
-LoadBalancedRouting::MakeSeed() const
+RoutePolicy<F>::MakeSeed() const
 {
     if (m_seed != 0)
     {
@@ -28,7 +28,7 @@ LoadBalancedRouting::MakeSeed() const
     // RandomVariableStream would take the next automatic stream, so that all variables that the
     // script makes later would draw other numbers. Automatic streams start at 0, assigned ones at
     // 2^63: those between are free.
-    const uint64_t stream = m_stream < 0 ? (1ULL << 62) + m_ipv4->GetObject<Node>()->GetId()
+    const uint64_t stream = m_stream < 0 ? (1ULL << 62) + m_ip->template GetObject<Node>()->GetId()
                                          : (1ULL << 63) + static_cast<uint64_t>(m_stream);
     RngStream random(RngSeedManager::GetSeed(), stream, RngSeedManager::GetRun());
     const double draws = 4294967296.0;
@@ -36,33 +36,37 @@ LoadBalancedRouting::MakeSeed() const
     return high << 32 | static_cast<uint64_t>(random.RandU01() * draws);
 }
 
+template <class F>
 Time
-LoadBalancedRouting::FindBaseRtt() const
+RoutePolicy<F>::FindBaseRtt() const
 {
     if (m_baseRtt.IsStrictlyPositive())
     {
         return m_baseRtt;
     }
-    const Time found = IpTopology::Get().GetBaseRtt();
+    const Time found = IpTopologyOf<F>::Get().GetBaseRtt();
     return found.IsStrictlyPositive() ? found : MicroSeconds(100);
 }
 
+template <class F>
 void
-LoadBalancedRouting::FindProtocols()
+RoutePolicy<F>::FindProtocols()
 {
-    std::unique_ptr<NextHopSource> source = NextHopSource::Make(m_source, m_ipv4);
+    std::unique_ptr<NextHopSourceOf<F>> source = NextHopSourceOf<F>::Make(m_source, m_ip);
     NS_ABORT_MSG_UNLESS(source,
-                        "LoadBalancedRouting: Routes is '"
-                            << m_source << "': it must be global, static or shortest-paths");
+                        F::Name() << ": Routes is '" << m_source
+                                  << "': it must be static, shortest-paths or, with IPv4, global");
     m_routes.SetSource(std::move(source));
     // No other protocol need know the shortest paths.
     m_routesAll = m_source == "shortest-paths";
-    Ptr<Ipv4ListRouting> list = DynamicCast<Ipv4ListRouting>(m_ipv4->GetRoutingProtocol());
+    Ptr<typename F::ListRouting> list =
+        DynamicCast<typename F::ListRouting>(m_ip->GetRoutingProtocol());
     const uint32_t count = list ? list->GetNRoutingProtocols() : 0;
     int16_t priority = 0;
     for (uint32_t number = 0; number + 1 < count; number++)
     {
-        if (PeekPointer(list->GetRoutingProtocol(number, priority)) == this)
+        if (dynamic_cast<RoutePolicy*>(
+                PeekPointer(list->GetRoutingProtocol(number, priority))) == this)
         {
             m_routesAll |= m_source == "global" &&
                            DynamicCast<Ipv4GlobalRouting>(
@@ -71,12 +75,13 @@ LoadBalancedRouting::FindProtocols()
     }
 }
 
+template <class F>
 void
-LoadBalancedRouting::PrintRoutingTable(Ptr<OutputStreamWrapper> stream, Time::Unit unit) const
+RoutePolicy<F>::Print(Ptr<OutputStreamWrapper> stream, Time::Unit unit) const
 {
     std::ostream& out = *stream->GetStream();
-    out << "Node: " << m_ipv4->GetObject<Node>()->GetId() << ", Time: " << Now().As(unit)
-        << ", LoadBalancedRouting table, policy " << m_policy << "\n";
+    out << "Node: " << m_ip->template GetObject<Node>()->GetId() << ", Time: " << Now().As(unit)
+        << ", " << F::Name() << " table, policy " << m_policy << "\n";
     for (const auto& [destination, group] : m_routes.GetGroups())
     {
         if (group.interfaces.size() > 1)
@@ -90,5 +95,14 @@ LoadBalancedRouting::PrintRoutingTable(Ptr<OutputStreamWrapper> stream, Time::Un
         }
     }
 }
+
+template uint64_t RoutePolicy<Ipv4Family>::MakeSeed() const;
+template uint64_t RoutePolicy<Ipv6Family>::MakeSeed() const;
+template Time RoutePolicy<Ipv4Family>::FindBaseRtt() const;
+template Time RoutePolicy<Ipv6Family>::FindBaseRtt() const;
+template void RoutePolicy<Ipv4Family>::FindProtocols();
+template void RoutePolicy<Ipv6Family>::FindProtocols();
+template void RoutePolicy<Ipv4Family>::Print(Ptr<OutputStreamWrapper>, Time::Unit) const;
+template void RoutePolicy<Ipv6Family>::Print(Ptr<OutputStreamWrapper>, Time::Unit) const;
 
 } // namespace ns3

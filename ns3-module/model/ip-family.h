@@ -1,0 +1,288 @@
+// SPDX-License-Identifier: GPL-2.0-only
+// Copyright (c) 2026 The evenkeel authors
+
+#ifndef IP_FAMILY_H
+#define IP_FAMILY_H
+
+#include "ns3/ipv4-address.h"
+#include "ns3/ipv4-header.h"
+#include "ns3/ipv4-list-routing.h"
+#include "ns3/ipv4-route.h"
+#include "ns3/ipv4-routing-helper.h"
+#include "ns3/ipv4-routing-protocol.h"
+#include "ns3/ipv4-routing-table-entry.h"
+#include "ns3/ipv4-static-routing.h"
+#include "ns3/ipv4.h"
+#include "ns3/ipv6-address.h"
+#include "ns3/ipv6-header.h"
+#include "ns3/ipv6-list-routing.h"
+#include "ns3/ipv6-route.h"
+#include "ns3/ipv6-routing-helper.h"
+#include "ns3/ipv6-routing-protocol.h"
+#include "ns3/ipv6-routing-table-entry.h"
+#include "ns3/ipv6-static-routing.h"
+#include "ns3/ipv6.h"
+#include "ns3/packet.h"
+#include "ns3/socket.h"
+
+#include <cstdint>
+#include <string>
+
+namespace ns3
+{
+
+/// Details of the module that are not for scripts.
+namespace evenkeelinternal
+{
+
+/// Adds 32 bits to a hash, of which each bit affects all bits (the finaliser of MurmurHash3).
+/// @param hash the hash so far
+/// @param value what is added
+/// @return the new hash
+inline uint32_t
+Mix(uint32_t hash, uint32_t value)
+{
+    hash = hash * 31 + value;
+    hash = (hash ^ (hash >> 16)) * 0x85ebca6b;
+    hash = (hash ^ (hash >> 13)) * 0xc2b2ae35;
+    return hash ^ (hash >> 16);
+}
+
+/// The parameter types of RouteInput, which takes its callbacks by value up to ns-3.38 and by
+/// reference later. With them, one override compiles with all versions.
+/// @tparam F the type of a pointer to the method
+template <class F>
+struct RouteInputTypes;
+
+/// The specialization for a pointer to a method.
+/// @tparam R result
+/// @tparam C class
+/// @tparam P packet
+/// @tparam H header
+/// @tparam D device
+/// @tparam U callback for unicast
+/// @tparam M callback for multicast
+/// @tparam L callback for local delivery
+/// @tparam E callback for errors
+template <class R, class C, class P, class H, class D, class U, class M, class L, class E>
+struct RouteInputTypes<R (C::*)(P, H, D, U, M, L, E)>
+{
+    using Unicast = U;   //!< callback for unicast
+    using Multicast = M; //!< callback for multicast
+    using Local = L;     //!< callback for local delivery
+    using Error = E;     //!< callback for errors
+};
+
+/// The parameter types of the ns-3 that this module is built with.
+using RouteInput = RouteInputTypes<decltype(&Ipv4RoutingProtocol::RouteInput)>;
+/// The same for IPv6.
+using Ipv6RouteInput = RouteInputTypes<decltype(&Ipv6RoutingProtocol::RouteInput)>;
+
+} // namespace evenkeelinternal
+
+/**
+ * @ingroup evenkeel
+ * @brief What routing and policies need to know of IPv4.
+ */
+struct Ipv4Family
+{
+    using Ip = Ipv4;                                //!< the IP of a node
+    using Address = Ipv4Address;                    //!< an address
+    using AddressHash = Ipv4AddressHash;            //!< its hash
+    using Header = Ipv4Header;                      //!< the header of a packet
+    using Route = Ipv4Route;                        //!< a route
+    using RoutingProtocol = Ipv4RoutingProtocol;    //!< the base of protocols
+    using ListRouting = Ipv4ListRouting;            //!< the list of protocols
+    using StaticRouting = Ipv4StaticRouting;        //!< static routes
+    using RoutingHelper = Ipv4RoutingHelper;        //!< finds protocols
+    using TableEntry = Ipv4RoutingTableEntry;       //!< a static route
+
+    /// @return the name of the protocol with a policy
+    static std::string Name()
+    {
+        return "LoadBalancedRouting";
+    }
+
+    /**
+     * @param ip the IP of a node
+     * @param interface an interface
+     * @param index number of an address of it
+     * @return the address
+     */
+    static Address AddressOf(Ptr<Ip> ip, uint32_t interface, uint32_t index)
+    {
+        return ip->GetAddress(interface, index).GetLocal();
+    }
+
+    /**
+     * @param ip the IP of a node
+     * @param interface an interface
+     * @return the source address of packets that leave there
+     */
+    static Address SourceOf(Ptr<Ip> ip, uint32_t interface, Address)
+    {
+        return AddressOf(ip, interface, 0);
+    }
+
+    /**
+     * @param route a static route
+     * @param destination an address
+     * @return true if the route leads to it
+     */
+    static bool Matches(const TableEntry& route, Address destination)
+    {
+        return route.GetDestNetworkMask().IsMatch(destination, route.GetDestNetwork());
+    }
+
+    /**
+     * @param route a static route
+     * @return length of its prefix
+     */
+    static uint32_t PrefixLength(const TableEntry& route)
+    {
+        return route.GetDestNetworkMask().GetPrefixLength();
+    }
+
+    /**
+     * @param header the header of a packet
+     * @return hash of its addresses and protocol
+     */
+    static uint32_t Hash(const Header& header)
+    {
+        const uint32_t hash =
+            evenkeelinternal::Mix(header.GetProtocol(), header.GetSource().Get());
+        return evenkeelinternal::Mix(hash, header.GetDestination().Get());
+    }
+
+    /**
+     * @param header the header of a packet
+     * @return the number of the protocol whose header follows; 0 in a fragment
+     */
+    static uint8_t ProtocolOf(const Header& header)
+    {
+        const bool isWhole = header.IsLastFragment() && header.GetFragmentOffset() == 0;
+        return isWhole ? header.GetProtocol() : 0;
+    }
+
+    /**
+     * @param header the header of a packet
+     * @param own the packet, if the node sends it itself: the header may lack what its tag has
+     * @return its DSCP
+     */
+    static uint8_t DscpOf(const Header& header, Ptr<const Packet> own)
+    {
+        SocketIpTosTag tag;
+        return (own && own->PeekPacketTag(tag) ? tag.GetTos() : header.GetTos()) >> 2;
+    }
+};
+
+/**
+ * @ingroup evenkeel
+ * @brief What routing and policies need to know of IPv6.
+ */
+struct Ipv6Family
+{
+    using Ip = Ipv6;                                //!< the IP of a node
+    using Address = Ipv6Address;                    //!< an address
+    using AddressHash = Ipv6AddressHash;            //!< its hash
+    using Header = Ipv6Header;                      //!< the header of a packet
+    using Route = Ipv6Route;                        //!< a route
+    using RoutingProtocol = Ipv6RoutingProtocol;    //!< the base of protocols
+    using ListRouting = Ipv6ListRouting;            //!< the list of protocols
+    using StaticRouting = Ipv6StaticRouting;        //!< static routes
+    using RoutingHelper = Ipv6RoutingHelper;        //!< finds protocols
+    using TableEntry = Ipv6RoutingTableEntry;       //!< a static route
+
+    /// @return the name of the protocol with a policy
+    static std::string Name()
+    {
+        return "Ipv6LoadBalancedRouting";
+    }
+
+    /**
+     * @param ip the IP of a node
+     * @param interface an interface
+     * @param index number of an address of it; that of the link is the first
+     * @return the address
+     */
+    static Address AddressOf(Ptr<Ip> ip, uint32_t interface, uint32_t index)
+    {
+        return ip->GetAddress(interface, index).GetAddress();
+    }
+
+    /**
+     * @param ip the IP of a node
+     * @param interface an interface
+     * @param destination an address
+     * @return the source address of packets to it that leave there
+     */
+    static Address SourceOf(Ptr<Ip> ip, uint32_t interface, Address destination)
+    {
+        return ip->SourceAddressSelection(interface, destination);
+    }
+
+    /**
+     * @param route a static route
+     * @param destination an address
+     * @return true if the route leads to it
+     */
+    static bool Matches(const TableEntry& route, Address destination)
+    {
+        return route.GetDestNetworkPrefix().IsMatch(destination, route.GetDestNetwork());
+    }
+
+    /**
+     * @param route a static route
+     * @return length of its prefix
+     */
+    static uint32_t PrefixLength(const TableEntry& route)
+    {
+        return route.GetDestNetworkPrefix().GetPrefixLength();
+    }
+
+    /**
+     * @param header the header of a packet
+     * @return hash of its addresses, next header and flow label
+     */
+    static uint32_t Hash(const Header& header)
+    {
+        uint32_t hash = evenkeelinternal::Mix(header.GetNextHeader(), header.GetFlowLabel());
+        for (const Address& address : {header.GetSource(), header.GetDestination()})
+        {
+            uint8_t bytes[16];
+            address.GetBytes(bytes);
+            for (uint32_t at = 0; at < 16; at += 4)
+            {
+                hash = evenkeelinternal::Mix(hash,
+                                             static_cast<uint32_t>(bytes[at]) << 24 |
+                                                 bytes[at + 1] << 16 | bytes[at + 2] << 8 |
+                                                 bytes[at + 3]);
+            }
+        }
+        return hash;
+    }
+
+    /**
+     * @param header the header of a packet
+     * @return the number of the protocol whose header follows; that of an extension in a fragment
+     */
+    static uint8_t ProtocolOf(const Header& header)
+    {
+        return header.GetNextHeader();
+    }
+
+    /**
+     * @param header the header of a packet
+     * @param own the packet, if the node sends it itself: the header may lack what its tag has
+     * @return its DSCP
+     */
+    static uint8_t DscpOf(const Header& header, Ptr<const Packet> own)
+    {
+        SocketIpv6TclassTag tag;
+        return (own && own->PeekPacketTag(tag) ? tag.GetTclass() : header.GetTrafficClass()) >> 2;
+    }
+};
+
+} // namespace ns3
+
+#endif /* IP_FAMILY_H */

@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: GPL-2.0-only
+// Copyright (c) 2026 The evenkeel authors
+
+#include "route-policy.h"
+
+#include "ns3/string.h"
+#include "ns3/trace-source-accessor.h"
+#include "ns3/uinteger.h"
+
+// The attributes and the trace source of a router's policy.
+
+namespace ns3
+{
+
+template <class F>
+TypeId
+RoutePolicy<F>::AddAttributes(TypeId tid, const std::string& routes, const std::string& callback)
+{
+    return AddNodeAttributes(AddPolicyAttributes(tid))
+        .AddAttribute("Routes",
+                      "Where next hops come from: `global` (Ipv4GlobalRouting; IPv4 alone), "
+                      "`static` (static routes of equal prefix and metric) or `shortest-paths` "
+                      "(fewest links).",
+                      StringValue(routes),
+                      MakeStringAccessor(&RoutePolicy<F>::m_source),
+                      MakeStringChecker())
+        .AddTraceSource("Choice",
+                        "A packet had two or more next hops; one was chosen.",
+                        MakeTraceSourceAccessor(&RoutePolicy<F>::m_choice),
+                        callback);
+}
+
+template <class F>
+TypeId
+RoutePolicy<F>::AddPolicyAttributes(TypeId tid)
+{
+    return tid
+        .AddAttribute(
+            "Policy",
+            "The load-balancing policy, by a name that `evenkeel list policies` "
+            "prints, such as ecmp, spray, flowlet, jsq, drill.",
+            StringValue("ecmp"),
+            MakeStringAccessor(&RoutePolicy<F>::SetPolicy, &RoutePolicy<F>::GetPolicy),
+            MakeStringChecker())
+        .AddAttribute("Parameters",
+                      "Parameters of the policy, as keys of a scenario's section [policy], "
+                      "separated by semicolons or line ends: 'gap = \"50us\"; other = 3'.",
+                      StringValue(""),
+                      MakeStringAccessor(&RoutePolicy<F>::SetParameters,
+                                         &RoutePolicy<F>::GetParameters),
+                      MakeStringChecker())
+        .AddAttribute("DscpPolicies",
+                      "Policies of packets with some DSCPs, in place of Policy: '46 = drill, "
+                      "8-15 = flowlet(gap = \"50us\")'.",
+                      StringValue(""),
+                      MakeStringAccessor(&RoutePolicy<F>::SetDscpPolicies,
+                                         &RoutePolicy<F>::GetDscpPolicies),
+                      MakeStringChecker())
+        .AddAttribute("Seed",
+                      "The seed of hashes and draws; 0 to derive it from ns-3's seed and run, so "
+                      "that --RngRun changes it. No random stream of the script moves.",
+                      UintegerValue(0),
+                      MakeUintegerAccessor(&RoutePolicy<F>::m_seed),
+                      MakeUintegerChecker<uint64_t>());
+}
+
+template <class F>
+TypeId
+RoutePolicy<F>::AddNodeAttributes(TypeId tid)
+{
+    return tid
+        .AddAttribute("Tier",
+                      "Switch tiers between this node and the hosts: 0 at the edge; 255 to find it "
+                      "from the topology.",
+                      UintegerValue(FOUND),
+                      MakeUintegerAccessor(&RoutePolicy<F>::m_tier),
+                      MakeUintegerChecker<uint8_t>())
+        .AddAttribute("PortBuffer",
+                      "Buffer size of one port, in bytes: the thresholds of `adaptive` are "
+                      "fractions of it.",
+                      UintegerValue(1000000),
+                      MakeUintegerAccessor(&RoutePolicy<F>::m_portBuffer),
+                      MakeUintegerChecker<uint64_t>())
+        .AddAttribute("BaseRtt",
+                      "The longest round-trip time of the idle network: the gap of `flowlet` is "
+                      "half of it, unless Parameters override it; 0 to find it from the rates and "
+                      "delays of all links.",
+                      TimeValue(MicroSeconds(100)),
+                      MakeTimeAccessor(&RoutePolicy<F>::m_baseRtt),
+                      MakeTimeChecker(Time(0)))
+        .AddAttribute("RefreshInterval",
+                      "Interval after which next hops that are in use are looked up again; 0 for "
+                      "never. Almost all changes of routes are detected at once: all that change "
+                      "the number of a node's routes, an interface or an address.",
+                      TimeValue(MilliSeconds(10)),
+                      MakeTimeAccessor(&RoutePolicy<F>::m_refreshInterval),
+                      MakeTimeChecker(Time(0)));
+}
+
+template TypeId RoutePolicy<Ipv4Family>::AddAttributes(TypeId,
+                                                       const std::string&,
+                                                       const std::string&);
+template TypeId RoutePolicy<Ipv6Family>::AddAttributes(TypeId,
+                                                       const std::string&,
+                                                       const std::string&);
+template TypeId RoutePolicy<Ipv4Family>::AddPolicyAttributes(TypeId);
+template TypeId RoutePolicy<Ipv6Family>::AddPolicyAttributes(TypeId);
+template TypeId RoutePolicy<Ipv4Family>::AddNodeAttributes(TypeId);
+template TypeId RoutePolicy<Ipv6Family>::AddNodeAttributes(TypeId);
+
+} // namespace ns3

@@ -1,0 +1,210 @@
+// SPDX-License-Identifier: GPL-2.0-only
+// Copyright (c) 2026 The evenkeel authors
+
+#ifndef ROUTE_POLICY_H
+#define ROUTE_POLICY_H
+
+#include "device-queues.h"
+#include "equal-cost-routes.h"
+#include "ip-family.h"
+
+#include "ns3/net-device.h"
+#include "ns3/nstime.h"
+#include "ns3/output-stream-wrapper.h"
+#include "ns3/packet.h"
+#include "ns3/traced-callback.h"
+#include "ns3/type-id.h"
+
+#include <array>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace ns3
+{
+
+/**
+ * @ingroup evenkeel
+ *
+ * @brief The policy of a router: what LoadBalancedRouting and Ipv6LoadBalancedRouting share.
+ *
+ * It has the attributes of both, finds the equal-cost next hops of a packet, and asks the policy of
+ * its DSCP to choose one of those whose interface is up.
+ *
+ * @tparam F IPv4 or IPv6
+ */
+template <class F>
+class RoutePolicy
+{
+  public:
+    using Address = typename F::Address;                  //!< an address
+    using Header = typename F::Header;                    //!< the header of a packet
+    using Ip = typename F::Ip;                            //!< the IP of a node
+    using Route = typename F::Route;                      //!< a route
+    using Group = typename EqualCostRoutesOf<F>::Group;   //!< equal-cost next hops
+
+    virtual ~RoutePolicy();
+
+    /// Not copyable.
+    RoutePolicy(const RoutePolicy&) = delete;
+    /// Not copyable. @return *this
+    RoutePolicy& operator=(const RoutePolicy&) = delete;
+
+    /**
+     * @brief Fix the random stream that the policy's seed is drawn from.
+     * @param stream its number
+     * @return number of streams used: one
+     */
+    int64_t AssignStreams(int64_t stream);
+
+    /**
+     * @brief The state that the router keeps for its policies beyond their configuration.
+     * @return the size in bits; 0 before the first choice
+     */
+    uint64_t GetStateBits() const;
+
+  protected:
+    RoutePolicy();
+
+    /**
+     * @param tid the type of a protocol
+     * @param routes the default of the attribute Routes
+     * @param callback name of the signature of the trace source Choice
+     * @return the same with the attributes and the trace source of this class
+     */
+    static TypeId AddAttributes(TypeId tid,
+                                const std::string& routes,
+                                const std::string& callback);
+    /**
+     * @param ip the IP of the node
+     */
+    void SetIp(Ptr<Ip> ip);
+    /// Make the policies, unless they exist; aborts with the reason if one is unsupported.
+    void MakeChoosers();
+    /// Discards all that refers to the node.
+    void Forget();
+    /// @return false if no packet can have a choice, because the node has one link
+    bool HasChoice();
+    /**
+     * @brief Find the route of a packet.
+     * @param packet the packet, without its IP header; null if its ports must not be used
+     * @param header its IP header
+     * @param dscp its DSCP
+     * @return the route; null if the next protocol routes it
+     */
+    Ptr<Route> FindRoute(Ptr<const Packet> packet, const Header& header, uint8_t dscp);
+    /**
+     * @param stream where the destinations with several next hops are printed
+     * @param unit of time
+     */
+    void Print(Ptr<OutputStreamWrapper> stream, Time::Unit unit) const;
+
+    Ptr<Ip> m_ip; //!< the node's IP
+
+  private:
+    /// The value of Tier for the tier that the topology shows.
+    static constexpr uint8_t FOUND = 255;
+
+    /// The policies; an opaque type, so that this header includes no header of the Rust library.
+    struct Choosers;
+
+    /**
+     * @param tid the type
+     * @return the same with the attributes of the policy
+     */
+    static TypeId AddPolicyAttributes(TypeId tid);
+    /**
+     * @param tid the type
+     * @return the same with the attributes of the node
+     */
+    static TypeId AddNodeAttributes(TypeId tid);
+    /**
+     * @brief Set the policy, from the next packet on.
+     * @param policy its name
+     */
+    void SetPolicy(std::string policy);
+    /// @return the name of the policy
+    std::string GetPolicy() const;
+    /**
+     * @brief Set the parameters of the policy, from the next packet on.
+     * @param parameters lines of TOML
+     */
+    void SetParameters(std::string parameters);
+    /// @return the parameters of the policy
+    std::string GetParameters() const;
+    /**
+     * @brief Set the policies of some DSCPs, from the next packet on.
+     * @param policies as the attribute has them
+     */
+    void SetDscpPolicies(std::string policies);
+    /// @return the policies of some DSCPs
+    std::string GetDscpPolicies() const;
+
+    /// @return the seed of the policies
+    uint64_t MakeSeed() const;
+    /// @return the longest round-trip time of the idle network: the attribute, or what was found
+    Time FindBaseRtt() const;
+    /**
+     * @brief Warns once a simulation if every packet would begin a flowlet.
+     * @param group next hops
+     */
+    void CheckFlowletGap(const Group& group);
+    /// Finds the protocols of the node, when the first packet needs a route.
+    void FindProtocols();
+    /**
+     * @brief The next hops to a destination; notifies the policies of changes.
+     * @param destination an address
+     * @return the next hops; null if the next protocol routes its packets
+     */
+    const Group* FindGroup(Address destination);
+    /**
+     * @brief Fill in the candidates: the next hops whose interface is up.
+     * @param group the next hops
+     * @param weighs the policy uses weights
+     * @param looks the policy looks at queues
+     * @return false if no interface is up
+     */
+    bool FillCandidates(const Group& group, bool weighs, bool looks);
+    /**
+     * @brief Choose a next hop by the policy.
+     * @param packet the packet, without its IP header; may be null
+     * @param header its IP header
+     * @param dscp its DSCP
+     * @param group the next hops
+     * @return the index of the chosen one in the group; the group's size if all are down
+     */
+    std::size_t Choose(Ptr<const Packet> packet,
+                       const Header& header,
+                       uint8_t dscp,
+                       const Group& group);
+
+    std::string m_policy;                 //!< name of the policy
+    std::string m_parameters;             //!< parameters of the policy, lines of TOML
+    std::string m_dscpPolicies;           //!< policies of some DSCPs
+    uint64_t m_seed;                      //!< 0: drawn from the stream
+    uint8_t m_tier;                       //!< tiers between the node and the hosts, or FOUND
+    std::string m_source;                 //!< name of the source of next hops
+    uint64_t m_portBuffer;                //!< bytes that can wait at one port
+    Time m_baseRtt;                       //!< the longest round trip of the idle network
+    Time m_refreshInterval;               //!< how often to read the routes again
+    int64_t m_stream;                     //!< of AssignStreams; negative if it was not called
+    std::unique_ptr<Choosers> m_choosers; //!< the policies; null before they are needed
+    EqualCostRoutesOf<F> m_routes;        //!< next hops
+    bool m_routesAll{false};              //!< route packets without a choice, too
+    bool m_gapChecked{false};             //!< CheckFlowletGap was called
+    DeviceQueues m_queues;                //!< bytes that wait at devices
+    std::vector<std::size_t> m_indices;   //!< of the candidates in their group
+    std::vector<uint32_t> m_candidates;   //!< interfaces of the candidates
+    std::vector<uint64_t> m_queueBytes;   //!< bytes that wait at the candidates
+    std::vector<uint32_t> m_weights;      //!< of the candidates; none if all are equal
+
+    /// The policy chose a next hop for a packet.
+    TracedCallback<Ptr<const Packet>, const Header&, uint32_t, uint32_t> m_choice;
+};
+
+extern template class RoutePolicy<Ipv4Family>;
+extern template class RoutePolicy<Ipv6Family>;
+
+} // namespace ns3
+
+#endif /* ROUTE_POLICY_H */
