@@ -82,7 +82,8 @@ struct Kit<Ipv6Family>
     /// @return the first network
     static Ipv6AddressHelper Networks()
     {
-        return Ipv6AddressHelper("2001:db8::", Ipv6Prefix(64));
+        // ns-3 forwards no packets of the network for documentation, 2001:db8::/32.
+        return Ipv6AddressHelper("fd00::", Ipv6Prefix(64));
     }
 
     /// @param networks addresses @param ends devices of a link @return their addresses
@@ -213,14 +214,13 @@ class Leaves
             servers.Add(UdpServerHelper(port).Install(m_hosts.Get(to)));
             Ptr<Socket> socket =
                 Socket::CreateSocket(m_hosts.Get(from), UdpSocketFactory::GetTypeId());
+            // ns-3.37 takes the DSCP from the address when a socket connects.
+            socket->Connect(typename Of::SocketAddress(m_addresses[to], port));
             Of::SetDscp(socket, dscps[flow]);
-            const typename Of::SocketAddress address(m_addresses[to], port);
             for (uint32_t packet = 0; packet < packets; packet++)
             {
                 const Time at = Start() + MicroSeconds(20 * packet) + NanoSeconds(100 * flow);
-                Simulator::Schedule(at, [socket, address]() {
-                    socket->SendTo(Create<Packet>(500), 0, address);
-                });
+                Simulator::Schedule(at, [socket]() { socket->Send(Create<Packet>(500)); });
             }
         }
         Simulator::Stop(Start() + Seconds(1));

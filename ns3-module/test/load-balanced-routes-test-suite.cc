@@ -198,18 +198,25 @@ class FoundTestCase : public TestCase
                               std::string::npos,
                               warning);
         NS_TEST_EXPECT_MSG_EQ(Warning("5Gbps"), "", "a fast link has no warning");
+        // Half of the round trip over the faster way, which is computed above.
+        const std::string found = Warning("100Mbps", Time(0));
+        NS_TEST_EXPECT_MSG_NE(found.find("the flowlet gap of 6490 ns is shorter than"),
+                              std::string::npos,
+                              found);
     }
 
     /**
      * @param slow rate of a link
-     * @return what a simulation with flowlets of 50 us warns of
+     * @param baseRtt the longest round trip, of which the gap is a half; 0 to find it
+     * @return what a simulation with flowlets warns of
      */
-    std::string Warning(const std::string& slow)
+    std::string Warning(const std::string& slow, Time baseRtt = MicroSeconds(100))
     {
         std::ostringstream text;
         std::streambuf* const before = std::clog.rdbuf(text.rdbuf());
         {
             LoadBalancedRoutingHelper routing("flowlet");
+            routing.Set("BaseRtt", TimeValue(baseRtt));
             Diamond diamond(routing.WithGlobalRouting(), slow);
             Ipv4GlobalRoutingHelper::PopulateRoutingTables();
             diamond.Send(10);

@@ -7,6 +7,7 @@
 #include "ns3/applications-module.h"
 #include "ns3/core-module.h"
 #include "ns3/internet-module.h"
+#include "ns3/ipv6-load-balanced-routing-helper.h"
 #include "ns3/load-balanced-routing-helper.h"
 #include "ns3/network-module.h"
 #include "ns3/point-to-point-module.h"
@@ -32,8 +33,11 @@ class Script
     /// The protocols that a script has without the module.
     enum Stack
     {
-        DEFAULT,    //!< those of InternetStackHelper: static and global routing
-        GLOBAL_ONLY //!< global routing alone
+        DEFAULT,     //!< those of InternetStackHelper: static and global routing
+        GLOBAL_ONLY, //!< global routing alone
+        STATIC,      //!< static routing alone
+        IPV6,        //!< those of InternetStackHelper for IPv6: static routing
+        RIP          //!< RIP above static routing
     };
 
     /**
@@ -61,15 +65,29 @@ class Script
     void InstallInternet(const NodeContainer& nodes, Stack stack = DEFAULT) const
     {
         InternetStackHelper internet;
-        if (m_policy != "none")
+        if (stack == RIP)
+        {
+            internet.SetRoutingHelper(RipList());
+        }
+        else if (stack == IPV6 && m_policy != "none")
+        {
+            Ipv6LoadBalancedRoutingHelper routing(m_policy);
+            internet.SetRoutingHelper(routing.WithStaticRouting());
+        }
+        else if (stack != IPV6 && m_policy != "none")
         {
             LoadBalancedRoutingHelper routing(m_policy);
-            internet.SetRoutingHelper(stack == DEFAULT ? routing.WithGlobalRouting()
-                                                       : routing.WithGlobalRoutingOnly());
+            internet.SetRoutingHelper(stack == DEFAULT  ? routing.WithGlobalRouting()
+                                      : stack == STATIC ? routing.WithStaticRouting()
+                                                        : routing.WithGlobalRoutingOnly());
         }
         else if (stack == GLOBAL_ONLY)
         {
             internet.SetRoutingHelper(Ipv4GlobalRoutingHelper());
+        }
+        else if (stack == STATIC)
+        {
+            internet.SetRoutingHelper(Ipv4StaticRoutingHelper());
         }
         internet.Install(nodes);
     }
@@ -81,12 +99,14 @@ class Script
      * @param address an address of the receiver
      * @param packets number of packets
      * @param interval time between them
+     * @param start when the first flow begins
      */
     void AddFlow(Ptr<Node> from,
                  Ptr<Node> to,
-                 Ipv4Address address,
+                 const Address& address,
                  uint32_t packets,
-                 Time interval = MicroSeconds(100))
+                 Time interval = MicroSeconds(100),
+                 Time start = MicroSeconds(10))
     {
         const uint16_t port = 9000 + m_servers.GetN();
         m_servers.Add(UdpServerHelper(port).Install(to));
@@ -94,7 +114,7 @@ class Script
         client.SetAttribute("MaxPackets", UintegerValue(packets));
         client.SetAttribute("Interval", TimeValue(interval));
         client.SetAttribute("PacketSize", UintegerValue(1000));
-        client.Install(from).Start(MicroSeconds(10 + 3 * m_servers.GetN()));
+        client.Install(from).Start(start + MicroSeconds(3 * m_servers.GetN()));
         m_arrivals.push_back(Time(0));
         m_servers.Get(m_servers.GetN() - 1)
             ->TraceConnectWithoutContext(
@@ -129,6 +149,19 @@ class Script
     }
 
   private:
+    /// @return RIP above static routing, with the policy above both
+    Ipv4ListRoutingHelper RipList() const
+    {
+        Ipv4ListRoutingHelper list;
+        if (m_policy != "none")
+        {
+            list.Add(LoadBalancedRoutingHelper(m_policy), 10);
+        }
+        list.Add(RipHelper(), 5);
+        list.Add(Ipv4StaticRoutingHelper(), 0);
+        return list;
+    }
+
     /**
      * @brief Adds the time of an arrival.
      * @param script the script
