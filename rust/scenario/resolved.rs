@@ -396,6 +396,7 @@ fn fabric(
     let fabric = FabricConfig {
         switch,
         ecn_by_rate: Vec::new(),
+        ecn_at_hosts: *file.switch.ecn_at_hosts,
         gap: *file.topology.wire.gap,
         forwarding_delay: *file.topology.wire.forwarding_delay,
         rounding: Rounding::default(),

@@ -122,8 +122,11 @@ fn switch() -> impl Strategy<Value = String> {
     let ecn =
         select(vec!["step = \"0B\"", "step = \"800KB\"", "kmin = \"5KB\"", "kmin = \"50KB\""]);
     let at = select(vec!["enqueue", "dequeue"]);
-    (buffer, trim, ecn, at).prop_map(|(buffer, trim, ecn, at)| {
-        format!("[switch]\n{buffer}\ntrim = {trim}\necn = {{ {ecn}, at = \"{at}\" }}\n")
+    let last_hop = prop_oneof![3 => Just(""), 1 => Just("ecn_at_hosts = false\n")];
+    (buffer, trim, ecn, at, last_hop).prop_map(|(buffer, trim, ecn, at, last_hop)| {
+        format!(
+            "[switch]\n{buffer}\ntrim = {trim}\necn = {{ {ecn}, at = \"{at}\" }}\n{last_hop}"
+        )
     })
 }
 
