@@ -124,9 +124,7 @@ fn switch() -> impl Strategy<Value = String> {
     let at = select(vec!["enqueue", "dequeue"]);
     let last_hop = prop_oneof![3 => Just(""), 1 => Just("ecn_at_hosts = false\n")];
     (buffer, trim, ecn, at, last_hop).prop_map(|(buffer, trim, ecn, at, last_hop)| {
-        format!(
-            "[switch]\n{buffer}\ntrim = {trim}\necn = {{ {ecn}, at = \"{at}\" }}\n{last_hop}"
-        )
+        format!("[switch]\n{buffer}\ntrim = {trim}\necn = {{ {ecn}, at = \"{at}\" }}\n{last_hop}")
     })
 }
 
@@ -140,15 +138,23 @@ fn transport() -> impl Strategy<Value = String> {
     let recoveries: Vec<_> = recovery::RECOVERIES.iter().map(|recovery| recovery.name).collect();
     let acks = (select(vec![1u32, 2, 7, 32]), any::<bool>(), select(vec!["wait", "at-once"]));
     let timers = (select(vec!["1us", "4us", "50us", "1ms"]), select(vec!["5us", "500us"]));
-    let parts =
-        (select(vec![1_000u32, 4_096]), acks, select(controls), or_auto(recoveries), timers);
-    parts.prop_map(|(payload, acks, control, recovery, (timeout, nack))| {
+    let immediates =
+        prop_oneof![7 => Just(""), 1 => Just("max_wimm = 1\n"), 1 => Just("max_wimm = 3\n")];
+    let parts = (
+        select(vec![1_000u32, 4_096]),
+        acks,
+        select(controls),
+        or_auto(recoveries),
+        timers,
+        immediates,
+    );
+    parts.prop_map(|(payload, acks, control, recovery, (timeout, nack), immediates)| {
         let (every, priority, marked) = acks;
         format!(
             "[transport]\npayload = \"{payload}B\"\nack_every = {every}\n\
              ack_priority = {priority}\nack_marked = \"{marked}\"\n\
              congestion_control = \"{control}\"\nrecovery = \"{recovery}\"\n\
-             retransmit_timeout = \"{timeout}\"\nnack_interval = \"{nack}\"\n"
+             retransmit_timeout = \"{timeout}\"\nnack_interval = \"{nack}\"\n{immediates}"
         )
     })
 }
