@@ -142,7 +142,7 @@ pub(crate) fn nic(transport: Transport, recovery: Recovery) -> NicConfig {
     }
 }
 
-fn fabric(transport: Transport) -> FabricConfig {
+pub(crate) fn fabric(transport: Transport) -> FabricConfig {
     FabricConfig {
         switch: SwitchConfig {
             buffer: Buffer::Shared(Bytes::new(1 << 30)),
