@@ -249,14 +249,19 @@ fn written(failures: &[Failure], text: &str) -> String {
 /// Scenarios of one fabric.
 pub(crate) fn scenario() -> impl Strategy<Value = Drawn> {
     let general = (0u32..1_000, policy());
-    (general, topology(), switch(), transport(), traffic(), failures()).prop_map(
-        |((seed, policy), topology, switch, transport, traffic, failures)| {
-            let text = format!(
-                "seed = {seed}\ntime_limit = \"3ms\"\n{topology}{switch}{transport}\
-                 [policy]\nname = \"{policy}\"\n{traffic}"
-            );
-            let tables = written(&failures, &text);
-            Drawn(text + &tables)
-        },
-    )
+    let parts = (general, topology(), switch(), transport(), traffic(), failures(), any::<bool>());
+    parts.prop_map(|((seed, policy), topology, switch, transport, traffic, failures, probes)| {
+        // Only `mrc` has a way back to probe for, and only among several planes.
+        let has_planes = topology.contains("multi-plane") && !topology.contains("planes = 1\n");
+        let own = match probes && policy == "mrc" && has_planes {
+            true => "reverse = \"probe\"\n",
+            false => "",
+        };
+        let text = format!(
+            "seed = {seed}\ntime_limit = \"3ms\"\n{topology}{switch}{transport}\
+                 [policy]\nname = \"{policy}\"\n{own}{traffic}"
+        );
+        let tables = written(&failures, &text);
+        Drawn(text + &tables)
+    })
 }
