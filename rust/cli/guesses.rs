@@ -73,7 +73,8 @@ const GUESSES: [Guess; 21] = [
         [
             "G1",
             "order of the rotation",
-            "one shuffle for each queue pair and plane, planes in turn; shuffled anew after 16 turns",
+            "one shuffle for each queue pair and plane, planes in turn; shuffled anew after 16 \
+             turns",
             "any number of turns",
         ],
         &[Policy("reshuffle")],
@@ -113,8 +114,8 @@ const GUESSES: [Guess; 21] = [
         [
             "G6",
             "probes",
-            "every 100 µs, without an answer at doubled intervals up to 10 ms; 3 in a row revive, as \
-             a backup",
+            "every 100 µs, without an answer at doubled intervals up to 10 ms; 3 in a row revive, \
+             as a backup",
             "any interval and number",
         ],
         &[Policy("probe_every"), Policy("probe_every_max"), Policy("probe_successes")],
@@ -191,17 +192,18 @@ const GUESSES: [Guess; 21] = [
         [
             "G19",
             "the planes of SACKs",
-            "free planes in turn, with the value of the packet that they answer",
-            "",
+            "free planes in turn, with the value of the packet that they answer; or with one for \
+             each plane that probes found",
+            "probe",
         ],
-        &[],
+        &[Policy("reverse")],
     ),
     guess(
         [
             "G20",
             "thresholds of switches",
-            "as `[switch]` has them, and at ports to hosts unless they are off there, as in clusters \
-             with MRC",
+            "as `[switch]` has them, and at ports to hosts unless they are off there, as in \
+             clusters with MRC",
             "any; 0.2 and 0.8 bandwidth-delay products are Ultra Ethernet's advice, and false at \
              ports to hosts",
         ],
