@@ -89,8 +89,12 @@ impl PfcConfig {
         switch: SwitchId,
     ) -> Bytes {
         let links = topology.ports_of(switch).iter().map(|port| port.reverse());
-        let kept = links.map(|port| self.headroom_of(fabric, topology, port));
-        let sum = kept.fold(0u64, |sum, headroom| {
+        let mut kept: Vec<u64> =
+            links.map(|port| self.headroom_of(fabric, topology, port)).collect();
+        if let (PfcAdmission::ConWeave { packet }, Some(last)) = (self.admission, kept.last_mut()) {
+            *last = conweave::headroom_of_no_link(packet);
+        }
+        let sum = kept.into_iter().fold(0u64, |sum, headroom| {
             sum.saturating_add(headroom).saturating_add(self.reserve.get())
         });
         Bytes::new(sum)

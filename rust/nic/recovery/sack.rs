@@ -7,7 +7,7 @@
 //!   6 to 32 where packets are sprayed). It is sent again once; if that is lost too, the timer
 //!   brings it back.
 //! - A recovery lasts until everything is acknowledged that had been sent when it began; its
-//!   losses are one sign of congestion.
+//!   losses are one sign of congestion. [`Resends`] says what its beginning sends again.
 //! - One timer a queue pair, which runs from when its oldest packet became the oldest or was last
 //!   sent: short while few packets are in flight, since no arrival may ever show that they are
 //!   lost. When it runs out, everything that was sent longer ago is sent again. \[inferred\] The
@@ -40,6 +40,8 @@ pub struct Config {
     pub rto_low: Span,
     /// The most packets that are few: 3 (the paper's N).
     pub rto_low_packets: u32,
+    /// What is sent again when a recovery begins: the packets of the gap.
+    pub resends: Resends,
 }
 
 impl Default for Config {
@@ -49,8 +51,21 @@ impl Default for Config {
             flow_control: Window::Bdp,
             rto_low: Span::from_us(100),
             rto_low_packets: 3,
+            resends: Resends::Gap,
         }
     }
+}
+
+/// What is sent again when arrivals show a loss and no recovery is under way.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Resends {
+    /// The packets of the gap, as in IRN.
+    Gap,
+    /// Every packet that is not reported, as with go-back-N but for those that are: ConWeave's
+    /// simulator (`RdmaHw::ReceiveAck`). A recovery also ends with an acknowledgement that shows no
+    /// gap. \[inferred\] The verdict on entropy values is that of `Gap`.
+    Unreported,
 }
 
 impl Configuration for Config {
@@ -223,10 +238,16 @@ impl Sack {
     /// Finds what is lost by how much beyond it has arrived.
     fn judge(&mut self) {
         let Some(edge) = self.window.arrival_before(u64::from(self.config.reordering)) else {
+            if self.config.resends == Resends::Unreported {
+                self.recovery_end = self.recovery_end.min(self.window.first_missing());
+            }
             return;
         };
         // Each packet is judged once, so that this is linear over a run. A packet that was sent
         // again lies before `judged` and is left to the timer.
+        if self.config.resends == Resends::Unreported {
+            return self.go_back(edge);
+        }
         for sequence in self.judged.max(self.window.first_missing())..edge {
             if !self.flies(sequence) {
                 continue;
@@ -237,6 +258,27 @@ impl Sack {
             self.losses.push_back(Lost { entropy, position });
         }
         self.judged = self.judged.max(edge);
+    }
+
+    /// Begins a recovery, unless one is under way: all that is not reported is sent again.
+    fn go_back(&mut self, edge: u64) {
+        let first = self.window.first_missing();
+        if first >= edge || self.enter_recovery() == LostPosition::Later {
+            return;
+        }
+        self.window.clear_lost();
+        for sequence in first..self.window.never_sent() {
+            if self.window.has_arrived(sequence) {
+                continue;
+            }
+            let entropy = self.lose(sequence).entropy;
+            self.window.lose(sequence);
+            let position =
+                if sequence == first { LostPosition::First } else { LostPosition::Later };
+            if sequence < edge {
+                self.losses.push_back(Lost { entropy, position });
+            }
+        }
     }
 
     fn enter_recovery(&mut self) -> LostPosition {

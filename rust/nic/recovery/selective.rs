@@ -96,6 +96,11 @@ impl Selective {
         self.lost.push_back(sequence);
     }
 
+    /// No packet waits to be sent again.
+    pub(super) fn clear_lost(&mut self) {
+        self.lost.clear();
+    }
+
     /// A packet in flight is lost, and sent again before all others.
     pub(super) fn lose_first(&mut self, sequence: u64) {
         self.lost.push_front(sequence);

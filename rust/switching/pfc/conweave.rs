@@ -10,10 +10,20 @@
 //! The queue of an output port is limited as well: beyond one packet of its own, it may be as long
 //! as the memory that the others leave (alpha 1), whatever flow control says. \[inferred\] What the
 //! others have of their own counts as taken, one packet at most for each.
+//!
+//! The pool is what reserves and headrooms leave of the buffer. They are summed from port 0, which no
+//! link has, so that the default of an unused port takes the place of the last link's headroom
+//! (`InitSwitch`).
 
 use super::{Arriving, Ingress, Pfc, SharedPool};
 use crate::ids::PortId;
 use crate::packet::PauseOrder;
+use crate::units::Bytes;
+
+/// The headroom of a port without a link, in bytes: `PGHeadroomLimit` by default.
+pub(super) fn headroom_of_no_link(packet: Bytes) -> u64 {
+    packet.get().saturating_mul(2).saturating_add(12_500)
+}
 
 impl Pfc {
     /// Whether an arriving packet fits, where a full one has `packet` bytes.
@@ -88,7 +98,7 @@ mod tests {
     use super::*;
     use crate::ids::SwitchId;
     use crate::switching::config::PfcAdmission;
-    use crate::units::{Bytes, Fraction};
+    use crate::units::Fraction;
 
     const LINK: PortId = PortId(0);
 

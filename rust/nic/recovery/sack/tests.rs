@@ -69,6 +69,32 @@ fn a_recovery_ends_with_what_was_out_when_it_began() {
 }
 
 #[test]
+fn the_first_gap_of_a_recovery_sends_all_again_that_is_not_reported() {
+    let config = Config { resends: Resends::Unreported, ..Config::default() };
+    let mut window = Sack::new(config, RTO_HIGH);
+    for n in 0..10 {
+        window.handle_sent(Time::from_ps(n), n as u16);
+    }
+    ack(&mut window, at(1), 1, 3);
+    // The verdict on a path is for what the gap shows.
+    assert_eq!(window.poll_lost(), Some(Lost { entropy: 1, position: LostPosition::First }));
+    assert_eq!(window.poll_lost(), Some(Lost { entropy: 2, position: LostPosition::Later }));
+    assert_eq!(window.poll_lost(), None);
+    // What is reported meanwhile is left out.
+    ack(&mut window, at(1), 1, 5);
+    assert_eq!(resend(&mut window, at(2)), [1, 2, 4, 6, 7, 8, 9]);
+    ack(&mut window, at(2), 1, 8);
+    assert!(resend(&mut window, at(2)).is_empty(), "once in a recovery");
+    // An acknowledgement without a gap ends the recovery, though 9 was out when it began.
+    ack(&mut window, at(3), 9, 7);
+    for n in 10..13 {
+        window.handle_sent(at(3), n);
+    }
+    ack(&mut window, at(4), 9, 11);
+    assert_eq!(resend(&mut window, at(4)), [9, 10, 12]);
+}
+
+#[test]
 fn reordering_up_to_the_threshold_is_no_loss() {
     for threshold in [1, 6, 32, 100] {
         let mut window = sent(200, threshold);
