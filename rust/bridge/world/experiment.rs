@@ -16,7 +16,7 @@ use crate::switching::{
     Buffer, Direction, Ecn, EcnPoint, FailureKind, PfcAdmission, PfcConfig, Rounding, SlowPorts,
     TrimVictim,
 };
-use crate::topology::{Link, Node, Switch, Topology, TopologyError};
+use crate::topology::{Link, Switch, Topology, TopologyError};
 use crate::units::{BitRate, Span};
 
 /// Why an experiment cannot be made or used.
