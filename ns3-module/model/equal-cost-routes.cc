@@ -152,8 +152,7 @@ EqualCostRoutesOf<F>::LookUp(Address destination, Group& group)
         // An address may have been added.
         for (std::size_t hop = 0; hop < hops.size(); ++hop)
         {
-            group.routes[hop]->SetSource(
-                F::SourceOf(m_ip, group.interfaces[hop], destination));
+            group.routes[hop]->SetSource(F::SourceOf(m_ip, group.interfaces[hop], destination));
         }
         return false;
     }

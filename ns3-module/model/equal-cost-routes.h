@@ -40,10 +40,10 @@ class EqualCostRoutesOf
         std::vector<uint32_t> interfaces; //!< of the next hops
         std::vector<Ptr<typename F::Route>> routes; //!< of the next hops
         Time lookedUp;                              //!< when they were looked up
-        uint64_t version{0};              //!< of the routes when they were looked up
-        std::vector<NextHopOf<F>> hops;   //!< as they were looked up
-        std::vector<uint64_t> rates;      //!< of their links, in bit/s; 0 for an unknown one
-        std::vector<uint32_t> weights;    //!< of the next hops, by rate; none if all are equal
+        uint64_t version{0};                        //!< of the routes when they were looked up
+        std::vector<NextHopOf<F>> hops;             //!< as they were looked up
+        std::vector<uint64_t> rates;   //!< of their links, in bit/s; 0 for an unknown one
+        std::vector<uint32_t> weights; //!< of the next hops, by rate; none if all are equal
     };
 
     /**

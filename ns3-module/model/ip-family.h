@@ -86,16 +86,16 @@ using Ipv6RouteInput = RouteInputTypes<decltype(&Ipv6RoutingProtocol::RouteInput
  */
 struct Ipv4Family
 {
-    using Ip = Ipv4;                                //!< the IP of a node
-    using Address = Ipv4Address;                    //!< an address
-    using AddressHash = Ipv4AddressHash;            //!< its hash
-    using Header = Ipv4Header;                      //!< the header of a packet
-    using Route = Ipv4Route;                        //!< a route
-    using RoutingProtocol = Ipv4RoutingProtocol;    //!< the base of protocols
-    using ListRouting = Ipv4ListRouting;            //!< the list of protocols
-    using StaticRouting = Ipv4StaticRouting;        //!< static routes
-    using RoutingHelper = Ipv4RoutingHelper;        //!< finds protocols
-    using TableEntry = Ipv4RoutingTableEntry;       //!< a static route
+    using Ip = Ipv4;                             //!< the IP of a node
+    using Address = Ipv4Address;                 //!< an address
+    using AddressHash = Ipv4AddressHash;         //!< its hash
+    using Header = Ipv4Header;                   //!< the header of a packet
+    using Route = Ipv4Route;                     //!< a route
+    using RoutingProtocol = Ipv4RoutingProtocol; //!< the base of protocols
+    using ListRouting = Ipv4ListRouting;         //!< the list of protocols
+    using StaticRouting = Ipv4StaticRouting;     //!< static routes
+    using RoutingHelper = Ipv4RoutingHelper;     //!< finds protocols
+    using TableEntry = Ipv4RoutingTableEntry;    //!< a static route
 
     /// @return the name of the protocol with a policy
     static std::string Name()
@@ -149,8 +149,7 @@ struct Ipv4Family
      */
     static uint32_t Hash(const Header& header)
     {
-        const uint32_t hash =
-            evenkeelinternal::Mix(header.GetProtocol(), header.GetSource().Get());
+        const uint32_t hash = evenkeelinternal::Mix(header.GetProtocol(), header.GetSource().Get());
         return evenkeelinternal::Mix(hash, header.GetDestination().Get());
     }
 
@@ -182,16 +181,16 @@ struct Ipv4Family
  */
 struct Ipv6Family
 {
-    using Ip = Ipv6;                                //!< the IP of a node
-    using Address = Ipv6Address;                    //!< an address
-    using AddressHash = Ipv6AddressHash;            //!< its hash
-    using Header = Ipv6Header;                      //!< the header of a packet
-    using Route = Ipv6Route;                        //!< a route
-    using RoutingProtocol = Ipv6RoutingProtocol;    //!< the base of protocols
-    using ListRouting = Ipv6ListRouting;            //!< the list of protocols
-    using StaticRouting = Ipv6StaticRouting;        //!< static routes
-    using RoutingHelper = Ipv6RoutingHelper;        //!< finds protocols
-    using TableEntry = Ipv6RoutingTableEntry;       //!< a static route
+    using Ip = Ipv6;                             //!< the IP of a node
+    using Address = Ipv6Address;                 //!< an address
+    using AddressHash = Ipv6AddressHash;         //!< its hash
+    using Header = Ipv6Header;                   //!< the header of a packet
+    using Route = Ipv6Route;                     //!< a route
+    using RoutingProtocol = Ipv6RoutingProtocol; //!< the base of protocols
+    using ListRouting = Ipv6ListRouting;         //!< the list of protocols
+    using StaticRouting = Ipv6StaticRouting;     //!< static routes
+    using RoutingHelper = Ipv6RoutingHelper;     //!< finds protocols
+    using TableEntry = Ipv6RoutingTableEntry;    //!< a static route
 
     /// @return the name of the protocol with a policy
     static std::string Name()

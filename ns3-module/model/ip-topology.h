@@ -69,12 +69,12 @@ class IpTopologyOf
     /// One direction of a link.
     struct Edge
     {
-        uint32_t interface;  //!< of the node
-        uint32_t to;         //!< id of the neighbour
-        Address gateway;     //!< address of the neighbour
-        bool isUp;           //!< both interfaces are up
-        uint64_t rateBps;    //!< of the link; 0 if it is unknown
-        Time delay;          //!< of the link
+        uint32_t interface; //!< of the node
+        uint32_t to;        //!< id of the neighbour
+        Address gateway;    //!< address of the neighbour
+        bool isUp;          //!< both interfaces are up
+        uint64_t rateBps;   //!< of the link; 0 if it is unknown
+        Time delay;         //!< of the link
     };
 
     /// A node.
@@ -109,11 +109,11 @@ class IpTopologyOf
     /// The distance without a path.
     static constexpr uint32_t UNREACHABLE = UINT32_MAX;
 
-    std::vector<Vertex> m_vertices;                  //!< by id of the node
-    std::vector<uint32_t> m_hosts;                   //!< ids of hosts
+    std::vector<Vertex> m_vertices; //!< by id of the node
+    std::vector<uint32_t> m_hosts;  //!< ids of hosts
     /// Id of the node, by address.
     std::unordered_map<Address, uint32_t, typename F::AddressHash> m_owners;
-    std::vector<uint32_t> m_hostDistances;           //!< links to the nearest host, by id
+    std::vector<uint32_t> m_hostDistances; //!< links to the nearest host, by id
     std::unordered_map<uint32_t, std::vector<uint32_t>> m_distances; //!< by destination's id
     Time m_baseRtt{-1};             //!< negative if it is not computed yet
     uint64_t m_changes{UINT64_MAX}; //!< when it was read

@@ -112,9 +112,9 @@ Ipv6LoadBalancedRouting::NotifyRemoveAddress(uint32_t interface, Ipv6InterfaceAd
 
 Ptr<Ipv6Route>
 Ipv6LoadBalancedRouting::RouteOutput(Ptr<Packet> packet,
-                                 const Ipv6Header& header,
-                                 Ptr<NetDevice> device,
-                                 Socket::SocketErrno& error)
+                                     const Ipv6Header& header,
+                                     Ptr<NetDevice> device,
+                                     Socket::SocketErrno& error)
 {
     NS_LOG_FUNCTION(this << packet << header << device);
     const Ipv6Address destination = header.GetDestination();
@@ -136,12 +136,12 @@ Ipv6LoadBalancedRouting::RouteOutput(Ptr<Packet> packet,
 
 bool
 Ipv6LoadBalancedRouting::RouteInput(Ptr<const Packet> packet,
-                                const Ipv6Header& header,
-                                Ptr<const NetDevice> device,
-                                evenkeelinternal::Ipv6RouteInput::Unicast unicast,
-                                evenkeelinternal::Ipv6RouteInput::Multicast multicast,
-                                evenkeelinternal::Ipv6RouteInput::Local local,
-                                evenkeelinternal::Ipv6RouteInput::Error error)
+                                    const Ipv6Header& header,
+                                    Ptr<const NetDevice> device,
+                                    evenkeelinternal::Ipv6RouteInput::Unicast unicast,
+                                    evenkeelinternal::Ipv6RouteInput::Multicast multicast,
+                                    evenkeelinternal::Ipv6RouteInput::Local local,
+                                    evenkeelinternal::Ipv6RouteInput::Error error)
 {
     NS_LOG_FUNCTION(this << packet << header << device);
     const Ipv6Address destination = header.GetDestination();

@@ -76,8 +76,7 @@ class NextHopSourceOf
      * @param ip the IP of the node
      * @return the source; null if there is none of this name
      */
-    static std::unique_ptr<NextHopSourceOf> Make(const std::string& name,
-                                                 Ptr<typename F::Ip> ip);
+    static std::unique_ptr<NextHopSourceOf> Make(const std::string& name, Ptr<typename F::Ip> ip);
 };
 
 /// The sources of IPv4.

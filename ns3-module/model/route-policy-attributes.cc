@@ -35,27 +35,26 @@ TypeId
 RoutePolicy<F>::AddPolicyAttributes(TypeId tid)
 {
     return tid
+        .AddAttribute("Policy",
+                      "The load-balancing policy, by a name that `evenkeel list policies` "
+                      "prints, such as ecmp, spray, flowlet, jsq, drill.",
+                      StringValue("ecmp"),
+                      MakeStringAccessor(&RoutePolicy<F>::SetPolicy, &RoutePolicy<F>::GetPolicy),
+                      MakeStringChecker())
         .AddAttribute(
-            "Policy",
-            "The load-balancing policy, by a name that `evenkeel list policies` "
-            "prints, such as ecmp, spray, flowlet, jsq, drill.",
-            StringValue("ecmp"),
-            MakeStringAccessor(&RoutePolicy<F>::SetPolicy, &RoutePolicy<F>::GetPolicy),
+            "Parameters",
+            "Parameters of the policy, as keys of a scenario's section [policy], "
+            "separated by semicolons or line ends: 'gap = \"50us\"; other = 3'.",
+            StringValue(""),
+            MakeStringAccessor(&RoutePolicy<F>::SetParameters, &RoutePolicy<F>::GetParameters),
             MakeStringChecker())
-        .AddAttribute("Parameters",
-                      "Parameters of the policy, as keys of a scenario's section [policy], "
-                      "separated by semicolons or line ends: 'gap = \"50us\"; other = 3'.",
-                      StringValue(""),
-                      MakeStringAccessor(&RoutePolicy<F>::SetParameters,
-                                         &RoutePolicy<F>::GetParameters),
-                      MakeStringChecker())
-        .AddAttribute("DscpPolicies",
-                      "Policies of packets with some DSCPs, in place of Policy: '46 = drill, "
-                      "8-15 = flowlet(gap = \"50us\")'.",
-                      StringValue(""),
-                      MakeStringAccessor(&RoutePolicy<F>::SetDscpPolicies,
-                                         &RoutePolicy<F>::GetDscpPolicies),
-                      MakeStringChecker())
+        .AddAttribute(
+            "DscpPolicies",
+            "Policies of packets with some DSCPs, in place of Policy: '46 = drill, "
+            "8-15 = flowlet(gap = \"50us\")'.",
+            StringValue(""),
+            MakeStringAccessor(&RoutePolicy<F>::SetDscpPolicies, &RoutePolicy<F>::GetDscpPolicies),
+            MakeStringChecker())
         .AddAttribute("Seed",
                       "The seed of hashes and draws; 0 to derive it from ns-3's seed and run, so "
                       "that --RngRun changes it. No random stream of the script moves.",

@@ -65,8 +65,8 @@ RoutePolicy<F>::FindProtocols()
     int16_t priority = 0;
     for (uint32_t number = 0; number + 1 < count; number++)
     {
-        if (dynamic_cast<RoutePolicy*>(
-                PeekPointer(list->GetRoutingProtocol(number, priority))) == this)
+        if (dynamic_cast<RoutePolicy*>(PeekPointer(list->GetRoutingProtocol(number, priority))) ==
+            this)
         {
             m_routesAll |= m_source == "global" &&
                            DynamicCast<Ipv4GlobalRouting>(

@@ -218,9 +218,9 @@ RoutePolicy<F>::CheckFlowletGap(const Group& group)
         {
             hasWarned = true;
             std::clog << "evenkeel: warning: the flowlet gap of " << gapPs / 1000
-                      << " ns is shorter than a full packet takes on interface " << interface
-                      << " of node " << m_ip->template GetObject<Node>()->GetId() << " ("
-                      << DataRate(group.rates[hop])
+                      << " ns is shorter than a full packet takes on interface "
+                      << interface << " of node " << m_ip->template GetObject<Node>()->GetId()
+                      << " (" << DataRate(group.rates[hop])
                       << "): every packet begins a flowlet; set a longer gap in the attribute "
                          "Parameters, or BaseRtt\n";
         }

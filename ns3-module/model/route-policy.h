@@ -37,11 +37,11 @@ template <class F>
 class RoutePolicy
 {
   public:
-    using Address = typename F::Address;                  //!< an address
-    using Header = typename F::Header;                    //!< the header of a packet
-    using Ip = typename F::Ip;                            //!< the IP of a node
-    using Route = typename F::Route;                      //!< a route
-    using Group = typename EqualCostRoutesOf<F>::Group;   //!< equal-cost next hops
+    using Address = typename F::Address;                //!< an address
+    using Header = typename F::Header;                  //!< the header of a packet
+    using Ip = typename F::Ip;                          //!< the IP of a node
+    using Route = typename F::Route;                    //!< a route
+    using Group = typename EqualCostRoutesOf<F>::Group; //!< equal-cost next hops
 
     virtual ~RoutePolicy();
 
@@ -72,9 +72,7 @@ class RoutePolicy
      * @param callback name of the signature of the trace source Choice
      * @return the same with the attributes and the trace source of this class
      */
-    static TypeId AddAttributes(TypeId tid,
-                                const std::string& routes,
-                                const std::string& callback);
+    static TypeId AddAttributes(TypeId tid, const std::string& routes, const std::string& callback);
     /**
      * @param ip the IP of the node
      */

@@ -33,11 +33,11 @@ struct Kit;
 template <>
 struct Kit<Ipv4Family>
 {
-    using Helper = LoadBalancedRoutingHelper;       //!< of the policy
-    using Policy = LoadBalancedRouting;             //!< the protocol
-    using StaticHelper = Ipv4StaticRoutingHelper;   //!< of static routes
-    using AddressHelper = Ipv4AddressHelper;        //!< of addresses
-    using SocketAddress = InetSocketAddress;        //!< address and port
+    using Helper = LoadBalancedRoutingHelper;     //!< of the policy
+    using Policy = LoadBalancedRouting;           //!< the protocol
+    using StaticHelper = Ipv4StaticRoutingHelper; //!< of static routes
+    using AddressHelper = Ipv4AddressHelper;      //!< of addresses
+    using SocketAddress = InetSocketAddress;      //!< address and port
 
     /// @return the first network
     static Ipv4AddressHelper Networks()
@@ -65,6 +65,7 @@ struct Kit<Ipv4Family>
     {
         return routes == "global"   ? helper.WithGlobalRouting()
                : routes == "static" ? helper.WithStaticRouting()
+               : routes == "rip"    ? helper.WithShortestPaths(RipHelper())
                                     : helper.WithShortestPaths(StaticHelper());
     }
 };
@@ -73,11 +74,11 @@ struct Kit<Ipv4Family>
 template <>
 struct Kit<Ipv6Family>
 {
-    using Helper = Ipv6LoadBalancedRoutingHelper;   //!< of the policy
-    using Policy = Ipv6LoadBalancedRouting;         //!< the protocol
-    using StaticHelper = Ipv6StaticRoutingHelper;   //!< of static routes
-    using AddressHelper = Ipv6AddressHelper;        //!< of addresses
-    using SocketAddress = Inet6SocketAddress;       //!< address and port
+    using Helper = Ipv6LoadBalancedRoutingHelper; //!< of the policy
+    using Policy = Ipv6LoadBalancedRouting;       //!< the protocol
+    using StaticHelper = Ipv6StaticRoutingHelper; //!< of static routes
+    using AddressHelper = Ipv6AddressHelper;      //!< of addresses
+    using SocketAddress = Inet6SocketAddress;     //!< address and port
 
     /// @return the first network
     static Ipv6AddressHelper Networks()
@@ -108,6 +109,7 @@ struct Kit<Ipv6Family>
     static Ipv6ListRoutingHelper Protocols(const Helper& helper, const std::string& routes)
     {
         return routes == "static" ? helper.WithStaticRouting()
+               : routes == "rip"  ? helper.WithShortestPaths(RipNgHelper())
                                   : helper.WithShortestPaths(StaticHelper());
     }
 };
@@ -127,8 +129,8 @@ class Leaves
     using Address = typename F::Address; //!< an address
     using Of = Kit<F>;                   //!< what differs
 
-    static constexpr uint32_t HOSTS = 2;         //!< hosts per leaf
-    static constexpr uint32_t SPINES = 3;        //!< spines
+    static constexpr uint32_t HOSTS = 2;          //!< hosts per leaf
+    static constexpr uint32_t SPINES = 3;         //!< spines
     static constexpr uint32_t UPLINK = 1 + HOSTS; //!< the first uplink; 0 is the loopback
 
     /// A choice of the policy of the first leaf.
@@ -142,7 +144,7 @@ class Leaves
 
     /**
      * @param helper of the policy
-     * @param routes where next hops come from
+     * @param routes where next hops come from; "rip" for shortest paths above RIP
      * @param lastRate rate of the links of the last spine; those of the others have 1 Gbps
      */
     Leaves(const typename Of::Helper& helper,
@@ -160,7 +162,10 @@ class Leaves
         {
             const auto ends = Connect(m_hosts.Get(host), m_leaves.Get(host / HOSTS), "1Gbps");
             m_addresses.push_back(ends[0]);
-            StaticOf(m_hosts.Get(host))->SetDefaultRoute(ends[1], 1);
+            if (routes != "rip")
+            {
+                StaticOf(m_hosts.Get(host))->SetDefaultRoute(ends[1], 1);
+            }
         }
         for (uint32_t leaf = 0; leaf < 2; leaf++)
         {
@@ -296,11 +301,11 @@ class Leaves
         m_choices.push_back({Simulator::Now(), flow, interface, candidates});
     }
 
-    NodeContainer m_leaves;                 //!< leaves
-    NodeContainer m_spines;                 //!< spines
-    NodeContainer m_hosts;                  //!< hosts
-    typename Of::AddressHelper m_networks;  //!< addresses
-    std::vector<Address> m_addresses;       //!< of hosts
+    NodeContainer m_leaves;                //!< leaves
+    NodeContainer m_spines;                //!< spines
+    NodeContainer m_hosts;                 //!< hosts
+    typename Of::AddressHelper m_networks; //!< addresses
+    std::vector<Address> m_addresses;      //!< of hosts
 };
 
 } // namespace tests

@@ -40,6 +40,7 @@ class FamilyTestCase : public TestCase
                 Check(routes, policy);
             }
         }
+        Check("rip", "spray");
     }
 
     /**
@@ -197,7 +198,8 @@ class DscpFormatTestCase : public TestCase
         std::vector<DscpPolicy> read;
         NS_TEST_EXPECT_MSG_EQ(ReadDscpPolicies(" ", read), "", "none");
         NS_TEST_EXPECT_MSG_EQ(read.size(), 0, "none");
-        const std::string text = "0=drill(samples = 3), 8 - 10 = flowlet(gap = \"5us\"; x = [1, 2])";
+        const std::string text =
+            "0=drill(samples = 3), 8 - 10 = flowlet(gap = \"5us\"; x = [1, 2])";
         NS_TEST_EXPECT_MSG_EQ(ReadDscpPolicies(text, read), "", text);
         NS_TEST_ASSERT_MSG_EQ(read.size(), 2, text);
         NS_TEST_EXPECT_MSG_EQ(read[0].policy + "/" + read[0].parameters, "drill/samples = 3", text);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The evenkeel authors
 //
-// A leaf-spine whose routes RIP finds. ns-3's RIP keeps one route to each network, so that no packet
-// has a choice.
+// A leaf-spine whose routes RIP finds. ns-3's RIP keeps one route to each network, so that no
+// packet has a choice.
 
 #include "script.h"
 
