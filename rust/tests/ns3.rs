@@ -50,12 +50,9 @@ fn every_class_is_registered() {
     let _one = SIMULATOR.lock().unwrap_or_else(PoisonError::into_inner);
     let registered = contract::type_names("Evenkeel");
     let names: Vec<&str> = registered.lines().collect();
-    for ours in [
-        "ns3::LoadBalancedRouting",
-        "ns3::Ipv6LoadBalancedRouting",
-        "ns3::RdmaNic",
-        "ns3::RdmaQp",
-    ] {
+    for ours in
+        ["ns3::LoadBalancedRouting", "ns3::Ipv6LoadBalancedRouting", "ns3::RdmaNic", "ns3::RdmaQp"]
+    {
         assert!(names.contains(&ours), "{ours} is not among {names:?}");
     }
     // Classes of the HPCC family, whose trees may contain the module.
