@@ -88,7 +88,6 @@ struct Ipv4Family
 {
     using Ip = Ipv4;                             //!< the IP of a node
     using Address = Ipv4Address;                 //!< an address
-    using AddressHash = Ipv4AddressHash;         //!< its hash
     using Header = Ipv4Header;                   //!< the header of a packet
     using Route = Ipv4Route;                     //!< a route
     using RoutingProtocol = Ipv4RoutingProtocol; //!< the base of protocols
@@ -183,7 +182,6 @@ struct Ipv6Family
 {
     using Ip = Ipv6;                             //!< the IP of a node
     using Address = Ipv6Address;                 //!< an address
-    using AddressHash = Ipv6AddressHash;         //!< its hash
     using Header = Ipv6Header;                   //!< the header of a packet
     using Route = Ipv6Route;                     //!< a route
     using RoutingProtocol = Ipv6RoutingProtocol; //!< the base of protocols

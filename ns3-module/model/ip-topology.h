@@ -10,6 +10,7 @@
 #include "ns3/nstime.h"
 
 #include <cstdint>
+#include <map>
 #include <unordered_map>
 #include <vector>
 
@@ -109,10 +110,9 @@ class IpTopologyOf
     /// The distance without a path.
     static constexpr uint32_t UNREACHABLE = UINT32_MAX;
 
-    std::vector<Vertex> m_vertices; //!< by id of the node
-    std::vector<uint32_t> m_hosts;  //!< ids of hosts
-    /// Id of the node, by address.
-    std::unordered_map<Address, uint32_t, typename F::AddressHash> m_owners;
+    std::vector<Vertex> m_vertices;        //!< by id of the node
+    std::vector<uint32_t> m_hosts;         //!< ids of hosts
+    std::map<Address, uint32_t> m_owners;  //!< id of the node, by address
     std::vector<uint32_t> m_hostDistances; //!< links to the nearest host, by id
     std::unordered_map<uint32_t, std::vector<uint32_t>> m_distances; //!< by destination's id
     Time m_baseRtt{-1};             //!< negative if it is not computed yet
