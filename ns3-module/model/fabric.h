@@ -288,6 +288,12 @@ class Fabric : public Object, private FabricCalendar::Client
      * @param step index of the step
      */
     void HandleControl(uint64_t nowPs, uint32_t step);
+    /**
+     * @brief Informs policies, routing and NICs of a step.
+     * @param nowPs the time
+     * @param step index of the step
+     */
+    void ApplyStep(uint64_t nowPs, uint32_t step);
 
     std::unique_ptr<FabricCore> m_core;         //!< the core
     FabricHosts* m_hosts{nullptr};              //!< of the core

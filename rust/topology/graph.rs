@@ -44,7 +44,7 @@ impl Topology {
     ///
     /// # Errors
     /// Fails as [`Self::new`] does, and if planes share a switch or wire hosts differently.
-    pub(super) fn with_planes(
+    pub(crate) fn with_planes(
         planes: u32,
         hosts: Vec<String>,
         switches: Vec<Switch>,
@@ -72,7 +72,7 @@ impl Topology {
     ///
     /// # Errors
     /// Fails as [`Self::new`] does, and if an edge switch has different ports of hosts.
-    pub(super) fn with_ports(
+    pub(crate) fn with_ports(
         ports: u32,
         hosts: Vec<String>,
         switches: Vec<Switch>,
