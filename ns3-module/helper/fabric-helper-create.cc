@@ -138,7 +138,7 @@ FabricHelper::Build(const FabricGraph& graph)
         {
             // Of a NIC with several ports the next has the link.
             const Ptr<RdmaNic> nic = m_nics[end.number];
-            return nic->GetChannel() ? nic->AddPort() : nic;
+            return nic->GetChannel() ? nic->AddPort() : Ptr<FabricPort>(nic);
         }
         return MakePort(switches.Get(end.number));
     };

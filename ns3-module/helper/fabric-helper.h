@@ -299,9 +299,9 @@ class FabricHelper
     uint32_t m_nicsPerNode{1};                                          //!< of SetNicsPerNode
     uint32_t m_portsPerNic{1};                                          //!< of SetPortsPerNic
     bool m_joinedPorts{false}; //!< whether the ports of hosts are those of one fabric
-    Time m_forwardingDelay;                                             //!< of switches
-    int64_t m_stream{0};                                                //!< of AssignStreams
-    std::string m_madeBy; //!< the call that made the fabric; empty before
+    Time m_forwardingDelay;    //!< of switches
+    int64_t m_stream{0};       //!< of AssignStreams
+    std::string m_madeBy;      //!< the call that made the fabric; empty before
 };
 
 } // namespace ns3

@@ -239,54 +239,7 @@ Fabric::HandleControl(uint64_t nowPs, uint32_t step)
         }
         return;
     }
-    const FabricStep& what = m_core->GetDescription().steps[step];
-    if (what.witness != FabricStep::WIRE)
-    {
-        ApplyStep(nowPs, step);
-        return;
-    }
-    for (const uint32_t port : {2 * what.link, 2 * what.link + 1})
-    {
-        if (nowPs > 0)
-        {
-            // Ports decide late: packets that could start before now start at the old rate.
-            m_ports[port]->Settle(nowPs - 1);
-        }
-        m_ports[port]->ChangeRate(what.rateBps);
-    }
-}
-
-void
-Fabric::ApplyStep(uint64_t nowPs, uint32_t step)
-{
-    // A NIC with several ports detects that one is dead, or works again, as switches do.
-    const FabricStep& what = m_core->GetDescription().steps[step];
-    const FabricLink& link = m_core->GetGraph().links[what.link];
-    std::vector<Ptr<RdmaNic>> informed;
-    for (const FabricEnd& end : {link.a, link.b})
-    {
-        if (what.witness == FabricStep::ENDS && end.isHost && m_nics[end.number]->GetNPorts() > 1)
-        {
-            informed.push_back(m_nics[end.number]);
-        }
-    }
-    for (const auto& nic : informed)
-    {
-        if (nowPs > 0)
-        {
-            // Packets that could be sent before now are sent first.
-            nic->Settle(nowPs - 1);
-        }
-    }
-    m_switching->ApplyStep(step, nowPs);
-    for (const auto& each : m_switches)
-    {
-        each->DiscardRoutes();
-    }
-    for (const auto& nic : informed)
-    {
-        nic->HandlePortStatus(nowPs);
-    }
+    ApplyStep(nowPs, step);
 }
 
 void

@@ -289,7 +289,12 @@ class Fabric : public Object, private FabricCalendar::Client
      */
     void HandleControl(uint64_t nowPs, uint32_t step);
     /**
-     * @brief Informs policies, routing and NICs of a step.
+     * @param step a step
+     * @return the NICs that detect by it that a port of theirs is dead, or works again
+     */
+    std::vector<Ptr<RdmaNic>> FindInformed(const FabricStep& step) const;
+    /**
+     * @brief Applies a step to wires, or informs policies, routing and NICs of it.
      * @param nowPs the time
      * @param step index of the step
      */

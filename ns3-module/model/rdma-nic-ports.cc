@@ -11,6 +11,7 @@
 #include "ns3/node.h"
 
 #include <algorithm>
+#include <array>
 
 // The methods of RdmaNic for several ports, each in a plane of its own.
 
@@ -47,13 +48,17 @@ RdmaNic::GetPort(uint32_t plane) const
     NS_ABORT_MSG_IF(plane >= GetNPorts(),
                     "RdmaNic::GetPort: there is no plane " << plane << ": the NIC has "
                                                            << GetNPorts() << " ports");
-    return Ptr<FabricPort>(&PortIn(plane));
+    return Ptr<FabricPort>(&const_cast<RdmaNic*>(this)->PortIn(plane));
 }
 
 FabricPort&
-RdmaNic::PortIn(uint32_t plane) const
+RdmaNic::PortIn(uint32_t plane)
 {
-    return plane == 0 ? const_cast<RdmaNic&>(*this) : static_cast<FabricPort&>(*m_further[plane - 1]);
+    if (plane == 0)
+    {
+        return *this;
+    }
+    return *m_further[plane - 1];
 }
 
 Ptr<RdmaNic>
@@ -120,19 +125,6 @@ RdmaNic::ArmPorts(uint64_t nowPs)
         }
         port.ArmFor(busy && waits);
     }
-}
-
-void
-RdmaNic::ApplyPfcOrderTo(FabricPort& port, uint64_t nowPs, FabricPfc::Order order)
-{
-    // Packets that could be sent before the order are sent first.
-    const Handling handling(*this);
-    SendDue(nowPs);
-    m_fabric->RecordPause(nowPs, port.m_id, order);
-    port.TracePause(order);
-    port.m_paused = order == FabricPfc::PAUSE;
-    FollowUp(nowPs);
-    SendDue(nowPs);
 }
 
 void

@@ -4,6 +4,7 @@
 #include "rdma-nic.h"
 
 #include "fabric.h"
+#include "rdma-nic-port.h"
 #include "rdma-qp.h"
 
 #include "ns3/abort.h"
@@ -163,6 +164,19 @@ void
 RdmaNic::ApplyPfcOrder(uint64_t nowPs, FabricPfc::Order order)
 {
     ApplyPfcOrderTo(*this, nowPs, order);
+}
+
+void
+RdmaNic::ApplyPfcOrderTo(FabricPort& port, uint64_t nowPs, FabricPfc::Order order)
+{
+    // Packets that could be sent before the order are sent first.
+    const Handling handling(*this);
+    SendDue(nowPs);
+    m_fabric->RecordPause(nowPs, port.m_id, order);
+    port.TracePause(order);
+    port.m_paused = order == FabricPfc::PAUSE;
+    FollowUp(nowPs);
+    SendDue(nowPs);
 }
 
 void

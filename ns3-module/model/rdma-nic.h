@@ -252,7 +252,7 @@ class RdmaNic : public FabricPort
      * @param plane a plane
      * @return its port there
      */
-    FabricPort& PortIn(uint32_t plane) const;
+    FabricPort& PortIn(uint32_t plane);
     /// @return when the first of its wires is free
     uint64_t GetFree() const;
     /**
@@ -270,13 +270,13 @@ class RdmaNic : public FabricPort
     class Handling;
 
     std::vector<Ptr<RdmaNicPort>> m_further; //!< ports in planes from 1 on
-    uint32_t m_host{0};                    //!< number of the host
-    uint64_t m_wake{FABRIC_NEVER};         //!< time of the scheduled wake-up
-    uint64_t m_dataSent{0};                //!< data packets put on the wire
-    uint32_t m_streams{0};                 //!< streams of queue pairs and connections so far
-    bool m_handling{false};                //!< an event is being handled
-    std::map<uint32_t, Ptr<RdmaQp>> m_qps; //!< queue pairs of scripts, by number
-    std::vector<uint32_t> m_destroyed;     //!< destroyed queue pairs to release
+    uint32_t m_host{0};                      //!< number of the host
+    uint64_t m_wake{FABRIC_NEVER};           //!< time of the scheduled wake-up
+    uint64_t m_dataSent{0};                  //!< data packets put on the wire
+    uint32_t m_streams{0};                   //!< streams of queue pairs and connections so far
+    bool m_handling{false};                  //!< an event is being handled
+    std::map<uint32_t, Ptr<RdmaQp>> m_qps;   //!< queue pairs of scripts, by number
+    std::vector<uint32_t> m_destroyed;       //!< destroyed queue pairs to release
     /// Callbacks for the completion of messages of this sender, by message.
     std::map<uint32_t, MessageCallback> m_onCompletion;
     /// Callbacks for the delivery of messages to this receiver, by message.

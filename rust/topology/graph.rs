@@ -122,6 +122,16 @@ impl Topology {
         })
     }
 
+    /// The topology with other propagation delays of its links, each in both directions: `delay` of
+    /// a link and the delay that it has.
+    #[must_use]
+    pub fn with_delays(mut self, mut delay: impl FnMut(LinkId, Span) -> Span) -> Self {
+        for (id, link) in (0u32..).map(LinkId).zip(&mut self.links) {
+            link.delay = delay(id, link.delay);
+        }
+        self
+    }
+
     /// The topology with this time added to the propagation delay of each link of a host, in both
     /// directions.
     pub(crate) fn with_host_latency(mut self, latency: Span) -> Self {
