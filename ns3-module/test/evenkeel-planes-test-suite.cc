@@ -109,14 +109,19 @@ class LoneMessageTestCase : public TestCase
         const uint64_t expected =
             PS_PER_BYTE * (each * (DATA + GAP) - GAP + DATA + 2 * ACK) + 4 * 500000;
         NS_TEST_EXPECT_MSG_EQ(fabric->GetFinishPs(), expected, planes << " planes");
+        uint64_t sent = 0;
         for (uint32_t plane = 0; plane < planes; ++plane)
         {
             Ptr<FabricPort> port = nic->GetPort(plane);
-            const uint64_t packets = PACKETS / planes + (plane < PACKETS % planes ? 1 : 0);
+            const uint64_t packets = port->GetCarriedBytes() / DATA;
+            sent += packets;
             NS_TEST_EXPECT_MSG_EQ(two.nodes.Get(0)->GetDevice(plane), port, "in order of planes");
             NS_TEST_EXPECT_MSG_EQ(RdmaNic::Of(port), nic, "the NIC of a port");
             NS_TEST_EXPECT_MSG_EQ(port->GetCarriedBytes(), packets * DATA, "plane " << plane);
+            const bool even = packets == PACKETS / planes || packets == each;
+            NS_TEST_EXPECT_MSG_EQ(even, true, packets << " packets in plane " << plane);
         }
+        NS_TEST_EXPECT_MSG_EQ(sent, PACKETS, "each packet once");
         Simulator::Destroy();
     }
 };

@@ -79,6 +79,23 @@ fn ports_that_do_not_come_back_are_the_same_in_both_worlds() {
     }
 }
 
+/// Values of a port that is back are probed before they are used.
+#[test]
+fn a_port_that_is_back_is_probed_and_used_again_in_both_worlds() {
+    let long = PERMUTATION.replace("400KB", "4MB");
+    let failure = "[[failure]]\nlink = \"host0-p1-leaf0\"\nat = \"4us\"\nuntil = \"30us\"\n\
+                   detection = \"3us\"\nconvergence = \"9us\"";
+    for policy in ["mrc\"\nprobe_every = \"5us", "plane-jsq"] {
+        let text = fabric_of(&multi_plane(2), policy, &format!("{long}\n{failure}"));
+        expect_equal(policy, &text);
+        let setup = setup(&text).unwrap();
+        let outcome = fabric::run(&setup, &mut |_| {});
+        let link = setup.topology.link_named("host0-p1-leaf0").unwrap();
+        let carried = outcome.link_bytes[2 * link.index()].get();
+        assert!(carried > 500_000, "{policy}: {carried} bytes, of which 50 kB before the failure");
+    }
+}
+
 #[test]
 fn links_of_planes_that_are_slow_or_lossy_are_the_same_in_both_worlds() {
     for policy in POLICIES {
