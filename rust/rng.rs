@@ -43,6 +43,8 @@ pub enum Purpose {
     Telemetry = 12,
     /// Which of two packets is trimmed, by port.
     Trim = 13,
+    /// Values that queue pairs probe for their way back, by host.
+    Reverse = 14,
     /// Draws of tests, by whatever id the test chooses.
     Test = 1_000,
 }

@@ -142,7 +142,7 @@ pub(crate) fn nic(transport: Transport, recovery: Recovery) -> NicConfig {
     }
 }
 
-fn fabric(transport: Transport) -> FabricConfig {
+pub(crate) fn fabric(transport: Transport) -> FabricConfig {
     FabricConfig {
         switch: SwitchConfig {
             buffer: Buffer::Shared(Bytes::new(1 << 30)),
@@ -154,6 +154,7 @@ fn fabric(transport: Transport) -> FabricConfig {
             slow_ports: evenkeel::fabric::SlowPorts::Keep,
         },
         ecn_by_rate: Vec::new(),
+        ecn_at_hosts: true,
         gap: Bytes::new(20),
         forwarding_delay: Span::ZERO,
         llr: None,

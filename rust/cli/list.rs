@@ -1,16 +1,18 @@
 //! `evenkeel list`: the names that scenarios and options accept, with their sources.
 
+use anyhow::bail;
 use clap::{Args, ValueEnum};
 use evenkeel::nic::{congestion, recovery};
 use evenkeel::report::list_table;
 use evenkeel::workload::training;
 use evenkeel::{balance, collective, rail};
 
-use super::{Status, output};
+use super::{Status, guesses, output};
 
 const EXAMPLES: &str = "\
 Examples:
   evenkeel list policies
+  evenkeel list policies --guesses
   evenkeel list collectives
   evenkeel list topologies
   evenkeel list workloads
@@ -27,6 +29,11 @@ Examples:
 pub(super) struct Arguments {
     /// What to list
     what: Category,
+
+    /// With policies: what the public sources of MRC leave open, what `mrc` takes, and the keys by
+    /// which another choice is made
+    #[arg(long)]
+    guesses: bool,
 }
 
 #[derive(Debug, Clone, Copy, ValueEnum)]
@@ -148,7 +155,11 @@ const FORMATS: [[&str; 3]; 6] = [
 
 /// Prints a table of the names of the category, each with a summary and its source.
 pub(super) fn run(arguments: &Arguments) -> anyhow::Result<Status> {
+    if arguments.guesses && !matches!(arguments.what, Category::Policies) {
+        bail!("--guesses is for policies: evenkeel list policies --guesses");
+    }
     let text = match arguments.what {
+        Category::Policies if arguments.guesses => guesses::table()?,
         Category::Policies => {
             let presets = balance::presets();
             let rows = presets.map(|preset| [preset.name, preset.summary, preset.source]);

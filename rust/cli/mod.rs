@@ -7,6 +7,7 @@ mod check;
 mod compare;
 mod explain;
 mod export;
+mod guesses;
 mod hpcc;
 mod import;
 mod incomplete;

@@ -125,6 +125,7 @@ mod tests {
                 slow_ports: crate::switching::SlowPorts::Keep,
             },
             ecn_by_rate: Vec::new(),
+            ecn_at_hosts: true,
             gap: Bytes::ZERO,
             forwarding_delay: Span::ZERO,
             llr: None,

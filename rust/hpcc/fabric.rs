@@ -38,6 +38,7 @@ pub(super) fn fabric(
             slow_ports: SlowPorts::Keep,
         },
         ecn_by_rate: ecn_by_rate(config, &read.topology)?,
+        ecn_at_hosts: true,
         gap: Bytes::ZERO,
         forwarding_delay: Span::ZERO,
         llr: None,

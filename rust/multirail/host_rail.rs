@@ -345,6 +345,7 @@ fn fabric(setup: &PlaneSetup<'_>, transport: &Transport) -> crate::fabric::Setup
                 slow_ports: crate::fabric::SlowPorts::Keep,
             },
             ecn_by_rate: Vec::new(),
+            ecn_at_hosts: true,
             gap: transport.gap,
             forwarding_delay: Span::ZERO,
             llr: None,

@@ -8,4 +8,8 @@ pub enum AnswerPlanes {
     Echo,
     /// The next free one in turn.
     Rotate,
+    /// The next free one in turn, by a value that switches hash and that was found by probes.
+    ProbedHash,
+    /// The next free one in turn, by a route that was found by probes.
+    ProbedRoute,
 }

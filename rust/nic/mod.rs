@@ -98,6 +98,7 @@ mod receiver;
 pub mod recovery;
 mod requester;
 mod responder;
+mod reverse;
 mod round_trips;
 mod schedule;
 mod sending_state;
@@ -296,6 +297,19 @@ impl Nic {
 
     /// Takes a packet; one for a queue pair that does not exist is dropped and counted.
     pub fn handle_packet(&mut self, now: Time, packet: &Packet) {
+        if let Some(reverse) = self.planes.as_ref().and_then(|planes| planes.reverse()) {
+            let packet = reverse.received(packet);
+            self.handle_received(now, &packet);
+            if !packet.is_control() {
+                self.probe_way_back(now, packet.qp);
+            }
+            return;
+        }
+        self.handle_received(now, packet);
+    }
+
+    #[inline]
+    fn handle_received(&mut self, now: Time, packet: &Packet) {
         // Whatever the packet is for, its arrival loads the context of its queue pair.
         if let Some(cache) = &mut self.cache
             && packet.qp.index() < self.qps.len()

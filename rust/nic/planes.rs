@@ -9,16 +9,18 @@
 //! the peer has reported that of its port ([`Nic::handle_plane`], port status). If no plane is
 //! left, all of them count as usable, so that loss recovery goes on to try them.
 
-use std::cmp::Reverse;
+use std::cmp;
 use std::collections::BTreeMap;
 
 use super::Nic;
 use super::answer_planes::AnswerPlanes;
-use super::qp::{Slot, answer_label};
+use super::qp::{Qp, Slot, answer_label};
 use super::requester::SendState;
+use super::reverse::{Reverse, is_answer};
 use crate::balance::sender::{PathSignal, SenderPolicy as _};
 use crate::ids::{HostId, QpId};
-use crate::packet::{EndpointView, Flags, Packet, PacketKind, PlaneMask};
+use crate::packet::{EndpointView, Flags, Packet, PacketKind, PlaneMask, Stamp};
+use crate::rng::{Purpose, Stream};
 use crate::units::Time;
 
 /// What a NIC with several ports keeps beside its queue pairs.
@@ -34,6 +36,8 @@ pub(super) struct Planes {
     drawn: Vec<Option<u16>>,
     /// The plane at which the search for that of the next answer begins.
     turn: u32,
+    /// The ways back of queue pairs that only receive, if they probe for them.
+    reverse: Option<Reverse>,
 }
 
 /// The ports whose wires are free: for data, and for answers, which a pause does not hold.
@@ -70,6 +74,12 @@ impl Planes {
         }
     }
 
+    /// The ways back that are found by probes, if any are.
+    #[inline]
+    pub(super) fn reverse(&self) -> Option<&Reverse> {
+        self.reverse.as_ref()
+    }
+
     /// A packet with the route that is left behind the host's port.
     fn routed(&self, packet: Packet) -> Packet {
         let planes = u16::try_from(self.count).expect("at most 32");
@@ -85,8 +95,11 @@ impl Planes {
 }
 
 impl Nic {
-    /// Gives the NIC a port in each of `count` planes; its line rate is that of all of them.
-    pub fn set_planes(&mut self, count: u32, answers: AnswerPlanes) {
+    /// Gives the NIC a port in each of `count` planes; its line rate is that of all of them. Ways
+    /// back that are found by probes are drawn from `seed`.
+    pub fn set_planes(&mut self, count: u32, answers: AnswerPlanes, seed: u64) {
+        let random = Stream::new(seed, Purpose::Reverse, u64::from(self.host.0));
+        let reverse = Reverse::new(answers, count, self.port.base_rtt, random);
         self.planes = (count > 1).then(|| {
             Box::new(Planes {
                 count,
@@ -95,6 +108,7 @@ impl Nic {
                 peers: BTreeMap::new(),
                 drawn: Vec::new(),
                 turn: 0,
+                reverse,
             })
         });
     }
@@ -123,7 +137,7 @@ impl Nic {
                 requester.send_state = SendState::Paced;
                 self.ready.remove(index);
                 let turn = requester.turn(slot);
-                self.paced.push(Reverse((now.saturating_add(miss), turn)));
+                self.paced.push(cmp::Reverse((now.saturating_add(miss), turn)));
                 continue;
             }
             let Some((entropy, plane)) = self.choose(now, slot, free.data) else {
@@ -180,7 +194,10 @@ impl Nic {
         let packet = self.control.remove(index)?;
         planes.turn = (plane + 1) % planes.count;
         self.counters.control_sent += 1;
-        Some((planes.routed(packet), plane))
+        match &planes.reverse {
+            Some(reverse) if is_answer(&packet) => Some((reverse.directed(packet, plane), plane)),
+            _ => Some((planes.routed(packet), plane)),
+        }
     }
 
     /// The NIC detects that its port in `plane` is dead, or works again: it tells its queue pairs,
@@ -262,8 +279,17 @@ impl Nic {
     }
 
     fn handle_probe_reply(&mut self, now: Time, packet: EndpointView<'_>) {
-        let qp = self.qps.get(packet.prober().index());
-        let Some(slot) = qp.map(|qp| qp.requester).filter(|slot| !slot.is_none()) else { return };
+        let Some(qp) = self.qps.get(packet.prober().index()) else { return };
+        let slot = qp.requester;
+        if slot.is_none() {
+            let responder = self.responders.get(qp.responder.index());
+            let reverse = self.planes.as_mut().and_then(|planes| planes.reverse.as_mut());
+            if let (Some(responder), Some(reverse)) = (responder, reverse) {
+                let peer = responder.as_peer();
+                reverse.handle_reply((peer.peer, peer.peer_qp), packet.entropy);
+            }
+            return;
+        }
         let signal = match packet.flags.has(Flags::MARKED) {
             true => PathSignal::Marked,
             false => PathSignal::Good,
@@ -271,6 +297,26 @@ impl Nic {
         self.requesters[slot.index()].policy.handle_probe(now, packet.entropy, signal);
         self.make_ready(slot);
         self.keep_timer(slot);
+    }
+
+    /// Data has come in for the receiving half of `qp`: if it only receives, and a probe of its way
+    /// back is due, sends that.
+    pub(super) fn probe_way_back(&mut self, now: Time, qp: QpId) {
+        let Some(Qp { requester, responder, .. }) = self.qps.get(qp.index()).copied() else {
+            return;
+        };
+        let Some(responder) = self.responders.get(responder.index()) else { return };
+        let Some(planes) = self.planes.as_mut().filter(|_| requester.is_none()) else { return };
+        let peer = responder.as_peer();
+        let usable = planes.usable(peer.peer);
+        let of = (peer.peer, peer.peer_qp);
+        let due = planes.reverse.as_mut().and_then(|it| it.poll_probe(now, of, usable));
+        let Some(entropy) = due else { return };
+        let probe = Packet::probe(qp, Stamp::at(now));
+        self.push_endpoint(
+            peer.peer,
+            Packet { label: peer.label, entropy, route: entropy, ..probe },
+        );
     }
 
     /// Sends the probes of a sending half that are due.

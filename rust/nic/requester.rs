@@ -86,6 +86,8 @@ pub(super) struct Requester {
     recovery_window: u64,
     /// One past the last packet of the last message.
     end: u64,
+    /// Messages of which packets may be under way.
+    most_messages: usize,
     pub(super) recovery: Sending,
     numbering: Numbering,
     /// Whether packets name their message, since it may be delivered before others.
@@ -153,6 +155,7 @@ impl Requester {
                 && config.delivery_with(made_for) == Delivery::Unordered,
             path,
             end: 0,
+            most_messages: windows::most_messages(config, parts.owner),
             recovery,
             policy: parts.policy,
             pacer: Pacer::default(),

@@ -55,6 +55,10 @@ pub struct QpConfig {
     /// WRITEs with immediate data in a send queue at once (`max_wimm` of MRC, OCP 1.0, 2026, whose
     /// example is 128): no limit.
     pub immediates: Option<u32>,
+    /// Messages of a queue pair that reports by events are WRITEs with immediate data, and so many
+    /// are under way at once (`max_wimm` of MRC); others wait for a completion. By default they are
+    /// plain WRITEs without a limit.
+    pub immediate_messages: Option<u32>,
     /// How long a sender waits after an RNR NAK: 640 us, code 12 of the specification's table of
     /// RNR timers (volume 1, section 9.7.5.2.8), which the examples of rdma-core set.
     pub rnr_timer: Span,
@@ -80,6 +84,7 @@ impl Default for QpConfig {
             send_queue: 1_024,
             receive_queue: 1_024,
             immediates: None,
+            immediate_messages: None,
             rnr_timer: Span::from_us(640),
             rnr_retries: None,
             retries: None,

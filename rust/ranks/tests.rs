@@ -43,6 +43,7 @@ fn setup() -> Setup {
                 slow_ports: crate::fabric::SlowPorts::Keep,
             },
             ecn_by_rate: Vec::new(),
+            ecn_at_hosts: true,
             gap: Bytes::new(20),
             forwarding_delay: Span::ZERO,
             llr: None,

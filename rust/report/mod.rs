@@ -72,7 +72,7 @@ pub use run_table::run_table;
 pub use scale_up::ScaleUpSummary;
 pub use study_folder::{StudyFolder, StudyFolderError};
 pub use summary::{Fct, Packets, Qps, State, Summary, write_summary};
-pub use table::list_table;
+pub use table::{guess_table, list_table};
 pub use transport::TransportSummary;
 pub use twin::{Count, Difference, LinkDifference, Side, TOLERANCE, Twin};
 pub use twin_table::twin_table;

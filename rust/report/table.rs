@@ -6,6 +6,9 @@ use comfy_table::{CellAlignment, ColumnConstraint, ContentArrangement, Table, Wi
 /// The default width of a terminal, in characters.
 pub(super) const WIDTH: u16 = 80;
 
+/// The width of the table of guesses, in characters.
+const GUESS_WIDTH: u16 = 120;
+
 /// An empty table without frames.
 pub(super) fn plain() -> Table {
     let mut table = Table::new();
@@ -47,6 +50,21 @@ pub fn list_table(headings: [&str; 3], rows: impl Iterator<Item = [&'static str;
     }
     if let Some(sources) = table.column_mut(2) {
         sources.set_constraint(ColumnConstraint::UpperBoundary(Width::Fixed(30)));
+    }
+    finish(table, usize::MAX)
+}
+
+/// A table of what sources leave open: its number, what it is, what is taken, keys with their
+/// defaults, and other choices. It is wider than others, since keys are copied into scenarios.
+pub fn guess_table(rows: Vec<[String; 5]>) -> String {
+    let mut table = plain();
+    table.set_width(GUESS_WIDTH);
+    table.set_header(["", "left open", "taken", "keys and their defaults", "other choices"]);
+    table.add_rows(rows);
+    for keys in [0, 3] {
+        if let Some(column) = table.column_mut(keys) {
+            column.set_constraint(ColumnConstraint::ContentWidth);
+        }
     }
     finish(table, usize::MAX)
 }

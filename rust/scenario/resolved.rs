@@ -12,8 +12,8 @@ use super::input::overrides::Overrides;
 use super::input::source::Source;
 use super::resolve::site::Ground;
 use super::resolve::{
-    buffering, failure, job, job_policy, limits, planes, policy, record, switch, topology,
-    trace_file,
+    buffering, failure, immediates, job, job_policy, limits, planes, policy, record, switch,
+    topology, trace_file,
 };
 use super::resolve::{site::ResolvedWorkload, transport};
 use crate::balance::{SHARED_PARAMETERS, Scheme};
@@ -170,6 +170,7 @@ impl Scenario {
         let scheme = policy::resolve(context, &mut file.policy)?;
         let built = planes::fabric(context, &file, &scheme, existing)?;
         let nic = transport::resolve(context, &mut file.transport, &scheme, &file.switch.trim)?;
+        immediates::check_fidelity(context, &file)?;
         let topology = built.topology;
         let mut fabric =
             fabric(context, &mut file, Parts { nic: &nic, topology: &topology, time_limit })?;
@@ -396,6 +397,7 @@ fn fabric(
     let fabric = FabricConfig {
         switch,
         ecn_by_rate: Vec::new(),
+        ecn_at_hosts: *file.switch.ecn_at_hosts,
         gap: *file.topology.wire.gap,
         forwarding_delay: *file.topology.wire.forwarding_delay,
         rounding: Rounding::default(),

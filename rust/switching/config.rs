@@ -2,6 +2,7 @@
 
 use super::llr::LlrConfig;
 use crate::ids::{LinkId, PortId};
+use crate::topology::{Node, Topology};
 use crate::units::{BitRate, Bytes, Fraction, Span, Time};
 
 /// How the packet memory of a switch is divided among its ports.
@@ -284,6 +285,9 @@ pub struct FabricConfig {
     pub switch: SwitchConfig,
     /// Thresholds for ports of certain rates (bits per second), in place of `switch.ecn`.
     pub ecn_by_rate: Vec<(BitRate, Ecn)>,
+    /// Whether ports of switches to hosts mark. Clusters with MRC mark at every hop except the
+    /// last (`docs/multi-plane.md`, G20).
+    pub ecn_at_hosts: bool,
     /// Preamble and inter-frame gap: the wire is busy this much longer than a packet is.
     pub gap: Bytes,
     /// From a packet's last bit in to when it can leave, in each switch.
@@ -312,6 +316,7 @@ impl FabricConfig {
                 slow_ports: SlowPorts::Keep,
             },
             ecn_by_rate: Vec::new(),
+            ecn_at_hosts: true,
             gap: Bytes::ZERO,
             forwarding_delay: Span::ZERO,
             rounding: Rounding::Exact,
@@ -326,8 +331,17 @@ impl FabricConfig {
         self.switch.slow_ports == SlowPorts::Scale && self.failures.iter().any(is_degrade)
     }
 
+    /// The ECN configuration of a port. Ports of hosts never mark.
+    pub fn ecn_of(&self, topology: &Topology, port: PortId) -> Ecn {
+        match topology.ends_of(port) {
+            (Node::Host(_), _) => Ecn::Off,
+            (_, Node::Host(_)) if !self.ecn_at_hosts => Ecn::Off,
+            _ => self.ecn_at(topology.link(port.link()).rate),
+        }
+    }
+
     /// The ECN configuration of switch ports of a rate.
-    pub fn ecn_at(&self, rate: BitRate) -> Ecn {
+    fn ecn_at(&self, rate: BitRate) -> Ecn {
         let by_rate = self.ecn_by_rate.iter().find(|(of, _)| *of == rate);
         by_rate.map_or(self.switch.ecn, |&(_, ecn)| ecn)
     }

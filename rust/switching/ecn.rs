@@ -7,17 +7,14 @@
 use super::config::{Ecn, EcnPoint, FabricConfig, left_of};
 use crate::ids::PortId;
 use crate::rng::{Purpose, Stream};
-use crate::topology::{Node, Topology};
+use crate::topology::Topology;
 use crate::units::{BitRate, Bytes};
 
 /// The marker of each port; empty if no port of a switch marks. Ports of hosts never mark.
 pub(super) fn markers(topology: &Topology, config: &FabricConfig, seed: u64) -> Vec<Marker> {
     let ports = 2 * u32::try_from(topology.links().len()).expect("ids are 32 bits");
     let ports = (0..ports).map(PortId);
-    let ecn = |port: PortId| match topology.ends_of(port).0 {
-        Node::Switch(_) => config.ecn_at(topology.link(port.link()).rate),
-        Node::Host(_) => Ecn::Off,
-    };
+    let ecn = |port: PortId| config.ecn_of(topology, port);
     // With an empty table `Switching` does not look for a marker at all.
     if ports.clone().all(|port| ecn(port) == Ecn::Off) {
         return Vec::new();

@@ -65,6 +65,18 @@ fn verbs_with_every_recovery() {
     });
 }
 
+/// Messages that are WRITEs with immediate data: one or two of a queue pair are under way.
+#[test]
+fn limits_of_immediates_with_every_ordered_recovery() {
+    let ordered = |name: &&str| !["erasure", "rudi"].contains(name);
+    let names = RECOVERIES.iter().map(|recovery| recovery.name).filter(ordered).collect();
+    of_recoveries(names, |recovery| {
+        for (control, most) in [("line-rate", 1), ("nscc", 2), ("dcqcn", 2)] {
+            runner::check_immediates(recovery, control, most);
+        }
+    });
+}
+
 /// Delivery orders other than a recovery's default, where it supports them: exactly once, and in
 /// order if ordered.
 mod delivery {

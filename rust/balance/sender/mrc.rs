@@ -55,6 +55,10 @@ pub struct Config {
     pub probe_every_max: Span,
     /// Probes in a row that must be answered: 3 (G6).
     pub probe_successes: u16,
+    /// The way of answers: `"echo"`, by the value of the packet that they answer, or `"probe"`: a
+    /// queue pair that only receives probes a value once in a round trip, and answers leave by
+    /// those that were answered, one in each plane (G19).
+    pub reverse: ReverseName,
     /// Values, by their index in the profile, that the operator denies: none.
     pub denied: Vec<u16>,
 }
@@ -72,6 +76,7 @@ impl Default for Config {
             probe_every: Span::from_us(100),
             probe_every_max: Span::from_ms(10),
             probe_successes: 3,
+            reverse: ReverseName::Echo,
             denied: Vec::new(),
         }
     }
@@ -85,6 +90,16 @@ pub enum Encoding {
     Ecmp,
     /// The path, hop by hop.
     Srv6,
+}
+
+/// The way of answers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum ReverseName {
+    /// By the value of the packet that they answer.
+    Echo,
+    /// By values that probes have found.
+    Probe,
 }
 
 /// How long a value is skipped.
@@ -161,10 +176,15 @@ pub const PRESETS: &[Preset] = &[Preset {
             Encoding::Ecmp => Forwarding::Hashed,
             Encoding::Srv6 => Forwarding::SourceRouted,
         };
+        let answers = match (config.reverse, config.encoding) {
+            (ReverseName::Echo, _) => AnswerPlanes::Rotate,
+            (ReverseName::Probe, Encoding::Ecmp) => AnswerPlanes::ProbedHash,
+            (ReverseName::Probe, Encoding::Srv6) => AnswerPlanes::ProbedRoute,
+        };
         Ok(Scheme {
             forwarding,
             recovery: Recovery::Mrc(recovery::mrc::Config::default()),
-            answers: AnswerPlanes::Rotate,
+            answers,
             ..Scheme::new("mrc", SenderConfig::Mrc(config))
         })
     },

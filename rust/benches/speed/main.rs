@@ -4,9 +4,10 @@
 //! |---|---|
 //! | `--threads` | one run on several threads instead ([`threads`]) |
 //! | `--sizes` | the curve over the number of hosts instead ([`sizes`]) |
+//! | `--planes` | 4,096 hosts with 4 planes, beside as many ports in one, instead ([`planes`]) |
 //! | `--rounds N` | pairs of measurements of a line: 5 |
 //! | `--large` | 8,192 hosts too |
-//! | `--small` | 16 hosts alone, in a second |
+//! | `--small` | 16 hosts alone, in a second; 256 with `--planes` |
 //! | `--write PAGE` | puts the table between its markers in that page, `docs/speed.md` |
 //!
 //! Each measurement is a process of its own, evenkeel and the yardstick in turn, so that both see
@@ -19,6 +20,7 @@ mod cases;
 mod options;
 #[path = "../page.rs"]
 mod page;
+mod planes;
 mod sizes;
 mod threads;
 mod yardstick;
@@ -62,6 +64,10 @@ fn main() {
             (threads, line) => threads::child(line.expect("a line"), case, threads),
         };
     }
+    if let ["child", "planes", policy, rest @ ..] = &words[..] {
+        let numbers: Vec<u32> = rest.iter().map(|it| it.parse().expect("a number")).collect();
+        return planes::child(policy, numbers.try_into().expect("hosts, planes and KiB"));
+    }
     let options = Options::parse(&words).unwrap_or_else(|fault| {
         eprintln!("error: {fault}");
         std::process::exit(2);
@@ -70,6 +76,7 @@ fn main() {
         What::Yardstick => ("yardstick", compare(&options)),
         What::Threads => ("threads", threads::table(&options)),
         What::Sizes => ("sizes", sizes::table(&options)),
+        What::Planes => ("planes", planes::table(&options)),
     };
     let Some(path) = options.write else { return };
     let page = std::fs::read_to_string(&path).unwrap_or_else(|error| panic!("{path}: {error}"));
@@ -123,9 +130,14 @@ fn measure(line: Option<Line>, case: Case) -> Figures {
 
 /// The numbers that a process of its own prints.
 fn in_a_process(what: &str, case: Case, threads: usize) -> Vec<f64> {
+    let [k, kib, threads] = [case.k.to_string(), case.kib.to_string(), threads.to_string()];
+    in_a_process_with(&[what, &k, &kib, &threads])
+}
+
+/// The same for a child of these arguments.
+fn in_a_process_with(arguments: &[&str]) -> Vec<f64> {
     let program = std::env::current_exe().expect("this program's path");
-    let numbers = [case.k.to_string(), case.kib.to_string(), threads.to_string()];
-    let output = Command::new(program).args(["child", what]).args(numbers).output();
+    let output = Command::new(program).arg("child").args(arguments).output();
     let output = output.expect("a process of its own");
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     let text = String::from_utf8_lossy(&output.stdout);

@@ -11,12 +11,15 @@ pub(crate) enum What {
     Threads,
     /// The curve over the number of hosts.
     Sizes,
+    /// Several planes, beside as many ports in one.
+    Planes,
 }
 
 pub(crate) struct Options {
     pub(crate) what: What,
     pub(crate) rounds: usize,
     pub(crate) cases: Vec<Case>,
+    pub(crate) is_small: bool,
     pub(crate) write: Option<String>,
 }
 
@@ -26,15 +29,21 @@ const LARGE: Case = Case { k: 32, kib: 2 << 10 };
 impl Options {
     pub(crate) fn parse(words: &[&str]) -> Result<Self, String> {
         let cases = [8, 16].map(|k| Case { k, kib: 8 << 10 });
-        let mut options =
-            Self { what: What::Yardstick, rounds: 5, cases: cases.to_vec(), write: None };
+        let mut options = Self {
+            what: What::Yardstick,
+            rounds: 5,
+            cases: cases.to_vec(),
+            is_small: false,
+            write: None,
+        };
         let mut words = words.iter();
         while let Some(&word) = words.next() {
             match word {
                 "--threads" => options.what = What::Threads,
                 "--sizes" => options.what = What::Sizes,
                 "--large" => options.cases.push(LARGE),
-                "--small" => options.cases = vec![SMALL],
+                "--planes" => options.what = What::Planes,
+                "--small" => (options.cases, options.is_small) = (vec![SMALL], true),
                 "--rounds" => {
                     let rounds = words.next().and_then(|it| it.parse().ok()).filter(|&n| n > 0);
                     options.rounds = rounds.ok_or("--rounds is followed by a number above 0")?;

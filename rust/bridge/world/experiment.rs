@@ -17,7 +17,7 @@ use crate::switching::{
     Buffer, Direction, Ecn, EcnPoint, FailureKind, PfcAdmission, PfcConfig, Rounding, SlowPorts,
     TrimVictim,
 };
-use crate::topology::{Node, TopologyError};
+use crate::topology::TopologyError;
 
 /// Why an experiment cannot be made or used.
 #[derive(Debug, thiserror::Error)]
@@ -359,12 +359,7 @@ impl Experiment {
     }
 
     pub(super) fn ecn(&self, port: u32) -> FabricEcn {
-        let topology = &self.setup.topology;
-        let port = PortId(port);
-        let ecn = match topology.ends_of(port).0 {
-            Node::Switch(_) => self.setup.fabric.ecn_at(topology.link(port.link()).rate),
-            Node::Host(_) => Ecn::Off,
-        };
+        let ecn = self.setup.fabric.ecn_of(&self.setup.topology, PortId(port));
         let (kmin, kmax, (numerator, denominator)) = match ecn {
             Ecn::Off => (u64::MAX, u64::MAX, (0, 1)),
             Ecn::Step(step) => (step.get(), step.get(), (1, 1)),

@@ -66,6 +66,7 @@ fn setup(topology: Topology, policy: &str, messages: Vec<Message>) -> Setup {
                 slow_ports: crate::switching::SlowPorts::Keep,
             },
             ecn_by_rate: Vec::new(),
+            ecn_at_hosts: true,
             gap: Bytes::new(GAP),
             forwarding_delay: Span::ZERO,
             llr: None,

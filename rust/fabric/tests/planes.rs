@@ -309,3 +309,42 @@ fn a_fabric_of_several_planes_is_lossless_with_flow_control() {
         assert!(outcome.cct.unwrap() > least && outcome.cct.unwrap() < least * 2, "{policy}");
     }
 }
+
+/// Card of MRC, section 1.5: of the ways back of two planes with four spines each, those by one
+/// spine lose everything, and no switch notices.
+#[test]
+fn a_way_back_that_loses_everything_is_left() {
+    for encoding in ["ecmp", "srv6"] {
+        let lost = |reverse: &str| {
+            let plane = LeafSpine { spines: 4, ..PLANE };
+            let one = messages(&[(0, 3)], 4_000 * PAYLOAD);
+            let mut setup = setup(planes(2, plane), "mrc", one);
+            let parameters =
+                format!("active = 128\nencoding = \"{encoding}\"\nreverse = \"{reverse}\"");
+            setup.scheme = build_scheme("mrc", &parameters.parse().unwrap()).unwrap();
+            let spine = setup.topology.switch_named("p1-spine0").unwrap();
+            let leaf = setup.topology.switch_named("p1-leaf1").unwrap();
+            // What the leaf of the receiver sends up to that spine.
+            let up = setup.topology.links_of(spine).find_map(|link| {
+                let leaves_leaf = |port: &PortId| {
+                    setup.topology.ends_of(*port).0 == crate::topology::Node::Switch(leaf)
+                };
+                link.ports().into_iter().find(leaves_leaf)
+            });
+            let up = up.expect("each leaf has a link to each spine");
+            let mut failures = down([up.link()].into_iter(), us(50), Span::MAX);
+            failures[0].direction = Direction::From(up);
+            failures[0].convergence = Span::MAX;
+            setup.fabric.failures = failures;
+            let outcome = complete(&setup);
+            assert!(outcome.counters.retransmitted < 500, "{encoding}, {reverse}");
+            outcome.counters.control_dropped
+        };
+        // Of the answers after 50 us an eighth, and with hashes more or less.
+        let (echo, probe) = (lost("echo"), lost("probe"));
+        assert!(echo > 300, "{encoding}: {echo}");
+        // The way back may be by that spine at 50 us. A round trip is 20 packets, one answer in two
+        // leaves by plane 1, and every second probe is of plane 1.
+        assert!(probe < 100, "{encoding}: {probe} with probes, {echo} without");
+    }
+}

@@ -51,3 +51,26 @@ fn more_queue_pairs_than_contexts_cost_time() {
     assert!(short.qp_accounts[0].cache.send_misses > 500, "{:?}", short.qp_accounts[0].cache);
     assert!(cct(&short) > cct(&enough) + Span::from_ns(500), "{:?}", cct(&short));
 }
+
+/// Card of MRC, section 1.1: WRITEs with immediate data, of which `most` are under way at once.
+/// While one is, the next waits for a whole round trip; so do they in groups of `most`.
+#[test]
+fn messages_beyond_the_limit_of_immediates_wait_for_a_completion() {
+    for (most, count, packets) in [(1u32, 7u32, 1), (1, 5, 3), (4, 4, 1), (4, 21, 1), (16, 40, 1)] {
+        let pairs = vec![(0, 1); count as usize];
+        let mut setup =
+            setup(leaf_spine(2, 1, 1, 400), "ecmp", messages(&pairs, packets * PAYLOAD));
+        let workload = Arc::get_mut(&mut setup.workload).expect("not shared");
+        workload.messages.iter_mut().for_each(|message| message.stream = 0);
+        setup.nic.queue_pairs.immediate_messages = Some(most);
+        let (most, count) = (u64::from(most), u64::from(count));
+        let group = |messages: u64| idle_path_ps(messages * packets, PAYLOAD, 4, 20, 500_000);
+        // Message k leaves with the completion of message k - most.
+        let last = (count - 1) % most + 1;
+        let expected = (count - 1) / most * group(1) + group(last);
+        let outcome = complete(&setup);
+        assert_eq!(outcome.cct.unwrap(), Span::from_ps(expected), "{most} of {count}");
+        assert_eq!(outcome.qps.total, 1);
+        assert!(outcome.message_fct.is_sorted(), "they complete in the order posted");
+    }
+}

@@ -100,3 +100,24 @@ fn conga_avoids_a_busy_link_behind_a_spine() {
     }
     assert!(collisions.iter().all(|&seeds| (1..6).contains(&seeds)), "{collisions:?}");
 }
+
+/// Card of MRC, G20: every hop marks except the last.
+#[test]
+fn without_marks_at_ports_to_hosts_only_the_links_between_switches_mark() {
+    // Three senders share one uplink; what passes it shares the port of one host with a fourth.
+    let mut setup = setup(
+        leaf_spine(2, 1, 4, 400),
+        "ecmp",
+        messages(&[(0, 4), (1, 4), (2, 4), (5, 4)], 60 * PAYLOAD),
+    );
+    setup.fabric.switch.ecn = Ecn::Step(Bytes::new(PAYLOAD));
+    let everywhere = complete(&setup);
+    setup.fabric.ecn_at_hosts = false;
+    let inside = complete(&setup);
+    let last = setup.topology.host_port(HostId(4)).reverse();
+    assert!(everywhere.marked_by_port[last.index()] > 0);
+    assert_eq!(inside.marked_by_port[last.index()], 0);
+    let total = |outcome: &Outcome| outcome.marked_by_port.iter().sum::<u64>();
+    assert_eq!(total(&everywhere) - everywhere.marked_by_port[last.index()], total(&inside));
+    assert!(inside.counters.marked > 0 && inside.counters.marked < everywhere.counters.marked);
+}

@@ -10,7 +10,7 @@ use std::sync::{Arc, LazyLock};
 use evenkeel::balance::sender::{NetworkParameters, PathSpace, QpContext};
 use evenkeel::ids::{HostId, QpId};
 use evenkeel::nic::congestion::CONTROLS;
-use evenkeel::nic::{Nic, NicEvent, Owner, PortFacts, SendHalf};
+use evenkeel::nic::{Delivery, Nic, NicEvent, Owner, PortFacts, SendHalf};
 use evenkeel::packet::Packet;
 use evenkeel::scenario::{Overrides, Scenario};
 use evenkeel::units::{BitRate, Bytes, Span, Time};
@@ -85,7 +85,12 @@ impl Rig {
     fn new(input: &mut Input) -> Self {
         let scenario = &SCENARIOS[usize::from(input.byte()) % SCENARIOS.len()];
         let mut config = scenario.nic.clone();
-        config.ack.every = u32::from(input.byte() % 8 + 1);
+        let limits = input.byte();
+        config.ack.every = u32::from(limits % 8 + 1);
+        // Ordered messages may be WRITEs with immediate data, some of which wait for others.
+        if limits & 192 == 192 && config.delivery() == Delivery::Ordered {
+            config.queue_pairs.immediate_messages = Some(u32::from(limits >> 4 & 3) + 1);
+        }
         let config = Arc::new(config);
         let mut nics = [0, 1].map(|host| Nic::new(HostId(host), PORT, Arc::clone(&config)));
         for number in 0..=CLEAN.0 {

@@ -211,6 +211,19 @@ pub struct AckSample {
     pub rtt: Span,
     /// Bytes on the wire that are sent and neither acknowledged nor given up.
     pub in_flight: u64,
+    /// What the receiver asks for.
+    pub receiver: ReceiverRequest,
+}
+
+/// What a receiver asks its senders for in an acknowledgement (the state of congestion control in
+/// SACKs of MRC and Ultra Ethernet). When it does is not public: the receivers here ask for
+/// nothing, and `nscc` heeds what other receivers ask for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct ReceiverRequest {
+    /// The penalty, 0 to 127: this many 128ths of the bytes acknowledged come off the window.
+    pub penalty: u8,
+    /// Whether the window from before the first penalty is brought back.
+    pub restore: bool,
 }
 
 #[cfg(test)]
@@ -229,7 +242,8 @@ impl PathFacts {
 impl AckSample {
     /// A sample of one packet, for controls that look at marks alone.
     fn for_test(ack: u64, next: u64, marked: u32) -> Self {
-        Self { ack, next, packets: 1, marked, rtt: Span::ZERO, in_flight: 0 }
+        let receiver = ReceiverRequest::default();
+        Self { ack, next, packets: 1, marked, rtt: Span::ZERO, in_flight: 0, receiver }
     }
 }
 

@@ -16,6 +16,10 @@
 //! has payload alone in some of the constants). A coalesced acknowledgement is marked if any of
 //! its packets was. A packet that was trimmed takes a packet off the window and calls for quick
 //! adapt; one that later arrivals or a time-out show to be lost takes a packet off it, no more.
+//! A receiver may ask for less, and for what there was before (`penalty`).
+
+mod penalty;
+mod quick_adapt;
 
 use serde::{Deserialize, Serialize};
 
@@ -177,6 +181,8 @@ struct State {
     /// Bytes acknowledged in a row without a queue.
     without_queue: u64,
     fast: bool,
+    /// The window before the receiver's first penalty, until it restores that.
+    saved: Option<f64>,
 }
 
 /// The constants of the path. Delays in picoseconds, sizes in bytes.
@@ -265,6 +271,7 @@ impl Nscc {
                 in_flight: 0,
                 without_queue: 0,
                 fast: false,
+                saved: None,
             }),
         }
     }
@@ -272,35 +279,6 @@ impl Nscc {
     fn limit(&mut self) {
         let largest = self.state.law.largest(self.state.base_rtt);
         self.window = self.window.clamp(self.state.law.packet as f64, largest);
-    }
-
-    /// Where hardly anything gets through, the window becomes what did in the last period. True
-    /// if the acknowledgement or NACK at hand is dealt with by that.
-    fn quick_adapt(&mut self, now: Time, marked: Marked, delay: f64) -> bool {
-        let state = &mut *self.state;
-        let mut done = false;
-        // These packets were in flight when the window fell: their marks are of the old window.
-        if marked == Marked::Yes && state.ignored < state.to_ignore {
-            done = true;
-        } else if state.period_end.is_none_or(|end| now > end) {
-            let gate = state.law.quick_adapt_gate * state.law.largest(state.base_rtt);
-            // The first period only counts: nothing is known yet of what got through before it.
-            let beyond = delay > state.law.quick_adapt_delay;
-            let wanted = state.period_end.is_some() && (state.called || beyond);
-            if wanted && (state.achieved as f64) < gate {
-                self.window = state.achieved.max(state.law.packet) as f64;
-                (state.to_ignore, state.ignored) = (state.in_flight, 0);
-                state.called = false;
-                done = true;
-            }
-            state.achieved = 0;
-            let period = state.base_rtt.saturating_add(state.law.target as u64);
-            state.period_end = Some(now.saturating_add(Span::from_ps(period)));
-        }
-        if done {
-            (state.pending, state.received) = (0.0, 0);
-        }
-        done
     }
 
     fn increase_in_proportion(&mut self, acked: u64, delay: f64) {
@@ -392,19 +370,24 @@ impl CongestionController for Nscc {
         let acked = self.state.count(&sample);
         let delay = self.state.delay(sample.rtt);
         self.state.average(delay, marked);
+        self.heed(sample, acked);
         if self.quick_adapt(now, marked, delay) {
             return;
         }
         match (marked, delay >= self.state.law.target) {
-            (Marked::No, true) => self.state.pending += self.state.law.fair * acked as f64,
-            (Marked::No, false) => self.increase_in_proportion(acked, delay),
             (Marked::Yes, true) => self.decrease(now),
             (Marked::Yes, false) => {}
+            // Increases wait until the receiver restores the window.
+            (Marked::No, _) if self.state.saved.is_some() => {}
+            (Marked::No, true) => self.state.pending += self.state.law.fair * acked as f64,
+            (Marked::No, false) => self.increase_in_proportion(acked, delay),
         }
         // `adjust` divides by the window, which is at least one packet after this.
         self.limit();
-        self.adjust(now);
-        self.limit();
+        if self.state.saved.is_none() {
+            self.adjust(now);
+            self.limit();
+        }
     }
 
     fn handle_sent(&mut self, _now: Time, bytes: u32) {

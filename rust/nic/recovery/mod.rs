@@ -191,6 +191,9 @@ macro_rules! registry {
             fn handle_nack(&mut self, now: Time, missed: Missed) -> bool {
                 match self { $(Self::$recovery(it) => it.handle_nack(now, missed),)* }
             }
+            fn series(&self) -> u32 {
+                match self { $(Self::$recovery(it) => it.series(),)* }
+            }
             #[inline]
             fn poll_lost(&mut self) -> Option<Lost> {
                 match self { $(Self::$recovery(it) => it.poll_lost(),)* }
@@ -383,6 +386,11 @@ pub(super) trait SendRecovery {
 
     /// The receiver misses a packet; true if anything is sent again for it.
     fn handle_nack(&mut self, now: Time, missed: Missed) -> bool;
+
+    /// Time-outs and NACKs in a row, where NACKs count towards the limit of retries; else 0.
+    fn series(&self) -> u32 {
+        0
+    }
 
     /// A packet that acknowledgements showed to be lost, each once.
     fn poll_lost(&mut self) -> Option<Lost> {

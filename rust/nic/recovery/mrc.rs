@@ -11,6 +11,8 @@
 //! - A packet that was sent again is left to the timer, which runs from when the oldest packet
 //!   became the oldest or was last sent. When it runs out, everything that was sent longer ago is
 //!   sent again. After `linear` time-outs without progress each wait is twice the one before.
+//! - A NACK that asks for a packet again counts as a time-out. Here the series is that of the
+//!   oldest packet, so that NACKs for the oldest count \[inferred\].
 
 mod by_plane;
 mod wait;
@@ -173,8 +175,8 @@ pub(in crate::nic) struct Mrc {
     recovery_end: u64,
     /// Since when the timer runs.
     since: Time,
-    /// Time-outs since the oldest packet became the oldest.
-    timeouts: u32,
+    /// Time-outs, and NACKs for the oldest packet, since it became the oldest.
+    series: u32,
     /// Entropy values of packets that timed out and are still to be reported.
     expired: VecDeque<u16>,
     losses: VecDeque<Lost>,
@@ -197,7 +199,7 @@ impl Mrc {
             judged: 0,
             recovery_end: 0,
             since: Time::ZERO,
-            timeouts: 0,
+            series: 0,
             expired: VecDeque::new(),
             losses: VecDeque::new(),
             by_plane: None,
@@ -209,7 +211,7 @@ impl Mrc {
         if self.in_flight() == 0 {
             return Time::NEVER;
         }
-        let doublings = self.timeouts.saturating_sub(self.config.linear).min(LONGEST_TIMER);
+        let doublings = self.series.saturating_sub(self.config.linear).min(LONGEST_TIMER);
         let wait = Span::from_ps(self.timer.as_ps().saturating_mul(1 << doublings));
         self.since.saturating_add(wait)
     }
@@ -300,7 +302,7 @@ impl Mrc {
             }
         }
         self.since = now;
-        self.timeouts = self.timeouts.saturating_add(1);
+        self.series = self.series.saturating_add(1);
         self.recovery_end = self.window.never_sent();
     }
 }
@@ -370,7 +372,7 @@ impl SendRecovery for Mrc {
         if passed > 0 {
             self.sent.drain(..passed as usize);
             self.since = now;
-            self.timeouts = 0;
+            self.series = 0;
         }
         self.note_arrivals(now);
         self.judge(now);
@@ -402,7 +404,14 @@ impl SendRecovery for Mrc {
         }
         self.lose(missed.psn);
         self.window.lose_first(missed.psn);
+        if missed.psn == self.window.first_missing() {
+            self.series = self.series.saturating_add(1);
+        }
         true
+    }
+
+    fn series(&self) -> u32 {
+        self.series
     }
 
     #[inline]

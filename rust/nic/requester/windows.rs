@@ -7,11 +7,22 @@
 //! packet that an acknowledgement echoes; and their losses.
 
 use super::{MOST_OUTSTANDING, Requester};
+use crate::nic::Owner;
 use crate::nic::config::{NicConfig, PortFacts};
-use crate::nic::congestion::{AckSample, CongestionController as _, Controller, Loss, Scope};
+use crate::nic::congestion::{AckSample, CongestionController as _, Controller, Loss};
+use crate::nic::congestion::{ReceiverRequest, Scope};
 use crate::nic::recovery::{LostPosition, SendRecovery as _, Sending};
 use crate::packet::{AckView, PlaneMask};
 use crate::units::{BitRate, Span, Time};
+
+/// Messages of which packets may be under way at once in a sending half: those of a queue pair that
+/// reports by events may be WRITEs with immediate data, which are limited.
+pub(super) fn most_messages(config: &NicConfig, owner: Owner) -> usize {
+    match (config.queue_pairs.immediate_messages, owner) {
+        (Some(most), Owner::World(_)) => most as usize,
+        _ => usize::MAX,
+    }
+}
 
 /// The controls of the planes.
 #[derive(Debug, Clone)]
@@ -100,7 +111,8 @@ impl Requester {
 
     /// One past the last packet that may be in flight.
     pub(super) fn window_end(&self) -> u64 {
-        self.end.min(self.recovery.window_end(MOST_OUTSTANDING))
+        let end = self.work.get(self.most_messages).map_or(self.end, |waiting| waiting.first);
+        end.min(self.recovery.window_end(MOST_OUTSTANDING))
     }
 
     /// A packet goes out.
@@ -152,6 +164,7 @@ impl Requester {
             // The stamp wraps: a round trip of more than 4.4 ms reads as too short.
             rtt: Span::from_ps(ack.echo().ps_until(now)),
             in_flight: self.recovery.in_flight() * u64::from(self.packet_bytes),
+            receiver: ReceiverRequest::default(),
         };
         match &mut self.planes {
             None => self.congestion.handle_ack(now, sample),

@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 
 use super::*;
 use crate::nic::NicCounters;
-use crate::nic::congestion::{AckSample, CongestionController, Loss, PathFacts, dcqcn, dcqcn_mlx};
+use crate::nic::congestion::{AckSample, CongestionController, Loss, PathFacts, ReceiverRequest};
+use crate::nic::congestion::{dcqcn, dcqcn_mlx};
 use crate::nic::recovery::sack;
 use crate::rng::{Purpose, Stream};
 
@@ -187,6 +188,7 @@ fn timers_that_wake_nobody_are_caught_up_however_often_the_rate_is_asked_for() {
                         marked: 1,
                         rtt: PORT.base_rtt,
                         in_flight: 0,
+                        receiver: ReceiverRequest::default(),
                     },
                 );
                 control.handle_loss(now, Loss::Nack);

@@ -8,7 +8,7 @@ use super::{
 use crate::ids::QpId;
 use crate::nic::qp::{Posting, Qp, QpState, Role, Slot};
 use crate::nic::receiver::{Outbox, ReceiveRecovery as _};
-use crate::nic::recovery::Numbering;
+use crate::nic::recovery::{Numbering, SendRecovery as _};
 use crate::nic::{Delivery, Nic, NicEvent};
 use crate::packet::{DataView, Packet, RefusalReason, RefusalView, View};
 use crate::units::{Bytes, Span, Time};
@@ -205,7 +205,13 @@ impl Nic {
                 self.counters.control_received += 1;
                 self.relay_to_sender(qp.requester);
                 let requester = &mut self.requesters[qp.requester.index()];
+                let before = requester.recovery.series();
                 requester.handle_control(now, packet, &mut self.verb_events);
+                if requester.recovery.series() > before
+                    && let Some(most) = self.retries_of(qp.requester)
+                {
+                    self.count_timeout(qp.requester, most);
+                }
                 self.follow_pace(qp.requester);
                 self.make_ready(qp.requester);
                 self.keep_timer(qp.requester);
@@ -337,7 +343,8 @@ impl Nic {
         self.config.queue_pairs.retries.or_else(of_recovery)
     }
 
-    /// A retransmission timer of the sending half ran out: too often in a row ends the queue pair.
+    /// A retransmission timer of the sending half ran out, or a NACK counts as that: too often in
+    /// a row ends the queue pair.
     #[cold]
     pub(in crate::nic) fn count_timeout(&mut self, slot: Slot, most: u32) {
         let id = self.requester_qps[slot.index()];

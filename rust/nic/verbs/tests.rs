@@ -11,7 +11,7 @@ use crate::ids::HostId;
 use crate::nic::congestion::{CongestionControl, line_rate};
 use crate::nic::recovery::{mrc, sack};
 use crate::nic::{AckConfig, Nic, NicConfig, Origin, PortFacts, QpAttributes, Recovery, Reporting};
-use crate::packet::{Packet, PacketKind};
+use crate::packet::{Flags, Packet, PacketKind};
 use crate::units::{BitRate, Time};
 
 /// All that carry every verb.

@@ -30,6 +30,9 @@ section! {
         port_buffer?: Bytes = "none: the buffer is shared",
         /// Marking: a step, or a ramp of `kmin`, `kmax` and `pmax`.
         ecn: EcnSection = EcnSection::default(),
+        /// Marking at ports of switches to hosts, the last hop, too. Clusters with MRC mark at
+        /// every hop except the last (G20).
+        ecn_at_hosts: bool = true,
         /// Priority flow control (PFC).
         pfc: Toggle<PfcSection> = Toggle::Off,
         /// Credit-based flow control (CBFC), in place of `pfc`.

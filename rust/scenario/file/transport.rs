@@ -79,6 +79,10 @@ section! {
         /// The order in which messages of a queue pair are delivered; `auto` is the recovery's
         /// default.
         delivery: DeliveryName = DeliveryName::default(),
+        /// The messages of each queue pair are WRITEs with immediate data, of which so many are
+        /// under way at once (MRC's example is 128); the next one waits until the oldest is
+        /// complete. `delivery` must be ordered. `header` has to include the 4 bytes of the data.
+        max_wimm?: u32 = "none: plain WRITEs, without a limit",
         /// The time for which a sender waits for an acknowledgement.
         retransmit_timeout: Span = Span::from_ms(1),
         /// The time after which a receiver repeats a NACK (value of the HPCC simulator).

@@ -4,6 +4,7 @@ use super::site::Built;
 use super::{networks, topology};
 use crate::balance::Scheme;
 use crate::fluid::Fidelity;
+use crate::nic::AnswerPlanes;
 use crate::scenario::file::ScenarioFile;
 use crate::scenario::input::context::Context;
 use crate::scenario::input::error::ScenarioError;
@@ -32,7 +33,7 @@ pub(in crate::scenario) fn check(
     networks::check(context, file, topology, scheme)?;
     let planes = topology.planes().count();
     if planes == 1 {
-        return Ok(());
+        return check_way_back(context, file, scheme);
     }
     if *file.general.fidelity == Fidelity::Fluid {
         let expected = format!(
@@ -48,4 +49,21 @@ pub(in crate::scenario) fn check(
         return Err(context.invalid(&file.policy.name, expected));
     }
     Ok(())
+}
+
+/// Fails for ways back that are found by probes, on a fabric of one plane.
+fn check_way_back(
+    context: &Context<'_>,
+    file: &ScenarioFile,
+    scheme: &Scheme,
+) -> Result<(), ScenarioError> {
+    match scheme.answers {
+        AnswerPlanes::Echo | AnswerPlanes::Rotate => Ok(()),
+        AnswerPlanes::ProbedHash | AnswerPlanes::ProbedRoute => {
+            let expected = "its reverse = 'probe' keeps a way back in each of several planes, and \
+                            hosts have one port here; omit reverse, or choose a topology of \
+                            several planes";
+            Err(context.invalid(&file.policy.name, expected))
+        }
+    }
 }

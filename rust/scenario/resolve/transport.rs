@@ -1,6 +1,6 @@
 //! `[transport]`: packets, acknowledgements, congestion control and loss recovery.
 
-use super::{congestion, recovery};
+use super::{congestion, immediates, recovery};
 use crate::balance::Scheme;
 use crate::nic::congestion::{CongestionControl, Scope};
 use crate::nic::recovery::Numbering;
@@ -50,6 +50,8 @@ pub(in crate::scenario) fn resolve(
     let (range, span, (first, resent)) = reports(context, section, &congestion, recovery)?;
     let delivery = delivery(context, section, recovery)?;
     check_credit(context, section, (&congestion, recovery, delivery))?;
+    let immediate_messages = immediates::resolve(context, section, recovery, delivery)?;
+    let cache = cache(context, section)?;
     Ok(NicConfig {
         payload,
         header: header + overhead,
@@ -59,7 +61,7 @@ pub(in crate::scenario) fn resolve(
         retransmit_timeout: timer(&section.retransmit_timeout)?,
         nack_interval: timer(&section.nack_interval)?,
         cnp_interval: timer(&section.cnp_interval)?,
-        queue_pairs: QpConfig { cache: cache(context, section)?, delivery, ..QpConfig::default() },
+        queue_pairs: QpConfig { cache, delivery, immediate_messages, ..QpConfig::default() },
         pace_unit: Span::from_ps(1),
         round_trips: None,
     })

@@ -173,3 +173,11 @@ fn the_latency_of_hosts_is_a_part_of_the_delay_of_their_links() {
         (vec![Span::from_ns(2_500)], vec![Span::from_ns(500)])
     );
 }
+
+#[test]
+fn ways_back_are_probed_for_among_several_planes() {
+    let policy = "[policy]\nname = \"mrc\"\nreverse = \"probe\"\n";
+    assert!(parse(&format!("{PLANES}{policy}")).is_ok());
+    let error = parse(policy).unwrap_err().to_string();
+    assert!(error.contains("policy.name = mrc") && error.contains("reverse = 'probe'"), "{error}");
+}

@@ -46,3 +46,11 @@ fn which_packet_is_trimmed_is_said_and_not_with_lossless_links() {
         assert!(error.contains("switch.trim.victim = arriving-or-last"), "{error}");
     }
 }
+
+#[test]
+fn ports_to_hosts_mark_unless_a_scenario_says_otherwise() {
+    let fabric = |text: &str| parse(&format!("[switch]\n{text}\n")).unwrap().fabric;
+    assert!(fabric("").ecn_at_hosts);
+    let fabric = fabric("ecn_at_hosts = false");
+    assert!(!fabric.ecn_at_hosts);
+}

@@ -165,3 +165,24 @@ fn the_modes_of_ultra_ethernet_bring_their_order_and_their_acknowledgements() {
     let scope = "congestion_control = 'nscc'\nparameters = { scope = 'plane' }";
     assert!(nic(&format!("recovery = 'mrc'\n{scope}")).is_ok());
 }
+
+#[test]
+fn messages_are_writes_with_immediate_data_where_a_limit_says_so() {
+    let scenario = |keys: &str| parse(&format!("[transport]\n{keys}\n"));
+    let most = |keys: &str| scenario(keys).unwrap().nic.queue_pairs.immediate_messages;
+    assert_eq!(most(""), None);
+    assert_eq!(most("max_wimm = 128"), Some(128));
+    assert_eq!(most("max_wimm = 1\nrecovery = 'mrc'"), Some(1));
+    let refused = |text: &str| parse(text).unwrap_err().to_string();
+    for (keys, said) in [
+        ("max_wimm = 0", "at least 1"),
+        ("max_wimm = 8\nrecovery = 'rudi'", "delivered in order"),
+        ("max_wimm = 8\nrecovery = 'erasure'", "delivered in order"),
+        ("max_wimm = 8\nrecovery = 'sack'\ndelivery = 'unordered'", "delivered in order"),
+    ] {
+        let error = refused(&format!("[transport]\n{keys}\n"));
+        assert!(error.contains("transport.max_wimm") && error.contains(said), "{error}");
+    }
+    let error = refused("fidelity = 'fluid'\n[transport]\nmax_wimm = 8\n");
+    assert!(error.contains("transport.max_wimm") && error.contains("fidelity"), "{error}");
+}

@@ -11,8 +11,8 @@
 //! as the memory that the others leave (alpha 1), whatever flow control says. \[inferred\] What the
 //! others have of their own counts as taken, one packet at most for each.
 //!
-//! The pool is what reserves and headrooms leave of the buffer. They are summed from port 0, which no
-//! link has, so that the default of an unused port takes the place of the last link's headroom
+//! The pool is what reserves and headrooms leave of the buffer. They are summed from port 0, which
+//! no link has, so that the default of an unused port takes the place of the last link's headroom
 //! (`InitSwitch`).
 
 use super::{Arriving, Ingress, Pfc, SharedPool};

@@ -131,6 +131,45 @@ fn chakra_traces_that_are_nested_deeply_or_announce_too_much_are_refused() {
     }
 }
 
+/// A node of a Chakra trace with this number: computation, with `zeros` bytes in a field that no
+/// version has.
+fn padded_node(number: usize, zeros: usize) -> Vec<u8> {
+    let unknown = [varint(2_047 << 3 | 2), varint(zeros), vec![0; zeros]].concat();
+    let node = [vec![0x08], varint(number), vec![0x18, 4], unknown].concat();
+    [varint(node.len()), node].concat()
+}
+
+#[test]
+fn packed_traces_that_unpack_to_gigabytes_are_read_in_bounded_memory() {
+    let bench = Bench::new();
+    bench.write(
+        "hostile.toml",
+        "[topology]\nleaves = 2\nspines = 2\nhosts_per_leaf = 1\n\
+         [workload]\nkind = \"chakra\"\nfile = \"f.et.gz\"\nranks = 2\n",
+    );
+    let pack = |pieces: &mut dyn Iterator<Item = Vec<u8>>| {
+        let file = fs::File::create(bench.path("f.et.gz")).expect("it can be written");
+        let mut packed = flate2::write::GzEncoder::new(file, flate2::Compression::fast());
+        packed.write_all(b"\x07\x0a\x050.0.4").expect("it can be written");
+        pieces.for_each(|piece| packed.write_all(&piece).expect("it can be written"));
+        packed.finish().expect("it can be written");
+        let length = fs::metadata(bench.path("f.et.gz")).expect("it is there").len();
+        assert!(length < 16 << 20, "{length} bytes");
+    };
+    // More than the memory in all, though each node fits it.
+    pack(&mut (1..=9).map(|number| padded_node(number, 250 << 20)));
+    let left = limited(&bench, &["check", "hostile.toml"]);
+    assert_eq!((left.status, left.err.as_str()), (0, ""), "{}", left.out);
+    // Zeros without an end are nodes of no bytes.
+    pack(&mut (0..1_024).map(|_| vec![0; 1 << 20]));
+    refuses(&bench, "hostile.toml", &["f.et.gz", "unknown type 0"]);
+    // A node that is longer than any may be.
+    let head = [vec![0x08, 1, 0x12], varint(900 << 20)].concat();
+    let long = [varint(head.len() + (900 << 20)), head].concat();
+    pack(&mut std::iter::once(long).chain((0..900).map(|_| vec![0; 1 << 20])));
+    refuses(&bench, "hostile.toml", &["f.et.gz", "at most 2^28"]);
+}
+
 #[test]
 fn results_that_are_nested_deeply_are_refused() {
     let bench = Bench::with_small();

@@ -147,3 +147,16 @@ fn a_streamed_trace_gives_the_same_results() {
     bench.write("odd.toml", &format!("{head}{workload}\"often\"\n"));
     bench.evenkeel(&["check", "odd.toml"]).expect_invalid(&["true, false or \"auto\""]);
 }
+
+#[test]
+fn list_prints_what_the_sources_of_mrc_leave_open() {
+    let bench = Bench::new();
+    let left = bench.evenkeel(&["list", "policies", "--guesses"]);
+    assert_eq!((left.status, left.err.as_str()), (0, ""));
+    for part in ["\nG1 ", "\nG21 ", "reshuffle = 16", "switch.ecn_at_hosts = true"] {
+        assert!(left.out.contains(part), "{part}: {}", left.out);
+    }
+    let left = bench.evenkeel(&["list", "collectives", "--guesses"]);
+    assert_eq!((left.status, left.out.as_str()), (2, ""));
+    assert!(left.err.contains("--guesses is for policies"), "{}", left.err);
+}

@@ -101,6 +101,7 @@ fn outcome(case: Case) -> Outcome {
                 slow_ports: evenkeel::fabric::SlowPorts::Keep,
             },
             ecn_by_rate: Vec::new(),
+            ecn_at_hosts: true,
             gap: Bytes::new(GAP),
             forwarding_delay: Span::ZERO,
             llr: None,

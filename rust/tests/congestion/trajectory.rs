@@ -7,7 +7,9 @@
 
 use std::fmt::Write;
 
-use evenkeel::nic::congestion::{AckSample, CongestionController, Controller, PathFacts};
+use evenkeel::nic::congestion::{
+    AckSample, CongestionController, Controller, PathFacts, ReceiverRequest,
+};
 use evenkeel::units::{BitRate, Bytes, Span, Time};
 
 use super::control;
@@ -61,6 +63,7 @@ impl Story {
             marked: if congested { packets } else { 0 },
             rtt,
             in_flight: (self.sent - self.acked) * 1_000,
+            receiver: ReceiverRequest::default(),
         };
         self.control.handle_ack(now, sample);
         self.control.handle_sent(now, packets * 1_000);

@@ -8,7 +8,7 @@ use proptest::test_runner::{Config, RngAlgorithm, TestCaseError, TestError, Test
 use super::case::{Case, case};
 use super::pipe::WakeUps;
 use super::properties::{judge, run};
-use super::settings::{Settings, delivering, settings};
+use super::settings::{Settings, delivering, limited, settings};
 use super::start::Start;
 use super::verbs;
 use crate::support::extent;
@@ -31,6 +31,13 @@ pub(crate) fn check_delivery(recovery: &'static str, control: &str, delivery: &s
     let settings = delivering(recovery, control, delivery).unwrap_or_else(|it| panic!("{it}"));
     let start = |case: &Case| Start::fresh(&settings, case);
     check_from(case(), start, &settings, &format!("{delivery}/{control}/{recovery}"));
+}
+
+/// Checks all properties of a recovery where messages wait for others, so many being under way.
+pub(crate) fn check_immediates(recovery: &'static str, control: &str, most: u32) {
+    let settings = limited(recovery, control, most).unwrap_or_else(|error| panic!("{error}"));
+    let start = |case: &Case| Start::fresh(&settings, case);
+    check_from(case(), start, &settings, &format!("{most}/{control}/{recovery}"));
 }
 
 /// Checks all properties of a recovery where its sequence numbers wrap.

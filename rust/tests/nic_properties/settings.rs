@@ -90,6 +90,17 @@ pub(crate) fn delivering(
     Ok(Settings { recovery, delivery, floor, nic: scenario.nic, sender: scenario.scheme.sender })
 }
 
+/// The same with messages that are WRITEs with immediate data, of which so many are under way.
+pub(crate) fn limited(
+    recovery: &'static str,
+    control: &str,
+    most: u32,
+) -> Result<Settings, Box<ScenarioError>> {
+    let mut settings = delivering(recovery, control, "auto")?;
+    settings.nic.queue_pairs.immediate_messages = Some(most);
+    Ok(settings)
+}
+
 /// The number of packets of a message of `bytes`.
 pub(crate) fn packets(bytes: u64) -> u64 {
     Bytes::new(bytes).get().div_ceil(PAYLOAD).max(1)

@@ -2,7 +2,8 @@
 //! project's with the rule and without it. `agreement/README.md` says how the former were made.
 //!
 //! The mean and the largest completion time are compared in the mean over ten seeds of theirs and
-//! forty of ours: within 2 % and 5 %. A case beyond has a star in the table, and its cause in `docs/trust.md`.
+//! forty of ours: within 2 % and 5 %. A case beyond has a star in the table, and its cause in
+//! `docs/trust.md`.
 
 use std::path::Path;
 

@@ -122,8 +122,9 @@ fn switch() -> impl Strategy<Value = String> {
     let ecn =
         select(vec!["step = \"0B\"", "step = \"800KB\"", "kmin = \"5KB\"", "kmin = \"50KB\""]);
     let at = select(vec!["enqueue", "dequeue"]);
-    (buffer, trim, ecn, at).prop_map(|(buffer, trim, ecn, at)| {
-        format!("[switch]\n{buffer}\ntrim = {trim}\necn = {{ {ecn}, at = \"{at}\" }}\n")
+    let last_hop = prop_oneof![3 => Just(""), 1 => Just("ecn_at_hosts = false\n")];
+    (buffer, trim, ecn, at, last_hop).prop_map(|(buffer, trim, ecn, at, last_hop)| {
+        format!("[switch]\n{buffer}\ntrim = {trim}\necn = {{ {ecn}, at = \"{at}\" }}\n{last_hop}")
     })
 }
 
@@ -137,15 +138,23 @@ fn transport() -> impl Strategy<Value = String> {
     let recoveries: Vec<_> = recovery::RECOVERIES.iter().map(|recovery| recovery.name).collect();
     let acks = (select(vec![1u32, 2, 7, 32]), any::<bool>(), select(vec!["wait", "at-once"]));
     let timers = (select(vec!["1us", "4us", "50us", "1ms"]), select(vec!["5us", "500us"]));
-    let parts =
-        (select(vec![1_000u32, 4_096]), acks, select(controls), or_auto(recoveries), timers);
-    parts.prop_map(|(payload, acks, control, recovery, (timeout, nack))| {
+    let immediates =
+        prop_oneof![7 => Just(""), 1 => Just("max_wimm = 1\n"), 1 => Just("max_wimm = 3\n")];
+    let parts = (
+        select(vec![1_000u32, 4_096]),
+        acks,
+        select(controls),
+        or_auto(recoveries),
+        timers,
+        immediates,
+    );
+    parts.prop_map(|(payload, acks, control, recovery, (timeout, nack), immediates)| {
         let (every, priority, marked) = acks;
         format!(
             "[transport]\npayload = \"{payload}B\"\nack_every = {every}\n\
              ack_priority = {priority}\nack_marked = \"{marked}\"\n\
              congestion_control = \"{control}\"\nrecovery = \"{recovery}\"\n\
-             retransmit_timeout = \"{timeout}\"\nnack_interval = \"{nack}\"\n"
+             retransmit_timeout = \"{timeout}\"\nnack_interval = \"{nack}\"\n{immediates}"
         )
     })
 }
@@ -240,14 +249,19 @@ fn written(failures: &[Failure], text: &str) -> String {
 /// Scenarios of one fabric.
 pub(crate) fn scenario() -> impl Strategy<Value = Drawn> {
     let general = (0u32..1_000, policy());
-    (general, topology(), switch(), transport(), traffic(), failures()).prop_map(
-        |((seed, policy), topology, switch, transport, traffic, failures)| {
-            let text = format!(
-                "seed = {seed}\ntime_limit = \"3ms\"\n{topology}{switch}{transport}\
-                 [policy]\nname = \"{policy}\"\n{traffic}"
-            );
-            let tables = written(&failures, &text);
-            Drawn(text + &tables)
-        },
-    )
+    let parts = (general, topology(), switch(), transport(), traffic(), failures(), any::<bool>());
+    parts.prop_map(|((seed, policy), topology, switch, transport, traffic, failures, probes)| {
+        // Only `mrc` has a way back to probe for, and only among several planes.
+        let has_planes = topology.contains("multi-plane") && !topology.contains("planes = 1\n");
+        let own = match probes && policy == "mrc" && has_planes {
+            true => "reverse = \"probe\"\n",
+            false => "",
+        };
+        let text = format!(
+            "seed = {seed}\ntime_limit = \"3ms\"\n{topology}{switch}{transport}\
+                 [policy]\nname = \"{policy}\"\n{own}{traffic}"
+        );
+        let tables = written(&failures, &text);
+        Drawn(text + &tables)
+    })
 }

@@ -26,7 +26,8 @@ fn fault_of_seed(
     let mut bytes = [0; 32];
     bytes[..8].copy_from_slice(&seed.to_le_bytes());
     let rng = TestRng::from_seed(RngAlgorithm::ChaCha, &bytes);
-    let config = Config { failure_persistence: None, ..Config::default() };
+    // What cannot be made much smaller in a minute is printed as it is.
+    let config = Config { failure_persistence: None, max_shrink_time: 60_000, ..Config::default() };
     let mut runner = TestRunner::new_with_rng(config, rng);
     let tree = strategy.new_tree(&mut runner).expect("nothing is filtered");
     let result = runner

@@ -92,3 +92,26 @@ fn no_packet_goes_beyond_the_maximum_psn_range() {
     let mrc = Mrc::new(Config { mpr: 128, ..Config::default() }, RTT);
     assert_eq!(mrc.window_end(1 << 23), 128);
 }
+
+/// Card of MRC, section 1.6: each time-out and each recoverable NACK counts.
+#[test]
+fn nacks_for_the_oldest_packet_count_as_time_outs() {
+    let mut mrc = ten();
+    let trimmed = |psn| Missed { missing: 0, psn, why: Why::Trimmed };
+    let nack = |mrc: &mut Mrc, psn| {
+        assert!(mrc.handle_nack(at(12), trimmed(psn)));
+        assert_eq!(mrc.next(10), Some(psn));
+        mrc.handle_sent(at(12), 0);
+    };
+    nack(&mut mrc, 3);
+    assert_eq!(mrc.series(), 0, "3 is not the oldest");
+    (0..7).for_each(|_| nack(&mut mrc, 0));
+    let wait = |mrc: &Mrc| mrc.deadline().since(mrc.since).as_ps() / 32_768_000;
+    assert_eq!((mrc.series(), wait(&mrc)), (7, 1));
+    nack(&mut mrc, 0);
+    assert_eq!((mrc.series(), wait(&mrc)), (8, 2), "seven at a constant interval");
+    assert!(!mrc.handle_nack(at(13), Missed { why: Why::Gap, ..trimmed(0) }));
+    assert_eq!(mrc.series(), 8, "it repeats what acknowledgements say");
+    mrc.handle_ack(at(14), arrived(1, 0));
+    assert_eq!((mrc.series(), wait(&mrc)), (0, 1), "progress ends the series");
+}

@@ -80,6 +80,35 @@ fn the_queue_pair_fails_after_the_series_of_time_outs_of_mrc() {
     }
 }
 
+/// Card of MRC, section 1.6: each recoverable NACK counts as a time-out does.
+#[test]
+fn the_queue_pair_fails_after_as_many_nacks_as_time_outs_of_mrc() {
+    for (linear, exponential) in [(2, 1), (0, 0), (3, 4)] {
+        let timer = mrc::Wait::Span(Span::from_us(10));
+        let config = mrc::Config { timer, linear, exponential, ..mrc::Config::default() };
+        let mut world = World::new(config.into(), QpConfig::default());
+        world.a.post_send(QP, request(1, Operation::Write, 100)).unwrap();
+        let mut sent = 0;
+        loop {
+            let packets = drain(&mut world.a, world.now);
+            if packets.is_empty() {
+                break;
+            }
+            sent += packets.len() as u32;
+            for packet in packets {
+                let flags = packet.flags.with(Flags::TRIMMED);
+                world.b.handle_packet(world.now, &Packet { wire_bytes: 64, flags, ..packet });
+            }
+            let answers = drain(&mut world.b, world.now);
+            answers.iter().for_each(|answer| world.a.handle_packet(world.now, answer));
+        }
+        let exceeded = (1, Opcode::RdmaWrite, CompletionStatus::RetryExceeded, 0);
+        assert_eq!(completions(&mut world.a), [exceeded]);
+        assert_eq!((sent, world.now), (1 + linear + exponential, Time::ZERO), "no time passed");
+        assert_eq!(world.a.query_qp(QP), Ok(QpState::Error));
+    }
+}
+
 #[test]
 fn without_a_limit_retries_never_end() {
     let mut world = World::new(Recovery::GO_BACK_N, QpConfig::default());

@@ -1,0 +1,49 @@
+//! `[transport] max_wimm`: messages as WRITEs with immediate data.
+
+use crate::fluid::Fidelity;
+use crate::nic::{Delivery, Recovery};
+use crate::scenario::file::ScenarioFile;
+use crate::scenario::file::transport::TransportSection;
+use crate::scenario::input::context::Context;
+use crate::scenario::input::error::ScenarioError;
+
+/// How many messages of a queue pair may be under way, if they are WRITEs with immediate data.
+pub(in crate::scenario) fn resolve(
+    context: &Context<'_>,
+    section: &TransportSection,
+    recovery: Recovery,
+    delivery: Option<Delivery>,
+) -> Result<Option<u32>, ScenarioError> {
+    let Some(most) = section.max_wimm.given() else { return Ok(None) };
+    if *most == 0 {
+        let expected = "it must be at least 1; omit max_wimm for plain WRITEs";
+        return Err(context.invalid(&most, expected));
+    }
+    if delivery.unwrap_or(recovery.delivery()) == Delivery::Unordered {
+        let expected = format!(
+            "WRITEs with immediate data are delivered in order, and here messages are delivered \
+             unordered ({} = '{}'); omit max_wimm, or choose {} = 'ordered' and a recovery that \
+             has it",
+            section.recovery.key(),
+            recovery.name(),
+            section.delivery.key()
+        );
+        return Err(context.invalid(&most, expected));
+    }
+    Ok(Some(*most))
+}
+
+/// Refuses the limit in the fluid mode, whose queue pairs send all their messages at once.
+pub(in crate::scenario) fn check_fidelity(
+    context: &Context<'_>,
+    file: &ScenarioFile,
+) -> Result<(), ScenarioError> {
+    match file.transport.max_wimm.given() {
+        Some(most) if *file.general.fidelity == Fidelity::Fluid => {
+            let expected = "the fluid mode has no limit of messages under way; omit max_wimm, or \
+                            write fidelity = 'packet'";
+            Err(context.invalid(&most, expected))
+        }
+        _ => Ok(()),
+    }
+}
