@@ -111,6 +111,7 @@ FabricHelper::Build(const FabricGraph& graph)
                     "a fabric is made link by link (FabricHelper::Install and Finish) or in one "
                     "call, not both");
     const auto count = static_cast<uint32_t>(graph.hosts.size());
+    m_joinedPorts = graph.joinedPorts;
     NS_ABORT_MSG_IF(count % m_nicsPerNode != 0,
                     count << " hosts do not fill nodes with " << m_nicsPerNode << " NICs each");
     NodeContainer hosts;
@@ -135,7 +136,9 @@ FabricHelper::Build(const FabricGraph& graph)
     const auto port = [&](const FabricEnd& end) -> Ptr<FabricPort> {
         if (end.isHost)
         {
-            return m_nics[end.number];
+            // Of a NIC with several ports the next has the link.
+            const Ptr<RdmaNic> nic = m_nics[end.number];
+            return nic->GetChannel() ? nic->AddPort() : Ptr<FabricPort>(nic);
         }
         return MakePort(switches.Get(end.number));
     };

@@ -39,7 +39,7 @@ FabricHelper::DescribeGraph() const
     }
     const auto describe = [this](Ptr<NetDevice> device) {
         FabricEnd end;
-        if (Ptr<RdmaNic> nic = DynamicCast<RdmaNic>(device))
+        if (Ptr<RdmaNic> nic = RdmaNic::Of(device))
         {
             end.isHost = true;
             const auto found = std::find(m_nics.begin(), m_nics.end(), nic);
@@ -61,6 +61,7 @@ FabricHelper::DescribeGraph() const
         graph.links.push_back(link);
     }
     graph.FillTiers();
+    graph.joinedPorts = m_joinedPorts;
     return graph;
 }
 

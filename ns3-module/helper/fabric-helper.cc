@@ -117,6 +117,16 @@ FabricHelper::SetNicsPerNode(uint32_t nics)
 }
 
 void
+FabricHelper::SetPortsPerNic(uint32_t ports)
+{
+    ExpectOpen("FabricHelper::SetPortsPerNic");
+    NS_ABORT_MSG_IF(ports == 0 || ports > FABRIC_MOST_PLANES,
+                    "FabricHelper::SetPortsPerNic: a NIC has 1 to " << FABRIC_MOST_PLANES
+                                                                    << " ports, not " << ports);
+    m_portsPerNic = ports;
+}
+
+void
 FabricHelper::SetCoreFactory(CoreFactory factory)
 {
     ExpectOpen("FabricHelper::SetCoreFactory");
@@ -155,6 +165,10 @@ FabricHelper::MakePort(Ptr<Node> node)
         {
             m_nics.push_back(nic);
             return nic;
+        }
+        if (nic && nic->GetNPorts() < m_portsPerNic)
+        {
+            return nic->AddPort();
         }
     }
     Ptr<NetDevice> nic = m_nicHelper.Install(NodeContainer(node)).Get(0);

@@ -123,6 +123,13 @@ class FabricHelper
      */
     void SetNicsPerNode(uint32_t nics);
     /**
+     * @brief Sets the number of ports of each NIC of a fabric that is made link by link: as many
+     * links of a node belong to one NIC, the p-th in plane p. Planes share no switch. A fabric that
+     * is made in one call has the ports of its topology.
+     * @param ports number of ports, 1 to 32; 1 by default
+     */
+    void SetPortsPerNic(uint32_t ports);
+    /**
      * @brief Replaces evenkeel's core by another.
      * @param factory the function that makes the core
      */
@@ -138,7 +145,7 @@ class FabricHelper
 
     /**
      * @brief Connects two nodes. A node that is not a switch is a host; Install adds a NIC to it
-     * unless it has one without a link.
+     * unless it has one without a link, or one with fewer links than ports (SetPortsPerNic).
      * @param a first node
      * @param b second node
      * @return the devices at both ends
@@ -290,9 +297,11 @@ class FabricHelper
     std::vector<std::pair<Ptr<FabricChannel>, std::string>> m_failures; //!< of AddFailure
     uint32_t m_gapBytes{20};                                            //!< gap after each packet
     uint32_t m_nicsPerNode{1};                                          //!< of SetNicsPerNode
-    Time m_forwardingDelay;                                             //!< of switches
-    int64_t m_stream{0};                                                //!< of AssignStreams
-    std::string m_madeBy; //!< the call that made the fabric; empty before
+    uint32_t m_portsPerNic{1};                                          //!< of SetPortsPerNic
+    bool m_joinedPorts{false}; //!< whether the ports of hosts are those of one fabric
+    Time m_forwardingDelay;    //!< of switches
+    int64_t m_stream{0};       //!< of AssignStreams
+    std::string m_madeBy;      //!< the call that made the fabric; empty before
 };
 
 } // namespace ns3

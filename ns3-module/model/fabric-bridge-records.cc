@@ -79,6 +79,7 @@ ToGraph(const contract::Graph& graph)
         result.switches.push_back(node);
     }
     result.links = ToVector(graph.links);
+    result.joinedPorts = graph.joined_ports;
     return result;
 }
 
@@ -101,6 +102,7 @@ FromGraph(const FabricGraph& graph)
     {
         result.links.push_back(link);
     }
+    result.joined_ports = graph.joinedPorts;
     return result;
 }
 

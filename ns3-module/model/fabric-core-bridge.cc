@@ -58,6 +58,25 @@ FabricCoreBridge::PollTransmitControl(uint32_t host, FabricPacket& packet)
 }
 
 bool
+FabricCoreBridge::PollTransmitOn(uint32_t host,
+                                 uint64_t nowPs,
+                                 const FabricWires& wires,
+                                 uint64_t& startPs,
+                                 uint32_t& plane,
+                                 FabricPacket& packet)
+{
+    m_nowPs = nowPs;
+    const rust::Slice<const uint64_t> free(wires.freePs, wires.count);
+    return m_core->poll_transmit_on(host, nowPs, free, wires.paused, startPs, plane, packet);
+}
+
+void
+FabricCoreBridge::PollAnew(uint32_t host, uint64_t nowPs)
+{
+    m_core->poll_anew(host, nowPs);
+}
+
+bool
 FabricCoreBridge::HasPackets(uint32_t host)
 {
     return m_core->has_packets(host);

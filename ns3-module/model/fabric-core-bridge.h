@@ -48,6 +48,13 @@ class FabricCoreBridge : public FabricHosts, public FabricSwitching
                       uint64_t& freePs,
                       FabricPacket& packet) override;
     bool PollTransmitControl(uint32_t host, FabricPacket& packet) override;
+    bool PollTransmitOn(uint32_t host,
+                        uint64_t nowPs,
+                        const FabricWires& wires,
+                        uint64_t& startPs,
+                        uint32_t& plane,
+                        FabricPacket& packet) override;
+    void PollAnew(uint32_t host, uint64_t nowPs) override;
     bool HasPackets(uint32_t host) override;
     bool HandlePacket(uint32_t host, uint64_t nowPs, const FabricPacket& packet) override;
     bool HandleTimeout(uint32_t host, uint64_t nowPs) override;

@@ -3,10 +3,30 @@
 
 #include "fabric-core.h"
 
+#include "ns3/abort.h"
+
 #include <utility>
 
 namespace ns3
 {
+
+bool
+FabricHosts::PollTransmitOn(uint32_t host,
+                            uint64_t nowPs,
+                            const FabricWires& wires,
+                            uint64_t& startPs,
+                            uint32_t& plane,
+                            FabricPacket& packet)
+{
+    NS_ABORT_MSG("the hosts of this core have one port, and host "
+                 << host << " has " << wires.count << " links: use a core with evenkeel's NICs");
+    return false;
+}
+
+void
+FabricHosts::PollAnew(uint32_t host, uint64_t nowPs)
+{
+}
 
 FabricCore::FabricCore(FabricDescription description,
                        std::shared_ptr<FabricHosts> hosts,

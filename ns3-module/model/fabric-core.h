@@ -34,6 +34,17 @@ struct FabricDescription
 
 /**
  * @ingroup evenkeel
+ * @brief The wires of a host with several ports, by plane.
+ */
+struct FabricWires
+{
+    const uint64_t* freePs; //!< since when each is free
+    uint32_t count;         //!< their number
+    uint32_t paused;        //!< those whose data is paused: a bit each
+};
+
+/**
+ * @ingroup evenkeel
  * @brief The hosts of a fabric: an interface for every action of a NIC.
  *
  * Times are picoseconds of the fabric. Calls on the packet path never fail.
@@ -64,6 +75,32 @@ class FabricHosts
      */
     virtual bool PollTransmitControl(uint32_t host, FabricPacket& packet) = 0;
     /**
+     * @brief Takes the packet that starts next on a port of a host with several.
+     *
+     * A core whose hosts have one port each need not override it.
+     *
+     * @param host number of the host
+     * @param nowPs the time
+     * @param wires the wires of its ports
+     * @param startPs set to the start of the packet
+     * @param plane set to the plane of the port
+     * @param packet set to the packet
+     * @return false if none starts by now
+     */
+    virtual bool PollTransmitOn(uint32_t host,
+                                uint64_t nowPs,
+                                const FabricWires& wires,
+                                uint64_t& startPs,
+                                uint32_t& plane,
+                                FabricPacket& packet);
+    /**
+     * @brief After something went into a host with several ports, once what it could send before
+     * has been sent: what it can send from now on is polled.
+     * @param host number of the host
+     * @param nowPs the time
+     */
+    virtual void PollAnew(uint32_t host, uint64_t nowPs);
+    /**
      * @param host number of the host
      * @return true if it has a packet to send, now or when its pacer permits
      */
@@ -87,7 +124,7 @@ class FabricHosts
     /**
      * @param host number of the host
      * @param nowPs the time
-     * @param freePs the time from which its wire is free
+     * @param freePs the time from which its wire is free; of several wires, the first
      * @return the time to wake it if no packet arrives before; FABRIC_NEVER if it needs no wake-up
      */
     virtual uint64_t NextWake(uint32_t host, uint64_t nowPs, uint64_t freePs) = 0;
@@ -178,7 +215,8 @@ class FabricSwitching
      */
     virtual bool Loses(uint32_t port, uint32_t numerator, uint32_t denominator) = 0;
     /**
-     * @brief Applies a step of the description to policies and routing; not for steps of wires.
+     * @brief Applies a step of the description to policies, routing and the NICs of hosts with
+     * several ports; not for steps of wires.
      * @param step its index
      * @param nowPs the time
      */

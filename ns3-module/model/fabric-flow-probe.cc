@@ -66,7 +66,7 @@ FabricFlowProbe::FabricFlowProbe(Ptr<FlowMonitor> monitor,
                                  Ptr<FabricPort> port)
     : FlowProbe(monitor),
       m_classifier(classifier),
-      m_isHost(DynamicCast<RdmaNic>(port))
+      m_isHost(RdmaNic::Of(port))
 {
     port->TraceConnectWithoutContext("PacketSent",
                                      MakeCallback(&FabricFlowProbe::HandleSent, this));

@@ -29,6 +29,10 @@ struct FabricGraph
     std::vector<std::string> hosts; //!< names, by number
     std::vector<Switch> switches;   //!< by number
     std::vector<FabricLink> links;  //!< by number
+    /// Whether hosts have several ports to switches of one fabric (two ToRs). Otherwise those with
+    /// several links have a port in a plane for each, in order of the links, and planes share no
+    /// switch.
+    bool joinedPorts{false};
 
     /// Sets the tier of every switch from the links; 0 for switches without a path to a host.
     void FillTiers();

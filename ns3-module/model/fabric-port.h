@@ -22,6 +22,7 @@ namespace ns3
 
 class Fabric;
 class FabricChannel;
+class RdmaNic;
 
 /**
  * @ingroup evenkeel
@@ -287,6 +288,8 @@ class FabricPort : public NetDevice
 
     /// The fabric reports drops and reads queues.
     friend class Fabric;
+    /// A NIC sends by all its ports.
+    friend class RdmaNic;
 
   private:
     /**

@@ -20,6 +20,9 @@ constexpr uint64_t FABRIC_NEVER = std::numeric_limits<uint64_t>::max();
 /// The number of no port, and of no host.
 constexpr uint32_t FABRIC_NO_PORT = std::numeric_limits<uint32_t>::max();
 
+/// The most ports of a NIC, and so the most planes of a fabric.
+constexpr uint32_t FABRIC_MOST_PLANES = 32;
+
 /**
  * @ingroup evenkeel
  * @brief An end of a link: a host or a switch, each numbered from 0.

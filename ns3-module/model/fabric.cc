@@ -239,25 +239,7 @@ Fabric::HandleControl(uint64_t nowPs, uint32_t step)
         }
         return;
     }
-    const FabricStep& what = m_core->GetDescription().steps[step];
-    if (what.witness != FabricStep::WIRE)
-    {
-        m_switching->ApplyStep(step, nowPs);
-        for (const auto& each : m_switches)
-        {
-            each->DiscardRoutes();
-        }
-        return;
-    }
-    for (const uint32_t port : {2 * what.link, 2 * what.link + 1})
-    {
-        if (nowPs > 0)
-        {
-            // Ports decide late: packets that could start before now start at the old rate.
-            m_ports[port]->Settle(nowPs - 1);
-        }
-        m_ports[port]->ChangeRate(what.rateBps);
-    }
+    ApplyStep(nowPs, step);
 }
 
 void

@@ -288,6 +288,17 @@ class Fabric : public Object, private FabricCalendar::Client
      * @param step index of the step
      */
     void HandleControl(uint64_t nowPs, uint32_t step);
+    /**
+     * @param step a step
+     * @return the NICs that detect by it that a port of theirs is dead, or works again
+     */
+    std::vector<Ptr<RdmaNic>> FindInformed(const FabricStep& step) const;
+    /**
+     * @brief Applies a step to wires, or informs policies, routing and NICs of it.
+     * @param nowPs the time
+     * @param step index of the step
+     */
+    void ApplyStep(uint64_t nowPs, uint32_t step);
 
     std::unique_ptr<FabricCore> m_core;         //!< the core
     FabricHosts* m_hosts{nullptr};              //!< of the core

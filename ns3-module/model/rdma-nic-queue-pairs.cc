@@ -2,6 +2,7 @@
 // Copyright (c) 2026 The evenkeel authors
 
 #include "fabric.h"
+#include "rdma-nic-port.h"
 #include "rdma-nic.h"
 #include "rdma-qp.h"
 

@@ -4,6 +4,7 @@
 #include "rdma-nic.h"
 
 #include "fabric.h"
+#include "rdma-nic-port.h"
 #include "rdma-qp.h"
 
 #include "ns3/abort.h"
@@ -67,6 +68,7 @@ RdmaNic::DoDispose()
         each.second->Dispose();
     }
     m_qps.clear();
+    m_further.clear();
     FabricPort::DoDispose();
 }
 
@@ -161,12 +163,18 @@ RdmaNic::Receive(uint64_t nowPs, uint32_t slot)
 void
 RdmaNic::ApplyPfcOrder(uint64_t nowPs, FabricPfc::Order order)
 {
+    ApplyPfcOrderTo(*this, nowPs, order);
+}
+
+void
+RdmaNic::ApplyPfcOrderTo(FabricPort& port, uint64_t nowPs, FabricPfc::Order order)
+{
     // Packets that could be sent before the order are sent first.
     const Handling handling(*this);
     SendDue(nowPs);
-    m_fabric->RecordPause(nowPs, m_id, order);
-    TracePause(order);
-    m_paused = order == FabricPfc::PAUSE;
+    m_fabric->RecordPause(nowPs, port.m_id, order);
+    port.TracePause(order);
+    port.m_paused = order == FabricPfc::PAUSE;
     FollowUp(nowPs);
     SendDue(nowPs);
 }
@@ -201,6 +209,11 @@ void
 RdmaNic::SendDue(uint64_t nowPs)
 {
     const Handling handling(*this);
+    if (!m_further.empty())
+    {
+        SendDueOnPorts(nowPs);
+        return;
+    }
     if (m_paused)
     {
         SendDueControl(nowPs);
@@ -238,7 +251,12 @@ RdmaNic::SendDueControl(uint64_t nowPs)
 void
 RdmaNic::FollowUp(uint64_t nowPs)
 {
-    if (m_free <= nowPs)
+    if (!m_further.empty())
+    {
+        m_fabric->GetHosts().PollAnew(m_host, nowPs);
+        SendDue(nowPs);
+    }
+    else if (m_free <= nowPs)
     {
         // The wire has been idle, because there was no packet to send.
         m_free = nowPs;
@@ -270,7 +288,7 @@ void
 RdmaNic::ScheduleWake()
 {
     const uint64_t now = m_fabric->GetCalendar().Now();
-    const uint64_t next = m_fabric->GetHosts().NextWake(m_host, now, m_free);
+    const uint64_t next = m_fabric->GetHosts().NextWake(m_host, now, GetFree());
     if (next == FABRIC_NEVER)
     {
         return;
@@ -292,9 +310,15 @@ RdmaNic::ScheduleWakeAt(uint64_t timePs)
 void
 RdmaNic::Inject(uint64_t startPs, const FabricPacket& packet)
 {
+    InjectInto(*this, startPs, packet);
+}
+
+void
+RdmaNic::InjectInto(FabricPort& port, uint64_t startPs, const FabricPacket& packet)
+{
     m_dataSent += packet.IsControl() ? 0 : 1;
     m_fabric->RecordSent(packet);
-    Transmit(m_pool->Insert(packet), startPs);
+    port.Transmit(m_pool->Insert(packet), startPs);
 }
 
 void

@@ -15,6 +15,7 @@
 namespace ns3
 {
 
+class RdmaNicPort;
 class RdmaQp;
 
 /**
@@ -25,6 +26,9 @@ class RdmaQp;
  * posts messages with PostMessage and observes them with the trace sources MessageDelivered (at the
  * receiver) and MessageCompleted (at the sender); or it makes queue pairs with CreateQp and uses
  * verbs.
+ *
+ * The NIC is the device of its first port. It may have further ones (AddPort), each a device of the
+ * same node in a plane of its own: a queue pair uses all of them at once.
  *
  * FabricHelper::Finish reads the attributes; all NICs of a fabric must have the same values. A
  * fabric that is made from a scenario ignores the attributes and uses the values of the scenario.
@@ -90,6 +94,24 @@ class RdmaNic : public FabricPort
     Ptr<RdmaQp> CreateQp(Ptr<RdmaNic> peer);
     /// @return a message stream that no other message or queue pair of this NIC uses
     uint32_t TakeStream();
+    /**
+     * @brief Adds a port in a further plane; FabricHelper::SetPortsPerNic does it for links that
+     * are made one by one. The NIC must have a node, and its fabric must not be finished.
+     * @return the port
+     */
+    Ptr<FabricPort> AddPort();
+    /// @return number of its ports
+    uint32_t GetNPorts() const;
+    /**
+     * @param plane a plane, from 0
+     * @return its port there; in plane 0 the NIC itself
+     */
+    Ptr<FabricPort> GetPort(uint32_t plane) const;
+    /**
+     * @param device a device
+     * @return the NIC whose port it is; null if it is none
+     */
+    static Ptr<RdmaNic> Of(Ptr<NetDevice> device);
     /// @return number of the host in its fabric
     uint32_t GetHostNumber() const;
     /// @return data packets put on the wire
@@ -148,6 +170,20 @@ class RdmaNic : public FabricPort
      */
     void ReportMessage(const FabricMessageEvent& event);
 
+    /**
+     * @brief Applies a frame of priority flow control (PFC) to one of its ports.
+     * @param port the port
+     * @param nowPs the time
+     * @param order the order of the frame
+     */
+    void ApplyPfcOrderTo(FabricPort& port, uint64_t nowPs, FabricPfc::Order order);
+    /**
+     * @brief Sends what can be sent after the NIC has learnt that a port of its is dead, or works
+     * again.
+     * @param nowPs the time
+     */
+    void HandlePortStatus(uint64_t nowPs);
+
     void Settle(uint64_t nowPs) override;
     void Receive(uint64_t nowPs, uint32_t slot) override;
     void ApplyPfcOrder(uint64_t nowPs, FabricPfc::Order order) override;
@@ -205,17 +241,42 @@ class RdmaNic : public FabricPort
      * @param packet the packet
      */
     void Inject(uint64_t startPs, const FabricPacket& packet);
+    /**
+     * @brief Puts a packet of the NIC on the wire of one of its ports.
+     * @param port the port
+     * @param startPs when it starts
+     * @param packet the packet
+     */
+    void InjectInto(FabricPort& port, uint64_t startPs, const FabricPacket& packet);
+    /**
+     * @param plane a plane
+     * @return its port there
+     */
+    FabricPort& PortIn(uint32_t plane);
+    /// @return when the first of its wires is free
+    uint64_t GetFree() const;
+    /**
+     * @brief Does the same as SendDue with several ports: a packet starts on any that is free.
+     * @param nowPs the time
+     */
+    void SendDueOnPorts(uint64_t nowPs);
+    /**
+     * @brief Schedules the next event of each of several ports.
+     * @param nowPs the time
+     */
+    void ArmPorts(uint64_t nowPs);
 
     /// Marks that the NIC handles an event, at whose end it polls packets.
     class Handling;
 
-    uint32_t m_host{0};                    //!< number of the host
-    uint64_t m_wake{FABRIC_NEVER};         //!< time of the scheduled wake-up
-    uint64_t m_dataSent{0};                //!< data packets put on the wire
-    uint32_t m_streams{0};                 //!< streams of queue pairs and connections so far
-    bool m_handling{false};                //!< an event is being handled
-    std::map<uint32_t, Ptr<RdmaQp>> m_qps; //!< queue pairs of scripts, by number
-    std::vector<uint32_t> m_destroyed;     //!< destroyed queue pairs to release
+    std::vector<Ptr<RdmaNicPort>> m_further; //!< ports in planes from 1 on
+    uint32_t m_host{0};                      //!< number of the host
+    uint64_t m_wake{FABRIC_NEVER};           //!< time of the scheduled wake-up
+    uint64_t m_dataSent{0};                  //!< data packets put on the wire
+    uint32_t m_streams{0};                   //!< streams of queue pairs and connections so far
+    bool m_handling{false};                  //!< an event is being handled
+    std::map<uint32_t, Ptr<RdmaQp>> m_qps;   //!< queue pairs of scripts, by number
+    std::vector<uint32_t> m_destroyed;       //!< destroyed queue pairs to release
     /// Callbacks for the completion of messages of this sender, by message.
     std::map<uint32_t, MessageCallback> m_onCompletion;
     /// Callbacks for the delivery of messages to this receiver, by message.

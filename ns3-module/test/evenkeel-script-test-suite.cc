@@ -32,6 +32,7 @@ class ByNameTestCase : public TestCase
                                        "FabricSwitchPort",
                                        "RdmaConnection",
                                        "RdmaNic",
+                                       "RdmaNicPort",
                                        "RdmaQp"})
         {
             ObjectFactory factory("ns3::" + name);

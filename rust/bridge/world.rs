@@ -18,6 +18,7 @@ mod core;
 mod enumerations;
 mod experiment;
 mod facts;
+mod graph;
 mod recording;
 mod records;
 mod verbs;

@@ -13,8 +13,7 @@
 //! - [`Endpoints::handle_routing`] when routing has converged to a new state of the links;
 //! - [`Endpoints::create_qp`], [`Endpoints::post_send`] and the verbs of the NIC serve programs
 //!   that use queue pairs themselves;
-//! - [`Endpoints::hand_over_flows`] serves worlds that do not move packets: they carry whole flows
-//!   and say when these are delivered and complete.
+//! - [`Endpoints::hand_over_flows`] serves worlds that carry whole flows in place of packets;
 //! - [`Endpoints::post`] and [`Endpoints::poll_message_event`] serve programs that decide as they
 //!   go what is sent next. Where that never ends, [`Endpoints::discard_completed`] bounds memory.
 //!
@@ -32,6 +31,7 @@ mod ledger;
 mod pages;
 mod path_weights;
 mod policies;
+mod port_polls;
 mod queue_pairs;
 mod record;
 mod scale_up;
@@ -50,6 +50,7 @@ pub use handed::{EntropyValues, HandedFlow};
 pub use host::Host;
 pub use ledger::{Discarded, Ledger};
 pub use policies::{JobPolicy, Policies, Policy};
+pub use port_polls::{PortPolls, PortStart, Ports};
 pub use record::{FlowRecord, QpCounts};
 pub use scale_up::{PortBytes, ScaleUpUse};
 pub use sending::label_of;
@@ -281,8 +282,7 @@ impl Endpoints {
     }
 
     /// Sends a message that the workload does not have: it starts now, or at its `start` if that
-    /// is later. Its sender is among those of [`Self::poll_touched`], and its events are reported
-    /// by [`Self::poll_message_event`].
+    /// is later. [`Self::poll_touched`] lists its sender, [`Self::poll_message_event`] its events.
     ///
     /// # Panics
     /// If the workload has delays: who posts messages keeps time itself.

@@ -5,6 +5,8 @@
 mod drawn;
 #[path = "twin/links.rs"]
 mod links;
+#[path = "twin/planes.rs"]
+mod planes;
 #[path = "simulation/tester.rs"]
 mod tester;
 
@@ -16,10 +18,11 @@ use std::sync::Arc;
 use evenkeel::balance;
 use evenkeel::fabric::{self, PfcConfig, Rounding, Setup};
 use evenkeel::hpcc;
+use evenkeel::ids::LinkId;
 use evenkeel::ns3;
 use evenkeel::report::{Identity, Side, Twin};
 use evenkeel::scenario::{Overrides, Scenario};
-use evenkeel::topology::{Link, Topology};
+use evenkeel::topology::Topology;
 use evenkeel::units::Span;
 use proptest::strategy::Strategy as _;
 
@@ -78,14 +81,11 @@ fn setup(text: &str) -> Option<Setup> {
 /// The same setup with slightly different delays of all links, so that events coincide only where
 /// they must.
 fn uneven(mut setup: Setup) -> Setup {
-    let old = &setup.topology;
-    let links = (1u64..).zip(old.links()).map(|(number, link)| Link {
-        delay: link.delay + Span::from_ps(number * number * 37 + number * 11),
-        ..link.clone()
-    });
-    let (hosts, switches) = (old.host_names().to_vec(), old.switches().to_vec());
-    let topology = Topology::new(hosts, switches, links.collect()).unwrap();
-    setup.topology = Arc::new(topology);
+    let topology = Topology::clone(&setup.topology);
+    setup.topology = Arc::new(topology.with_delays(|LinkId(link), delay| {
+        let number = u64::from(link) + 1;
+        delay + Span::from_ps(number * number * 37 + number * 11)
+    }));
     setup
 }
 

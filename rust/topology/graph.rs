@@ -44,7 +44,7 @@ impl Topology {
     ///
     /// # Errors
     /// Fails as [`Self::new`] does, and if planes share a switch or wire hosts differently.
-    pub(super) fn with_planes(
+    pub(crate) fn with_planes(
         planes: u32,
         hosts: Vec<String>,
         switches: Vec<Switch>,
@@ -72,7 +72,7 @@ impl Topology {
     ///
     /// # Errors
     /// Fails as [`Self::new`] does, and if an edge switch has different ports of hosts.
-    pub(super) fn with_ports(
+    pub(crate) fn with_ports(
         ports: u32,
         hosts: Vec<String>,
         switches: Vec<Switch>,
@@ -120,6 +120,16 @@ impl Topology {
             first_port,
             switch_ports,
         })
+    }
+
+    /// The topology with other propagation delays of its links, each in both directions: `delay` of
+    /// a link and the delay that it has.
+    #[must_use]
+    pub fn with_delays(mut self, mut delay: impl FnMut(LinkId, Span) -> Span) -> Self {
+        for (id, link) in (0u32..).map(LinkId).zip(&mut self.links) {
+            link.delay = delay(id, link.delay);
+        }
+        self
     }
 
     /// The topology with this time added to the propagation delay of each link of a host, in both

@@ -33,6 +33,9 @@ mod ffi {
         hosts: Vec<String>,
         switches: Vec<SwitchNode>,
         links: Vec<FabricLink>,
+        /// Whether hosts have several ports to switches of one fabric (two ToRs); otherwise those
+        /// with several links have a plane for each.
+        joined_ports: bool,
     }
 
     /// What overrides the values of a file: a policy unless it is empty, and a seed if there is
@@ -206,6 +209,22 @@ mod ffi {
         /// Takes the control packet that starts now, if there is one: a host sends these while
         /// its data is paused.
         fn poll_transmit_control(self: &mut Core, host: u32, packet: &mut FabricPacket) -> bool;
+        /// Takes the packet that starts next on a port of a host with several: false if none starts
+        /// by now. `free_ps`: since when the wire of each is free, by plane; `paused`: the planes
+        /// whose data is paused, a bit each. Sets the start and the plane of the packet.
+        fn poll_transmit_on(
+            self: &mut Core,
+            host: u32,
+            now_ps: u64,
+            free_ps: &[u64],
+            paused: u32,
+            start_ps: &mut u64,
+            plane: &mut u32,
+            packet: &mut FabricPacket,
+        ) -> bool;
+        /// After something went into a host with several ports, once what it could send before has
+        /// been sent: what it can send from now on is polled.
+        fn poll_anew(self: &mut Core, host: u32, now_ps: u64);
         /// True if the host has a packet to send, now or when its pacer permits.
         fn has_packets(self: &Core, host: u32) -> bool;
         /// Delivers a packet to a host. True if `poll_touched`, `poll_message_event` or
@@ -214,8 +233,8 @@ mod ffi {
         /// Wakes a host at the time that it requested, or after a message was posted; an early
         /// call has no effect. Returns the same as `handle_packet`.
         fn handle_timeout(self: &mut Core, host: u32, now_ps: u64) -> bool;
-        /// The time to wake a host if no packet arrives before, with its wire free from `free_ps`
-        /// on.
+        /// The time to wake a host if no packet arrives before, with its wire (of several, the
+        /// first) free from `free_ps` on.
         fn next_wake(self: &Core, host: u32, now_ps: u64, free_ps: u64) -> u64;
         /// Takes a host whose wake-up may be earlier than before; the largest number if none
         /// remains.
@@ -285,7 +304,9 @@ mod ffi {
         fn marks(self: &mut Core, port: u32, waiting_bytes: u64) -> bool;
         /// Draws whether a lossy link loses a packet that arrived by a port.
         fn loses(self: &mut Core, port: u32, numerator: u32, denominator: u32) -> bool;
-        /// Informs policies and routing of a step, by its index among the steps.
+        /// Informs policies, routing and NICs of a step, by its index among the steps. The NIC of a
+        /// host with several ports that is at the link of a step of its ends may have packets to
+        /// send: what it could have sent before must be polled before.
         fn apply_step(self: &mut Core, step: u32, now_ps: u64);
 
         /// Records an event of a packet at a traced port. `waiting`: the bytes in that queue

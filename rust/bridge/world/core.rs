@@ -4,11 +4,12 @@ use super::contract::Measured;
 use super::recording::Recording;
 use super::records::{FabricIngress, FabricMessageEvent, FabricPacket, FabricStep};
 use super::verbs::Verbs;
-use crate::endpoint::{Endpoints, MessageEvent};
+use crate::endpoint::{Endpoints, MessageEvent, PortPolls, PortStart, Ports};
 use crate::fabric::Setup;
 use crate::ids::{HostId, PortId, SwitchId};
-use crate::packet::Packet;
+use crate::packet::{Packet, PlaneMask};
 use crate::switching::{IngressLimits, PortLoads, StepEffect, Switching};
+use crate::topology::Node;
 use crate::units::{Bytes, Fraction, Time};
 use crate::workload::Message;
 
@@ -45,6 +46,8 @@ pub(in crate::bridge) struct Core {
     pub(super) setup: Setup,
     pub(super) endpoints: Endpoints,
     pub(super) switching: Switching,
+    /// Until when each NIC has been polled, by host; empty unless hosts have several ports.
+    polls: Vec<PortPolls>,
     /// The queue pairs of programs: open work and completions.
     pub(super) verbs: Verbs,
     /// What the world measured.
@@ -66,9 +69,14 @@ impl PortLoads for ReportedLoads<'_> {
 impl Core {
     pub(super) fn new(setup: &Setup) -> Self {
         let switching = setup.switching();
+        let several = match setup.topology.planes().count() {
+            0 | 1 => 0,
+            _ => setup.topology.host_count() as usize,
+        };
         Self {
             endpoints: Endpoints::new(setup.site(&switching)),
             switching,
+            polls: vec![PortPolls::from(Time::ZERO); several],
             verbs: Verbs::default(),
             measured: Measured::default(),
             recording: None,
@@ -132,6 +140,40 @@ impl Core {
         true
     }
 
+    #[allow(
+        clippy::too_many_arguments,
+        reason = "one call of the contract, all of it plain numbers"
+    )]
+    pub(super) fn poll_transmit_on(
+        &mut self,
+        host: u32,
+        now_ps: u64,
+        free_ps: &[u64],
+        paused: u32,
+        start_ps: &mut u64,
+        plane: &mut u32,
+        packet: &mut FabricPacket,
+    ) -> bool {
+        let host = HostId(host);
+        let Some(polls) = self.polls.get_mut(host.index()) else { return false };
+        let ports = Ports {
+            free: free_ps.iter().copied().map(Time::from_ps),
+            paused: PlaneMask::of_bits(paused),
+            answers_pass: self.setup.nic.ack.priority,
+        };
+        let nic = &mut self.endpoints.host_mut(host).nic;
+        let Some(start) = polls.poll(Time::from_ps(now_ps), nic, ports) else { return false };
+        let PortStart { at, plane: of, packet: next } = start;
+        (*start_ps, *plane, *packet) = (at.as_ps(), of, FabricPacket::from(&next));
+        true
+    }
+
+    pub(super) fn poll_anew(&mut self, host: u32, now_ps: u64) {
+        if let Some(polls) = self.polls.get_mut(HostId(host).index()) {
+            *polls = PortPolls::from(Time::from_ps(now_ps));
+        }
+    }
+
     pub(super) fn has_packets(&self, host: u32) -> bool {
         self.endpoints.host(HostId(host)).nic.has_packets()
     }
@@ -168,6 +210,9 @@ impl Core {
             return now_ps;
         }
         let (now, free) = (Time::from_ps(now_ps), Time::from_ps(free_ps));
+        // Packets wait for a port, and not for their time, since the NIC was polled last.
+        let polled = self.polls.get(HostId(host).index()).map_or(Time::ZERO, PortPolls::at);
+        let free = free.max(polled);
         let wake = self.endpoints.host(HostId(host)).next_wake(now, free);
         wake.map_or(u64::MAX, Time::as_ps)
     }
@@ -267,9 +312,23 @@ impl Core {
     pub(super) fn apply_step(&mut self, step: u32, now_ps: u64) {
         let at = self.switching.steps()[step as usize].at;
         debug_assert_eq!(at.as_ps(), now_ps, "a step takes effect at its time");
-        // A changed rate is for the world to apply: wires are its own.
-        if let StepEffect::Converged(state) = self.switching.apply_step(step) {
-            self.endpoints.handle_routing(state);
+        match self.switching.apply_step(step) {
+            // A changed rate is for the world to apply: wires are its own.
+            StepEffect::None | StepEffect::Rate(..) => {}
+            StepEffect::HostPort(port, is_up) => {
+                self.handle_host_port(Time::from_ps(now_ps), port, is_up);
+            }
+            StepEffect::Converged(state) => self.endpoints.handle_routing(state),
+        }
+    }
+
+    /// The NIC of a host detects that this port of its is dead, or works again.
+    fn handle_host_port(&mut self, now: Time, port: PortId, is_up: bool) {
+        let topology = &self.setup.topology;
+        let Node::Host(host) = topology.ends_of(port).0 else { return };
+        let ports = topology.planes().ports_of(host);
+        if let Some((plane, _)) = (0u32..).zip(ports).find(|&(_, &other)| other == port) {
+            self.endpoints.handle_plane(now, host, plane, is_up);
         }
     }
 

@@ -3,11 +3,12 @@
 use std::fmt;
 use std::path::Path;
 
-use super::contract::{Graph, Overrides, SwitchNode};
+use super::contract::{Graph, Overrides};
 use super::convert::{Known as _, UnknownValue};
 use super::core::Core;
 use super::enumerations::{FabricFaultKind, FabricRounding};
-use super::records::{FabricEcn, FabricFault, FabricLink, FabricSettings};
+use super::graph::{graph, topology};
+use super::records::{FabricEcn, FabricFault, FabricSettings};
 use crate::fabric::Setup;
 use crate::hpcc::{self, HpccError};
 use crate::ids::PortId;
@@ -16,8 +17,7 @@ use crate::switching::{
     Buffer, Direction, Ecn, EcnPoint, FailureKind, PfcAdmission, PfcConfig, Rounding, SlowPorts,
     TrimVictim,
 };
-use crate::topology::{Link, Switch, Topology, TopologyError};
-use crate::units::{BitRate, Span};
+use crate::topology::TopologyError;
 
 /// Why an experiment cannot be made or used.
 #[derive(Debug, thiserror::Error)]
@@ -37,13 +37,16 @@ pub(in crate::bridge) enum ExperimentError {
     /// A value that an enumeration does not have.
     #[error(transparent)]
     Unknown(#[from] UnknownValue),
-    /// Hosts have several ports.
+    /// The links of hosts make no planes.
     #[error(
-        "the fabric has {planes} planes, and ns-3's hosts have one port; run it with `evenkeel run`"
+        "the graph: {error} (link {link}); several links of a host are its ports in planes, which \
+         share no switch, the first link of each host in the first plane"
     )]
     Planes {
-        /// The number of planes.
-        planes: u32,
+        /// What is wrong.
+        error: TopologyError,
+        /// The name of the link.
+        link: String,
     },
     /// Servers have scale-up networks.
     #[error(
@@ -243,9 +246,6 @@ pub(in crate::bridge) fn expect_both_worlds(setup: &Setup) -> Result<(), Experim
     if !fabric.switch.pfc.as_ref().is_none_or(is_of_hpcc) {
         return Err(ExperimentError::Pauses);
     }
-    if topology.planes().count() > 1 {
-        return Err(ExperimentError::Planes { planes: topology.planes().count() });
-    }
     match fabric.failures.iter().find(|failure| failure.direction != Direction::Both) {
         Some(failure) => {
             let link = topology.link_names()[failure.link.index()].clone();
@@ -411,33 +411,5 @@ impl Experiment {
 
     pub(in crate::bridge) fn core(&self) -> Box<Core> {
         Box::new(Core::new(&self.setup))
-    }
-}
-
-fn topology(graph: &Graph) -> Result<Topology, TopologyError> {
-    let switches = graph.switches.iter().map(|switch| Switch {
-        name: switch.name.clone(),
-        tier: u8::try_from(switch.tier).unwrap_or(u8::MAX),
-    });
-    let links = graph.links.iter().map(|link| Link {
-        ends: [link.a.into(), link.b.into()],
-        rate: BitRate::from_bps(link.rate_bps),
-        delay: Span::from_ps(link.delay_ps),
-    });
-    Topology::new(graph.hosts.clone(), switches.collect(), links.collect())
-}
-
-fn graph(topology: &Topology) -> Graph {
-    let switches = topology.switches().iter();
-    let links = topology.links().iter().map(|link| {
-        let [a, b] = link.ends.map(Into::into);
-        FabricLink { a, b, rate_bps: link.rate.as_bps(), delay_ps: link.delay.as_ps() }
-    });
-    Graph {
-        hosts: topology.host_names().to_vec(),
-        switches: switches
-            .map(|switch| SwitchNode { name: switch.name.clone(), tier: switch.tier.into() })
-            .collect(),
-        links: links.collect(),
     }
 }

@@ -307,6 +307,7 @@ fn two_hosts() -> Graph {
         hosts: vec!["left".into(), "right".into()],
         switches: vec![SwitchNode { name: "middle".into(), tier: 0 }],
         links: vec![link(0), link(1)],
+        joined_ports: false,
     }
 }
 
@@ -347,6 +348,59 @@ fn a_fault_of_a_graph_names_its_nodes() {
     let unfit = "[topology]\nleaves = 4";
     let said = experiment_on_graph(&two_hosts(), unfit, "", &Overrides::default());
     assert!(said.unwrap_err().to_string().contains("leaves"));
+}
+
+/// Two hosts, each with links to these switches.
+fn with_ports(switches_of_hosts: [&[u32]; 2]) -> Graph {
+    let link = |host, switch| FabricLink {
+        a: FabricEnd { number: host, is_host: true },
+        b: FabricEnd { number: switch, is_host: false },
+        rate_bps: 100_000_000_000,
+        delay_ps: 500_000,
+    };
+    let of_host = |(host, switches): (u32, &[u32])| {
+        switches.iter().map(|&switch| link(host, switch)).collect::<Vec<_>>()
+    };
+    Graph {
+        hosts: vec!["left".into(), "right".into()],
+        switches: ["a", "b"].map(|name| SwitchNode { name: name.into(), tier: 0 }).into(),
+        links: (0..).zip(switches_of_hosts).flat_map(of_host).collect(),
+        joined_ports: false,
+    }
+}
+
+#[test]
+fn several_links_of_a_host_are_its_ports_in_planes() {
+    let made = |graph: &Graph| {
+        let settings = "[policy]\nname = \"plane-jsq\"";
+        experiment_on_graph(graph, settings, "", &Overrides::default())
+    };
+    let graph = with_ports([&[0, 1], &[0, 1]]);
+    let experiment = made(&graph).unwrap();
+    assert_eq!((experiment.setup.topology.planes().count(), experiment.graph()), (2, graph));
+    let mut core = experiment.core();
+    core.post(0, 1, 10_000, 0, 0, 0).unwrap();
+    core.handle_timeout(0, 0);
+    core.poll_anew(0, 0);
+    let (mut start, mut plane, mut packet) = (0, 7, FabricPacket::default());
+    let mut next = |free: [u64; 2], paused| {
+        let found = core.poll_transmit_on(0, 9, &free, paused, &mut start, &mut plane, &mut packet);
+        found.then_some((start, plane))
+    };
+    assert_eq!(next([0, 0], 1), Some((0, 1)), "the other port is paused");
+    assert_eq!(next([8, 9], 0), Some((8, 0)));
+    assert_eq!(next([20, 12], 0), None);
+    assert!(core.next_wake(0, 9, 12) > 12);
+    for (ports, reason) in [
+        ([&[0, 1][..], &[0][..]], "right has 1 links; expected 2, one in each plane"),
+        ([&[0, 1][..], &[1, 0][..]], "right: its port in plane 0 is not attached to that plane"),
+        ([&[0, 0][..], &[0, 1][..]], "left: its port in plane 1 is not attached to that plane"),
+    ] {
+        let said = made(&with_ports(ports)).unwrap_err().to_string();
+        assert!(said.starts_with(&format!("the graph: {reason}")), "{said}");
+        let link = said.contains("(link right-b)") || said.contains("(link left-a)");
+        assert_eq!(link, reason.contains("attached"), "{said}");
+    }
 }
 
 #[test]

@@ -1,14 +1,12 @@
 //! The wires of a host with several ports.
 //!
-//! As with one port, the NIC is polled lazily: before an input, for every time since the last one
-//! at which a wire became free or a rate permitted a packet. The packets that it gives then start
-//! on any of the ports that are free, so that one search serves all of them: each port has its
+//! As with one port, the NIC is polled lazily ([`PortPolls`]). The packets that it gives start on
+//! any of the ports that are free, so that one search serves all of them: each port has its
 //! arrivals and its event of a free wire, and whichever comes first settles all ports.
 
 use super::Network;
-use crate::endpoint::{Endpoints, Host};
+use crate::endpoint::{Endpoints, Host, PortPolls, PortStart, Ports};
 use crate::ids::{HostId, PortId};
-use crate::nic::FreePorts;
 use crate::packet::PlaneMask;
 use crate::topology::{Node, Topology};
 use crate::units::Time;
@@ -23,16 +21,7 @@ pub(super) struct Wires {
     /// those of all planes.
     free: Vec<Time>,
     /// By host.
-    polls: Vec<Polls>,
-}
-
-/// Until when the NIC of a host has been polled.
-#[derive(Debug, Clone, Copy)]
-struct Polls {
-    /// It has given all that it could by this time.
-    at: Time,
-    /// It gives nothing before this time, unless an input comes first.
-    next: Time,
+    polls: Vec<PortPolls>,
 }
 
 impl Wires {
@@ -43,12 +32,11 @@ impl Wires {
             return Self::default();
         }
         let ports = planes.all_ports().to_vec();
-        let idle = Polls { at: Time::ZERO, next: Time::ZERO };
         Self {
             planes: planes.count() as usize,
             free: vec![Time::ZERO; ports.len()],
             ports,
-            polls: vec![idle; topology.host_count() as usize],
+            polls: vec![PortPolls::from(Time::ZERO); topology.host_count() as usize],
         }
     }
 
@@ -73,20 +61,7 @@ impl Wires {
     #[inline(never)]
     pub(super) fn ready(&self, host: HostId) -> Time {
         let first_free = self.free(host).iter().copied().min().unwrap_or(Time::ZERO);
-        first_free.max(self.polls[host.index()].at)
-    }
-
-    /// The planes whose ports are free at `at`, and when the next of the others is.
-    fn look(&self, host: HostId, at: Time) -> (PlaneMask, Time) {
-        let (mut mask, mut next) = (PlaneMask::NONE, Time::NEVER);
-        for (plane, &free) in (0u32..).zip(self.free(host)) {
-            if free <= at {
-                mask = mask.with(plane);
-            } else {
-                next = next.min(free);
-            }
-        }
-        (mask, next)
+        first_free.max(self.polls[host.index()].at())
     }
 }
 
@@ -96,46 +71,31 @@ impl Network {
     #[inline(never)]
     pub(super) fn transmit_from_ports(&mut self, now: Time, host: &mut Host) {
         let Node::Host(id) = self.ports[host.port.index()].start.node() else { return };
-        if self.wires.polls[id.index()].next > now {
-            // The last packet on a busy wire may just have arrived.
-            return self.arm_ports(now, id, host);
+        // The last packet on a busy wire may just have arrived.
+        while self.wires.polls[id.index()].is_due(now) {
+            let paused = self.paused_ports(id);
+            let free = &self.wires.free[id.index() * self.wires.planes..][..self.wires.planes];
+            let free = free.iter().copied();
+            let ports = Ports { free, paused, answers_pass: self.ack_priority };
+            let next = self.wires.polls[id.index()].poll(now, &mut host.nic, ports);
+            let Some(PortStart { at, plane, packet }) = next else { break };
+            let port = self.wires.ports(id)[plane as usize];
+            self.inject(port, at, host, packet);
+            let wire = id.index() * self.wires.planes + plane as usize;
+            self.wires.free[wire] = self.ports[port.index()].free;
         }
-        let mut at = self.wires.polls[id.index()].at;
-        let next = loop {
-            if !host.nic.has_packets() {
-                break Time::NEVER;
-            }
-            let (free, next_free) = self.wires.look(id, at);
-            let free = self.free_ports(id, free);
-            if let Some((packet, plane)) = host.nic.poll_transmit_on(at, free) {
-                let port = self.wires.ports(id)[plane as usize];
-                self.inject(port, at, host, packet);
-                let wire = id.index() * self.wires.planes + plane as usize;
-                self.wires.free[wire] = self.ports[port.index()].free;
-                continue;
-            }
-            // One whose time has come already waits for a port.
-            let paced = host.nic.next_paced().filter(|&start| start > at);
-            let next = next_free.min(paced.unwrap_or(Time::NEVER));
-            if next > now {
-                break next;
-            }
-            at = next;
-        };
-        self.wires.polls[id.index()] = Polls { at, next };
         self.arm_ports(now, id, host);
     }
 
-    /// Which free ports of a host take data, and which take answers.
-    fn free_ports(&self, host: HostId, free: PlaneMask) -> FreePorts {
+    /// Which ports of a host are paused.
+    fn paused_ports(&self, host: HostId) -> PlaneMask {
         if !self.shared.switching.has_flow_control() {
-            return FreePorts { data: free, answers: free };
+            return PlaneMask::NONE;
         }
         let ports = (0u32..).zip(self.wires.ports(host));
-        let data = ports.fold(free, |data, (plane, port)| {
-            if self.ports[port.index()].is_paused() { data.without(plane) } else { data }
-        });
-        FreePorts { data, answers: if self.ack_priority { free } else { data } }
+        ports.fold(PlaneMask::NONE, |paused, (plane, port)| {
+            if self.ports[port.index()].is_paused() { paused.with(plane) } else { paused }
+        })
     }
 
     /// Schedules the events of the ports of a host that are busy without a packet on the wire.
@@ -155,7 +115,7 @@ impl Network {
     #[inline(never)]
     pub(super) fn follow_up_ports(&mut self, now: Time, id: HostId, endpoints: &mut Endpoints) {
         // What the NIC could send before the input is sent: from now on it is polled anew.
-        self.wires.polls[id.index()] = Polls { at: now, next: now };
+        self.wires.polls[id.index()] = PortPolls::from(now);
         self.transmit_from_ports(now, endpoints.host_mut(id));
     }
 

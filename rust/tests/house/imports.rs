@@ -34,6 +34,7 @@ const CONCEPTS: [(&str, &[&str]); 2] = [
             "rust/bridge/world/convert.rs",
             "rust/bridge/world/core.rs",
             "rust/bridge/world/experiment.rs",
+            "rust/bridge/world/graph.rs",
             "rust/bridge/world/recording.rs",
             "rust/bridge/world/verbs.rs",
         ],

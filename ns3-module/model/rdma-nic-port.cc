@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: GPL-2.0-only
+// Copyright (c) 2026 The evenkeel authors
+
+#include "rdma-nic-port.h"
+
+#include "rdma-nic.h"
+
+#include "ns3/log.h"
+
+namespace ns3
+{
+
+NS_LOG_COMPONENT_DEFINE("RdmaNicPort");
+
+NS_OBJECT_ENSURE_REGISTERED(RdmaNicPort);
+
+TypeId
+RdmaNicPort::GetTypeId()
+{
+    static TypeId tid = TypeId("ns3::RdmaNicPort")
+                            .SetParent<FabricPort>()
+                            .SetGroupName("Evenkeel")
+                            .AddConstructor<RdmaNicPort>();
+    return tid;
+}
+
+RdmaNicPort::RdmaNicPort()
+{
+    NS_LOG_FUNCTION(this);
+}
+
+RdmaNicPort::~RdmaNicPort()
+{
+    NS_LOG_FUNCTION(this);
+}
+
+void
+RdmaNicPort::DoDispose()
+{
+    NS_LOG_FUNCTION(this);
+    m_nic = nullptr;
+    FabricPort::DoDispose();
+}
+
+Ptr<RdmaNic>
+RdmaNicPort::GetNic() const
+{
+    return m_nic;
+}
+
+void
+RdmaNicPort::SetNic(Ptr<RdmaNic> nic)
+{
+    NS_LOG_FUNCTION(this << nic);
+    m_nic = nic;
+}
+
+void
+RdmaNicPort::Settle(uint64_t nowPs)
+{
+    m_nic->Settle(nowPs);
+}
+
+void
+RdmaNicPort::Receive(uint64_t nowPs, uint32_t slot)
+{
+    m_nic->Receive(nowPs, slot);
+}
+
+void
+RdmaNicPort::ApplyPfcOrder(uint64_t nowPs, FabricPfc::Order order)
+{
+    m_nic->ApplyPfcOrderTo(*this, nowPs, order);
+}
+
+void
+RdmaNicPort::HandleStart(uint64_t nowPs)
+{
+    m_startArmed = false;
+    m_nic->Settle(nowPs);
+}
+
+} // namespace ns3

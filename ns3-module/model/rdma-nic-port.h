@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: GPL-2.0-only
+// Copyright (c) 2026 The evenkeel authors
+
+#ifndef RDMA_NIC_PORT_H
+#define RDMA_NIC_PORT_H
+
+#include "fabric-port.h"
+
+namespace ns3
+{
+
+class RdmaNic;
+
+/**
+ * @ingroup evenkeel
+ * @brief A further port of an RDMA NIC, in a plane of its own.
+ *
+ * The RdmaNic is itself the device of its first port; RdmaNic::AddPort makes the others. Each has
+ * its own link, wire and pauses, and the NIC decides what is sent by which.
+ */
+class RdmaNicPort : public FabricPort
+{
+  public:
+    /**
+     * @brief Get the type ID.
+     * @return the object TypeId
+     */
+    static TypeId GetTypeId();
+
+    RdmaNicPort();
+    ~RdmaNicPort() override;
+
+    /// @return its NIC
+    Ptr<RdmaNic> GetNic() const;
+
+    // For the fabric; not for scripts.
+
+    /**
+     * @brief Sets the NIC; RdmaNic::AddPort calls it.
+     * @param nic the NIC
+     */
+    void SetNic(Ptr<RdmaNic> nic);
+
+    void Settle(uint64_t nowPs) override;
+    void Receive(uint64_t nowPs, uint32_t slot) override;
+    void ApplyPfcOrder(uint64_t nowPs, FabricPfc::Order order) override;
+    void HandleStart(uint64_t nowPs) override;
+
+  protected:
+    void DoDispose() override;
+
+  private:
+    Ptr<RdmaNic> m_nic; //!< its NIC
+};
+
+} // namespace ns3
+
+#endif /* RDMA_NIC_PORT_H */

@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: GPL-2.0-only
+// Copyright (c) 2026 The evenkeel authors
+
+#include "fabric.h"
+#include "rdma-nic-port.h"
+#include "rdma-nic.h"
+
+#include "ns3/abort.h"
+#include "ns3/log.h"
+#include "ns3/mac48-address.h"
+#include "ns3/node.h"
+
+#include <algorithm>
+#include <array>
+
+// The methods of RdmaNic for several ports, each in a plane of its own.
+
+namespace ns3
+{
+
+NS_LOG_COMPONENT_DEFINE("RdmaNicPorts");
+
+Ptr<FabricPort>
+RdmaNic::AddPort()
+{
+    NS_LOG_FUNCTION(this);
+    NS_ABORT_MSG_IF(!GetNode(), "RdmaNic::AddPort: the NIC has no node: add it to one first");
+    NS_ABORT_MSG_IF(m_fabric, "RdmaNic::AddPort: the fabric of the NIC is finished");
+    Ptr<RdmaNicPort> port = CreateObject<RdmaNicPort>();
+    port->SetNic(this);
+    port->SetAddress(Mac48Address::Allocate());
+    port->SetMtu(GetMtu());
+    port->m_punctual = m_punctual;
+    GetNode()->AddDevice(port);
+    m_further.push_back(port);
+    return port;
+}
+
+uint32_t
+RdmaNic::GetNPorts() const
+{
+    return static_cast<uint32_t>(1 + m_further.size());
+}
+
+Ptr<FabricPort>
+RdmaNic::GetPort(uint32_t plane) const
+{
+    NS_ABORT_MSG_IF(plane >= GetNPorts(),
+                    "RdmaNic::GetPort: there is no plane " << plane << ": the NIC has "
+                                                           << GetNPorts() << " ports");
+    return Ptr<FabricPort>(&const_cast<RdmaNic*>(this)->PortIn(plane));
+}
+
+FabricPort&
+RdmaNic::PortIn(uint32_t plane)
+{
+    if (plane == 0)
+    {
+        return *this;
+    }
+    return *m_further[plane - 1];
+}
+
+Ptr<RdmaNic>
+RdmaNic::Of(Ptr<NetDevice> device)
+{
+    if (Ptr<RdmaNicPort> port = DynamicCast<RdmaNicPort>(device))
+    {
+        return port->GetNic();
+    }
+    return DynamicCast<RdmaNic>(device);
+}
+
+uint64_t
+RdmaNic::GetFree() const
+{
+    uint64_t free = m_free;
+    for (const auto& port : m_further)
+    {
+        free = std::min(free, port->m_free);
+    }
+    return free;
+}
+
+void
+RdmaNic::SendDueOnPorts(uint64_t nowPs)
+{
+    std::array<uint64_t, FABRIC_MOST_PLANES> free;
+    uint32_t paused = 0;
+    for (uint32_t plane = 0; plane < GetNPorts(); ++plane)
+    {
+        const FabricPort& port = PortIn(plane);
+        free[plane] = port.m_free;
+        paused |= port.m_paused ? 1U << plane : 0;
+    }
+    FabricHosts& hosts = m_fabric->GetHosts();
+    FabricPacket packet;
+    uint64_t start = 0;
+    uint32_t plane = 0;
+    while (hosts.PollTransmitOn(m_host,
+                                nowPs,
+                                FabricWires{free.data(), GetNPorts(), paused},
+                                start,
+                                plane,
+                                packet))
+    {
+        FabricPort& port = PortIn(plane);
+        InjectInto(port, start, packet);
+        free[plane] = port.m_free;
+    }
+    ArmPorts(nowPs);
+}
+
+void
+RdmaNic::ArmPorts(uint64_t nowPs)
+{
+    const bool waits = m_fabric->GetHosts().HasPackets(m_host);
+    for (uint32_t plane = 0; plane < GetNPorts(); ++plane)
+    {
+        FabricPort& port = PortIn(plane);
+        const bool busy = port.m_free > nowPs;
+        if (port.m_punctual && busy)
+        {
+            port.ArmStart();
+        }
+        port.ArmFor(busy && waits);
+    }
+}
+
+void
+RdmaNic::HandlePortStatus(uint64_t nowPs)
+{
+    NS_LOG_FUNCTION(this << nowPs);
+    FollowUp(nowPs);
+}
+
+} // namespace ns3

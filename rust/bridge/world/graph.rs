@@ -1,0 +1,72 @@
+//! Graphs: the hosts, switches and links of a topology, as they cross the language border.
+
+use super::contract::{Graph, SwitchNode};
+use super::experiment::ExperimentError;
+use super::records::{FabricEnd, FabricLink};
+use crate::topology::{Link, Switch, Topology, TopologyError};
+use crate::units::{BitRate, Span};
+
+/// The topology of a graph. Several links of a host are its ports, each in a plane of its own.
+pub(super) fn topology(graph: &Graph) -> Result<Topology, ExperimentError> {
+    let switches = graph.switches.iter().map(|switch| Switch {
+        name: switch.name.clone(),
+        tier: u8::try_from(switch.tier).unwrap_or(u8::MAX),
+    });
+    let links = graph.links.iter().map(|link| Link {
+        ends: [link.a.into(), link.b.into()],
+        rate: BitRate::from_bps(link.rate_bps),
+        delay: Span::from_ps(link.delay_ps),
+    });
+    let (hosts, switches, links) = (graph.hosts.clone(), switches.collect(), links.collect());
+    let ports = ports_of_hosts(graph);
+    let made = match graph.joined_ports {
+        true => Topology::with_ports(ports, hosts, switches, links),
+        false => Topology::with_planes(ports, hosts, switches, links),
+    };
+    made.map_err(|error| named(graph, error))
+}
+
+/// The most links of a host: each host must have as many.
+fn ports_of_hosts(graph: &Graph) -> u32 {
+    let mut links = vec![0u32; graph.hosts.len()];
+    for end in graph.links.iter().flat_map(|link| [link.a, link.b]).filter(|end| end.is_host) {
+        if let Some(links) = links.get_mut(end.number as usize) {
+            *links += 1;
+        }
+    }
+    links.into_iter().max().unwrap_or(0).max(1)
+}
+
+/// The error of a graph, with the name of the link that it is about.
+fn named(graph: &Graph, error: TopologyError) -> ExperimentError {
+    let (TopologyError::PlanesMeet { host, plane } | TopologyError::PlanesDiffer { host, plane }) =
+        &error
+    else {
+        return error.into();
+    };
+    let is_its = |end: FabricEnd| {
+        end.is_host && graph.hosts.get(end.number as usize).is_some_and(|name| name == host)
+    };
+    let links = graph.links.iter().filter(|link| is_its(link.a) || is_its(link.b));
+    let edge = links.map(|link| if link.a.is_host { link.b } else { link.a }).nth(*plane as usize);
+    let edge = edge.and_then(|edge| graph.switches.get(edge.number as usize));
+    let link = format!("{host}-{}", edge.map_or("", |edge| edge.name.as_str()));
+    ExperimentError::Planes { error, link }
+}
+
+/// The graph of a topology.
+pub(super) fn graph(topology: &Topology) -> Graph {
+    let switches = topology.switches().iter();
+    let links = topology.links().iter().map(|link| {
+        let [a, b] = link.ends.map(Into::into);
+        FabricLink { a, b, rate_bps: link.rate.as_bps(), delay_ps: link.delay.as_ps() }
+    });
+    Graph {
+        hosts: topology.host_names().to_vec(),
+        switches: switches
+            .map(|switch| SwitchNode { name: switch.name.clone(), tier: switch.tier.into() })
+            .collect(),
+        links: links.collect(),
+        joined_ports: topology.planes().are_joined(),
+    }
+}

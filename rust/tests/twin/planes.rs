@@ -1,0 +1,165 @@
+//! Hosts with several ports, in both worlds: planes that share no switch, and two ToRs of one
+//! fabric; failures of ports, switches and planes, which NICs detect, tell their peers and probe.
+
+use super::*;
+
+const POLICIES: [&str; 5] = ["ecmp", "spray", "reps", "mrc", "plane-jsq"];
+
+/// A failure of each kind of part, with its detection and its end.
+const FAILURES: [(&str, &str); 5] = [
+    ("nothing fails", ""),
+    ("a port of a sender", "link = \"host0-p1-leaf0\""),
+    ("a leaf", "switch = \"p1-leaf1\""),
+    ("a spine", "switch = \"p1-spine0\""),
+    ("a plane", "plane = 1"),
+];
+
+/// A fabric of that kind, with a policy and links of 100 Gbps.
+fn fabric_of(topology: &str, policy: &str, rest: &str) -> String {
+    format!(
+        "time_limit = \"20ms\"\n[topology]\n{topology}\nhost_rate = \"100Gbps\"\n\
+         fabric_rate = \"100Gbps\"\n[policy]\nname = \"{policy}\"\n\
+         [transport]\nretransmit_timeout = \"40us\"\n{rest}\n"
+    )
+}
+
+fn multi_plane(planes: u32) -> String {
+    format!("kind = \"multi-plane\"\nplanes = {planes}\nleaves = 2\nspines = 2\nhosts_per_leaf = 2")
+}
+
+/// The worlds agree on links alike and on links of odd delays; returns what the last run counted.
+fn expect_equal(what: &str, text: &str) -> Row {
+    let setup = Scenario::parse(text, "twin", Path::new(""), &Overrides::default());
+    let setup = setup.unwrap_or_else(|error| panic!("{what}: {error}")).setup();
+    let mut row = Row::default();
+    for setup in [setup.clone(), uneven(setup)] {
+        let twin = twin(&setup);
+        assert!(is_exact(&twin) && twin.flows > 0, "{what}: {twin:#?}\n{text}");
+        row.count(&twin);
+    }
+    row
+}
+
+const PERMUTATION: &str = "[workload]\nkind = \"shift\"\nshift = 2\nbytes = \"400KB\"";
+
+#[test]
+fn planes_and_their_failures_are_the_same_in_both_worlds() {
+    for planes in [1, 2, 4] {
+        for policy in POLICIES {
+            for (what, part) in FAILURES {
+                let what = format!("{planes} planes, {policy}, {what}");
+                let mut rest = format!("{EARLY}\n{PERMUTATION}\n");
+                match (planes, part) {
+                    (_, "") => {}
+                    (1, _) => continue,
+                    _ => {
+                        rest += &format!(
+                            "[[failure]]\n{part}\nat = \"4us\"\nuntil = \"60us\"\n\
+                             detection = \"3us\"\nconvergence = \"9us\""
+                        );
+                    }
+                }
+                let row = expect_equal(&what, &fabric_of(&multi_plane(planes), policy, &rest));
+                assert!(part.is_empty() || row.lost > 0, "{what}: nothing was lost");
+            }
+        }
+    }
+}
+
+#[test]
+fn ports_that_do_not_come_back_are_the_same_in_both_worlds() {
+    for policy in POLICIES {
+        for part in ["link = \"host3-p1-leaf1\"", "plane = 0"] {
+            let rest = format!(
+                "{PERMUTATION}\n[[failure]]\n{part}\nat = \"3us\"\ndetection = \"5us\"\n\
+                 convergence = \"never\""
+            );
+            expect_equal(policy, &fabric_of(&multi_plane(2), policy, &rest));
+        }
+    }
+}
+
+/// Values of a port that is back are probed before they are used.
+#[test]
+fn a_port_that_is_back_is_probed_and_used_again_in_both_worlds() {
+    let long = PERMUTATION.replace("400KB", "4MB");
+    let failure = "[[failure]]\nlink = \"host0-p1-leaf0\"\nat = \"4us\"\nuntil = \"30us\"\n\
+                   detection = \"3us\"\nconvergence = \"9us\"";
+    for policy in ["mrc\"\nprobe_every = \"5us", "plane-jsq"] {
+        let text = fabric_of(&multi_plane(2), policy, &format!("{long}\n{failure}"));
+        expect_equal(policy, &text);
+        let setup = setup(&text).unwrap();
+        let outcome = fabric::run(&setup, &mut |_| {});
+        let link = setup.topology.link_named("host0-p1-leaf0").unwrap();
+        let carried = outcome.link_bytes[2 * link.index()].get();
+        assert!(carried > 500_000, "{policy}: {carried} bytes, of which 50 kB before the failure");
+    }
+}
+
+#[test]
+fn links_of_planes_that_are_slow_or_lossy_are_the_same_in_both_worlds() {
+    for policy in POLICIES {
+        for keys in [
+            "link = \"host1-p0-leaf0\"\nkind = \"loss\"\nrate = \"1/40\"",
+            "link = \"host1-p0-leaf0\"\nkind = \"degrade\"\nfactor = \"1/5\"\nat = \"3us\"",
+            "link = \"p1-leaf0-p1-spine1\"\nkind = \"degrade\"\nfactor = \"1/3\"\nat = \"2us\"",
+        ] {
+            let rest = format!("{PERMUTATION}\n[[failure]]\n{keys}");
+            expect_equal(policy, &fabric_of(&multi_plane(2), policy, &rest));
+        }
+    }
+}
+
+#[test]
+fn flow_control_and_trimming_of_each_port_are_the_same_in_both_worlds() {
+    let incast = "[workload]\nkind = \"incast\"\nfan_in = 3\nbytes = \"300KB\"";
+    for policy in POLICIES {
+        for switch in ["buffer = \"200KB\"\npfc = true", "port_buffer = \"20KB\"\ntrim = true"] {
+            for priority in [true, false] {
+                let rest = format!("ack_priority = {priority}\n[switch]\n{switch}\n{incast}");
+                expect_equal(policy, &fabric_of(&multi_plane(2), policy, &rest));
+            }
+        }
+    }
+}
+
+#[test]
+fn congestion_controls_of_several_ports_are_the_same_in_both_worlds() {
+    for control in CONTROLS {
+        for policy in ["mrc", "spray"] {
+            let rest = format!("congestion_control = \"{control}\"\n{EARLY}\n{PERMUTATION}");
+            expect_equal(control, &fabric_of(&multi_plane(4), policy, &rest));
+        }
+    }
+    let scope = "congestion_control = \"nscc\"\nack_marked = \"at-once\"\n\
+                 parameters = { scope = \"plane\" }";
+    let rest = format!("{scope}\n{EARLY}\n{PERMUTATION}");
+    expect_equal("a window for each plane", &fabric_of(&multi_plane(4), "mrc", &rest));
+}
+
+#[test]
+fn published_fabrics_of_several_ports_are_the_same_in_both_worlds() {
+    let small = "leaves = 4\nspines = 2\nhosts_per_leaf = 2\nrails = 2";
+    let hpn = format!("kind = \"hpn\"\n{small}");
+    let spectrum = format!("kind = \"spectrum-x\"\n{small}");
+    let tors = "kind = \"dual-tor\"\npairs = 2\nspines = 2\nhosts_per_pair = 2".to_owned();
+    let fails = |part: &str| {
+        format!("[[failure]]\n{part}\nat = \"4us\"\ndetection = \"2us\"\nconvergence = \"9us\"")
+    };
+    for (topology, parts) in [
+        (hpn, ["", "link = \"host0-p1-leaf0\"", "plane = 1"]),
+        (spectrum, ["", "link = \"host0-p3-leaf0\"", "plane = 2"]),
+        (tors, ["", "link = \"host0-tor0b\"", "plane = 1"]),
+    ] {
+        for policy in POLICIES {
+            for part in parts {
+                let failure = if part.is_empty() { String::new() } else { fails(part) };
+                let what = format!("{topology}, {policy}, {part}");
+                expect_equal(
+                    &what,
+                    &fabric_of(&topology, policy, &format!("{PERMUTATION}\n{failure}")),
+                );
+            }
+        }
+    }
+}
