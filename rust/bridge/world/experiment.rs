@@ -43,8 +43,8 @@ pub(in crate::bridge) enum ExperimentError {
          share no switch, the first link of each host in the first plane"
     )]
     Planes {
-        /// What is wrong.
-        error: TopologyError,
+        /// What is wrong; in a box, so that the results of the contract stay small.
+        error: Box<TopologyError>,
         /// The name of the link.
         link: String,
     },

@@ -51,7 +51,7 @@ fn named(graph: &Graph, error: TopologyError) -> ExperimentError {
     let edge = links.map(|link| if link.a.is_host { link.b } else { link.a }).nth(*plane as usize);
     let edge = edge.and_then(|edge| graph.switches.get(edge.number as usize));
     let link = format!("{host}-{}", edge.map_or("", |edge| edge.name.as_str()));
-    ExperimentError::Planes { error, link }
+    ExperimentError::Planes { error: Box::new(error), link }
 }
 
 /// The graph of a topology.
