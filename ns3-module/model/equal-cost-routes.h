@@ -83,14 +83,14 @@ class EqualCostRoutesOf
      */
     bool LookUp(Address destination, Group& group);
 
-    Ptr<Ip> m_ip;                           //!< the IP of the node
-    std::unique_ptr<Source> m_source;       //!< where the next hops come from
-    typename Source::Signature m_signature; //!< of the source when the version was set
-    uint64_t m_interfaceChanges{0};         //!< of the simulation when the version was set
-    uint64_t m_version{1};                  //!< of the routes
-    uint32_t m_interfaces{0};               //!< number of interfaces at the last HasChoice
-    bool m_hasChoice{true};                 //!< the result of HasChoice
-    std::map<Address, Group> m_groups;      //!< by destination
+    Ptr<Ip> m_ip;                             //!< the IP of the node
+    std::unique_ptr<Source> m_source;         //!< where the next hops come from
+    typename Source::Signature m_signature{}; //!< of the source when the version was set
+    uint64_t m_interfaceChanges{0};           //!< of the simulation when the version was set
+    uint64_t m_version{1};                    //!< of the routes
+    uint32_t m_interfaces{0};                 //!< number of interfaces at the last HasChoice
+    bool m_hasChoice{true};                   //!< the result of HasChoice
+    std::map<Address, Group> m_groups;        //!< by destination
 };
 
 extern template class EqualCostRoutesOf<Ipv4Family>;
