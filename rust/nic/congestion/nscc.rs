@@ -74,8 +74,9 @@ pub struct Config {
     /// `update_base_rtt_on_nack`). Without them, a flow whose first packets are all trimmed takes
     /// the delay of its own queue for the round trip.
     pub base_rtt_of_nacks: bool,
-    /// What one window limits: `"qp"`, or with recovery `mrc` `"plane"` (G16): each plane of
-    /// several then has a window of its own, by the rate of its port.
+    /// What one window limits: `"qp"`, or `"plane"` (G16) with the recoveries `mrc`, `sack`,
+    /// `per-packet` and `rudi`: each plane of several then has a window of its own, by the rate of
+    /// its port.
     pub scope: Scope,
 }
 

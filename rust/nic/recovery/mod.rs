@@ -5,6 +5,7 @@
 //!
 //! Sequence numbers never wrap here; only the wire has 24 bits.
 
+mod by_plane;
 mod entry;
 mod facts;
 mod flights;
@@ -91,6 +92,12 @@ macro_rules! registry {
             /// repeatable.
             const fn repeats(self) -> bool {
                 match self { $(Self::$recovery(_) => $module::Config::REPEATS,)* }
+            }
+
+            /// Whether it counts packets by planes, so that each plane may have a window of its
+            /// own.
+            pub(crate) const fn counts_planes(self) -> bool {
+                match self { $(Self::$recovery(_) => $module::Config::COUNTS_PLANES,)* }
             }
 
             /// The longest message that it can send, if it has a limit.
@@ -198,7 +205,7 @@ macro_rules! registry {
             fn poll_lost(&mut self) -> Option<Lost> {
                 match self { $(Self::$recovery(it) => it.poll_lost(),)* }
             }
-            fn count_planes(&mut self, planes: u32) -> bool {
+            fn count_planes(&mut self, planes: u32) {
                 match self { $(Self::$recovery(it) => it.count_planes(planes),)* }
             }
             fn plane(&self, plane: u32) -> PlaneUse {
@@ -264,6 +271,8 @@ pub(super) trait RecoveryConfig: Configuration + Into<Recovery> {
     const KEEPS_PATH: bool = false;
     /// Whether a receiver may execute a packet more than once.
     const REPEATS: bool = false;
+    /// Whether the sender counts packets by planes.
+    const COUNTS_PLANES: bool = false;
     /// The longest message that it can send, if it has a limit.
     const LONGEST_MESSAGE: Option<Bytes> = None;
 
@@ -397,11 +406,9 @@ pub(super) trait SendRecovery {
         None
     }
 
-    /// Counts packets by the plane of their entropy value from now on, of so many planes; false if
-    /// it cannot.
-    fn count_planes(&mut self, _planes: u32) -> bool {
-        false
-    }
+    /// Counts packets by the plane of their entropy value, of so many planes, from before the first
+    /// is sent: where [`RecoveryConfig::COUNTS_PLANES`] is true.
+    fn count_planes(&mut self, _planes: u32) {}
 
     /// What it has counted in a plane.
     fn plane(&self, _plane: u32) -> PlaneUse {

@@ -14,7 +14,6 @@
 //! - A NACK that asks for a packet again counts as a time-out. Here the series is that of the
 //!   oldest packet, so that NACKs for the oldest count \[inferred\].
 
-mod by_plane;
 mod wait;
 
 pub use wait::Wait;
@@ -30,7 +29,6 @@ use crate::nic::delivery::Delivery;
 use crate::nic::parameters::{Configuration, InvalidValue, require, timer};
 use crate::nic::receiver::{AnyOrder, Receiving};
 use crate::units::{Span, Time};
-use by_plane::ByPlane;
 
 /// The unit of time-outs: 1.024 us · 2^t (`timeout` of `mrc.h`).
 const TIMER_UNIT: Span = Span::from_ps(1_024_000);
@@ -95,6 +93,8 @@ impl Configuration for Config {
 
 impl RecoveryConfig for Config {
     type Sender = Box<Mrc>;
+
+    const COUNTS_PLANES: bool = true;
 
     fn sender(&self, timeout: Span) -> Box<Mrc> {
         Box::new(Mrc::new(*self, timeout))
@@ -180,7 +180,6 @@ pub(in crate::nic) struct Mrc {
     /// Entropy values of packets that timed out and are still to be reported.
     expired: VecDeque<u16>,
     losses: VecDeque<Lost>,
-    by_plane: Option<ByPlane>,
 }
 
 impl Mrc {
@@ -202,7 +201,6 @@ impl Mrc {
             series: 0,
             expired: VecDeque::new(),
             losses: VecDeque::new(),
-            by_plane: None,
         }
     }
 
@@ -232,27 +230,6 @@ impl Mrc {
     fn lose(&mut self, sequence: u64) {
         let index = self.index(sequence);
         self.sent[index].state = State::Lost;
-        if let Some(planes) = &mut self.by_plane {
-            planes.lose(self.sent[index].entropy);
-        }
-    }
-
-    /// Counts what `arrived` is the first to report, by planes.
-    fn count_arrivals(&mut self, now: Time, arrived: Arrived) {
-        let (first, end) = (self.window.first_missing(), self.window.never_sent());
-        let Some(mut planes) = self.by_plane.take() else { return };
-        planes.begin();
-        if arrived.ack <= end {
-            let ahead = arrived.ack.max(first)..end;
-            let reported = (0..64).filter(|bit| arrived.sack >> bit & 1 == 1);
-            let reported = reported.map(|bit| arrived.base + bit).filter(|it| ahead.contains(it));
-            for sequence in (first..arrived.ack).chain(reported) {
-                if !self.window.has_arrived(sequence) {
-                    planes.arrive(now, self.sent[self.index(sequence)]);
-                }
-            }
-        }
-        self.by_plane = Some(planes);
     }
 
     /// Asks for a verdict, one `reordering` from now, on what is missing before the newest arrival.
@@ -337,7 +314,7 @@ impl SendRecovery for Mrc {
     #[inline]
     fn handle_sent(&mut self, now: Time, entropy: u16) {
         let idle = self.in_flight() == 0;
-        let sequence = self.window.handle_sent();
+        let sequence = self.window.handle_sent(now, entropy);
         let index = self.index(sequence);
         match self.sent.get_mut(index) {
             Some(again) => *again = Sent { at: now, entropy, state: State::FlyingAgain },
@@ -345,9 +322,6 @@ impl SendRecovery for Mrc {
         }
         if idle || sequence == self.window.first_missing() {
             self.since = now;
-        }
-        if let Some(planes) = &mut self.by_plane {
-            planes.send(entropy);
         }
     }
 
@@ -363,8 +337,7 @@ impl SendRecovery for Mrc {
     #[inline]
     fn handle_ack(&mut self, now: Time, arrived: Arrived) -> u64 {
         let first = self.window.first_missing();
-        self.count_arrivals(now, arrived);
-        let new = self.window.handle_arrived(arrived);
+        let new = self.window.handle_arrived(now, arrived);
         if new == 0 {
             return 0;
         }
@@ -384,13 +357,12 @@ impl SendRecovery for Mrc {
         self.timer_due() <= now
     }
 
-    fn count_planes(&mut self, planes: u32) -> bool {
-        self.by_plane = Some(ByPlane::new(planes));
-        true
+    fn count_planes(&mut self, planes: u32) {
+        self.window.count_planes(planes);
     }
 
     fn plane(&self, plane: u32) -> PlaneUse {
-        self.by_plane.as_ref().map_or_else(PlaneUse::default, |planes| planes.of(plane))
+        self.window.plane(plane)
     }
 
     /// The sender judges by what is reported, whatever the receiver asks for.

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::flights::{Flight, Flights};
 use super::selective::Selective;
-use super::{Arrived, Expired, Missed, Recovery, RecoveryConfig, SendRecovery, Why};
+use super::{Arrived, Expired, Missed, PlaneUse, Recovery, RecoveryConfig, SendRecovery, Why};
 use crate::nic::ack::AckRange;
 use crate::nic::delivery::Delivery;
 use crate::nic::parameters::Configuration;
@@ -29,6 +29,8 @@ impl Configuration for Config {
 
 impl RecoveryConfig for Config {
     type Sender = PerPacket;
+
+    const COUNTS_PLANES: bool = true;
 
     /// A timer for each packet finds the packet of a lost acknowledgement too.
     const ACK_RANGES: &'static [AckRange] =
@@ -104,7 +106,7 @@ impl SendRecovery for PerPacket {
     fn handle_sent(&mut self, now: Time, entropy: u16) {
         // The low half of the number keeps an entry at 16 bytes, of which each packet in flight has
         // one.
-        let packet = self.window.handle_sent() as u32;
+        let packet = self.window.handle_sent(now, entropy) as u32;
         self.flights.push(Flight { sent: now, packet, entropy });
     }
 
@@ -135,8 +137,8 @@ impl SendRecovery for PerPacket {
     }
 
     #[inline]
-    fn handle_ack(&mut self, _now: Time, arrived: Arrived) -> u64 {
-        let new = self.window.handle_arrived(arrived);
+    fn handle_ack(&mut self, now: Time, arrived: Arrived) -> u64 {
+        let new = self.window.handle_arrived(now, arrived);
         self.discard_landed();
         new
     }
@@ -154,6 +156,14 @@ impl SendRecovery for PerPacket {
         window.lose_first(sequence);
         self.discard_landed();
         true
+    }
+
+    fn count_planes(&mut self, planes: u32) {
+        self.window.count_planes(planes);
+    }
+
+    fn plane(&self, plane: u32) -> PlaneUse {
+        self.window.plane(plane)
     }
 
     #[inline]

@@ -41,6 +41,7 @@ impl RecoveryConfig for Config {
     const DELIVERIES: &'static [Delivery] = &[Delivery::Unordered];
     const ACK_RANGES: &'static [AckRange] = &[AckRange::Packet];
     const REPEATS: bool = true;
+    const COUNTS_PLANES: bool = true;
 
     fn sender(&self, timeout: Span) -> PerPacket {
         PerPacket::with_responses(timeout)

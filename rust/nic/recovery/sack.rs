@@ -18,7 +18,8 @@ use std::collections::VecDeque;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use super::selective::Selective;
-use super::{Arrived, Expired, Lost, LostPosition, Missed, RecoveryConfig, SendRecovery, Why};
+use super::{Arrived, Expired, Lost, LostPosition, Missed, PlaneUse};
+use super::{RecoveryConfig, SendRecovery, Why};
 use crate::nic::congestion::PathFacts;
 use crate::nic::delivery::Delivery;
 use crate::nic::parameters::{Configuration, InvalidValue, require, timer};
@@ -84,6 +85,8 @@ impl Configuration for Config {
 
 impl RecoveryConfig for Config {
     type Sender = Box<Sack>;
+
+    const COUNTS_PLANES: bool = true;
 
     fn sender(&self, timeout: Span) -> Box<Sack> {
         Box::new(Sack::new(*self, timeout))
@@ -309,7 +312,7 @@ impl SendRecovery for Sack {
     #[inline]
     fn handle_sent(&mut self, now: Time, entropy: u16) {
         let idle = self.in_flight() == 0;
-        let sequence = self.window.handle_sent();
+        let sequence = self.window.handle_sent(now, entropy);
         let (index, sent) = (self.index(sequence), Sent { at: now, entropy, state: State::Flying });
         // Packets go out for the first time in order: a new one is exactly one past the end.
         match self.sent.get_mut(index) {
@@ -335,7 +338,7 @@ impl SendRecovery for Sack {
     #[inline]
     fn handle_ack(&mut self, now: Time, arrived: Arrived) -> u64 {
         let first = self.window.first_missing();
-        let new = self.window.handle_arrived(arrived);
+        let new = self.window.handle_arrived(now, arrived);
         // Without news neither the edge nor what is in flight has moved.
         if new == 0 {
             return 0;
@@ -364,6 +367,14 @@ impl SendRecovery for Sack {
         self.window.lose_first(missed.psn);
         self.keep_timer();
         true
+    }
+
+    fn count_planes(&mut self, planes: u32) {
+        self.window.count_planes(planes);
+    }
+
+    fn plane(&self, plane: u32) -> PlaneUse {
+        self.window.plane(plane)
     }
 
     #[inline]

@@ -2,8 +2,10 @@
 
 use std::collections::VecDeque;
 
-use super::Arrived;
+use super::by_plane::ByPlane;
+use super::{Arrived, PlaneUse};
 use crate::nic::board::Board;
+use crate::units::Time;
 
 /// The packets of one queue pair: those that arrived, those that wait to be sent again, and how
 /// many were ever sent. All others are in flight.
@@ -13,6 +15,8 @@ pub(super) struct Selective {
     board: Board,
     /// Packets to be sent again, in this order.
     lost: VecDeque<u64>,
+    /// Where each plane of several has a window of its own.
+    by_plane: Option<Box<ByPlane>>,
 }
 
 impl Selective {
@@ -26,14 +30,27 @@ impl Selective {
         }
     }
 
-    /// The packet named by `next` goes out: its number.
+    /// The packet named by `next` goes out with that entropy value: its number.
     #[inline]
-    pub(super) fn handle_sent(&mut self) -> u64 {
-        if let Some(again) = self.lost.pop_front() {
-            return again;
+    pub(super) fn handle_sent(&mut self, now: Time, entropy: u16) -> u64 {
+        let sequence = self.lost.pop_front().unwrap_or_else(|| {
+            self.never_sent += 1;
+            self.never_sent - 1
+        });
+        if let Some(planes) = &mut self.by_plane {
+            planes.send(now, sequence, entropy);
         }
-        self.never_sent += 1;
-        self.never_sent - 1
+        sequence
+    }
+
+    /// Counts packets by the plane of their entropy value from now on, before the first is sent.
+    pub(super) fn count_planes(&mut self, planes: u32) {
+        self.by_plane = Some(Box::new(ByPlane::new(planes)));
+    }
+
+    /// What it has counted in a plane; nothing if it does not count.
+    pub(super) fn plane(&self, plane: u32) -> PlaneUse {
+        self.by_plane.as_ref().map_or_else(PlaneUse::default, |planes| planes.of(plane))
     }
 
     /// The oldest packet that has not arrived.
@@ -73,7 +90,10 @@ impl Selective {
     /// Packets arrived: returns how many of them were not known to. What arrives is not sent
     /// again. An acknowledgement of packets that were never sent is ignored.
     #[inline]
-    pub(super) fn handle_arrived(&mut self, arrived: Arrived) -> u64 {
+    pub(super) fn handle_arrived(&mut self, now: Time, arrived: Arrived) -> u64 {
+        if self.by_plane.is_some() {
+            self.count_arrivals(now, arrived);
+        }
         if arrived.ack > self.never_sent {
             return 0;
         }
@@ -88,12 +108,40 @@ impl Selective {
             let board = &self.board;
             self.lost.retain(|&sequence| !board.has(sequence));
         }
+        if let Some(planes) = &mut self.by_plane {
+            planes.advance_to(self.board.first());
+        }
         self.board.count() - before
+    }
+
+    /// Counts what `arrived` is the first to report, by planes.
+    fn count_arrivals(&mut self, now: Time, arrived: Arrived) {
+        let Some(mut planes) = self.by_plane.take() else { return };
+        planes.begin();
+        let (first, end) = (self.first_missing(), self.never_sent);
+        if arrived.ack <= end {
+            let ahead = arrived.ack.max(first)..end;
+            let reported = (0..64).filter(|bit| arrived.sack >> bit & 1 == 1);
+            let reported = reported.map(|bit| arrived.base + bit).filter(|it| ahead.contains(it));
+            for sequence in (first..arrived.ack).chain(reported) {
+                if !self.has_arrived(sequence) {
+                    planes.arrive(now, sequence);
+                }
+            }
+        }
+        self.by_plane = Some(planes);
     }
 
     /// A packet in flight is lost, and sent again after those that were lost before it.
     pub(super) fn lose(&mut self, sequence: u64) {
         self.lost.push_back(sequence);
+        self.count_lost(sequence);
+    }
+
+    fn count_lost(&mut self, sequence: u64) {
+        if let Some(planes) = &mut self.by_plane {
+            planes.lose(sequence);
+        }
     }
 
     /// No packet waits to be sent again.
@@ -104,10 +152,70 @@ impl Selective {
     /// A packet in flight is lost, and sent again before all others.
     pub(super) fn lose_first(&mut self, sequence: u64) {
         self.lost.push_front(sequence);
+        self.count_lost(sequence);
     }
 
     #[cfg(test)]
     pub(super) const fn board(&self) -> &Board {
         &self.board
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::units::Span;
+
+    /// Packets go out, arrive, get lost and arrive late: what is in flight in the planes is always
+    /// what is in flight in all.
+    #[test]
+    fn what_is_in_flight_in_planes_adds_up() {
+        let mut random = crate::rng::Stream::new(3, crate::rng::Purpose::Test, 0);
+        for planes in [1, 2, 3, 8] {
+            let mut window = Selective::default();
+            window.count_planes(planes);
+            let mut arrivals = 0;
+            for step in 0..20_000 {
+                let now = Time::from_ps(step);
+                let (first, end) = (window.first_missing(), window.never_sent());
+                let any = first + u64::from(random.below(64.min((end - first) as u32).max(1)));
+                match random.below(4) {
+                    0 | 1 if end - first < 200 => {
+                        window.handle_sent(now, random.next_u16());
+                    }
+                    2 if any < end && !window.has_arrived(any) && !window.lost.contains(&any) => {
+                        window.lose(any);
+                    }
+                    _ => {
+                        let ack = first + u64::from(random.below(20) == 0 && first < end);
+                        let sack = u64::from(random.next_u16() & random.next_u16());
+                        let arrived = Arrived { ack, base: any, sack, complete: false };
+                        let new = window.handle_arrived(now, arrived);
+                        let told: u32 = (0..planes).map(|it| window.plane(it).arrived).sum();
+                        assert_eq!(u64::from(told), new);
+                        arrivals += new;
+                    }
+                }
+                let flying: u64 = (0..planes).map(|it| window.plane(it).in_flight).sum();
+                assert_eq!(flying, window.in_flight(), "{planes} planes, step {step}");
+            }
+            assert!(arrivals > 1_000, "{arrivals}");
+        }
+    }
+
+    #[test]
+    fn a_round_trip_is_that_of_a_packet_that_was_sent_once() {
+        let mut window = Selective::default();
+        window.count_planes(2);
+        for n in 0..3 {
+            window.handle_sent(Time::from_ps(n), n as u16);
+        }
+        window.lose(2);
+        window.handle_sent(Time::from_ps(500), 4);
+        let late = Arrived { ack: 1, base: 2, sack: 1, complete: false };
+        assert_eq!(window.handle_arrived(Time::from_ps(900), late), 2);
+        let [even, odd] = [0, 1].map(|plane| window.plane(plane));
+        assert_eq!((even.arrived, even.rtt), (2, Some(Span::from_ps(900))), "of packet 0");
+        assert_eq!((odd.arrived, odd.rtt, odd.in_flight), (0, None, 1));
     }
 }

@@ -45,9 +45,10 @@ impl PlaneWindows {
         recovery: &mut Sending,
     ) -> Option<Box<Self>> {
         let wanted = planes > 1 && config.congestion.scope() == Scope::Plane;
-        if !wanted || !recovery.count_planes(planes) {
+        if !wanted || !config.recovery.counts_planes() {
             return None;
         }
+        recovery.count_planes(planes);
         let line_rate = BitRate::from_bps(port.line_rate.as_bps() / u64::from(planes));
         let path = config.path(PortFacts { line_rate, ..port });
         let window = PlaneWindow { control: config.congestion.build(&path), owed: 0 };

@@ -93,12 +93,12 @@ fn check_scope(
     congestion: &CongestionControl,
     recovery: Recovery,
 ) -> Result<(), ScenarioError> {
-    if congestion.scope() == Scope::Qp || matches!(recovery, Recovery::Mrc(_)) {
+    if congestion.scope() == Scope::Qp || recovery.counts_planes() {
         return Ok(());
     }
     let expected = format!(
         "with scope = 'plane' each plane has a window, and {} does not count packets by planes; \
-         it must be 'mrc', or the scope 'qp'",
+         it must be 'mrc', 'sack', 'per-packet' or 'rudi', or the scope 'qp'",
         recovery.name()
     );
     Err(context.invalid_as(section.recovery.key(), recovery.name(), expected))

@@ -156,14 +156,16 @@ fn the_modes_of_ultra_ethernet_bring_their_order_and_their_acknowledgements() {
         ("recovery = 'rod'\ndelivery = 'unordered'", "rod has ordered delivery only"),
         ("recovery = 'rudi'\ncongestion_control = 'rccc'", "choose another recovery"),
         (
-            "recovery = 'sack'\ncongestion_control = 'nscc'\nparameters = { scope = 'plane' }",
-            "sack does not count packets by planes",
+            "recovery = 'rod'\ncongestion_control = 'nscc'\nparameters = { scope = 'plane' }",
+            "rod does not count packets by planes",
         ),
     ] {
         assert!(refused(keys).contains(said), "{keys}: {}", refused(keys));
     }
     let scope = "congestion_control = 'nscc'\nparameters = { scope = 'plane' }";
-    assert!(nic(&format!("recovery = 'mrc'\n{scope}")).is_ok());
+    for recovery in ["mrc", "sack", "per-packet", "rudi"] {
+        assert!(nic(&format!("recovery = '{recovery}'\n{scope}")).is_ok(), "{recovery}");
+    }
 }
 
 #[test]

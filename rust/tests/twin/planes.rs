@@ -134,7 +134,9 @@ fn congestion_controls_of_several_ports_are_the_same_in_both_worlds() {
     let scope = "congestion_control = \"nscc\"\nack_marked = \"at-once\"\n\
                  parameters = { scope = \"plane\" }";
     let rest = format!("{scope}\n{EARLY}\n{PERMUTATION}");
-    expect_equal("a window for each plane", &fabric_of(&multi_plane(4), "mrc", &rest));
+    for policy in ["mrc", "plane-jsq"] {
+        expect_equal("a window for each plane", &fabric_of(&multi_plane(4), policy, &rest));
+    }
 }
 
 #[test]

@@ -1,9 +1,9 @@
 //! What MRC's congestion control does to rates, and what the second tier does to latency.
 
 use super::*;
-use crate::nic::Marked;
 use crate::nic::congestion::{Scope, nscc};
-use crate::nic::recovery::mrc;
+use crate::nic::recovery::{mrc, sack};
+use crate::nic::{Marked, Recovery};
 
 /// MRC with NSCC: acknowledgements for four packets and for each mark at once (G8, G18), windows
 /// of that scope.
@@ -33,14 +33,16 @@ fn a_spine_adds_two_switches_and_links_to_the_latency() {
 }
 
 /// The rate of a sender one of whose four planes has a quarter of the rate, as a part of what it
-/// has with all of them.
-fn share_with_a_slow_plane(scope: Scope) -> f64 {
+/// has with all of them. With `mrc` 64 values are in rotation.
+fn share_with_a_slow_plane(policy: &str, recovery: Recovery, scope: Scope) -> f64 {
     let run_with = |slow: bool| {
         let plane = LeafSpine { spines: 1, ..PLANE };
         let one = messages(&[(0, 3)], 40_000 * PAYLOAD);
-        let mut setup = controlled(setup(planes(4, plane), "mrc", one), scope);
-        let evs = "evs = 64\nactive = 64\nmin_active = 64";
-        setup.scheme = build_scheme("mrc", &evs.parse().unwrap()).unwrap();
+        let mut setup = controlled(setup(planes(4, plane), policy, one), scope);
+        if policy == "mrc" {
+            let evs = "evs = 64\nactive = 64\nmin_active = 64";
+            setup.scheme = build_scheme("mrc", &evs.parse().unwrap()).unwrap();
+        }
         setup.fabric.switch.ecn = Ecn::Step(Bytes::new(16_000));
         if slow {
             let links = ["p3-leaf0-p3-spine0", "p3-leaf1-p3-spine0"];
@@ -50,13 +52,10 @@ fn share_with_a_slow_plane(scope: Scope) -> f64 {
             setup.fabric.failures =
                 failures.into_iter().map(|failure| Failure { kind, ..failure }).collect();
         }
-        // What is late is not lost: the slow plane alone is at issue.
-        let wait = mrc::Wait::Span(Span::from_ms(100));
-        setup.nic.recovery =
-            mrc::Config { mpr: 1 << 20, reordering: wait, timer: wait, ..Default::default() }
-                .into();
+        setup.nic.recovery = recovery;
+        setup.nic.retransmit_timeout = Span::from_ms(100);
         let outcome = complete(&setup);
-        assert_eq!(outcome.counters.retransmitted, 0, "{scope:?}");
+        assert_eq!(outcome.counters.retransmitted, 0, "{policy}, {scope:?}");
         outcome.cct.unwrap().as_ps() as f64
     };
     run_with(false) / run_with(true)
@@ -66,10 +65,26 @@ fn share_with_a_slow_plane(scope: Scope) -> f64 {
 /// plane.
 #[test]
 fn with_a_window_for_each_plane_the_rates_of_planes_add_up() {
-    let of_planes = share_with_a_slow_plane(Scope::Plane);
-    assert!((of_planes - 13.0 / 16.0).abs() < 0.02, "a window for each plane: {of_planes}");
-    let of_all = share_with_a_slow_plane(Scope::Qp);
-    assert!(of_all < 0.6 * of_planes, "one window: {of_all}");
+    // What is late is not lost: the slow plane alone is at issue.
+    let sack = sack::Config {
+        reordering: u32::MAX,
+        rto_low_packets: 0,
+        flow_control: sack::Window::Off,
+        ..Default::default()
+    };
+    for (policy, recovery) in [
+        ("mrc", patient(1 << 20).into()),
+        ("plane-jsq", patient(1 << 20).into()),
+        ("plane-jsq", Recovery::PER_PACKET),
+        ("plane-jsq", sack.into()),
+    ] {
+        let share = |scope| share_with_a_slow_plane(policy, recovery, scope);
+        let name = recovery.name();
+        let of_planes = share(Scope::Plane);
+        assert!((of_planes - 13.0 / 16.0).abs() < 0.02, "{policy}, {name}: {of_planes}");
+        let of_all = share(Scope::Qp);
+        assert!(of_all < 0.6 * of_planes, "{policy}, {name}, one window: {of_all}");
+    }
 }
 
 /// An incast of seven to one, and a flow as long as all of it to another host of the leaf: the
