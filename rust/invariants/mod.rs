@@ -73,6 +73,15 @@ pub struct Report {
     pub count: u64,
 }
 
+/// A header that is enqueued, and the received packet that it is taken for.
+#[derive(Debug, Clone, Copy)]
+struct Cut {
+    at: Time,
+    port: PortId,
+    header: Packet,
+    received: Packet,
+}
+
 /// The observer of a run that checks its invariants.
 #[derive(Debug)]
 pub struct Invariants {
@@ -86,8 +95,8 @@ pub struct Invariants {
     touched: Vec<SwitchId>,
     /// Whether packets may displace others that wait.
     displaces: bool,
-    /// Where the last header of a trimmed packet was enqueued, and when.
-    cut: Option<(Time, PortId)>,
+    /// The last header that was enqueued of a packet that a switch had received.
+    cut: Option<Cut>,
     totals: Totals,
     at: Time,
     report: Report,
@@ -237,23 +246,20 @@ impl Invariants {
         let &PacketRecord { at, port, waiting, packet, .. } = record;
         let packet = &packet;
         self.touch(switch);
+        self.correct_cut(switch, record);
         let model = &mut self.switches[switch.index()];
         model.add(port, packet);
         let mut received = (!packet.is_link_frame()).then(|| model.take(packet));
-        // A header may be left of the packet that waited last, which another one has displaced. If
-        // the two are copies of each other, the header has been taken for what is left of the
-        // arriving one, which comes now.
-        let is_cut = packet.flags.has(Flags::TRIMMED);
-        if received == Some(None)
-            && self.displaces
-            && (is_cut || self.cut == Some((at, port)))
-            && let Some(displaced) = self.ports[port.index()].displace(packet)
-        {
-            model.remove(&displaced);
-            received = Some(Some(if is_cut { displaced } else { *packet }));
-        }
-        if is_cut {
-            self.cut = Some((at, port));
+        if self.displaces && packet.flags.has(Flags::TRIMMED) {
+            self.cut =
+                received.flatten().map(|received| Cut { at, port, header: *packet, received });
+            // The header is left of the packet that waited last, which another one has displaced.
+            if received == Some(None)
+                && let Some(displaced) = self.ports[port.index()].displace(packet)
+            {
+                model.remove(&displaced);
+                received = Some(Some(displaced));
+            }
         }
         if let Some(Some(received)) = &received {
             self.totals.note_trim(received, packet);
@@ -263,6 +269,23 @@ impl Invariants {
             Some(None) => Some("it sends a packet that it has not received".to_owned()),
             _ => fault,
         }
+    }
+
+    /// The header that was enqueued just before may be left of the packet that waited last, which
+    /// the one that comes now has displaced, and not of its copy that arrived at the same time: the
+    /// queue that this one finds tells.
+    fn correct_cut(&mut self, switch: SwitchId, record: &PacketRecord) {
+        let here = |cut: &mut Cut| (cut.at, cut.port) == (record.at, record.port);
+        let Some(cut) = self.cut.take_if(here) else { return };
+        let port = &mut self.ports[record.port.index()];
+        if port.queued(&record.packet) == u64::from(record.waiting) {
+            return;
+        }
+        let Some(displaced) = port.displace(&cut.header) else { return };
+        let model = &mut self.switches[switch.index()];
+        model.remove(&displaced);
+        model.receive(&cut.received);
+        self.totals.note_trim(&displaced, &cut.received);
     }
 
     /// A packet is lost at `node`: in the node, or on the wire to it.

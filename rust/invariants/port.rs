@@ -221,6 +221,11 @@ impl WireModel {
             .then(|| format!("{} finds {waiting} B waiting, and there are {before}", named(packet)))
     }
 
+    /// The bytes that wait in the queue that a packet joins.
+    pub(super) fn queued(&self, packet: &Packet) -> u64 {
+        self.bytes[class(packet)]
+    }
+
     /// Takes the last packet without priority out of its queue, if it is a copy of `packet`: its
     /// header, or the same packet sent again.
     pub(super) fn displace(&mut self, packet: &Packet) -> Option<Packet> {

@@ -42,6 +42,7 @@ fn random_scenarios_keep_every_invariant() {
 #[test]
 fn scenarios_that_had_a_fault_have_none() {
     let found = [
+        include_str!("found/copy-by-another-link.toml"),
         include_str!("found/copy-displaced.toml"),
         include_str!("found/copy-lost-on-a-wire.toml"),
         include_str!("found/copy-trimmed-earlier.toml"),
