@@ -9,7 +9,7 @@ use evenkeel::fabric::{
 };
 use evenkeel::invariants::{Invariants, Report};
 use evenkeel::scenario::{Overrides, Scenario};
-use evenkeel::study::lower_bound;
+use evenkeel::study::{self, lower_bound};
 use evenkeel::units::Span;
 
 use crate::divided::first_difference;
@@ -21,8 +21,17 @@ pub(super) struct Tally {
     incomplete: Cell<u64>,
     /// Refused as invalid: combinations that a scenario cannot have.
     refused: Cell<u64>,
+    /// Larger than [`MOST_MESSAGES`] or [`MOST_HOPS`].
+    large: Cell<u64>,
     records: Cell<u64>,
 }
+
+/// Messages of a scenario that is run. Slow uplinks of fast hosts' leaves give a fat-tree a
+/// thousand hosts and more, and an all-to-all among these millions of messages.
+const MOST_MESSAGES: u64 = 100_000;
+
+/// Packet-hops that are expected of a scenario that is run.
+const MOST_HOPS: u64 = 3_000_000;
 
 fn add(cell: &Cell<u64>, count: u64) {
     cell.set(cell.get() + count);
@@ -30,18 +39,20 @@ fn add(cell: &Cell<u64>, count: u64) {
 
 impl Tally {
     pub(super) fn print(&self) {
-        let Self { completed, incomplete, refused, records } = self;
+        let Self { completed, incomplete, refused, large, records } = self;
         let line = format!(
-            "simulation: {} runs completed, {} did not, {} scenarios refused; {} records of \
-             packets checked\n",
+            "simulation: {} runs completed, {} did not, {} scenarios refused, {} too large to be \
+             run; {} records of packets checked\n",
             completed.get(),
             incomplete.get(),
             refused.get(),
+            large.get(),
             records.get()
         );
         let _ = std::io::stderr().write_all(line.as_bytes());
         let runs = completed.get() + incomplete.get();
         assert!(refused.get() <= 2 * runs, "most scenarios are refused: {line}");
+        assert!(large.get() <= runs / 10 + 1, "many scenarios are too large: {line}");
     }
 }
 
@@ -54,16 +65,24 @@ pub(super) fn observed(setup: &Setup) -> (Outcome, Report, Span) {
     (outcome.clone(), invariants.finish(&outcome, Some(bound)), bound)
 }
 
+/// Whether a run of the scenario takes more than the seconds that there are for each.
+fn is_large(scenario: &Scenario) -> bool {
+    scenario.messages() > MOST_MESSAGES
+        || study::estimate_scenario(scenario).is_some_and(|it| it.packet_hops > MOST_HOPS)
+}
+
 /// What is wrong with a run of the scenario.
 pub(super) fn check(text: &str, tally: &Tally) -> Result<(), String> {
     let parsed = Scenario::parse(text, "drawn", Path::new(""), &Overrides::default());
-    let setup = match parsed {
-        Ok(scenario) => scenario.setup(),
-        Err(_) => {
-            add(&tally.refused, 1);
-            return Ok(());
-        }
+    let Ok(scenario) = parsed else {
+        add(&tally.refused, 1);
+        return Ok(());
     };
+    if is_large(&scenario) {
+        add(&tally.large, 1);
+        return Ok(());
+    }
+    let setup = scenario.setup();
     let (outcome, report, _) = observed(&setup);
     if report.count > 0 {
         let first: Vec<_> = report.violations.iter().map(ToString::to_string).collect();
