@@ -104,6 +104,17 @@ fn list_prints_the_names_that_scenarios_accept() {
 }
 
 #[test]
+fn the_readme_names_every_policy() {
+    let readme = include_str!("../../../README.md");
+    let names = evenkeel::balance::presets().map(|preset| preset.name);
+    let in_readme = |name: &&str| readme.contains(&format!("`{name}`"));
+    // It gives the range of those with a fixed number of pieces.
+    let in_full = |name: &&str| !name.starts_with("subflow-");
+    let missing: Vec<_> = names.filter(in_full).filter(|name| !in_readme(name)).collect();
+    assert!(missing.is_empty(), "README.md lacks {missing:?}");
+}
+
+#[test]
 fn a_streamed_trace_gives_the_same_results() {
     let bench = Bench::with_small();
     bench.evenkeel(&["trace", "small.toml", "--out", "traces"]);
