@@ -35,6 +35,12 @@ impl<'a> Input<'a> {
     /// A forged packet, which no queue pair sent.
     pub fn packet(&mut self) -> Packet {
         let kinds = [PacketKind::Data, PacketKind::Ack, PacketKind::Nack, PacketKind::Cnp];
+        let endpoints = [
+            PacketKind::Probe,
+            PacketKind::ProbeReply,
+            PacketKind::PortStatus,
+            PacketKind::Refusal,
+        ];
         let bits = self.byte();
         let known = [Flags::MARKED, Flags::LAST, Flags::RETRANSMITTED, Flags::TRIMMED];
         let flags = (0..).zip(known).fold(Flags::NONE, |flags, (bit, flag)| {
@@ -42,6 +48,7 @@ impl<'a> Input<'a> {
         });
         let kind = match bits >> 6 {
             1 => PacketKind::Credit,
+            2 => endpoints[usize::from(bits % 4)],
             3 => PacketKind::CreditRequest,
             _ => kinds[usize::from(bits % 4)],
         };

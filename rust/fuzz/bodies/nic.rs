@@ -1,7 +1,8 @@
 //! Two NICs under any sequence of packets, valid or not, timeouts, posts and polls.
 //!
 //! Queue pair 0 and queue pairs that do not exist receive forged packets; queue pair 1 receives
-//! only its own packets, some of them lost, duplicated or late. Its messages must complete.
+//! only its own packets, some of them lost, duplicated or late. Its messages must complete. The NICs
+//! have one port, or one in each of four planes, which go down and come back.
 
 use std::collections::{BTreeSet, VecDeque};
 use std::path::Path;
@@ -10,8 +11,8 @@ use std::sync::{Arc, LazyLock};
 use evenkeel::balance::sender::{NetworkParameters, PathSpace, QpContext};
 use evenkeel::ids::{HostId, QpId};
 use evenkeel::nic::congestion::CONTROLS;
-use evenkeel::nic::{Delivery, Nic, NicEvent, Owner, PortFacts, SendHalf};
-use evenkeel::packet::Packet;
+use evenkeel::nic::{Delivery, FreePorts, Nic, NicEvent, Owner, PortFacts, SendHalf};
+use evenkeel::packet::{Packet, PlaneMask};
 use evenkeel::scenario::{Overrides, Scenario};
 use evenkeel::units::{BitRate, Bytes, Span, Time};
 
@@ -26,40 +27,70 @@ const MOST_STEPS: usize = 400_000;
 /// The most messages of an input, of up to 64 KiB each.
 const MOST_POSTS: u32 = 24;
 
+/// Ports of a NIC in the scenarios with several planes.
+const PLANES: u32 = 4;
+
+/// Orders of delivery beside recoveries.
+const RECOVERIES: [(&str, &str); 10] = [
+    ("go-back-n", "auto"),
+    ("per-packet", "auto"),
+    ("sack", "auto"),
+    ("erasure", "auto"),
+    ("per-packet", "unordered"),
+    ("sack", "unordered"),
+    ("erasure", "ordered"),
+    ("mrc", "auto"),
+    ("rod", "auto"),
+    ("rudi", "auto"),
+];
+
+/// The scenario with these settings, if they are possible together.
+fn scenario(topology: &str, policy: &str, transport: &str) -> Option<Scenario> {
+    let text = format!(
+        "[topology]\n{topology}\nleaves = 2\nspines = 1\nhosts_per_leaf = 1\n[transport]\n\
+         payload = \"1000B\"\nretransmit_timeout = \"200us\"\n{transport}\n\
+         [policy]\nname = \"{policy}\"\n"
+    );
+    Scenario::parse(&text, "fuzz", Path::new(""), &Overrides::default()).ok()
+}
+
 /// Every pair of recovery and congestion control, and both orders of delivery.
 static SCENARIOS: LazyLock<Vec<Scenario>> = LazyLock::new(|| {
-    let recoveries = [
-        ("go-back-n", "auto"),
-        ("per-packet", "auto"),
-        ("sack", "auto"),
-        ("erasure", "auto"),
-        ("per-packet", "unordered"),
-        ("sack", "unordered"),
-        ("erasure", "ordered"),
-        ("mrc", "auto"),
-        ("rod", "auto"),
-        ("rudi", "auto"),
-    ];
-    let all = recoveries.iter().flat_map(|(recovery, delivery)| {
-        CONTROLS.iter().filter_map(move |control| {
-            let text = format!(
-                "[topology]\nleaves = 2\nspines = 1\nhosts_per_leaf = 1\n[transport]\n\
-                 payload = \"1000B\"\nretransmit_timeout = \"200us\"\nrecovery = \"{recovery}\"\n\
-                 congestion_control = \"{}\"\ndelivery = \"{delivery}\"\n\
-                 [policy]\nname = \"spray\"\n",
+    let transports = RECOVERIES.iter().flat_map(|(recovery, delivery)| {
+        CONTROLS.iter().map(move |control| {
+            format!(
+                "recovery = \"{recovery}\"\ncongestion_control = \"{}\"\n\
+                 delivery = \"{delivery}\"",
                 control.name
-            );
-            Scenario::parse(&text, "fuzz", Path::new(""), &Overrides::default()).ok()
+            )
         })
     });
-    let all: Vec<Scenario> = all.collect();
+    let all: Vec<Scenario> = transports.filter_map(|it| scenario("", "spray", &it)).collect();
     assert!(all.len() >= 8, "the scenarios are wrong");
+    all
+});
+
+/// Every policy that chooses among planes, and one that does not, with every congestion control,
+/// and windows for each plane.
+static OF_PLANES: LazyLock<Vec<Scenario>> = LazyLock::new(|| {
+    let topology = format!("kind = \"multi-plane\"\nplanes = {PLANES}");
+    let of_each = "congestion_control = \"nscc\"\n\
+                   parameters = { scope = \"plane\" }";
+    let controls = CONTROLS.iter().map(|it| format!("congestion_control = \"{}\"", it.name));
+    let transports: Vec<String> = controls.chain([of_each.to_owned()]).collect();
+    let policies = ["mrc", "plane-jsq", "spray"].into_iter();
+    let pairs = policies.flat_map(|policy| transports.iter().map(move |it| (policy, it)));
+    let all: Vec<Scenario> =
+        pairs.filter_map(|(policy, transport)| scenario(&topology, policy, transport)).collect();
+    assert!(all.len() >= 2 * CONTROLS.len(), "the scenarios of planes are wrong: {}", all.len());
     all
 });
 
 /// Two NICs, the packets between them, and the messages of the clean queue pair.
 struct Rig {
     now: Time,
+    /// Ports of each NIC.
+    planes: u32,
     nics: [Nic; 2],
     /// Packets in flight to the other side.
     pipes: [VecDeque<Packet>; 2],
@@ -83,9 +114,11 @@ pub fn nic(data: &[u8]) {
 
 impl Rig {
     fn new(input: &mut Input) -> Self {
-        let scenario = &SCENARIOS[usize::from(input.byte()) % SCENARIOS.len()];
+        let (choice, limits) = (usize::from(input.byte()), input.byte());
+        let (scenarios, planes) =
+            if limits & 8 == 0 { (&SCENARIOS, 1) } else { (&OF_PLANES, PLANES) };
+        let scenario = &scenarios[choice % scenarios.len()];
         let mut config = scenario.nic.clone();
-        let limits = input.byte();
         config.ack.every = u32::from(limits % 8 + 1);
         // Ordered messages may be WRITEs with immediate data, some of which wait for others.
         if limits & 192 == 192 && config.delivery() == Delivery::Ordered {
@@ -93,6 +126,9 @@ impl Rig {
         }
         let config = Arc::new(config);
         let mut nics = [0, 1].map(|host| Nic::new(HostId(host), PORT, Arc::clone(&config)));
+        for nic in &mut nics {
+            nic.set_planes(planes, scenario.scheme.answers, 1);
+        }
         for number in 0..=CLEAN.0 {
             let context = QpContext {
                 seed: 1,
@@ -102,7 +138,7 @@ impl Rig {
                 qp_index: 0,
                 paths: PathSpace::SINGLE,
                 path: 0,
-                network: NetworkParameters::default(),
+                network: NetworkParameters { planes, ..NetworkParameters::default() },
             };
             let policy = scenario.scheme.sender.build(&context);
             let (peer, label, cookie) = (HostId(1), number, number);
@@ -114,6 +150,7 @@ impl Rig {
         }
         Self {
             now: Time::ZERO,
+            planes,
             nics,
             pipes: Default::default(),
             posts: 0,
@@ -129,9 +166,13 @@ impl Rig {
         match choice % 8 {
             0 => self.nics[side].handle_packet(self.now, &input.packet()),
             1 => self.now += Span::from_ps(input.number() % (1 << 30)),
+            2 if choice & 32 != 0 => {
+                let (plane, is_up) = (u32::from(choice >> 3 & 3), choice & 64 != 0);
+                self.nics[side].handle_plane(self.now, plane, is_up);
+            }
             2 => self.nics[side].handle_timeout(self.now),
             3 => {
-                self.transmit(side);
+                self.transmit(side, PlaneMask::of_bits(u32::from(choice >> 3 & 15)));
             }
             4 => self.deliver(side),
             5 => drop(self.pipes[side].pop_front()),
@@ -160,8 +201,17 @@ impl Rig {
         self.nics[0].post(qp, Bytes::new(bytes % (1 << 16)), u64::from(self.posts), 0);
     }
 
-    fn transmit(&mut self, side: usize) -> bool {
-        let Some(packet) = self.nics[side].poll_transmit(self.now) else { return false };
+    /// Sends a packet by one of the ports that are free.
+    fn transmit(&mut self, side: usize, free: PlaneMask) -> bool {
+        let nic = &mut self.nics[side];
+        let packet = match self.planes {
+            1 => nic.poll_transmit(self.now),
+            _ => {
+                let free = FreePorts { data: free, answers: free };
+                nic.poll_transmit_on(self.now, free).map(|(packet, _)| packet)
+            }
+        };
+        let Some(packet) = packet else { return false };
         self.now += PORT.line_rate.time_for(Bytes::new(u64::from(packet.wire_bytes)));
         self.pipes[side].push_back(packet);
         true
@@ -206,7 +256,7 @@ impl Rig {
             }
             let mut idle = true;
             for side in [0, 1] {
-                idle &= !self.transmit(side);
+                idle &= !self.transmit(side, PlaneMask::all(self.planes));
                 while !self.pipes[side].is_empty() {
                     self.deliver(side);
                     idle = false;
