@@ -1,8 +1,8 @@
 //! Two NICs under any sequence of packets, valid or not, timeouts, posts and polls.
 //!
 //! Queue pair 0 and queue pairs that do not exist receive forged packets; queue pair 1 receives
-//! only its own packets, some of them lost, duplicated or late. Its messages must complete. The NICs
-//! have one port, or one in each of four planes, which go down and come back.
+//! only its own packets, some of them lost, duplicated or late. Its messages must complete. The
+//! NICs have one port, or one in each of four planes, which go down and come back.
 
 use std::collections::{BTreeSet, VecDeque};
 use std::path::Path;
