@@ -295,3 +295,18 @@ fn parameters_out_of_range_are_refused() {
     assert!(error("probe_every = \"20ms\"").contains("not longer than the second"));
     assert!(error("skip = \"often\"").contains("'turn', or 'each'"));
 }
+
+#[test]
+fn who_asks_in_vain_does_not_change_whose_turn_it_is() {
+    let after = |questions: u32| {
+        let mut mrc = mrc(3, &config(12, 12, 0));
+        // The values of plane 0 are out until their probes are answered.
+        mrc.handle_planes(at(0), ALL.without(0));
+        mrc.handle_planes(at(1), ALL);
+        let only = PlaneMask::NONE.with(0);
+        (0..questions).for_each(|_| assert_eq!(mrc.choose(at(2), only), None));
+        (0..8).map(|_| next(&mut mrc)).collect::<Vec<_>>()
+    };
+    assert_eq!(after(0), [1, 2, 4, 5, 7, 8, 10, 11]);
+    assert!((1..5).all(|questions| after(questions) == after(0)));
+}
