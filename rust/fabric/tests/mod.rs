@@ -15,6 +15,7 @@ mod pinned_loads;
 mod planes;
 mod program;
 mod queue_pairs;
+mod receiver_credit;
 mod recovery;
 mod retry;
 mod scale_up;
