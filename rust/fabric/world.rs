@@ -368,6 +368,12 @@ impl World {
 
 /// Observation of a run.
 impl World {
+    /// The credits of credit-based flow control that are in use on all links.
+    #[cfg(test)]
+    pub(super) fn credit_in_use(&mut self) -> u64 {
+        self.network.credit_in_use()
+    }
+
     /// Starts to record the packets at the nodes for which `traced` is true.
     pub(super) fn trace_nodes(&mut self, traced: &dyn Fn(Node) -> bool) {
         let buffer = TraceBuffer::new(&self.setup.topology, &self.setup.fabric);

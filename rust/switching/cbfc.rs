@@ -74,6 +74,12 @@ impl LinkCredits<'_> {
         self.0.config.correction
     }
 
+    /// The credits that are in use (CC - CF), over all links, as their senders know them.
+    #[cfg(test)]
+    pub(crate) fn in_use(&self) -> u64 {
+        self.0.links.iter().map(|link| link.consumed - link.known).sum()
+    }
+
     /// Gives back the credit of what was lost on the wire of `port`.
     pub fn correct(&mut self, port: PortId) -> Credit {
         let link = &mut self.0.links[port.index()];

@@ -160,6 +160,12 @@ impl Network {
         }
     }
 
+    /// The credits that are in use on all links.
+    #[cfg(test)]
+    pub(in crate::fabric) fn credit_in_use(&mut self) -> u64 {
+        self.shared.switching.credits().map_or(0, |credits| credits.in_use())
+    }
+
     /// Lets each packet that needs credit take it, and each that gives some back be counted.
     pub(super) fn mark_credit_ports(&mut self) {
         let Some(credits) = self.shared.switching.credits() else { return };

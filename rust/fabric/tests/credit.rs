@@ -119,6 +119,42 @@ fn credit_of_packets_that_a_link_loses_comes_back() {
     }
 }
 
+/// Card of Ultra Ethernet, section 5.4, form 8: what packets have in use comes back, also that of
+/// packets that a wire loses, a buffer drops or a switch has no route for.
+#[test]
+fn no_credit_is_in_use_when_nothing_is_on_its_way() {
+    let tenth = FailureKind::Loss { rate: Fraction::new(1, 10).unwrap() };
+    for kind in [None, Some(tenth), Some(FailureKind::Down)] {
+        for (priority, overhead) in [(true, 0), (false, -16), (false, 127)] {
+            let pairs = messages(&[(0, 2), (1, 2), (3, 2), (2, 0)], 200_000);
+            let mut setup = setup(leaf_spine(2, 1, 2, 400), "ecmp", pairs);
+            setup.nic.ack.priority = priority;
+            setup.nic.retransmit_timeout = Span::from_us(50);
+            let [host, other] = [0, 2].map(|host| setup.topology.host_port(HostId(host)).link());
+            let fabric = (0..).map(LinkId).find(|&it| setup.topology.is_fabric_link(it)).unwrap();
+            let until = Time::ZERO + Span::from_us(40);
+            let of = |kind| [host, other, fabric].map(|link| (kind, link));
+            setup.fabric.failures = kind
+                .map_or_else(Vec::new, |kind| of(kind).to_vec())
+                .into_iter()
+                .map(|(kind, link)| Failure { kind, ..failure(link, until, Span::from_us(5)) })
+                .collect();
+            credit(&mut setup, 2 * FULL);
+            let cbfc = setup.fabric.switch.cbfc.as_mut().unwrap();
+            (cbfc.overhead, cbfc.memory) = (overhead, Bytes::new(3 * FULL));
+            let mut world = World::new(&setup);
+            let mut most = 0;
+            while world.next_time().is_some() {
+                world.step();
+                most = most.max(world.credit_in_use());
+            }
+            let said = format!("{kind:?}, {priority}, {overhead}");
+            assert!(world.is_idle() && most > 0, "{said}");
+            assert_eq!(world.credit_in_use(), 0, "{said}");
+        }
+    }
+}
+
 #[test]
 fn ample_credit_changes_nothing_but_what_its_frames_take_of_the_wires() {
     let pairs = messages(&shift(16), 1_000_000);

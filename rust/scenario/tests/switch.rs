@@ -54,3 +54,46 @@ fn ports_to_hosts_mark_unless_a_scenario_says_otherwise() {
     let fabric = fabric("ecn_at_hosts = false");
     assert!(!fabric.ecn_at_hosts);
 }
+
+/// Card of Ultra Ethernet, section 5.4, form 7: with less credit than one packet costs, nothing is
+/// ever sent.
+#[test]
+fn credit_for_less_than_a_packet_is_refused_and_for_one_is_taken() {
+    let cbfc = |text: &str| parse(&format!("[switch]\ncbfc = {{ {text} }}\n"));
+    // A full packet is 4,158 B: 17 credits of 256 B, 130 of 32 B, or 3 of 2 KiB; with 20 B beside
+    // each packet it is 4,178 B and 131 of 32 B.
+    for (others, least) in [
+        ("", 17 * 256),
+        ("credit = \"32B\"", 130 * 32),
+        ("credit = \"2048B\"", 3 * 2_048),
+        ("credit = \"32B\", overhead = 20", 131 * 32),
+        ("credit = \"32B\", overhead = -16", 130 * 32),
+    ] {
+        let of = |memory: u64| cbfc(&format!("memory = \"{memory}B\", {others}"));
+        let error = of(least - 1).unwrap_err().to_string();
+        for part in ["switch.cbfc.memory", "a full packet, 4158B", "nothing is ever sent"] {
+            assert!(error.contains(part), "{others}: {error}");
+        }
+        let taken = of(least).unwrap().fabric.switch.cbfc.unwrap();
+        assert_eq!(taken.memory, Bytes::new(least), "{others}");
+        assert_eq!(taken.limit(), taken.cost(taken.packet), "{others}: one packet");
+    }
+}
+
+#[test]
+fn settings_of_credit_that_cannot_be_are_refused_with_what_would_be_right() {
+    let refused = |text: &str| parse(&format!("[switch]\n{text}\n")).unwrap_err().to_string();
+    for (text, key, expected) in [
+        ("cbfc = true\npfc = true", "switch.cbfc", "never both"),
+        ("cbfc = true\nport_buffer = \"1MB\"", "switch.port_buffer", "write buffer in place"),
+        ("cbfc = { credit = \"16B\" }", "switch.cbfc.credit", "32B, 64B, 128B"),
+        ("cbfc = { credit = \"48B\" }", "switch.cbfc.credit", "32B, 64B, 128B"),
+        ("cbfc = { credit = \"4096B\" }", "switch.cbfc.credit", "or 2048B"),
+        ("cbfc = { overhead = -17 }", "switch.cbfc.overhead", "from -16 to 127"),
+        ("cbfc = { correction = \"0s\" }", "switch.cbfc.correction", "longer than zero"),
+        ("cbfc = { memory = \"9MB\" }", "switch.cbfc.memory", "at most 32767 credits"),
+    ] {
+        let error = refused(text);
+        assert!(error.contains(key) && error.contains(expected), "{text}: {error}");
+    }
+}
