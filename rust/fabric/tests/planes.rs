@@ -5,6 +5,7 @@ use super::*;
 use crate::topology::MultiPlane;
 
 mod control;
+mod floor;
 
 const PLANE: LeafSpine = LeafSpine {
     leaves: 2,
