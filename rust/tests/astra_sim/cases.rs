@@ -115,6 +115,24 @@ fn three_gibibytes_arrive_in_one_message() {
     assert!(ended.ps("received") > at_full_rate && ended.ps("received") < at_full_rate * 11 / 10);
 }
 
+/// With `preferred-dataset-splits` 1 each step of an all-gather of 3 GiB is one message. Packets of
+/// 60 KiB, so that there are fewer of them.
+#[test]
+fn an_all_gather_of_three_gibibytes_in_one_piece_ends_with_the_line_of_every_rank() {
+    let path = scenario("all-gather", 4, "[transport]\npayload = \"60KiB\"\n");
+    let Some(ended) = ended_on("all-gather", &path, None) else { return };
+    assert_eq!(ended.status, 0, "{}", ended.errors);
+    let mut names = ended.names();
+    names.sort_unstable();
+    let expected: Vec<String> = (0..4).map(|rank| format!("sys[{rank}] finished")).collect();
+    assert_eq!(names, expected, "also that of the last one, whose end ends the run");
+    let at_full_rate = 3 * 3_221_225_472 * 20;
+    for name in names {
+        let took = ended.ps(name);
+        assert!(took > at_full_rate && took < at_full_rate * 101 / 100, "{name}: {took}");
+    }
+}
+
 #[test]
 fn a_rank_that_waits_for_ever_ends_the_run_with_status_1() {
     let Some(ended) = ended("waits-for-ever") else { return };
