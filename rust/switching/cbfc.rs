@@ -74,12 +74,6 @@ impl LinkCredits<'_> {
         self.0.config.correction
     }
 
-    /// The credits that are in use (CC - CF), over all links, as their senders know them.
-    #[cfg(test)]
-    pub(crate) fn in_use(&self) -> u64 {
-        self.0.links.iter().map(|link| link.consumed - link.known).sum()
-    }
-
     /// Gives back the credit of what was lost on the wire of `port`.
     pub fn correct(&mut self, port: PortId) -> Credit {
         let link = &mut self.0.links[port.index()];
@@ -141,6 +135,14 @@ impl Cbfc {
     pub(super) fn free(&mut self, port: PortId, bytes: u64) {
         let bytes = u16::try_from(bytes).expect("packets are shorter than 64 KiB");
         self.links[port.index()].freed += self.config.cost(bytes);
+    }
+}
+
+#[cfg(test)]
+impl LinkCredits<'_> {
+    /// The credits that are in use (CC - CF), over all links, as their senders know them.
+    pub(crate) fn in_use(&self) -> u64 {
+        self.0.links.iter().map(|link| link.consumed - link.known).sum()
     }
 }
 
