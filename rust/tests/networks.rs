@@ -147,6 +147,63 @@ fn in_a_dragonfly_minimal_routes_share_one_global_link_and_ugal_and_valiant_leav
     assert!(ugal < 1.2 * minimal && valiant > 1.3 * minimal, "{minimal} {valiant} {ugal}");
 }
 
+/// Groups of two leaves with four hosts each and four spines with two global links each.
+const DRAGONFLY_PLUS: [(&str, &str); 3] = [
+    ("\"dragonfly\"", "\"dragonfly-plus\""),
+    ("routers = 4 ", "leaves = 2\nspines = 4 "),
+    ("hosts_per_router = 2", "hosts_per_leaf = 4"),
+];
+
+#[test]
+fn in_a_dragonfly_plus_minimal_routes_share_one_global_link_and_ugal_and_valiant_leave_it() {
+    let times = |traffic: &str| {
+        let changes = [&DRAGONFLY_PLUS[..], &[("kind = \"shift\"\nshift = 8  ", traffic)]].concat();
+        ["switch-random", "valiant", "ugal"].map(|it| cct("dragonfly.toml", it, &changes) / ALONE)
+    };
+    // The 8 hosts of a group over its only link to the next.
+    let [minimal, valiant, ugal] = times("kind = \"shift\"\nshift = 8\n#");
+    assert!((8.0..8.3).contains(&minimal), "{minimal}");
+    // Every packet takes two global links of 8 in each group: half of the throughput.
+    assert!((2.0..3.2).contains(&valiant), "{valiant}");
+    assert!(ugal < 1.5 * valiant && ugal < 0.5 * minimal, "{valiant} {ugal}");
+    // The hosts of one leaf send to the other of their group, over as many spines as they are;
+    // those of that one send to the next group: four over a link.
+    let [minimal, valiant, ugal] = times("kind = \"shift\"\nshift = 4\n#");
+    assert!((4.0..4.3).contains(&minimal), "{minimal}");
+    assert!((1.0..2.2).contains(&valiant) && ugal < 0.6 * minimal, "{valiant} {ugal}");
+    // On uniform traffic minimal routes are best, and UGAL takes most of them.
+    let [minimal, valiant, ugal] = times("kind = \"all-to-all\"\n#");
+    assert!(ugal < 1.3 * minimal && valiant > 1.3 * minimal, "{minimal} {valiant} {ugal}");
+}
+
+/// A minimal route is leaf, spine, global link, spine, leaf.
+#[test]
+fn one_message_on_a_dragonfly_plus_takes_the_time_of_its_path() {
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("dragonfly-plus");
+    std::fs::create_dir_all(&folder).unwrap();
+    let text = |file: &str| {
+        format!(
+            "[topology]\nkind = \"dragonfly-plus\"\nleaves = 2\nspines = 2\n\
+             hosts_per_leaf = 2\nglobal_links = 1\ngroups = 3\n\
+             host_rate = \"200Gbps\"\nfabric_rate = \"200Gbps\"\n\
+             global_delay = \"2us\"\n[transport]\ncongestion_control = \"line-rate\"\n\
+             [policy]\nname = \"ecmp\"\n\
+             [workload]\nkind = \"connection-matrix\"\nfile = \"{file}\"\n"
+        )
+    };
+    for (dst, links, global) in [(1, 2, 0), (3, 4, 0), (4, 5, 1), (11, 5, 1)] {
+        let file = format!("to-{dst}.cm");
+        let matrix = format!("Nodes 12\nConnections 1\n0->{dst} id 1 start 0 size 409600\n");
+        std::fs::write(folder.join(&file), matrix).unwrap();
+        let parsed = Scenario::parse(&text(&file), "groups", &folder, &Overrides::default());
+        let outcome = run(&parsed.unwrap_or_else(|error| panic!("{error}")));
+        // There and back: 500 ns a link, and 1.5 us more for the global one.
+        let delay = 2 * (links * 500_000 + global * 1_500_000);
+        let ps = (100 * 4_178 - 20 + (links - 1) * 4_158 + links * 64) * 40 + delay;
+        assert_eq!(outcome.cct.unwrap().as_ps(), ps, "to host {dst}");
+    }
+}
+
 #[test]
 fn in_a_torus_valiant_halves_throughput_for_every_traffic_and_minimal_routes_vary() {
     let times =

@@ -2,13 +2,15 @@
 //! marks and trims packets as a script says, for each loss recovery × congestion control.
 //!
 //! `properties.rs` has the properties, `case.rs` the random draws, `pipe.rs` the movement of
-//! packets; `verbs.rs` has all three for work requests with completions. A failure prints the seed,
-//! the case after shrinking and its trace. `EVENKEEL_CASES` is how many cases a pair has (1,000,
-//! and 10,000 with `EVENKEEL_LONG_TESTS=1`), `EVENKEEL_SEED` where they are drawn from (1),
-//! `EVENKEEL_CONTROL` the only congestion control to be tested (all).
+//! packets, `ports.rs` the ports of NICs with several; `verbs.rs` has the first three for work
+//! requests with completions. A failure prints the seed, the case after shrinking and its trace.
+//! `EVENKEEL_CASES` is how many cases a pair has (1,000, 200 with several ports, and 10,000 with
+//! `EVENKEEL_LONG_TESTS=1`), `EVENKEEL_SEED` where they are drawn from (1), `EVENKEEL_CONTROL` the
+//! only congestion control to be tested (all).
 
 mod case;
 mod pipe;
+mod ports;
 mod properties;
 mod runner;
 mod settings;
@@ -36,11 +38,14 @@ fn of_recoveries(names: Vec<&'static str>, check: impl Fn(&'static str) + Sync) 
     });
 }
 
+/// Whether a congestion control is to be tested.
+fn is_wanted(name: &str) -> bool {
+    std::env::var("EVENKEEL_CONTROL").map_or(true, |only| only == name)
+}
+
 #[test]
 fn every_recovery_with_every_congestion_control() {
     of_every_recovery(|recovery| {
-        let only = std::env::var("EVENKEEL_CONTROL").ok();
-        let is_wanted = |name| only.as_ref().is_none_or(|only| only == name);
         let controls = CONTROLS.iter().filter(|control| is_wanted(control.name));
         let controls = controls.filter(|control| settings::are_possible(recovery, control));
         controls.for_each(|control| runner::check(recovery, control.name));
@@ -53,6 +58,45 @@ fn every_recovery_where_sequence_numbers_wrap() {
     let all = RECOVERIES.iter().map(|recovery| recovery.name).collect();
     let names = extent::cases("nic_properties::wrap", all, |name| *name == "go-back-n");
     of_recoveries(names, runner::check_wrap);
+}
+
+/// NICs with 2 to 4 ports, some of which are dead for a while: each policy that chooses among
+/// planes, and one that does not, with each recovery that counts by plane, with a window for each
+/// plane, one for all, a rate, and none.
+mod several_ports {
+    use super::{is_wanted, of_recoveries};
+    use crate::nic_properties::runner::check_planes;
+    use crate::nic_properties::settings::OfPlanes;
+
+    fn with(policy: &'static str) {
+        of_recoveries(vec!["mrc", "sack", "per-packet", "rudi"], |recovery| {
+            let of = |control| OfPlanes { policy, recovery, control, parameters: "" };
+            let parameters = "parameters = { scope = \"plane\" }";
+            check_planes(OfPlanes { parameters, ..of("nscc") });
+            let controls = ["nscc", "line-rate", "dcqcn"].into_iter().filter(|it| is_wanted(it));
+            controls.for_each(|control| check_planes(of(control)));
+        });
+    }
+
+    #[test]
+    fn with_the_values_of_mrc() {
+        with("name = \"mrc\"");
+    }
+
+    #[test]
+    fn with_the_paths_of_mrc_and_ways_back_that_are_probed() {
+        with("name = \"mrc\"\nreverse = \"probe\"\nencoding = \"srv6\"");
+    }
+
+    #[test]
+    fn with_any_free_port() {
+        with("name = \"plane-jsq\"");
+    }
+
+    #[test]
+    fn with_values_that_wait_for_their_port() {
+        with("name = \"spray\"");
+    }
 }
 
 /// Verbs at line rate, with a rate, and with a window.

@@ -26,6 +26,17 @@ pub(crate) struct Script {
     pub(crate) words: Vec<u16>,
 }
 
+/// A port that is dead for a while.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Outage {
+    pub(crate) side: u8,
+    pub(crate) plane: u8,
+    pub(crate) at_us: u16,
+    pub(crate) for_us: u16,
+    /// How long it takes until its NIC learns of the death, and of the end.
+    pub(crate) noticed_us: u8,
+}
+
 /// The input of a run.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Case {
@@ -40,6 +51,9 @@ pub(crate) struct Case {
     pub(crate) posts: Vec<Post>,
     /// To the right, to the left.
     pub(crate) scripts: [Script; 2],
+    /// Ports of each NIC; 0 stands for 1.
+    pub(crate) planes: u8,
+    pub(crate) outages: Vec<Outage>,
 }
 
 /// The fate of a packet.
@@ -117,6 +131,25 @@ pub(crate) fn case() -> impl Strategy<Value = Case> {
             qps,
             posts,
             scripts: [right, left],
+            planes: 1,
+            outages: Vec::new(),
         },
     )
+}
+
+/// Any case of NICs with several ports, some of which are dead for a while.
+pub(crate) fn case_of_planes() -> impl Strategy<Value = Case> {
+    let outage = (any::<u8>(), any::<u8>(), prop_oneof![0u16..40, 0u16..600], 1u16..300, 0u8..100);
+    let outage = outage.prop_map(|(side, plane, at_us, for_us, noticed_us)| Outage {
+        side,
+        plane,
+        at_us,
+        for_us,
+        noticed_us,
+    });
+    (case(), 2u8..=4, vec(outage, 0..5)).prop_map(|(case, planes, outages)| Case {
+        planes,
+        outages,
+        ..case
+    })
 }

@@ -9,7 +9,8 @@ use evenkeel::packet::{Flags, Packet, PacketKind, PortReading, RawFields, Teleme
 use evenkeel::rng::{Purpose, Stream};
 use evenkeel::units::{Bytes, Span, Time};
 
-use super::case::{Case, Fate};
+use super::case::{Case, Fate, Outage};
+use super::ports::{Change, Port, Ports};
 use super::settings::{DELAY, PORT};
 use super::start::Start;
 
@@ -56,19 +57,28 @@ pub(crate) enum WakeUps {
 /// The maximum number of steps of a run that makes progress.
 const MOST_STEPS: usize = 200_000;
 
+/// A packet on its way.
+#[derive(Debug, Clone, Copy)]
+struct Carried {
+    packet: Packet,
+    telemetry: Telemetry,
+    plane: u32,
+}
+
 /// The world of one run.
 pub(crate) struct World<'a> {
     case: &'a Case,
     pub(crate) now: Time,
     pub(crate) nics: [Nic; 2],
-    /// The time at which the wire out of each side is free.
-    wire_free: [Time; 2],
+    ports: Ports,
+    /// What happens to ports, the latest first.
+    changes: Vec<(Time, Port, Change)>,
     /// Packets sent by each side.
     sent: [usize; 2],
     /// Arrivals: time, order, to which side, which packet of `packets`.
     arrivals: BinaryHeap<Reverse<(Time, u64, Side, usize)>>,
     order: u64,
-    packets: Vec<(Packet, Telemetry)>,
+    packets: Vec<Carried>,
     /// Queue pair numbers of the sending halves.
     senders: Vec<QpId>,
     /// Time and number of the next message, and who sends it.
@@ -87,7 +97,8 @@ impl<'a> World<'a> {
             case,
             now: Time::ZERO,
             nics: start.nics,
-            wire_free: [Time::ZERO; 2],
+            ports: Ports::new(u32::from(case.planes.max(1))),
+            changes: changes(case),
             sent: [0; 2],
             arrivals: BinaryHeap::new(),
             order: 0,
@@ -118,17 +129,21 @@ impl<'a> World<'a> {
     fn next(&self) -> Option<Time> {
         let arrival = self.arrivals.peek().map(|&Reverse((time, ..))| time);
         let post = self.next_post.map(|(time, _)| time);
+        let change = self.changes.last().map(|&(time, ..)| time);
         let wakes = [0, 1].map(|side| self.wake(side));
-        [arrival, post, wakes[0], wakes[1]].into_iter().flatten().min()
+        [arrival, post, change, wakes[0], wakes[1]].into_iter().flatten().min()
     }
 
     /// The time at which a side must be called.
     fn wake(&self, side: Side) -> Option<Time> {
         let nic = &self.nics[side];
-        let free = self.wire_free[side];
-        let wire = (free > self.now && nic.has_packets()).then_some(free);
-        // Packets that wait for their rate may wait for the wire too.
-        let asked = nic.poll_timeout().map(|time| if time <= self.now { free } else { time });
+        let free = self.ports.next_free(side, self.now);
+        let wire = free.filter(|_| nic.has_packets());
+        // Packets that wait for their rate may wait for a wire too.
+        let asked = nic.poll_timeout().and_then(|time| match time <= self.now {
+            true => free,
+            false => Some(time),
+        });
         [wire, asked].into_iter().flatten().min()
     }
 
@@ -138,8 +153,13 @@ impl<'a> World<'a> {
                 break;
             }
             self.arrivals.pop();
-            let (packet, telemetry) = self.packets[index];
+            let Carried { packet, telemetry, plane } = self.packets[index];
+            if !self.ports.work(plane) {
+                self.disturbed = self.disturbed.max(self.now);
+                continue;
+            }
             self.trace.push((self.now, Seen::Arrived(side, packet)));
+            self.ports.note(side, &packet);
             self.nics[side].handle_telemetry(&telemetry);
             self.nics[side].handle_packet(self.now, &packet);
             self.poll_events(side);
@@ -149,6 +169,14 @@ impl<'a> World<'a> {
                 break;
             }
             self.post(index);
+        }
+        while let Some(&(time, port, change)) = self.changes.last() {
+            if time > self.now {
+                break;
+            }
+            self.changes.pop();
+            self.ports.change(self.now, port, change, &mut self.nics[port.side]);
+            self.disturbed = self.disturbed.max(self.now);
         }
         for side in [0, 1] {
             self.nics[side].handle_timeout(self.now);
@@ -169,28 +197,36 @@ impl<'a> World<'a> {
             next.map(|post| (self.now + Span::from_us(u64::from(post.after_us)), index + 1));
     }
 
+    /// Sends what a side can send now on wires that are free.
     fn transmit(&mut self, side: Side) -> Result<(), String> {
-        let nic = &mut self.nics[side];
-        if nic.next_timer().is_some_and(|time| time <= self.now) {
+        if self.nics[side].next_timer().is_some_and(|time| time <= self.now) {
             return Err(format!("a timer of side {side} is overdue after handle_timeout"));
         }
-        if self.wire_free[side] > self.now {
-            return Ok(());
-        }
-        let Some(packet) = nic.poll_transmit(self.now) else {
-            if nic.poll_timeout().is_some_and(|time| time <= self.now) {
-                return Err(format!("side {side} asks for a wake-up that is past"));
+        loop {
+            let free = self.ports.free(side, self.now);
+            if free.is_empty() {
+                return Ok(());
             }
-            return Ok(());
-        };
-        let wire = PORT.line_rate.time_for(Bytes::new(u64::from(packet.wire_bytes)));
-        self.wire_free[side] = self.now + wire;
-        let mut telemetry = self.nics[side].take_telemetry();
-        if !packet.is_control() {
-            self.write_telemetry(&mut telemetry);
+            let nic = &mut self.nics[side];
+            let Some((packet, plane)) = self.ports.poll(nic, self.now, free) else { break };
+            let port = Port { side, plane };
+            self.ports.check(self.now, &packet, port)?;
+            let wire = self.ports.rate().time_for(Bytes::new(u64::from(packet.wire_bytes)));
+            let end = self.now + wire;
+            self.ports.occupy(port, end);
+            let mut telemetry = self.nics[side].take_telemetry();
+            if !packet.is_control() {
+                self.write_telemetry(&mut telemetry);
+            }
+            self.carry(side, end, Carried { packet, telemetry, plane });
         }
-        self.carry(side, (packet, telemetry));
-        Ok(())
+        // One that waits for a wire may wait on.
+        let waits = self.ports.next_free(side, self.now).is_some();
+        let past = self.nics[side].poll_timeout().is_some_and(|time| time <= self.now);
+        match past && !waits {
+            true => Err(format!("side {side} asks for a wake-up that is past")),
+            false => Ok(()),
+        }
     }
 
     /// Writes what a port of the pipe might say, which need not be what a real one would.
@@ -202,41 +238,37 @@ impl<'a> World<'a> {
         telemetry.raise_power((sent % 1_500) as u16);
     }
 
-    /// Puts a packet into the pipe, with the fate that the script selects.
-    fn carry(&mut self, side: Side, (packet, telemetry): (Packet, Telemetry)) {
-        let fate = self.case.scripts[side].fate(self.sent[side]);
-        let fate = fate_of(&packet, fate);
+    /// Puts a packet that leaves its wire at `end` into the pipe, with the fate that the script
+    /// selects; a dead port loses it.
+    fn carry(&mut self, side: Side, end: Time, sent: Carried) {
+        let fate = fate_of(&sent.packet, self.case.scripts[side].fate(self.sent[side]));
+        let fate = if self.ports.work(sent.plane) { fate } else { Fate::Lost };
         self.sent[side] += 1;
-        self.trace.push((self.now, Seen::Sent(side, packet, fate)));
-        let time = self.wire_free[side] + DELAY;
-        let mut carried = packet;
-        match fate {
-            Fate::Passes => self.arrive(time, 1 - side, (carried, telemetry)),
-            Fate::Lost => self.disturbed = self.disturbed.max(time),
-            Fate::Duplicated(later) => {
-                self.arrive(time, 1 - side, (carried, telemetry));
-                self.arrive(time + later, 1 - side, (carried, telemetry));
-                self.disturbed = self.disturbed.max(time + later);
-            }
-            Fate::Delayed(later) => {
-                self.arrive(time + later, 1 - side, (carried, telemetry));
-                self.disturbed = self.disturbed.max(time + later);
-            }
+        self.trace.push((self.now, Seen::Sent(side, sent.packet, fate)));
+        let time = end + DELAY;
+        let mut carried = sent;
+        let (arrives, later) = match fate {
+            Fate::Passes => return self.arrive(time, 1 - side, carried),
+            Fate::Lost => (None, None),
+            Fate::Duplicated(later) => (Some(time), Some(time + later)),
+            Fate::Delayed(later) => (None, Some(time + later)),
             Fate::Marked => {
-                carried.flags = carried.flags.with(Flags::MARKED);
-                self.arrive(time, 1 - side, (carried, telemetry));
-                self.disturbed = self.disturbed.max(time);
+                carried.packet.flags = carried.packet.flags.with(Flags::MARKED);
+                (Some(time), None)
             }
             Fate::Trimmed => {
-                carried.flags = carried.flags.with(Flags::TRIMMED);
-                carried.wire_bytes = 64;
-                self.arrive(time, 1 - side, (carried, telemetry));
-                self.disturbed = self.disturbed.max(time);
+                carried.packet.flags = carried.packet.flags.with(Flags::TRIMMED);
+                carried.packet.wire_bytes = 64;
+                (Some(time), None)
             }
+        };
+        for time in [arrives, later].into_iter().flatten() {
+            self.arrive(time, 1 - side, carried);
         }
+        self.disturbed = self.disturbed.max(later.unwrap_or(time));
     }
 
-    fn arrive(&mut self, time: Time, side: Side, carried: (Packet, Telemetry)) {
+    fn arrive(&mut self, time: Time, side: Side, carried: Carried) {
         self.packets.push(carried);
         self.arrivals.push(Reverse((time, self.order, side, self.packets.len() - 1)));
         self.order += 1;
@@ -260,8 +292,8 @@ impl<'a> World<'a> {
             for _ in 0..=random.below(2) {
                 self.nics[side].handle_timeout(early);
             }
-            let idle = self.wire_free[side] <= early;
-            if idle && self.nics[side].poll_transmit(early).is_some() {
+            let (nic, free) = (&mut self.nics[side], self.ports.free(side, early));
+            if !free.is_empty() && self.ports.poll(nic, early, free).is_some() {
                 return Err(format!("side {side} sends at {early} and asked for {next}"));
             }
             if self.nics[side].poll_event().is_some() {
@@ -280,6 +312,29 @@ pub(crate) fn fate_of(packet: &Packet, fate: Fate) -> Fate {
         Fate::Trimmed if packet.wire_bytes <= 64 => Fate::Lost,
         other => other,
     }
+}
+
+/// What happens to ports, the latest first.
+fn changes(case: &Case) -> Vec<(Time, Port, Change)> {
+    let of = |outage: &Outage| {
+        let &Outage { side, plane, at_us, for_us, noticed_us } = outage;
+        let side = usize::from(side % 2);
+        let port = Port { side, plane: u32::from(plane % case.planes) };
+        let begin = Time::ZERO + Span::from_us(u64::from(at_us));
+        let end = begin + Span::from_us(u64::from(for_us));
+        let later = Span::from_us(u64::from(noticed_us));
+        [
+            (begin, port, Change::Dies),
+            (begin + later, port, Change::IsNoticed),
+            (end, port, Change::Revives),
+            (end + later, port, Change::IsNoticed),
+        ]
+    };
+    let mut all: Vec<_> = case.outages.iter().flat_map(of).collect();
+    // Stable: of one time and port, those of one outage stay in order.
+    all.sort_by_key(|&(time, ..)| time);
+    all.reverse();
+    all
 }
 
 fn at(us: u8) -> Time {

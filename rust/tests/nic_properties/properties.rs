@@ -3,7 +3,7 @@
 use evenkeel::nic::congestion::{CREDIT_UNIT, CongestionControl, FIRST_CREDIT};
 use evenkeel::nic::{Delivery, NicCounters, NicEvent, Owner, answer_label};
 use evenkeel::packet::{Flags, Packet, PacketKind, View};
-use evenkeel::units::{Bytes, Time};
+use evenkeel::units::{Bytes, Span, Time};
 
 use super::case::Case;
 use super::pipe::{Seen, Side, WakeUps, World};
@@ -243,12 +243,13 @@ impl<'a> Ledger<'a> {
         (0..2).try_for_each(|side| self.balance(world, side))
     }
 
-    /// The time by which all messages must complete: the timeouts, and each packet twice at the
-    /// lowest rate.
+    /// The time by which all messages must complete: the timeouts, each packet twice at the lowest
+    /// rate, and as long again as ports were dead, since waits may double while nothing arrives.
     fn limit(&self, disturbed: Time) -> Time {
         let count: u64 = self.pairs.iter().map(|pair| pair.arrived.len() as u64).sum();
         let sending = self.settings.floor.time_for(Bytes::new(2 * count * (PAYLOAD + HEADER)));
-        disturbed + TIMEOUT * TIMEOUTS + sending
+        let dead: u64 = self.case.outages.iter().map(|outage| u64::from(outage.for_us)).sum();
+        disturbed + TIMEOUT * TIMEOUTS + sending + Span::from_us(dead)
     }
 
     fn balance(&self, world: &World<'_>, side: Side) -> Result<(), String> {

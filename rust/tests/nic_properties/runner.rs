@@ -5,16 +5,19 @@ use std::fmt::Write as _;
 use proptest::prelude::*;
 use proptest::test_runner::{Config, RngAlgorithm, TestCaseError, TestError, TestRng, TestRunner};
 
-use super::case::{Case, case};
+use super::case::{Case, case, case_of_planes};
 use super::pipe::WakeUps;
 use super::properties::{judge, run};
-use super::settings::{Settings, delivering, limited, settings};
+use super::settings::{OfPlanes, Settings, delivering, limited, settings};
 use super::start::Start;
 use super::verbs;
 use crate::support::extent;
 
 /// Cases per pair without `EVENKEEL_CASES`: by default, and with `EVENKEEL_LONG_TESTS=1`.
 const CASES: [u32; 2] = [1_000, 10_000];
+
+/// The same with several ports, where policies probe hundreds of values.
+const CASES_OF_PLANES: [u32; 2] = [200, 10_000];
 
 /// The maximum number of lines of a trace that a failure prints, from the end.
 const TRACE_LINES: usize = 150;
@@ -38,6 +41,15 @@ pub(crate) fn check_immediates(recovery: &'static str, control: &str, most: u32)
     let settings = limited(recovery, control, most).unwrap_or_else(|error| panic!("{error}"));
     let start = |case: &Case| Start::fresh(&settings, case);
     check_from(case(), start, &settings, &format!("{most}/{control}/{recovery}"));
+}
+
+/// Checks all properties of NICs with several ports.
+pub(crate) fn check_planes(of: OfPlanes) {
+    let settings = of.settings().unwrap_or_else(|error| panic!("{error}"));
+    let start = |case: &Case| Start::fresh(&settings, case);
+    let OfPlanes { policy, recovery, control, parameters } = of;
+    let what = format!("planes/{recovery}/{control}/{policy}/{parameters}");
+    check_from(case_of_planes(), start, &settings, &what);
 }
 
 /// Checks all properties of a recovery where its sequence numbers wrap.
@@ -91,6 +103,7 @@ fn runner(what: &str) -> (TestRunner, u64) {
     let seed = number("EVENKEEL_SEED").unwrap_or(1);
     let count = match number("EVENKEEL_CASES") {
         Some(cases) => cases.try_into().expect("cases"),
+        None if what.starts_with("planes") => CASES_OF_PLANES[usize::from(extent::is_long())],
         None => CASES[usize::from(extent::is_long())],
     };
     let config = Config {

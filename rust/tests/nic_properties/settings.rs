@@ -5,7 +5,7 @@ use std::path::Path;
 use evenkeel::balance::Parameters;
 use evenkeel::balance::sender::{SenderConfig, Trimming};
 use evenkeel::nic::congestion::Control;
-use evenkeel::nic::{Delivery, NicConfig, PortFacts, congestion};
+use evenkeel::nic::{AnswerPlanes, Delivery, NicConfig, PortFacts, congestion};
 use evenkeel::scenario::{Overrides, Scenario, ScenarioError};
 use evenkeel::units::{BitRate, Bytes, Span};
 
@@ -42,6 +42,16 @@ pub(crate) struct Settings {
     pub(crate) floor: BitRate,
     pub(crate) nic: NicConfig,
     pub(crate) sender: SenderConfig,
+    /// How answers choose a plane.
+    pub(crate) answers: AnswerPlanes,
+}
+
+impl Settings {
+    fn of(scenario: Scenario, recovery: &'static str, floor: BitRate) -> Self {
+        let (scheme, nic) = (scenario.scheme, scenario.nic);
+        let delivery = nic.delivery();
+        Self { recovery, delivery, floor, nic, sender: scheme.sender, answers: scheme.answers }
+    }
 }
 
 /// Whether a recovery and a control can be combined: with an erasure code, and with messages that
@@ -86,8 +96,35 @@ pub(crate) fn delivering(
         "swift" => SWIFT_FLOOR,
         _ => FLOOR,
     };
-    let delivery = scenario.nic.delivery();
-    Ok(Settings { recovery, delivery, floor, nic: scenario.nic, sender: scenario.scheme.sender })
+    Ok(Settings::of(scenario, recovery, floor))
+}
+
+/// Settings of NICs with several ports.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct OfPlanes {
+    /// Lines of `[policy]`.
+    pub(crate) policy: &'static str,
+    pub(crate) recovery: &'static str,
+    pub(crate) control: &'static str,
+    /// The line of its parameters.
+    pub(crate) parameters: &'static str,
+}
+
+impl OfPlanes {
+    pub(crate) fn settings(self) -> Result<Settings, Box<ScenarioError>> {
+        let Self { policy, recovery, control, parameters } = self;
+        let text = format!(
+            "[topology]\nkind = \"multi-plane\"\nplanes = 4\nleaves = 2\nspines = 1\n\
+             hosts_per_leaf = 1\n\
+             [transport]\npayload = \"{PAYLOAD}B\"\nheader = \"{HEADER}B\"\n\
+             congestion_control = \"{control}\"\n{parameters}\nrecovery = \"{recovery}\"\n\
+             retransmit_timeout = \"{TIMEOUT}\"\n\
+             [policy]\n{policy}\n\
+             [workload]\nkind = \"shift\"\nshift = 1\nbytes = \"1KB\"\n"
+        );
+        let scenario = Scenario::parse(&text, "properties", Path::new(""), &Overrides::default())?;
+        Ok(Settings::of(scenario, recovery, FLOOR))
+    }
 }
 
 /// The same with messages that are WRITEs with immediate data, of which so many are under way.

@@ -34,7 +34,10 @@ impl Start {
         config.nack_interval = Span::from_us(u64::from(case.nack_interval_us));
         let config = Arc::new(config);
         let mut nics = [0, 1].map(|host| Nic::new(HostId(host), PORT, Arc::clone(&config)));
-        let senders = (0..u32::from(case.qps)).map(|n| connect(&mut nics, settings, n, case.seed));
+        for nic in &mut nics {
+            nic.set_planes(u32::from(case.planes.max(1)), settings.answers, case.seed.into());
+        }
+        let senders = (0..u32::from(case.qps)).map(|n| connect(&mut nics, settings, n, case));
         let senders = senders.collect();
         let counted = [NicCounters::default(); 2];
         Self { nics, senders, counted, packets: 0, messages: 0 }
@@ -75,18 +78,21 @@ impl Start {
 }
 
 /// Queue pair `number`: even ones send from the left, odd ones from the right.
-fn connect(nics: &mut [Nic; 2], settings: &Settings, number: u32, seed: u16) -> QpId {
+fn connect(nics: &mut [Nic; 2], settings: &Settings, number: u32, case: &Case) -> QpId {
     let from = (number % 2) as usize;
     let [src, dst] = [from, 1 - from].map(|side| HostId(side as u32));
     let context = QpContext {
-        seed: u64::from(seed),
+        seed: u64::from(case.seed),
         src,
         dst,
         stream: number,
         qp_index: 0,
         paths: PathSpace::SINGLE,
         path: 0,
-        network: NetworkParameters::default(),
+        network: NetworkParameters {
+            planes: u32::from(case.planes.max(1)),
+            ..NetworkParameters::default()
+        },
     };
     let policy = settings.sender.build(&context);
     let half = SendHalf { peer: dst, label: number, cookie: number, extra: false, policy };

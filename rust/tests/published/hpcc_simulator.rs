@@ -7,7 +7,6 @@
 //! largest time of incasts are compared in the mean over ten seeds.
 
 use std::collections::BTreeMap;
-use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
 use evenkeel::fabric::{self, Rounding, Verdict};
@@ -19,15 +18,22 @@ use crate::support::screen;
 /// The largest relative differences: alone, and in the mean over seeds.
 const ALONE: f64 = 0.01;
 const CONTENDED: f64 = 0.05;
-/// That of the largest time under DCQCN without a window, which depends on the packets that are
-/// marked: the one case of 5.01 %.
-const BY_MARKS: f64 = 0.06;
+/// Runs of ours for each of theirs under DCQCN without a window, each with other draws of the
+/// packets that are marked, which decide how long a flow that was cut once takes: the mean of the
+/// ten largest times of 2 to 1 on the star has a standard error of 3.6 % in their simulator, and
+/// ten of ours are -0.2 to 5.01 % off, by the draws.
+const DRAWS: u64 = 8;
 
 /// A run: topology, senders, control, seed.
 type Run<'a> = (&'a str, u32, &'a str, u64);
 
 /// The mean and the largest completion time of a run's flows, in nanoseconds.
 type Times = [f64; 2];
+
+/// The head of the table of one fabric, which fits a screen.
+const HEAD: &str = "Flows of 1 MB at 100 Gbps, HPCC's own simulator and ours: us, mean over \
+     seeds.\n\n\
+     fabric  to 1  control                 theirs      ours     off    most     off\n";
 
 /// The runs of the simulator, in the order of its file.
 fn reference() -> Vec<(Run<'static>, Times)> {
@@ -121,7 +127,14 @@ fn flows(name: &str, senders: u32, seed: u64) -> String {
     format!("{senders}\n{}", starts.iter().map(line).collect::<String>())
 }
 
-fn run(folder: &Path, (name, senders, control, seed): Run) -> Times {
+/// Our times of a run, in the mean over draws of marks.
+fn ours(folder: &Path, case: Run) -> Times {
+    let draws = if case.2 == "dcqcn" { DRAWS } else { 1 };
+    let runs: Vec<Times> = (0..draws).map(|draw| run(folder, case, draw)).collect();
+    [0, 1].map(|figure| runs.iter().map(|times| times[figure]).sum::<f64>() / draws as f64)
+}
+
+fn run(folder: &Path, (name, senders, control, seed): Run, draw: u64) -> Times {
     let folder = folder.join(format!("{name}-{senders}-{control}-{seed}"));
     std::fs::create_dir_all(&folder).unwrap();
     let write = |file: &str, text: String| std::fs::write(folder.join(file), text).unwrap();
@@ -129,7 +142,8 @@ fn run(folder: &Path, (name, senders, control, seed): Run) -> Times {
     write("topology.txt", topology(name));
     write("flow.txt", flows(name, senders, seed));
     let rounding = Rounding::TruncateNs;
-    let overrides = Overrides { rounding, seed: Some(seed + 1), ..Overrides::default() };
+    let seed = Some(seed + 1 + 1_000 * draw);
+    let overrides = Overrides { rounding, seed, ..Overrides::default() };
     let experiment = Experiment::load(&folder.join("config.txt"), &overrides).unwrap();
     assert_eq!(experiment.warnings, Vec::<String>::new(), "{control}");
     let outcome = fabric::run(&experiment.setup, &mut |_| ());
@@ -170,16 +184,13 @@ fn flows_take_as_long_as_in_the_simulator_of_hpcc() {
     let reference = reference();
     assert!(reference.len() > 500, "a file of {} runs", reference.len());
     let runs: Vec<Run> = reference.iter().map(|(run, _)| *run).collect();
-    let ours = side_by_side(&runs, |&case| run(&folder, case));
+    let ours = side_by_side(&runs, |&case| ours(&folder, case));
     let mut cases: BTreeMap<(&str, u32, usize), Case> = BTreeMap::new();
     for (((name, senders, control, _), theirs), ours) in reference.iter().zip(ours) {
         let index = CONTROLS.iter().position(|(known, _)| known == control).unwrap();
         cases.entry((name, *senders, index)).or_default().add(*theirs, ours);
     }
-    let mut table = String::from(
-        "Flows of 1 MB at 100 Gbps, HPCC's own simulator and ours: us, mean over seeds.\n\n\
-         fabric  to 1  control                 theirs      ours     off    most     off\n",
-    );
+    let mut tables: BTreeMap<&str, String> = BTreeMap::new();
     for ((name, senders, control), case) in &cases {
         let us = |sum: f64| sum / case.runs / 1e3;
         let [mean, most] = case.off();
@@ -193,12 +204,9 @@ fn flows_take_as_long_as_in_the_simulator_of_hpcc() {
             100.0 * most,
         );
         let bound = if *senders == 1 { ALONE } else { CONTENDED };
-        let bound_of_most = if CONTROLS[*control].0 == "dcqcn" { BY_MARKS } else { bound };
-        // Every case is compared; the table has those of one fabric, which fit a screen.
-        assert!(mean.abs() <= bound && most.abs() <= bound_of_most, "{row}");
-        if *name == "tiers" {
-            write!(table, "{row}").unwrap();
-        }
+        assert!(mean.abs() <= bound && most.abs() <= bound, "{row}");
+        *tables.entry(*name).or_insert_with(|| HEAD.to_owned()) += &row;
     }
-    screen("published-hpcc-simulator", &table);
+    screen("published-hpcc-simulator-star", &tables["star"]);
+    screen("published-hpcc-simulator-tiers", &tables["tiers"]);
 }

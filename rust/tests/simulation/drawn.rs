@@ -134,26 +134,18 @@ fn or_auto(names: Vec<&'static str>) -> impl Strategy<Value = &'static str> {
 }
 
 fn transport() -> impl Strategy<Value = String> {
-    let controls: Vec<_> = congestion::CONTROLS.iter().map(|control| control.name).collect();
     let recoveries: Vec<_> = recovery::RECOVERIES.iter().map(|recovery| recovery.name).collect();
     let acks = (select(vec![1u32, 2, 7, 32]), any::<bool>(), select(vec!["wait", "at-once"]));
     let timers = (select(vec!["1us", "4us", "50us", "1ms"]), select(vec!["5us", "500us"]));
     let immediates =
         prop_oneof![7 => Just(""), 1 => Just("max_wimm = 1\n"), 1 => Just("max_wimm = 3\n")];
-    let parts = (
-        select(vec![1_000u32, 4_096]),
-        acks,
-        select(controls),
-        or_auto(recoveries),
-        timers,
-        immediates,
-    );
-    parts.prop_map(|(payload, acks, control, recovery, (timeout, nack), immediates)| {
+    let parts = (select(vec![1_000u32, 4_096]), acks, or_auto(recoveries), timers, immediates);
+    parts.prop_map(|(payload, acks, recovery, (timeout, nack), immediates)| {
         let (every, priority, marked) = acks;
         format!(
             "[transport]\npayload = \"{payload}B\"\nack_every = {every}\n\
              ack_priority = {priority}\nack_marked = \"{marked}\"\n\
-             congestion_control = \"{control}\"\nrecovery = \"{recovery}\"\n\
+             recovery = \"{recovery}\"\n\
              retransmit_timeout = \"{timeout}\"\nnack_interval = \"{nack}\"\n{immediates}"
         )
     })
@@ -248,18 +240,26 @@ fn written(failures: &[Failure], text: &str) -> String {
 
 /// Scenarios of one fabric.
 pub(crate) fn scenario() -> impl Strategy<Value = Drawn> {
-    let general = (0u32..1_000, policy());
-    let parts = (general, topology(), switch(), transport(), traffic(), failures(), any::<bool>());
-    parts.prop_map(|((seed, policy), topology, switch, transport, traffic, failures, probes)| {
-        // Only `mrc` has a way back to probe for, and only among several planes.
+    let controls: Vec<_> = congestion::CONTROLS.iter().map(|control| control.name).collect();
+    let general = (0u32..1_000, policy(), select(controls));
+    let of_planes = (any::<bool>(), any::<bool>());
+    let parts = (general, topology(), switch(), transport(), traffic(), failures(), of_planes);
+    parts.prop_map(|(general, topology, switch, transport, traffic, failures, of_planes)| {
+        let ((seed, policy, control), (probes, windows)) = (general, of_planes);
+        // Only `mrc` has a way back to probe for, and only among several planes; with several
+        // there may also be a window for each.
         let has_planes = topology.contains("multi-plane") && !topology.contains("planes = 1\n");
         let own = match probes && policy == "mrc" && has_planes {
             true => "reverse = \"probe\"\n",
             false => "",
         };
+        let control = match windows && has_planes {
+            true => "\"nscc\"\nparameters = { scope = \"plane\" }".to_owned(),
+            false => format!("\"{control}\""),
+        };
         let text = format!(
             "seed = {seed}\ntime_limit = \"3ms\"\n{topology}{switch}{transport}\
-                 [policy]\nname = \"{policy}\"\n{own}{traffic}"
+                 congestion_control = {control}\n[policy]\nname = \"{policy}\"\n{own}{traffic}"
         );
         let tables = written(&failures, &text);
         Drawn(text + &tables)
