@@ -14,7 +14,7 @@ use super::scenario::{LoadedKind, OverrideRequest, Source, expect_memory};
 use super::supervise::{Control, RunCounter, supervise};
 use super::table::Table;
 use crate::report::{self, AllRuns, RailSummary, Summary};
-use crate::scenario::{Overrides, RailScenario, Scenario, ScenarioError};
+use crate::scenario::{Overrides, RailScenario, Scenario};
 use crate::study::{self, Comparison, RunNumbers, Statistics};
 
 /// The results of a comparison.
@@ -78,8 +78,8 @@ pub(super) fn compare(
     let result = match loaded.map_err(|error| Failure::from(error).raise(py))? {
         LoadedKind::Fabric(scenario) => {
             expect_memory(&scenario, overrides.most_memory).map_err(|failure| failure.raise(py))?;
-            let scenarios = put_into(&scenario, policies, &control)
-                .map_err(|error| Failure::from(error).raise(py))?;
+            let scenarios =
+                put_into(&scenario, policies, &control).map_err(|failure| failure.raise(py))?;
             let named = |scenario: &Scenario| scenario.scheme.name.to_owned();
             let baseline = Baseline::of(baseline, scenarios.iter().map(named));
             let seeds = seeds_from(scenario.seed, seeds).map_err(|failure| failure.raise(py))?;
@@ -130,13 +130,13 @@ fn put_into(
     scenario: &Scenario,
     policies: Vec<Compared>,
     control: &Arc<Control>,
-) -> Result<Vec<Scenario>, ScenarioError> {
+) -> Result<Vec<Scenario>, Failure> {
     let under = |it: Compared| {
         let named = scenario.with_policy(&it.name)?;
         let ledger = Arc::new(Ledger::default());
         Ok(match it.custom {
             None => named,
-            Some(policy) => policy.put_into(&named, control, &ledger),
+            Some(policy) => policy.put_into(&named, control, &ledger)?,
         })
     };
     policies.into_iter().map(under).collect()

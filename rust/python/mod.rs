@@ -31,9 +31,12 @@ fn _evenkeel(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<table::Table>()?;
     module.add_class::<policy::Random>()?;
     module.add_class::<policy::QpContext>()?;
+    module.add_class::<policy::PlaneMask>()?;
     module.add_class::<policy::Feedback>()?;
     module.add_class::<policy::SwitchContext>()?;
     module.add_class::<policy::SwitchView>()?;
+    module.add_class::<policy::DetourView>()?;
+    module.add_class::<policy::RouteLoad>()?;
     module.add_class::<policy::Packet>()?;
     module.add_class::<policy::Departure>()?;
     module.add_function(wrap_pyfunction!(scenario::toml_of_json, module)?)?;

@@ -258,6 +258,7 @@ impl Loaded {
         }
         let ledger = Arc::new(Ledger::default());
         let scenario = policy.put_into(scenario, &control, &ledger);
+        let scenario = scenario.map_err(|failure| failure.raise(py))?;
         let result = supervise(py, listener.as_ref(), &control, || {
             let first = run::scenario(&scenario, Some(1), &control)?;
             if repeat {

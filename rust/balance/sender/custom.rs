@@ -6,17 +6,28 @@
 use std::fmt;
 use std::sync::Arc;
 
-use super::{FailedPath, Feedback, QpContext, SenderPolicy};
+use super::{FailedPath, Feedback, PathSignal, QpContext, SenderPolicy};
+use crate::packet::PlaneMask;
 use crate::units::Time;
 
 /// The policy of one queue pair; its methods are those of [`SenderPolicy`].
 pub trait CustomSender: fmt::Debug + Send {
     /// See [`SenderPolicy::entropy`].
     fn entropy(&mut self, now: Time) -> u16;
+    /// See [`SenderPolicy::choose`].
+    fn choose(&mut self, now: Time, free: PlaneMask) -> Option<u16>;
+    /// See [`SenderPolicy::handle_planes`].
+    fn handle_planes(&mut self, now: Time, usable: PlaneMask);
     /// See [`SenderPolicy::handle_feedback`].
     fn handle_feedback(&mut self, now: Time, feedback: Feedback);
     /// See [`SenderPolicy::handle_timeout`].
     fn handle_timeout(&mut self, now: Time, entropy: u16) -> Option<FailedPath>;
+    /// See [`SenderPolicy::next_probe`].
+    fn next_probe(&self) -> Time;
+    /// See [`SenderPolicy::poll_probe`].
+    fn poll_probe(&mut self, now: Time) -> Option<u16>;
+    /// See [`SenderPolicy::handle_probe`].
+    fn handle_probe(&mut self, now: Time, entropy: u16, signal: PathSignal);
     /// See [`SenderPolicy::set_path`].
     fn set_path(&mut self, path: u16);
     /// See [`SenderPolicy::handle_weights`].
@@ -69,9 +80,18 @@ impl Custom {
 impl SenderPolicy for Custom {
     const NEEDS_PATHS: bool = true;
     const NEEDS_PACKET_FEEDBACK: bool = true;
+    const PROBES: bool = true;
 
     fn entropy(&mut self, now: Time) -> u16 {
         self.0.entropy(now)
+    }
+
+    fn choose(&mut self, now: Time, free: PlaneMask) -> Option<u16> {
+        self.0.choose(now, free)
+    }
+
+    fn handle_planes(&mut self, now: Time, usable: PlaneMask) {
+        self.0.handle_planes(now, usable);
     }
 
     fn handle_feedback(&mut self, now: Time, feedback: Feedback) {
@@ -80,6 +100,18 @@ impl SenderPolicy for Custom {
 
     fn handle_timeout(&mut self, now: Time, entropy: u16) -> Option<FailedPath> {
         self.0.handle_timeout(now, entropy)
+    }
+
+    fn next_probe(&self) -> Time {
+        self.0.next_probe()
+    }
+
+    fn poll_probe(&mut self, now: Time) -> Option<u16> {
+        self.0.poll_probe(now)
+    }
+
+    fn handle_probe(&mut self, now: Time, entropy: u16, signal: PathSignal) {
+        self.0.handle_probe(now, entropy, signal);
     }
 
     fn set_path(&mut self, path: u16) {

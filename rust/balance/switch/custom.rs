@@ -6,7 +6,9 @@
 use std::fmt;
 use std::sync::Arc;
 
-use super::{Departure, StateSize, SwitchConfig, SwitchContext, SwitchPolicy, SwitchView};
+use super::{
+    Departure, DetourView, StateSize, SwitchConfig, SwitchContext, SwitchPolicy, SwitchView,
+};
 use crate::packet::Packet;
 use crate::units::Time;
 
@@ -15,8 +17,10 @@ use crate::units::Time;
 pub trait CustomSwitch: fmt::Debug + Send {
     /// See [`SwitchPolicy::choose`].
     fn choose(&mut self, now: Time, packet: &Packet, view: &mut dyn SwitchView) -> u32;
+    /// See [`SwitchPolicy::detour`].
+    fn detour(&mut self, view: &dyn DetourView) -> Option<u32>;
     /// See [`SwitchPolicy::handle_departure`].
-    fn handle_departure(&mut self, now: Time, packet: &Packet, departure: &Departure);
+    fn handle_departure(&mut self, now: Time, packet: &mut Packet, departure: &Departure);
     /// See [`SwitchPolicy::state_size`].
     fn state_size(&self) -> StateSize;
     /// A policy of its own in the same state.
@@ -66,6 +70,7 @@ impl Custom {
 
 impl SwitchPolicy for Custom {
     const USES_QUEUE_LENGTHS: bool = true;
+    const TAKES_DETOURS: bool = true;
 
     fn tracks_departures(config: &SwitchConfig) -> bool {
         matches!(config, SwitchConfig::Custom(own) if own.factory.tracks_departures())
@@ -73,6 +78,10 @@ impl SwitchPolicy for Custom {
 
     fn choose<V: SwitchView>(&mut self, now: Time, packet: &Packet, view: &mut V) -> u32 {
         self.0.choose(now, packet, view)
+    }
+
+    fn detour<V: DetourView>(&mut self, view: &V) -> Option<u32> {
+        self.0.detour(view)
     }
 
     fn handle_departure(&mut self, now: Time, packet: &mut Packet, departure: &Departure) {

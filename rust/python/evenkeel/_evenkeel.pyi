@@ -1,6 +1,6 @@
 """The compiled part of the package. Only its last classes are for users."""
 
-from typing import Any, Callable, Dict, List, Mapping, Optional, Tuple
+from typing import Any, Callable, Dict, Iterator, List, Mapping, Optional, Tuple
 
 VERSION: str
 
@@ -115,9 +115,24 @@ class QpContext:
     bdp_packets: int
     retransmit_timeout_ps: int
     trimming: bool
+    planes: int
     key: int
     def random(self) -> Random:
         """The queue pair's random stream, from its start."""
+
+class PlaneMask:
+    """A set of planes: ``plane in free``, ``len(free)``, ``for plane in free``."""
+
+    bits: int
+    def __init__(self, bits: int) -> None:
+        """The set with bit ``p`` for plane ``p``."""
+    def nth(self, index: int) -> Optional[int]:
+        """Its plane of that index, in ascending order."""
+    def next_from(self, plane: int) -> Optional[int]:
+        """Its first plane from ``plane`` on, going round."""
+    def __contains__(self, plane: int) -> bool: ...
+    def __len__(self) -> int: ...
+    def __iter__(self) -> Iterator[int]: ...
 
 class Feedback:
     """The report of an acknowledgement on a packet."""
@@ -147,6 +162,7 @@ class Packet:
     dst: int
     label: int
     entropy: int
+    route: int
     wire_bytes: int
     is_data: bool
     is_marked: bool
@@ -164,6 +180,21 @@ class SwitchView:
         """Bytes queued at a candidate, including the packet in transmission."""
     def rate_bps(self, candidate: int) -> int:
         """The rate of a candidate's link."""
+
+class RouteLoad:
+    """A route as the first switch of a packet sees it; ``cost`` is the product of both."""
+
+    links: int
+    queue_bytes: int
+    cost: int
+
+class DetourView:
+    """The routes of a packet at the switch of its sender."""
+
+    candidates: int
+    minimal: RouteLoad
+    def by(self, candidate: int) -> RouteLoad:
+        """The route by a candidate."""
 
 class Departure:
     """A packet that leaves a switch."""

@@ -59,6 +59,8 @@ pub(in crate::python) struct QpContext {
     bdp_packets: u32,
     retransmit_timeout_ps: u64,
     trimming: bool,
+    /// The number of its NIC's ports, each in a plane of its own.
+    planes: u32,
     key: u64,
 }
 
@@ -76,6 +78,7 @@ impl QpContext {
             bdp_packets: qp.network.bdp_packets,
             retransmit_timeout_ps: qp.network.retransmit_timeout.as_ps(),
             trimming: qp.network.trimming == sender::Trimming::On,
+            planes: qp.network.planes,
             key: qp.key(),
         }
     }
@@ -86,6 +89,10 @@ impl QpContext {
     /// The queue pair's random stream, from its start.
     fn random(&self) -> Random {
         Random(Stream::new(self.seed, Purpose::Entropy, self.key))
+    }
+
+    fn __deepcopy__(&self, _memo: Bound<'_, PyAny>) -> Self {
+        self.clone()
     }
 }
 
@@ -105,17 +112,22 @@ impl Feedback {
     pub(super) fn of(feedback: sender::Feedback) -> Self {
         Self {
             entropy: feedback.entropy,
-            signal: match feedback.signal {
-                PathSignal::Good => "good",
-                PathSignal::Marked => "marked",
-                PathSignal::Nack => "nack",
-                PathSignal::Trimmed => "trimmed",
-                PathSignal::TrimmedAtLastHop => "trimmed-at-last-hop",
-            },
+            signal: signal_name(feedback.signal),
             packets: feedback.packets,
             marked: feedback.marked,
             rtt_ps: feedback.rtt.as_ps(),
         }
+    }
+}
+
+/// What happened to a packet or a probe on its path.
+pub(super) const fn signal_name(signal: PathSignal) -> &'static str {
+    match signal {
+        PathSignal::Good => "good",
+        PathSignal::Marked => "marked",
+        PathSignal::Nack => "nack",
+        PathSignal::Trimmed => "trimmed",
+        PathSignal::TrimmedAtLastHop => "trimmed-at-last-hop",
     }
 }
 
@@ -150,6 +162,10 @@ impl SwitchContext {
     fn random(&self) -> Random {
         Random(Stream::new(self.seed, Purpose::SwitchPolicy, u64::from(self.id)))
     }
+
+    fn __deepcopy__(&self, _memo: Bound<'_, PyAny>) -> Self {
+        self.clone()
+    }
 }
 
 /// The header of a packet, as a switch reads it.
@@ -161,6 +177,8 @@ pub(in crate::python) struct Packet {
     /// The hash of the 5-tuple without the entropy value.
     label: u32,
     entropy: u16,
+    /// The field that switches may write.
+    route: u16,
     wire_bytes: u16,
     is_data: bool,
     is_marked: bool,
@@ -173,6 +191,7 @@ impl Packet {
             dst: packet.dst.0,
             label: packet.label,
             entropy: packet.entropy,
+            route: packet.route,
             wire_bytes: packet.wire_bytes,
             is_data: packet.kind == PacketKind::Data,
             is_marked: packet.flags.has(Flags::MARKED),

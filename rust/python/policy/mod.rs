@@ -3,6 +3,8 @@
 
 mod context;
 mod ledger;
+mod planes;
+mod routes;
 mod sender;
 mod switch;
 
@@ -12,6 +14,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use pyo3::prelude::*;
 use pyo3::types::PyAnyMethods;
 
+use super::failure::Failure;
 use super::supervise::Control;
 use crate::balance::sender::{SenderConfig, custom as custom_sender};
 use crate::balance::switch::{SwitchConfig, custom as custom_switch};
@@ -21,6 +24,11 @@ pub(super) use context::{
     Departure, Feedback, Packet, QpContext, Random, SwitchContext, SwitchView,
 };
 pub(super) use ledger::Ledger;
+pub(super) use planes::PlaneMask;
+pub(super) use routes::{DetourView, RouteLoad};
+
+/// The most switches of a fabric that a packet's header can name as its detour.
+const MOST_GROUPS: usize = (u16::MAX >> 2) as usize;
 
 /// A policy that is written in Python.
 #[derive(Debug, FromPyObject)]
@@ -34,16 +42,16 @@ pub(super) struct CustomPolicy {
     /// Makes a policy from its context.
     #[pyo3(item)]
     factory: Py<PyAny>,
-    /// Whether a switch policy is shown the packets that leave.
+    /// The methods that the class defines; others do what those of the trait do by default.
     #[pyo3(item)]
-    tracks_departures: bool,
+    methods: BTreeSet<String>,
 }
 
 /// What the policies of one run share: how to make them, and how to end the run.
 #[derive(Debug)]
 struct Shared {
     factory: Py<PyAny>,
-    tracks_departures: bool,
+    methods: BTreeSet<String>,
     control: Arc<Control>,
     ledger: Arc<Ledger>,
 }
@@ -55,12 +63,23 @@ impl CustomPolicy {
         scenario: &Scenario,
         control: &Arc<Control>,
         ledger: &Arc<Ledger>,
-    ) -> Scenario {
+    ) -> Result<Scenario, Failure> {
+        let direct = scenario.topology.direct().filter(|_| self.methods.contains("detour"));
+        if let Some(direct) = direct
+            && direct.groups.len() > MOST_GROUPS
+        {
+            let (name, count) = (&self.name, direct.groups.len());
+            let reason = format!(
+                "policy = {name}: it has a detour() and the fabric {count} switches; a packet's \
+                 header names one of {MOST_GROUPS} at most"
+            );
+            return Err(Failure::Argument(reason));
+        }
         let mut scenario = scenario.clone();
         scenario.scheme.name = interned(&self.name);
         let shared = Arc::new(Shared {
             factory: self.factory,
-            tracks_departures: self.tracks_departures,
+            methods: self.methods,
             control: Arc::clone(control),
             ledger: Arc::clone(ledger),
         });
@@ -71,7 +90,13 @@ impl CustomPolicy {
             let factory = Arc::new(switch::Factory(shared));
             scenario.scheme.switch = SwitchConfig::Custom(custom_switch::Config { factory });
         }
-        scenario
+        Ok(scenario)
+    }
+}
+
+impl Shared {
+    fn defines(&self, method: &str) -> bool {
+        self.methods.contains(method)
     }
 }
 
@@ -108,6 +133,11 @@ impl Object {
             Python::attach(|py| Ok(shared.factory.bind(py).call1((context(py)?,))?.unbind()));
         let policy = made.unwrap_or_else(|error| shared.control.fail(error));
         Self { policy, shared: Arc::clone(shared), owner }
+    }
+
+    /// Whether the class of the policy defines that method.
+    fn defines(&self, method: &str) -> bool {
+        self.shared.defines(method)
     }
 
     /// A copy of the policy in the same state (`copy.deepcopy`).

@@ -2,13 +2,16 @@
 
 use std::sync::Arc;
 
+use pyo3::exceptions::PyValueError;
 use pyo3::intern;
 use pyo3::prelude::*;
 
-use super::context::{Feedback as PyFeedback, QpContext as PyQpContext};
+use super::context::{Feedback as PyFeedback, QpContext as PyQpContext, signal_name};
+use super::planes::PlaneMask as PyPlaneMask;
 use super::{Object, Shared};
 use crate::balance::sender::custom::{CustomSender, SenderFactory};
-use crate::balance::sender::{FailedPath, Feedback, QpContext};
+use crate::balance::sender::{FailedPath, Feedback, PathSignal, QpContext};
+use crate::packet::PlaneMask;
 use crate::units::Time;
 
 /// Makes the policy of each queue pair.
@@ -22,56 +25,155 @@ impl SenderFactory for Factory {
             qp.qp_index, qp.stream, qp.src, qp.dst
         );
         let context = PyQpContext::of(qp);
-        Box::new(Sender(Object::new(&self.0, owner, |py| Ok(Bound::new(py, context)?.into_any()))))
+        let object = Object::new(&self.0, owner, |py| Ok(Bound::new(py, context)?.into_any()));
+        Box::new(Sender { object, probes: Probes { at: Time::NEVER, count: 0 } })
     }
 }
 
 #[derive(Debug)]
-struct Sender(Object);
+struct Sender {
+    object: Object,
+    probes: Probes,
+}
+
+/// The probes of the latest time at which there were any.
+#[derive(Debug, Clone, Copy)]
+struct Probes {
+    at: Time,
+    count: u32,
+}
+
+impl Probes {
+    /// A probe of each value.
+    const MOST: u32 = 1 << 16;
+
+    fn count(&mut self, now: Time) -> u32 {
+        let before = if self.at == now { self.count } else { 0 };
+        *self = Self { at: now, count: before + 1 };
+        self.count
+    }
+}
 
 impl CustomSender for Sender {
     fn entropy(&mut self, now: Time) -> u16 {
         let now = now.as_ps();
-        self.0.ask(now, "entropy", |policy| {
+        self.object.ask(now, "entropy", |policy| {
             policy.call_method1(intern!(policy.py(), "entropy"), (now,))?.extract()
         })
     }
 
+    fn choose(&mut self, now: Time, free: PlaneMask) -> Option<u16> {
+        if !self.object.defines("choose") {
+            return Some(self.entropy(now));
+        }
+        let (now, free) = (now.as_ps(), PyPlaneMask::of(free));
+        self.object.ask((now, free), "choose", |policy| {
+            policy.call_method1(intern!(policy.py(), "choose"), (now, free))?.extract()
+        })
+    }
+
+    fn handle_planes(&mut self, now: Time, usable: PlaneMask) {
+        if !self.object.defines("handle_planes") {
+            return;
+        }
+        let (now, usable) = (now.as_ps(), PyPlaneMask::of(usable));
+        self.object.ask((now, usable), "handle_planes", |policy| {
+            policy.call_method1(intern!(policy.py(), "handle_planes"), (now, usable)).map(drop)
+        });
+    }
+
     fn handle_feedback(&mut self, now: Time, feedback: Feedback) {
+        if !self.object.defines("handle_feedback") {
+            return;
+        }
         let now = now.as_ps();
         let given = PyFeedback::of(feedback);
-        self.0.ask((now, given.clone()), "handle_feedback", |policy| {
+        self.object.ask((now, given.clone()), "handle_feedback", |policy| {
             policy.call_method1(intern!(policy.py(), "handle_feedback"), (now, given)).map(drop)
         });
     }
 
     fn handle_timeout(&mut self, now: Time, entropy: u16) -> Option<FailedPath> {
+        if !self.object.defines("handle_timeout") {
+            return None;
+        }
         let now = now.as_ps();
-        let path: Option<u16> = self.0.ask((now, entropy), "handle_timeout", |policy| {
+        let path: Option<u16> = self.object.ask((now, entropy), "handle_timeout", |policy| {
             policy.call_method1(intern!(policy.py(), "handle_timeout"), (now, entropy))?.extract()
         });
         path.map(FailedPath)
     }
 
+    fn next_probe(&self) -> Time {
+        if !self.object.defines("next_probe") {
+            return Time::NEVER;
+        }
+        let due: Option<u64> = self.object.ask((), "next_probe", |policy| {
+            policy.call_method0(intern!(policy.py(), "next_probe"))?.extract()
+        });
+        due.map_or(Time::NEVER, Time::from_ps)
+    }
+
+    /// Asks the policy only when a probe is due, and refuses answers that would never end.
+    fn poll_probe(&mut self, now: Time) -> Option<u16> {
+        if self.next_probe() > now {
+            return None;
+        }
+        let sent = self.probes.count(now);
+        let now = now.as_ps();
+        self.object.ask(now, "poll_probe", |policy| {
+            let answer = policy.call_method1(intern!(policy.py(), "poll_probe"), (now,))?;
+            let value: Option<u16> = answer.extract()?;
+            let reason = match value {
+                None => {
+                    "a probe was due, and poll_probe() returned None; expected its entropy \
+                         value, or a next_probe() that is later"
+                }
+                Some(_) if sent > Probes::MOST => {
+                    "poll_probe() returned 65,536 probes at one time; expected a next_probe() \
+                     that is later"
+                }
+                Some(_) => return Ok(value),
+            };
+            Err(PyValueError::new_err(reason))
+        })
+    }
+
+    fn handle_probe(&mut self, now: Time, entropy: u16, signal: PathSignal) {
+        if !self.object.defines("handle_probe") {
+            return;
+        }
+        let given = (now.as_ps(), entropy, signal_name(signal));
+        self.object.ask(given, "handle_probe", |policy| {
+            policy.call_method1(intern!(policy.py(), "handle_probe"), given).map(drop)
+        });
+    }
+
     fn set_path(&mut self, path: u16) {
-        self.0.ask(path, "set_path", |policy| {
+        if !self.object.defines("set_path") {
+            return;
+        }
+        self.object.ask(path, "set_path", |policy| {
             policy.call_method1(intern!(policy.py(), "set_path"), (path,)).map(drop)
         });
     }
 
     fn handle_weights(&mut self, weights: &[u32]) {
-        self.0.ask(weights, "handle_weights", |policy| {
+        if !self.object.defines("handle_weights") {
+            return;
+        }
+        self.object.ask(weights, "handle_weights", |policy| {
             policy.call_method1(intern!(policy.py(), "handle_weights"), (weights,)).map(drop)
         });
     }
 
     fn state_bits(&self) -> u64 {
-        self.0.ask((), "state_bits", |policy| {
+        self.object.ask((), "state_bits", |policy| {
             policy.call_method0(intern!(policy.py(), "state_bits"))?.extract()
         })
     }
 
     fn duplicate(&self) -> Box<dyn CustomSender> {
-        Box::new(Self(self.0.duplicate()))
+        Box::new(Self { object: self.object.duplicate(), ..*self })
     }
 }

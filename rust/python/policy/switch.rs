@@ -10,9 +10,10 @@ use super::context::{
     Departure as PyDeparture, Packet as PyPacket, SwitchContext as PySwitchContext,
     SwitchView as PySwitchView,
 };
+use super::routes::DetourView as PyDetourView;
 use super::{Object, Shared};
 use crate::balance::switch::custom::{CustomSwitch, SwitchFactory};
-use crate::balance::switch::{Departure, StateSize, SwitchContext, SwitchView};
+use crate::balance::switch::{Departure, DetourView, StateSize, SwitchContext, SwitchView};
 use crate::packet::Packet;
 use crate::units::Time;
 
@@ -29,7 +30,7 @@ impl SwitchFactory for Factory {
     }
 
     fn tracks_departures(&self) -> bool {
-        self.0.tracks_departures
+        self.0.defines("handle_departure")
     }
 }
 
@@ -45,25 +46,44 @@ impl CustomSwitch for Switch {
             let given = (now, packet, view);
             let chosen: u32 =
                 policy.call_method1(intern!(policy.py(), "choose"), given)?.extract()?;
-            if chosen >= candidates {
-                let reason = format!(
-                    "choose() returned {chosen}; expected the index of one of {candidates} \
-                     candidates, from 0"
-                );
-                return Err(PyValueError::new_err(reason));
-            }
+            expect_candidate("choose", chosen, candidates)?;
             Ok(chosen)
         })
     }
 
-    fn handle_departure(&mut self, now: Time, packet: &Packet, departure: &Departure) {
+    fn detour(&mut self, view: &dyn DetourView) -> Option<u32> {
+        if !self.0.defines("detour") {
+            return None;
+        }
+        let view = PyDetourView::of(view);
+        let candidates = view.count();
+        self.0.ask(view.clone(), "detour", |policy| {
+            let answer = policy.call_method1(intern!(policy.py(), "detour"), (view,))?;
+            let chosen: Option<u32> = answer.extract()?;
+            chosen.map_or(Ok(()), |it| expect_candidate("detour", it, candidates))?;
+            Ok(chosen)
+        })
+    }
+
+    fn handle_departure(&mut self, now: Time, packet: &mut Packet, departure: &Departure) {
         let now = now.as_ps();
-        let (packet, departure) = (PyPacket::of(packet), PyDeparture::of(departure));
-        let asked = (now, packet.clone(), departure.clone());
-        self.0.ask(asked, "handle_departure", |policy| {
-            let given = (now, packet, departure);
-            policy.call_method1(intern!(policy.py(), "handle_departure"), given).map(drop)
+        let (seen, departure) = (PyPacket::of(packet), PyDeparture::of(departure));
+        let asked = (now, seen.clone(), departure.clone());
+        let takes_detours = self.0.defines("detour");
+        let written: Option<u16> = self.0.ask(asked, "handle_departure", |policy| {
+            let given = (now, seen, departure);
+            let answer = policy.call_method1(intern!(policy.py(), "handle_departure"), given)?;
+            let written: Option<u16> = answer.extract()?;
+            if takes_detours && written.is_some() {
+                let reason = "handle_departure() wrote to the field that says where a packet with \
+                              a detour() goes first; expected None";
+                return Err(PyValueError::new_err(reason));
+            }
+            Ok(written)
         });
+        if let Some(written) = written {
+            packet.route = written;
+        }
     }
 
     fn state_size(&self) -> StateSize {
@@ -76,4 +96,15 @@ impl CustomSwitch for Switch {
     fn duplicate(&self) -> Box<dyn CustomSwitch> {
         Box::new(Self(self.0.duplicate()))
     }
+}
+
+/// Refuses what is not the index of a candidate.
+fn expect_candidate(method: &str, chosen: u32, candidates: u32) -> PyResult<()> {
+    if chosen < candidates {
+        return Ok(());
+    }
+    let reason = format!(
+        "{method}() returned {chosen}; expected the index of one of {candidates} candidates, from 0"
+    );
+    Err(PyValueError::new_err(reason))
 }

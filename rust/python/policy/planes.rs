@@ -1,0 +1,66 @@
+//! Sets of planes, as a policy in Python sees them.
+
+use pyo3::prelude::*;
+use pyo3::types::{PyIterator, PyTuple};
+
+use crate::packet;
+
+/// A set of planes: `packet::PlaneMask`.
+#[pyclass(frozen, eq, hash, module = "evenkeel")]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(in crate::python) struct PlaneMask {
+    #[pyo3(get)]
+    bits: u32,
+}
+
+impl PlaneMask {
+    pub(super) const fn of(mask: packet::PlaneMask) -> Self {
+        Self { bits: mask.bits() }
+    }
+
+    const fn mask(self) -> packet::PlaneMask {
+        packet::PlaneMask::of_bits(self.bits)
+    }
+}
+
+#[pymethods]
+impl PlaneMask {
+    /// The set with bit `p` for plane `p`.
+    #[new]
+    fn new(bits: u32) -> Self {
+        Self { bits }
+    }
+
+    /// Its plane of that index, in ascending order.
+    fn nth(&self, index: u32) -> Option<u32> {
+        self.mask().nth(index)
+    }
+
+    /// Its first plane from `plane` on, going round.
+    fn next_from(&self, plane: u32) -> Option<u32> {
+        // No plane is above the last one.
+        let from = if plane < packet::PlaneMask::MOST { plane } else { 0 };
+        self.mask().next_from(from)
+    }
+
+    fn __contains__(&self, plane: u32) -> bool {
+        plane < packet::PlaneMask::MOST && self.mask().has(plane)
+    }
+
+    fn __len__(&self) -> usize {
+        self.mask().count() as usize
+    }
+
+    fn __iter__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyIterator>> {
+        let planes: Vec<u32> = self.mask().planes().collect();
+        PyTuple::new(py, planes)?.try_iter()
+    }
+
+    fn __repr__(&self) -> String {
+        format!("PlaneMask({:#b})", self.bits)
+    }
+
+    fn __deepcopy__(&self, _memo: Bound<'_, PyAny>) -> Self {
+        *self
+    }
+}

@@ -1,0 +1,61 @@
+//! Routes that are not minimal, as a policy in Python sees them.
+
+use pyo3::exceptions::PyIndexError;
+use pyo3::prelude::*;
+
+use crate::balance::switch;
+
+/// A route as the first switch of a packet sees it: `balance::switch::RouteLoad`.
+#[pyclass(frozen, get_all, module = "evenkeel")]
+#[derive(Debug, Clone, Copy, Hash)]
+pub(in crate::python) struct RouteLoad {
+    links: u32,
+    queue_bytes: u64,
+    /// The product of both.
+    cost: u64,
+}
+
+impl RouteLoad {
+    fn of(route: switch::RouteLoad) -> Self {
+        let switch::RouteLoad { links, queue_bytes } = route;
+        Self { links, queue_bytes, cost: route.cost() }
+    }
+}
+
+/// The routes of a packet at the switch of its sender: `balance::switch::DetourView`.
+#[pyclass(frozen, module = "evenkeel")]
+#[derive(Debug, Clone, Hash)]
+pub(in crate::python) struct DetourView {
+    #[pyo3(get)]
+    minimal: RouteLoad,
+    by: Vec<RouteLoad>,
+}
+
+impl DetourView {
+    pub(super) fn of(view: &dyn switch::DetourView) -> Self {
+        let by = (0..view.candidates()).map(|candidate| RouteLoad::of(view.by(candidate)));
+        Self { minimal: RouteLoad::of(view.minimal()), by: by.collect() }
+    }
+
+    /// The number of candidates.
+    pub(super) fn count(&self) -> u32 {
+        self.by.len() as u32
+    }
+}
+
+#[pymethods]
+impl DetourView {
+    /// The number of switches by which the packet may go.
+    #[getter]
+    fn candidates(&self) -> u32 {
+        self.count()
+    }
+
+    /// The route by a candidate.
+    fn by(&self, candidate: usize) -> PyResult<RouteLoad> {
+        self.by.get(candidate).copied().ok_or_else(|| {
+            let count = self.by.len();
+            PyIndexError::new_err(format!("candidate {candidate} of {count}; the first is 0"))
+        })
+    }
+}
