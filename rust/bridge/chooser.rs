@@ -11,6 +11,7 @@ mod flows;
 mod refusal;
 mod view;
 
+use super::caught::{Failure, caught};
 use crate::balance::sender::SenderConfig;
 use crate::balance::switch::hash::Hash;
 use crate::balance::switch::{PortSelector, SwitchConfig, SwitchContext};
@@ -72,7 +73,8 @@ mod contract {
     extern "Rust" {
         type SwitchChooser;
 
-        fn switch_chooser(
+        #[cxx_name = "switch_chooser"]
+        fn try_switch_chooser(
             policy: &str,
             parameters: &str,
             facts: &SwitchFacts,
@@ -224,6 +226,15 @@ fn switch_chooser(
         uses_weights: scheme.weights == Weights::Capacity,
         flowlet_gap: flowlet_gap(&scheme, Span::from_ps(facts.base_rtt_ps)),
     }))
+}
+
+/// The same for C++.
+fn try_switch_chooser(
+    policy: &str,
+    parameters: &str,
+    facts: &SwitchFacts,
+) -> Result<Box<SwitchChooser>, Failure<ChooserError>> {
+    caught(|| switch_chooser(policy, parameters, facts))
 }
 
 /// The gap after which a flowlet begins; zero without flowlets.

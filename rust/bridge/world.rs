@@ -12,6 +12,7 @@
 //! [`enumerations`] and [`records`] declare what crosses the language border, and [`contract`] the
 //! calls.
 
+mod caught;
 pub(super) mod contract;
 mod convert;
 mod core;

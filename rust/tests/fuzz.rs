@@ -75,6 +75,36 @@ fn infragraph() {
     fuzz("infragraph", bodies::infragraph);
 }
 
+#[test]
+fn splitter() {
+    fuzz("splitter", bodies::splitter);
+}
+
+#[test]
+fn allocator() {
+    fuzz("allocator", bodies::allocator);
+}
+
+#[test]
+fn results() {
+    fuzz("results", bodies::results);
+}
+
+#[test]
+fn rails() {
+    fuzz("rails", bodies::rails);
+}
+
+#[test]
+fn settings() {
+    fuzz("settings", bodies::settings);
+}
+
+#[test]
+fn study() {
+    fuzz("study", bodies::study);
+}
+
 /// Runs a target with its seeds and with mutations of them; a failure prints its input.
 fn fuzz(target: &str, body: fn(&[u8])) {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("rust/fuzz/corpus").join(target);

@@ -3,7 +3,7 @@
 //! What can fail fails with a text for people, which becomes an exception in C++. An exception of a
 //! handler ends the run, whose [`Ending`] has its text.
 
-use super::network::{Network, open_network};
+use super::network::{Network, try_open_network};
 
 pub(super) use ffi::*;
 
@@ -86,7 +86,8 @@ mod ffi {
         type Network;
 
         /// Reads a scenario, and opens the results folder if there is to be one.
-        fn open_network(options: &NetworkOptions) -> Result<Box<Network>>;
+        #[cxx_name = "open_network"]
+        fn try_open_network(options: &NetworkOptions) -> Result<Box<Network>>;
         /// The number of hosts, which is the most ranks that a run has.
         fn hosts(self: &Network) -> u32;
         /// The rate of the first host's link, in bytes per nanosecond (GB/s).
@@ -95,6 +96,8 @@ mod ffi {
         fn warnings(self: &Network) -> Vec<String>;
         /// Runs the ranks from 0 to `ranks`, exclusive, each on the host of its number, and writes
         /// the results folder. A network may run several times, each time from the beginning.
-        fn run(self: &Network, handlers: Pin<&mut RankHandlers>, ranks: u32) -> Result<Ending>;
+        #[cxx_name = "run"]
+        fn try_run(self: &Network, handlers: Pin<&mut RankHandlers>, ranks: u32)
+        -> Result<Ending>;
     }
 }

@@ -7,6 +7,7 @@ use std::pin::Pin;
 use super::contract::{self, NetworkOptions, RankHandlers, RequestKind};
 use super::error::NetworkError;
 use super::results::{self, Results};
+use crate::bridge::caught::{Failure, caught};
 use crate::fabric::{Setup, Verdict};
 use crate::ids::HostId;
 use crate::ranks::{self, Ending, Ranks, Request, Ticket, Transfer};
@@ -47,6 +48,13 @@ pub(super) fn open_network(options: &NetworkOptions) -> Result<Box<Network>, Net
     Ok(Box::new(Network { scenario, setup, results_folder }))
 }
 
+/// The same for C++.
+pub(super) fn try_open_network(
+    options: &NetworkOptions,
+) -> Result<Box<Network>, Failure<NetworkError>> {
+    caught(|| open_network(options))
+}
+
 impl Network {
     pub(super) fn hosts(&self) -> u32 {
         self.setup.topology.host_count()
@@ -78,6 +86,15 @@ impl Network {
         let (verdict, ended) = (outcome.verdict, outcome.ended);
         let summary = results.end(&outcome)?;
         Ok(self.report(ending, verdict, ended).with_summary(summary))
+    }
+
+    /// The same for C++.
+    pub(super) fn try_run(
+        &self,
+        handlers: Pin<&mut RankHandlers>,
+        ranks: u32,
+    ) -> Result<contract::Ending, Failure<NetworkError>> {
+        caught(|| self.run(handlers, ranks))
     }
 
     fn report(&self, ending: Ending, verdict: Verdict, ended: Time) -> contract::Ending {

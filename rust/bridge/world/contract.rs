@@ -1,14 +1,15 @@
 //! The calls that C++ makes, and the one call that Rust makes.
 //!
-//! Constructors can fail, with the text that the command line would print. Calls on the packet
-//! path cannot, and allocate nothing; a value there that no enumeration has is a broken invariant
-//! and ends the process with a message.
+//! Constructors can fail, with the text that the command line would print; a panic in a call that
+//! can fail is its error too ([`super::caught`]). Calls on the packet path cannot fail, and allocate
+//! nothing; a value there that no enumeration has is a broken invariant and ends the process with a
+//! message.
 
-use super::core::Core;
-use super::experiment::{
-    Experiment, experiment_of_hpcc, experiment_of_scenario, experiment_of_text,
-    experiment_on_graph, graph_of,
+use super::caught::{
+    experiment_of_hpcc, experiment_of_scenario, experiment_of_text, experiment_on_graph, graph_of,
 };
+use super::core::Core;
+use super::experiment::Experiment;
 
 pub(in crate::bridge) use ffi::*;
 
@@ -177,15 +178,18 @@ mod ffi {
         fn warnings(self: &Experiment) -> Vec<String>;
         fn policy(self: &Experiment) -> String;
         /// Sets the queue pairs of programs, for cores that are made from now on.
-        fn set_queue_pairs(self: &mut Experiment, settings: &FabricQpSettings) -> Result<()>;
+        #[cxx_name = "set_queue_pairs"]
+        fn try_set_queue_pairs(self: &mut Experiment, settings: &FabricQpSettings) -> Result<()>;
         /// The hosts and policies of the experiment at its start.
         fn core(self: &Experiment) -> Box<Core>;
         /// Starts to record the calls of `trace_packet` and `sample` for the files that the
         /// configuration requests. Only experiments of the HPCC family have such files.
-        fn record_hpcc(self: &Experiment, core: &mut Core) -> Result<RecordPlan>;
+        #[cxx_name = "record_hpcc"]
+        fn try_record_hpcc(self: &Experiment, core: &mut Core) -> Result<RecordPlan>;
         /// Writes `fct.txt`, `pfc.txt` and the recorded files into a folder. Only experiments of
         /// the HPCC family have such files.
-        fn write_hpcc(self: &Experiment, core: &mut Core, folder: &str) -> Result<()>;
+        #[cxx_name = "write_hpcc"]
+        fn try_write_hpcc(self: &Experiment, core: &mut Core, folder: &str) -> Result<()>;
 
         type Core;
 
@@ -246,7 +250,8 @@ mod ffi {
         /// True once every message is delivered and completed, and every work request completed.
         fn is_finished(self: &Core) -> bool;
         /// Adds a message and returns its id; its sender is among the hosts of `poll_touched`.
-        fn post(
+        #[cxx_name = "post"]
+        fn try_post(
             self: &mut Core,
             src: u32,
             dst: u32,
@@ -258,23 +263,29 @@ mod ffi {
 
         /// Creates a queue pair with completions at a host, in state RESET, and returns its
         /// number there. The queue pairs of two hosts that differ in `stream` are balanced apart.
-        fn create_qp(self: &mut Core, host: u32, peer: u32, stream: u32) -> Result<u32>;
+        #[cxx_name = "create_qp"]
+        fn try_create_qp(self: &mut Core, host: u32, peer: u32, stream: u32) -> Result<u32>;
         /// Sets the number of a queue pair's peer.
-        fn set_peer_qp(self: &mut Core, host: u32, qp: u32, peer_qp: u32) -> Result<()>;
+        #[cxx_name = "set_peer_qp"]
+        fn try_set_peer_qp(self: &mut Core, host: u32, qp: u32, peer_qp: u32) -> Result<()>;
         /// Changes the state of a queue pair. After this call and each of those that follow the
         /// host may have packets to send: what it could have sent before must be polled before.
-        fn modify_qp(
+        #[cxx_name = "modify_qp"]
+        fn try_modify_qp(
             self: &mut Core,
             host: u32,
             qp: u32,
             state: FabricQpState,
             now_ps: u64,
         ) -> Result<()>;
-        fn query_qp(self: &Core, host: u32, qp: u32) -> Result<FabricQpState>;
+        #[cxx_name = "query_qp"]
+        fn try_query_qp(self: &Core, host: u32, qp: u32) -> Result<FabricQpState>;
         /// Destroys a queue pair; work that has not completed is flushed.
-        fn destroy_qp(self: &mut Core, host: u32, qp: u32, now_ps: u64) -> Result<()>;
+        #[cxx_name = "destroy_qp"]
+        fn try_destroy_qp(self: &mut Core, host: u32, qp: u32, now_ps: u64) -> Result<()>;
         /// Posts a work request.
-        fn post_send(
+        #[cxx_name = "post_send"]
+        fn try_post_send(
             self: &mut Core,
             host: u32,
             qp: u32,
@@ -282,7 +293,8 @@ mod ffi {
             now_ps: u64,
         ) -> Result<()>;
         /// Posts a receive with that id.
-        fn post_receive(self: &mut Core, host: u32, qp: u32, id: u64, now_ps: u64) -> Result<()>;
+        #[cxx_name = "post_receive"]
+        fn try_post_receive(self: &mut Core, host: u32, qp: u32, id: u64, now_ps: u64) -> Result<()>;
         /// Takes a completion of any host; false if none remains. A host with completions
         /// asks to be woken at once.
         fn poll_completion(self: &mut Core, completion: &mut FabricCompletion) -> bool;

@@ -15,6 +15,7 @@ use crate::fabric::counters::NetworkCounters;
 use crate::fabric::{self, Outcome};
 use crate::packet::{Flags, KindFields, Packet, PacketKind, RawFields};
 
+mod hostile;
 mod layout;
 mod verbs;
 

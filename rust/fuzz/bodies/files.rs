@@ -5,7 +5,9 @@ use std::path::Path;
 use std::sync::Arc;
 
 use evenkeel::hpcc;
-use evenkeel::scenario::{Overrides, Scenario};
+use evenkeel::scenario::{Overrides, RailScenario, Scenario, Setting};
+use evenkeel::study::reproduce::{Scale, Study};
+use evenkeel::study::{Shard, Sweep};
 use evenkeel::topology;
 use evenkeel::topology::infragraph::Defaults;
 use evenkeel::units::{BitRate, Span};
@@ -79,6 +81,66 @@ pub fn scenario(data: &[u8]) {
         Ok(scenario) => {
             scenario.explain();
             scenario.setup();
+        }
+        Err(error) => expect_message(&error.to_string()),
+    }
+}
+
+/// A scenario of hosts with several rails.
+pub fn rails(data: &[u8]) {
+    let Some(text) = text(data) else { return };
+    let path = Path::new("no-such-folder/rails.toml");
+    match RailScenario::parse(text.to_owned(), path, &Overrides::default()) {
+        // What is written of it is the same scenario.
+        Ok(scenario) => {
+            let written = scenario.render();
+            let again = RailScenario::parse(written.clone(), path, &Overrides::default());
+            assert_eq!(again.expect("it is valid").render(), written);
+        }
+        Err(error) => expect_message(&error.to_string()),
+    }
+}
+
+/// Keys that the command line sets, a line each, in a small scenario.
+pub fn settings(data: &[u8]) {
+    let Some(text) = text(data) else { return };
+    if text.contains("file") || text.contains("path") {
+        return;
+    }
+    let mut settings = Vec::new();
+    for line in text.lines() {
+        match line.parse::<Setting>() {
+            Ok(setting) => settings.push(setting),
+            Err(message) => return expect_message(&message),
+        }
+    }
+    let overrides = Overrides { settings, ..Overrides::default() };
+    let small = "[topology]\nleaves = 2\nspines = 2\nhosts_per_leaf = 2\n";
+    match Scenario::parse(small, "fuzz", Path::new("no-such-folder"), &overrides) {
+        Ok(scenario) => {
+            scenario.explain();
+            scenario.setup();
+        }
+        Err(error) => expect_message(&error.to_string()),
+    }
+}
+
+/// A study, and the same text as a sweep.
+pub fn study(data: &[u8]) {
+    let Some(text) = text(data) else { return };
+    let path = Path::new("no-such-folder/study.toml");
+    let whole = Study::parse(text, path, Scale::Paper).is_ok();
+    for scale in [Scale::Quick, Scale::Paper] {
+        if let Err(error) = Study::parse(text, path, scale) {
+            expect_message(&error.to_string());
+        }
+    }
+    match Sweep::parse(text.to_owned(), path) {
+        Ok(sweep) => {
+            assert!(whole, "a sweep is a study");
+            let all = sweep.rows(Shard::WHOLE);
+            let shards = ["1/3", "2/3", "3/3"].map(|it| it.parse::<Shard>().expect("a shard"));
+            assert_eq!(shards.iter().map(|&shard| sweep.rows(shard)).sum::<usize>(), all);
         }
         Err(error) => expect_message(&error.to_string()),
     }

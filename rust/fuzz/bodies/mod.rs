@@ -1,14 +1,18 @@
 //! The bodies of the fuzz targets: one function per target, for the fuzzer and for plain tests. A
 //! function panics if it finds a fault.
 
+mod divided;
 mod files;
 mod forged;
 mod nic;
+mod results;
 mod verbs;
 
+pub use divided::{allocator, splitter};
 pub use files::{
-    chakra, config_hpcc, connection_matrix, flows_hpcc, goal, infragraph, scenario, simccl,
-    topology_hpcc,
+    chakra, config_hpcc, connection_matrix, flows_hpcc, goal, infragraph, rails, scenario,
+    settings, simccl, study, topology_hpcc,
 };
 pub use nic::nic;
+pub use results::results;
 pub use verbs::verbs;

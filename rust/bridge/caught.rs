@@ -1,0 +1,63 @@
+//! Panics at the language border: in a call that can fail, a panic becomes its error.
+//!
+//! A panic is a fault of this library, and must not unwind into C++. A call that returns an error
+//! catches it, and the caller gets an exception with the text of the fault. A call that cannot fail
+//! ends the process with that text, which `cxx` sees to.
+
+use std::any::Any;
+use std::fmt::{self, Display, Formatter};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+/// Why a call failed.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Failure<E> {
+    /// The call is refused, or could not be carried out.
+    Refused(E),
+    /// The library has a fault; its text.
+    Fault(String),
+}
+
+impl<E: Display> Display for Failure<E> {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Refused(error) => error.fmt(f),
+            Self::Fault(text) => write!(
+                f,
+                "a fault of evenkeel {}, please report it: {text}; what was called must not be \
+                 used any more",
+                env!("CARGO_PKG_VERSION")
+            ),
+        }
+    }
+}
+
+/// The result of a call, whatever happens in it.
+pub(super) fn caught<T, E>(call: impl FnOnce() -> Result<T, E>) -> Result<T, Failure<E>> {
+    // What a panic leaves half done is said not to be used.
+    match catch_unwind(AssertUnwindSafe(call)) {
+        Ok(result) => result.map_err(Failure::Refused),
+        Err(payload) => Err(Failure::Fault(text(payload.as_ref()))),
+    }
+}
+
+fn text(payload: &(dyn Any + Send)) -> String {
+    let text = payload.downcast_ref::<&str>().map(|text| (*text).to_owned());
+    let text = text.or_else(|| payload.downcast_ref::<String>().cloned());
+    text.unwrap_or_else(|| "it has no text".to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_panic_is_an_error_with_its_text() {
+        let value = 3;
+        let fault = caught(|| -> Result<(), String> { panic!("{value} is not even") });
+        let text = fault.unwrap_err().to_string();
+        assert!(text.contains("a fault of evenkeel") && text.contains("3 is not even"), "{text}");
+        let refused = caught(|| Err::<(), _>("no such host"));
+        assert_eq!(refused.unwrap_err().to_string(), "no such host");
+        assert_eq!(caught(|| Ok::<_, String>(7)), Ok(7));
+    }
+}

@@ -1,0 +1,126 @@
+//! The calls of the contract that can fail, as C++ makes them: a panic in one becomes its error.
+
+use super::contract::{Graph, Overrides, RecordPlan};
+use super::core::{Core, PostError};
+use super::enumerations::{FabricQpState, FabricRounding};
+use super::experiment::{self, Experiment, ExperimentError};
+use super::records::{FabricQpSettings, FabricWork};
+use super::verbs::WorkError;
+use crate::bridge::caught::{Failure, caught};
+
+type Made = Result<Box<Experiment>, Failure<ExperimentError>>;
+type Worked<T> = Result<T, Failure<WorkError>>;
+
+pub(super) fn experiment_of_scenario(path: &str, overrides: &Overrides) -> Made {
+    caught(|| experiment::experiment_of_scenario(path, overrides))
+}
+
+pub(super) fn experiment_of_text(text: &str, folder: &str, overrides: &Overrides) -> Made {
+    caught(|| experiment::experiment_of_text(text, folder, overrides))
+}
+
+pub(super) fn experiment_on_graph(
+    graph: &Graph,
+    text: &str,
+    folder: &str,
+    overrides: &Overrides,
+) -> Made {
+    caught(|| experiment::experiment_on_graph(graph, text, folder, overrides))
+}
+
+pub(super) fn experiment_of_hpcc(
+    path: &str,
+    overrides: &Overrides,
+    rounding: FabricRounding,
+) -> Made {
+    caught(|| experiment::experiment_of_hpcc(path, overrides, rounding))
+}
+
+pub(super) fn graph_of(section: &str, folder: &str) -> Result<Graph, Failure<ExperimentError>> {
+    caught(|| experiment::graph_of(section, folder))
+}
+
+impl Experiment {
+    pub(super) fn try_set_queue_pairs(&mut self, settings: &FabricQpSettings) -> Worked<()> {
+        caught(|| self.set_queue_pairs(settings))
+    }
+
+    pub(super) fn try_record_hpcc(
+        &self,
+        core: &mut Core,
+    ) -> Result<RecordPlan, Failure<ExperimentError>> {
+        caught(|| self.record_hpcc(core))
+    }
+
+    pub(super) fn try_write_hpcc(
+        &self,
+        core: &mut Core,
+        folder: &str,
+    ) -> Result<(), Failure<ExperimentError>> {
+        caught(|| self.write_hpcc(core, folder))
+    }
+}
+
+impl Core {
+    #[allow(
+        clippy::too_many_arguments,
+        reason = "one call of the contract, all of it plain numbers"
+    )]
+    pub(super) fn try_post(
+        &mut self,
+        src: u32,
+        dst: u32,
+        bytes: u64,
+        now_ps: u64,
+        start_ps: u64,
+        stream: u32,
+    ) -> Result<u32, Failure<PostError>> {
+        caught(|| self.post(src, dst, bytes, now_ps, start_ps, stream))
+    }
+
+    pub(super) fn try_create_qp(&mut self, host: u32, peer: u32, stream: u32) -> Worked<u32> {
+        caught(|| self.create_qp(host, peer, stream))
+    }
+
+    pub(super) fn try_set_peer_qp(&mut self, host: u32, qp: u32, peer: u32) -> Worked<()> {
+        caught(|| self.set_peer_qp(host, qp, peer))
+    }
+
+    pub(super) fn try_modify_qp(
+        &mut self,
+        host: u32,
+        qp: u32,
+        state: FabricQpState,
+        now_ps: u64,
+    ) -> Worked<()> {
+        caught(|| self.modify_qp(host, qp, state, now_ps))
+    }
+
+    pub(super) fn try_query_qp(&self, host: u32, qp: u32) -> Worked<FabricQpState> {
+        caught(|| self.query_qp(host, qp))
+    }
+
+    pub(super) fn try_destroy_qp(&mut self, host: u32, qp: u32, now_ps: u64) -> Worked<()> {
+        caught(|| self.destroy_qp(host, qp, now_ps))
+    }
+
+    pub(super) fn try_post_send(
+        &mut self,
+        host: u32,
+        qp: u32,
+        work: &FabricWork,
+        now_ps: u64,
+    ) -> Worked<()> {
+        caught(|| self.post_send(host, qp, work, now_ps))
+    }
+
+    pub(super) fn try_post_receive(
+        &mut self,
+        host: u32,
+        qp: u32,
+        id: u64,
+        now_ps: u64,
+    ) -> Worked<()> {
+        caught(|| self.post_receive(host, qp, id, now_ps))
+    }
+}

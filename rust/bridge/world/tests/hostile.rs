@@ -1,0 +1,151 @@
+//! The calls that can fail, in any order and with any values: each returns a result or an error,
+//! and none panics.
+
+use super::*;
+use crate::bridge::caught::Failure;
+use crate::bridge::world::enumerations::{FabricOperation, FabricQpState, FabricRounding};
+use crate::bridge::world::records::{FabricQpSettings, FabricWork};
+use crate::rng::{Purpose, Stream};
+
+/// Numbers of the kind that callers get wrong, and valid ones.
+fn number(random: &mut Stream) -> u64 {
+    match random.below(8) {
+        0 => u64::MAX,
+        1 => u64::from(u32::MAX) + u64::from(random.below(2)),
+        2 => 1 << random.below(64),
+        3 => u64::from(random.next_u32()),
+        _ => random.below(4).into(),
+    }
+}
+
+fn small(random: &mut Stream) -> u32 {
+    number(random) as u32
+}
+
+/// Checks that a call has found no fault of the library.
+fn expect<T, E: std::fmt::Display>(result: Result<T, Failure<E>>) -> Option<T> {
+    match result {
+        Ok(value) => Some(value),
+        Err(Failure::Fault(text)) => panic!("a fault: {text}"),
+        Err(refused) => {
+            assert!(refused.to_string().len() > 10, "an error with only '{refused}'");
+            None
+        }
+    }
+}
+
+/// A time that has not passed yet: a world's clock never goes back.
+fn later(now: &mut u64, random: &mut Stream) -> u64 {
+    *now += u64::from(random.below(1_000_000));
+    *now
+}
+
+fn call(core: &mut Core, now: &mut u64, random: &mut Stream) {
+    let [host, qp, other] = [0; 3].map(|_| small(random));
+    match random.below(9) {
+        0 => {
+            let (bytes, start) = (number(random) >> 24, number(random));
+            let at = later(now, random);
+            expect(core.try_post(host, other, bytes, at, start, qp));
+        }
+        1 | 2 => drop(expect(core.try_create_qp(host, other, qp))),
+        3 => drop(expect(core.try_set_peer_qp(host, qp, other))),
+        4 => {
+            let state = FabricQpState { repr: random.below(9) as u8 };
+            expect(core.try_modify_qp(host, qp, state, later(now, random)));
+        }
+        5 => drop(expect(core.try_query_qp(host, qp))),
+        6 => drop(expect(core.try_destroy_qp(host, qp, later(now, random)))),
+        7 => {
+            let work = FabricWork {
+                work_id: number(random),
+                operation: FabricOperation { repr: random.below(6) as u8 },
+                bytes: number(random),
+                immediate: other,
+                signaled: random.below(2) == 0,
+            };
+            expect(core.try_post_send(host, qp, &work, later(now, random)));
+        }
+        _ => {
+            let id = number(random);
+            expect(core.try_post_receive(host, qp, id, later(now, random)));
+        }
+    }
+}
+
+#[test]
+fn no_verb_with_any_values_panics() {
+    let experiment = experiment(&format!("{SPREAD}[workload]\nkind = \"permutation\"\n"));
+    for seed in 0..300 {
+        let mut random = Stream::new(seed, Purpose::Test, 1);
+        let (mut core, mut now) = (experiment.core(), 0);
+        for _ in 0..60 {
+            call(&mut core, &mut now, &mut random);
+            let mut event = FabricMessageEvent::default();
+            while core.poll_message_event(&mut event) {}
+            while core.poll_touched() != NONE {}
+        }
+    }
+}
+
+#[test]
+fn no_settings_of_queue_pairs_panic() {
+    let mut random = Stream::new(1, Purpose::Test, 2);
+    let mut experiment = experiment(&format!("{SPREAD}[workload]\nkind = \"permutation\"\n"));
+    for _ in 0..2_000 {
+        let settings = FabricQpSettings {
+            send_queue: small(&mut random),
+            receive_queue: small(&mut random),
+            rnr_timer_ps: number(&mut random),
+            rnr_retries: small(&mut random),
+            retries: small(&mut random),
+        };
+        expect(experiment.try_set_queue_pairs(&settings));
+    }
+}
+
+#[test]
+fn no_graph_panics() {
+    let mut random = Stream::new(1, Purpose::Test, 3);
+    let names = ["", "a", "leaf0", "host 1", "\u{1b}[2J", "a"];
+    for _ in 0..3_000 {
+        let mut name = || names[random.below(6) as usize].to_owned();
+        let (hosts, switches) = ([0; 3].map(|_| name()), [0; 2].map(|_| name()));
+        let switches = switches.map(|name| SwitchNode { name, tier: small(&mut random) });
+        let links = (0..random.below(6)).map(|_| {
+            let mut end =
+                || FabricEnd { number: small(&mut random), is_host: random.below(2) == 0 };
+            let (a, b) = (end(), end());
+            FabricLink { a, b, rate_bps: number(&mut random), delay_ps: number(&mut random) }
+        });
+        let links = links.collect();
+        let graph = Graph {
+            hosts: hosts[..random.below(4) as usize].to_vec(),
+            switches: switches[..random.below(3) as usize].to_vec(),
+            links,
+            joined_ports: random.below(2) == 0,
+        };
+        let none = Overrides::default();
+        let made = super::super::caught::experiment_on_graph(&graph, "", "", &none);
+        if let Some(experiment) = expect(made) {
+            drop(experiment.core());
+        }
+    }
+}
+
+#[test]
+fn no_text_panics() {
+    use super::super::caught;
+
+    let none = Overrides::default();
+    let texts = ["[topology", "\u{0}", "seed = 99999999999999999999", "[workload]\nkind = 3"];
+    for text in texts {
+        assert!(expect(caught::experiment_of_text(text, "no-such-folder", &none)).is_none());
+        assert!(expect(caught::experiment_of_scenario(text, &none)).is_none());
+        let exact = FabricRounding::EXACT;
+        assert!(expect(caught::experiment_of_hpcc(text, &none, exact)).is_none());
+        expect(caught::graph_of(text, ""));
+    }
+    let policy = Overrides { policy: "no such policy".to_owned(), ..Overrides::default() };
+    assert!(expect(caught::experiment_of_text(SPREAD, "", &policy)).is_none());
+}
