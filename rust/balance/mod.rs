@@ -21,6 +21,7 @@ mod state_size;
 pub mod switch;
 #[cfg(test)]
 mod test_view;
+mod transport;
 mod view;
 
 pub use parameters::Parameters;
@@ -28,3 +29,4 @@ pub use preset::{SHARED_PARAMETERS, build_scheme, display_name, find_preset, pre
 pub use scheme::{
     Eligibility, Forwarding, Origin, Preset, Scheme, SchemeError, Weights, parse_config,
 };
+pub use transport::{AckRhythm, Transport};

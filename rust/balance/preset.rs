@@ -78,7 +78,9 @@ mod tests {
 
     #[test]
     fn display_names_mark_reconstructions() {
-        assert_eq!(display_name("prime"), "prime (reconstructed)");
+        for name in ["prime", "mrc", "plane-jsq"] {
+            assert_eq!(display_name(name), format!("{name} (reconstructed)"));
+        }
         assert_eq!(display_name("reps"), "reps");
         assert_eq!(display_name("of a later version"), "of a later version");
     }

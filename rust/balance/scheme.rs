@@ -6,6 +6,7 @@ use thiserror::Error;
 use super::parameters::Parameters;
 use super::sender::SenderConfig;
 use super::switch::{SwitchConfig, hash};
+use super::transport::Transport;
 use crate::nic::{AnswerPlanes, Recovery};
 use crate::split::{SplitConfig, whole};
 
@@ -59,6 +60,8 @@ pub struct Scheme {
     pub eligibility: Eligibility,
     /// The loss recovery that the scheme needs.
     pub recovery: Recovery,
+    /// The defaults of the transport that it comes with.
+    pub transport: Transport,
     /// The weights that routing gives to next hops after failures.
     pub weights: Weights,
     /// By which of several ports answers leave.
@@ -102,6 +105,7 @@ impl Scheme {
             forwarding: Forwarding::Hashed,
             eligibility: Eligibility::All,
             recovery: Recovery::GO_BACK_N,
+            transport: Transport::default(),
             weights: Weights::Equal,
             answers: AnswerPlanes::Echo,
             origin: Origin::Published,

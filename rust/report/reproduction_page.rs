@@ -17,6 +17,9 @@ write one for another work.
 *by* says who has the value: **paper**, a publication prints it; **slides**, the authors' talk shows
 it; **artifact**, the authors' artifact, run for this project; **simulator**, another one, run
 likewise; **formula**, a closed form of this project; **ours**, derived here from the mechanism.
+Behind it, where a study says so, is what may be expected of ours: **C**, a constant is chosen so
+that it agrees; **P**, it is predicted without a free parameter; **T**, a trend, of which the sign
+or the order alone is judged; **-**, no target.
 *ours* is a mean over the seeds unless the claim says otherwise. A claim *cannot be judged* if the
 source gives no value or no setting for it.
 ";
@@ -90,7 +93,7 @@ fn claims(page: &mut String, study: &Reproduction) {
             None => claim.verdict.words().to_owned(),
         };
         let seeds = if claim.seeds == 0 { String::new() } else { claim.seeds.to_string() };
-        let by = claim.origin.short().to_owned();
+        let by = claim.by();
         let cells = [&text, &by, &claim.published, &claim.ours, &claim.error, &seeds, &verdict];
         let cells = cells.map(|cell| cell.replace('|', "\\|"));
         writeln!(page, "| {} |", cells.join(" | ")).expect("a text");

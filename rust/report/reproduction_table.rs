@@ -6,7 +6,9 @@ use comfy_table::{ColumnConstraint, Table, Width};
 
 use super::human;
 use super::table::{WIDTH, finish, plain};
-use crate::study::reproduce::{ClaimOutcome, ClaimVerdict, Origin, Reproduction, ResultTable};
+use crate::study::reproduce::{
+    ClaimOutcome, ClaimVerdict, Origin, Reproduction, ResultTable, Target,
+};
 
 /// The claims with their verdicts, the reasons where one does not hold, the tables of results, and
 /// what was learned.
@@ -114,7 +116,7 @@ fn claims(claims: &[ClaimOutcome]) -> String {
             None => claim.verdict.words().to_owned(),
         };
         let ClaimOutcome { published, ours, error, .. } = claim;
-        let by = claim.origin.short().to_owned();
+        let by = claim.by();
         table.add_row([&first, &by, published, ours, error, &verdict]);
     }
     // Widths with the gaps before the columns; the column of claims takes the rest.
@@ -139,7 +141,11 @@ fn legend(claims: &[ClaimOutcome]) -> String {
         }
     }
     let meaning = |origin: &Origin| format!("{}: {}", origin.short(), origin.words());
-    let meanings: Vec<String> = origins.iter().map(meaning).collect();
+    let mut targets: Vec<Target> = claims.iter().filter_map(|claim| claim.target).collect();
+    targets.sort();
+    targets.dedup();
+    let signs = targets.iter().map(|target| format!("{}: {}", target.sign(), target.words()));
+    let meanings: Vec<String> = origins.iter().map(meaning).chain(signs).collect();
     let mut text = String::from("\n");
     wrap(&mut text, &format!("({})", meanings.join("; ")));
     text

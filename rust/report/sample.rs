@@ -29,6 +29,7 @@ pub(super) fn reproduction() -> Reproduction {
         text: text.to_owned(),
         cell: cell.to_owned(),
         origin: Origin::Artifact,
+        target: None,
         source: "table 2".to_owned(),
         published: "53.41 us".to_owned(),
         ours: "53.98 us".to_owned(),

@@ -56,12 +56,13 @@ pub fn list_table(headings: [&str; 3], rows: impl Iterator<Item = [&'static str;
 
 /// A table of what sources leave open: its number, what it is, what is taken, keys with their
 /// defaults, and other choices. It is wider than others, since keys are copied into scenarios.
-pub fn guess_table(rows: Vec<[String; 5]>) -> String {
+pub fn guess_table(rows: Vec<[String; 6]>) -> String {
     let mut table = plain();
     table.set_width(GUESS_WIDTH);
-    table.set_header(["", "left open", "taken", "keys and their defaults", "other choices"]);
+    let keys = "keys and their defaults";
+    table.set_header(["", "left open", "proposed", "taken", keys, "other choices"]);
     table.add_rows(rows);
-    for keys in [0, 3] {
+    for keys in [0, 4] {
         if let Some(column) = table.column_mut(keys) {
             column.set_constraint(ColumnConstraint::ContentWidth);
         }

@@ -24,6 +24,8 @@ pub enum ValueOrigin {
     CommandLine,
     /// The default of its key.
     Default,
+    /// The default that the policy's own transport has for its key.
+    Policy,
 }
 
 impl std::fmt::Display for ValueOrigin {
@@ -32,6 +34,7 @@ impl std::fmt::Display for ValueOrigin {
             Self::Line(line) => write!(f, "line {line}"),
             Self::CommandLine => f.write_str("command line"),
             Self::Default => f.write_str("default"),
+            Self::Policy => f.write_str("default of the policy"),
         }
     }
 }
@@ -78,7 +81,11 @@ impl Scenario {
         }
         // `policy = "reps"` of a job is the name of its policy.
         let policy = || source.line_of(key.strip_suffix(".name")?).filter(|_| is_of_job(key));
-        source.line_of(key).or_else(policy).map_or(ValueOrigin::Default, ValueOrigin::Line)
+        match source.line_of(key).or_else(policy) {
+            Some(line) => ValueOrigin::Line(line),
+            None if self.scheme.transport.own_keys().contains(&key) => ValueOrigin::Policy,
+            None => ValueOrigin::Default,
+        }
     }
 
     /// The resolved scenario as a table, in the order of the format; paths in it are relative to

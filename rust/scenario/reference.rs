@@ -177,12 +177,13 @@ fn empty() -> Source {
 fn control(named: Named<CongestionName>) -> Row {
     let (source, mut section) = (empty(), TransportSection::default());
     let context = Context::of(&source);
-    *section.congestion_control = named.value;
-    congestion::resolve(&context, &mut section, &Toggle::Off).expect("its defaults are valid");
+    let (name, trim) = (named.value, &Toggle::Off);
+    congestion::resolve(&context, &mut section, name, trim).expect("its defaults are valid");
     let parameters = section.parameters.clone();
     // The error for an unknown preset lists the known ones.
     section.parameters.insert("preset".to_owned(), "\0".into());
-    let refused = congestion::resolve(&context, &mut section, &Toggle::Off).map_err(|it| it.fault);
+    section.congestion_control = None.into();
+    let refused = congestion::resolve(&context, &mut section, name, trim).map_err(|it| it.fault);
     let about = match refused.map_err(|fault| *fault) {
         Err(Fault::UnknownName { known, .. }) => format!("; presets: {known}"),
         _ => String::new(),

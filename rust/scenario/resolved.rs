@@ -12,8 +12,8 @@ use super::input::overrides::Overrides;
 use super::input::source::Source;
 use super::resolve::site::Ground;
 use super::resolve::{
-    buffering, failure, immediates, job, job_policy, limits, planes, policy, record, switch,
-    topology, trace_file,
+    buffering, failure, immediates, job, job_policy, likeness, limits, planes, policy, record,
+    switch, topology, trace_file,
 };
 use super::resolve::{site::ResolvedWorkload, transport};
 use crate::balance::{SHARED_PARAMETERS, Scheme};
@@ -172,8 +172,8 @@ impl Scenario {
         let nic = transport::resolve(context, &mut file.transport, &scheme, &file.switch.trim)?;
         immediates::check_fidelity(context, &file)?;
         let topology = built.topology;
-        let mut fabric =
-            fabric(context, &mut file, Parts { nic: &nic, topology: &topology, time_limit })?;
+        let parts = Parts { frames: frames(&nic, &scheme), topology: &topology, time_limit };
+        let mut fabric = fabric(context, &mut file, parts)?;
         let mut ground = Ground::new(&topology, &built.host_of_node, seed, world.most_memory);
         ground.may_generate = fabric_is == Fabric::Described;
         let (sent, traces) = messages(context, &mut file, ground, fabric_is)?;
@@ -184,7 +184,7 @@ impl Scenario {
         let recordings = record::resolve(context, &file, &topology, &fabric, fabric_is)?;
         let remarks = origin.source.remarks(fabric_is == Fabric::Described);
         let file_warnings = [built.warnings, sent.warnings, remarks].concat();
-        let unused = origin.file.policy.unused(context, &file.policy, &SHARED_PARAMETERS);
+        let remarks = likeness::warnings(context, [typed, &file], (&scheme, &nic), &job_policies);
         limits::CandidateRun {
             file: &file,
             workload: &workload,
@@ -204,7 +204,7 @@ impl Scenario {
             time_limit,
             topology: Arc::new(topology),
             host_of_node: built.host_of_node.into(),
-            warnings: [&file_warnings[..], &unused].concat(),
+            warnings: [&file_warnings[..], &remarks].concat(),
             file_warnings,
             down: sent.down,
             workload: Arc::new(workload),
@@ -307,16 +307,21 @@ impl Scenario {
         let file = &mut other.file;
         file.policy = typed.policy.clone();
         file.policy.override_with(name, &SHARED_PARAMETERS);
-        let unused = typed.policy.unused(&context, &file.policy, &SHARED_PARAMETERS);
-        other.warnings = [&self.file_warnings[..], &unused].concat();
         file.transport = typed.transport.clone();
+        file.switch = typed.switch.clone();
         other.scheme = policy::resolve(&context, &mut file.policy)?;
         planes::check(&context, file, &self.topology, &other.scheme)?;
         let trim = &typed.switch.trim;
         other.nic = transport::resolve(&context, &mut file.transport, &other.scheme, trim)?;
         let (scheme, nic, workload) = (&other.scheme, &other.nic, &*other.workload);
+        // The fabric stays as it is, but for what it computes from the length of packets.
+        other.fabric.switch = switch::resolve(&context, &mut file.switch, frames(nic, scheme))?;
+        buffering::pool(&context, &file.switch, &other.fabric, &self.topology)?;
         let common = job_policy::Common { typed, scheme, nic, workload };
         other.job_policies = job_policy::resolve(&context, file, common)?;
+        let jobs = &other.job_policies;
+        let remarks = likeness::warnings(&context, [typed, &*file], (scheme, nic), jobs);
+        other.warnings = [&self.file_warnings[..], &remarks].concat();
         Ok(other)
     }
 
@@ -360,9 +365,15 @@ pub(super) struct World {
 /// The inputs of the fabric's resolution.
 #[derive(Clone, Copy)]
 struct Parts<'a> {
-    nic: &'a NicConfig,
+    frames: switch::Frames,
     topology: &'a Topology,
     time_limit: Time,
+}
+
+/// The frames that switches see.
+fn frames(nic: &NicConfig, scheme: &Scheme) -> switch::Frames {
+    let trimmed = scheme.transport.trimmed.unwrap_or(nic.header);
+    switch::Frames { packet: nic.payload + nic.header, trimmed }
 }
 
 /// The messages of a file, and its traces if they are read during the run.
@@ -391,8 +402,8 @@ fn fabric(
     file: &mut ScenarioFile,
     parts: Parts<'_>,
 ) -> Result<FabricConfig, ScenarioError> {
-    let Parts { nic, topology, time_limit } = parts;
-    let switch = switch::resolve(context, &mut file.switch, nic.payload + nic.header)?;
+    let Parts { frames, topology, time_limit } = parts;
+    let switch = switch::resolve(context, &mut file.switch, frames)?;
     let run = failure::DrawContext { seed: *file.general.seed, time_limit };
     let fabric = FabricConfig {
         switch,

@@ -13,7 +13,7 @@
 //! - A loss takes a value out of the rotation, and a good backup of the same plane comes in.
 //!   At least `min_active` values stay usable: beyond that, the one that is out longest comes back.
 //! - A value that is out is probed until enough probes in a row were answered; it then is a backup.
-//! - The values of a plane that comes back are probed first, too.
+//! - The values of a plane that comes back are probed first, too, unless `back = "all"`.
 
 mod probing;
 mod rotation;
@@ -21,11 +21,14 @@ mod rotation;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use super::{FailedPath, Feedback, PathSignal, QpContext, SenderConfig, SenderPolicy, Trimming};
-use crate::balance::{Forwarding, Preset, Scheme, SchemeError, parse_config};
-use crate::nic::{AnswerPlanes, Recovery, recovery};
+use crate::balance::{
+    AckRhythm, Forwarding, Origin, Preset, Scheme, SchemeError, Transport, parse_config,
+};
+use crate::nic::congestion::{CongestionName, nscc};
+use crate::nic::{AnswerPlanes, Marked, Recovery, recovery};
 use crate::packet::PlaneMask;
 use crate::rng::Purpose;
-use crate::units::{Span, Time};
+use crate::units::{Bytes, Span, Time};
 use probing::{Condemned, Probing};
 use rotation::{Rotation, State};
 
@@ -59,6 +62,9 @@ pub struct Config {
     /// queue pair that only receives probes a value once in a round trip, and answers leave by
     /// those that were answered, one in each plane (G19).
     pub reverse: ReverseName,
+    /// Which values of a plane that comes back are used: `"probed"`, those whose probes were
+    /// answered, or `"all"`, at once (G12).
+    pub back: Back,
     /// Values, by their index in the profile, that the operator denies: none.
     pub denied: Vec<u16>,
 }
@@ -77,6 +83,7 @@ impl Default for Config {
             probe_every_max: Span::from_ms(10),
             probe_successes: 3,
             reverse: ReverseName::Echo,
+            back: Back::Probed,
             denied: Vec::new(),
         }
     }
@@ -100,6 +107,16 @@ pub enum ReverseName {
     Echo,
     /// By values that probes have found.
     Probe,
+}
+
+/// Which values of a plane that comes back are used.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Back {
+    /// Those whose probes were answered.
+    Probed,
+    /// All, as soon as the plane is known to be back.
+    All,
 }
 
 /// How long a value is skipped.
@@ -156,6 +173,7 @@ pub struct Mrc(Box<Paths>);
 struct Paths {
     min_active: usize,
     condemns_holes: bool,
+    back: Back,
     base_rtt: Span,
     rotation: Rotation,
     probing: Probing,
@@ -167,7 +185,7 @@ struct Paths {
 /// `mrc`.
 pub const PRESETS: &[Preset] = &[Preset {
     name: "mrc",
-    summary: "a rotation over entropy values of all planes, with states, backups and probes",
+    summary: "reconstruction of MRC: a rotation over entropy values of all planes, with probes",
     source: "OCP, Multipath Reliable Connection 1.0 (2026), section 9.3.1, by public notes",
     build: |parameters| {
         let config: Config = parse_config("mrc", parameters)?;
@@ -184,11 +202,35 @@ pub const PRESETS: &[Preset] = &[Preset {
         Ok(Scheme {
             forwarding,
             recovery: Recovery::Mrc(recovery::mrc::Config::default()),
+            transport: transport(config.encoding),
             answers,
+            origin: Origin::Reconstructed,
             ..Scheme::new("mrc", SenderConfig::Mrc(config))
         })
     },
 }];
+
+/// The defaults of its transport. Frames are Ethernet's 18 B, 40 B of IPv6, 8 B of UDP, and 36 B of
+/// BTH, METH, RETH and ICRC, which a trimmed packet keeps (G21), or 52 B of a SACK; SRv6 adds 40 B.
+/// A SACK is due after 16 KiB, each packet counting as at least 1 KiB of them (G8), or at a mark,
+/// so that none is lost (G18).
+fn transport(encoding: Encoding) -> Transport {
+    let more = match encoding {
+        Encoding::Ecmp => 0,
+        Encoding::Srv6 => 40,
+    };
+    Transport {
+        congestion_control: CongestionName::of::<nscc::Config>(),
+        header: Bytes::new(102 + more),
+        ack: Bytes::new(118 + more),
+        trimmed: None,
+        rhythm: AckRhythm {
+            every: 16,
+            bytes: Some(Bytes::new(16 << 10)),
+            marked: Marked::AtOnce,
+        },
+    }
+}
 
 impl Config {
     fn check(&self) -> Result<(), String> {
@@ -235,6 +277,7 @@ impl Mrc {
         Self(Box::new(Paths {
             min_active,
             condemns_holes,
+            back: config.back,
             base_rtt: qp.network.base_rtt,
             rotation,
             probing: Probing::new(config),
@@ -325,8 +368,10 @@ impl SenderPolicy for Mrc {
 
     fn handle_planes(&mut self, now: Time, usable: PlaneMask) {
         let before = std::mem::replace(&mut self.0.usable, usable);
-        for plane in usable.planes().filter(|&plane| !before.has(plane)) {
-            self.0.distrust(now, plane);
+        if self.0.back == Back::Probed {
+            for plane in usable.planes().filter(|&plane| !before.has(plane)) {
+                self.0.distrust(now, plane);
+            }
         }
         self.0.probing.set_usable(now, usable);
     }

@@ -125,6 +125,16 @@ crate::nic::parameters::registered_name!(
 );
 
 impl CongestionName {
+    /// The name of the control with that configuration.
+    pub const fn of<C: ControlConfig>() -> Self {
+        Self(C::NAME)
+    }
+
+    /// As scenarios write it.
+    pub const fn name(self) -> &'static str {
+        self.0
+    }
+
     /// The control of this name.
     pub fn control(self) -> &'static Control {
         find(self.0).expect("a name is made only from those of controls")

@@ -16,6 +16,7 @@
 //! has payload alone in some of the constants). A coalesced acknowledgement is marked if any of
 //! its packets was. A packet that was trimmed takes a packet off the window and calls for quick
 //! adapt; one that later arrivals or a time-out show to be lost takes a packet off it, no more.
+//! Whether MRC keeps this is not public: `trim_cut`, `trims_call`, `loss_cut` choose (G17).
 //! A receiver may ask for less, and for what there was before (`penalty`).
 
 mod penalty;
@@ -74,6 +75,13 @@ pub struct Config {
     /// `update_base_rtt_on_nack`). Without them, a flow whose first packets are all trimmed takes
     /// the delay of its own queue for the round trip.
     pub base_rtt_of_nacks: bool,
+    /// Packets that a trimmed packet takes off the window: 1 (uet-htsim; G17).
+    pub trim_cut: Fraction,
+    /// Whether a trimmed packet calls for quick adapt too: yes (uet-htsim; G17).
+    pub trims_call: bool,
+    /// Packets that one takes off that later arrivals or a time-out show to be lost: 1 (uet-htsim;
+    /// G17).
+    pub loss_cut: Fraction,
     /// What one window limits: `"qp"`, or `"plane"` (G16) with the recoveries `mrc`, `sack`,
     /// `per-packet` and `rudi`: each plane of several then has a window of its own, by the rate of
     /// its port.
@@ -100,6 +108,9 @@ impl Default for Config {
             start_window: fraction(3, 2),
             max_window: fraction(3, 2),
             base_rtt_of_nacks: true,
+            trim_cut: Fraction::ONE,
+            trims_call: true,
+            loss_cut: Fraction::ONE,
             scope: Scope::Qp,
         }
     }
@@ -209,6 +220,10 @@ struct Law {
     /// The largest window, in bandwidth-delay products of the shortest round trip so far.
     max_window: f64,
     base_rtt_of_nacks: bool,
+    /// In bytes.
+    trim_cut: f64,
+    trims_call: bool,
+    loss_cut: f64,
 }
 
 impl Law {
@@ -240,6 +255,9 @@ impl Law {
             adjust_bytes: u64::from(config.adjust_packets) * packet,
             max_window: config.max_window.as_f64(),
             base_rtt_of_nacks: config.base_rtt_of_nacks,
+            trim_cut: config.trim_cut.as_f64() * packet as f64,
+            trims_call: config.trims_call,
+            loss_cut: config.loss_cut.as_f64() * packet as f64,
         }
     }
 
@@ -407,15 +425,19 @@ impl CongestionController for Nscc {
             self.state.ignored += packet;
             self.state.in_flight = self.state.in_flight.saturating_sub(packet);
         }
-        if matches!(loss, Loss::Trimmed | Loss::TrimmedAtLastHop) {
-            // The packet met a full queue, taken to be one base round trip long.
-            self.state.average(self.state.law.base_rtt as f64, Marked::Yes);
-            self.state.called = true;
-            if self.quick_adapt(now, Marked::Yes, f64::INFINITY) {
-                return;
+        let law = self.state.law;
+        self.window -= match loss {
+            Loss::Trimmed | Loss::TrimmedAtLastHop => {
+                // The packet met a full queue, taken to be one base round trip long.
+                self.state.average(law.base_rtt as f64, Marked::Yes);
+                self.state.called |= law.trims_call;
+                if law.trims_call && self.quick_adapt(now, Marked::Yes, f64::INFINITY) {
+                    return;
+                }
+                law.trim_cut
             }
-        }
-        self.window -= packet as f64;
+            Loss::Nack | Loss::Timeout => law.loss_cut,
+        };
         self.limit();
     }
 

@@ -158,8 +158,8 @@ impl<'de> Deserialize<'de> for HeadroomName {
 section! {
     /// `trim = { ... }`: trimming.
     pub struct TrimSection {
-        /// A trimmed packet on the wire (value of Ultra Ethernet's simulator).
-        size: Bytes = Bytes::new(64),
+        /// A trimmed packet on the wire (64 B: value of Ultra Ethernet's simulator).
+        size?: Bytes = "`64B`; with the policy `mrc` as `transport.header` (G21)",
         /// The maximum length of a port's queue with priority (value of NDP's simulator).
         limit?: Bytes = "twice the buffer",
         /// The packet that is trimmed where one finds no room: the `arriving` one, or with

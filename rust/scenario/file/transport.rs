@@ -31,19 +31,22 @@ section! {
         /// Payload of a full packet.
         payload: Bytes = Bytes::new(4096),
         /// Headers of a data packet on the wire.
-        header: Bytes = Bytes::new(62),
+        header?: Bytes = "`62B`; with the policy `mrc` `102B`, and `142B` with its `encoding = \
+                  srv6`",
         /// An acknowledgement on the wire.
-        ack: Bytes = Bytes::new(64),
+        ack?: Bytes = "`64B`; with the policy `mrc` `118B`, and `158B` with its `encoding = srv6`",
         /// Data packets for each acknowledgement.
-        ack_every: u32 = 1,
+        ack_every?: u32 = "`1`; with the policy `mrc` and its recovery `16`, or `32` where \
+                    `ack_bytes` is given",
         /// Bytes of data packets on the wire for each acknowledgement, if `ack_every` is not
         /// reached before.
-        ack_bytes?: Bytes = "no limit",
+        ack_bytes?: Bytes = "no limit; with the policy `mrc` and its recovery `16KiB` (G8) unless \
+                      `ack_every` is given",
         /// The maximum time after an arrival until it is acknowledged, if neither is reached
         /// before.
         ack_time?: Span = "no limit",
         /// Whether a packet with an ECN mark is acknowledged at once or with others.
-        ack_marked: Marked = Marked::default(),
+        ack_marked?: Marked = "`wait`; with the policy `mrc` and its recovery `at-once` (G18)",
         /// What an acknowledgement speaks of: with `cumulative`, of all packets before the first
         /// that is missing; with `packet` (recovery `per-packet`, `ack_every = 1`), of one packet,
         /// so that a lost acknowledgement costs a timeout; with `last-64` (recovery `per-packet`),
@@ -68,7 +71,7 @@ section! {
         /// Whether acknowledgements have priority over data.
         ack_priority: bool = true,
         /// The congestion control.
-        congestion_control: CongestionName = CongestionName::default(),
+        congestion_control?: CongestionName = "`dcqcn`; with the policy `mrc` `nscc`",
         /// Parameters of the congestion control. `preset` names a set of them where a control has
         /// several, the first of which is the default; explicit keys override the preset.
         parameters: Parameters = Parameters::new(),

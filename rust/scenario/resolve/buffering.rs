@@ -23,6 +23,8 @@ pub(super) struct Sizes {
     pub buffer: Buffer,
     /// A full packet on the wire.
     pub packet: Bytes,
+    /// The default length of a trimmed packet.
+    pub trimmed: Bytes,
 }
 
 /// Priority flow control of every switch; `packet` is a full packet on the wire.
@@ -110,7 +112,7 @@ pub(super) fn trim(
     sizes: Sizes,
 ) -> Result<Option<TrimConfig>, ScenarioError> {
     let Toggle::On(trim) = &mut *section.trim else { return Ok(None) };
-    let (size, packet) = (&trim.size, sizes.packet);
+    let (size, packet) = (&trim.size.fill(sizes.trimmed.min(sizes.packet)), sizes.packet);
     if **size == Bytes::ZERO || **size > packet {
         let expected =
             format!("it must be from 1B to a full packet (payload and header: {packet})");

@@ -2,22 +2,24 @@
 
 use super::parameters;
 use crate::balance::sender::Trimming;
-use crate::nic::congestion::CongestionControl;
+use crate::nic::congestion::{CongestionControl, CongestionName};
 use crate::scenario::file::switch::TrimSection;
 use crate::scenario::file::toggle::Toggle;
 use crate::scenario::file::transport::TransportSection;
 use crate::scenario::input::context::Context;
 use crate::scenario::input::error::ScenarioError;
 
-/// The congestion control of a section, whose parameters are completed. The default preset may
-/// depend on whether switches trim.
+/// The congestion control of a section, or `default` if it names none; its parameters are
+/// completed. The default preset may depend on whether switches trim.
 pub(in crate::scenario) fn resolve(
     context: &Context<'_>,
     section: &mut TransportSection,
+    default: CongestionName,
     trim: &Toggle<TrimSection>,
 ) -> Result<CongestionControl, ScenarioError> {
     let trimming = if matches!(trim, Toggle::On(_)) { Trimming::On } else { Trimming::Off };
-    let configured = section.congestion_control.control().configure(&section.parameters, trimming);
+    let configured =
+        section.congestion_control.fill(default).control().configure(&section.parameters, trimming);
     let configured =
         configured.map_err(|error| parameters::invalid(context, &section.parameters, error))?;
     *section.parameters = configured.parameters;

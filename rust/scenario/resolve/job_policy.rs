@@ -48,7 +48,7 @@ pub(in crate::scenario) fn resolve(
 }
 
 /// The loss recovery of a job with that policy. Parameters that the file gives apply to the
-/// recovery that they are of.
+/// recovery that they are of. All else of NICs is as the policy of the whole file has it.
 fn recovery(
     context: &Context<'_>,
     scheme: &Scheme,
@@ -60,7 +60,8 @@ fn recovery(
         section.recovery_parameters.clear();
     }
     let trim = &common.typed.switch.trim;
-    Ok(transport::resolve(context, &mut section, scheme, trim)?.recovery)
+    let scheme = Scheme { transport: common.scheme.transport, ..scheme.clone() };
+    Ok(transport::resolve(context, &mut section, &scheme, trim)?.recovery)
 }
 
 /// Fails for policies that cannot share switches. Each has the key that names it.

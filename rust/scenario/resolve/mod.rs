@@ -11,6 +11,7 @@ pub(super) mod host_set;
 pub(super) mod immediates;
 pub(super) mod job;
 pub(super) mod job_policy;
+pub(super) mod likeness;
 pub(super) mod limits;
 pub(super) mod networks;
 pub(super) mod parameters;

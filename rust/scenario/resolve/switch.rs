@@ -8,16 +8,26 @@ use crate::scenario::input::error::ScenarioError;
 use crate::scenario::input::located::Located;
 use crate::units::{Bytes, Fraction};
 
-/// The settings of every switch. A buffer must hold at least one packet of `packet` bytes.
+/// The frames of a transport.
+#[derive(Debug, Clone, Copy)]
+pub(in crate::scenario) struct Frames {
+    /// A full packet on the wire.
+    pub packet: Bytes,
+    /// A packet that is cut to its headers.
+    pub trimmed: Bytes,
+}
+
+/// The settings of every switch. A buffer must hold at least one packet of `packet` bytes; packets
+/// are trimmed to `trimmed` where the section does not say.
 pub(in crate::scenario) fn resolve(
     context: &Context<'_>,
     section: &mut SwitchSection,
-    packet: Bytes,
+    Frames { packet, trimmed }: Frames,
 ) -> Result<SwitchConfig, ScenarioError> {
     let buffer = buffer(context, section, packet)?;
     let ecn = marking(context, &mut section.ecn)?;
     let pfc = buffering::pfc(context, section, packet)?;
-    let trim = buffering::trim(context, section, buffering::Sizes { buffer, packet })?;
+    let trim = buffering::trim(context, section, buffering::Sizes { buffer, packet, trimmed })?;
     let cbfc = buffering::cbfc(context, section, packet)?;
     let slow_ports = *section.slow_ports;
     Ok(SwitchConfig { buffer, ecn, ecn_point: *section.ecn.at, pfc, cbfc, trim, slow_ports })

@@ -1,7 +1,7 @@
 //! `[transport]`: packets, acknowledgements, congestion control and loss recovery.
 
 use super::{congestion, immediates, recovery};
-use crate::balance::Scheme;
+use crate::balance::{AckRhythm, Scheme};
 use crate::nic::congestion::{CongestionControl, Scope};
 use crate::nic::recovery::Numbering;
 use crate::nic::verbs::QpConfig;
@@ -17,8 +17,9 @@ use crate::scenario::input::error::ScenarioError;
 use crate::scenario::input::located::Located;
 use crate::units::{Bytes, Span};
 
-/// The settings of every NIC under a policy, which is designed for a loss recovery; the preset of
-/// the congestion control may depend on whether switches trim.
+/// The settings of every NIC under a policy, which is designed for a loss recovery and may come
+/// with defaults of its own ([`Transport`](crate::balance::Transport)); the preset of the
+/// congestion control may depend on whether switches trim.
 pub(in crate::scenario) fn resolve(
     context: &Context<'_>,
     section: &mut TransportSection,
@@ -27,9 +28,10 @@ pub(in crate::scenario) fn resolve(
 ) -> Result<NicConfig, ScenarioError> {
     let timer = |span: &Located<Span>| context.span(span, AtLeast::OnePicosecond);
     let payload = context.wire_bytes(&section.payload, Bytes::new(1))?;
-    let header = context.wire_bytes(&section.header, Bytes::ZERO)?;
-    let ack = acknowledgements(context, section)?;
-    let congestion = congestion::resolve(context, section, trim)?;
+    let header = context.wire_bytes(&section.header.fill(policy.transport.header), Bytes::ZERO)?;
+    let ack = acknowledgements(context, section, policy)?;
+    let default = policy.transport.congestion_control;
+    let congestion = congestion::resolve(context, section, default, trim)?;
     check_paths(context, section, &congestion, policy)?;
     let overhead = congestion.overhead();
     if payload + header + overhead > LONGEST_PACKET {
@@ -170,7 +172,7 @@ fn check_ack_range(
     range: &Located<AckRange>,
     recovery: Recovery,
 ) -> Result<(), ScenarioError> {
-    let every = &section.ack_every;
+    let every = section.ack_every.unwrap_or(1);
     if !recovery.can_read(**range) && !recovery.can_read(AckRange::Cumulative) {
         let expected =
             format!("{} has a response for each packet: it must be 'packet'", recovery.name());
@@ -186,8 +188,9 @@ fn check_ack_range(
         let name = if **range == AckRange::Packet { "packet" } else { "last-64" };
         return Err(context.invalid_as(range.key(), name, expected));
     }
-    if **range == AckRange::Packet && **every > 1 {
-        let expected = format!("an acknowledgement of one packet needs {} = 1", every.key());
+    if **range == AckRange::Packet && every > 1 {
+        let every = section.ack_every.key();
+        let expected = format!("an acknowledgement of one packet needs {every} = 1");
         return Err(context.invalid_as(range.key(), "packet", expected));
     }
     Ok(())
@@ -232,19 +235,34 @@ fn cache(
     Ok(Some(CacheConfig { entries: *entries, miss: *cache.miss }))
 }
 
+/// Acknowledgements, whose rhythm is by default that of the policy's transport if the recovery is
+/// its own. Of count and bytes, one that is given excludes the default of the other.
 fn acknowledgements(
     context: &Context<'_>,
-    section: &TransportSection,
+    section: &mut TransportSection,
+    policy: &Scheme,
 ) -> Result<AckConfig, ScenarioError> {
-    let (every, most) = (&section.ack_every, Packet::MOST_REPORTED);
-    if !(1..=most).contains(&**every) {
-        return Err(context.invalid(every, format!("it must be from 1 to {most} packets")));
+    let is_own = section.recovery.recovery(policy.recovery).name() == policy.recovery.name();
+    let rhythm = if is_own { policy.transport.rhythm } else { AckRhythm::EACH_PACKET };
+    let most = Packet::MOST_REPORTED;
+    let every = match (rhythm.bytes, section.ack_bytes.given(), section.ack_every.given()) {
+        (Some(bytes), None, None) => {
+            section.ack_bytes.fill(bytes);
+            rhythm.every
+        }
+        (Some(_), Some(_), None) => most,
+        _ => rhythm.every,
+    };
+    let every = section.ack_every.fill(every);
+    let marked = section.ack_marked.fill(rhythm.marked);
+    if !(1..=most).contains(&*every) {
+        return Err(context.invalid(&every, format!("it must be from 1 to {most} packets")));
     }
     // The first limit that is reached applies, and none is reached before the first packet.
     let never_counts =
         || format!("with {} = 1 it is never reached; write a larger number there", every.key());
     if let Some(bytes) = section.ack_bytes.given() {
-        if **every == 1 {
+        if *every == 1 {
             return Err(context.invalid(&bytes, never_counts()));
         }
         if *bytes == Bytes::ZERO {
@@ -252,17 +270,18 @@ fn acknowledgements(
         }
     }
     if let Some(time) = section.ack_time.given() {
-        if **every == 1 {
+        if *every == 1 {
             return Err(context.invalid(&time, never_counts()));
         }
         context.span(&time, AtLeast::OnePicosecond)?;
     }
+    let length = section.ack.fill(policy.transport.ack);
     Ok(AckConfig {
-        bytes: context.wire_bytes(&section.ack, Bytes::new(1))?,
-        every: **every,
+        bytes: context.wire_bytes(&length, Bytes::new(1))?,
+        every: *every,
         every_bytes: section.ack_bytes.unwrap_or(Bytes::new(u64::MAX)),
         within: section.ack_time.unwrap_or(Span::MAX),
-        marked: *section.ack_marked,
+        marked: *marked,
         entropies: *section.ack_entropies,
         nacks: *section.nack_signal,
         priority: *section.ack_priority,

@@ -6,6 +6,7 @@ mod files;
 mod job_policies;
 mod limits;
 mod matrix_failures;
+mod own_transport;
 mod resolved;
 mod switch;
 mod transport;

@@ -6,7 +6,7 @@ use super::Scale;
 use super::file::{ClaimSection, Comparison, Expected, Fit, JudgedAt, SeedStatistic, Take};
 use super::matrix::{Axis, Combination, Group, label_of};
 use super::metric::Metric;
-use super::outcome::Origin;
+use super::outcome::{Origin, Target};
 
 /// The chosen case of each axis of a group; `None` where any is meant.
 pub(super) type Selection = Vec<Option<usize>>;
@@ -18,6 +18,7 @@ pub(super) struct Claim {
     /// The values that tell it from others of the same section.
     pub cell: String,
     pub origin: Origin,
+    pub target: Option<Target>,
     pub source: String,
     pub group: usize,
     pub metric: Metric,
@@ -47,8 +48,8 @@ pub(super) enum Kind {
     Value,
     /// The quantity compared with the one at other values of axes.
     Against(Selection, Comparison),
-    /// What is found along an axis.
-    Fit(usize, Fit),
+    /// What is found along an axis, over these of its cases.
+    Fit { axis: usize, cases: Vec<usize>, fit: Fit },
     /// The order of cases of an axis, which may be wrong by a relative slack.
     Order { axis: usize, cases: Vec<usize>, slack: f64 },
 }
@@ -141,6 +142,7 @@ impl Cell {
             text: section.text.clone(),
             cell: self.label,
             origin: section.origin,
+            target: section.target,
             source: section.source.clone(),
             group: index,
             unit: unit(section, &metric),
@@ -207,26 +209,36 @@ fn kind(section: &ClaimSection, group: &Group) -> Result<Option<(Kind, Option<us
             let other = select(group, against)?;
             Ok(other.map(|other| (Kind::Against(other, section.comparison), None)))
         }
-        (None, Some(fit), None) => {
-            let index = along()?;
-            let cases = &group.axes[index].cases;
-            if let Some(case) = cases.iter().find(|case| magnitude(&case.label).is_none()) {
-                return Err(format!("along: '{}' is not a quantity", case.label));
+        (None, Some(fit), order) => {
+            let axis = along()?;
+            let all = &group.axes[axis].cases;
+            let cases = match order {
+                Some(order) => listed(group, axis, order)?,
+                None => (0..all.len()).collect(),
+            };
+            let mut chosen = cases.iter().map(|&case| &all[case].label);
+            if let Some(label) = chosen.find(|label| magnitude(label).is_none()) {
+                return Err(format!("along: '{label}' is not a quantity"));
             }
-            Ok((cases.len() > 1).then_some((Kind::Fit(index, fit), Some(index))))
+            let least = if fit == Fit::Steepening { 3 } else { 2 };
+            let is_run = cases.len() >= least;
+            Ok(is_run.then_some((Kind::Fit { axis, cases, fit }, Some(axis))))
         }
         (None, None, Some(order)) => {
-            let (index, slack) = (along()?, slack(section)?);
-            let cases = order
-                .iter()
-                .map(|label| group.axes[index].case(&label_of(label).unwrap_or_default()));
-            let cases = cases.collect::<Result<Vec<Option<usize>>, String>>()?;
-            let cases: Vec<usize> = cases.into_iter().flatten().collect();
-            let is_run = cases.len() > 1;
-            Ok(is_run.then_some((Kind::Order { axis: index, cases, slack }, Some(index))))
+            let (axis, slack) = (along()?, slack(section)?);
+            let cases = listed(group, axis, order)?;
+            Ok((cases.len() > 1).then_some((Kind::Order { axis, cases, slack }, Some(axis))))
         }
         _ => Err("expected only one of `against`, `fit` and `order`".to_owned()),
     }
+}
+
+/// The cases of an axis with these labels; without those that do not run at this scale.
+fn listed(group: &Group, axis: usize, labels: &[Value]) -> Result<Vec<usize>, String> {
+    let cases =
+        labels.iter().map(|label| group.axes[axis].case(&label_of(label).unwrap_or_default()));
+    let cases = cases.collect::<Result<Vec<Option<usize>>, String>>()?;
+    Ok(cases.into_iter().flatten().collect())
 }
 
 /// The unit of the number of a section's claims.

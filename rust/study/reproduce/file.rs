@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use toml::{Table, Value};
 
-use super::outcome::Origin;
+use super::outcome::{Origin, Target};
 use super::schema;
 
 /// The content of a study's file.
@@ -112,6 +112,8 @@ pub(super) struct ClaimSection {
     pub text: String,
     /// Who says so.
     pub origin: Origin,
+    /// What may be expected of our value.
+    pub target: Option<Target>,
     /// Where: a section, a figure.
     #[serde(default)]
     pub source: String,
@@ -136,7 +138,7 @@ pub(super) struct ClaimSection {
     pub along: Option<String>,
     /// What is found along that axis.
     pub fit: Option<Fit>,
-    /// Values of that axis, from the least quantity to the largest.
+    /// Values of that axis, from the least quantity to the largest; with `fit`, those it is over.
     #[serde(default)]
     #[schemars(schema_with = "schema::values")]
     pub order: Option<Vec<Value>>,
@@ -242,6 +244,9 @@ pub(super) enum Fit {
     Least,
     /// The value of the axis with the largest quantity.
     Largest,
+    /// How much steeper the curve gets from point to point: the least quotient of neighbouring
+    /// slopes, 1 of a straight line, more of a convex one.
+    Steepening,
 }
 
 /// What is taken of several values.

@@ -60,7 +60,7 @@ impl Results<'_> {
         }
         let values = measure.points.iter().map(|point| match &measure.kind {
             Kind::Against(other, comparison) => self.against(claim, point, other, *comparison),
-            Kind::Fit(axis, fit) => self.fit(claim, point, *axis, *fit),
+            Kind::Fit { axis, cases, fit } => self.fit(claim, point, (*axis, cases), *fit),
             Kind::Value | Kind::Order { .. } => self.quantity(claim, point),
         });
         let values = values.collect::<Option<Vec<f64>>>()?;
@@ -93,12 +93,18 @@ impl Results<'_> {
         })
     }
 
-    fn fit(&self, claim: &Claim, point: &Combination, axis: usize, fit: Fit) -> Option<f64> {
-        let cases = self.group.axes[axis].cases.iter().enumerate();
-        let pairs = cases.map(|(case, it)| {
+    fn fit(
+        &self,
+        claim: &Claim,
+        point: &Combination,
+        (axis, cases): (usize, &[usize]),
+        fit: Fit,
+    ) -> Option<f64> {
+        let pairs = cases.iter().map(|&case| {
             let mut point = point.clone();
             point[axis] = case;
-            Some((magnitude(&it.label)?, self.quantity(claim, &point)?))
+            let label = &self.group.axes[axis].cases[case].label;
+            Some((magnitude(label)?, self.quantity(claim, &point)?))
         });
         let pairs = pairs.collect::<Option<Vec<(f64, f64)>>>()?;
         let by_value = |a: &&(f64, f64), b: &&(f64, f64)| a.1.total_cmp(&b.1);
@@ -106,6 +112,7 @@ impl Results<'_> {
             Fit::Exponent => Some(exponent(&pairs)),
             Fit::Least => pairs.iter().min_by(by_value).map(|pair| pair.0),
             Fit::Largest => pairs.iter().max_by(by_value).map(|pair| pair.0),
+            Fit::Steepening => Some(steepening(&pairs)),
         }
     }
 
@@ -146,6 +153,13 @@ fn exponent(pairs: &[(f64, f64)]) -> f64 {
     covariance / variance
 }
 
+/// The least quotient of a slope and the one before.
+fn steepening(pairs: &[(f64, f64)]) -> f64 {
+    let slopes = pairs.windows(2).map(|it| (it[1].1 - it[0].1) / (it[1].0 - it[0].0));
+    let slopes: Vec<f64> = slopes.collect();
+    slopes.windows(2).map(|it| it[1] / it[0]).fold(f64::INFINITY, f64::min)
+}
+
 impl Claim {
     /// Measures the claim and judges it.
     pub(super) fn judge(&self, results: Results<'_>) -> ClaimOutcome {
@@ -154,6 +168,7 @@ impl Claim {
             text: self.text.clone(),
             cell: self.cell.clone(),
             origin: self.origin,
+            target: self.target,
             source: self.source.clone(),
             published: published.map(|value| self.printed(value)).unwrap_or_default(),
             ours: String::new(),
@@ -321,6 +336,22 @@ mod tests {
         assert_eq!(judged(&share), ("21 us".to_owned(), ClaimVerdict::Holds));
         let more = format!("{of}against = {{ policy = \"a\" }}\nas = \"more\"\nat_least = 21.1");
         assert_eq!(judged(&more), ("21 us".to_owned(), ClaimVerdict::DoesNotHold));
+    }
+
+    #[test]
+    fn a_curve_gets_steeper_or_not() {
+        let along = "along = \"bytes\"\nfit = \"steepening\"\nat_least = 1.01\n";
+        let of = |policy: &str| {
+            let (ours, verdict) = judged(&format!("of = {{ policy = \"{policy}\" }}\n{along}"));
+            (ours.parse(), verdict)
+        };
+        // 10.5, 21 and 42 us for 1, 2 and 4 MB are a straight line; 10.5, 42 and 168 are not.
+        assert_eq!(of("a"), (Ok(1.0), ClaimVerdict::DoesNotHold));
+        assert_eq!(of("b"), (Ok(2.0), ClaimVerdict::Holds));
+        // The last two of them have one slope, and no change of it.
+        let two = "order = [\"2MB\", \"4MB\"]";
+        let verdict = judged(&format!("of = {{ policy = \"b\" }}\n{along}{two}")).1;
+        assert_eq!(verdict, ClaimVerdict::NotAtThisScale);
     }
 
     #[test]

@@ -41,7 +41,7 @@ use serde_json::Value;
 
 pub use built_in::BUILT_IN;
 pub use error::StudyError;
-pub use outcome::{ClaimOutcome, ClaimVerdict, Origin, Reproduction, ResultTable, RunRow};
+pub use outcome::{ClaimOutcome, ClaimVerdict, Origin, Reproduction, ResultTable, RunRow, Target};
 pub use run_log::{RunLine, RunLog};
 pub use schema::schema;
 

@@ -41,6 +41,9 @@ pub struct ClaimOutcome {
     pub cell: String,
     /// Who says so.
     pub origin: Origin,
+    /// What may be expected of our value, if the study says so.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub target: Option<Target>,
     /// Where.
     pub source: String,
     /// What they have, with its unit; empty without a value.
@@ -98,6 +101,52 @@ impl Origin {
             Self::ClosedForm => "formula",
             Self::Expectation => "ours",
         }
+    }
+}
+
+/// What may be expected of a value of ours beside a published one.
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
+)]
+#[serde(rename_all = "kebab-case")]
+pub enum Target {
+    /// A constant was chosen so that it agrees.
+    Calibrated,
+    /// It follows without a free parameter.
+    Predicted,
+    /// Its setting is not known: the same sign or order.
+    Trend,
+    /// Nothing: it is there because it was published.
+    None,
+}
+
+impl Target {
+    /// The words of tables.
+    pub fn words(self) -> &'static str {
+        match self {
+            Self::Calibrated => "calibrated: a constant is chosen so that it agrees",
+            Self::Predicted => "predicted without a free parameter",
+            Self::Trend => "trend: the sign or the order alone",
+            Self::None => "no target",
+        }
+    }
+
+    /// A sign for narrow tables.
+    pub fn sign(self) -> &'static str {
+        match self {
+            Self::Calibrated => "C",
+            Self::Predicted => "P",
+            Self::Trend => "T",
+            Self::None => "-",
+        }
+    }
+}
+
+impl ClaimOutcome {
+    /// Who has the value, and the sign of what may be expected of ours.
+    pub fn by(&self) -> String {
+        let origin = self.origin.short();
+        self.target.map_or_else(|| origin.to_owned(), |it| format!("{origin} {}", it.sign()))
     }
 }
 

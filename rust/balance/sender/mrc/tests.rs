@@ -272,6 +272,14 @@ fn a_plane_that_comes_back_is_probed_before_it_is_used() {
 }
 
 #[test]
+fn with_back_all_a_plane_that_comes_back_is_used_at_once() {
+    let mut mrc = self::mrc(2, &Config { back: Back::All, ..config(4, 4, 1) });
+    mrc.handle_planes(at(0), PlaneMask::all(1));
+    mrc.handle_planes(at(50), PlaneMask::all(2));
+    assert_eq!((mrc.0.rotation.in_rotation(), mrc.next_probe()), (vec![0, 1, 2, 3], Time::NEVER));
+}
+
+#[test]
 fn a_busy_plane_loses_no_turn_of_its_values() {
     let mut mrc = mrc(2, &config(8, 8, 1));
     let plane_0 = PlaneMask::all(1);

@@ -191,6 +191,31 @@ fn a_hole_takes_a_packet_each_and_calls_no_quick_adapt() {
     assert!(!control.state.called && control.state.average_delay == average);
 }
 
+/// The window after a trimmed packet and one that is found lost, where hardly anything got through.
+fn after_losses(config: Config) -> [f64; 2] {
+    let start = Fraction::ONE;
+    let mut control = Nscc::new(&Config { start_window: start, ..config }, &PATH);
+    acked(&mut control, at(0), us(6), Marked::Yes);
+    let window = control.window;
+    [Loss::Trimmed, Loss::Nack].map(|loss| {
+        let before = control.window;
+        control.handle_loss(at(25), loss);
+        assert!(before <= window);
+        before - control.window
+    })
+}
+
+#[test]
+fn what_a_trim_and_a_loss_take_is_a_choice() {
+    let (zero, three) = (Fraction::new(0, 1).unwrap(), Fraction::new(3, 1).unwrap());
+    let calls = Config::default();
+    assert_eq!(after_losses(calls), [149_000.0, 0.0], "one packet got through, and is the window");
+    let takes = Config { trims_call: false, ..calls };
+    assert_eq!(after_losses(takes), [1_000.0, 1_000.0]);
+    assert_eq!(after_losses(Config { trim_cut: zero, loss_cut: three, ..takes }), [0.0, 3_000.0]);
+    assert_eq!(after_losses(Config { trim_cut: three, loss_cut: zero, ..takes }), [3_000.0, 0.0]);
+}
+
 #[test]
 fn a_shorter_round_trip_is_the_new_base() {
     let mut control = control(150);

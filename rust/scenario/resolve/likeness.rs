@@ -1,0 +1,58 @@
+//! Warnings about policies: of parameters that are not used, and of those that come with a
+//! transport where a scenario has another, or a fabric that the transport is not made for.
+
+use crate::balance::{SHARED_PARAMETERS, Scheme, Transport};
+use crate::endpoint::JobPolicy;
+use crate::nic::NicConfig;
+use crate::scenario::file::ScenarioFile;
+use crate::scenario::file::toggle::Toggle;
+use crate::scenario::input::context::Context;
+use crate::scenario::input::located::Key;
+
+/// What a user should know before results are taken for those of the policy's transport, and of a
+/// file as typed.
+pub(in crate::scenario) fn warnings(
+    context: &Context<'_>,
+    [typed, file]: [&ScenarioFile; 2],
+    (scheme, nic): (&Scheme, &NicConfig),
+    jobs: &[JobPolicy],
+) -> Vec<String> {
+    let whole = (scheme, file.policy.name.key().clone());
+    let jobs = jobs.iter().map(|own| {
+        let key = file.job[own.job].job.policy.key();
+        (&own.scheme, key.clone())
+    });
+    let trims = matches!(*file.switch.trim, Toggle::On(_));
+    let all = std::iter::once(whole).chain(jobs);
+    let missing = all.flat_map(|(scheme, key)| missing(context, scheme, &key, (nic, trims)));
+    let unused = typed.policy.unused(context, &file.policy, &SHARED_PARAMETERS);
+    unused.into_iter().chain(missing).collect()
+}
+
+/// What of the transport of a scheme is missing.
+fn missing(
+    context: &Context<'_>,
+    scheme: &Scheme,
+    key: &Key,
+    (nic, trims): (&NicConfig, bool),
+) -> Vec<String> {
+    if scheme.transport == Transport::default() {
+        return Vec::new();
+    }
+    let (policy, control) = (scheme.name, nic.congestion.name());
+    let own = scheme.transport.congestion_control.name();
+    let mut missing = Vec::new();
+    if control != own {
+        missing.push(format!(
+            "'{policy}' is made for the congestion control '{own}' and runs under '{control}', so \
+             that results are not those of its transport"
+        ));
+    }
+    if !trims {
+        missing.push(format!(
+            "'{policy}' is made for switches that trim, and these do not: a full queue looks like \
+             a broken path; switch.trim = true turns it on for all policies alike"
+        ));
+    }
+    missing.iter().map(|text| context.warning(key, text)).collect()
+}

@@ -1,0 +1,98 @@
+//! Policies that come with a transport: which of its defaults a scenario has, and what wins.
+
+use super::parse;
+use crate::nic::{Marked, Recovery};
+use crate::scenario::{Scenario, ValueOrigin};
+use crate::units::Bytes;
+
+const MRC: &str = "[policy]\nname = \"mrc\"\n";
+
+/// The value of a key as TOML writes it, and where it is from.
+fn shown(scenario: &Scenario, key: &str) -> (String, ValueOrigin) {
+    let found = scenario.explain().into_iter().find(|it| it.key == key);
+    let found = found.unwrap_or_else(|| panic!("no {key}"));
+    (found.value, found.from)
+}
+
+#[test]
+fn mrc_alone_runs_with_the_transport_of_mrc() {
+    let scenario = parse(&format!("[switch]\ntrim = true\n{MRC}")).unwrap();
+    let nic = &scenario.nic;
+    assert_eq!((nic.congestion.name(), nic.recovery.name()), ("nscc", "mrc"));
+    assert_eq!((nic.header, nic.ack.bytes), (Bytes::new(102), Bytes::new(118)));
+    assert_eq!((nic.ack.every, nic.ack.every_bytes), (16, Bytes::new(16_384)));
+    assert_eq!(nic.ack.marked, Marked::AtOnce);
+    assert_eq!(scenario.fabric.switch.trim.unwrap().size, Bytes::new(102));
+    let preset = shown(&scenario, "transport.parameters.preset");
+    assert_eq!(preset, ("\"trimming\"".to_owned(), ValueOrigin::Default));
+    for key in ["transport.congestion_control", "transport.ack_marked", "switch.trim.size"] {
+        assert_eq!(shown(&scenario, key).1, ValueOrigin::Policy, "{key}");
+    }
+    assert_eq!(scenario.warnings, [""; 0]);
+    let again = parse(&scenario.render()).unwrap();
+    assert_eq!((&again.nic, &again.file), (&scenario.nic, &scenario.file));
+    // SRv6 adds 40 bytes to each frame.
+    let routed = parse(&format!("[switch]\ntrim = true\n{MRC}encoding = \"srv6\"\n")).unwrap();
+    assert_eq!((routed.nic.header, routed.nic.ack.bytes), (Bytes::new(142), Bytes::new(158)));
+    assert_eq!(routed.fabric.switch.trim.unwrap().size, Bytes::new(142));
+    // What is trimmed keeps its headers, whatever they are.
+    let short = "[switch]\ntrim = true\n[transport]\nheader = \"82B\"\n";
+    let short = parse(&format!("{short}{MRC}")).unwrap();
+    assert_eq!(short.fabric.switch.trim.unwrap().size, Bytes::new(82));
+}
+
+#[test]
+fn a_key_that_is_written_wins_over_the_default_of_the_policy() {
+    let keys = "congestion_control = \"dctcp-window\"\nheader = \"62B\"\nack = \"64B\"\n\
+                ack_every = 4\nack_marked = \"wait\"";
+    let trim = "[switch]\ntrim = { size = \"64B\" }";
+    let scenario = parse(&format!("{trim}\n[transport]\n{keys}\n{MRC}")).unwrap();
+    let nic = &scenario.nic;
+    assert_eq!(nic.congestion.name(), "dctcp-window");
+    assert_eq!((nic.header, nic.ack.bytes), (Bytes::new(62), Bytes::new(64)));
+    // Of count and bytes the one that is written stands alone.
+    assert_eq!((nic.ack.every, nic.ack.every_bytes), (4, Bytes::new(u64::MAX)));
+    assert_eq!(nic.ack.marked, Marked::Wait);
+    assert_eq!(scenario.fabric.switch.trim.unwrap().size, Bytes::new(64));
+    let bytes = parse(&format!("[transport]\nack_bytes = \"64KiB\"\n{MRC}")).unwrap();
+    assert_eq!((bytes.nic.ack.every, bytes.nic.ack.every_bytes), (32, Bytes::new(65_536)));
+    // Another recovery has the acknowledgements that it has under other policies.
+    let other = parse(&format!("[transport]\nrecovery = \"rudi\"\n{MRC}")).unwrap();
+    assert_eq!((other.nic.ack.every, other.nic.ack.marked), (1, Marked::Wait));
+}
+
+#[test]
+fn policies_that_are_compared_have_their_own_transports_on_one_fabric() {
+    let base = parse("[switch]\ntrim = true\n[policy]\nname = \"ecmp\"\n").unwrap();
+    let mrc = base.with_policy("mrc").unwrap();
+    assert_eq!(mrc.nic, parse(&format!("[switch]\ntrim = true\n{MRC}")).unwrap().nic);
+    let names = |it: &Scenario| (it.nic.congestion.name(), it.nic.recovery.name());
+    assert_eq!([names(&base), names(&mrc)], [("dcqcn", "go-back-n"), ("nscc", "mrc")]);
+    let back = mrc.with_policy("ecmp").unwrap();
+    assert_eq!((&back.nic, &back.file), (&base.nic, &base.file));
+    assert_eq!((&back.fabric.switch, &back.warnings), (&base.fabric.switch, &base.warnings));
+    // Marking and buffers are of the fabric; the length of a trimmed packet is of the packet.
+    let trimmed = |it: &Scenario| it.fabric.switch.trim.unwrap().size.get();
+    assert_eq!([trimmed(&base), trimmed(&mrc)], [64, 102]);
+    assert_eq!(base.fabric.switch.ecn, mrc.fabric.switch.ecn);
+    assert_eq!(base.fabric.ecn_at_hosts, mrc.fabric.ecn_at_hosts);
+}
+
+#[test]
+fn what_mrc_lacks_is_a_warning() {
+    let warnings = |text: &str| parse(text).unwrap().warnings;
+    let said = warnings(&format!("[transport]\ncongestion_control = \"dcqcn\"\n{MRC}"));
+    assert_eq!(said.len(), 2, "{said:?}");
+    assert!(said[0].contains("policy.name: 'mrc' is made for the congestion control 'nscc'"));
+    assert!(said[0].contains("runs under 'dcqcn'") && said[1].contains("switch.trim = true"));
+    assert_eq!(warnings("[policy]\nname = \"plane-jsq\"\n"), [""; 0]);
+    // NICs are common to all jobs: they have the transport of the policy of the whole file.
+    let jobs = "[switch]\ntrim = true\n[policy]\nname = \"ecmp\"\n[[job]]\nname = \"a\"\n\
+                kind = \"permutation\"\nhosts = \"0..8\"\npolicy = \"mrc\"\n[[job]]\n\
+                name = \"b\"\nkind = \"permutation\"\nhosts = \"8..16\"\n";
+    let scenario = parse(jobs).unwrap();
+    assert_eq!(scenario.nic.congestion.name(), "dcqcn");
+    assert!(matches!(scenario.job_policies[0].recovery, Recovery::Mrc(_)));
+    assert_eq!(scenario.warnings.len(), 1, "{:?}", scenario.warnings);
+    assert!(scenario.warnings[0].contains("job[0].policy"), "{:?}", scenario.warnings);
+}
