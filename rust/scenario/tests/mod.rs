@@ -7,8 +7,10 @@ mod job_policies;
 mod limits;
 mod matrix_failures;
 mod resolved;
+mod said;
 mod switch;
 mod transport;
+mod types;
 mod workloads;
 
 use std::path::Path;
