@@ -4,11 +4,13 @@ use std::path::PathBuf;
 
 use clap::Args;
 use evenkeel::report;
-use evenkeel::scenario::{Overrides, RailScenario};
+use evenkeel::scenario::{GeneralSection, Overrides, Scenario};
+use evenkeel::study;
+use evenkeel::units::Time;
 
 use super::arguments::SetArguments;
 use super::memory::MemoryArgument;
-use super::{SCENARIO_HELP, Status, output, rails, scenario};
+use super::{SCENARIO_HELP, Status, output, scenario};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -23,7 +25,7 @@ Examples:
 #[derive(Debug, Args)]
 #[command(after_long_help = format!("{EXAMPLES}\n{SCENARIO_HELP}"))]
 pub(super) struct Arguments {
-    /// The scenarios' files
+    /// The scenarios' files, or - for standard input
     #[arg(value_name = "FILE", required = true)]
     files: Vec<PathBuf>,
     #[command(flatten)]
@@ -43,12 +45,18 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<Status> {
     let overrides = Overrides { settings, most_memory, ..Overrides::default() };
     for path in &arguments.files {
         let name = path.display().to_string();
-        let checked = match RailScenario::is_in(path) {
-            true => rails::load(path, &overrides)
-                .map(|it| (report::rails_check_line(&name, &it), it.render())),
-            false => scenario::load(path, &overrides)
-                .map(|it| (report::check_line(&name, &it), it.render())),
-        };
+        let checked = scenario::open(path).and_then(|text| match text.has_rails() {
+            true => {
+                let scenario = text.with_rails(&overrides)?;
+                Ok((report::rails_check_line(&name, &scenario), scenario.render()))
+            }
+            false => {
+                let scenario = scenario::resolve(text, &overrides)?;
+                arguments.memory.check(&scenario)?;
+                warn_of_time_limit(&name, &scenario);
+                Ok((report::check_line(&name, &scenario), scenario.render()))
+            }
+        });
         match checked {
             // The verdict becomes a comment, so that the whole output is TOML.
             Ok((line, rendered)) if arguments.explain => {
@@ -62,4 +70,15 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<Status> {
         }
     }
     Ok(status)
+}
+
+/// Warns of a time limit that no run can meet. That of the default is not looked at: the bound of a
+/// large scenario takes its time.
+fn warn_of_time_limit(name: &str, scenario: &Scenario) {
+    if scenario.time_limit == Time::ZERO + *GeneralSection::default().time_limit {
+        return;
+    }
+    let setup = scenario.setup();
+    let warning = study::short_time_limit(&setup, study::lower_bound(&setup).time);
+    warning.iter().for_each(|warning| output::warning(&format!("{name}: {warning}")));
 }

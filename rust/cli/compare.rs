@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use anyhow::{anyhow, bail};
 use clap::{Args, ValueEnum};
 use evenkeel::report::{self, AllRuns, ComparisonFolder, Summary};
-use evenkeel::scenario::{Overrides, RailScenario, Scenario};
+use evenkeel::scenario::{Overrides, Scenario, ScenarioText};
 use evenkeel::study::{self, Comparison, Finished, Indicators, RunNumbers, Statistics};
 use serde::Serialize;
 
@@ -126,10 +126,11 @@ fn trimmed(name: &str) -> Result<String, Infallible> {
 pub(super) fn run(arguments: &Arguments) -> anyhow::Result<Status> {
     check_distinct(&arguments.policies)?;
     arguments.check_baseline()?;
-    if RailScenario::is_in(&arguments.scenario) {
-        return arguments.compare_rails();
+    let text = scenario::open(&arguments.scenario)?;
+    if text.has_rails() {
+        return arguments.compare_rails(&text);
     }
-    let scenario = scenario::read(&arguments.scenario, &arguments.overrides())?;
+    let scenario = text.scenario(&arguments.overrides())?;
     arguments.memory.check(&scenario)?;
     let seeds = seeds(scenario.seed, arguments.seeds)?;
     let comparison = Comparison::new(&scenario, &arguments.policies, seeds)?;
@@ -158,7 +159,7 @@ impl Arguments {
         folder: Option<&ComparisonFolder>,
     ) -> anyhow::Result<Status> {
         let (finished, indicators): (Vec<Finished>, Vec<Indicators>) = runs.into_iter().unzip();
-        warn_of_fluid(&finished);
+        warn(&finished);
         let summaries: Vec<Summary> =
             finished.iter().map(|finished| finished.summary.clone()).collect();
         let statistics = self.statistics(&summaries, RunNumbers::OF_FABRIC);
@@ -212,7 +213,7 @@ impl Arguments {
         self.baseline.as_ref().unwrap_or(&self.policies[0])
     }
 
-    fn compare_rails(&self) -> anyhow::Result<Status> {
+    fn compare_rails(&self, text: &ScenarioText) -> anyhow::Result<Status> {
         if self.seeds != 1 {
             bail!("--seeds: a scenario with rails has no random draws; omit the option");
         }
@@ -220,7 +221,7 @@ impl Arguments {
             bail!("--kpi: a scenario with rails has no links between switches; omit the option");
         }
         let runs = rails::RailComparison {
-            path: &self.scenario,
+            text,
             policies: &self.policies,
             overrides: &self.overrides(),
             threads: self.threads(),
@@ -274,11 +275,11 @@ impl Arguments {
     }
 }
 
-/// Prints the warnings of fluid runs, each once, with its policy.
-fn warn_of_fluid(finished: &[Finished]) {
+/// Prints the warnings of runs, each once, with its policy.
+fn warn(finished: &[Finished]) {
     let mut known: Vec<String> = Vec::new();
-    for Finished { summary, .. } in finished {
-        for warning in &summary.warnings {
+    for Finished { summary, fault, .. } in finished {
+        for warning in summary.warnings.iter().filter(|it| fault.as_ref() != Some(*it)) {
             let warning = format!("{}: {warning}", summary.policy);
             if !known.contains(&warning) {
                 output::warning(&warning);

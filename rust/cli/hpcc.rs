@@ -38,6 +38,9 @@ the configuration asks for them, there are also files under the names of
   QLEN_MON_FILE      lengths of switch queues, from QLEN_MON_START to
                      QLEN_MON_END (HPCC)
   UPLINK_MON_FILE, CONN_MON_FILE, CNP_OUTPUT_FILE    ConWeave's monitors
+There is no scenario.toml, and no `resolved` in summary.json: the configuration
+and the files that it names describe the run, with settings that scenarios do
+not have. `evenkeel import CONFIG.txt` writes a scenario where there is one.
 ";
 
 /// Run an experiment of the HPCC family of ns-3 simulators
@@ -114,7 +117,7 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<Status> {
     let copies = recordings.iter().zip(&copies);
     let copies = copies.map(|(recording, copy)| (recording.name.as_str(), copy as Writer<'_>));
     let others = tables.chain(copies).collect::<Vec<_>>();
-    single.report(&destination, &others, "SIMULATOR_STOP_TIME")
+    single.report(&destination, &others, experiment.time_limit_key())
 }
 
 /// A file that was recorded during the run.

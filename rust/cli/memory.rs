@@ -1,6 +1,6 @@
 //! Whether a run fits into memory.
 
-use anyhow::bail;
+use anyhow::anyhow;
 use clap::Args;
 use evenkeel::scenario::Scenario;
 use evenkeel::study;
@@ -22,8 +22,8 @@ impl MemoryArgument {
 
     /// Refuses a run that does not fit.
     pub(super) fn check(&self, scenario: &Scenario) -> anyhow::Result<()> {
-        let Some(run) = study::estimate_scenario(scenario) else { return Ok(()) };
-        let Some(limit) = self.limit().filter(|&limit| run.memory > limit) else { return Ok(()) };
-        bail!("{}; --force runs it all the same", run.shortage(limit));
+        let file = scenario.path.display();
+        let fits = study::expect_memory(scenario, self.limit());
+        fits.map_err(|shortage| anyhow!("{file}: {shortage}; --force tries it"))
     }
 }

@@ -1,6 +1,5 @@
 //! `evenkeel merge`: the shards of a sweep, put together.
 
-use std::fs;
 use std::path::{Path, PathBuf};
 
 use anyhow::{anyhow, bail};
@@ -57,8 +56,7 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<Status> {
 fn study(folders: &[PathBuf]) -> anyhow::Result<PathBuf> {
     let read = |folder: &Path| {
         let path = SweepFolder::study(folder);
-        let text = fs::read_to_string(&path);
-        text.map_err(|error| {
+        SweepFolder::study_text(folder).map_err(|error| {
             anyhow!("{}: cannot be read: {error}; expected a folder of `sweep`", path.display())
         })
     };

@@ -133,8 +133,7 @@ impl RunBar {
         let left =
             time_left(progress, seconds).map_or_else(String::new, |left| format!(", {left}"));
         let line = format!("{now} simulated, {rate} hops/s{left}");
-        let due = (seconds / LINES_EVERY) as u64;
-        if bar.is_hidden() && self.lines.fetch_max(due, Ordering::Relaxed) < due {
+        if bar.is_hidden() && line_is_due(&self.lines, seconds) {
             let percent = 100.0 * done(progress);
             output::note(&format!("{}: {percent:.0} % of bytes delivered, {line}", self.label));
         }
@@ -145,6 +144,12 @@ impl RunBar {
     pub(super) fn end(&self) {
         self.bar.finish_and_clear();
     }
+}
+
+/// Whether a line is due after so many seconds, of which `lines` counts those that were.
+fn line_is_due(lines: &AtomicU64, seconds: f64) -> bool {
+    let due = (seconds / LINES_EVERY) as u64;
+    lines.fetch_max(due, Ordering::Relaxed) < due
 }
 
 /// The part of the bytes that is delivered.
@@ -207,5 +212,46 @@ impl Drop for Bars {
         if let Some(total) = &self.total {
             total.finish_and_clear();
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use evenkeel::units::Time;
+
+    use super::*;
+
+    fn progress(delivered_bytes: u64) -> Progress {
+        Progress {
+            now: Time::ZERO,
+            completed: 0,
+            messages: 1,
+            delivered_bytes,
+            total_bytes: 1_000,
+            packet_hops: 0,
+        }
+    }
+
+    #[test]
+    fn the_time_left_is_that_of_the_rest_at_the_rate_so_far() {
+        assert_eq!(time_left(&progress(250), 10.0).as_deref(), Some("30s left"));
+        assert_eq!(time_left(&progress(1_000), 10.0).as_deref(), Some("0s left"));
+        assert_eq!(time_left(&progress(9), 10.0), None, "too early to say");
+    }
+
+    #[test]
+    fn a_run_without_a_terminal_gives_a_line_every_half_a_minute() {
+        let lines = AtomicU64::default();
+        let due = [1.0, 29.9, 30.0, 45.0, 59.9, 61.0, 150.0].map(|it| line_is_due(&lines, it));
+        assert_eq!(due, [false, false, true, false, false, true, true]);
+    }
+
+    #[test]
+    fn many_runs_have_a_rate_and_a_time_left() {
+        let pace = Pace { runs: 3, since: Stopwatch::start(), state: Mutex::default() };
+        let (line, is_due) = pace.finished();
+        assert!(line.contains("/s, ") && line.ends_with(" left") && !is_due, "{line}");
+        pace.finished();
+        assert!(pace.finished().0.ends_with(", 0s left"));
     }
 }

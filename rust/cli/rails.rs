@@ -1,12 +1,11 @@
 //! Scenarios with several rails, for the commands that accept them.
 
 use std::num::NonZeroUsize;
-use std::path::Path;
 
 use anyhow::bail;
 use evenkeel::multirail::RailVerdict;
 use evenkeel::report::{self, Folder, RailSummary};
-use evenkeel::scenario::{Overrides, RailScenario};
+use evenkeel::scenario::{Overrides, RailScenario, ScenarioText};
 use evenkeel::study;
 
 use super::arguments::ResultArguments;
@@ -14,12 +13,12 @@ use super::{Status, output, single};
 
 /// Runs `evenkeel run` for a scenario with rails.
 pub(super) fn run(
-    path: &Path,
+    text: ScenarioText,
     overrides: &Overrides,
     to: &ResultArguments,
 ) -> anyhow::Result<Status> {
     warn_of_seed(overrides);
-    let scenario = RailScenario::load(path, overrides)?;
+    let scenario = text.with_rails(overrides)?;
     scenario.warnings.iter().for_each(|warning| output::warning(warning));
     let folder = to.out.as_deref().map(Folder::open).transpose()?;
     let (summary, outcome) = study::run_rails(&scenario, &mut |_| {})?;
@@ -40,7 +39,7 @@ pub(super) fn run(
 
 /// A scenario with rails, and the policies to compare under one seed.
 pub(super) struct RailComparison<'a> {
-    pub(super) path: &'a Path,
+    pub(super) text: &'a ScenarioText,
     pub(super) policies: &'a [String],
     /// Overrides of the scenario.
     pub(super) overrides: &'a Overrides,
@@ -53,11 +52,11 @@ pub(super) fn compare(
     comparison: &RailComparison<'_>,
     show: impl FnOnce(Vec<RailSummary>) -> anyhow::Result<()>,
 ) -> anyhow::Result<Status> {
-    let RailComparison { path, policies, overrides, threads } = *comparison;
+    let RailComparison { text, policies, overrides, threads } = *comparison;
     warn_of_seed(overrides);
     let scenarios = policies.iter().map(|policy| {
         let policy = Some(policy.clone());
-        RailScenario::load(path, &Overrides { policy, ..overrides.clone() })
+        text.clone().with_rails(&Overrides { policy, ..overrides.clone() })
     });
     let scenarios = scenarios.collect::<Result<Vec<RailScenario>, _>>()?;
     scenarios.iter().flat_map(|scenario| &scenario.warnings).for_each(|it| output::warning(it));
@@ -76,11 +75,6 @@ fn warn_of_seed(overrides: &Overrides) {
              depend on the seed",
         );
     }
-}
-
-/// Reads and resolves the scenario with rails at `path`.
-pub(super) fn load(path: &Path, overrides: &Overrides) -> anyhow::Result<RailScenario> {
-    Ok(RailScenario::load(path, overrides)?)
 }
 
 /// The status of finished runs. A wrong sum is an error, also if the run did not complete.

@@ -6,9 +6,12 @@ use std::path::PathBuf;
 use clap::{Args, ValueEnum};
 use evenkeel::report::{self, StudyFolder};
 use evenkeel::study;
-use evenkeel::study::reproduce::{BUILT_IN, Reproduction, RunLog, RunRow, Scale, Study};
+use evenkeel::study::reproduce::{
+    BUILT_IN, Reproduction, RunLog, RunRow, Scale, Study, StudyError,
+};
 use serde::Serialize;
 
+use super::memory::MemoryArgument;
 use super::progress::Bars;
 use super::{Status, output};
 
@@ -68,6 +71,8 @@ pub(super) struct Arguments {
     /// Print one JSON object instead of the tables
     #[arg(long)]
     json: bool,
+    #[command(flatten)]
+    memory: MemoryArgument,
 }
 
 /// The scale on the command line.
@@ -125,8 +130,10 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<Status> {
         Some(ALL) => BUILT_IN.iter().map(|(name, _)| *name).collect(),
         Some(name) => vec![name],
     };
-    let studies = names.iter().map(|name| Study::load(name, arguments.scale.into()));
-    let studies = studies.collect::<Result<Vec<Study>, _>>()?;
+    let most_memory = arguments.memory.limit();
+    let load = |name: &&str| Study::load(name, arguments.scale.into());
+    let studies = names.iter().map(|name| Ok(load(name)?.within(most_memory)));
+    let studies = studies.collect::<Result<Vec<Study>, StudyError>>()?;
     studies.iter().try_for_each(Study::check)?;
     let folder = arguments.out.as_deref().map(StudyFolder::open).transpose()?;
     let logs = studies.iter().map(|study| arguments.log(study)).collect::<anyhow::Result<Vec<_>>>();

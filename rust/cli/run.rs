@@ -1,16 +1,16 @@
 //! `evenkeel run`: a single run of a scenario.
 
-use std::fs::{self, File};
+use std::fs::File;
 use std::io::Write;
 use std::path::PathBuf;
 
-use anyhow::{anyhow, bail};
+use anyhow::bail;
 use clap::Args;
 use evenkeel::fabric::{Setup, Watch};
 use evenkeel::fluid::Fidelity;
 use evenkeel::invariants::{Invariants, Report};
 use evenkeel::report::{self, Identity, Writer, human};
-use evenkeel::scenario::{RailScenario, Scenario};
+use evenkeel::scenario::Scenario;
 use evenkeel::study;
 use evenkeel::timeline::Watches;
 
@@ -19,7 +19,7 @@ use super::record::{Recorded, Recordings};
 use super::single::{self, Destination, Kind, Single};
 use super::threads::ThreadsArgument;
 use super::timeline::Timeline;
-use super::{SCENARIO_HELP, Status, hpcc, incomplete, output, rails};
+use super::{SCENARIO_HELP, Status, hpcc, incomplete, output, rails, scenario};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -80,18 +80,18 @@ pub(super) struct Arguments {
 
 /// Simulates the scenario and reports the results.
 pub(super) fn run(arguments: &Arguments) -> anyhow::Result<Status> {
-    let path = &arguments.scenario.scenario;
-    if RailScenario::is_in(path) {
+    let text = scenario::open(&arguments.scenario.scenario)?;
+    let overrides = arguments.scenario.overrides(Some(&arguments.policy));
+    if text.has_rails() {
         refuse_for_rails(arguments)?;
-        let overrides = arguments.scenario.overrides(Some(&arguments.policy));
-        return rails::run(path, &overrides, &arguments.results);
+        return rails::run(text, &overrides, &arguments.results);
     }
-    let scenario = arguments.scenario.load(Some(&arguments.policy))?;
+    let scenario = scenario::resolve(text, &overrides)?;
     let destination = Destination::open(&arguments.results, &[])?;
     let identity = study::identity(&scenario);
     let setup = scenario.setup();
     arguments.scenario.memory.check(&scenario)?;
-    let beside = Beside::of(&identity, &scenario, &destination)?;
+    let beside = Beside::of(&identity, &scenario, &destination);
     let mut recordings = Recordings::begin(&scenario, &destination)?;
     let other = on_one_thread(arguments, &scenario);
     let threads = arguments.threads.for_run(&setup, other);
@@ -177,20 +177,16 @@ struct Beside {
     /// relative to that, so that results are the same bytes wherever a project lies.
     scenario: String,
     /// The file that the topology was read from, if it was.
-    topology: Option<(&'static str, Vec<u8>)>,
+    topology: Option<(&'static str, String)>,
 }
 
 impl Beside {
-    /// Reads it before the run, during which files may change.
-    fn of(identity: &Identity, scenario: &Scenario, to: &Destination) -> anyhow::Result<Self> {
-        let topology = scenario.topology_file().map(|(path, format)| {
-            let name = report::TOPOLOGIES[format as usize];
-            let read = fs::read(&path).map(|content| (name, content));
-            read.map_err(|reason| anyhow!("{}: cannot be read: {reason}", path.display()))
-        });
+    fn of(identity: &Identity, scenario: &Scenario, to: &Destination) -> Self {
+        let topology = scenario
+            .topology_text()
+            .map(|(text, format)| (report::TOPOLOGIES[format as usize], text.to_owned()));
         let in_folder = |folder| report::resolved(identity, scenario, folder);
-        let scenario = to.folder().map_or_else(String::new, in_folder);
-        Ok(Self { scenario, topology: topology.transpose()? })
+        Self { scenario: to.folder().map_or_else(String::new, in_folder), topology }
     }
 
     /// Reports a run with all its files.
@@ -205,7 +201,8 @@ impl Beside {
         let number = report::hosts_then_switches(wiring);
         let scenario: Writer<'_> = &|to| to.write_all(self.scenario.as_bytes());
         let copy = self.topology.as_ref();
-        let topology: Writer<'_> = &|to| to.write_all(copy.map_or(&[], |(_, content)| content));
+        let text = copy.map_or("", |(_, text)| text);
+        let topology: Writer<'_> = &|to| to.write_all(text.as_bytes());
         let pfc: Writer<'_> = &|to| report::write_pfc_txt(to, wiring, outcome, &number);
         let mut files = vec![("scenario.toml", scenario)];
         files.extend(copy.map(|&(name, _)| (name, topology)));

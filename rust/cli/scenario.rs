@@ -3,22 +3,27 @@
 use std::path::Path;
 
 use anyhow::bail;
-use evenkeel::scenario::{Overrides, Scenario};
+use evenkeel::scenario::{Overrides, Scenario, ScenarioText};
 
 use super::output;
 
 /// Reads and resolves the scenario at `path`, and prints its warnings.
 pub(super) fn load(path: &Path, overrides: &Overrides) -> anyhow::Result<Scenario> {
-    let scenario = read(path, overrides)?;
+    resolve(open(path)?, overrides)
+}
+
+/// Resolves a scenario, and prints its warnings.
+pub(super) fn resolve(text: ScenarioText, overrides: &Overrides) -> anyhow::Result<Scenario> {
+    let scenario = text.scenario(overrides)?;
     scenario.warnings.iter().for_each(|warning| output::warning(warning));
     Ok(scenario)
 }
 
-/// Reads and resolves the scenario at `path`, or with `-` the one on standard input, whose paths
-/// are relative to the working directory.
-pub(super) fn read(path: &Path, overrides: &Overrides) -> anyhow::Result<Scenario> {
+/// Reads the scenario at `path`, or with `-` the one on standard input, whose paths are relative to
+/// the working directory.
+pub(super) fn open(path: &Path) -> anyhow::Result<ScenarioText> {
     if path == Path::new("-") {
-        return Ok(Scenario::from_reader(std::io::stdin(), "stdin", overrides)?);
+        return Ok(ScenarioText::from_reader(std::io::stdin(), "stdin")?);
     }
     if path.extension().is_some_and(|extension| extension == "txt") {
         let file = path.display();
@@ -27,5 +32,5 @@ pub(super) fn read(path: &Path, overrides: &Overrides) -> anyhow::Result<Scenari
              configuration of the HPCC family of simulators"
         );
     }
-    Ok(Scenario::load(path, overrides)?)
+    Ok(ScenarioText::read(path)?)
 }

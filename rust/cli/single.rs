@@ -8,11 +8,11 @@ use anyhow::anyhow;
 use evenkeel::fabric::{FlowRecord, Outcome, Setup, Watch};
 use evenkeel::fluid::Fidelity;
 use evenkeel::record::Courses;
-use evenkeel::report::{self, FlowPlaces, FlowsCsv, Folder, Identity, Summary, Writer, human};
+use evenkeel::report::{self, FlowPlaces, FlowsCsv, Folder, Identity, Summary, Writer};
 use evenkeel::scenario::Scenario;
 use evenkeel::study::{self, Finished, Run, RunObservers};
 use evenkeel::topology::Topology;
-use evenkeel::units::{Span, Time};
+use evenkeel::units::Span;
 use evenkeel::workload::chakra::Streaming;
 
 use super::arguments::ResultArguments;
@@ -120,13 +120,10 @@ pub(super) fn simulate<'a>(
     }
     let mut flows = StreamedFlows::begin(scratch.as_ref(), setup)?;
     let bound = study::lower_bound(setup).time;
-    if setup.time_limit < Time::ZERO.saturating_add(bound) {
-        output::warning(&format!(
-            "the time limit of {} is less than the lower bound of the completion time, {}",
-            human::span(setup.time_limit.since(Time::ZERO)),
-            human::span(bound)
-        ));
-    }
+    // It is the first of the summary's warnings, and said before a run that may take long.
+    let short = study::short_time_limit(setup, bound);
+    short.iter().for_each(|warning| output::warning(warning));
+    let printed_warnings = short.iter().count();
     let bars = Bars::of_one();
     let bar = bars.start(progress::label(identity));
     let traced = traces.map(|(_, streaming)| streaming);
@@ -144,7 +141,7 @@ pub(super) fn simulate<'a>(
         (Err(fault), None) => return Err(fault.into()),
     };
     flows.end(&outcome)?;
-    Ok(Single { setup, finished, outcome, flows: scratch, resolved: None, printed_warnings: 0 })
+    Ok(Single { setup, finished, outcome, flows: scratch, resolved: None, printed_warnings })
 }
 
 /// `flows.csv` of a run whose flows are written as they complete; nothing if they are not kept.
@@ -232,6 +229,7 @@ impl Single<'_> {
             }
         }
         let warnings = self.finished.summary.warnings.iter().skip(self.printed_warnings);
+        let warnings = warnings.filter(|warning| self.finished.fault.as_ref() != Some(*warning));
         warnings.for_each(|warning| output::warning(warning));
         Ok(incomplete::report(&self.finished, limit))
     }

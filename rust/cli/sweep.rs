@@ -10,6 +10,7 @@ use evenkeel::report::human;
 use evenkeel::study::reproduce::StudyError;
 use evenkeel::study::{self, Shard, Sweep, SweepFolder, SweepTable};
 
+use super::memory::MemoryArgument;
 use super::progress::Bars;
 use super::{Status, output};
 
@@ -32,8 +33,9 @@ A study is a TOML file; docs/sweeps.md has the format. This is a whole one:
 
 DIR gets study.toml (a copy), sweep.runs.jsonl (a line for each run, as it ends)
 and, with the last run, results.csv: a row for each point and seed. After a kill
-or a full disk the same command goes on where it was. An invalid point, or a run
-that does not complete, is a row with its `error`.
+or a full disk the same command goes on where it was. An invalid point, a run
+that does not fit into memory, and one that does not complete is a row with its
+`error`.
 
 In a task of a Slurm array, and in a Kubernetes indexed Job with --shards N, the
 shard is that of the task; --shard 1/1 simulates everything all the same.
@@ -61,12 +63,14 @@ pub(super) struct Arguments {
     /// The number of completions of the Kubernetes Job (JOB_COMPLETION_INDEX has the index)
     #[arg(long, value_name = "N", conflicts_with = "shard")]
     shards: Option<NonZeroUsize>,
+    #[command(flatten)]
+    memory: MemoryArgument,
 }
 
 /// Simulates what is missing and writes the results.
 pub(super) fn run(arguments: &Arguments) -> anyhow::Result<Status> {
     let shard = arguments.shard()?;
-    let sweep = Sweep::load(&arguments.study)?;
+    let sweep = Sweep::load(&arguments.study)?.within(arguments.memory.limit());
     let folder = SweepFolder::open(&arguments.out, sweep.text())?;
     let log = SweepFolder::log(&arguments.out)?;
     let (rows, known) = (sweep.rows(shard), sweep.known(shard, &log));

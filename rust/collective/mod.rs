@@ -256,6 +256,15 @@ impl Collective {
         (self.cost)(plan).messages.saturating_mul(segments)
     }
 
+    /// The least number of queue pairs of the collective, one for each pair of ranks and channel;
+    /// 0 where messages are many and pairs few.
+    pub fn queue_pairs(&self, plan: &Plan) -> u128 {
+        let joins_all = self.chain == Some(ChainShape::Exchange) || self.name.starts_with("direct");
+        let (ranks, _) = ranks_and_bytes(plan);
+        let pairs = if joins_all { ranks * ranks.saturating_sub(1) } else { 0 };
+        pairs * u128::from(plan.channels)
+    }
+
     /// The messages of the collective and their dependencies.
     ///
     /// # Errors

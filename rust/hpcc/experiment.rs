@@ -124,6 +124,14 @@ impl Experiment {
         Ok(Self { name, setup, warnings, config, topology_file, flow_file, flows, numbers, traced })
     }
 
+    /// What sets the time limit of the run, by the keys of the configuration's dialect.
+    pub fn time_limit_key(&self) -> &'static str {
+        match (self.config.stop, self.config.family()) {
+            (None, Family::ConWeave) => "10 s after FLOWGEN_STOP_TIME",
+            _ => "SIMULATOR_STOP_TIME",
+        }
+    }
+
     /// The number of a node in the topology file.
     pub fn node_number(&self, node: Node) -> u32 {
         self.numbers.of(node)

@@ -96,7 +96,7 @@ fn simulate(request: Request, control: &Control) -> Result<RunResult, Failure> {
         outcome,
         streamed: Vec::new(),
         scenario: None,
-        limit: "SIMULATOR_STOP_TIME",
+        limit: experiment.time_limit_key(),
         files,
         other_names,
     };

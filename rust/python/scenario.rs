@@ -78,12 +78,8 @@ impl OverrideRequest {
 
 /// Refuses a run that is not expected to fit into memory.
 pub(super) fn expect_memory(scenario: &Scenario, most: Option<Bytes>) -> Result<(), Failure> {
-    let run = study::estimate_scenario(scenario);
-    let Some((run, most)) = run.zip(most).filter(|(run, most)| run.memory > *most) else {
-        return Ok(());
-    };
-    let shortage = run.shortage(most);
-    Err(Failure::Argument(format!("{shortage}; force=True runs it all the same")))
+    let refused = |shortage| Failure::Argument(format!("{shortage}; force=True tries it"));
+    study::expect_memory(scenario, most).map_err(refused)
 }
 
 /// How a scenario is run.

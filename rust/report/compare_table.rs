@@ -181,6 +181,19 @@ mod tests {
     }
 
     #[test]
+    fn a_policy_that_did_not_complete_comes_last_without_an_fct() {
+        let mut runs = sample::comparison(1);
+        let first = runs[0].policy.clone();
+        runs[0] = Summary { policy: first.clone(), ..sample::stalled_summary() };
+        assert!(runs[0].fct_ns.p99.is_some(), "of the messages that completed");
+        let text = compare_table(&runs);
+        let place = |name: &str| text.lines().position(|line| line.starts_with(name)).expect(name);
+        assert!(place(&first) > place("switch-rr-"), "{text}");
+        let row: Vec<&str> = text.lines().nth(place(&first)).unwrap().split_whitespace().collect();
+        assert_eq!(row[..4], [first.as_str(), "open", "-", "-"], "{text}");
+    }
+
+    #[test]
     fn the_longest_name_and_a_wall_time_of_six_characters_fit_too() {
         for seeds in [1, 3] {
             let mut runs = sample::comparison(seeds);

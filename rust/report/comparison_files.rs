@@ -6,7 +6,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::comparison_table::{half, shown};
-use crate::study::{MetricStatistics, PolicyStatistics, Statistics};
+use crate::study::{MetricStatistics, PolicyStatistics, Standing, Statistics};
 
 /// A metric of a policy: a row of the CSV file, and an object of the JSON Lines.
 #[derive(Serialize, JsonSchema)]
@@ -15,7 +15,7 @@ pub(super) struct Record<'a> {
     policy: &'a str,
     /// The metric.
     metric: &'a str,
-    /// Runs that have a value.
+    /// Runs that have a value: times of messages are of runs that completed alone.
     runs: usize,
     /// The mean over them.
     mean: Option<f64>,
@@ -25,13 +25,15 @@ pub(super) struct Record<'a> {
     high: Option<f64>,
     /// The policy of the differences.
     baseline: &'a str,
-    /// The mean of the differences from the baseline under the same seeds.
+    /// The mean of the differences from the baseline under the same seeds; none if a run of
+    /// either policy did not complete.
     difference: Option<f64>,
     /// The lower end of the 95 % interval of that mean.
     difference_low: Option<f64>,
     /// Its upper end.
     difference_high: Option<f64>,
-    /// Of the completion time: `best`, `tie`, `behind` or `incomplete`; of others empty.
+    /// Of the completion time: `best`, `tie` or `behind`; of other metrics empty. Of every metric of
+    /// a policy with a run that did not complete, which comes after the others: `incomplete`.
     verdict: Option<&'static str>,
 }
 
@@ -59,7 +61,8 @@ fn policy_records<'a>(
             difference: difference.map(|difference| difference.mean),
             difference_low: of_difference.map(|interval| interval.low),
             difference_high: of_difference.map(|interval| interval.high),
-            verdict: (index == 0).then(|| policy.standing.word()),
+            verdict: (index == 0 || policy.standing == Standing::Incomplete)
+                .then(|| policy.standing.word()),
         }
     })
 }
@@ -160,6 +163,35 @@ mod tests {
         let third: serde_json::Value = serde_json::from_str(json.lines().nth(2).unwrap()).unwrap();
         assert_eq!((&third["policy"], &third["difference"]), (&"b".into(), &(-10.0).into()));
         assert!(third["low"].as_f64().unwrap() < 978.3 && third["high"].as_f64().unwrap() > 1003.7);
+    }
+
+    /// `a`, which stalls, is the first and the quickest; it comes last, with what there is of it.
+    #[test]
+    fn a_policy_that_did_not_complete_is_marked_and_last_in_every_format() {
+        let run = |(policy, time): (&str, Option<f64>)| RunNumbers {
+            policy: policy.to_owned(),
+            seed: 1,
+            numbers: vec![time, Some(5.0), Some(3.0)],
+        };
+        let runs = [("a", None), ("b", Some(990.0)), ("c", Some(1000.0))].map(run);
+        let metrics = ["cct_ns", "fct_ns.p99", "packets.dropped"];
+        let statistics = Statistics::of(&metrics, &runs, "b");
+        let csv = comparison_csv(&statistics).unwrap();
+        let last: Vec<&str> = csv.lines().skip(1 + 6).collect();
+        let expected = [
+            "a,cct_ns,0,,,,b,,,,incomplete",
+            "a,fct_ns.p99,0,,,,b,,,,incomplete",
+            "a,packets.dropped,1,3.0,,,b,,,,incomplete",
+        ];
+        assert_eq!(last, expected, "{csv}");
+        let json = comparison_json_lines(&statistics);
+        let fct: serde_json::Value = serde_json::from_str(json.lines().nth(7).unwrap()).unwrap();
+        assert_eq!((&fct["policy"], &fct["verdict"]), (&"a".into(), &"incomplete".into()));
+        assert!(fct["mean"].is_null() && fct["difference"].is_null(), "{fct}");
+        let page = comparison_markdown(&statistics);
+        let rows: Vec<&str> = page.lines().skip(2).take(3).collect();
+        assert!(rows[0].starts_with("| b | best |") && rows[1].starts_with("| c | behind |"));
+        assert_eq!(rows[2], "| a | 0 of 1 completed |  |  | 3 |  |", "{page}");
     }
 
     #[test]

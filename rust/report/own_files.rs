@@ -6,6 +6,7 @@ use std::path::Path;
 
 use super::identity::MARK;
 use crate::record::RecordedTable;
+use crate::workload::read_results;
 
 /// The file that shows that a folder is complete; always the last to appear.
 pub(super) const SUMMARY: &str = "summary.json";
@@ -76,7 +77,7 @@ fn starts_with(path: &Path, expected: &str) -> bool {
 }
 
 fn has_keys(path: &Path, keys: &[&str]) -> bool {
-    let text = fs::read_to_string(path).unwrap_or_default();
+    let text = read_results(path).unwrap_or_default();
     let Ok(value) = serde_json::from_str::<serde_json::Value>(&text) else { return false };
     keys.iter().all(|key| value.get(key).is_some())
 }

@@ -115,19 +115,24 @@ fn timeline(run: &RailSummary) -> String {
 }
 
 /// The comparison of several policies: a row for each, with the times of all operations, of the
-/// first one, and of the last quarter.
+/// first one, and of the last quarter. Policies that did not complete come last, without times of
+/// the operations that did.
 pub fn rails_compare_table(runs: &[RailSummary]) -> String {
     let Some(first) = runs.first() else { return String::new() };
     let mut table = plain();
     let headings = ["policy", "all", "rate", "first op", "last ops", "apart", "again", "sums"];
     table.set_header(headings);
-    for run in runs {
+    let mut rows: Vec<&RailSummary> = runs.iter().collect();
+    rows.sort_by_key(|run| run.cct_ns.is_none());
+    for run in rows {
         let last = last_quarter(&run.operations);
         let took = |operations: &[OperationSummary]| {
             let times: Vec<f64> = operations.iter().filter_map(|it| it.took_ns).collect();
             match times.len() {
-                0 => "open".to_owned(),
-                count => human::nanoseconds(times.iter().sum::<f64>() / count as f64),
+                count if count > 0 && run.cct_ns.is_some() => {
+                    human::nanoseconds(times.iter().sum::<f64>() / count as f64)
+                }
+                _ => "-".to_owned(),
             }
         };
         let apart = last.iter().map(|it| it.spread).sum::<f64>() / last.len().max(1) as f64;
@@ -155,7 +160,7 @@ pub fn rails_compare_table(runs: &[RailSummary]) -> String {
         "{}: {}, {}, seed {}\n{}\n\n",
         first.scenario,
         human::plural(u64::from(first.hosts), "host"),
-        human::plural(first.operations.len() as u64, "all-reduce"),
+        human::plural(first.operations_planned as u64, "all-reduce"),
         first.seed,
         rails.join("; ")
     ) + &finish(table, 1)

@@ -260,5 +260,23 @@ mod tests {
         let text = run_table(&sample::stalled_summary());
         assert!(text.contains("CCT       did not complete (bound: 900.0ns)"), "{text}");
         assert!(text.contains("messages  1 of 3 completed"), "{text}");
+        let words = text.split_whitespace().collect::<Vec<_>>().join(" ");
+        assert!(words.contains("; of the 1 that completed"), "{text}");
+        assert!(!run_table(&sample::summary()).contains("that completed"));
+    }
+
+    /// What `auto` became decides results.
+    #[test]
+    fn the_nic_has_its_recovery_delivery_and_timer() {
+        let transport = TransportSummary {
+            congestion_control: "dcqcn",
+            recovery: "per-packet",
+            delivery: "unordered".to_owned(),
+            retransmit_timeout_ns: 1e6,
+        };
+        let text = run_table(&sample::summary().with_transport(transport, Vec::new()));
+        let expected =
+            "NIC       dcqcn, per-packet, unordered delivery; retransmission timer 1.000ms";
+        assert!(text.lines().any(|line| line == expected), "{text}");
     }
 }

@@ -9,6 +9,7 @@ use thiserror::Error;
 use super::folder::results_file;
 use super::reproduction_page;
 use crate::study::reproduce::{BUILT_IN, Reproduction, RunRow};
+use crate::workload::read_results;
 
 /// The page of all studies in the folder.
 const PAGE: &str = "README.md";
@@ -59,7 +60,7 @@ impl StudyFolder {
     pub fn open(path: &Path) -> Result<Self, StudyFolderError> {
         let folder = Self { path: path.to_owned() };
         fs::create_dir_all(path).map_err(|reason| folder.failed("create the folder", reason))?;
-        let page = fs::read_to_string(path.join(PAGE)).unwrap_or_default();
+        let page = read_results(&path.join(PAGE)).unwrap_or_default();
         let head = reproduction_page(&[]);
         if !page.is_empty() && page.lines().next() != head.lines().next() {
             return Err(StudyFolderError::ForeignPage { folder: folder.name() });
@@ -104,7 +105,7 @@ impl StudyFolder {
     }
 
     fn study(&self, path: &Path) -> Result<Reproduction, StudyFolderError> {
-        let text = fs::read_to_string(path);
+        let text = read_results(path);
         let text = text.map_err(|reason| self.failed("read the folder", reason))?;
         serde_json::from_str(&text).map_err(|error| StudyFolderError::Unreadable {
             folder: self.name(),

@@ -14,6 +14,7 @@ use crate::report::SCALE_UP;
 use crate::study;
 use crate::topology::{Routes, Way};
 use crate::units::Bytes;
+use crate::workload::read_results;
 
 /// One direction of a link, and what it did.
 #[derive(Debug, Clone, PartialEq)]
@@ -45,7 +46,7 @@ impl RunFolder {
     /// Opens a folder with `summary.json`.
     pub(super) fn open(path: &Path) -> Result<Self, ResultsError> {
         let file = path.join("summary.json");
-        let text = fs::read_to_string(&file);
+        let text = read_results(&file);
         let text = text.map_err(|reason| ResultsError::unreadable(&file, reason))?;
         let summary: Value = serde_json::from_str(&text).map_err(|error| ResultsError::Json {
             file: file.display().to_string(),
@@ -180,7 +181,7 @@ impl RunFolder {
 
     /// The text of `scenario.toml`, if it is there: experiments of the HPCC family have none.
     pub fn scenario_text(&self) -> Option<String> {
-        fs::read_to_string(self.path.join("scenario.toml")).ok()
+        read_results(&self.path.join("scenario.toml")).ok()
     }
 
     /// What the run was of, without its workload.

@@ -1,9 +1,9 @@
 //! A CSV table with the lines of its rows.
 
-use std::fs;
 use std::path::Path;
 
 use super::ResultsError;
+use crate::workload::read_results;
 
 /// A table of results.
 #[derive(Debug, Clone)]
@@ -18,9 +18,9 @@ impl Table {
     /// Reads a table: comment lines begin with `#`, and the first other line names the columns.
     ///
     /// # Errors
-    /// Fails if the file cannot be read, or a line has more or fewer values than columns.
+    /// Fails if the file cannot be read or is longer than 4 GiB, or a line has more or fewer values than columns.
     pub fn read(path: &Path) -> Result<Self, ResultsError> {
-        let text = fs::read_to_string(path);
+        let text = read_results(path);
         let text = text.map_err(|reason| ResultsError::unreadable(path, reason))?;
         Self::parse(&path.display().to_string(), &text)
     }

@@ -2,7 +2,9 @@
 
 use std::path::{Component, Path, PathBuf};
 
+use super::file::transport::DeliveryName;
 use super::resolved::Scenario;
+use crate::nic::recovery::RecoveryName;
 
 /// A key of a resolved scenario.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -123,9 +125,31 @@ impl Scenario {
                 text.push_str(&format!("\n{header}\n"));
                 section.clone_into(&mut open);
             }
-            text.push_str(&format!("{name} = {value}  # {from}\n"));
+            let became = self.became(&key).map_or_else(String::new, |it| format!("; here {it}"));
+            text.push_str(&format!("{name} = {value}  # {from}{became}\n"));
         }
         text
+    }
+
+    /// What the `auto` of a key became, which decides results. The value stays `auto`, so that the
+    /// file runs under another policy with what that is made for.
+    fn became(&self, key: &str) -> Option<String> {
+        let transport = &self.file.transport;
+        let nic = &self.nic;
+        match key {
+            "transport.recovery" if *transport.recovery == RecoveryName::default() => {
+                let own = self.job_policies.iter().map(|own| {
+                    let job = &self.workload.jobs[own.job].name;
+                    format!(", {} for {job}", own.recovery.name())
+                });
+                Some(nic.recovery.name().to_owned() + &own.collect::<String>())
+            }
+            "transport.delivery" if *transport.delivery == DeliveryName::Auto => {
+                let delivery = nic.queue_pairs.delivery.unwrap_or(nic.recovery.delivery());
+                Some(delivery.to_string())
+            }
+            _ => None,
+        }
     }
 }
 

@@ -57,6 +57,7 @@ pub use input::located::{Key, Located};
 pub use input::overrides::Overrides;
 pub use input::position::Position;
 pub use input::settings::Setting;
+pub use opening::ScenarioText;
 pub use rail::RailScenario;
 pub use rail::file::{
     HandlerSection, HostsSection, InNetworkSection, RailCommonSection, RailFailureName,

@@ -1,7 +1,7 @@
 //! Scenarios from files.
 
 use std::io::Read;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use super::file::{Fabric, ScenarioFile};
@@ -9,8 +9,58 @@ use super::input::error::ScenarioError;
 use super::input::located::Key;
 use super::input::overrides::Overrides;
 use super::input::source::Source;
+use super::rail::RailScenario;
 use super::resolved::{Scenario, Typed, World, refuse_rails};
 use crate::workload::{LONGEST_DESCRIPTION, read_description, text_of};
+
+/// The text of a scenario, read once: a file may change, and a pipe is empty the second time.
+#[derive(Debug, Clone)]
+pub struct ScenarioText {
+    text: String,
+    path: PathBuf,
+}
+
+impl ScenarioText {
+    /// Reads a file.
+    ///
+    /// # Errors
+    /// Fails if the file cannot be read, or is longer than a scenario may be.
+    pub fn read(path: &Path) -> Result<Self, ScenarioError> {
+        Ok(Self { text: read(path)?, path: path.to_owned() })
+    }
+
+    /// Reads standard input or another stream, as `name`; paths in it are relative to the working
+    /// directory.
+    ///
+    /// # Errors
+    /// As [`ScenarioText::read`].
+    pub fn from_reader(from: impl Read, name: &str) -> Result<Self, ScenarioError> {
+        let text = text_of(from, LONGEST_DESCRIPTION);
+        let text = text.map_err(|reason| ScenarioError::unreadable(name.to_owned(), reason))?;
+        Ok(Self { text, path: PathBuf::from(format!("{name}.toml")) })
+    }
+
+    /// Whether it has `[[rail]]` sections, for [`Self::with_rails`].
+    pub fn has_rails(&self) -> bool {
+        RailScenario::is_in_text(&self.text)
+    }
+
+    /// Resolves it.
+    ///
+    /// # Errors
+    /// Fails if the text, a file that it names, or an override is invalid.
+    pub fn scenario(self, overrides: &Overrides) -> Result<Scenario, ScenarioError> {
+        Scenario::resolve(self.text, &self.path, overrides, None)
+    }
+
+    /// Resolves one with rails.
+    ///
+    /// # Errors
+    /// Fails if the text or an override is invalid.
+    pub fn with_rails(self, overrides: &Overrides) -> Result<RailScenario, ScenarioError> {
+        RailScenario::parse(self.text, &self.path, overrides)
+    }
+}
 
 impl Scenario {
     /// Reads and resolves a scenario's file.
@@ -18,7 +68,7 @@ impl Scenario {
     /// # Errors
     /// Fails if the file, a file that it names, or an override is invalid.
     pub fn load(path: &Path, overrides: &Overrides) -> Result<Self, ScenarioError> {
-        Self::resolve(read(path)?, path, overrides, None)
+        ScenarioText::read(path)?.scenario(overrides)
     }
 
     /// Reads and resolves a scenario from standard input or another stream, as `name`; its paths
@@ -31,9 +81,7 @@ impl Scenario {
         name: &str,
         overrides: &Overrides,
     ) -> Result<Self, ScenarioError> {
-        let text = text_of(from, LONGEST_DESCRIPTION);
-        let text = text.map_err(|reason| ScenarioError::unreadable(name.to_owned(), reason))?;
-        Self::parse(&text, name, Path::new(""), overrides)
+        ScenarioText::from_reader(from, name)?.scenario(overrides)
     }
 
     /// Reads a scenario's file for a program that sends the messages: its `[workload]` and

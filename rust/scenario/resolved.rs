@@ -13,6 +13,7 @@ use super::input::source::Source;
 use super::resolve::site::Ground;
 use super::resolve::{
     buffering, failure, immediates, job, job_policy, likeness, limits, planes, policy, record,
+    recovery,
     switch, topology, trace_file,
 };
 use super::resolve::{site::ResolvedWorkload, transport};
@@ -68,6 +69,8 @@ pub struct Scenario {
     down: Vec<LinkId>,
     /// The host of each node id of flow files.
     host_of_node: Arc<[Option<HostId>]>,
+    /// The file that the topology was read from.
+    topology_text: Option<Arc<str>>,
     pub(super) origin: Arc<Typed>,
 }
 
@@ -121,10 +124,10 @@ impl Scenario {
         Self::resolve(text.to_owned(), &path, overrides, Some(topology))
     }
 
-    /// The file that the fabric was read from and its format, if it was.
-    pub fn topology_file(&self) -> Option<(PathBuf, TopologyFormat)> {
+    /// The text of the file that the fabric was read from, as it was then, and its format.
+    pub fn topology_text(&self) -> Option<(&str, TopologyFormat)> {
         let Shape::File(section) = &self.file.topology.shape else { return None };
-        Some((self.origin.folder.join((*section.path).as_ref()?), *section.format))
+        Some((self.topology_text.as_deref()?, *section.format))
     }
 
     /// The fabric that a section `[topology]` describes, given without its heading.
@@ -169,6 +172,7 @@ impl Scenario {
         let (time_limit, seed) = (limits::general(context, &file.general)?, *file.general.seed);
         let scheme = policy::resolve(context, &mut file.policy)?;
         let built = planes::fabric(context, &file, &scheme, existing)?;
+        recovery::follow(context, &origin.file.policy, &mut file.transport, &scheme);
         let nic = transport::resolve(context, &mut file.transport, &scheme, &file.switch.trim)?;
         immediates::check_fidelity(context, &file)?;
         let topology = built.topology;
@@ -204,6 +208,7 @@ impl Scenario {
             time_limit,
             topology: Arc::new(topology),
             host_of_node: built.host_of_node.into(),
+            topology_text: built.file,
             warnings: [&file_warnings[..], &remarks].concat(),
             file_warnings,
             down: sent.down,
@@ -312,6 +317,7 @@ impl Scenario {
         other.scheme = policy::resolve(&context, &mut file.policy)?;
         planes::check(&context, file, &self.topology, &other.scheme)?;
         let trim = &typed.switch.trim;
+        recovery::follow(&context, &typed.policy, &mut file.transport, &other.scheme);
         other.nic = transport::resolve(&context, &mut file.transport, &other.scheme, trim)?;
         let (scheme, nic, workload) = (&other.scheme, &other.nic, &*other.workload);
         // The fabric stays as it is, but for what it computes from the length of packets.

@@ -78,6 +78,18 @@ pub fn estimate_scenario(scenario: &Scenario) -> Option<Estimate> {
     is_estimated.then(|| estimate(&scenario.setup(), scenario.messages()))
 }
 
+/// Refuses a run that is not expected to fit into `limit`; any does without a limit.
+///
+/// # Errors
+/// What the run takes and what there is, without how to run it all the same.
+pub fn expect_memory(scenario: &Scenario, limit: Option<Bytes>) -> Result<(), String> {
+    let Some(limit) = limit else { return Ok(()) };
+    match estimate_scenario(scenario).filter(|run| run.memory > limit) {
+        Some(run) => Err(run.shortage(limit)),
+        None => Ok(()),
+    }
+}
+
 /// Estimates a run of packets. Its workload has `messages` messages, more than those of the setup
 /// if they come to be during the run.
 pub fn estimate(setup: &Setup, messages: u64) -> Estimate {

@@ -5,8 +5,10 @@ use serde::Serialize;
 
 use crate::bound::{Bound, Cuts, Wire, bound};
 use crate::fabric::Setup;
+use crate::report::human;
 use crate::split::SmallestPiece;
 use crate::topology::Routes;
+use crate::units::{Span, Time};
 
 /// Computes a completion time that no scheme can beat on this fabric without failures. Of the
 /// scheme of `setup` it depends on how messages may be cut alone, and not on the seed or the
@@ -17,6 +19,18 @@ use crate::topology::Routes;
 pub fn lower_bound(setup: &Setup) -> Bound {
     let routes = Routes::new(&setup.topology, &|_| true);
     bound(&setup.topology, &routes, &setup.workload, &wire(setup))
+}
+
+/// A warning if a run whose completion time is `bound` at least cannot complete within its time
+/// limit.
+pub fn short_time_limit(setup: &Setup, bound: Span) -> Option<String> {
+    (setup.time_limit < Time::ZERO.saturating_add(bound)).then(|| {
+        format!(
+            "the time limit of {} is less than the lower bound of the completion time, {}",
+            human::span(setup.time_limit.since(Time::ZERO)),
+            human::span(bound)
+        )
+    })
 }
 
 /// The object that `evenkeel bound --json` prints.

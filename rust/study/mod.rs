@@ -21,9 +21,9 @@ pub use compare::{
     Comparison, ComparisonRun, Indicators, MetricStatistics, Observer, PolicyStatistics,
     RunNumbers, Standing, Statistics, compare, reference_topology,
 };
-pub use estimate::{Estimate, available_memory, estimate, estimate_scenario};
+pub use estimate::{Estimate, available_memory, estimate, estimate_scenario, expect_memory};
 pub use import::{Import, ImportError, Imported, Source};
-pub use lower_bound::{BoundSummary, lower_bound, wire};
+pub use lower_bound::{BoundSummary, lower_bound, short_time_limit, wire};
 pub use pool::in_order;
 pub use queue_pairs::{CountMethod, QpsSummary, QueuePairs, queue_pairs};
 pub use rails::{compare_rails, rail_identity, run_rails};

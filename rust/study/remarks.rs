@@ -1,12 +1,13 @@
 //! What decides the result of a run and is easily overlooked: timers and convergence times that
 //! are out of proportion to the run.
 
+use super::lower_bound::short_time_limit;
 use crate::endpoint::base_rtt;
 use crate::fabric::{Failure, FailureKind, Outcome, Rounding, Setup};
-use crate::ids::{HostId, PortId};
+use crate::ids::{HostId, LinkId, PortId};
 use crate::nic::congestion::CongestionControl;
 use crate::report::human;
-use crate::topology::Routes;
+use crate::topology::{Routes, Topology};
 use crate::units::Span;
 
 /// How many times the bound a run takes that something decides beside the load.
@@ -14,9 +15,8 @@ const OUT_OF_PROPORTION: u64 = 4;
 
 /// Remarks on a run whose workload has the lower bound `bound`: warnings of its summary.
 pub(super) fn remarks(setup: &Setup, outcome: &Outcome, bound: Span) -> Vec<String> {
-    // The bound is of exact rates; times that are cut to nanoseconds may be below it.
-    let is_exact = setup.fabric.rounding == Rounding::Exact;
-    let mut remarks = Vec::from_iter(is_exact.then(|| below_bound(outcome, bound)).flatten());
+    let mut remarks = Vec::from_iter(short_time_limit(setup, bound));
+    remarks.extend(below_bound(setup, outcome, bound));
     remarks.extend(deadlock(setup, outcome));
     remarks.extend(lossy_flow_control(setup, outcome));
     remarks.extend(short_timer(setup, outcome));
@@ -28,8 +28,12 @@ pub(super) fn remarks(setup: &Setup, outcome: &Outcome, bound: Span) -> Vec<Stri
     remarks
 }
 
-/// A completion time that no run can have.
-fn below_bound(outcome: &Outcome, bound: Span) -> Option<String> {
+/// A completion time that no run can have. The bound is of exact rates: times that are cut to
+/// nanoseconds may be below it.
+pub(super) fn below_bound(setup: &Setup, outcome: &Outcome, bound: Span) -> Option<String> {
+    if setup.fabric.rounding != Rounding::Exact {
+        return None;
+    }
     let cct = outcome.cct.filter(|cct| *cct < bound)?;
     Some(format!(
         "the completion time of {} is below its lower bound of {}, which is a fault of evenkeel: \
@@ -48,8 +52,12 @@ fn deadlock(setup: &Setup, outcome: &Outcome) -> Option<String> {
     };
     let names: Vec<String> = outcome.deadlock.iter().map(name).collect();
     let first = names.first()?;
+    let (control, waits) = match setup.fabric.switch.cbfc {
+        None => ("priority", "is paused"),
+        Some(_) => ("credit-based", "has no credit"),
+    };
     Some(format!(
-        "priority flow control is deadlocked: each of these ports is paused until the next one \
+        "{control} flow control is deadlocked: each of these ports {waits} until the next one \
          sends, {}, {first}",
         names.join(", ")
     ))
@@ -125,24 +133,48 @@ fn long_timer(setup: &Setup, outcome: &Outcome, bound: Span) -> Option<String> {
     })
 }
 
-/// A failure that nobody avoids for longer than the run should take.
+/// A failure that loses packets for longer than the run should take.
 fn unknown_failure(setup: &Setup, outcome: &Outcome, bound: Span) -> Option<String> {
-    let known_after = |failure: &&Failure| failure.detection.min(failure.convergence);
-    let down = setup.fabric.failures.iter().filter(|it| it.kind == FailureKind::Down);
-    let late = down.filter(|it| it.at < outcome.ended && known_after(it) > bound);
-    let latest = late.max_by_key(known_after).filter(|_| outcome.counters.dropped > 0)?;
+    let topology = &setup.topology;
+    let may_be = |it: &&Failure| {
+        let lasts = it.until.since(it.at).min(it.convergence);
+        it.kind == FailureKind::Down && it.at < outcome.ended && lasts > bound
+    };
+    let down: Vec<&Failure> = setup.fabric.failures.iter().filter(may_be).collect();
+    if outcome.counters.dropped == 0 || down.is_empty() {
+        return None;
+    }
+    let routes = Routes::new(topology, &|_| true);
+    let known_after = |failure: &&Failure| match has_detours(topology, &routes, failure.link) {
+        true => failure.detection.min(failure.convergence),
+        false => failure.convergence,
+    };
+    let known = down.into_iter().map(|failure| (known_after(&failure), failure));
+    let late = known.filter(|&(after, _)| after > bound);
+    let (_, latest) = late.max_by_key(|&(after, _)| after)?;
     let after = |span: Span| match span {
         Span::MAX => "never".to_owned(),
+        Span::ZERO => "at once".to_owned(),
         span => format!("after {}", human::span(span)),
     };
     Some(format!(
         "the failure of {} is detected {}, and routing converges {}, while the bound is {}: until \
          then packets are lost there",
-        setup.topology.link_name(latest.link),
+        topology.link_name(latest.link),
         after(latest.detection),
         after(latest.convergence),
         human::span(bound)
     ))
+}
+
+/// Whether the switches at the ends of a link have another way to wherever it leads, which they
+/// take once they detect that it is down. A spine has none to a leaf.
+fn has_detours(topology: &Topology, routes: &Routes, link: LinkId) -> bool {
+    link.ports().into_iter().all(|port| {
+        let Some(switch) = topology.ends_of(port).0.switch() else { return true };
+        let hosts = (0..topology.host_count()).map(HostId);
+        hosts.map(|host| routes.next_hops(switch, host)).all(|ports| ports != [port])
+    })
 }
 
 #[cfg(test)]
@@ -218,5 +250,38 @@ mod tests {
         let expected = "the failure of leaf0-spine0 is detected never, and routing converges after \
                         100.0ms, while the bound is";
         assert!(remarks.iter().any(|remark| remark.starts_with(expected)), "{remarks:?}");
+    }
+
+    /// A spine has one link to a leaf: that the leaf detects its failure at once is not enough.
+    #[test]
+    fn a_failure_that_is_detected_at_once_is_named_where_switches_have_no_other_way() {
+        let down = "[[failure]]\nlink = \"leaf0-spine0\"\n[transport]\n\
+                    retransmit_timeout = \"10us\"\n";
+        let expected = "the failure of leaf0-spine0 is detected at once, and routing converges \
+                        after 100.0ms, while the bound is";
+        let is_named =
+            |remarks: &[String]| remarks.iter().any(|remark| remark.starts_with(expected));
+        let remarks = remarks_on(down);
+        assert!(is_named(&remarks), "{remarks:?}");
+        let soon = down.replace("[transport]", "convergence = \"1us\"\n[transport]");
+        let remarks = remarks_on(&soon);
+        assert!(!remarks.iter().any(|remark| remark.contains("converges")), "{remarks:?}");
+        let short = down.replace("[transport]", "until = \"3us\"\n[transport]");
+        assert!(!is_named(&remarks_on(&short)), "it is over before it matters");
+    }
+
+    #[test]
+    fn a_link_beside_another_one_has_a_detour() {
+        let fabric = |keys: &str| Scenario::topology(keys, "a", Path::new("")).unwrap();
+        let has = |topology: &Topology, link: &str| {
+            let routes = Routes::new(topology, &|_| true);
+            has_detours(topology, &routes, topology.link_named(link).expect("it is there"))
+        };
+        let one = fabric("leaves = 2\nspines = 2\nhosts_per_leaf = 2");
+        assert!(!has(&one, "leaf0-spine0") && !has(&one, "host0-leaf0"));
+        let tree = fabric("kind = \"fat-tree\"\nk = 4\nparallel_links = 2");
+        let of_switches = |link: &&String| !link.contains("host");
+        let links: Vec<&String> = tree.link_names().iter().filter(of_switches).collect();
+        assert!(links.iter().any(|link| has(&tree, link)), "{links:?}");
     }
 }

@@ -2,7 +2,8 @@
 
 use std::sync::Arc;
 
-use super::remarks::remarks;
+use super::lower_bound::short_time_limit;
+use super::remarks::{below_bound, remarks};
 use crate::fabric::{
     self, Cut, Division, FixedWorkload, FlowRecord, Generate, Outcome, Program, Progress, Replay,
     Setup, Verdict, Watch, World,
@@ -57,6 +58,9 @@ pub struct Finished {
     pub ended: Time,
     /// The messages that did not complete.
     pub open: OpenMessages,
+    /// A result that no run can have, a completion time below the lower bound: a fault of this
+    /// program, which is among the summary's warnings too.
+    pub fault: Option<String>,
 }
 
 impl Finished {
@@ -123,7 +127,11 @@ fn run_fluid(run: &Run<'_>, observers: RunObservers<'_>) -> (Finished, Outcome) 
     let stopwatch = Stopwatch::start();
     let Estimate { outcome, warnings } = fluid::run(run.setup, observers.progress);
     let mut finished = finish_workload(run, &outcome, stopwatch.stop());
+    let limit = short_time_limit(run.setup, run.bound);
+    let warnings = limit.into_iter().chain(warnings).collect();
     finished.summary = finished.summary.of_fluid(warnings);
+    // Fair rates are an estimate, which may be below what packets can do.
+    finished.fault = None;
     (finished, outcome)
 }
 
@@ -213,5 +221,48 @@ fn finish(run: &Run<'_>, outcome: &Outcome, open: OpenMessages, cost: Cost) -> F
         verdict: outcome.verdict,
         ended: outcome.ended,
         open,
+        fault: below_bound(run.setup, outcome, run.bound),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use super::*;
+    use crate::scenario::Overrides;
+
+    /// What the numbers of a run say where its bound is said to be this.
+    fn finished(fidelity: &str, bound: Span) -> Finished {
+        let text = format!(
+            "fidelity = \"{fidelity}\"\n[topology]\nleaves = 2\nspines = 2\nhosts_per_leaf = 2\n\
+             [workload]\nkind = \"permutation\"\nbytes = \"64KB\"\n"
+        );
+        let scenario = Scenario::parse(&text, "a", Path::new(""), &Overrides::default()).unwrap();
+        let (identity, setup) = (identity(&scenario), scenario.setup());
+        let fidelity = scenario.fidelity;
+        let a_run =
+            Run { identity: &identity, setup: &setup, bound, fidelity, threads: 1, traces: None };
+        let observers = RunObservers { watch: None, flows: &mut |_| {}, progress: &mut |_| {} };
+        run(&a_run, observers).unwrap().0
+    }
+
+    #[test]
+    fn a_completion_below_the_bound_is_a_fault_of_packets_alone() {
+        let fault = finished("packet", Span::from_ms(1)).fault.expect("it is below");
+        assert!(fault.contains("is below its lower bound of 1.000ms"), "{fault}");
+        assert!(finished("packet", Span::from_ms(1)).summary.warnings.contains(&fault));
+        assert_eq!(finished("packet", Span::from_ns(1)).fault, None);
+        assert_eq!(finished("fluid", Span::from_ms(1)).fault, None);
+    }
+
+    #[test]
+    fn a_time_limit_below_the_bound_is_a_warning_of_packets_and_of_fluid_runs() {
+        for fidelity in ["packet", "fluid"] {
+            let warnings = finished(fidelity, Span::from_ms(20_000)).summary.warnings;
+            let expected = "the time limit of 10.00s is less than the lower bound of the completion \
+                            time, 20.00s";
+            assert_eq!(warnings[0], expected, "{fidelity}: {warnings:?}");
+        }
     }
 }

@@ -5,6 +5,7 @@ mod bench;
 #[cfg(unix)]
 mod clusters;
 mod compare;
+mod decides;
 mod formats;
 mod gallery;
 mod help;

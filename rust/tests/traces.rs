@@ -137,6 +137,20 @@ fn written_traces_take_the_same_time_when_read_again() {
 }
 
 #[test]
+fn a_start_is_kept_in_traces() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let text = one_leaf(4, "kind = \"ring-all-reduce\"\nbytes = \"64KB\"\nstart = \"5us\"\n");
+    let own = scenario(folder.path(), &text);
+    let traces = Traces::of(&own.workload).expect("it can be written");
+    trace_files::write(folder.path(), "own", &traces).expect("it is written");
+    let again = one_leaf(4, "kind = \"chakra\"\nfile = \"own\"\n");
+    let first = |scenario: &Scenario| run(scenario).flows.iter().map(|flow| flow.start).min();
+    let expected = Some(Time::ZERO + Span::from_us(5));
+    assert_eq!(first(&own), expected);
+    assert_eq!(first(&scenario(folder.path(), &again)), expected);
+}
+
+#[test]
 fn missing_ranks_of_traces_are_refused() {
     let folder = tempfile::tempdir().expect("a folder");
     let own = scenario(folder.path(), &one_leaf(4, "kind = \"ring-all-reduce\"\n"));

@@ -33,7 +33,9 @@ pub use shift::Shift;
 pub use start_jitter::StartJitter;
 pub use step_after::StepAfter;
 #[cfg(feature = "fabric")]
-pub(crate) use text_file::{LONGEST_DESCRIPTION, read_description, read_text, text_of};
+pub(crate) use text_file::{
+    LONGEST_DESCRIPTION, read_description, read_results, read_text, text_of,
+};
 
 use std::collections::BTreeMap;
 use std::sync::Arc;

@@ -14,6 +14,9 @@ pub(crate) const LONGEST_DESCRIPTION: u64 = 16 << 20;
 /// The most bytes of any other text: 1 GiB, some 20 million flows. \[inferred\]
 const LONGEST: u64 = 1 << 30;
 
+/// The most bytes of a file of results: 4 GiB. \[inferred\]
+const LONGEST_RESULTS: u64 = 4 << 30;
+
 /// The text of a file, without a byte order mark.
 ///
 /// # Errors
@@ -31,6 +34,28 @@ pub(crate) fn read_description(path: &Path) -> Result<String, Error> {
     text_of(File::open(path)?, LONGEST_DESCRIPTION)
 }
 
+/// The text of results, of at most 4 GiB, some 40 million flows. What is no regular file may be
+/// endless, or wait for ever.
+///
+/// # Errors
+/// As [`read_text`]; and those of what is no regular file.
+pub(crate) fn read_results(path: &Path) -> Result<String, Error> {
+    let found = std::fs::metadata(path)?;
+    if !found.is_file() {
+        return Err(Error::new(ErrorKind::InvalidData, "it is no regular file"));
+    }
+    // Before anything is read of it; it may grow meanwhile.
+    if found.len() > LONGEST_RESULTS {
+        return Err(too_long(LONGEST_RESULTS));
+    }
+    text_of(File::open(path)?, LONGEST_RESULTS)
+}
+
+fn too_long(most: u64) -> Error {
+    let reason = format!("it is longer than {} MiB, the most of such a file", most >> 20);
+    Error::new(ErrorKind::InvalidData, reason)
+}
+
 /// The text of what is read, of at most so many bytes, without a byte order mark.
 ///
 /// # Errors
@@ -38,8 +63,7 @@ pub(crate) fn read_description(path: &Path) -> Result<String, Error> {
 pub(crate) fn text_of(from: impl Read, most: u64) -> Result<String, Error> {
     let mut bytes = Vec::new();
     if from.take(most + 1).read_to_end(&mut bytes)? as u64 > most {
-        let reason = format!("it is longer than {} MiB, the most of such a file", most >> 20);
-        return Err(Error::new(ErrorKind::InvalidData, reason));
+        return Err(too_long(most));
     }
     let text = String::from_utf8(bytes).map_err(|error| {
         let valid = error.utf8_error().valid_up_to();
@@ -55,6 +79,22 @@ pub(crate) fn text_of(from: impl Read, most: u64) -> Result<String, Error> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[cfg(unix)]
+    #[test]
+    fn results_are_regular_files_of_at_most_4_gib() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = |name: &str| folder.path().join(name);
+        let said = |path: &Path| read_results(path).unwrap_err().to_string();
+        assert_eq!(said(Path::new("/dev/zero")), "it is no regular file");
+        nix::unistd::mkfifo(&path("fifo"), nix::sys::stat::Mode::S_IRWXU).unwrap();
+        assert_eq!(said(&path("fifo")), "it is no regular file", "nobody writes: it is not opened");
+        // A hole of 5 GiB takes no place on the disk.
+        File::create(path("large")).unwrap().set_len(5 << 30).unwrap();
+        assert_eq!(said(&path("large")), "it is longer than 4096 MiB, the most of such a file");
+        std::fs::write(path("small"), "a\n").unwrap();
+        assert_eq!(read_results(&path("small")).unwrap(), "a\n");
+    }
 
     #[test]
     fn a_mark_is_left_out_and_what_is_not_utf_8_is_named() {

@@ -5,6 +5,11 @@ use super::error::{Fault, nearest};
 /// The fault for serde's message about a key.
 pub(in crate::scenario) fn fault_of(key: &str, message: &str) -> Fault {
     if let Some((unknown, known)) = unknown_name(message, "unknown field ") {
+        // To serde a date is a table with a key of this name.
+        if unknown.starts_with("$__toml_private") {
+            let reason = "invalid type: date, expected a table or a name".to_owned();
+            return Fault::BadValue { key: key.to_owned(), reason };
+        }
         let section = key.rsplit_once('.').map_or("", |(section, _)| section);
         return unknown_key(section, &unknown, &known);
     }
@@ -17,7 +22,36 @@ pub(in crate::scenario) fn fault_of(key: &str, message: &str) -> Fault {
             known: known.join(", "),
         };
     }
-    Fault::BadValue { key: key.to_owned(), reason: humanised(message) }
+    let reason = match message {
+        // What serde says of a name that is no text.
+        "wanted string or table" | "invalid type: unit variant, expected string only" => {
+            format!("expected a name in quotes; {} lists them", look_up(key))
+        }
+        other => match other.split_once(", expected struct ") {
+            Some((found, _)) => {
+                let name = key.rsplit('.').next().unwrap_or(key);
+                let found = found_for_people(&found.replace('`', ""));
+                format!(
+                    "{found}, expected a table: {name} = {{ ... }}; {} has its keys",
+                    look_up(key)
+                )
+            }
+            None => humanised(message),
+        },
+    };
+    Fault::BadValue { key: key.to_owned(), reason }
+}
+
+/// What explains a key: a command, or the page where it is a parameter.
+fn look_up(key: &str) -> String {
+    if ["policy.", "parameters."].iter().any(|above| key.contains(above)) {
+        return "docs/scenario.md".to_owned();
+    }
+    let mut name = key.to_owned();
+    while let Some((start, end)) = name.find('[').zip(name.find(']')) {
+        name.replace_range(start..=end, "");
+    }
+    format!("`evenkeel explain {name}`")
 }
 
 /// The fault of a key that its section does not have.
@@ -66,6 +100,8 @@ fn expected_for_people(expected: &str) -> &str {
         "u32" => "a whole number from 0 to 4294967295",
         "u16" => "a whole number from 0 to 65535",
         "u8" => "a whole number from 0 to 255",
+        "i8" => "a whole number from -128 to 127",
+        "usize" => "a whole number from 0 on",
         "a nonzero u32" => "a whole number from 1 to 4294967295",
         "a nonzero u16" => "a whole number from 1 to 65535",
         "f64" => "a number",

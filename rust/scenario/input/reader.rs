@@ -140,7 +140,10 @@ impl<'s> SectionReader<'s> {
         let Some(value) = self.table.remove(name) else { return Ok(Vec::new()) };
         let key = self.key.child(name);
         let DeValue::Array(items) = value.get_ref() else {
-            return Err(self.wrong_type(key, &value, "a list of tables"));
+            let expected = format!(
+                "a list of tables: write [[{key}]], with two pairs of brackets, above each"
+            );
+            return Err(self.wrong_type(key, &value, &expected));
         };
         let items = items.iter().cloned().enumerate();
         items.map(|(index, item)| self.below(key.item(index), item)).collect()

@@ -23,6 +23,10 @@ const MANY_MESSAGES: u64 = 1 << 22;
 /// take 546 MB.
 const BYTES_OF_MESSAGE: u128 = 260;
 
+/// Memory of both ends of a queue pair: an all-to-all of 1,024 with a million of them takes 1.72 GB
+/// with its messages.
+const BYTES_OF_QUEUE_PAIR: u128 = 1_400;
+
 /// The messages of a collective.
 pub(super) fn resolve(
     site: &Site<'_>,
@@ -63,25 +67,31 @@ pub(super) fn resolve(
         section.streaming.fill(StreamingName::Yes);
         return Ok(chains.into_workload().into());
     }
-    check_memory(site, section, collective.messages(&plan))?;
+    check_memory(site, section, [collective.messages(&plan), collective.queue_pairs(&plan)])?;
     let workload = collective.build(&plan).map_err(|error| refused(site, section, error))?;
     let workload = StepAfter::from(*section.step_after).apply(workload);
     delayed(site, workload, &section.start_jitter)
 }
 
-/// Refuses more messages than fit into memory.
+/// Refuses more messages and queue pairs than fit into memory, before they are made.
 fn check_memory(
     site: &Site<'_>,
     section: &CollectiveSection,
-    messages: u128,
+    [messages, queue_pairs]: [u128; 2],
 ) -> Result<(), ScenarioError> {
     let bytes = messages.saturating_mul(BYTES_OF_MESSAGE);
+    let bytes = bytes.saturating_add(queue_pairs.saturating_mul(BYTES_OF_QUEUE_PAIR));
     let Some(most) = site.ground.most_memory.filter(|most| bytes > most.get().into()) else {
         return Ok(());
     };
     let key = section.ranks.key();
     let value = section.ranks.map_or_else(String::new, |ranks| ranks.to_string());
-    let amount = format!("{messages} messages take {} GB of memory", bytes.div_ceil(1_000_000_000));
+    let with_pairs = match queue_pairs {
+        0 => String::new(),
+        count => format!(" with {count} queue pairs"),
+    };
+    let gigabytes = bytes.div_ceil(1_000_000_000);
+    let amount = format!("{messages} messages{with_pairs} take {gigabytes} GB of memory");
     let limit = format!("{} GB, which is available; --force tries it", most.get() / 1_000_000_000);
     Err(site.context.fault(key, Fault::TooLarge { key: key.to_string(), value, amount, limit }))
 }

@@ -1,5 +1,7 @@
 //! The fabric of a scenario, and the context of workloads on it.
 
+use std::sync::Arc;
+
 use crate::ids::{HostId, LinkId};
 use crate::scenario::file::workload::CommonSection;
 use crate::scenario::input::context::Context;
@@ -16,13 +18,15 @@ pub(in crate::scenario) struct Built {
     pub host_of_node: Vec<Option<HostId>>,
     /// Warnings of a reader of files.
     pub warnings: Vec<String>,
+    /// The file that it was read from, if it was.
+    pub file: Option<Arc<str>>,
 }
 
 impl Built {
     /// A topology without node ids.
     pub(in crate::scenario) fn new(topology: Topology) -> Self {
         let host_of_node = (0..topology.host_count()).map(|host| Some(HostId(host))).collect();
-        Self { topology, host_of_node, warnings: Vec::new() }
+        Self { topology, host_of_node, warnings: Vec::new(), file: None }
     }
 }
 

@@ -19,10 +19,12 @@ pub(super) fn resolve(
         return Err(context.missing(section.path.key(), because, "path = \"topology.txt\""));
     };
     let file = context.read(&path)?;
-    match *section.format {
-        TopologyFormat::Hpcc => hpcc_file(context, section, &file),
-        TopologyFormat::Infragraph => infragraph_file(context, section, &file),
-    }
+    let built = match *section.format {
+        TopologyFormat::Hpcc => hpcc_file(context, section, &file)?,
+        TopologyFormat::Infragraph => infragraph_file(context, section, &file)?,
+    };
+    // Results have a copy of what was read here: the file may change.
+    Ok(Built { file: Some(file.text.into()), ..built })
 }
 
 fn hpcc_file(
@@ -42,7 +44,7 @@ fn hpcc_file(
         .map_err(|error| context.fault(key, Fault::TopologyFile(error)))?;
     check(context, key, &read)?;
     let HpccTopology { topology, host_of_node, warnings, .. } = read;
-    Ok(Built { topology, host_of_node, warnings })
+    Ok(Built { host_of_node, warnings, ..Built::new(topology) })
 }
 
 /// Fails for features of the format that this version does not support.

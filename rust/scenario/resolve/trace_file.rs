@@ -108,7 +108,9 @@ fn find(site: &Site<'_>, section: &mut ChakraSection) -> Result<Traces, Scenario
     };
     if found == 0 {
         let path = format!("{}.0.et", context.folder().join(path).display());
-        let reason = std::io::ErrorKind::NotFound.into();
+        let missing = || std::io::ErrorKind::NotFound.into();
+        // In the words of the system, as of any file.
+        let reason = std::fs::File::open(&path).err().unwrap_or_else(missing);
         return Err(context.fault(key, Fault::Unreadable { path, reason }));
     }
     let typed_ranks = section.ranks.is_some();

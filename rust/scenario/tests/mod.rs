@@ -8,8 +8,10 @@ mod limits;
 mod matrix_failures;
 mod own_transport;
 mod resolved;
+mod said;
 mod switch;
 mod transport;
+mod types;
 mod workloads;
 
 use std::path::Path;

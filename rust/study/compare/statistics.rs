@@ -53,6 +53,11 @@ impl RunNumbers {
             numbers: metrics.iter().map(number).collect(),
         }
     }
+
+    /// Whether the run has a completion time.
+    fn is_complete(&self) -> bool {
+        self.numbers.first().is_some_and(Option::is_some)
+    }
 }
 
 /// The statistics of a comparison.
@@ -62,7 +67,7 @@ pub struct Statistics {
     pub baseline: String,
     /// The number of seeds.
     pub seeds: usize,
-    /// All policies, in the order of the runs.
+    /// All policies, in the order of the runs; after them those with a run that did not complete.
     pub policies: Vec<PolicyStatistics>,
 }
 
@@ -112,10 +117,10 @@ impl Standing {
 pub struct MetricStatistics {
     /// Its name in the JSON object.
     pub metric: &'static str,
-    /// Its values; `None` without any.
+    /// Its values; `None` without any. Times of messages are of the runs that completed alone.
     pub sample: Option<Sample>,
-    /// Its differences from the baseline's values under the same seeds; `None` of the baseline, and
-    /// without a seed under which both have a value.
+    /// Its differences from the baseline's values under the same seeds; `None` of the baseline,
+    /// without a seed under which both have a value, and if a run of either did not complete.
     pub difference: Option<Sample>,
 }
 
@@ -132,6 +137,7 @@ impl Statistics {
         let all = names.iter().map(|name| of_policy(metrics, runs, name, baseline));
         let mut policies: Vec<PolicyStatistics> = all.collect();
         rank(&mut policies, runs);
+        policies.sort_by_key(|policy| policy.standing == Standing::Incomplete);
         Self { baseline: baseline.to_owned(), seeds: seeds.len(), policies }
     }
 
@@ -157,22 +163,33 @@ fn of_policy(
     baseline: &str,
 ) -> PolicyStatistics {
     let own = || runs.iter().filter(|run| run.policy == policy);
+    // Differences over the seeds under which both are quick say nothing about the others.
+    let is_complete =
+        |run: &RunNumbers| run.is_complete() || ![policy, baseline].contains(&&*run.policy);
+    let are_comparable = policy != baseline && runs.iter().all(is_complete);
     let of_metric = |(index, metric): (usize, &&'static str)| {
-        let values: Vec<f64> = own().filter_map(|run| run.numbers[index]).collect();
-        let pairs = pairs(runs, policy, baseline, index);
+        let counts = |run: &&RunNumbers| run.is_complete() || !is_of_survivors(metric);
+        let values = own().filter(counts).filter_map(|run| run.numbers[index]);
+        let difference = Sample::of_differences(&pairs(runs, policy, baseline, index));
         MetricStatistics {
             metric,
-            sample: Sample::of(&values),
-            difference: Sample::of_differences(&pairs).filter(|_| policy != baseline),
+            sample: Sample::of(&values.collect::<Vec<f64>>()),
+            difference: difference.filter(|_| are_comparable),
         }
     };
     PolicyStatistics {
         policy: policy.to_owned(),
         runs: own().count(),
-        completed: own().filter(|run| run.numbers[0].is_some()).count(),
+        completed: own().filter(|run| run.is_complete()).count(),
         standing: Standing::Incomplete,
         metrics: metrics.iter().enumerate().map(of_metric).collect(),
     }
+}
+
+/// Whether a metric of a run that did not complete is one of the messages or operations that did:
+/// the quick ones.
+fn is_of_survivors(metric: &str) -> bool {
+    ["fct_ns", "operation_ns", "bytes_per_s"].iter().any(|name| metric.starts_with(name))
 }
 
 /// The values of two policies under each seed that has both.
@@ -257,7 +274,36 @@ mod tests {
     fn a_run_that_did_not_complete_keeps_a_policy_from_being_the_best() {
         let a = [Some(1.0), None, Some(1.0)];
         let b = [Some(5.0), Some(6.0), Some(7.0)];
-        assert_eq!(standings(&[("a", &a), ("b", &b)]), ["incomplete", "best"]);
+        assert_eq!(standings(&[("a", &a), ("b", &b)]), ["best", "incomplete"], "ranked last");
         assert_eq!(standings(&[("a", &[None]), ("b", &[None])]), ["incomplete", "incomplete"]);
+    }
+
+    /// Messages that completed before their run stalled are the quick ones.
+    #[test]
+    fn a_run_that_did_not_complete_has_no_times_of_messages_and_no_differences() {
+        let run = |policy: &str, seed, cct: Option<f64>, p99, dropped| RunNumbers {
+            policy: policy.to_owned(),
+            seed,
+            numbers: vec![cct, Some(p99), Some(dropped)],
+        };
+        let stalled = [run("a", 1, None, 1.0, 9.0), run("a", 2, Some(5.0), 4.0, 3.0)];
+        let whole = [run("b", 1, Some(7.0), 6.0, 0.0), run("b", 2, Some(8.0), 7.0, 0.0)];
+        let other = [run("c", 1, Some(9.0), 8.0, 1.0), run("c", 2, Some(9.0), 8.0, 1.0)];
+        let runs = [&stalled[..], &whole, &other].concat();
+        let metrics = ["cct_ns", "fct_ns.p99", "packets.dropped"];
+        let of = |baseline| Statistics::of(&metrics, &runs, baseline);
+        let statistics = of("b");
+        let names: Vec<&str> = statistics.policies.iter().map(|it| it.policy.as_str()).collect();
+        assert_eq!(names, ["b", "c", "a"], "the first of the runs did not complete: it comes last");
+        let means = |index: usize| statistics.policies[2].metrics[index].sample.unwrap();
+        assert_eq!((means(0).count, means(1).count, means(2).count), (1, 1, 2));
+        assert_eq!((means(1).mean, means(2).mean), (4.0, 6.0));
+        let differences = |statistics: &Statistics, policy: usize| {
+            let metrics = statistics.policies[policy].metrics.iter();
+            metrics.filter(|it| it.difference.is_some()).count()
+        };
+        assert_eq!([0, 1, 2].map(|policy| differences(&statistics, policy)), [0, 3, 0]);
+        let of_incomplete = of("a");
+        assert_eq!([0, 1, 2].map(|policy| differences(&of_incomplete, policy)), [0; 3]);
     }
 }

@@ -47,6 +47,7 @@ pub use schema::schema;
 
 use super::Observer;
 use crate::report::{Stopwatch, VERSION};
+use crate::units::Bytes;
 use claim::Claim;
 use file::{SeriesSection, StudyFile, TableSection};
 use judge::Results;
@@ -82,6 +83,8 @@ pub struct Study {
     file: StudyFile,
     pub(super) groups: Vec<Group>,
     claims: Vec<Claim>,
+    /// The memory that a run may take; any if `None`.
+    most_memory: Option<Bytes>,
 }
 
 impl Study {
@@ -163,13 +166,20 @@ impl Study {
             series::check(section, &groups).map_err(|reason| invalid(place(), reason))?;
         }
         let name = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
-        Ok(Self { name, path: path.to_owned(), scale, file: parsed, groups, claims })
+        let (path, file) = (path.to_owned(), parsed);
+        Ok(Self { name, path, scale, file, groups, claims, most_memory: None })
+    }
+
+    /// The same, where runs that are not expected to fit into `most` memory are refused; any run is
+    /// tried with `None`, and without this.
+    pub fn within(self, most: Option<Bytes>) -> Self {
+        Self { most_memory: most, ..self }
     }
 
     /// Checks the scenario of every run, with its first seed.
     ///
     /// # Errors
-    /// A scenario is invalid.
+    /// A scenario is invalid, or does not fit into memory.
     pub fn check(&self) -> Result<(), StudyError> {
         simulate::check(&self.groups, self.site(&self.path.display().to_string()))
     }
@@ -195,7 +205,8 @@ impl Study {
     }
 
     pub(super) fn site<'a>(&'a self, file: &'a str) -> Site<'a> {
-        Site { file, folder: self.path.parent().unwrap_or(Path::new("")) }
+        let folder = self.path.parent().unwrap_or(Path::new(""));
+        Site { file, folder, most_memory: self.most_memory }
     }
 
     /// Simulates all runs, at most `threads` at a time, and judges the claims; beside the results
@@ -203,7 +214,8 @@ impl Study {
     /// neither on `threads` nor on the order in which runs finish.
     ///
     /// # Errors
-    /// A workload cannot be drawn under one of the seeds, or a trace is invalid.
+    /// A workload cannot be drawn under one of the seeds, a trace is invalid, or a run does not fit
+    /// into memory.
     pub fn run(
         &self,
         threads: NonZeroUsize,

@@ -17,9 +17,11 @@ use crate::record::Recorders;
 use crate::report::{Identity, RailSummary, Summary, VERSION};
 use crate::scenario::{Overrides, RailScenario, Scenario, ScenarioError};
 use crate::study::{
-    ComparisonRun, Observer, Run, RunObservers, in_order, lower_bound, run, run_rails,
+    ComparisonRun, Observer, Run, RunObservers, expect_memory, in_order, lower_bound, run,
+    run_rails,
 };
 use crate::timeline::Watches;
+use crate::units::Bytes;
 
 /// The results of a group: for each combination, the JSON object of each seed.
 #[derive(Debug, Clone)]
@@ -42,6 +44,8 @@ pub(in crate::study) struct Job<'a> {
 pub(in crate::study) struct Site<'a> {
     pub file: &'a str,
     pub folder: &'a Path,
+    /// The memory that a run may take; any if `None`.
+    pub most_memory: Option<Bytes>,
 }
 
 /// Checks the scenario of every combination.
@@ -49,7 +53,7 @@ pub(super) fn check(groups: &[Group], site: Site<'_>) -> Result<(), StudyError> 
     for group in groups {
         for combination in &group.combinations() {
             let job = Job { group, combination, seed_index: 0 };
-            job.prepare(site)?;
+            job.expect_memory(&job.prepare(site)?, site)?;
         }
     }
     Ok(())
@@ -240,7 +244,8 @@ impl Job<'_> {
         let table = self.group.scenario(self.combination);
         let table = table.map_err(|reason| self.invalid(site, reason))?;
         let seed = self.seed_of(&table);
-        let overrides = Overrides { seed, ..Overrides::default() };
+        let most_memory = site.most_memory;
+        let overrides = Overrides { seed, most_memory, ..Overrides::default() };
         let text = toml::to_string(&table).expect("a table is TOML");
         let fault = |error: ScenarioError| self.invalid(site, error.fault.to_string());
         let name = &self.group.name;
@@ -252,6 +257,17 @@ impl Job<'_> {
             let scenario = Scenario::parse(&text, name, site.folder, &overrides);
             Prepared::Fabric(Box::new(scenario.map_err(fault)?))
         })
+    }
+
+    /// Refuses a run that is not expected to fit into memory.
+    pub(in crate::study) fn expect_memory(
+        &self,
+        prepared: &Prepared,
+        site: Site<'_>,
+    ) -> Result<(), StudyError> {
+        let Prepared::Fabric(scenario) = prepared else { return Ok(()) };
+        let fits = expect_memory(scenario, site.most_memory);
+        fits.map_err(|shortage| self.invalid(site, format!("{shortage}; --force tries it")))
     }
 
     /// The seed; that of a scenario which is invalid counts from 1.

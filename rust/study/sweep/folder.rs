@@ -9,6 +9,7 @@ use thiserror::Error;
 
 use super::SweepTable;
 use crate::study::reproduce::{RunLog, StudyError};
+use crate::workload::read_description;
 
 /// A copy of the study's file; the mark of a sweep's folder.
 const STUDY: &str = "study.toml";
@@ -91,11 +92,19 @@ impl SweepFolder {
         if let Some(entry) = first.filter(|_| !path.join(STUDY).exists()) {
             return Err(SweepFolderError::Foreign { folder: path.display().to_string(), entry });
         }
-        let before = fs::read(path.join(STUDY)).unwrap_or_default();
-        if before != study.as_bytes() {
+        let before = read_description(&path.join(STUDY)).unwrap_or_default();
+        if before != study {
             folder.write(STUDY, study.as_bytes())?;
         }
         Ok(folder)
+    }
+
+    /// The text of the copy of the study in a folder.
+    ///
+    /// # Errors
+    /// The file cannot be read, or is longer than a study may be.
+    pub fn study_text(path: &Path) -> io::Result<String> {
+        read_description(&Self::study(path))
     }
 
     /// The copy of the study in a folder.

@@ -30,6 +30,7 @@ use super::reproduce::run_log::{self, RunKey, RunLog, RunName};
 use super::reproduce::simulate::{Job, Site};
 use super::reproduce::{Scale, Study, StudyError};
 use super::{ComparisonRun, Observer, in_order};
+use crate::units::Bytes;
 use crate::workload::read_description;
 use attempt::{Fault, attempt};
 
@@ -83,6 +84,12 @@ impl Sweep {
             }
         }
         Ok(Self { study, text })
+    }
+
+    /// The same, where a run that is not expected to fit into `most` memory is a row with an error;
+    /// any run is tried with `None`, and without this.
+    pub fn within(self, most: Option<Bytes>) -> Self {
+        Self { study: self.study.within(most), ..self }
     }
 
     /// The content of the file.
@@ -265,6 +272,10 @@ impl Task<'_> {
             }
             return Ok(self.row(from_log(result)));
         }
+        // Another start, on another machine, may have the memory.
+        if let Err(fault) = attempt(|| job.expect_memory(&prepared, site))? {
+            return self.invalid(&job, fault.reason(), log);
+        }
         let this = ComparisonRun { index, policy: 0, seed: job.seed() };
         observer.started(this, &job.identity(this.seed));
         let simulated = attempt(|| job.simulate(&prepared, this, site, observer));
@@ -278,7 +289,7 @@ impl Task<'_> {
         Ok(self.row(from_log(result)))
     }
 
-    /// The row of a scenario that is invalid, or whose run panics. The log has it for `merge`; a
+    /// The row of a scenario that is invalid or does not fit into memory, or whose run panics. The log has it for `merge`; a
     /// later start tries it again.
     fn invalid(&self, job: &Job<'_>, reason: String, log: &RunLog) -> Result<SweepRow, StudyError> {
         let key = job.key_of(String::new());

@@ -185,6 +185,17 @@ fn results_that_are_nested_deeply_are_refused() {
     limited(&bench, &["plot", "results", "--out", "figures"]).expect_invalid(&["summary.json"]);
 }
 
+#[cfg(unix)]
+#[test]
+fn results_that_never_end_are_refused() {
+    let bench = Bench::with_small();
+    assert_eq!(bench.evenkeel(&["run", "small.toml", "--out", "results"]).status, 0);
+    fs::remove_file(bench.path("results/flows.csv")).unwrap();
+    std::os::unix::fs::symlink("/dev/zero", bench.path("results/flows.csv")).unwrap();
+    let left = limited(&bench, &["plot", "results", "--out", "figures"]);
+    left.expect_invalid(&["flows.csv", "it is no regular file"]);
+}
+
 #[test]
 fn what_never_ends_is_refused() {
     let bench = Bench::new();

@@ -110,6 +110,40 @@ fn warnings_are_not_on_standard_output() {
     assert!(left.err.starts_with("warning: "), "{}", left.err);
 }
 
+/// What runs in another way than asked is in the results, for who reads them later.
+#[test]
+fn warnings_are_in_the_summary_that_is_kept() {
+    let bench = bench();
+    bench.write("config.txt", &format!("{CONFIG}ENABLE_IRN 1\n"));
+    let left = bench.evenkeel(&["hpcc", "config.txt", "--lb", "spray", "--out", "kept"]);
+    assert_eq!(left.status, 0, "{left:?}");
+    let summary: serde_json::Value =
+        serde_json::from_str(&bench.read("kept/summary.json")).expect("it is JSON");
+    let kept = summary["warnings"].as_array().expect("there are some");
+    let said: Vec<&str> =
+        left.err.lines().filter_map(|line| line.strip_prefix("warning: ")).collect();
+    assert!(!said.is_empty(), "{left:?}");
+    assert_eq!(kept, &said, "the same on standard error and in the file");
+}
+
+#[test]
+fn a_time_limit_is_named_by_the_key_that_sets_it() {
+    let bench = bench();
+    bench.write("late.txt", "1\n0 2 3 100 100000 50.0\n");
+    let said = |config: &str| {
+        bench.write("config.txt", config);
+        let left = bench.evenkeel(&["hpcc", "config.txt", "--flows", "late.txt"]);
+        assert_eq!(left.status, 1, "{left:?}");
+        left.err
+    };
+    let hpcc = said(CONFIG);
+    assert!(hpcc.contains("it reached its time limit (SIMULATOR_STOP_TIME)"), "{hpcc}");
+    let flowgen = "FLOWGEN_START_TIME 2.0\nFLOWGEN_STOP_TIME 2.01\n";
+    let conweave = said(&CONFIG.replace("SIMULATOR_STOP_TIME 4.0\n", flowgen));
+    let expected = "it reached its time limit (10 s after FLOWGEN_STOP_TIME) at 12.01s";
+    assert!(conweave.contains(expected), "{conweave}");
+}
+
 #[test]
 fn invalid_input_is_an_error() {
     let bench = bench();
@@ -117,6 +151,7 @@ fn invalid_input_is_an_error() {
         bench.evenkeel(&[&["hpcc", "config.txt"], arguments].concat()).expect_invalid(words);
     };
     invalid(&["--flows", "none.txt"], &["none.txt"]);
+    invalid(&["--topology", "."], &["--topology", "'.' (a folder)"]);
     invalid(&["--lb", "conweave"], &["'conweave'", "ecmp"]);
     bench.write("short.txt", "3\n0 2 3 100 100000 2.0\n");
     invalid(&["--flows", "short.txt"], &["short.txt"]);

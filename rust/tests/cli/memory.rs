@@ -1,5 +1,5 @@
 //! The memory of runs, as the system measures it, against what they may take and what `check`
-//! expects.
+//! expects; what does not fit; the time of many failures.
 
 use std::path::Path;
 
@@ -53,4 +53,143 @@ fn an_all_to_all_takes_memory_for_its_hosts_and_live_messages_and_not_for_pairs(
         "{expected} B are expected and {taken} B taken"
     );
     assert_eq!(estimate.streams, 512 * 511);
+}
+
+/// An exchange of 16,384 hosts whose 268 million messages are all outstanding at once, and are made
+/// during the run: nothing of it is there before.
+const BIG: &str = "
+[topology]
+leaves = 128
+spines = 16
+hosts_per_leaf = 128
+[workload]
+kind = \"all-to-all\"
+bytes = \"64MB\"
+outstanding = 16383
+streaming = true
+";
+
+/// Whether the machine has less memory than [`BIG`] takes, some 445 GB.
+fn is_too_big() -> bool {
+    study::available_memory().is_some_and(|available| available.get() < 400_000_000_000)
+}
+
+#[test]
+fn what_does_not_fit_is_refused_with_the_figure_and_checked_with_force() {
+    let bench = Bench::new();
+    bench.write("big.toml", BIG);
+    if !is_too_big() {
+        return;
+    }
+    for arguments in [
+        &["check", "big.toml"][..],
+        &["run", "big.toml"],
+        &["compare", "big.toml", "--policies", "ecmp"],
+    ] {
+        let left = bench.evenkeel(arguments);
+        left.expect_invalid(&[
+            "big.toml: the run needs about 4",
+            "GB of memory (",
+            "--force tries it",
+        ]);
+        assert!(left.err.contains(" is available: take fewer hosts"), "{}", left.err);
+    }
+    let left = bench.evenkeel(&["check", "big.toml", "--force"]);
+    assert_eq!((left.status, left.err.as_str()), (0, ""), "{left:?}");
+    assert!(left.out.starts_with("big.toml: ok (16384 hosts"), "{}", left.out);
+}
+
+/// A study of [`BIG`].
+fn big_study() -> String {
+    let scenario = BIG.replace("[topology]", "[scenario.topology]");
+    let scenario = scenario.replace("[workload]", "[scenario.workload]");
+    format!("title = \"a\"\nwork = \"b\"\n{scenario}[[run]]\nname = \"a\"\n")
+}
+
+#[test]
+fn studies_refuse_what_does_not_fit() {
+    let bench = Bench::new();
+    bench.write("study.toml", &big_study());
+    if !is_too_big() {
+        return;
+    }
+    let left = bench.evenkeel(&["sweep", "study.toml", "--out", "swept"]);
+    assert_eq!(left.status, 2, "{left:?}");
+    assert!(left.out.starts_with("1 run of 1 point, 1 with an error"), "{}", left.out);
+    assert!(left.err.contains("the run needs about 4"), "{}", left.err);
+    assert!(bench.read("swept/results.csv").contains("--force tries it"));
+    let left = bench.evenkeel(&["reproduce", "study.toml"]);
+    left.expect_invalid(&["study.toml: run 'a'", "the run needs about 4", "--force tries it"]);
+}
+
+#[test]
+fn what_fits_runs_with_force_too() {
+    let bench = Bench::with_small();
+    let run = |options: &[&str]| {
+        let left = bench.evenkeel(&[&["run", "small.toml"], options].concat());
+        assert_eq!(left.status, 0, "{left:?}");
+        left.out.lines().filter(|line| !line.starts_with("work")).map(str::to_owned).collect()
+    };
+    let [plain, forced]: [Vec<String>; 2] = [run(&[]), run(&["--force"])];
+    assert_eq!(plain, forced);
+    let study = "[scenario.topology]\nleaves = 2\nspines = 2\nhosts_per_leaf = 2\n[[run]]\n\
+                 name = \"a\"\n";
+    bench.write("study.toml", study);
+    let left = bench.evenkeel(&["sweep", "study.toml", "--out", "swept", "--force"]);
+    assert_eq!(left.status, 0, "{left:?}");
+}
+
+/// Time of the processor that this thread takes, in seconds.
+#[cfg(target_os = "linux")]
+fn of_this_thread(act: impl FnOnce()) -> f64 {
+    use nix::sys::resource::{UsageWho, getrusage};
+    let seconds = || {
+        let usage = getrusage(UsageWho::RUSAGE_THREAD).expect("the system counts it");
+        let [user, system] = [usage.user_time(), usage.system_time()];
+        (user.tv_sec() + system.tv_sec()) as f64 + (user.tv_usec() + system.tv_usec()) as f64 * 1e-6
+    };
+    let before = seconds();
+    act();
+    seconds() - before
+}
+
+/// Four times as many take four times as long, not sixteen times.
+#[cfg(target_os = "linux")]
+#[test]
+fn eight_thousand_failures_are_far_from_quadratic() {
+    let time = |count: u64| {
+        let failures = (0..count).map(|index| {
+            let (link, at) = (index % 4, 10 * index);
+            format!(
+                "[[failure]]\nlink = \"leaf{}-spine{}\"\nat = \"{at}us\"\nuntil = \"{}us\"\n",
+                link / 2,
+                link % 2,
+                at + 5
+            )
+        });
+        let text = super::bench::SMALL.to_owned() + &failures.collect::<String>();
+        let once = || {
+            of_this_thread(|| {
+                let overrides = Overrides::default();
+                let scenario = Scenario::parse(&text, "many", Path::new(""), &overrides).unwrap();
+                assert_eq!(scenario.fabric.failures.len() as u64, count);
+                let (identity, setup) = (study::identity(&scenario), scenario.setup());
+                let bound = study::lower_bound(&setup).time;
+                let run = study::Run {
+                    identity: &identity,
+                    setup: &setup,
+                    bound,
+                    fidelity: scenario.fidelity,
+                    threads: 1,
+                    traces: None,
+                };
+                let observers =
+                    study::RunObservers { watch: None, flows: &mut |_| {}, progress: &mut |_| {} };
+                study::run(&run, observers).unwrap();
+            })
+        };
+        (0..3).map(|_| once()).fold(f64::INFINITY, f64::min)
+    };
+    let (some, many) = (time(2_000), time(8_000));
+    assert!(many < 9.0 * some, "{some} s for 2,000 and {many} s for 8,000");
 }

@@ -19,8 +19,9 @@ pub enum NotATrace {
     /// A task depends on a delay of another host; in a trace only messages cross ranks.
     #[error(
         "a task of {after} depends on a delay of {host}; in a trace a node depends only on nodes \
-         of its own rank (so write a workload without `step_after = \"acknowledgement\"`, and read \
-         its traces with it)"
+         of its own rank: a [[job]] with both `after` and `start` needs it (write it without \
+         `start`), and so does `step_after = \"acknowledgement\"` (write the workload without it, \
+         and read its traces with it)"
     )]
     Elsewhere {
         /// Host of the task.

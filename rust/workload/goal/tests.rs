@@ -101,6 +101,13 @@ fn receives_from_any_source_take_messages_in_order_of_arrival() {
 }
 
 #[test]
+fn a_send_and_its_receive_have_the_same_size() {
+    let message = error(&TWO.replace("recv 10b", "recv 9b"));
+    let expected = "s.goal:12: 9 B, but the send in line 6 that may be matched with it has 10 B";
+    assert!(message.starts_with(expected), "{message}");
+}
+
+#[test]
 fn errors_of_matching_name_both_sides() {
     for (receives, expected) in [
         ("recv 7b from -1 tag 5\n", "s.goal:9: rank 0, which receives tag 5 from any source, has"),

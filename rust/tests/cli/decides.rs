@@ -1,0 +1,172 @@
+//! What decides a result is said: timers, limits, failures, what `auto` became, and what did not
+//! complete.
+
+use serde_json::Value;
+
+use super::bench::{Bench, SMALL};
+
+fn summary(bench: &Bench, folder: &str) -> Value {
+    serde_json::from_str(&bench.read(&format!("{folder}/summary.json"))).expect("it is JSON")
+}
+
+#[test]
+fn what_auto_became_is_in_the_summary_the_table_and_the_resolved_scenario() {
+    let bench = Bench::with_small();
+    let left = bench.evenkeel(&["run", "small.toml", "--out", "ecmp"]);
+    let row = "NIC       line-rate, go-back-n, ordered delivery; retransmission timer 1.000ms";
+    assert!(left.out.lines().any(|line| line == row), "{}", left.out);
+    let transport = &summary(&bench, "ecmp")["transport"];
+    let expected = serde_json::json!({
+        "congestion_control": "line-rate",
+        "recovery": "go-back-n",
+        "delivery": "ordered",
+        "retransmit_timeout_ns": 1_000_000.0,
+    });
+    assert_eq!(transport, &expected);
+    let resolved = bench.read("ecmp/scenario.toml");
+    assert!(resolved.contains("recovery = \"auto\"  # default; here go-back-n\n"), "{resolved}");
+    // The file still says auto, so that another policy has what it is made for.
+    let again = ["run", "ecmp/scenario.toml", "--policy", "spray", "--out", "spray"];
+    assert_eq!(bench.evenkeel(&again).status, 0);
+    let recovery = summary(&bench, "spray")["transport"]["recovery"].as_str().unwrap().to_owned();
+    assert_ne!(recovery, "go-back-n");
+    let explained = bench.evenkeel(&["check", "--explain", "spray/scenario.toml"]).out;
+    assert!(explained.contains(&format!("; here {recovery}\n")), "{explained}");
+}
+
+#[test]
+fn a_time_limit_below_the_bound_is_said_by_run_check_compare_and_the_summary() {
+    let bench = Bench::new();
+    bench.write("short.toml", &format!("time_limit = \"1us\"\n{SMALL}"));
+    let expected = "the time limit of 1.000us is less than the lower bound of the completion time";
+    let run = bench.evenkeel(&["run", "short.toml", "--out", "kept"]);
+    assert_eq!(run.status, 1, "{run:?}");
+    assert_eq!(run.err.matches(expected).count(), 1, "once: {}", run.err);
+    let first = summary(&bench, "kept")["warnings"][0].as_str().unwrap().to_owned();
+    assert!(first.starts_with(expected), "{first}");
+    let check = bench.evenkeel(&["check", "short.toml"]);
+    assert_eq!(check.status, 0, "{check:?}");
+    assert!(check.err.contains(&format!("warning: short.toml: {expected}")), "{}", check.err);
+    let compare = bench.evenkeel(&["compare", "short.toml", "--policies", "ecmp,spray"]);
+    assert!(compare.err.contains(&format!("warning: ecmp: {expected}")), "{}", compare.err);
+    assert_eq!(bench.evenkeel(&["check", "short.toml", "--set", "time_limit=1s"]).err, "");
+}
+
+/// The README's failure on a small fabric: nothing is said of detection or convergence.
+#[test]
+fn a_failure_that_routing_learns_of_too_late_is_said() {
+    let bench = Bench::new();
+    let failure = "[[failure]]\nlink = \"leaf0-spine0\"\nat = \"1us\"\n";
+    bench.write("failure.toml", &format!("{SMALL}{failure}"));
+    let left = bench.evenkeel(&["run", "failure.toml"]);
+    let expected = "the failure of leaf0-spine0 is detected at once, and routing converges after \
+                    100.0ms, while the bound is";
+    assert!(left.err.contains(expected), "{left:?}");
+}
+
+/// `ecmp` comes first in the list, does not complete, and would be the quickest by its survivors.
+#[test]
+fn a_policy_that_did_not_complete_comes_last_and_its_survivors_count_nowhere() {
+    let bench = Bench::with_small();
+    let compare = |options: &[&str]| {
+        let arguments = ["compare", "small.toml", "--policies", "ecmp,ethereal"];
+        bench.evenkeel(&[&arguments, options].concat())
+    };
+    let runs = compare(&["--json"]).json();
+    let time = |index: usize| runs["runs"][index]["cct_ns"].as_f64().unwrap();
+    assert!(time(0) > time(1), "hashing takes longer: {} and {}", time(0), time(1));
+    let limit = format!("time_limit={}ns", ((time(0) + time(1)) / 2.0) as u64);
+    let left = compare(&["--set", &limit, "--format", "csv", "--out", "kept"]);
+    assert_eq!((left.status, &left.out), (1, &bench.read("kept/comparison.csv")), "{left:?}");
+    let rows: Vec<&str> = left.out.lines().collect();
+    assert!(rows[1].starts_with("ethereal,cct_ns,1,") && rows[1].ends_with(",best"), "{rows:?}");
+    let of = |metric: &str| {
+        let start = format!("ecmp,{metric},");
+        let place = rows.iter().position(|row| row.starts_with(&start)).expect(metric);
+        assert!(place > rows.len() / 2, "{metric} comes after the other policy: {rows:?}");
+        rows[place]
+    };
+    assert_eq!(of("cct_ns"), "ecmp,cct_ns,0,,,,ecmp,,,,incomplete");
+    assert_eq!(of("fct_ns.p99"), "ecmp,fct_ns.p99,0,,,,ecmp,,,,incomplete");
+    assert!(of("packets.dropped").ends_with(",incomplete"));
+    let table = compare(&["--set", &limit]).out;
+    let places = ["\nethereal ", "\necmp "].map(|name| table.find(name).expect(name));
+    assert!(places.is_sorted(), "{table}");
+}
+
+#[test]
+fn a_scenario_with_rails_may_be_standard_input() {
+    use std::io::Write as _;
+    use std::process::Stdio;
+
+    let bench = Bench::new();
+    let rails = "[[rail]]\nname = \"a\"\n[[rail]]\nname = \"b\"\n[workload]\noperations = 2\n";
+    for arguments in
+        [&["run", "-"][..], &["check", "-"], &["compare", "-", "--policies", "nezha,best-single"]]
+    {
+        let mut command = bench.command(arguments);
+        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        let mut child = command.spawn().expect("the program starts");
+        child.stdin.take().expect("it is a pipe").write_all(rails.as_bytes()).expect("it is read");
+        let output = child.wait_with_output().expect("it ends");
+        let err = String::from_utf8_lossy(&output.stderr);
+        assert!(output.status.success(), "{arguments:?}: {err}");
+    }
+}
+
+#[test]
+fn rails_that_do_not_complete_say_why_and_how_many_operations_did() {
+    let bench = Bench::new();
+    let rails = "[[rail]]\nname = \"a\"\n[workload]\noperations = 4\n";
+    bench.write("limit.toml", &format!("time_limit = \"1us\"\n{rails}"));
+    let left = bench.evenkeel(&["run", "limit.toml"]);
+    assert_eq!(left.status, 1, "{left:?}");
+    let expected = "error: limit under nezha did not complete: it reached its time limit \
+                    (time_limit); 0 of 4 all-reduces completed";
+    assert_eq!(left.err.trim_end(), expected);
+    bench.write("down.toml", &format!("{rails}[[failure]]\nrail = \"a\"\nat = \"0s\"\n"));
+    let left = bench.evenkeel(&["run", "down.toml"]);
+    assert_eq!(left.status, 1, "{left:?}");
+    assert!(left.err.contains("did not complete: it "), "{}", left.err);
+    assert!(left.err.contains("; 0 of 4 all-reduces completed"), "{}", left.err);
+}
+
+#[test]
+fn a_job_that_no_trace_can_hold_is_refused_with_what_to_leave_out() {
+    let bench = Bench::with_small();
+    let fabric = SMALL.split("[workload]").next().unwrap();
+    let jobs = "[[job]]\nname = \"a\"\nkind = \"permutation\"\n[[job]]\nname = \"b\"\n\
+                kind = \"permutation\"\nafter = \"a\"\nstart = \"1us\"\n";
+    bench.write("jobs.toml", &format!("{fabric}{jobs}"));
+    let left = bench.evenkeel(&["trace", "jobs.toml", "--out", "traces"]);
+    left.expect_invalid(&["a [[job]] with both `after` and `start`", "write it without `start`"]);
+}
+
+/// A file that is another one when it is read the second time: a pipe with two writers.
+#[cfg(unix)]
+#[test]
+fn the_copy_of_a_topology_s_file_is_what_the_run_read() {
+    let bench = Bench::new();
+    let topology = "4 1 3\n3\n0 3 100Gbps 1us 0\n1 3 100Gbps 1us 0\n2 3 100Gbps 1us 0\n";
+    bench.write("first.txt", topology);
+    bench.write("second.txt", &topology.replace("100Gbps", "200Gbps"));
+    let scenario = "[topology]\nkind = \"file\"\npath = \"fifo\"\n[workload]\n\
+                    kind = \"permutation\"\nbytes = \"64KB\"\n";
+    bench.write("a.toml", scenario);
+    let script = "mkfifo fifo && (cat first.txt > fifo; cat second.txt > fifo)";
+    let mut writer = std::process::Command::new("sh");
+    let mut writer = writer.args(["-c", script]).current_dir(bench.path(".")).spawn().unwrap();
+    while !bench.path("fifo").exists() {
+        std::thread::sleep(std::time::Duration::from_millis(10));
+    }
+    let left = bench.evenkeel(&["run", "a.toml", "--out", "kept"]);
+    // The second writer waits for a reader that does not come.
+    let is_waiting = writer.try_wait().expect("it started").is_none();
+    writer.kill().expect("it can be ended");
+    writer.wait().expect("it ends");
+    assert_eq!(left.status, 0, "{left:?}");
+    let copy = bench.names("kept").into_iter().find(|name| name.starts_with("topology"));
+    let copy = bench.read(&format!("kept/{}", copy.expect("there is a copy")));
+    assert!(copy.contains("100Gbps") && !copy.contains("200Gbps"), "{copy}");
+    assert!(is_waiting, "the file was read once");
+}
