@@ -88,6 +88,7 @@ struct Ipv4Family
 {
     using Ip = Ipv4;                             //!< the IP of a node
     using Address = Ipv4Address;                 //!< an address
+    using AddressHash = Ipv4AddressHash;         //!< hashes an address
     using Header = Ipv4Header;                   //!< the header of a packet
     using Route = Ipv4Route;                     //!< a route
     using RoutingProtocol = Ipv4RoutingProtocol; //!< the base of protocols
@@ -182,6 +183,7 @@ struct Ipv6Family
 {
     using Ip = Ipv6;                             //!< the IP of a node
     using Address = Ipv6Address;                 //!< an address
+    using AddressHash = Ipv6AddressHash;         //!< hashes an address
     using Header = Ipv6Header;                   //!< the header of a packet
     using Route = Ipv6Route;                     //!< a route
     using RoutingProtocol = Ipv6RoutingProtocol; //!< the base of protocols

@@ -2,9 +2,9 @@
 // Copyright (c) 2026 The evenkeel authors
 
 #include "ip-topology.h"
+#include "refuse.h"
 #include "route-policy.h"
 
-#include "ns3/abort.h"
 #include "ns3/node.h"
 #include "ns3/rng-seed-manager.h"
 #include "ns3/rng-stream.h"
@@ -53,9 +53,10 @@ void
 RoutePolicy<F>::FindProtocols()
 {
     std::unique_ptr<NextHopSourceOf<F>> source = NextHopSourceOf<F>::Make(m_source, m_ip);
-    NS_ABORT_MSG_UNLESS(source,
-                        F::Name() << ": Routes is '" << m_source
-                                  << "': it must be static, shortest-paths or, with IPv4, global");
+    EVENKEEL_REFUSE_IF(
+        !source,
+        F::Name(),
+        "Routes is '" << m_source << "': it must be static, shortest-paths or, with IPv4, global");
     m_routes.SetSource(std::move(source));
     // No other protocol need know the shortest paths.
     m_routesAll = m_source == "shortest-paths";

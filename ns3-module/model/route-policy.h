@@ -138,6 +138,10 @@ class RoutePolicy
     /// @return the policies of some DSCPs
     std::string GetDscpPolicies() const;
 
+    /// Makes the policies again for the next packet, because a property of the node changed.
+    void RenewPolicies();
+    /// Finds the source of next hops again for the next packet.
+    void RenewSource();
     /// @return the seed of the policies
     uint64_t MakeSeed() const;
     /// @return the longest round-trip time of the idle network: the attribute, or what was found
