@@ -62,6 +62,7 @@ RoutePolicy<F>::FindProtocols()
     m_routesAll = m_source == "shortest-paths";
     Ptr<typename F::ListRouting> list =
         DynamicCast<typename F::ListRouting>(m_ip->GetRoutingProtocol());
+    m_forwardsAll = false;
     const uint32_t count = list ? list->GetNRoutingProtocols() : 0;
     int16_t priority = 0;
     for (uint32_t number = 0; number + 1 < count; number++)
@@ -69,9 +70,10 @@ RoutePolicy<F>::FindProtocols()
         if (dynamic_cast<RoutePolicy*>(PeekPointer(list->GetRoutingProtocol(number, priority))) ==
             this)
         {
-            m_routesAll |= m_source == "global" &&
-                           DynamicCast<Ipv4GlobalRouting>(
-                               list->GetRoutingProtocol(number + 1, priority)) != nullptr;
+            const auto next = list->GetRoutingProtocol(number + 1, priority);
+            m_routesAll |= m_source == "global" && DynamicCast<Ipv4GlobalRouting>(next) != nullptr;
+            m_forwardsAll |=
+                m_source == "static" && DynamicCast<Ipv4StaticRouting>(next) != nullptr;
         }
     }
 }

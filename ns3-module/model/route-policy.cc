@@ -284,7 +284,7 @@ RoutePolicy<F>::HasChoice()
 
 template <class F>
 const typename RoutePolicy<F>::Group*
-RoutePolicy<F>::FindGroup(Address destination)
+RoutePolicy<F>::FindGroup(Address destination, bool isOwn)
 {
     if (!m_routes.HasSource())
     {
@@ -301,7 +301,8 @@ RoutePolicy<F>::FindGroup(Address destination)
         m_choosers->policies[at].routingChanged();
     }
     const std::size_t count = group.routes.size();
-    return count > 1 || (count == 1 && m_routesAll) ? &group : nullptr;
+    const bool routesAll = m_routesAll || (m_forwardsAll && !isOwn);
+    return count > 1 || (count == 1 && routesAll) ? &group : nullptr;
 }
 
 template <class F>
@@ -371,7 +372,7 @@ template <class F>
 Ptr<typename RoutePolicy<F>::Route>
 RoutePolicy<F>::FindRoute(Ptr<const Packet> packet, const Header& header, uint8_t dscp)
 {
-    const Group* group = FindGroup(header.GetDestination());
+    const Group* group = FindGroup(header.GetDestination(), !packet);
     if (!group)
     {
         return nullptr;

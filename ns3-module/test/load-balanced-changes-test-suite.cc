@@ -191,7 +191,7 @@ class AttributesTestCase : public TestCase
         Diamond diamond(routing.WithGlobalRouting());
         Ipv4GlobalRoutingHelper::PopulateRoutingTables();
         Ptr<LoadBalancedRouting> policy = diamond.GetPolicy();
-        Simulator::Schedule(MicroSeconds(505), [=] {
+        Simulator::Schedule(MicroSeconds(505), [this, policy, name, value] {
             NS_TEST_EXPECT_MSG_GT(policy->GetStateBits(), 0, "it has chosen");
             policy->SetAttribute(name, StringValue(value));
             const uint64_t bits = policy->GetStateBits();
