@@ -69,13 +69,14 @@ file(GLOB_RECURSE _evenkeel_crate_files CONFIGURE_DEPENDS "${_evenkeel_crate}/ru
      "${_evenkeel_crate}/cpp-bridge/*" "${_evenkeel_crate}/ns3-module/model/*records.h"
      "${_evenkeel_crate}/ns3-module/model/fabric-packet.h"
 )
-# The CXXFLAGS of an ns-3 build must not apply to the bridge.
+# The CXXFLAGS of an ns-3 build must not apply to the bridge. cxx puts its headers into the folder of
+# CARGO_TARGET_DIR, if a user has set it, whatever --target-dir says.
 add_custom_command(
   OUTPUT "${_evenkeel_archive}" "${_evenkeel_generated}"
   COMMAND
-    "${CMAKE_COMMAND}" -E env --unset=CXXFLAGS --unset=CFLAGS "${EVENKEEL_CARGO}" rustc --locked
-    --lib --crate-type staticlib --no-default-features --features bridge
-    --profile "${EVENKEEL_CARGO_PROFILE}"
+    "${CMAKE_COMMAND}" -E env --unset=CXXFLAGS --unset=CFLAGS --unset=CARGO_TARGET_DIR
+    "${EVENKEEL_CARGO}" rustc --locked --lib --crate-type staticlib --no-default-features
+    --features bridge --profile "${EVENKEEL_CARGO_PROFILE}"
     --manifest-path "${_evenkeel_crate}/Cargo.toml" --target-dir "${_target}"
   COMMAND "${CMAKE_COMMAND}" -E touch_nocreate "${_evenkeel_archive}" "${_evenkeel_generated}"
   DEPENDS ${_evenkeel_crate_files} "${_evenkeel_crate}/Cargo.toml" "${_evenkeel_crate}/Cargo.lock"

@@ -138,7 +138,12 @@ evenkeel_script(equal-routes spray=through ecmp=through drill=through)
 evenkeel_script(ipv6-pins spray=same drill=same)
 evenkeel_script(ipv6-equal-routes spray=through ecmp=through drill=through)
 evenkeel_script(fat-tree-432 ecmp=cheap)
+evenkeel_script(fat-tree-432-static ecmp=through)
 if(TARGET ns3::nix-vector-routing-dependency)
   evenkeel_script(nix-vector spray=through ecmp=through)
   target_link_libraries(script-nix-vector PRIVATE ns3::nix-vector-routing-dependency)
+else()
+  message(STATUS "evenkeel: without the test script nix-vector: this ns-3 has no module "
+                 "nix-vector-routing"
+  )
 endif()

@@ -4,7 +4,8 @@
 #include "collective-helper.h"
 
 #include "fabric-helper.h"
-#include "fabric-or-abort.h"
+
+#include "ns3/refuse.h"
 
 namespace ns3
 {
@@ -44,9 +45,9 @@ CollectiveHelper::SetOnce(const std::string& call, const std::string& key, const
     const auto [found, isNew] = m_keys.emplace(key, value);
     if (!isNew)
     {
-        fabrichelper::Refuse(call,
-                             "'" + key + "' is " + found->second +
-                                 " already: set it once, or use another CollectiveHelper");
+        EVENKEEL_REFUSE(call,
+                        "'" + key + "' is " + found->second +
+                            " already: set it once, or use another CollectiveHelper");
     }
 }
 
@@ -56,9 +57,9 @@ CollectiveHelper::Install(FabricHelper& fabric, const NodeContainer& ranks) cons
     fabric.ExpectOpen("CollectiveHelper::Install");
     if (fabric.DescribeSections().find("[workload]") != std::string::npos)
     {
-        fabrichelper::Refuse("CollectiveHelper::Install",
-                             "the fabric has a workload already: install one, or use [[job]] "
-                             "sections (FabricHelper::AddSettings) for several");
+        EVENKEEL_REFUSE("CollectiveHelper::Install",
+                        "the fabric has a workload already: install one, or use [[job]] "
+                        "sections (FabricHelper::AddSettings) for several");
     }
     std::string section = Describe();
     if (ranks.GetN() > 0)

@@ -4,8 +4,8 @@
 #include "fabric-helper.h"
 #include "fabric-or-abort.h"
 
-#include "ns3/abort.h"
 #include "ns3/data-rate.h"
+#include "ns3/refuse.h"
 
 #include <sstream>
 
@@ -29,10 +29,11 @@ FabricHelper::CreateLeafSpine(uint32_t leaves, uint32_t spines, uint32_t hostsPe
 {
     const std::string call = "FabricHelper::CreateLeafSpine";
     ExpectOpen(call);
-    NS_ABORT_MSG_IF(leaves == 0 || spines == 0 || hostsPerLeaf == 0,
-                    "a leaf-spine must have at least one leaf, one spine and one host per leaf");
+    EVENKEEL_REFUSE_IF(leaves == 0 || spines == 0 || hostsPerLeaf == 0,
+                       call,
+                       "a leaf-spine must have at least one leaf, one spine and one host per leaf");
     const FabricGraph::LeafSpine size{leaves, spines, hostsPerLeaf};
-    Build(FabricGraph::MakeLeafSpine(size, DescribeLink()));
+    Build(FabricGraph::MakeLeafSpine(size, DescribeLink()), call);
     return FinishFor(call);
 }
 
@@ -68,7 +69,7 @@ FabricHelper::BuildTopology(const std::string& topology,
                             const std::string& call)
 {
     ExpectOpen(call);
-    Build(fabrichelper::OrAbort([&] { return MakeFabricGraph(topology, folder); }));
+    Build(fabrichelper::OrAbort(call, [&] { return MakeFabricGraph(topology, folder); }), call);
     return FinishFor(call);
 }
 
@@ -77,18 +78,19 @@ FabricHelper::CreateFromScenario(const std::string& path)
 {
     const std::string call = "FabricHelper::CreateFromScenario";
     ExpectBare(call);
-    std::unique_ptr<FabricCore> core = fabrichelper::OrAbort([&] { return ReadFabricCore(path); });
-    Build(core->GetGraph());
+    std::unique_ptr<FabricCore> core =
+        fabrichelper::OrAbort(call, [&] { return ReadFabricCore(path); });
+    Build(core->GetGraph(), call);
     return Assemble(std::move(core), call);
 }
 
 Ptr<Fabric>
 FabricHelper::CreateFromCore(std::unique_ptr<FabricCore> core)
 {
-    NS_ABORT_MSG_IF(!core, "the core of the fabric is null");
     const std::string call = "FabricHelper::CreateFromCore";
+    EVENKEEL_REFUSE_IF(!core, call, "the core is null: pass one of MakeFabricCore or your own");
     ExpectBare(call);
-    Build(core->GetGraph());
+    Build(core->GetGraph(), call);
     return Assemble(std::move(core), call);
 }
 
@@ -98,22 +100,25 @@ FabricHelper::ExpectBare(const std::string& call) const
     ExpectOpen(call);
     if (!m_sections.empty() || !m_failures.empty() || m_firstHosts.GetN() > 0)
     {
-        fabrichelper::Refuse(call,
-                             "settings, failures or a workload were added before, which have no "
-                             "effect on a fabric that is made whole: put them into the scenario");
+        EVENKEEL_REFUSE(call,
+                        "settings, failures or a workload were added before, which have no "
+                        "effect on a fabric that is made whole: put them into the scenario");
     }
 }
 
 void
-FabricHelper::Build(const FabricGraph& graph)
+FabricHelper::Build(const FabricGraph& graph, const std::string& call)
 {
-    NS_ABORT_MSG_IF(!m_channels.empty(),
-                    "a fabric is made link by link (FabricHelper::Install and Finish) or in one "
-                    "call, not both");
+    EVENKEEL_REFUSE_IF(!m_channels.empty(),
+                       call,
+                       "a fabric is made link by link (FabricHelper::Install and Finish) or in one "
+                       "call, not both");
     const auto count = static_cast<uint32_t>(graph.hosts.size());
     m_joinedPorts = graph.joinedPorts;
-    NS_ABORT_MSG_IF(count % m_nicsPerNode != 0,
-                    count << " hosts do not fill nodes with " << m_nicsPerNode << " NICs each");
+    EVENKEEL_REFUSE_IF(count % m_nicsPerNode != 0,
+                       call,
+                       count << " hosts do not fill nodes with " << m_nicsPerNode
+                             << " NICs each: give FabricHelper::SetNicsPerNode a divisor");
     NodeContainer hosts;
     for (uint32_t host = 0; host < count; ++host)
     {

@@ -3,8 +3,8 @@
 
 #include "fabric-helper.h"
 
-#include "ns3/abort.h"
 #include "ns3/names.h"
+#include "ns3/refuse.h"
 #include "ns3/rng-seed-manager.h"
 
 #include <algorithm>
@@ -69,7 +69,10 @@ uint32_t
 FabricHelper::IndexOf(Ptr<FabricChannel> channel) const
 {
     const auto found = std::find(m_channels.begin(), m_channels.end(), channel);
-    NS_ABORT_MSG_IF(found == m_channels.end(), "the link of a failure is in another fabric");
+    EVENKEEL_REFUSE_IF(
+        found == m_channels.end(),
+        "FabricHelper::AddFailure",
+        "the link of a failure is in another fabric: take it from GetChannels of this helper");
     return static_cast<uint32_t>(found - m_channels.begin());
 }
 
@@ -82,7 +85,9 @@ FabricHelper::DescribeSections() const
 std::string
 FabricHelper::DescribeSettings() const
 {
-    NS_ABORT_MSG_IF(m_nics.empty(), "a fabric must have at least one host");
+    EVENKEEL_REFUSE_IF(m_nics.empty(),
+                       "FabricHelper::Finish",
+                       "a fabric must have at least one host: call FabricHelper::Install with one");
     std::ostringstream text;
     const uint64_t run = RngSeedManager::GetRun() + (static_cast<uint64_t>(m_stream) << 20);
     const uint64_t seed = (static_cast<uint64_t>(RngSeedManager::GetSeed()) - 1) << 40 ^ run;
@@ -94,9 +99,10 @@ FabricHelper::DescribeSettings() const
     text << m_nics[0]->DescribeSettings() << "\n";
     for (const auto& nic : m_nics)
     {
-        NS_ABORT_MSG_IF(nic->DescribeSettings() != m_nics[0]->DescribeSettings(),
-                        "all NICs of a fabric must have the same attributes; set them before "
-                        "the NICs are made");
+        EVENKEEL_REFUSE_IF(nic->DescribeSettings() != m_nics[0]->DescribeSettings(),
+                           "FabricHelper::Finish",
+                           "all NICs of a fabric must have the same attributes: set them before "
+                           "the NICs are made");
     }
     if (!m_switches.empty())
     {
@@ -104,9 +110,10 @@ FabricHelper::DescribeSettings() const
     }
     for (const auto& each : m_switches)
     {
-        NS_ABORT_MSG_IF(each->DescribeSettings() != m_switches[0]->DescribeSettings(),
-                        "all switches of a fabric must have the same attributes; set them before "
-                        "the switches are made");
+        EVENKEEL_REFUSE_IF(each->DescribeSettings() != m_switches[0]->DescribeSettings(),
+                           "FabricHelper::Finish",
+                           "all switches of a fabric must have the same attributes: set them "
+                           "before the switches are made");
     }
     text << m_sections;
     const FabricGraph graph = m_failures.empty() ? FabricGraph() : DescribeGraph();
@@ -121,12 +128,15 @@ FabricHelper::DescribeSettings() const
 FabricQpSettings
 FabricHelper::DescribeQueuePairs() const
 {
-    NS_ABORT_MSG_IF(m_nics.empty(), "a fabric must have at least one host");
+    EVENKEEL_REFUSE_IF(m_nics.empty(),
+                       "FabricHelper::Finish",
+                       "a fabric must have at least one host: call FabricHelper::Install with one");
     for (const auto& nic : m_nics)
     {
-        NS_ABORT_MSG_IF(nic->DescribeAttributes() != m_nics[0]->DescribeAttributes(),
-                        "all NICs of a fabric must have the same attributes; set them before "
-                        "the NICs are made");
+        EVENKEEL_REFUSE_IF(nic->DescribeAttributes() != m_nics[0]->DescribeAttributes(),
+                           "FabricHelper::Finish",
+                           "all NICs of a fabric must have the same attributes: set them before "
+                           "the NICs are made");
     }
     return m_nics[0]->DescribeQueuePairs();
 }

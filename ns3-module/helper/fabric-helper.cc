@@ -5,12 +5,12 @@
 
 #include "fabric-or-abort.h"
 
-#include "ns3/abort.h"
 #include "ns3/fabric-channel.h"
 #include "ns3/fabric-switch-port.h"
 #include "ns3/fabric-switch.h"
 #include "ns3/log.h"
 #include "ns3/rdma-nic.h"
+#include "ns3/refuse.h"
 
 #include <algorithm>
 #include <limits>
@@ -112,7 +112,9 @@ void
 FabricHelper::SetNicsPerNode(uint32_t nics)
 {
     ExpectOpen("FabricHelper::SetNicsPerNode");
-    NS_ABORT_MSG_IF(nics == 0, "a node must have at least one NIC");
+    EVENKEEL_REFUSE_IF(nics == 0,
+                       "FabricHelper::SetNicsPerNode",
+                       "a node must have at least one NIC, not 0");
     m_nicsPerNode = nics;
 }
 
@@ -120,9 +122,9 @@ void
 FabricHelper::SetPortsPerNic(uint32_t ports)
 {
     ExpectOpen("FabricHelper::SetPortsPerNic");
-    NS_ABORT_MSG_IF(ports == 0 || ports > FABRIC_MOST_PLANES,
-                    "FabricHelper::SetPortsPerNic: a NIC has 1 to " << FABRIC_MOST_PLANES
-                                                                    << " ports, not " << ports);
+    EVENKEEL_REFUSE_IF(ports == 0 || ports > FABRIC_MOST_PLANES,
+                       "FabricHelper::SetPortsPerNic",
+                       "a NIC has 1 to " << FABRIC_MOST_PLANES << " ports, not " << ports);
     m_portsPerNic = ports;
 }
 
@@ -209,10 +211,10 @@ FabricHelper::ExpectOpen(const std::string& call) const
 {
     if (!m_madeBy.empty())
     {
-        fabrichelper::Refuse(call,
-                             "the fabric has been made by " + m_madeBy +
-                                 ", and this has no effect afterwards: call it before, or use "
-                                 "another FabricHelper for another fabric");
+        EVENKEEL_REFUSE(call,
+                        "the fabric has been made by " + m_madeBy +
+                            ", and this has no effect afterwards: call it before, or use "
+                            "another FabricHelper for another fabric");
     }
 }
 
@@ -231,7 +233,7 @@ FabricHelper::FinishFor(const std::string& call)
     const FabricGraph graph = DescribeGraph();
     const std::string settings = DescribeSettings();
     NS_LOG_LOGIC("settings:\n" << settings);
-    std::unique_ptr<FabricCore> core = fabrichelper::OrAbort([&] {
+    std::unique_ptr<FabricCore> core = fabrichelper::OrAbort(call, [&] {
         return m_coreFactory ? m_coreFactory(graph, settings)
                              : MakeFabricCore(graph, settings, DescribeQueuePairs());
     });

@@ -243,8 +243,9 @@ class FabricHelper
     /**
      * @brief Makes the nodes and links of a graph.
      * @param graph the graph
+     * @param call the call of the script
      */
-    void Build(const FabricGraph& graph);
+    void Build(const FabricGraph& graph, const std::string& call);
     /// Moves the hosts of SetFirstHosts to the front.
     void OrderHosts();
     /**

@@ -4,7 +4,7 @@
 #ifndef FABRIC_OR_ABORT_H
 #define FABRIC_OR_ABORT_H
 
-#include "ns3/fatal-error.h"
+#include "ns3/refuse.h"
 
 #include <exception>
 #include <string>
@@ -19,12 +19,13 @@ namespace fabrichelper
 /**
  * @brief Calls a function; ends the program with the reason if it throws an exception.
  * @tparam Make type of the function
+ * @param call the call of the script
  * @param make the function
  * @return its result
  */
 template <class Make>
 auto
-OrAbort(Make make) -> decltype(make())
+OrAbort(const std::string& call, Make make) -> decltype(make())
 {
     std::string reason;
     try
@@ -36,19 +37,8 @@ OrAbort(Make make) -> decltype(make())
         reason = error.what();
     }
     // Outside of the handler: std::terminate would print the exception again.
-    NS_FATAL_ERROR("evenkeel: " << reason);
+    EVENKEEL_REFUSE(call, reason);
     return decltype(make())();
-}
-
-/**
- * @brief Ends the program because of a call that cannot take effect.
- * @param call the call, such as "FabricHelper::Install"
- * @param cure why, and what would be right
- */
-inline void
-Refuse(const std::string& call, const std::string& cure)
-{
-    NS_FATAL_ERROR("evenkeel: " << call << ": " << cure);
 }
 
 } // namespace fabrichelper

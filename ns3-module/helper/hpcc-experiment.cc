@@ -7,7 +7,7 @@
 #include "../model/fabric-core-bridge.h"
 #include "hpcc-recorder.h"
 
-#include "ns3/abort.h"
+#include "ns3/refuse.h"
 
 #include <utility>
 
@@ -73,7 +73,9 @@ HpccExperiment::GetWarnings() const
 Ptr<Fabric>
 HpccExperiment::Build(FabricHelper& helper)
 {
-    NS_ABORT_MSG_IF(m_fabric, "an experiment is built only once");
+    EVENKEEL_REFUSE_IF(m_fabric,
+                       "HpccExperiment::Build",
+                       "an experiment is built only once: make another HpccExperiment");
     const contract::Experiment& experiment = *m_impl->experiment;
     m_impl->bridge = std::make_shared<FabricCoreBridge>(experiment.core());
     m_fabric = helper.CreateFromCore(FabricCoreBridge::MakeCore(experiment, m_impl->bridge));
@@ -86,8 +88,9 @@ HpccExperiment::Build(FabricHelper& helper)
 void
 HpccExperiment::Write(const std::string& folder)
 {
-    NS_ABORT_MSG_UNLESS(m_fabric,
-                        "the experiment has no results: call Build and run the simulation first");
+    EVENKEEL_REFUSE_IF(!m_fabric,
+                       "HpccExperiment::Write",
+                       "the experiment has no results: call Build and run the simulation first");
     contract::Core& core = m_impl->bridge->Get();
     core.record(bridgerecords::Measure(*m_fabric));
     bridgerecords::OrThrow<std::runtime_error>(

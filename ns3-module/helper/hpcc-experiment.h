@@ -68,6 +68,8 @@ class HpccExperiment
      * (QLEN_MON_FILE, HPCC); ConWeave's monitors (UPLINK_MON_FILE, CONN_MON_FILE,
      * CNP_OUTPUT_FILE). They are kept in temporary files during the run.
      *
+     * Throws std::runtime_error with the reason if a file cannot be written.
+     *
      * @param folder the folder, which must exist
      */
     void Write(const std::string& folder);

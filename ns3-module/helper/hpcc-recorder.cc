@@ -59,7 +59,7 @@ HpccRecorder::Sample(uint64_t nowPs)
     for (uint32_t port = 0; port < m_waiting.size(); ++port)
     {
         m_waiting[port] = m_fabric->GetPort(port).GetWaitingBytesLike(0);
-        m_carried[port] = m_fabric->GetPort(port).GetCarriedBytes();
+        m_carried[port] = m_fabric->GetPort(port).GetStartedBytes();
     }
     const uint64_t nextEvent =
         std::min(m_fabric->GetCalendar().GetNextTime(), m_fabric->GetSettings().timeLimitPs);

@@ -3,13 +3,13 @@
 
 #include "rdma-nic-helper.h"
 
-#include "ns3/abort.h"
 #include "ns3/boolean.h"
 #include "ns3/fabric-port.h"
 #include "ns3/log.h"
 #include "ns3/mac48-address.h"
 #include "ns3/pcap-file-wrapper.h"
 #include "ns3/rdma-nic.h"
+#include "ns3/refuse.h"
 
 namespace ns3
 {
@@ -59,7 +59,9 @@ RdmaNicHelper::ConnectQps(Ptr<NetDevice> a, Ptr<NetDevice> b)
 {
     Ptr<RdmaNic> from = DynamicCast<RdmaNic>(a);
     Ptr<RdmaNic> to = DynamicCast<RdmaNic>(b);
-    NS_ABORT_MSG_IF(!from || !to, "queue pairs connect RDMA NICs: both devices must be an RdmaNic");
+    EVENKEEL_REFUSE_IF(!from || !to,
+                       "RdmaNicHelper::ConnectQps",
+                       "queue pairs connect RDMA NICs: both devices must be an RdmaNic");
     const std::pair<Ptr<RdmaQp>, Ptr<RdmaQp>> ends(from->CreateQp(to), to->CreateQp(from));
     RdmaQp::Connect(ends.first, ends.second);
     return ends;
@@ -84,7 +86,9 @@ RdmaNicHelper::EnablePcapInternal(std::string prefix,
     Ptr<PcapFileWrapper> file = CreateObject<PcapFileWrapper>();
     file->SetAttribute("NanosecMode", BooleanValue(true));
     file->Open(name, std::ios::out);
-    NS_ABORT_MSG_IF(file->Fail(), "the capture cannot be written: " << name);
+    EVENKEEL_REFUSE_IF(file->Fail(),
+                       "RdmaNicHelper::EnablePcap",
+                       "the capture cannot be written: " << name);
     file->Init(LINKTYPE_ETHERNET);
     files.HookDefaultSink<FabricPort>(port, "PromiscSniffer", file);
 }

@@ -105,31 +105,49 @@ EqualCostRoutesOf<F>::HasChoice()
 }
 
 template <class F>
+uint64_t
+EqualCostRoutesOf<F>::GetDigest() const
+{
+    uint64_t digest = m_source->GetDigest();
+    // Rates may change without a change of routes.
+    for (uint32_t interface = 1; interface < m_ip->GetNInterfaces(); interface++)
+    {
+        digest = digest * 31 + IpTopologyOf<F>::RateOf(m_ip->GetNetDevice(interface));
+    }
+    return digest;
+}
+
+template <class F>
 void
-EqualCostRoutesOf<F>::UpdateVersion()
+EqualCostRoutesOf<F>::UpdateVersion(Time interval)
 {
     const typename Source::Signature signature = m_source->GetSignature();
-    if (signature != m_signature || m_interfaceChanges != IpTopologyOf<F>::GetChanges())
+    const bool isRevealed =
+        signature != m_signature || m_interfaceChanges != IpTopologyOf<F>::GetChanges();
+    const bool isDue = interval.IsStrictlyPositive() && Simulator::Now() >= m_digested + interval;
+    if (!isRevealed && !isDue)
     {
-        m_signature = signature;
-        m_interfaceChanges = IpTopologyOf<F>::GetChanges();
-        m_version++;
+        return;
     }
+    const uint64_t digest = interval.IsStrictlyPositive() ? GetDigest() : 0;
+    m_version += isRevealed || digest != m_digest ? 1 : 0;
+    m_signature = signature;
+    m_interfaceChanges = IpTopologyOf<F>::GetChanges();
+    m_digested = Simulator::Now();
+    m_digest = digest;
 }
 
 template <class F>
 typename EqualCostRoutesOf<F>::Group&
 EqualCostRoutesOf<F>::GroupOf(Address destination, Time interval, bool& changed)
 {
-    UpdateVersion();
+    UpdateVersion(interval);
     changed = false;
     const auto [found, isNew] = m_groups.try_emplace(destination);
     Group& group = found->second;
-    const bool due = interval.IsStrictlyPositive() && Simulator::Now() >= group.lookedUp + interval;
-    if (isNew || due || group.version != m_version)
+    if (isNew || group.version != m_version)
     {
         changed = LookUp(destination, group) && !isNew;
-        group.lookedUp = Simulator::Now();
         group.version = m_version;
     }
     return group;
@@ -140,7 +158,6 @@ bool
 EqualCostRoutesOf<F>::LookUp(Address destination, Group& group)
 {
     std::vector<NextHopOf<F>> hops = m_source->Find(destination);
-    // Rates may change without a change of routes.
     group.rates.clear();
     for (std::size_t hop = 0; hops.size() > 1 && hop < hops.size(); ++hop)
     {

@@ -39,7 +39,6 @@ class EqualCostRoutesOf
         uint32_t edge{0};                 //!< id of the node that represents the edge switch
         std::vector<uint32_t> interfaces; //!< of the next hops
         std::vector<Ptr<typename F::Route>> routes; //!< of the next hops
-        Time lookedUp;                              //!< when they were looked up
         uint64_t version{0};                        //!< of the routes when they were looked up
         std::vector<NextHopOf<F>> hops;             //!< as they were looked up
         std::vector<uint64_t> rates;   //!< of their links, in bit/s; 0 for an unknown one
@@ -64,7 +63,8 @@ class EqualCostRoutesOf
     /**
      * @brief The next hops to a destination.
      * @param destination an address
-     * @param interval how often to look up those that have apparently not changed; 0 for never
+     * @param interval how often to read all routes of the node for changes that nothing else
+     * reveals; 0 for never
      * @param[out] changed true if they differ from those of an earlier call
      * @return the next hops; none if the source has no route
      */
@@ -73,8 +73,13 @@ class EqualCostRoutesOf
     const std::map<Address, Group>& GetGroups() const;
 
   private:
-    /// Notices changes of the source and of interfaces.
-    void UpdateVersion();
+    /**
+     * @brief Notices changes of the source and of interfaces.
+     * @param interval how often to read all routes; 0 for never
+     */
+    void UpdateVersion(Time interval);
+    /// @return a hash of all routes and of the rates of the node's links
+    uint64_t GetDigest() const;
     /**
      * @brief Looks up the next hops to a destination.
      * @param destination the address
@@ -88,6 +93,8 @@ class EqualCostRoutesOf
     typename Source::Signature m_signature{}; //!< of the source when the version was set
     uint64_t m_interfaceChanges{0};           //!< of the simulation when the version was set
     uint64_t m_version{1};                    //!< of the routes
+    Time m_digested{0};                       //!< when all routes were read
+    uint64_t m_digest{0};                     //!< of all routes when they were read
     uint32_t m_interfaces{0};                 //!< number of interfaces at the last HasChoice
     bool m_hasChoice{true};                   //!< the result of HasChoice
     std::map<Address, Group> m_groups;        //!< by destination

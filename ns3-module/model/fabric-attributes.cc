@@ -5,8 +5,7 @@
 #include "fabric-switch.h"
 #include "fabric.h"
 #include "rdma-nic.h"
-
-#include "ns3/abort.h"
+#include "refuse.h"
 
 // The attributes of a fabric's parts, which the core reads once, when the fabric is made.
 
@@ -23,25 +22,28 @@ Fabric::NoteAttributes()
 void
 Fabric::CheckAttributes() const
 {
-    const char* cure = " was changed after the fabric was made, which has no effect: set it before "
+    const char* cure = "the fabric has been made, and this has no effect afterwards: set it before "
                        "FabricHelper::Finish or a Create call";
     for (std::size_t host = 0; host < m_nics.size(); ++host)
     {
-        NS_ABORT_MSG_IF(m_nics[host]->DescribeAttributes() != m_nicAttributes,
-                        "evenkeel: an attribute of RdmaNic (host " << host << ")" << cure);
+        EVENKEEL_REFUSE_IF(m_nics[host]->DescribeAttributes() != m_nicAttributes,
+                           "an attribute of RdmaNic (host " << host << ") was changed",
+                           cure);
     }
     for (std::size_t number = 0; number < m_switches.size(); ++number)
     {
-        NS_ABORT_MSG_IF(m_switches[number]->DescribeSettings() != m_switchAttributes,
-                        "evenkeel: an attribute of FabricSwitch (switch " << number << ")" << cure);
+        EVENKEEL_REFUSE_IF(m_switches[number]->DescribeSettings() != m_switchAttributes,
+                           "an attribute of FabricSwitch (switch " << number << ") was changed",
+                           cure);
     }
     for (std::size_t link = 0; link < m_channels.size(); ++link)
     {
         const FabricLink& made = m_core->GetGraph().links[link];
         const bool isSame = m_channels[link]->GetDataRate().GetBitRate() == made.rateBps &&
                             m_channels[link]->GetDelay() == PicoSeconds(made.delayPs);
-        NS_ABORT_MSG_IF(!isSame,
-                        "evenkeel: an attribute of FabricChannel (link " << link << ")" << cure);
+        EVENKEEL_REFUSE_IF(!isSame,
+                           "an attribute of FabricChannel (link " << link << ") was changed",
+                           cure);
     }
 }
 

@@ -147,7 +147,7 @@ Measure(Fabric& fabric)
         const FabricPort& each = fabric.GetPort(port);
         const FabricLink& link = fabric.GetCore().GetGraph().links[port / 2];
         const bool isOfHost = (port % 2 == 0 ? link.a : link.b).isHost;
-        measured.link_bytes.push_back(each.GetCarriedBytes());
+        measured.link_bytes.push_back(each.GetStartedBytes());
         measured.queue_bytes_max.push_back(isOfHost ? 0 : each.GetWaitingBytesMax());
     }
     for (const FabricPause& pause : fabric.GetPauses())

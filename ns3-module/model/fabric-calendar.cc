@@ -4,8 +4,8 @@
 #include "fabric-calendar.h"
 
 #include "fabric-core.h"
+#include "refuse.h"
 
-#include "ns3/abort.h"
 #include "ns3/nstime.h"
 #include "ns3/simulator.h"
 
@@ -70,8 +70,10 @@ FabricCalendar::Open(Client* client)
     {
         m_psPerTick = static_cast<uint64_t>(TimeStep(1).GetPicoSeconds());
     }
-    NS_ABORT_MSG_IF(perTick > 1,
-                    "the resolution of ns-3's time must not be finer than a picosecond");
+    EVENKEEL_REFUSE_IF(
+        perTick > 1,
+        "Time::SetResolution",
+        "the resolution of ns-3's time must not be finer than a picosecond for a fabric");
     m_client = client;
     m_now = Now();
     Arm();
@@ -87,7 +89,10 @@ FabricCalendar::Close()
 void
 FabricCalendar::Push(uint64_t timePs, Kind kind, uint32_t number)
 {
-    NS_ABORT_MSG_IF(timePs < m_now, "an event of a fabric is in the past");
+    EVENKEEL_REFUSE_IF(timePs < m_now,
+                       "FabricCalendar::Push",
+                       "an event of a fabric is in the past: " << timePs << " ps, before " << m_now
+                                                               << " ps");
     m_heap.push_back(Entry{timePs, static_cast<uint32_t>(kind) << KIND_SHIFT | number});
     std::push_heap(m_heap.begin(), m_heap.end(), IsLater());
     if (!m_running)
@@ -110,6 +115,12 @@ uint64_t
 FabricCalendar::GetNextTime() const
 {
     return m_heap.empty() ? FABRIC_NEVER : m_heap.front().time;
+}
+
+bool
+FabricCalendar::IsRunning() const
+{
+    return m_running;
 }
 
 uint64_t

@@ -76,6 +76,8 @@ class FabricCalendar
     uint64_t Now() const;
     /// @return the time of the next event; FABRIC_NEVER without one
     uint64_t GetNextTime() const;
+    /// @return true while an event is being handled
+    bool IsRunning() const;
     /// @return number of events so far
     uint64_t GetEventCount() const;
 

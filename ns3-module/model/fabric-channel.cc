@@ -4,12 +4,16 @@
 #include "fabric-channel.h"
 
 #include "fabric-port.h"
+#include "fabric.h"
+#include "noticed-accessor.h"
+#include "refuse.h"
 
-#include "ns3/abort.h"
 #include "ns3/log.h"
 
 namespace ns3
 {
+
+using evenkeelinternal::Noticed;
 
 NS_LOG_COMPONENT_DEFINE("FabricChannel");
 
@@ -25,12 +29,14 @@ FabricChannel::GetTypeId()
                             .AddAttribute("Delay",
                                           "The propagation delay.",
                                           TimeValue(NanoSeconds(500)),
-                                          MakeTimeAccessor(&FabricChannel::m_delay),
+                                          Noticed(&FabricChannel::HandleAttribute,
+                                                  MakeTimeAccessor(&FabricChannel::m_delay)),
                                           MakeTimeChecker(Time(0)))
                             .AddAttribute("DataRate",
                                           "The rate in each direction.",
                                           DataRateValue(DataRate("400Gbps")),
-                                          MakeDataRateAccessor(&FabricChannel::m_rate),
+                                          Noticed(&FabricChannel::HandleAttribute,
+                                                  MakeDataRateAccessor(&FabricChannel::m_rate)),
                                           MakeDataRateChecker());
     return tid;
 }
@@ -57,9 +63,21 @@ void
 FabricChannel::Attach(Ptr<FabricPort> device)
 {
     NS_LOG_FUNCTION(this << device);
-    NS_ABORT_MSG_IF(m_devices[1], "a link has two ends, and both are attached already");
+    EVENKEEL_REFUSE_IF(m_devices[1],
+                       "FabricChannel::Attach",
+                       "a link has two ends, and both are attached already: make another link");
     m_devices[m_devices[0] ? 1 : 0] = device;
     device->SetChannel(this);
+}
+
+void
+FabricChannel::HandleAttribute()
+{
+    const Fabric* fabric = m_devices[1] ? m_devices[1]->GetFabric() : nullptr;
+    if (fabric)
+    {
+        fabric->CheckAttributes();
+    }
 }
 
 std::size_t

@@ -49,6 +49,9 @@ class FabricChannel : public Channel
     void DoDispose() override;
 
   private:
+    /// Ends the program with the reason if the fabric has been made, which read the attributes.
+    void HandleAttribute();
+
     Time m_delay;                             //!< propagation delay
     DataRate m_rate;                          //!< in each direction
     std::array<Ptr<FabricPort>, 2> m_devices; //!< the two ends

@@ -3,7 +3,7 @@
 
 #include "fabric-core.h"
 
-#include "ns3/abort.h"
+#include "refuse.h"
 
 #include <utility>
 
@@ -18,8 +18,10 @@ FabricHosts::PollTransmitOn(uint32_t host,
                             uint32_t& plane,
                             FabricPacket& packet)
 {
-    NS_ABORT_MSG("the hosts of this core have one port, and host "
-                 << host << " has " << wires.count << " links: use a core with evenkeel's NICs");
+    EVENKEEL_REFUSE("FabricHosts::PollTransmitOn",
+                    "the hosts of this core have one port, and host "
+                        << host << " has " << wires.count
+                        << " links: use a core with evenkeel's NICs");
     return false;
 }
 

@@ -4,8 +4,7 @@
 #include "fabric-flow-probe.h"
 
 #include "rdma-nic.h"
-
-#include "ns3/abort.h"
+#include "refuse.h"
 
 namespace ns3
 {
@@ -33,7 +32,8 @@ FabricFlowClassifier::FindFlow(FlowId flow) const
             return each.first;
         }
     }
-    NS_ABORT_MSG("there is no flow " << flow);
+    EVENKEEL_REFUSE("FabricFlowProbe",
+                    "there is no flow " << flow << ": take one that the monitor reports");
     return Key();
 }
 

@@ -82,7 +82,17 @@ FabricPort::GetWaitingBytesMax() const
 }
 
 uint64_t
-FabricPort::GetCarriedBytes() const
+FabricPort::GetCarriedBytes()
+{
+    if (m_fabric)
+    {
+        m_fabric->SettleBeforeNow(*this);
+    }
+    return m_carried;
+}
+
+uint64_t
+FabricPort::GetStartedBytes() const
 {
     return m_carried;
 }

@@ -82,8 +82,16 @@ class FabricPort : public NetDevice
     uint32_t GetWaitingBytesLike(uint8_t flags) const;
     /// @return the maximum of the bytes in the queues
     uint32_t GetWaitingBytesMax() const;
-    /// @return bytes sent, without gaps
-    uint64_t GetCarriedBytes() const;
+    /**
+     * @brief The bytes that the link has carried this way.
+     *
+     * Ports decide late which packets start; this method lets those start that start before now,
+     * so that it is exact at any time of a run, and after Simulator::Stop. In a trace sink of the
+     * fabric, packets that start at that moment may be missing.
+     *
+     * @return bytes of the packets that have started, without gaps
+     */
+    uint64_t GetCarriedBytes();
     /// @return true while the far end pauses packets without priority
     bool IsPaused() const;
     /// @return the rate now
@@ -108,6 +116,12 @@ class FabricPort : public NetDevice
         FabricEcn ecn;                                  //!< marking
     };
 
+    /// @return the fabric; null before it is made
+    const Fabric* GetFabric() const
+    {
+        return m_fabric;
+    }
+
     /**
      * @brief Joins a fabric.
      * @param setup its settings
@@ -120,6 +134,8 @@ class FabricPort : public NetDevice
      * @param nowPs the time
      */
     virtual void Settle(uint64_t nowPs) = 0;
+    /// @return bytes of the packets that it has decided to start; like GetCarriedBytes, if settled
+    uint64_t GetStartedBytes() const;
     /**
      * @brief Handles a packet that arrived from the far end.
      * @param nowPs the time

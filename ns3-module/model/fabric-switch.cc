@@ -5,9 +5,10 @@
 
 #include "fabric-switch-port.h"
 #include "fabric.h"
+#include "noticed-accessor.h"
 #include "policy-parameters.h"
+#include "refuse.h"
 
-#include "ns3/abort.h"
 #include "ns3/boolean.h"
 #include "ns3/double.h"
 #include "ns3/log.h"
@@ -19,6 +20,8 @@
 
 namespace ns3
 {
+
+using evenkeelinternal::Noticed;
 
 NS_LOG_COMPONENT_DEFINE("FabricSwitch");
 
@@ -50,39 +53,46 @@ FabricSwitch::AddQueueAttributes(TypeId tid)
         .AddAttribute("BufferBytes",
                       "Size of the packet buffer of the switch, or of each output port, in bytes.",
                       UintegerValue(64000000),
-                      MakeUintegerAccessor(&FabricSwitch::m_bufferBytes),
+                      Noticed(&FabricSwitch::HandleAttribute,
+                              MakeUintegerAccessor(&FabricSwitch::m_bufferBytes)),
                       MakeUintegerChecker<uint64_t>(1))
         .AddAttribute("SharedBuffer",
                       "True for one buffer that all ports share, false for one per output port.",
                       BooleanValue(true),
-                      MakeBooleanAccessor(&FabricSwitch::m_sharedBuffer),
+                      Noticed(&FabricSwitch::HandleAttribute,
+                              MakeBooleanAccessor(&FabricSwitch::m_sharedBuffer)),
                       MakeBooleanChecker())
-        .AddAttribute("Ecn",
-                      "Mark data packets by the length of the queue of their output port.",
-                      BooleanValue(true),
-                      MakeBooleanAccessor(&FabricSwitch::m_ecn),
-                      MakeBooleanChecker())
-        .AddAttribute("EcnKmin",
-                      "Queue length, in bytes, up to which no packet is marked.",
-                      UintegerValue(800000),
-                      MakeUintegerAccessor(&FabricSwitch::m_ecnKmin),
-                      MakeUintegerChecker<uint64_t>())
-        .AddAttribute("EcnKmax",
-                      "Queue length, in bytes, above which every packet is marked; equal to "
-                      "EcnKmin for a step.",
-                      UintegerValue(800000),
-                      MakeUintegerAccessor(&FabricSwitch::m_ecnKmax),
-                      MakeUintegerChecker<uint64_t>())
-        .AddAttribute("EcnPmax",
-                      "The probability of marking just below EcnKmax; it rises linearly from "
-                      "EcnKmin. It is rounded to a millionth.",
-                      DoubleValue(0.2),
-                      MakeDoubleAccessor(&FabricSwitch::m_ecnPmax),
-                      MakeDoubleChecker<double>(0.0, 1.0))
+        .AddAttribute(
+            "Ecn",
+            "Mark data packets by the length of the queue of their output port.",
+            BooleanValue(true),
+            Noticed(&FabricSwitch::HandleAttribute, MakeBooleanAccessor(&FabricSwitch::m_ecn)),
+            MakeBooleanChecker())
+        .AddAttribute(
+            "EcnKmin",
+            "Queue length, in bytes, up to which no packet is marked.",
+            UintegerValue(800000),
+            Noticed(&FabricSwitch::HandleAttribute, MakeUintegerAccessor(&FabricSwitch::m_ecnKmin)),
+            MakeUintegerChecker<uint64_t>())
+        .AddAttribute(
+            "EcnKmax",
+            "Queue length, in bytes, above which every packet is marked; equal to "
+            "EcnKmin for a step.",
+            UintegerValue(800000),
+            Noticed(&FabricSwitch::HandleAttribute, MakeUintegerAccessor(&FabricSwitch::m_ecnKmax)),
+            MakeUintegerChecker<uint64_t>())
+        .AddAttribute(
+            "EcnPmax",
+            "The probability of marking just below EcnKmax; it rises linearly from "
+            "EcnKmin. It is rounded to a millionth.",
+            DoubleValue(0.2),
+            Noticed(&FabricSwitch::HandleAttribute, MakeDoubleAccessor(&FabricSwitch::m_ecnPmax)),
+            MakeDoubleChecker<double>(0.0, 1.0))
         .AddAttribute("EcnAtDequeue",
                       "Mark by the queue length at dequeue, not at enqueue.",
                       BooleanValue(false),
-                      MakeBooleanAccessor(&FabricSwitch::m_ecnAtDequeue),
+                      Noticed(&FabricSwitch::HandleAttribute,
+                              MakeBooleanAccessor(&FabricSwitch::m_ecnAtDequeue)),
                       MakeBooleanChecker());
 }
 
@@ -90,27 +100,31 @@ TypeId
 FabricSwitch::AddPolicyAttributes(TypeId tid)
 {
     return tid
-        .AddAttribute("Pfc",
-                      "Priority flow control (IEEE 802.1Qbb) with the rules of the HPCC "
-                      "simulator.",
-                      BooleanValue(false),
-                      MakeBooleanAccessor(&FabricSwitch::m_pfc),
-                      MakeBooleanChecker())
-        .AddAttribute("Trim",
-                      "Trim a packet to its header instead of dropping it when the buffer is full.",
-                      BooleanValue(false),
-                      MakeBooleanAccessor(&FabricSwitch::m_trim),
-                      MakeBooleanChecker())
-        .AddAttribute("Policy",
-                      "The load-balancing policy, a name that `evenkeel list policies` prints.",
-                      StringValue("ecmp"),
-                      MakeStringAccessor(&FabricSwitch::m_policy),
-                      MakeStringChecker())
+        .AddAttribute(
+            "Pfc",
+            "Priority flow control (IEEE 802.1Qbb) with the rules of the HPCC "
+            "simulator.",
+            BooleanValue(false),
+            Noticed(&FabricSwitch::HandleAttribute, MakeBooleanAccessor(&FabricSwitch::m_pfc)),
+            MakeBooleanChecker())
+        .AddAttribute(
+            "Trim",
+            "Trim a packet to its header instead of dropping it when the buffer is full.",
+            BooleanValue(false),
+            Noticed(&FabricSwitch::HandleAttribute, MakeBooleanAccessor(&FabricSwitch::m_trim)),
+            MakeBooleanChecker())
+        .AddAttribute(
+            "Policy",
+            "The load-balancing policy, a name that `evenkeel list policies` prints.",
+            StringValue("ecmp"),
+            Noticed(&FabricSwitch::HandleAttribute, MakeStringAccessor(&FabricSwitch::m_policy)),
+            MakeStringChecker())
         .AddAttribute("PolicyParameters",
                       "Parameters of the policy, as keys of a scenario's section [policy], "
                       "separated by semicolons or line ends: 'gap = \"50us\"; other = 3'.",
                       StringValue(""),
-                      MakeStringAccessor(&FabricSwitch::m_parameters),
+                      Noticed(&FabricSwitch::HandleAttribute,
+                              MakeStringAccessor(&FabricSwitch::m_parameters)),
                       MakeStringChecker());
 }
 
@@ -150,7 +164,10 @@ FabricSwitch::GetNPorts() const
 Ptr<FabricSwitchPort>
 FabricSwitch::GetPort(uint32_t number) const
 {
-    NS_ABORT_MSG_IF(number >= m_ports.size(), "the switch has no port " << number);
+    EVENKEEL_REFUSE_IF(number >= m_ports.size(),
+                       "FabricSwitch::GetPort",
+                       "there is no port " << number << ": the switch has " << m_ports.size()
+                                           << " ports");
     return m_ports[number];
 }
 
@@ -197,6 +214,15 @@ FabricSwitch::Join(Fabric* fabric, uint32_t number, uint32_t hosts)
     m_number = number;
     m_onlyPort.assign(hosts, UNKNOWN);
     m_loads.assign(m_ports.size(), 0);
+}
+
+void
+FabricSwitch::HandleAttribute()
+{
+    if (m_fabric)
+    {
+        m_fabric->CheckAttributes();
+    }
 }
 
 void

@@ -100,6 +100,8 @@ class FabricSwitch : public Object
     void DoDispose() override;
 
   private:
+    /// Ends the program with the reason if the fabric has been made, which read the attributes.
+    void HandleAttribute();
     /**
      * @param tid the type
      * @return the same with the attributes of buffers and marking

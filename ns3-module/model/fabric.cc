@@ -7,9 +7,9 @@
 #include "fabric-switch-port.h"
 #include "fabric-switch.h"
 #include "rdma-nic.h"
+#include "refuse.h"
 #include "roce-bytes.h"
 
-#include "ns3/abort.h"
 #include "ns3/boolean.h"
 #include "ns3/log.h"
 #include "ns3/simulator.h"
@@ -95,7 +95,9 @@ Fabric::Assemble(std::unique_ptr<FabricCore> core,
                  const std::vector<Ptr<FabricChannel>>& channels)
 {
     NS_LOG_FUNCTION(this << nics.size() << switches.size() << channels.size());
-    NS_ABORT_MSG_IF(m_core, "a fabric is assembled only once");
+    EVENKEEL_REFUSE_IF(m_core,
+                       "Fabric::Assemble",
+                       "a fabric is assembled only once: use another FabricHelper");
     g_assembled = true;
     m_core = std::move(core);
     m_hosts = m_core->GetHosts().get();
@@ -289,15 +291,6 @@ Fabric::ReportEvents(uint64_t nowPs)
 }
 
 void
-Fabric::SettleSwitches(uint64_t nowPs)
-{
-    for (const auto& each : m_switches)
-    {
-        each->Settle(nowPs);
-    }
-}
-
-void
 Fabric::Reopen()
 {
     m_verdict = RUNNING;
@@ -380,7 +373,10 @@ Fabric::GetNNics() const
 Ptr<RdmaNic>
 Fabric::GetNic(uint32_t host) const
 {
-    NS_ABORT_MSG_IF(host >= m_nics.size(), "the fabric has no host " << host);
+    EVENKEEL_REFUSE_IF(host >= m_nics.size(),
+                       "Fabric::GetNic",
+                       "there is no host " << host << ": the fabric has " << m_nics.size()
+                                           << " hosts");
     return m_nics[host];
 }
 

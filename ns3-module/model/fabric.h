@@ -156,6 +156,9 @@ class Fabric : public Object, private FabricCalendar::Client
         return m_started;
     }
 
+    /// Ends the program with the reason if an attribute was changed after the fabric was made.
+    void CheckAttributes() const;
+
     /// @return the settings of switches and links
     const FabricSettings& GetSettings() const
     {
@@ -256,6 +259,12 @@ class Fabric : public Object, private FabricCalendar::Client
      */
     void RecordSent(const FabricPacket& packet);
     /**
+     * @brief Lets all packets of a port start that start before now, unless an event of the fabric
+     * is being handled, whose order this would change.
+     * @param port the port
+     */
+    void SettleBeforeNow(FabricPort& port) const;
+    /**
      * @brief Starts what starts by a time at every port of every switch, so that what links have
      * carried is exact.
      * @param nowPs the time in picoseconds
@@ -278,8 +287,6 @@ class Fabric : public Object, private FabricCalendar::Client
     void JoinPort(uint32_t number, FabricPort& port, FabricPort& end);
     /// Keeps the attributes of NICs and switches, which the core has.
     void NoteAttributes();
-    /// Ends the program with the reason if an attribute was changed since.
-    void CheckAttributes() const;
     /// Starts all ports and NICs, and schedules the steps of failures.
     void Start();
     /**

@@ -88,6 +88,7 @@ struct Ipv4Family
 {
     using Ip = Ipv4;                             //!< the IP of a node
     using Address = Ipv4Address;                 //!< an address
+    using AddressHash = Ipv4AddressHash;         //!< hashes an address
     using Header = Ipv4Header;                   //!< the header of a packet
     using Route = Ipv4Route;                     //!< a route
     using RoutingProtocol = Ipv4RoutingProtocol; //!< the base of protocols
@@ -182,6 +183,7 @@ struct Ipv6Family
 {
     using Ip = Ipv6;                             //!< the IP of a node
     using Address = Ipv6Address;                 //!< an address
+    using AddressHash = Ipv6AddressHash;         //!< hashes an address
     using Header = Ipv6Header;                   //!< the header of a packet
     using Route = Ipv6Route;                     //!< a route
     using RoutingProtocol = Ipv6RoutingProtocol; //!< the base of protocols
@@ -208,6 +210,11 @@ struct Ipv6Family
     }
 
     /**
+     * An interface that was down has lost its global addresses, and then
+     * Ipv6::SourceAddressSelection stops the simulation in builds with assertions. Packets that
+     * leave there have a global address of another interface, as RFC 6724 (section 4) lets routers
+     * choose.
+     *
      * @param ip the IP of a node
      * @param interface an interface
      * @param destination an address
@@ -215,7 +222,37 @@ struct Ipv6Family
      */
     static Address SourceOf(Ptr<Ip> ip, uint32_t interface, Address destination)
     {
-        return ip->SourceAddressSelection(interface, destination);
+        Address source = GlobalAddressOf(ip, interface, destination);
+        for (uint32_t other = 0; source.IsAny() && other < ip->GetNInterfaces(); other++)
+        {
+            source = GlobalAddressOf(ip, other, destination);
+        }
+        return source;
+    }
+
+    /**
+     * @param ip the IP of a node
+     * @param interface an interface
+     * @param destination an address
+     * @return the global address of the interface in the subnet of the destination, or else its
+     *         last; any if it has none
+     */
+    static Address GlobalAddressOf(Ptr<Ip> ip, uint32_t interface, Address destination)
+    {
+        Address last;
+        for (uint32_t index = 0; index < ip->GetNAddresses(interface); index++)
+        {
+            const Ipv6InterfaceAddress address = ip->GetAddress(interface, index);
+            if (address.GetScope() == Ipv6InterfaceAddress::GLOBAL)
+            {
+                last = address.GetAddress();
+                if (address.IsInSameSubnet(destination))
+                {
+                    break;
+                }
+            }
+        }
+        return last;
     }
 
     /**

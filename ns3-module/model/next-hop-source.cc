@@ -18,18 +18,26 @@ namespace
 
 /// The type of the tables of Ipv4GlobalRouting.
 using RouteList = std::list<Ipv4RoutingTableEntry*>;
+/// The type of the table of a static routing: routes with their metrics.
+/// @tparam F IPv4 or IPv6
+template <class F>
+using StaticList = std::list<std::pair<typename F::TableEntry*, uint32_t>>;
+
+// The public way to read a table is GetRoute(i), which walks to the i-th route: reading all takes
+// quadratic time. An explicit instantiation may name private members (C++17, 17.7.2
+// [temp.explicit]), by which the tables below are read in one pass.
 
 /// @return the routes to hosts
 const RouteList& HostRoutesOf(const Ipv4GlobalRouting& routing);
 /// @return the routes to networks
 const RouteList& NetworkRoutesOf(const Ipv4GlobalRouting& routing);
+/// @return the static routes
+const StaticList<Ipv4Family>& StaticRoutesOf(const Ipv4StaticRouting& routing);
+/// @return the static routes
+const StaticList<Ipv6Family>& StaticRoutesOf(const Ipv6StaticRouting& routing);
 
 /**
- * @brief Reads the tables of Ipv4GlobalRouting in one pass.
- *
- * The public way is GetRoute(i), which walks to the i-th route: reading all takes quadratic time.
- * An explicit instantiation may name private members (C++17, 17.7.2 [temp.explicit]).
- *
+ * @brief The tables of Ipv4GlobalRouting.
  * @tparam HOSTS the table of hosts
  * @tparam NETWORKS the table of networks
  */
@@ -50,6 +58,62 @@ struct Tables
 };
 
 template struct Tables<&Ipv4GlobalRouting::m_hostRoutes, &Ipv4GlobalRouting::m_networkRoutes>;
+
+/**
+ * @brief The table of a static routing.
+ * @tparam F IPv4 or IPv6
+ * @tparam ROUTES the table
+ */
+template <class F, StaticList<F> F::StaticRouting::* ROUTES>
+struct StaticTable
+{
+    /// @return the static routes
+    friend const StaticList<F>& StaticRoutesOf(const typename F::StaticRouting& routing)
+    {
+        return routing.*ROUTES;
+    }
+};
+
+template struct StaticTable<Ipv4Family, &Ipv4StaticRouting::m_networkRoutes>;
+template struct StaticTable<Ipv6Family, &Ipv6StaticRouting::m_networkRoutes>;
+
+/**
+ * @brief Adds a number to a hash (FNV-1a, a word at a time).
+ * @param hash the hash so far
+ * @param value the number
+ * @return the new hash
+ */
+uint64_t
+Add(uint64_t hash, uint64_t value)
+{
+    return (hash ^ value) * 0x100000001b3ULL;
+}
+
+/**
+ * @brief Adds a route to a hash.
+ * @tparam F IPv4 or IPv6
+ * @param hash the hash so far
+ * @param route the route
+ * @return the new hash
+ */
+template <class F>
+uint64_t
+AddRoute(uint64_t hash, const typename F::TableEntry& route)
+{
+    hash = Add(hash, typename F::AddressHash()(route.GetDestNetwork()));
+    hash = Add(hash, typename F::AddressHash()(route.GetGateway()));
+    return Add(hash, static_cast<uint64_t>(F::PrefixLength(route)) << 32 | route.GetInterface());
+}
+
+/**
+ * @param route a route
+ * @return its address as a number
+ */
+uintptr_t
+PointerOf(const void* route)
+{
+    return reinterpret_cast<uintptr_t>(route);
+}
 
 /// The routes that Ipv4GlobalRouting computed.
 class GlobalSource : public NextHopSource
@@ -111,16 +175,25 @@ class GlobalSource : public NextHopSource
         return signature;
     }
 
-  private:
-    /**
-     * @param route a route
-     * @return its address as a number
-     */
-    static uintptr_t PointerOf(const Ipv4RoutingTableEntry* route)
+    uint64_t GetDigest() override
     {
-        return reinterpret_cast<uintptr_t>(route);
+        uint64_t digest = 0;
+        if (m_routing)
+        {
+            for (const RouteList* routes :
+                 {&HostRoutesOf(*m_routing), &NetworkRoutesOf(*m_routing)})
+            {
+                for (const Ipv4RoutingTableEntry* route : *routes)
+                {
+                    digest = AddRoute<Ipv4Family>(digest, *route);
+                }
+                digest = Add(digest, routes->size());
+            }
+        }
+        return digest;
     }
 
+  private:
     Ptr<Ipv4GlobalRouting> m_routing; //!< null if the node has none
 };
 
@@ -145,18 +218,19 @@ class StaticSource : public NextHopSourceOf<F>
     std::vector<Hop> Find(typename F::Address destination) override
     {
         std::vector<Hop> hops;
+        if (!m_routing)
+        {
+            return hops;
+        }
         uint32_t longest = 0;
         uint32_t lowest = 0;
-        const uint32_t count = m_routing ? m_routing->GetNRoutes() : 0;
-        for (uint32_t i = 0; i < count; i++)
+        for (const auto& [route, metric] : StaticRoutesOf(*m_routing))
         {
-            const typename F::TableEntry route = m_routing->GetRoute(i);
-            if (!F::Matches(route, destination))
+            if (!F::Matches(*route, destination))
             {
                 continue;
             }
-            const uint32_t length = F::PrefixLength(route);
-            const uint32_t metric = m_routing->GetMetric(i);
+            const uint32_t length = F::PrefixLength(*route);
             const bool isBetter =
                 hops.empty() || length > longest || (length == longest && metric < lowest);
             if (!isBetter && (length != longest || metric != lowest))
@@ -169,15 +243,38 @@ class StaticSource : public NextHopSourceOf<F>
                 longest = length;
                 lowest = metric;
             }
-            hops.push_back({route.GetInterface(), route.GetGateway()});
+            hops.push_back({route->GetInterface(), route->GetGateway()});
         }
         return WithoutLinks(std::move(hops));
     }
 
     typename NextHopSourceOf<F>::Signature GetSignature() override
     {
-        // A change that leaves the number of routes is noticed at the refresh interval.
-        return {m_routing ? m_routing->GetNRoutes() : 0};
+        typename NextHopSourceOf<F>::Signature signature{};
+        if (m_routing && !StaticRoutesOf(*m_routing).empty())
+        {
+            const StaticList<F>& routes = StaticRoutesOf(*m_routing);
+            const auto& [route, metric] = routes.back();
+            // A route that replaces the last one may be at the same place in memory.
+            signature = {routes.size(),
+                         PointerOf(routes.front().first),
+                         PointerOf(route),
+                         AddRoute<F>(metric, *route)};
+        }
+        return signature;
+    }
+
+    uint64_t GetDigest() override
+    {
+        uint64_t digest = 0;
+        if (m_routing)
+        {
+            for (const auto& [route, metric] : StaticRoutesOf(*m_routing))
+            {
+                digest = Add(AddRoute<F>(digest, *route), metric);
+            }
+        }
+        return digest;
     }
 
   private:
@@ -227,6 +324,11 @@ class ShortestPathSource : public NextHopSourceOf<F>
         return {};
     }
 
+    uint64_t GetDigest() override
+    {
+        return 0;
+    }
+
   private:
     uint32_t m_node; //!< id of the node
 };
@@ -270,7 +372,7 @@ template <>
 std::unique_ptr<NextHopSourceOf<Ipv6Family>>
 NextHopSourceOf<Ipv6Family>::Make(const std::string& name, Ptr<Ipv6> ip)
 {
-    // ns-3's global routing is of IPv4.
+    // The global routing of IPv6, which ns-3 has from 3.47 on, is not read yet.
     return MakeCommon<Ipv6Family>(name, ip);
 }
 

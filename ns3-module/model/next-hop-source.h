@@ -69,6 +69,8 @@ class NextHopSourceOf
     virtual std::vector<Hop> Find(typename F::Address destination) = 0;
     /// @return the signature of the routes
     virtual Signature GetSignature() = 0;
+    /// @return a hash of all routes, which is read from them in one pass
+    virtual uint64_t GetDigest() = 0;
 
     /**
      * @brief Makes the source of a node.

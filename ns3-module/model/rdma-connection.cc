@@ -3,7 +3,8 @@
 
 #include "rdma-connection.h"
 
-#include "ns3/abort.h"
+#include "refuse.h"
+
 #include "ns3/log.h"
 
 namespace ns3
@@ -57,7 +58,12 @@ void
 RdmaConnection::Connect(Ptr<RdmaNic> from, Ptr<RdmaNic> to)
 {
     NS_LOG_FUNCTION(this << from << to);
-    NS_ABORT_MSG_IF(m_from, "a connection is connected only once");
+    EVENKEEL_REFUSE_IF(m_from,
+                       "RdmaConnection::Connect",
+                       "it is connected already: make another RdmaConnection");
+    EVENKEEL_REFUSE_IF(!from || !to,
+                       "RdmaConnection::Connect",
+                       "a NIC is null: pass an RdmaNic for both ends");
     m_from = from;
     m_to = to;
     m_stream = from->TakeStream();
@@ -67,7 +73,9 @@ uint32_t
 RdmaConnection::Send(uint64_t bytes)
 {
     NS_LOG_FUNCTION(this << bytes);
-    NS_ABORT_MSG_IF(!m_from, "call RdmaConnection::Connect first");
+    EVENKEEL_REFUSE_IF(!m_from,
+                       "RdmaConnection::Send",
+                       "it is not connected: call RdmaConnection::Connect first");
     const uint32_t message = m_from->PostMessage(m_to, bytes, Time(0), m_stream);
     m_to->NotifyDelivery(message, MakeCallback(&RdmaConnection::HandleDelivery, this));
     m_from->NotifyCompletion(message, MakeCallback(&RdmaConnection::HandleCompletion, this));

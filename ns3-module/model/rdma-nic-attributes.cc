@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The evenkeel authors
 
+#include "fabric.h"
+#include "noticed-accessor.h"
 #include "rdma-nic.h"
 
 #include "ns3/boolean.h"
@@ -13,6 +15,8 @@
 
 namespace ns3
 {
+
+using evenkeelinternal::Noticed;
 
 TypeId
 RdmaNic::GetTypeId()
@@ -32,77 +36,85 @@ RdmaNic::AddTransportAttributes(TypeId tid)
         .AddAttribute("Payload",
                       "Payload of a full packet, in bytes.",
                       UintegerValue(4096),
-                      MakeUintegerAccessor(&RdmaNic::m_payload),
+                      Noticed(&RdmaNic::HandleAttribute, MakeUintegerAccessor(&RdmaNic::m_payload)),
                       MakeUintegerChecker<uint32_t>(1, 65000))
         .AddAttribute("Header",
                       "Headers of a data packet, including the frame check sequence, in bytes.",
                       UintegerValue(62),
-                      MakeUintegerAccessor(&RdmaNic::m_header),
+                      Noticed(&RdmaNic::HandleAttribute, MakeUintegerAccessor(&RdmaNic::m_header)),
                       MakeUintegerChecker<uint32_t>(0, 500))
-        .AddAttribute("AckBytes",
-                      "Length of an acknowledgement on the wire, in bytes.",
-                      UintegerValue(64),
-                      MakeUintegerAccessor(&RdmaNic::m_ackBytes),
-                      MakeUintegerChecker<uint32_t>(1, 65000))
-        .AddAttribute("AckEvery",
-                      "Data packets per acknowledgement.",
-                      UintegerValue(1),
-                      MakeUintegerAccessor(&RdmaNic::m_ackEvery),
-                      MakeUintegerChecker<uint32_t>(1, 32))
-        .AddAttribute("AckPriority",
-                      "Acknowledgements are sent before data on every wire.",
-                      BooleanValue(true),
-                      MakeBooleanAccessor(&RdmaNic::m_ackPriority),
-                      MakeBooleanChecker())
-        .AddAttribute("CongestionControl",
-                      "The congestion control: line-rate, dcqcn, dcqcn-mlx, dctcp-rate, "
-                      "dctcp-window, nscc or swift.",
-                      StringValue("dcqcn"),
-                      MakeStringAccessor(&RdmaNic::m_congestionControl),
-                      MakeStringChecker())
+        .AddAttribute(
+            "AckBytes",
+            "Length of an acknowledgement on the wire, in bytes.",
+            UintegerValue(64),
+            Noticed(&RdmaNic::HandleAttribute, MakeUintegerAccessor(&RdmaNic::m_ackBytes)),
+            MakeUintegerChecker<uint32_t>(1, 65000))
+        .AddAttribute(
+            "AckEvery",
+            "Data packets per acknowledgement.",
+            UintegerValue(1),
+            Noticed(&RdmaNic::HandleAttribute, MakeUintegerAccessor(&RdmaNic::m_ackEvery)),
+            MakeUintegerChecker<uint32_t>(1, 32))
+        .AddAttribute(
+            "AckPriority",
+            "Acknowledgements are sent before data on every wire.",
+            BooleanValue(true),
+            Noticed(&RdmaNic::HandleAttribute, MakeBooleanAccessor(&RdmaNic::m_ackPriority)),
+            MakeBooleanChecker())
+        .AddAttribute(
+            "CongestionControl",
+            "The congestion control: line-rate, dcqcn, dcqcn-mlx, dctcp-rate, "
+            "dctcp-window, nscc or swift.",
+            StringValue("dcqcn"),
+            Noticed(&RdmaNic::HandleAttribute, MakeStringAccessor(&RdmaNic::m_congestionControl)),
+            MakeStringChecker())
         .AddAttribute("Recovery",
                       "The loss recovery: auto (the default of the policy), go-back-n, sack, "
                       "per-packet, erasure, mrc, rod or rudi.",
                       StringValue("auto"),
-                      MakeStringAccessor(&RdmaNic::m_recovery),
+                      Noticed(&RdmaNic::HandleAttribute, MakeStringAccessor(&RdmaNic::m_recovery)),
                       MakeStringChecker())
-        .AddAttribute("RetransmitTimeout",
-                      "The retransmission timer.",
-                      TimeValue(MilliSeconds(1)),
-                      MakeTimeAccessor(&RdmaNic::m_retransmitTimeout),
-                      MakeTimeChecker(Time(0)));
+        .AddAttribute(
+            "RetransmitTimeout",
+            "The retransmission timer.",
+            TimeValue(MilliSeconds(1)),
+            Noticed(&RdmaNic::HandleAttribute, MakeTimeAccessor(&RdmaNic::m_retransmitTimeout)),
+            MakeTimeChecker(Time(0)));
 }
 
 TypeId
 RdmaNic::AddQueuePairAttributes(TypeId tid)
 {
     return tid
-        .AddAttribute("SendQueue",
-                      "Work requests that the send queue of a queue pair holds.",
-                      UintegerValue(1024),
-                      MakeUintegerAccessor(&RdmaNic::m_sendQueue),
-                      MakeUintegerChecker<uint32_t>(1, FABRIC_DEEPEST_QUEUE))
-        .AddAttribute("ReceiveQueue",
-                      "Receives that the receive queue of a queue pair holds.",
-                      UintegerValue(1024),
-                      MakeUintegerAccessor(&RdmaNic::m_receiveQueue),
-                      MakeUintegerChecker<uint32_t>(1, FABRIC_DEEPEST_QUEUE))
+        .AddAttribute(
+            "SendQueue",
+            "Work requests that the send queue of a queue pair holds.",
+            UintegerValue(1024),
+            Noticed(&RdmaNic::HandleAttribute, MakeUintegerAccessor(&RdmaNic::m_sendQueue)),
+            MakeUintegerChecker<uint32_t>(1, FABRIC_DEEPEST_QUEUE))
+        .AddAttribute(
+            "ReceiveQueue",
+            "Receives that the receive queue of a queue pair holds.",
+            UintegerValue(1024),
+            Noticed(&RdmaNic::HandleAttribute, MakeUintegerAccessor(&RdmaNic::m_receiveQueue)),
+            MakeUintegerChecker<uint32_t>(1, FABRIC_DEEPEST_QUEUE))
         .AddAttribute("RnrTimer",
                       "Time that a sender waits after an RNR NAK before it retransmits.",
                       TimeValue(MicroSeconds(640)),
-                      MakeTimeAccessor(&RdmaNic::m_rnrTimer),
+                      Noticed(&RdmaNic::HandleAttribute, MakeTimeAccessor(&RdmaNic::m_rnrTimer)),
                       MakeTimeChecker(Time(0)))
-        .AddAttribute("RnrRetries",
-                      "The number of retries of work after consecutive RNR NAKs before it fails; "
-                      "the largest number stands for no limit.",
-                      UintegerValue(FABRIC_WITHOUT_LIMIT),
-                      MakeUintegerAccessor(&RdmaNic::m_rnrRetries),
-                      MakeUintegerChecker<uint32_t>())
+        .AddAttribute(
+            "RnrRetries",
+            "The number of retries of work after consecutive RNR NAKs before it fails; "
+            "the largest number stands for no limit.",
+            UintegerValue(FABRIC_WITHOUT_LIMIT),
+            Noticed(&RdmaNic::HandleAttribute, MakeUintegerAccessor(&RdmaNic::m_rnrRetries)),
+            MakeUintegerChecker<uint32_t>())
         .AddAttribute("Retries",
                       "The number of retries of work after consecutive timeouts before it fails; "
                       "the largest number stands for no limit. Messages retry without limit.",
                       UintegerValue(FABRIC_WITHOUT_LIMIT),
-                      MakeUintegerAccessor(&RdmaNic::m_retries),
+                      Noticed(&RdmaNic::HandleAttribute, MakeUintegerAccessor(&RdmaNic::m_retries)),
                       MakeUintegerChecker<uint32_t>());
 }
 
@@ -126,6 +138,15 @@ RdmaNic::AddTraceSources(TypeId tid)
                         "A congestion notification packet (CNP) arrived.",
                         MakeTraceSourceAccessor(&RdmaNic::m_cnpTrace),
                         "ns3::FabricPort::PacketTracedCallback");
+}
+
+void
+RdmaNic::HandleAttribute()
+{
+    if (m_fabric)
+    {
+        m_fabric->CheckAttributes();
+    }
 }
 
 std::string

@@ -4,8 +4,8 @@
 #include "fabric.h"
 #include "rdma-nic-port.h"
 #include "rdma-nic.h"
+#include "refuse.h"
 
-#include "ns3/abort.h"
 #include "ns3/log.h"
 #include "ns3/mac48-address.h"
 #include "ns3/node.h"
@@ -24,8 +24,10 @@ Ptr<FabricPort>
 RdmaNic::AddPort()
 {
     NS_LOG_FUNCTION(this);
-    NS_ABORT_MSG_IF(!GetNode(), "RdmaNic::AddPort: the NIC has no node: add it to one first");
-    NS_ABORT_MSG_IF(m_fabric, "RdmaNic::AddPort: the fabric of the NIC is finished");
+    EVENKEEL_REFUSE_IF(!GetNode(), "RdmaNic::AddPort", "the NIC has no node: add it to one first");
+    EVENKEEL_REFUSE_IF(m_fabric,
+                       "RdmaNic::AddPort",
+                       "the fabric has been made: add ports before FabricHelper::Finish");
     Ptr<RdmaNicPort> port = CreateObject<RdmaNicPort>();
     port->SetNic(this);
     port->SetAddress(Mac48Address::Allocate());
@@ -45,9 +47,10 @@ RdmaNic::GetNPorts() const
 Ptr<FabricPort>
 RdmaNic::GetPort(uint32_t plane) const
 {
-    NS_ABORT_MSG_IF(plane >= GetNPorts(),
-                    "RdmaNic::GetPort: there is no plane " << plane << ": the NIC has "
-                                                           << GetNPorts() << " ports");
+    EVENKEEL_REFUSE_IF(plane >= GetNPorts(),
+                       "RdmaNic::GetPort",
+                       "there is no plane " << plane << ": the NIC has " << GetNPorts()
+                                            << " ports");
     return Ptr<FabricPort>(&const_cast<RdmaNic*>(this)->PortIn(plane));
 }
 

@@ -6,8 +6,8 @@
 #include "fabric.h"
 #include "rdma-nic-port.h"
 #include "rdma-qp.h"
+#include "refuse.h"
 
-#include "ns3/abort.h"
 #include "ns3/log.h"
 
 #include <algorithm>
@@ -76,14 +76,15 @@ uint32_t
 RdmaNic::PostMessage(Ptr<RdmaNic> to, uint64_t bytes, Time delay, uint32_t stream)
 {
     NS_LOG_FUNCTION(this << to << bytes << delay << stream);
-    NS_ABORT_MSG_IF(!m_fabric || !to || to->m_fabric != m_fabric,
-                    "both NICs of a message must be in one finished fabric: call "
-                    "FabricHelper::Finish first");
-    NS_ABORT_MSG_IF(to == this, "a message must go to another host");
-    NS_ABORT_MSG_IF(bytes == 0, "a message must have at least one byte");
-    NS_ABORT_MSG_IF(delay.IsStrictlyNegative(),
-                    "RdmaNic::PostMessage: the delay is " << delay.As(Time::NS)
-                                                          << ": it must not be negative");
+    EVENKEEL_REFUSE_IF(!m_fabric || !to || to->m_fabric != m_fabric,
+                       "RdmaNic::PostMessage",
+                       "both NICs of a message must be in one finished fabric: call "
+                       "FabricHelper::Finish first");
+    EVENKEEL_REFUSE_IF(to == this, "RdmaNic::PostMessage", "a message must go to another host");
+    EVENKEEL_REFUSE_IF(bytes == 0, "RdmaNic::PostMessage", "a message must have at least one byte");
+    EVENKEEL_REFUSE_IF(delay.IsStrictlyNegative(),
+                       "RdmaNic::PostMessage",
+                       "the delay is " << delay.As(Time::NS) << ": it must not be negative");
     const uint64_t now = m_fabric->GetCalendar().Now();
     const uint64_t start = now + static_cast<uint64_t>(delay.GetPicoSeconds());
     const uint32_t message = m_fabric->GetHosts().Post(m_host, to->m_host, bytes, start, stream);
@@ -96,9 +97,10 @@ void
 RdmaNic::NotifyCompletion(uint32_t message, MessageCallback callback)
 {
     NS_LOG_FUNCTION(this << message);
-    NS_ABORT_MSG_IF(callback.IsNull(),
-                    "RdmaNic::NotifyCompletion: the callback of message "
-                        << message << " is null: pass MakeCallback of a function");
+    EVENKEEL_REFUSE_IF(callback.IsNull(),
+                       "RdmaNic::NotifyCompletion",
+                       "the callback of message " << message
+                                                  << " is null: pass MakeCallback of a function");
     m_onCompletion[message] = callback;
 }
 
@@ -106,9 +108,10 @@ void
 RdmaNic::NotifyDelivery(uint32_t message, MessageCallback callback)
 {
     NS_LOG_FUNCTION(this << message);
-    NS_ABORT_MSG_IF(callback.IsNull(),
-                    "RdmaNic::NotifyDelivery: the callback of message "
-                        << message << " is null: pass MakeCallback of a function");
+    EVENKEEL_REFUSE_IF(callback.IsNull(),
+                       "RdmaNic::NotifyDelivery",
+                       "the callback of message " << message
+                                                  << " is null: pass MakeCallback of a function");
     m_onDelivery[message] = callback;
 }
 

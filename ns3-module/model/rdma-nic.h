@@ -193,6 +193,8 @@ class RdmaNic : public FabricPort
     void DoDispose() override;
 
   private:
+    /// Ends the program with the reason if the fabric has been made, which read the attributes.
+    void HandleAttribute();
     /**
      * @param tid the type
      * @return the same with the attributes of packets and the transport

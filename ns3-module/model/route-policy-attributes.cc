@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The evenkeel authors
 
+#include "noticed-accessor.h"
 #include "route-policy.h"
 
 #include "ns3/string.h"
@@ -12,18 +13,21 @@
 namespace ns3
 {
 
+using evenkeelinternal::Noticed;
+
 template <class F>
 TypeId
 RoutePolicy<F>::AddAttributes(TypeId tid, const std::string& routes, const std::string& callback)
 {
     return AddNodeAttributes(AddPolicyAttributes(tid))
-        .AddAttribute("Routes",
-                      "Where next hops come from: `global` (Ipv4GlobalRouting; IPv4 alone), "
-                      "`static` (static routes of equal prefix and metric) or `shortest-paths` "
-                      "(fewest links).",
-                      StringValue(routes),
-                      MakeStringAccessor(&RoutePolicy<F>::m_source),
-                      MakeStringChecker())
+        .AddAttribute(
+            "Routes",
+            "Where next hops come from: `global` (Ipv4GlobalRouting; IPv4 alone), "
+            "`static` (static routes of equal prefix and metric) or `shortest-paths` "
+            "(fewest links).",
+            StringValue(routes),
+            Noticed(&RoutePolicy<F>::RenewSource, MakeStringAccessor(&RoutePolicy<F>::m_source)),
+            MakeStringChecker())
         .AddTraceSource("Choice",
                         "A packet had two or more next hops; one was chosen.",
                         MakeTraceSourceAccessor(&RoutePolicy<F>::m_choice),
@@ -55,12 +59,13 @@ RoutePolicy<F>::AddPolicyAttributes(TypeId tid)
             StringValue(""),
             MakeStringAccessor(&RoutePolicy<F>::SetDscpPolicies, &RoutePolicy<F>::GetDscpPolicies),
             MakeStringChecker())
-        .AddAttribute("Seed",
-                      "The seed of hashes and draws; 0 to derive it from ns-3's seed and run, so "
-                      "that --RngRun changes it. No random stream of the script moves.",
-                      UintegerValue(0),
-                      MakeUintegerAccessor(&RoutePolicy<F>::m_seed),
-                      MakeUintegerChecker<uint64_t>());
+        .AddAttribute(
+            "Seed",
+            "The seed of hashes and draws; 0 to derive it from ns-3's seed and run, so "
+            "that --RngRun changes it. No random stream of the script moves.",
+            UintegerValue(0),
+            Noticed(&RoutePolicy<F>::RenewPolicies, MakeUintegerAccessor(&RoutePolicy<F>::m_seed)),
+            MakeUintegerChecker<uint64_t>());
 }
 
 template <class F>
@@ -68,29 +73,33 @@ TypeId
 RoutePolicy<F>::AddNodeAttributes(TypeId tid)
 {
     return tid
-        .AddAttribute("Tier",
-                      "Switch tiers between this node and the hosts: 0 at the edge; 255 to find it "
-                      "from the topology.",
-                      UintegerValue(FOUND),
-                      MakeUintegerAccessor(&RoutePolicy<F>::m_tier),
-                      MakeUintegerChecker<uint8_t>())
+        .AddAttribute(
+            "Tier",
+            "Switch tiers between this node and the hosts: 0 at the edge; 255 to find it "
+            "from the topology.",
+            UintegerValue(FOUND),
+            Noticed(&RoutePolicy<F>::RenewPolicies, MakeUintegerAccessor(&RoutePolicy<F>::m_tier)),
+            MakeUintegerChecker<uint8_t>())
         .AddAttribute("PortBuffer",
                       "Buffer size of one port, in bytes: the thresholds of `adaptive` are "
                       "fractions of it.",
                       UintegerValue(1000000),
-                      MakeUintegerAccessor(&RoutePolicy<F>::m_portBuffer),
+                      Noticed(&RoutePolicy<F>::RenewPolicies,
+                              MakeUintegerAccessor(&RoutePolicy<F>::m_portBuffer)),
                       MakeUintegerChecker<uint64_t>())
-        .AddAttribute("BaseRtt",
-                      "The longest round-trip time of the idle network: the gap of `flowlet` is "
-                      "half of it, unless Parameters override it; 0 to find it from the rates and "
-                      "delays of all links.",
-                      TimeValue(MicroSeconds(100)),
-                      MakeTimeAccessor(&RoutePolicy<F>::m_baseRtt),
-                      MakeTimeChecker(Time(0)))
+        .AddAttribute(
+            "BaseRtt",
+            "The longest round-trip time of the idle network: the gap of `flowlet` is "
+            "half of it, unless Parameters override it; 0 to find it from the rates and "
+            "delays of all links.",
+            TimeValue(MicroSeconds(100)),
+            Noticed(&RoutePolicy<F>::RenewPolicies, MakeTimeAccessor(&RoutePolicy<F>::m_baseRtt)),
+            MakeTimeChecker(Time(0)))
         .AddAttribute("RefreshInterval",
-                      "Interval after which next hops that are in use are looked up again; 0 for "
-                      "never. Almost all changes of routes are detected at once: all that change "
-                      "the number of a node's routes, an interface or an address.",
+                      "Interval after which a node with a choice of paths reads all its routes for "
+                      "changes; 0 for never. Almost all changes are detected at once: all that "
+                      "change the number of a node's routes, the first or the last of them, an "
+                      "interface or an address.",
                       TimeValue(MilliSeconds(10)),
                       MakeTimeAccessor(&RoutePolicy<F>::m_refreshInterval),
                       MakeTimeChecker(Time(0)));

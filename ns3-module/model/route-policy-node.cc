@@ -2,9 +2,9 @@
 // Copyright (c) 2026 The evenkeel authors
 
 #include "ip-topology.h"
+#include "refuse.h"
 #include "route-policy.h"
 
-#include "ns3/abort.h"
 #include "ns3/node.h"
 #include "ns3/rng-seed-manager.h"
 #include "ns3/rng-stream.h"
@@ -53,14 +53,16 @@ void
 RoutePolicy<F>::FindProtocols()
 {
     std::unique_ptr<NextHopSourceOf<F>> source = NextHopSourceOf<F>::Make(m_source, m_ip);
-    NS_ABORT_MSG_UNLESS(source,
-                        F::Name() << ": Routes is '" << m_source
-                                  << "': it must be static, shortest-paths or, with IPv4, global");
+    EVENKEEL_REFUSE_IF(
+        !source,
+        F::Name(),
+        "Routes is '" << m_source << "': it must be static, shortest-paths or, with IPv4, global");
     m_routes.SetSource(std::move(source));
     // No other protocol need know the shortest paths.
     m_routesAll = m_source == "shortest-paths";
     Ptr<typename F::ListRouting> list =
         DynamicCast<typename F::ListRouting>(m_ip->GetRoutingProtocol());
+    m_forwardsAll = false;
     const uint32_t count = list ? list->GetNRoutingProtocols() : 0;
     int16_t priority = 0;
     for (uint32_t number = 0; number + 1 < count; number++)
@@ -68,9 +70,10 @@ RoutePolicy<F>::FindProtocols()
         if (dynamic_cast<RoutePolicy*>(PeekPointer(list->GetRoutingProtocol(number, priority))) ==
             this)
         {
-            m_routesAll |= m_source == "global" &&
-                           DynamicCast<Ipv4GlobalRouting>(
-                               list->GetRoutingProtocol(number + 1, priority)) != nullptr;
+            const auto next = list->GetRoutingProtocol(number + 1, priority);
+            m_routesAll |= m_source == "global" && DynamicCast<Ipv4GlobalRouting>(next) != nullptr;
+            m_forwardsAll |=
+                m_source == "static" && DynamicCast<Ipv4StaticRouting>(next) != nullptr;
         }
     }
 }

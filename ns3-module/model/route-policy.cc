@@ -7,8 +7,8 @@
 #include "evenkeel.h"
 #include "ip-topology.h"
 #include "policy-parameters.h"
+#include "refuse.h"
 
-#include "ns3/abort.h"
 #include "ns3/data-rate.h"
 #include "ns3/log.h"
 #include "ns3/node.h"
@@ -184,7 +184,22 @@ RoutePolicy<F>::AssignStreams(int64_t stream)
 {
     NS_LOG_FUNCTION(this << stream);
     m_stream = stream;
+    RenewPolicies();
     return 1;
+}
+
+template <class F>
+void
+RoutePolicy<F>::RenewPolicies()
+{
+    m_choosers.reset();
+}
+
+template <class F>
+void
+RoutePolicy<F>::RenewSource()
+{
+    m_routes.SetSource(nullptr);
 }
 
 template <class F>
@@ -235,7 +250,7 @@ RoutePolicy<F>::MakeChoosers()
     {
         return;
     }
-    NS_ABORT_MSG_UNLESS(m_ip, F::Name() << " has no IP: add it to a list of protocols");
+    EVENKEEL_REFUSE_IF(!m_ip, F::Name(), "it has no IP: add it to a list of protocols");
     evenkeel::Switch facts;
     facts.id = m_ip->template GetObject<Node>()->GetId();
     facts.ports = m_ip->GetNInterfaces();
@@ -245,14 +260,14 @@ RoutePolicy<F>::MakeChoosers()
     facts.seed = MakeSeed();
     m_choosers = std::make_unique<Choosers>();
     std::string reason = m_choosers->Add(m_policy, m_parameters, facts);
-    NS_ABORT_MSG_UNLESS(reason.empty(), F::Name() << ": " << reason);
+    EVENKEEL_REFUSE_IF(!reason.empty(), F::Name(), reason);
     std::vector<DscpPolicy> policies;
     reason = ReadDscpPolicies(m_dscpPolicies, policies);
-    NS_ABORT_MSG_UNLESS(reason.empty(), F::Name() << ": " << reason);
+    EVENKEEL_REFUSE_IF(!reason.empty(), F::Name(), reason);
     for (const DscpPolicy& each : policies)
     {
         reason = m_choosers->Add(each.policy, each.parameters, facts);
-        NS_ABORT_MSG_UNLESS(reason.empty(), F::Name() << ": DscpPolicies: " << reason);
+        EVENKEEL_REFUSE_IF(!reason.empty(), F::Name(), "DscpPolicies: " << reason);
         for (uint32_t dscp = each.first; dscp <= each.last; dscp++)
         {
             m_choosers->ofDscp[dscp] = static_cast<uint8_t>(m_choosers->policies.size() - 1);
@@ -269,7 +284,7 @@ RoutePolicy<F>::HasChoice()
 
 template <class F>
 const typename RoutePolicy<F>::Group*
-RoutePolicy<F>::FindGroup(Address destination)
+RoutePolicy<F>::FindGroup(Address destination, bool isOwn)
 {
     if (!m_routes.HasSource())
     {
@@ -286,7 +301,8 @@ RoutePolicy<F>::FindGroup(Address destination)
         m_choosers->policies[at].routingChanged();
     }
     const std::size_t count = group.routes.size();
-    return count > 1 || (count == 1 && m_routesAll) ? &group : nullptr;
+    const bool routesAll = m_routesAll || (m_forwardsAll && !isOwn);
+    return count > 1 || (count == 1 && routesAll) ? &group : nullptr;
 }
 
 template <class F>
@@ -356,7 +372,7 @@ template <class F>
 Ptr<typename RoutePolicy<F>::Route>
 RoutePolicy<F>::FindRoute(Ptr<const Packet> packet, const Header& header, uint8_t dscp)
 {
-    const Group* group = FindGroup(header.GetDestination());
+    const Group* group = FindGroup(header.GetDestination(), !packet);
     if (!group)
     {
         return nullptr;

@@ -138,6 +138,10 @@ class RoutePolicy
     /// @return the policies of some DSCPs
     std::string GetDscpPolicies() const;
 
+    /// Makes the policies again for the next packet, because a property of the node changed.
+    void RenewPolicies();
+    /// Finds the source of next hops again for the next packet.
+    void RenewSource();
     /// @return the seed of the policies
     uint64_t MakeSeed() const;
     /// @return the longest round-trip time of the idle network: the attribute, or what was found
@@ -152,9 +156,10 @@ class RoutePolicy
     /**
      * @brief The next hops to a destination; notifies the policies of changes.
      * @param destination an address
+     * @param isOwn the packet is of the node itself
      * @return the next hops; null if the next protocol routes its packets
      */
-    const Group* FindGroup(Address destination);
+    const Group* FindGroup(Address destination, bool isOwn);
     /**
      * @brief Fill in the candidates: the next hops whose interface is up.
      * @param group the next hops
@@ -189,6 +194,7 @@ class RoutePolicy
     std::unique_ptr<Choosers> m_choosers; //!< the policies; null before they are needed
     EqualCostRoutesOf<F> m_routes;        //!< next hops
     bool m_routesAll{false};              //!< route packets without a choice, too
+    bool m_forwardsAll{false};            //!< the same, but no packets of the node itself
     bool m_gapChecked{false};             //!< CheckFlowletGap was called
     DeviceQueues m_queues;                //!< bytes that wait at devices
     std::vector<std::size_t> m_indices;   //!< of the candidates in their group

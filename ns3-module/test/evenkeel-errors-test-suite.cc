@@ -4,12 +4,15 @@
 #include "evenkeel-aborts.h"
 
 #include "ns3/collective-helper.h"
+#include "ns3/config.h"
 #include "ns3/data-rate.h"
 #include "ns3/fabric-channel.h"
 #include "ns3/fabric-helper.h"
+#include "ns3/fabric-switch-port.h"
 #include "ns3/fabric-switch.h"
 #include "ns3/fabric.h"
 #include "ns3/failure-helper.h"
+#include "ns3/rdma-connection.h"
 #include "ns3/rdma-nic.h"
 #include "ns3/simulator.h"
 #include "ns3/string.h"
@@ -17,6 +20,7 @@
 #include "ns3/uinteger.h"
 
 #include <functional>
+#include <iostream>
 #include <string>
 #include <vector>
 
@@ -90,7 +94,16 @@ class TooLateTestCase : public TestCase
              "",
              [](FabricHelper& it) { it.SetFirstHosts(NodeContainer()); }},
             {"FabricHelper::SetNicsPerNode", "", [](FabricHelper& it) { it.SetNicsPerNode(1); }},
+            {"FabricHelper::SetPortsPerNic", "", [](FabricHelper& it) { it.SetPortsPerNic(2); }},
+            {"FabricHelper::SetCoreFactory", "", [](FabricHelper& it) { it.SetCoreFactory({}); }},
             {"FabricHelper::AssignStreams", "", [](FabricHelper& it) { it.AssignStreams(1); }},
+        };
+    }
+
+    /// @return calls that would make the fabric a second time
+    static std::vector<Refused> LateMakers()
+    {
+        return {
             {"FabricHelper::Install",
              "",
              [](FabricHelper& it) { it.Install(CreateObject<Node>(), CreateObject<Node>()); }},
@@ -99,9 +112,35 @@ class TooLateTestCase : public TestCase
             {"FabricHelper::CreateLeafSpine",
              "",
              [](FabricHelper& it) { it.CreateLeafSpine(1, 1, 2); }},
+            {"FabricHelper::CreateTopology",
+             "",
+             [](FabricHelper& it) { it.CreateTopology("kind = \"fat-tree\"\nk = 2\n", "."); }},
+            {"FabricHelper::CreateFromTopologyFile",
+             "",
+             [](FabricHelper& it) { it.CreateFromTopologyFile("/nowhere/some.txt", "hpcc"); }},
+            {"FabricHelper::CreateFromScenario",
+             "",
+             [](FabricHelper& it) { it.CreateFromScenario("/nowhere/some.toml"); }},
+        };
+    }
+
+    /// @return failures and a workload, which cannot be added any more
+    static std::vector<Refused> LateFailures()
+    {
+        const auto channel = [](FabricHelper& it) { return it.GetChannels()[0]; };
+        return {
             {"FailureHelper::Down",
              "",
              [=](FabricHelper& it) { FailureHelper(it).Down(channel(it), Time(1)); }},
+            {"FailureHelper::Down",
+             "",
+             [](FabricHelper& it) { FailureHelper(it).Down("leaf0-spine0", Time(1)); }},
+            {"FailureHelper::SwitchDown",
+             "",
+             [](FabricHelper& it) { FailureHelper(it).SwitchDown("spine0", Time(1)); }},
+            {"FailureHelper::Degrade",
+             "",
+             [=](FabricHelper& it) { FailureHelper(it).Degrade(channel(it), 1, 2, Time(1)); }},
             {"FailureHelper::Lose",
              "",
              [=](FabricHelper& it) { FailureHelper(it).Lose(channel(it), 1, 2, Time(1)); }},
@@ -115,7 +154,12 @@ class TooLateTestCase : public TestCase
     {
         FabricHelper helper(FabricHelper::UNCHANGED);
         helper.CreateLeafSpine(2, 2, 2);
-        for (const Refused& late : Late())
+        std::vector<Refused> all = Late();
+        for (const auto& more : {LateMakers(), LateFailures()})
+        {
+            all.insert(all.end(), more.begin(), more.end());
+        }
+        for (const Refused& late : all)
         {
             const std::string said = AbortMessageOf([&] { late.call(helper); });
             NS_TEST_EXPECT_MSG_EQ(CountOf("evenkeel: " + late.what +
@@ -183,6 +227,68 @@ class RefusedTestCase : public TestCase
                  it.AddSettings("[[failure]]");
                  it.CreateFromScenario(SCENARIO);
              }},
+            {"the settings of the fabric (FabricHelper::DescribeSettings):",
+             "unknown policy 'nonsense'",
+             [=](FabricHelper& it) {
+                 it.SetPolicy("nonsense");
+                 made(it);
+             }},
+        };
+    }
+
+    /// @return messages and connections that cannot be
+    static std::vector<Refused> WrongMessages()
+    {
+        const auto made = [](FabricHelper& it) { return it.CreateLeafSpine(2, 2, 2); };
+        return {
+            {"RdmaNic::PostMessage",
+             "in one finished fabric",
+             [=](FabricHelper& it) { made(it)->GetNic(0)->PostMessage(nullptr, 1); }},
+            {"RdmaNic::PostMessage",
+             "must go to another host",
+             [=](FabricHelper& it) {
+                 Ptr<Fabric> fabric = made(it);
+                 fabric->GetNic(0)->PostMessage(fabric->GetNic(0), 1);
+             }},
+            {"RdmaNic::PostMessage",
+             "at least one byte",
+             [=](FabricHelper& it) {
+                 Ptr<Fabric> fabric = made(it);
+                 fabric->GetNic(0)->PostMessage(fabric->GetNic(1), 0);
+             }},
+            {"RdmaConnection::Send",
+             "call RdmaConnection::Connect first",
+             [](FabricHelper&) { CreateObject<RdmaConnection>()->Send(1); }},
+            {"RdmaConnection::Connect",
+             "make another RdmaConnection",
+             [=](FabricHelper& it) {
+                 Ptr<Fabric> fabric = made(it);
+                 Ptr<RdmaConnection> connection = CreateObject<RdmaConnection>();
+                 connection->Connect(fabric->GetNic(0), fabric->GetNic(1));
+                 connection->Connect(fabric->GetNic(0), fabric->GetNic(1));
+             }},
+            {"RdmaConnection::Connect",
+             "a NIC is null",
+             [=](FabricHelper& it) {
+                 CreateObject<RdmaConnection>()->Connect(made(it)->GetNic(0), nullptr);
+             }},
+            {"Fabric::GetNic",
+             "the fabric has 4 hosts",
+             [=](FabricHelper& it) { made(it)->GetNic(9); }},
+            {"FabricSwitch::GetPort",
+             "the switch has 4 ports",
+             [=](FabricHelper& it) {
+                 made(it);
+                 it.GetSwitches().Get(0)->GetObject<FabricSwitch>()->GetPort(9);
+             }},
+        };
+    }
+
+    /// @return attributes that are set when the fabric is made
+    static std::vector<Refused> Attributes()
+    {
+        const auto made = [](FabricHelper& it) { return it.CreateLeafSpine(2, 2, 2); };
+        return {
             {"an attribute of RdmaNic (host 1) was changed",
              "before FabricHelper::Finish",
              [=](FabricHelper& it) {
@@ -205,28 +311,71 @@ class RefusedTestCase : public TestCase
                  it.GetChannels()[2]->SetAttribute("DataRate", StringValue("1Gbps"));
                  Simulator::Run();
              }},
-            {"the settings of the fabric (FabricHelper::DescribeSettings):",
-             "unknown policy 'nonsense'",
+            {"an attribute of RdmaNic (host 0) was changed",
+             "before FabricHelper::Finish",
              [=](FabricHelper& it) {
-                 it.SetPolicy("nonsense");
                  made(it);
+                 DuringRun("/NodeList/*/DeviceList/*/$ns3::RdmaNic/Retries", "3");
+             }},
+            {"an attribute of FabricSwitch (switch 0) was changed",
+             "before FabricHelper::Finish",
+             [=](FabricHelper& it) {
+                 made(it);
+                 DuringRun("/NodeList/*/$ns3::FabricSwitch/EcnKmin", "1000");
+             }},
+            {"an attribute of FabricChannel (link 0) was changed",
+             "before FabricHelper::Finish",
+             [=](FabricHelper& it) {
+                 made(it);
+                 DuringRun("/ChannelList/*/$ns3::FabricChannel/Delay", "1us");
              }},
         };
     }
 
+    /**
+     * @brief Sets attributes at a time of a run.
+     * @param path which
+     * @param value their value
+     */
+    static void DuringRun(const std::string& path, const std::string& value)
+    {
+        Simulator::Schedule(MicroSeconds(3), [=] { Config::Set(path, StringValue(value)); });
+        Simulator::Schedule(MicroSeconds(4), [] { std::cerr << "the run went on"; });
+        Simulator::Run();
+    }
+
     void DoRun() override
     {
-        for (const Refused& wrong : Wrong())
+        std::vector<Refused> all = Wrong();
+        for (const auto& more : {WrongMessages(), Attributes()})
+        {
+            all.insert(all.end(), more.begin(), more.end());
+        }
+        for (const Refused& wrong : all)
         {
             FabricHelper helper(FabricHelper::UNCHANGED);
             const std::string said = AbortMessageOf([&] { wrong.call(helper); });
             NS_TEST_EXPECT_MSG_EQ(CountOf(wrong.what, said), 1, wrong.what << ": " << said);
             NS_TEST_EXPECT_MSG_NE(said.find(wrong.reason), std::string::npos, said);
             NS_TEST_EXPECT_MSG_EQ(said.find("what():"), std::string::npos, "printed once");
+            NS_TEST_EXPECT_MSG_EQ(said.find("the run went on"), std::string::npos, said);
         }
+        TestSame();
         const std::string said = AbortMessageOf(
             [] { FabricHelper(FabricHelper::UNCHANGED).CreateFromScenario("/nowhere/some.toml"); });
         NS_TEST_EXPECT_MSG_NE(said.find("/nowhere/some.toml"), std::string::npos, said);
+    }
+
+    /// Sets an attribute to the value that it has, which is no change.
+    void TestSame()
+    {
+        FabricHelper helper(FabricHelper::UNCHANGED);
+        Ptr<Fabric> fabric = helper.CreateLeafSpine(2, 2, 2);
+        fabric->GetNic(0)->PostMessage(fabric->GetNic(3), 1);
+        const std::string said = AbortMessageOf(
+            [] { DuringRun("/NodeList/*/DeviceList/*/$ns3::RdmaNic/Payload", "4096"); });
+        NS_TEST_EXPECT_MSG_EQ(said, "it returned: the run went on", "the same value");
+        Simulator::Destroy();
     }
 
     /// A scenario that exists.

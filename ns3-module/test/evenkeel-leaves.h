@@ -238,6 +238,24 @@ class Leaves
         return missing;
     }
 
+    /**
+     * @param count number of routes to ask for
+     * @return number of routes of own packets of the first leaf that have no source address
+     */
+    uint32_t RoutesWithoutSource(uint32_t count) const
+    {
+        typename F::Header header;
+        header.SetDestination(m_addresses[HOSTS]);
+        uint32_t without = 0;
+        for (uint32_t route = 0; route < count; route++)
+        {
+            Socket::SocketErrno error = Socket::ERROR_NOTERROR;
+            const auto found = GetPolicy()->RouteOutput(Create<Packet>(8), header, nullptr, error);
+            without += !found || found->GetSource() == Address() ? 1 : 0;
+        }
+        return without;
+    }
+
     /// @return the policy of the first leaf
     Ptr<typename Of::Policy> GetPolicy() const
     {
@@ -295,6 +313,10 @@ class Leaves
                 uint32_t interface,
                 uint32_t candidates)
     {
+        if (!packet)
+        {
+            return; // A route for a packet of the leaf itself.
+        }
         uint8_t ports[4] = {};
         packet->CopyData(ports, 4);
         const uint32_t flow = (ports[2] << 8 | ports[3]) - FIRST_PORT;

@@ -136,6 +136,7 @@ class FailuresTestCase : public TestCase
         NS_TEST_EXPECT_MSG_GT(before, 0, what << ": used before it failed");
         NS_TEST_EXPECT_MSG_EQ(during, 0, what << ": not used while it is down");
         NS_TEST_EXPECT_MSG_GT(after, 0, what << ": used again");
+        NS_TEST_EXPECT_MSG_EQ(leaves.RoutesWithoutSource(60), 0, what << ": own packets");
     }
 
     std::vector<std::string> m_sources; //!< where next hops come from

@@ -16,6 +16,7 @@ mod house {
     pub(crate) mod policies;
     pub(crate) mod project;
     pub(crate) mod quotes;
+    pub(crate) mod readme;
     pub(crate) mod size;
     pub(crate) mod snapshots;
     pub(crate) mod source;
@@ -144,6 +145,30 @@ fn each_file_of_the_ns3_module_is_built_and_each_example_run() {
     let run = project::read("ns3-module/test/examples-to-run.py");
     expect_none(house::ns3_module::examples(&built, &run, &sources));
     expect_none(house::ns3_module::licences(&sources));
+    expect_none(house::ns3_module::outdated(&sources));
+}
+
+/// `git status` is clean after the commands of the READMEs: what they build is ignored.
+#[test]
+fn commands_of_the_readmes_leave_nothing_untracked() {
+    let ignored = project::read(".gitignore");
+    for page in ["README.md", "CONTRIBUTING.md", "ns3-module/README.md", "cpp-bridge/README.md"] {
+        expect_none(house::readme::untracked(&project::read(page), &ignored));
+    }
+    // cargo, Python, and the archive of the module, whose commands name no folder.
+    for line in ["/target", "__pycache__/", "/evenkeel-ns3-*.tar.gz"] {
+        assert!(ignored.text.lines().any(|each| each == line), ".gitignore must have {line}");
+    }
+}
+
+/// The App Store of ns-3 asks for the release that the module is for.
+#[test]
+fn the_ns3_module_names_the_release_that_is_tested() {
+    let release = project::read("ns3-module/NS3-VERSION").text;
+    let version = release.strip_prefix("release ns-").map(str::trim_end).expect("a release");
+    let checks = project::read(".ci/run").text;
+    assert!(checks.contains(&format!("ns3=={version}.")), "no wheel of {version} in .ci/run");
+    assert!(project::read("ns3-module/README.md").text.contains(version));
 }
 
 #[test]

@@ -63,6 +63,23 @@ pub(crate) fn licences(sources: &[SourceFile]) -> Vec<Fault> {
         .collect()
 }
 
+/// Faults of C++ files of the module with words that have a successor.
+pub(crate) fn outdated(sources: &[SourceFile]) -> Vec<Fault> {
+    const WORDS: [(&str, &str); 2] = [
+        ("DLT_EN10MB", "ns-3 deprecates it: use LINKTYPE_ETHERNET of rdma-nic-helper.cc"),
+        ("NS_ABORT_MSG", "an error names call and cure: use EVENKEEL_REFUSE of refuse.h"),
+    ];
+    let mut faults = Vec::new();
+    for file in sources.iter().filter(|file| file.path.starts_with("ns3-module/")) {
+        for (index, line) in file.text.lines().enumerate() {
+            for (_, what) in WORDS.iter().filter(|(word, _)| line.contains(word)) {
+                faults.push(file.fault(index + 1, *what));
+            }
+        }
+    }
+    faults
+}
+
 /// What stands between blanks and brackets.
 fn words(text: &str) -> Vec<&str> {
     text.split(|c: char| c.is_whitespace() || c == '(' || c == ')').collect()
@@ -114,6 +131,14 @@ mod tests {
         assert!(licences(&[file("ns3-module/model/a.cc", start)]).is_empty());
         let bare = "// SPDX-License-Identifier: GPL-2.0-only\n";
         assert_eq!(licences(&[file("ns3-module/model/a.cc", bare)]).len(), 1);
+    }
+
+    #[test]
+    fn a_word_with_a_successor_is_a_fault() {
+        let helper = |text| [file("ns3-module/helper/a.cc", text)];
+        assert!(outdated(&helper("EVENKEEL_REFUSE_IF(x, \"A::B\", \"call it once\");")).is_empty());
+        assert_eq!(outdated(&helper("file->Init(PcapHelper::DLT_EN10MB);\n")).len(), 1);
+        assert_eq!(outdated(&helper("\nNS_ABORT_MSG_IF(x, \"y\");\n")).len(), 1);
     }
 
     #[test]

@@ -1,0 +1,235 @@
+// SPDX-License-Identifier: GPL-2.0-only
+// Copyright (c) 2026 The evenkeel authors
+
+#include "evenkeel-diamond.h"
+
+#include "ns3/core-module.h"
+#include "ns3/equal-cost-routes.h"
+#include "ns3/internet-module.h"
+#include "ns3/load-balanced-routing-helper.h"
+#include "ns3/load-balanced-routing.h"
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+using namespace ns3;
+using namespace ns3::tests;
+
+namespace
+{
+
+/// Routes that count how often they are read.
+class CountingSource : public NextHopSource
+{
+  public:
+    /// What was read, and what the routes are.
+    struct Routes
+    {
+        uint32_t finds{0};     //!< look-ups of a destination
+        uint32_t digests{0};   //!< readings of all routes
+        uintptr_t number{1};   //!< what a signature reveals
+        uint64_t content{1};   //!< what only reading all reveals
+        uint32_t interface{2}; //!< of the next hop
+    };
+
+    /**
+     * @param routes the routes
+     */
+    explicit CountingSource(Routes& routes)
+        : m_routes(routes)
+    {
+    }
+
+    std::vector<NextHop> Find(Ipv4Address) override
+    {
+        m_routes.finds++;
+        return {{m_routes.interface, Ipv4Address("10.0.1.2")}};
+    }
+
+    Signature GetSignature() override
+    {
+        return {m_routes.number};
+    }
+
+    uint64_t GetDigest() override
+    {
+        m_routes.digests++;
+        return m_routes.content;
+    }
+
+  private:
+    Routes& m_routes; //!< the routes
+};
+
+/// Tests when routes are read: after a change, and all of them once in an interval.
+class ReadingTestCase : public TestCase
+{
+  public:
+    ReadingTestCase()
+        : TestCase("routes are read after a change, and by no node with one link")
+    {
+    }
+
+  private:
+    /**
+     * @param routes the routes
+     * @param finds look-ups that are right so far
+     */
+    void Expect(const CountingSource::Routes& routes, uint32_t finds)
+    {
+        NS_TEST_EXPECT_MSG_EQ(routes.finds, finds, "at " << Simulator::Now().As(Time::MS));
+    }
+
+    /// Looks up a destination before and after changes.
+    void TestChanges()
+    {
+        Diamond diamond{Ipv4StaticRoutingHelper()};
+        CountingSource::Routes routes;
+        EqualCostRoutes table;
+        table.SetIp(diamond.m_nodes.Get(2)->GetObject<Ipv4>());
+        table.SetSource(std::make_unique<CountingSource>(routes));
+        bool changed = false;
+        const auto find = [&] { table.GroupOf(diamond.m_to, MilliSeconds(10), changed); };
+        for (uint32_t time = 0; time < 100; time++)
+        {
+            Simulator::Schedule(MilliSeconds(time), find);
+        }
+        Simulator::Schedule(MilliSeconds(35), [&] { Expect(routes, 1); });
+        // Noticed at once.
+        Simulator::Schedule(MilliSeconds(35), [&] { routes.number++; });
+        Simulator::Schedule(MilliSeconds(36), [&] { Expect(routes, 2); });
+        // Noticed within the interval.
+        Simulator::Schedule(MilliSeconds(52), [&] { routes.content++, routes.interface++; });
+        Simulator::Schedule(MilliSeconds(54), [&] { Expect(routes, 2); });
+        Simulator::Schedule(MilliSeconds(64), [&] { Expect(routes, 3); });
+        Simulator::Run();
+        Expect(routes, 3);
+        NS_TEST_EXPECT_MSG_EQ_TOL(routes.digests, 11U, 1U, "all are read once in 10 ms");
+        NS_TEST_EXPECT_MSG_EQ(table.GroupOf(diamond.m_to, Time(0), changed).interfaces[0],
+                              3,
+                              "the new next hop");
+    }
+
+    /// Gives a host with one link two routes, between which it would choose if it read them.
+    void TestOneLink()
+    {
+        LoadBalancedRoutingHelper routing("switch-rr");
+        Diamond diamond(routing.WithStaticRouting());
+        Ptr<Ipv4> host = diamond.m_nodes.Get(0)->GetObject<Ipv4>();
+        for (const std::string gateway : {"10.0.0.2", "10.0.0.3"})
+        {
+            Ipv4StaticRoutingHelper().GetStaticRouting(host)->AddHostRouteTo(
+                diamond.m_to,
+                Ipv4Address(gateway.c_str()),
+                1);
+        }
+        Ipv4GlobalRoutingHelper::PopulateRoutingTables();
+        bool chose = false;
+        const auto note = [&](Ptr<const Packet>, const Ipv4Header&, uint32_t, uint32_t) {
+            chose = true;
+        };
+        const Callback<void, Ptr<const Packet>, const Ipv4Header&, uint32_t, uint32_t> noted(note);
+        Ipv4RoutingHelper::GetRouting<LoadBalancedRouting>(host->GetRoutingProtocol())
+            ->TraceConnectWithoutContext("Choice", noted);
+        diamond.Send(10);
+        NS_TEST_EXPECT_MSG_EQ(chose, false, "the host with one link did not read its routes");
+    }
+
+    /// Replaces the last static route, which leaves their number.
+    void TestReplaced()
+    {
+        Diamond diamond(LoadBalancedRoutingHelper("switch-rr").WithStaticRouting());
+        const auto of = [&](uint32_t node) {
+            return Ipv4StaticRoutingHelper().GetStaticRouting(
+                diamond.m_nodes.Get(node)->GetObject<Ipv4>());
+        };
+        of(0)->SetDefaultRoute(Ipv4Address("10.0.0.2"), 1);
+        of(4)->SetDefaultRoute(Ipv4Address("10.0.9.9"), 2);
+        of(5)->SetDefaultRoute(Ipv4Address("10.0.9.9"), 2);
+        of(2)->AddHostRouteTo(diamond.m_to, diamond.m_fast, FAST);
+        of(2)->AddHostRouteTo(diamond.m_to, diamond.m_slow, SLOW);
+        Simulator::Schedule(MicroSeconds(505), [&] {
+            of(2)->RemoveRoute(of(2)->GetNRoutes() - 1);
+            // A second gateway on the fast way, because a table has no route twice.
+            of(2)->AddHostRouteTo(diamond.m_to, Ipv4Address("10.0.9.9"), FAST);
+        });
+        NS_TEST_EXPECT_MSG_EQ(diamond.Send(100), 100, "all arrive");
+        NS_TEST_EXPECT_MSG_EQ_TOL(diamond.m_choices[SLOW], 25U, 1U, "none after the replacement");
+    }
+
+    void DoRun() override
+    {
+        TestChanges();
+        TestOneLink();
+        TestReplaced();
+    }
+};
+
+/// Tests attributes that are set during a run.
+class AttributesTestCase : public TestCase
+{
+  public:
+    AttributesTestCase()
+        : TestCase("attributes that are set during a run take effect")
+    {
+    }
+
+  private:
+    /**
+     * @brief Sets an attribute of the first edge in the middle of 100 packets.
+     * @param name of the attribute
+     * @param value of the attribute
+     * @return packets by interface of the edge
+     */
+    std::map<uint32_t, uint32_t> Run(const std::string& name, const std::string& value)
+    {
+        LoadBalancedRoutingHelper routing("switch-rr");
+        Diamond diamond(routing.WithGlobalRouting());
+        Ipv4GlobalRoutingHelper::PopulateRoutingTables();
+        Ptr<LoadBalancedRouting> policy = diamond.GetPolicy();
+        Simulator::Schedule(MicroSeconds(505), [this, policy, name, value] {
+            NS_TEST_EXPECT_MSG_GT(policy->GetStateBits(), 0, "it has chosen");
+            policy->SetAttribute(name, StringValue(value));
+            const uint64_t bits = policy->GetStateBits();
+            NS_TEST_EXPECT_MSG_EQ((bits == 0), (name != "Routes"), "made again after " << name);
+        });
+        NS_TEST_EXPECT_MSG_EQ(diamond.Send(100), 100, "all arrive");
+        return diamond.m_choices;
+    }
+
+    void DoRun() override
+    {
+        for (const auto& [name, value] :
+             std::vector<std::pair<std::string, std::string>>{{"Seed", "7"},
+                                                              {"Tier", "1"},
+                                                              {"PortBuffer", "2000"},
+                                                              {"BaseRtt", "10us"},
+                                                              {"Parameters", ""}})
+        {
+            const std::map<uint32_t, uint32_t> choices = Run(name, value);
+            NS_TEST_EXPECT_MSG_EQ(choices.at(FAST) + choices.at(SLOW), 100, name);
+        }
+        const std::map<uint32_t, uint32_t> choices = Run("Routes", "static");
+        NS_TEST_EXPECT_MSG_EQ_TOL(choices.at(FAST) + choices.at(SLOW), 50U, 1U, "no static routes");
+    }
+};
+
+/// The suite.
+class LoadBalancedChangesTestSuite : public TestSuite
+{
+  public:
+    LoadBalancedChangesTestSuite()
+        : TestSuite("evenkeel-load-balanced-changes")
+    {
+        AddTestCase(new ReadingTestCase);
+        AddTestCase(new AttributesTestCase);
+    }
+};
+
+LoadBalancedChangesTestSuite g_loadBalancedChangesTestSuite; //!< registers itself
+
+} // namespace
