@@ -13,8 +13,7 @@ use super::input::source::Source;
 use super::resolve::site::Ground;
 use super::resolve::{
     buffering, failure, immediates, job, job_policy, likeness, limits, planes, policy, record,
-    recovery,
-    switch, topology, trace_file,
+    recovery, switch, topology, trace_file,
 };
 use super::resolve::{site::ResolvedWorkload, transport};
 use crate::balance::{SHARED_PARAMETERS, Scheme};

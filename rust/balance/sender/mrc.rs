@@ -224,11 +224,7 @@ fn transport(encoding: Encoding) -> Transport {
         header: Bytes::new(102 + more),
         ack: Bytes::new(118 + more),
         trimmed: None,
-        rhythm: AckRhythm {
-            every: 16,
-            bytes: Some(Bytes::new(16 << 10)),
-            marked: Marked::AtOnce,
-        },
+        rhythm: AckRhythm { every: 16, bytes: Some(Bytes::new(16 << 10)), marked: Marked::AtOnce },
     }
 }
 

@@ -97,7 +97,6 @@ mod ffi {
         /// Runs the ranks from 0 to `ranks`, exclusive, each on the host of its number, and writes
         /// the results folder. A network may run several times, each time from the beginning.
         #[cxx_name = "run"]
-        fn try_run(self: &Network, handlers: Pin<&mut RankHandlers>, ranks: u32)
-        -> Result<Ending>;
+        fn try_run(self: &Network, handlers: Pin<&mut RankHandlers>, ranks: u32) -> Result<Ending>;
     }
 }

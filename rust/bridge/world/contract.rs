@@ -294,7 +294,13 @@ mod ffi {
         ) -> Result<()>;
         /// Posts a receive with that id.
         #[cxx_name = "post_receive"]
-        fn try_post_receive(self: &mut Core, host: u32, qp: u32, id: u64, now_ps: u64) -> Result<()>;
+        fn try_post_receive(
+            self: &mut Core,
+            host: u32,
+            qp: u32,
+            id: u64,
+            now_ps: u64,
+        ) -> Result<()>;
         /// Takes a completion of any host; false if none remains. A host with completions
         /// asks to be woken at once.
         fn poll_completion(self: &mut Core, completion: &mut FabricCompletion) -> bool;

@@ -7,7 +7,7 @@ use crate::scenario::{Overrides, RailScenario, Scenario};
 use crate::units::Bytes;
 
 fn fault(text: &str) -> String {
-    parse(text).err().expect(text).to_string()
+    parse(text).expect_err(text).to_string()
 }
 
 #[test]

@@ -138,8 +138,7 @@ impl Rotation {
     pub(super) fn next(&mut self, now: Time, free: PlaneMask) -> Option<u16> {
         let planes = self.planes.len();
         let lengths = (0u32..).zip(&self.planes);
-        let lengths =
-            lengths.filter(|(plane, turns)| free.has(*plane) && !turns.order.is_empty());
+        let lengths = lengths.filter(|(plane, turns)| free.has(*plane) && !turns.order.is_empty());
         // Without any, the turn is whose it was: how often a NIC asks in vain changes nothing.
         // One round over what is in rotation, and the step back to the first that was restored.
         let steps = lengths.map(|(_, turns)| turns.order.len()).max()? * planes + planes;
