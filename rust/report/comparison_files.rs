@@ -32,8 +32,8 @@ pub(super) struct Record<'a> {
     difference_low: Option<f64>,
     /// Its upper end.
     difference_high: Option<f64>,
-    /// Of the completion time: `best`, `tie` or `behind`; of other metrics empty. Of every metric of
-    /// a policy with a run that did not complete, which comes after the others: `incomplete`.
+    /// Of the completion time: `best`, `tie` or `behind`; of other metrics empty. Of every metric
+    /// of a policy with a run that did not complete, which comes after the others: `incomplete`.
     verdict: Option<&'static str>,
 }
 

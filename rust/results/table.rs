@@ -18,7 +18,8 @@ impl Table {
     /// Reads a table: comment lines begin with `#`, and the first other line names the columns.
     ///
     /// # Errors
-    /// Fails if the file cannot be read or is longer than 4 GiB, or a line has more or fewer values than columns.
+    /// Fails if the file cannot be read or is longer than 4 GiB, or a line has more or fewer values
+    /// than columns.
     pub fn read(path: &Path) -> Result<Self, ResultsError> {
         let text = read_results(path);
         let text = text.map_err(|reason| ResultsError::unreadable(path, reason))?;

@@ -166,33 +166,31 @@ impl Scenario {
         mut file: ScenarioFile,
         world: World,
     ) -> Result<Self, ScenarioError> {
-        let (context, existing) = (&origin.context(), world.existing);
+        let (context, typed, existing) = (&origin.context(), &origin.file, world.existing);
         let fabric_is = existing.as_ref().map_or(Fabric::Described, |_| Fabric::Existing);
         let (time_limit, seed) = (limits::general(context, &file.general)?, *file.general.seed);
         let scheme = policy::resolve(context, &mut file.policy)?;
         let built = planes::fabric(context, &file, &scheme, existing)?;
-        recovery::follow(context, &origin.file.policy, &mut file.transport, &scheme);
+        recovery::follow(context, &typed.policy, &mut file.transport, &scheme);
         let nic = transport::resolve(context, &mut file.transport, &scheme, &file.switch.trim)?;
         immediates::check_fidelity(context, &file)?;
-        let topology = built.topology;
-        let parts = Parts { frames: frames(&nic, &scheme), topology: &topology, time_limit };
+        let parts = Parts { frames: frames(&nic, &scheme), topology: &built.topology, time_limit };
         let mut fabric = fabric(context, &mut file, parts)?;
-        let mut ground = Ground::new(&topology, &built.host_of_node, seed, world.most_memory);
-        ground.may_generate = fabric_is == Fabric::Described;
+        let ground = Ground::new(&built.topology, &built.host_of_node, seed, world.most_memory);
         let (sent, traces) = messages(context, &mut file, ground, fabric_is)?;
         failure::take_down(&mut fabric.failures, &sent.down);
-        let (typed, workload) = (&origin.file, sent.workload);
-        let common = job_policy::Common { typed, scheme: &scheme, nic: &nic, workload: &workload };
+        let common =
+            job_policy::Common { typed, scheme: &scheme, nic: &nic, workload: &sent.workload };
         let job_policies = job_policy::resolve(context, &mut file, common)?;
-        let recordings = record::resolve(context, &file, &topology, &fabric, fabric_is)?;
+        let recordings = record::resolve(context, &file, &built.topology, &fabric, fabric_is)?;
         let remarks = origin.source.remarks(fabric_is == Fabric::Described);
         let file_warnings = [built.warnings, sent.warnings, remarks].concat();
         let remarks = likeness::warnings(context, [typed, &file], (&scheme, &nic), &job_policies);
         limits::CandidateRun {
             file: &file,
-            workload: &workload,
+            workload: &sent.workload,
             longest: traces.as_ref().map(|traces| traces.longest()),
-            topology: &topology,
+            topology: &built.topology,
             nic: &nic,
             job_policies: &job_policies,
             fabric: &fabric,
@@ -205,13 +203,13 @@ impl Scenario {
             fidelity: *file.general.fidelity,
             seed,
             time_limit,
-            topology: Arc::new(topology),
+            topology: Arc::new(built.topology),
             host_of_node: built.host_of_node.into(),
             topology_text: built.file,
             warnings: [&file_warnings[..], &remarks].concat(),
             file_warnings,
             down: sent.down,
-            workload: Arc::new(workload),
+            workload: Arc::new(sent.workload),
             traces,
             fabric,
             nic,
@@ -393,7 +391,7 @@ fn messages(
         Fabric::Described => trace_file::stream(context, file, ground)?,
     };
     // What moves no packets needs all messages at once.
-    let may_generate = ground.may_generate && *file.general.fidelity == Fidelity::Packet;
+    let may_generate = fabric == Fabric::Described && *file.general.fidelity == Fidelity::Packet;
     let ground = Ground { may_generate, ..ground };
     Ok(match streamed {
         Some(streamed) => (streamed.sent, Some(streamed.traces)),

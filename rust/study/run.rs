@@ -260,8 +260,8 @@ mod tests {
     fn a_time_limit_below_the_bound_is_a_warning_of_packets_and_of_fluid_runs() {
         for fidelity in ["packet", "fluid"] {
             let warnings = finished(fidelity, Span::from_ms(20_000)).summary.warnings;
-            let expected = "the time limit of 10.00s is less than the lower bound of the completion \
-                            time, 20.00s";
+            let expected = "the time limit of 10.00s is less than the lower bound of the \
+                            completion time, 20.00s";
             assert_eq!(warnings[0], expected, "{fidelity}: {warnings:?}");
         }
     }

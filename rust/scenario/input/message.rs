@@ -5,10 +5,8 @@ use super::error::{Fault, nearest};
 /// The fault for serde's message about a key.
 pub(in crate::scenario) fn fault_of(key: &str, message: &str) -> Fault {
     if let Some((unknown, known)) = unknown_name(message, "unknown field ") {
-        // To serde a date is a table with a key of this name.
-        if unknown.starts_with("$__toml_private") {
-            let reason = "invalid type: date, expected a table or a name".to_owned();
-            return Fault::BadValue { key: key.to_owned(), reason };
+        if is_inside_date(&unknown) {
+            return date(key);
         }
         let section = key.rsplit_once('.').map_or("", |(section, _)| section);
         return unknown_key(section, &unknown, &known);
@@ -54,8 +52,22 @@ fn look_up(key: &str) -> String {
     format!("`evenkeel explain {name}`")
 }
 
+/// To serde a date is a table with a key of such a name.
+pub(in crate::scenario) fn is_inside_date(key: &str) -> bool {
+    key.starts_with("$__toml_private")
+}
+
+/// The fault of a date in place of a table.
+pub(in crate::scenario) fn date(key: &str) -> Fault {
+    let reason = "invalid type: date, expected a table or a name".to_owned();
+    Fault::BadValue { key: key.to_owned(), reason }
+}
+
 /// The fault of a key that its section does not have.
 pub(in crate::scenario) fn unknown_key(section: &str, key: &str, known: &[String]) -> Fault {
+    if is_inside_date(key) {
+        return date(section);
+    }
     let section = if section.is_empty() { "a scenario".into() } else { format!("[{section}]") };
     Fault::UnknownKey {
         section,

@@ -211,7 +211,7 @@ pub(in crate::scenario) const KINDS: &[Kind<RailKeys>] = &[
 
 /// One size, or several that operations take in turn.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(untagged)]
+#[serde(untagged, expecting = "expected a size, such as \"64MB\", or a list of sizes")]
 pub enum Sizes {
     /// The same for all.
     One(Bytes),

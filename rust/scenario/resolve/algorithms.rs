@@ -6,6 +6,7 @@ use crate::collective::Algorithms;
 use crate::scenario::input::context::{Context, Lookup};
 use crate::scenario::input::error::ScenarioError;
 use crate::scenario::input::located::Located;
+use crate::scenario::input::message::{date, is_inside_date};
 
 /// `algorithms` with those that a section names, one for an operation.
 pub(super) fn resolve(
@@ -14,6 +15,9 @@ pub(super) fn resolve(
     mut algorithms: Algorithms,
 ) -> Result<Algorithms, ScenarioError> {
     for (operation, algorithm) in named.iter().flatten() {
+        if is_inside_date(operation) {
+            return Err(context.fault(named.key(), date(named.key().path())));
+        }
         let key = named.key().child(operation);
         let known = algorithms.names(operation);
         if known.is_empty() {

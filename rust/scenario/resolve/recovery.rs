@@ -8,8 +8,8 @@ use crate::scenario::file::transport::TransportSection;
 use crate::scenario::input::context::Context;
 use crate::scenario::input::error::ScenarioError;
 
-/// Leaves out the parameters of a recovery that the file's own policy, `own`, is made for, where the
-/// command line names a policy that is made for another: `auto` follows the policy.
+/// Leaves out the parameters of a recovery that the file's own policy, `own`, is made for, where
+/// the command line names a policy that is made for another: `auto` follows the policy.
 pub(in crate::scenario) fn follow(
     context: &Context<'_>,
     own: &PolicySection,

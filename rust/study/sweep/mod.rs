@@ -289,8 +289,8 @@ impl Task<'_> {
         Ok(self.row(from_log(result)))
     }
 
-    /// The row of a scenario that is invalid or does not fit into memory, or whose run panics. The log has it for `merge`; a
-    /// later start tries it again.
+    /// The row of a scenario that is invalid or does not fit into memory, or whose run panics. The
+    /// log has it for `merge`; a later start tries it again.
     fn invalid(&self, job: &Job<'_>, reason: String, log: &RunLog) -> Result<SweepRow, StudyError> {
         let key = job.key_of(String::new());
         let result = json!({ "error": reason });
