@@ -36,15 +36,6 @@ impl Planes {
         switches: &[Switch],
         links: &[Link],
     ) -> Result<Self, TopologyError> {
-        if count == 0 {
-            return Err(TopologyError::Zero { field: "planes" });
-        }
-        if count > PlaneMask::MOST {
-            return Err(TopologyError::Planes { planes: count, limit: PlaneMask::MOST });
-        }
-        if hosts.is_empty() {
-            return Err(TopologyError::NoHosts);
-        }
         let ports = host_ports(count, hosts, links)?;
         let of_switch = planes_of_switches(count, &ports, (hosts, switches, links))?;
         let planes = Self { count, ports, of_switch, are_joined: false };
@@ -152,6 +143,15 @@ impl Planes {
 
 /// The ports of hosts, by host and plane: the p-th link of a host is in plane p.
 fn host_ports(count: u32, hosts: &[String], links: &[Link]) -> Result<Vec<PortId>, TopologyError> {
+    if count == 0 {
+        return Err(TopologyError::Zero { field: "planes" });
+    }
+    if count > PlaneMask::MOST {
+        return Err(TopologyError::Planes { planes: count, limit: PlaneMask::MOST });
+    }
+    if hosts.is_empty() {
+        return Err(TopologyError::NoHosts);
+    }
     let mut ports = vec![PortId::default(); hosts.len() * count as usize];
     let mut found = vec![0u32; hosts.len()];
     for (port, end) in (0u32..).zip(links.iter().flat_map(|link| link.ends)) {
@@ -240,5 +240,16 @@ mod tests {
         );
         let apart = fault(2, &[(0, 0), (0, 1), (1, 2), (1, 3)]);
         assert!(apart.starts_with("host1: its port in plane 0"), "{apart}");
+    }
+
+    #[test]
+    fn a_fabric_with_joined_ports_has_hosts_and_ports() {
+        let joined = |ports| Topology::with_ports(ports, vec![], vec![], vec![]);
+        let fault = |ports| joined(ports).unwrap_err().to_string();
+        assert_eq!(fault(2), "the topology has no hosts; expected at least 1");
+        assert_eq!(fault(0), TopologyError::Zero { field: "planes" }.to_string());
+        let most = PlaneMask::MOST;
+        let many = TopologyError::Planes { planes: most + 1, limit: most };
+        assert_eq!(fault(most + 1), many.to_string());
     }
 }
