@@ -5,7 +5,8 @@
 //! the list of that packet's destination is then permuted. An edge switch has one list for all
 //! destinations above it; a switch of a higher tier has one for each destination host, so that the
 //! same position of the counter leads to different ports. Packets of less than 128 bytes, which are
-//! answers and trimmed headers, are hashed.
+//! answers and trimmed headers, take no turn: their hash is a position in the list, so that they too
+//! change their port when it is permuted.
 //!
 //! [`super::round_robin`] has one list in every switch, and all packets take their turn.
 //!
@@ -86,26 +87,25 @@ impl RoundRobinByDestination {
 impl SwitchPolicy for RoundRobinByDestination {
     #[inline]
     fn choose<V: SwitchView>(&mut self, now: Time, packet: &Packet, view: &mut V) -> u32 {
-        if packet.wire_bytes < HASHED_BELOW {
-            return self.short.choose(now, packet, view);
-        }
         let length = view.candidates().min(1 << 16);
+        let hashed = (packet.wire_bytes < HASHED_BELOW)
+            .then(|| self.short.choose(now, packet, view) % length);
         let of = if self.tier == 0 { HostId(0) } else { packet.dst };
         let list = self.lists.entry(of).or_default();
         let is_new = list.len() != length as usize;
         if is_new {
             *list = (0..=u16::MAX).take(length as usize).collect();
         }
-        let is_over = self.counter >= self.turns * length;
+        let is_over = hashed.is_none() && self.counter >= self.turns * length;
         if is_over {
             self.counter = 0;
         }
         if is_new || is_over {
             self.random.shuffle(list);
         }
-        let choice = list[(self.counter % length) as usize];
-        self.counter += 1;
-        u32::from(choice)
+        let position = hashed.unwrap_or(self.counter % length);
+        self.counter += u32::from(hashed.is_none());
+        u32::from(list[position as usize])
     }
 
     /// The counter, and the entries of each list.
@@ -174,5 +174,18 @@ mod tests {
         let first = choose(&mut edge, 3, 64);
         assert!((0..20).all(|_| choose(&mut edge, 3, 64) == first));
         assert_eq!(edge.counter, 0);
+        // Their position stays, and the port there is another once the list is permuted.
+        let position = edge.lists[&HostId(0)].iter().position(|&port| u32::from(port) == first);
+        let mut ports = std::collections::BTreeSet::new();
+        for _ in 0..20 {
+            for dst in 0..8 {
+                choose(&mut edge, dst, 4_160);
+            }
+            let short = choose(&mut edge, 3, 64);
+            let list = &edge.lists[&HostId(0)];
+            assert_eq!(list.iter().position(|&port| u32::from(port) == short), position);
+            ports.insert(short);
+        }
+        assert!(ports.len() > 3, "{ports:?}");
     }
 }
