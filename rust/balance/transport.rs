@@ -53,19 +53,30 @@ impl Default for Transport {
 }
 
 impl Transport {
-    /// The keys of a scenario whose defaults are not those of most schemes.
-    pub(crate) fn own_keys(&self) -> Vec<&'static str> {
-        let (own, most) = (self, Self::default());
-        let differ = [
-            ("transport.congestion_control", own.congestion_control != most.congestion_control),
-            ("transport.header", own.header != most.header),
-            ("transport.ack", own.ack != most.ack),
-            ("transport.ack_every", own.rhythm.every != most.rhythm.every),
-            ("transport.ack_bytes", own.rhythm.bytes != most.rhythm.bytes),
-            ("transport.ack_marked", own.rhythm.marked != most.rhythm.marked),
-            ("switch.trim.size", own.trimmed != most.trimmed),
-        ];
-        differ.into_iter().filter(|&(_, differs)| differs).map(|(key, _)| key).collect()
+    /// The keys of a scenario whose defaults are not those of most schemes, with the default as
+    /// TOML writes it; none if it depends on other keys.
+    pub(crate) fn own_defaults(&self) -> Vec<(&'static str, Option<String>)> {
+        let (own, most) = (self.defaults(), Self::default().defaults());
+        let differ = own.into_iter().zip(most).filter(|(own, most)| own != most);
+        differ.map(|(own, _)| own).collect()
+    }
+
+    fn defaults(&self) -> [(&'static str, Option<String>); 7] {
+        let quoted = |bytes: Bytes| format!("\"{bytes}\"");
+        let marked = match self.rhythm.marked {
+            Marked::Wait => "wait",
+            Marked::AtOnce => "at-once",
+        };
+        let control = self.congestion_control.name();
+        [
+            ("transport.congestion_control", Some(format!("\"{control}\""))),
+            ("transport.header", Some(quoted(self.header))),
+            ("transport.ack", Some(quoted(self.ack))),
+            ("transport.ack_every", Some(self.rhythm.every.to_string())),
+            ("transport.ack_bytes", self.rhythm.bytes.map(quoted)),
+            ("transport.ack_marked", Some(format!("\"{marked}\""))),
+            ("switch.trim.size", self.trimmed.map(quoted)),
+        ]
     }
 }
 
@@ -76,7 +87,7 @@ mod tests {
     #[test]
     fn mrc_alone_has_a_transport_of_its_own() {
         let none = Parameters::new();
-        let keys = |name| build_scheme(name, &none).unwrap().transport.own_keys();
+        let keys = |name| build_scheme(name, &none).unwrap().transport.own_defaults();
         assert_eq!(keys("mrc").len(), 7);
         for preset in presets().filter(|preset| preset.name != "mrc") {
             assert!(keys(preset.name).is_empty(), "{}", preset.name);

@@ -65,14 +65,14 @@ impl Scenario {
                 }
                 scalar => explained.push(Explained {
                     value: scalar.to_string(),
-                    from: self.origin_of(&path),
+                    from: self.origin_of(&path, &scalar.to_string()),
                     key: path,
                 }),
             }
         }
     }
 
-    fn origin_of(&self, key: &str) -> ValueOrigin {
+    fn origin_of(&self, key: &str, value: &str) -> ValueOrigin {
         let overridable = [self.file.general.seed.key(), self.file.policy.name.key()];
         if overridable.iter().any(|it| it.is_overridden() && it.path() == key) {
             return ValueOrigin::CommandLine;
@@ -85,9 +85,15 @@ impl Scenario {
         let policy = || source.line_of(key.strip_suffix(".name")?).filter(|_| is_of_job(key));
         match source.line_of(key).or_else(policy) {
             Some(line) => ValueOrigin::Line(line),
-            None if self.scheme.transport.own_keys().contains(&key) => ValueOrigin::Policy,
+            None if self.is_of_policy(key, value) => ValueOrigin::Policy,
             None => ValueOrigin::Default,
         }
+    }
+
+    /// True if the policy has a default of its own for a key, and this is it.
+    fn is_of_policy(&self, key: &str, value: &str) -> bool {
+        let own = self.scheme.transport.own_defaults();
+        own.iter().any(|(name, own)| *name == key && own.as_ref().is_none_or(|own| own == value))
     }
 
     /// The resolved scenario as a table, in the order of the format; paths in it are relative to
@@ -126,7 +132,9 @@ impl Scenario {
                 section.clone_into(&mut open);
             }
             let became = self.became(&key).map_or_else(String::new, |it| format!("; here {it}"));
-            text.push_str(&format!("{name} = {value}  # {from}{became}\n"));
+            // Another policy has other defaults for these keys.
+            let mark = if from == ValueOrigin::Policy { "# " } else { "" };
+            text.push_str(&format!("{mark}{name} = {value}  # {from}{became}\n"));
         }
         text
     }

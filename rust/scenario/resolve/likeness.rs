@@ -18,15 +18,39 @@ pub(in crate::scenario) fn warnings(
     jobs: &[JobPolicy],
 ) -> Vec<String> {
     let whole = (scheme, file.policy.name.key().clone());
-    let jobs = jobs.iter().map(|own| {
-        let key = file.job[own.job].job.policy.key();
-        (&own.scheme, key.clone())
-    });
+    let key_of = |own: &JobPolicy| file.job[own.job].job.policy.key().clone();
+    let others = jobs.iter().filter(|own| own.scheme.transport != scheme.transport);
+    let others = others.filter(|own| own.scheme.transport == Transport::default());
+    let others: Vec<String> = others
+        .map(|own| {
+            let warning = format!(
+                "NICs are common to all jobs: '{}' runs with the transport of '{}', which \
+                 [transport] can change",
+                own.scheme.name, scheme.name
+            );
+            context.warning(&key_of(own), &warning)
+        })
+        .collect();
+    let jobs = jobs.iter().map(|own| (&own.scheme, key_of(own)));
     let trims = matches!(*file.switch.trim, Toggle::On(_));
     let all = std::iter::once(whole).chain(jobs);
     let missing = all.flat_map(|(scheme, key)| missing(context, scheme, &key, (nic, trims)));
     let unused = typed.policy.unused(context, &file.policy, &SHARED_PARAMETERS);
-    unused.into_iter().chain(missing).collect()
+    let (before, now) = (&typed.transport, &file.transport);
+    let dropped = [
+        (&before.parameters, &now.parameters, "congestion control"),
+        (&before.recovery_parameters, &now.recovery_parameters, "loss recovery"),
+    ];
+    let dropped = dropped.into_iter().flat_map(|(before, now, of)| {
+        let warning = format!(
+            "a parameter of another {of} than that of '{}', under which it is not used",
+            *file.policy.name
+        );
+        let keys = before.keys().filter(|key| !now.contains_key(*key));
+        let keys = keys.map(|key| context.warning(&before.key().child(key), &warning));
+        keys.collect::<Vec<_>>()
+    });
+    unused.into_iter().chain(dropped).chain(missing).chain(others).collect()
 }
 
 /// What of the transport of a scheme is missing.

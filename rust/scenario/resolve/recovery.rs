@@ -8,8 +8,8 @@ use crate::scenario::file::transport::TransportSection;
 use crate::scenario::input::context::Context;
 use crate::scenario::input::error::ScenarioError;
 
-/// Leaves out the parameters of a recovery that the file's own policy, `own`, is made for, where
-/// the command line names a policy that is made for another: `auto` follows the policy.
+/// Leaves out the parameters of the recovery and of the congestion control that are defaults of the
+/// file's own policy, `own`, where the command line names a policy that has others.
 pub(in crate::scenario) fn follow(
     context: &Context<'_>,
     own: &PolicySection,
@@ -17,9 +17,16 @@ pub(in crate::scenario) fn follow(
     policy: &Scheme,
 ) {
     let Ok(own) = policy::resolve(context, &mut own.clone()) else { return };
-    let [own, now] = [own.recovery, policy.recovery].map(|it| section.recovery.recovery(it).name());
-    if own != now {
+    let recovery = |it: &Scheme| section.recovery.recovery(it.recovery).name();
+    let control =
+        |it: &Scheme| section.congestion_control.unwrap_or(it.transport.congestion_control).name();
+    let [is_other_recovery, is_other_control] =
+        [recovery(&own) != recovery(policy), control(&own) != control(policy)];
+    if is_other_recovery {
         section.recovery_parameters.clear();
+    }
+    if is_other_control {
+        section.parameters.clear();
     }
 }
 

@@ -31,6 +31,10 @@ fn mrc_alone_runs_with_the_transport_of_mrc() {
     assert_eq!(scenario.warnings, [""; 0]);
     let again = parse(&scenario.render()).unwrap();
     assert_eq!((&again.nic, &again.file), (&scenario.nic, &scenario.file));
+    // Under another policy what is written out has the defaults of that one.
+    let ecmp = scenario.with_policy("ecmp").unwrap();
+    assert_eq!(again.with_policy("ecmp").unwrap().nic.header, ecmp.nic.header);
+    assert_eq!(again.with_policy("ecmp").unwrap().nic.congestion.name(), "dcqcn");
     // SRv6 adds 40 bytes to each frame.
     let routed = parse(&format!("[switch]\ntrim = true\n{MRC}encoding = \"srv6\"\n")).unwrap();
     assert_eq!((routed.nic.header, routed.nic.ack.bytes), (Bytes::new(142), Bytes::new(158)));
@@ -56,9 +60,11 @@ fn a_key_that_is_written_wins_over_the_default_of_the_policy() {
     assert_eq!(scenario.fabric.switch.trim.unwrap().size, Bytes::new(64));
     let bytes = parse(&format!("[transport]\nack_bytes = \"64KiB\"\n{MRC}")).unwrap();
     assert_eq!((bytes.nic.ack.every, bytes.nic.ack.every_bytes), (32, Bytes::new(65_536)));
+    assert_eq!(shown(&bytes, "transport.ack_every").1, ValueOrigin::Default);
     // Another recovery has the acknowledgements that it has under other policies.
     let other = parse(&format!("[transport]\nrecovery = \"rudi\"\n{MRC}")).unwrap();
     assert_eq!((other.nic.ack.every, other.nic.ack.marked), (1, Marked::Wait));
+    assert_eq!(shown(&other, "transport.ack_every").1, ValueOrigin::Default);
 }
 
 #[test]
@@ -79,6 +85,23 @@ fn policies_that_are_compared_have_their_own_transports_on_one_fabric() {
 }
 
 #[test]
+fn parameters_of_another_congestion_control_are_left_out_with_a_warning() {
+    let both = "[switch]\ntrim = true\n[transport]\nparameters = { min_rate = \"200Mbps\" }\n\
+                [policy]\nname = \"ecmp\"\n";
+    let ecmp = parse(both).unwrap();
+    assert_eq!(ecmp.warnings, [""; 0]);
+    let mrc = ecmp.with_policy("mrc").unwrap();
+    assert_eq!(mrc.nic, parse(&format!("[switch]\ntrim = true\n{MRC}")).unwrap().nic);
+    let said = "transport.parameters.min_rate: a parameter of another congestion control than that \
+                of 'mrc', under which it is not used";
+    assert!(mrc.warnings.len() == 1 && mrc.warnings[0].ends_with(said), "{:?}", mrc.warnings);
+    // A control that is written is that of all policies.
+    let named = both.replace("parameters =", "congestion_control = \"dcqcn\"\nparameters =");
+    let named = parse(&named).unwrap().with_policy("mrc").unwrap();
+    assert_eq!((named.nic.congestion.name(), named.warnings.len()), ("dcqcn", 1));
+}
+
+#[test]
 fn what_mrc_lacks_is_a_warning() {
     let warnings = |text: &str| parse(text).unwrap().warnings;
     let said = warnings(&format!("[transport]\ncongestion_control = \"dcqcn\"\n{MRC}"));
@@ -95,4 +118,7 @@ fn what_mrc_lacks_is_a_warning() {
     assert!(matches!(scenario.job_policies[0].recovery, Recovery::Mrc(_)));
     assert_eq!(scenario.warnings.len(), 1, "{:?}", scenario.warnings);
     assert!(scenario.warnings[0].contains("job[0].policy"), "{:?}", scenario.warnings);
+    let other = jobs.replace("ecmp", "other").replace("mrc", "ecmp").replace("other", "mrc");
+    let warnings = parse(&other).unwrap().warnings;
+    assert!(warnings.len() == 1 && warnings[0].contains("'ecmp' runs with the transport of 'mrc'"));
 }

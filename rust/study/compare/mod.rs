@@ -108,9 +108,12 @@ pub fn compare(
     observer: &dyn Observer,
 ) -> Result<Vec<(Finished, Indicators)>, ScenarioError> {
     let runs = comparison.runs();
-    // Policies that cut messages alike have one bound for the workload of a seed.
-    let cuts: Vec<_> =
-        comparison.policies.iter().map(|it| it.scheme.split.smallest_piece()).collect();
+    // Policies that cut messages alike, into packets of the same lengths, have one bound for the
+    // workload of a seed.
+    let cut = |it: &Scenario| {
+        (it.scheme.split.smallest_piece(), it.nic.payload, it.nic.header, it.nic.ack.bytes)
+    };
+    let cuts: Vec<_> = comparison.policies.iter().map(cut).collect();
     let first_alike = |policy: usize| cuts.iter().position(|other| *other == cuts[policy]);
     let bounds: Vec<OnceLock<Span>> = runs.iter().map(|_| OnceLock::new()).collect();
     let results = in_order(runs.len(), threads, |index| {

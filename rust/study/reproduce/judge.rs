@@ -153,11 +153,13 @@ fn exponent(pairs: &[(f64, f64)]) -> f64 {
     covariance / variance
 }
 
-/// The least quotient of a slope and the one before.
+/// The least quotient of a slope and the one before; 0 unless values rise all along.
 fn steepening(pairs: &[(f64, f64)]) -> f64 {
     let slopes = pairs.windows(2).map(|it| (it[1].1 - it[0].1) / (it[1].0 - it[0].0));
     let slopes: Vec<f64> = slopes.collect();
-    slopes.windows(2).map(|it| it[1] / it[0]).fold(f64::INFINITY, f64::min)
+    let rises = slopes.iter().all(|&slope| slope > 0.0);
+    let least = slopes.windows(2).map(|it| it[1] / it[0]).fold(f64::INFINITY, f64::min);
+    if rises { least } else { 0.0 }
 }
 
 impl Claim {
@@ -348,6 +350,9 @@ mod tests {
         // 10.5, 21 and 42 us for 1, 2 and 4 MB are a straight line; 10.5, 42 and 168 are not.
         assert_eq!(of("a"), (Ok(1.0), ClaimVerdict::DoesNotHold));
         assert_eq!(of("b"), (Ok(2.0), ClaimVerdict::Holds));
+        let falling = [(1.0, 3.0), (2.0, 2.0), (3.0, 0.0)];
+        let flat = [(1.0, 1.0), (2.0, 1.0), (3.0, 2.0)];
+        assert_eq!([steepening(&falling), steepening(&flat)], [0.0, 0.0]);
         // The last two of them have one slope, and no change of it.
         let two = "order = [\"2MB\", \"4MB\"]";
         let verdict = judged(&format!("of = {{ policy = \"b\" }}\n{along}{two}")).1;
