@@ -5,8 +5,8 @@
 //! the list of that packet's destination is then permuted. An edge switch has one list for all
 //! destinations above it; a switch of a higher tier has one for each destination host, so that the
 //! same position of the counter leads to different ports. Packets of less than 128 bytes, which are
-//! answers and trimmed headers, take no turn: their hash is a position in the list, so that they too
-//! change their port when it is permuted.
+//! answers and trimmed headers, take no turn: their hash is a position in the list, so that they
+//! too change their port when it is permuted.
 //!
 //! [`super::round_robin`] has one list in every switch, and all packets take their turn.
 //!

@@ -160,3 +160,24 @@ fn the_copy_of_a_topology_s_file_is_what_the_run_read() {
     bench.write("fabric.txt", &topology.replace("100Gbps", "200Gbps"));
     assert_eq!(scenario.topology_text().map(|(text, _)| text), Some(topology));
 }
+
+#[test]
+fn compared_policies_with_other_frames_have_lower_bounds_of_their_own() {
+    let bench = Bench::with_small();
+    let object = |arguments: &[&str]| -> Value {
+        let left = bench.evenkeel(arguments);
+        assert_eq!(left.status, 0, "{left:?}");
+        serde_json::from_str(&left.out).expect("it is JSON")
+    };
+    let alone = ["ecmp", "mrc"].map(|policy| {
+        object(&["run", "small.toml", "--policy", policy, "--json"])["bound_ns"].clone()
+    });
+    assert_ne!(alone[0], alone[1], "the headers of mrc are longer");
+    for policies in ["ecmp,mrc", "mrc,ecmp"] {
+        let compared = object(&["compare", "small.toml", "--policies", policies, "--json"]);
+        for run in compared["runs"].as_array().expect("it has its runs") {
+            let index = usize::from(run["policy"] == "mrc");
+            assert_eq!(run["bound_ns"], alone[index], "{policies}: {run}");
+        }
+    }
+}
