@@ -22,7 +22,8 @@ import tomllib
 
 PACKAGE = pathlib.Path(__file__).resolve().parent.parent
 # What the Rust library is built from.
-CRATE = ["Cargo.toml", "Cargo.lock", "LICENSE", "build.rs", "rust", "cpp-bridge"]
+# The studies of examples/reproduce are part of the library.
+CRATE = ["Cargo.toml", "Cargo.lock", "LICENSE", "build.rs", "rust", "cpp-bridge", "examples/reproduce"]
 # What is in these folders, but not needed to build it.
 UNUSED = ["rust/tests", "rust/fuzz", "rust/benches", "cpp-bridge/astra-sim"]
 # The headers of the module that the library includes.
