@@ -105,18 +105,17 @@ fn apportion(elements: u64, counts: &mut [u64], weights: &[f64], exact: impl Fn(
     let remainders: Vec<f64> =
         (0..counts.len()).map(|rail| exact(rail) - counts[rail] as f64).collect();
     order.sort_by(|&a, &b| remainders[b].total_cmp(&remainders[a]).then(a.cmp(&b)));
-    let sum: u64 = counts.iter().sum();
+    let sum: u128 = counts.iter().map(|&count| u128::from(count)).sum();
     // Beyond 2^53 elements rounding may also exceed the sum.
-    if sum > elements {
-        let mut excess = sum - elements;
+    if let Some(mut excess) = sum.checked_sub(elements.into()).filter(|&excess| excess > 0) {
         for &rail in order.iter().rev() {
-            let less = excess.min(counts[rail]);
-            counts[rail] -= less;
+            let less = excess.min(counts[rail].into());
+            counts[rail] -= less as u64;
             excess -= less;
         }
         return;
     }
-    let missing = elements - sum;
+    let missing = elements - sum as u64;
     let (each, ahead) = (missing / order.len() as u64, missing % order.len() as u64);
     for (index, &rail) in (0..).zip(&order) {
         counts[rail] += each + u64::from(index < ahead);
@@ -161,5 +160,12 @@ mod tests {
         let ranges: Vec<_> = division.ranges().map(|it| (it.rail.0, it.range)).collect();
         assert_eq!(ranges, [(0, 0..8), (2, 8..12)]);
         assert_eq!(division.of(RailId(7)), Bytes::ZERO);
+    }
+
+    #[test]
+    fn the_largest_number_of_bytes_is_divided_too() {
+        for weights in [[1.0, 1e-3], [1.0, 1.0], [1e-9, 1.0]] {
+            shares(u64::MAX, 1, &weights);
+        }
     }
 }
