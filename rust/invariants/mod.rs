@@ -302,8 +302,11 @@ impl Invariants {
         let is_on_wire = self.ports[port.reverse().index()].may_have_lost(at, packet);
         if let Node::Switch(switch) = node
             && !is_on_wire
-            && self.switches[switch.index()].take(packet).is_some()
+            && let Some(received) = self.switches[switch.index()].take(packet)
         {
+            // Of two copies the whole one may have been trimmed and passed on before, and taken
+            // for the other one.
+            self.totals.note_trim(&received, packet);
             let is_data = !packet.is_control();
             let is_kept = self.limits.is_lossless && is_data;
             return is_kept.then(|| "it drops data in spite of flow control".to_owned());

@@ -289,8 +289,8 @@ impl Requester {
         // After the recovery: whether the window is open depends on this packet being in flight.
         self.tell_sent(now, entropy, wire_bytes);
         self.pace(now, wire_bytes, config);
-        if config.ack.every > 1 && !self.window_is_open() {
-            // The window is full: no later packet would make its acknowledgement due.
+        if config.ack.every > 1 && self.window_is_full(entropy) {
+            // No later packet would make its acknowledgement due.
             packet.flags = packet.flags.with(Flags::ACK_REQUEST);
         }
         packet

@@ -26,7 +26,7 @@ pub enum ValueOrigin {
     CommandLine,
     /// The default of its key.
     Default,
-    /// The default that the policy's own transport has for its key.
+    /// The default that its key has with the transport or the loss recovery of the policy.
     Policy,
 }
 
@@ -90,10 +90,21 @@ impl Scenario {
         }
     }
 
-    /// True if the policy has a default of its own for a key, and this is it.
+    /// True if the policy has a default of its own for a key, and this is it; or if the value is
+    /// what acknowledgements have by default with the loss recovery of the policy, and that of
+    /// another policy may not read them.
     fn is_of_policy(&self, key: &str, value: &str) -> bool {
         let own = self.scheme.transport.own_defaults();
-        own.iter().any(|(name, own)| *name == key && own.as_ref().is_none_or(|own| own == value))
+        let is_own = |(name, own): &(&str, Option<String>)| {
+            *name == key && own.as_ref().is_none_or(|own| own == value)
+        };
+        let of_recovery = [
+            ("transport.ack_range", "\"last-64\""),
+            ("transport.ack_span", "\"unlimited\""),
+            ("transport.ack_resent", "\"at-once\""),
+        ];
+        let follows = *self.file.transport.recovery == RecoveryName::default();
+        own.iter().any(is_own) || follows && of_recovery.contains(&(key, value))
     }
 
     /// The resolved scenario as a table, in the order of the format; paths in it are relative to

@@ -7,7 +7,7 @@
 //!
 //! - A packet that was sent once is lost when a later one arrived `reordering` ago, and it still
 //!   has not. It is sent again, by another path.
-//! - A trimmed packet is sent again at once.
+//! - A trimmed packet is sent again at once; others in the order of their numbers \[inferred\].
 //! - A packet that was sent again is left to the timer, which runs from when the oldest packet
 //!   became the oldest or was last sent. When it runs out, everything that was sent longer ago is
 //!   sent again. After `linear` time-outs without progress each wait is twice the one before.
@@ -25,6 +25,7 @@ use serde::{Deserialize, Serialize};
 use super::selective::Selective;
 use super::{Arrived, Expired, Lost, LostPosition, Missed, PlaneUse};
 use super::{RecoveryConfig, SendRecovery, Why};
+use crate::nic::ack::AckRange;
 use crate::nic::delivery::Delivery;
 use crate::nic::parameters::{Configuration, InvalidValue, require, timer};
 use crate::nic::receiver::{AnyOrder, Receiving};
@@ -95,6 +96,9 @@ impl RecoveryConfig for Config {
     type Sender = Box<Mrc>;
 
     const COUNTS_PLANES: bool = true;
+
+    /// A SACK repeats what has arrived among the last 64 PSNs, so that the loss of one is none.
+    const ACK_RANGES: &'static [AckRange] = &[AckRange::Last64, AckRange::Cumulative];
 
     fn sender(&self, timeout: Span) -> Box<Mrc> {
         Box::new(Mrc::new(*self, timeout))
@@ -252,7 +256,7 @@ impl Mrc {
                 let once = self.flying(sequence).filter(|sent| sent.state == State::Flying);
                 let Some(Sent { entropy, .. }) = once else { continue };
                 self.lose(sequence);
-                self.window.lose(sequence);
+                self.window.lose_in_order(sequence);
                 let position = self.enter_recovery();
                 self.losses.push_back(Lost { entropy, position });
             }
@@ -274,7 +278,7 @@ impl Mrc {
             let Some(sent) = self.flying(sequence) else { continue };
             if sent.at.saturating_add(self.timer) <= now {
                 self.lose(sequence);
-                self.window.lose(sequence);
+                self.window.lose_in_order(sequence);
                 self.expired.push_back(sent.entropy);
             }
         }

@@ -138,6 +138,13 @@ impl Selective {
         self.count_lost(sequence);
     }
 
+    /// A packet in flight is lost, and sent again before those with higher numbers.
+    pub(super) fn lose_in_order(&mut self, sequence: u64) {
+        let before = self.lost.iter().rposition(|&other| other < sequence);
+        self.lost.insert(before.map_or(0, |index| index + 1), sequence);
+        self.count_lost(sequence);
+    }
+
     fn count_lost(&mut self, sequence: u64) {
         if let Some(planes) = &mut self.by_plane {
             planes.lose(sequence);

@@ -82,6 +82,16 @@ impl Requester {
         self.lets_out(self.recovery.in_flight(), window)
     }
 
+    /// Whether the window of a packet with that entropy value lets no more out: that of its plane,
+    /// if each has one, since others may have no path that the policy uses.
+    #[inline]
+    pub(super) fn window_is_full(&self, entropy: u16) -> bool {
+        match &self.planes {
+            None => !self.window_is_open(),
+            Some(planes) => !self.open_planes().has(u32::from(entropy) % planes.count()),
+        }
+    }
+
     #[inline]
     fn lets_out(&self, out: u64, window: u64) -> bool {
         if window == u64::MAX {

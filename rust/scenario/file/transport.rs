@@ -49,11 +49,12 @@ section! {
         ack_marked?: Marked = "`wait`; with the policy `mrc` and its recovery `at-once` (G18)",
         /// What an acknowledgement speaks of: with `cumulative`, of all packets before the first
         /// that is missing; with `packet` (recovery `per-packet`, `ack_every = 1`), of one packet,
-        /// so that a lost acknowledgement costs a timeout; with `last-64` (recovery `per-packet`),
-        /// also of all arrivals among the last 64 PSNs (Ultra Ethernet), so that it costs nothing.
-        /// `nscc` with that recovery has `last-64`, as Ultra Ethernet's simulator; `rudi` knows
-        /// `packet` alone.
-        ack_range?: AckRange = "`cumulative`; `last-64` with `nscc` and `per-packet`",
+        /// so that a lost acknowledgement costs a timeout; with `last-64` (recoveries `per-packet`
+        /// and `mrc`), also of all arrivals among the last 64 PSNs (Ultra Ethernet, MRC), so that
+        /// it costs nothing. `nscc` with `per-packet` has `last-64`, as Ultra Ethernet's simulator;
+        /// `rudi` knows `packet` alone.
+        ack_range?: AckRange = "`cumulative`; `last-64` with recovery `mrc`, and with `nscc` and \
+                      `per-packet`",
         /// How far apart packets may be that share an acknowledgement: with `bitmap`, as far as
         /// one bitmap reports them all, 64 PSNs, or 32 with `last-64`; with `unlimited` (`ack_range
         /// = "last-64"` alone), count, bytes and time decide (Ultra Ethernet's simulator).

@@ -139,12 +139,12 @@ impl<'a> World<'a> {
         let nic = &self.nics[side];
         let free = self.ports.next_free(side, self.now);
         let wire = free.filter(|_| nic.has_packets());
-        // Packets that wait for their rate may wait for a wire too.
-        let asked = nic.poll_timeout().and_then(|time| match time <= self.now {
+        // Packets that wait for their rate may wait for a wire too; timers wait for none.
+        let paced = nic.next_paced().and_then(|time| match time <= self.now {
             true => free,
             false => Some(time),
         });
-        [wire, asked].into_iter().flatten().min()
+        [wire, paced, nic.next_timer()].into_iter().flatten().min()
     }
 
     fn step(&mut self) -> Result<(), String> {

@@ -16,10 +16,6 @@ use crate::support::extent;
 /// Cases per pair without `EVENKEEL_CASES`: by default, and with `EVENKEEL_LONG_TESTS=1`.
 const CASES: [u32; 2] = [1_000, 10_000];
 
-/// The same with several ports, where policies probe hundreds of values. More than 200 cases find
-/// runs that end too late: see "What remains" in docs/trust.md.
-const CASES_OF_PLANES: u32 = 200;
-
 /// The maximum number of lines of a trace that a failure prints, from the end.
 const TRACE_LINES: usize = 150;
 
@@ -104,7 +100,6 @@ fn runner(what: &str) -> (TestRunner, u64) {
     let seed = number("EVENKEEL_SEED").unwrap_or(1);
     let count = match number("EVENKEEL_CASES") {
         Some(cases) => cases.try_into().expect("cases"),
-        None if what.starts_with("planes") => CASES_OF_PLANES,
         None => CASES[usize::from(extent::is_long())],
     };
     let config = Config {

@@ -45,6 +45,7 @@ fn scenarios_that_had_a_fault_have_none() {
         include_str!("found/copy-by-another-link.toml"),
         include_str!("found/copy-displaced.toml"),
         include_str!("found/copy-lost-on-a-wire.toml"),
+        include_str!("found/copy-trimmed-before.toml"),
         include_str!("found/copy-trimmed-earlier.toml"),
         include_str!("found/frames-beside-headers.toml"),
         include_str!("found/paused-ports.toml"),
