@@ -58,6 +58,24 @@ fn a_hole_is_lost_one_reordering_time_after_a_later_arrival() {
 }
 
 #[test]
+fn the_oldest_packet_goes_first_even_if_it_was_lost_last() {
+    let mut mrc = ten();
+    mrc.handle_ack(at(12), arrived(0, 1 << 5));
+    assert_eq!(mrc.handle_timeout(at(20)), None);
+    assert_eq!(lost(&mut mrc), [0, 1, 2, 3, 4]);
+    assert_eq!(mrc.next(10), Some(0));
+    // A window of one packet: the others wait while this one is lost again.
+    mrc.handle_sent(at(20), 77);
+    let due = at(20) + Span::from_ps(32_768_000);
+    while mrc.handle_timeout(due).is_some() {}
+    assert_eq!(mrc.next(10), Some(0));
+    // It arrives, and the next time-out is the first of another series.
+    mrc.handle_sent(due, 78);
+    assert_eq!((mrc.series(), mrc.handle_ack(due, arrived(1, 0)), mrc.series()), (1, 1, 0));
+    assert_eq!(mrc.next(10), Some(1));
+}
+
+#[test]
 fn a_hole_that_fills_in_time_is_no_loss() {
     let mut mrc = ten();
     mrc.handle_ack(at(12), arrived(0, 0b10));
