@@ -14,7 +14,7 @@
 //! least over n of the later of the two holds for any schedule.
 //!
 //! As in the paper, the gap after the last data packet is counted where acknowledgements delay
-//! it: one gap (0.2 ns at 800 Gbps) more than the argument proves.
+//! it: one gap (0.2 ns at 800 Gbps) more than the argument proves ([`super::proven`]).
 
 use super::idle_path::IdlePath;
 use super::{BoundInputs, Wire};

@@ -6,6 +6,7 @@ use std::path::PathBuf;
 
 use anyhow::bail;
 use clap::Args;
+use evenkeel::bound;
 use evenkeel::fabric::{Setup, Watch};
 use evenkeel::fluid::Fidelity;
 use evenkeel::invariants::{Invariants, Report};
@@ -126,7 +127,9 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<Status> {
     match checked {
         None => Ok(status),
         Some(invariants) => {
-            Ok(end_check(&invariants.finish(single.outcome(), single.bound()), status))
+            let proven = |time| bound::proven(time, &setup.topology, setup.fabric.gap);
+            let report = invariants.finish(single.outcome(), single.bound().map(proven));
+            Ok(end_check(&report, status))
         }
     }
 }

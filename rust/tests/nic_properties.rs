@@ -138,6 +138,11 @@ mod delivery {
     }
 
     #[test]
+    fn unordered_with_holes_that_are_lost_by_age() {
+        check_delivery("mrc", "nscc", "unordered");
+    }
+
+    #[test]
     fn ordered_with_an_erasure_code() {
         check_delivery("erasure", "line-rate", "ordered");
     }
