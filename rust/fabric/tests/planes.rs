@@ -242,6 +242,7 @@ fn under_uniform_loss_a_packet_is_sent_once_more_for_each_that_is_lost() {
 /// Card of MRC, test 11.
 #[test]
 fn the_maximum_psn_range_limits_the_rate() {
+    use crate::nic::congestion::nscc::Config;
     let plane = LeafSpine { delay: Span::from_us(5), ..PLANE };
     let mut setup = setup(planes(4, plane), "mrc", messages(&[(0, 3)], 4_096 * PAYLOAD));
     let mpr = |mpr| crate::nic::recovery::mrc::Config { mpr, ..Default::default() };
@@ -252,8 +253,17 @@ fn the_maximum_psn_range_limits_the_rate() {
     let expected = round_trip.as_ps() as f64 * 4_096.0 / 64.0;
     assert!((limited.as_ps() as f64 / expected - 1.0).abs() < 0.08, "{limited}");
     setup.nic.recovery = mpr(1_024).into();
+    let unlimited = complete(&setup).cct.unwrap();
     let all_ports = packets_of_a_port(4_096 / 4) + round_trip;
-    assert!(complete(&setup).cct.unwrap() < all_ports + Span::from_us(2));
+    assert!(unlimited < all_ports + Span::from_us(2));
+    // A largest window of as many bytes is the same limit: 400 Gbps carry 50 B a nanosecond.
+    let window = 64 * (PAYLOAD + HEADER);
+    let bdp = 50 * round_trip.as_ps() / 1_000;
+    let part = Fraction::new(window as u32, bdp as u32).unwrap();
+    let windows = Config { start_window: part, max_window: part, ..Config::default() };
+    setup.nic.congestion = CongestionControl::Nscc(windows);
+    let windowed = complete(&setup).cct.unwrap();
+    assert!((windowed.as_ps() as f64 / expected - 1.0).abs() < 0.08, "{windowed}");
 }
 
 /// Card of MRC, test 12: plain rotation, and values that are skipped once. The sender is paced at

@@ -1,0 +1,99 @@
+//! What a sender lets out, and what it asks for: the window beside a rate, and credit.
+
+use std::collections::VecDeque;
+
+use super::*;
+use crate::nic::congestion::{CREDIT_UNIT, FIRST_CREDIT, WindowRule, dcqcn_mlx, rccc};
+use crate::nic::recovery::SendRecovery as _;
+
+/// From one NIC to the other.
+const DELAY: Span = Span::from_us(5);
+
+/// The next packet that has arrived by `now`.
+fn arrived(wire: &mut VecDeque<(Time, Packet)>, now: Time) -> Option<Packet> {
+    wire.front().filter(|(due, _)| *due <= now)?;
+    wire.pop_front().map(|(_, packet)| packet)
+}
+
+/// Card of HPCC, form 5: with `VAR_WIN` a packet goes only where what is in flight with it is
+/// within W · R / R_max, in whole packets, or nothing is in flight; with `HAS_WIN` within W.
+#[test]
+fn what_is_in_flight_is_within_the_window_at_each_start() {
+    for rule in [WindowRule::Fixed, WindowRule::ByRate] {
+        let control = dcqcn_mlx::Config { window: rule, ..dcqcn_mlx::Config::default() };
+        let congestion = CongestionControl::DcqcnMlx(control);
+        let config =
+            Arc::new(NicConfig { congestion, ..(*config(Recovery::GO_BACK_N, 1)).clone() });
+        let (mut a, mut b) =
+            (Nic::new(HostId(0), PORT, config.clone()), Nic::new(HostId(1), PORT, config));
+        let policy = SenderConfig::Ecmp(ecmp::Config {}).build(&QpContext::for_test());
+        let half = SendHalf { peer: HostId(1), label: 7, cookie: 0, extra: false, policy };
+        let qp = a.open_sender(half);
+        let receiver = b.open_receiver(HostId(0), qp, 7, 0);
+        a.connect(qp, receiver);
+        a.post(qp, Bytes::new(20_000_000), 1, 0);
+        let (mut ways, mut answers) = (VecDeque::new(), VecDeque::new());
+        let (mut sent, mut least, mut most) = (0u64, u64::MAX, 0);
+        for step in 0..20_000 {
+            let now = at(100 * step);
+            while let Some(packet) = arrived(&mut ways, now) {
+                b.handle_packet(now, &packet);
+                answers.extend(drain(&mut b, now).into_iter().map(|it| (now + DELAY, it)));
+            }
+            while let Some(answer) = arrived(&mut answers, now) {
+                a.handle_packet(now, &answer);
+            }
+            a.handle_timeout(now);
+            loop {
+                // A cut that is due at this start acts on the next one.
+                let (before, window) =
+                    (a.requesters[0].recovery.in_flight(), a.requesters[0].window());
+                let Some(packet) = a.poll_transmit(now) else { break };
+                let out = (before + 1) * 1_062;
+                assert!(out <= window || before == 0, "{rule:?}: {out} of {window}");
+                (least, most) = (least.min(window), most.max(out));
+                // Marks for a third of the time.
+                let marked = Flags::MARKED.when(step % 3_000 < 1_000);
+                sent += 1;
+                let marked = Packet { flags: packet.flags.with(marked), ..packet };
+                ways.push_back((now + DELAY, marked));
+            }
+        }
+        // A bandwidth-delay product is 500,000 B.
+        let full = 500 * 1_062;
+        assert!(sent > 1_000 && most > full / 2, "{rule:?}: {sent} packets, {most} B at most");
+        match rule {
+            WindowRule::ByRate => assert!(least < full / 4, "{least}"),
+            _ => assert_eq!(least, full),
+        }
+    }
+}
+
+/// Card of Ultra Ethernet, form 4: a source with m destinations asks each for an m-th.
+#[test]
+fn a_source_asks_each_of_its_destinations_for_its_part() {
+    for destinations in [1, 2, 4, 8] {
+        let congestion = CongestionControl::Rccc(rccc::Config::default());
+        let config =
+            Arc::new(NicConfig { congestion, ..(*config(Recovery::PER_PACKET, 1)).clone() });
+        let mut source = Nic::new(HostId(0), PORT, config.clone());
+        for host in 1..=destinations {
+            let policy = SenderConfig::Ecmp(ecmp::Config {}).build(&QpContext::for_test());
+            let label = host;
+            let half = SendHalf { peer: HostId(host), label, cookie: 0, extra: false, policy };
+            let qp = source.open_sender(half);
+            let mut peer = Nic::new(HostId(host), PORT, config.clone());
+            let receiver = peer.open_receiver(HostId(0), qp, label, 0);
+            source.connect(qp, receiver);
+            source.post(qp, Bytes::new(10_000_000), 1, 0);
+        }
+        // The hundredth packet to each: so much of its first credit is gone, which it asks for.
+        let mut packets = std::iter::from_fn(|| source.poll_transmit(at(0)));
+        let last = packets.by_ref().skip(99 * destinations as usize).take(destinations as usize);
+        for packet in last {
+            let asked = u64::from(packet.as_data().unwrap().credit_target().get()) - FIRST_CREDIT;
+            let expected = (100 * 1_062 / u64::from(destinations)).div_ceil(CREDIT_UNIT);
+            assert_eq!(asked, expected, "{destinations} destinations, {:?}", packet.dst);
+        }
+    }
+}
