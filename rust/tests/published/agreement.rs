@@ -91,6 +91,14 @@ const CASES: &[Case] = &[
             "across",
         ),
     },
+    Case { name: "skewed", inputs: Inputs::ConWeave("LB_MODE 2\nBUFFER_SIZE 9\n", "skewed") },
+    Case {
+        name: "skewed-irn",
+        inputs: Inputs::ConWeave(
+            "LB_MODE 2\nENABLE_PFC 0\nENABLE_IRN 1\nBUFFER_SIZE 9\n",
+            "skewed",
+        ),
+    },
     Case { name: "conga", inputs: Inputs::ConWeave("LB_MODE 3\nBUFFER_SIZE 9\n", "permutation") },
     Case { name: "spray", inputs: Inputs::Htsim(SPRAY) },
     Case { name: "incast", inputs: Inputs::Htsim(INCAST) },
@@ -172,6 +180,19 @@ const RULES: &[Rule] = &[
         },
     },
     Rule {
+        name: "NACKs are CNPs",
+        case: "skewed",
+        without: |setup| setup.nic.ack.nacks = NackSignal::None,
+    },
+    Rule {
+        name: "NACKs go back",
+        case: "skewed-irn",
+        without: |setup| {
+            let Recovery::Sack(sack) = &mut setup.nic.recovery else { panic!("IRN") };
+            sack.resends = Resends::Gap;
+        },
+    },
+    Rule {
         name: "LB_MODE 3 is read",
         case: "conga",
         without: |setup| policy(setup, "ecmp-murmur"),
@@ -236,14 +257,19 @@ fn policy(setup: &mut Setup, name: &str) {
     setup.scheme = balance::build_scheme(name, &Parameters::new()).expect("a policy");
 }
 
-/// Two leaves with eight hosts each, and four spines, at 100 Gbps and 1 us. Its name is one that
-/// ConWeave's simulator knows the bandwidth-delay product of.
-fn topology() -> String {
+/// Two leaves with eight hosts each, and four spines, at 100 Gbps and 1 us, or a little more with
+/// the links of each spine if they are skewed. Its name is one that ConWeave's simulator knows the
+/// bandwidth-delay product of.
+fn topology(is_skewed: bool) -> String {
     // Hosts come first: with a switch first, CONGA there takes all hosts for those of one leaf, and
     // hashes.
     let hosts = (0..16).map(|host| format!("{host} {} 100Gbps 1000ns 0\n", 16 + host / 8));
     let spines = (16..18).flat_map(|leaf| (18..22).map(move |spine| (leaf, spine)));
-    let spines = spines.map(|(leaf, spine)| format!("{leaf} {spine} 100Gbps 1000ns 0\n"));
+    let delay = |spine: u32| {
+        if is_skewed { [1_000, 1_013, 1_029, 1_041][spine as usize - 18] } else { 1_000 }
+    };
+    let spines =
+        spines.map(|(leaf, spine)| format!("{leaf} {spine} 100Gbps {}ns 0\n", delay(spine)));
     let links: String = hosts.chain(spines).collect();
     format!("22 6 24\n16 17 18 19 20 21\n{links}")
 }
@@ -273,7 +299,7 @@ fn setup(folder: &Path, case: &Case, seed: u64) -> Setup {
     let write = |file: &str, text: String| std::fs::write(folder.join(file), text).unwrap();
     match case.inputs {
         Inputs::ConWeave(keys, pairs) => {
-            write("topology.txt", topology());
+            write("topology.txt", topology(pairs == "skewed"));
             write("flow.txt", flows(pairs));
             write("config.txt", format!("{CONWEAVE}{keys}"));
             let rounding = Rounding::TruncateNs;
