@@ -3,7 +3,7 @@
 use anyhow::bail;
 use clap::Args;
 use evenkeel::nic::{congestion, recovery};
-use evenkeel::scenario::{KeyEntry, catalogue};
+use evenkeel::scenario::{KeyEntry, ParameterEntry, catalogue, parameters};
 use evenkeel::topology::nearest;
 use evenkeel::{balance, collective};
 
@@ -18,9 +18,9 @@ Examples:
 
 /// Say what a key of a scenario means, or a name in one
 ///
-/// KEY is a key with its section or without (`switch.ecn.step`, `step`), a section (`record`), or
-/// the name of a policy, a collective, a congestion control or a loss recovery. docs/scenario.md
-/// has all keys.
+/// KEY is a key with its section or without (`switch.ecn.step`, `step`), a section (`record`), a
+/// parameter of policies, congestion controls or loss recoveries (`policy.evs`), or the name of one
+/// of these or of a collective. docs/scenario.md has all keys.
 #[derive(Debug, Args)]
 #[command(after_long_help = EXAMPLES)]
 pub(super) struct Arguments {
@@ -31,14 +31,17 @@ pub(super) struct Arguments {
 /// Prints every key that the word may mean, and names.
 pub(super) fn run(arguments: &Arguments) -> anyhow::Result<Status> {
     let word = arguments.key.trim_matches(['[', ']']);
-    let entries = catalogue();
-    let mut texts: Vec<String> =
-        entries.iter().filter(|entry| is_meant(entry, word)).map(KeyEntry::to_string).collect();
+    let (entries, parameters) = (catalogue(), parameters());
+    let meant = entries.iter().filter(|entry| is_meant(&entry.key, word));
+    let mut texts: Vec<String> = meant.map(KeyEntry::to_string).collect();
     // The same key of a workload and of a job.
     texts.dedup();
-    texts.extend(named(word));
+    let meant = parameters.iter().filter(|it| is_parameter(it, word));
+    texts.extend(meant.map(ParameterEntry::to_string));
+    texts.extend(named(word, &parameters));
     if texts.is_empty() {
-        let keys = entries.iter().flat_map(|entry| [entry.key.as_str(), last(&entry.key)]);
+        let keys = entries.iter().map(|it| &it.key).chain(parameters.iter().map(|it| &it.key));
+        let keys = keys.flat_map(|key| [key.as_str(), last(key)]);
         let known: Vec<String> = keys.chain(names()).map(str::to_owned).collect();
         let mut near = nearest(word, known.iter().map(String::as_str));
         near.dedup();
@@ -53,11 +56,15 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<Status> {
 }
 
 /// The key itself, one that ends with the word, or one of the section.
-fn is_meant(entry: &KeyEntry, word: &str) -> bool {
-    let key = entry.key.as_str();
+fn is_meant(key: &str, word: &str) -> bool {
     key == word
         || key.strip_suffix(word).is_some_and(|before| before.ends_with('.'))
         || key.strip_prefix(word).is_some_and(|after| after.starts_with('.'))
+}
+
+/// As a key, but for the section, which would be all parameters of all policies.
+fn is_parameter(entry: &ParameterEntry, word: &str) -> bool {
+    is_meant(&entry.key, word) && !entry.key.starts_with(&format!("{word}."))
 }
 
 fn last(key: &str) -> &str {
@@ -81,11 +88,27 @@ fn names<'a>() -> impl Iterator<Item = &'a str> {
     all().into_iter().map(|[_, name, ..]| name)
 }
 
-fn named(word: &str) -> Vec<String> {
+fn named(word: &str, parameters: &[ParameterEntry]) -> Vec<String> {
     let of_word = all().into_iter().filter(|[_, name, ..]| *name == word);
     of_word
         .map(|[kind, name, summary, source]| {
-            format!("{name} ({kind})\n  meaning  {summary}\n  source   {source}\n")
+            let mut text = format!("{name} ({kind})\n  meaning  {summary}\n  source   {source}\n");
+            let own = parameters
+                .iter()
+                .filter(|it| section(it) == kind && it.of.contains(&name.to_owned()));
+            for entry in own {
+                text.push_str(&format!("  key      {} = {}\n", entry.key, entry.default));
+            }
+            text
         })
         .collect()
+}
+
+/// What has the parameter, as [`all`] names it.
+fn section(entry: &ParameterEntry) -> &'static str {
+    match entry.key.split_once('.') {
+        Some(("policy", _)) => "policy",
+        Some((_, key)) if key.starts_with("recovery_parameters.") => "loss recovery",
+        _ => "congestion control",
+    }
 }

@@ -85,6 +85,7 @@ mod context_cache;
 mod counters;
 mod credits;
 mod delivery;
+mod destinations;
 mod event;
 mod event_qps;
 mod pacer;
@@ -129,6 +130,7 @@ use std::collections::{BTreeMap, BinaryHeap, VecDeque};
 
 use context_cache::ContextCache;
 use credits::Credits;
+use destinations::Destinations;
 use planes::Planes;
 use qp::{FreeHalves, Setup, Slot, Turn};
 use qp_table::QpTable;
@@ -177,6 +179,8 @@ pub struct Nic {
     credits: Option<Box<Credits>>,
     /// With several ports.
     planes: Option<Box<Planes>>,
+    /// The windows that queue pairs to the same host share, if they do.
+    destinations: Option<Box<Destinations>>,
     /// Answers that wait for the wire; they go before data.
     control: VecDeque<Packet>,
     /// Sending halves that may send, in turn.
@@ -203,6 +207,7 @@ impl Nic {
             port,
             relay: config.congestion.telemetry().map(|_| Box::default()),
             credits: Credits::of(host, port, &config),
+            destinations: config.congestion.scope().is_of_destination().then(Box::default),
             receiving: config.receiving(),
             config,
             qps: QpTable::default(),
@@ -356,8 +361,10 @@ impl Nic {
         if self.relay.is_some() {
             return self.handle_control_with_telemetry(now, packet, slot);
         }
-        self.requesters[slot.index()].handle_control(now, packet, &mut self.events);
-        self.make_ready(slot);
+        self.with_windows(slot, |nic| {
+            nic.requesters[slot.index()].handle_control(now, packet, &mut nic.events);
+        });
+        self.make_sharers_ready(slot);
         self.keep_timer(slot);
     }
 
@@ -378,7 +385,9 @@ impl Nic {
             // Acknowledgements may have put off the deadline since the entry was made.
             let ran_out = requester.deadline() <= now;
             let timed_out = requester.has_timed_out(now);
-            requester.handle_timeout(now, &mut self.events);
+            self.with_windows(slot, |nic| {
+                nic.requesters[slot.index()].handle_timeout(now, &mut nic.events);
+            });
             self.push_probes(now, slot);
             let asks =
                 |it: &Requester| ran_out || it.asks_at(self.config.retransmit_timeout) <= now;
@@ -388,7 +397,7 @@ impl Nic {
             if timed_out && let Some(most) = self.retries_of(slot) {
                 self.count_timeout(slot, most);
             }
-            self.make_ready(slot);
+            self.make_sharers_ready(slot);
             self.keep_timer(slot);
         }
     }

@@ -49,6 +49,16 @@ pub struct FreePorts {
     pub answers: PlaneMask,
 }
 
+/// What becomes of the turn of a sending half.
+enum Turn {
+    /// It waits for another port.
+    Waits,
+    /// It has no packet, or waits for its context.
+    Over,
+    /// Its packet leaves by that plane.
+    Sends { entropy: u16, plane: u32 },
+}
+
 impl Planes {
     /// How many there are.
     pub(super) const fn count(&self) -> u32 {
@@ -125,31 +135,42 @@ impl Nic {
         self.end_pauses(now);
         let mut index = 0;
         while let Some(&slot) = self.ready.get(index) {
-            let requester = &mut self.requesters[slot.index()];
-            if !requester.has_packet() {
-                requester.send_state = SendState::Idle;
-                self.ready.remove(index);
-                continue;
+            match self.with_windows(slot, |nic| nic.take_turn(now, slot, free.data)) {
+                Turn::Waits => index += 1,
+                Turn::Over => drop(self.ready.remove(index)),
+                Turn::Sends { entropy, plane } => {
+                    self.ready.remove(index);
+                    let packet =
+                        self.with_windows(slot, |nic| nic.transmit(now, slot, Some(entropy)));
+                    self.end_turn(slot);
+                    let planes = self.planes.as_ref().expect("a NIC with several ports");
+                    return Some((planes.routed(packet), plane));
+                }
             }
-            if let Some(cache) = &mut self.cache
-                && let Some(miss) = cache.send(self.requester_qps[slot.index()])
-            {
-                requester.send_state = SendState::Paced;
-                self.ready.remove(index);
-                let turn = requester.turn(slot);
-                self.paced.push(cmp::Reverse((now.saturating_add(miss), turn)));
-                continue;
-            }
-            let Some((entropy, plane)) = self.choose(now, slot, free.data) else {
-                index += 1;
-                continue;
-            };
-            self.ready.remove(index);
-            let packet = self.transmit(now, slot, Some(entropy));
-            let planes = self.planes.as_ref().expect("a NIC with several ports");
-            return Some((planes.routed(packet), plane));
         }
         None
+    }
+
+    /// What becomes of the turn of a sending half, which has its windows.
+    #[inline(always)]
+    fn take_turn(&mut self, now: Time, slot: Slot, free: PlaneMask) -> Turn {
+        let requester = &mut self.requesters[slot.index()];
+        if !requester.has_packet() {
+            requester.send_state = SendState::Idle;
+            return Turn::Over;
+        }
+        if let Some(cache) = &mut self.cache
+            && let Some(miss) = cache.send(self.requester_qps[slot.index()])
+        {
+            requester.send_state = SendState::Paced;
+            let turn = requester.turn(slot);
+            self.paced.push(cmp::Reverse((now.saturating_add(miss), turn)));
+            return Turn::Over;
+        }
+        match self.choose(now, slot, free) {
+            Some((entropy, plane)) => Turn::Sends { entropy, plane },
+            None => Turn::Waits,
+        }
     }
 
     /// The entropy value of the next packet of a sending half, and its plane; `None` if that

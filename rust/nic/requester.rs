@@ -12,7 +12,7 @@ use std::collections::VecDeque;
 
 use feedback::missing;
 use path::Path;
-use windows::PlaneWindows;
+pub(super) use windows::PlaneWindows;
 
 use super::ack::{Entropies, NackSignal};
 use super::config::{NicConfig, PortFacts};
@@ -98,7 +98,8 @@ pub(super) struct Requester {
     entropies: Option<Box<SentEntropies>>,
     pub(super) pacer: Pacer,
     pub(super) congestion: Controller,
-    /// The controls of the planes, where each has one of its own; `congestion` then rests.
+    /// The controls of the planes, where each has one of its own, or those that queue pairs to a
+    /// host share; `congestion` then rests.
     planes: Option<Box<PlaneWindows>>,
     work: VecDeque<Work>,
 }

@@ -22,27 +22,36 @@ impl Nic {
         }
         self.end_pauses(now);
         while let Some(slot) = self.ready.pop_front() {
-            let requester = &mut self.requesters[slot.index()];
-            requester.send_state = SendState::Idle;
-            // Acknowledgements may have left it nothing to send, or its window may have closed.
-            if !requester.has_packet()
-                || self.relay.is_some() && self.waits_for_moved_start(now, slot)
-            {
-                continue;
+            let packet = self.with_windows(slot, |nic| nic.poll_transmit_of(now, slot));
+            if packet.is_some() {
+                self.end_turn(slot);
+                return packet;
             }
-            let requester = &mut self.requesters[slot.index()];
-            // A miss delays this sending half alone: its turn comes again with its context.
-            if let Some(cache) = &mut self.cache
-                && let Some(miss) = cache.send(self.requester_qps[slot.index()])
-            {
-                requester.send_state = SendState::Paced;
-                let turn = requester.turn(slot);
-                self.paced.push(Reverse((now.saturating_add(miss), turn)));
-                continue;
-            }
-            return Some(self.transmit(now, slot, None));
         }
         None
+    }
+
+    /// The packet of the sending half whose turn it is, if it has one.
+    #[inline(always)]
+    fn poll_transmit_of(&mut self, now: Time, slot: Slot) -> Option<Packet> {
+        let requester = &mut self.requesters[slot.index()];
+        requester.send_state = SendState::Idle;
+        // Acknowledgements may have left it nothing to send, or its window may have closed.
+        if !requester.has_packet() || self.relay.is_some() && self.waits_for_moved_start(now, slot)
+        {
+            return None;
+        }
+        let requester = &mut self.requesters[slot.index()];
+        // A miss delays this sending half alone: its turn comes again with its context.
+        if let Some(cache) = &mut self.cache
+            && let Some(miss) = cache.send(self.requester_qps[slot.index()])
+        {
+            requester.send_state = SendState::Paced;
+            let turn = requester.turn(slot);
+            self.paced.push(Reverse((now.saturating_add(miss), turn)));
+            return None;
+        }
+        Some(self.transmit(now, slot, None))
     }
 
     /// Those whose time has come stand behind those that already wait for their turn.
@@ -63,7 +72,7 @@ impl Nic {
         }
     }
 
-    /// The next packet of a sending half, which has one; `entropy` is its entropy value if that is
+    /// The next packet of a sending half, which has one, and has its windows; `entropy` is its entropy value if that is
     /// drawn already.
     #[inline(always)]
     pub(super) fn transmit(&mut self, now: Time, slot: Slot, entropy: Option<u16>) -> Packet {
@@ -105,12 +114,12 @@ impl Nic {
         // through the heap, and the next poll moves it to the end of the queue if its time has
         // come.
         if self.requesters[slot.index()].send_state == SendState::Idle {
-            self.schedule(slot, |start| start == Time::ZERO);
+            self.with_windows(slot, |nic| nic.schedule(slot, |start| start == Time::ZERO));
         }
     }
 
-    /// Enqueues a sending half if the time from which its rate lets it start `is_soon`; otherwise
-    /// it waits for its time.
+    /// Enqueues a sending half, which has its windows, if the time from which its rate lets it start
+    /// `is_soon`; otherwise it waits for its time.
     #[inline]
     fn schedule(&mut self, slot: Slot, is_soon: impl FnOnce(Time) -> bool) {
         let requester = &mut self.requesters[slot.index()];

@@ -25,13 +25,14 @@ impl Nic {
     /// # Panics
     /// If there is no such queue pair, or it does not send.
     pub fn sending_state(&self, now: Time, qp: QpId) -> SendingState {
-        let requester = &self.requesters[self.qps[qp.index()].requester.index()];
+        let slot = self.qps[qp.index()].requester;
+        let requester = &self.requesters[slot.index()];
         // A rate that grows with time is computed when it is asked for.
         let mut congestion = requester.congestion.clone();
         SendingState {
             backlog: requester.backlog(),
             in_flight_packets: requester.recovery.in_flight(),
-            window_bytes: requester.window(),
+            window_bytes: self.window_of(slot),
             rate: congestion.rate(now),
         }
     }

@@ -321,6 +321,7 @@ fn sequence_numbers_wrap_on_the_wire() {
 }
 
 mod delivery;
+mod destinations;
 mod limits;
 mod recovery;
 mod signals;

@@ -13,6 +13,7 @@ use super::file::{DEFAULT_POLICY, GeneralSection};
 use super::input::reader::Kind;
 use super::input::section::{Form, KeyDescription, Section, Value, written};
 use super::rail::file as rails;
+use super::reference;
 
 /// A key of scenarios.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -123,6 +124,43 @@ fn add(entries: &mut Vec<KeyEntry>, above: &str, only: &str, keys: &[KeyDescript
             summary: summary.replace("\\[inferred\\]", "[inferred]"),
         });
         add(entries, &format!("{above}{name}."), only, &form.keys);
+    }
+}
+
+/// A parameter of policies, congestion controls or loss recoveries.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ParameterEntry {
+    /// With its section: `policy.evs`, `transport.parameters.g`.
+    pub key: String,
+    /// Whose it is, with this default: names of policies, controls or recoveries.
+    pub of: Vec<String>,
+    /// Its default as TOML writes it.
+    pub default: String,
+}
+
+/// All parameters, those of policies first; several entries for a key that has several defaults.
+pub fn parameters() -> Vec<ParameterEntry> {
+    let mut entries: Vec<ParameterEntry> = Vec::new();
+    let mut add = |above: &str, row: reference::Row| {
+        for (key, value) in row.parameters {
+            let (key, default) = (format!("{above}.{key}"), value.to_string());
+            match entries.iter_mut().find(|it| it.key == key && it.default == default) {
+                Some(entry) => entry.of.push(row.name.clone()),
+                None => entries.push(ParameterEntry { key, of: vec![row.name.clone()], default }),
+            }
+        }
+    };
+    reference::schemes().for_each(|row| add("policy", row));
+    reference::controls().for_each(|row| add("transport.parameters", row));
+    reference::loss_recoveries().for_each(|row| add("transport.recovery_parameters", row));
+    entries
+}
+
+/// Several lines for people.
+impl fmt::Display for ParameterEntry {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { key, of, default } = self;
+        writeln!(f, "{key}\n  of       {}\n  default  {default}", of.join(", "))
     }
 }
 

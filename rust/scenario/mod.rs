@@ -27,7 +27,7 @@ mod schema;
 #[cfg(test)]
 mod tests;
 
-pub use catalogue::{KeyEntry, catalogue};
+pub use catalogue::{KeyEntry, ParameterEntry, catalogue, parameters};
 pub use explain::{Explained, ValueOrigin, relative_path};
 pub use file::failure::{FailureName, FailureSection, SpanOrNever};
 pub use file::record::{RecordOn, RecordSection};

@@ -124,10 +124,10 @@ impl Page {
 }
 
 /// A name with its parameters.
-struct Row {
-    name: String,
+pub(super) struct Row {
+    pub name: String,
     about: String,
-    parameters: Parameters,
+    pub parameters: Parameters,
 }
 
 fn topologies(page: &mut Page) {
@@ -147,13 +147,23 @@ fn transports(page: &mut Page) {
     page.section::<TransportSection>("## `[transport]`", "The settings of every NIC.");
     page.text("### Congestion controls");
     page.text("`parameters` of each `congestion_control`, with those of its first preset:");
-    page.parameters("`congestion_control`", named::<CongestionName>().map(control));
+    page.parameters("`congestion_control`", controls());
     page.text("### Loss recoveries");
     page.text(
         "`recovery_parameters` of each `recovery`. A policy that is made for a recovery may have \
          other defaults; `evenkeel check --explain` prints them.",
     );
-    page.parameters("`recovery`", named::<RecoveryName>().skip(1).map(loss_recovery));
+    page.parameters("`recovery`", loss_recoveries());
+}
+
+/// Each congestion control.
+pub(super) fn controls() -> impl Iterator<Item = Row> {
+    named::<CongestionName>().map(control)
+}
+
+/// Each loss recovery, without `auto`.
+pub(super) fn loss_recoveries() -> impl Iterator<Item = Row> {
+    named::<RecoveryName>().skip(1).map(loss_recovery)
 }
 
 /// A name, and the value that serde reads from it.
@@ -208,23 +218,25 @@ fn policies(page: &mut Page) {
          one, the others are fixed. `evenkeel list policies` shows the sources.",
         SHARED_PARAMETERS.join("`, `")
     ));
-    page.parameters(
-        "policy",
-        balance::presets().map(|preset| {
-            let source = empty();
-            let name = Located::of(preset.name.to_owned(), Key::ROOT);
-            let parameters = Located::of(Parameters::new(), Key::ROOT);
-            let mut section = PolicySection { name, parameters };
-            let scheme = policy::resolve(&Context::of(&source), &mut section);
-            let scheme = scheme.expect("its defaults are valid");
-            if section.parameters.is_empty() {
-                let shared = |(key, _): &(String, _)| SHARED_PARAMETERS.contains(&key.as_str());
-                *section.parameters = scheme.parameters().into_iter().filter(shared).collect();
-            }
-            let about = format!(": {}", preset.summary);
-            Row { name: preset.name.to_owned(), about, parameters: (*section.parameters).clone() }
-        }),
-    );
+    page.parameters("policy", schemes());
+}
+
+/// Each policy.
+pub(super) fn schemes() -> impl Iterator<Item = Row> {
+    balance::presets().map(|preset| {
+        let source = empty();
+        let name = Located::of(preset.name.to_owned(), Key::ROOT);
+        let parameters = Located::of(Parameters::new(), Key::ROOT);
+        let mut section = PolicySection { name, parameters };
+        let scheme = policy::resolve(&Context::of(&source), &mut section);
+        let scheme = scheme.expect("its defaults are valid");
+        if section.parameters.is_empty() {
+            let shared = |(key, _): &(String, _)| SHARED_PARAMETERS.contains(&key.as_str());
+            *section.parameters = scheme.parameters().into_iter().filter(shared).collect();
+        }
+        let about = format!(": {}", preset.summary);
+        Row { name: preset.name.to_owned(), about, parameters: (*section.parameters).clone() }
+    })
 }
 
 fn workloads(page: &mut Page) {

@@ -53,6 +53,11 @@ fn every_recovery_with_every_congestion_control() {
 }
 
 #[test]
+fn every_recovery_with_a_window_that_queue_pairs_share() {
+    of_every_recovery(runner::check_sharing);
+}
+
+#[test]
 fn every_recovery_where_sequence_numbers_wrap() {
     // Each begins with the millions of packets before the wrap.
     let all = RECOVERIES.iter().map(|recovery| recovery.name).collect();
@@ -62,7 +67,7 @@ fn every_recovery_where_sequence_numbers_wrap() {
 
 /// NICs with 2 to 4 ports, some of which are dead for a while: each policy that chooses among
 /// planes, and one that does not, with each recovery that counts by plane, with a window for each
-/// plane, one for all, a rate, and none.
+/// plane, of a queue pair or of all, one for all planes, a rate, and none.
 mod several_ports {
     use super::{is_wanted, of_recoveries};
     use crate::nic_properties::runner::check_planes;
@@ -71,8 +76,12 @@ mod several_ports {
     fn with(policy: &'static str) {
         of_recoveries(vec!["mrc", "sack", "per-packet", "rudi"], |recovery| {
             let of = |control| OfPlanes { policy, recovery, control, parameters: "" };
-            let parameters = "parameters = { scope = \"plane\" }";
-            check_planes(OfPlanes { parameters, ..of("nscc") });
+            for parameters in [
+                "parameters = { scope = \"plane\" }",
+                "parameters = { scope = \"destination-plane\" }",
+            ] {
+                check_planes(OfPlanes { parameters, ..of("nscc") });
+            }
             let controls = ["nscc", "line-rate", "dcqcn"].into_iter().filter(|it| is_wanted(it));
             controls.for_each(|control| check_planes(of(control)));
         });

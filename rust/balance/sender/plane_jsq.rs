@@ -7,8 +7,9 @@
 //! It is a likeness. \[inferred\] Packets of this simulator's NIC wait in no queue of a port: a
 //! packet is made when a port is free, so that the shallowest queue is a free port, and free ports
 //! take turns. \[inferred\] The congestion control is one for all planes by default. With `nscc`
-//! and `scope = "plane"` each plane has a window of its own, as with Spectrum-X, and a plane whose
-//! window is full is masked too; nscc is not theirs, which is not public.
+//! and `scope = "destination-plane"` each destination and plane has a window of its own, as with
+//! Spectrum-X, and a plane whose window is full is masked too; nscc is not theirs, which is not
+//! public.
 
 use serde::{Deserialize, Serialize};
 

@@ -139,7 +139,7 @@ pub(super) const GUESSES: [Guess; 21] = [
         proposed: "one",
         taken: "as proposed",
         keys: &["transport.parameters.scope"],
-        others: "plane",
+        others: "plane; destination or destination-plane, which queue pairs to a host share",
     },
     Guess {
         name: "G17",

@@ -54,14 +54,15 @@ fn scenario(topology: &str, policy: &str, transport: &str) -> Option<Scenario> {
     Scenario::parse(&text, "fuzz", Path::new(""), &Overrides::default()).ok()
 }
 
-/// Every pair of recovery and congestion control, and both orders of delivery.
+/// Every pair of recovery and congestion control, both orders of delivery, and windows that the queue
+/// pairs share.
 static SCENARIOS: LazyLock<Vec<Scenario>> = LazyLock::new(|| {
     let transports = RECOVERIES.iter().flat_map(|(recovery, delivery)| {
-        CONTROLS.iter().map(move |control| {
+        let shared = "nscc\"\nparameters = { scope = \"destination\" } #";
+        CONTROLS.iter().map(|control| control.name).chain([shared]).map(move |control| {
             format!(
-                "recovery = \"{recovery}\"\ncongestion_control = \"{}\"\n\
-                 delivery = \"{delivery}\"",
-                control.name
+                "recovery = \"{recovery}\"\ncongestion_control = \"{control}\"\n\
+                 delivery = \"{delivery}\""
             )
         })
     });
@@ -71,13 +72,14 @@ static SCENARIOS: LazyLock<Vec<Scenario>> = LazyLock::new(|| {
 });
 
 /// Every policy that chooses among planes, and one that does not, with every congestion control,
-/// and windows for each plane.
+/// and windows for each plane, of a queue pair and of all.
 static OF_PLANES: LazyLock<Vec<Scenario>> = LazyLock::new(|| {
     let topology = format!("kind = \"multi-plane\"\nplanes = {PLANES}");
-    let of_each = "congestion_control = \"nscc\"\n\
-                   parameters = { scope = \"plane\" }";
+    let of_each = ["plane", "destination", "destination-plane"].map(|scope| {
+        format!("congestion_control = \"nscc\"\nparameters = {{ scope = \"{scope}\" }}")
+    });
     let controls = CONTROLS.iter().map(|it| format!("congestion_control = \"{}\"", it.name));
-    let transports: Vec<String> = controls.chain([of_each.to_owned()]).collect();
+    let transports: Vec<String> = controls.chain(of_each).collect();
     let policies = ["mrc", "plane-jsq", "spray"].into_iter();
     let pairs = policies.flat_map(|policy| transports.iter().map(move |it| (policy, it)));
     let all: Vec<Scenario> =

@@ -82,9 +82,10 @@ pub struct Config {
     /// Packets that one takes off that later arrivals or a time-out show to be lost: 1 (uet-htsim;
     /// G17).
     pub loss_cut: Fraction,
-    /// What one window limits: `"qp"`, or `"plane"` (G16) with the recoveries `mrc`, `sack`,
+    /// What one window limits: `"qp"`; `"plane"` (G16) with the recoveries `mrc`, `sack`,
     /// `per-packet` and `rudi`: each plane of several then has a window of its own, by the rate of
-    /// its port.
+    /// its port; `"destination"`: all queue pairs of a NIC to a host share one; or
+    /// `"destination-plane"`: they share one for each plane, with the same recoveries.
     pub scope: Scope,
 }
 

@@ -35,6 +35,7 @@ impl Nic {
     /// counted, its number is not given again, and late answers to it are counted as received.
     pub(crate) fn discard_qp(&mut self, id: QpId) {
         let (qp, peer) = (self.qps[id.index()], self.peer_of(id));
+        self.leave_destination(qp.requester);
         let requester = self.requesters.get_mut(qp.requester.index());
         let policy_bits = requester.map_or(0, |requester| {
             requester.timer_entry = Time::NEVER;

@@ -275,6 +275,7 @@ impl Nic {
             }
         }
         self.inform_new_sender(self.qps[id.index()].requester);
+        self.join_destination(self.qps[id.index()].requester);
         Ok(())
     }
 
@@ -330,6 +331,7 @@ impl Nic {
     /// The sending half forgets its work and what is in flight.
     pub(in crate::nic) fn silence(&mut self, id: QpId) {
         let (slot, settings) = (self.qps[id.index()].requester, self.settings_of(id));
+        self.forget_in_flight(slot);
         let Some(requester) = self.requesters.get_mut(slot.index()) else { return };
         // The policy stays, with what it has learned of paths; sequence numbers, window, rate and
         // timer start anew. An entry that is left among the timers does not match `timer_entry` any
@@ -338,6 +340,7 @@ impl Nic {
         *requester = Requester::new(parts, &self.config);
         requester.age = age;
         self.unschedule(slot);
+        self.make_sharers_ready(slot);
     }
 
     /// Takes a sending half out of the line of those that may send.

@@ -1,5 +1,6 @@
-//! What congestion control lets out and learns: with one window for the queue pair, or with one for
-//! each plane of a NIC with several ports.
+//! What congestion control lets out and learns: with one window for the queue pair, with one for
+//! each plane of a NIC with several ports, or with windows that queue pairs to a host share
+//! (`nic::destinations`).
 //!
 //! A window for each plane is G16 of `docs/multi-plane.md`. Each is a control of its own, for the
 //! rate of one port. It learns of the packets whose entropy values are of its plane: how many have
@@ -9,8 +10,8 @@
 use super::{MOST_OUTSTANDING, Requester};
 use crate::nic::Owner;
 use crate::nic::config::{NicConfig, PortFacts};
+use crate::nic::congestion::ReceiverRequest;
 use crate::nic::congestion::{AckSample, CongestionController as _, Controller, Loss};
-use crate::nic::congestion::{ReceiverRequest, Scope};
 use crate::nic::recovery::{LostPosition, SendRecovery as _, Sending};
 use crate::packet::{AckView, PlaneMask};
 use crate::units::{BitRate, Span, Time};
@@ -24,35 +25,44 @@ pub(super) fn most_messages(config: &NicConfig, owner: Owner) -> usize {
     }
 }
 
-/// The controls of the planes.
+/// The controls of the planes, or the only one of them all.
 #[derive(Debug, Clone)]
-pub(super) struct PlaneWindows(Vec<PlaneWindow>);
+pub(in crate::nic) struct PlaneWindows(Vec<PlaneWindow>);
 
 #[derive(Debug, Clone)]
 struct PlaneWindow {
     control: Controller,
     /// Packets whose arrival it was not told of, since none of them had a round trip.
     owed: u32,
+    /// Packets in flight of the other queue pairs that share it; while no queue pair has it, of
+    /// all.
+    others: u64,
 }
 
 impl PlaneWindows {
     /// Those of a new sending half, if its control has one for each plane and its recovery counts
-    /// by them.
+    /// by them, or if it is to share them.
     pub(super) fn of(
         config: &NicConfig,
         port: PortFacts,
         planes: u32,
         recovery: &mut Sending,
     ) -> Option<Box<Self>> {
-        let wanted = planes > 1 && config.congestion.scope() == Scope::Plane;
-        if !wanted || !config.recovery.counts_planes() {
+        let scope = config.congestion.scope();
+        let count = if scope.is_of_plane() { planes } else { 1 };
+        if count == 1 && !scope.is_of_destination() {
             return None;
         }
-        recovery.count_planes(planes);
-        let line_rate = BitRate::from_bps(port.line_rate.as_bps() / u64::from(planes));
+        if count > 1 {
+            if !config.recovery.counts_planes() {
+                return None;
+            }
+            recovery.count_planes(count);
+        }
+        let line_rate = BitRate::from_bps(port.line_rate.as_bps() / u64::from(count));
         let path = config.path(PortFacts { line_rate, ..port });
-        let window = PlaneWindow { control: config.congestion.build(&path), owed: 0 };
-        Some(Box::new(Self(vec![window; planes as usize])))
+        let window = PlaneWindow { control: config.congestion.build(&path), owed: 0, others: 0 };
+        Some(Box::new(Self(vec![window; count as usize])))
     }
 
     pub(super) fn count(&self) -> u32 {
@@ -65,7 +75,7 @@ impl PlaneWindows {
     }
 
     /// All of them together.
-    fn window(&self) -> u64 {
+    pub(in crate::nic) fn window(&self) -> u64 {
         self.0.iter().map(|plane| plane.control.window()).fold(0, u64::saturating_add)
     }
 }
@@ -105,14 +115,61 @@ impl Requester {
     /// The planes that one more packet may take.
     pub(super) fn open_planes(&self) -> PlaneMask {
         let Some(planes) = &self.planes else { return PlaneMask::of_bits(u32::MAX) };
+        if let [window] = &planes.0[..] {
+            let own = self.recovery.in_flight();
+            let is_open = self.lets_out(own + window.others, window.control.window())
+                && self.lets_out(own, self.recovery_window);
+            return PlaneMask::of_bits(if is_open { u32::MAX } else { 0 });
+        }
         let numbered = (0..).zip(&planes.0);
         numbered.fold(PlaneMask::NONE, |open, (number, plane)| {
-            let out = self.recovery.plane(number).in_flight;
+            let out = self.recovery.plane(number).in_flight + plane.others;
             match self.lets_out(out, plane.control.window()) {
                 true => open.with(number),
                 false => open,
             }
         })
+    }
+
+    /// Its packets in flight that a window of `planes` limits.
+    fn in_flight_of(&self, planes: u32, plane: u32) -> u64 {
+        match planes {
+            1 => self.recovery.in_flight(),
+            _ => self.recovery.plane(plane).in_flight,
+        }
+    }
+
+    /// Has the windows that it shares from now on, until it returns them.
+    pub(in crate::nic) fn borrow_windows(&mut self, shared: &mut Box<PlaneWindows>) {
+        self.leave_windows(shared);
+        self.exchange_windows(shared);
+    }
+
+    /// Returns what it has borrowed.
+    pub(in crate::nic) fn return_windows(&mut self, shared: &mut Box<PlaneWindows>) {
+        self.exchange_windows(shared);
+        let planes = shared.count();
+        for (number, plane) in (0..).zip(&mut shared.0) {
+            plane.others += self.in_flight_of(planes, number);
+        }
+    }
+
+    /// Its packets in flight no longer count for the windows that it shares.
+    pub(in crate::nic) fn leave_windows(&self, shared: &mut PlaneWindows) {
+        let planes = shared.count();
+        for (number, plane) in (0..).zip(&mut shared.0) {
+            plane.others -= self.in_flight_of(planes, number);
+        }
+    }
+
+    fn exchange_windows(&mut self, shared: &mut Box<PlaneWindows>) {
+        let own = self.planes.as_mut().expect("those that share have windows");
+        std::mem::swap(own, shared);
+    }
+
+    /// The windows that other queue pairs to the same host will share with it.
+    pub(in crate::nic) fn own_windows(&self) -> Option<Box<PlaneWindows>> {
+        self.planes.clone()
     }
 
     /// What congestion control allows in flight, in bytes on the wire.
@@ -185,13 +242,18 @@ impl Requester {
 
     fn tell_planes(&mut self, now: Time, ack: AckView<'_>, sample: AckSample) {
         let Some(planes) = &mut self.planes else { return };
+        let packet_bytes = u64::from(self.packet_bytes);
+        if let [window] = &mut planes.0[..] {
+            let in_flight = sample.in_flight + window.others * packet_bytes;
+            return window.control.handle_ack(now, AckSample { in_flight, ..sample });
+        }
         let echoed = u32::from(ack.entropy) % planes.count();
         for (number, plane) in (0..).zip(&mut planes.0) {
             let used = self.recovery.plane(number);
             plane.owed += used.arrived;
             let Some(rtt) = used.rtt else { continue };
             let marked = u32::from(number == echoed && ack.echoes_mark());
-            let in_flight = used.in_flight * u64::from(self.packet_bytes);
+            let in_flight = (used.in_flight + plane.others) * packet_bytes;
             let packets = std::mem::take(&mut plane.owed);
             plane.control.handle_ack(now, AckSample { packets, marked, rtt, in_flight, ..sample });
         }

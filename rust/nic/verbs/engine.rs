@@ -204,16 +204,18 @@ impl Nic {
             (_, Some(_)) => {
                 self.counters.control_received += 1;
                 self.relay_to_sender(qp.requester);
-                let requester = &mut self.requesters[qp.requester.index()];
-                let before = requester.recovery.series();
-                requester.handle_control(now, packet, &mut self.verb_events);
-                if requester.recovery.series() > before
+                let before = self.requesters[qp.requester.index()].recovery.series();
+                self.with_windows(qp.requester, |nic| {
+                    let requester = &mut nic.requesters[qp.requester.index()];
+                    requester.handle_control(now, packet, &mut nic.verb_events);
+                });
+                if self.requesters[qp.requester.index()].recovery.series() > before
                     && let Some(most) = self.retries_of(qp.requester)
                 {
                     self.count_timeout(qp.requester, most);
                 }
                 self.follow_pace(qp.requester);
-                self.make_ready(qp.requester);
+                self.make_sharers_ready(qp.requester);
                 self.keep_timer(qp.requester);
             }
         }
@@ -329,10 +331,13 @@ impl Nic {
             self.fail(refusal.qp, number, CompletionStatus::RnrRetryExceeded);
             return;
         }
-        requester.handle_refusal(now, refusal.psn(), now.saturating_add(config.rnr_timer));
+        let resume = now.saturating_add(config.rnr_timer);
+        self.with_windows(qp.requester, |nic| {
+            nic.requesters[qp.requester.index()].handle_refusal(now, refusal.psn(), resume);
+        });
         // The pacer now holds the half back; its turn in the queue would ignore that.
         self.unschedule(qp.requester);
-        self.make_ready(qp.requester);
+        self.make_sharers_ready(qp.requester);
         self.keep_timer(qp.requester);
     }
 

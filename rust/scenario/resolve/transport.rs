@@ -95,12 +95,16 @@ fn check_scope(
     congestion: &CongestionControl,
     recovery: Recovery,
 ) -> Result<(), ScenarioError> {
-    if congestion.scope() == Scope::Qp || recovery.counts_planes() {
+    if !congestion.scope().is_of_plane() || recovery.counts_planes() {
         return Ok(());
     }
+    let (scope, other) = match congestion.scope() {
+        Scope::DestinationPlane => ("destination-plane", "destination"),
+        _ => ("plane", "qp"),
+    };
     let expected = format!(
-        "with scope = 'plane' each plane has a window, and {} does not count packets by planes; \
-         it must be 'mrc', 'sack', 'per-packet' or 'rudi', or the scope 'qp'",
+        "with scope = '{scope}' each plane has a window, and {} does not count packets by planes; \
+         it must be 'mrc', 'sack', 'per-packet' or 'rudi', or the scope '{other}'",
         recovery.name()
     );
     Err(context.invalid_as(section.recovery.key(), recovery.name(), expected))

@@ -8,7 +8,7 @@ use proptest::test_runner::{Config, RngAlgorithm, TestCaseError, TestError, Test
 use super::case::{Case, case, case_of_planes};
 use super::pipe::WakeUps;
 use super::properties::{judge, run};
-use super::settings::{OfPlanes, Settings, delivering, limited, settings};
+use super::settings::{OfPlanes, Settings, delivering, limited, settings, sharing};
 use super::start::Start;
 use super::verbs;
 use crate::support::extent;
@@ -24,6 +24,13 @@ pub(crate) fn check(recovery: &'static str, control: &str) {
     let settings = settings(recovery, control).unwrap_or_else(|error| panic!("{error}"));
     let start = |case: &Case| Start::fresh(&settings, case);
     check_from(case(), start, &settings, &format!("{control}/{recovery}"));
+}
+
+/// Checks all properties of a recovery where all queue pairs share a window.
+pub(crate) fn check_sharing(recovery: &'static str) {
+    let settings = sharing(recovery).unwrap_or_else(|error| panic!("{error}"));
+    let start = |case: &Case| Start::fresh(&settings, case);
+    check_from(case(), start, &settings, &format!("shared/nscc/{recovery}"));
 }
 
 /// Checks all properties of a recovery with a delivery order other than its default.

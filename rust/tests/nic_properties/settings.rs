@@ -4,7 +4,7 @@ use std::path::Path;
 
 use evenkeel::balance::Parameters;
 use evenkeel::balance::sender::{SenderConfig, Trimming};
-use evenkeel::nic::congestion::Control;
+use evenkeel::nic::congestion::{Control, Scope, nscc};
 use evenkeel::nic::{AnswerPlanes, Delivery, NicConfig, PortFacts, congestion};
 use evenkeel::scenario::{Overrides, Scenario, ScenarioError};
 use evenkeel::units::{BitRate, Bytes, Span};
@@ -25,6 +25,9 @@ pub(crate) const DELAY: Span = Span::from_us(2);
 /// window-based controls send at least one packet per round trip, which the script can prolong only
 /// up to this rate.
 const FLOOR: BitRate = BitRate::from_bps(100_000_000);
+
+/// The same for queue pairs, three at most, that share a window.
+const SHARED_FLOOR: BitRate = BitRate::from_bps(FLOOR.as_bps() / 3);
 
 /// Swift sends a packet in 1 ms at least, the default of its `longest_pause`.
 const SWIFT_FLOOR: BitRate = BitRate::from_bps((PAYLOAD + HEADER) * 8 * 1_000);
@@ -123,8 +126,18 @@ impl OfPlanes {
              [workload]\nkind = \"shift\"\nshift = 1\nbytes = \"1KB\"\n"
         );
         let scenario = Scenario::parse(&text, "properties", Path::new(""), &Overrides::default())?;
-        Ok(Settings::of(scenario, recovery, FLOOR))
+        let is_shared = scenario.nic.congestion.scope().is_of_destination();
+        Ok(Settings::of(scenario, recovery, if is_shared { SHARED_FLOOR } else { FLOOR }))
     }
+}
+
+/// The settings for a recovery where all queue pairs share a window.
+pub(crate) fn sharing(recovery: &'static str) -> Result<Settings, Box<ScenarioError>> {
+    let mut settings = settings(recovery, "nscc")?;
+    let shared = nscc::Config { scope: Scope::Destination, ..nscc::Config::default() };
+    settings.nic.congestion = shared.into();
+    settings.floor = SHARED_FLOOR;
+    Ok(settings)
 }
 
 /// The same with messages that are WRITEs with immediate data, of which so many are under way.

@@ -85,6 +85,35 @@ fn with_a_window_for_each_plane_the_rates_of_planes_add_up() {
         let of_all = share(Scope::Qp);
         assert!(of_all < 0.6 * of_planes, "{policy}, {name}, one window: {of_all}");
     }
+    // The only queue pair to a host has what its destination has.
+    let share = |scope| share_with_a_slow_plane("plane-jsq", Recovery::PER_PACKET, scope);
+    assert_eq!(share(Scope::DestinationPlane), share(Scope::Plane));
+    assert_eq!(share(Scope::Destination), share(Scope::Qp));
+}
+
+/// Four queue pairs to a host share the windows of its planes: each window is that of one queue
+/// pair, and all planes are full.
+#[test]
+fn queue_pairs_to_a_host_share_the_windows_of_its_planes() {
+    let run_with = |scope| {
+        let plane = LeafSpine { spines: 1, ..PLANE };
+        let one = messages(&[(0, 3)], 4_000 * PAYLOAD)[0];
+        let four = (0..4).map(|stream| Message { stream, ..one }).collect();
+        let mut setup = controlled(setup(planes(4, plane), "plane-jsq", four), scope);
+        setup.nic.recovery = Recovery::PER_PACKET;
+        setup.nic.retransmit_timeout = Span::from_ms(100);
+        setup.fabric.switch.ecn = Ecn::Step(Bytes::new(16_000));
+        complete(&setup)
+    };
+    let whole = packets_of_a_port(4_000).as_ps() as f64;
+    let shared = run_with(Scope::DestinationPlane);
+    let slower = shared.cct.unwrap().as_ps() as f64 / whole - 1.0;
+    assert!((0.0..0.05).contains(&slower), "{slower}");
+    let of_each = run_with(Scope::Plane);
+    assert!(shared.queue_bytes_max <= of_each.queue_bytes_max);
+    let fct: Vec<f64> = shared.message_fct.iter().map(|fct| fct.as_ps() as f64).collect();
+    let least = fct.iter().copied().fold(f64::MAX, f64::min);
+    assert!(least > 0.97 * shared.cct.unwrap().as_ps() as f64, "in turn: {fct:?}");
 }
 
 /// An incast of seven to one, and a flow as long as all of it to another host of the leaf: the

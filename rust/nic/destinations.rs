@@ -1,0 +1,116 @@
+//! Windows that all queue pairs of a NIC to the same host share: `scope = "destination"`, or
+//! `"destination-plane"` for one of each plane.
+//!
+//! While nothing happens the windows rest here, and know the packets in flight of all queue pairs
+//! that share them. A sending half has them while it acts ([`Nic::with_windows`]): what it sends
+//! and learns is for all. Whose turn it is when they open: that of the half which has not sent for
+//! longest, so that none starves.
+
+use std::collections::{BTreeMap, VecDeque};
+
+use super::Nic;
+use super::qp::Slot;
+use super::requester::{PlaneWindows, Requester, SendState};
+use crate::ids::HostId;
+
+/// The windows of all hosts that the NIC sends to.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Destinations(BTreeMap<HostId, Destination>);
+
+#[derive(Debug, Clone)]
+struct Destination {
+    windows: Box<PlaneWindows>,
+    /// The sending halves that share them, the one that sent last at the end.
+    turns: VecDeque<Slot>,
+}
+
+impl Destinations {
+    fn of(&mut self, requester: &Requester) -> Option<&mut Destination> {
+        self.0.get_mut(&requester.peer())
+    }
+}
+
+impl Nic {
+    /// Does `work` while the sending half has the windows that it shares, if it shares any.
+    #[inline(always)]
+    pub(super) fn with_windows<R>(&mut self, slot: Slot, work: impl FnOnce(&mut Self) -> R) -> R {
+        if self.destinations.is_none() {
+            return work(self);
+        }
+        self.move_windows(slot, Requester::borrow_windows);
+        let result = work(self);
+        self.move_windows(slot, Requester::return_windows);
+        result
+    }
+
+    fn move_windows(&mut self, slot: Slot, by: fn(&mut Requester, &mut Box<PlaneWindows>)) {
+        let requester = &mut self.requesters[slot.index()];
+        let destination = self.destinations.as_mut().and_then(|it| it.of(requester));
+        if let Some(destination) = destination {
+            by(requester, &mut destination.windows);
+        }
+    }
+
+    /// A new sending half, which has nothing in flight, shares the windows of its destination.
+    pub(super) fn join_destination(&mut self, slot: Slot) {
+        let Some(destinations) = &mut self.destinations else { return };
+        let requester = &self.requesters[slot.index()];
+        let Some(windows) = requester.own_windows() else { return };
+        let of_peer = destinations.0.entry(requester.peer());
+        let destination =
+            of_peer.or_insert_with(|| Destination { windows, turns: VecDeque::new() });
+        if !destination.turns.contains(&slot) {
+            destination.turns.push_back(slot);
+        }
+    }
+
+    /// What the sending half has in flight is forgotten.
+    pub(super) fn forget_in_flight(&mut self, slot: Slot) {
+        let Some(requester) = self.requesters.get(slot.index()) else { return };
+        if let Some(destination) = self.destinations.as_mut().and_then(|it| it.of(requester)) {
+            requester.leave_windows(&mut destination.windows);
+        }
+    }
+
+    /// A sending half that is gone no longer has turns.
+    pub(super) fn leave_destination(&mut self, slot: Slot) {
+        self.forget_in_flight(slot);
+        let Some(requester) = self.requesters.get(slot.index()) else { return };
+        if let Some(destination) = self.destinations.as_mut().and_then(|it| it.of(requester)) {
+            destination.turns.retain(|&other| other != slot);
+        }
+    }
+
+    /// A sending half has put a packet on the wire.
+    pub(super) fn end_turn(&mut self, slot: Slot) {
+        let Some(destinations) = &mut self.destinations else { return };
+        let Some(destination) = destinations.of(&self.requesters[slot.index()]) else { return };
+        if let Some(index) = destination.turns.iter().position(|&other| other == slot) {
+            destination.turns.remove(index);
+            destination.turns.push_back(slot);
+        }
+    }
+
+    /// Schedules a sending half that may have something to send, and those that wait for the same
+    /// windows.
+    #[inline]
+    pub(super) fn make_sharers_ready(&mut self, slot: Slot) {
+        if self.destinations.is_none() {
+            return self.make_ready(slot);
+        }
+        let destinations = self.destinations.as_mut().expect("it was just there");
+        let Some(destination) = destinations.of(&self.requesters[slot.index()]) else { return };
+        for slot in destination.turns.clone() {
+            if self.requesters[slot.index()].send_state == SendState::Idle {
+                self.make_ready(slot);
+            }
+        }
+    }
+
+    /// What congestion control allows a sending half in flight, in bytes on the wire.
+    pub(super) fn window_of(&self, slot: Slot) -> u64 {
+        let requester = &self.requesters[slot.index()];
+        let shared = self.destinations.as_ref().and_then(|it| it.0.get(&requester.peer()));
+        shared.map_or_else(|| requester.window(), |it| it.windows.window())
+    }
+}

@@ -1,0 +1,139 @@
+//! Windows that queue pairs to the same host share.
+
+use super::*;
+use crate::nic::congestion::{Scope, nscc};
+use crate::units::Fraction;
+
+/// Two NICs with a message on each queue pair from the first to the second. A packet takes a
+/// microsecond, the pipe 5 us each way.
+struct Wire {
+    a: Nic,
+    b: Nic,
+}
+
+fn nscc_of(config_of: nscc::Config) -> Arc<NicConfig> {
+    let common = config(Recovery::PER_PACKET, 1);
+    Arc::new(NicConfig { congestion: config_of.into(), ..(*common).clone() })
+}
+
+fn of_scope(scope: Scope) -> nscc::Config {
+    nscc::Config { scope, ..nscc::Config::default() }
+}
+
+fn sender(nic: &mut Nic, peer: u32, cookie: u32) -> QpId {
+    let policy = SenderConfig::Spray(spray::Config::default()).build(&QpContext::for_test());
+    nic.open_sender(SendHalf { peer: HostId(peer), label: cookie, cookie, extra: false, policy })
+}
+
+impl Wire {
+    /// `messages` are the packets of each.
+    fn new(congestion: nscc::Config, messages: &[u64]) -> Self {
+        let config = nscc_of(congestion);
+        let mut a = Nic::new(HostId(0), PORT, Arc::clone(&config));
+        let mut b = Nic::new(HostId(1), PORT, config);
+        for (cookie, &packets) in (0..).zip(messages) {
+            let qp = sender(&mut a, 1, cookie);
+            let receiver = b.open_receiver(HostId(0), qp, cookie, cookie);
+            a.connect(qp, receiver);
+            a.post(qp, Bytes::new(packets * 1_000), u64::from(cookie), 0);
+        }
+        Self { a, b }
+    }
+
+    /// The data that is sent within so many microseconds, and when. What `loses` is true for is
+    /// lost.
+    fn run(&mut self, us: u64, mut loses: impl FnMut(&Packet) -> bool) -> Vec<(u64, Packet)> {
+        let mut sent = Vec::new();
+        let mut pipes: [VecDeque<(u64, Packet)>; 2] = Default::default();
+        for now in 0..us {
+            let time = at(now * 1_000);
+            for (pipe, nic) in pipes.iter_mut().zip([&mut self.b, &mut self.a]) {
+                while pipe.front().is_some_and(|&(arrives, _)| arrives <= now) {
+                    let (_, packet) = pipe.pop_front().unwrap();
+                    nic.handle_packet(time, &packet);
+                }
+                nic.handle_timeout(time);
+            }
+            let answers = drain(&mut self.b, time);
+            pipes[1].extend(answers.into_iter().map(|packet| (now + 5, packet)));
+            if let Some(packet) = self.a.poll_transmit(time) {
+                sent.push((now, packet));
+                if !loses(&packet) {
+                    pipes[0].push_back((now + 5, packet));
+                }
+            }
+        }
+        sent
+    }
+}
+
+#[test]
+fn the_only_queue_pair_to_a_host_sends_the_same_packets_whatever_the_scope() {
+    let packets = |scope| {
+        let mut wire = Wire::new(of_scope(scope), &[3_000]);
+        let mut data = 0;
+        let sent = wire.run(6_000, |_| {
+            data += 1;
+            data % 97 == 0
+        });
+        assert_eq!(events(&mut wire.a).len(), 1, "complete");
+        sent
+    };
+    let of_qp = packets(Scope::Qp);
+    assert!(of_qp.len() > 3_000, "some are sent again");
+    assert_eq!(packets(Scope::Destination), of_qp);
+    assert_eq!(packets(Scope::DestinationPlane), of_qp);
+}
+
+#[test]
+fn queue_pairs_to_a_host_share_a_window_in_turn_and_those_to_another_have_theirs() {
+    let in_flight = |scope| {
+        let mut a = Nic::new(HostId(0), PORT, nscc_of(of_scope(scope)));
+        let qps = [(1, 0), (1, 1), (1, 2), (2, 3)].map(|(peer, cookie)| {
+            let qp = sender(&mut a, peer, cookie);
+            a.connect(qp, QpId(cookie));
+            a.post(qp, Bytes::new(10_000_000), 0, 0);
+            qp
+        });
+        drain(&mut a, at(0));
+        let states = qps.map(|qp| a.sending_state(at(0), qp));
+        (states.map(|it| it.in_flight_packets), states[0].window_bytes / 1_062)
+    };
+    let (of_each, window) = in_flight(Scope::Qp);
+    assert_eq!(of_each, [window; 4]);
+    let (shared, same) = in_flight(Scope::Destination);
+    assert_eq!((same, shared[3]), (window, window), "a host of its own");
+    assert_eq!(shared[..3].iter().sum::<u64>(), window);
+    assert!(shared[..3].iter().all(|&own| own.abs_diff(window / 3) <= 1), "{shared:?}");
+}
+
+#[test]
+fn queue_pairs_take_turns_where_the_window_has_room_for_one_packet() {
+    let tiny = Fraction::new(1, 1_000).unwrap();
+    let congestion =
+        nscc::Config { start_window: tiny, max_window: tiny, ..of_scope(Scope::Destination) };
+    let mut wire = Wire::new(congestion, &[50, 50, 50]);
+    let sent = wire.run(2_000, |_| false);
+    let labels: Vec<u32> = sent.iter().map(|(_, packet)| packet.label).collect();
+    assert_eq!(labels, [0, 1, 2].repeat(50));
+    assert!(sent.windows(2).all(|pair| pair[1].0 == pair[0].0 + 10), "one in each round trip");
+    assert_eq!(events(&mut wire.a).len(), 3, "complete");
+}
+
+#[test]
+fn what_a_queue_pair_had_in_flight_is_free_for_others_when_it_is_reset() {
+    let mut a = Nic::new(HostId(0), PORT, nscc_of(of_scope(Scope::Destination)));
+    let [first, second] = [0, 1].map(|cookie| {
+        let qp = sender(&mut a, 1, cookie);
+        a.connect(qp, QpId(cookie));
+        qp
+    });
+    a.post(first, Bytes::new(10_000_000), 0, 0);
+    let window = drain(&mut a, at(0)).len();
+    a.post(second, Bytes::new(10_000_000), 0, 0);
+    assert!(drain(&mut a, at(0)).is_empty(), "the first one has all of it in flight");
+    a.modify_qp(first, QpState::Reset).unwrap();
+    let sent = drain(&mut a, at(0));
+    assert_eq!(sent.len(), window);
+    assert!(sent.iter().all(|packet| packet.label == 1));
+}
