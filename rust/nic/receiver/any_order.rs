@@ -10,7 +10,7 @@ use super::messages::{Arrival, Messages};
 use super::{Answer, Answers, Outbox, ReceiveRecovery};
 use crate::nic::board::Board;
 use crate::nic::delivery::Delivery;
-use crate::packet::DataView;
+use crate::packet::{DataView, Flags};
 use crate::units::Time;
 
 /// The receiver of selective repeat.
@@ -67,6 +67,10 @@ impl ReceiveRecovery for AnyOrder {
         // more.
         if packet.is_trimmed() && !known {
             answers.refuse_trimmed(packet, self.board.first(), out);
+            // Its sender waits for what has arrived before it.
+            if packet.flags.has(Flags::ACK_REQUEST) && answers.has_unreported() {
+                answers.report(self.answer(), out);
+            }
             return;
         }
         answers.count_order(sequence, out);

@@ -11,8 +11,9 @@
 //! - A packet that was sent again is left to the timer, which runs from when the oldest packet
 //!   became the oldest or was last sent. When it runs out, everything that was sent longer ago is
 //!   sent again. After `linear` time-outs without progress each wait is twice the one before.
-//! - A NACK that asks for a packet again counts as a time-out. Here the series is that of the
-//!   oldest packet, so that NACKs for the oldest count \[inferred\].
+//! - A NACK that asks for a packet again counts among the time-outs that end the queue pair. Here
+//!   the series is that of the oldest packet, so that NACKs for the oldest count; they say that the
+//!   receiver is there, so that they do not lengthen the wait \[inferred\].
 
 mod wait;
 
@@ -181,6 +182,8 @@ pub(in crate::nic) struct Mrc {
     since: Time,
     /// Time-outs, and NACKs for the oldest packet, since it became the oldest.
     series: u32,
+    /// The time-outs among them.
+    timeouts: u32,
     /// Entropy values of packets that timed out and are still to be reported.
     expired: VecDeque<u16>,
     losses: VecDeque<Lost>,
@@ -203,6 +206,7 @@ impl Mrc {
             recovery_end: 0,
             since: Time::ZERO,
             series: 0,
+            timeouts: 0,
             expired: VecDeque::new(),
             losses: VecDeque::new(),
         }
@@ -213,7 +217,7 @@ impl Mrc {
         if self.in_flight() == 0 {
             return Time::NEVER;
         }
-        let doublings = self.series.saturating_sub(self.config.linear).min(LONGEST_TIMER);
+        let doublings = self.timeouts.saturating_sub(self.config.linear).min(LONGEST_TIMER);
         let wait = Span::from_ps(self.timer.as_ps().saturating_mul(1 << doublings));
         self.since.saturating_add(wait)
     }
@@ -284,6 +288,7 @@ impl Mrc {
         }
         self.since = now;
         self.series = self.series.saturating_add(1);
+        self.timeouts = self.timeouts.saturating_add(1);
         self.recovery_end = self.window.never_sent();
     }
 }
@@ -349,7 +354,7 @@ impl SendRecovery for Mrc {
         if passed > 0 {
             self.sent.drain(..passed as usize);
             self.since = now;
-            self.series = 0;
+            (self.series, self.timeouts) = (0, 0);
         }
         self.note_arrivals(now);
         self.judge(now);

@@ -112,3 +112,23 @@ fn arrivals_far_apart_share_an_acknowledgement_where_its_span_has_no_limit() {
         }
     }
 }
+
+/// A sender whose window is full asks for an acknowledgement, and waits for it: that the packet which
+/// asks was trimmed does not keep what arrived before it from being reported.
+#[test]
+fn a_trimmed_packet_that_asks_has_what_arrived_before_it_acknowledged() {
+    let answers = |flags: Flags| {
+        let ack = AckConfig { every: 16, ..AckConfig::default() };
+        let (mut a, mut b, qp) = wired(Recovery::PER_PACKET, ack);
+        a.post(qp, Bytes::new(40_000), 1, 0);
+        let mut packets = drain(&mut a, at(0));
+        packets[3].flags = packets[3].flags.with(Flags::TRIMMED).with(flags);
+        let kinds = answers_to(&mut b, &packets, &[0, 1, 2, 3]).into_iter();
+        kinds.map(|answer| (answer.kind, answer.fields.raw().ack)).collect::<Vec<_>>()
+    };
+    let (ack, nack) = (PacketKind::Ack, PacketKind::Nack);
+    assert_eq!(answers(Flags::NONE).iter().map(|it| it.0).collect::<Vec<_>>(), [nack]);
+    let asked = answers(Flags::ACK_REQUEST);
+    assert_eq!(asked.iter().map(|it| it.0).collect::<Vec<_>>(), [nack, ack]);
+    assert_eq!(asked[1].1, 3, "all three");
+}
