@@ -247,15 +247,20 @@ pub(crate) fn scenario() -> impl Strategy<Value = Drawn> {
     parts.prop_map(|(general, topology, switch, transport, traffic, failures, of_planes)| {
         let ((seed, policy, control), (probes, windows)) = (general, of_planes);
         // Only `mrc` has a way back to probe for, and only among several planes; with several
-        // there may also be a window for each.
+        // there may also be a window for each. Queue pairs to a host may share theirs.
         let has_planes = topology.contains("multi-plane") && !topology.contains("planes = 1\n");
         let own = match probes && policy == "mrc" && has_planes {
             true => "reverse = \"probe\"\n",
             false => "",
         };
-        let control = match windows && has_planes {
-            true => "\"nscc\"\nparameters = { scope = \"plane\" }".to_owned(),
-            false => format!("\"{control}\""),
+        let scope = match (has_planes, probes) {
+            (true, false) => Some("plane"),
+            (true, true) => Some("destination-plane"),
+            (false, _) => Some("destination").filter(|_| control == "nscc"),
+        };
+        let control = match scope.filter(|_| windows) {
+            Some(scope) => format!("\"nscc\"\nparameters = {{ scope = \"{scope}\" }}"),
+            None => format!("\"{control}\""),
         };
         let text = format!(
             "seed = {seed}\ntime_limit = \"3ms\"\n{topology}{switch}{transport}\

@@ -131,11 +131,17 @@ fn congestion_controls_of_several_ports_are_the_same_in_both_worlds() {
             expect_equal(control, &fabric_of(&multi_plane(4), policy, &rest));
         }
     }
-    let scope = "congestion_control = \"nscc\"\nack_marked = \"at-once\"\n\
-                 parameters = { scope = \"plane\" }";
-    let rest = format!("{scope}\n{EARLY}\n{PERMUTATION}");
-    for policy in ["mrc", "plane-jsq"] {
-        expect_equal("a window for each plane", &fabric_of(&multi_plane(4), policy, &rest));
+    // Two queue pairs from each host to each other one.
+    let workload = "[workload]\nkind = \"all-to-all\"\nbytes = \"256KB\"\nchannels = 2";
+    for scope in ["plane", "destination", "destination-plane"] {
+        let control = format!(
+            "congestion_control = \"nscc\"\nack_marked = \"at-once\"\n\
+             parameters = {{ scope = \"{scope}\" }}"
+        );
+        for policy in ["mrc", "plane-jsq"] {
+            let rest = format!("{control}\n{EARLY}\n{workload}");
+            expect_equal(scope, &fabric_of(&multi_plane(4), policy, &rest));
+        }
     }
 }
 
