@@ -5,6 +5,9 @@
 //! that share them. A sending half has them while it acts ([`Nic::with_windows`]): what it sends
 //! and learns is for all. Whose turn it is when they open: that of the half which has not sent for
 //! longest, so that none starves.
+//!
+//! The windows of a host stay when the last queue pair to it is gone: what they have learned is of
+//! the host.
 
 use std::collections::{BTreeMap, VecDeque};
 
@@ -22,6 +25,12 @@ struct Destination {
     windows: Box<PlaneWindows>,
     /// The sending halves that share them, the one that sent last at the end.
     turns: VecDeque<Slot>,
+}
+
+impl Destination {
+    fn count_sharers(&mut self) {
+        Requester::set_sharers(&mut self.windows, self.turns.len());
+    }
 }
 
 impl Destinations {
@@ -62,6 +71,7 @@ impl Nic {
         if !destination.turns.contains(&slot) {
             destination.turns.push_back(slot);
         }
+        destination.count_sharers();
     }
 
     /// What the sending half has in flight is forgotten.
@@ -78,6 +88,7 @@ impl Nic {
         let Some(requester) = self.requesters.get(slot.index()) else { return };
         if let Some(destination) = self.destinations.as_mut().and_then(|it| it.of(requester)) {
             destination.turns.retain(|&other| other != slot);
+            destination.count_sharers();
         }
     }
 
@@ -99,7 +110,9 @@ impl Nic {
             return self.make_ready(slot);
         }
         let destinations = self.destinations.as_mut().expect("it was just there");
-        let Some(destination) = destinations.of(&self.requesters[slot.index()]) else { return };
+        let Some(destination) = destinations.of(&self.requesters[slot.index()]) else {
+            return self.make_ready(slot);
+        };
         for slot in destination.turns.clone() {
             if self.requesters[slot.index()].send_state == SendState::Idle {
                 self.make_ready(slot);

@@ -256,14 +256,6 @@ impl Nic {
         self.control.iter()
     }
 
-    /// How far the work on the sending half of `qp` has come.
-    ///
-    /// # Panics
-    /// If there is no such queue pair, or it does not send.
-    pub fn backlog(&self, qp: QpId) -> Backlog {
-        self.requesters[self.qps[qp.index()].requester.index()].backlog()
-    }
-
     /// True if a packet would go if the wire were free, now or after a pause of pacing.
     #[inline]
     pub fn has_packets(&self) -> bool {

@@ -105,8 +105,8 @@ impl Planes {
 }
 
 impl Nic {
-    /// Gives the NIC a port in each of `count` planes; its line rate is that of all of them. Ways
-    /// back that are found by probes are drawn from `seed`.
+    /// Gives the NIC, which has no queue pairs yet, a port in each of `count` planes; its line rate
+    /// is that of all of them. Ways back that are found by probes are drawn from `seed`.
     pub fn set_planes(&mut self, count: u32, answers: AnswerPlanes, seed: u64) {
         let random = Stream::new(seed, Purpose::Reverse, u64::from(self.host.0));
         let reverse = Reverse::new(answers, count, self.port.base_rtt, random);

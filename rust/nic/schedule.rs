@@ -72,8 +72,8 @@ impl Nic {
         }
     }
 
-    /// The next packet of a sending half, which has one, and has its windows; `entropy` is its entropy value if that is
-    /// drawn already.
+    /// The next packet of a sending half, which has one, and has its windows; `entropy` is its
+    /// entropy value if that is drawn already.
     #[inline(always)]
     pub(super) fn transmit(&mut self, now: Time, slot: Slot, entropy: Option<u16>) -> Packet {
         let requester = &mut self.requesters[slot.index()];
@@ -118,8 +118,8 @@ impl Nic {
         }
     }
 
-    /// Enqueues a sending half, which has its windows, if the time from which its rate lets it start
-    /// `is_soon`; otherwise it waits for its time.
+    /// Enqueues a sending half, which has its windows, if the time from which its rate lets it
+    /// start `is_soon`; otherwise it waits for its time.
     #[inline]
     fn schedule(&mut self, slot: Slot, is_soon: impl FnOnce(Time) -> bool) {
         let requester = &mut self.requesters[slot.index()];

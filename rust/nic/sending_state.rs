@@ -14,12 +14,21 @@ pub struct SendingState {
     /// Packets that were sent and are neither acknowledged nor given up.
     pub in_flight_packets: u64,
     /// What congestion control allows in flight, in bytes on the wire; `u64::MAX` without a limit.
+    /// All queue pairs that share a window have it together.
     pub window_bytes: u64,
     /// The rate that congestion control allows; [`BitRate::MAX`] without a limit.
     pub rate: BitRate,
 }
 
 impl Nic {
+    /// How far the work on the sending half of `qp` has come.
+    ///
+    /// # Panics
+    /// If there is no such queue pair, or it does not send.
+    pub fn backlog(&self, qp: QpId) -> Backlog {
+        self.requesters[self.qps[qp.index()].requester.index()].backlog()
+    }
+
     /// The state of the sending half of `qp`. Observing it changes nothing.
     ///
     /// # Panics

@@ -134,7 +134,8 @@ pub struct ParameterEntry {
     pub key: String,
     /// Whose it is, with this default: names of policies, controls or recoveries.
     pub of: Vec<String>,
-    /// Its default as TOML writes it.
+    /// Its default as TOML writes it: of a congestion control that of its first preset, of a loss
+    /// recovery that without a policy that has its own.
     pub default: String,
 }
 
@@ -160,7 +161,12 @@ pub fn parameters() -> Vec<ParameterEntry> {
 impl fmt::Display for ParameterEntry {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { key, of, default } = self;
-        writeln!(f, "{key}\n  of       {}\n  default  {default}", of.join(", "))
+        let whose = match key.split('.').nth(1) {
+            Some("parameters") => " (of the first preset)",
+            Some("recovery_parameters") => " (unless the policy has its own)",
+            _ => "",
+        };
+        writeln!(f, "{key}\n  of       {}\n  default  {default}{whose}", of.join(", "))
     }
 }
 

@@ -54,8 +54,8 @@ fn scenario(topology: &str, policy: &str, transport: &str) -> Option<Scenario> {
     Scenario::parse(&text, "fuzz", Path::new(""), &Overrides::default()).ok()
 }
 
-/// Every pair of recovery and congestion control, both orders of delivery, and windows that the queue
-/// pairs share.
+/// Every pair of recovery and congestion control, both orders of delivery, and windows that the
+/// queue pairs share.
 static SCENARIOS: LazyLock<Vec<Scenario>> = LazyLock::new(|| {
     let transports = RECOVERIES.iter().flat_map(|(recovery, delivery)| {
         let shared = "nscc\"\nparameters = { scope = \"destination\" } #";

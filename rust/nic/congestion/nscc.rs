@@ -83,9 +83,8 @@ pub struct Config {
     /// G17).
     pub loss_cut: Fraction,
     /// What one window limits: `"qp"`; `"plane"` (G16) with the recoveries `mrc`, `sack`,
-    /// `per-packet` and `rudi`: each plane of several then has a window of its own, by the rate of
-    /// its port; `"destination"`: all queue pairs of a NIC to a host share one; or
-    /// `"destination-plane"`: they share one for each plane, with the same recoveries.
+    /// `per-packet` and `rudi`: each plane of several has a window, by the rate of its port;
+    /// `"destination"`, `"destination-plane"`: all queue pairs of a NIC to a host share these.
     pub scope: Scope,
 }
 

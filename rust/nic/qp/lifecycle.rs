@@ -219,6 +219,7 @@ impl Nic {
     /// If there is no such queue pair.
     pub fn destroy_qp(&mut self, qp: QpId) -> Result<(), VerbsError> {
         self.modify_qp(qp, QpState::Reset)?;
+        self.leave_destination(self.qps[qp.index()].requester);
         self.qps[qp.index()].life = Life::Destroyed;
         self.live_qps -= 1;
         Ok(())

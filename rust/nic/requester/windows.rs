@@ -37,6 +37,8 @@ struct PlaneWindow {
     /// Packets in flight of the other queue pairs that share it; while no queue pair has it, of
     /// all.
     others: u64,
+    /// How many other queue pairs share it.
+    sharers: u64,
 }
 
 impl PlaneWindows {
@@ -61,7 +63,8 @@ impl PlaneWindows {
         }
         let line_rate = BitRate::from_bps(port.line_rate.as_bps() / u64::from(count));
         let path = config.path(PortFacts { line_rate, ..port });
-        let window = PlaneWindow { control: config.congestion.build(&path), owed: 0, others: 0 };
+        let window =
+            PlaneWindow { control: config.congestion.build(&path), owed: 0, others: 0, sharers: 0 };
         Some(Box::new(Self(vec![window; count as usize])))
     }
 
@@ -93,13 +96,16 @@ impl Requester {
     }
 
     /// Whether the window of a packet with that entropy value lets no more out: that of its plane,
-    /// if each has one, since others may have no path that the policy uses.
+    /// if each has one, since others may have no path that the policy uses. A shared window counts
+    /// as full when it has no room for a packet of each other queue pair, so that the last packet
+    /// of each asks for an acknowledgement.
     #[inline]
     pub(super) fn window_is_full(&self, entropy: u16) -> bool {
-        match &self.planes {
-            None => !self.window_is_open(),
-            Some(planes) => !self.open_planes().has(u32::from(entropy) % planes.count()),
-        }
+        let Some(planes) = &self.planes else { return !self.window_is_open() };
+        let plane = u32::from(entropy) % planes.count();
+        let PlaneWindow { control, others, sharers, .. } = &planes.0[plane as usize];
+        let out = self.in_flight_of(planes.count(), plane) + others + sharers;
+        !self.open_planes().has(plane) || !self.lets_out(out, control.window())
     }
 
     #[inline]
@@ -165,6 +171,12 @@ impl Requester {
     fn exchange_windows(&mut self, shared: &mut Box<PlaneWindows>) {
         let own = self.planes.as_mut().expect("those that share have windows");
         std::mem::swap(own, shared);
+    }
+
+    /// So many queue pairs share each of the windows from now on.
+    pub(in crate::nic) fn set_sharers(shared: &mut PlaneWindows, count: usize) {
+        let others = (count as u64).saturating_sub(1);
+        shared.0.iter_mut().for_each(|plane| plane.sharers = others);
     }
 
     /// The windows that other queue pairs to the same host will share with it.

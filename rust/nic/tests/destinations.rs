@@ -137,3 +137,24 @@ fn what_a_queue_pair_had_in_flight_is_free_for_others_when_it_is_reset() {
     assert_eq!(sent.len(), window);
     assert!(sent.iter().all(|packet| packet.label == 1));
 }
+
+/// The last packet that each sends before the shared window is full asks for an acknowledgement, so
+/// that none has arrivals that are never reported.
+#[test]
+fn each_asks_for_an_acknowledgement_before_the_window_is_full() {
+    let of = nscc_of(of_scope(Scope::Destination));
+    let ack = AckConfig { every: 1_000, ..of.ack };
+    let mut a = Nic::new(HostId(0), PORT, Arc::new(NicConfig { ack, ..(*of).clone() }));
+    for cookie in 0..8 {
+        let qp = sender(&mut a, 1, cookie);
+        a.connect(qp, QpId(cookie));
+        a.post(qp, Bytes::new(10_000_000), 0, 0);
+    }
+    let sent = drain(&mut a, at(0));
+    for label in 0..8 {
+        let last = sent.iter().rev().find(|packet| packet.label == label).unwrap();
+        assert!(last.flags.has(Flags::ACK_REQUEST), "{label}");
+    }
+    let asking = sent.iter().filter(|packet| packet.flags.has(Flags::ACK_REQUEST)).count();
+    assert_eq!(asking, 8, "no more than one each");
+}

@@ -113,8 +113,8 @@ fn arrivals_far_apart_share_an_acknowledgement_where_its_span_has_no_limit() {
     }
 }
 
-/// A sender whose window is full asks for an acknowledgement, and waits for it: that the packet which
-/// asks was trimmed does not keep what arrived before it from being reported.
+/// A sender whose window is full asks for an acknowledgement, and waits for it: that the packet
+/// which asks was trimmed does not keep what arrived before it from being reported.
 #[test]
 fn a_trimmed_packet_that_asks_has_what_arrived_before_it_acknowledged() {
     let answers = |flags: Flags| {

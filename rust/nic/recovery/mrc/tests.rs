@@ -111,8 +111,8 @@ fn no_packet_goes_beyond_the_maximum_psn_range() {
     assert_eq!(mrc.window_end(1 << 23), 128);
 }
 
-/// Card of MRC, section 1.6: each time-out and each recoverable NACK counts. Time-outs alone lengthen
-/// the wait: a NACK says that the receiver is there.
+/// Card of MRC, section 1.6: each time-out and each recoverable NACK counts. Time-outs alone
+/// lengthen the wait: a NACK says that the receiver is there.
 #[test]
 fn nacks_for_the_oldest_packet_count_and_do_not_lengthen_the_wait() {
     let mut mrc = ten();
