@@ -63,15 +63,25 @@ fn main() {
     fabric.switch.ecn = Ecn::Step(Bytes::new(100_000));
     let scheme = build_scheme("adaptive", &Parameters::new()).unwrap();
     let mut switching = Switching::new(&topology, &fabric, &scheme, 1);
-    let (nic, routes) = (NicConfig::default(), switching.intact_routes().clone());
+    let (nic, routes) = (Arc::new(NicConfig::default()), switching.intact_routes().clone());
     let (base_rtt, trimming) = (base_rtt(&topology, &routes, &nic, Span::ZERO), Trimming::Off);
     let workload = Permutation { hosts: 16, bytes: Bytes::new(1 << 20), seed: 1 }.build().unwrap();
     let (free, events) = (vec![Time::ZERO; 2 * topology.links().len()], BTreeMap::new());
     let mut wires = Wires { topology: topology.clone(), free, events, now: Time::ZERO };
     let (workload, seed) = (Arc::new(workload), 1);
-    let job_policies = Vec::new();
-    let site =
-        Site { topology, routes, nic, scheme, job_policies, workload, seed, base_rtt, trimming };
+    let (job_policies, own_nics) = (Vec::new(), BTreeMap::new());
+    let site = Site {
+        topology,
+        routes,
+        nic,
+        own_nics,
+        scheme,
+        job_policies,
+        workload,
+        seed,
+        base_rtt,
+        trimming,
+    };
     let mut endpoints = Endpoints::new(site);
     (0..16).for_each(|id| wires.follow_up(HostId(id), &mut endpoints));
     while let Some(((now, _), (node, packet))) = wires.events.pop_first() {

@@ -12,6 +12,7 @@
 #include "ns3/simulator.h"
 
 #include <memory>
+#include <string>
 #include <utility>
 
 namespace evenkeel
@@ -27,10 +28,14 @@ namespace
  * @param experiment the experiment
  * @param core its hosts and policies
  * @param folder the folder for the files of the HPCC family; null to write no files
+ * @param late failures that are added during the run
  * @return the core
  */
 rust::Box<Core>
-Run(const Experiment& experiment, rust::Box<Core> core, const rust::Str* folder)
+Run(const Experiment& experiment,
+    rust::Box<Core> core,
+    const rust::Str* folder,
+    rust::Slice<const LateFailures> late = {})
 {
     ns3::FabricHelper helper;
     helper.SetFabricAttribute("StopWhenDone", ns3::BooleanValue(true));
@@ -41,6 +46,12 @@ Run(const Experiment& experiment, rust::Box<Core> core, const rust::Str* folder)
     if (folder)
     {
         recorder = std::make_unique<ns3::HpccRecorder>(experiment, bridge->Get(), fabric);
+    }
+    for (const LateFailures& call : late)
+    {
+        ns3::Simulator::Schedule(ns3::PicoSeconds(call.at_ps), [fabric, &call] {
+            fabric->AddFailures(std::string(call.sections));
+        });
     }
     ns3::Simulator::Run();
     bridge->Get().record(ns3::bridgerecords::Measure(*fabric));
@@ -59,6 +70,14 @@ rust::Box<Core>
 run_in_ns3(const Experiment& experiment, rust::Box<Core> core)
 {
     return Run(experiment, std::move(core), nullptr);
+}
+
+rust::Box<Core>
+run_in_ns3_with_late_failures(const Experiment& experiment,
+                              rust::Box<Core> core,
+                              rust::Slice<const LateFailures> late)
+{
+    return Run(experiment, std::move(core), nullptr, late);
 }
 
 rust::Box<Core>

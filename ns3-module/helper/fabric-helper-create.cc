@@ -98,7 +98,8 @@ void
 FabricHelper::ExpectBare(const std::string& call) const
 {
     ExpectOpen(call);
-    if (!m_sections.empty() || !m_failures.empty() || m_firstHosts.GetN() > 0)
+    if (!m_sections.empty() || !m_failures.empty() || m_firstHosts.GetN() > 0 ||
+        !m_ownAttributes.empty())
     {
         EVENKEEL_REFUSE(call,
                         "settings, failures or a workload were added before, which have no "

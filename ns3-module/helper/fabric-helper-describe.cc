@@ -8,6 +8,7 @@
 #include "ns3/rng-seed-manager.h"
 
 #include <algorithm>
+#include <map>
 #include <sstream>
 
 // The description of a fabric: its graph, and the text of its settings.
@@ -88,6 +89,12 @@ FabricHelper::DescribeSettings() const
     EVENKEEL_REFUSE_IF(m_nics.empty(),
                        "FabricHelper::Finish",
                        "a fabric must have at least one host: call FabricHelper::Install with one");
+    return DescribeSettingsWith(*m_nics[0]);
+}
+
+std::string
+FabricHelper::DescribeSettingsWith(const RdmaNic& nic) const
+{
     std::ostringstream text;
     const uint64_t run = RngSeedManager::GetRun() + (static_cast<uint64_t>(m_stream) << 20);
     const uint64_t seed = (static_cast<uint64_t>(RngSeedManager::GetSeed()) - 1) << 40 ^ run;
@@ -96,14 +103,7 @@ FabricHelper::DescribeSettings() const
     text << "seed = " << (seed & 0x7fffffffffffffffULL) << "\n\n";
     text << "[topology]\ngap = \"" << m_gapBytes << "B\"\n";
     text << "forwarding_delay = \"" << m_forwardingDelay.GetPicoSeconds() << "ps\"\n\n";
-    text << m_nics[0]->DescribeSettings() << "\n";
-    for (const auto& nic : m_nics)
-    {
-        EVENKEEL_REFUSE_IF(nic->DescribeSettings() != m_nics[0]->DescribeSettings(),
-                           "FabricHelper::Finish",
-                           "all NICs of a fabric must have the same attributes: set them before "
-                           "the NICs are made");
-    }
+    text << nic.DescribeSettings() << "\n";
     if (!m_switches.empty())
     {
         text << m_switches[0]->DescribeSettings() << "\n";
@@ -131,14 +131,32 @@ FabricHelper::DescribeQueuePairs() const
     EVENKEEL_REFUSE_IF(m_nics.empty(),
                        "FabricHelper::Finish",
                        "a fabric must have at least one host: call FabricHelper::Install with one");
-    for (const auto& nic : m_nics)
-    {
-        EVENKEEL_REFUSE_IF(nic->DescribeAttributes() != m_nics[0]->DescribeAttributes(),
-                           "FabricHelper::Finish",
-                           "all NICs of a fabric must have the same attributes: set them before "
-                           "the NICs are made");
-    }
     return m_nics[0]->DescribeQueuePairs();
+}
+
+std::vector<FabricNicSettings>
+FabricHelper::DescribeOwnNics() const
+{
+    std::vector<FabricNicSettings> own;
+    std::map<std::string, std::size_t> known;
+    for (uint32_t host = 0; host < m_nics.size(); ++host)
+    {
+        const std::string attributes = m_nics[host]->DescribeAttributes();
+        if (attributes == m_nics[0]->DescribeAttributes())
+        {
+            continue;
+        }
+        const auto [found, isNew] = known.emplace(attributes, own.size());
+        if (isNew)
+        {
+            FabricNicSettings settings;
+            settings.settings = DescribeSettingsWith(*m_nics[host]);
+            settings.queuePairs = m_nics[host]->DescribeQueuePairs();
+            own.push_back(settings);
+        }
+        own[found->second].hosts.push_back(host);
+    }
+    return own;
 }
 
 } // namespace ns3

@@ -46,6 +46,13 @@ FabricHelper::SetNicAttribute(const std::string& name, const AttributeValue& val
 }
 
 void
+FabricHelper::SetNicAttributeOf(uint32_t host, const std::string& name, const AttributeValue& value)
+{
+    ExpectOpen("FabricHelper::SetNicAttributeOf");
+    m_ownAttributes.push_back({host, name, value.Copy()});
+}
+
+void
 FabricHelper::SetSwitchAttribute(const std::string& name, const AttributeValue& value)
 {
     ExpectOpen("FabricHelper::SetSwitchAttribute");
@@ -230,12 +237,20 @@ FabricHelper::FinishFor(const std::string& call)
     NS_LOG_FUNCTION(this << call);
     ExpectOpen(call);
     OrderHosts();
+    SetOwnAttributes();
     const FabricGraph graph = DescribeGraph();
     const std::string settings = DescribeSettings();
+    const std::vector<FabricNicSettings> nics = DescribeOwnNics();
     NS_LOG_LOGIC("settings:\n" << settings);
+    EVENKEEL_REFUSE_IF(m_coreFactory && !nics.empty(),
+                       call,
+                       "the core of FabricHelper::SetCoreFactory has the same NIC for all hosts, "
+                       "and host "
+                           << nics[0].hosts[0]
+                           << " has other attributes: set the same, or use evenkeel's core");
     std::unique_ptr<FabricCore> core = fabrichelper::OrAbort(call, [&] {
         return m_coreFactory ? m_coreFactory(graph, settings)
-                             : MakeFabricCore(graph, settings, DescribeQueuePairs());
+                             : MakeFabricCore(graph, settings, DescribeQueuePairs(), nics);
     });
     return Assemble(std::move(core), call);
 }
@@ -246,6 +261,7 @@ FabricHelper::Assemble(std::unique_ptr<FabricCore> core, const std::string& call
     m_madeBy = call;
     Ptr<Fabric> fabric = m_fabricFactory.Create<Fabric>();
     fabric->Assemble(std::move(core), m_nics, m_switches, m_channels);
+    m_fabric = fabric;
     return fabric;
 }
 
@@ -265,6 +281,28 @@ FabricHelper::OrderHosts()
     std::stable_sort(m_nics.begin(), m_nics.end(), [&rank](const auto& a, const auto& b) {
         return rank(a) < rank(b);
     });
+}
+
+Ptr<Fabric>
+FabricHelper::GetFabric() const
+{
+    return m_fabric;
+}
+
+void
+FabricHelper::SetOwnAttributes()
+{
+    for (const OwnAttribute& each : m_ownAttributes)
+    {
+        EVENKEEL_REFUSE_IF(each.host >= m_nics.size(),
+                           "FabricHelper::SetNicAttributeOf",
+                           "there is no host " << each.host << ": the fabric has " << m_nics.size()
+                                               << " hosts");
+        EVENKEEL_REFUSE_IF(!m_nics[each.host]->SetAttributeFailSafe(each.name, *each.value),
+                           "FabricHelper::SetNicAttributeOf",
+                           "an RdmaNic has no attribute " << each.name
+                                                          << " that can have this value");
+    }
 }
 
 NodeContainer

@@ -67,6 +67,17 @@ class FabricHelper
      */
     void SetNicAttribute(const std::string& name, const AttributeValue& value);
     /**
+     * @brief Sets an attribute of the NIC of one host, whenever it is made.
+     *
+     * For fabrics that are made in one call. Link by link, SetNicAttribute between calls of Install
+     * and SetAttribute of a NIC do the same.
+     *
+     * @param host number of the host
+     * @param name of an attribute of RdmaNic
+     * @param value its value
+     */
+    void SetNicAttributeOf(uint32_t host, const std::string& name, const AttributeValue& value);
+    /**
      * @brief Sets an attribute of switches that are made later.
      * @param name of an attribute of FabricSwitch
      * @param value its value
@@ -106,7 +117,8 @@ class FabricHelper
      */
     void AddSettings(const std::string& sections);
     /**
-     * @brief Adds a failure of a link.
+     * @brief Adds a failure of a link to a fabric that has not been made; see FailureHelper for one
+     * that has been.
      * @param link the link
      * @param keys of a scenario's section [[failure]], without the link
      */
@@ -209,18 +221,20 @@ class FabricHelper
 
     // Results.
 
+    /// @return the fabric; null before it is made
+    Ptr<Fabric> GetFabric() const;
     /// @return the node of each host, by number of the host: once for each of its NICs
     NodeContainer GetHosts() const;
     /// @return nodes that are switches, by number
     NodeContainer GetSwitches() const;
-    /// @return NICs, by number of host
+    /// @return NICs, by number of host; Ipv4AddressHelper::Assign gives them addresses for IP
     NetDeviceContainer GetNics() const;
     /// @return links, by number
     const std::vector<Ptr<FabricChannel>>& GetChannels() const;
     /**
      * @brief Ends the program with the reason if the fabric has been made: what is set afterwards
      * has no effect.
-     * @param call the call that sets it, such as "FailureHelper::Down"
+     * @param call the call that sets it, such as "FabricHelper::SetPolicy"
      */
     void ExpectOpen(const std::string& call) const;
 
@@ -230,10 +244,20 @@ class FabricHelper
     std::string DescribeSettings() const;
     /// @return the settings of queue pairs that Finish passes to evenkeel
     FabricQpSettings DescribeQueuePairs() const;
+    /// @return the NICs that differ from that of host 0, as Finish passes them to evenkeel
+    std::vector<FabricNicSettings> DescribeOwnNics() const;
     /// @return the graph that Finish passes to evenkeel
     FabricGraph DescribeGraph() const;
 
   private:
+    /// An attribute of the NIC of one host.
+    struct OwnAttribute
+    {
+        uint32_t host;             //!< number of the host
+        std::string name;          //!< of the attribute
+        Ptr<AttributeValue> value; //!< its value
+    };
+
     /**
      * @brief Makes or finds the port of a node for its next link.
      * @param node the node
@@ -248,6 +272,13 @@ class FabricHelper
     void Build(const FabricGraph& graph, const std::string& call);
     /// Moves the hosts of SetFirstHosts to the front.
     void OrderHosts();
+    /// Sets the attributes of SetNicAttributeOf.
+    void SetOwnAttributes();
+    /**
+     * @param nic the NIC of a host
+     * @return the text of the settings, with those of this NIC
+     */
+    std::string DescribeSettingsWith(const RdmaNic& nic) const;
     /**
      * @brief Makes a fabric of everything that was connected.
      * @param call the call of the script
@@ -294,6 +325,7 @@ class FabricHelper
     std::vector<std::string> m_switchNames;     //!< by number; empty to use a default
     std::vector<Ptr<FabricChannel>> m_channels; //!< by number of link
     NodeContainer m_firstHosts;                 //!< hosts with the lowest numbers
+    std::vector<OwnAttribute> m_ownAttributes;  //!< of SetNicAttributeOf
     std::string m_sections;                     //!< of AddSettings
     std::vector<std::pair<Ptr<FabricChannel>, std::string>> m_failures; //!< of AddFailure
     uint32_t m_gapBytes{20};                                            //!< gap after each packet
@@ -303,6 +335,7 @@ class FabricHelper
     Time m_forwardingDelay;    //!< of switches
     int64_t m_stream{0};       //!< of AssignStreams
     std::string m_madeBy;      //!< the call that made the fabric; empty before
+    Ptr<Fabric> m_fabric;      //!< the fabric; null before
 };
 
 } // namespace ns3

@@ -4,8 +4,11 @@
 #include "failure-helper.h"
 
 #include "fabric-helper.h"
+#include "fabric-or-abort.h"
 
 #include "ns3/fabric-channel.h"
+#include "ns3/fabric.h"
+#include "ns3/refuse.h"
 
 #include <sstream>
 
@@ -16,17 +19,34 @@ namespace
 {
 
 /**
+ * @param time a time in picoseconds
+ * @return the value in a scenario, in quotes; negative times are "never"
+ */
+std::string
+FormatPicoSeconds(int64_t time)
+{
+    return time < 0 ? "\"never\"" : "\"" + std::to_string(time) + "ps\"";
+}
+
+/**
  * @param time a time
  * @return the value in a scenario, in quotes; negative times are "never"
  */
 std::string
 FormatTime(Time time)
 {
-    if (time.IsStrictlyNegative())
-    {
-        return "\"never\"";
-    }
-    return "\"" + std::to_string(time.GetPicoSeconds()) + "ps\"";
+    return FormatPicoSeconds(time.GetPicoSeconds());
+}
+
+/**
+ * @param key "link" or "switch"
+ * @param name its name
+ * @return a line of a scenario
+ */
+std::string
+FormatTarget(const std::string& key, const std::string& name)
+{
+    return key + " = \"" + name + "\"\n";
 }
 
 /**
@@ -65,42 +85,79 @@ FailureHelper::SetConvergence(Time convergence)
 }
 
 std::string
-FailureHelper::Describe(const std::string& kind, Time at, Time until) const
+FailureHelper::Describe(const Failure& failure, int64_t atPs) const
 {
     std::ostringstream text;
-    text << "kind = \"" << kind << "\"\n";
-    text << "at = " << FormatTime(at) << "\n";
-    text << "until = " << FormatTime(until) << "\n";
-    if (kind != "loss")
+    text << "kind = \"" << failure.kind << "\"\n";
+    text << "at = " << FormatPicoSeconds(atPs) << "\n";
+    text << "until = " << FormatTime(failure.until) << "\n";
+    if (failure.kind != "loss")
     {
         text << "convergence = " << FormatTime(m_convergence) << "\n";
     }
-    if (kind == "down")
+    if (failure.kind == "down")
     {
         text << "detection = " << FormatTime(m_detection) << "\n";
     }
+    text << failure.extent;
     return text.str();
+}
+
+void
+FailureHelper::AddTo(const std::string& call, Ptr<FabricChannel> link, const Failure& failure)
+{
+    if (Ptr<Fabric> fabric = m_fabric.GetFabric())
+    {
+        Add(call, FormatTarget("link", fabric->NameOf(call, link)), failure);
+        return;
+    }
+    // The name of the link is known when the fabric is made.
+    m_fabric.AddFailure(link, Describe(failure, failure.at.GetPicoSeconds()));
+}
+
+void
+FailureHelper::Add(const std::string& call, const std::string& target, const Failure& failure)
+{
+    Ptr<Fabric> fabric = m_fabric.GetFabric();
+    const int64_t atPs = fabric ? static_cast<int64_t>(fabric->ExpectAhead(call, failure.at))
+                                : failure.at.GetPicoSeconds();
+    const std::string section = "[[failure]]\n" + target + Describe(failure, atPs);
+    if (!fabric)
+    {
+        m_fabric.AddSettings(section);
+        return;
+    }
+    fabrichelper::OrAbort(call, [&] { fabric->AddFailures(section); });
+}
+
+void
+FailureHelper::End(const std::string& call, const std::string& target, Time at)
+{
+    Ptr<Fabric> fabric = m_fabric.GetFabric();
+    EVENKEEL_REFUSE_IF(!fabric,
+                       call,
+                       "the fabric has not been made: give the failure its end, the argument "
+                       "'until', or call this after FabricHelper::Finish or a Create call");
+    const uint64_t atPs = fabric->ExpectAhead(call, at);
+    fabrichelper::OrAbort(call, [&] { fabric->EndFailures(target, atPs); });
 }
 
 void
 FailureHelper::Down(Ptr<FabricChannel> link, Time at, Time until)
 {
-    m_fabric.ExpectOpen("FailureHelper::Down");
-    m_fabric.AddFailure(link, Describe("down", at, until));
+    AddTo("FailureHelper::Down", link, {"down", at, until, ""});
 }
 
 void
 FailureHelper::Down(const std::string& link, Time at, Time until)
 {
-    m_fabric.ExpectOpen("FailureHelper::Down");
-    m_fabric.AddSettings("[[failure]]\nlink = \"" + link + "\"\n" + Describe("down", at, until));
+    Add("FailureHelper::Down", FormatTarget("link", link), {"down", at, until, ""});
 }
 
 void
 FailureHelper::SwitchDown(const std::string& name, Time at, Time until)
 {
-    m_fabric.ExpectOpen("FailureHelper::SwitchDown");
-    m_fabric.AddSettings("[[failure]]\nswitch = \"" + name + "\"\n" + Describe("down", at, until));
+    Add("FailureHelper::SwitchDown", FormatTarget("switch", name), {"down", at, until, ""});
 }
 
 void
@@ -110,10 +167,9 @@ FailureHelper::Degrade(Ptr<FabricChannel> link,
                        Time at,
                        Time until)
 {
-    m_fabric.ExpectOpen("FailureHelper::Degrade");
-    m_fabric.AddFailure(link,
-                        Describe("degrade", at, until) +
-                            FormatFraction("factor", numerator, denominator));
+    AddTo("FailureHelper::Degrade",
+          link,
+          {"degrade", at, until, FormatFraction("factor", numerator, denominator)});
 }
 
 void
@@ -123,10 +179,29 @@ FailureHelper::Lose(Ptr<FabricChannel> link,
                     Time at,
                     Time until)
 {
-    m_fabric.ExpectOpen("FailureHelper::Lose");
-    m_fabric.AddFailure(link,
-                        Describe("loss", at, until) +
-                            FormatFraction("rate", numerator, denominator));
+    AddTo("FailureHelper::Lose",
+          link,
+          {"loss", at, until, FormatFraction("rate", numerator, denominator)});
+}
+
+void
+FailureHelper::Restore(Ptr<FabricChannel> link, Time at)
+{
+    const std::string call = "FailureHelper::Restore";
+    Ptr<Fabric> fabric = m_fabric.GetFabric();
+    End(call, fabric ? FormatTarget("link", fabric->NameOf(call, link)) : "", at);
+}
+
+void
+FailureHelper::Restore(const std::string& link, Time at)
+{
+    End("FailureHelper::Restore", FormatTarget("link", link), at);
+}
+
+void
+FailureHelper::RestoreSwitch(const std::string& name, Time at)
+{
+    End("FailureHelper::RestoreSwitch", FormatTarget("switch", name), at);
 }
 
 } // namespace ns3

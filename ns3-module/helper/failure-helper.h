@@ -18,17 +18,22 @@ class FabricHelper;
 
 /**
  * @ingroup evenkeel
- * @brief Schedules failures of links.
+ * @brief Lets links fail: before the fabric is made, and at any time of a run.
  *
  * A link that is down loses every packet at once. The switches at its ends react after the
- * detection time, and routing everywhere after the convergence time. Failures must be scheduled
- * before FabricHelper::Finish or a Create call.
+ * detection time, and routing everywhere after the convergence time. Ports of hosts fail with their
+ * links.
+ *
+ * The calls may also be made during a run (Simulator::Schedule), for failures that begin at that
+ * time, Simulator::Now, or later: the results are those of the same failures declared before the
+ * fabric was made. Restore ends failures. A time that has passed, or a link of another fabric, ends
+ * the program with the reason.
  */
 class FailureHelper
 {
   public:
     /**
-     * @param fabric the helper that makes the fabric
+     * @param fabric the helper that makes the fabric; it must live as long as this helper is used
      */
     explicit FailureHelper(FabricHelper& fabric);
 
@@ -47,21 +52,21 @@ class FailureHelper
      * @brief Takes a link down.
      * @param link the link
      * @param at when it begins
-     * @param until when it ends; negative for never
+     * @param until when it ends; negative for never, or until Restore
      */
     void Down(Ptr<FabricChannel> link, Time at, Time until = Time(-1));
     /**
      * @brief Takes a link down, by its name.
      * @param link names of its ends, such as leaf0-spine0
      * @param at when it begins
-     * @param until when it ends; negative for never
+     * @param until when it ends; negative for never, or until Restore
      */
     void Down(const std::string& link, Time at, Time until = Time(-1));
     /**
      * @brief Takes all links of a switch down.
      * @param name name of the switch, such as spine1
      * @param at when it begins
-     * @param until when it ends; negative for never
+     * @param until when it ends; negative for never, or until Restore
      */
     void SwitchDown(const std::string& name, Time at, Time until = Time(-1));
     /**
@@ -70,7 +75,7 @@ class FailureHelper
      * @param numerator of the fraction
      * @param denominator of the fraction
      * @param at when it begins
-     * @param until when it ends; negative for never
+     * @param until when it ends; negative for never, or until Restore
      */
     void Degrade(Ptr<FabricChannel> link,
                  uint32_t numerator,
@@ -83,7 +88,7 @@ class FailureHelper
      * @param numerator of the probability
      * @param denominator of the probability
      * @param at when it begins
-     * @param until when it ends; negative for never
+     * @param until when it ends; negative for never, or until Restore
      */
     void Lose(Ptr<FabricChannel> link,
               uint32_t numerator,
@@ -91,14 +96,68 @@ class FailureHelper
               Time at,
               Time until = Time(-1));
 
-  private:
     /**
-     * @param kind kind of the failure
-     * @param at when it begins
-     * @param until when it ends
-     * @return keys of a scenario's section [[failure]]
+     * @brief Ends all failures of a link of a fabric that has been made: from then on it is up, has
+     * its whole rate and loses nothing.
+     *
+     * The switches at its ends and routing react after the times that each failure has. Failures
+     * that begin at that time or later are not affected. If there is nothing to end, the program
+     * ends with the reason.
+     *
+     * @param link the link
+     * @param at when they end
      */
-    std::string Describe(const std::string& kind, Time at, Time until) const;
+    void Restore(Ptr<FabricChannel> link, Time at);
+    /**
+     * @brief Does the same for a link by its name.
+     * @param link names of its ends, such as leaf0-spine0
+     * @param at when they end
+     */
+    void Restore(const std::string& link, Time at);
+    /**
+     * @brief Does the same for all links of a switch, at least one of which fails.
+     * @param name name of the switch, such as spine1
+     * @param at when they end
+     */
+    void RestoreSwitch(const std::string& name, Time at);
+
+  private:
+    /// A failure without its link.
+    struct Failure
+    {
+        std::string kind;   //!< kind of the failure
+        Time at;            //!< when it begins
+        Time until;         //!< when it ends
+        std::string extent; //!< further keys of a scenario's section [[failure]]
+    };
+
+    /**
+     * @param failure a failure
+     * @param atPs when it begins, in picoseconds
+     * @return keys of a scenario's section [[failure]], without the link
+     */
+    std::string Describe(const Failure& failure, int64_t atPs) const;
+    /**
+     * @brief Adds a failure of a link.
+     * @param call the call of the script
+     * @param link the link
+     * @param failure the failure
+     */
+    void AddTo(const std::string& call, Ptr<FabricChannel> link, const Failure& failure);
+    /**
+     * @brief Adds a failure of some links.
+     * @param call the call of the script
+     * @param target the key of a scenario's section [[failure]] that names them
+     * @param failure the failure
+     */
+    void Add(const std::string& call, const std::string& target, const Failure& failure);
+    /**
+     * @brief Ends failures of some links.
+     * @param call the call of the script
+     * @param target the key of a scenario's section [[failure]] that names them
+     * @param at when they end
+     */
+    void End(const std::string& call, const std::string& target, Time at);
 
     FabricHelper& m_fabric; //!< the helper that makes the fabric
     Time m_detection;       //!< time until the switches at the ends react

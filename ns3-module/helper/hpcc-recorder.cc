@@ -140,6 +140,10 @@ HpccRecorder::TracedPort::Record(Event event,
                                  Time when,
                                  uint32_t waiting)
 {
+    if (packet.IsIp())
+    {
+        return;
+    }
     m_core.trace_packet(static_cast<uint64_t>(when.GetPicoSeconds()),
                         m_port->GetPortNumber(),
                         event,

@@ -2,20 +2,52 @@
 // Copyright (c) 2026 The evenkeel authors
 
 #include "fabric-channel.h"
+#include "fabric-ip.h"
 #include "fabric-switch.h"
 #include "fabric.h"
 #include "rdma-nic.h"
 #include "refuse.h"
+
+#include "ns3/log.h"
+
+#include <algorithm>
 
 // The attributes of a fabric's parts, which the core reads once, when the fabric is made.
 
 namespace ns3
 {
 
+NS_LOG_COMPONENT_DEFINE("FabricAttributes");
+
+namespace
+{
+
+/// Length of a pause frame, the shortest frame of Ethernet, in bytes.
+constexpr uint64_t PAUSE_FRAME = 64;
+
+/**
+ * @param rateBps bits per second
+ * @param delayPs from the last bit out to the queue at the other end, in ps
+ * @param bytes a number of bytes
+ * @return true if the wire holds no more whole bytes than these
+ */
+bool
+HoldsAtMost(uint64_t rateBps, uint64_t delayPs, uint64_t bytes)
+{
+    return static_cast<double>(bytes + 1) * 8e12 / static_cast<double>(rateBps) >
+           static_cast<double>(delayPs);
+}
+
+} // namespace
+
 void
 Fabric::NoteAttributes()
 {
-    m_nicAttributes = m_nics.empty() ? "" : m_nics[0]->DescribeAttributes();
+    m_nicAttributes.clear();
+    for (const auto& nic : m_nics)
+    {
+        m_nicAttributes.push_back(nic->DescribeAttributes());
+    }
     m_switchAttributes = m_switches.empty() ? "" : m_switches[0]->DescribeSettings();
 }
 
@@ -26,7 +58,7 @@ Fabric::CheckAttributes() const
                        "FabricHelper::Finish or a Create call";
     for (std::size_t host = 0; host < m_nics.size(); ++host)
     {
-        EVENKEEL_REFUSE_IF(m_nics[host]->DescribeAttributes() != m_nicAttributes,
+        EVENKEEL_REFUSE_IF(m_nics[host]->DescribeAttributes() != m_nicAttributes[host],
                            "an attribute of RdmaNic (host " << host << ") was changed",
                            cure);
     }
@@ -44,6 +76,51 @@ Fabric::CheckAttributes() const
         EVENKEEL_REFUSE_IF(!isSame,
                            "an attribute of FabricChannel (link " << link << ") was changed",
                            cure);
+    }
+}
+
+bool
+Fabric::HasHeadroomFor(uint32_t wireBytes) const
+{
+    // The rule `worst-case` of evenkeel (rust/switching/pfc.rs).
+    const uint64_t kept = 3 * uint64_t(wireBytes) + PAUSE_FRAME + 2 * m_settings.gapBytes;
+    for (uint32_t port = 0; m_pfc && port < m_ports.size(); ++port)
+    {
+        const FabricLink& link = m_core->GetGraph().links[port / 2];
+        if ((port % 2 == 0 ? link.b : link.a).isHost)
+        {
+            continue;
+        }
+        const uint64_t headroom = m_pfc->GetIngress(port).limits.headroom;
+        const uint64_t delay = link.delayPs + m_settings.forwardingDelayPs;
+        if (headroom < kept || !HoldsAtMost(link.rateBps, delay, (headroom - kept) / 2))
+        {
+            return false;
+        }
+    }
+    return true;
+}
+
+void
+Fabric::WarnOfMtu() const
+{
+    if (!m_pfc || !m_ip->IsInstalled())
+    {
+        return;
+    }
+    uint32_t mtu = 0;
+    for (const auto& nic : m_nics)
+    {
+        for (uint32_t plane = 0; plane < nic->GetNPorts(); ++plane)
+        {
+            mtu = std::max<uint32_t>(mtu, nic->GetPort(plane)->GetMtu());
+        }
+    }
+    if (!HasHeadroomFor(mtu + FabricIp::ETHERNET))
+    {
+        NS_LOG_WARN("priority flow control may drop IP packets: its headroom is for shorter ones "
+                    "than the Mtu, "
+                    << mtu << " B; set Mtu to the length of RDMA's packets less 18 B");
     }
 }
 

@@ -106,6 +106,24 @@ FromGraph(const FabricGraph& graph)
     return result;
 }
 
+std::vector<contract::NicSettings>
+FromNics(const std::vector<FabricNicSettings>& nics)
+{
+    std::vector<contract::NicSettings> result;
+    for (const FabricNicSettings& each : nics)
+    {
+        contract::NicSettings settings;
+        for (const uint32_t host : each.hosts)
+        {
+            settings.hosts.push_back(host);
+        }
+        settings.settings = each.settings;
+        settings.queue_pairs = each.queuePairs;
+        result.push_back(std::move(settings));
+    }
+    return result;
+}
+
 FabricDescription
 Describe(const contract::Experiment& experiment, const contract::Core& core)
 {
@@ -122,7 +140,7 @@ Describe(const contract::Experiment& experiment, const contract::Core& core)
     {
         description.poolSizes.push_back(core.pool_size(number));
     }
-    description.faults = ToVector(experiment.faults());
+    description.faults = ToVector(core.faults());
     description.steps = ToVector(core.steps());
     return description;
 }
@@ -184,7 +202,8 @@ ReadFabricCore(const std::string& path)
 std::unique_ptr<FabricCore>
 MakeFabricCore(const FabricGraph& graph,
                const std::string& settings,
-               const FabricQpSettings& queuePairs)
+               const FabricQpSettings& queuePairs,
+               const std::vector<FabricNicSettings>& nics)
 {
     return bridgerecords::OrThrow<std::invalid_argument>([&] {
         rust::Box<contract::Experiment> experiment =
@@ -193,6 +212,11 @@ MakeFabricCore(const FabricGraph& graph,
                                           ".",
                                           contract::Overrides{});
         experiment->set_queue_pairs(queuePairs);
+        if (!nics.empty())
+        {
+            const std::vector<contract::NicSettings> own = bridgerecords::FromNics(nics);
+            experiment->set_own_nics({own.data(), own.size()});
+        }
         return FabricCoreBridge::MakeCore(*experiment,
                                           std::make_shared<FabricCoreBridge>(experiment->core()));
     });

@@ -69,6 +69,11 @@ FabricGraph ToGraph(const evenkeel::contract::Graph& graph);
  */
 evenkeel::contract::Graph FromGraph(const FabricGraph& graph);
 /**
+ * @param nics NICs of a script
+ * @return the NICs of the contract
+ */
+std::vector<evenkeel::contract::NicSettings> FromNics(const std::vector<FabricNicSettings>& nics);
+/**
  * @param experiment an experiment
  * @param core its hosts and policies, at its start
  * @return its description

@@ -123,6 +123,12 @@ FabricCalendar::IsRunning() const
     return m_running;
 }
 
+bool
+FabricCalendar::IsOpen() const
+{
+    return m_client != nullptr;
+}
+
 uint64_t
 FabricCalendar::GetEventCount() const
 {

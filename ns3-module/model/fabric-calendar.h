@@ -78,6 +78,8 @@ class FabricCalendar
     uint64_t GetNextTime() const;
     /// @return true while an event is being handled
     bool IsRunning() const;
+    /// @return true between Open and Close
+    bool IsOpen() const;
     /// @return number of events so far
     uint64_t GetEventCount() const;
 

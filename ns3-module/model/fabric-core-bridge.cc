@@ -47,7 +47,8 @@ FabricCoreBridge::PollTransmit(uint32_t host,
                                uint64_t& freePs,
                                FabricPacket& packet)
 {
-    m_nowPs = nowPs;
+    // Beside IP a host is polled at the start of each packet, which may be before other events.
+    m_nowPs = std::max(m_nowPs, nowPs);
     return m_core->poll_transmit(host, nowPs, freePs, packet);
 }
 
@@ -65,7 +66,7 @@ FabricCoreBridge::PollTransmitOn(uint32_t host,
                                  uint32_t& plane,
                                  FabricPacket& packet)
 {
-    m_nowPs = nowPs;
+    m_nowPs = std::max(m_nowPs, nowPs);
     const rust::Slice<const uint64_t> free(wires.freePs, wires.count);
     return m_core->poll_transmit_on(host, nowPs, free, wires.paused, startPs, plane, packet);
 }
@@ -166,7 +167,12 @@ FabricCoreBridge::Route(uint32_t switchNumber,
     {
         slice = rust::Slice<const uint64_t>(loads->data(), loads->size());
     }
-    return m_core->route(switchNumber, nowPs, packet, slice);
+    // To the policy an IP packet is data: Rust knows no other kind for it.
+    const FabricPacketKind kind = packet.kind;
+    packet.kind = packet.IsIp() ? FabricPacketKind::DATA : kind;
+    const uint32_t port = m_core->route(switchNumber, nowPs, packet, slice);
+    packet.kind = kind;
+    return port;
 }
 
 uint32_t
@@ -191,6 +197,31 @@ void
 FabricCoreBridge::ApplyStep(uint32_t step, uint64_t nowPs)
 {
     m_core->apply_step(step, nowPs);
+}
+
+FabricFailures
+FabricCoreBridge::AddFailures(const std::string& sections, uint32_t applied, uint64_t nowPs)
+{
+    bridgerecords::OrThrow<std::invalid_argument>(
+        [&] { m_core->add_failures(sections, applied, nowPs); });
+    return GetFailures();
+}
+
+FabricFailures
+FabricCoreBridge::EndFailures(const std::string& target,
+                              uint64_t atPs,
+                              uint32_t applied,
+                              uint64_t nowPs)
+{
+    bridgerecords::OrThrow<std::invalid_argument>(
+        [&] { m_core->end_failures(target, atPs, applied, nowPs); });
+    return GetFailures();
+}
+
+FabricFailures
+FabricCoreBridge::GetFailures() const
+{
+    return {bridgerecords::ToVector(m_core->faults()), bridgerecords::ToVector(m_core->steps())};
 }
 
 } // namespace ns3

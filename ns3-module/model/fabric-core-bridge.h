@@ -81,8 +81,18 @@ class FabricCoreBridge : public FabricHosts, public FabricSwitching
     bool Marks(uint32_t port, uint64_t waitingBytes) override;
     bool Loses(uint32_t port, uint32_t numerator, uint32_t denominator) override;
     void ApplyStep(uint32_t step, uint64_t nowPs) override;
+    FabricFailures AddFailures(const std::string& sections,
+                               uint32_t applied,
+                               uint64_t nowPs) override;
+    FabricFailures EndFailures(const std::string& target,
+                               uint64_t atPs,
+                               uint32_t applied,
+                               uint64_t nowPs) override;
 
   private:
+    /// @return all failures
+    FabricFailures GetFailures() const;
+
     rust::Box<evenkeel::contract::Core> m_core; //!< hosts and policies in Rust
     FabricVerbsBridge m_verbs;                  //!< queue pairs of scripts
     uint64_t m_nowPs{0};                        //!< the latest time of a call

@@ -5,6 +5,7 @@
 
 #include "refuse.h"
 
+#include <stdexcept>
 #include <utility>
 
 namespace ns3
@@ -28,6 +29,20 @@ FabricHosts::PollTransmitOn(uint32_t host,
 void
 FabricHosts::PollAnew(uint32_t host, uint64_t nowPs)
 {
+}
+
+FabricFailures
+FabricSwitching::AddFailures(const std::string&, uint32_t, uint64_t)
+{
+    throw std::invalid_argument("the switches of this core have no failures that a script adds: "
+                                "use a core with evenkeel's switches");
+}
+
+FabricFailures
+FabricSwitching::EndFailures(const std::string&, uint64_t, uint32_t, uint64_t)
+{
+    throw std::invalid_argument("the switches of this core have no failures that a script ends: "
+                                "use a core with evenkeel's switches");
 }
 
 FabricCore::FabricCore(FabricDescription description,

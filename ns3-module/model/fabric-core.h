@@ -19,7 +19,17 @@ namespace ns3
 
 /**
  * @ingroup evenkeel
- * @brief The properties of a fabric that do not change during a run.
+ * @brief The failures of a fabric's links: their effects, and what reacts to them when.
+ */
+struct FabricFailures
+{
+    std::vector<FabricFault> faults; //!< a lossy link draws for each of its faults in this order
+    std::vector<FabricStep> steps;   //!< by time; simultaneous ones in the order of application
+};
+
+/**
+ * @ingroup evenkeel
+ * @brief The properties of a fabric when it is made.
  */
 struct FabricDescription
 {
@@ -28,7 +38,7 @@ struct FabricDescription
     std::vector<FabricEcn> ecn;         //!< marking, by port; unused for ports of hosts
     std::vector<FabricIngress> ingress; //!< PFC, by port; unused for ports that end at a host
     std::vector<uint64_t> poolSizes;    //!< shared memory of PFC, by switch, in bytes
-    std::vector<FabricFault> faults;    //!< in any order
+    std::vector<FabricFault> faults;    //!< declared before the run, in any order
     std::vector<FabricStep> steps;      //!< by time; simultaneous ones in the order of application
 };
 
@@ -180,6 +190,11 @@ class FabricSwitching
 
     /**
      * @brief Chooses the output port of a packet by the policy of the switch.
+     *
+     * The packet is one of RDMA, or one of ns-3's IP stack (FabricPacketKind::IP), also in cores of
+     * scripts (FabricHelper::SetCoreFactory): it has src, dst, label, which is the hash of its
+     * flow, entropy, route and wireBytes, and no queue pair. evenkeel's core treats it as data.
+     *
      * @param switchNumber number of the switch
      * @param nowPs the time
      * @param packet the packet; its remaining route and the fields that policies write may change
@@ -221,6 +236,35 @@ class FabricSwitching
      * @param nowPs the time
      */
     virtual void ApplyStep(uint32_t step, uint64_t nowPs) = 0;
+    /**
+     * @brief Adds failures during a run, none of which begins in the past.
+     *
+     * Throws std::invalid_argument with the reason. A core whose links do not fail need not
+     * override it.
+     *
+     * @param sections sections [[failure]] of a scenario
+     * @param applied number of steps so far, of wires too
+     * @param nowPs the time
+     * @return all failures, the steps so far first
+     */
+    virtual FabricFailures AddFailures(const std::string& sections,
+                                       uint32_t applied,
+                                       uint64_t nowPs);
+    /**
+     * @brief Ends all failures of some links that began before a time and last longer.
+     *
+     * Throws as AddFailures does, also if there are none.
+     *
+     * @param target keys of a section [[failure]] that name the links
+     * @param atPs when they end, not in the past
+     * @param applied number of steps so far, of wires too
+     * @param nowPs the time
+     * @return all failures, the steps so far first
+     */
+    virtual FabricFailures EndFailures(const std::string& target,
+                                       uint64_t atPs,
+                                       uint32_t applied,
+                                       uint64_t nowPs);
 };
 
 /**
@@ -242,7 +286,7 @@ class FabricCore
                std::shared_ptr<FabricSwitching> switching);
     virtual ~FabricCore() = default;
 
-    /// @return the properties that do not change during a run
+    /// @return the properties when the fabric is made
     const FabricDescription& GetDescription() const;
     /// @return hosts, switches and links
     const FabricGraph& GetGraph() const;
@@ -260,7 +304,7 @@ class FabricCore
     FabricQpCounts GetQpCounts() const;
 
   protected:
-    FabricDescription m_description; //!< properties that do not change during a run
+    FabricDescription m_description; //!< properties when the fabric is made
 
   private:
     std::shared_ptr<FabricHosts> m_hosts;         //!< the hosts
@@ -292,6 +336,17 @@ std::unique_ptr<FabricCore> ReadFabricCore(const std::string& path);
 
 /**
  * @ingroup evenkeel
+ * @brief The NICs of some hosts, which differ from those of the others.
+ */
+struct FabricNicSettings
+{
+    std::vector<uint32_t> hosts; //!< numbers of the hosts
+    std::string settings;        //!< the text of a scenario file, whose [transport] is theirs
+    FabricQpSettings queuePairs; //!< of the queue pairs of scripts
+};
+
+/**
+ * @ingroup evenkeel
  * @brief Makes evenkeel's NICs and policies for a graph.
  *
  * Throws std::invalid_argument with the reason if the graph or the settings are invalid.
@@ -301,11 +356,13 @@ std::unique_ptr<FabricCore> ReadFabricCore(const std::string& path);
  *        forwarding_delay. Without [workload] and [[job]] there are no messages until some are
  *        posted
  * @param queuePairs the settings of the queue pairs of scripts
+ * @param nics the NICs that differ
  * @return the core
  */
 std::unique_ptr<FabricCore> MakeFabricCore(const FabricGraph& graph,
                                            const std::string& settings,
-                                           const FabricQpSettings& queuePairs = {});
+                                           const FabricQpSettings& queuePairs = {},
+                                           const std::vector<FabricNicSettings>& nics = {});
 
 /**
  * @ingroup evenkeel

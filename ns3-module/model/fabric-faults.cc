@@ -53,12 +53,18 @@ FabricFaults::FabricFaults(const std::vector<FabricFault>& faults, FabricSwitchi
     });
 }
 
-bool
-FabricFaults::HasFault(uint32_t link) const
+std::vector<uint32_t>
+FabricFaults::GetLinks() const
 {
-    const auto isOf = [link](const FabricFault& fault) { return fault.link == link; };
-    return std::any_of(m_outages.begin(), m_outages.end(), isOf) ||
-           std::any_of(m_lossy.begin(), m_lossy.end(), isOf);
+    std::vector<uint32_t> links;
+    for (const std::vector<FabricFault>* faults : {&m_outages, &m_lossy})
+    {
+        for (const FabricFault& fault : *faults)
+        {
+            links.push_back(fault.link);
+        }
+    }
+    return links;
 }
 
 bool

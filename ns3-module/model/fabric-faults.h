@@ -28,11 +28,8 @@ class FabricFaults
      */
     FabricFaults(const std::vector<FabricFault>& faults, FabricSwitching& switching);
 
-    /**
-     * @param link number of a link
-     * @return true if it has a fault at any time
-     */
-    bool HasFault(uint32_t link) const;
+    /// @return the numbers of the links that have a fault at any time, some of them repeatedly
+    std::vector<uint32_t> GetLinks() const;
     /**
      * @brief Decides whether a packet was lost on a wire.
      * @param port the port that sent it

@@ -88,7 +88,7 @@ FabricFlowProbe::DoDispose()
 void
 FabricFlowProbe::HandleSent(const FabricPacket& packet, Time when)
 {
-    if (packet.IsControl() || !m_classifier)
+    if (!packet.IsData() || !m_classifier)
     {
         return;
     }
@@ -106,7 +106,7 @@ FabricFlowProbe::HandleSent(const FabricPacket& packet, Time when)
 void
 FabricFlowProbe::HandleReceived(const FabricPacket& packet, Time when)
 {
-    if (!packet.IsControl() && m_classifier)
+    if (packet.IsData() && m_classifier)
     {
         const FlowId flow = m_classifier->Classify(packet);
         m_flowMonitor->ReportLastRx(this, flow, packet.psn, packet.wireBytes);
@@ -116,7 +116,7 @@ FabricFlowProbe::HandleReceived(const FabricPacket& packet, Time when)
 void
 FabricFlowProbe::HandleDrop(const FabricPacket& packet, Time when)
 {
-    if (!packet.IsControl() && m_classifier)
+    if (packet.IsData() && m_classifier)
     {
         const FlowId flow = m_classifier->Classify(packet);
         m_flowMonitor->ReportDrop(this, flow, packet.psn, packet.wireBytes, DROP_FABRIC);

@@ -37,6 +37,8 @@ operator<<(std::ostream& os, FabricPacketKind kind)
         return os << "credit request";
     case FabricPacketKind::LINK_CREDIT:
         return os << "link credit";
+    case FabricPacketKind::IP:
+        return os << "ip";
     }
     return os << "unknown kind " << static_cast<uint32_t>(kind);
 }

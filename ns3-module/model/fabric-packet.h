@@ -29,6 +29,7 @@ enum class FabricPacketKind : uint8_t
     CREDIT = 10,         //!< grants credit to a sender (RCCC)
     CREDIT_REQUEST = 11, //!< asks a receiver for credit
     LINK_CREDIT = 12,    //!< how much the far end of a link has freed (CBFC)
+    IP = 13,             //!< a packet of ns-3's IP stack, whose bytes FabricIp keeps
 };
 
 /**
@@ -62,11 +63,12 @@ enum class FabricPacketVerb : uint8_t
 
 /**
  * @ingroup evenkeel
- * @brief A packet on a fabric's wires, as headers and lengths: payloads are not carried.
+ * @brief A packet on a fabric's wires, as headers and lengths: payloads of RDMA are not carried.
  *
  * It has the fields of RoCEv2 and Ultra Ethernet headers that a decision in a fabric depends on.
  * Rust declares the same record, with the same fields in the same order, in
- * rust/bridge/world/records.rs; like fabric-records.h this header is plain C++11 without ns-3.
+ * rust/bridge/world/records.rs, and knows no packets of kind IP; like fabric-records.h this header
+ * is plain C++11 without ns-3.
  */
 struct FabricPacket
 {
@@ -88,8 +90,8 @@ struct FabricPacket
     uint32_t ack{0};    //!< acknowledgements: every PSN before this one has arrived
     uint64_t sack{0};   //!< acknowledgements: which of the 64 PSNs from psn on arrived; frames of
                         //!< flow control: bytes without priority that wait where it is from;
-                        //!< data: the header of its verb, see GetVerb()
-    uint32_t marked{0}; //!< acknowledgements: which of those were marked
+                        //!< data: the header of its verb, see GetVerb(); IP: its place in FabricIp
+    uint32_t marked{0}; //!< acknowledgements: which of those were marked; IP: 1 if ECN-capable
     uint32_t stamp{0};  //!< when the data was sent, in steps of 1,024 ps
     uint16_t wireBytes{0}; //!< length on the wire without the gap
     uint16_t entropy{0};   //!< entropy value, or path where the source routes
@@ -112,10 +114,28 @@ struct FabricPacket
         return static_cast<FabricPacketVerb>(sack >> 60);
     }
 
-    /// @return true for every kind but data
+    /// @return true for data of RDMA
+    bool IsData() const
+    {
+        return kind == FabricPacketKind::DATA;
+    }
+
+    /// @return true for a packet of ns-3's IP stack
+    bool IsIp() const
+    {
+        return kind == FabricPacketKind::IP;
+    }
+
+    /// @return true for every kind but data and IP
     bool IsControl() const
     {
-        return kind != FabricPacketKind::DATA;
+        return !IsData() && !IsIp();
+    }
+
+    /// @return true if a switch may mark it: ECN-capable
+    bool IsMarkable() const
+    {
+        return IsData() || (IsIp() && marked != 0);
     }
 
     /// @return true for frames of priority flow control (PFC), which do not leave their link

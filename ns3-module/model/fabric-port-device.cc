@@ -3,11 +3,13 @@
 
 #include "fabric-channel.h"
 #include "fabric-port.h"
+#include "fabric.h"
 
 #include "ns3/boolean.h"
 #include "ns3/log.h"
 #include "ns3/node.h"
 #include "ns3/packet.h"
+#include "ns3/simulator.h"
 #include "ns3/uinteger.h"
 
 // The port as a device of its node: attributes, trace sources, and the methods of NetDevice.
@@ -37,10 +39,13 @@ FabricPort::AddAttributes(TypeId tid)
                       MakeBooleanAccessor(&FabricPort::m_punctual),
                       MakeBooleanChecker())
         .AddAttribute("Mtu",
-                      "The MTU that GetMtu returns. NICs make packets by their own payload size.",
+                      "The longest IP packet, in bytes: a longer one is fragmented by ns-3's IP "
+                      "stack. NICs make packets of RDMA by their own payload size. The worst-case "
+                      "headroom of priority flow control is for those: it drops no IP if Mtu is at "
+                      "most their length less 18 B (4140 B with the defaults).",
                       UintegerValue(9000),
                       MakeUintegerAccessor(&FabricPort::SetMtu, &FabricPort::GetMtu),
-                      MakeUintegerChecker<uint16_t>());
+                      MakeUintegerChecker<uint16_t>(0, FabricIp::LONGEST));
 }
 
 TypeId
@@ -82,13 +87,26 @@ FabricPort::AddOtherTraceSources(TypeId tid)
                         "Priority flow control (PFC) pauses or resumes this port.",
                         MakeTraceSourceAccessor(&FabricPort::m_pauseTrace),
                         "ns3::FabricPort::PauseTracedCallback")
+        .AddTraceSource("MacTx",
+                        "A packet of the IP stack is accepted: it waits for the wire.",
+                        MakeTraceSourceAccessor(&FabricPort::m_macTxTrace),
+                        "ns3::Packet::TracedCallback")
         .AddTraceSource("MacTxDrop",
-                        "A packet that another protocol stack passed to Send is dropped: a fabric "
-                        "carries only packets of RDMA NICs.",
-                        MakeTraceSourceAccessor(&FabricPort::m_foreignTrace),
+                        "A packet that a protocol stack passed to Send is dropped before the wire: "
+                        "the queue is full, no other host has the destination address, it is "
+                        "longer than the MTU, or no unicast packet of IP.",
+                        MakeTraceSourceAccessor(&FabricPort::m_macTxDropTrace),
+                        "ns3::Packet::TracedCallback")
+        .AddTraceSource("MacRx",
+                        "An IP packet arrived at its host.",
+                        MakeTraceSourceAccessor(&FabricPort::m_macRxTrace),
+                        "ns3::Packet::TracedCallback")
+        .AddTraceSource("IpDrop",
+                        "An IP packet is dropped here, for the reasons of Drop.",
+                        MakeTraceSourceAccessor(&FabricPort::m_ipDropTrace),
                         "ns3::Packet::TracedCallback")
         .AddTraceSource("PromiscSniffer",
-                        "The bytes of each packet that starts or arrives here, as RoCEv2 in "
+                        "The bytes of each packet that starts or arrives here, as RoCEv2 or IP in "
                         "Ethernet without the frame check sequence. They are made only if "
                         "a trace sink is connected.",
                         MakeTraceSourceAccessor(&FabricPort::m_snifferTrace),
@@ -128,6 +146,10 @@ FabricPort::GetAddress() const
 bool
 FabricPort::SetMtu(const uint16_t mtu)
 {
+    if (mtu > FabricIp::LONGEST)
+    {
+        return false;
+    }
     m_mtu = mtu;
     return true;
 }
@@ -153,7 +175,9 @@ FabricPort::AddLinkChangeCallback(Callback<void> callback)
 bool
 FabricPort::IsBroadcast() const
 {
-    return false;
+    // The hosts of a fabric are the neighbours of one subnet. With this, global routing takes the
+    // link for one to a subnet, and not for one to a router at its other end.
+    return true;
 }
 
 Address
@@ -183,7 +207,7 @@ FabricPort::GetMulticast(Ipv6Address addr) const
 bool
 FabricPort::IsPointToPoint() const
 {
-    return true;
+    return false;
 }
 
 bool
@@ -205,14 +229,55 @@ FabricPort::SendFrom(Ptr<Packet> packet,
                      uint16_t protocolNumber)
 {
     NS_LOG_FUNCTION(this << packet << source << dest << protocolNumber);
-    if (m_foreignDropped == 0)
-    {
-        NS_LOG_WARN("this port drops the packets of other protocol stacks: a fabric carries only "
-                    "packets of RDMA NICs, see RdmaNic::PostMessage and RdmaNic::CreateQp");
-    }
+    return DropUnsent(packet);
+}
+
+bool
+FabricPort::DropUnsent(Ptr<const Packet> packet)
+{
+    NS_LOG_LOGIC("port " << m_id << " drops a packet of " << packet->GetSize() << " bytes");
     ++m_foreignDropped;
-    m_foreignTrace(packet);
+    m_macTxDropTrace(packet);
     return false;
+}
+
+bool
+FabricPort::ReceiveIp(uint32_t slot)
+{
+    if (!m_pool->Get(slot).packet.IsIp())
+    {
+        return false;
+    }
+    const FabricIp::Carried carried = m_fabric->GetIp().Deliver(m_pool->Remove(slot));
+    // In an event of the node: what the stack does may post, send and end, as in other devices.
+    Ptr<FabricPort> self(this);
+    Simulator::ScheduleWithContext(m_node->GetId(), Time(0), [self, carried] {
+        self->PassUp(carried);
+    });
+    return true;
+}
+
+void
+FabricPort::PassUp(const FabricIp::Carried& carried)
+{
+    if (!m_fabric)
+    {
+        return;
+    }
+    m_macRxTrace(carried.packet);
+    if (!m_receivePromisc.IsNull())
+    {
+        m_receivePromisc(this,
+                         carried.packet->Copy(),
+                         carried.protocol,
+                         carried.source,
+                         carried.destination,
+                         PACKET_HOST);
+    }
+    if (!m_receive.IsNull())
+    {
+        m_receive(this, carried.packet->Copy(), carried.protocol, carried.source);
+    }
 }
 
 Ptr<Node>
@@ -237,12 +302,14 @@ void
 FabricPort::SetReceiveCallback(NetDevice::ReceiveCallback cb)
 {
     NS_LOG_FUNCTION(this);
+    m_receive = cb;
 }
 
 void
 FabricPort::SetPromiscReceiveCallback(NetDevice::PromiscReceiveCallback cb)
 {
     NS_LOG_FUNCTION(this);
+    m_receivePromisc = cb;
 }
 
 bool

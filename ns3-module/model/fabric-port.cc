@@ -47,6 +47,8 @@ FabricPort::DoDispose()
     m_end = nullptr;
     m_channel = nullptr;
     m_node = nullptr;
+    m_receive.Nullify();
+    m_receivePromisc.Nullify();
     NetDevice::DoDispose();
 }
 
@@ -350,7 +352,16 @@ FabricPort::ChangeRate(uint64_t rateBps)
 void
 FabricPort::SetFaulty()
 {
+    if (m_faulty)
+    {
+        return;
+    }
     m_faulty = true;
+    // A script may let the link fail while packets are on the wire: all have its first rate.
+    for (uint32_t slot = m_wire.head; slot != FabricPool::NONE; slot = m_pool->Get(slot).next)
+    {
+        m_pool->Get(slot).aside.SetRateIndex(0);
+    }
 }
 
 void
@@ -365,7 +376,8 @@ FabricPort::Sniff(const FabricPacket& packet, uint64_t startPs)
 {
     if (!m_snifferTrace.IsEmpty())
     {
-        m_snifferTrace(m_fabric->GetRoceBytes().MakePacket(packet));
+        m_snifferTrace(packet.IsIp() ? m_fabric->GetIp().MakeFrame(packet)
+                                     : m_fabric->GetRoceBytes().MakePacket(packet));
     }
 }
 

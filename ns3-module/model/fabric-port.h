@@ -5,6 +5,7 @@
 #define FABRIC_PORT_H
 
 #include "fabric-core.h"
+#include "fabric-ip.h"
 #include "fabric-packet.h"
 #include "fabric-pfc.h"
 #include "fabric-pool.h"
@@ -96,7 +97,9 @@ class FabricPort : public NetDevice
     bool IsPaused() const;
     /// @return the rate now
     DataRate GetDataRate() const;
-    /// @return packets of other protocol stacks that Send dropped
+    /// @return packets of protocol stacks that were dropped before the wire, see MacTxDrop: those
+    ///         that the fabric does not carry, those longer than the MTU, and those for which the
+    ///         queue had no room
     uint64_t GetForeignDropped() const;
 
     // For the fabric; not for scripts.
@@ -266,6 +269,20 @@ class FabricPort : public NetDevice
      */
     void Sniff(const FabricPacket& packet, uint64_t startPs);
 
+    /**
+     * @brief Drops a packet of a protocol stack that has not started.
+     * @param packet the packet
+     * @return false, for Send
+     */
+    bool DropUnsent(Ptr<const Packet> packet);
+    /**
+     * @brief Passes an arrived packet to the protocol stack of the node, if it is one of IP: in an
+     * event of the node at this time.
+     * @param slot slot of the packet
+     * @return true if it is one of IP
+     */
+    bool ReceiveIp(uint32_t slot);
+
     Fabric* m_fabric{nullptr};        //!< the fabric of the port
     FabricPool* m_pool{nullptr};      //!< packets of the fabric
     uint64_t m_free{0};               //!< time from which the wire is free
@@ -282,6 +299,7 @@ class FabricPort : public NetDevice
     bool m_paused{false};             //!< the far end pauses packets without priority
     bool m_punctual{false};           //!< each start is an event
     bool m_traced{false};             //!< trace sinks are connected, for starts or arrivals
+    bool m_isTurnOfIp{false};         //!< of a NIC: RDMA had the wire last
     FabricRounding m_rounding{FabricRounding::EXACT}; //!< of transmission times
     uint64_t m_delay{0};                              //!< from last bit out to arrival
     uint64_t m_gap{0};        //!< time that the wire stays busy after each packet
@@ -300,7 +318,10 @@ class FabricPort : public NetDevice
     TracedCallback<const FabricPacket&, Time> m_markTrace;     //!< a packet is ECN marked
     TracedCallback<bool> m_pauseTrace;                         //!< PFC pauses or resumes the port
     TracedCallback<Ptr<const Packet>> m_snifferTrace;          //!< bytes of passing packets
-    TracedCallback<Ptr<const Packet>> m_foreignTrace; //!< a packet of another stack is dropped
+    TracedCallback<Ptr<const Packet>> m_macTxTrace;            //!< an IP packet is accepted
+    TracedCallback<Ptr<const Packet>> m_macTxDropTrace; //!< a packet is dropped before the wire
+    TracedCallback<Ptr<const Packet>> m_macRxTrace;     //!< an IP packet arrived at its host
+    TracedCallback<Ptr<const Packet>> m_ipDropTrace;    //!< an IP packet is dropped here
 
     /// The fabric reports drops and reads queues.
     friend class Fabric;
@@ -308,6 +329,11 @@ class FabricPort : public NetDevice
     friend class RdmaNic;
 
   private:
+    /**
+     * @brief Passes a packet to the protocol stack of the node.
+     * @param carried the packet
+     */
+    void PassUp(const FabricIp::Carried& carried);
     /**
      * @param tid the type
      * @return the same with the attributes
@@ -345,8 +371,10 @@ class FabricPort : public NetDevice
     Ptr<Node> m_node;              //!< the node of the device
     uint32_t m_ifIndex{0};         //!< index among the devices of the node
     Mac48Address m_address;        //!< address of the device
-    uint16_t m_mtu{9000};          //!< reported only: NICs make packets by their own payload size
-    uint64_t m_foreignDropped{0};  //!< packets of other stacks that were dropped
+    uint16_t m_mtu{9000};          //!< of IP: NICs make packets of RDMA by their own payload size
+    uint64_t m_foreignDropped{0};  //!< packets of protocol stacks dropped before the wire
+    NetDevice::ReceiveCallback m_receive;               //!< takes IP packets that arrived
+    NetDevice::PromiscReceiveCallback m_receivePromisc; //!< the same, for all devices
     TracedCallback<> m_linkChangeCallbacks; //!< never called: failures do not change IsLinkUp
 };
 

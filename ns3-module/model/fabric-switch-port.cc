@@ -138,7 +138,7 @@ FabricSwitchPort::Enqueue(uint64_t nowPs, uint32_t slot)
 {
     StartDue(nowPs);
     const FabricPacket& packet = m_pool->Get(slot).packet;
-    if (!packet.IsControl())
+    if (packet.IsData())
     {
         m_fabric->CountArrival(m_waitingBytes[1]);
     }
@@ -209,7 +209,7 @@ FabricSwitchPort::Trims(uint32_t slot)
 {
     const FabricSettings& settings = m_fabric->GetSettings();
     FabricPacket& packet = m_pool->Get(slot).packet;
-    if (!settings.trim || packet.IsControl() || packet.Has(FabricPacket::TRIMMED))
+    if (!settings.trim || !packet.IsData() || packet.Has(FabricPacket::TRIMMED))
     {
         return false;
     }
@@ -244,7 +244,7 @@ FabricSwitchPort::MarkIf(MarkPoint point, uint32_t slot)
     }
     const uint64_t waiting = m_waitingBytes[1];
     FabricPacket& packet = m_pool->Get(slot).packet;
-    if (packet.IsControl() || waiting <= m_ecn.kmin)
+    if (!packet.IsMarkable() || waiting <= m_ecn.kmin)
     {
         return;
     }

@@ -27,8 +27,6 @@ NS_OBJECT_ENSURE_REGISTERED(Fabric);
 namespace
 {
 
-/// The number of a sample among the events of kind CONTROL: it follows all steps of its time.
-constexpr uint32_t SAMPLE = 1U << 29;
 /// True if this process has assembled a fabric.
 bool g_assembled = false;
 
@@ -105,6 +103,7 @@ Fabric::Assemble(std::unique_ptr<FabricCore> core,
     m_verbs = m_hosts->GetVerbs();
     m_settings = m_core->GetSettings();
     m_nics = nics;
+    m_ip = std::make_unique<FabricIp>(m_nics);
     m_switches = switches;
     m_channels = channels;
     const auto hosts = static_cast<uint32_t>(nics.size());
@@ -136,6 +135,7 @@ Fabric::Assemble(std::unique_ptr<FabricCore> core,
         m_pfc = std::make_unique<FabricPfc>(FabricPfc::FromDescription(m_core->GetDescription()));
     }
     m_faults = std::make_unique<FabricFaults>(m_core->GetDescription().faults, *m_switching);
+    m_steps = m_core->GetDescription().steps;
     NoteAttributes();
     Simulator::ScheduleNow(&Fabric::Start, Ptr<Fabric>(this));
     // Ports have a plain pointer to the fabric, which therefore lives until Simulator::Destroy.
@@ -174,24 +174,16 @@ Fabric::Start()
         return;
     }
     CheckAttributes();
+    WarnOfMtu();
     for (uint32_t port = 0; port < m_ports.size(); ++port)
     {
         m_ports[port]->Open();
         m_capturing |= !m_ports[port]->m_snifferTrace.IsEmpty();
-        if (m_faults->HasFault(port / 2))
-        {
-            m_ports[port]->SetFaulty();
-        }
     }
-    const std::vector<FabricStep>& steps = m_core->GetDescription().steps;
-    for (uint32_t step = 0; step < steps.size(); ++step)
+    MarkFaulty();
+    for (const FabricStep& step : m_steps)
     {
-        if (steps[step].witness == FabricStep::WIRE)
-        {
-            m_ports[2 * steps[step].link]->SetFaulty();
-            m_ports[2 * steps[step].link + 1]->SetFaulty();
-        }
-        m_calendar.Push(steps[step].atPs, FabricCalendar::CONTROL, step);
+        m_calendar.Push(step.atPs, FabricCalendar::CONTROL, STEP);
     }
     m_started = true;
     const uint64_t now = m_calendar.Now();
@@ -205,7 +197,7 @@ Fabric::Start()
 bool
 Fabric::HandleEvent(uint64_t nowPs, FabricCalendar::Kind kind, uint32_t number)
 {
-    if (nowPs > m_settings.timeLimitPs && m_verdict == RUNNING)
+    if (nowPs > m_settings.timeLimitPs && m_verdict == RUNNING && !HasOnlyIp())
     {
         m_verdict = TIME_LIMIT;
         Simulator::Stop();
@@ -230,9 +222,9 @@ Fabric::HandleEvent(uint64_t nowPs, FabricCalendar::Kind kind, uint32_t number)
 }
 
 void
-Fabric::HandleControl(uint64_t nowPs, uint32_t step)
+Fabric::HandleControl(uint64_t nowPs, uint32_t number)
 {
-    if (step == SAMPLE)
+    if (number == SAMPLE)
     {
         // The sampler may have been removed after the sample was scheduled.
         if (m_sampler)
@@ -241,7 +233,10 @@ Fabric::HandleControl(uint64_t nowPs, uint32_t step)
         }
         return;
     }
-    ApplyStep(nowPs, step);
+    while (m_applied < m_steps.size() && m_steps[m_applied].atPs <= nowPs)
+    {
+        ApplyStep(nowPs, m_applied++);
+    }
 }
 
 void
@@ -270,11 +265,7 @@ Fabric::ReportEvents(uint64_t nowPs)
         const bool delivered = event.kind == FabricMessageEventKind::DELIVERED;
         m_nics[delivered ? event.dst : event.src]->ReportMessage(event);
     }
-    FabricCompletion completion;
-    while (m_verbs && m_verbs->PollCompletion(completion))
-    {
-        m_nics[completion.host]->ReportCompletion(completion);
-    }
+    ReportCompletions();
     if (m_verdict == RUNNING && m_hosts->IsFinished())
     {
         NS_LOG_INFO("all messages and work requests completed at " << nowPs << " ps");
@@ -283,10 +274,22 @@ Fabric::ReportEvents(uint64_t nowPs)
         // Ports decide late: what links have carried is exact from here on.
         SettleSwitches(nowPs);
         m_finishedTrace(PicoSeconds(nowPs));
+        // A sink may have destroyed a queue pair, whose work is flushed.
+        ReportCompletions();
         if (m_verdict == COMPLETED && m_stopWhenDone)
         {
             Simulator::Stop();
         }
+    }
+}
+
+void
+Fabric::ReportCompletions()
+{
+    FabricCompletion completion;
+    while (m_verbs && m_verbs->PollCompletion(completion))
+    {
+        m_nics[completion.host]->ReportCompletion(completion);
     }
 }
 
@@ -300,11 +303,24 @@ void
 Fabric::Drop(FabricPort& port, uint32_t slot)
 {
     const FabricPacket packet = m_pool.Remove(slot);
-    ++(packet.IsControl() ? m_counters.controlDropped : m_counters.dataDropped);
+    if (packet.IsIp())
+    {
+        port.m_ipDropTrace(m_ip->Drop(packet).packet);
+    }
+    else
+    {
+        ++(packet.IsControl() ? m_counters.controlDropped : m_counters.dataDropped);
+    }
     if (!port.m_dropTrace.IsEmpty())
     {
         port.m_dropTrace(packet, PicoSeconds(m_calendar.Now()));
     }
+}
+
+bool
+Fabric::HasOnlyIp() const
+{
+    return m_hosts->IsFinished() && (m_ip->GetCounters().sent > 0 || m_ip->IsInstalled());
 }
 
 void
@@ -417,11 +433,17 @@ Fabric::CountDataInFlight() const
         {
             for (uint32_t slot = list->head; slot != FabricPool::NONE; slot = m_pool.Get(slot).next)
             {
-                count += m_pool.Get(slot).packet.IsControl() ? 0 : 1;
+                count += m_pool.Get(slot).packet.IsData() ? 1 : 0;
             }
         }
     }
     return count;
+}
+
+uint64_t
+Fabric::CountIpInFlight() const
+{
+    return m_ip ? m_ip->GetKept() : 0;
 }
 
 } // namespace ns3

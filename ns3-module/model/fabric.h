@@ -7,6 +7,7 @@
 #include "fabric-calendar.h"
 #include "fabric-core.h"
 #include "fabric-faults.h"
+#include "fabric-ip.h"
 #include "fabric-pfc.h"
 #include "fabric-pool.h"
 #include "fabric-verbs.h"
@@ -123,6 +124,25 @@ class Fabric : public Object, private FabricCalendar::Client
     uint64_t GetNowPs() const;
     /// @return number of data packets in queues and on wires; this walks through all of them
     uint64_t CountDataInFlight() const;
+    /// @return the same of IP packets, those that are about to be queued at NICs included
+    uint64_t CountIpInFlight() const;
+    /**
+     * @brief Compares the headroom of priority flow control (PFC) with what packets need at worst:
+     * twice what the wire holds, three packets, and a pause frame with gaps.
+     *
+     * The default, worst-case headroom, suffices for RDMA's packets; those of IP may be longer.
+     *
+     * @param wireBytes length of the longest packet on the wire, in bytes
+     * @return false if PFC is on and the headroom of a link to a switch is less: it may drop such
+     *         packets; true without PFC, which has no headroom
+     */
+    bool HasHeadroomFor(uint32_t wireBytes) const;
+
+    /// @return counts of IP packets, which GetCounters does not include but for hops
+    const FabricIpCounters& GetIpCounters() const
+    {
+        return m_ip->GetCounters();
+    }
 
     // For ports, switches and NICs; not for scripts.
 
@@ -189,11 +209,50 @@ class Fabric : public Object, private FabricCalendar::Client
         return m_calendar;
     }
 
+    /// @return the IP packets
+    FabricIp& GetIp() const
+    {
+        return *m_ip;
+    }
+
     /// @return priority flow control (PFC); null without PFC
     FabricPfc* GetPfc() const
     {
         return m_pfc.get();
     }
+
+    /**
+     * @brief Checks that a failure can begin or end at a time; FailureHelper calls it. Ends the
+     * program with the reason if the time has passed, or the run has ended.
+     * @param call the call of the script
+     * @param at the time
+     * @return the same in picoseconds; now, at any resolution of ns-3's time, if it is now
+     */
+    uint64_t ExpectAhead(const std::string& call, Time at) const;
+    /**
+     * @param call the call of the script
+     * @param link a link; the program ends with the reason if it is in another fabric
+     * @return its name in scenarios
+     */
+    std::string NameOf(const std::string& call, Ptr<FabricChannel> link) const;
+    /**
+     * @brief Adds failures of links, before or during the run; FailureHelper calls it.
+     *
+     * Everything that follows is as if they had been declared before the fabric was made. Throws
+     * std::invalid_argument with the reason.
+     *
+     * @param sections sections [[failure]] of a scenario, none of which begins in the past
+     */
+    void AddFailures(const std::string& sections);
+    /**
+     * @brief Ends all failures of some links that have begun; FailureHelper calls it.
+     *
+     * Throws as AddFailures does, also if there are none.
+     *
+     * @param target keys of a section [[failure]] that name the links
+     * @param atPs when they end, not in the past
+     */
+    void EndFailures(const std::string& target, uint64_t atPs);
 
     /// @return the faults of links
     FabricFaults& GetFaults() const
@@ -277,6 +336,13 @@ class Fabric : public Object, private FabricCalendar::Client
     void DoDispose() override;
 
   private:
+    /// The number of the steps among the events of kind CONTROL. Each step has an event, of which
+    /// the first of a time applies all steps of that time: one that a script adds may precede
+    /// others.
+    static constexpr uint32_t STEP = 0;
+    /// The number of a sample: it follows all steps of its time.
+    static constexpr uint32_t SAMPLE = 1;
+
     bool HandleEvent(uint64_t nowPs, FabricCalendar::Kind kind, uint32_t number) override;
     /**
      * @brief Adds a port to the fabric.
@@ -285,16 +351,30 @@ class Fabric : public Object, private FabricCalendar::Client
      * @param end the port at the far end
      */
     void JoinPort(uint32_t number, FabricPort& port, FabricPort& end);
+    /// @return true if no message is open and its hosts have IP: the time limit, which is that of
+    ///         messages, ends a run without messages only if the hosts have no IP either
+    bool HasOnlyIp() const;
+    /// Reports completed and flushed work to queue pairs and trace sinks.
+    void ReportCompletions();
+    /// Warns (NS_LOG) if an IP packet may be longer than the headroom of PFC allows for.
+    void WarnOfMtu() const;
     /// Keeps the attributes of NICs and switches, which the core has.
     void NoteAttributes();
     /// Starts all ports and NICs, and schedules the steps of failures.
     void Start();
     /**
-     * @brief Handles a change of links or routing, or a sample.
+     * @brief Handles changes of links and of routing, or a sample.
      * @param nowPs the time
-     * @param step index of the step
+     * @param number STEP or SAMPLE
      */
-    void HandleControl(uint64_t nowPs, uint32_t step);
+    void HandleControl(uint64_t nowPs, uint32_t number);
+    /**
+     * @brief Replaces the failures of links by others with the same steps so far.
+     * @param failures the failures
+     */
+    void ChangeFailures(FabricFailures failures);
+    /// Marks the ports whose links fail at any time.
+    void MarkFaulty();
     /**
      * @param step a step
      * @return the NICs that detect by it that a port of theirs is dead, or works again
@@ -314,14 +394,17 @@ class Fabric : public Object, private FabricCalendar::Client
     FabricSettings m_settings;                  //!< of switches and links
     FabricPool m_pool;                          //!< packets
     FabricCalendar m_calendar;                  //!< events
+    std::unique_ptr<FabricIp> m_ip;             //!< IP packets; null before the fabric is made
     std::unique_ptr<FabricPfc> m_pfc;           //!< PFC; null if it is off
     std::unique_ptr<FabricFaults> m_faults;     //!< faults of links
+    std::vector<FabricStep> m_steps;            //!< of failures, by time
+    uint32_t m_applied{0};                      //!< number of steps so far
     std::unique_ptr<RoceBytes> m_roceBytes;     //!< encodes packets for captures
     std::vector<FabricPort*> m_ports;           //!< by number
     std::vector<Ptr<RdmaNic>> m_nics;           //!< by host
     std::vector<Ptr<FabricSwitch>> m_switches;  //!< by number
     std::vector<Ptr<FabricChannel>> m_channels; //!< by link
-    std::string m_nicAttributes;                //!< of every NIC when the fabric was made
+    std::vector<std::string> m_nicAttributes;   //!< of each NIC when the fabric was made
     std::string m_switchAttributes;             //!< of every switch when the fabric was made
     Counters m_counters;                        //!< counts of packets
     std::vector<Pause> m_pauses;                //!< PFC frames that took effect

@@ -3,6 +3,7 @@
 
 #include "fabric.h"
 #include "noticed-accessor.h"
+#include "policy-parameters.h"
 #include "rdma-nic.h"
 
 #include "ns3/boolean.h"
@@ -75,6 +76,13 @@ RdmaNic::AddTransportAttributes(TypeId tid)
                       Noticed(&RdmaNic::HandleAttribute, MakeStringAccessor(&RdmaNic::m_recovery)),
                       MakeStringChecker())
         .AddAttribute(
+            "Parameters",
+            "Further keys of a scenario's section [transport], separated by semicolons "
+            "or line ends: 'cnp_interval = \"4us\"; parameters = { share = \"1/2\" }'.",
+            StringValue(""),
+            Noticed(&RdmaNic::HandleAttribute, MakeStringAccessor(&RdmaNic::m_parameters)),
+            MakeStringChecker())
+        .AddAttribute(
             "RetransmitTimeout",
             "The retransmission timer.",
             TimeValue(MilliSeconds(1)),
@@ -115,6 +123,13 @@ RdmaNic::AddQueuePairAttributes(TypeId tid)
                       "the largest number stands for no limit. Messages retry without limit.",
                       UintegerValue(FABRIC_WITHOUT_LIMIT),
                       Noticed(&RdmaNic::HandleAttribute, MakeUintegerAccessor(&RdmaNic::m_retries)),
+                      MakeUintegerChecker<uint32_t>())
+        .AddAttribute("IpQueueBytes",
+                      "IP packets that wait at each port to be sent, as frames in bytes; a packet "
+                      "that does not fit is dropped (MacTxDrop). Each packet waits before it "
+                      "starts, so that none passes whose frame is longer than this.",
+                      UintegerValue(4000000),
+                      MakeUintegerAccessor(&RdmaNic::m_ipQueueBytes),
                       MakeUintegerChecker<uint32_t>());
 }
 
@@ -162,6 +177,7 @@ RdmaNic::DescribeSettings() const
     text << "congestion_control = \"" << m_congestionControl << "\"\n";
     text << "recovery = \"" << m_recovery << "\"\n";
     text << "retransmit_timeout = \"" << m_retransmitTimeout.GetNanoSeconds() << "ns\"\n";
+    text << PolicyParameterLines(m_parameters) << "\n";
     return text.str();
 }
 

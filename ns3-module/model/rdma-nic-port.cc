@@ -55,6 +55,15 @@ RdmaNicPort::SetNic(Ptr<RdmaNic> nic)
     m_nic = nic;
 }
 
+bool
+RdmaNicPort::Send(Ptr<Packet> packet, const Address& dest, uint16_t protocolNumber)
+{
+    NS_LOG_FUNCTION(this << packet << dest << protocolNumber);
+    // Without a NIC, before AddPort or after the end of the simulation, it carries nothing.
+    return m_nic ? m_nic->SendIpBy(m_nic->PlaneOf(*this), packet, protocolNumber)
+                 : DropUnsent(packet);
+}
+
 void
 RdmaNicPort::Settle(uint64_t nowPs)
 {
@@ -64,7 +73,10 @@ RdmaNicPort::Settle(uint64_t nowPs)
 void
 RdmaNicPort::Receive(uint64_t nowPs, uint32_t slot)
 {
-    m_nic->Receive(nowPs, slot);
+    if (!ReceiveIp(slot))
+    {
+        m_nic->ReceiveRdma(nowPs, slot);
+    }
 }
 
 void

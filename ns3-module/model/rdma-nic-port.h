@@ -41,6 +41,7 @@ class RdmaNicPort : public FabricPort
      */
     void SetNic(Ptr<RdmaNic> nic);
 
+    bool Send(Ptr<Packet> packet, const Address& dest, uint16_t protocolNumber) override;
     void Settle(uint64_t nowPs) override;
     void Receive(uint64_t nowPs, uint32_t slot) override;
     void ApplyPfcOrder(uint64_t nowPs, FabricPfc::Order order) override;

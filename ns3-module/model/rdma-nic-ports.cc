@@ -64,6 +64,19 @@ RdmaNic::PortIn(uint32_t plane)
     return *m_further[plane - 1];
 }
 
+uint32_t
+RdmaNic::PlaneOf(const FabricPort& port) const
+{
+    for (uint32_t plane = 1; plane <= m_further.size(); ++plane)
+    {
+        if (PeekPointer(m_further[plane - 1]) == &port)
+        {
+            return plane;
+        }
+    }
+    return 0;
+}
+
 Ptr<RdmaNic>
 RdmaNic::Of(Ptr<NetDevice> device)
 {
@@ -96,20 +109,31 @@ RdmaNic::SendDueOnPorts(uint64_t nowPs)
         free[plane] = port.m_free;
         paused |= port.m_paused ? 1U << plane : 0;
     }
-    FabricHosts& hosts = m_fabric->GetHosts();
-    FabricPacket packet;
-    uint64_t start = 0;
-    uint32_t plane = 0;
-    while (hosts.PollTransmitOn(m_host,
-                                nowPs,
-                                FabricWires{free.data(), GetNPorts(), paused},
-                                start,
-                                plane,
-                                packet))
+    // In order of time: RDMA is polled up to the first time at which IP can start.
+    while (true)
     {
-        FabricPort& port = PortIn(plane);
-        InjectInto(port, start, packet);
-        free[plane] = port.m_free;
+        FabricPort* ip = FindPortForIp(nowPs);
+        FabricPacket packet;
+        uint64_t start = 0;
+        uint32_t plane = 0;
+        const FabricWires wires{free.data(), GetNPorts(), paused};
+        const uint64_t until = ip ? ip->m_free : nowPs;
+        const bool isTurnOfIp = ip && ip->m_isTurnOfIp;
+        if (!isTurnOfIp &&
+            m_fabric->GetHosts().PollTransmitOn(m_host, until, wires, start, plane, packet))
+        {
+            InjectInto(PortIn(plane), start, packet);
+        }
+        else if (ip)
+        {
+            plane = PlaneOf(*ip);
+            SendIp(*ip);
+        }
+        else
+        {
+            break;
+        }
+        free[plane] = PortIn(plane).m_free;
     }
     ArmPorts(nowPs);
 }
@@ -126,7 +150,7 @@ RdmaNic::ArmPorts(uint64_t nowPs)
         {
             port.ArmStart();
         }
-        port.ArmFor(busy && waits);
+        port.ArmFor(busy && (waits || port.HasWaiting()));
     }
 }
 

@@ -80,8 +80,15 @@ RdmaNic::UseVerbs(const VerbCall& call)
     if (wasOpen && !isOpen)
     {
         // Without this wake-up there may be no event at which the fabric detects its completion.
-        ScheduleWakeAt(now);
+        WakeHost();
     }
+}
+
+void
+RdmaNic::WakeHost()
+{
+    m_wakesHost = true;
+    ScheduleWakeAt(m_fabric->GetCalendar().Now());
 }
 
 void
@@ -93,7 +100,7 @@ RdmaNic::DestroyQp(uint32_t qp)
     });
     // A wake-up reports its flushed work, because this NIC may have no other event.
     m_destroyed.push_back(qp);
-    ScheduleWakeAt(m_fabric->GetCalendar().Now());
+    WakeHost();
 }
 
 void

@@ -11,6 +11,8 @@
 #include "ns3/log.h"
 
 #include <algorithm>
+#include <exception>
+#include <string>
 
 namespace ns3
 {
@@ -87,10 +89,27 @@ RdmaNic::PostMessage(Ptr<RdmaNic> to, uint64_t bytes, Time delay, uint32_t strea
                        "the delay is " << delay.As(Time::NS) << ": it must not be negative");
     const uint64_t now = m_fabric->GetCalendar().Now();
     const uint64_t start = now + static_cast<uint64_t>(delay.GetPicoSeconds());
-    const uint32_t message = m_fabric->GetHosts().Post(m_host, to->m_host, bytes, start, stream);
+    const uint32_t message = Post(to->m_host, bytes, start, stream);
     m_fabric->Reopen();
     ScheduleWake();
     return message;
+}
+
+uint32_t
+RdmaNic::Post(uint32_t to, uint64_t bytes, uint64_t startPs, uint32_t stream)
+{
+    std::string reason;
+    try
+    {
+        return m_fabric->GetHosts().Post(m_host, to, bytes, startPs, stream);
+    }
+    catch (const std::exception& error)
+    {
+        reason = error.what();
+    }
+    // Outside of the handler: std::terminate would print the exception again.
+    EVENKEEL_REFUSE("RdmaNic::PostMessage", reason);
+    return 0;
 }
 
 void
@@ -149,6 +168,16 @@ RdmaNic::Settle(uint64_t nowPs)
 void
 RdmaNic::Receive(uint64_t nowPs, uint32_t slot)
 {
+    if (ReceiveIp(slot))
+    {
+        return;
+    }
+    ReceiveRdma(nowPs, slot);
+}
+
+void
+RdmaNic::ReceiveRdma(uint64_t nowPs, uint32_t slot)
+{
     const Handling handling(*this);
     const FabricPacket packet = m_pool->Remove(slot);
     SendDue(nowPs);
@@ -178,6 +207,11 @@ RdmaNic::ApplyPfcOrderTo(FabricPort& port, uint64_t nowPs, FabricPfc::Order orde
     m_fabric->RecordPause(nowPs, port.m_id, order);
     port.TracePause(order);
     port.m_paused = order == FabricPfc::PAUSE;
+    if (port.HasWaiting())
+    {
+        // IP that waited during a pause starts now at the soonest.
+        port.m_free = std::max(port.m_free, nowPs);
+    }
     FollowUp(nowPs);
     SendDue(nowPs);
 }
@@ -198,13 +232,19 @@ RdmaNic::HandleWake(uint64_t nowPs)
     }
     m_wake = FABRIC_NEVER;
     const Handling handling(*this);
+    // A trace sink may send another packet, which joins its queue at an event of its own.
+    std::vector<EnteringIp> entering;
+    entering.swap(m_entering);
     SendDue(nowPs);
-    if (m_fabric->GetHosts().HandleTimeout(m_host, nowPs))
+    const bool isOfHost = entering.empty() || IsHostDue(nowPs);
+    m_wakesHost = false;
+    if (isOfHost && m_fabric->GetHosts().HandleTimeout(m_host, nowPs))
     {
         m_fabric->ReportEvents(nowPs);
     }
     // All completions of destroyed queue pairs have been reported.
     ReleaseDestroyed();
+    Enqueue(nowPs, entering);
     FollowUp(nowPs);
 }
 
@@ -225,6 +265,11 @@ RdmaNic::SendDue(uint64_t nowPs)
     FabricPacket packet;
     while (m_free <= nowPs)
     {
+        if (HasWaiting())
+        {
+            SendBesideIp();
+            continue;
+        }
         uint64_t start = m_free;
         if (!m_fabric->GetHosts().PollTransmit(m_host, nowPs, start, packet))
         {
@@ -268,7 +313,7 @@ RdmaNic::FollowUp(uint64_t nowPs)
     else if (!m_armed)
     {
         // In the gap after a packet that has arrived, no arrival is scheduled that polls the host.
-        ArmFor(m_wire.IsEmpty() && m_fabric->GetHosts().HasPackets(m_host));
+        ArmFor(m_wire.IsEmpty() && HasPacketsFor(*this));
     }
     ScheduleWake();
 }
@@ -283,7 +328,7 @@ RdmaNic::ArmBusy(uint64_t nowPs)
     if (!m_armed)
     {
         const bool busy = m_wire.IsEmpty() && m_free > nowPs;
-        ArmFor(busy && m_fabric->GetHosts().HasPackets(m_host));
+        ArmFor(busy && HasPacketsFor(*this));
     }
 }
 
@@ -319,8 +364,10 @@ RdmaNic::Inject(uint64_t startPs, const FabricPacket& packet)
 void
 RdmaNic::InjectInto(FabricPort& port, uint64_t startPs, const FabricPacket& packet)
 {
-    m_dataSent += packet.IsControl() ? 0 : 1;
+    m_dataSent += packet.IsData() ? 1 : 0;
     m_fabric->RecordSent(packet);
+    // IP and RDMA take turns, and packets with priority count for neither.
+    port.m_isTurnOfIp |= !packet.Has(FabricPacket::PRIORITY);
     port.Transmit(m_pool->Insert(packet), startPs);
 }
 

@@ -27,11 +27,17 @@ class RdmaQp;
  * receiver) and MessageCompleted (at the sender); or it makes queue pairs with CreateQp and uses
  * verbs.
  *
+ * It is a device for ns-3's IP stack too: its packets share ports and wires with RDMA, see
+ * FabricIp.
+ *
  * The NIC is the device of its first port. It may have further ones (AddPort), each a device of the
  * same node in a plane of its own: a queue pair uses all of them at once.
  *
- * FabricHelper::Finish reads the attributes; all NICs of a fabric must have the same values. A
- * fabric that is made from a scenario ignores the attributes and uses the values of the scenario.
+ * FabricHelper::Finish reads the attributes. NICs may differ in them; those that send to each other
+ * must have the same Payload, Header, Recovery and order of delivery, which are properties of the
+ * queue pairs between them. Congestion control and retransmission timer are those of the sender,
+ * acknowledgements those of the receiver. A fabric that is made from a scenario ignores the
+ * attributes and uses the values of the scenario.
  */
 class RdmaNic : public FabricPort
 {
@@ -184,6 +190,28 @@ class RdmaNic : public FabricPort
      */
     void HandlePortStatus(uint64_t nowPs);
 
+    /**
+     * @brief Sends a packet of an IP stack; ends the program with the reason if the fabric is not
+     * made, or if two hosts of a plane have the same address when the addresses are read.
+     * @param plane the plane of the port
+     * @param packet the packet, from its IP header on
+     * @param protocol EtherType
+     * @return false if the packet is dropped at once, see MacTxDrop
+     */
+    bool SendIpBy(uint32_t plane, Ptr<Packet> packet, uint16_t protocol);
+    /**
+     * @brief Handles a packet of RDMA that arrived.
+     * @param nowPs the time
+     * @param slot slot of the packet
+     */
+    void ReceiveRdma(uint64_t nowPs, uint32_t slot);
+    /**
+     * @param port one of its ports
+     * @return the plane of the port
+     */
+    uint32_t PlaneOf(const FabricPort& port) const;
+
+    bool Send(Ptr<Packet> packet, const Address& dest, uint16_t protocolNumber) override;
     void Settle(uint64_t nowPs) override;
     void Receive(uint64_t nowPs, uint32_t slot) override;
     void ApplyPfcOrder(uint64_t nowPs, FabricPfc::Order order) override;
@@ -193,8 +221,58 @@ class RdmaNic : public FabricPort
     void DoDispose() override;
 
   private:
+    /// An IP packet that joins the queue of a port at the next event of the NIC.
+    struct EnteringIp
+    {
+        uint32_t plane;      //!< the plane of the port
+        FabricPacket packet; //!< the packet
+    };
+
     /// Ends the program with the reason if the fabric has been made, which read the attributes.
     void HandleAttribute();
+    /**
+     * @brief Puts IP packets that were sent into the queues of their ports, or drops them.
+     * @param nowPs the time
+     * @param entering the packets
+     */
+    void Enqueue(uint64_t nowPs, const std::vector<EnteringIp>& entering);
+    /**
+     * @brief Starts the first IP packet that waits at a port, when the wire is free.
+     * @param port the port
+     */
+    void SendIp(FabricPort& port);
+    /// Starts one packet when the wire is free, while IP waits and the NIC has one port: an
+    /// acknowledgement with priority, or in turn a packet of RDMA and one of IP.
+    void SendBesideIp();
+    /**
+     * @param nowPs the time
+     * @return the port whose wire is free first among those with IP that may start by now; null if
+     *         there is none
+     */
+    FabricPort* FindPortForIp(uint64_t nowPs);
+    /**
+     * @param nowPs the time
+     * @return true if the host requested a wake-up by now, or the end of work is to be reported;
+     *         false if the NIC is awake only because IP packets were sent
+     */
+    bool IsHostDue(uint64_t nowPs) const;
+    /// Schedules a wake-up now that calls the host although it did not request one: the end of its
+    /// work is to be reported.
+    void WakeHost();
+    /**
+     * @param port one of its ports
+     * @return true if IP waits at the port, or the host has packets
+     */
+    bool HasPacketsFor(const FabricPort& port) const;
+    /**
+     * @brief Posts a message; ends the program with the reason if it cannot be sent.
+     * @param to number of the receiving host
+     * @param bytes payload
+     * @param startPs when it starts
+     * @param stream messages of one stream share queue pairs
+     * @return number of the message
+     */
+    uint32_t Post(uint32_t to, uint64_t bytes, uint64_t startPs, uint32_t stream);
     /**
      * @param tid the type
      * @return the same with the attributes of packets and the transport
@@ -277,6 +355,8 @@ class RdmaNic : public FabricPort
     uint64_t m_dataSent{0};                  //!< data packets put on the wire
     uint32_t m_streams{0};                   //!< streams of queue pairs and connections so far
     bool m_handling{false};                  //!< an event is being handled
+    bool m_wakesHost{false};                 //!< WakeHost was called since the last wake-up
+    std::vector<EnteringIp> m_entering;      //!< IP packets that were sent since the last event
     std::map<uint32_t, Ptr<RdmaQp>> m_qps;   //!< queue pairs of scripts, by number
     std::vector<uint32_t> m_destroyed;       //!< destroyed queue pairs to release
     /// Callbacks for the completion of messages of this sender, by message.
@@ -289,6 +369,7 @@ class RdmaNic : public FabricPort
     TracedCallback<const FabricPacket&, Time> m_cnpTrace;       //!< a CNP arrived
     TracedCallback<const FabricCompletion&> m_completionTrace;  //!< work of a queue pair completed
 
+    uint32_t m_ipQueueBytes{4000000};            //!< IP that waits at a port, at most, in bytes
     uint32_t m_payload{4096};                    //!< payload of a full packet, in bytes
     uint32_t m_header{62};                       //!< headers of a data packet, in bytes
     uint32_t m_ackBytes{64};                     //!< length of an acknowledgement
@@ -302,6 +383,7 @@ class RdmaNic : public FabricPort
     uint32_t m_retries{FABRIC_WITHOUT_LIMIT};    //!< retries after timeouts
     std::string m_congestionControl;             //!< name
     std::string m_recovery;                      //!< name
+    std::string m_parameters;                    //!< further keys of [transport]
 };
 
 /**

@@ -11,7 +11,6 @@
 #include "ns3/fabric-switch-port.h"
 #include "ns3/fabric-switch.h"
 #include "ns3/fabric.h"
-#include "ns3/failure-helper.h"
 #include "ns3/rdma-connection.h"
 #include "ns3/rdma-nic.h"
 #include "ns3/simulator.h"
@@ -97,6 +96,9 @@ class TooLateTestCase : public TestCase
             {"FabricHelper::SetPortsPerNic", "", [](FabricHelper& it) { it.SetPortsPerNic(2); }},
             {"FabricHelper::SetCoreFactory", "", [](FabricHelper& it) { it.SetCoreFactory({}); }},
             {"FabricHelper::AssignStreams", "", [](FabricHelper& it) { it.AssignStreams(1); }},
+            {"CollectiveHelper::Install",
+             "",
+             [](FabricHelper& it) { CollectiveHelper("all-to-all").Install(it); }},
         };
     }
 
@@ -124,41 +126,13 @@ class TooLateTestCase : public TestCase
         };
     }
 
-    /// @return failures and a workload, which cannot be added any more
-    static std::vector<Refused> LateFailures()
-    {
-        const auto channel = [](FabricHelper& it) { return it.GetChannels()[0]; };
-        return {
-            {"FailureHelper::Down",
-             "",
-             [=](FabricHelper& it) { FailureHelper(it).Down(channel(it), Time(1)); }},
-            {"FailureHelper::Down",
-             "",
-             [](FabricHelper& it) { FailureHelper(it).Down("leaf0-spine0", Time(1)); }},
-            {"FailureHelper::SwitchDown",
-             "",
-             [](FabricHelper& it) { FailureHelper(it).SwitchDown("spine0", Time(1)); }},
-            {"FailureHelper::Degrade",
-             "",
-             [=](FabricHelper& it) { FailureHelper(it).Degrade(channel(it), 1, 2, Time(1)); }},
-            {"FailureHelper::Lose",
-             "",
-             [=](FabricHelper& it) { FailureHelper(it).Lose(channel(it), 1, 2, Time(1)); }},
-            {"CollectiveHelper::Install",
-             "",
-             [](FabricHelper& it) { CollectiveHelper("all-to-all").Install(it); }},
-        };
-    }
-
     void DoRun() override
     {
         FabricHelper helper(FabricHelper::UNCHANGED);
         helper.CreateLeafSpine(2, 2, 2);
         std::vector<Refused> all = Late();
-        for (const auto& more : {LateMakers(), LateFailures()})
-        {
-            all.insert(all.end(), more.begin(), more.end());
-        }
+        const std::vector<Refused> makers = LateMakers();
+        all.insert(all.end(), makers.begin(), makers.end());
         for (const Refused& late : all)
         {
             const std::string said = AbortMessageOf([&] { late.call(helper); });

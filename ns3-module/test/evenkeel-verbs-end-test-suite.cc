@@ -176,6 +176,33 @@ class VerbsEndInCallbackTestCase : public TestCase
                               "its receive is flushed");
     }
 
+    /**
+     * @brief Destroys a queue pair at the end of the run.
+     * @param qp the queue pair
+     * @param end the time of the end
+     */
+    static void DestroyAtEnd(Ptr<RdmaQp> qp, Time end)
+    {
+        qp->Destroy();
+    }
+
+    /// Destroys a queue pair with a posted receive in a sink of `Finished`.
+    void DestroyWhenFinished()
+    {
+        TwoHosts two;
+        two.Make();
+        two.fabric->TraceConnectWithoutContext("Finished", MakeBoundCallback(&DestroyAtEnd, two.a));
+        two.a->PostReceive(3);
+        two.a->PostWrite(4096, 1);
+        Simulator::Run();
+        const std::string at = " at " + std::to_string(FIRST / 1000) + " ns\n";
+        NS_TEST_EXPECT_MSG_EQ(Completions(two.a),
+                              "host 0 qp 0 WRITE 1 4096B IBV_WC_SUCCESS" + at +
+                                  "host 0 qp 0 receive 3 0B IBV_WC_WR_FLUSH_ERR" + at,
+                              "its receive is flushed");
+        NS_TEST_EXPECT_MSG_EQ(two.fabric->GetVerdict(), Fabric::COMPLETED, "all work completed");
+    }
+
     /// Posts work in a callback and resets the queue pair there.
     void Reset()
     {
@@ -211,6 +238,7 @@ class VerbsEndInCallbackTestCase : public TestCase
         DestroyBothInCallback(false);
         DestroyBothInCallback(true);
         DestroyInTurn();
+        DestroyWhenFinished();
         Reset();
     }
 

@@ -10,6 +10,8 @@
 cpp_examples = [
     ("evenkeel-all-to-all", "True", "False"),
     ("evenkeel-hpcc --truncateNs", "True", "True"),
+    ("evenkeel-rdma-and-tcp", "True", "False"),
+    ("evenkeel-rdma-and-tcp --tcp=ns3::TcpNewReno --bytes=400000", "True", "True"),
     ("evenkeel-scenario", "True", "True"),
     ("evenkeel-speed --leaves=2 --spines=2 --hostsPerLeaf=2 --bytes=100000", "True", "False"),
     ("evenkeel-tcp-leaf-spine --policy=none", "True", "False"),

@@ -14,6 +14,8 @@ mod parameters;
 mod path_space;
 mod preset;
 mod qp_context;
+#[cfg(test)]
+mod recorder;
 pub mod rotation;
 mod scheme;
 pub mod sender;
@@ -29,4 +31,4 @@ pub use preset::{SHARED_PARAMETERS, build_scheme, display_name, find_preset, pre
 pub use scheme::{
     Eligibility, Forwarding, Origin, Preset, Scheme, SchemeError, Weights, parse_config,
 };
-pub use transport::{AckRhythm, Transport};
+pub use transport::{AckFrequency, Transport};

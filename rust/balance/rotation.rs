@@ -158,6 +158,7 @@ mod tests {
     fn a_schedule_takes_the_bits_of_a_port_index_per_entry() {
         let bits = |weights: &[u32]| Rotation::new(weights, &mut stream(0)).schedule_bits();
         assert_eq!(bits(&[1; 16]), 16 * 4);
+        assert_eq!(bits(&[1; 17]), 17 * 5);
         assert_eq!(bits(&[2, 2, 2, 1]), 7 * 2);
     }
 

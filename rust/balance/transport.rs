@@ -19,12 +19,12 @@ pub struct Transport {
     /// all headers of a data packet.
     pub trimmed: Option<Bytes>,
     /// `ack_every`, `ack_bytes` and `ack_marked`, with the scheme's own loss recovery.
-    pub rhythm: AckRhythm,
+    pub ack_frequency: AckFrequency,
 }
 
 /// When an acknowledgement is due.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct AckRhythm {
+pub struct AckFrequency {
     /// After so many packets.
     pub every: u32,
     /// After so many bytes, if it has such a limit.
@@ -33,7 +33,7 @@ pub struct AckRhythm {
     pub marked: Marked,
 }
 
-impl AckRhythm {
+impl AckFrequency {
     /// One for each packet.
     pub const EACH_PACKET: Self = Self { every: 1, bytes: None, marked: Marked::Wait };
 }
@@ -47,7 +47,7 @@ impl Default for Transport {
             header: Bytes::new(62),
             ack: Bytes::new(64),
             trimmed: Some(Bytes::new(64)),
-            rhythm: AckRhythm::EACH_PACKET,
+            ack_frequency: AckFrequency::EACH_PACKET,
         }
     }
 }
@@ -63,7 +63,7 @@ impl Transport {
 
     fn defaults(&self) -> [(&'static str, Option<String>); 7] {
         let quoted = |bytes: Bytes| format!("\"{bytes}\"");
-        let marked = match self.rhythm.marked {
+        let marked = match self.ack_frequency.marked {
             Marked::Wait => "wait",
             Marked::AtOnce => "at-once",
         };
@@ -72,8 +72,8 @@ impl Transport {
             ("transport.congestion_control", Some(format!("\"{control}\""))),
             ("transport.header", Some(quoted(self.header))),
             ("transport.ack", Some(quoted(self.ack))),
-            ("transport.ack_every", Some(self.rhythm.every.to_string())),
-            ("transport.ack_bytes", self.rhythm.bytes.map(quoted)),
+            ("transport.ack_every", Some(self.ack_frequency.every.to_string())),
+            ("transport.ack_bytes", self.ack_frequency.bytes.map(quoted)),
             ("transport.ack_marked", Some(format!("\"{marked}\""))),
             ("switch.trim.size", self.trimmed.map(quoted)),
         ]

@@ -1,6 +1,7 @@
 //! What the benchmarks run: a k-ary fat-tree at 400 Gbps with links of 1 us, on which every host
 //! sends one message to the host half way round, with 4 KiB packets and seed 1.
 
+use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::Arc;
 
@@ -118,6 +119,7 @@ pub(crate) fn setup(policy: &str, transport: Transport, case: Case) -> Setup {
         fabric: fabric(transport),
         nic: nic(transport, scheme.recovery),
         scheme,
+        own_nics: BTreeMap::new(),
         job_policies: Vec::new(),
         workload: Arc::new(Workload::independent(messages.collect())),
         seed: 1,
@@ -138,6 +140,7 @@ pub(crate) fn nic(transport: Transport, recovery: Recovery) -> NicConfig {
         cnp_interval: Span::from_us(50),
         pace_unit: Span::from_ps(1),
         round_trips: None,
+        peers: None,
         queue_pairs: QpConfig::default(),
     }
 }

@@ -6,6 +6,7 @@ use std::sync::{Mutex, PoisonError};
 use super::world::{Experiment, contract as world, expect_both_worlds};
 use crate::fabric::{Outcome, Setup};
 use crate::hpcc;
+use crate::units::Time;
 
 /// The calls into ns-3. A process has one ns-3 simulator: calls must not overlap.
 #[allow(unsafe_code, reason = "cxx generates the calls across the language border")]
@@ -41,7 +42,25 @@ pub fn run(setup: &Setup) -> Result<Outcome, Refused> {
     core.map(|core| core.outcome()).map_err(|error| Refused(error.what().to_owned()))
 }
 
-/// Does the same for an experiment of the HPCC family, and writes its files into `folder`.
+/// Does the same with failures that a script adds during the run: each a time, and the sections
+/// `[[failure]]` of a scenario, none of which begins before.
+///
+/// # Errors
+/// As [`run`].
+pub fn run_with_late_failures(setup: &Setup, late: &[(Time, String)]) -> Result<Outcome, Refused> {
+    let _held = ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner);
+    expect_both_worlds(setup).map_err(|error| Refused(error.to_string()))?;
+    let experiment = Experiment::new(setup.clone(), Vec::new());
+    let call = |(at, sections): &(Time, String)| world::LateFailures {
+        at_ps: at.as_ps(),
+        sections: sections.clone(),
+    };
+    let late: Vec<_> = late.iter().map(call).collect();
+    let core = world::run_in_ns3_with_late_failures(&experiment, experiment.core(), &late);
+    core.map(|core| core.outcome()).map_err(|error| Refused(error.what().to_owned()))
+}
+
+/// Runs an experiment of the HPCC family in the same way, and writes its files into `folder`.
 ///
 /// # Errors
 /// If ns-3 or the module refuses the setup, with its message, or a file cannot be written.

@@ -19,9 +19,12 @@ mod core;
 mod enumerations;
 mod experiment;
 mod facts;
+mod failing;
 mod graph;
+mod nics;
 mod recording;
 mod records;
+mod unlike;
 mod verbs;
 
 #[cfg(test)]

@@ -4,9 +4,8 @@ use std::path::PathBuf;
 
 use clap::Args;
 use evenkeel::report;
-use evenkeel::scenario::{GeneralSection, Overrides, Scenario};
+use evenkeel::scenario::{Overrides, Scenario};
 use evenkeel::study;
-use evenkeel::units::Time;
 
 use super::arguments::SetArguments;
 use super::memory::MemoryArgument;
@@ -72,10 +71,10 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<Status> {
     Ok(status)
 }
 
-/// Warns of a time limit that no run can meet. That of the default is not looked at: the bound of a
-/// large scenario takes its time.
+/// Warns of a time limit that no run can meet. One that nobody wrote is not looked at: the bound of
+/// a large scenario takes its time.
 fn warn_of_time_limit(name: &str, scenario: &Scenario) {
-    if scenario.time_limit == Time::ZERO + *GeneralSection::default().time_limit {
+    if !scenario.sets_time_limit() {
         return;
     }
     let setup = scenario.setup();

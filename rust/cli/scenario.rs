@@ -32,5 +32,12 @@ pub(super) fn open(path: &Path) -> anyhow::Result<ScenarioText> {
              configuration of the HPCC family of simulators"
         );
     }
+    if path.is_dir() {
+        let folder = path.display();
+        bail!(
+            "{folder}: expected a scenario, which is a file, and not a folder; the scenario of \
+             results is their scenario.toml"
+        );
+    }
     Ok(ScenarioText::read(path)?)
 }

@@ -1,11 +1,12 @@
 //! The queue pairs that messages go on, both halves each.
 
 use std::cmp::Reverse;
-use std::collections::{BinaryHeap, HashMap, VecDeque};
+use std::collections::{BinaryHeap, VecDeque};
 
 use crate::ids::{HostId, QpId};
 use crate::rng::mix64;
 
+use super::id_map::IdMap;
 use super::in_use::InUse;
 
 /// A queue pair, both halves.
@@ -157,8 +158,8 @@ type Pool = BinaryHeap<Reverse<(u32, u32)>>;
 pub(super) struct Connections {
     list: Vec<Connection>,
     /// Those with a fixed slot.
-    by_key: HashMap<ConnectionKey, u32>,
-    streams: HashMap<StreamKey, Stream>,
+    by_key: IdMap<ConnectionKey, u32>,
+    streams: IdMap<StreamKey, Stream>,
     pools: Vec<Pool>,
     in_use: InUse,
     /// Ids of connections that are discarded.

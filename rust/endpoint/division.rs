@@ -10,10 +10,10 @@
 //! Until the sender knows the number of the receiving end, its packets have a provisional one that
 //! names the sending end ([`provisional`]); the receiver's host finds the queue pair by it.
 
-use std::collections::HashMap;
 use std::sync::Arc;
 
 use super::connections::ConnectionKey;
+use super::id_map::IdMap;
 use super::tasks::schedule_independent;
 use super::{Endpoints, Site};
 use crate::ids::{HostId, MessageId, QpId};
@@ -83,9 +83,9 @@ pub(super) struct Division {
     notes: Vec<Note>,
     stamped: usize,
     /// The connections of other parts whose receivers are here: by part and index there.
-    arriving: HashMap<(u16, u32), u32>,
+    arriving: IdMap<(u16, u32), u32>,
     /// The receiving ends of this part's hosts, by sending host and its queue pair.
-    receivers: HashMap<(HostId, QpId), QpId>,
+    receivers: IdMap<(HostId, QpId), QpId>,
 }
 
 impl Division {
@@ -133,8 +133,8 @@ impl Endpoints {
             share,
             notes: Vec::new(),
             stamped: 0,
-            arriving: HashMap::new(),
-            receivers: HashMap::new(),
+            arriving: IdMap::default(),
+            receivers: IdMap::default(),
         }));
         part
     }
@@ -193,7 +193,7 @@ impl Endpoints {
             true => connection,
             false => self.ledger.connections.add_arriving(key, qp),
         };
-        let settings = self.policies.of(key.stream).settings(self.site.nic.recovery);
+        let settings = self.policies.settings(key.stream, self.site.nic_of(key.dst).recovery);
         let label = key.label();
         let half = ReceiveHalf { peer: key.src, peer_qp: qp, label, cookie, settings };
         let receiver = self.hosts[key.dst.index()].nic.open_receiving(half);

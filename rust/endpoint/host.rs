@@ -8,7 +8,7 @@ use super::lanes::Lanes;
 use super::policies::Policies;
 use super::splitters::Splitters;
 use crate::ids::{HostId, PortId, TaskId};
-use crate::nic::{Nic, NicConfig, PortFacts};
+use crate::nic::{Nic, NicConfig, PortFacts, Recovery, Unlike};
 use crate::prefetch::prefetch_all;
 use crate::split::SplitterContext;
 use crate::units::{Span, Time};
@@ -40,17 +40,54 @@ pub struct Host {
     timeout: Span,
 }
 
+/// A NIC that is not configured as the others are.
+#[derive(Debug, Clone)]
+pub struct OwnNic {
+    /// Its configuration.
+    pub config: Arc<NicConfig>,
+    /// The round-trip time that it is configured with; see [`super::base_rtt`].
+    pub base_rtt: Span,
+}
+
+impl Site {
+    /// The configuration of the NIC of a host.
+    pub(super) fn nic_of(&self, host: HostId) -> &Arc<NicConfig> {
+        self.own_nics.get(&host).map_or(&self.nic, |own| &own.config)
+    }
+
+    /// In what the NICs of two hosts differ, so that no queue pair with that recovery, or with
+    /// their own, can connect them.
+    pub(super) fn unlike(&self, [a, b]: [HostId; 2], recovery: Option<Recovery>) -> Option<Unlike> {
+        if self.own_nics.is_empty() {
+            return None;
+        }
+        self.nic_of(a).unlike(self.nic_of(b), recovery)
+    }
+
+    /// The round-trip time that it is configured with.
+    pub(super) fn base_rtt_of(&self, host: HostId) -> Span {
+        self.own_nics.get(&host).map_or(self.base_rtt, |own| own.base_rtt)
+    }
+}
+
 /// How soon after a packet was sent a retransmission timer of any queue pair may expire.
 fn shortest_timeout(policies: &Policies, nic: &NicConfig) -> Span {
-    let recoveries = policies.all().iter().map(|policy| policy.recovery);
+    let recoveries = policies.recoveries(nic.recovery);
     let timeouts = recoveries.map(|recovery| recovery.shortest_timeout(nic.retransmit_timeout));
     timeouts.min().expect("a run has a policy")
 }
 
 impl Host {
-    pub(super) fn new(id: HostId, site: &Site, policies: &Policies, nic: Arc<NicConfig>) -> Self {
-        let port = site.topology.host_port(id);
-        let facts = PortFacts { line_rate: site.topology.host_rate(id), base_rtt: site.base_rtt };
+    /// All hosts of a site, by id.
+    pub(super) fn all(site: &Site, policies: &Policies) -> Vec<Self> {
+        let ids = (0..site.topology.host_count()).map(HostId);
+        ids.map(|id| Self::new(id, site, policies)).collect()
+    }
+
+    fn new(id: HostId, site: &Site, policies: &Policies) -> Self {
+        let (port, nic) = (site.topology.host_port(id), site.nic_of(id).clone());
+        let line_rate = site.topology.host_rate(id);
+        let facts = PortFacts { line_rate, base_rtt: site.base_rtt_of(id) };
         let context = SplitterContext { host: id, seed: site.seed, payload: nic.payload };
         let timeout = shortest_timeout(policies, &nic);
         let mut nic = Nic::new(id, facts, nic);
@@ -100,7 +137,7 @@ impl Host {
         if let Some(start) = self.starts.front() {
             wake = wake.min(start.at);
         }
-        wake = wake.min(self.splitters.poll_timeout().unwrap_or(Time::NEVER));
+        wake = wake.min(self.splitters.poll_timeout());
         (wake != Time::NEVER).then(|| wake.max(now))
     }
 }

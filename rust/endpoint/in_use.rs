@@ -1,7 +1,6 @@
 //! Queue pairs in use: those with flows that have not completed.
 
-use std::collections::HashMap;
-
+use super::id_map::IdMap;
 use crate::ids::HostId;
 
 /// How many queue pairs are in use now, and the most at any time so far, by sending host and by
@@ -18,7 +17,7 @@ pub(super) struct InUse {
     /// By index of the pair: how many queue pairs it has.
     made: Vec<u32>,
     /// The index of each pair of hosts that has a queue pair.
-    pairs: HashMap<(HostId, HostId), u32>,
+    pairs: IdMap<(HostId, HostId), u32>,
     /// Indices of pairs without one.
     free: Vec<u32>,
     per_nic_max: u32,

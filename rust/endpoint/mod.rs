@@ -25,9 +25,11 @@ mod discarding;
 mod division;
 mod handed;
 mod host;
+mod id_map;
 mod in_use;
 mod lanes;
 mod ledger;
+mod news;
 mod pages;
 mod path_weights;
 mod policies;
@@ -40,14 +42,14 @@ mod spans;
 mod splitters;
 mod tasks;
 
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 
 pub use base_rtt::base_rtt;
 #[cfg(feature = "fabric")]
 pub(crate) use division::{Note, Share, is_divisible};
 pub use handed::{EntropyValues, HandedFlow};
-pub use host::Host;
+pub use host::{Host, OwnNic};
 pub use ledger::{Discarded, Ledger};
 pub use policies::{JobPolicy, Policies, Policy};
 pub use port_polls::{PortPolls, PortStart, Ports};
@@ -69,9 +71,8 @@ use tasks::Ended;
 use crate::balance::Scheme;
 use crate::balance::sender::Trimming;
 use crate::ids::{HostId, MessageId};
-use crate::nic::{Backlog, NicConfig, NicEvent, Owner, SendingState};
+use crate::nic::{Backlog, NicConfig, SendingState};
 use crate::packet::Packet;
-use crate::split::Split;
 use crate::topology::{LinkState, Routes, Topology};
 use crate::units::{Bytes, Span, Time};
 use crate::workload::{Message, Workload};
@@ -83,8 +84,10 @@ pub struct Site {
     pub topology: Arc<Topology>,
     /// Next hops while nothing has failed: what explicit paths are written in.
     pub routes: Arc<Routes>,
-    /// The configuration of every host's NIC.
-    pub nic: NicConfig,
+    /// The configuration of every host's NIC,
+    pub nic: Arc<NicConfig>,
+    /// except for these hosts.
+    pub own_nics: BTreeMap<HostId, OwnNic>,
     /// How load is balanced.
     pub scheme: Scheme,
     /// The policies of jobs with one of their own.
@@ -173,10 +176,8 @@ impl Endpoints {
     fn unscheduled(site: Site) -> Self {
         let Site { scheme, nic, job_policies, workload, .. } = &site;
         let policies = Policies::new(scheme, nic.recovery, job_policies, workload);
-        let nic = Arc::new(nic.clone());
-        let ids = (0..site.topology.host_count()).map(HostId);
         Self {
-            hosts: ids.map(|id| Host::new(id, &site, &policies, nic.clone())).collect(),
+            hosts: Host::all(&site, &policies),
             ledger: Ledger::new(&site.workload),
             own: OwnQps::default(),
             paths: PathWeights::new(&site.topology, &site.routes),
@@ -260,8 +261,16 @@ impl Endpoints {
 
     /// After something went into a host: handles its NIC's events, and puts flows that start now
     /// on their queue pairs.
-    #[inline]
+    #[inline(always)]
     pub fn follow_up(&mut self, now: Time, id: HostId) {
+        let host = &self.hosts[id.index()];
+        if host.nic.has_events() || host.splitters.may_have_flow(now) {
+            self.handle_news(now, id);
+        }
+    }
+
+    #[inline(never)]
+    fn handle_news(&mut self, now: Time, id: HostId) {
         while let Some(event) = self.hosts[id.index()].nic.poll_event() {
             self.handle_event(now, id, event);
         }
@@ -366,48 +375,6 @@ impl Endpoints {
         if self.first_reported.is_some_and(|first| first <= message) {
             self.message_events.push_back(MessageEvent { message, at, kind });
         }
-    }
-
-    fn handle_event(&mut self, now: Time, id: HostId, event: NicEvent) {
-        match event {
-            NicEvent::Delivered { owner: Owner::World(cookie), message } => {
-                self.handle_delivered(now, id, cookie, message);
-            }
-            NicEvent::Completed { owner: Owner::Program(qp), .. } => {
-                unreachable!("{qp}: its work is reported as completions")
-            }
-            NicEvent::Completed { owner: Owner::World(cookie), work } => {
-                let flow = u32::try_from(work).expect("work is named by its flow");
-                self.handle_completed(now, id, cookie, flow);
-            }
-            NicEvent::Delivered { owner: Owner::Program(qp), .. } => {
-                unreachable!("{qp}: its deliveries are reported as completions")
-            }
-            NicEvent::PathFailed { owner: Owner::Program(qp), path } => {
-                self.own.leave_path(id, qp, path);
-            }
-            NicEvent::PathFailed { owner: Owner::World(cookie), path } => {
-                let key = self.ledger.connections.as_slice()[cookie as usize].key();
-                self.handle_failed_path(now, &key, path);
-            }
-        }
-    }
-
-    /// The flow of that index on a connection has been delivered to its receiver `id`.
-    fn handle_delivered(&mut self, now: Time, id: HostId, connection: u32, index: u32) {
-        if let Some(message) = self.ledger.deliver(now, connection, index) {
-            self.report(now, message, MessageEventKind::Delivered);
-            self.release(now, id, Ended { host: id, task: message.into() });
-        }
-    }
-
-    /// A flow of a connection has completed at its sender `id`.
-    fn handle_completed(&mut self, now: Time, id: HostId, connection: u32, flow: u32) {
-        let stream = self.ledger.connections.as_slice()[connection as usize].key().stream_key();
-        let policy = self.policies.index_of(stream.stream);
-        self.hosts[id.index()].splitters.of(policy).handle_completed_flow(now);
-        self.ledger.connections.complete_flow(connection);
-        self.finish_flow(now, id, flow, stream);
     }
 
     /// Payload bytes that NICs accepted, each once, and those of messages inside servers.

@@ -97,6 +97,26 @@ impl Policies {
         &self.list[self.index_of(stream)]
     }
 
+    /// The settings of queue pairs of a message stream in NICs with that recovery; `None` if they
+    /// are the NIC's.
+    pub(super) fn settings(&self, stream: u32, of_nic: Recovery) -> Option<QpSettings> {
+        let recovery = self.recovery_of(stream).unwrap_or(of_nic);
+        self.of(stream).settings(recovery, of_nic)
+    }
+
+    /// The loss recovery of the queue pairs of a message stream; `None` if it is that of the NIC,
+    /// as under the policy of the run.
+    pub fn recovery_of(&self, stream: u32) -> Option<Recovery> {
+        let index = self.index_of(stream);
+        (index > 0).then(|| self.list[index].recovery)
+    }
+
+    /// The loss recoveries that queue pairs of a NIC with that recovery may have.
+    pub(super) fn recoveries(&self, of_nic: Recovery) -> impl Iterator<Item = Recovery> {
+        let own = self.list.iter().skip(1).map(|policy| policy.recovery);
+        std::iter::once(of_nic).chain(own)
+    }
+
     /// All of them; the first is that of the run.
     pub fn all(&self) -> &[Policy] {
         &self.list
@@ -133,9 +153,10 @@ impl Policy {
         self.flags
     }
 
-    /// The settings of its queue pairs in NICs with that recovery; `None` if they are the NIC's.
-    pub(super) fn settings(&self, of_nic: Recovery) -> Option<QpSettings> {
-        let &Self { recovery, flags, .. } = self;
+    /// The settings of its queue pairs with a recovery in NICs with another; `None` if they are the
+    /// NIC's.
+    fn settings(&self, recovery: Recovery, of_nic: Recovery) -> Option<QpSettings> {
+        let flags = self.flags;
         let differs = recovery != of_nic || flags != Flags::NONE;
         differs.then_some(QpSettings { recovery, flags })
     }
@@ -143,7 +164,7 @@ impl Policy {
     /// The settings of queue pairs of programs in NICs with that recovery, which they keep: their
     /// two ends are made one by one.
     pub(super) fn settings_of_program(&self, of_nic: Recovery) -> Option<QpSettings> {
-        Self { recovery: of_nic, ..self.clone() }.settings(of_nic)
+        self.settings(of_nic, of_nic)
     }
 }
 
@@ -182,9 +203,9 @@ mod tests {
         let all = policies("ecmp", &["reps", "spray", "subflow-4"], 1);
         assert!(all.for_switches().is_hashed());
         assert!(all.all().iter().all(|policy| policy.flags == Flags::NONE));
-        let own = all.of(0).settings(Recovery::GO_BACK_N).map(|it| it.recovery);
+        let own = all.settings(0, Recovery::GO_BACK_N).map(|it| it.recovery);
         assert_eq!(own, Some(Recovery::PER_PACKET));
-        assert_eq!(all.of(99).settings(Recovery::GO_BACK_N), None);
+        assert_eq!(all.settings(99, Recovery::GO_BACK_N), None);
     }
 
     #[test]

@@ -63,7 +63,7 @@ impl Endpoints {
         let paths = self.paths(host, peer, stream).count();
         let path = (mix32(label) % paths) as u16;
         let of_stream = self.policies.of(stream);
-        let settings = of_stream.settings_of_program(self.site.nic.recovery);
+        let settings = of_stream.settings_of_program(self.site.nic_of(host).recovery);
         let mut policy = of_stream.scheme.sender.build(&self.context(&key, path));
         self.inform_new(&mut policy, &key);
         let qp = self.hosts[host.index()].nic.create_qp(QpAttributes {

@@ -6,7 +6,7 @@ use super::{Endpoints, Policy};
 use crate::balance::sender::{NetworkParameters, PathSpace, QpContext, Sender, SenderPolicy as _};
 use crate::balance::{Forwarding, Scheme, Weights};
 use crate::ids::{HostId, LinkId, MessageId, TaskId};
-use crate::nic::{ReceiveHalf, SendHalf};
+use crate::nic::{ReceiveHalf, SendHalf, Unlike};
 use crate::split::{Flow, QueuePairChoice, Request, Split};
 use crate::topology::{FailuresKnown, LinkState};
 use crate::units::{Bytes, Time};
@@ -94,7 +94,7 @@ impl Endpoints {
 
     fn network_parameters(&self, host: HostId) -> NetworkParameters {
         let site = &self.site;
-        let (nic, base_rtt) = (&site.nic, site.base_rtt);
+        let (nic, base_rtt) = (site.nic_of(host), site.base_rtt_of(host));
         let rate = site.topology.host_rate(host);
         let packet = rate.time_for(nic.payload + nic.header).as_ps().max(1);
         NetworkParameters {
@@ -148,7 +148,7 @@ impl Endpoints {
         let cookie = self.ledger.connections.next_id();
         let of_stream = self.policies.of(key.stream);
         let mut policy = of_stream.scheme.sender.build(&self.context(&key, flow.path));
-        let settings = of_stream.settings(self.site.nic.recovery);
+        let settings = self.policies.settings(key.stream, self.site.nic_of(key.src).recovery);
         self.inform_new(&mut policy, &key);
         let extra = self.ledger.connections.count_in_stream(&key) > 1;
         let label = key.label();
@@ -166,6 +166,17 @@ impl Endpoints {
         };
         self.hosts[key.src.index()].nic.connect(qp, receiver);
         self.ledger.connections.add(&key, qp)
+    }
+
+    /// In what the NICs of two hosts differ, so that no queue pair of a message stream can connect
+    /// them; `None` if one can.
+    pub fn unlike(&self, a: HostId, b: HostId, stream: u32) -> Option<Unlike> {
+        self.site.unlike([a, b], self.policies.recovery_of(stream))
+    }
+
+    /// The same for queue pairs of programs, which have the recovery of their NIC.
+    pub fn unlike_nics(&self, a: HostId, b: HostId) -> Option<Unlike> {
+        self.site.unlike([a, b], None)
     }
 
     /// Informs the policy of a new queue pair of what routing has announced to existing ones.

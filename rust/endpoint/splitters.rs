@@ -10,17 +10,20 @@ use super::policies::Policies;
 pub(super) struct Splitters {
     first: Splitter,
     others: Vec<Splitter>,
+    /// Until then none of them has a flow or anything else to do, unless something is given to one.
+    quiet_until: Time,
 }
 
 impl Splitters {
     pub(super) fn new(policies: &Policies, context: &SplitterContext) -> Self {
         let mut all = policies.all().iter().map(|policy| policy.scheme.split.build(context));
         let first = all.next().expect("a run has a policy");
-        Self { first, others: all.collect() }
+        Self { first, others: all.collect(), quiet_until: Time::ZERO }
     }
 
     /// The splitter of the policy of that index.
     pub(super) fn of(&mut self, policy: usize) -> &mut Splitter {
+        self.quiet_until = Time::ZERO;
         match policy.checked_sub(1) {
             None => &mut self.first,
             Some(other) => &mut self.others[other],
@@ -29,24 +32,43 @@ impl Splitters {
 
     /// Does what is due.
     pub(super) fn handle_timeout(&mut self, now: Time) {
+        if now < self.quiet_until {
+            return;
+        }
+        self.quiet_until = Time::ZERO;
         self.first.handle_timeout(now);
         self.others.iter_mut().for_each(|splitter| splitter.handle_timeout(now));
     }
 
-    /// The next flow that starts now.
-    #[inline]
-    pub(super) fn poll_flow(&mut self, now: Time) -> Option<Flow> {
-        let first = self.first.poll_flow(now);
-        first.or_else(|| self.others.iter_mut().find_map(|splitter| splitter.poll_flow(now)))
+    /// False if no flow starts now: asked after each packet that comes to a host.
+    #[inline(always)]
+    pub(super) fn may_have_flow(&self, now: Time) -> bool {
+        self.quiet_until <= now
     }
 
-    /// When one of them is to be called next.
-    #[inline]
-    pub(super) fn poll_timeout(&self) -> Option<Time> {
-        let first = self.first.poll_timeout();
-        if self.others.is_empty() {
-            return first;
+    /// The next flow that starts now.
+    pub(super) fn poll_flow(&mut self, now: Time) -> Option<Flow> {
+        if !self.may_have_flow(now) {
+            return None;
         }
-        self.others.iter().filter_map(Split::poll_timeout).chain(first).min()
+        let first = self.first.poll_flow(now);
+        let found =
+            first.or_else(|| self.others.iter_mut().find_map(|splitter| splitter.poll_flow(now)));
+        if found.is_none() {
+            self.quiet_until = self.search_timeout();
+        }
+        found
+    }
+
+    /// When one of them is to be called next; `NEVER` if none is.
+    #[inline]
+    pub(super) fn poll_timeout(&self) -> Time {
+        if self.quiet_until > Time::ZERO { self.quiet_until } else { self.search_timeout() }
+    }
+
+    #[inline(never)]
+    fn search_timeout(&self) -> Time {
+        let timeouts = self.others.iter().chain([&self.first]).filter_map(Split::poll_timeout);
+        timeouts.min().unwrap_or(Time::NEVER)
     }
 }

@@ -31,3 +31,19 @@ impl Calendar {
         word.arrival().map(|(port, _)| (time, port))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn arrivals_come_out_by_time_and_port() {
+        let mut calendar = Calendar::new(4, 1_000_000);
+        let at = |ps, port| (Time::from_ps(ps), PortId(port));
+        for (time, port) in [at(900, 1), at(20_000_000, 0), at(900, 0), at(5, 3)] {
+            calendar.push(time, port);
+        }
+        let order = std::iter::from_fn(|| calendar.pop()).collect::<Vec<_>>();
+        assert_eq!(order, [at(5, 3), at(900, 0), at(900, 1), at(20_000_000, 0)]);
+    }
+}

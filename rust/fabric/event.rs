@@ -119,6 +119,14 @@ impl Word {
         if slot >= PAUSE_END { None } else { Some((PortId(self.id()), SlotId(slot as u32))) }
     }
 
+    /// The port of a start: most of what is no arrival, with flow control.
+    #[inline(always)]
+    pub(super) const fn start(self) -> Option<PortId> {
+        const MASK: u64 = ((1 << KIND_BITS) - 1) << (SLOT_BITS + ID_BITS) | NO_SLOT;
+        let is_start = self.0 & MASK == START << (SLOT_BITS + ID_BITS) | NO_SLOT;
+        if is_start { Some(PortId(self.id())) } else { None }
+    }
+
     /// Its event, whatever the time.
     pub(super) const fn event(self) -> Event {
         if let Some((port, slot)) = self.arrival() {
@@ -169,6 +177,7 @@ mod tests {
         ] {
             let word = Word::of(event).at(1_023);
             assert_eq!((word.event(), word.low_time()), (event, 1_023));
+            assert_eq!(word.start().map(Event::Start) == Some(event), event == Event::Start(port));
         }
     }
 }

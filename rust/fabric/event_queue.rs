@@ -34,8 +34,10 @@ pub(super) struct EventQueue {
     spare: Vec<Vec<Word>>,
     /// The number of the bucket whose events are in `current`.
     bucket: u64,
-    /// The events of that bucket that are not taken yet, the next one last.
+    /// The events of that bucket, in order.
     current: Vec<Word>,
+    /// How many of them are taken.
+    taken: usize,
     /// What the times of these events have in common.
     base: u64,
     /// Events before that bucket: time advances to a bucket when it is looked up, and an event may
@@ -66,6 +68,7 @@ impl EventQueue {
             spare: Vec::new(),
             bucket: 0,
             current: Vec::new(),
+            taken: 0,
             base: 0,
             early: BinaryHeap::new(),
             far: BinaryHeap::new(),
@@ -84,6 +87,12 @@ impl EventQueue {
     #[inline(always)]
     pub(super) fn push_arrival(&mut self, time: Time, port: PortId, slot: SlotId) {
         self.push_word(time.as_ps(), Word::of_arrival(port, slot));
+    }
+
+    /// Adds the start of a queued packet at `port`.
+    #[inline(always)]
+    pub(super) fn push_start(&mut self, time: Time, port: PortId) {
+        self.push_word(time.as_ps(), Word::of(Event::Start(port)));
     }
 
     /// Adds the arrival of a packet in another part of a divided run.
@@ -119,14 +128,15 @@ impl EventQueue {
     fn push_growing(&mut self, place: usize, word: Word) {
         let events = &mut self.buckets[place];
         if events.capacity() == 0 {
-            *events = self.spare.pop().unwrap_or_default();
             self.occupied[place / 64] |= 1 << (place % 64);
             self.near += 1;
+            if let Some(mut spare) = self.spare.pop() {
+                spare.push(word);
+                *events = spare;
+                return;
+            }
         }
-        if events.len() == events.capacity() {
-            events.reserve(16);
-        }
-        events.push(word);
+        grow(events, word);
     }
 
     /// Adds an event to the current bucket, or one that is not in the calendar.
@@ -139,7 +149,8 @@ impl EventQueue {
             // one bucket at most.
             Ordering::Equal => {
                 let word = word.at(time);
-                let place = self.current.partition_point(|&other| other > word);
+                let left = &self.current[self.taken..];
+                let place = self.taken + left.partition_point(|&other| other < word);
                 self.current.insert(place, word);
             }
             Ordering::Less => self.early.push(Reverse(Entry { time, word })),
@@ -150,25 +161,32 @@ impl EventQueue {
     /// True if the events of the current bucket have been taken, and none precedes the next one.
     #[inline(always)]
     pub(super) fn is_bucket_done(&self) -> bool {
-        self.current.is_empty() && self.early.is_empty()
+        self.taken >= self.current.len() && self.early.is_empty()
     }
 
     /// Takes the earliest event, if it is not later than `by`.
     #[inline(always)]
     pub(super) fn pop(&mut self, by: Time) -> Option<(Time, Word)> {
+        if self.is_bucket_done() {
+            self.advance();
+        }
+        self.pop_of_bucket(by)
+    }
+
+    /// The same among the events of the current bucket and what precedes it.
+    #[inline(always)]
+    pub(super) fn pop_of_bucket(&mut self, by: Time) -> Option<(Time, Word)> {
         if !self.early.is_empty() {
             let word = self.pop_early(by)?;
             return Some((Time::from_ps(self.last), word));
         }
-        if self.current.is_empty() && !self.advance() {
-            return None;
-        }
-        let &word = self.current.last()?;
+        let &word = self.current.get(self.taken)?;
         let time = self.time_of(word);
         if time > by.as_ps() {
             return None;
         }
-        self.current.pop();
+        self.taken += 1;
+        debug_assert!(time >= self.last, "time goes back from {} to {time} ps", self.last);
         // Time moves here alone, and not where `next_time` looks ahead.
         self.last = time;
         Some((Time::from_ps(time), word))
@@ -181,6 +199,7 @@ impl EventQueue {
             return None;
         }
         let Reverse(Entry { time, word }) = self.early.pop()?;
+        debug_assert!(time >= self.last, "time goes back from {} to {time} ps", self.last);
         self.last = time;
         Some(word)
     }
@@ -191,7 +210,7 @@ impl EventQueue {
             return Some((Time::from_ps(entry.time), entry.word.rank()));
         }
         let at = self.next_time()?;
-        Some((at, self.current.last()?.rank()))
+        Some((at, self.current.get(self.taken)?.rank()))
     }
 
     /// The time of the earliest event.
@@ -200,10 +219,10 @@ impl EventQueue {
         if let Some(Reverse(entry)) = self.early.peek() {
             return Some(Time::from_ps(entry.time));
         }
-        if self.current.is_empty() && !self.advance() {
-            return None;
+        if self.is_bucket_done() {
+            self.advance();
         }
-        self.current.last().map(|&word| Time::from_ps(self.time_of(word)))
+        self.current.get(self.taken).map(|&word| Time::from_ps(self.time_of(word)))
     }
 
     /// The time of an event in the current bucket.
@@ -219,32 +238,57 @@ impl EventQueue {
         events.iter().filter_map(|word| word.arrival())
     }
 
+    /// All arrivals to come, those in other parts of a divided run included, in no order.
+    pub(super) fn arrivals(&self) -> impl Iterator<Item = (PortId, SlotId)> + '_ {
+        let current = &self.current[self.taken..];
+        let near = self.buckets.iter().flatten().chain(current).copied();
+        let others = self.early.iter().chain(&self.far).map(|Reverse(entry)| entry.word);
+        let crossings = self.crossings.iter().map(|&(_, port, slot)| (port, slot));
+        near.chain(others).filter_map(Word::arrival).chain(crossings)
+    }
+
     /// Makes the next bucket that is not empty the current one; false if all are empty.
     #[inline(never)]
     pub(super) fn advance(&mut self) -> bool {
-        let near = self.next_occupied();
+        let near = self.next_occupied().unwrap_or(u64::MAX);
         // Only the bucket that comes next is taken from the heap: a far event moves once, and never
         // into a slot.
-        let far = self.far.peek().map(|Reverse(entry)| entry.time >> self.shift);
-        let bucket = near.unwrap_or(u64::MAX).min(far.unwrap_or(u64::MAX));
+        let far = self.far.peek().map_or(u64::MAX, |Reverse(entry)| entry.time >> self.shift);
+        let bucket = near.min(far);
         if bucket == u64::MAX {
             return false;
         }
         self.bucket = bucket;
         // The low bits of the bucket's number are among those of the time in the word.
         self.base = (bucket << self.shift) & !((1 << TIME_BITS) - 1);
-        if near == Some(bucket) {
+        if near == bucket {
             let place = bucket as usize & (self.buckets.len() - 1);
             // The next bucket that gets an event takes over the memory of the old one, which is
             // still cached.
             let events = std::mem::take(&mut self.buckets[place]);
-            let empty = std::mem::replace(&mut self.current, events);
+            let mut empty = std::mem::replace(&mut self.current, events);
             if empty.capacity() > 0 {
+                empty.clear();
                 self.spare.push(empty);
             }
             self.occupied[place / 64] &= !(1 << (place % 64));
             self.near -= 1;
+        } else {
+            self.current.clear();
         }
+        self.taken = 0;
+        if far == bucket {
+            self.take_far(bucket);
+        }
+        // Time and rank order every two events that are not the same one, so that an unstable sort
+        // always gives the same order.
+        self.current.sort_unstable();
+        true
+    }
+
+    /// Moves the events of a bucket that are later than the calendar was to the current one.
+    #[inline(never)]
+    fn take_far(&mut self, bucket: u64) {
         while let Some(&Reverse(Entry { time, word })) = self.far.peek() {
             if time >> self.shift != bucket {
                 break;
@@ -252,11 +296,6 @@ impl EventQueue {
             self.far.pop();
             self.current.push(word.at(time));
         }
-        // Time and rank order every two events that are not the same one, so that an unstable sort
-        // always gives the same order.
-        self.current.sort_unstable();
-        self.current.reverse();
-        true
     }
 
     /// The first bucket after the current one that is not empty.
@@ -295,6 +334,13 @@ impl EventQueue {
     }
 }
 
+/// Adds an event to a bucket whose memory is full.
+#[cold]
+fn grow(events: &mut Vec<Word>, word: Word) {
+    events.reserve(16);
+    events.push(word);
+}
+
 #[cfg(test)]
 mod tests {
     use super::super::network::SlotId;
@@ -330,26 +376,27 @@ mod tests {
 
     #[test]
     fn events_near_and_far_come_out_in_order() {
-        let mut random = Stream::new(1, Purpose::Test, 0);
-        let mut queue = EventQueue::new(5_000, 1_000_000);
-        let mut expected = Vec::new();
-        let mut got = Vec::new();
-        let mut now = 0;
-        for n in 0..20_000 {
-            let reach = [1, 100, 10_000, 1_000_000, 1_000_000_000][random.below(5) as usize];
-            let time = now + u64::from(random.below(reach));
-            let event = Event::Arrival(PortId(n), SlotId(n ^ 5));
-            queue.push(at(time), event);
-            expected.push((time, event));
-            if random.below(3) == 0 {
-                let (time, word) = queue.pop(Time::NEVER).unwrap();
-                now = time.as_ps();
-                got.push((now, word.event()));
+        // The more ports, the narrower the buckets.
+        for ports in [5_000, 1 << 15, 1 << 20] {
+            let mut random = Stream::new(1, Purpose::Test, 0);
+            let mut queue = EventQueue::new(ports, 1_000_000);
+            let (mut expected, mut got, mut now) = (Vec::new(), Vec::new(), 0);
+            for n in 0..20_000 {
+                let reach = [1, 100, 10_000, 1_000_000, 1_000_000_000][random.below(5) as usize];
+                let time = now + u64::from(random.below(reach));
+                let event = Event::Arrival(PortId(n), SlotId(n ^ 5));
+                queue.push(at(time), event);
+                expected.push((time, event));
+                if random.below(3) == 0 {
+                    let (time, word) = queue.pop(Time::NEVER).unwrap();
+                    now = time.as_ps();
+                    got.push((now, word.event()));
+                }
             }
+            got.extend(all(&mut queue));
+            expected.sort_by_key(|&(time, event)| (time, Word::of(event)));
+            assert_eq!(got, expected, "{ports} ports");
         }
-        got.extend(all(&mut queue));
-        expected.sort_by_key(|&(time, event)| (time, Word::of(event)));
-        assert_eq!(got, expected);
     }
 
     #[test]
@@ -371,5 +418,33 @@ mod tests {
         queue.push(at(5_000_000), Event::Host(HostId(0)));
         queue.pop(Time::NEVER);
         queue.push(at(4_999_999), Event::Host(HostId(0)));
+    }
+
+    #[test]
+    #[should_panic(expected = "time goes back from 7 to 5 ps")]
+    fn time_that_goes_back_panics_where_assertions_are_on() {
+        let mut queue = EventQueue::new(5_000, 1_000);
+        queue.push(at(5), Event::Host(HostId(0)));
+        queue.last = 7;
+        queue.pop(Time::NEVER);
+    }
+
+    #[test]
+    fn arrivals_are_found_wherever_they_wait() {
+        let mut queue = EventQueue::new(5_000, 1_000_000);
+        let slots = || (0..4).map(SlotId);
+        let times = [500_000, 2_000, 900_000_000_000, 500_001];
+        for (slot, time) in slots().zip(times) {
+            queue.push_arrival(at(time), PortId(slot.0), slot);
+        }
+        queue.push(at(3_000), Event::Host(HostId(0)));
+        queue.push_crossing(at(4_000), PortId(4), SlotId(4));
+        // The bucket that is looked up is the current one, and what precedes it is early.
+        queue.pop(at(2_000));
+        assert_eq!(queue.next_time(), Some(at(3_000)));
+        queue.push_arrival(at(2_500), PortId(1), SlotId(1));
+        let mut found: Vec<_> = queue.arrivals().map(|(port, slot)| (port.0, slot.0)).collect();
+        found.sort_unstable();
+        assert_eq!(found, [(0, 0), (1, 1), (2, 2), (3, 3), (4, 4)]);
     }
 }

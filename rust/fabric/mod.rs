@@ -10,6 +10,7 @@ mod divided;
 mod driver;
 mod event;
 mod event_queue;
+mod final_checks;
 mod generate;
 mod network;
 pub(crate) mod outcome;

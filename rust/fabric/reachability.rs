@@ -124,3 +124,27 @@ fn stays_down(failure: &Failure) -> bool {
     let is_dead = failure.kind == FailureKind::Down && failure.direction == Direction::Both;
     is_dead && failure.until == Time::NEVER
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::units::Fraction;
+
+    #[test]
+    fn only_links_that_are_down_both_ways_for_good_stay_down() {
+        let down = Failure {
+            link: LinkId(0),
+            direction: Direction::Both,
+            at: Time::ZERO,
+            until: Time::NEVER,
+            kind: FailureKind::Down,
+            detection: Span::ZERO,
+            convergence: Span::ZERO,
+        };
+        assert!(stays_down(&down));
+        assert!(!stays_down(&Failure { until: Time::from_ps(1), ..down }));
+        assert!(!stays_down(&Failure { direction: Direction::From(LinkId(0).ports()[0]), ..down }));
+        let kind = FailureKind::Loss { rate: Fraction::ONE };
+        assert!(!stays_down(&Failure { kind, ..down }));
+    }
+}

@@ -1,11 +1,13 @@
 //! The setup of a run.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use crate::balance::Scheme;
 use crate::balance::sender::Trimming;
-use crate::endpoint::{JobPolicy, Policies, Site, base_rtt};
-use crate::nic::NicConfig;
+use crate::endpoint::{JobPolicy, OwnNic, Policies, Site, base_rtt};
+use crate::ids::HostId;
+use crate::nic::{NicConfig, Peers};
 use crate::switching::{FabricConfig, Switching};
 use crate::topology::Topology;
 use crate::units::Time;
@@ -18,8 +20,11 @@ pub struct Setup {
     pub topology: Arc<Topology>,
     /// How links and switches behave, and which of them fail.
     pub fabric: FabricConfig,
-    /// The configuration of the NIC of every host.
+    /// The configuration of the NIC of every host,
     pub nic: NicConfig,
+    /// except for these hosts. Hosts between which messages go have NICs that a queue pair can
+    /// connect ([`NicConfig::unlike`]).
+    pub own_nics: BTreeMap<HostId, NicConfig>,
     /// The load-balancing scheme.
     pub scheme: Scheme,
     /// The policies of jobs with one of their own, which `scheme` does not apply to.
@@ -41,6 +46,11 @@ impl Setup {
         Policies::new(&self.scheme, self.nic.recovery, &self.job_policies, &self.workload)
     }
 
+    /// The configuration of the NIC of a host.
+    pub fn nic_of(&self, host: HostId) -> &NicConfig {
+        self.own_nics.get(&host).unwrap_or(&self.nic)
+    }
+
     /// The switches of a fabric for these policies.
     pub(crate) fn switching(&self) -> Switching {
         Switching::new(&self.topology, &self.fabric, &self.policies().for_switches(), self.seed)
@@ -49,19 +59,45 @@ impl Setup {
     /// The configuration of the hosts in a fabric with these switches.
     pub(crate) fn site(&self, switching: &Switching) -> Site {
         let routes = switching.intact_routes();
+        let forwarding_delay = self.fabric.forwarding_delay;
+        let base_rtt = |nic: &NicConfig| base_rtt(&self.topology, routes, nic, forwarding_delay);
+        let hosts = (0..self.topology.host_count()).map(HostId);
+        let peers = (!self.own_nics.is_empty())
+            .then(|| Arc::new(Peers::new(hosts.map(|host| self.nic_of(host)))));
+        let informed = |nic: &NicConfig| NicConfig { peers: peers.clone(), ..nic.clone() };
         Site {
             topology: self.topology.clone(),
             routes: routes.clone(),
-            nic: self.nic.clone(),
+            nic: Arc::new(informed(&self.nic)),
+            own_nics: self.own_nics(&|nic| OwnNic {
+                config: Arc::new(informed(nic)),
+                base_rtt: base_rtt(nic),
+            }),
             scheme: self.scheme.clone(),
             job_policies: self.job_policies.clone(),
             workload: self.workload.clone(),
             seed: self.seed,
-            base_rtt: base_rtt(&self.topology, routes, &self.nic, self.fabric.forwarding_delay),
+            base_rtt: base_rtt(&self.nic),
             trimming: match self.fabric.switch.trim {
                 Some(_) => Trimming::On,
                 None => Trimming::Off,
             },
         }
+    }
+
+    /// The NICs that are not configured as the others, of which `make` makes each kind once.
+    fn own_nics(&self, make: &impl Fn(&NicConfig) -> OwnNic) -> BTreeMap<HostId, OwnNic> {
+        let mut kinds: Vec<(&NicConfig, OwnNic)> = Vec::new();
+        let mut of_hosts = BTreeMap::new();
+        for (&host, config) in &self.own_nics {
+            let known = kinds.iter().find(|(kind, _)| *kind == config).map(|(_, own)| own.clone());
+            let own = known.unwrap_or_else(|| {
+                let own = make(config);
+                kinds.push((config, own.clone()));
+                own
+            });
+            of_hosts.insert(host, own);
+        }
+        of_hosts
     }
 }

@@ -166,6 +166,9 @@ mod tests {
         };
         let first = said(buffer.take(Time::ZERO + Span::from_us(30)));
         assert_eq!(first, [(1, 3, Dequeued), (2, 3, Received), (2, 1, Enqueued), (2, 1, Dequeued)]);
+        let lag = buffer.lag;
+        let left = buffer.take(Time::ZERO + Span::from_us(20) + lag);
+        assert!(left.is_empty(), "another record of that time may come: {left:?}");
         note(&mut buffer, 19, 1, Enqueued);
         assert_eq!(said(buffer.take(Time::NEVER)), [(19, 1, Enqueued), (20, 0, Dequeued)]);
     }

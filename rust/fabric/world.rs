@@ -5,6 +5,7 @@ mod part;
 pub(super) use part::{Mail, add_progress, merge};
 
 use super::event::{Event, Word};
+use super::final_checks::Ending;
 use super::network::{Arrival, DeliveredPacket, LinkOrder, Network, PortCounters, SlotId};
 use super::outcome::{Measured, Outcome, PauseRecord, Progress, QueueProbe, Verdict};
 use super::reachability::Reachability;
@@ -97,20 +98,23 @@ impl World {
     /// Handles an event; false if it did not reach a host.
     #[inline(always)]
     fn handle(&mut self, now: Time, word: Word) -> bool {
-        match word.arrival() {
-            Some((port, slot)) => self.handle_arrival(now, port, slot),
-            None => {
-                self.handle_other(now, word.event());
-                true
-            }
+        if let Some((port, slot)) = word.arrival() {
+            return self.handle_arrival(now, port, slot);
         }
+        if let Some(port) = word.start() {
+            self.network.handle_start(now, port);
+            return false;
+        }
+        self.handle_other(now, word);
+        true
     }
 
     #[inline(never)]
-    fn handle_other(&mut self, now: Time, event: Event) {
+    fn handle_other(&mut self, now: Time, word: Word) {
+        let event = word.event();
         self.events -= u64::from(event.is_common() && !self.counts_common);
         match event {
-            Event::Arrival(..) => unreachable!("arrivals are handled apart"),
+            Event::Arrival(..) | Event::Start(_) => unreachable!("they are handled apart"),
             Event::Free(port) => self.network.handle_free(now, port, &mut self.endpoints),
             Event::Crossing(port) => {
                 // The arrival is counted in the part that it is for.
@@ -118,7 +122,6 @@ impl World {
                 self.network.handle_crossing(now, port);
             }
             Event::PauseEnd(port) => self.handle_pause_end(now, port),
-            Event::Start(port) => self.network.handle_start(now, port),
             Event::Correction(port) => {
                 let order = LinkOrder::Corrected;
                 if let Arrival::Pfc(port, order) = self.network.handle_frame(now, port, order) {
@@ -252,10 +255,16 @@ impl World {
     /// The results of a run that ends now.
     ///
     /// # Panics
-    /// If a packet or a byte is unaccounted for.
+    /// If they are such as no run can have: a packet or a byte is unaccounted for, for one.
     pub fn outcome(mut self, verdict: Verdict) -> Outcome {
+        self.ending(verdict).checked(&self.setup)
+    }
+
+    /// The same, not yet checked.
+    pub(super) fn ending(&mut self, verdict: Verdict) -> Ending {
         let measured = self.measured(verdict);
-        Outcome::of(measured, self.network.switching().states(), &self.endpoints)
+        let (states, remainder) = (self.network.switching().states(), self.network.remainder());
+        Ending::new(Outcome::of(measured, states, &self.endpoints), remainder, &self.endpoints)
     }
 
     /// The measurements of links and switches at the end.
@@ -291,25 +300,26 @@ impl World {
     fn handle_arrival(&mut self, now: Time, id: PortId, slot: SlotId) -> bool {
         match self.network.handle_arrival(now, id, slot, &mut self.endpoints) {
             Arrival::Nothing => return false,
-            Arrival::Delivered(delivery) => self.deliver(now, &delivery),
+            Arrival::Delivered(delivery) => self.deliver(now, delivery),
             Arrival::Pfc(port, order) => self.obey(now, port, order),
         }
         true
     }
 
     #[inline(never)]
-    fn deliver(&mut self, now: Time, delivery: &DeliveredPacket) {
-        let DeliveredPacket { host, packet, is_traced } = delivery;
+    fn deliver(&mut self, now: Time, delivery: DeliveredPacket) {
+        let DeliveredPacket { host, slot, is_traced } = delivery;
+        let packet = self.network.take(slot);
         // What the NIC could send by now was decided without this packet, and goes first.
-        self.network.transmit_from(now, self.endpoints.host_mut(*host));
-        if *is_traced {
-            let before = self.endpoints.host(*host).nic.answers().len();
-            self.endpoints.handle_packet(now, *host, packet);
-            self.network.trace_answers(now, self.endpoints.host(*host), before);
+        self.network.transmit_from(now, self.endpoints.host_mut(host));
+        if is_traced {
+            let before = self.endpoints.host(host).nic.answers().len();
+            self.endpoints.handle_packet(now, host, &packet);
+            self.network.trace_answers(now, self.endpoints.host(host), before);
         } else {
-            self.endpoints.handle_packet(now, *host, packet);
+            self.endpoints.handle_packet(now, host, &packet);
         }
-        self.follow_up(now, *host);
+        self.follow_up(now, host);
     }
 
     /// Applies a frame of flow control to a host's port.

@@ -1,5 +1,6 @@
 //! Whole runs: closed forms first, then failures and the fabric of packets.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use super::*;
@@ -39,9 +40,11 @@ fn fabric(leaves: u32, spines: u32, hosts_per_leaf: u32, policy: &str) -> Setup 
             cnp_interval: Span::from_us(50),
             pace_unit: Span::from_ps(1),
             round_trips: None,
+            peers: None,
             queue_pairs: QpConfig::default(),
         },
         scheme,
+        own_nics: BTreeMap::new(),
         job_policies: Vec::new(),
         workload: Arc::new(Workload::default()),
         seed: 1,

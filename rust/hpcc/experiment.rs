@@ -1,5 +1,6 @@
 //! An experiment: a configuration, a topology and a flow file, resolved into what a run needs.
 
+use std::collections::BTreeMap;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -113,6 +114,7 @@ impl Experiment {
             nic: fabric::nic(&config, (&scheme, loss), &read.topology, overrides.rounding)?,
             topology: Arc::new(read.topology),
             scheme,
+            own_nics: BTreeMap::new(),
             job_policies: Vec::new(),
             workload: Arc::new(workload),
             seed: overrides.seed.or(config.seed).unwrap_or(1),

@@ -239,5 +239,6 @@ pub(super) fn nic(
             _ => Span::from_ps(1),
         },
         round_trips: congestion::round_trips(config, topology),
+        peers: None,
     })
 }

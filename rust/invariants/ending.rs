@@ -1,9 +1,9 @@
 //! The totals of a run against those of its records.
 
 use super::port::WireModel;
-use crate::fabric::{Outcome, Verdict};
+use crate::fabric::Outcome;
 use crate::packet::{Flags, Packet, PacketKind};
-use crate::units::{Span, Time};
+use crate::units::Span;
 
 /// Packets of each kind, by the records.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -99,21 +99,8 @@ pub(super) fn differences(
             ));
         }
     }
-    differences.extend(disorder(outcome));
     differences.extend(bound.and_then(|bound| below_bound(outcome, bound)));
     differences
-}
-
-/// A flow that ends before it starts, or completes before it is delivered.
-fn disorder(outcome: &Outcome) -> Option<String> {
-    let is_disordered = |flow: &&crate::fabric::FlowRecord| {
-        let is_known = |time: Time| time != Time::NEVER;
-        (is_known(flow.delivered) && flow.delivered < flow.start)
-            || (is_known(flow.completed) && flow.completed < flow.delivered)
-            || (outcome.verdict == Verdict::Completed && !is_known(flow.completed))
-    };
-    let flow = outcome.flows.iter().find(is_disordered)?;
-    Some(format!("the times of a flow are out of order: {flow:?}"))
 }
 
 fn below_bound(outcome: &Outcome, bound: Span) -> Option<String> {

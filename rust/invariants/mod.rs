@@ -13,8 +13,9 @@
 //!   loses nothing; only links that fail lose packets;
 //! - the counts of the run (packets, bytes of each link, drops, trims, longest queues) are those of
 //!   the records;
-//! - no message completes before it is delivered, nor the workload before its lower bound.
+//! - the workload does not complete before its lower bound.
 //!
+//! What every run is checked for at its end ([`crate::fabric::World::outcome`]) it does not repeat.
 //! A violation is a fault of evenkeel, not of a scenario. The check costs several times the run
 //! itself. On a link whose rate changes during the run, times are not checked.
 
@@ -26,8 +27,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use crate::fabric::{
-    FailureKind, Headroom, Outcome, PacketEvent, PacketRecord, PfcAdmission, PfcConfig, Setup,
-    Snapshot, TrimVictim, Watch,
+    FailureKind, Outcome, PacketEvent, PacketRecord, Setup, Snapshot, TrimVictim, Watch,
 };
 use crate::ids::{PortId, SwitchId};
 use crate::packet::{Flags, Packet, PacketKind};
@@ -136,13 +136,6 @@ impl Invariants {
             to_switch.then_some(WireCredit { config, consumed: 0, freed: 0 })
         };
         let ports = ids.map(|port| WireModel::new(wire(port), credit(port))).collect();
-        // A pause that expires lets more come than headrooms are made for.
-        let has_enough = |pfc: PfcConfig| {
-            matches!(pfc.headroom, Headroom::WorstCase { .. })
-                && pfc.admission == PfcAdmission::Hpcc
-                && pfc.pause_time.is_none()
-        };
-        let pfc = fabric.switch.pfc;
         Self {
             limits: Limits {
                 buffer: fabric.switch.buffer,
@@ -150,8 +143,7 @@ impl Invariants {
                 trim: (fabric.switch.trim.filter(|_| fabric.switch.cbfc.is_none()))
                     .map(|trim| trim.limit),
                 has_flow_control: pfc.is_some() || fabric.switch.cbfc.is_some(),
-                is_lossless: (fabric.switch.cbfc.is_some() || pfc.is_some_and(has_enough))
-                    && fabric.failures.is_empty(),
+                is_lossless: fabric.loses_no_data(),
             },
             switches: vec![SwitchModel::default(); topology.switches().len()],
             ports,

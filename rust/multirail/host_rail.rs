@@ -354,6 +354,7 @@ fn fabric(setup: &PlaneSetup<'_>, transport: &Transport) -> crate::fabric::Setup
         },
         nic: transport.nic.clone(),
         scheme,
+        own_nics: BTreeMap::new(),
         job_policies: Vec::new(),
         workload: Arc::new(Workload::independent(Vec::new())),
         seed,

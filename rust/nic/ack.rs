@@ -392,6 +392,14 @@ mod tests {
     }
 
     #[test]
+    fn a_bitmap_begins_with_the_first_missing_packet_and_repeats_what_is_behind_it() {
+        let mut board = Board::default();
+        (0..249).chain([250, 260]).for_each(|n| board.insert(n));
+        let report = noted(&[260]).take_with(&board);
+        assert_eq!((report.base.get(), report.arrived), (249, 1 << 11 | 1 << 1));
+    }
+
+    #[test]
     fn without_a_limit_the_bitmap_keeps_what_fits_with_the_latest() {
         let mut far = noted(&[100, 110]);
         far.make_room_for(141);
@@ -417,5 +425,22 @@ mod tests {
         assert!(!noted(&[5, 6]).is_full(&config) && noted(&[5, 6, 7]).is_full(&config));
         let by_count = AckConfig { every: 2, ..AckConfig::default() };
         assert!(noted(&[5, 6]).is_full(&by_count));
+    }
+
+    #[test]
+    fn room_for_an_older_one_is_made_by_leaving_out_what_is_32_beyond_it() {
+        let mut late = noted(&[100, 101, 110]);
+        note(&mut late, 131, Flags::MARKED);
+        late.make_room_for(99);
+        note(&mut late, 99, Flags::NONE);
+        assert_eq!((late.base, late.sack), (99, 1 << 11 | 0b111));
+        assert_eq!((late.marks, late.last()), (0, 110), "131 is 32 beyond 99");
+        let mut late = noted(&[100]);
+        note(&mut late, 131, Flags::MARKED);
+        late.make_room_for(100);
+        assert_eq!((late.sack, late.marks), (1 << 31 | 1, 1 << 31), "31 beyond");
+        let mut none = Unreported::default();
+        none.make_room_for(7);
+        assert!(none.is_empty());
     }
 }

@@ -79,6 +79,13 @@ impl Board {
         if base + 64 - u64::from(sack.leading_zeros()) <= self.first {
             return;
         }
+        // Mostly it says one thing.
+        if sack == 1 {
+            if base < end && !self.has(base) {
+                self.insert(base);
+            }
+            return;
+        }
         // A block of 64 from any base touches two words of ours.
         for (word, bits) in [(base / 64, sack << (base % 64)), (base / 64 + 1, high(sack, base))] {
             // Bits before `first` have been counted, and their words may be gone: without them
@@ -150,16 +157,22 @@ impl Board {
     }
 
     /// Sets bits from `first` on.
-    #[inline]
+    #[inline(always)]
     fn set(&mut self, word: u64, bits: u64) {
         let index = (word - self.first / 64) as usize;
         if self.words.len() <= index {
-            self.words.resize(index + 1, 0);
+            self.grow(index);
         }
+        let known = &mut self.words[index];
         // Only new bits count: reports of one sender overlap where acknowledgements were lost.
-        let new = bits & !self.words[index];
-        self.ahead += u64::from(ones(new));
-        self.words[index] |= bits;
+        self.ahead += u64::from(ones(bits & !*known));
+        *known |= bits;
+    }
+
+    /// Makes words up to that of an index.
+    #[inline(never)]
+    fn grow(&mut self, index: usize) {
+        self.words.resize(index + 1, 0);
     }
 
     /// Moves on over everything that arrived in one run. What it passes is cleared, so that a bit
@@ -254,6 +267,32 @@ mod tests {
                 let expected = set.range(first..).rev().nth(more).copied();
                 assert_eq!(board.arrival_before(more as u64), expected);
             }
+        }
+    }
+
+    #[test]
+    fn a_step_of_one_counts_what_had_arrived_beyond() {
+        let mut board = Board::default();
+        [1, 2, 5].into_iter().for_each(|sequence| board.insert(sequence));
+        assert_eq!((board.first(), board.ahead()), (0, 3));
+        board.advance_to(1);
+        assert_eq!((board.first(), board.ahead()), (3, 1));
+        board.advance_to(4);
+        assert_eq!((board.first(), board.ahead()), (4, 1));
+        board.advance_to(5);
+        assert_eq!((board.first(), board.ahead()), (6, 0));
+        board.advance_to(6);
+        assert_eq!((board.first(), board.ahead()), (6, 0));
+    }
+
+    #[test]
+    fn what_was_never_sent_has_not_arrived_whatever_is_reported() {
+        for sack in [1, 0b11] {
+            let mut board = Board::default();
+            board.mark(70, sack, 70);
+            assert_eq!((board.has(70), board.has(71), board.count()), (false, false, 0));
+            board.mark(69, sack, 70);
+            assert_eq!((board.has(69), board.has(70), board.count()), (true, false, 1));
         }
     }
 }

@@ -1,6 +1,10 @@
 //! The configuration of a NIC.
 
+mod peers;
+
 use std::sync::Arc;
+
+pub use peers::{Peers, Unlike};
 
 use super::ack::AckConfig;
 use super::congestion::{CongestionControl, PathFacts, dcqcn};
@@ -9,6 +13,7 @@ use super::receiver::ReceiverSettings;
 use super::recovery::Recovery;
 use super::round_trips::RoundTrips;
 use super::verbs::QpConfig;
+use crate::ids::HostId;
 use crate::units::{BitRate, Bytes, Span};
 
 /// What a NIC is configured with of the network that it is attached to.
@@ -21,7 +26,7 @@ pub struct PortFacts {
     pub base_rtt: Span,
 }
 
-/// The settings of a NIC; the same for every host of a run.
+/// The settings of a NIC.
 #[derive(Debug, Clone, PartialEq)]
 pub struct NicConfig {
     /// Payload of a full packet.
@@ -50,6 +55,8 @@ pub struct NicConfig {
     /// The round trip of each pair of hosts, where queue pairs are not all configured with that of
     /// the longest path ([`PortFacts::base_rtt`]).
     pub round_trips: Option<Arc<RoundTrips>>,
+    /// What it knows of the NICs of the other hosts, where they are not all configured as it is.
+    pub peers: Option<Arc<Peers>>,
 }
 
 impl Default for NicConfig {
@@ -67,6 +74,7 @@ impl Default for NicConfig {
             queue_pairs: QpConfig::default(),
             pace_unit: Span::from_ps(1),
             round_trips: None,
+            peers: None,
         }
     }
 }
@@ -98,14 +106,26 @@ impl NicConfig {
         self.queue_pairs.delivery.unwrap_or(recovery.delivery())
     }
 
+    /// How the NIC of `peer` acknowledges.
+    pub(super) fn ack_of(&self, peer: HostId) -> AckConfig {
+        self.peers.as_ref().map_or(self.ack, |peers| peers.ack_of(peer))
+    }
+
+    /// Whether `peer` wants the congestion notification packets that are sent to some hosts.
+    pub(super) fn notifies(&self, peer: HostId) -> bool {
+        self.peers.as_ref().is_none_or(|peers| peers.wants_cnp(peer))
+    }
+
     /// What receiving halves need of it.
     pub(super) fn receiving(&self) -> ReceiverSettings {
+        let own = self.congestion.wants_cnp();
+        let wants_cnp = self.peers.as_ref().map_or(own, |peers| peers.any_wants_cnp());
         ReceiverSettings {
             payload: self.payload,
             header: self.header,
             ack: self.ack,
             nack_interval: self.nack_interval,
-            cnp_interval: self.congestion.wants_cnp().then_some(self.cnp_interval),
+            cnp_interval: wants_cnp.then_some(self.cnp_interval),
         }
     }
 }

@@ -65,3 +65,48 @@ impl Sum for NicCounters {
         counters.fold(Self::default(), Add::add)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Each field with another value.
+    const ONE: NicCounters = NicCounters {
+        data_sent: 1,
+        retransmitted: 2,
+        control_sent: 3,
+        data_received: 4,
+        trimmed: 5,
+        marked: 6,
+        out_of_order: 7,
+        duplicates: 8,
+        refused: 9,
+        payload_received: 10,
+        control_received: 11,
+        misdirected: 12,
+        discarded: 13,
+        not_ready: 14,
+    };
+
+    #[test]
+    fn a_sum_adds_each_field() {
+        let three = NicCounters {
+            data_sent: 3,
+            retransmitted: 6,
+            control_sent: 9,
+            data_received: 12,
+            trimmed: 15,
+            marked: 18,
+            out_of_order: 21,
+            duplicates: 24,
+            refused: 27,
+            payload_received: 30,
+            control_received: 33,
+            misdirected: 36,
+            discarded: 39,
+            not_ready: 42,
+        };
+        assert_eq!([ONE, ONE, ONE].into_iter().sum::<NicCounters>(), three);
+        assert_eq!(NicCounters::default() + ONE, ONE);
+    }
+}

@@ -12,7 +12,6 @@
 
 mod adaptation;
 
-use std::cmp::Reverse;
 use std::collections::VecDeque;
 
 use super::Nic;
@@ -275,7 +274,7 @@ impl Nic {
         let due = credits.due();
         if due < credits.entry {
             credits.entry = due;
-            self.ack_timers.push(Reverse((due, Slot::NONE)));
+            self.ack_timers.push(due, Slot::NONE);
         }
     }
 

@@ -43,15 +43,29 @@ impl Nic {
     /// Does `work` while the sending half has the windows that it shares, if it shares any.
     #[inline(always)]
     pub(super) fn with_windows<R>(&mut self, slot: Slot, work: impl FnOnce(&mut Self) -> R) -> R {
-        if self.destinations.is_none() {
-            return work(self);
-        }
-        self.move_windows(slot, Requester::borrow_windows);
+        self.borrow_windows(slot);
         let result = work(self);
-        self.move_windows(slot, Requester::return_windows);
+        self.return_windows(slot);
         result
     }
 
+    /// The sending half has the windows that it shares, if it shares any.
+    #[inline(always)]
+    pub(super) fn borrow_windows(&mut self, slot: Slot) {
+        if self.destinations.is_some() {
+            self.move_windows(slot, Requester::borrow_windows);
+        }
+    }
+
+    /// They rest again.
+    #[inline(always)]
+    pub(super) fn return_windows(&mut self, slot: Slot) {
+        if self.destinations.is_some() {
+            self.move_windows(slot, Requester::return_windows);
+        }
+    }
+
+    #[inline(never)]
     fn move_windows(&mut self, slot: Slot, by: fn(&mut Requester, &mut Box<PlaneWindows>)) {
         let requester = &mut self.requesters[slot.index()];
         let destination = self.destinations.as_mut().and_then(|it| it.of(requester));
@@ -93,7 +107,15 @@ impl Nic {
     }
 
     /// A sending half has put a packet on the wire.
+    #[inline(always)]
     pub(super) fn end_turn(&mut self, slot: Slot) {
+        if self.destinations.is_some() {
+            self.end_turn_among_sharers(slot);
+        }
+    }
+
+    #[inline(never)]
+    fn end_turn_among_sharers(&mut self, slot: Slot) {
         let Some(destinations) = &mut self.destinations else { return };
         let Some(destination) = destinations.of(&self.requesters[slot.index()]) else { return };
         if let Some(index) = destination.turns.iter().position(|&other| other == slot) {
@@ -104,11 +126,16 @@ impl Nic {
 
     /// Schedules a sending half that may have something to send, and those that wait for the same
     /// windows.
-    #[inline]
+    #[inline(always)]
     pub(super) fn make_sharers_ready(&mut self, slot: Slot) {
-        if self.destinations.is_none() {
-            return self.make_ready(slot);
+        match self.destinations {
+            None => self.make_ready(slot),
+            Some(_) => self.make_all_sharers_ready(slot),
         }
+    }
+
+    #[inline(never)]
+    fn make_all_sharers_ready(&mut self, slot: Slot) {
         let destinations = self.destinations.as_mut().expect("it was just there");
         let Some(destination) = destinations.of(&self.requesters[slot.index()]) else {
             return self.make_ready(slot);

@@ -77,6 +77,7 @@
 
 mod accounting;
 mod ack;
+mod agenda;
 mod answer_planes;
 mod board;
 mod config;
@@ -111,7 +112,7 @@ pub mod verbs;
 pub use accounting::{PeerAccount, QpAccount};
 pub use ack::{AckConfig, AckRange, AckSpan, Entropies, First, Marked, NackSignal, Resent};
 pub use answer_planes::AnswerPlanes;
-pub use config::{NicConfig, PortFacts};
+pub use config::{NicConfig, Peers, PortFacts, Unlike};
 pub use context_cache::{CacheConfig, CacheCounters};
 pub use counters::NicCounters;
 pub use delivery::Delivery;
@@ -125,9 +126,9 @@ pub use round_trips::RoundTrips;
 pub use sending_state::SendingState;
 pub use timer::Timer;
 
-use std::cmp::Reverse;
-use std::collections::{BTreeMap, BinaryHeap, VecDeque};
+use std::collections::{BTreeMap, VecDeque};
 
+use agenda::Agenda;
 use context_cache::ContextCache;
 use credits::Credits;
 use destinations::Destinations;
@@ -186,11 +187,11 @@ pub struct Nic {
     /// Sending halves that may send, in turn.
     ready: VecDeque<Slot>,
     /// Sending halves that wait for their rate, by time.
-    paced: BinaryHeap<Reverse<(Time, Turn)>>,
+    paced: Agenda<Turn>,
     /// Retransmission timers; an entry that turns out to be early is put back.
-    timers: BinaryHeap<Reverse<(Time, Turn)>>,
+    timers: Agenda<Turn>,
     /// Acknowledgement timers of receiving halves, in the same way; empty where `within` is off.
-    ack_timers: BinaryHeap<Reverse<(Time, Slot)>>,
+    ack_timers: Agenda<Slot>,
     events: VecDeque<NicEvent>,
     /// Events of queue pairs with completions, which become completions.
     verb_events: VecDeque<NicEvent>,
@@ -224,9 +225,9 @@ impl Nic {
             planes: None,
             control: VecDeque::new(),
             ready: VecDeque::new(),
-            paced: BinaryHeap::new(),
-            timers: BinaryHeap::new(),
-            ack_timers: BinaryHeap::new(),
+            paced: Agenda::default(),
+            timers: Agenda::default(),
+            ack_timers: Agenda::default(),
             events: VecDeque::new(),
             verb_events: VecDeque::new(),
             completions: VecDeque::new(),
@@ -259,7 +260,7 @@ impl Nic {
     /// True if a packet would go if the wire were free, now or after a pause of pacing.
     #[inline]
     pub fn has_packets(&self) -> bool {
-        !self.control.is_empty() || !self.ready.is_empty() || !self.paced.is_empty()
+        !self.control.is_empty() || !self.ready.is_empty() || self.paced.first() != Time::NEVER
     }
 
     /// Starts to bring near where the halves of `qp` are found.
@@ -294,18 +295,13 @@ impl Nic {
 
     /// Takes a packet; one for a queue pair that does not exist is dropped and counted.
     pub fn handle_packet(&mut self, now: Time, packet: &Packet) {
-        if let Some(reverse) = self.planes.as_ref().and_then(|planes| planes.reverse()) {
-            let packet = reverse.received(packet);
-            self.handle_received(now, &packet);
-            if !packet.is_control() {
-                self.probe_way_back(now, packet.qp);
-            }
-            return;
+        if self.planes.is_some() {
+            return self.handle_packet_of_plane(now, packet);
         }
         self.handle_received(now, packet);
     }
 
-    #[inline]
+    #[inline(always)]
     fn handle_received(&mut self, now: Time, packet: &Packet) {
         // Whatever the packet is for, its arrival loads the context of its queue pair.
         if let Some(cache) = &mut self.cache
@@ -363,11 +359,7 @@ impl Nic {
     /// Does what is due at `now`; an early call is harmless.
     pub fn handle_timeout(&mut self, now: Time) {
         self.handle_ack_timeouts(now);
-        while let Some(&Reverse((due, Turn { slot, .. }))) = self.timers.peek() {
-            if due > now {
-                return;
-            }
-            self.timers.pop();
+        while let Some((due, Turn { slot, .. })) = self.timers.pop(now) {
             let requester = &mut self.requesters[slot.index()];
             // An earlier deadline has made a newer entry since; this one is left over.
             if requester.timer_entry != due {
@@ -406,11 +398,7 @@ impl Nic {
     }
 
     fn handle_ack_timeouts(&mut self, now: Time) {
-        while let Some(&Reverse((due, slot))) = self.ack_timers.peek() {
-            if due > now {
-                return;
-            }
-            self.ack_timers.pop();
+        while let Some((_, slot)) = self.ack_timers.pop(now) {
             // The one entry that is for no receiving half.
             if slot.is_none() {
                 self.handle_credit_timeout(now);
@@ -435,6 +423,12 @@ impl Nic {
     /// the wire busy then, the call may wait until it is free.
     pub fn poll_timeout(&self) -> Option<Time> {
         [self.next_paced(), self.next_timer()].into_iter().flatten().min()
+    }
+
+    /// Whether [`Self::poll_event`] would return something.
+    #[inline(always)]
+    pub(crate) fn has_events(&self) -> bool {
+        !self.events.is_empty()
     }
 
     /// What happened, oldest first.

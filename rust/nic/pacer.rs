@@ -81,4 +81,14 @@ mod tests {
         pacer.move_to(Time::from_ps(7));
         assert_eq!(pacer.next(), Time::from_ps(7));
     }
+
+    #[test]
+    fn what_a_faster_rate_leaves_over_is_less_than_a_picosecond_at_a_slower_one() {
+        let mut pacer = Pacer::default();
+        // 7.992e15 / 7,000,000,001 = 1,141,714.286: nearly two billion units of 1/rate are left.
+        pacer.handle_sent(Time::ZERO, 999, BitRate::from_bps(7_000_000_001), Span::from_ps(1));
+        assert_eq!(pacer.next(), Time::from_ps(1_141_714));
+        pacer.handle_sent(pacer.next(), 1_000, BitRate::from_gbps(1), Span::from_ps(1));
+        assert_eq!(pacer.next(), Time::from_ps(1_141_714 + 8_000_000));
+    }
 }

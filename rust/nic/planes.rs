@@ -9,13 +9,12 @@
 //! the peer has reported that of its port ([`Nic::handle_plane`], port status). If no plane is
 //! left, all of them count as usable, so that loss recovery goes on to try them.
 
-use std::cmp;
 use std::collections::BTreeMap;
 
 use super::Nic;
 use super::answer_planes::AnswerPlanes;
 use super::qp::{Qp, Slot, answer_label};
-use super::requester::SendState;
+use super::requester::{Next, SendState};
 use super::reverse::{Reverse, is_answer};
 use crate::balance::sender::{PathSignal, SenderPolicy as _};
 use crate::ids::{HostId, QpId};
@@ -56,7 +55,7 @@ enum Turn {
     /// It has no packet, or waits for its context.
     Over,
     /// Its packet leaves by that plane.
-    Sends { entropy: u16, plane: u32 },
+    Sends { next: Next, plane: u32 },
 }
 
 impl Planes {
@@ -138,10 +137,9 @@ impl Nic {
             match self.with_windows(slot, |nic| nic.take_turn(now, slot, free.data)) {
                 Turn::Waits => index += 1,
                 Turn::Over => drop(self.ready.remove(index)),
-                Turn::Sends { entropy, plane } => {
+                Turn::Sends { next, plane } => {
                     self.ready.remove(index);
-                    let packet =
-                        self.with_windows(slot, |nic| nic.transmit(now, slot, Some(entropy)));
+                    let packet = self.with_windows(slot, |nic| nic.transmit(now, slot, next));
                     self.end_turn(slot);
                     let planes = self.planes.as_ref().expect("a NIC with several ports");
                     return Some((planes.routed(packet), plane));
@@ -151,24 +149,40 @@ impl Nic {
         None
     }
 
+    /// Takes a packet that came by one of several ports.
+    #[inline(never)]
+    pub(super) fn handle_packet_of_plane(&mut self, now: Time, packet: &Packet) {
+        if let Some(reverse) = self.planes.as_ref().and_then(|planes| planes.reverse()) {
+            let packet = reverse.received(packet);
+            self.handle_received(now, &packet);
+            if !packet.is_control() {
+                self.probe_way_back(now, packet.qp);
+            }
+            return;
+        }
+        self.handle_received(now, packet);
+    }
+
     /// What becomes of the turn of a sending half, which has its windows.
     #[inline(always)]
     fn take_turn(&mut self, now: Time, slot: Slot, free: PlaneMask) -> Turn {
         let requester = &mut self.requesters[slot.index()];
-        if !requester.has_packet() {
+        let Some(next) = requester.next_packet() else {
             requester.send_state = SendState::Idle;
             return Turn::Over;
-        }
+        };
         if let Some(cache) = &mut self.cache
             && let Some(miss) = cache.send(self.requester_qps[slot.index()])
         {
             requester.send_state = SendState::Paced;
             let turn = requester.turn(slot);
-            self.paced.push(cmp::Reverse((now.saturating_add(miss), turn)));
+            self.paced.push(now.saturating_add(miss), turn);
             return Turn::Over;
         }
         match self.choose(now, slot, free) {
-            Some((entropy, plane)) => Turn::Sends { entropy, plane },
+            Some((entropy, plane)) => {
+                Turn::Sends { next: Next { entropy: Some(entropy), ..next }, plane }
+            }
             None => Turn::Waits,
         }
     }

@@ -14,7 +14,7 @@ use feedback::missing;
 use path::Path;
 pub(super) use windows::PlaneWindows;
 
-use super::ack::{Entropies, NackSignal};
+use super::ack::{AckConfig, Entropies, NackSignal};
 use super::config::{NicConfig, PortFacts};
 use super::congestion::{CongestionController, Controller, Loss};
 use super::delivery::Delivery;
@@ -42,6 +42,14 @@ struct Work {
     id: u64,
     /// The headers of its verb in its packets, see [`super::verbs`]; 0 for a plain WRITE.
     verb: u64,
+}
+
+/// The next packet of a sending half.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Next {
+    pub(super) sequence: u64,
+    /// Its entropy value, if that is drawn already.
+    pub(super) entropy: Option<u16>,
 }
 
 /// The state of a sending half in the schedule of its NIC.
@@ -80,6 +88,8 @@ pub(super) struct Requester {
     wakes: bool,
     /// Bytes on the wire that were never sent; kept where receivers grant credit.
     unsent: u64,
+    /// Whether the other end lets packets wait for their acknowledgement, unless asked.
+    asks: bool,
     /// What NACKs for a gap say of congestion.
     nacks: NackSignal,
     /// What the recovery allows in flight at once, in bytes on the wire.
@@ -115,15 +125,18 @@ pub(super) struct RequesterParts {
     pub planes: u32,
     pub policy: Sender,
     pub settings: QpSettings,
+    /// How the other end acknowledges.
+    pub ack: AckConfig,
 }
 
 impl Requester {
     pub(super) fn new(parts: RequesterParts, config: &NicConfig) -> Self {
         let facts = config.path(parts.port);
         let QpSettings { recovery: made_for, flags } = parts.settings;
+        let ack = parts.ack;
         let path = Path::new(made_for, &parts.policy);
         let mut recovery = made_for.sender(config.retransmit_timeout);
-        recovery.set_ack_range(config.ack.range);
+        recovery.set_ack_range(ack.range);
         recovery.set_base_rtt(facts.base_rtt);
         let planes = PlaneWindows::of(config, parts.port, parts.planes, &mut recovery);
         Self {
@@ -143,13 +156,14 @@ impl Requester {
             wakes: parts.policy.sends_probes() && path.is_chosen()
                 || config.congestion.credit().is_some(),
             unsent: 0,
-            nacks: config.ack.nacks,
+            asks: ack.every > 1,
+            nacks: ack.nacks,
             recovery_window: made_for.window(&facts),
-            entropies: match (config.ack.entropies, made_for.numbering()) {
+            entropies: match (ack.entropies, made_for.numbering()) {
                 (_, Numbering::Message) => None,
                 _ if !path.is_chosen() => None,
                 (Entropies::Last, _) if !parts.policy.needs_packet_feedback() => None,
-                (_, Numbering::QueuePair) => Some(Box::new(SentEntropies::new(config.ack.range))),
+                (_, Numbering::QueuePair) => Some(Box::new(SentEntropies::new(ack.range))),
             },
             numbering: made_for.numbering(),
             names_messages: made_for.numbering() == Numbering::QueuePair
@@ -223,16 +237,28 @@ impl Requester {
     }
 
     /// What it was made of.
-    pub(super) fn as_parts(&self, port: PortFacts, settings: QpSettings) -> RequesterParts {
+    pub(super) fn as_parts(
+        &self,
+        port: PortFacts,
+        settings: QpSettings,
+        ack: AckConfig,
+    ) -> RequesterParts {
         let &Self { host, peer, label, owner, .. } = self;
         let planes = self.planes.as_ref().map_or(1, |planes| planes.count());
         let policy = self.policy.clone();
-        RequesterParts { host, peer, label, owner, port, planes, policy, settings }
+        RequesterParts { host, peer, label, owner, port, planes, policy, settings, ack }
     }
 
     /// True if there is a packet to send, whatever its rate is.
+    #[inline]
     pub(super) fn has_packet(&self) -> bool {
-        self.recovery.next(self.window_end()).is_some() && self.window_is_open()
+        self.next_packet().is_some()
+    }
+
+    /// The packet to send next, if there is one, whatever its rate is.
+    pub(super) fn next_packet(&self) -> Option<Next> {
+        let sequence = self.recovery.next(self.window_end())?;
+        self.window_is_open().then_some(Next { sequence, entropy: None })
     }
 
     /// When the rate lets the next packet go.
@@ -241,15 +267,15 @@ impl Requester {
     }
 
     /// When the retransmission timer expires.
+    #[inline(always)]
     pub(super) fn deadline(&self) -> Time {
         self.recovery.deadline()
     }
 
-    /// The next packet; there must be one. `drawn` is its entropy value if it is drawn already.
+    /// The packet that [`Self::next_packet`] has just named.
     #[inline]
-    pub(super) fn transmit(&mut self, now: Time, config: &NicConfig, drawn: Option<u16>) -> Packet {
-        let sequence = self.recovery.next(self.window_end());
-        let sequence = sequence.expect("asked only when there is a packet");
+    pub(super) fn transmit(&mut self, now: Time, config: &NicConfig, next: Next) -> Packet {
+        let Next { sequence, entropy: drawn } = next;
         let work = self.work_of(sequence);
         let index = sequence - work.first;
         let last = index + 1 == work.packets;
@@ -290,7 +316,7 @@ impl Requester {
         // After the recovery: whether the window is open depends on this packet being in flight.
         self.tell_sent(now, entropy, wire_bytes);
         self.pace(now, wire_bytes, config);
-        if config.ack.every > 1 && self.window_is_full(entropy) {
+        if self.asks && self.window_is_full(entropy) {
             // No later packet would make its acknowledgement due.
             packet.flags = packet.flags.with(Flags::ACK_REQUEST);
         }
@@ -328,12 +354,17 @@ impl Requester {
     }
 
     /// An acknowledgement, NACK or CNP came in.
+    #[inline(always)]
     pub(super) fn handle_control(
         &mut self,
         now: Time,
         packet: &Packet,
         events: &mut VecDeque<NicEvent>,
     ) {
+        // Nearly always.
+        if let Some(ack) = packet.as_ack() {
+            return self.handle_ack(now, ack, events);
+        }
         match packet.view() {
             View::Ack(ack) => self.handle_ack(now, ack, events),
             View::Nack(nack) => self.handle_nack(now, nack, events),
@@ -397,6 +428,7 @@ impl Requester {
         self.complete(events);
     }
 
+    #[inline(always)]
     fn complete(&mut self, events: &mut VecDeque<NicEvent>) {
         let known = self.recovery.unacknowledged();
         while let Some(work) = self.work.front() {

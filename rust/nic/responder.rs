@@ -25,6 +25,12 @@ impl Responder {
         Self { timer_entry: Time::NEVER, answers: Answers::new(peer), receiving }
     }
 
+    /// The same for a peer whose congestion control wants no congestion notification packets.
+    pub(super) fn without_notifications(mut self) -> Self {
+        self.answers.stop_notifications();
+        self
+    }
+
     /// The ends of its queue pair.
     pub(super) fn as_peer(&self) -> Peer {
         self.answers.peer()

@@ -163,4 +163,16 @@ mod tests {
         assert_eq!(routed.directed(answer, 1).route, 5);
         assert_eq!(routed.received(&sent).entropy, 21);
     }
+
+    #[test]
+    fn with_one_plane_left_all_probed_values_are_of_it() {
+        for plane in 0..4 {
+            let mut reverse = reverse(AnswerPlanes::ProbedHash);
+            let usable = PlaneMask::of_bits(1 << plane);
+            for round in 0..50 {
+                let value = reverse.poll_probe(at(8 * round), OF, usable).expect("one is due");
+                assert_eq!(u32::from(value % 4), plane);
+            }
+        }
+    }
 }

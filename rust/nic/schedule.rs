@@ -1,19 +1,23 @@
 //! Whose turn it is: which sending half puts the next packet on the wire, and whose timers are due.
 //!
 //! Sending halves that may send stand in a queue and take turns, a packet each. Those that their
-//! rate (or a missing context) holds back stand in a heap by the time when they may start. Timers
-//! stand in two heaps; an entry that turns out to be early is put back, so that nothing is ever
-//! removed from the middle of a heap.
-
-use std::cmp::Reverse;
+//! rate (or a missing context) holds back stand in an agenda by the time when they may start.
+//! Timers stand in two; an entry that turns out to be early is put back, so that nothing is ever
+//! removed from the middle of an agenda.
 
 use super::Nic;
 use super::qp::{Slot, Turn};
-use super::requester::SendState;
+use super::requester::{Next, SendState};
 use crate::packet::{Flags, Packet};
 use crate::units::{Bytes, Time};
 
 impl Nic {
+    /// Whether its answers have priority, so that pauses (PFC) do not hold them back.
+    #[inline]
+    pub fn answers_pass(&self) -> bool {
+        self.config.ack.priority
+    }
+
     /// The packet that starts on the wire at `now`, if there is one: answers first, then queue
     /// pairs in turn.
     pub fn poll_transmit(&mut self, now: Time) -> Option<Packet> {
@@ -22,7 +26,9 @@ impl Nic {
         }
         self.end_pauses(now);
         while let Some(slot) = self.ready.pop_front() {
-            let packet = self.with_windows(slot, |nic| nic.poll_transmit_of(now, slot));
+            self.borrow_windows(slot);
+            let packet = self.poll_transmit_of(now, slot);
+            self.return_windows(slot);
             if packet.is_some() {
                 self.end_turn(slot);
                 return packet;
@@ -37,8 +43,8 @@ impl Nic {
         let requester = &mut self.requesters[slot.index()];
         requester.send_state = SendState::Idle;
         // Acknowledgements may have left it nothing to send, or its window may have closed.
-        if !requester.has_packet() || self.relay.is_some() && self.waits_for_moved_start(now, slot)
-        {
+        let next = requester.next_packet()?;
+        if self.relay.is_some() && self.waits_for_moved_start(now, slot) {
             return None;
         }
         let requester = &mut self.requesters[slot.index()];
@@ -48,22 +54,18 @@ impl Nic {
         {
             requester.send_state = SendState::Paced;
             let turn = requester.turn(slot);
-            self.paced.push(Reverse((now.saturating_add(miss), turn)));
+            self.paced.push(now.saturating_add(miss), turn);
             return None;
         }
-        Some(self.transmit(now, slot, None))
+        Some(self.transmit(now, slot, next))
     }
 
     /// Those whose time has come stand behind those that already wait for their turn.
     #[inline(always)]
     pub(super) fn end_pauses(&mut self, now: Time) {
-        while let Some(&Reverse((start, Turn { slot, .. }))) = self.paced.peek() {
-            if start > now {
-                break;
-            }
-            // Of equal start times the older half comes first, so that the order does not depend on
-            // the order in which the heap was filled.
-            self.paced.pop();
+        // Of equal start times the older half comes first, so that the order does not depend on the
+        // order in which the agenda was filled.
+        while let Some((_, Turn { slot, .. })) = self.paced.pop(now) {
             if self.relay.is_some() && self.passes_over(now, slot) {
                 continue;
             }
@@ -72,13 +74,12 @@ impl Nic {
         }
     }
 
-    /// The next packet of a sending half, which has one, and has its windows; `entropy` is its
-    /// entropy value if that is drawn already.
+    /// The next packet of a sending half, which has its windows.
     #[inline(always)]
-    pub(super) fn transmit(&mut self, now: Time, slot: Slot, entropy: Option<u16>) -> Packet {
+    pub(super) fn transmit(&mut self, now: Time, slot: Slot, next: Next) -> Packet {
         let requester = &mut self.requesters[slot.index()];
         requester.send_state = SendState::Idle;
-        let mut packet = requester.transmit(now, &self.config, entropy);
+        let mut packet = requester.transmit(now, &self.config, next);
         if self.credits.is_some() {
             packet = requester.ask_with(packet, self.ready.len() as u64 + 1);
         }
@@ -95,27 +96,32 @@ impl Nic {
     /// When the first sending half that waits for its rate may start.
     #[inline]
     pub fn next_paced(&self) -> Option<Time> {
-        self.paced.peek().map(|&Reverse((start, _))| start)
+        let start = self.paced.first();
+        (start != Time::NEVER).then_some(start)
     }
 
     /// When a retransmission or acknowledgement timer may expire; it may turn out to be early.
     #[inline]
     pub fn next_timer(&self) -> Option<Time> {
-        let first = self.timers.peek().map_or(Time::NEVER, |&Reverse((due, _))| due);
-        let first_ack = self.ack_timers.peek().map_or(Time::NEVER, |&Reverse((due, _))| due);
-        let due = first.min(first_ack);
+        let due = self.timers.first().min(self.ack_timers.first());
         (due != Time::NEVER).then_some(due)
     }
 
     /// Schedules a sending half that may have something to send, unless it is scheduled already.
+    #[inline(always)]
     pub(super) fn make_ready(&mut self, slot: Slot) {
         // A half that is Ready or Paced has its one entry already; a second one would give it two
-        // turns in a round. There is no `now` here: a half that its rate has ever held back goes
-        // through the heap, and the next poll moves it to the end of the queue if its time has
-        // come.
+        // turns in a round.
         if self.requesters[slot.index()].send_state == SendState::Idle {
-            self.with_windows(slot, |nic| nic.schedule(slot, |start| start == Time::ZERO));
+            self.make_idle_ready(slot);
         }
+    }
+
+    #[inline(never)]
+    fn make_idle_ready(&mut self, slot: Slot) {
+        // There is no `now` here: a half that its rate has ever held back goes through the agenda,
+        // and the next poll moves it to the end of the queue if its time has come.
+        self.with_windows(slot, |nic| nic.schedule(slot, |start| start == Time::ZERO));
     }
 
     /// Enqueues a sending half, which has its windows, if the time from which its rate lets it
@@ -132,11 +138,12 @@ impl Nic {
             self.ready.push_back(slot);
         } else {
             requester.send_state = SendState::Paced;
-            self.paced.push(Reverse((start, requester.turn(slot))));
+            self.paced.push(start, requester.turn(slot));
         }
     }
 
     /// Ensures that a running retransmission timer has an entry that is early enough.
+    #[inline(always)]
     pub(super) fn keep_timer(&mut self, slot: Slot) {
         let requester = &mut self.requesters[slot.index()];
         let deadline = requester.wake(self.config.retransmit_timeout);
@@ -145,7 +152,7 @@ impl Nic {
         // heap operation.
         if deadline < requester.timer_entry {
             requester.timer_entry = deadline;
-            self.timers.push(Reverse((deadline, requester.turn(slot))));
+            self.timers.push(deadline, requester.turn(slot));
         }
     }
 
@@ -156,7 +163,7 @@ impl Nic {
         let deadline = responder.deadline();
         if deadline < responder.timer_entry {
             responder.timer_entry = deadline;
-            self.ack_timers.push(Reverse((deadline, slot)));
+            self.ack_timers.push(deadline, slot);
         }
     }
 }

@@ -29,6 +29,12 @@ impl Nic {
         self.requesters[self.qps[qp.index()].requester.index()].backlog()
     }
 
+    /// Queue pairs with work that is not acknowledged.
+    pub(crate) fn unfinished_qps(&self) -> u64 {
+        let halves = self.requesters.iter();
+        halves.filter(|half| half.backlog() != Backlog::Nothing).count() as u64
+    }
+
     /// The state of the sending half of `qp`. Observing it changes nothing.
     ///
     /// # Panics

@@ -5,7 +5,6 @@
 //! [`Nic::handle_packet`], and takes it after [`Nic::poll_transmit`]. Only NICs whose congestion
 //! control asks for telemetry have a [`Relay`].
 
-use std::cmp::Reverse;
 use std::collections::VecDeque;
 
 use super::Nic;
@@ -87,7 +86,7 @@ impl Nic {
         let start = requester.next_start();
         if requester.send_state == SendState::Paced && start != before {
             // The entry of the former start goes when its time comes.
-            self.paced.push(Reverse((start, requester.turn(slot))));
+            self.paced.push(start, requester.turn(slot));
         }
     }
 
@@ -107,7 +106,7 @@ impl Nic {
             return false;
         }
         requester.send_state = SendState::Paced;
-        self.paced.push(Reverse((start, requester.turn(slot))));
+        self.paced.push(start, requester.turn(slot));
         true
     }
 }

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::congestion::{CongestionControl, line_rate};
+use super::congestion::{CongestionControl, dcqcn, line_rate};
 use super::verbs::QpConfig;
 use super::*;
 use crate::balance::sender::{QpContext, SenderConfig, ecmp, spray};
@@ -29,6 +29,7 @@ fn config(recovery: Recovery, ack_every: u32) -> Arc<NicConfig> {
         cnp_interval: Span::from_us(50),
         pace_unit: Span::from_ps(1),
         round_trips: None,
+        peers: None,
         queue_pairs: QpConfig::default(),
     })
 }
@@ -320,9 +321,14 @@ fn sequence_numbers_wrap_on_the_wire() {
     }
 }
 
+mod accounting;
 mod delivery;
 mod destinations;
+mod discarding;
 mod limits;
+mod peers;
+mod planes;
+mod policies;
 mod recovery;
 mod signals;
 mod timers;

@@ -253,7 +253,7 @@ impl Costs {
             sum.ps_ps += weight * moments.ps_ps;
         }
         // The weights of distant classes with long durations may underflow.
-        (total > 0.0 && total.is_normal()).then(|| Moments {
+        total.is_normal().then(|| Moments {
             count: 1,
             effective: total * total / squares,
             bytes: sum.bytes / total,

@@ -122,6 +122,7 @@ mod tests {
         let first = b1 * (1_000.0 + b2 * (1_000.0 - 5_000.0)) / (b1 + b2);
         assert!((split.bytes[0] - first).abs() < 1e-9);
         assert!((split.bytes[1] - (1_000.0 - first)).abs() < 1e-9);
+        assert_eq!([0, 1, 2].map(|rail| split.uses(rail)), [true, true, false]);
         let ends = [0, 1].map(|rail| lines[rail].unwrap().at(split.bytes[rail]));
         assert!((ends[0] - ends[1]).abs() < 1e-6 && (ends[0] - split.ps).abs() < 1e-6);
     }
@@ -133,6 +134,14 @@ mod tests {
         assert_eq!(equal_finish(99.0, &lines, 0.0).unwrap().bytes, [0.0, 99.0]);
         assert_eq!(equal_finish(100.0, &lines, 0.0).unwrap().rails(), 1);
         assert_eq!(equal_finish(101.0, &lines, 0.0).unwrap().rails(), 2);
+    }
+
+    #[test]
+    fn a_rail_with_just_the_least_share_takes_part() {
+        let lines = [line(0.0, 10.0), line(0.0, 10.0)];
+        assert_eq!(equal_finish(1_000.0, &lines, 0.5).unwrap().bytes, [500.0, 500.0]);
+        let alone = equal_finish(1_000.0, &lines, 0.51).unwrap();
+        assert_eq!([0, 1].map(|rail| alone.uses(rail)), [true, false]);
     }
 
     #[test]

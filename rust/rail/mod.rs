@@ -230,3 +230,20 @@ pub fn allocator_config(
     };
     (preset.build)(parameters)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn phases_have_names_and_the_weight_of_the_newest_duration_is_that_of_nezha() {
+        let names = [Phase::Fixed, Phase::Cold(3), Phase::Hot].map(|phase| phase.to_string());
+        assert_eq!(names, ["fixed", "cold", "hot"]);
+        let config = |name: &str, text: &str| {
+            allocator_config(name, &text.parse().expect("it is TOML")).unwrap().memory()
+        };
+        let default = nezha::Config::default().weight;
+        assert_eq!(config("nezha", &format!("weight = {}", default / 2.0)), default / 2.0);
+        assert_eq!(config("even", ""), default);
+    }
+}

@@ -52,6 +52,7 @@ fn setup() -> Setup {
         },
         nic: NicConfig { recovery: scheme.recovery, ..NicConfig::default() },
         scheme,
+        own_nics: BTreeMap::new(),
         job_policies: Vec::new(),
         workload: Arc::new(Workload::default()),
         seed: 1,

@@ -53,7 +53,8 @@ impl Results {
                 false => Ok(Self::Studies(vec![StudyTable::read(path)?])),
             };
         }
-        if path.join("summary.json").is_file() {
+        // Where it is no regular file, the reader says so.
+        if path.join("summary.json").exists() {
             return Ok(Self::Run(Box::new(RunFolder::open(path)?)));
         }
         let comparison = path.join(STATISTICS);

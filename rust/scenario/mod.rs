@@ -18,6 +18,7 @@ mod explain;
 mod file;
 mod input;
 mod opening;
+mod part;
 mod rail;
 mod reference;
 mod resolve;

@@ -1,5 +1,6 @@
 //! A valid scenario: the input of a run.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -12,8 +13,8 @@ use super::input::overrides::Overrides;
 use super::input::source::Source;
 use super::resolve::site::Ground;
 use super::resolve::{
-    buffering, failure, immediates, job, job_policy, likeness, limits, planes, policy, record,
-    recovery, switch, topology, trace_file,
+    buffering, failure, immediates, job, job_policy, limits, planes, policy, policy_warnings,
+    record, recovery, switch, topology, trace_file,
 };
 use super::resolve::{site::ResolvedWorkload, transport};
 use crate::balance::{SHARED_PARAMETERS, Scheme};
@@ -59,10 +60,10 @@ pub struct Scenario {
     pub seed: u64,
     /// The time at which a run ends that has not completed.
     pub time_limit: Time,
-    /// What a user should know: warnings of the readers of other files, and parameters of the
-    /// file's policy that are not used because the command line names another.
+    /// What a user should know: warnings of readers of files, a file without keys, sections and
+    /// parameters that are not used, and policies without what their transport is made for.
     pub warnings: Vec<String>,
-    /// The warnings of readers of files alone.
+    /// The warnings of files alone, which no other policy changes.
     file_warnings: Vec<String>,
     /// The links that files of workloads take down.
     down: Vec<LinkId>,
@@ -129,19 +130,6 @@ impl Scenario {
         Some((self.topology_text.as_deref()?, *section.format))
     }
 
-    /// The fabric that a section `[topology]` describes, given without its heading.
-    ///
-    /// # Errors
-    /// Fails if the section or a file that it names is invalid.
-    pub fn topology(section: &str, name: &str, folder: &Path) -> Result<Topology, ScenarioError> {
-        let path = folder.join(format!("{name}.toml"));
-        let text = format!("[topology]\n{section}");
-        let source = Source::read(text, path.display().to_string())?;
-        let file = ScenarioFile::read(&source, Fabric::Described)?;
-        let context = Context::in_folder(&source, folder);
-        Ok(topology::resolve(&context, &file.topology, None)?.topology)
-    }
-
     pub(super) fn resolve(
         text: String,
         path: &Path,
@@ -185,7 +173,7 @@ impl Scenario {
         let recordings = record::resolve(context, &file, &built.topology, &fabric, fabric_is)?;
         let remarks = origin.source.remarks(fabric_is == Fabric::Described);
         let file_warnings = [built.warnings, sent.warnings, remarks].concat();
-        let remarks = likeness::warnings(context, [typed, &file], (&scheme, &nic), &job_policies);
+        let remarks = policy_warnings::of(context, [typed, &file], (&scheme, &nic), &job_policies);
         limits::CandidateRun {
             file: &file,
             workload: &sent.workload,
@@ -230,6 +218,11 @@ impl Scenario {
             (None, Some(chains)) => chains.messages(),
             (None, None) => self.workload.messages.len() as u64,
         }
+    }
+
+    /// True if the file or the command line sets the time limit, be it to its default.
+    pub fn sets_time_limit(&self) -> bool {
+        self.origin.source.has(self.file.general.time_limit.key())
     }
 
     /// True if messages come to be during the run: traces are read, or messages are generated.
@@ -288,6 +281,7 @@ impl Scenario {
             fabric: self.fabric.clone(),
             nic: self.nic.clone(),
             scheme: self.scheme.clone(),
+            own_nics: BTreeMap::new(),
             job_policies: self.job_policies.clone(),
             workload: Arc::clone(&self.workload),
             seed: self.seed,
@@ -323,7 +317,7 @@ impl Scenario {
         let common = job_policy::Common { typed, scheme, nic, workload };
         other.job_policies = job_policy::resolve(&context, file, common)?;
         let jobs = &other.job_policies;
-        let remarks = likeness::warnings(&context, [typed, &*file], (scheme, nic), jobs);
+        let remarks = policy_warnings::of(&context, [typed, &*file], (scheme, nic), jobs);
         other.warnings = [&self.file_warnings[..], &remarks].concat();
         Ok(other)
     }

@@ -3,6 +3,7 @@
 
 use std::collections::BTreeMap;
 
+use super::Switching;
 use super::cbfc::Cbfc;
 use super::config::{Buffer, FabricConfig, TrimConfig, left_of};
 use super::pfc::{Arriving, Pfc};
@@ -44,6 +45,27 @@ pub enum Admission {
     Dropped,
 }
 
+/// Limits where nothing else has a say.
+#[derive(Debug, Clone, Copy, Default)]
+struct PlainLimits {
+    switch: u64,
+    queue: u64,
+}
+
+impl PlainLimits {
+    fn of(config: &FabricConfig) -> Self {
+        let switch = &config.switch;
+        let has_flow_control = switch.pfc.is_some() || switch.cbfc.is_some();
+        if has_flow_control || switch.trim.is_some() || config.scales_ports() {
+            return Self::default();
+        }
+        match switch.buffer {
+            Buffer::Shared(limit) => Self { switch: limit.get(), queue: 0 },
+            Buffer::PerPort(limit) => Self { switch: 0, queue: limit.get() },
+        }
+    }
+}
+
 /// The packet memory of every switch.
 #[derive(Debug)]
 pub(super) struct PacketMemory {
@@ -51,12 +73,20 @@ pub(super) struct PacketMemory {
     trim: Option<TrimConfig>,
     pfc: Option<Box<Pfc>>,
     cbfc: Option<Box<Cbfc>>,
-    /// Neither flow control nor trimming has a say, and all ports have the same buffer.
-    is_plain: bool,
+    /// The bytes that a switch and a queue may have where neither flow control nor trimming has a
+    /// say, and all ports have the same buffer; 0 where one has, or where the other one limits.
+    plain: PlainLimits,
     /// The buffers of ports whose links are degraded, where they shrink.
     shrunk: BTreeMap<PortId, u64>,
     /// Bytes in the queues of each switch, as far as the world has accounted for them.
     buffered: Vec<u64>,
+}
+
+impl Switching {
+    /// By switch id: bytes in its queues, as far as the world has accounted for them.
+    pub(crate) fn buffered(&self) -> &[u64] {
+        &self.memory.buffered
+    }
 }
 
 impl PacketMemory {
@@ -65,10 +95,7 @@ impl PacketMemory {
         Self {
             buffer: switch.buffer,
             trim: switch.trim,
-            is_plain: switch.trim.is_none()
-                && switch.pfc.is_none()
-                && switch.cbfc.is_none()
-                && !config.scales_ports(),
+            plain: PlainLimits::of(config),
             cbfc: switch.cbfc.map(|cbfc| Box::new(Cbfc::new(cbfc, topology))),
             shrunk: BTreeMap::new(),
             pfc: switch.pfc.map(|pfc| Box::new(Pfc::new(&pfc, config, topology))),
@@ -114,7 +141,7 @@ impl PacketMemory {
             && self.buffered[switch.index()] + bytes > limit.get()
     }
 
-    #[inline]
+    #[inline(always)]
     pub(super) fn has_room(&self, request: &EnqueueRequest, packet: &Packet) -> bool {
         // What has no priority came with credit; what has needs none.
         if self.cbfc.is_some() {
@@ -190,14 +217,13 @@ impl PacketMemory {
     #[inline(always)]
     pub(super) fn adds_plainly(&mut self, switch: SwitchId, waiting: u64, bytes: u64) -> bool {
         let buffered = &mut self.buffered[switch.index()];
-        let has_room = match self.buffer {
-            Buffer::Shared(limit) => *buffered + bytes <= limit.get(),
-            // Each queue has the whole buffer: priority does not eat into the room of data.
-            Buffer::PerPort(limit) => waiting + bytes <= limit.get(),
-        };
-        let adds = self.is_plain && has_room;
-        *buffered += if adds { bytes } else { 0 };
-        adds
+        let after = *buffered + bytes;
+        // Each queue has the whole buffer: priority does not eat into the room of data.
+        let has_room = after <= self.plain.switch || waiting + bytes <= self.plain.queue;
+        if has_room {
+            *buffered = after;
+        }
+        has_room
     }
 
     #[inline]

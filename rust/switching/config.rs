@@ -325,6 +325,19 @@ impl FabricConfig {
         }
     }
 
+    /// Whether no data packet can be lost: flow control with headroom for the worst case, or by
+    /// credit, and no link that fails.
+    pub(crate) fn loses_no_data(&self) -> bool {
+        // A pause that expires lets more come than headrooms are made for.
+        let has_enough = |pfc: PfcConfig| {
+            matches!(pfc.headroom, Headroom::WorstCase { .. })
+                && pfc.admission == PfcAdmission::Hpcc
+                && pfc.pause_time.is_none()
+        };
+        let SwitchConfig { pfc, cbfc, .. } = self.switch;
+        self.failures.is_empty() && (cbfc.is_some() || pfc.is_some_and(has_enough))
+    }
+
     /// Whether the buffers and thresholds of some ports shrink during the run.
     pub(super) fn scales_ports(&self) -> bool {
         let is_degrade = |it: &Failure| matches!(it.kind, FailureKind::Degrade { .. });

@@ -2,7 +2,7 @@
 
 use super::failure_plan::Effect;
 use super::switch::{PortState, Switch};
-use super::{Flight, Step, StepEffect, Switching, ecn};
+use super::{Failure, Flight, Step, StepEffect, Switching, ecn};
 use crate::ids::{LinkId, PortId};
 use crate::packet::Packet;
 use crate::topology::Node;
@@ -43,6 +43,29 @@ impl Switching {
     /// they are to be applied.
     pub fn steps(&self) -> &[Step] {
         self.plan.steps()
+    }
+
+    /// All failures: those of the configuration, and what was added or ended since.
+    pub fn failures(&self) -> &[Failure] {
+        self.plan.failures()
+    }
+
+    /// Adds a failure during a run, when the first `applied` of [`Self::steps`] have been applied;
+    /// it does not begin in the past. From now on the other steps are those of the configuration
+    /// with that failure, and so is everything that follows. For worlds whose ports keep their
+    /// buffers ([`super::SlowPorts::Keep`]).
+    pub fn add_failure(&mut self, applied: u32, failure: Failure) {
+        self.plan.add_late(applied as usize, failure);
+        self.losses.set(self.plan.failures());
+    }
+
+    /// Ends the failures of these links that began before `at` and last longer, as if they had been
+    /// configured with that end: `at` is not in the past, and `applied` as above. False if there is
+    /// none.
+    pub fn end_failures(&mut self, applied: u32, links: &[LinkId], at: Time) -> bool {
+        let has_ended = self.plan.end_late(applied as usize, links, at);
+        self.losses.set(self.plan.failures());
+        has_ended
     }
 
     /// The rates of both ports of the link of `step` once the step has been applied.

@@ -75,6 +75,10 @@ pub(super) enum Effect {
 /// All steps, and the state after those that have been applied.
 #[derive(Debug, Default)]
 pub(super) struct FailurePlan {
+    /// What it is the plan of, as configured; those of one link that were added later, by start.
+    failures: Vec<Failure>,
+    /// What routing distributes.
+    weights: Weights,
     /// In order of time.
     steps: Vec<Step>,
     /// The number of failures of a link that have been detected, or converged to; failures of one
@@ -89,7 +93,7 @@ pub(super) struct FailurePlan {
 impl FailurePlan {
     /// The plan of `failures`, where routing distributes `weights`.
     pub(super) fn new(failures: &[Failure], weights: Weights) -> Self {
-        let mut plan = Self::default();
+        let mut plan = Self { failures: failures.to_vec(), weights, ..Self::default() };
         failures.iter().for_each(|failure| plan.add(failure, weights));
         // A stable sort: the factors of one link are multiplied in the order in which they were
         // configured, since each product is rounded.
@@ -129,6 +133,57 @@ impl FailurePlan {
     /// The steps in order of time; those of the same time in the order in which they are applied.
     pub(super) fn steps(&self) -> &[Step] {
         &self.steps
+    }
+
+    /// What it is the plan of.
+    pub(super) fn failures(&self) -> &[Failure] {
+        &self.failures
+    }
+
+    /// Adds a failure when `applied` steps have been applied, none of its own is in the past. The
+    /// plan is then as if it had been configured with that failure.
+    pub(super) fn add_late(&mut self, applied: usize, failure: Failure) {
+        let joined = joined_with(&self.failures, failure);
+        // What has been applied stays: if an outage ended just now, the new one is another.
+        if !joined.is_some_and(|failures| self.replace(applied, failures)) {
+            let added = self.replace(applied, with(&self.failures, failure));
+            debug_assert!(added, "no step was taken away");
+        }
+    }
+
+    /// Ends the failures of these links that began before `at` and last longer, when `applied`
+    /// steps have been applied, all of them by `at`; false if there is none.
+    pub(super) fn end_late(&mut self, applied: usize, links: &[LinkId], at: Time) -> bool {
+        let mut failures = self.failures.clone();
+        let mut has_ended = false;
+        for failure in &mut failures {
+            if links.contains(&failure.link) && failure.at < at && at < failure.until {
+                failure.until = at;
+                has_ended = true;
+            }
+        }
+        has_ended && self.replace(applied, failures)
+    }
+
+    /// Plans these failures in place of its own, from the first step on that is not applied. False,
+    /// and nothing is changed, if a step has been applied that is not among theirs.
+    fn replace(&mut self, applied: usize, failures: Vec<Failure>) -> bool {
+        let next = Self::new(&failures, self.weights);
+        let applied = &self.steps[..applied.min(self.steps.len())];
+        let mut counts: BTreeMap<Step, u32> = BTreeMap::new();
+        applied.iter().for_each(|step| *counts.entry(*step).or_default() += 1);
+        let mut steps = applied.to_vec();
+        for step in next.steps {
+            match counts.get_mut(&step).filter(|count| **count > 0) {
+                Some(count) => *count -= 1,
+                None => steps.push(step),
+            }
+        }
+        if counts.into_values().any(|left| left > 0) {
+            return false;
+        }
+        (self.failures, self.steps, self.degraded) = (failures, steps, next.degraded);
+        true
     }
 
     fn degrade(&mut self, degradation: Degradation) {
@@ -249,6 +304,36 @@ impl FailurePlan {
     fn is_up(&self, kind: StepKind, link: LinkId) -> bool {
         self.known.get(&(kind, link)).is_none_or(|&failures| failures == 0)
     }
+}
+
+/// These failures and another, which takes effect on its link after those that begin before it.
+fn with(failures: &[Failure], new: Failure) -> Vec<Failure> {
+    let is_before = |it: &Failure| it.link == new.link && it.at <= new.at;
+    let before = failures.iter().rposition(is_before).map(|index| index + 1);
+    let of_link = || failures.iter().position(|it| it.link == new.link);
+    let place = before.or_else(of_link).unwrap_or(failures.len());
+    let mut all = failures.to_vec();
+    all.insert(place, new);
+    all
+}
+
+/// These failures with an outage joined to those that it overlaps and that become known alike, as
+/// scenarios join them; `None` if there are none.
+fn joined_with(failures: &[Failure], new: Failure) -> Option<Vec<Failure>> {
+    let known = |it: &Failure| (it.link, it.direction, it.kind, it.detection, it.convergence);
+    let overlaps =
+        |it: &Failure| known(it) == known(&new) && it.at <= new.until && new.at <= it.until;
+    let mut joined = new;
+    let mut others = Vec::new();
+    for it in failures {
+        if new.kind == FailureKind::Down && overlaps(it) {
+            joined.at = joined.at.min(it.at);
+            joined.until = joined.until.max(it.until);
+        } else {
+            others.push(*it);
+        }
+    }
+    (others.len() < failures.len()).then(|| with(&others, joined))
 }
 
 impl Degradation {

@@ -52,13 +52,21 @@ pub(super) struct Losses {
 impl Losses {
     pub(super) fn new(failures: &[Failure], llr: Option<LlrConfig>, seed: u64) -> Self {
         let mut losses = Self { seed, llr, ..Self::default() };
+        losses.set(failures);
+        losses
+    }
+
+    /// Makes these the failures of all links, whatever they were; the draws go on.
+    pub(super) fn set(&mut self, failures: &[Failure]) {
+        self.outages.clear();
+        self.lossy.clear();
         for failure in failures {
             let &Failure { kind, at: from, until, .. } = failure;
             for port in failure.ports() {
                 match kind {
-                    FailureKind::Down => losses.outages.push(Outage { port, from, until }),
+                    FailureKind::Down => self.outages.push(Outage { port, from, until }),
                     FailureKind::Loss { rate } => {
-                        losses.lossy.push(Lossy { port, from, until, rate });
+                        self.lossy.push(Lossy { port, from, until, rate });
                     }
                     FailureKind::Degrade { .. } => {}
                 }
@@ -66,16 +74,15 @@ impl Losses {
         }
         // Outages of one port that overlap become one: `loses` looks at the last that has begun,
         // and no other.
-        losses.outages.sort_unstable();
-        losses.outages.dedup_by(|next, kept| {
+        self.outages.sort_unstable();
+        self.outages.dedup_by(|next, kept| {
             let overlap = next.port == kept.port && next.from <= kept.until;
             if overlap {
                 kept.until = kept.until.max(next.until);
             }
             overlap
         });
-        losses.lossy.sort_by_key(|lossy| lossy.port);
-        losses
+        self.lossy.sort_by_key(|lossy| lossy.port);
     }
 
     /// Whether a packet on the wire of `port` during `flight` is lost.

@@ -209,7 +209,7 @@ impl Pfc {
         }
         bytes + ingress.used <= ingress.limits.reserve
             || bytes + ingress.in_headroom <= ingress.limits.headroom
-            || bytes + ingress.shared() <= self.threshold(ingress)
+            || bytes + ingress.shared() <= ingress.threshold(self.pool_of(ingress))
     }
 
     /// Counts bytes that joined a queue; returns the frame to be sent over the link, if any.
@@ -218,9 +218,9 @@ impl Pfc {
             let full = self.add_by_conweave(packet.get(), link, bytes);
             return self.pause(link, full);
         }
-        let before = self.links[link.index()];
-        let threshold = self.threshold(&before);
         let ingress = &mut self.links[link.index()];
+        let pool = ingress.pool.map(|pool| &mut self.pools[pool.index()]);
+        let mut threshold = ingress.threshold(pool.as_deref());
         // The three cases of `switch-mmu.cc`, in its order: within the reserve, beyond the
         // threshold, within the pool. A packet is never divided between pool and headroom.
         let after = ingress.used + bytes;
@@ -230,15 +230,20 @@ impl Pfc {
             ingress.in_headroom += bytes;
         } else {
             ingress.used = after;
-            let pool = ingress.pool?;
+            let pool = pool?;
             // Of a packet that crosses the end of the reserve only the part beyond it is taken from
             // the pool.
-            self.pools[pool.index()].used += bytes.min(after - before.limits.reserve);
+            pool.used += bytes.min(after - ingress.limits.reserve);
+            // The threshold falls as the pool fills: it is compared as it stands after the packet.
+            threshold = ingress.threshold(Some(pool));
         }
-        // The threshold falls as the pool fills: it is compared as it stands after the packet.
-        let ingress = self.links[link.index()];
-        let full = ingress.in_headroom > 0 || ingress.shared() >= self.threshold(&ingress);
+        let full = ingress.in_headroom > 0 || ingress.shared() >= threshold;
         self.pause(link, full)
+    }
+
+    /// The pool that a link takes memory of.
+    fn pool_of(&self, ingress: &Ingress) -> Option<&SharedPool> {
+        ingress.pool.map(|pool| &self.pools[pool.index()])
     }
 
     /// The frame to be sent over a link that is `full` or not.
@@ -264,30 +269,29 @@ impl Pfc {
         let from_shared = (bytes - from_headroom).min(ingress.shared());
         ingress.in_headroom -= from_headroom;
         ingress.used -= bytes - from_headroom;
-        let pool = ingress.pool?;
-        self.pools[pool.index()].used -= from_shared;
-        let ingress = self.links[link.index()];
+        let pool = &mut self.pools[ingress.pool?.index()];
+        pool.used -= from_shared;
+        if !ingress.paused || ingress.in_headroom > 0 {
+            return None;
+        }
         let shared = ingress.shared();
         // The offset keeps a link that stays near its threshold from a pause and a resume for each
         // packet.
-        let room = shared == 0 || shared + self.resume_offset <= self.threshold(&ingress);
-        if !ingress.paused || ingress.in_headroom > 0 || !room {
+        if shared > 0 && shared + self.resume_offset > ingress.threshold(Some(pool)) {
             return None;
         }
-        self.links[link.index()].paused = false;
+        ingress.paused = false;
         Some(PauseOrder::Resume)
-    }
-
-    /// The bytes of the pool that the link may take now.
-    fn threshold(&self, ingress: &Ingress) -> u64 {
-        // A link that ends at a host fills no switch's memory.
-        let Some(pool) = ingress.pool else { return 0 };
-        let pool = &self.pools[pool.index()];
-        ingress.limits.alpha.of(pool.size.saturating_sub(pool.used))
     }
 }
 
 impl Ingress {
+    /// The bytes of the pool that it may take now; none if it ends at a host, and so fills no
+    /// switch's memory.
+    fn threshold(&self, pool: Option<&SharedPool>) -> u64 {
+        pool.map_or(0, |pool| self.limits.alpha.of(pool.size.saturating_sub(pool.used)))
+    }
+
     /// Bytes in the pool.
     const fn shared(&self) -> u64 {
         self.used.saturating_sub(self.limits.reserve)

@@ -85,7 +85,7 @@ fn sources(root: &Path) -> Vec<PathBuf> {
         for entry in fs::read_dir(root.join(&folder)).expect("the folder can be read") {
             let entry = entry.expect("it can be read");
             let path = folder.join(entry.file_name());
-            if path == Path::new("rust/fuzz") {
+            if [Path::new("rust/fuzz"), Path::new("rust/mutants")].contains(&path.as_path()) {
                 continue;
             }
             if entry.path().is_dir() {

@@ -69,7 +69,14 @@ fn the_architecture_page_matches_the_sources() {
 #[test]
 fn public_items_are_those_of_the_snapshot() {
     let sources = project::files("rust", ".rs");
-    let inside = ["rust/tests/", "rust/benches/", "rust/fuzz/", "rust/cli/", "rust/main.rs"];
+    let inside = [
+        "rust/tests/",
+        "rust/benches/",
+        "rust/fuzz/",
+        "rust/mutants/",
+        "rust/cli/",
+        "rust/main.rs",
+    ];
     let is_library = |path: &str| !inside.iter().any(|folder| path.starts_with(folder));
     let rust: Vec<_> = sources.into_iter().filter(|file| is_library(&file.path)).collect();
     let is_header = |path: &str| path.ends_with(".h") && !path.contains("/test/");
@@ -208,9 +215,10 @@ fn each_dependency_has_its_reason() {
 }
 
 /// The manifests of the project: in the packaged crate the original of its own, since cargo
-/// writes another one without comments, and not that of fuzzing, which is a package of its own.
+/// writes another one without comments, and not those of fuzzing and of mutation testing, which
+/// are packages of their own.
 fn manifests() -> Vec<SourceFile> {
-    let all = ["Cargo.toml.orig", "Cargo.toml", "rust/fuzz/Cargo.toml"];
+    let all = ["Cargo.toml.orig", "Cargo.toml", "rust/fuzz/Cargo.toml", "rust/mutants/Cargo.toml"];
     let there = |path: &&str| project::root().join(path).exists();
     let found: Vec<&str> = all.into_iter().filter(there).collect();
     let is_packaged = found.contains(&"Cargo.toml.orig");

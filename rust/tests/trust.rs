@@ -1,5 +1,7 @@
 //! `docs/trust.md`: closed forms beside runs, and that the page has every table.
 
+mod agreement;
+
 use std::fmt::Write as _;
 use std::path::Path;
 
@@ -195,16 +197,22 @@ fn table() -> Table {
     table
 }
 
-#[test]
-fn closed_forms_hold_and_are_in_the_page() {
+/// Compares the table `name` of the page, or writes it.
+fn expect_in_page(name: &str, table: &Table) {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(PAGE);
     let page = std::fs::read_to_string(&path).unwrap_or_else(|error| panic!("{PAGE}: {error}"));
-    let table = table();
     if std::env::var("INSTA_UPDATE").is_ok_and(|value| value == "always") {
-        let page = replaced(&page, "closed-forms", &table).unwrap_or_else(|it| panic!("{it}"));
+        let page = replaced(&page, name, table).unwrap_or_else(|it| panic!("{it}"));
         std::fs::write(&path, page).unwrap();
         return;
     }
-    let there = section(&page, "closed-forms").unwrap_or_else(|it| panic!("{PAGE}: {it}"));
+    let there = section(&page, name).unwrap_or_else(|it| panic!("{PAGE}: {it}"));
     assert_eq!(there, table.text(), "{PAGE}: INSTA_UPDATE=always writes it again");
+}
+
+#[test]
+fn the_page_has_every_table() {
+    // One after another: with INSTA_UPDATE each writes the page.
+    expect_in_page("closed-forms", &table());
+    expect_in_page("agreement", &agreement::table());
 }

@@ -126,3 +126,95 @@ impl SenderPolicy for Custom {
         self.0.state_bits()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::balance::recorder::Recorder;
+
+    impl CustomSender for Recorder {
+        fn entropy(&mut self, now: Time) -> u16 {
+            self.note(format!("entropy {now:?}"), 11)
+        }
+        fn choose(&mut self, now: Time, free: PlaneMask) -> Option<u16> {
+            self.note(format!("choose {now:?} {free:?}"), Some(12))
+        }
+        fn handle_planes(&mut self, now: Time, usable: PlaneMask) {
+            self.note(format!("handle_planes {now:?} {usable:?}"), ());
+        }
+        fn handle_feedback(&mut self, now: Time, feedback: Feedback) {
+            self.note(format!("handle_feedback {now:?} {}", feedback.entropy), ());
+        }
+        fn handle_timeout(&mut self, now: Time, entropy: u16) -> Option<FailedPath> {
+            self.note(format!("handle_timeout {now:?} {entropy}"), Some(FailedPath(13)))
+        }
+        fn next_probe(&self) -> Time {
+            self.note("next_probe".to_owned(), Time::from_ps(14))
+        }
+        fn poll_probe(&mut self, now: Time) -> Option<u16> {
+            self.note(format!("poll_probe {now:?}"), Some(15))
+        }
+        fn handle_probe(&mut self, now: Time, entropy: u16, signal: PathSignal) {
+            self.note(format!("handle_probe {now:?} {entropy} {signal:?}"), ());
+        }
+        fn set_path(&mut self, path: u16) {
+            self.note(format!("set_path {path}"), ());
+        }
+        fn handle_weights(&mut self, weights: &[u32]) {
+            self.note(format!("handle_weights {weights:?}"), ());
+        }
+        fn state_bits(&self) -> u64 {
+            self.note("state_bits".to_owned(), 16)
+        }
+        fn duplicate(&self) -> Box<dyn CustomSender> {
+            Box::new(self.clone())
+        }
+    }
+
+    #[test]
+    fn every_call_is_passed_on_with_what_it_has_and_its_answer_is_passed_back() {
+        let calls = Recorder::default();
+        let mut policy = Custom(Box::new(calls.clone()));
+        let (now, planes) = (Time::from_ps(3), PlaneMask::all(2));
+        let rtt = crate::units::Span::ZERO;
+        let signal = PathSignal::Good;
+        assert_eq!(policy.entropy(now), 11);
+        assert_eq!(policy.choose(now, planes), Some(12));
+        policy.handle_planes(now, planes);
+        policy.handle_feedback(now, Feedback { entropy: 7, signal, packets: 1, marked: 0, rtt });
+        assert_eq!(policy.handle_timeout(now, 8), Some(FailedPath(13)));
+        assert_eq!(policy.next_probe(), Time::from_ps(14));
+        assert_eq!(policy.poll_probe(now), Some(15));
+        policy.handle_probe(now, 9, signal);
+        policy.set_path(10);
+        policy.handle_weights(&[1, 2]);
+        assert_eq!(policy.clone().state_bits(), 16);
+        let expected = [
+            format!("entropy {now:?}"),
+            format!("choose {now:?} {planes:?}"),
+            format!("handle_planes {now:?} {planes:?}"),
+            format!("handle_feedback {now:?} 7"),
+            format!("handle_timeout {now:?} 8"),
+            "next_probe".to_owned(),
+            format!("poll_probe {now:?}"),
+            format!("handle_probe {now:?} 9 {signal:?}"),
+            "set_path 10".to_owned(),
+            "handle_weights [1, 2]".to_owned(),
+            "state_bits".to_owned(),
+        ];
+        assert_eq!(calls.all(), expected);
+    }
+
+    impl SenderFactory for Recorder {
+        fn sender(&self, _qp: &QpContext) -> Box<dyn CustomSender> {
+            self.duplicate()
+        }
+    }
+
+    #[test]
+    fn configurations_are_equal_if_they_have_one_factory() {
+        let config = || Config { factory: Arc::new(Recorder::default()) };
+        let (one, other) = (config(), config());
+        assert_eq!((one == one.clone(), one == other), (true, false));
+    }
+}

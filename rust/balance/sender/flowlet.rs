@@ -182,6 +182,12 @@ mod tests {
         Flowlet::new(&config, &QpContext::for_test())
     }
 
+    #[test]
+    fn its_state_is_a_value_and_one_time_or_two() {
+        let bits = |after| flowlet(Config { after, ..Config::default() }).state_bits();
+        assert_eq!([After::Packet, After::Acknowledgement].map(bits), [48, 80]);
+    }
+
     fn at_ns(ns: u64) -> Time {
         Time::ZERO + Span::from_ns(ns)
     }

@@ -165,7 +165,7 @@ registry! {
     mp_rdma::MpRdma,
     mrc::Mrc,
     plane_jsq::PlaneJsq,
-    #[cfg(feature = "python")]
+    #[cfg(any(test, feature = "python"))]
     custom::Custom,
 }
 
@@ -264,5 +264,18 @@ pub trait SenderPolicy {
     /// what a NIC's queue pair context would have to store.
     fn state_bits(&self) -> u64 {
         0
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_policy_without_probes_or_state_has_none() {
+        let config = SenderConfig::Spray(spray::Config::default());
+        let mut policy = config.build(&QpContext::for_test());
+        assert_eq!((policy.next_probe(), policy.poll_probe(Time::ZERO)), (Time::NEVER, None));
+        assert_eq!(policy.state_bits(), 0);
     }
 }

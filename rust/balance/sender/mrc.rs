@@ -22,7 +22,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use super::{FailedPath, Feedback, PathSignal, QpContext, SenderConfig, SenderPolicy, Trimming};
 use crate::balance::{
-    AckRhythm, Forwarding, Origin, Preset, Scheme, SchemeError, Transport, parse_config,
+    AckFrequency, Forwarding, Origin, Preset, Scheme, SchemeError, Transport, parse_config,
 };
 use crate::nic::congestion::{CongestionName, nscc};
 use crate::nic::{AnswerPlanes, Marked, Recovery, recovery};
@@ -224,7 +224,11 @@ fn transport(encoding: Encoding) -> Transport {
         header: Bytes::new(102 + more),
         ack: Bytes::new(118 + more),
         trimmed: None,
-        rhythm: AckRhythm { every: 16, bytes: Some(Bytes::new(16 << 10)), marked: Marked::AtOnce },
+        ack_frequency: AckFrequency {
+            every: 16,
+            bytes: Some(Bytes::new(16 << 10)),
+            marked: Marked::AtOnce,
+        },
     }
 }
 

@@ -113,4 +113,20 @@ mod tests {
         let mut policy = pinned(0, &[]);
         assert_eq!(policy.handle_timeout(Time::ZERO, 0), None);
     }
+
+    #[test]
+    fn the_state_is_the_path() {
+        assert_eq!(pinned(3, &[4, 4]).state_bits(), 16);
+    }
+
+    #[test]
+    fn a_tier_may_have_more_choices_than_half_of_the_paths() {
+        let mut policy = pinned(39_999, &[40_000]);
+        for _ in 0..20 {
+            let old = policy.entropy(Time::ZERO);
+            assert_eq!(policy.handle_timeout(Time::ZERO, old), Some(FailedPath(old)));
+            let new = policy.entropy(Time::ZERO);
+            assert!(new < 40_000 && new != old, "{old} to {new}");
+        }
+    }
 }

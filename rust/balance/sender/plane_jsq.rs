@@ -4,12 +4,12 @@
 //! Source: public notes on "Spectrum-X multiplane" (arXiv 2605.21187, 2026), loop 2: planes that
 //! failed are masked, then the shallowest local port queue wins.
 //!
-//! It is a likeness. \[inferred\] Packets of this simulator's NIC wait in no queue of a port: a
-//! packet is made when a port is free, so that the shallowest queue is a free port, and free ports
-//! take turns. \[inferred\] The congestion control is one for all planes by default. With `nscc`
-//! and `scope = "destination-plane"` each destination and plane has a window of its own, as with
-//! Spectrum-X, and a plane whose window is full is masked too; nscc is not theirs, which is not
-//! public.
+//! It is an approximation. \[inferred\] Packets of this simulator's NIC wait in no queue of a port:
+//! a packet is made when a port is free, so that the shallowest queue is a free port, and free
+//! ports take turns. \[inferred\] The congestion control is one for all planes by default. With
+//! `nscc` and `scope = "destination-plane"` each destination and plane has a window of its own, as
+//! with Spectrum-X, and a plane whose window is full is masked too; nscc is not theirs, which is
+//! not public.
 
 use serde::{Deserialize, Serialize};
 

@@ -317,4 +317,23 @@ mod tests {
             assert_eq!(policy.entropy(Time::ZERO), label);
         }
     }
+
+    #[test]
+    fn the_state_is_a_label_three_counters_and_two_times() {
+        assert_eq!(plb(Config::default()).state_bits(), 16 + 32 + 32 + 8 + 32 + 32);
+    }
+
+    #[test]
+    fn an_acknowledgement_of_no_packet_ends_no_round() {
+        let mut policy = plb(Config::default());
+        let label = policy.entropy(Time::ZERO);
+        round(&mut policy, 0, 8);
+        let signal = PathSignal::Good;
+        let rtt = Span::from_ns(1);
+        let nothing = Feedback { entropy: label, signal, packets: 0, marked: 0, rtt };
+        policy.handle_feedback(at_ns(RTT_NS + 10), nothing);
+        assert_eq!((policy.rounds.congested, policy.rounds.began), (1, at_ns(RTT_NS)));
+        round(&mut policy, RTT_NS, 8);
+        assert_ne!(policy.entropy(Time::ZERO), label);
+    }
 }

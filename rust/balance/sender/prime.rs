@@ -92,7 +92,7 @@ struct State {
     above: Tier,
     /// The score of each value, at index `above · edge.values + edge`.
     scores: Vec<Score>,
-    /// From this time on, all scores are so low that no value is skipped, whatever they add up to.
+    /// After this time, all scores are so low that no value is skipped, whatever they add up to.
     clear: Time,
     threshold: f32,
     ecn: Signal,
@@ -196,7 +196,7 @@ impl SenderPolicy for Prime {
     fn entropy(&mut self, now: Time) -> u16 {
         let state = &mut *self.0;
         // In the usual case no score is high enough to skip anything, and scores are not read.
-        if now < state.clear {
+        if now <= state.clear {
             // If every value is bad, the loop ends after one round, and the next value is taken.
             let mut skips = state.scores.len();
             while skips > 0 && state.is_bad(now) {

@@ -226,4 +226,16 @@ mod tests {
         feed(&mut policy, 1, PathSignal::Good);
         assert_eq!(next(&mut policy, 1), [1], "it can be inserted again");
     }
+
+    #[test]
+    fn a_value_that_was_removed_is_inserted_again_and_those_that_stay_are_not() {
+        let mut policy = reps(1, 256);
+        next(&mut policy, 1);
+        (4..7).for_each(|value| feed(&mut policy, value, PathSignal::Good));
+        feed(&mut policy, 4, PathSignal::Marked);
+        for value in [4, 5] {
+            feed(&mut policy, value, PathSignal::Good);
+        }
+        assert_eq!(policy.0.cached.order, [5, 6, 4]);
+    }
 }

@@ -67,4 +67,10 @@ mod tests {
         assert_eq!([0, 1, 2, 3].map(|stream| port(stream, 0)), [10_000, 10_000, 10_001, 10_003]);
         assert_eq!(port(2, 2), 10_513);
     }
+
+    #[test]
+    fn the_state_is_the_port() {
+        let policy = SourcePort::new(&Config::default(), &QpContext::for_test());
+        assert_eq!(policy.state_bits(), 16);
+    }
 }

@@ -127,4 +127,16 @@ mod tests {
     fn it_keeps_an_index_and_an_xor_value() {
         assert_eq!((policy(256).state_bits(), policy(65_536).state_bits()), (16, 32));
     }
+
+    #[test]
+    fn queue_pairs_have_upper_bits_of_their_own() {
+        let entropies = EntropySpace::try_from(64).unwrap();
+        let upper = |qp_index| {
+            let qp = QpContext { qp_index, ..QpContext::for_test() };
+            SprayRr::new(&Config { entropies }, &qp).entropy(Time::ZERO) >> 6
+        };
+        // 100 of 1,024 are 95 different ones on average.
+        let seen: std::collections::BTreeSet<u16> = (0..100).map(upper).collect();
+        assert!(seen.len() > 80, "{}", seen.len());
+    }
 }

@@ -183,5 +183,7 @@ mod tests {
         let (mut drill, mut ports) = (drill(2), Ports::with_bytes(&[9, 9, 9, 0]));
         while choose(&mut drill, &mut ports) != 3 {}
         assert!(choose(&mut drill, &mut Ports::empty(2)) < 2);
+        while choose(&mut drill, &mut ports) != 3 {}
+        assert!(choose(&mut drill, &mut Ports::empty(3)) < 3);
     }
 }

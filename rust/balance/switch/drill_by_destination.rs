@@ -177,4 +177,11 @@ mod tests {
         assert!(chosen.iter().all(|port| *port == chosen[0]));
         assert_eq!((ports.looks, drill.state_size()), (0, StateSize::default()));
     }
+
+    #[test]
+    fn a_memory_beyond_the_candidates_is_ignored() {
+        let (mut drill, mut ports) = (drill(), Ports::with_bytes(&[9_000, 9_000, 9_000, 0]));
+        while choose(&mut drill, &to(3), &mut ports) != 3 {}
+        assert!(choose(&mut drill, &to(3), &mut Ports::empty(3)) < 3);
+    }
 }

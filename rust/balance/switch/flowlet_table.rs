@@ -96,3 +96,40 @@ impl Flowlet {
         self.candidate(view).or_else(all)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::super::test_view::Ports;
+    use super::*;
+
+    fn table() -> FlowletTable {
+        FlowletTable::new(1 << 16, Span::from_us(100))
+    }
+
+    #[test]
+    fn entropy_values_of_one_label_have_entries_of_their_own() {
+        for label in [0, u32::MAX] {
+            let index = |entropy| {
+                let packet = Packet { label, entropy, ..Packet::default() };
+                table().find(Time::ZERO, &packet).index
+            };
+            let entries: BTreeSet<usize> = (0..100).map(index).collect();
+            assert!(entries.len() > 98, "{} for label {label}", entries.len());
+        }
+    }
+
+    #[test]
+    fn a_flowlet_whose_candidate_was_the_last_has_none_once_there_are_fewer() {
+        let (mut table, packet) = (table(), Packet::default());
+        let entry = table.find(Time::ZERO, &packet);
+        table.store(Time::ZERO, entry, 7, 7);
+        let entry = table.find(Time::ZERO, &packet);
+        for (candidates, expected) in [(8, Some(7)), (7, None)] {
+            let view = Ports::empty(candidates);
+            assert_eq!(entry.candidate(&view), expected);
+            assert_eq!(entry.find_candidate(&view), expected);
+        }
+    }
+}

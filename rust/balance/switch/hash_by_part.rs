@@ -114,4 +114,36 @@ mod tests {
         (0..8_000).for_each(|label| counts[ports(0, label, 0..1)[0] as usize] += 1);
         assert!(counts.iter().all(|&n| (850..1_150).contains(&n)), "{counts:?}");
     }
+
+    #[test]
+    fn each_tier_uses_only_its_part_whatever_the_number_of_ports() {
+        let chosen = |tier, entropy| {
+            let context = SwitchContext { tier, ..SwitchContext::for_test() };
+            let packet = Packet { label: 7, entropy, ..Packet::default() };
+            let mut policy = HashByPart::new(&Config {}, &context);
+            policy.choose(Time::ZERO, &packet, &mut CandidateCount(7))
+        };
+        for n in 0..20 {
+            assert_eq!(chosen(0, joined(3, n)), chosen(0, joined(3, 0)));
+            assert_eq!(chosen(1, joined(n, 3)), chosen(1, joined(0, 3)));
+        }
+        // A third tier uses both parts: 256 is 4 more than a multiple of 7.
+        let ports = [joined(0, 0), joined(1, 0), joined(0, 1)].map(|value| chosen(2, value));
+        assert_eq!([1, 2].map(|n| (ports[n] + 7 - ports[0]) % 7), [1, 4]);
+    }
+
+    #[test]
+    fn a_flow_starts_its_rounds_at_different_ports_in_different_switches() {
+        for label in [0, u32::MAX] {
+            let mut counts = [0u32; 8];
+            for id in (0..8_000).map(crate::ids::SwitchId) {
+                let context = SwitchContext { id, ..SwitchContext::for_test() };
+                let packet = Packet { label, ..Packet::default() };
+                let mut policy = HashByPart::new(&Config {}, &context);
+                let port = policy.choose(Time::ZERO, &packet, &mut CandidateCount(8));
+                counts[port as usize] += 1;
+            }
+            assert!(counts.iter().all(|&n| (850..1_150).contains(&n)), "{label}: {counts:?}");
+        }
+    }
 }

@@ -159,7 +159,7 @@ registry! {
     ofan::Ofan,
     valiant::Valiant,
     ugal::Ugal,
-    #[cfg(feature = "python")]
+    #[cfg(any(test, feature = "python"))]
     custom::Custom,
 }
 

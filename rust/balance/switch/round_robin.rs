@@ -173,6 +173,7 @@ mod tests {
     #[test]
     fn the_simple_form_keeps_the_order_of_the_forwarding_table() {
         let mut policy = policy(0);
+        assert_eq!(policy.state_size(), StateSize::default(), "no list before the first packet");
         for _ in 0..50 {
             assert_eq!(choices(&mut policy, 4, 4), [0, 1, 2, 3]);
         }

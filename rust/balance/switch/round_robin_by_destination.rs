@@ -188,4 +188,35 @@ mod tests {
         }
         assert!(ports.len() > 3, "{ports:?}");
     }
+
+    #[test]
+    fn short_packets_of_many_labels_use_all_next_hops() {
+        let mut edge = switch(0);
+        let labels = 0..64;
+        let chosen: std::collections::BTreeSet<u32> = labels
+            .map(|label| {
+                let packet = Packet { label, wire_bytes: 64, ..Packet::default() };
+                edge.choose(Time::ZERO, &packet, &mut CandidateCount(8))
+            })
+            .collect();
+        assert_eq!(chosen.len(), 8);
+    }
+
+    #[test]
+    fn a_packet_of_128_bytes_takes_a_turn_and_one_byte_less_does_not() {
+        let mut edge = switch(0);
+        choose(&mut edge, 3, 127);
+        assert_eq!(edge.counter, 0);
+        choose(&mut edge, 3, 128);
+        assert_eq!(edge.counter, 1);
+    }
+
+    #[test]
+    fn the_counter_counts_the_packets_of_all_turns() {
+        let mut edge =
+            RoundRobinByDestination::new(&Config { turns: 5 }, &SwitchContext::for_test());
+        choose(&mut edge, 3, 4_160);
+        // 40 packets are 5 turns.
+        assert_eq!(edge.state_size(), StateSize { entries: 8 + 1, bits: 8 * 3 + 6 });
+    }
 }

@@ -84,14 +84,17 @@ mod tests {
         fn queue_bytes(&mut self, candidate: u32) -> u64 {
             u64::from(candidate)
         }
-        fn rate(&self, _candidate: u32) -> BitRate {
-            BitRate::from_gbps(400)
+        fn rate(&self, candidate: u32) -> BitRate {
+            BitRate::from_gbps(400 + u64::from(candidate))
+        }
+        fn epoch(&self) -> u32 {
+            7
         }
         fn destination_edge(&self) -> SwitchId {
             SwitchId(5)
         }
         fn destination_pod(&self) -> u32 {
-            1
+            4
         }
         fn weight(&self, candidate: u32) -> u32 {
             self.0[candidate as usize]
@@ -151,5 +154,17 @@ mod tests {
         let (mut view, mut policy) = (WeightedPorts::new(&[0, 0, 1]), TakeInTurn(0));
         assert_eq!(choose_by(&mut policy, Time::ZERO, &Packet::default(), &mut view), 2);
         assert_eq!(policy.0, 0);
+    }
+
+    #[test]
+    fn an_entry_has_the_rate_of_its_port_and_the_switch_is_the_same() {
+        let mut ports = WeightedPorts::new(&[1, 2]);
+        let entries = ports.schedule_len().unwrap();
+        assert_eq!((entries, ports.epoch()), (3, 7));
+        let view = Weighted::new(&mut ports, entries);
+        let rates: Vec<BitRate> = (0..entries).map(|entry| view.rate(entry)).collect();
+        assert_eq!(rates, [0, 1, 1].map(|port| BitRate::from_gbps(400 + port)));
+        assert_eq!((view.epoch(), view.destination_edge()), (7, SwitchId(5)));
+        assert_eq!((view.destination_pod(), view.candidates()), (4, 3));
     }
 }

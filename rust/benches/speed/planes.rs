@@ -4,6 +4,7 @@
 //! are at each leaf as there. Every port carries the same number of bytes to a port half way round.
 //! What counts is the ratio of packet-hops per CPU-second, 0.8 at least.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use evenkeel::balance::{Parameters, build_scheme};
@@ -51,6 +52,7 @@ fn setup(policy: &str, [hosts, planes, kib]: [u32; 3]) -> Setup {
         fabric: cases::fabric(Transport::LineRate),
         nic: cases::nic(Transport::LineRate, scheme.recovery),
         scheme,
+        own_nics: BTreeMap::new(),
         job_policies: Vec::new(),
         workload: Arc::new(Workload::independent(messages.collect())),
         seed: 1,

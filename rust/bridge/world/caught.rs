@@ -1,6 +1,6 @@
 //! The calls of the contract that can fail, as C++ makes them: a panic in one becomes its error.
 
-use super::contract::{Graph, Overrides, RecordPlan};
+use super::contract::{Graph, NicSettings, Overrides, RecordPlan};
 use super::core::{Core, PostError};
 use super::enumerations::{FabricQpState, FabricRounding};
 use super::experiment::{self, Experiment, ExperimentError};
@@ -45,6 +45,13 @@ impl Experiment {
         caught(|| self.set_queue_pairs(settings))
     }
 
+    pub(super) fn try_set_own_nics(
+        &mut self,
+        nics: &[NicSettings],
+    ) -> Result<(), Failure<ExperimentError>> {
+        caught(|| self.set_own_nics(nics))
+    }
+
     pub(super) fn try_record_hpcc(
         &self,
         core: &mut Core,
@@ -62,6 +69,25 @@ impl Experiment {
 }
 
 impl Core {
+    pub(super) fn try_add_failures(
+        &mut self,
+        sections: &str,
+        applied: u32,
+        now_ps: u64,
+    ) -> Result<(), Failure<ExperimentError>> {
+        caught(|| self.add_failures(sections, applied, now_ps))
+    }
+
+    pub(super) fn try_end_failures(
+        &mut self,
+        target: &str,
+        at_ps: u64,
+        applied: u32,
+        now_ps: u64,
+    ) -> Result<(), Failure<ExperimentError>> {
+        caught(|| self.end_failures(target, at_ps, applied, now_ps))
+    }
+
     #[allow(
         clippy::too_many_arguments,
         reason = "one call of the contract, all of it plain numbers"

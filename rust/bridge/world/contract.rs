@@ -39,6 +39,23 @@ mod ffi {
         joined_ports: bool,
     }
 
+    /// The NICs of some hosts: the text of a scenario whose section `[transport]` is theirs, and
+    /// the settings of their queue pairs of programs.
+    #[derive(Debug, Clone, Default)]
+    struct NicSettings {
+        hosts: Vec<u32>,
+        settings: String,
+        queue_pairs: FabricQpSettings,
+    }
+
+    /// A call for failures during a run: when it is made, and sections `[[failure]]`.
+    #[cfg(feature = "ns3")]
+    #[derive(Debug, Clone, Default)]
+    struct LateFailures {
+        at_ps: u64,
+        sections: String,
+    }
+
     /// What overrides the values of a file: a policy unless it is empty, and a seed if there is
     /// one.
     #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -131,6 +148,12 @@ mod ffi {
         /// Runs an experiment in ns-3 until `core` reports its end, and returns the core with
         /// what was measured. A process has one ns-3 simulator: calls must not overlap.
         fn run_in_ns3(experiment: &Experiment, core: Box<Core>) -> Result<Box<Core>>;
+        /// Does the same with failures that a script adds during the run.
+        fn run_in_ns3_with_late_failures(
+            experiment: &Experiment,
+            core: Box<Core>,
+            late: &[LateFailures],
+        ) -> Result<Box<Core>>;
         /// Does the same for an experiment of the HPCC family and writes its files into a folder.
         fn run_hpcc_in_ns3(
             experiment: &Experiment,
@@ -172,14 +195,15 @@ mod ffi {
         fn settings(self: &Experiment) -> FabricSettings;
         /// The marking at a port that starts at a switch.
         fn ecn(self: &Experiment, port: u32) -> FabricEcn;
-        /// Every fault, by link and time; those that overlap are not joined.
-        fn faults(self: &Experiment) -> Vec<FabricFault>;
         /// A sentence for each key of the files that is ignored or has another effect here.
         fn warnings(self: &Experiment) -> Vec<String>;
         fn policy(self: &Experiment) -> String;
         /// Sets the queue pairs of programs, for cores that are made from now on.
         #[cxx_name = "set_queue_pairs"]
         fn try_set_queue_pairs(self: &mut Experiment, settings: &FabricQpSettings) -> Result<()>;
+        /// Gives some hosts other NICs than the rest has, for cores that are made from now on.
+        #[cxx_name = "set_own_nics"]
+        fn try_set_own_nics(self: &mut Experiment, nics: &[NicSettings]) -> Result<()>;
         /// The hosts and policies of the experiment at its start.
         fn core(self: &Experiment) -> Box<Core>;
         /// Starts to record the calls of `trace_packet` and `sample` for the files that the
@@ -197,8 +221,31 @@ mod ffi {
         fn ingress(self: &Core, port: u32) -> FabricIngress;
         /// The memory of a switch beyond what its links keep for themselves, in bytes.
         fn pool_size(self: &Core, switch_number: u32) -> u64;
+        /// Every fault, by link and time; those that overlap are not joined.
+        fn faults(self: &Core) -> Vec<FabricFault>;
         /// Every step, by time; those of one time in the order in which they are applied.
         fn steps(self: &Core) -> Vec<FabricStep>;
+        /// Adds failures, sections `[[failure]]` of a scenario, none of which begins before now.
+        /// `applied`: how many of `steps` have been applied; from there on `steps`, and `faults`,
+        /// are those of a scenario that has these failures too.
+        #[cxx_name = "add_failures"]
+        fn try_add_failures(
+            self: &mut Core,
+            sections: &str,
+            applied: u32,
+            now_ps: u64,
+        ) -> Result<()>;
+        /// Ends all failures that began before `at_ps` and last longer. `target`: the keys of a
+        /// section `[[failure]]` that name the links; `at_ps` is not before now, and `applied` and
+        /// what changes are as above.
+        #[cxx_name = "end_failures"]
+        fn try_end_failures(
+            self: &mut Core,
+            target: &str,
+            at_ps: u64,
+            applied: u32,
+            now_ps: u64,
+        ) -> Result<()>;
 
         /// Takes the packet that starts next on a host's wire, which is free since `free_ps`:
         /// false if none starts by now. Sets `free_ps` to the start of the packet, or, if none

@@ -6,6 +6,7 @@ use super::enumerations::{
     FabricPacketFlag, FabricPacketKind, FabricPacketVerb, FabricPfcOrder, FabricQpState,
     FabricRounding, FabricWitness,
 };
+pub(in crate::bridge) use super::experiment::UnknownValue;
 use super::records::{
     FabricCompletion, FabricEnd, FabricFlow, FabricPacket, FabricPause, FabricWork,
 };
@@ -19,17 +20,6 @@ use crate::packet::{Flags, KindFields, Packet, PacketKind, RawFields};
 use crate::switching::StepKind;
 use crate::topology::Node;
 use crate::units::{Bytes, Time};
-
-/// A value of an enumeration that it does not have.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-#[error("{what} {value} is unknown: it must be from {least} to {most}")]
-pub(in crate::bridge) struct UnknownValue {
-    /// The enumeration, as a word of the message.
-    what: &'static str,
-    value: u8,
-    least: u8,
-    most: u8,
-}
 
 /// A value of the border, which may be unknown. Conversions towards C++ are [`From`].
 pub(super) trait Known<Own> {

@@ -2,11 +2,13 @@
 
 use super::contract::Measured;
 use super::recording::Recording;
-use super::records::{FabricIngress, FabricMessageEvent, FabricPacket, FabricStep};
+use super::records::{FabricIngress, FabricMessageEvent, FabricPacket};
+use super::unlike::unlike_text;
 use super::verbs::Verbs;
 use crate::endpoint::{Endpoints, MessageEvent, PortPolls, PortStart, Ports};
 use crate::fabric::Setup;
 use crate::ids::{HostId, PortId, SwitchId};
+use crate::nic::Unlike;
 use crate::packet::{Packet, PlaneMask};
 use crate::switching::{IngressLimits, PortLoads, StepEffect, Switching};
 use crate::topology::Node;
@@ -35,6 +37,16 @@ pub(super) enum PostError {
     /// The message has no payload.
     #[error("message of 0 bytes: it must have at least one byte")]
     Empty,
+    /// The NICs at its ends cannot have a queue pair.
+    #[error("{}", unlike_text(*.src, *.dst, .unlike))]
+    Unlike {
+        /// Number of the sending host.
+        src: u32,
+        /// Number of the receiving host.
+        dst: u32,
+        /// In what they differ.
+        unlike: Unlike,
+    },
     /// The workload has delays, whose ids follow those of messages.
     #[error("messages cannot be added to a workload that computes between messages")]
     Delays,
@@ -101,17 +113,6 @@ impl Core {
         self.switching.shared_pool(SwitchId(switch_number)).map_or(0, Bytes::get)
     }
 
-    pub(super) fn steps(&self) -> Vec<FabricStep> {
-        let steps = self.switching.steps().iter().map(|step| FabricStep {
-            at_ps: step.at.as_ps(),
-            witness: step.kind.into(),
-            link: step.link.0,
-            // Experiments with failures of one direction are refused: both rates are the same.
-            rate_bps: self.switching.rates_after(step)[0].as_bps(),
-        });
-        steps.collect()
-    }
-
     pub(super) fn poll_transmit(
         &mut self,
         host: u32,
@@ -135,6 +136,9 @@ impl Core {
 
     pub(super) fn poll_transmit_control(&mut self, host: u32, packet: &mut FabricPacket) -> bool {
         let nic = &mut self.endpoints.host_mut(HostId(host)).nic;
+        if !nic.answers_pass() {
+            return false;
+        }
         let Some(next) = nic.poll_transmit_control() else { return false };
         *packet = FabricPacket::from(&next);
         true
@@ -156,12 +160,12 @@ impl Core {
     ) -> bool {
         let host = HostId(host);
         let Some(polls) = self.polls.get_mut(host.index()) else { return false };
+        let nic = &mut self.endpoints.host_mut(host).nic;
         let ports = Ports {
             free: free_ps.iter().copied().map(Time::from_ps),
             paused: PlaneMask::of_bits(paused),
-            answers_pass: self.setup.nic.ack.priority,
+            answers_pass: nic.answers_pass(),
         };
-        let nic = &mut self.endpoints.host_mut(host).nic;
         let Some(start) = polls.poll(Time::from_ps(now_ps), nic, ports) else { return false };
         let PortStart { at, plane: of, packet: next } = start;
         (*start_ps, *plane, *packet) = (at.as_ps(), of, FabricPacket::from(&next));
@@ -267,6 +271,9 @@ impl Core {
         }
         if bytes == 0 {
             return Err(PostError::Empty);
+        }
+        if let Some(unlike) = self.endpoints.unlike(HostId(src), HostId(dst), stream) {
+            return Err(PostError::Unlike { src, dst, unlike });
         }
         if !self.endpoints.workload().delays.is_empty() {
             return Err(PostError::Delays);

@@ -1,132 +1,28 @@
 //! Experiments: where they come from, and their description for the world that runs them.
 
+mod error;
+
 use std::fmt;
 use std::path::Path;
 
+pub(in crate::bridge) use error::{ExperimentError, UnknownValue};
+
 use super::contract::{Graph, Overrides};
-use super::convert::{Known as _, UnknownValue};
+use super::convert::Known as _;
 use super::core::Core;
-use super::enumerations::{FabricFaultKind, FabricRounding};
+use super::enumerations::FabricRounding;
 use super::graph::{graph, topology};
-use super::records::{FabricEcn, FabricFault, FabricSettings};
+use super::records::{FabricEcn, FabricSettings};
 use crate::fabric::Setup;
-use crate::hpcc::{self, HpccError};
+use crate::hpcc;
 use crate::ids::PortId;
+use crate::nic::NicConfig;
 use crate::scenario::{self, Scenario, ScenarioError};
 use crate::switching::{
-    Buffer, Direction, Ecn, EcnPoint, FailureKind, PfcAdmission, PfcConfig, Rounding, SlowPorts,
+    Buffer, Direction, Ecn, EcnPoint, Failure, PfcAdmission, PfcConfig, Rounding, SlowPorts,
     TrimVictim,
 };
-use crate::topology::TopologyError;
-
-/// Why an experiment cannot be made or used.
-#[derive(Debug, thiserror::Error)]
-pub(in crate::bridge) enum ExperimentError {
-    /// The text of a scenario is invalid.
-    #[error(transparent)]
-    Scenario(#[from] ScenarioError),
-    /// A text that is in no file is invalid: the message names what it is.
-    #[error("{0}")]
-    Text(String),
-    /// A configuration of the HPCC family, or a file that it names, is invalid.
-    #[error(transparent)]
-    Hpcc(#[from] HpccError),
-    /// A graph is not a fabric.
-    #[error("the graph: {0}")]
-    Graph(#[from] TopologyError),
-    /// A value that an enumeration does not have.
-    #[error(transparent)]
-    Unknown(#[from] UnknownValue),
-    /// The links of hosts make no planes.
-    #[error(
-        "the graph: {error} (link {link}); several links of a host are its ports in planes, which \
-         share no switch, the first link of each host in the first plane"
-    )]
-    Planes {
-        /// What is wrong; in a box, so that the results of the contract stay small.
-        error: Box<TopologyError>,
-        /// The name of the link.
-        link: String,
-    },
-    /// Servers have scale-up networks.
-    #[error(
-        "topology.scale_up: the servers' own networks are simulated only by evenkeel's fabric and \
-         its fluid mode; leave scale_up out, or run it with `evenkeel run`"
-    )]
-    ScaleUp,
-    /// Packets take routes that are not minimal.
-    #[error(
-        "policy.name = '{name}' sends packets by other groups of switches, by queues that ns-3 \
-         does not report; run it with `evenkeel run`, or choose a policy of minimal routes"
-    )]
-    Detours {
-        /// The name of the policy.
-        name: &'static str,
-    },
-    /// A link fails in one direction only.
-    #[error(
-        "link {link} fails in one direction only (`from`), which only the fabric of evenkeel \
-         simulates; leave `from` out, or run it with `evenkeel run`"
-    )]
-    OneDirection {
-        /// The name of the link.
-        link: String,
-    },
-    /// The congestion control asks switches for telemetry.
-    #[error(
-        "congestion_control = '{name}' asks switches for telemetry (INT), which only the fabric of \
-         evenkeel writes; run it with `evenkeel run` or `evenkeel hpcc`, or choose another \
-         congestion control (CC_MODE 1, 7 or 8)"
-    )]
-    Telemetry {
-        /// The name of the congestion control.
-        name: &'static str,
-    },
-    /// Receivers grant credit.
-    #[error(
-        "congestion_control = '{name}': receivers that grant credit are simulated by the fabric of \
-         evenkeel alone; run it with `evenkeel run`, or choose another congestion control"
-    )]
-    Credit {
-        /// The name of the congestion control.
-        name: &'static str,
-    },
-    /// Links have credit-based flow control.
-    #[error(
-        "switch.cbfc: credit-based flow control is simulated by the fabric of evenkeel alone; \
-         write `pfc = true` in its place, or run it with `evenkeel run`"
-    )]
-    LinkCredit,
-    /// Links retry frames.
-    #[error(
-        "topology.llr: link-level retry is simulated by the fabric of evenkeel alone; leave `llr` \
-         out, or run it with `evenkeel run`"
-    )]
-    Retry,
-    /// Pauses expire, or switches admit packets by ConWeave's rule.
-    #[error(
-        "switch.pfc: pauses that expire (`pause_time`) and `admission = \"conweave\"` are \
-         simulated by the fabric of evenkeel alone; leave them out, or run it with `evenkeel run`"
-    )]
-    Pauses,
-    /// Buffers and thresholds of degraded ports shrink, or a packet that waits may be trimmed.
-    #[error(
-        "switch.slow_ports and switch.trim.victim: other values than `keep` and `arriving` are \
-         simulated by the fabric of evenkeel alone; leave them out, or run it with `evenkeel run`"
-    )]
-    SlowPorts,
-    /// The experiment does not come from a configuration of the HPCC family.
-    #[error("fct.txt is written only for experiments from a configuration of the HPCC family")]
-    NotHpcc,
-    /// A file cannot be written.
-    #[error("{path} cannot be written: {reason}")]
-    Unwritable {
-        /// Path of the file that could not be written.
-        path: String,
-        /// The error of the operating system.
-        reason: std::io::Error,
-    },
-}
+use crate::topology::Topology;
 
 /// Everything that determines a run.
 pub(in crate::bridge) struct Experiment {
@@ -144,7 +40,7 @@ impl fmt::Debug for Experiment {
 /// A text that is in no file. A scenario's messages begin with the path of its file, which a caller
 /// who wrote none would look for in vain.
 #[derive(Debug, Clone, Copy)]
-struct Unfiled {
+pub(super) struct Unfiled {
     /// What the text is, for messages.
     what: &'static str,
 }
@@ -156,10 +52,14 @@ const SETTINGS: Unfiled =
     Unfiled { what: "the settings of the fabric (FabricHelper::DescribeSettings)" };
 /// The section of a fabric in one call.
 const TOPOLOGY: Unfiled = Unfiled { what: "[topology]" };
+/// The attributes of a NIC that differ from those of the others.
+pub(super) const NIC: Unfiled = Unfiled { what: "the settings of a NIC (its attributes)" };
+/// The failures that a program adds during a run.
+pub(super) const FAILURE: Unfiled = Unfiled { what: "the failure" };
 
 impl Unfiled {
     /// The name that the scenario is read under: no file has it.
-    const STEM: &str = "\u{1}";
+    pub(super) const STEM: &str = "\u{1}";
 
     /// The message with the text's name where it has the path.
     fn named(self, folder: &Path, message: &str) -> String {
@@ -167,7 +67,7 @@ impl Unfiled {
         message.replace(&path, self.what)
     }
 
-    fn error(self, folder: &Path, error: &ScenarioError) -> ExperimentError {
+    pub(super) fn error(self, folder: &Path, error: &ScenarioError) -> ExperimentError {
         ExperimentError::Text(self.named(folder, &error.to_string()))
     }
 
@@ -218,12 +118,14 @@ pub(super) fn experiment_of_text(
 
 /// Refuses what the world of ns-3 does not simulate.
 pub(in crate::bridge) fn expect_both_worlds(setup: &Setup) -> Result<(), ExperimentError> {
-    let Setup { topology, fabric, nic, .. } = setup;
-    if nic.congestion.telemetry().is_some() {
-        return Err(ExperimentError::Telemetry { name: nic.congestion.name() });
-    }
-    if nic.congestion.credit().is_some() {
-        return Err(ExperimentError::Credit { name: nic.congestion.name() });
+    let Setup { topology, fabric, nic, own_nics, .. } = setup;
+    for NicConfig { congestion, .. } in std::iter::once(nic).chain(own_nics.values()) {
+        if congestion.telemetry().is_some() {
+            return Err(ExperimentError::Telemetry { name: congestion.name() });
+        }
+        if congestion.credit().is_some() {
+            return Err(ExperimentError::Credit { name: congestion.name() });
+        }
     }
     if fabric.switch.cbfc.is_some() {
         return Err(ExperimentError::LinkCredit);
@@ -246,7 +148,15 @@ pub(in crate::bridge) fn expect_both_worlds(setup: &Setup) -> Result<(), Experim
     if !fabric.switch.pfc.as_ref().is_none_or(is_of_hpcc) {
         return Err(ExperimentError::Pauses);
     }
-    match fabric.failures.iter().find(|failure| failure.direction != Direction::Both) {
+    expect_both_directions(topology, &fabric.failures)
+}
+
+/// Refuses failures of one direction of a link.
+pub(super) fn expect_both_directions(
+    topology: &Topology,
+    failures: &[Failure],
+) -> Result<(), ExperimentError> {
+    match failures.iter().find(|failure| failure.direction != Direction::Both) {
         Some(failure) => {
             let link = topology.link_names()[failure.link.index()].clone();
             Err(ExperimentError::OneDirection { link })
@@ -334,7 +244,7 @@ impl Experiment {
     }
 
     pub(super) fn settings(&self) -> FabricSettings {
-        let Setup { fabric, nic, time_limit, .. } = &self.setup;
+        let Setup { fabric, nic, own_nics, time_limit, .. } = &self.setup;
         let switch = &fabric.switch;
         let (shared_buffer, buffer) = match switch.buffer {
             Buffer::Shared(bytes) => (true, bytes),
@@ -352,7 +262,7 @@ impl Experiment {
             gap_bytes: u32::try_from(fabric.gap.get()).unwrap_or(u32::MAX),
             forwarding_delay_ps: fabric.forwarding_delay.as_ps(),
             rounding: fabric.rounding.into(),
-            ack_priority: nic.ack.priority,
+            ack_priority: nic.ack.priority || own_nics.values().any(|nic| nic.ack.priority),
             looks_at_queues: self.setup.policies().for_switches().switch.uses_queue_lengths(),
             time_limit_ps: time_limit.as_ps(),
         }
@@ -373,32 +283,6 @@ impl Experiment {
             pmax_numerator: numerator.into(),
             pmax_denominator: denominator.into(),
         }
-    }
-
-    pub(super) fn faults(&self) -> Vec<FabricFault> {
-        let failures = self.setup.fabric.failures.iter();
-        let mut faults: Vec<FabricFault> = failures
-            .filter_map(|failure| {
-                let (kind, numerator, denominator) = match failure.kind {
-                    FailureKind::Down => (FabricFaultKind::DOWN, 1, 1),
-                    FailureKind::Loss { rate } => {
-                        (FabricFaultKind::LOSS, rate.numerator(), rate.denominator())
-                    }
-                    FailureKind::Degrade { .. } => return None,
-                };
-                Some(FabricFault {
-                    link: failure.link.0,
-                    kind,
-                    from_ps: failure.at.as_ps(),
-                    until_ps: failure.until.as_ps(),
-                    numerator,
-                    denominator,
-                })
-            })
-            .collect();
-        // The faults of a link keep the order of the scenario, because each makes its own draws.
-        faults.sort_by_key(|fault| fault.link);
-        faults
     }
 
     pub(super) fn warnings(&self) -> Vec<String> {

@@ -6,7 +6,7 @@ use std::collections::BinaryHeap;
 use super::contract::{Graph, Measured, Overrides, SwitchNode, Verdict};
 use super::convert::Known as _;
 use super::core::{Core, NONE, PostError};
-use super::enumerations::{FabricMessageEventKind, FabricPacketKind, FabricWitness};
+use super::enumerations::{FabricMessageEventKind, FabricPacketKind};
 use super::experiment::{
     Experiment, ExperimentError, experiment_of_text, experiment_on_graph, graph_of,
 };
@@ -15,8 +15,10 @@ use crate::fabric::counters::NetworkCounters;
 use crate::fabric::{self, Outcome};
 use crate::packet::{Flags, KindFields, Packet, PacketKind, RawFields};
 
+mod failing;
 mod hostile;
 mod layout;
+mod nics;
 mod verbs;
 
 const SPREAD: &str = "[topology]\nleaves = 2\nspines = 2\nhosts_per_leaf = 2\ndelay = \"517ns\"\n\
@@ -288,7 +290,7 @@ fn an_error_in_a_text_names_the_text_and_no_file() {
     assert_eq!(
         start(settings.unwrap_err()),
         "the settings of the fabric (FabricHelper::DescribeSettings):2:8: policy.name: \
-         invalid type: integer 7, expected a text in quotes"
+         invalid type: integer 7, expected a text in quotes; `evenkeel list policies` lists them"
     );
     let text = experiment_of_text("[topology]\nleaves = 0", "there", &overrides);
     let said = start(text.unwrap_err());
@@ -402,28 +404,6 @@ fn several_links_of_a_host_are_its_ports_in_planes() {
         let link = said.contains("(link right-b)") || said.contains("(link left-a)");
         assert_eq!(link, reason.contains("attached"), "{said}");
     }
-}
-
-#[test]
-fn failures_cross_as_faults_and_steps() {
-    let text = format!(
-        "{SPREAD}[[failure]]\nlink = \"leaf0-spine0\"\nat = \"1us\"\nuntil = \"9us\"\n\
-         detection = \"2us\"\nconvergence = \"3us\"\n[[failure]]\nlink = \"leaf1-spine1\"\n\
-         kind = \"degrade\"\nfactor = \"1/4\"\nat = \"5us\"\n"
-    );
-    let experiment = experiment(&text);
-    let faults = experiment.faults();
-    assert_eq!((faults.len(), faults[0].from_ps, faults[0].until_ps), (1, 1_000_000, 9_000_000));
-    let steps: Vec<(u64, FabricWitness, u64)> = experiment
-        .core()
-        .steps()
-        .iter()
-        .map(|step| (step.at_ps / 1_000_000, step.witness, step.rate_bps / 1_000_000_000))
-        .collect();
-    let (wire, ends, routing) = (FabricWitness::WIRE, FabricWitness::ENDS, FabricWitness::ROUTING);
-    let expected =
-        [(3, ends, 400), (4, routing, 400), (5, wire, 100), (11, ends, 400), (12, routing, 400)];
-    assert_eq!(steps, expected);
 }
 
 #[test]

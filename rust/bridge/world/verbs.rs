@@ -11,11 +11,12 @@ use super::core::Core;
 use super::enumerations::FabricQpState;
 use super::experiment::Experiment;
 use super::records::{FabricCompletion, FabricQpSettings, FabricWork};
+use super::unlike::unlike_text;
 use crate::ids::{HostId, QpId};
-use crate::nic::QpState;
 use crate::nic::verbs::{
     Completion, CompletionStatus, DEEPEST_QUEUE, Opcode, QpConfig, VerbsError,
 };
+use crate::nic::{QpState, Unlike};
 use crate::units::{Span, Time};
 
 /// A number of retries without limit.
@@ -40,6 +41,16 @@ pub(super) enum WorkError {
     /// Both ends are the same host.
     #[error("queue pair from host {0} to itself: the ends must be two hosts")]
     ToItself(u32),
+    /// The NICs at its ends cannot have a queue pair.
+    #[error("{} (EINVAL)", unlike_text(*.src, *.dst, .unlike))]
+    Unlike {
+        /// The host of the queue pair.
+        src: u32,
+        /// The host at its other end.
+        dst: u32,
+        /// In what they differ.
+        unlike: Unlike,
+    },
     /// The queue pair carries messages, or does not exist.
     #[error("host {0} has no queue pair {1} of a program (EINVAL)")]
     NotOwn(u32, u32),
@@ -120,22 +131,30 @@ impl Verbs {
 
 impl Experiment {
     pub(super) fn set_queue_pairs(&mut self, settings: &FabricQpSettings) -> Result<(), WorkError> {
-        let depth = |which, depth: u32| match usize::try_from(depth) {
-            Ok(queue) if (1..=DEEPEST_QUEUE).contains(&queue) => Ok(queue),
-            _ => Err(WorkError::Depth { which, depth }),
-        };
-        let limit = |times: u32| (times != WITHOUT_LIMIT).then_some(times);
         let queue_pairs = &mut self.setup.nic.queue_pairs;
-        *queue_pairs = QpConfig {
-            send_queue: depth("send", settings.send_queue)?,
-            receive_queue: depth("receive", settings.receive_queue)?,
-            rnr_timer: Span::from_ps(settings.rnr_timer_ps),
-            rnr_retries: limit(settings.rnr_retries),
-            retries: limit(settings.retries),
-            ..*queue_pairs
-        };
+        *queue_pairs = with_settings(*queue_pairs, settings)?;
         Ok(())
     }
+}
+
+/// Queue pairs with the settings of a program.
+pub(super) fn with_settings(
+    queue_pairs: QpConfig,
+    settings: &FabricQpSettings,
+) -> Result<QpConfig, WorkError> {
+    let depth = |which, depth: u32| match usize::try_from(depth) {
+        Ok(queue) if (1..=DEEPEST_QUEUE).contains(&queue) => Ok(queue),
+        _ => Err(WorkError::Depth { which, depth }),
+    };
+    let limit = |times: u32| (times != WITHOUT_LIMIT).then_some(times);
+    Ok(QpConfig {
+        send_queue: depth("send", settings.send_queue)?,
+        receive_queue: depth("receive", settings.receive_queue)?,
+        rnr_timer: Span::from_ps(settings.rnr_timer_ps),
+        rnr_retries: limit(settings.rnr_retries),
+        retries: limit(settings.retries),
+        ..queue_pairs
+    })
 }
 
 impl Core {
@@ -151,6 +170,9 @@ impl Core {
         }
         if host == peer {
             return Err(WorkError::ToItself(host));
+        }
+        if let Some(unlike) = self.endpoints.unlike_nics(HostId(host), HostId(peer)) {
+            return Err(WorkError::Unlike { src: host, dst: peer, unlike });
         }
         let qp = self.endpoints.create_qp(HostId(host), HostId(peer), stream)?;
         self.verbs.sends.insert((HostId(host), qp), VecDeque::new());

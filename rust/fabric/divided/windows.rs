@@ -56,16 +56,6 @@ struct Shared<'a> {
     mail: Vec<Vec<Mutex<Mail>>>,
 }
 
-/// What the parts do next; each of them comes to the same result.
-enum Next {
-    /// They handle their events before this time.
-    Window(Time),
-    /// The run may end in the next window.
-    Last,
-    /// The run is over.
-    End(Verdict),
-}
-
 pub(super) fn run(
     setup: &Setup,
     division: &Division,
@@ -82,7 +72,7 @@ pub(super) fn run(
         shown: (0..count).map(|_| Shown::default()).collect(),
         mail: (0..count).map(|_| inbox()).collect(),
     };
-    let (counts, next) = std::thread::scope(|scope| {
+    let counts = std::thread::scope(|scope| {
         for index in 1..count {
             let shared = &shared;
             scope.spawn(move || Thread { shared, index }.run(setup, &mut |_| {}));
@@ -90,10 +80,7 @@ pub(super) fn run(
         Thread { shared: &shared, index: 0 }.run(setup, progress)
     });
     let mut parts = shared.take_parts();
-    let verdict = match next {
-        Next::End(verdict) => verdict,
-        _ => finish(&mut parts, division, setup),
-    };
+    let verdict = finish(&mut parts, division, setup);
     let outcome = merge(parts, division, verdict, setup.time_limit);
     progress(&Progress {
         now: outcome.ended,
@@ -114,7 +101,7 @@ struct Thread<'a> {
 
 impl Thread<'_> {
     /// Goes through the windows until the run may end.
-    fn run(&self, setup: &Setup, progress: &mut dyn FnMut(&Progress)) -> (WindowCounts, Next) {
+    fn run(&self, setup: &Setup, progress: &mut dyn FnMut(&Progress)) -> WindowCounts {
         let shared = self.shared;
         let _guard = shared.barrier.guard();
         let mut world = World::of_part(setup, shared.division, self.index as u16);
@@ -123,10 +110,7 @@ impl Thread<'_> {
         let (mut counts, mut quiet) = (WindowCounts::default(), 0);
         shared.barrier.wait();
         loop {
-            let end = match shared.next() {
-                Next::Window(end) => end,
-                other => return (counts, other),
-            };
+            let Some(end) = shared.next_end() else { return counts };
             if quiet >= QUIET_WINDOWS {
                 // Nobody looks at what the parts have shown from here on.
                 shared.barrier.wait();
@@ -198,7 +182,7 @@ impl Shared<'_> {
     /// end.
     fn run_quiet_windows(&self, counts: &mut WindowCounts) {
         let mut parts = self.take_parts();
-        while let Next::Window(end) = self.next() {
+        while let Some(end) = self.next_end() {
             let handled: Vec<u64> =
                 parts.iter_mut().map(|part| part.run_window(end, u64::MAX)).collect();
             exchange(&mut parts, self.division, end);
@@ -214,20 +198,16 @@ impl Shared<'_> {
         }
     }
 
-    fn next(&self) -> Next {
+    /// The end of the next window; `None` if the run may end in it, or cannot go on.
+    fn next_end(&self) -> Option<Time> {
         let of_all = |number: fn(&Shown) -> &AtomicU64| {
             self.shown.iter().map(move |part| number(part).load(Ordering::Relaxed))
         };
         if of_all(|part| &part.delivered).sum::<u64>() == self.messages {
-            return Next::Last;
+            return None;
         }
-        match of_all(|part| &part.next).min() {
-            None | Some(u64::MAX) => Next::End(Verdict::Stalled),
-            Some(next) => match window(self.division, self.limit, Time::from_ps(next)) {
-                Some(end) => Next::Window(end),
-                None => Next::End(Verdict::TimeLimit),
-            },
-        }
+        let next = of_all(|part| &part.next).min().filter(|&next| next != u64::MAX)?;
+        window(self.division, self.limit, Time::from_ps(next))
     }
 }
 

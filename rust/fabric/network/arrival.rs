@@ -25,7 +25,7 @@ pub(in crate::fabric) enum Arrival {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::fabric) struct DeliveredPacket {
     pub(in crate::fabric) host: HostId,
-    pub(in crate::fabric) packet: Packet,
+    pub(in crate::fabric) slot: SlotId,
     /// Whether the host's acknowledgements are traced.
     pub(in crate::fabric) is_traced: bool,
 }
@@ -52,18 +52,20 @@ impl Network {
             Node::Switch(_) if port.needs_settling(now) => self.settle_switch_port(now, id),
             Node::Switch(_) => {}
         }
-        if special.has(Special::AT_END)
-            && let Some(arrival) = self.arrive_specially(now, id, slot, endpoints)
-        {
-            return arrival;
-        }
-        if special.has(Special::FLOW_CONTROL) {
-            // A frame ends here, at either end of a link: it is never forwarded nor counted at an
-            // ingress.
-            if let Some(order) = self.take_frame(slot) {
-                return self.handle_frame(now, id.reverse(), order);
+        if special.has(Special::AT_END.with(Special::FLOW_CONTROL)) {
+            if special.has(Special::AT_END)
+                && let Some(arrival) = self.arrive_specially(now, id, slot, endpoints)
+            {
+                return arrival;
             }
-            self.note_ingress(id, slot);
+            if special.has(Special::FLOW_CONTROL) {
+                // A frame ends here, at either end of a link: it is never forwarded nor counted at
+                // an ingress.
+                if let Some(order) = self.take_frame(slot) {
+                    return self.handle_frame(now, id.reverse(), order);
+                }
+                self.note_ingress(id, slot);
+            }
         }
         match end.node() {
             Node::Switch(switch) => {
@@ -72,10 +74,15 @@ impl Network {
             }
             Node::Host(host) => {
                 let is_traced = special.has(Special::TRACED_END);
-                let packet = self.shared.pool.remove(slot);
-                Arrival::Delivered(DeliveredPacket { host, packet, is_traced })
+                Arrival::Delivered(DeliveredPacket { host, slot, is_traced })
             }
         }
+    }
+
+    /// Takes a delivered packet out of the network.
+    #[inline(always)]
+    pub(in crate::fabric) fn take(&mut self, slot: SlotId) -> Packet {
+        self.shared.pool.remove(slot)
     }
 
     /// Handles a port's wire that is free, without a packet on it.

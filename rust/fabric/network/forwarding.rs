@@ -3,7 +3,7 @@
 
 use super::Network;
 use super::pool::SlotId;
-use super::port::{Port, Queued};
+use super::port::{Port, Queued, Special};
 use crate::ids::{HostId, PortId, SwitchId};
 use crate::switching::{ForwardingDecision, PolicyChoice, PortLoads};
 use crate::units::Time;
@@ -105,13 +105,18 @@ impl Network {
             self.start_due(now, id);
             output = self.output(id);
         }
-        if !output.start_now(now, queued) && !output.enqueue_plainly(now, switch, queued.slot) {
-            self.enqueue_behind(now, switch, id, queued.slot);
+        if output.start_now(now, queued) {
+            return;
+        }
+        let slot = queued.slot();
+        if output.port.special.has(Special::FLOW_CONTROL) {
+            self.enqueue_with_frames(now, switch, id, slot);
+        } else if !output.enqueue_plainly(now, switch, slot) {
+            self.enqueue_behind(now, switch, id, slot);
         }
     }
 
-    /// Enqueues a packet that cannot start at once, where flow control, trimming or a full buffer
-    /// may have a say.
+    /// Enqueues a packet that cannot start at once, where trimming or a full buffer may have a say.
     #[inline(never)]
     fn enqueue_behind(&mut self, now: Time, switch: SwitchId, id: PortId, slot: SlotId) {
         // The count of a shared buffer includes packets that have left it since their ports were
@@ -121,19 +126,36 @@ impl Network {
         }
         let mut output = self.output(id);
         if !output.admit(now, switch, slot) {
-            self.trace_drop(now, id, slot);
-            self.drop_packet(slot);
-            return;
+            return self.drop_at(now, id, slot);
         }
-        let frame = output.enqueue(now, switch, slot);
-        if !self.shared.switching.has_flow_control() {
-            // A port at a switch never waits for more than its own queues.
-            return self.output(id).arm(|| false);
+        output.enqueue(now, switch, slot);
+        // A port at a switch never waits for more than its own queues.
+        output.arm(|| false);
+    }
+
+    /// Enqueues a packet that cannot start at once, with flow control.
+    #[inline(never)]
+    fn enqueue_with_frames(&mut self, now: Time, switch: SwitchId, id: PortId, slot: SlotId) {
+        let mut output = self.output(id);
+        if !output.admit(now, switch, slot) {
+            return self.drop_at(now, id, slot);
         }
-        if let Some(frame) = frame {
+        if let Some(frame) = output.enqueue(now, switch, slot) {
             self.send_frame(now, frame);
+            output = self.output(id);
         }
-        self.start_waiting(now, id);
+        // Mostly the wire is busy, and nothing starts now.
+        if output.port.free <= now {
+            return self.start_waiting(now, id);
+        }
+        output.arm(|| false);
+        output.arm_start();
+    }
+
+    #[cold]
+    fn drop_at(&mut self, now: Time, id: PortId, slot: SlotId) {
+        self.trace_drop(now, id, slot);
+        self.drop_packet(slot);
     }
 
     /// Counts a lost packet and removes it.

@@ -52,8 +52,9 @@ impl Network {
 
     #[inline(never)]
     fn settle_host_now(&mut self, now: Time, id: HostId, endpoints: &mut Endpoints) {
-        self.transmit_from(now, endpoints.host_mut(id));
-        self.schedule_wake(now, id, endpoints);
+        let host = endpoints.host_mut(id);
+        self.transmit_from(now, host);
+        self.schedule_wake_of(now, id, host);
     }
 
     #[inline(never)]
@@ -89,7 +90,7 @@ impl Network {
     /// priority.
     fn transmit_control_from(&mut self, now: Time, host: &mut Host) {
         let port = host.port;
-        while self.ack_priority && self.ports[port.index()].free <= now {
+        while host.nic.answers_pass() && self.ports[port.index()].free <= now {
             let free = self.ports[port.index()].free;
             let Some(packet) = host.nic.poll_transmit_control() else { break };
             self.inject(port, free, host, packet);
@@ -127,16 +128,18 @@ impl Network {
             return self.schedule_wake(now, id, endpoints);
         }
         let host = endpoints.host_mut(id);
-        let port = &mut self.ports[host.port.index()];
-        if port.free <= now {
+        let mut output = self.output(host.port);
+        if output.port.free <= now {
             // Until now the host had nothing to send.
-            port.free = now;
-            self.transmit_from(now, host);
+            output.port.free = now;
+            if host.nic.has_packets() || output.port.is_paused() {
+                self.transmit_due(now, host);
+            }
         } else {
             // During the gap behind a packet that has arrived no arrival remains to wake the host.
-            self.output(host.port).arm(|| host.nic.has_packets());
+            output.arm(|| host.nic.has_packets());
         }
-        self.schedule_wake(now, id, endpoints);
+        self.schedule_wake_of(now, id, host);
     }
 
     /// Schedules the timeout of a host, unless an earlier one is scheduled.
@@ -147,7 +150,11 @@ impl Network {
         id: HostId,
         endpoints: &mut Endpoints,
     ) {
-        let host = endpoints.host_mut(id);
+        self.schedule_wake_of(now, id, endpoints.host_mut(id));
+    }
+
+    #[inline(always)]
+    fn schedule_wake_of(&mut self, now: Time, id: HostId, host: &mut Host) {
         let free = match self.wires.are_single() {
             true => self.ports[host.port.index()].free,
             false => self.wires.ready(id),

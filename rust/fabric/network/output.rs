@@ -5,7 +5,7 @@
 
 use super::Network;
 use super::pfc::Frame;
-use super::pool::{Aside, Pool, Slot, SlotId};
+use super::pool::{Aside, Pool, SlotId};
 use super::port::{Port, Queued, Special};
 use super::telemetry::Table;
 use crate::fabric::counters::NetworkCounters;
@@ -58,7 +58,7 @@ impl Output<'_> {
             // The start is when the wire was free, not when somebody looked: that is what makes
             // late settling exact.
             let start = self.port.free;
-            self.shared.switching.account_dequeue(switch, queued.bytes.into(), None);
+            self.shared.switching.account_dequeue(switch, queued.bytes().into(), None);
             self.start(start, queued);
         }
     }
@@ -87,27 +87,36 @@ impl Output<'_> {
     #[inline(always)]
     fn start(&mut self, start: Time, queued: Queued) {
         self.transmit(start, queued);
-        self.mark(EcnPoint::Dequeue, queued.slot);
-        self.trace_start(start, queued.slot);
+        self.mark(EcnPoint::Dequeue, queued.slot());
+        self.trace_start(start, queued.slot());
     }
 
     /// Starts a packet that a switch has forwarded to this port, settled at `now`, if nothing
     /// precedes it there.
     #[inline(always)]
     pub(super) fn start_now(&mut self, now: Time, queued: Queued) -> bool {
-        let slot = queued.slot;
-        if queued.kind == PacketKind::Data {
+        let slot = queued.slot();
+        if queued.is_data() {
             self.shared.counters.waiting_found += u64::from(self.port.data_waiting());
             self.shared.counters.arrivals += 1;
         }
-        if !self.port.is_clear(now, queued.flags) {
+        if !self.port.is_clear(now, queued.flags()) {
             return false;
         }
-        self.mark(EcnPoint::Enqueue, slot);
+        // Nothing waits at a port that is clear but what a pause holds.
+        if self.port.data_waiting() > 0 {
+            self.mark_passing(slot);
+        }
         self.transmit(now, queued);
-        self.mark(EcnPoint::Dequeue, slot);
         self.trace_passage(now, slot);
         true
+    }
+
+    /// Marks a packet that passes others, which a pause holds.
+    #[inline(never)]
+    fn mark_passing(&mut self, slot: SlotId) {
+        self.mark(EcnPoint::Enqueue, slot);
+        self.mark(EcnPoint::Dequeue, slot);
     }
 
     /// Enqueues a packet that cannot start at once, if nothing but the room in the buffer has a say
@@ -116,7 +125,7 @@ impl Output<'_> {
     pub(super) fn enqueue_plainly(&mut self, now: Time, switch: SwitchId, slot: SlotId) -> bool {
         // Read anew: most packets start at once, and what waits is not made up for them.
         let queued = Queued::of(slot, &self.shared.pool.get(slot).packet);
-        let Queued { bytes, flags, .. } = queued;
+        let (bytes, flags) = (queued.bytes(), queued.flags());
         let before = self.port.bytes_waiting(flags);
         if !self.shared.switching.adds_plainly(switch, before, bytes) {
             return false;
@@ -161,20 +170,20 @@ impl Output<'_> {
         let (waiting, ingress) = (self.port.waiting(), None);
         let request = EnqueueRequest { switch, port: self.id, ingress, waiting };
         let arriving = self.shared.pool.get(slot).packet;
-        if !self.shared.switching.displaces(&request, &arriving, last.bytes) {
+        if !self.shared.switching.displaces(&request, &arriving, last.bytes()) {
             return false;
         }
-        let victim = &mut self.shared.pool.get_mut(last.slot).packet;
+        let victim = &mut self.shared.pool.get_mut(last.slot()).packet;
         // Without room for its header the arriving packet is dropped, as where it is the victim.
         if !self.shared.switching.trim_displaced(&request, victim) {
             return false;
         }
-        let header = Queued::of(last.slot, victim);
+        let header = Queued::of(last.slot(), victim);
         self.port.remove_last_data();
         self.shared.counters.trimmed += 1;
-        self.shared.switching.account_dequeue(switch, last.bytes.into(), None);
-        self.shared.switching.account_enqueue(switch, header.bytes.into(), None);
-        self.trace_enqueue(now, header.slot);
+        self.shared.switching.account_dequeue(switch, last.bytes().into(), None);
+        self.shared.switching.account_enqueue(switch, header.bytes().into(), None);
+        self.trace_enqueue(now, header.slot());
         self.port.enqueue(header);
         true
     }
@@ -182,18 +191,18 @@ impl Output<'_> {
     /// Puts a packet on the wire at `start`, and schedules its arrival.
     #[inline(always)]
     pub(super) fn transmit(&mut self, start: Time, queued: Queued) {
-        let arrives = self.port.transmit(queued.bytes, start);
+        let arrives = self.port.transmit(queued.bytes(), start);
         if self.port.special.has(Special::AT_START) {
             return self.transmit_specially(start, arrives, queued);
         }
-        self.shared.queue.push_arrival(arrives, self.id, queued.slot);
+        self.shared.queue.push_arrival(arrives, self.id, queued.slot());
     }
 
     /// The same on a link that fails, that ends in another part of a divided run or that needs
     /// credit, or before which telemetry is written.
     #[inline(never)]
     fn transmit_specially(&mut self, start: Time, arrives: Time, queued: Queued) {
-        let slot = queued.slot;
+        let slot = queued.slot();
         if self.port.special.has(Special::TELEMETRY) {
             self.write_telemetry(start, queued);
         }
@@ -214,11 +223,11 @@ impl Output<'_> {
 
     /// Takes the credit of a packet that starts; without any left for the next one the port waits.
     fn take_credit(&mut self, queued: Queued) {
-        if queued.flags.has(Flags::PRIORITY) {
+        if queued.flags().has(Flags::PRIORITY) {
             return;
         }
         if let Some(mut credits) = self.shared.switching.credits() {
-            self.port.pause(credits.consume(self.id, queued.bytes) == Credit::Exhausted);
+            self.port.pause(credits.consume(self.id, queued.bytes()) == Credit::Exhausted);
         }
     }
 
@@ -245,6 +254,16 @@ impl Output<'_> {
                 waiting,
                 &mut self.shared.pool.get_mut(slot).packet,
             );
+        }
+    }
+
+    /// Schedules the start of the next queued packet, with flow control. One start is pending at a
+    /// time, for when the wire is free; no packet can go before.
+    #[inline(always)]
+    pub(super) fn arm_start(&mut self) {
+        if self.port.has_waiting() && !self.port.start_armed {
+            self.port.start_armed = true;
+            self.shared.queue.push_start(self.port.free, self.id);
         }
     }
 
@@ -276,24 +295,23 @@ impl Output<'_> {
         count_ingress(self.shared, switch, slot)
     }
 
-    /// Counts a packet that starts from the queue of a switch port; returns the frame to be sent
-    /// for it, if any.
+    /// Counts a packet that starts from the queue of a switch port, with flow control, off its
+    /// ingress link; returns the frame to be sent for it, if any.
     #[inline(always)]
     fn account_start(&mut self, queued: Queued) -> Option<Frame> {
         let Node::Switch(switch) = self.port.start.node() else { return None };
-        let bytes = u64::from(queued.bytes);
-        if !self.shared.switching.has_flow_control() {
-            self.shared.switching.account_dequeue(switch, bytes, None);
-            return None;
-        }
-        let slot = self.shared.pool.get(queued.slot);
+        let slot = self.shared.pool.get(queued.slot());
+        // A frame that waits may have become another one since it was enqueued.
         self.shared.counters.pauses += u64::from(slot.packet.kind == PacketKind::Pause);
-        count_off_ingress(&mut self.shared.switching, slot, switch, queued.bytes)
+        let ingress = slot.aside.ingress();
+        let bytes = u64::from(queued.bytes());
+        let order = self.shared.switching.account_dequeue(switch, bytes, ingress)?;
+        ingress.map(|to| Frame { to, order })
     }
 }
 
 /// Counts a packet that is about to be enqueued against its ingress link.
-#[inline(never)]
+#[inline(always)]
 fn count_ingress(shared: &mut Shared, switch: SwitchId, slot: SlotId) -> Option<Frame> {
     let slot = shared.pool.get_mut(slot);
     if slot.packet.flags.has(Flags::PRIORITY) {
@@ -303,19 +321,6 @@ fn count_ingress(shared: &mut Shared, switch: SwitchId, slot: SlotId) -> Option<
     let ingress = slot.aside.ingress();
     let bytes = slot.packet.wire_bytes.into();
     let order = shared.switching.account_enqueue(switch, bytes, ingress)?;
-    ingress.map(|to| Frame { to, order })
-}
-
-/// Counts a packet that starts from its queue off its ingress link.
-#[inline(never)]
-fn count_off_ingress(
-    switching: &mut Switching,
-    slot: &Slot,
-    switch: SwitchId,
-    bytes: u16,
-) -> Option<Frame> {
-    let ingress = slot.aside.ingress();
-    let order = switching.account_dequeue(switch, bytes.into(), ingress)?;
     ingress.map(|to| Frame { to, order })
 }
 

@@ -96,6 +96,7 @@ impl Network {
     }
 
     /// Handles a wire that is free for queued packets.
+    #[inline(never)]
     pub(in crate::fabric) fn handle_start(&mut self, now: Time, id: PortId) {
         self.ports[id.index()].start_armed = false;
         self.start_waiting(now, id);
@@ -103,20 +104,18 @@ impl Network {
 
     /// Starts the packets that may be sent now, and schedules the next start.
     pub(super) fn start_waiting(&mut self, now: Time, id: PortId) {
-        let port = &mut self.ports[id.index()];
-        if !port.has_waiting() {
+        let mut output = self.output(id);
+        if !output.port.has_waiting() {
             return;
         }
         // A wire that was paused or idle is free from now on, not from an earlier time.
-        port.free = port.free.max(now);
-        self.start_due_with_frames(now, id);
-        self.output(id).arm(|| false);
-        let port = &mut self.ports[id.index()];
-        // One start event is pending at a time, for when the wire is free; no packet can go before.
-        if port.has_waiting() && !port.start_armed {
-            port.start_armed = true;
-            self.shared.queue.push(port.free, Event::Start(id));
+        output.port.free = output.port.free.max(now);
+        while let Some((start, frame)) = output.start_due(now) {
+            self.send_frame(start, frame);
+            output = self.output(id);
         }
+        output.arm(|| false);
+        output.arm_start();
     }
 
     /// Removes a frame that has come to the far end of its link from the network; `None` if the

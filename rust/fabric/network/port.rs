@@ -6,16 +6,17 @@
 //! are in the queue by then, so the result is the same as with an event at the start, and a packet
 //! costs only one event per hop: its arrival.
 //!
-//! A port has three cache lines: what every packet touches, its queues, and the rest. What a queue
-//! holds of a packet is enough to start it; the packet itself is not touched while it waits.
+//! A port has two cache lines: what every packet touches, and its queues with the rest. What a
+//! queue holds of a packet is enough to start it; the packet itself is not touched while it waits.
 
 mod flags;
 mod queued;
+mod ring;
 
 pub(super) use flags::Special;
 pub(super) use queued::Queued;
 
-use std::collections::VecDeque;
+use ring::Ring;
 
 use super::pool::SlotId;
 use crate::ids::{HostId, SwitchId};
@@ -88,16 +89,13 @@ pub(super) struct Port {
     open: u8,
     /// True while a start event is pending (with PFC).
     pub(super) start_armed: bool,
+    rounding: Rounding,
     // The second cache line begins here (`prefetch`).
     /// Queued packets: those with priority, and the others.
-    waiting: [VecDeque<Queued>; 2],
-    // The third one.
-    /// Extra time the wire is busy after each packet.
-    gap: Span,
+    waiting: [Ring; 2],
     rate: BitRate,
     /// Index of this rate among those that the port has had.
     rate_index: u32,
-    rounding: Rounding,
 }
 
 /// The parameters of a port.
@@ -114,7 +112,7 @@ const PS_BITS: u64 = 8_000_000_000_000;
 
 impl Port {
     pub(super) fn new(parts: &PortParts) -> Self {
-        let mut port = Self {
+        Self {
             free: Time::ZERO,
             delay: parts.delay,
             carried: 0,
@@ -131,15 +129,11 @@ impl Port {
             special: Special::default(),
             open: PRIORITY | DATA,
             start_armed: false,
-            waiting: [VecDeque::new(), VecDeque::new()],
-            gap: Span::ZERO,
+            rounding: parts.rounding,
+            waiting: [Ring::default(), Ring::default()],
             rate: parts.rate,
             rate_index: 0,
-            rounding: parts.rounding,
-        };
-        // Computed once and not for each packet; it is rounded as a packet of that length would be.
-        port.gap = port.time_for(port.gap_bytes);
-        port
+        }
     }
 
     /// Sets the rate of packets that start from now on: `rate`, the port's rate of that index.
@@ -147,7 +141,6 @@ impl Port {
         self.rate = rate;
         self.rate_index = index;
         self.ps_per_byte = whole_ps_per_byte(rate, self.rounding);
-        self.gap = self.time_for(self.gap_bytes);
     }
 
     /// The transmission time of `bytes`.
@@ -285,7 +278,8 @@ impl Port {
     pub(super) fn transmit(&mut self, bytes: u16, start: Time) -> Time {
         let length = u32::from(bytes);
         let (time, gap) = match self.ps_per_byte {
-            0 => (self.time_at(self.rate, length), self.gap),
+            // The gap is rounded as a packet of that length would be.
+            0 => (self.time_at(self.rate, length), self.time_at(self.rate, self.gap_bytes)),
             ps => {
                 let time_for = |bytes| Span::from_ps(u64::from(bytes) * u64::from(ps));
                 (time_for(length), time_for(self.gap_bytes))
@@ -314,28 +308,28 @@ impl Port {
     /// Appends a packet to its queue.
     #[inline(always)]
     pub(super) fn enqueue(&mut self, queued: Queued) {
-        let class = class(queued.flags);
+        let class = class(queued.flags());
         self.waiting[class].push_back(queued);
         self.queued |= 1 << class;
-        self.waiting_bytes[class] += u32::from(queued.bytes);
+        self.waiting_bytes[class] += u32::from(queued.bytes());
         self.waiting_max = self.waiting_max.max(self.all_waiting());
     }
 
     /// Inserts a PFC frame before all queued packets.
     pub(super) fn enqueue_first(&mut self, frame: Queued) {
-        self.waiting_bytes[0] += u32::from(frame.bytes);
+        self.waiting_bytes[0] += u32::from(frame.bytes());
         self.queued |= PRIORITY;
         self.waiting[0].push_front(frame);
     }
 
     /// Queued packets without priority, the next one first.
     pub(super) fn data_slots(&self) -> impl Iterator<Item = SlotId> + '_ {
-        self.waiting[1].iter().map(|queued| queued.slot)
+        self.waiting[1].iter().map(|queued| queued.slot())
     }
 
     /// The first queued packet with priority, if any.
     pub(super) fn first_with_priority(&self) -> Option<SlotId> {
-        self.waiting[0].front().map(|first| first.slot)
+        self.waiting[0].get(0).map(|first| first.slot())
     }
 
     /// Dequeues the next packet.
@@ -349,13 +343,13 @@ impl Port {
         let class = usize::from(self.queued & PRIORITY == 0);
         let first = self.waiting[class].pop_front()?;
         self.queued ^= u8::from(self.waiting[class].is_empty()) << class;
-        self.waiting_bytes[class] -= u32::from(first.bytes);
+        self.waiting_bytes[class] -= u32::from(first.bytes());
         Some(first)
     }
 
     /// The number of packets whose bytes [`Self::load`] counts.
     pub(super) fn packets_loaded(&self, now: Time) -> usize {
-        let waiting: usize = self.waiting.iter().map(VecDeque::len).sum();
+        let waiting: usize = self.waiting.iter().map(Ring::len).sum();
         waiting + usize::from(self.free > now && self.on_wire > 0)
     }
 }
@@ -380,71 +374,4 @@ fn class(flags: Flags) -> usize {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::packet::Packet;
-
-    fn port(gbps: u64, rounding: Rounding) -> Port {
-        Port::new(&PortParts {
-            start: Node::Host(HostId(0)),
-            end: Node::Switch(SwitchId(0)),
-            rate: BitRate::from_gbps(gbps),
-            delay: Span::from_ns(500),
-            gap: Bytes::new(20),
-            rounding,
-        })
-    }
-
-    #[test]
-    fn a_packet_is_on_the_wire_for_its_bytes_and_the_wire_busy_for_the_gap_too() {
-        let mut port = port(400, Rounding::Exact);
-        let arrives = port.transmit(4_158, Time::from_ps(7));
-        assert_eq!(arrives, Time::from_ps(7 + 4_158 * 20 + 500_000));
-        assert_eq!(port.free, Time::from_ps(7 + 4_178 * 20));
-    }
-
-    #[test]
-    fn what_every_packet_touches_is_one_cache_line() {
-        assert_eq!(std::mem::offset_of!(Port, waiting), 64);
-        assert_eq!(std::mem::offset_of!(Port, gap), 128);
-        assert_eq!(size_of::<Port>(), 192);
-    }
-
-    #[test]
-    fn truncation_is_to_the_nanosecond_below() {
-        assert_eq!(port(100, Rounding::TruncateNs).time_for(1_048), Span::from_ns(83));
-        assert_eq!(port(100, Rounding::Exact).time_for(1_048), Span::from_ps(83_840));
-        assert_eq!(port(3, Rounding::Exact).time_for(1), Span::from_ps(2_667));
-    }
-
-    #[test]
-    fn priority_goes_first() {
-        let mut port = port(400, Rounding::Exact);
-        let packets = [(100, Flags::NONE), (64, Flags::PRIORITY), (200, Flags::NONE)];
-        for (id, (bytes, flags)) in (0..).zip(packets) {
-            let packet = Packet { wire_bytes: bytes, flags, ..Packet::default() };
-            port.enqueue(Queued::of(SlotId(id), &packet));
-        }
-        assert_eq!((port.data_waiting(), port.waiting_max), (300, 364));
-        let order: Vec<u16> =
-            std::iter::from_fn(|| port.dequeue()).map(|queued| queued.bytes).collect();
-        assert_eq!(order, [64, 100, 200]);
-        assert!(!port.has_waiting());
-    }
-
-    #[test]
-    fn a_paused_port_holds_what_has_no_priority() {
-        let mut port = port(400, Rounding::Exact);
-        let packet = |flags| Packet { flags, ..Packet::default() };
-        let (data, control) = (SlotId(0), SlotId(1));
-        port.pause(true);
-        port.enqueue(Queued::of(data, &packet(Flags::NONE)));
-        assert!(!port.has_waiting() && port.dequeue().is_none());
-        assert!(port.is_clear(Time::ZERO, Flags::PRIORITY));
-        assert!(!port.is_clear(Time::ZERO, Flags::NONE));
-        port.enqueue(Queued::of(control, &packet(Flags::PRIORITY)));
-        assert_eq!(port.dequeue().map(|queued| queued.slot), Some(control));
-        port.pause(false);
-        assert_eq!(port.dequeue().map(|queued| queued.slot), Some(data));
-    }
-}
+mod tests;

@@ -82,8 +82,8 @@ impl Network {
         self.start_due_with_frames(now, id);
     }
 
-    #[inline]
-    pub(super) fn start_due_with_frames(&mut self, now: Time, id: PortId) {
+    #[inline(never)]
+    fn start_due_with_frames(&mut self, now: Time, id: PortId) {
         while let Some((start, frame)) = self.output(id).start_due(now) {
             self.send_frame(start, frame);
         }

@@ -73,8 +73,8 @@ impl Output<'_> {
     /// Writes what the port of a switch says of itself into a packet that starts there.
     pub(super) fn write_telemetry(&mut self, start: Time, queued: Queued) {
         let Some(table) = self.shared.telemetry.as_deref_mut() else { return };
-        let (port, bytes): (PortId, u32) = (self.id, queued.bytes.into());
-        if self.shared.pool.get(queued.slot).packet.is_control() {
+        let (port, bytes): (PortId, u32) = (self.id, queued.bytes().into());
+        if self.shared.pool.get(queued.slot()).packet.is_control() {
             table.telemeter.handle_other(port, start, bytes);
             return;
         }
@@ -84,7 +84,7 @@ impl Output<'_> {
             waiting: self.port.all_waiting().into(),
             rate: self.port.rate(),
         };
-        let telemetry = &mut table.of_packet[queued.slot.0 as usize];
+        let telemetry = &mut table.of_packet[queued.slot().0 as usize];
         table.telemeter.handle_data(port, &reading, bytes, telemetry);
     }
 }

@@ -1,15 +1,18 @@
 //! Whole runs: closed forms first, then conservation, determinism, queues, failures.
 
+mod boundaries;
 mod credit;
 mod delays;
 mod divided;
 #[path = "../../tests/support/extent.rs"]
 mod extent;
 mod failures;
+mod final_checks;
 mod golden;
 mod idle_path;
 mod links;
 mod lossless;
+mod nics;
 mod outages;
 mod pinned_loads;
 mod planes;
@@ -23,6 +26,7 @@ mod switches;
 mod trimming;
 mod uplinks;
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use super::*;
@@ -90,9 +94,11 @@ fn setup(topology: Topology, policy: &str, messages: Vec<Message>) -> Setup {
             cnp_interval: Span::from_us(50),
             pace_unit: Span::from_ps(1),
             round_trips: None,
+            peers: None,
             queue_pairs: QpConfig::default(),
         },
         scheme,
+        own_nics: BTreeMap::new(),
         job_policies: Vec::new(),
         workload: Arc::new(Workload::independent(messages)),
         seed: 1,

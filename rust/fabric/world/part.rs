@@ -4,6 +4,7 @@
 use super::World;
 use crate::endpoint::{Endpoints, Note};
 use crate::fabric::divided::Division;
+use crate::fabric::final_checks::Ending;
 use crate::fabric::network::Crossing;
 use crate::fabric::outcome::{Measured, Outcome, Progress, Verdict};
 use crate::fabric::setup::Setup;
@@ -98,7 +99,7 @@ impl World {
 /// The outcome of a divided run whose parts have ended; `division` says who has what.
 ///
 /// # Panics
-/// If a packet or a byte is unaccounted for.
+/// If it is one that no run can have.
 pub(in crate::fabric) fn merge(
     mut parts: Vec<World>,
     division: &Division,
@@ -111,12 +112,14 @@ pub(in crate::fabric) fn merge(
     };
     parts.iter_mut().for_each(|part| part.stop(ended));
     let mut measured = parts[0].measured(verdict);
+    let mut remainder = parts[0].network.remainder();
     let mut states = parts[0].network.switching().states();
     for (index, part) in parts.iter_mut().enumerate().skip(1) {
         let owns = |node: Node| division.part_of(node) == index;
         let topology = part.setup.topology.clone();
         let owns_port = |port: PortId| owns(topology.ends_of(port).0);
         absorb(&mut measured, part.measured(verdict), &owns_port);
+        remainder.absorb(&part.network.remainder());
         let theirs = (0u32..).zip(part.network.switching().states());
         for (switch, state) in theirs {
             if owns(Node::Switch(crate::ids::SwitchId(switch))) {
@@ -128,8 +131,10 @@ pub(in crate::fabric) fn merge(
     // time are in order of ports.
     measured.held_back.sort_unstable();
     measured.pauses.sort_by_key(|pause| (pause.at, pause.port.reverse()));
+    let setup = parts[0].setup.clone();
     let endpoints = Endpoints::merge(parts.into_iter().map(|part| part.endpoints).collect());
-    Outcome::of(measured, states, &endpoints)
+    let outcome = Outcome::of(measured, states, &endpoints);
+    Ending::new(outcome, remainder, &endpoints).checked(&setup)
 }
 
 /// Adds the measurements of another part, which has the ports for which `owns` is true.
@@ -166,5 +171,23 @@ pub(in crate::fabric) fn add_progress(all: Progress, part: Progress) -> Progress
         delivered_bytes: all.delivered_bytes + part.delivered_bytes,
         packet_hops: all.packet_hops + part.packet_hops,
         ..all
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_progress_of_parts_is_the_sum_of_theirs_at_the_latest_time() {
+        let of = |now, completed, delivered_bytes, packet_hops| Progress {
+            now: Time::from_ps(now),
+            completed,
+            messages: 9,
+            delivered_bytes,
+            total_bytes: 900,
+            packet_hops,
+        };
+        assert_eq!(add_progress(of(7, 1, 100, 40), of(5, 3, 200, 2)), of(7, 4, 300, 42));
     }
 }

@@ -172,4 +172,117 @@ mod tests {
         };
         assert_eq!([Trimming::Off, Trimming::On].map(preset), ["no-trimming", "trimming"]);
     }
+
+    /// `key = value` as a control's parameters; the key of the error, if there is one.
+    fn fault(control: &str, text: &str) -> Option<String> {
+        let given = text.parse().expect("it is TOML");
+        let configured = find(control).unwrap().configure(&given, Trimming::Off);
+        match configured {
+            Ok(_) => None,
+            Err(ParameterError::Invalid(invalid)) => Some(invalid.key.to_owned()),
+            Err(other) => panic!("{control}, {text}: {other}"),
+        }
+    }
+
+    /// A value beyond the bounds, and two at them.
+    type Bounds = [&'static str; 3];
+    const PART: Bounds = ["3/2", "0/1", "1/1"];
+    const POSITIVE: Bounds = ["0/1", "1/1000", "100/1"];
+    const POSITIVE_PART: Bounds = ["0/1", "1/1000", "1/1"];
+    const TIMER: Bounds = ["0us", "1ps", "100000s"];
+    const RATE: Bounds = ["0bps", "1bps", "1Tbps"];
+    const BYTES: Bounds = ["0B", "1B", "1GB"];
+
+    /// The bounds of each parameter that has some.
+    const CASES: &[(&str, &str, Bounds)] = &[
+        ("line-rate", "share", POSITIVE_PART),
+        ("dcqcn", "g", POSITIVE_PART),
+        ("dcqcn", "initial_alpha", PART),
+        ("dcqcn", "alpha_timer", TIMER),
+        ("dcqcn", "rate_timer", TIMER),
+        ("dcqcn", "byte_counter", BYTES),
+        ("dcqcn", "min_rate", RATE),
+        ("dcqcn-mlx", "g", POSITIVE_PART),
+        ("dcqcn-mlx", "initial_alpha", PART),
+        ("dcqcn-mlx", "alpha_timer", TIMER),
+        ("dcqcn-mlx", "decrease_timer", TIMER),
+        ("dcqcn-mlx", "increase_timer", TIMER),
+        ("dcqcn-mlx", "min_rate", RATE),
+        ("dcqcn-mlx", "rate_on_first_cnp", POSITIVE_PART),
+        ("dctcp-rate", "g", POSITIVE_PART),
+        ("dctcp-rate", "min_rate", RATE),
+        ("dctcp-window", "start_window", POSITIVE),
+        ("dctcp-window", "max_window", POSITIVE),
+        ("dctcp-window", "cut", PART),
+        ("mp-rdma", "start_window", POSITIVE),
+        ("mp-rdma", "cut", PART),
+        ("nscc", "target", POSITIVE),
+        ("nscc", "gamma", PART),
+        ("nscc", "max_cut", PART),
+        ("nscc", "delay_gain", POSITIVE_PART),
+        ("nscc", "start_window", POSITIVE),
+        ("nscc", "max_window", POSITIVE),
+        ("swift", "base_target", POSITIVE),
+        ("swift", "beta", PART),
+        ("swift", "max_cut", PART),
+        ("swift", "start_window", POSITIVE),
+        ("swift", "max_window", POSITIVE),
+        ("swift", "longest_pause", TIMER),
+        ("hpcc", "target_utilization", POSITIVE_PART),
+        ("hpcc", "round_trip", POSITIVE),
+        ("hpcc-pint", "probability", POSITIVE_PART),
+        ("hpcc-pint", "base", ["10001/10000", "5001/5000", "2/1"]),
+        ("timely", "gain", POSITIVE_PART),
+        ("timely", "cut", POSITIVE_PART),
+        ("timely", "min_rtt", TIMER),
+        ("timely", "low", ["501us", "0us", "500us"]),
+        ("timely", "min_rate", RATE),
+        ("rccc", "max_window", POSITIVE),
+        ("rccc", "grant", ["0B", "256B", "1073741824B"]),
+        ("rccc", "pace", POSITIVE_PART),
+        ("rccc", "oversubscription", ["99/100", "1/1", "8/1"]),
+        ("rccc", "target_congestion", POSITIVE_PART),
+        ("rccc", "gain", POSITIVE_PART),
+        ("rccc", "decrease", POSITIVE_PART),
+        ("rccc", "increase", POSITIVE_PART),
+    ];
+
+    #[test]
+    fn each_parameter_is_refused_beyond_its_bounds_and_taken_at_them() {
+        for &(control, key, [beyond, first, second]) in CASES {
+            let fault = |value| fault(control, &format!("{key} = \"{value}\""));
+            assert_eq!(fault(beyond).as_deref(), Some(key), "{control}: {key} = {beyond}");
+            assert_eq!(fault(first), None, "{control}: {key} = {first}");
+            assert_eq!(fault(second), None, "{control}: {key} = {second}");
+        }
+        for (control, text, key) in [
+            ("line-rate", "share = \"3/2\"", "share"),
+            ("hpcc", "min_rate = \"0bps\"", "min_rate"),
+            ("hpcc", "round_trip = \"0us\"", "round_trip"),
+            ("hpcc-pint", "base = \"5/2\"", "base"),
+            ("timely", "high = \"0us\"", "high"),
+            ("rccc", "grant = \"1000B\"", "grant"),
+            ("rccc", "grant = \"1073742080B\"", "grant"),
+            ("rccc", "nscc = true\noversubscription = \"2/1\"", "oversubscription"),
+            ("dcqcn", "alpha_timer = \"100001s\"", "alpha_timer"),
+        ] {
+            assert_eq!(fault(control, text).as_deref(), Some(key), "{control}: {text}");
+        }
+        assert_eq!(fault("rccc", "nscc = true\noversubscription = \"1/1\""), None);
+    }
+
+    #[test]
+    fn telemetry_takes_the_bytes_that_its_card_says() {
+        let overhead = |name: &str, text: &str| {
+            let given = text.parse().expect("it is TOML");
+            let control = find(name).unwrap().configure(&given, Trimming::Off).unwrap().value;
+            control.overhead().get()
+        };
+        assert_eq!((overhead("dcqcn", ""), overhead("timely", "")), (0, 8));
+        assert_eq!(overhead("hpcc", ""), 42);
+        // The largest power is that of 512 squared: 1254 of 1.01, 18 of 2, 62,392 of 1.0002.
+        assert_eq!(overhead("hpcc-pint", ""), 2);
+        assert_eq!(overhead("hpcc-pint", "base = \"2/1\""), 1);
+        assert_eq!(overhead("hpcc-pint", "base = \"5001/5000\""), 2);
+    }
 }

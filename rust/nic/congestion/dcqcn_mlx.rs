@@ -391,4 +391,35 @@ mod tests {
         marked(&mut control, at(0));
         assert_eq!(control.rate(at(0)), config.min_rate);
     }
+
+    #[test]
+    fn the_mark_of_a_tick_decays_with_the_ticks_that_are_made_up_for_after_it() {
+        let g = Fraction::new(1, 4).unwrap();
+        let initial_alpha = Fraction::new(1, 2).unwrap();
+        let config = Config { g, initial_alpha, ..Config::default() };
+        let mut control = DcqcnMlx::new(&config, &PathFacts::FOR_TEST);
+        [at(0), at(0)].into_iter().for_each(|time| marked(&mut control, time));
+        assert!(control.flagged_for_alpha);
+        // Ticks at 1, 2 and 3 us, the first of which is flagged.
+        control.renew_alpha(at(3));
+        assert_eq!(control.rates.alpha, 0.5 * 0.75 * 0.75 * 0.75 + 0.25 * 0.75 * 0.75);
+        assert_eq!(
+            (control.flagged_for_alpha, control.timers.deadline(Timer::Alpha)),
+            (false, at(4))
+        );
+    }
+
+    #[test]
+    fn a_cut_lowers_the_target_only_after_a_rise_unless_it_always_does() {
+        for (clamp_target_rate, stage, target) in
+            [(false, 0, 80e9), (false, 1, 40e9), (true, 0, 40e9)]
+        {
+            let config = Config { clamp_target_rate, ..Config::default() };
+            let mut control = DcqcnMlx::new(&config, &PathFacts::FOR_TEST);
+            (control.rates.target, control.rates.current) = (80e9, 40e9);
+            (control.stage, control.flagged_for_cut) = (stage, true);
+            control.cut_if_flagged(at(1));
+            assert_eq!(control.rates.target, target, "{clamp_target_rate}, stage {stage}");
+        }
+    }
 }

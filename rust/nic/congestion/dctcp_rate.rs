@@ -233,4 +233,19 @@ mod tests {
         assert_eq!(ack(&mut control, 1, 0), 400.0);
         assert_eq!(ack(&mut control, 103, 0), 400.0);
     }
+
+    #[test]
+    fn alpha_averages_the_marked_part_of_each_batch() {
+        let g = Fraction::new(1, 2).unwrap();
+        let mut control = DctcpRate::new(&Config { g, ..Config::default() }, &PATH);
+        let mut alpha = |ack, next, marked| {
+            control.handle_ack(Time::ZERO, AckSample::for_test(ack, next, marked));
+            control.alpha
+        };
+        // Batches of ten packets; the first acknowledgement counts for the first of them.
+        assert_eq!(alpha(0, 9, 1), 1.0);
+        assert_eq!(alpha(9, 18, 0), 1.0, "it has not ended");
+        assert_eq!(alpha(10, 19, 1), 0.5 + 0.5 * 2.0 / 10.0);
+        assert_eq!(alpha(20, 29, 0), 0.5 * 0.6);
+    }
 }

@@ -209,8 +209,8 @@ mod tests {
             let base = Fraction::new(above, below).unwrap();
             Config { base, ..Config::default() }.overhead().get()
         };
-        // ln(512^2)/ln(1.05) = 255.7, /ln(1.01) = 1253.8.
-        assert_eq!((overhead(105, 100), overhead(101, 100)), (1, 2));
+        // ln(512^2)/ln(1.05) = 255.7, /ln(1.04) = 318.1, /ln(1.01) = 1253.8.
+        assert_eq!([105, 104, 101].map(|above| overhead(above, 100)), [1, 2, 2]);
     }
 
     #[test]
@@ -228,6 +228,7 @@ mod tests {
         let cut = 95.0 / (1.01f64.powi(697) / 512.0) + 0.04;
         assert!((ack(2, 101, 697) - cut).abs() < 1e-6);
         assert!((ack(3, 102, 697) - cut).abs() < 1e-6, "from the same reference");
+        assert!((ack(100, 199, 697) - cut).abs() < 1e-6, "the round trip is not over");
         assert!((ack(101, 200, 697) - cut).abs() < 1e-6);
         let again = (cut - 0.04 + 0.04) * 0.95 / (1.01f64.powi(697) / 512.0) + 0.04;
         assert!((ack(102, 201, 697) - again).abs() < 1e-6, "from the new one");
@@ -247,5 +248,16 @@ mod tests {
             rates.push(control.rate(Time::ZERO) == BitRate::from_gbps(100));
         }
         assert_eq!(rates, [true, true, true, false, false]);
+    }
+
+    #[test]
+    fn the_window_and_the_next_start_follow_the_rate() {
+        let mut control = HpccPint::new(&Config::default(), &PathFacts::FOR_TEST);
+        assert_eq!((control.window(), control.next_start()), (100_000, None));
+        control.handle_sent(Time::from_ps(5_000), 1_000);
+        assert_eq!(control.next_start(), Some(Time::from_ps(85_000)));
+        control.0.pace.set(50_000_000_000);
+        let start = Some(Time::from_ps(165_000));
+        assert_eq!((control.window(), control.next_start()), (50_000, start));
     }
 }

@@ -102,7 +102,7 @@ macro_rules! registry {
             fn rate(&mut self, now: Time) -> BitRate {
                 match self { $(Self::$control(control) => control.rate(now),)* }
             }
-            #[inline]
+            #[inline(always)]
             fn window(&self) -> u64 {
                 match self { $(Self::$control(control) => control.window(),)* }
             }

@@ -231,4 +231,70 @@ mod tests {
         full.control.handle_ack(Time::ZERO, sample);
         assert_eq!(full.control.window(), 10_000);
     }
+
+    #[test]
+    fn the_threshold_is_at_least_two_segments() {
+        let mut full = Full::new();
+        full.control.in_flight = 1_000;
+        full.control.handle_loss(Time::ZERO, Loss::Timeout);
+        assert_eq!(full.control.threshold, 2_000.0);
+        full.control.in_flight = 9_000;
+        full.control.handle_loss(Time::ZERO, Loss::Timeout);
+        assert_eq!(full.control.threshold, 4_500.0);
+    }
+
+    #[test]
+    fn losses_during_a_recovery_change_nothing() {
+        for loss in [Loss::Nack, Loss::Trimmed, Loss::TrimmedAtLastHop] {
+            let mut full = Full::new();
+            full.round();
+            full.control.in_flight = 20_000;
+            full.control.handle_loss(Time::ZERO, loss);
+            full.control.in_flight = 4_000;
+            full.control.handle_loss(Time::ZERO, loss);
+            assert_eq!((full.packets(), full.control.threshold), (10, 10_000.0));
+        }
+    }
+
+    #[test]
+    fn a_window_grows_if_half_of_it_was_out_in_slow_start_and_all_but_a_segment_later() {
+        let grows = |threshold: f64, in_flight: u64| {
+            let mut full = Full::new();
+            full.control.threshold = threshold;
+            let sample = AckSample { in_flight, ..AckSample::for_test(1, 2, 0) };
+            full.control.handle_ack(Time::ZERO, sample);
+            full.control.window() > 10_000
+        };
+        // With the packet that is acknowledged, 4 and 5, 8 and 9 of 10 were out.
+        assert_eq!([3_000, 4_000].map(|out| grows(f64::INFINITY, out)), [false, true]);
+        assert_eq!([7_000, 8_000].map(|out| grows(10_000.0, out)), [false, true]);
+    }
+
+    #[test]
+    fn what_was_sent_since_the_last_acknowledgement_is_out_when_a_loss_halves() {
+        let mut full = Full::new();
+        (0..8).for_each(|_| full.control.handle_sent(Time::ZERO, 1_000));
+        full.control.handle_loss(Time::ZERO, Loss::Nack);
+        assert_eq!(full.packets(), 4);
+    }
+
+    #[test]
+    fn an_acknowledgement_of_many_packets_adds_all_of_them_in_slow_start() {
+        let mut full = Full::new();
+        let sample = AckSample { packets: 5, in_flight: 5_000, ..AckSample::for_test(5, 10, 0) };
+        full.control.handle_ack(Time::ZERO, sample);
+        assert_eq!(full.control.window(), 15_000);
+    }
+
+    #[test]
+    fn a_recovery_is_over_when_all_that_was_out_has_arrived() {
+        let mut full = Full::new();
+        full.control.recovery = FastRecovery::Until(31);
+        let acked = |full: &mut Full, ack| {
+            full.control.handle_ack(Time::ZERO, AckSample::for_test(ack, 40, 0));
+            full.control.recovery
+        };
+        assert_eq!(acked(&mut full, 30), FastRecovery::Until(31));
+        assert_eq!(acked(&mut full, 31), FastRecovery::No);
+    }
 }

@@ -4,7 +4,7 @@
 //! Source: Ultra Ethernet Specification 1.0, section on NSCC, by public notes on it; where these
 //! are silent, the UEC simulator (ultraethernet/uet-htsim, `uec.cpp`), from which are: the four
 //! cases and what each does, the average of the delay, the one-in-eight gate of quick adapt, the
-//! bytes it ignores, the rhythm of adjustments, and what a NACK does. Increases scale with
+//! bytes it ignores, how often it adjusts, and what a NACK does. Increases scale with
 //! a = BDP / (100 Gbps · 12 us), so that any path takes as many round trips as that one.
 //!
 //! | | delay below target | at or beyond target |

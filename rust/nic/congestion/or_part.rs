@@ -95,6 +95,7 @@ mod tests {
         let given = OrPart::Given(Bytes::new(9));
         assert_eq!((given.of(Bytes::new(1)), given.is_whole()), (Bytes::new(9), false));
         assert_eq!(OrPart::<Span>::WHOLE.of(Span::from_us(7)), Span::from_us(7));
+        assert!(OrPart::<Span>::WHOLE.is_whole() && !part.is_whole());
         let read = |text: &str| OrPart::<Span>::deserialize(toml::Value::String(text.to_owned()));
         assert_eq!(read("8us"), Ok(OrPart::Given(Span::from_us(8))));
         assert_eq!(read("3/2"), Ok(OrPart::Part(Fraction::new(3, 2).unwrap())));

@@ -223,4 +223,19 @@ mod tests {
         // 83 ns at line rate, and 167 in place of 83 at the rate.
         assert_eq!(pace.next_start(), Some(Time::from_ps(167_000)));
     }
+
+    #[test]
+    fn a_window_or_line_rate_beside_a_rate_is_kept_and_nothing_else() {
+        let path = PathFacts::FOR_TEST;
+        let beside = |rule, pacing| Beside::of(RateWindow::new(rule, OrPart::WHOLE, &path), pacing);
+        let rate = BitRate::from_gbps(7);
+        let of = |it: Option<Box<Beside>>| {
+            let it = it.as_deref();
+            (Beside::window(it, rate.as_bps()), Beside::pace(it, rate))
+        };
+        assert!(beside(WindowRule::None, Pacing::Rate).is_none());
+        assert_eq!(of(None), (u64::MAX, rate));
+        assert_eq!(of(beside(WindowRule::None, Pacing::LineRate)), (u64::MAX, BitRate::MAX));
+        assert_eq!(of(beside(WindowRule::Fixed, Pacing::Rate)), (100_000, rate));
+    }
 }

@@ -335,6 +335,7 @@ mod tests {
         control.handle_ack(Time::ZERO, AckSample::for_test(1, 1, 0));
         assert_eq!(control.credit_target(10_000, 1), number(40));
         assert_eq!(control.credit_target(10_000, 4), number(10));
+        assert_eq!(control.credit_target(2_560, 1), number(10), "whole units");
         assert_eq!(control.credit_target(1_000_000, 1), number(586), "at most the most");
         control.handle_credit(Time::ZERO, number(40));
         assert_eq!(control.credit_target(10_000, 1), number(40), "it has that");

@@ -357,4 +357,18 @@ mod tests {
             assert!((0.85..1.05).contains(&mean), "{flows} flows: {mean}");
         }
     }
+
+    #[test]
+    fn at_the_target_a_window_stays() {
+        let two = Fraction::new(2, 1).unwrap();
+        let config = Config {
+            start_window: two,
+            max_window: Fraction::new(4, 1).unwrap(),
+            ..Config::default()
+        };
+        let mut control = Swift::new(&config, &PATH);
+        assert_eq!(control.law.target(200.0), 10e6);
+        assert_eq!(acked(&mut control, at(100), 10), 200.0);
+        assert!(acked(&mut control, at(100), 9) > 200.0);
+    }
 }

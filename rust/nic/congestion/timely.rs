@@ -226,4 +226,22 @@ mod tests {
         assert_eq!([ack(102, 201, 1_000), ack(200, 300, 1_000)], [cut, cut]);
         assert!(ack(201, 301, 1_000) < cut);
     }
+
+    #[test]
+    fn a_short_round_trip_raises_the_rate_and_a_long_one_cuts_it_by_its_length() {
+        // The difference is the newest, 10 us of a least round trip of 20 us.
+        let config = Config { gain: Fraction::ONE, ..Config::default() };
+        let rate = |before: u64, rtt: u64| {
+            let mut control = Timely::new(&config, &PathFacts::FOR_TEST);
+            (control.0.rate, control.0.last_rtt) = (50_000_000_000, before);
+            control.0.update(rtt);
+            control.0.rate as f64 / 1e9
+        };
+        assert_eq!(rate(39_999, 49_999), 50.1, "below 50 us");
+        let by_gradient = 50.0 * (1.0 - 0.8 * 0.5);
+        assert!((rate(40_000, 50_000) - by_gradient).abs() < 1e-6);
+        assert!((rate(490_000, 500_000) - by_gradient).abs() < 1e-6);
+        let by_length = 50.0 * (1.0 - 0.8 * (1.0 - 500.0 / 501.0));
+        assert!((rate(491_000, 501_000) - by_length).abs() < 1e-6, "beyond 500 us");
+    }
 }

@@ -200,4 +200,90 @@ mod tests {
         adaptation.handle_arrival(Time::ZERO + Span::from_ms(100), Arrival::Clean);
         assert_eq!(adaptation.rate(), 1.0);
     }
+
+    #[test]
+    fn intervals_are_drawn_around_one_and_a_half_round_trips_for_each_host() {
+        let drawn = |host| {
+            let mut adaptation = Adaptation { host: HostId(host), ..adapting(4) };
+            (0..1_000).map(|_| adaptation.draw().as_ps()).collect::<Vec<_>>()
+        };
+        let (first, second) = (drawn(0), drawn(1));
+        // 12 us, times 3/4 to 5/4.
+        let between = |ps: &u64| (9_000_000..=15_000_000).contains(ps);
+        assert!(first.iter().chain(&second).all(between));
+        let mean = first.iter().sum::<u64>() / 1_000;
+        assert!(mean.abs_diff(12_000_000) < 200_000, "{mean}");
+        assert!(first.iter().any(|&ps| ps < 9_100_000) && first.iter().any(|&ps| ps > 14_900_000));
+        assert_ne!(first, second);
+    }
+
+    #[test]
+    fn a_long_silence_is_forgotten_after_64_intervals() {
+        let mut adaptation = adapting(4);
+        adaptation.handle_arrival(Time::ZERO, Arrival::Clean);
+        let later = Time::ZERO + Span::from_ms(100);
+        adaptation.handle_arrival(later, Arrival::Clean);
+        // One draw for the first interval, one for each that ended, and one for the next.
+        assert_eq!(adaptation.intervals, 1 + 64 + 1);
+        let next = adaptation.next.unwrap();
+        assert!(next > later && next <= later + Span::from_us(15));
+        let mut punctual = adapting(4);
+        punctual.handle_arrival(Time::ZERO, Arrival::Clean);
+        let end = punctual.next.unwrap();
+        punctual.handle_arrival(end, Arrival::Clean);
+        assert_eq!((punctual.intervals, punctual.seen.all), (2, 1), "it has ended by then");
+    }
+
+    /// The rate after an interval with these packets: all, marked, trimmed at the last hop, before.
+    fn interval(adaptation: &mut Adaptation, seen: [u32; 4]) -> f64 {
+        let [all, marked, at_last_hop, before] = seen;
+        adaptation.seen = Seen { all, marked, at_last_hop, before };
+        adaptation.end_interval();
+        adaptation.rate()
+    }
+
+    #[test]
+    fn the_rate_falls_with_trims_and_marks_and_rises_in_doubling_steps() {
+        let mut adaptation = adapting(4);
+        assert_eq!(interval(&mut adaptation, [10, 0, 0, 0]), 1.0, "it is at most 1");
+        assert_eq!(adaptation.increases, 1);
+        // A fourth of all was trimmed on the way; what was trimmed at the last hop is of the port.
+        assert_eq!(interval(&mut adaptation, [16, 0, 4, 4]), 0.75);
+        assert_eq!(adaptation.increases, 0);
+        let rise = |from: f64, doublings: i32| from + 0.01 * 2f64.powi(doublings);
+        let first = rise(0.75, 0);
+        assert_eq!(interval(&mut adaptation, [9, 0, 0, 0]), first);
+        let second = rise(first, 1);
+        assert_eq!(interval(&mut adaptation, [9, 0, 0, 0]), second);
+        // Marks below the target, on average: the rate rises, and not faster.
+        let third = rise(second, 0);
+        assert_eq!(interval(&mut adaptation, [10, 4, 2, 0]), third);
+        assert_eq!(adaptation.marked, 0.25, "half of the eight that were whole, of which half");
+        // At 5/8 of marks on average, half of what is beyond 3/10 is lost.
+        let part = interval(&mut adaptation, [8, 8, 0, 0]);
+        assert_eq!(part, third * (1.0 - (0.625 - 0.3) * 0.5));
+        assert_eq!(interval(&mut adaptation, [0; 4]), part * (1.0 - (0.3125 - 0.3) * 0.5));
+        assert_eq!(interval(&mut adaptation, [8, 0, 0, 8]), 0.9 / 4.0, "nine tenths of its share");
+    }
+
+    #[test]
+    fn marks_at_the_target_leave_the_rate_to_rise() {
+        let mut adaptation = Adaptation { target: 0.5, rate: 0.8, ..adapting(4) };
+        assert_eq!(interval(&mut adaptation, [8, 8, 0, 0]), 0.8 + 0.01, "half of 8 of 8");
+        assert_eq!((adaptation.marked, adaptation.increases), (0.5, 1));
+    }
+
+    #[test]
+    fn arrivals_are_counted_by_how_they_came_and_marks_among_those_that_are_whole() {
+        let mut adaptation = adapting(4);
+        use Arrival::{Clean, Marked, TrimmedAtLastHop, TrimmedBefore};
+        for (arrival, times) in [(Clean, 4), (Marked, 4), (TrimmedAtLastHop, 3), (TrimmedBefore, 2)]
+        {
+            (0..times).for_each(|_| adaptation.handle_arrival(Time::ZERO, arrival));
+        }
+        let Seen { all, marked, at_last_hop, before } = adaptation.seen;
+        assert_eq!([all, marked, at_last_hop, before], [13, 4, 3, 2]);
+        adaptation.end_interval();
+        assert_eq!(adaptation.marked, 0.25, "half of 4 of 8");
+    }
 }

@@ -115,3 +115,37 @@ fn an_oversubscribed_receiver_grants_less_after_trims_on_the_way() {
     adaptation.handle_arrival(Time::ZERO + Span::from_us(16), Arrival::Clean);
     assert_eq!(credits.time_for(64).as_ps(), before.as_ps() * 2);
 }
+
+#[test]
+fn a_grant_waits_for_its_time_and_is_not_lost_after_it() {
+    let mut credits = credits(Config { unasked: false, ..Config::default() });
+    credits.note(Time::ZERO, slot(0), asks(128));
+    assert!(credits.poll(Time::ZERO).is_some());
+    let due = credits.due();
+    assert_eq!(credits.poll(Time::from_ps(due.as_ps() - 1)), None);
+    assert!(credits.poll(due + Span::from_us(1)).is_some());
+    assert_eq!(credits.poll(due + Span::from_us(2)), None, "all of it is granted");
+}
+
+#[test]
+fn unasked_grants_end_at_just_a_window() {
+    // Two grants are a window.
+    let grant = Bytes::new(293 * 256);
+    let mut credits = credits(Config { grant, ..Config::default() });
+    credits.note(Time::ZERO, slot(0), asks(10));
+    let all = granted(&mut credits, Time::ZERO + Span::from_ms(1));
+    assert_eq!(all.iter().map(|grant| grant.2).collect::<Vec<_>>(), [10, 303, 596]);
+}
+
+#[test]
+fn a_sender_may_ask_for_a_window_and_a_whole_packet_with_its_header() {
+    let nic = NicConfig {
+        payload: Bytes::new(1_000),
+        congestion: CongestionControl::Rccc(Config::default()),
+        ..NicConfig::default()
+    };
+    let port = PortFacts { line_rate: BitRate::from_gbps(100), base_rtt: Span::from_us(8) };
+    let credits = Credits::of(HostId(0), port, &nic).unwrap();
+    // 150,000 B and 1,062 B in units of 256 B.
+    assert_eq!((credits.law.most, credits.law.furthest), (586, 586 + 5));
+}

@@ -1,7 +1,5 @@
 //! Queue pairs that are discarded when their work is done, and the places of their halves.
 
-use std::cmp::Reverse;
-
 use super::{Life, Slot, Turn};
 use crate::ids::QpId;
 use crate::nic::Nic;
@@ -54,7 +52,7 @@ impl Nic {
             return;
         }
         let requesters = &self.requesters;
-        self.timers.retain(|&Reverse((due, Turn { age, slot }))| {
+        self.timers.retain(|due, Turn { age, slot }| {
             let requester = &requesters[slot.index()];
             requester.age == age && requester.timer_entry == due
         });

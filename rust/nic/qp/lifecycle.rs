@@ -193,7 +193,7 @@ impl Nic {
             QpState::ReadyToSend if self.qps[qp.index()].role == Role::ReceiveOnly => {
                 return Err(VerbsError::ReceiveOnly { qp });
             }
-            QpState::SendQueueDrained if from == QpState::ReadyToSend => self.hold_back(qp),
+            QpState::SendQueueDrained => self.hold_back(qp),
             _ => {}
         }
         self.qps[qp.index()].state = next;
@@ -262,7 +262,9 @@ impl Nic {
             port.base_rtt = trips.between(host, peer).unwrap_or(port.base_rtt);
         }
         let planes = self.planes.as_ref().map_or(1, |planes| planes.count());
-        let parts = RequesterParts { host, peer, label, owner, port, planes, policy, settings };
+        let ack = self.config.ack_of(peer);
+        let parts =
+            RequesterParts { host, peer, label, owner, port, planes, policy, settings, ack };
         let mut requester = Requester::new(parts, &self.config);
         requester.connect(peer_qp);
         // A queue pair that was reset keeps its slot: the tables do not grow with resets, and
@@ -288,7 +290,11 @@ impl Nic {
 
     fn new_responder(&self, id: QpId, peer: Peer) -> Responder {
         let recovery = self.settings_of(id).recovery;
-        Responder::new(peer, recovery, self.config.delivery_with(recovery))
+        let responder = Responder::new(peer, recovery, self.config.delivery_with(recovery));
+        match self.config.notifies(peer.peer) {
+            true => responder,
+            false => responder.without_notifications(),
+        }
     }
 
     fn put_responder(&mut self, id: QpId, peer: Peer) {
@@ -311,7 +317,7 @@ impl Nic {
             let attributes = QpAttributes {
                 peer,
                 label,
-                policy: sender.map(|it| it.as_parts(self.port, self.settings_of(id)).policy),
+                policy: sender.map(|it| it.policy.clone()),
                 reporting,
                 origin: qp.origin,
             };
@@ -337,7 +343,8 @@ impl Nic {
         // The policy stays, with what it has learned of paths; sequence numbers, window, rate and
         // timer start anew. An entry that is left among the timers does not match `timer_entry` any
         // more.
-        let (parts, age) = (requester.as_parts(self.port, settings), requester.age);
+        let ack = self.config.ack_of(requester.as_peer().peer);
+        let (parts, age) = (requester.as_parts(self.port, settings, ack), requester.age);
         *requester = Requester::new(parts, &self.config);
         requester.age = age;
         self.unschedule(slot);
@@ -349,6 +356,6 @@ impl Nic {
         self.requesters[slot.index()].send_state = SendState::Idle;
         // A scan of the whole line: only resets, errors and refusals come here.
         self.ready.retain(|&other| other != slot);
-        self.paced.retain(|entry| entry.0.1.slot != slot);
+        self.paced.retain(|_, turn| turn.slot != slot);
     }
 }

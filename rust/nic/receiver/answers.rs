@@ -173,7 +173,7 @@ impl Answers {
     }
 
     /// Adds an arrival to what is unreported; it has room for it.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn note(&mut self, now: Time, sequence: u64, packet: DataView<'_>, out: &Outbox) {
         if self.unreported.is_empty() {
             // The oldest arrival sets the deadline; later ones do not put it off.
@@ -261,6 +261,11 @@ impl Answers {
     pub(crate) fn deliver(&self, message: u64, out: &mut Outbox) {
         let message = message as u32;
         out.events.push_back(NicEvent::Delivered { owner: self.peer.owner, message });
+    }
+
+    /// Sends no congestion notification packets, whatever comes.
+    pub(crate) fn stop_notifications(&mut self) {
+        self.timers.stop(Timer::Cnp);
     }
 
     /// Sends a congestion notification packet, where the congestion control wants them and none

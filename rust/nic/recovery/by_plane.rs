@@ -93,3 +93,19 @@ impl ByPlane {
         self.first = first;
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn packets_before_the_first_that_is_missing_are_forgotten() {
+        let mut planes = ByPlane::new(2);
+        (0..6).for_each(|packet| planes.send(Time::ZERO, packet, packet as u16));
+        [0, 1, 2, 4].into_iter().for_each(|packet| planes.arrive(Time::ZERO, packet));
+        planes.advance_to(3);
+        assert_eq!((planes.first, planes.sent.len()), (3, 3));
+        planes.lose(5);
+        assert_eq!([0, 1].map(|plane| planes.of(plane).in_flight), [0, 1], "packet 3");
+    }
+}

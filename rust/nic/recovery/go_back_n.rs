@@ -207,7 +207,7 @@ mod tests {
         let mut window = sent(10);
         assert!(window.handle_nack(Time::ZERO, missed(4)));
         assert_eq!((window.next(10), window.unacknowledged()), (Some(4), 4));
-        assert_eq!(window.never_sent(), 10);
+        assert_eq!((window.never_sent(), window.waiting_again()), (10, 6));
         // What is sent from here on is sent again, up to 10.
         window.handle_ack(Time::ZERO, arrived(8));
         assert_eq!(window.next(10), Some(8), "late acknowledgements still count");
@@ -249,5 +249,12 @@ mod tests {
         window.handle_ack(Time::ZERO, arrived(900));
         window.handle_ack(Time::ZERO, arrived(1));
         assert_eq!((window.unacknowledged(), window.next(5)), (3, None));
+    }
+
+    #[test]
+    fn an_acknowledgement_counts_what_it_is_the_first_to_cover() {
+        let mut window = sent(9);
+        let new = [3, 3, 5, 9].map(|ack| window.handle_ack(Time::ZERO, arrived(ack)));
+        assert_eq!(new, [3, 0, 2, 4]);
     }
 }

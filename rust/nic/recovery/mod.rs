@@ -144,11 +144,11 @@ macro_rules! registry {
             fn handle_posted(&mut self, packets: u64) {
                 match self { $(Self::$recovery(it) => it.handle_posted(packets),)* }
             }
-            #[inline]
+            #[inline(always)]
             fn next(&self, end: u64) -> Option<u64> {
                 match self { $(Self::$recovery(it) => it.next(end),)* }
             }
-            #[inline]
+            #[inline(always)]
             fn unacknowledged(&self) -> u64 {
                 match self { $(Self::$recovery(it) => it.unacknowledged(),)* }
             }
@@ -159,11 +159,11 @@ macro_rules! registry {
             fn first_withdrawable(&self) -> u64 {
                 match self { $(Self::$recovery(it) => it.first_withdrawable(),)* }
             }
-            #[inline]
+            #[inline(always)]
             fn window_end(&self, most: u64) -> u64 {
                 match self { $(Self::$recovery(it) => it.window_end(most),)* }
             }
-            #[inline]
+            #[inline(always)]
             fn in_flight(&self) -> u64 {
                 match self { $(Self::$recovery(it) => it.in_flight(),)* }
             }
@@ -184,7 +184,7 @@ macro_rules! registry {
             fn set_base_rtt(&mut self, base_rtt: Span) {
                 match self { $(Self::$recovery(it) => it.set_base_rtt(base_rtt),)* }
             }
-            #[inline]
+            #[inline(always)]
             fn read(&self, ack: AckView<'_>) -> Arrived {
                 match self { $(Self::$recovery(it) => it.read(ack),)* }
             }
@@ -201,7 +201,7 @@ macro_rules! registry {
             fn series(&self) -> u32 {
                 match self { $(Self::$recovery(it) => it.series(),)* }
             }
-            #[inline]
+            #[inline(always)]
             fn poll_lost(&mut self) -> Option<Lost> {
                 match self { $(Self::$recovery(it) => it.poll_lost(),)* }
             }
@@ -215,7 +215,7 @@ macro_rules! registry {
             fn progress(&self) -> (u64, u64) {
                 match self { $(Self::$recovery(it) => it.progress(),)* }
             }
-            #[inline]
+            #[inline(always)]
             fn deadline(&self) -> Time {
                 match self { $(Self::$recovery(it) => it.deadline(),)* }
             }

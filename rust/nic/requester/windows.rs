@@ -86,13 +86,14 @@ impl PlaneWindows {
 impl Requester {
     /// Whether congestion control and recovery let one more packet out; one may always be, but
     /// for a lack of credit.
-    #[inline]
+    #[inline(always)]
     pub(super) fn window_is_open(&self) -> bool {
         if self.planes.is_some() {
             return !self.open_planes().is_empty();
         }
         let window = self.congestion.window().min(self.recovery_window);
-        self.lets_out(self.recovery.in_flight(), window)
+        // Without a window nobody counts.
+        window == u64::MAX || self.lets_out(self.recovery.in_flight(), window)
     }
 
     /// Whether the window of a packet with that entropy value lets no more out: that of its plane,

@@ -2,9 +2,12 @@
 
 use std::collections::VecDeque;
 
+use super::policies::{joined, nics};
 use super::*;
+use crate::nic::QpState;
 use crate::nic::congestion::{CREDIT_UNIT, FIRST_CREDIT, WindowRule, dcqcn_mlx, rccc};
 use crate::nic::recovery::SendRecovery as _;
+use crate::units::Fraction;
 
 /// From one NIC to the other.
 const DELAY: Span = Span::from_us(5);
@@ -96,4 +99,63 @@ fn a_source_asks_each_of_its_destinations_for_its_part() {
             assert_eq!(asked, expected, "{destinations} destinations, {:?}", packet.dst);
         }
     }
+}
+
+/// Two sending halves of a source that may have one packet each in flight: the first is out of
+/// credit, and asks for it beside its packets.
+#[test]
+fn a_request_beside_packets_asks_for_a_part_while_another_has_something_to_send() {
+    for (other, units) in [(false, 5), (true, 3)] {
+        let max_window = Fraction::new(1, 1_000).unwrap();
+        let congestion = rccc::Config { max_window, ..rccc::Config::default() }.into();
+        let common = (*config(Recovery::PER_PACKET, 1)).clone();
+        let [mut a, mut b] = nics(NicConfig { congestion, ..common });
+        let policy = || SenderConfig::Ecmp(ecmp::Config {}).build(&QpContext::for_test());
+        let [first, second] = [(); 2].map(|()| joined(&mut a, &mut b, policy()));
+        a.post(first, Bytes::new(10_000), 1, 0);
+        assert_eq!(drain(&mut a, at(0)).len(), 1, "a packet, which is lost");
+        if other {
+            a.post(second, Bytes::new(1_000), 2, 0);
+        }
+        a.handle_timeout(at(1_000_000));
+        let request = a.poll_transmit_control().unwrap();
+        assert_eq!(request.kind, PacketKind::CreditRequest);
+        // 1,062 B, or half of it, in units of 256 B.
+        assert_eq!(u64::from(request.fields.raw().psn) - FIRST_CREDIT, units);
+    }
+}
+
+#[test]
+fn a_request_for_credit_to_a_queue_pair_that_grants_none_is_counted_as_discarded() {
+    let [mut a, mut b] = nics((*config(Recovery::PER_PACKET, 1)).clone());
+    let policy = SenderConfig::Ecmp(ecmp::Config {}).build(&QpContext::for_test());
+    let qp = joined(&mut a, &mut b, policy);
+    for requests in 1..=3 {
+        b.handle_packet(at(0), &Packet::credit_request(qp, Psn::on_wire(FIRST_CREDIT + 1)));
+        assert_eq!((b.counters().discarded, b.has_packets()), (requests, false));
+    }
+}
+
+#[test]
+fn a_receiver_grants_to_data_that_asks_and_to_requests_while_it_receives() {
+    let congestion = rccc::Config::default().into();
+    let common = (*config(Recovery::PER_PACKET, 1)).clone();
+    let [mut a, mut b] = nics(NicConfig { congestion, ..common });
+    let policy = SenderConfig::Ecmp(ecmp::Config {}).build(&QpContext::for_test());
+    let qp = joined(&mut a, &mut b, policy);
+    a.post(qp, Bytes::new(2_000), 1, 0);
+    let packet = drain(&mut a, at(0))[0];
+    b.handle_packet(at(1_000), &packet);
+    let kinds = |nic: &mut Nic, now| -> Vec<PacketKind> {
+        drain(nic, now).into_iter().map(|answer| answer.kind).collect()
+    };
+    assert_eq!(kinds(&mut b, at(1_000)), [PacketKind::Ack, PacketKind::Credit]);
+    let request = Packet::credit_request(qp, Psn::on_wire(FIRST_CREDIT + 100));
+    b.handle_packet(at(9_000), &request);
+    let granted = kinds(&mut b, at(9_000));
+    assert!(!granted.is_empty() && granted.iter().all(|&kind| kind == PacketKind::Credit));
+    assert_eq!(b.counters().discarded, 0);
+    b.modify_qp(qp, QpState::Error).unwrap();
+    b.handle_packet(at(99_000), &request);
+    assert_eq!((kinds(&mut b, at(99_000)), b.counters().discarded), (vec![], 1));
 }

@@ -1,10 +1,11 @@
 //! Loss recovery between two NICs: dialogues, then closed forms over a pipe that loses packets.
 
+mod accounts;
 mod modes;
 mod pipe;
 
 use super::*;
-use crate::nic::recovery::sack;
+use crate::nic::recovery::{SendRecovery as _, sack};
 use crate::nic::{AckRange, Entropies};
 
 /// A full packet on the wire: 1,062 bytes at 400 Gbps.

@@ -1,8 +1,10 @@
 //! What acknowledgements and NACKs say beside what arrived, and when the first one goes.
 
+use super::policies::{joined, nics};
 use super::*;
-use crate::nic::congestion::dcqcn_mlx;
+use crate::nic::congestion::{dcqcn_mlx, nscc};
 use crate::nic::{AckRange, AckSpan, First, NackSignal, Resent};
+use crate::units::Fraction;
 
 /// A sender and a receiver with these acknowledgements, under DCQCN of ConnectX NICs.
 fn wired(recovery: Recovery, ack: AckConfig) -> (Nic, Nic, QpId) {
@@ -131,4 +133,54 @@ fn a_trimmed_packet_that_asks_has_what_arrived_before_it_acknowledged() {
     let asked = answers(Flags::ACK_REQUEST);
     assert_eq!(asked.iter().map(|it| it.0).collect::<Vec<_>>(), [nack, ack]);
     assert_eq!(asked[1].1, 3, "all three");
+}
+
+#[test]
+fn a_trimmed_packet_takes_of_the_window_what_a_trim_takes_and_not_what_a_loss_takes() {
+    let three = Fraction::new(3, 1).unwrap();
+    let congestion = nscc::Config {
+        trims_call: false,
+        trim_cut: three,
+        base_rtt_of_nacks: false,
+        ..nscc::Config::default()
+    };
+    for flags in [Flags::TRIMMED, Flags::TRIMMED.with(Flags::LAST_HOP)] {
+        let common = (*config(Recovery::PER_PACKET, 1)).clone();
+        let [mut a, mut b] = nics(NicConfig { congestion: congestion.into(), ..common });
+        let policy = SenderConfig::Ecmp(ecmp::Config {}).build(&QpContext::for_test());
+        let qp = joined(&mut a, &mut b, policy);
+        a.post(qp, Bytes::new(2_000), 1, 0);
+        let packet = drain(&mut a, at(0))[0];
+        let before = a.sending_state(at(0), qp).window_bytes;
+        let flags = packet.flags.with(flags);
+        b.handle_packet(at(10_000), &Packet { wire_bytes: 64, flags, ..packet });
+        drain(&mut b, at(10_000)).iter().for_each(|answer| a.handle_packet(at(20_000), answer));
+        assert_eq!(before - a.sending_state(at(20_000), qp).window_bytes, 3 * 1_062);
+    }
+}
+
+#[test]
+fn pauses_do_not_hold_answers_back_where_these_have_priority() {
+    for priority in [true, false] {
+        let ack = AckConfig { priority, ..AckConfig::default() };
+        let (mut a, mut b, qp) = wired(Recovery::GO_BACK_N, ack);
+        assert_eq!(b.answers_pass(), priority);
+        a.post(qp, Bytes::new(1_000), 1, 0);
+        let packets = drain(&mut a, at(0));
+        assert_eq!(answers_to(&mut b, &packets, &[0])[0].flags.has(Flags::PRIORITY), priority);
+    }
+}
+
+/// A copy of a packet whose arrival is not reported yet has it reported, once and with its mark.
+#[test]
+fn a_copy_of_a_packet_that_waits_for_its_report_is_no_second_packet() {
+    let ack = AckConfig { every: 8, ..AckConfig::default() };
+    let (mut a, mut b, qp) = wired(Recovery::PER_PACKET, ack);
+    a.post(qp, Bytes::new(8_000), 1, 0);
+    let mut packets = drain(&mut a, at(0));
+    packets[1].flags = packets[1].flags.with(Flags::MARKED);
+    let answers = answers_to(&mut b, &packets, &[1, 1]);
+    let report = answers[0].as_ack().unwrap().report();
+    assert_eq!((answers.len(), report.base.get()), (1, 1));
+    assert_eq!((report.arrived, report.marks()), (1, 1));
 }

@@ -2,11 +2,13 @@
 
 use std::collections::BTreeMap;
 
+use super::policies::{joined, nics};
 use super::*;
 use crate::nic::NicCounters;
 use crate::nic::congestion::{AckSample, CongestionController, Loss, PathFacts, ReceiverRequest};
-use crate::nic::congestion::{dcqcn, dcqcn_mlx};
+use crate::nic::congestion::{dcqcn, dcqcn_mlx, hpcc_pint};
 use crate::nic::recovery::sack;
+use crate::packet::Stamp;
 use crate::rng::{Purpose, Stream};
 
 /// Whether the world calls `handle_timeout` when nobody asked for it.
@@ -219,4 +221,52 @@ fn a_wake_up_before_each_deadline_finds_nothing_due() {
     let due = a.next_timer().unwrap();
     a.handle_timeout(Time::from_ps(due.as_ps() - 1));
     assert_eq!(a.next_timer(), Some(due));
+}
+
+/// After its last packet a queue pair has no turn and no start to wait for, at line rate and below
+/// it, and an acknowledgement that moves the next start makes none.
+#[test]
+fn a_queue_pair_with_nothing_to_send_waits_for_its_retransmission_timer_alone() {
+    let dcqcn = CongestionControl::Dcqcn(dcqcn::Config::default());
+    let plain = CongestionControl::LineRate(line_rate::Config::default());
+    let telemetry = CongestionControl::HpccPint(hpcc_pint::Config::default());
+    for congestion in [plain, dcqcn, telemetry] {
+        let common = (*config(Recovery::GO_BACK_N, 1)).clone();
+        let [mut a, mut b] = nics(NicConfig { congestion: congestion.clone(), ..common });
+        let policy = SenderConfig::Ecmp(ecmp::Config {}).build(&QpContext::for_test());
+        let qp = joined(&mut a, &mut b, policy);
+        // Two notifications: DCQCN paces from here on.
+        [0, 60_000].into_iter().for_each(|now| a.handle_packet(at(now), &cnp(qp)));
+        a.post(qp, Bytes::new(1_000), 1, 0);
+        let packet = a.poll_transmit(at(100_000)).unwrap();
+        let waits = |a: &Nic| (a.has_packets(), a.next_paced(), a.poll_timeout());
+        let timer = Some(at(1_100_000));
+        assert_eq!(waits(&a), (false, None, timer), "{congestion:?}");
+        b.handle_packet(at(110_000), &packet);
+        a.handle_packet(at(120_000), &b.poll_transmit(at(110_000)).unwrap());
+        assert_eq!(waits(&a), (false, None, timer), "{congestion:?}");
+        assert_eq!(events(&mut a).len(), 1);
+    }
+}
+
+fn cnp(qp: QpId) -> Packet {
+    Packet { qp, ..Packet::cnp(Stamp::default()) }
+}
+
+#[test]
+fn a_nic_has_packets_while_an_answer_or_a_turn_or_a_start_waits() {
+    let dcqcn = CongestionControl::Dcqcn(dcqcn::Config::default());
+    let common = (*config(Recovery::GO_BACK_N, 1)).clone();
+    let [mut a, mut b] = nics(NicConfig { congestion: dcqcn, ..common });
+    let policy = SenderConfig::Ecmp(ecmp::Config {}).build(&QpContext::for_test());
+    let qp = joined(&mut a, &mut b, policy);
+    a.handle_packet(at(0), &cnp(qp));
+    assert!(!a.has_packets());
+    a.post(qp, Bytes::new(2_000), 1, 0);
+    assert!(a.has_packets(), "a turn");
+    let packet = a.poll_transmit(at(0)).unwrap();
+    assert!(a.next_paced() > Some(at(0)) && a.has_packets(), "a start");
+    assert!(!b.has_packets());
+    b.handle_packet(at(1), &packet);
+    assert!(b.has_packets(), "an answer");
 }

@@ -262,7 +262,7 @@ impl Nic {
         let after = self.counters.payload_received;
         // Go-back-to-zero discarded what had arrived of the message, and took it off the counter.
         if after < before {
-            queues.forget_inbound(delivered, before - after);
+            queues.forget_inbound(delivered);
         } else if let Some(header) = header {
             queues.note_inbound(header.message_near(delivered), header.meaning, after - before);
         }

@@ -174,10 +174,10 @@ impl WorkQueues {
         self.inbound.entry(number).or_insert(Inbound { meaning, bytes: 0 }).bytes += bytes;
     }
 
-    /// The receiver threw away `bytes` of message `number`, which is to come again.
-    pub(crate) fn forget_inbound(&mut self, number: u64, bytes: u64) {
+    /// The receiver threw away what had arrived of message `number`, which is to come again.
+    pub(crate) fn forget_inbound(&mut self, number: u64) {
         if let Some(message) = self.inbound.get_mut(&number) {
-            message.bytes = message.bytes.saturating_sub(bytes);
+            message.bytes = 0;
         }
     }
 
@@ -252,7 +252,6 @@ impl WorkQueues {
         for (number_of, (request, _)) in (self.first..).zip(std::mem::take(&mut self.sends)) {
             let status = if number_of == number { status } else { CompletionStatus::Flushed };
             completions.push_back(self.completion(request, status));
-            self.first += 1;
         }
         self.begun = 0;
         self.inbound.clear();

@@ -34,6 +34,7 @@ fn config(recovery: Recovery, queue_pairs: QpConfig) -> NicConfig {
         cnp_interval: Span::from_us(50),
         pace_unit: Span::from_ps(1),
         round_trips: None,
+        peers: None,
         queue_pairs,
     }
 }
@@ -62,7 +63,12 @@ struct World {
 impl World {
     /// With one queue pair at each, connected and ready to send.
     fn new(recovery: Recovery, queue_pairs: QpConfig) -> Self {
-        let config = Arc::new(config(recovery, queue_pairs));
+        Self::of(config(recovery, queue_pairs))
+    }
+
+    /// The same with NICs of that configuration.
+    fn of(config: NicConfig) -> Self {
+        let config = Arc::new(config);
         let port = PortFacts { line_rate: BitRate::from_gbps(400), base_rtt: Span::from_us(10) };
         let mut nics = [0, 1].map(|host| Nic::new(HostId(host), port, config.clone()));
         for (nic, peer) in nics.iter_mut().zip([1, 0]) {
@@ -250,6 +256,17 @@ fn the_account_follows_the_queue_pairs_that_exist() {
     assert_eq!((account.opened, account.live, account.peak, account.peers), (3, 1, 3, 1));
     assert_eq!(nic.account_by_peer()[&HostId(1)].live, 1);
     assert_eq!(nic.create_qp(attributes(1)), Ok(QpId(3)), "numbers are not given again");
+    assert_eq!((nic.account().live, nic.account().peak), (2, 3));
+}
+
+/// Another queue pair to the same host, which may send.
+fn ready(nic: &mut Nic) -> QpId {
+    let qp = nic.create_qp(attributes(1)).unwrap();
+    nic.modify_qp(qp, QpState::Init).unwrap();
+    nic.set_peer_qp(qp, qp).unwrap();
+    nic.modify_qp(qp, QpState::ReadyToReceive).unwrap();
+    nic.modify_qp(qp, QpState::ReadyToSend).unwrap();
+    qp
 }
 
 #[test]
@@ -258,11 +275,7 @@ fn a_context_miss_delays_its_own_queue_pair_only() {
     let queue_pairs = QpConfig { cache: Some(cache), ..QpConfig::default() };
     let mut world = World::new(Recovery::GO_BACK_N, queue_pairs);
     let nic = &mut world.a;
-    let second = nic.create_qp(attributes(1)).unwrap();
-    nic.modify_qp(second, QpState::Init).unwrap();
-    nic.set_peer_qp(second, second).unwrap();
-    nic.modify_qp(second, QpState::ReadyToReceive).unwrap();
-    nic.modify_qp(second, QpState::ReadyToSend).unwrap();
+    let second = ready(nic);
     let at = |ns| Time::ZERO + Span::from_ns(ns);
 
     nic.post_send(QP, request(1, Operation::Write, 2_000)).unwrap();
@@ -277,4 +290,44 @@ fn a_context_miss_delays_its_own_queue_pair_only() {
     assert_eq!(nic.poll_transmit(at(1_042)).unwrap().qp, second);
     let counters = nic.account().cache;
     assert_eq!((counters.hits, counters.send_misses, counters.receive_misses), (1, 2, 0));
+}
+
+#[test]
+fn the_other_end_is_set_before_a_queue_pair_is_ready_and_not_after() {
+    let mut world = World::new(Recovery::GO_BACK_N, QpConfig::default());
+    let nic = &mut world.a;
+    let qp = nic.create_qp(attributes(1)).unwrap();
+    assert_eq!(nic.set_peer_qp(qp, QP), Ok(()));
+    nic.modify_qp(qp, QpState::Init).unwrap();
+    assert_eq!(nic.set_peer_qp(qp, qp), Ok(()));
+    nic.modify_qp(qp, QpState::ReadyToReceive).unwrap();
+    let late = VerbsError::WrongState { qp, state: QpState::ReadyToReceive, verb: "set_peer_qp" };
+    assert_eq!(nic.set_peer_qp(qp, QP), Err(late));
+}
+
+#[test]
+fn a_reset_leaves_the_turns_of_other_queue_pairs() {
+    let mut world = World::new(Recovery::GO_BACK_N, QpConfig::default());
+    let nic = &mut world.a;
+    let second = ready(nic);
+    nic.post_send(QP, request(1, Operation::Write, 3_000)).unwrap();
+    nic.post_send(second, request(2, Operation::Write, 3_000)).unwrap();
+    nic.modify_qp(second, QpState::Reset).unwrap();
+    let sent = std::iter::from_fn(|| nic.poll_transmit(Time::ZERO));
+    assert_eq!(sent.map(|packet| packet.qp).collect::<Vec<_>>(), [QP; 3]);
+}
+
+#[test]
+fn an_arrival_waits_for_its_acknowledgement_no_longer_than_the_timer() {
+    let common = config(Recovery::GO_BACK_N, QpConfig::default());
+    let ack = AckConfig { every: 8, within: Span::from_us(5), ..common.ack };
+    let mut world = World::of(NicConfig { ack, ..common });
+    world.a.post_send(QP, request(1, Operation::Write, 4_000)).unwrap();
+    let at = |ns| Time::ZERO + Span::from_ns(ns);
+    let packets = drain(&mut world.a, at(0));
+    packets[..2].iter().for_each(|packet| world.b.handle_packet(at(100), packet));
+    assert_eq!((drain(&mut world.b, at(100)).len(), world.b.poll_timeout()), (0, Some(at(5_100))));
+    world.b.handle_timeout(at(5_100));
+    let ack = drain(&mut world.b, at(5_100))[0];
+    assert_eq!((ack.kind, ack.fields.raw().ack), (PacketKind::Ack, 2));
 }

@@ -70,7 +70,7 @@ def test_ctrl_c_ends_a_comparison_a_sweep_and_rails(tmp_path):
     interrupted(lambda: evenkeel.compare(LONG, ["ecmp", "spray"], jobs=2))
     interrupted(lambda: evenkeel.sweep(STUDY, out=tmp_path / "sweep"))
     interrupted(lambda: evenkeel.run(RAILS))
-    interrupted(lambda: evenkeel.run(SMALL.replace("256KB", "256MB"), policy=Slow, repeat=False))
+    interrupted(lambda: evenkeel.run(LONG, policy=Slow, repeat=False))
 
 
 class Slow(evenkeel.SenderPolicy):

@@ -209,6 +209,15 @@ mod tests {
     use super::*;
 
     #[test]
+    fn a_message_takes_a_header_and_eight_bytes_for_each_number() {
+        let beat = |ranks: usize| RankMessage::Heartbeat { complete: vec![OperationId(7); ranks] };
+        assert_eq!([0, 1, 5].map(|ranks| beat(ranks).bytes().get()), [16, 24, 56]);
+        let probe = RankMessage::Probe { round: 1, awaited: None };
+        let answer = RankMessage::Answer { round: 1, started: None };
+        assert_eq!([probe, answer].map(|it| it.bytes().get()), [32, 32]);
+    }
+
+    #[test]
     fn views_merge_in_any_order_to_the_same_view() {
         let view = RailView::new(3);
         let (a, b) = (view.advanced(RailId(0), 1), view.advanced(RailId(2), 1));
@@ -238,5 +247,34 @@ mod tests {
         assert_eq!(all, [(RailId(0), 0..4), (RailId(0), 4..5), (RailId(2), 5..9)]);
         assert!(chunks(&Division::new(vec![Bytes::new(1 << 40)]), Bytes::new(3)).len() <= 1 << 16);
         assert!(chunks(&Division::new(Vec::new()), Bytes::ZERO).is_empty());
+    }
+
+    #[test]
+    fn messages_are_as_long_as_what_they_say() {
+        let report = |rails: u64, chunks: usize| {
+            let placement =
+                ChunkPlacement { rail: RailId(0), incarnation: 0, epoch: Epoch::default() };
+            let shares = (0..rails).map(|_| Bytes::new(100)).collect();
+            let progress = OperationProgress {
+                operation: OperationId::default(),
+                division: Division::new(shares),
+                placements: vec![placement; chunks],
+                done: vec![false; chunks],
+            };
+            let report = Report {
+                view: RailView::new(rails as usize),
+                complete: OperationId::default(),
+                operations: vec![progress.clone(), progress],
+                rates: vec![1; rails as usize],
+            };
+            RankMessage::Report { report, reply: Reply::Given }.bytes().get()
+        };
+        // Two operations, each with its number, a share of each rail, and its chunks.
+        assert_eq!(report(3, 9), 16 + 8 + 12 * 3 + 2 * (8 + 8 * 3 + 4 * 9 + 2));
+        assert_eq!(report(2, 8), 16 + 8 + 12 * 2 + 2 * (8 + 8 * 2 + 4 * 8 + 1));
+        let complete = vec![OperationId::default(); 5];
+        assert_eq!(RankMessage::Heartbeat { complete }.bytes().get(), 16 + 8 * 5);
+        assert_eq!(RankMessage::Probe { round: 1, awaited: None }.bytes().get(), 32);
+        assert_eq!(RankMessage::Answer { round: 1, started: None }.bytes().get(), 32);
     }
 }

@@ -269,3 +269,30 @@ fn invalid_parameters_are_rejected_with_the_valid_range() {
         assert!(fault(bad).starts_with("policy 'nezha': "), "{bad}");
     }
 }
+
+/// Rails that take six times as long beside others: three together take twice as long as one.
+#[test]
+fn while_a_rail_alone_is_best_the_split_is_tried_and_nothing_between() {
+    let config = crate::rail::test_rails::config("nezha", "");
+    let mut allocator = config.build(&[BitRate::from_gbps(80); 3]).unwrap();
+    let operation = operation(16 * MIB);
+    let rails_in_use = |_| {
+        let division = allocator.allocate(&operation).unwrap();
+        let shares: Vec<_> = division.ranges().map(|it| (it.rail, it.bytes())).collect();
+        let ps_per_byte = if shares.len() == 1 { 100 } else { 600 };
+        let cost = |&(rail, bytes): &(RailId, Bytes)| RailCost {
+            rail,
+            bytes,
+            duration: Span::from_ps(bytes.get() * ps_per_byte),
+        };
+        let costs: Vec<RailCost> = shares.iter().map(cost).collect();
+        allocator.handle_costs(&operation, &costs);
+        shares.len()
+    };
+    let rails: Vec<usize> = (0..64).map(rails_in_use).collect();
+    // Three cold operations, a trial of one rail, and with it the change; the split is not tried
+    // until the second operation after that, and then ever less often.
+    assert_eq!(rails[..6], [3, 3, 3, 1, 1, 3], "{rails:?}");
+    assert!(!rails.contains(&2), "{rails:?}");
+    assert!(rails[6..].iter().filter(|&&rails| rails == 3).count() <= 5, "{rails:?}");
+}

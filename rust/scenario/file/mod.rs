@@ -119,9 +119,17 @@ impl<'de> Deserialize<'de> for PolicySection {
             }
             fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<PolicySection, A::Error> {
                 let mut parameters = Parameters::deserialize(MapAccessDeserializer::new(map))?;
-                let Some(toml::Value::String(name)) = parameters.remove("name") else {
-                    let missing = "the table must name its policy, for example name = \"reps\"";
-                    return Err(A::Error::custom(missing));
+                let name = match parameters.remove("name") {
+                    Some(toml::Value::String(name)) => name,
+                    None => {
+                        let expected =
+                            "the table must name its policy, for example name = \"reps\"";
+                        return Err(A::Error::custom(expected));
+                    }
+                    Some(_) => {
+                        let expected = "name must be a text in quotes, for example name = \"reps\"";
+                        return Err(A::Error::custom(expected));
+                    }
                 };
                 Ok(PolicySection { name: name.into(), parameters: parameters.into() })
             }

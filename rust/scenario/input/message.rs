@@ -34,6 +34,9 @@ pub(in crate::scenario) fn fault_of(key: &str, message: &str) -> Fault {
                     look_up(key)
                 )
             }
+            None if key == "policy.name" => {
+                format!("{}; `evenkeel list policies` lists them", humanised(message))
+            }
             None => humanised(message),
         },
     };

@@ -247,7 +247,11 @@ impl<'s> SectionReader<'s> {
     }
 
     fn wrong_type(&self, key: Key, value: &Spanned<DeValue<'_>>, expected: &str) -> ScenarioError {
-        let reason = format!("invalid type: {}, expected {expected}", value.get_ref().type_str());
+        let found = match value.get_ref() {
+            DeValue::Datetime(_) => "date",
+            other => other.type_str(),
+        };
+        let reason = format!("invalid type: {found}, expected {expected}");
         let fault = Fault::BadValue { key: key.to_string(), reason };
         self.context().fault(&key, fault)
     }

@@ -105,7 +105,11 @@ impl Source {
     /// The fault of a value that serde rejects.
     pub(in crate::scenario) fn refusal(&self, error: &toml::de::Error) -> ScenarioError {
         let span = error.span().unwrap_or(0..0);
-        let fault = fault_of(self.key_at(&span), error.message());
+        // To serde a date is a map too: the text tells them apart.
+        let text = self.text.get(span.clone()).unwrap_or_default();
+        let found = if text.starts_with(|it: char| it.is_ascii_digit()) { "date" } else { "table" };
+        let message = error.message().replacen(": map,", &format!(": {found},"), 1);
+        let fault = fault_of(self.key_at(&span), &message);
         // An unknown key is shown itself; otherwise its value is shown.
         ScenarioError::new(self.at(&span), fault)
     }
@@ -160,7 +164,10 @@ impl Source {
 
     fn not_toml(&self, error: &toml::de::Error) -> ScenarioError {
         let position = error.span().map_or_else(|| self.whole(), |span| self.at(&span));
-        let reason = error.message().replace('\n', ", ");
+        let reason = match self.text.trim_start().starts_with('{') {
+            true => "it is JSON; beside the summary.json of a run is its scenario.toml".to_owned(),
+            false => error.message().replace('\n', ", "),
+        };
         ScenarioError::new(position, Fault::Syntax { reason })
     }
 
@@ -198,7 +205,8 @@ impl Source {
         let mut found = ("", usize::MAX);
         for (path, entry) in &self.entries {
             for outer in [&entry.name, &entry.value] {
-                if inside(outer) && outer.len() < found.1 {
+                // What the command line sets stands where its sections do, which come first.
+                if inside(outer) && outer.len() <= found.1 {
                     found = (path, outer.len());
                 }
             }

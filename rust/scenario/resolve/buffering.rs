@@ -10,6 +10,7 @@ use crate::scenario::file::switch::{
 use crate::scenario::file::toggle::Toggle;
 use crate::scenario::input::context::{AtLeast, Context};
 use crate::scenario::input::error::{Fault, ScenarioError};
+use crate::scenario::input::located::{Key, Located};
 use crate::switching::MOST_CREDITS;
 use crate::topology::Topology;
 use crate::units::Bytes;
@@ -112,6 +113,13 @@ pub(super) fn trim(
     sizes: Sizes,
 ) -> Result<Option<TrimConfig>, ScenarioError> {
     let Toggle::On(trim) = &mut *section.trim else { return Ok(None) };
+    // Only that of the transport may be empty, not what a policy says of its own.
+    if trim.size.is_none() && sizes.trimmed == Bytes::ZERO {
+        let header = Key::ROOT.child("transport").child("header");
+        let expected = "it is what is left of a trimmed packet, so that it must be from 1B; or \
+                        write switch.trim.size";
+        return Err(context.invalid(&Located::of(sizes.trimmed, header), expected));
+    }
     let (size, packet) = (&trim.size.fill(sizes.trimmed.min(sizes.packet)), sizes.packet);
     if **size == Bytes::ZERO || **size > packet {
         let expected =

@@ -1,7 +1,7 @@
 //! `[transport]`: packets, acknowledgements, congestion control and loss recovery.
 
 use super::{congestion, immediates, recovery};
-use crate::balance::{AckRhythm, Scheme};
+use crate::balance::{AckFrequency, Scheme};
 use crate::nic::congestion::{CongestionControl, Scope};
 use crate::nic::recovery::Numbering;
 use crate::nic::verbs::QpConfig;
@@ -66,6 +66,7 @@ pub(in crate::scenario) fn resolve(
         queue_pairs: QpConfig { cache, delivery, immediate_messages, ..QpConfig::default() },
         pace_unit: Span::from_ps(1),
         round_trips: None,
+        peers: None,
     })
 }
 
@@ -239,26 +240,27 @@ fn cache(
     Ok(Some(CacheConfig { entries: *entries, miss: *cache.miss }))
 }
 
-/// Acknowledgements, whose rhythm is by default that of the policy's transport if the recovery is
-/// its own. Of count and bytes, one that is given excludes the default of the other.
+/// Acknowledgements, whose frequency is by default that of the policy's transport if the recovery
+/// is its own. Of count and bytes, one that is given excludes the default of the other.
 fn acknowledgements(
     context: &Context<'_>,
     section: &mut TransportSection,
     policy: &Scheme,
 ) -> Result<AckConfig, ScenarioError> {
     let is_own = section.recovery.recovery(policy.recovery).name() == policy.recovery.name();
-    let rhythm = if is_own { policy.transport.rhythm } else { AckRhythm::EACH_PACKET };
+    let ack_frequency =
+        if is_own { policy.transport.ack_frequency } else { AckFrequency::EACH_PACKET };
     let most = Packet::MOST_REPORTED;
-    let every = match (rhythm.bytes, section.ack_bytes.given(), section.ack_every.given()) {
+    let every = match (ack_frequency.bytes, section.ack_bytes.given(), section.ack_every.given()) {
         (Some(bytes), None, None) => {
             section.ack_bytes.fill(bytes);
-            rhythm.every
+            ack_frequency.every
         }
         (Some(_), Some(_), None) => most,
-        _ => rhythm.every,
+        _ => ack_frequency.every,
     };
     let every = section.ack_every.fill(every);
-    let marked = section.ack_marked.fill(rhythm.marked);
+    let marked = section.ack_marked.fill(ack_frequency.marked);
     if !(1..=most).contains(&*every) {
         return Err(context.invalid(&every, format!("it must be from 1 to {most} packets")));
     }

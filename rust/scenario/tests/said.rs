@@ -90,3 +90,22 @@ fn what_auto_became_is_beside_it_and_the_file_runs_under_another_policy() {
     let typed = "[transport]\nrecovery = \"sack\"\ndelivery = \"ordered\"\n";
     assert_eq!(lines(typed), [""; 0]);
 }
+
+#[test]
+fn a_date_is_called_one_wherever_it_stands() {
+    let refused = |key: &str| {
+        let setting = format!("{key}=2026-11-22").parse().unwrap();
+        let overrides = Overrides { settings: vec![setting], ..Overrides::default() };
+        Scenario::parse("", "test", Path::new(""), &overrides).unwrap_err().to_string()
+    };
+    let expected = "--set topology.leaves=2026-11-22: topology.leaves: invalid type: date, \
+                    expected a whole number from 0 to 4294967295";
+    assert_eq!(refused("topology.leaves"), expected);
+    let expected = "--set topology=2026-11-22: topology: invalid type: date, expected a table: \
+                    write [topology] and its keys below it";
+    assert_eq!(refused("topology"), expected);
+    let expected = "invalid type: date, expected a text in quotes; `evenkeel list policies` lists";
+    assert!(refused("policy.name").contains(expected));
+    let table = fault("[topology]\nleaves = { other = 1 }\n");
+    assert!(table.contains("invalid type: table, expected a whole number"), "{table}");
+}

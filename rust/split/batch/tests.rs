@@ -79,6 +79,21 @@ fn a_failed_path_is_avoided_for_100_ms() {
 }
 
 #[test]
+fn each_failed_path_is_remembered_for_its_own_time() {
+    let mut splitter = new();
+    let ms = |ms| Time::ZERO + Span::from_ms(ms);
+    splitter.handle_failed_path(ms(0), SwitchId(1), 3);
+    splitter.handle_failed_path(ms(50), SwitchId(1), 5);
+    let mut taken = |now| {
+        let flows = split(&mut splitter, now, &requests(16, 16, 15_000));
+        [3, 5].map(|path| flows.iter().any(|flow| flow.path == path))
+    };
+    assert_eq!(taken(ms(60)), [false, false]);
+    assert_eq!(taken(ms(120)), [true, false]);
+    assert_eq!(taken(ms(160)), [true, true]);
+}
+
+#[test]
 fn a_failed_path_is_avoided_for_its_destination_alone() {
     let mut splitter = new();
     splitter.handle_failed_path(Time::ZERO, SwitchId(2), 3);
@@ -211,4 +226,26 @@ fn flows_beyond_the_window_wait_until_enough_have_completed() {
 fn more_flows_than_the_window_start_if_none_is_in_flight() {
     let mut splitter: Ethereal = of_host(Config { qp_window: 3, ..Config::default() }, 0);
     assert_eq!(split(&mut splitter, Time::ZERO, &requests(8, 8, 1_000)).len(), 8);
+}
+
+#[test]
+fn a_failed_path_is_avoided_until_its_time_and_taken_at_it() {
+    let avoided = |batch_before: u64| {
+        let mut splitter = new();
+        splitter.handle_failed_path(Time::ZERO, SwitchId(1), 3);
+        let now = Time::from_ps(Span::from_ms(100).as_ps() - batch_before);
+        split(&mut splitter, now, &requests(16, 16, 15_000)).iter().all(|flow| flow.path != 3)
+    };
+    // The batch is split 100 ns after its first message.
+    assert!(avoided(100_001));
+    assert!(!avoided(100_000));
+}
+
+#[test]
+fn each_of_three_sizes_is_divided_alone() {
+    let mixed: Vec<Request> =
+        [32_000, 16_000, 48_000].iter().flat_map(|&bytes| requests(1, 16, bytes)).collect();
+    let flows = split(&mut new(), Time::ZERO, &mixed);
+    let of = |bytes| flows.iter().filter(|flow| flow.bytes == Bytes::new(bytes)).count();
+    assert_eq!([1_000, 2_000, 3_000].map(of), [16; 3]);
 }

@@ -53,6 +53,42 @@ fn a_time_limit_below_the_bound_is_said_by_run_check_compare_and_the_summary() {
     assert_eq!(bench.evenkeel(&["check", "short.toml", "--set", "time_limit=1s"]).err, "");
 }
 
+/// Each host sends seven eighths of 700 GB, which take 12 s at 400 Gbps; the default is 10 s.
+#[test]
+fn check_looks_at_a_time_limit_that_is_written_also_where_it_is_the_default() {
+    let bench = Bench::new();
+    let long = SMALL.replace("256KB", "700GB");
+    bench.write("long.toml", &long);
+    let said = |options: &[&str]| {
+        let left = bench.evenkeel(&[&["check", "long.toml"], options].concat());
+        assert_eq!(left.status, 0, "{left:?}");
+        left.err.contains("the time limit of 10.00s is less than the lower bound")
+    };
+    assert!(!said(&[]), "the bound of what nobody wrote is not computed");
+    assert!(said(&["--set", "time_limit=10s"]));
+    bench.write("long.toml", &format!("time_limit = \"10s\"\n{long}"));
+    assert!(said(&[]));
+}
+
+/// Every host sends three switches ahead on a ring; the switches pause each other all round.
+#[test]
+fn a_deadlock_is_an_error_and_its_cycle_of_ports_is_said() {
+    let bench = Bench::new();
+    let ring = "[topology]\nkind = \"torus\"\nx = 8\ny = 1\nhosts_per_switch = 4\n\
+                fabric_rate = \"100Gbps\"\n[switch]\nbuffer = \"400KB\"\npfc = true\n\
+                [transport]\ncongestion_control = \"line-rate\"\n\
+                [policy]\nname = \"switch-random\"\n\
+                [workload]\nkind = \"shift\"\nshift = 12\nbytes = \"4MiB\"\n";
+    bench.write("ring.toml", &format!("time_limit = \"20ms\"\n{ring}"));
+    let left = bench.evenkeel(&["run", "ring.toml"]);
+    assert_eq!(left.status, 1, "{left:?}");
+    let cycle = "priority flow control is deadlocked: each of these ports is paused until the next \
+                 one sends, x0y0z0 > x1y0z0, x1y0z0 > x2y0z0, ";
+    assert!(left.err.contains(cycle), "{}", left.err);
+    assert!(left.err.contains("did not complete: it stalled"), "{}", left.err);
+    assert!(left.err.contains("with 32 of 32 messages open:\n  message 0 from"), "{}", left.err);
+}
+
 /// The README's failure on a small fabric: nothing is said of detection or convergence.
 #[test]
 fn a_failure_that_routing_learns_of_too_late_is_said() {
@@ -60,6 +96,7 @@ fn a_failure_that_routing_learns_of_too_late_is_said() {
     let failure = "[[failure]]\nlink = \"leaf0-spine0\"\nat = \"1us\"\n";
     bench.write("failure.toml", &format!("{SMALL}{failure}"));
     let left = bench.evenkeel(&["run", "failure.toml"]);
+    assert!(left.out.contains("CCT       100.1ms (10574."), "of the bound: {}", left.out);
     let expected = "the failure of leaf0-spine0 is detected at once, and routing converges after \
                     100.0ms, while the bound is";
     assert!(left.err.contains(expected), "{left:?}");

@@ -194,6 +194,10 @@ fn results_that_never_end_are_refused() {
     std::os::unix::fs::symlink("/dev/zero", bench.path("results/flows.csv")).unwrap();
     let left = limited(&bench, &["plot", "results", "--out", "figures"]);
     left.expect_invalid(&["flows.csv", "it is no regular file"]);
+    fs::remove_file(bench.path("results/summary.json")).unwrap();
+    std::os::unix::fs::symlink("/dev/null", bench.path("results/summary.json")).unwrap();
+    let left = limited(&bench, &["plot", "results", "--out", "figures"]);
+    left.expect_invalid(&["summary.json", "it is no regular file"]);
 }
 
 #[test]

@@ -19,6 +19,17 @@ fn check_prints_a_line_for_each_valid_file_and_an_error_for_each_invalid_one() {
 }
 
 #[test]
+fn results_in_place_of_a_scenario_are_refused_with_what_runs_again() {
+    let bench = Bench::with_small();
+    assert_eq!(bench.evenkeel(&["run", "small.toml", "--out", "results"]).status, 0);
+    let summary = bench.evenkeel(&["run", "results/summary.json"]);
+    let expected = "it is JSON; beside the summary.json of a run is its scenario.toml";
+    summary.expect_invalid(&["results/summary.json:1:1: invalid TOML: ", expected]);
+    let expected = "results: expected a scenario, which is a file, and not a folder";
+    bench.evenkeel(&["run", "results"]).expect_invalid(&[expected, "scenario.toml"]);
+}
+
+#[test]
 fn an_explained_scenario_has_the_origins_of_values_and_is_valid_itself() {
     let bench = Bench::with_small();
     let left = bench.evenkeel(&["check", "--explain", "small.toml"]);

@@ -1,5 +1,6 @@
 //! Controls at a bottleneck: one switch with all senders and the receiver.
 
+use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::ops::Range;
 use std::sync::Arc;
@@ -119,9 +120,11 @@ fn outcome(case: Case) -> Outcome {
             cnp_interval: Span::from_us(50),
             pace_unit: Span::from_ps(1),
             round_trips: None,
+            peers: None,
             queue_pairs: QpConfig::default(),
         },
         scheme,
+        own_nics: BTreeMap::new(),
         job_policies: Vec::new(),
         workload: Arc::new(Workload::independent(case.messages)),
         seed: 1,

@@ -1,6 +1,7 @@
 //! HPCC and HPCC-PINT in the fabric, against their closed forms: hosts around one switch, with
 //! telemetry in every packet.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use evenkeel::balance::{Parameters, build_scheme};
@@ -69,6 +70,7 @@ impl Star {
                     ..NicConfig::default()
                 },
                 scheme,
+                own_nics: BTreeMap::new(),
                 job_policies: Vec::new(),
                 workload: Arc::new(Workload::independent((1..self.hosts).map(message).collect())),
                 seed: 1,

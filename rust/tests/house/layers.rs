@@ -65,8 +65,8 @@ const BRIDGE_SEES: [&str; 17] = [
 ];
 
 /// Files outside of all layers.
-const OUTSIDE: [&str; 5] =
-    ["rust/lib.rs", "rust/main.rs", "rust/tests/", "rust/benches/", "rust/fuzz/"];
+const OUTSIDE: [&str; 6] =
+    ["rust/lib.rs", "rust/main.rs", "rust/tests/", "rust/benches/", "rust/fuzz/", "rust/mutants/"];
 
 /// Faults of one file under `rust/`.
 pub(crate) fn check(file: &SourceFile) -> Vec<Fault> {

@@ -39,21 +39,22 @@ fn add(cell: &Cell<u64>, count: u64) {
 }
 
 impl Tally {
-    pub(super) fn print(&self) {
+    /// Runs that completed and that did not, scenarios refused and too large, and records.
+    pub(super) fn counts(&self) -> [u64; 5] {
         let Self { completed, incomplete, refused, large, records } = self;
+        [completed, incomplete, refused, large, records].map(Cell::get)
+    }
+
+    pub(super) fn print(&self) {
+        let [completed, incomplete, refused, large, records] = self.counts();
         let line = format!(
-            "simulation: {} runs completed, {} did not, {} scenarios refused, {} too large to be \
-             run; {} records of packets checked\n",
-            completed.get(),
-            incomplete.get(),
-            refused.get(),
-            large.get(),
-            records.get()
+            "simulation: {completed} runs completed, {incomplete} did not, {refused} scenarios \
+             refused, {large} too large to be run; {records} records of packets checked\n"
         );
         let _ = std::io::stderr().write_all(line.as_bytes());
-        let runs = completed.get() + incomplete.get();
-        assert!(refused.get() <= 2 * runs, "most scenarios are refused: {line}");
-        assert!(large.get() <= runs / 10 + 1, "many scenarios are too large: {line}");
+        let runs = completed + incomplete;
+        assert!(refused <= 2 * runs, "most scenarios are refused: {line}");
+        assert!(large <= runs / 10 + 1, "many scenarios are too large: {line}");
     }
 }
 

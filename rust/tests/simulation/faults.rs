@@ -1,15 +1,22 @@
 //! Faults put in on purpose: patches of the sources, each of which the simulation tester must find.
 //!
 //! `EVENKEEL_FAULTS=all`, or a part of their names, applies each to a copy of the sources, builds
-//! it and runs the tester; that takes some minutes for each. Without it the test says so, and that
-//! the patches still apply is all that is tested.
+//! it and runs the tester; that takes some minutes for each. With `INSTA_UPDATE=always` too, what
+//! it took becomes rows of the table of `docs/trust.md`. Without it the test says so, and that the
+//! patches still apply and that the table has no others is all that is tested.
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
+use super::tester::FOUND;
+use crate::page::{Table, replaced, section};
+
 /// How long the tester may look for a fault.
 const SECONDS: &str = "300";
+
+const PAGE: &str = "docs/trust.md";
 
 fn sources() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR"))
@@ -22,6 +29,10 @@ fn patches() -> Vec<PathBuf> {
     paths.retain(|path| path.extension().is_some_and(|it| it == "patch"));
     paths.sort();
     paths
+}
+
+fn name_of(patch: &Path) -> String {
+    patch.file_stem().expect("patches have names").to_string_lossy().into_owned()
 }
 
 fn git(folder: &Path, arguments: &[&str]) -> Option<Output> {
@@ -51,8 +62,9 @@ fn copy(files: &[String], to: &Path) {
 
 #[test]
 fn the_patches_of_faults_apply() {
-    let Some(files) = files() else {
-        eprintln!("skipped: the sources are no git repository, whose files could be listed");
+    // Beside a packaged crate git may find a repository that knows none of its files.
+    let Some(files) = files().filter(|files| !files.is_empty()) else {
+        eprintln!("skipped: simulation::faults: the sources are no git repository");
         return;
     };
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("faults-apply");
@@ -66,6 +78,44 @@ fn the_patches_of_faults_apply() {
     }
 }
 
+/// The day of the last commit of the sources.
+fn day() -> String {
+    let commit = git(sources(), &["log", "-1", "--format=%cs"]).expect("git is there");
+    String::from_utf8_lossy(&commit.stdout).trim().to_owned()
+}
+
+fn page() -> String {
+    fs::read_to_string(sources().join(PAGE)).unwrap_or_else(|error| panic!("{PAGE}: {error}"))
+}
+
+/// The rows of the page's table, by the names of faults: what follows them.
+fn rows(page: &str) -> BTreeMap<String, String> {
+    let table = section(page, "faults").unwrap_or_else(|it| panic!("{PAGE}: {it}"));
+    let rows = table.lines().skip(2).map(|row| row.trim_matches('|').trim());
+    let parts = rows.map(|row| row.split_once(" | ").expect("a row has a name"));
+    parts.map(|(name, rest)| (name.to_owned(), rest.to_owned())).collect()
+}
+
+/// Writes rows into the page's table, in which others stay.
+fn keep(found: BTreeMap<String, String>) {
+    let page = page();
+    let mut all = rows(&page);
+    all.extend(found);
+    let mut table = Table::new(&["fault", "found after", "sources of"]);
+    for (name, rest) in all {
+        table.row(format!("{name} | {rest}"));
+    }
+    let page = replaced(&page, "faults", &table).unwrap_or_else(|it| panic!("{PAGE}: {it}"));
+    fs::write(sources().join(PAGE), page).expect("the page can be written");
+}
+
+#[test]
+fn the_page_has_no_fault_but_these() {
+    let there: BTreeSet<String> = patches().iter().map(|patch| name_of(patch)).collect();
+    let gone: Vec<String> = rows(&page()).into_keys().filter(|it| !there.contains(it)).collect();
+    assert!(gone.is_empty(), "{PAGE}: no patch is called so: {gone:?}");
+}
+
 #[test]
 fn the_tester_finds_every_fault() {
     let Ok(wanted) = std::env::var("EVENKEEL_FAULTS") else {
@@ -74,28 +124,37 @@ fn the_tester_finds_every_fault() {
     };
     let files = files().expect("a repository: the faults are put into a copy of its files");
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("faults");
-    let mut missed = Vec::new();
-    for patch in patches() {
-        let patch = patch.to_str().expect("paths of the project are UTF-8");
+    let (mut missed, mut rows, day) = (Vec::new(), BTreeMap::new(), day());
+    for path in patches() {
+        let patch = path.to_str().expect("paths of the project are UTF-8");
         if wanted != "all" && !patch.contains(&wanted) {
             continue;
         }
         copy(&files, &folder);
         assert!(git(&folder, &["apply", patch]).unwrap().status.success(), "{patch}");
         let tester = Command::new("cargo")
-            .args(["test", "--test", "integration", "--", "simulation::random_scenarios"])
+            .args(["test", "--locked", "--test", "integration"])
+            // Optimised for compile time: most faults are found in seconds.
+            .args(["--config", "profile.dev.package.evenkeel.opt-level=0"])
+            .args(["--", "simulation::random_scenarios"])
             .env("EVENKEEL_SIMULATION_SECONDS", SECONDS)
             .env("CARGO_TARGET_DIR", folder.join("target"))
             .current_dir(&folder)
             .output()
             .expect("cargo runs this test");
         let said = String::from_utf8_lossy(&tester.stdout);
-        let found = said.lines().find(|line| line.contains(", seed ")).map(str::to_owned);
-        let name = Path::new(patch).file_stem().unwrap().to_string_lossy().into_owned();
-        eprintln!("{name}: {}", found.as_deref().unwrap_or("not found"));
-        if found.is_none() || tester.status.success() {
-            missed.push(name);
+        let found = said.lines().find_map(|line| line.strip_prefix(FOUND));
+        let name = name_of(&path);
+        eprintln!("{name}: {}", found.unwrap_or("not found"));
+        match found.filter(|_| !tester.status.success()) {
+            Some(found) => {
+                rows.insert(name, format!("{found} | {day}"));
+            }
+            None => missed.push(name),
         }
+    }
+    if std::env::var("INSTA_UPDATE").is_ok_and(|value| value == "always") {
+        keep(rows);
     }
     assert!(missed.is_empty(), "not found: {missed:?}");
 }

@@ -10,6 +10,9 @@ use proptest::test_runner::{Config, RngAlgorithm, TestError, TestRng, TestRunner
 
 use super::drawn::Drawn;
 
+/// Begins the line of how long it took to find a fault.
+pub(super) const FOUND: &str = "found after ";
+
 /// The seeds that are tried where no time is given.
 const FEW: u64 = 60;
 
@@ -51,6 +54,13 @@ fn now() -> Instant {
     Instant::now()
 }
 
+/// What was tried without finding a fault.
+pub(crate) struct Tried {
+    pub(crate) first: u64,
+    pub(crate) seeds: u64,
+    pub(crate) seconds: u64,
+}
+
 /// Draws scenarios from one seed after the other and checks each of them.
 ///
 /// # Panics
@@ -61,24 +71,29 @@ pub(crate) fn test(
     again: &str,
     strategy: &BoxedStrategy<Drawn>,
     check: &dyn Fn(&str) -> Result<(), String>,
-) {
+) -> Tried {
     let first = variable("EVENKEEL_SIMULATION_SEED").unwrap_or(0);
     let seconds = variable("EVENKEEL_SIMULATION_SECONDS");
     let most = if seconds.is_some() { u64::MAX - first } else { FEW };
-    let end = now() + Duration::from_secs(seconds.unwrap_or(u64::MAX >> 32));
+    let (begin, length) = (now(), Duration::from_secs(seconds.unwrap_or(u64::MAX >> 32)));
     let mut tried = 0;
     for seed in first..first + most {
-        if now() > end {
+        let so_far = now() - begin;
+        if so_far > length {
             break;
         }
         tried += 1;
         let Some((text, reason)) = fault_of_seed(strategy, seed, check) else { continue };
         let path = keep(seed, &text);
         let mut said = format!("{name}, seed {seed}: {reason}\n\n{text}\n");
+        let _ = writeln!(said, "{FOUND}{tried} of its scenarios, {} s", so_far.as_secs());
         let _ = writeln!(said, "again: evenkeel run --check {}", path.display());
         let _ = writeln!(said, "or:    EVENKEEL_SIMULATION_SEED={seed} {again}");
         panic!("{said}");
     }
-    let line = format!("{name}: {tried} seeds from {first} on, no fault\n");
+    let tried = Tried { first, seeds: tried, seconds: (now() - begin).as_secs() };
+    let Tried { first, seeds, seconds } = tried;
+    let line = format!("{name}: {seeds} seeds from {first} on in {seconds} s, no fault\n");
     let _ = std::io::stderr().write_all(line.as_bytes());
+    tried
 }

@@ -1,5 +1,6 @@
 //! Hosts with several ports, in both worlds: planes that share no switch, and two ToRs of one
-//! fabric; failures of ports, switches and planes, which NICs detect, tell their peers and probe.
+//! fabric; failures of ports, switches and planes, which NICs detect, tell their peers and probe;
+//! and servers with a NIC for each rail.
 
 use super::*;
 
@@ -168,6 +169,22 @@ fn published_fabrics_of_several_ports_are_the_same_in_both_worlds() {
                     &fabric_of(&topology, policy, &format!("{PERMUTATION}\n{failure}")),
                 );
             }
+        }
+    }
+}
+
+#[test]
+fn rails_are_the_same_in_both_worlds() {
+    for policy in ["ecmp", "spray", "conga", "ethereal", "host-dr"] {
+        let text = format!(
+            "[topology]\nkind = \"rail-optimized\"\nrails = 4\nservers = 2\nunits = 2\n\
+             spines = 2\nhost_rate = \"100Gbps\"\nfabric_rate = \"100Gbps\"\n[policy]\n\
+             name = \"{policy}\"\n[workload]\nkind = \"all-to-all\"\nbytes = \"160KB\"\n"
+        );
+        let setup = setup(&text).unwrap();
+        for setup in [setup.clone(), uneven(setup)] {
+            let twin = twin(&setup);
+            assert!(is_exact(&twin) && twin.agrees, "{policy}: {twin:#?}");
         }
     }
 }

@@ -140,10 +140,10 @@ impl Rotation {
         let lengths = (0u32..).zip(&self.planes);
         let lengths = lengths.filter(|(plane, turns)| free.has(*plane) && !turns.order.is_empty());
         // Without any, the turn is whose it was: how often a NIC asks in vain changes nothing.
-        // One round over what is in rotation, and the step back to the first that was restored.
-        let steps = lengths.map(|(_, turns)| turns.order.len()).max()? * planes + planes;
+        // One round over what is in rotation, which ends where it began.
+        let steps = lengths.map(|(_, turns)| turns.order.len()).max()? * planes;
         let mut restored = false;
-        for _ in 0..=steps {
+        for _ in 0..steps {
             let plane = self.turn;
             self.turn = if plane + 1 == planes { 0 } else { plane + 1 };
             if !free.has(plane as u32) || self.planes[plane].order.is_empty() {
@@ -161,7 +161,8 @@ impl Rotation {
                 _ => {}
             }
         }
-        // All are skipped for a time that is not over: the next one is used all the same.
+        // All were skipped. The next one is used all the same: the first that was restored, if one
+        // was.
         self.next_in_rotation(free)
     }
 

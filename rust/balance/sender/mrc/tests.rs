@@ -2,6 +2,8 @@ use super::super::NetworkParameters;
 use super::*;
 use crate::balance::sender::PathSpace;
 
+mod skips;
+
 const ALL: PlaneMask = PlaneMask::of_bits(u32::MAX);
 
 fn config(evs: u16, active: u16, min_active: u16) -> Config {
@@ -317,4 +319,83 @@ fn who_asks_in_vain_does_not_change_whose_turn_it_is() {
     };
     assert_eq!(after(0), [1, 2, 4, 5, 7, 8, 10, 11]);
     assert!((1..5).all(|questions| after(questions) == after(0)));
+}
+
+#[test]
+fn parameters_at_their_bounds_are_taken() {
+    let takes = |text: &str| (PRESETS[0].build)(&text.parse().unwrap()).is_ok();
+    assert!(takes("evs = 4096\nactive = 4096\nmin_active = 4096\ndenied = [4095]"));
+    assert!(takes("evs = 1\nactive = 1\nmin_active = 0"));
+    assert!(takes("reshuffle = 1\nprobe_successes = 1"));
+    assert!(takes("probe_every = \"1ms\"\nprobe_every_max = \"1ms\""));
+    assert!(!takes("reshuffle = 0") && !takes("probe_successes = 0"));
+    assert!(!takes("evs = 4097\nactive = 1") && !takes("probe_every = \"0us\""));
+}
+
+#[test]
+fn the_state_is_that_of_all_values_and_of_those_that_are_out() {
+    let mut mrc = mrc(2, &config(8, 4, 1));
+    // Four bits say which of eight, or none; the state of a value takes two.
+    let values = 8 * (2 + 4) + 2 * 4;
+    assert_eq!(mrc.state_bits(), values);
+    (0..2).for_each(|index| feed(&mut mrc, at(0), index, PathSignal::Nack));
+    assert_eq!(mrc.state_bits(), values + 2 * (8 + 2 + 1 + 14 + 24));
+}
+
+#[test]
+fn at_the_floor_one_of_the_same_plane_comes_back_if_there_is_one() {
+    let mut mrc = mrc(2, &config(8, 8, 5));
+    [0, 2, 1].into_iter().for_each(|index| feed(&mut mrc, at(0), index, PathSignal::Nack));
+    feed(&mut mrc, at(1), 3, PathSignal::Nack);
+    assert_eq!(mrc.0.rotation.in_rotation(), [1, 4, 5, 6, 7], "not 0, which is out for longer");
+    // None of plane 1 but 3 is out: that comes back for 5, and after it one of the other plane.
+    mrc.handle_planes(at(1), PlaneMask::all(1));
+    feed(&mut mrc, at(2), 5, PathSignal::Nack);
+    assert_eq!(mrc.0.rotation.in_rotation(), [0, 1, 4, 6, 7], "plane 1 is not usable");
+}
+
+#[test]
+fn a_plane_that_stays_usable_does_not_begin_its_probes_again() {
+    let mut mrc = mrc(2, &config(8, 8, 1));
+    feed(&mut mrc, at(0), 0, PathSignal::Nack);
+    assert_eq!(mrc.next_probe(), at(100));
+    mrc.handle_planes(at(60), PlaneMask::all(2));
+    assert_eq!(mrc.next_probe(), at(100));
+    mrc.handle_planes(at(70), PlaneMask::all(1));
+    assert_eq!(mrc.next_probe(), at(100));
+}
+
+#[test]
+fn the_only_good_value_of_many_planes_is_found_in_one_round() {
+    let mut mrc = mrc(4, &Config { skip: Skip::Time(Span::from_us(9)), ..config(16, 16, 1) });
+    (0..15).for_each(|index| feed(&mut mrc, at(0), index, PathSignal::Marked));
+    let value = mrc.choose(at(1), ALL).unwrap();
+    assert_eq!(mrc.0.rotation.index_of(value), Some(15));
+}
+
+#[test]
+fn the_turn_stays_when_an_earlier_value_goes_for_good() {
+    let mut mrc = mrc(1, &config(4, 4, 1));
+    assert_eq!([next(&mut mrc), next(&mut mrc)], [0, 1]);
+    feed(&mut mrc, at(0), 0, PathSignal::Nack);
+    assert_eq!([next(&mut mrc), next(&mut mrc), next(&mut mrc)], [2, 3, 1]);
+}
+
+#[test]
+fn a_probe_goes_out_when_it_is_asked_for_after_its_time() {
+    let mut mrc = mrc(1, &config(4, 4, 1));
+    feed(&mut mrc, at(0), 0, PathSignal::Nack);
+    assert_eq!((mrc.next_probe(), mrc.poll_probe(at(103)).is_some()), (at(100), true));
+    assert_eq!(mrc.next_probe(), at(203));
+}
+
+#[test]
+fn the_order_changes_after_as_many_turns_as_configured() {
+    let config = Config { reshuffle: 2, ..config(16, 16, 1) };
+    let mut mrc = Mrc::new(&config, &QpContext::for_test());
+    let turns: Vec<Vec<u16>> = (0..6).map(|_| (0..16).map(|_| next(&mut mrc)).collect()).collect();
+    for pair in turns.chunks(2) {
+        assert_eq!(pair[0], pair[1]);
+    }
+    assert!(turns[1] != turns[2] && turns[3] != turns[4], "{turns:?}");
 }

@@ -138,6 +138,7 @@ fn with_unknown_paths_there_are_256_values() {
 fn only_values_with_a_choice_have_scores() {
     assert_eq!(prime(&[4, 3]).state_bits(), 22 * (12 + 4 + 3) + 2 * 2 + 2 * 2);
     assert_eq!(prime(&[4]).state_bits(), 22 * 4 + 2 * 2, "with one part, the part is the value");
+    assert_eq!(prime(&[1, 3]).state_bits(), 22 * 3 + 2 * 2, "as above a tier without a choice");
     let mut within_the_rack = prime(&[]);
     feed(&mut within_the_rack, 1, 0, PathSignal::Trimmed);
     assert_eq!(next(&mut within_the_rack, 1, 3), [(0, 0); 3]);
@@ -160,4 +161,71 @@ fn a_threshold_of_zero_is_rejected() {
     let parameters = "threshold = \"0\"".parse().unwrap();
     let error = crate::balance::build_scheme("prime", &parameters).unwrap_err().to_string();
     assert!(error.contains("'threshold' must be above 0"), "{error}");
+}
+
+#[test]
+fn a_round_trip_time_is_long_above_twice_the_base() {
+    let long = |ps| {
+        let mut prime = prime(&[4]);
+        let (entropy, signal, rtt) = (joined(1, 0), PathSignal::Good, Span::from_ps(ps));
+        let feedback = Feedback { entropy, signal, packets: 1, marked: 0, rtt };
+        prime.handle_feedback(at_us(1), feedback);
+        by_edge(&next(&mut prime, 1, 12))[1] == 0
+    };
+    assert!(!long(16_000_000) && long(16_000_001));
+}
+
+#[test]
+fn a_part_above_the_edge_is_scored_with_the_third_of_its_six_paths() {
+    let mut prime = prime(&[6, 4]);
+    let of_part = |prime: &mut Prime| {
+        let values = next(prime, 1, 72);
+        [0, 1, 2, 3].map(|above| values.iter().filter(|value| value.1 == above).count())
+    };
+    (0..2).for_each(|edge| feed(&mut prime, 1, joined(edge, 2), PathSignal::Trimmed));
+    assert!(of_part(&mut prime)[2] > 0, "four of its paths are good");
+    feed(&mut prime, 1, joined(2, 2), PathSignal::Trimmed);
+    assert_eq!(of_part(&mut prime)[2], 0);
+    assert!(prime.0.edge.scores.iter().all(|score| score.value == 0.0));
+}
+
+#[test]
+fn an_echo_with_a_part_that_its_tier_does_not_have_scores_nothing() {
+    let mut prime = prime(&[4, 3]);
+    feed(&mut prime, 1, joined(4, 0), PathSignal::Trimmed);
+    feed(&mut prime, 1, joined(0, 3), PathSignal::Trimmed);
+    let mut all = next(&mut prime, 1, 12);
+    all.sort_unstable();
+    all.dedup();
+    assert_eq!(all.len(), 12, "each path once");
+}
+
+#[test]
+fn the_part_above_stays_for_a_round_of_three_choices_at_the_edge() {
+    let mut prime = prime(&[3, 4]);
+    for _ in 0..8 {
+        let mut all = next(&mut prime, 1, 12);
+        for round in all.chunks(3) {
+            assert!(round.iter().all(|value| value.1 == round[0].1), "{round:?}");
+        }
+        all.sort_unstable();
+        all.dedup();
+        assert_eq!(all.len(), 12, "each path once");
+    }
+}
+
+/// A mark on one of two paths by two scores both of its parts: 2 each, and 1/2 after 16 us.
+#[test]
+fn a_value_is_skipped_while_three_scores_add_up_to_the_threshold() {
+    let mark = |ps| {
+        let paths = [2, 2].iter().try_fold(PathSpace::SINGLE, |paths, &n| paths.with_tier(n));
+        let network = NetworkParameters { bdp_packets: 2, ..NetworkParameters::default() };
+        let qp = QpContext { paths: paths.unwrap(), network, ..QpContext::for_test() };
+        let fraction = |a, b| Fraction::new(a, b).unwrap();
+        let (ecn_severity, threshold) = (fraction(2, 1), fraction(3, 2));
+        let mut prime = Prime::new(&Config { ecn_severity, threshold, ..Config::default() }, &qp);
+        feed(&mut prime, 0, joined(0, 0), PathSignal::Marked);
+        (0..8).any(|_| prime.entropy(Time::from_ps(ps)) == 0)
+    };
+    assert!(!mark(16_000_000) && mark(16_000_001));
 }

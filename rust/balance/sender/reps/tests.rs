@@ -147,3 +147,34 @@ fn a_value_may_be_reused_n_times() {
 fn it_keeps_193_bits() {
     assert_eq!(recycling().state_bits(), 193);
 }
+
+#[test]
+fn no_reuse_and_a_buffer_without_entries_are_rejected() {
+    for (text, valid) in [("reuse = 0", "1 to 255"), ("buffer = 0", "expected 1 to ")] {
+        let error = crate::balance::build_scheme("reps", &text.parse().unwrap()).unwrap_err();
+        assert!(error.to_string().contains(valid), "{text}: {error}");
+    }
+}
+
+#[test]
+fn the_round_trip_of_a_report_of_missing_packets_does_not_count() {
+    let mut reps = reps(Config::default(), Trimming::Off);
+    let (signal, rtt) = (PathSignal::Nack, Span::from_us(50));
+    reps.handle_feedback(at_us(1), Feedback { entropy: 1, signal, packets: 0, marked: 0, rtt });
+    reps.handle_timeout(at_us(2), 1);
+    assert_ne!(reps.0.mode, Mode::Recycling, "a failure, since no round trip was long");
+}
+
+#[test]
+fn a_long_round_trip_time_counts_for_two_time_outs_to_the_picosecond() {
+    let freezes = |after_ps| {
+        let mut reps = reps(Config::default(), Trimming::Off);
+        let (entropy, signal, rtt) = (1, PathSignal::Good, Span::from_us(50));
+        reps.handle_feedback(at_us(1), Feedback { entropy, signal, packets: 1, marked: 0, rtt });
+        let now = at_us(1) + Span::from_ps(after_ps);
+        feed(&mut reps, now, PathSignal::Good, 2);
+        reps.handle_timeout(now, 3);
+        reps.0.mode != Mode::Recycling
+    };
+    assert!(!freezes(2_000_000_000) && freezes(2_000_000_001));
+}

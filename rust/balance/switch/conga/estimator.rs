@@ -104,4 +104,13 @@ mod tests {
             assert!(level == eighths || level + 1 == eighths, "{part} eighths: {level}");
         }
     }
+
+    #[test]
+    fn a_register_that_decays_twice_as_fast_is_full_with_half_of_the_bytes() {
+        let full = |tenths| {
+            let factor = Fraction::new(tenths, 10).unwrap();
+            Scale::new(Span::from_us(50), factor, BitRate::from_gbps(400)).full
+        };
+        assert_eq!([2, 4, 10].map(full), [12_500_000, 6_250_000, 2_500_000]);
+    }
 }

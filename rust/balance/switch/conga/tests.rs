@@ -188,3 +188,39 @@ fn invalid_parameters_are_rejected() {
         assert!(error.to_string().contains(example), "{key}: {error}");
     }
 }
+
+#[test]
+fn the_largest_parameters_are_valid() {
+    for key in ["flowlets = 1048576", "dre_factor = \"1\""] {
+        crate::balance::build_scheme("conga", &key.parse().unwrap()).unwrap();
+    }
+}
+
+/// Tags 4 and 9 have been reported: feedback in turn begins with the lowest.
+#[test]
+fn a_first_report_is_a_change_even_of_an_idle_path_and_a_change_stays_one() {
+    let mut tables = Tables::new(Span::from_ms(10));
+    let leaf = LEAVES[0];
+    let read = |tables: &mut Tables, tag, level| {
+        tables.read(us(1), leaf, Header::new(tag).raised(level));
+    };
+    let feedback = |tables: &mut Tables| tables.write(leaf, 4).feedback().unwrap();
+    for (tag, level) in [(4, 1), (9, 2)] {
+        read(&mut tables, tag, level);
+        assert_eq!(feedback(&mut tables), (tag, level));
+    }
+    read(&mut tables, 5, 0);
+    assert_eq!(feedback(&mut tables), (5, 0));
+    read(&mut tables, 4, 6);
+    read(&mut tables, 4, 7);
+    assert_eq!(feedback(&mut tables), (4, 7), "9 would be next in turn");
+}
+
+#[test]
+fn a_cell_that_is_reported_twice_is_used_once() {
+    let mut tables = Tables::new(Span::from_ms(10));
+    for metric in [3, 4] {
+        tables.read(us(1), LEAVES[0], Header::new(6).with_feedback(9, metric));
+        assert_eq!(tables.cells(), 2, "one from each table");
+    }
+}

@@ -149,3 +149,53 @@ fn no_text_panics() {
     let policy = Overrides { policy: "no such policy".to_owned(), ..Overrides::default() };
     assert!(expect(caught::experiment_of_text(SPREAD, "", &policy)).is_none());
 }
+
+#[test]
+fn no_failure_during_a_run_panics() {
+    let experiment = experiment(SPREAD);
+    for seed in 0..200 {
+        let mut random = Stream::new(seed, Purpose::Test, 4);
+        let (mut core, mut now) = (experiment.core(), 0);
+        for _ in 0..20 {
+            let kind = ["down", "degrade", "loss", "flap", "none"][random.below(5) as usize];
+            let link = ["leaf0-spine0", "leaf1-spine1", "host0-leaf0", "x"];
+            let target = format!("link = \"{}\"", link[random.below(4) as usize]);
+            let (at, until) = (number(&mut random) >> 20, number(&mut random) >> 20);
+            let section = format!(
+                "[[failure]]\n{target}\nkind = \"{kind}\"\nat = \"{at}ns\"\nuntil = \"{until}ns\"\n\
+                 {}",
+                ["", "factor = \"1/3\"\n", "rate = \"1/3\"\n"][random.below(3) as usize]
+            );
+            let (applied, now) = (small(&mut random), later(&mut now, &mut random));
+            expect(core.try_add_failures(&section, applied, now));
+            expect(core.try_end_failures(&target, number(&mut random), applied, now));
+        }
+    }
+}
+
+#[test]
+fn no_nics_of_hosts_panic() {
+    use crate::bridge::world::contract::NicSettings;
+
+    let mut random = Stream::new(1, Purpose::Test, 5);
+    for _ in 0..200 {
+        let mut experiment = experiment(&format!("{SPREAD}[workload]\nkind = \"permutation\"\n"));
+        for _ in 0..3 {
+            let keys = [
+                format!("payload = \"{}B\"", number(&mut random)),
+                format!("ack_every = {}", small(&mut random)),
+                "recovery = \"sack\"".to_owned(),
+                "congestion_control = \"rccc\"".to_owned(),
+            ];
+            let settings = format!("[transport]\n{}\n", keys[random.below(4) as usize]);
+            let queue_pairs = FabricQpSettings {
+                send_queue: random.below(3),
+                receive_queue: 1,
+                ..FabricQpSettings::default()
+            };
+            let hosts = (0..random.below(3)).map(|_| small(&mut random)).collect();
+            expect(experiment.try_set_own_nics(&[NicSettings { hosts, settings, queue_pairs }]));
+        }
+        drop(experiment.core());
+    }
+}

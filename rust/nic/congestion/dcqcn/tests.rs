@@ -159,3 +159,56 @@ fn cnps_bring_the_rate_to_its_floor() {
     }
     assert_eq!(gbps(&mut control, 0), 0.1);
 }
+
+#[test]
+fn hyper_increase_runs_on_half_the_time_and_half_the_bytes() {
+    let config = Config {
+        rate_timer: Span::from_us(61),
+        byte_counter: Bytes::new(1_001),
+        ..Config::default()
+    };
+    let mut control = Dcqcn::new(&config, &PathFacts::FOR_TEST);
+    for phase in [Phase::Fast, Phase::Active] {
+        control.phase = phase;
+        assert_eq!((control.rate_period(), control.byte_period()), (Span::from_us(61), 1_001));
+    }
+    control.phase = Phase::Hyper;
+    assert_eq!((control.rate_period(), control.byte_period()), (Span::from_ns(30_500), 500));
+}
+
+#[test]
+fn the_target_is_lowered_always_or_after_an_increase_of_either_kind_or_by_bytes() {
+    let clamps = |clamp_target, timer_stage, byte_stage| {
+        let config = Config { clamp_target, ..Config::default() };
+        let control = Dcqcn::new(&config, &PathFacts::FOR_TEST);
+        Dcqcn { timer_stage, byte_stage, ..control }.clamps()
+    };
+    for (stages, expected) in [
+        ((0, 0), [true, false, false]),
+        ((1, 0), [true, true, false]),
+        ((0, 1), [true, true, true]),
+    ] {
+        let of = |clamp| clamps(clamp, stages.0, stages.1);
+        let all = [TargetClamp::Always, TargetClamp::AfterIncrease, TargetClamp::AfterByteIncrease];
+        assert_eq!(all.map(of), expected, "{stages:?}");
+    }
+}
+
+/// The authors' rule for a target far beyond the rate.
+#[test]
+fn at_the_first_stage_of_either_counter_a_target_of_over_ten_times_the_rate_falls_to_an_eighth() {
+    let target = |stages: (u32, u32), target: f64| {
+        let mut control = Dcqcn::new(&Config::default(), &PathFacts::FOR_TEST);
+        (control.rates.target, control.rates.current) = (target, 1e9);
+        (control.timer_stage, control.byte_stage) = stages;
+        control.rise(Cause::Timer);
+        control.rates.target
+    };
+    for stages in [(1, 0), (0, 1), (1, 1), (1, 3)] {
+        assert_eq!(target(stages, 20e9), 2.5e9, "{stages:?}");
+        assert_eq!(target(stages, 10e9), 10e9, "{stages:?}");
+    }
+    for stages in [(0, 0), (2, 0), (2, 2)] {
+        assert_eq!(target(stages, 20e9), 20e9, "{stages:?}: fast recovery adds nothing");
+    }
+}

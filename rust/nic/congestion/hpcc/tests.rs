@@ -7,6 +7,16 @@ const LINE: f64 = 100e9;
 /// Additive increase: 40 Mbps.
 const INCREASE: f64 = 40e6;
 
+#[test]
+fn values_out_of_range_are_refused() {
+    let refused = |config: Config| config.check().unwrap_err().key;
+    assert_eq!(Config::default().check(), Ok(()));
+    let zero = BitRate::from_bps(0);
+    assert_eq!(refused(Config { min_rate: zero, ..Config::default() }), "min_rate");
+    let round_trip = OrPart::Given(Span::ZERO);
+    assert_eq!(refused(Config { round_trip, ..Config::default() }), "round_trip");
+}
+
 /// A port of 100 Gbps as packets find it: time, bytes sent, queue.
 #[derive(Clone, Copy, Default)]
 struct Port {
@@ -213,4 +223,33 @@ fn the_floor_holds() {
         rate = sender.hear(&[port]);
     }
     assert!((1.0..1.1).contains(&rate), "{rate}");
+}
+
+/// As in the simulator: such an acknowledgement leaves the average as it is.
+#[test]
+fn a_path_on_which_nothing_moved_counts_as_no_time() {
+    let mut sender = Sender::new(&Config::default());
+    sender.hear(&[Port::default()]);
+    sender.hear(&[Port { ns: 800, sent: 12_800, waiting: 0 }]);
+    let before = sender.control.0.utilization;
+    sender.hear(&[Port { ns: 1_600, sent: 12_800, waiting: 0 }]);
+    assert!((sender.control.0.utilization - before).abs() < 1e-12);
+    sender.hear(&[Port { ns: 2_400, sent: 25_600, waiting: 0 }]);
+    assert!((sender.control.0.utilization - (0.9 * before + 0.128)).abs() < 1e-9);
+}
+
+#[test]
+fn the_rate_of_a_hop_moves_once_a_round_trip_and_fast_reactions_follow_from_it() {
+    let mut sender = Sender::new(&Config { multiple_rates: true, ..Config::default() });
+    let references = |sender: &Sender| sender.control.0.hops[0].reference.rate;
+    sender.hear(&[Port::default()]);
+    assert_eq!(references(&sender), 100_000_000_000);
+    // The first round trip ends with packet 101.
+    for packet in 1..=100 {
+        let rate = sender.hear(&[Port { ns: 800 * packet, sent: 12_800 * packet, waiting: 0 }]);
+        assert_eq!(references(&sender), 100_000_000_000, "packet {packet}");
+        assert!(rate < 95.0, "{rate}");
+    }
+    let rate = sender.hear(&[Port { ns: 80_800, sent: 12_800 * 101, waiting: 0 }]);
+    assert!((references(&sender) as f64 / 1e9 - rate).abs() < 1e-9 && rate < 80.0, "{rate}");
 }

@@ -153,6 +153,7 @@ fn quick_adapt_makes_the_window_what_got_through() {
         let window = acked(&mut control, at(25 + n), us(49), Marked::Yes);
         assert!((window - 10_000.0).abs() < 1e-9, "{n}: {window}");
     }
+    assert!(acked(&mut control, at(102), us(49), Marked::Yes) < 10_000.0, "it is answered");
 }
 
 #[test]
@@ -311,5 +312,116 @@ proptest::proptest! {
             let largest = control.state.law.largest(control.state.base_rtt);
             proptest::prop_assert!((PACKET as f64..=largest).contains(&control.window));
         }
+    }
+}
+
+#[test]
+fn a_delay_of_just_the_fast_delay_is_a_queue() {
+    let mut control = control(100);
+    acked(&mut control, at(5), Span::from_ns(999), Marked::No);
+    assert_eq!(control.state.without_queue, PACKET);
+    acked(&mut control, at(5), us(1), Marked::No);
+    assert_eq!(control.state.without_queue, 0);
+}
+
+#[test]
+fn a_trim_calls_for_quick_adapt_at_the_end_of_its_period_whatever_the_delay_is_then() {
+    let mut control = control(100);
+    // The period lasts a base round trip and a target: until 24 us.
+    acked(&mut control, at(0), us(6), Marked::Yes);
+    [at(1), at(2)].into_iter().for_each(|now| control.handle_loss(now, Loss::Trimmed));
+    acked(&mut control, at(2), us(6), Marked::Yes);
+    assert_eq!(control.window, 98_000.0);
+    assert_eq!(acked(&mut control, at(25), us(6), Marked::Yes), 2_000.0, "two got through in it");
+}
+
+#[test]
+fn quick_adapt_takes_place_if_less_than_its_part_of_the_largest_window_got_through() {
+    let fraction = |above, below| Fraction::new(above, below).expect("not zero");
+    // A quarter of two bandwidth-delay products is 75 packets.
+    let config = Config {
+        start_window: fraction(2, 3),
+        max_window: fraction(2, 1),
+        quick_adapt_gate: fraction(1, 4),
+        ..Config::default()
+    };
+    for (packets, window) in [(74, 74_000.0), (75, 100_150.0)] {
+        let mut control = Nscc::new(&config, &PATH);
+        acked(&mut control, at(0), us(6), Marked::Yes);
+        for _ in 1..packets {
+            acked(&mut control, at(1), us(6), Marked::Yes);
+        }
+        let left = acked(&mut control, at(25), us(49), Marked::Yes);
+        assert!((left - window).abs() < 1e-9, "{packets} packets: {left}");
+    }
+}
+
+#[test]
+fn quick_adapt_comes_after_its_period_and_beyond_its_delay() {
+    // A period of 24 us, and a delay of four targets of 12 us.
+    for (us_now, delay, adapts) in [(24, 49, false), (25, 48, false), (25, 49, true)] {
+        let mut control = control(100);
+        acked(&mut control, at(0), us(6), Marked::Yes);
+        let window = acked(&mut control, at(us_now), us(delay), Marked::Yes);
+        assert_eq!(window == 1_000.0, adapts, "{us_now} us, {delay} us: {window}");
+    }
+}
+
+#[test]
+fn increases_take_effect_with_the_ninth_packet_or_after_the_period() {
+    let mut control = control(100);
+    for packet in 1..=9 {
+        let window = acked(&mut control, at(5), us(12), Marked::No);
+        assert_eq!(window > 100_000.0, packet == 9, "{packet}: {window}");
+    }
+    let before = control.window;
+    assert!(acked(&mut control, at(25), us(12), Marked::No) > before, "a period later");
+}
+
+#[test]
+fn fast_increase_begins_when_more_than_a_window_came_without_a_queue() {
+    let zero = Fraction::new(0, 1).unwrap();
+    let start_window = Fraction::new(100, 150).unwrap();
+    let config = Config { proportional_increase: zero, start_window, ..Config::default() };
+    let mut control = Nscc::new(&config, &PATH);
+    for _ in 0..100 {
+        acked(&mut control, at(5), Span::ZERO, Marked::No);
+    }
+    assert_eq!((control.window, control.state.fast), (100_000.0, false));
+    assert_eq!(acked(&mut control, at(5), Span::ZERO, Marked::No), 100_250.0);
+}
+
+#[test]
+fn an_unmarked_delay_beyond_the_target_counts_as_a_quarter_of_the_round_trip() {
+    for (delay, marked, average) in [
+        (us(6), Marked::No, us(6)),
+        (us(12), Marked::No, us(12)),
+        (us(20), Marked::No, us(3)),
+        (us(20), Marked::Yes, us(20)),
+    ] {
+        let mut control =
+            Nscc::new(&Config { delay_gain: Fraction::ONE, ..Config::default() }, &PATH);
+        acked(&mut control, at(1), delay, marked);
+        assert_eq!(control.state.average_delay, average.as_ps() as f64, "{delay}, {marked:?}");
+    }
+}
+
+#[test]
+fn what_is_in_flight_follows_what_is_sent_and_what_is_found_lost() {
+    let mut control = control(100);
+    (0..5).for_each(|_| control.handle_sent(at(0), 1_000));
+    assert_eq!(control.state.in_flight, 5_000);
+    control.handle_loss(at(1), Loss::Nack);
+    assert_eq!((control.state.in_flight, control.state.ignored), (4_000, 1_000));
+    control.handle_loss(at(2), Loss::Timeout);
+    assert_eq!((control.state.in_flight, control.state.ignored), (4_000, 1_000));
+}
+
+#[test]
+fn round_trips_of_nacks_lower_the_base_where_they_count() {
+    for (base_rtt_of_nacks, base) in [(true, us(7)), (false, us(12))] {
+        let mut control = Nscc::new(&Config { base_rtt_of_nacks, ..Config::default() }, &PATH);
+        [us(7), us(9)].into_iter().for_each(|rtt| control.handle_nack_rtt(rtt));
+        assert_eq!(control.state.base_rtt, base.as_ps());
     }
 }

@@ -134,3 +134,20 @@ fn nacks_for_the_oldest_packet_count_and_do_not_lengthen_the_wait() {
     mrc.handle_ack(at(14), arrived(1, 0));
     assert_eq!((mrc.series(), wait(&mrc)), (0, 1), "progress ends the series");
 }
+
+#[test]
+fn a_recovery_begins_with_the_first_hole_beyond_what_was_out_when_the_last_one_began() {
+    let mut mrc = ten();
+    let positions = |mrc: &mut Mrc| -> Vec<_> {
+        std::iter::from_fn(|| mrc.poll_lost()).map(|lost| (lost.entropy, lost.position)).collect()
+    };
+    mrc.handle_ack(at(12), arrived(0, 0b100));
+    mrc.handle_timeout(at(20));
+    assert_eq!(positions(&mut mrc), [(0, LostPosition::First), (1, LostPosition::Later)]);
+    // All ten that were out then have arrived: the next hole begins another.
+    mrc.handle_ack(at(21), arrived(10, 0));
+    (10..13).for_each(|packet| mrc.handle_sent(at(22), packet));
+    mrc.handle_ack(at(23), arrived(10, 0b100));
+    mrc.handle_timeout(at(31));
+    assert_eq!(positions(&mut mrc), [(10, LostPosition::First), (11, LostPosition::Later)]);
+}

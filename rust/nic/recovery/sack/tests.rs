@@ -175,3 +175,17 @@ fn the_window_is_read_and_written() {
     };
     assert_eq!((path.bdp().get(), Window::Bdp.bytes(&path)), (2_002, 3_000));
 }
+
+#[test]
+fn what_waits_already_when_all_is_sent_again_is_sent_once() {
+    let config = Config { resends: Resends::Unreported, ..Config::default() };
+    let mut window = Sack::new(config, RTO_HIGH);
+    for n in 0..5 {
+        window.handle_sent(Time::from_ps(n), n as u16);
+    }
+    assert!(window.handle_nack(at(1), Missed { missing: 0, psn: 2, why: Why::Trimmed }));
+    assert_eq!(window.waiting_again(), 1);
+    ack(&mut window, at(2), 0, 3);
+    assert_eq!((window.waiting_again(), window.in_flight()), (4, 0));
+    assert_eq!(resend(&mut window, at(3)), [0, 1, 2, 4]);
+}

@@ -12,6 +12,7 @@ fn without_a_receive_the_sender_waits_for_the_rnr_timer() {
         assert_eq!(world.b.counters().payload_received, 0);
         if matches!(recovery, Recovery::GO_BACK_N | Recovery::GO_BACK_TO_ZERO) {
             assert_eq!(world.b.counters().control_sent, 1, "what follows is dropped in silence");
+            assert_eq!((world.b.counters().data_received, world.b.counters().refused), (2, 1));
             assert_eq!(world.a.next_paced(), Some(Time::ZERO + Span::from_us(640)));
         }
         world.b.post_receive(QP, 3).unwrap();
@@ -251,4 +252,26 @@ fn a_queue_pair_with_events_has_no_completions() {
     let none = Err(VerbsError::NoCompletions { qp });
     assert_eq!(world.a.post_send(qp, request(0, Operation::Write, 1)), none);
     assert_eq!(world.a.post_receive(qp, 0), none);
+}
+
+/// Acknowledgements put off the deadline: the timer's entry comes early, and finds no time-out.
+#[test]
+fn work_that_is_acknowledged_bit_by_bit_completes_without_any_retry() {
+    for recovery in [Recovery::GO_BACK_N, Recovery::Sack(sack::Config::default())] {
+        let mut world = World::new(recovery, QpConfig { retries: Some(0), ..QpConfig::default() });
+        world.a.post_send(QP, request(1, Operation::Write, 4_000)).unwrap();
+        let packets = drain(&mut world.a, world.now);
+        for (packet, us) in packets.iter().zip([60, 140, 220, 300]) {
+            // The time-out is 100 us.
+            let now = Time::ZERO + Span::from_us(us);
+            while let Some(due) = world.a.poll_timeout().filter(|&due| due < now) {
+                world.a.handle_timeout(due);
+            }
+            assert_eq!(world.a.query_qp(QP), Ok(QpState::ReadyToSend), "{recovery:?}, {us} us");
+            world.b.handle_packet(now, packet);
+            drain(&mut world.b, now).iter().for_each(|ack| world.a.handle_packet(now, ack));
+        }
+        assert_eq!(completions(&mut world.a), [(1, Opcode::RdmaWrite, SUCCESS, 4_000)]);
+        assert_eq!(world.a.counters().retransmitted, 0);
+    }
 }

@@ -1,6 +1,8 @@
 //! What the states of a queue pair do with work and packets.
 
 use super::*;
+use crate::nic::congestion::{FIRST_CREDIT, rccc};
+use crate::units::Fraction;
 
 #[test]
 fn sqd_finishes_what_was_begun_and_keeps_the_rest_for_rts() {
@@ -95,4 +97,23 @@ fn init_and_reset_drop_packets() {
     world.b.handle_packet(world.now, &Packet { qp: QpId(77), ..packet });
     world.b.handle_packet(world.now, &Packet { qp: QpId(77), kind: PacketKind::Ack, ..packet });
     assert_eq!(world.b.counters().misdirected, 2);
+}
+
+/// The credit that a sender asks for follows from what it has to send.
+#[test]
+fn work_that_sqd_takes_back_and_rts_begins_again_is_asked_for_once() {
+    // 5,410 B of credit let six packets of 1,062 B go.
+    let max_window = Fraction::new(541, 50_000).unwrap();
+    let rccc = rccc::Config { max_window, ..rccc::Config::default() };
+    let common = config(Recovery::GO_BACK_N, QpConfig::default());
+    let mut world = World::of(NicConfig { congestion: rccc.into(), ..common });
+    world.a.post_send(QP, request(1, Operation::Write, 10_000)).unwrap();
+    for state in [QpState::SendQueueDrained, QpState::ReadyToSend] {
+        world.a.modify_qp(QP, state).unwrap();
+    }
+    let packets = drain(&mut world.a, world.now);
+    assert_eq!(packets.len(), 6);
+    let asked = u64::from(packets[5].as_data().unwrap().credit_target().get()) - FIRST_CREDIT;
+    // The four that are left, and what the sixth took beyond the credit.
+    assert_eq!(asked, (4u64 * 1_062 + 6 * 1_062 - 5_410).div_ceil(256));
 }

@@ -335,3 +335,21 @@ fn invalid_calls_are_errors_and_messages_of_unknown_ranks_are_ignored() {
     assert_eq!(error(1, 2), expected);
     assert_eq!(error(2, 65), "65 rails are out of range: expected 1 to 64");
 }
+
+/// Two other ranks: an answer of one of them that comes twice is not one of both.
+#[test]
+fn a_rank_that_answers_twice_does_not_answer_for_another() {
+    let config = Config { good_probes: 1, ..Config::default() };
+    let after = |from: [u32; 2]| {
+        let mut monitor = RailMonitor::new(Time::ZERO);
+        monitor.take_down(Time::ZERO, &config);
+        assert!(matches!(monitor.handle_timeout(ms(1_000), 2, &config), Due::Probe { round: 1 }));
+        for rank in from {
+            let answer = Answer { from: RankId(rank), round: 1, started: None };
+            monitor.handle_answer(ms(1_001), &answer, &config);
+        }
+        monitor.handle_timeout(ms(2_000), 2, &config)
+    };
+    assert!(matches!(after([1, 1]), Due::Probe { round: 2 }));
+    assert!(matches!(after([1, 2]), Due::Up));
+}

@@ -11,7 +11,7 @@ use crate::scenario::input::located::Key;
 
 /// What a user should know before results are taken for those of the policy's transport, and of a
 /// file as typed.
-pub(in crate::scenario) fn warnings(
+pub(in crate::scenario) fn of(
     context: &Context<'_>,
     [typed, file]: [&ScenarioFile; 2],
     (scheme, nic): (&Scheme, &NicConfig),

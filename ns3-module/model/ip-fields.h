@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: GPL-2.0-only
+// Copyright (c) 2026 The evenkeel authors
+
+#ifndef IP_FIELDS_H
+#define IP_FIELDS_H
+
+#include "ns3/address.h"
+#include "ns3/packet.h"
+#include "ns3/ptr.h"
+
+#include <cstdint>
+
+namespace ns3
+{
+
+/**
+ * @ingroup evenkeel
+ * @brief What a fabric reads of the headers of an IP packet, in host byte order.
+ */
+struct IpFields
+{
+    Address destination;     //!< an Ipv4Address or an Ipv6Address
+    bool isMulticast{false}; //!< destination is for several hosts, broadcast included
+    bool isCapable{false};   //!< ECN-capable transport (RFC 3168)
+    /// Of addresses and protocol, and of the ports of TCP and UDP unless in a fragment. For IPv6 it
+    /// is of the flow label too, and the protocol is the next header: in a fragment, or before an
+    /// extension header, that of the extension, without ports.
+    uint32_t hash{0};
+
+    /**
+     * @brief Reads the headers of a packet.
+     * @param packet the packet, which starts with its IP header
+     * @param protocol EtherType: 0x0800 (IPv4) or 0x86DD (IPv6)
+     * @param fields set to the fields
+     * @return false if it is no packet of IPv4 or IPv6
+     */
+    static bool Read(Ptr<const Packet> packet, uint16_t protocol, IpFields& fields);
+    /**
+     * @brief Sets ECN of a packet to congestion experienced (CE).
+     * @param packet a packet that Read accepts
+     * @param protocol EtherType, as for Read
+     * @return a copy with the mark
+     */
+    static Ptr<Packet> Mark(Ptr<const Packet> packet, uint16_t protocol);
+};
+
+} // namespace ns3
+
+#endif /* IP_FIELDS_H */

@@ -1,0 +1,400 @@
+// SPDX-License-Identifier: GPL-2.0-only
+// Copyright (c) 2026 The evenkeel authors
+
+#include "evenkeel-ip-site.h"
+
+#include "ns3/boolean.h"
+#include "ns3/failure-helper.h"
+#include "ns3/rdma-nic-helper.h"
+#include "ns3/rdma-nic-port.h"
+#include "ns3/rdma-qp.h"
+#include "ns3/test.h"
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <utility>
+
+using namespace ns3;
+using namespace ns3::tests;
+
+namespace
+{
+
+/// When scripts call something during a run.
+const Time AT = MicroSeconds(1);
+
+/// Tests that IP does not hide events of queue pairs.
+class VerbsTestCase : public TestCase
+{
+  public:
+    VerbsTestCase()
+        : TestCase("a packet of IP at the end of a queue pair changes nothing about the end")
+    {
+    }
+
+  private:
+    /// Ends a queue pair with open work, and sends a packet.
+    typedef std::function<void(IpSite&, Ptr<RdmaQp>)> End;
+
+    /**
+     * @brief Sends a packet of 100 B from host 0 to host 1.
+     * @param site the fabric
+     */
+    static void Send(IpSite& site)
+    {
+        const Ptr<RdmaNic> nic = site.m_fabric->GetNic(0);
+        nic->Send(MakePacket("10.0.0.1", "10.0.0.2", 100), nic->GetBroadcast(), 0x0800);
+    }
+
+    /**
+     * @param what happens
+     * @param flushed completions with an error
+     * @param end ends a queue pair with a WRITE
+     */
+    void Check(const std::string& what, uint32_t flushed, const End& end)
+    {
+        IpSite site;
+        site.m_helper.SetFabricAttribute("StopWhenDone", BooleanValue(true));
+        site.m_helper.SetNicAttribute("IpQueueBytes", UintegerValue(1000));
+        site.Make(1, 1, 2);
+        const Ptr<Fabric> fabric = site.m_fabric;
+        const auto ends = RdmaNicHelper::ConnectQps(fabric->GetNic(0), fabric->GetNic(1));
+        uint32_t failed = 0;
+        ends.first->SetCompletionCallback(
+            Callback<void, const FabricCompletion&>([&failed](const FabricCompletion& completion) {
+                failed += completion.status == FabricCompletion::WR_FLUSH_ERR ? 1 : 0;
+            }));
+        ends.first->PostWrite(1000000, 1);
+        Simulator::Schedule(AT, [&] { end(site, ends.first); });
+        Simulator::Run();
+        NS_TEST_EXPECT_MSG_EQ(fabric->GetVerdict(), Fabric::COMPLETED, what);
+        NS_TEST_EXPECT_MSG_EQ(fabric->GetFinishTime(), AT, what << ": no work is open");
+        NS_TEST_EXPECT_MSG_EQ(Simulator::Now(), AT, what << ": the run ends");
+        NS_TEST_EXPECT_MSG_EQ(failed, flushed, what << ": work is flushed");
+    }
+
+    void DoRun() override
+    {
+        Check("a reset after a packet", 0, [](IpSite& site, Ptr<RdmaQp> qp) {
+            Send(site);
+            qp->SetState(FabricQpState::RESET);
+        });
+        Check("a reset before a packet", 0, [](IpSite& site, Ptr<RdmaQp> qp) {
+            qp->SetState(FabricQpState::RESET);
+            Send(site);
+        });
+        Check("destroyed after a packet", 1, [](IpSite& site, Ptr<RdmaQp> qp) {
+            Send(site);
+            qp->Destroy();
+        });
+        // The sinks are called in the wake-up that handles destroyed queue pairs.
+        for (const std::string source : {"MacTxDrop", "Enqueue"})
+        {
+            Check("destroyed by a sink of " + source, 1, [&](IpSite& site, Ptr<RdmaQp> qp) {
+                const Ptr<RdmaNic> nic = site.m_fabric->GetNic(0);
+                // A reference in a sink of its own NIC would keep both.
+                RdmaQp* own = PeekPointer(qp);
+                if (source == "Enqueue")
+                {
+                    nic->TraceConnectWithoutContext(
+                        source,
+                        Callback<void, const FabricPacket&, Time>(
+                            [own](const FabricPacket&, Time) { own->Destroy(); }));
+                    Send(site);
+                    return;
+                }
+                nic->TraceConnectWithoutContext(source,
+                                                Callback<void, Ptr<const Packet>>(
+                                                    [own](Ptr<const Packet>) { own->Destroy(); }));
+                nic->Send(MakePacket("10.0.0.1", "10.0.0.2", 2000), nic->GetBroadcast(), 0x0800);
+            });
+        }
+    }
+};
+
+/// Tests ports without a fabric.
+class BareTestCase : public TestCase
+{
+  public:
+    BareTestCase()
+        : TestCase("a port without a NIC or a fabric drops packets")
+    {
+    }
+
+  private:
+    void DoRun() override
+    {
+        const Ptr<RdmaNicPort> port = CreateObject<RdmaNicPort>();
+        const Ptr<RdmaNic> nic = CreateObject<RdmaNic>();
+        for (const Ptr<FabricPort>& each : {Ptr<FabricPort>(port), Ptr<FabricPort>(nic)})
+        {
+            for (const uint64_t dropped : {1, 2})
+            {
+                const bool sent = each->Send(MakePacket("10.0.0.1", "10.0.0.2", 100),
+                                             each->GetBroadcast(),
+                                             0x0800);
+                NS_TEST_EXPECT_MSG_EQ(sent, false, "not sent");
+                NS_TEST_EXPECT_MSG_EQ(each->GetForeignDropped(), dropped, "counted");
+                each->Dispose();
+            }
+        }
+    }
+};
+
+/// Tests the counts of packets that have not been queued, and of queues.
+class QueueTestCase : public TestCase
+{
+  public:
+    QueueTestCase()
+        : TestCase("packets that are about to be queued count, and the longest queue drops others")
+    {
+    }
+
+  private:
+    void DoRun() override
+    {
+        TestStop();
+        TestLongest();
+        TestHeadroom();
+    }
+
+    /// A run that stops in the event in which a packet is sent.
+    void TestStop()
+    {
+        IpSite site;
+        site.Make(1, 1, 2);
+        site.Receive(1);
+        site.m_fabric->GetNic(0)->TraceConnectWithoutContext(
+            "MacTx",
+            Callback<void, Ptr<const Packet>>([](Ptr<const Packet>) { Simulator::Stop(); }));
+        site.SendUdp(0, 1, 3, 100, AT);
+        Simulator::Run();
+        NS_TEST_EXPECT_MSG_EQ(site.m_fabric->GetIpCounters().sent, 3, "sent");
+        NS_TEST_EXPECT_MSG_EQ(site.m_fabric->CountIpInFlight(), 3, "about to be queued");
+        Simulator::Run();
+        NS_TEST_EXPECT_MSG_EQ(site.m_arrivals[1].packets, 3, "the run may continue");
+        NS_TEST_EXPECT_MSG_EQ(site.m_fabric->CountIpInFlight(), 0, "none is left");
+    }
+
+    /// A limit of 2^32 - 1 B, which holds 65,537 of the longest frames.
+    void TestLongest()
+    {
+        IpSite site;
+        site.m_helper.SetNicAttribute("IpQueueBytes", UintegerValue(0xffffffffU));
+        site.m_helper.SetNicAttribute("Mtu", UintegerValue(FabricIp::LONGEST));
+        site.Make(1, 1, 2);
+        const Ptr<RdmaNic> nic = site.m_fabric->GetNic(0);
+        const Ptr<Packet> packet = MakePacket("10.0.0.1", "10.0.0.2", FabricIp::LONGEST);
+        for (uint32_t sent = 0; sent < 65540; ++sent)
+        {
+            nic->Send(packet->Copy(), nic->GetBroadcast(), 0x0800);
+        }
+        Simulator::Stop(NanoSeconds(1));
+        Simulator::Run();
+        NS_TEST_EXPECT_MSG_EQ(site.m_fabric->GetIpCounters().dropped, 3, "of 65,540");
+        NS_TEST_EXPECT_MSG_EQ(site.m_fabric->CountIpInFlight(), 65537, "the others wait");
+        NS_TEST_EXPECT_MSG_EQ(nic->GetWaitingBytes(), 65536U * 65535, "but for the first");
+    }
+
+    /// The longest frame that priority flow control never drops, by the default headroom.
+    void TestHeadroom()
+    {
+        for (const bool pfc : {false, true})
+        {
+            IpSite site;
+            site.m_helper.SetSwitchAttribute("Pfc", BooleanValue(pfc));
+            site.Make(2, 1, 2);
+            const Ptr<Fabric> fabric = site.m_fabric;
+            NS_TEST_EXPECT_MSG_EQ(fabric->HasHeadroomFor(4140 + 18), true, "a packet of RDMA");
+            NS_TEST_EXPECT_MSG_EQ(fabric->HasHeadroomFor(4141 + 18), !pfc, "longer");
+            NS_TEST_EXPECT_MSG_EQ(fabric->HasHeadroomFor(9000 + 18), !pfc, "the default of Mtu");
+        }
+        NS_TEST_EXPECT_MSG_EQ(CountDropped(4140), 0, "as long as packets of RDMA");
+        NS_TEST_EXPECT_MSG_GT(CountDropped(9000), 0, "longer");
+    }
+
+    /**
+     * @brief Sends UDP from three hosts to a fourth, with priority flow control and little memory.
+     * @param mtu of each host
+     * @return IP packets that were dropped
+     */
+    static uint64_t CountDropped(uint32_t mtu)
+    {
+        IpSite site;
+        site.m_helper.SetSwitchAttribute("Pfc", BooleanValue(true));
+        site.m_helper.SetSwitchAttribute("BufferBytes", UintegerValue(160000));
+        site.m_helper.SetNicAttribute("Mtu", UintegerValue(mtu));
+        site.Make(1, 1, 4);
+        for (const uint32_t host : {0, 1, 2})
+        {
+            site.SendUdp(host, 3, 100, mtu - 28);
+        }
+        Simulator::Run();
+        return site.m_fabric->GetIpCounters().dropped;
+    }
+};
+
+/// Tests which addresses a fabric knows, and when.
+class AddressesTestCase : public TestCase
+{
+  public:
+    AddressesTestCase()
+        : TestCase("addresses are read once at a time, and a plane has its own")
+    {
+    }
+
+  private:
+    void DoRun() override
+    {
+        TestSameTime();
+        TestPlanes();
+    }
+
+    /// An address that is assigned after a packet to another at the same time.
+    void TestSameTime()
+    {
+        IpSite site;
+        site.Make(1, 1, 2);
+        const Ptr<RdmaNic> nic = site.m_fabric->GetNic(0);
+        const Ptr<Ipv4> ip = site.m_helper.GetHosts().Get(1)->GetObject<Ipv4>();
+        const auto sends = [nic] {
+            return nic->Send(MakePacket("10.0.0.1", "10.0.7.7", 100), nic->GetBroadcast(), 0x0800);
+        };
+        const auto assign = [ip] {
+            ip->AddAddress(1, Ipv4InterfaceAddress("10.0.7.7", "255.255.0.0"));
+        };
+        NS_TEST_EXPECT_MSG_EQ(sends(), false, "no host has it");
+        assign();
+        NS_TEST_EXPECT_MSG_EQ(sends(), true, "before the run they are read anew each time");
+        ip->RemoveAddress(1, Ipv4Address("10.0.7.7"));
+        Simulator::Schedule(AT, [&] {
+            nic->Send(MakePacket("10.0.0.1", "10.0.0.9", 100), nic->GetBroadcast(), 0x0800);
+            NS_TEST_EXPECT_MSG_EQ(sends(), false, "not known any more");
+            assign();
+            NS_TEST_EXPECT_MSG_EQ(sends(), false, "not yet");
+        });
+        Simulator::Schedule(2 * AT,
+                            [&] { NS_TEST_EXPECT_MSG_EQ(sends(), true, "from the next time on"); });
+        Simulator::Run();
+        NS_TEST_EXPECT_MSG_EQ(site.m_fabric->GetIpCounters().delivered, 2, "both arrive");
+    }
+
+    /// The ports of a host in two planes, in a subnet for each.
+    void TestPlanes()
+    {
+        IpSite site;
+        site.m_fabric = site.m_helper.CreateTopology(
+            "kind = \"multi-plane\"\nplanes = 2\nleaves = 1\nspines = 1\nhosts_per_leaf = 2\n"
+            "host_rate = \"100Gbps\"\nfabric_rate = \"100Gbps\"\n");
+        InternetStackHelper().Install(site.m_helper.GetHosts());
+        for (const uint32_t plane : {0, 1})
+        {
+            NetDeviceContainer devices;
+            for (const uint32_t host : {0, 1})
+            {
+                devices.Add(site.m_fabric->GetNic(host)->GetPort(plane));
+            }
+            const std::string subnet = "10." + std::to_string(plane) + ".0.0";
+            Ipv4AddressHelper(subnet.c_str(), "255.255.0.0").Assign(devices);
+        }
+        for (const uint32_t plane : {0, 1})
+        {
+            const Ptr<FabricPort> port = site.m_fabric->GetNic(0)->GetPort(plane);
+            for (const uint32_t to : {0, 1})
+            {
+                const std::string address = "10." + std::to_string(to) + ".0.2";
+                const bool sent = port->Send(MakePacket("10.0.0.1", address.c_str(), 100),
+                                             port->GetBroadcast(),
+                                             0x0800);
+                NS_TEST_EXPECT_MSG_EQ(sent, (plane == to), "only in its plane");
+            }
+        }
+        Simulator::Run();
+        NS_TEST_EXPECT_MSG_EQ(site.m_fabric->GetIpCounters().delivered, 2, "one in each");
+    }
+};
+
+/// Tests runs that last longer than the time limit of messages, ten seconds.
+class LimitTestCase : public TestCase
+{
+  public:
+    LimitTestCase()
+        : TestCase("the time limit ends no run with IP alone, and others as before")
+    {
+    }
+
+  private:
+    void DoRun() override
+    {
+        for (const bool hasIp : {false, true})
+        {
+            IpSite site;
+            FailureHelper failures(site.m_helper);
+            site.m_fabric = site.m_helper.CreateLeafSpine(2, 2, 1);
+            failures.Down("leaf0-spine1", Seconds(11));
+            if (hasIp)
+            {
+                site.InstallIp(site.m_helper.GetNics());
+                site.Receive(1);
+                site.SendUdp(0, 1, 1, 100, Seconds(12));
+            }
+            Simulator::Run();
+            NS_TEST_EXPECT_MSG_EQ(site.m_fabric->GetVerdict(),
+                                  (hasIp ? Fabric::RUNNING : Fabric::TIME_LIMIT),
+                                  "with IP " << hasIp);
+            NS_TEST_EXPECT_MSG_EQ(site.m_arrivals[1].packets, (hasIp ? 1U : 0U), "it arrives");
+        }
+        TestLateSink();
+    }
+
+    /// A trace sink that sends a packet when another starts, which a wake-up decides late.
+    void TestLateSink()
+    {
+        IpSite site;
+        site.m_helper.SetFabricAttribute("StopWhenDone", BooleanValue(true));
+        site.Make(1, 1, 2);
+        const Ptr<RdmaNic> nic = site.m_fabric->GetNic(0);
+        const auto send = [nic] {
+            nic->Send(MakePacket("10.0.0.1", "10.0.0.2", 1000), nic->GetBroadcast(), 0x0800);
+        };
+        bool sent = false;
+        Simulator::Schedule(NanoSeconds(1), [&] {
+            nic->TraceConnectWithoutContext(
+                "Dequeue",
+                Callback<void, const FabricPacket&, Time>([&](const FabricPacket&, Time) {
+                    if (!sent)
+                    {
+                        sent = true;
+                        send();
+                    }
+                }));
+        });
+        send();
+        send();
+        // The first arrives after 581 ns, and the second starts after 83 ns.
+        Simulator::Schedule(NanoSeconds(300), send);
+        Simulator::Run();
+        NS_TEST_EXPECT_MSG_EQ(site.m_fabric->GetVerdict(), Fabric::RUNNING, "there is no message");
+        NS_TEST_EXPECT_MSG_EQ(site.m_fabric->GetIpCounters().delivered, 4, "that of the sink too");
+    }
+};
+
+/// The suite.
+class EvenkeelIpEdgesTestSuite : public TestSuite
+{
+  public:
+    EvenkeelIpEdgesTestSuite()
+        : TestSuite("evenkeel-ip-edges")
+    {
+        AddTestCase(new VerbsTestCase);
+        AddTestCase(new BareTestCase);
+        AddTestCase(new QueueTestCase);
+        AddTestCase(new AddressesTestCase);
+        AddTestCase(new LimitTestCase);
+    }
+};
+
+EvenkeelIpEdgesTestSuite g_evenkeelIpEdgesTestSuite; //!< registers itself
+
+} // namespace

@@ -1,0 +1,180 @@
+//! Why an experiment is refused.
+
+use crate::bridge::world::unlike::unlike_text;
+use crate::hpcc::HpccError;
+use crate::nic::Unlike;
+use crate::scenario::ScenarioError;
+use crate::topology::TopologyError;
+use crate::units::{Bytes, Time};
+
+/// A value of an enumeration that it does not have.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("{what} {value} is unknown: it must be from {least} to {most}")]
+pub(in crate::bridge) struct UnknownValue {
+    /// The enumeration, as a word of the message.
+    pub(in crate::bridge) what: &'static str,
+    pub(in crate::bridge) value: u8,
+    pub(in crate::bridge) least: u8,
+    pub(in crate::bridge) most: u8,
+}
+
+/// Why an experiment cannot be made or used.
+#[derive(Debug, thiserror::Error)]
+pub(in crate::bridge) enum ExperimentError {
+    /// The text of a scenario is invalid.
+    #[error(transparent)]
+    Scenario(#[from] ScenarioError),
+    /// What is in no file is invalid: the message names what it is.
+    #[error("{0}")]
+    Text(String),
+    /// A configuration of the HPCC family, or a file that it names, is invalid.
+    #[error(transparent)]
+    Hpcc(#[from] HpccError),
+    /// A graph is not a fabric.
+    #[error("the graph: {0}")]
+    Graph(#[from] TopologyError),
+    /// A value that an enumeration does not have.
+    #[error(transparent)]
+    Unknown(#[from] UnknownValue),
+    /// The links of hosts make no planes.
+    #[error(
+        "the graph: {error} (link {link}); several links of a host are its ports in planes, which \
+         share no switch, the first link of each host in the first plane"
+    )]
+    Planes {
+        /// What is wrong; in a box, so that the results of the contract stay small.
+        error: Box<TopologyError>,
+        /// The name of the link.
+        link: String,
+    },
+    /// Servers have scale-up networks.
+    #[error(
+        "topology.scale_up: the servers' own networks are simulated only by evenkeel's fabric and \
+         its fluid mode; leave scale_up out, or run it with `evenkeel run`"
+    )]
+    ScaleUp,
+    /// Packets take routes that are not minimal.
+    #[error(
+        "policy.name = '{name}' sends packets by other groups of switches, by queues that ns-3 \
+         does not report; run it with `evenkeel run`, or choose a policy of minimal routes"
+    )]
+    Detours {
+        /// The name of the policy.
+        name: &'static str,
+    },
+    /// A link fails in one direction only.
+    #[error(
+        "link {link} fails in one direction only (`from`), which only the fabric of evenkeel \
+         simulates; leave `from` out, or run it with `evenkeel run`"
+    )]
+    OneDirection {
+        /// The name of the link.
+        link: String,
+    },
+    /// The congestion control asks switches for telemetry.
+    #[error(
+        "congestion_control = '{name}' asks switches for telemetry (INT), which only the fabric of \
+         evenkeel writes; run it with `evenkeel run` or `evenkeel hpcc`, or choose another \
+         congestion control (CC_MODE 1, 7 or 8)"
+    )]
+    Telemetry {
+        /// The name of the congestion control.
+        name: &'static str,
+    },
+    /// Receivers grant credit.
+    #[error(
+        "congestion_control = '{name}': receivers that grant credit are simulated by the fabric of \
+         evenkeel alone; run it with `evenkeel run`, or choose another congestion control"
+    )]
+    Credit {
+        /// The name of the congestion control.
+        name: &'static str,
+    },
+    /// Links have credit-based flow control.
+    #[error(
+        "switch.cbfc: credit-based flow control is simulated by the fabric of evenkeel alone; \
+         write `pfc = true` in its place, or run it with `evenkeel run`"
+    )]
+    LinkCredit,
+    /// Links retry frames.
+    #[error(
+        "topology.llr: link-level retry is simulated by the fabric of evenkeel alone; leave `llr` \
+         out, or run it with `evenkeel run`"
+    )]
+    Retry,
+    /// Pauses expire, or switches admit packets by ConWeave's rule.
+    #[error(
+        "switch.pfc: pauses that expire (`pause_time`) and `admission = \"conweave\"` are \
+         simulated by the fabric of evenkeel alone; leave them out, or run it with `evenkeel run`"
+    )]
+    Pauses,
+    /// Buffers and thresholds of degraded ports shrink, or a packet that waits may be trimmed.
+    #[error(
+        "switch.slow_ports and switch.trim.victim: other values than `keep` and `arriving` are \
+         simulated by the fabric of evenkeel alone; leave them out, or run it with `evenkeel run`"
+    )]
+    SlowPorts,
+    /// NICs between which messages go cannot have a queue pair.
+    #[error("{}", unlike_text(*.src, *.dst, .unlike))]
+    Unlike {
+        /// Number of the sending host.
+        src: u32,
+        /// Number of the receiving host.
+        dst: u32,
+        /// In what they differ.
+        unlike: Unlike,
+    },
+    /// A message is longer than the loss recovery of its sender can number.
+    #[error(
+        "with the recovery {recovery} of host {host} a message is at most {most} long, and one of \
+         {bytes} is to be sent; choose another recovery, or shorter messages"
+    )]
+    TooLong {
+        /// Number of the sending host.
+        host: u32,
+        /// The name of the recovery.
+        recovery: &'static str,
+        /// The longest message that it can number.
+        most: Bytes,
+        /// The length of the message.
+        bytes: Bytes,
+    },
+    /// NICs of hosts that do not exist are configured.
+    #[error("the NIC of host {host} is configured: there are {hosts} hosts, numbered from 0")]
+    NoHost {
+        /// Number of the host.
+        host: u32,
+        /// The number of hosts.
+        hosts: u32,
+    },
+    /// A failure that is added during a run begins in the past, or is to end there.
+    #[error("{at} is in the past: it is {now} already")]
+    Past {
+        /// The time that has passed.
+        at: Time,
+        /// The time of the run.
+        now: Time,
+    },
+    /// There is no failure to end.
+    #[error(
+        "no failure of {what} has begun before {at} and lasts longer; give a time between its \
+         start and its end"
+    )]
+    NothingFails {
+        /// The link or the links, as the program named them.
+        what: String,
+        /// When the failure was to end.
+        at: Time,
+    },
+    /// The experiment does not come from a configuration of the HPCC family.
+    #[error("fct.txt is written only for experiments from a configuration of the HPCC family")]
+    NotHpcc,
+    /// A file cannot be written.
+    #[error("{path} cannot be written: {reason}")]
+    Unwritable {
+        /// Path of the file that could not be written.
+        path: String,
+        /// The error of the operating system.
+        reason: std::io::Error,
+    },
+}

@@ -1,0 +1,96 @@
+//! Failures of links: those of the experiment, and those that a program adds or ends during a run.
+
+use std::path::Path;
+
+use super::core::Core;
+use super::enumerations::FabricFaultKind;
+use super::experiment::{ExperimentError, FAILURE, Unfiled, expect_both_directions};
+use super::records::{FabricFault, FabricStep};
+use crate::ids::LinkId;
+use crate::scenario::Scenario;
+use crate::switching::{Failure, FailureKind};
+use crate::units::Time;
+
+impl Core {
+    /// Every fault so far; a lossy link draws for each of its faults in this order.
+    pub(super) fn faults(&self) -> Vec<FabricFault> {
+        let faults = self.switching.failures().iter().filter_map(|failure| {
+            let (kind, numerator, denominator) = match failure.kind {
+                FailureKind::Down => (FabricFaultKind::DOWN, 1, 1),
+                FailureKind::Loss { rate } => {
+                    (FabricFaultKind::LOSS, rate.numerator(), rate.denominator())
+                }
+                FailureKind::Degrade { .. } => return None,
+            };
+            Some(FabricFault {
+                link: failure.link.0,
+                kind,
+                from_ps: failure.at.as_ps(),
+                until_ps: failure.until.as_ps(),
+                numerator,
+                denominator,
+            })
+        });
+        let mut faults: Vec<FabricFault> = faults.collect();
+        // The faults of a link keep the order of the scenario, because each makes its own draws.
+        faults.sort_by_key(|fault| fault.link);
+        faults
+    }
+
+    pub(super) fn steps(&self) -> Vec<FabricStep> {
+        let steps = self.switching.steps().iter().map(|step| FabricStep {
+            at_ps: step.at.as_ps(),
+            witness: step.kind.into(),
+            link: step.link.0,
+            // Experiments with failures of one direction are refused: both rates are the same.
+            rate_bps: self.switching.rates_after(step)[0].as_bps(),
+        });
+        steps.collect()
+    }
+
+    pub(super) fn add_failures(
+        &mut self,
+        sections: &str,
+        applied: u32,
+        now_ps: u64,
+    ) -> Result<(), ExperimentError> {
+        let failures = self.failures_of(sections)?;
+        expect_both_directions(&self.setup.topology, &failures)?;
+        let first = failures.iter().map(|failure| failure.at).min();
+        expect_ahead(first.unwrap_or(Time::NEVER), now_ps)?;
+        failures.into_iter().for_each(|failure| self.switching.add_failure(applied, failure));
+        Ok(())
+    }
+
+    pub(super) fn end_failures(
+        &mut self,
+        target: &str,
+        at_ps: u64,
+        applied: u32,
+        now_ps: u64,
+    ) -> Result<(), ExperimentError> {
+        let at = Time::from_ps(at_ps);
+        expect_ahead(at, now_ps)?;
+        let failures = self.failures_of(&format!("[[failure]]\n{target}\n"))?;
+        let links: Vec<LinkId> = failures.iter().map(|failure| failure.link).collect();
+        if !self.switching.end_failures(applied, &links, at) {
+            let what = target.trim().replacen(" = ", " ", 1).replace('"', "'");
+            return Err(ExperimentError::NothingFails { what, at });
+        }
+        Ok(())
+    }
+
+    fn failures_of(&self, sections: &str) -> Result<Vec<Failure>, ExperimentError> {
+        let folder = Path::new("");
+        let failures = Scenario::failures(sections, Unfiled::STEM, folder, &self.setup);
+        failures.map_err(|error| FAILURE.error(folder, &error))
+    }
+}
+
+fn expect_ahead(at: Time, now_ps: u64) -> Result<(), ExperimentError> {
+    let now = Time::from_ps(now_ps);
+    match at < now {
+        true => Err(ExperimentError::Past { at, now }),
+        false => Ok(()),
+    }
+}

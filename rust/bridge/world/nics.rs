@@ -1,0 +1,62 @@
+//! NICs that are not configured as the others.
+
+use std::path::Path;
+
+use super::contract::NicSettings;
+use super::experiment::{Experiment, ExperimentError, NIC, Unfiled, expect_both_worlds};
+use super::verbs::with_settings;
+use crate::fabric::Setup;
+use crate::ids::HostId;
+use crate::nic::NicConfig;
+use crate::scenario::Scenario;
+use crate::units::Bytes;
+
+impl Experiment {
+    pub(super) fn set_own_nics(&mut self, nics: &[NicSettings]) -> Result<(), ExperimentError> {
+        let mut setup = self.setup.clone();
+        for of_hosts in nics {
+            let config = config(of_hosts)?;
+            for &host in &of_hosts.hosts {
+                let hosts = setup.topology.host_count();
+                if host >= hosts {
+                    return Err(ExperimentError::NoHost { host, hosts });
+                }
+                setup.own_nics.insert(HostId(host), config.clone());
+            }
+        }
+        expect_both_worlds(&setup)?;
+        expect_connected(&setup)?;
+        self.setup = setup;
+        Ok(())
+    }
+}
+
+/// Refuses NICs that cannot send the messages of the workload.
+fn expect_connected(setup: &Setup) -> Result<(), ExperimentError> {
+    let policies = setup.policies();
+    for message in &setup.workload.messages {
+        let (src, dst) = (message.src, message.dst);
+        let recovery = policies.recovery_of(message.stream);
+        let sender = setup.nic_of(src);
+        if let Some(unlike) = sender.unlike(setup.nic_of(dst), recovery) {
+            return Err(ExperimentError::Unlike { src: src.0, dst: dst.0, unlike });
+        }
+        let recovery = recovery.unwrap_or(sender.recovery);
+        let most = recovery.longest_message().unwrap_or(Bytes::new(u64::MAX));
+        let bytes = message.bytes;
+        if bytes > most {
+            let (host, recovery) = (src.0, recovery.name());
+            return Err(ExperimentError::TooLong { host, recovery, most, bytes });
+        }
+    }
+    Ok(())
+}
+
+fn config(nic: &NicSettings) -> Result<NicConfig, ExperimentError> {
+    let folder = Path::new("");
+    let read = Scenario::nic(&nic.settings, Unfiled::STEM, folder);
+    let config = read.map_err(|error| NIC.error(folder, &error))?;
+    let queue_pairs = with_settings(config.queue_pairs, &nic.queue_pairs)
+        .map_err(|error| ExperimentError::Text(error.to_string()))?;
+    Ok(NicConfig { queue_pairs, ..config })
+}

@@ -1,0 +1,91 @@
+//! NICs that are not configured as the others.
+
+use super::*;
+use crate::bridge::world::contract::NicSettings;
+use crate::bridge::world::records::FabricQpSettings;
+use crate::ids::HostId;
+use crate::units::{Bytes, Span};
+
+const MESSAGES: &str = "[workload]\nkind = \"all-to-all\"\nbytes = \"40KB\"\n";
+
+/// The settings of queue pairs that C++ has by default.
+const QUEUES: FabricQpSettings = FabricQpSettings {
+    send_queue: 1_024,
+    receive_queue: 1_024,
+    rnr_timer_ps: 640_000_000,
+    rnr_retries: u32::MAX,
+    retries: u32::MAX,
+};
+
+fn nics(hosts: &[u32], transport: &str) -> NicSettings {
+    let settings = format!("[transport]\n{transport}\n");
+    NicSettings { hosts: hosts.to_vec(), settings, queue_pairs: QUEUES }
+}
+
+fn refusal(text: &str, nics: &[NicSettings]) -> String {
+    experiment(text).set_own_nics(nics).unwrap_err().to_string()
+}
+
+#[test]
+fn hosts_have_the_settings_that_they_are_given_and_the_rest_those_of_all() {
+    let mut experiment = experiment(&format!("{SPREAD}{MESSAGES}"));
+    let swift = nics(&[1, 3], "congestion_control = \"swift\"\nretransmit_timeout = \"30us\"");
+    let small = NicSettings {
+        queue_pairs: FabricQpSettings { send_queue: 7, ..QUEUES },
+        ..nics(&[2], "ack = \"90B\"")
+    };
+    experiment.set_own_nics(&[swift, small]).unwrap();
+    let of = |host| experiment.setup.nic_of(HostId(host));
+    assert_eq!(
+        [0, 1, 2, 3].map(|host| of(host).congestion.name()),
+        ["dcqcn", "swift", "dcqcn", "swift"]
+    );
+    assert_eq!(of(1).retransmit_timeout, Span::from_us(30));
+    assert_eq!((of(2).ack.bytes, of(2).queue_pairs.send_queue), (Bytes::new(90), 7));
+    assert!(experiment.settings().ack_priority, "some acknowledgements have priority");
+    let mut core = experiment.core();
+    core.post(1, 2, 5_000, 0, 0, 0).unwrap();
+}
+
+#[test]
+fn hosts_between_which_messages_go_must_be_alike_where_their_queue_pairs_are() {
+    let text = format!("{SPREAD}{MESSAGES}");
+    for (keys, reason) in [
+        ("payload = \"1024B\"", "differ in payload ("),
+        ("header = \"70B\"", "differ in header ("),
+        ("recovery = \"sack\"", "differ in recovery (go-back-n and sack)"),
+        ("recovery = \"rudi\"", "differ in recovery (go-back-n and rudi)"),
+    ] {
+        let said = refusal(&text, &[nics(&[3], keys)]);
+        assert!(
+            said.contains(reason) && said.contains("host 3") && said.contains("give both"),
+            "{said}"
+        );
+        // Without messages they may be so, until one is posted.
+        let mut quiet = experiment_on_graph(&two_hosts(), "", "", &Overrides::default()).unwrap();
+        quiet.set_own_nics(&[nics(&[1], keys)]).unwrap();
+        let mut core = quiet.core();
+        let said = core.post(0, 1, 5_000, 0, 0, 0).unwrap_err().to_string();
+        assert!(said.contains(reason), "{said}");
+        let said = core.create_qp(1, 0, 0).unwrap_err().to_string();
+        assert!(said.contains("differ in") && said.ends_with("(EINVAL)"), "{said}");
+        quiet.set_own_nics(&[nics(&[0, 1], keys)]).unwrap();
+        quiet.core().post(0, 1, 5_000, 0, 0, 0).unwrap();
+    }
+}
+
+#[test]
+fn nics_that_cannot_be_are_errors_that_name_what_they_are() {
+    for (hosts, keys, reason) in [
+        (&[4][..], "", "the NIC of host 4 is configured: there are 4 hosts"),
+        (&[0], "congestion_control = \"nonsense\"", "the settings of a NIC (its attributes):"),
+        (&[0], "payload = \"99999B\"", "the settings of a NIC (its attributes):"),
+        (&[0], "congestion_control = \"hpcc\"", "asks switches for telemetry"),
+    ] {
+        let said = refusal(SPREAD, &[nics(hosts, keys)]);
+        assert!(said.contains(reason) && !said.contains('\u{1}'), "{said}");
+    }
+    let none = FabricQpSettings { send_queue: 0, ..QUEUES };
+    let said = refusal(SPREAD, &[NicSettings { queue_pairs: none, ..nics(&[0], "") }]);
+    assert!(said.contains("the depth 0 of send queues is out of range"), "{said}");
+}

@@ -1,0 +1,52 @@
+//! What the NICs of hosts report: flows that are delivered or complete, and paths that failed.
+
+use super::{Ended, Endpoints, MessageEventKind};
+use crate::ids::HostId;
+use crate::nic::{NicEvent, Owner};
+use crate::split::Split as _;
+use crate::units::Time;
+
+impl Endpoints {
+    /// Handles an event of the NIC of `id`.
+    pub(super) fn handle_event(&mut self, now: Time, id: HostId, event: NicEvent) {
+        match event {
+            NicEvent::Delivered { owner: Owner::World(cookie), message } => {
+                self.handle_delivered(now, id, cookie, message);
+            }
+            NicEvent::Completed { owner: Owner::Program(qp), .. } => {
+                unreachable!("{qp}: its work is reported as completions")
+            }
+            NicEvent::Completed { owner: Owner::World(cookie), work } => {
+                let flow = u32::try_from(work).expect("work is named by its flow");
+                self.handle_completed(now, id, cookie, flow);
+            }
+            NicEvent::Delivered { owner: Owner::Program(qp), .. } => {
+                unreachable!("{qp}: its deliveries are reported as completions")
+            }
+            NicEvent::PathFailed { owner: Owner::Program(qp), path } => {
+                self.own.leave_path(id, qp, path);
+            }
+            NicEvent::PathFailed { owner: Owner::World(cookie), path } => {
+                let key = self.ledger.connections.as_slice()[cookie as usize].key();
+                self.handle_failed_path(now, &key, path);
+            }
+        }
+    }
+
+    /// The flow of that index on a connection has been delivered to its receiver `id`.
+    pub(super) fn handle_delivered(&mut self, now: Time, id: HostId, connection: u32, index: u32) {
+        if let Some(message) = self.ledger.deliver(now, connection, index) {
+            self.report(now, message, MessageEventKind::Delivered);
+            self.release(now, id, Ended { host: id, task: message.into() });
+        }
+    }
+
+    /// A flow of a connection has completed at its sender `id`.
+    pub(super) fn handle_completed(&mut self, now: Time, id: HostId, connection: u32, flow: u32) {
+        let stream = self.ledger.connections.as_slice()[connection as usize].key().stream_key();
+        let policy = self.policies.index_of(stream.stream);
+        self.hosts[id.index()].splitters.of(policy).handle_completed_flow(now);
+        self.ledger.connections.complete_flow(connection);
+        self.finish_flow(now, id, flow, stream);
+    }
+}

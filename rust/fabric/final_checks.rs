@@ -1,0 +1,296 @@
+//! The checks at the end of every run: what its counts must agree on.
+//!
+//! They read what is counted for other reasons, once, so that no packet costs more for them:
+//!
+//! - packets: each that was sent was delivered or dropped, or is in flight; each that is in flight
+//!   is in a queue or on a wire;
+//! - bytes: what links carried to a switch has left it or waits in it, but for packets that were
+//!   dropped or trimmed, and the account of its memory is what waits in it;
+//! - buffers: no queue was longer than its buffer, and flow control with enough headroom, or by
+//!   credit, dropped no data;
+//! - delivery: a host accepted what flows brought it, once, and its links carried that much;
+//! - times: no flow was delivered before its start, completed before its delivery, or did either
+//!   after the end of the run;
+//! - a run that has completed has left nothing open.
+//!
+//! A difference is a fault of evenkeel, not of a scenario: the run panics with all of them.
+//! `evenkeel run --check` follows every packet, and finds more.
+
+use super::network::Remainder;
+use super::outcome::{Outcome, Verdict};
+use super::setup::Setup;
+use crate::endpoint::{Endpoints, FlowRecord};
+use crate::ids::{HostId, PortId, SwitchId};
+use crate::packet::PauseOrder;
+use crate::switching::{Buffer, PFC_FRAME_BYTES, SwitchConfig};
+use crate::topology::Node;
+use crate::units::Time;
+
+/// What hosts have of themselves at the end of a run.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub(super) struct HostTotals {
+    /// By host: payload bytes that its NIC accepted.
+    pub(super) accepted: Vec<u64>,
+    /// By host: queue pairs with work that is not acknowledged.
+    pub(super) unfinished: Vec<u64>,
+    /// Messages and delays that have not ended.
+    pub(super) open: u64,
+}
+
+/// The outcome of a run, with what it is checked against.
+#[derive(Debug, Clone)]
+pub(super) struct Ending {
+    pub(super) outcome: Outcome,
+    pub(super) remainder: Remainder,
+    pub(super) hosts: HostTotals,
+}
+
+impl Ending {
+    pub(super) fn new(outcome: Outcome, remainder: Remainder, endpoints: &Endpoints) -> Self {
+        let nics = || endpoints.hosts().iter().map(|host| &host.nic);
+        let hosts = HostTotals {
+            accepted: nics().map(|nic| nic.counters().payload_received).collect(),
+            unfinished: nics().map(|nic| nic.unfinished_qps()).collect(),
+            open: endpoints.ledger().open,
+        };
+        Self { outcome, remainder, hosts }
+    }
+
+    /// The outcome, if nothing is wrong.
+    ///
+    /// # Panics
+    /// If it is one that no run can have: with every difference.
+    pub(super) fn checked(self, setup: &Setup) -> Outcome {
+        let faults = self.faults(setup);
+        assert!(
+            faults.is_empty(),
+            "{}; this is a fault of evenkeel: please report it with the scenario's file",
+            faults.join("; ")
+        );
+        self.outcome
+    }
+
+    /// What is wrong.
+    pub(super) fn faults(&self, setup: &Setup) -> Vec<String> {
+        let Self { outcome, remainder, hosts } = self;
+        Checks { setup, outcome, remainder, hosts }.faults()
+    }
+}
+
+/// What is compared.
+#[derive(Debug, Clone, Copy)]
+struct Checks<'a> {
+    setup: &'a Setup,
+    outcome: &'a Outcome,
+    remainder: &'a Remainder,
+    hosts: &'a HostTotals,
+}
+
+impl Checks<'_> {
+    fn faults(&self) -> Vec<String> {
+        let mut faults = self.packets();
+        faults.extend(self.memory());
+        faults.extend(self.bytes_of_switches());
+        faults.extend(self.queues());
+        faults.extend(self.losses());
+        faults.extend(self.deliveries());
+        faults.extend(disorder(self.outcome));
+        faults.extend(self.open());
+        faults
+    }
+
+    fn packets(&self) -> Vec<String> {
+        let (counters, rest) = (&self.outcome.counters, self.remainder);
+        let delivered_and_dropped = counters.control_delivered + counters.control_dropped;
+        let of_control = (counters.control_sent, delivered_and_dropped + rest.control);
+        let of_data = (counters.sent, counters.delivered + counters.dropped + rest.data);
+        let pairs = [
+            ("data packets sent, and delivered, dropped or in flight", of_data),
+            ("control packets sent, and delivered, dropped or in flight", of_control),
+            ("packets in the network, and in queues or on wires", (rest.held, rest.placed)),
+        ];
+        let differing = pairs.into_iter().filter(|(_, (one, other))| one != other);
+        let mut faults: Vec<String> =
+            differing.map(|(what, (one, other))| format!("{what}: {one}, but {other}")).collect();
+        let parts = [
+            ("retransmitted, of those sent", counters.retransmitted, counters.sent),
+            ("marked, of those delivered", counters.marked, counters.delivered),
+            ("out of order, of those delivered", counters.out_of_order, counters.delivered),
+            ("trimmed, of those sent", counters.trimmed, counters.sent),
+        ];
+        let too_many = parts.into_iter().filter(|(_, part, all)| part > all);
+        faults.extend(
+            too_many.map(|(what, part, all)| format!("data packets {what}: {part} of {all}")),
+        );
+        faults
+    }
+
+    /// The account of each switch's memory, and of each port's queues.
+    fn memory(&self) -> Vec<String> {
+        let mut faults = Vec::new();
+        for (id, port) in (0u32..).map(PortId).zip(&self.remainder.ports) {
+            let waiting = port.waiting + port.frames_waiting;
+            if waiting != port.counted {
+                let counted = port.counted;
+                let name = self.port_name(id);
+                faults.push(format!("{waiting} B wait at {name}, which counts {counted}"));
+            }
+        }
+        for (switch, &accounted) in (0u32..).map(SwitchId).zip(&self.remainder.accounted) {
+            let ports = self.setup.topology.ports_of(switch).iter();
+            let waiting: u64 = ports.map(|port| self.remainder.ports[port.index()].counted).sum();
+            if waiting != accounted {
+                let name = self.switch_name(switch);
+                faults.push(format!("{waiting} B wait in {name}, whose memory holds {accounted}"));
+            }
+        }
+        faults
+    }
+
+    /// What came to each switch, and what left it or waits in it.
+    fn bytes_of_switches(&self) -> Vec<String> {
+        let Self { setup, outcome, remainder, .. } = self;
+        let switch = &setup.fabric.switch;
+        // Frames of flow control begin and end in switches. Those of credit are not counted, and a
+        // pause that expires is recorded as if a frame had come.
+        if switch.cbfc.is_some() || switch.pfc.is_some_and(|pfc| pfc.pause_time.is_some()) {
+            return Vec::new();
+        }
+        let mut frames = vec![0; remainder.ports.len()];
+        for pause in &outcome.pauses {
+            debug_assert!(matches!(pause.order, PauseOrder::Pause | PauseOrder::Resume));
+            frames[pause.port.reverse().index()] += i128::from(PFC_FRAME_BYTES);
+        }
+        let carried = |port: PortId| {
+            let of_frames = i128::from(remainder.ports[port.index()].frames_on_wire);
+            i128::from(outcome.link_bytes[port.index()].get()) - of_frames - frames[port.index()]
+        };
+        let counters = &outcome.counters;
+        let is_whole = counters.dropped + counters.control_dropped + counters.trimmed == 0;
+        let mut faults = Vec::new();
+        for id in (0u32..).map(SwitchId).take(setup.topology.switches().len()) {
+            let (mut came, mut went) = (0, 0);
+            for &port in setup.topology.ports_of(id) {
+                came += carried(port.reverse());
+                came -= i128::from(remainder.ports[port.reverse().index()].on_wire);
+                went += carried(port) + i128::from(remainder.ports[port.index()].waiting);
+            }
+            if went > came || is_whole && went < came {
+                let name = self.switch_name(id);
+                faults.push(format!("{came} B came to {name}, and {went} left it or wait in it"));
+            }
+        }
+        faults
+    }
+
+    /// Queues that were longer than their buffer.
+    fn queues(&self) -> Vec<String> {
+        let Some(room) = room_of_port(&self.setup.fabric.switch) else { return Vec::new() };
+        let queues = (0u32..).map(PortId).zip(&self.outcome.queue_bytes_max_by_port);
+        let longer = queues.filter(|(_, longest)| longest.get() > room);
+        let fault = |(port, longest)| {
+            let name = self.port_name(port);
+            format!("the queue of {name} was {longest} long, where there is room for {room} B")
+        };
+        longer.map(fault).collect()
+    }
+
+    /// Data that was lost where nothing can be.
+    fn losses(&self) -> Option<String> {
+        let dropped = self.outcome.counters.dropped;
+        let is_fault = dropped > 0 && self.setup.fabric.loses_no_data();
+        is_fault.then(|| format!("{dropped} data packets were dropped in spite of flow control"))
+    }
+
+    /// What NICs accepted, what flows brought them, and what their links carried.
+    fn deliveries(&self) -> Vec<String> {
+        let Self { setup, outcome, remainder, hosts } = self;
+        let count = hosts.accepted.len();
+        let (mut posted, mut delivered) = (vec![0; count], vec![0; count]);
+        // Messages inside servers have no source port, and no NIC.
+        for flow in outcome.flows.iter().filter(|flow| flow.source_port != 0) {
+            posted[flow.dst.index()] += flow.bytes.get();
+            if flow.delivered != Time::NEVER {
+                delivered[flow.dst.index()] += flow.bytes.get();
+            }
+        }
+        let mut carried = vec![0; count];
+        for (id, port) in (0u32..).map(PortId).zip(&remainder.ports) {
+            if let Node::Host(host) = setup.topology.ends_of(id).1 {
+                let bytes = outcome.link_bytes[id.index()].get();
+                carried[host.index()] += bytes.saturating_sub(port.on_wire + port.frames_on_wire);
+            }
+        }
+        let mut faults = Vec::new();
+        for (index, &accepted) in hosts.accepted.iter().enumerate() {
+            let name = setup.topology.node_name(Node::Host(HostId(index as u32)));
+            let (least, most) = (delivered[index], posted[index]);
+            // Flows that are discarded are not there to be added up.
+            if outcome.discarded.is_none() && !(least..=most).contains(&accepted) {
+                faults.push(format!(
+                    "{name} accepted {accepted} B, of flows of {most} B, of which {least} are \
+                     delivered"
+                ));
+            }
+            if accepted > carried[index] {
+                let carried = carried[index];
+                faults.push(format!("{name} accepted {accepted} B, of {carried} on its links"));
+            }
+        }
+        faults
+    }
+
+    /// What is left open of a run that has completed.
+    fn open(&self) -> Option<String> {
+        if self.outcome.verdict != Verdict::Completed {
+            return None;
+        }
+        let HostTotals { open, unfinished, .. } = self.hosts;
+        let unfinished: u64 = unfinished.iter().sum();
+        let is_open = *open + unfinished > 0 || self.outcome.cct.is_none();
+        is_open.then(|| {
+            format!(
+                "the run completed with {open} messages open, and work on {unfinished} queue pairs"
+            )
+        })
+    }
+
+    fn port_name(&self, port: PortId) -> String {
+        let (from, to) = self.setup.topology.ends_of(port);
+        let name = |node| self.setup.topology.node_name(node);
+        format!("{} > {}", name(from), name(to))
+    }
+
+    fn switch_name(&self, switch: SwitchId) -> &str {
+        self.setup.topology.node_name(Node::Switch(switch))
+    }
+}
+
+/// What may wait at a port; `None` if what waits elsewhere decides that.
+fn room_of_port(switch: &SwitchConfig) -> Option<u64> {
+    // Flow control counts by links, and does not limit what has priority.
+    if switch.pfc.is_some() || switch.cbfc.is_some() {
+        return None;
+    }
+    let trim = switch.trim.map(|trim| trim.limit);
+    Some(match switch.buffer {
+        // Both queues of a port have all of it; with trimming headers have room of their own.
+        Buffer::PerPort(limit) => limit.get().saturating_add(trim.unwrap_or(limit).get()),
+        Buffer::Shared(limit) => limit.get().saturating_add(trim.unwrap_or_default().get()),
+    })
+}
+
+/// A flow whose times are out of order, or after the end.
+fn disorder(outcome: &Outcome) -> Option<String> {
+    let is_known = |time: Time| time != Time::NEVER;
+    let is_disordered = |flow: &&FlowRecord| {
+        let FlowRecord { start, delivered, completed, .. } = **flow;
+        let follows = |time, after| !is_known(time) || time >= after && time <= outcome.ended;
+        !follows(delivered, start)
+            || !follows(completed, delivered)
+            || (outcome.verdict == Verdict::Completed && !is_known(completed))
+    };
+    let flow = outcome.flows.iter().find(is_disordered)?;
+    let ended = outcome.ended;
+    Some(format!("the times of a flow are out of order, where the run ends at {ended}: {flow:?}"))
+}

@@ -1,0 +1,88 @@
+//! Times on the wire, priority, and what a queue gives back.
+
+use super::*;
+use crate::packet::Packet;
+
+fn port(gbps: u64, rounding: Rounding) -> Port {
+    Port::new(&PortParts {
+        start: Node::Host(HostId(0)),
+        end: Node::Switch(SwitchId(0)),
+        rate: BitRate::from_gbps(gbps),
+        delay: Span::from_ns(500),
+        gap: Bytes::new(20),
+        rounding,
+    })
+}
+
+#[test]
+fn a_packet_is_on_the_wire_for_its_bytes_and_the_wire_busy_for_the_gap_too() {
+    let mut port = port(400, Rounding::Exact);
+    let arrives = port.transmit(4_158, Time::from_ps(7));
+    assert_eq!(arrives, Time::from_ps(7 + 4_158 * 20 + 500_000));
+    assert_eq!(port.free, Time::from_ps(7 + 4_178 * 20));
+}
+
+#[test]
+fn what_every_packet_touches_is_one_cache_line() {
+    assert_eq!(std::mem::offset_of!(Port, waiting), 64);
+    assert_eq!(size_of::<Port>(), 128);
+}
+
+#[test]
+fn truncation_is_to_the_nanosecond_below() {
+    assert_eq!(port(100, Rounding::TruncateNs).time_for(1_048), Span::from_ns(83));
+    assert_eq!(port(100, Rounding::Exact).time_for(1_048), Span::from_ps(83_840));
+    assert_eq!(port(3, Rounding::Exact).time_for(1), Span::from_ps(2_667));
+}
+
+#[test]
+fn priority_goes_first() {
+    let mut port = port(400, Rounding::Exact);
+    let packets = [(100, Flags::NONE), (64, Flags::PRIORITY), (200, Flags::NONE)];
+    for (id, (bytes, flags)) in (0..).zip(packets) {
+        let packet = Packet { wire_bytes: bytes, flags, ..Packet::default() };
+        port.enqueue(Queued::of(SlotId(id), &packet));
+    }
+    assert_eq!((port.data_waiting(), port.waiting_max), (300, 364));
+    let order: Vec<u16> =
+        std::iter::from_fn(|| port.dequeue()).map(|queued| queued.bytes()).collect();
+    assert_eq!(order, [64, 100, 200]);
+    assert!(!port.has_waiting());
+}
+
+#[test]
+fn a_paused_port_holds_what_has_no_priority() {
+    let mut port = port(400, Rounding::Exact);
+    let packet = |flags| Packet { flags, ..Packet::default() };
+    let (data, control) = (SlotId(0), SlotId(1));
+    port.pause(true);
+    port.enqueue(Queued::of(data, &packet(Flags::NONE)));
+    assert!(!port.has_waiting() && port.dequeue().is_none());
+    assert!(port.is_clear(Time::ZERO, Flags::PRIORITY));
+    assert!(!port.is_clear(Time::ZERO, Flags::NONE));
+    port.enqueue(Queued::of(control, &packet(Flags::PRIORITY)));
+    assert_eq!(port.dequeue().map(|queued| queued.slot()), Some(control));
+    port.pause(false);
+    assert_eq!(port.dequeue().map(|queued| queued.slot()), Some(data));
+}
+
+#[test]
+fn the_last_data_packet_is_removed_and_others_stay() {
+    let mut port = port(400, Rounding::Exact);
+    let queued = |id, bytes, flags| {
+        Queued::of(SlotId(id), &Packet { wire_bytes: bytes, flags, ..Packet::default() })
+    };
+    port.enqueue(queued(0, 64, Flags::PRIORITY));
+    port.enqueue(queued(1, 100, Flags::NONE));
+    port.enqueue(queued(2, 200, Flags::NONE));
+    assert_eq!(port.last_data().map(Queued::slot), Some(SlotId(2)));
+    port.remove_last_data();
+    assert_eq!((port.data_waiting(), port.all_waiting()), (100, 164));
+    port.remove_last_data();
+    assert_eq!((port.last_data(), port.all_waiting()), (None, 64));
+    port.pause(true);
+    assert!(port.has_waiting(), "the packet with priority");
+    assert_eq!(port.dequeue().map(Queued::slot), Some(SlotId(0)));
+    port.pause(false);
+    assert!(!port.has_waiting());
+}

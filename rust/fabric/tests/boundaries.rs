@@ -1,0 +1,126 @@
+//! Where one case ends and the next begins: limits of time, reports, parts of a divided run.
+
+use super::lossless::lossless;
+use super::*;
+use crate::fabric::divided::{Cut, Division, run_divided};
+use crate::ids::SwitchId;
+use crate::topology::{Link, Node, Switch};
+
+/// The event that completes a run happens at its limit, and not after it.
+#[test]
+fn a_run_completes_at_its_limit_and_not_a_picosecond_before() {
+    let mut setup = setup(leaf_spine(2, 1, 1, 400), "ecmp", messages(&[(0, 1)], 50 * PAYLOAD));
+    let whole = complete(&setup);
+    let cct = whole.cct.unwrap();
+    setup.time_limit = Time::ZERO + cct;
+    assert!(run(&setup, &mut |_| {}) == whole);
+    setup.time_limit = Time::from_ps(cct.as_ps() - 1);
+    assert_eq!(run(&setup, &mut |_| {}).verdict, Verdict::TimeLimit);
+}
+
+/// 150,000 packets over two links, and as many acknowledgements: 600,000 arrivals.
+#[test]
+fn progress_is_reported_every_quarter_of_a_million_events_and_at_the_end() {
+    let setup = setup(leaf_spine(1, 1, 2, 400), "ecmp", messages(&[(0, 1)], 150_000 * PAYLOAD));
+    let mut hops = Vec::new();
+    let outcome = run(&setup, &mut |progress| hops.push(progress.packet_hops));
+    assert_eq!(outcome.counters.packet_hops, 600_000);
+    assert_eq!(hops.len(), 3, "{hops:?}");
+    assert!(hops.is_sorted() && hops[0] <= 1 << 18 && hops[1] <= 1 << 19, "{hops:?}");
+}
+
+#[test]
+fn a_divided_run_reports_progress_every_256_windows_and_at_the_end() {
+    let pairs: Vec<(u32, u32)> = (0..4).map(|host| (host, (host + 2) % 4)).collect();
+    let setup = setup(leaf_spine(2, 2, 2, 400), "spray", messages(&pairs, 2_000 * PAYLOAD));
+    let division = Division::new(&setup, 2, Cut::Contiguous).unwrap().with_quiet_events(0);
+    let mut reports = 0;
+    let (_, counts) = run_divided(&setup, &division, &mut |_| reports += 1);
+    assert!(counts.windows > 300, "{}", counts.windows);
+    // The first report is that of the first window.
+    assert_eq!(reports, counts.windows.div_ceil(256) + 1);
+}
+
+/// Parts of a divided run look ahead by the shortest link between two of them: a link within a part
+/// may be shorter.
+#[test]
+fn windows_are_as_long_as_the_shortest_link_between_parts() {
+    let rate = BitRate::from_gbps(400);
+    let link = |ends, ns| Link { ends, rate, delay: Span::from_ns(ns) };
+    let [left, right, spine] = [0, 1, 2].map(|id| Node::Switch(SwitchId(id)));
+    let host = |id| Node::Host(HostId(id));
+    let named = |name: &str, tier| Switch { name: name.to_owned(), tier };
+    let switches = || vec![named("left", 0), named("right", 0), named("spine", 1)];
+    for (to_left, to_right) in [(200, 900), (900, 200), (300, 300)] {
+        let links = vec![
+            link([host(0), left], 5_000),
+            link([host(1), right], 5_000),
+            link([left, spine], to_left),
+            link([right, spine], to_right),
+        ];
+        let hosts = ["a", "b"].map(str::to_owned).to_vec();
+        let topology = Topology::new(hosts, switches(), links).unwrap();
+        let setup = setup(topology, "ecmp", messages(&[(0, 1)], PAYLOAD));
+        let division = Division::new(&setup, 2, Cut::Contiguous).unwrap();
+        let crosses = |leaf| division.part_of(leaf) != division.part_of(spine);
+        let expected = match (crosses(left), crosses(right)) {
+            (true, false) => to_left,
+            (false, true) => to_right,
+            both => panic!("one link lies between the parts: {both:?}"),
+        };
+        assert_eq!(division.lookahead(), Span::from_ns(expected));
+    }
+}
+
+/// With pauses, a run that is stopped anywhere has its accounts in order: a frame waits behind a
+/// packet, or is on a wire beside one.
+#[test]
+fn a_run_with_pauses_may_be_stopped_at_any_time() {
+    // What goes to host 0 is half a packet behind what comes from it.
+    let mut pairs = messages(&[(0, 2), (1, 2), (3, 0)], 1_000 * PAYLOAD);
+    pairs[2].start = Time::from_ps(40_000);
+    let mut setup = setup(leaf_spine(1, 1, 4, 400), "ecmp", pairs);
+    lossless(&mut setup, Headroom::Hpcc, 100_000);
+    // The wire to host 0 is busy, and a frame needs 501 ns over it.
+    let port = setup.topology.host_port(HostId(0));
+    let pauses = complete(&setup).pauses;
+    let paused = pauses.iter().find(|it| it.port == port).unwrap().at;
+    let (mut waiting, mut beside) = (0, 0);
+    for ns in 400..600 {
+        setup.time_limit = Time::from_ps(paused.as_ps() - 1_000 * ns);
+        let ending = super::final_checks::ending(&setup);
+        assert_eq!(ending.faults(&setup), [""; 0], "{}", setup.time_limit);
+        let ports = &ending.remainder.ports;
+        waiting += u32::from(ports.iter().any(|it| it.frames_waiting > 0));
+        beside += u32::from(ports.iter().any(|it| it.frames_on_wire > 0 && it.on_wire > 0));
+    }
+    assert!(waiting > 0 && beside > 0, "{waiting}, {beside}");
+}
+
+/// Acknowledgements with priority leave a host whose data is paused, behind the packet that is on
+/// its wire at most.
+#[test]
+fn a_paused_host_acknowledges_what_it_receives() {
+    let incast = messages(&[(0, 2), (1, 2)], 1_000 * PAYLOAD);
+    let mut setup = setup(leaf_spine(1, 1, 4, 400), "ecmp", incast.clone());
+    lossless(&mut setup, Headroom::Hpcc, 1_600_000);
+    let port = setup.topology.host_port(HostId(0));
+    let pauses = complete(&setup).pauses;
+    let of_host: Vec<&PauseRecord> = pauses.iter().filter(|it| it.port == port).collect();
+    let longest = of_host.chunks_exact(2).max_by_key(|pair| pair[1].at.since(pair[0].at)).unwrap();
+    let [paused, resumed] = [longest[0].at, longest[1].at];
+
+    // A packet to the paused host, which has arrived 100 ns after the pause.
+    let way = |bytes: u64| 2 * (bytes * 20 + 500_000);
+    let arrives = paused.as_ps() + 100_000;
+    assert!(resumed.as_ps() > arrives + 200_000, "{paused} to {resumed}");
+    let start = Time::from_ps(arrives - way(PAYLOAD + HEADER));
+    let mut other = messages(&[(3, 0)], PAYLOAD);
+    (other[0].start, other[0].stream) = (start, 2);
+    setup.workload = Arc::new(Workload::independent([incast, other].concat()));
+    let flow = *complete(&setup).flows.last().unwrap();
+    assert_eq!(flow.delivered, Time::from_ps(arrives));
+    let answer = flow.completed.since(flow.delivered).as_ps();
+    let on_wire = (PAYLOAD + HEADER + GAP) * 20;
+    assert!((way(ACK)..=way(ACK) + on_wire).contains(&answer), "{answer}");
+}

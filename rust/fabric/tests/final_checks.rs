@@ -1,0 +1,197 @@
+//! The checks at the end of every run: each of them finds an outcome that was tampered with.
+
+use super::lossless::lossless;
+use super::*;
+use crate::fabric::final_checks::Ending;
+
+/// Seven hosts send to one behind another leaf; 10 us are a third of the time that it takes.
+fn incast() -> Setup {
+    let pairs: Vec<(u32, u32)> = (1..8).map(|src| (src, 0)).collect();
+    let mut setup = setup(leaf_spine(2, 2, 4, 400), "spray", messages(&pairs, 200_000));
+    setup.time_limit = Time::ZERO + Span::from_us(10);
+    setup
+}
+
+/// How a run ends, at its time limit if it has not completed.
+pub(super) fn ending(setup: &Setup) -> Ending {
+    let mut world = World::new(setup);
+    while !world.is_idle() && world.next_time().is_some_and(|next| next <= setup.time_limit) {
+        world.step();
+    }
+    if world.is_idle() {
+        return world.ending(Verdict::Completed);
+    }
+    world.stop(setup.time_limit);
+    world.ending(Verdict::TimeLimit)
+}
+
+/// What the checks say of an ending that was tampered with.
+fn faults(setup: &Setup, tamper: &dyn Fn(&mut Ending)) -> String {
+    let mut ending = ending(setup);
+    assert_eq!(ending.faults(setup), [""; 0]);
+    tamper(&mut ending);
+    ending.faults(setup).join("; ")
+}
+
+fn completing(mut setup: Setup) -> Setup {
+    setup.time_limit = Time::ZERO + Span::from_ms(10);
+    setup
+}
+
+fn bytes(more: u64) -> impl Fn(&mut Bytes) {
+    move |bytes| *bytes += Bytes::new(more)
+}
+
+#[test]
+fn packets_that_are_nowhere_are_found() {
+    let setup = incast();
+    let counters = ending(&setup).outcome.counters;
+    assert!(ending(&setup).remainder.data > 0 && ending(&setup).remainder.control > 0);
+    let sent = faults(&setup, &|it| it.outcome.counters.sent += 1);
+    let (is, was) = (counters.sent + 1, counters.sent);
+    assert_eq!(
+        sent,
+        format!("data packets sent, and delivered, dropped or in flight: {is}, but {was}")
+    );
+    let control = faults(&setup, &|it| it.outcome.counters.control_dropped += 1);
+    assert!(control.starts_with("control packets sent, and delivered"), "{control}");
+    let leaked = faults(&setup, &|it| it.remainder.held += 1);
+    assert!(leaked.starts_with("packets in the network, and in queues or on wires"), "{leaked}");
+    let marked = faults(&setup, &|it| it.outcome.counters.marked = u64::MAX);
+    assert!(marked.starts_with("data packets marked, of those delivered: "), "{marked}");
+}
+
+#[test]
+fn memory_that_is_not_given_back_is_found() {
+    let setup = incast();
+    let busiest = |it: &Ending| {
+        let ports = (0..it.remainder.ports.len()).max_by_key(|&id| it.remainder.ports[id].waiting);
+        ports.expect("there are ports")
+    };
+    assert!(ending(&setup).remainder.ports[busiest(&ending(&setup))].waiting > 100_000);
+    let of_switch = faults(&setup, &|it| it.remainder.accounted[0] += 64);
+    assert!(of_switch.contains(" B wait in leaf0, whose memory holds "), "{of_switch}");
+    let of_port = faults(&setup, &|it| {
+        let port = busiest(it);
+        it.remainder.ports[port].counted -= 1;
+    });
+    assert!(of_port.contains(" B wait at leaf0 > host0, which counts "), "{of_port}");
+}
+
+#[test]
+fn bytes_that_a_switch_makes_or_loses_are_found() {
+    for setup in [incast(), completing(incast())] {
+        let leaf = crate::ids::SwitchId(0);
+        let up = setup.topology.ports_of(leaf)[0];
+        let more = faults(&setup, &|it| bytes(1)(&mut it.outcome.link_bytes[up.index()]));
+        assert!(more.contains(" B came to leaf0, and "), "{more}");
+        let less = faults(&setup, &|it| bytes(1)(&mut it.outcome.link_bytes[up.reverse().index()]));
+        assert!(less.contains(" B came to leaf0, and "), "{less}");
+    }
+}
+
+/// With flow control the frames of switches are taken out of the account.
+#[test]
+fn bytes_that_a_switch_with_pauses_makes_are_found() {
+    let mut setup = incast();
+    lossless(&mut setup, Headroom::Hpcc, 100_000);
+    let ending = ending(&setup);
+    assert!(ending.outcome.pauses.len() > 10);
+    let up = setup.topology.ports_of(crate::ids::SwitchId(0))[0];
+    for setup in [setup.clone(), completing(setup)] {
+        let more = faults(&setup, &|it| bytes(1)(&mut it.outcome.link_bytes[up.index()]));
+        assert!(more.contains(" B came to leaf0, and "), "{more}");
+        let lost = faults(&setup, &|it| assert!(it.outcome.pauses.pop().is_some()));
+        assert!(lost.contains(" and "), "{lost}");
+    }
+}
+
+#[test]
+fn queues_beyond_their_buffers_are_found() {
+    let trim =
+        TrimConfig { size: Bytes::new(64), limit: Bytes::new(6_400), victim: TrimVictim::Arriving };
+    let rooms = [
+        (Buffer::Shared(Bytes::new(100_000)), None, 100_000),
+        (Buffer::PerPort(Bytes::new(50_000)), None, 100_000),
+        (Buffer::Shared(Bytes::new(100_000)), Some(trim), 106_400),
+        (Buffer::PerPort(Bytes::new(50_000)), Some(trim), 56_400),
+    ];
+    for (buffer, trim, room) in rooms {
+        let mut setup = incast();
+        (setup.fabric.switch.buffer, setup.fabric.switch.trim) = (buffer, trim);
+        let longest = |bytes: u64| {
+            faults(&setup, &|it| {
+                let port = setup.topology.host_port(HostId(0)).reverse();
+                it.outcome.queue_bytes_max_by_port[port.index()] = Bytes::new(bytes);
+            })
+        };
+        assert_eq!(longest(room), "");
+        let fault = longest(room + 1);
+        assert!(fault.contains("the queue of leaf0 > host0 was "), "{fault}");
+        assert!(fault.contains(&format!("where there is room for {room} B")), "{fault}");
+    }
+}
+
+#[test]
+fn losses_in_spite_of_flow_control_are_found() {
+    let packet = Bytes::new(PAYLOAD + HEADER);
+    let tamper = |it: &mut Ending| {
+        it.outcome.counters.dropped += 1;
+        it.outcome.counters.sent += 1;
+    };
+    let mut setup = incast();
+    lossless(&mut setup, Headroom::Hpcc, 100_000);
+    assert_eq!(faults(&setup, &tamper), "", "HPCC's headroom is not for the worst case");
+    lossless(&mut setup, Headroom::WorstCase { packet }, 100_000);
+    let expected = "1 data packets were dropped in spite of flow control";
+    assert_eq!(faults(&setup, &tamper), expected);
+}
+
+#[test]
+fn bytes_that_are_delivered_twice_or_not_at_all_are_found() {
+    for setup in [incast(), completing(incast())] {
+        let twice = faults(&setup, &|it| it.hosts.accepted[0] += 1_400_001);
+        assert!(twice.contains("host0 accepted "), "{twice}");
+        assert!(twice.contains(" B, of flows of 1400000 B, of which "), "{twice}");
+        assert!(twice.contains(" on its links"), "{twice}");
+    }
+    let never = faults(&completing(incast()), &|it| it.hosts.accepted[0] -= 1);
+    let expected =
+        "host0 accepted 1399999 B, of flows of 1400000 B, of which 1400000 are delivered";
+    assert_eq!(never, expected);
+}
+
+#[test]
+fn times_that_go_back_are_found() {
+    let setup = completing(incast());
+    let tampered: [&dyn Fn(&mut Ending); 4] = [
+        &|it| it.outcome.flows[3].start = it.outcome.flows[3].delivered + Span::from_ps(1),
+        &|it| it.outcome.flows[3].delivered = it.outcome.flows[3].completed + Span::from_ps(1),
+        &|it| it.outcome.flows[3].completed = it.outcome.ended + Span::from_ps(1),
+        &|it| it.outcome.flows[3].completed = Time::NEVER,
+    ];
+    for tamper in tampered {
+        let fault = faults(&setup, tamper);
+        assert!(fault.starts_with("the times of a flow are out of order"), "{fault}");
+    }
+}
+
+#[test]
+fn what_is_open_of_a_run_that_has_completed_is_found() {
+    let setup = completing(incast());
+    let open = faults(&setup, &|it| it.hosts.open = 1);
+    let expected = "the run completed with 1 messages open, and work on 0 queue pairs";
+    assert_eq!(open, expected);
+    let unfinished = faults(&setup, &|it| it.hosts.unfinished[5] = 2);
+    assert!(unfinished.ends_with(" 0 messages open, and work on 2 queue pairs"), "{unfinished}");
+    assert!(ending(&incast()).hosts.unfinished.iter().sum::<u64>() > 0, "at a time limit it may");
+}
+
+#[test]
+#[should_panic(expected = "this is a fault of evenkeel: please report it")]
+fn a_run_with_a_fault_panics() {
+    let setup = incast();
+    let mut ending = ending(&setup);
+    ending.hosts.accepted[0] = u64::MAX;
+    ending.checked(&setup);
+}

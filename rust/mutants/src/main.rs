@@ -1,0 +1,204 @@
+//! Mutation testing of the library's core: which small changes of the source no test notices.
+//!
+//! ```sh
+//! cargo run --release --manifest-path rust/mutants/Cargo.toml -- --budget 20
+//! ```
+//!
+//! All mutants are compiled into one copy of the project, under the target folder; an environment
+//! variable chooses one. Each test runs once alone, to learn which mutants it reaches. For each
+//! mutant those tests run that reach it, the shortest first, until one fails.
+
+/// Compiled into the mutated crate; here to be checked alone.
+#[cfg(test)]
+mod chosen;
+mod find;
+mod reasons;
+mod report;
+mod run;
+mod tree;
+mod values;
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+use std::sync::Mutex;
+use std::time::Duration;
+
+use anyhow::Context as _;
+use clap::Parser;
+use serde::{Deserialize, Serialize};
+
+use run::{Outcome, Test};
+use tree::Tree;
+
+/// Tests the tests: which small changes of the library's core does none of them notice?
+#[derive(Parser)]
+struct Options {
+    /// Only mutants of files whose path has this text, such as rust/nic/
+    #[arg(long, default_value = "")]
+    only: String,
+    /// Every Nth mutant alone
+    #[arg(long, default_value_t = 1)]
+    every: usize,
+    /// The most seconds of tests for each mutant
+    #[arg(long, default_value_t = 20.0)]
+    budget: f64,
+    /// The most seconds of a test with all mutants off; longer ones are left out
+    #[arg(long, default_value_t = 60)]
+    longest: u64,
+    /// Tests at a time
+    #[arg(long, default_value_t = std::thread::available_parallelism().map_or(1, usize::from))]
+    jobs: usize,
+    /// Compile, list the mutants, and run nothing
+    #[arg(long)]
+    list: bool,
+    /// Try those again that were missed by an earlier run
+    #[arg(long)]
+    again: bool,
+    /// Build again after a change of tests; what tests reach is kept for tests known by name
+    #[arg(long)]
+    rebuild: bool,
+    /// Learn anew what tests with this text in their names reach
+    #[arg(long)]
+    relearn: Option<String>,
+    /// Write the table of docs/trust.md and the list of those missed
+    #[arg(long)]
+    write: bool,
+}
+
+/// What is known from one call to the next.
+#[derive(Default, Serialize, Deserialize)]
+struct Known {
+    programs: BTreeMap<String, PathBuf>,
+    tests: Vec<Test>,
+    outcomes: BTreeMap<usize, Outcome>,
+    invalid: BTreeSet<usize>,
+    /// All mutants as text: numbers of another source mean other mutants.
+    mutants: Vec<String>,
+}
+
+impl Known {
+    fn save(&self, path: &Path) -> anyhow::Result<()> {
+        let begun = path.with_extension("new");
+        std::fs::write(&begun, serde_json::to_vec(self)?)?;
+        std::fs::rename(begun, path)?;
+        Ok(())
+    }
+}
+
+fn main() -> anyhow::Result<()> {
+    let options = Options::parse();
+    anyhow::ensure!(options.every > 0 && options.jobs > 0, "--every and --jobs are 1 or more");
+    let project = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").canonicalize()?;
+    let folder = std::env::var_os("CARGO_TARGET_DIR")
+        .map_or_else(|| project.join("target"), PathBuf::from)
+        .join("mutants");
+    std::fs::create_dir_all(&folder)?;
+    let folder = folder.canonicalize()?;
+    let state = folder.join("known.json");
+
+    let mut tree = Tree::copy(&project, &folder)?;
+    let mutants: Vec<String> =
+        tree.mutants.iter().map(|it| format!("{}:{} {}", it.file, it.line, it.what)).collect();
+    let mut known: Known = std::fs::read(&state)
+        .ok()
+        .and_then(|bytes| serde_json::from_slice(&bytes).ok())
+        .filter(|known: &Known| known.mutants == mutants)
+        .unwrap_or_default();
+    tree.invalid.clone_from(&known.invalid);
+    if known.programs.is_empty() || options.rebuild {
+        tree.settle()?;
+        known.invalid.clone_from(&tree.invalid);
+        known.mutants = mutants;
+        known.save(&state)?;
+        known.programs = tree.build()?.into_iter().collect();
+        known.save(&state)?;
+    } else {
+        tree.write()?;
+    }
+    eprintln!(
+        "{} mutants, of which {} do not compile; {} functions that the compiler evaluates have \
+         none",
+        tree.mutants.len(),
+        tree.invalid.len(),
+        tree.constant
+    );
+    if options.list {
+        for (number, mutant) in (1..).zip(&tree.mutants) {
+            if !tree.invalid.contains(&number) {
+                println!("{number} {mutant}");
+            }
+        }
+        return Ok(());
+    }
+    learn(&tree, &mut known, &options).context("what tests reach")?;
+    known.save(&state)?;
+    try_all(&tree, &mut known, &options, &state)?;
+    known.save(&state)?;
+    let reasons = reasons::Reasons::read(&project)?;
+    // Others that an earlier run has tried are no even part of all.
+    known.outcomes.retain(|number, _| number.is_multiple_of(options.every));
+    let table = report::table(&tree, &known.outcomes, &reasons);
+    println!("{table}");
+    if options.write {
+        report::write(&project, &tree, &known.outcomes, &reasons, &table)?;
+    }
+    Ok(())
+}
+
+/// Tries the mutants that the options choose, and keeps what is found every hundred mutants.
+fn try_all(tree: &Tree, known: &mut Known, options: &Options, state: &Path) -> anyhow::Result<()> {
+    let chosen: Vec<usize> = (1..=tree.mutants.len())
+        .filter(|number| number % options.every == 0 && !tree.invalid.contains(number))
+        .filter(|&number| tree.mutants[number - 1].file.contains(&options.only))
+        .filter(|number| match known.outcomes.get(number) {
+            None => true,
+            Some(Outcome::Missed | Outcome::Unreached) => options.again,
+            Some(Outcome::Caught | Outcome::Stuck) => false,
+        })
+        .collect();
+    let (programs, tests) = (known.programs.clone(), known.tests.clone());
+    let shared = Mutex::new((known, 0_usize));
+    run::each(options.jobs, chosen.len(), |_, index| {
+        let number = chosen[index];
+        let outcome = run::judge(&programs, &tree.root, &tests, number, options.budget)?;
+        let mut shared = shared.lock().expect("no worker panics");
+        shared.0.outcomes.insert(number, outcome);
+        shared.1 += 1;
+        if matches!(outcome, Outcome::Missed | Outcome::Unreached) {
+            println!("{outcome:?} {number} {}", tree.mutants[number - 1]);
+        }
+        if shared.1.is_multiple_of(100) {
+            eprintln!("{} of {}", shared.1, chosen.len());
+            shared.0.save(state)?;
+        }
+        Ok(())
+    })
+}
+
+/// Runs each test that is not known once, to learn what it reaches.
+fn learn(tree: &Tree, known: &mut Known, options: &Options) -> anyhow::Result<()> {
+    let mut all = vec![];
+    for (program, path) in &known.programs {
+        for name in run::names(path)? {
+            all.push((program.clone(), name));
+        }
+    }
+    let exists: BTreeSet<&(String, String)> = all.iter().collect();
+    known.tests.retain(|test| {
+        exists.contains(&(test.program.clone(), test.name.clone()))
+            && !options.relearn.as_ref().is_some_and(|text| test.name.contains(text.as_str()))
+    });
+    let learnt: BTreeSet<(String, String)> =
+        known.tests.iter().map(|test| (test.program.clone(), test.name.clone())).collect();
+    let new: Vec<(String, String)> =
+        all.into_iter().filter(|test| !learnt.contains(test)).collect();
+    if !new.is_empty() {
+        eprintln!("{} tests run once", new.len());
+        let longest = Duration::from_secs(options.longest);
+        let (programs, root) = (&known.programs, &tree.root);
+        let tests = run::record(programs, root, &new, options.jobs, longest)?;
+        known.tests.extend(tests);
+        known.tests.sort_by(|a, b| a.seconds.total_cmp(&b.seconds));
+    }
+    Ok(())
+}

@@ -1,0 +1,56 @@
+//! NICs that are not all configured alike.
+
+use super::*;
+use crate::nic::{Delivery, Peers, Unlike};
+
+fn peer(congestion: CongestionControl, every: u32) -> NicConfig {
+    let common = config(Recovery::PER_PACKET, every);
+    NicConfig { congestion, ..(*common).clone() }
+}
+
+fn plain(every: u32) -> NicConfig {
+    peer(CongestionControl::LineRate(line_rate::Config::default()), every)
+}
+
+#[test]
+fn each_knows_how_the_others_acknowledge_and_who_wants_notifications() {
+    let dcqcn = peer(CongestionControl::Dcqcn(dcqcn::Config::default()), 1);
+    let plain = plain(16);
+    let peers = Peers::new([&plain, &dcqcn, &plain].into_iter());
+    let known = |host| (peers.ack_of(HostId(host)).every, peers.wants_cnp(HostId(host)));
+    assert_eq!([0, 1, 2].map(known), [(16, false), (1, true), (16, false)]);
+    assert!(peers.any_wants_cnp());
+    let informed = NicConfig { peers: Some(Arc::new(peers)), ..plain.clone() };
+    assert_eq!([0, 1].map(|host| informed.notifies(HostId(host))), [false, true]);
+    assert_eq!(informed.ack_of(HostId(1)).every, 1);
+    // Where all are alike, the others are as this one.
+    assert!(plain.notifies(HostId(0)) && dcqcn.notifies(HostId(0)));
+    assert_eq!(plain.ack_of(HostId(0)).every, 16);
+    assert!(!Peers::new([&plain].into_iter()).any_wants_cnp());
+}
+
+#[test]
+fn queue_pairs_need_the_same_payload_header_recovery_and_delivery() {
+    let one = plain(1);
+    let unlike = |change: &dyn Fn(&mut NicConfig)| {
+        let mut other = one.clone();
+        change(&mut other);
+        one.unlike(&other, None)
+    };
+    let (payload, header) = (Bytes::new(512), Bytes::new(99));
+    assert_eq!(unlike(&|it| it.retransmit_timeout = Span::from_ms(7)), None);
+    assert_eq!(unlike(&|it| it.payload = payload), Some(Unlike::Payload(one.payload, payload)));
+    assert_eq!(unlike(&|it| it.header = header), Some(Unlike::Header(one.header, header)));
+    let names = (Recovery::PER_PACKET.name(), Recovery::GO_BACK_N.name());
+    let recovery = Some(Unlike::Recovery(names.0, names.1));
+    assert_eq!(unlike(&|it| it.recovery = Recovery::GO_BACK_N), recovery);
+    let other = NicConfig { recovery: Recovery::GO_BACK_N, ..one.clone() };
+    assert_eq!(one.unlike(&other, Some(Recovery::PER_PACKET)), None, "the queue pair's own");
+    let orders = [Delivery::Ordered, Delivery::Unordered].map(|order| {
+        let mut ordered = one.clone();
+        ordered.queue_pairs.delivery = Some(order);
+        ordered
+    });
+    let delivery = Unlike::Delivery(Delivery::Ordered, Delivery::Unordered);
+    assert_eq!(orders[0].unlike(&orders[1], None), Some(delivery));
+}

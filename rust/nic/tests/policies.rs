@@ -1,0 +1,164 @@
+//! What the policy of a queue pair learns.
+
+use std::sync::Mutex;
+
+use super::*;
+use crate::balance::sender::custom::{self, CustomSender, SenderFactory};
+use crate::balance::sender::{FailedPath, Feedback, PathSignal, Sender};
+use crate::nic::recovery::mrc;
+use crate::nic::{AnswerPlanes, Delivery};
+use crate::packet::{MessageLabel, PlaneMask};
+
+/// A policy that takes the entropy values 0, 1, 2, ... and writes down what it is told.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Told {
+    next: u16,
+    log: Arc<Mutex<Vec<String>>>,
+}
+
+impl Told {
+    pub(super) fn policy(&self) -> Sender {
+        let factory = Arc::new(self.clone());
+        SenderConfig::Custom(custom::Config { factory }).build(&QpContext::for_test())
+    }
+
+    /// What it was told since the last call.
+    fn take(&self) -> Vec<String> {
+        std::mem::take(&mut self.log.lock().unwrap())
+    }
+
+    fn note(&self, what: String) {
+        self.log.lock().unwrap().push(what);
+    }
+}
+
+impl SenderFactory for Told {
+    fn sender(&self, _qp: &QpContext) -> Box<dyn CustomSender> {
+        self.duplicate()
+    }
+}
+
+impl CustomSender for Told {
+    fn entropy(&mut self, _now: Time) -> u16 {
+        self.next += 1;
+        self.next - 1
+    }
+    fn choose(&mut self, now: Time, _free: PlaneMask) -> Option<u16> {
+        Some(self.entropy(now))
+    }
+    fn handle_planes(&mut self, _now: Time, usable: PlaneMask) {
+        self.note(format!("planes {:b}", usable.bits()));
+    }
+    fn handle_feedback(&mut self, _now: Time, feedback: Feedback) {
+        let Feedback { entropy, signal, packets, marked, .. } = feedback;
+        self.note(format!("{entropy} {signal:?} {packets} {marked}"));
+    }
+    fn handle_timeout(&mut self, _now: Time, entropy: u16) -> Option<FailedPath> {
+        self.note(format!("{entropy} timed out"));
+        None
+    }
+    fn next_probe(&self) -> Time {
+        Time::NEVER
+    }
+    fn poll_probe(&mut self, _now: Time) -> Option<u16> {
+        None
+    }
+    fn handle_probe(&mut self, _now: Time, _entropy: u16, _signal: PathSignal) {}
+    fn set_path(&mut self, _path: u16) {}
+    fn handle_weights(&mut self, weights: &[u32]) {
+        self.note(format!("weights {weights:?}"));
+    }
+    fn state_bits(&self) -> u64 {
+        0
+    }
+    fn duplicate(&self) -> Box<dyn CustomSender> {
+        Box::new(self.clone())
+    }
+}
+
+/// A queue pair with that policy from the first NIC to the second.
+pub(super) fn joined(a: &mut Nic, b: &mut Nic, policy: Sender) -> QpId {
+    let qp = a.open_sender(SendHalf { peer: HostId(1), label: 7, cookie: 0, extra: false, policy });
+    let receiver = b.open_receiver(HostId(0), qp, 7, 0);
+    a.connect(qp, receiver);
+    qp
+}
+
+/// Two NICs of that configuration.
+pub(super) fn nics(config: NicConfig) -> [Nic; 2] {
+    let config = Arc::new(config);
+    [0, 1].map(|host| Nic::new(HostId(host), PORT, config.clone()))
+}
+
+#[test]
+fn one_that_needs_it_learns_of_each_packet_that_an_acknowledgement_covers() {
+    let [mut a, mut b] = nics((*config(Recovery::PER_PACKET, 4)).clone());
+    let told = Told::default();
+    let qp = joined(&mut a, &mut b, told.policy());
+    a.post(qp, Bytes::new(4_000), 1, 0);
+    let mut packets = drain(&mut a, at(0));
+    packets[2].flags = packets[2].flags.with(Flags::MARKED);
+    packets.iter().for_each(|packet| b.handle_packet(at(1), packet));
+    let answers = drain(&mut b, at(1));
+    assert_eq!((answers.len(), told.take().len()), (1, 0));
+    a.handle_packet(at(2), &answers[0]);
+    assert_eq!(told.take(), ["0 Good 1 0", "1 Good 1 0", "2 Marked 1 1", "3 Good 1 0"]);
+}
+
+#[test]
+fn a_time_out_names_the_value_of_its_packet() {
+    let [mut a, mut b] = nics((*config(Recovery::PER_PACKET, 1)).clone());
+    let told = Told::default();
+    let qp = joined(&mut a, &mut b, told.policy());
+    a.post(qp, Bytes::new(3_000), 1, 0);
+    let packets = drain(&mut a, at(0));
+    [0, 2].into_iter().for_each(|index| b.handle_packet(at(1), &packets[index]));
+    drain(&mut b, at(1)).iter().for_each(|answer| a.handle_packet(at(2), answer));
+    assert_eq!(told.take(), ["0 Good 1 0", "2 Good 1 0"]);
+    a.handle_timeout(at(1_000_000));
+    assert_eq!(told.take(), ["1 timed out"]);
+}
+
+#[test]
+fn a_policy_learns_the_weights_of_its_paths_before_and_after_it_is_connected() {
+    let [mut a, mut b] = nics((*config(Recovery::PER_PACKET, 1)).clone());
+    let told = Told::default();
+    let policy = told.policy();
+    let qp = a.open_sender(SendHalf { peer: HostId(1), label: 7, cookie: 0, extra: false, policy });
+    a.handle_weights(qp, &[1, 2]);
+    assert_eq!(told.take(), ["weights [1, 2]"]);
+    let receiver = b.open_receiver(HostId(0), qp, 7, 0);
+    a.connect(qp, receiver);
+    a.handle_weights(qp, &[3, 0]);
+    assert_eq!(told.take(), ["weights [3, 0]"]);
+}
+
+#[test]
+fn a_new_queue_pair_learns_of_planes_that_are_down_already() {
+    let [mut a, mut b] = nics((*config(Recovery::PER_PACKET, 1)).clone());
+    a.set_planes(4, AnswerPlanes::Echo, 1);
+    let [first, second] = [(); 2].map(|()| Told::default());
+    joined(&mut a, &mut b, first.policy());
+    assert_eq!(first.take(), Vec::<String>::new(), "all planes are usable");
+    a.handle_plane(at(1), 2, false);
+    assert_eq!(first.take(), ["planes 1011"]);
+    joined(&mut a, &mut b, second.policy());
+    assert_eq!(second.take(), ["planes 1011"]);
+}
+
+/// Where messages are delivered in their order, packets are known by their numbers alone.
+#[test]
+fn packets_name_their_message_only_if_it_may_overtake_another() {
+    let labels = |delivery| {
+        let mut config = (*config(Recovery::Mrc(mrc::Config::default()), 1)).clone();
+        config.queue_pairs.delivery = Some(delivery);
+        let [mut a, mut b] = nics(config);
+        let qp = joined(&mut a, &mut b, Told::default().policy());
+        [1, 2].into_iter().for_each(|id| a.post(qp, Bytes::new(2_000), id, 0));
+        let packets = drain(&mut a, at(0));
+        packets.iter().map(|packet| packet.as_data().unwrap().message()).collect::<Vec<_>>()
+    };
+    assert_eq!(labels(Delivery::Ordered), [MessageLabel::default(); 4]);
+    let of = |number| MessageLabel { index: Psn::on_wire(number), length: 2 };
+    assert_eq!(labels(Delivery::Unordered), [of(0), of(0), of(1), of(1)]);
+}

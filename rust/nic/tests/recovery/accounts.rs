@@ -1,0 +1,91 @@
+//! What halves of queue pairs say of their state, for each loss recovery.
+
+use super::*;
+use crate::nic::receiver::ReceiveRecovery as _;
+use crate::nic::recovery::mrc;
+
+/// All, and that of MRC.
+fn recoveries() -> impl Iterator<Item = Recovery> {
+    all().into_iter().chain([Recovery::Mrc(mrc::Config::default())])
+}
+
+#[test]
+fn receivers_count_messages_and_packets_that_have_arrived_in_order() {
+    for recovery in recoveries() {
+        let (mut a, mut b, qp) = wired(settings(recovery));
+        [1, 2].into_iter().for_each(|id| a.post(qp, Bytes::new(2_000), id, 0));
+        let packets = drain(&mut a, at(0));
+        let state = |b: &Nic| {
+            let receiving = b.responders[0].receiving();
+            (receiving.delivered(), receiving.arrived())
+        };
+        assert_eq!(state(&b), (0, 0), "{recovery:?}");
+        // With an erasure code there are packets beyond the message, without numbers of their own.
+        let coded = recovery == Recovery::ERASURE;
+        let first = packets.len() / 2;
+        packets[..first].iter().for_each(|packet| b.handle_packet(at(1), packet));
+        assert_eq!(state(&b), (1, if coded { 0 } else { 2 }), "{recovery:?}");
+        packets[first..].iter().for_each(|packet| b.handle_packet(at(2), packet));
+        assert_eq!(state(&b), (2, if coded { 0 } else { 4 }), "{recovery:?}");
+    }
+}
+
+#[test]
+fn senders_count_what_is_in_flight_and_what_waits_to_be_sent_again() {
+    for recovery in recoveries() {
+        let (mut a, mut b, qp) = wired(settings(recovery));
+        a.post(qp, Bytes::new(4_000), 1, 0);
+        let packets = drain(&mut a, at(0));
+        // In flight, waiting to be sent again; left the network, and sent.
+        let state = |a: &Nic| {
+            let sending = &a.requesters[0].recovery;
+            (sending.in_flight(), sending.waiting_again(), sending.progress())
+        };
+        assert_eq!(state(&a), (4, 0, (0, 4)), "{recovery:?}");
+        b.handle_packet(at(1), &packets[0]);
+        drain(&mut b, at(1)).iter().for_each(|answer| a.handle_packet(at(2), answer));
+        assert_eq!(state(&a), (3, 0, (1, 4)), "{recovery:?}");
+        a.handle_timeout(at(20_000_000));
+        // With an erasure code what is lost has left the network: others are sent in its place.
+        let left = if recovery == Recovery::ERASURE { 4 } else { 1 };
+        assert_eq!(state(&a), (0, 3, (left, 4)), "{recovery:?}");
+    }
+}
+
+#[test]
+fn parameters_of_recoveries_are_refused_beyond_their_bounds_and_taken_at_them() {
+    let mrc = Recovery::Mrc(mrc::Config::default());
+    let takes = |name: &str, text: &str| {
+        let default = all().into_iter().chain([mrc]).find(|it| it.name() == name).unwrap();
+        default.configured(&text.parse().expect("it is TOML")).is_ok()
+    };
+    for (name, right, wrong) in [
+        ("mrc", "mpr = 1", "mpr = 0"),
+        ("mrc", "exponential = 25", "exponential = 26"),
+        ("mrc", "reordering = \"1ps\"", "reordering = \"0us\""),
+        ("mrc", "timer = \"1ps\"", "timer = \"0us\""),
+        ("sack", "flow_control = \"1B\"", "flow_control = \"0B\""),
+        ("sack", "rto_low = \"1ps\"", "rto_low = \"0us\""),
+    ] {
+        assert!(takes(name, right), "{name}: {right}");
+        assert!(!takes(name, wrong), "{name}: {wrong}");
+    }
+}
+
+/// Where packets wait for their recovery's own timer, that is the shortest.
+#[test]
+fn no_retransmission_timer_runs_out_before_the_shortest_time_out() {
+    let timeout = Span::from_ms(1);
+    for recovery in recoveries() {
+        let shortest = match recovery {
+            Recovery::Sack(_) => Span::from_us(100),
+            Recovery::Mrc(_) => Span::from_ps(4_096_000),
+            _ => timeout,
+        };
+        assert_eq!(recovery.shortest_timeout(timeout), shortest, "{recovery:?}");
+        let (mut a, _, qp) = wired(settings(recovery));
+        a.post(qp, Bytes::new(1_000), 1, 0);
+        assert_eq!(drain(&mut a, at(0)).len(), 1);
+        assert!(a.poll_timeout() >= Some(Time::ZERO + shortest), "{recovery:?}");
+    }
+}

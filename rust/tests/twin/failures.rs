@@ -1,0 +1,58 @@
+//! Failures that a script of ns-3 adds during a run, and the fabric in Rust with the same failures
+//! declared before it.
+
+use evenkeel::units::Time;
+
+use super::*;
+
+/// The sections of one link, and when a script adds each, in microseconds.
+const OVERLAPPING: [(u64, &str); 4] = [
+    (4, "at = \"4us\"\nuntil = \"7us\"\ndetection = \"1us\"\nconvergence = \"3us\""),
+    (6, "at = \"6us\"\nuntil = \"19us\"\ndetection = \"1us\"\nconvergence = \"3us\""),
+    (
+        3,
+        "kind = \"degrade\"\nfactor = \"1/3\"\nat = \"5us\"\nuntil = \"30us\"\n\
+         convergence = \"2us\"",
+    ),
+    (10, "kind = \"loss\"\nrate = \"1/20\"\nat = \"12us\"\nuntil = \"40us\""),
+];
+
+/// Compares the worlds, of which that of ns-3 learns of the failures during the run.
+fn expect_equal(what: &str, text: &str, failures: &[(u64, String)]) {
+    let sections: Vec<&str> = failures.iter().map(|(_, section)| section.as_str()).collect();
+    let declared = setup(&format!("{text}\n{}", sections.concat()));
+    let declared = declared.unwrap_or_else(|| panic!("{what} is no scenario"));
+    let without = setup(text).unwrap();
+    let late: Vec<(Time, String)> = failures
+        .iter()
+        .map(|(us, section)| (Time::ZERO + Span::from_us(*us), section.clone()))
+        .collect();
+    for (declared, without) in
+        [(declared.clone(), without.clone()), (uneven(declared), uneven(without))]
+    {
+        let theirs = ns3::run_with_late_failures(&without, &late).unwrap();
+        let ours = fabric::run(&declared, &mut |_| {});
+        let scenario = "twin".to_owned();
+        let policy = declared.scheme.name.to_owned();
+        let identity = Identity { scenario, policy, seed: declared.seed };
+        let side = |outcome| Side { outcome, wall_s: 1.0 };
+        let twin = Twin::new(&identity, &declared.topology, side(&ours), side(&theirs));
+        assert!(is_exact(&twin) && twin.flows > 0, "{what}: {twin:#?}");
+    }
+}
+
+#[test]
+fn failures_that_a_script_adds_are_those_that_a_scenario_declares() {
+    let workload = "[workload]\nkind = \"permutation\"\nbytes = \"300KB\"";
+    for policy in ["ecmp", "spray", "reps", "wcmp", "ofan", "drill", "ethereal"] {
+        let text = text(Combination::of(policy), &format!("{EARLY}\n{workload}"));
+        for part in ["link = \"leaf0-spine0\"", "switch = \"spine1\"", "link = \"host1-leaf0\""] {
+            let section = |keys: &str| format!("[[failure]]\n{part}\n{keys}\n");
+            for (us, keys) in OVERLAPPING {
+                expect_equal(&format!("{policy}, {part}, {keys}"), &text, &[(us, section(keys))]);
+            }
+            let all = OVERLAPPING.map(|(us, keys)| (us, section(keys)));
+            expect_equal(&format!("{policy}, {part}, all"), &text, &all);
+        }
+    }
+}
