@@ -47,8 +47,9 @@ struct Options
     std::string tcp{"ns3::TcpDctcp"}; //!< congestion control of TCP
 };
 
-/// Bytes received by TCP, by sender, and transfers that completed.
+/// Bytes received by TCP, by sender.
 uint64_t g_received[HOSTS] = {};
+/// How many transfers completed.
 uint32_t g_done = 0;
 
 /**

@@ -37,15 +37,23 @@ NS_LOG_COMPONENT_DEFINE("EvenkeelTcpLeafSpine");
 namespace
 {
 
-/// Bytes received, by receiver, and the time of the last of them.
+/// Bytes received, by receiver.
 std::vector<uint64_t> g_received;
+/// The time of the last of them, by receiver.
 std::vector<Time> g_finished;
 /// Source and destination address, source and destination port.
 using Flow = std::tuple<uint32_t, uint32_t, uint16_t, uint16_t>;
 /// The highest IP identification received, by flow: senders increment it per pair of hosts.
 std::map<Flow, uint16_t> g_highest;
+/// How many packets arrived behind one that was sent later.
 uint64_t g_reordered = 0;
 
+/**
+ * @brief Counts what a receiver gets, and keeps the time of its last byte.
+ * @param receiver number of the receiver
+ * @param bytes how many bytes it waits for
+ * @param packet the packet
+ */
 void
 Receive(uint32_t receiver, uint64_t bytes, Ptr<const Packet> packet, const Address&)
 {
@@ -56,6 +64,11 @@ Receive(uint32_t receiver, uint64_t bytes, Ptr<const Packet> packet, const Addre
     }
 }
 
+/**
+ * @brief Counts a packet that arrives behind one that was sent later.
+ * @param header its IP header
+ * @param packet its payload, with the transport's header
+ */
 void
 CountReordered(const Ipv4Header& header, Ptr<const Packet> packet, uint32_t)
 {

@@ -37,6 +37,7 @@ ReadExperiment(const std::string& config, const std::string& policy, FabricRound
 
 } // namespace
 
+/// What an experiment holds of the Rust library.
 struct HpccExperiment::Impl
 {
     rust::Box<contract::Experiment> experiment; //!< the experiment

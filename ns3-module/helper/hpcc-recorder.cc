@@ -15,8 +15,8 @@ namespace ns3
 
 namespace contract = evenkeel::contract;
 
-HpccRecorder::HpccRecorder(const contract::Experiment& experiment,
-                           contract::Core& core,
+HpccRecorder::HpccRecorder(const evenkeel::contract::Experiment& experiment,
+                           evenkeel::contract::Core& core,
                            Ptr<Fabric> fabric)
     : m_core(core),
       m_fabric(fabric)
@@ -74,7 +74,7 @@ HpccRecorder::Sample(uint64_t nowPs)
     }
 }
 
-HpccRecorder::TracedPort::TracedPort(contract::Core& core, FabricPort& port)
+HpccRecorder::TracedPort::TracedPort(evenkeel::contract::Core& core, FabricPort& port)
     : m_core(core),
       m_port(&port),
       m_isNic(dynamic_cast<RdmaNic*>(&port) != nullptr)

@@ -16,12 +16,12 @@ namespace ns3
 namespace
 {
 
-/// The priorities of protocols in a list. Those of static and global routing are what
-/// InternetStackHelper gives them.
-constexpr int16_t ABOVE = 10;
-constexpr int16_t STATIC = 0;
-constexpr int16_t POLICY = -5;
-constexpr int16_t GLOBAL = -10;
+// The priorities of protocols in a list. Those of static and global routing are what
+// InternetStackHelper gives them.
+constexpr int16_t ABOVE = 10;   //!< a policy above all other protocols
+constexpr int16_t STATIC = 0;   //!< static routing
+constexpr int16_t POLICY = -5;  //!< a policy
+constexpr int16_t GLOBAL = -10; //!< global routing
 
 } // namespace
 

@@ -22,6 +22,7 @@ constexpr uint32_t KIND_SHIFT = 30;
 
 } // namespace
 
+/// The event of ns-3 at which the calendar runs its own events.
 class FabricCalendar::Tick : public EventImpl
 {
   public:

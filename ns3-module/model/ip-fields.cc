@@ -18,8 +18,9 @@ namespace ns3
 namespace
 {
 
-/// Protocol numbers of IP (IANA).
+/// The protocol number of TCP (IANA).
 constexpr uint8_t TCP = 6;
+/// The protocol number of UDP (IANA).
 constexpr uint8_t UDP = 17;
 
 /// Length of the ports of TCP and UDP, with which their headers start.

@@ -21,8 +21,9 @@ namespace
 /// Changes of interfaces and addresses of any node so far: one node's can change all routes.
 uint64_t g_changes = 0;
 
-/// Bytes of a full packet and of an acknowledgement on a link, for round trips.
+/// Bytes of a full packet on a link, for round trips.
 constexpr uint64_t FULL_PACKET = 1502;
+/// Bytes of an acknowledgement on a link, for round trips.
 constexpr uint64_t ACKNOWLEDGEMENT = 54;
 
 /**

@@ -15,12 +15,11 @@ namespace
 /// The maximum number of first PSNs of messages that are kept per queue pair.
 constexpr std::size_t MAX_FIRST_PSNS = 4096;
 
-/// Lengths of headers.
-constexpr std::size_t ETHERNET = 14;
-constexpr std::size_t IPV4 = 20;
-constexpr std::size_t UDP = 8;
-constexpr std::size_t ICRC = 4;
-constexpr std::size_t FCS = 4;
+constexpr std::size_t ETHERNET = 14; //!< length of the Ethernet header
+constexpr std::size_t IPV4 = 20;     //!< length of the IPv4 header
+constexpr std::size_t UDP = 8;       //!< length of the UDP header
+constexpr std::size_t ICRC = 4;      //!< length of the invariant CRC
+constexpr std::size_t FCS = 4;       //!< length of the frame check sequence
 
 /// Opcodes of the base transport header, reliable connection.
 enum Opcode : uint8_t
@@ -197,7 +196,8 @@ InvariantCrc(const std::vector<uint8_t>& bytes)
 }
 
 /**
- * @param bytes of a header of an even length
+ * @param bytes a header
+ * @param length how many bytes it has, an even number
  * @return the Internet checksum (RFC 1071)
  */
 uint16_t

@@ -27,8 +27,9 @@ NS_LOG_COMPONENT_DEFINE("RoutePolicy");
 namespace
 {
 
-/// Protocol numbers of IP (IANA).
+/// The protocol number of TCP (IANA).
 const uint8_t TCP = 6;
+/// The protocol number of UDP (IANA).
 const uint8_t UDP = 17;
 
 /// Whether a simulation was warned of a flowlet gap.
@@ -71,6 +72,7 @@ ArrivalOf(Ptr<const Packet> packet, const typename F::Header& header, uint32_t e
 
 } // namespace
 
+/// The policy of a node, and those of DSCP values.
 template <class F>
 struct RoutePolicy<F>::Choosers
 {

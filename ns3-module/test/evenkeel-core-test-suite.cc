@@ -343,12 +343,22 @@ class CoreCnpTestCase : public TestCase
     }
 
   private:
+    /**
+     * @brief Counts a CNP.
+     * @param packet the CNP
+     * @param when when it arrives
+     */
     void HandleCnp(const FabricPacket& packet, Time when)
     {
         ++m_cnps;
         NS_TEST_EXPECT_MSG_EQ((packet.kind == FabricPacketKind::CNP), true, packet);
     }
 
+    /**
+     * @brief Counts a marked packet.
+     * @param packet the packet
+     * @param when when it is marked
+     */
     void HandleMark(const FabricPacket& packet, Time when)
     {
         ++m_marks;

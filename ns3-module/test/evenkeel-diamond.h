@@ -115,8 +115,9 @@ class Diamond
     Ipv4AddressHelper m_networks; //!< addresses
 };
 
-/// The interfaces of the first edge on both ways.
+/// The interface of the first edge on the fast way.
 constexpr uint32_t FAST = 2;
+/// The interface of the first edge on the slow way.
 constexpr uint32_t SLOW = 3;
 
 } // namespace tests

@@ -101,6 +101,11 @@ class PunctualTestCase : public TestCase
     }
 
   private:
+    /**
+     * @brief Counts a packet that is sent.
+     * @param packet the packet
+     * @param when when it starts
+     */
     void Sent(const FabricPacket& packet, Time when)
     {
         ++m_sent;
@@ -302,6 +307,10 @@ class PfcTestCase : public TestCase
     }
 
   private:
+    /**
+     * @brief Counts a change of a port.
+     * @param paused whether it is paused from now on
+     */
     void Paused(bool paused)
     {
         ++(paused ? m_pauses : m_resumes);
@@ -354,6 +363,11 @@ class FaultTestCase : public TestCase
     }
 
   private:
+    /**
+     * @brief Keeps the sequence number of a packet that is dropped.
+     * @param packet the packet
+     * @param when when it is dropped
+     */
     void Dropped(const FabricPacket& packet, Time when)
     {
         m_dropped.push_back(packet.psn);

@@ -21,12 +21,14 @@ using namespace ns3::tests;
 namespace
 {
 
-/// Picoseconds per byte at 100 Gbps, and the delay of a link.
+/// Picoseconds per byte at 100 Gbps.
 constexpr uint64_t BYTE = 80;
+/// The delay of a link, in picoseconds.
 constexpr uint64_t LINK = 500000;
 
-/// The gap after each packet, and the frame of a data packet of RDMA, in bytes.
+/// The gap after each packet, in bytes.
 constexpr uint64_t GAP = 20;
+/// The frame of a data packet of RDMA, in bytes.
 constexpr uint64_t DATA = 4158;
 
 /// Makes a fabric of plain NICs and switches.

@@ -139,6 +139,11 @@ class PortFailureTestCase : public TestCase
     }
 
   private:
+    /**
+     * @brief Counts a packet if it tells the state of ports.
+     * @param packet the packet
+     * @param when when it arrives
+     */
     void Received(const FabricPacket& packet, Time when)
     {
         m_statuses += packet.kind == FabricPacketKind::PORT_STATUS ? 1 : 0;

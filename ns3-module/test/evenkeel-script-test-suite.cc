@@ -57,11 +57,19 @@ class ScriptTestCase : public TestCase
     }
 
   private:
+    /**
+     * @brief Counts a message that is delivered.
+     * @param event the message and the time
+     */
     void Delivered(const FabricMessageEvent& event)
     {
         ++m_delivered;
     }
 
+    /**
+     * @brief Keeps the time of a completion and posts the next message.
+     * @param event the message and the time
+     */
     void Next(const FabricMessageEvent& event)
     {
         m_completed.push_back(event.atPs);
@@ -71,6 +79,7 @@ class ScriptTestCase : public TestCase
         }
     }
 
+    /// Posts a message whose completion calls Next.
     void Send()
     {
         const uint32_t message = m_from->PostMessage(m_to, 4096);
@@ -113,11 +122,19 @@ class ConnectionTestCase : public TestCase
     }
 
   private:
+    /**
+     * @brief Keeps how many messages are outstanding at a delivery.
+     * @param event the message and the time
+     */
     void Delivered(const FabricMessageEvent& event)
     {
         m_outstanding.push_back(m_connection->GetOutstanding());
     }
 
+    /**
+     * @brief Keeps how many messages are outstanding at a completion.
+     * @param event the message and the time
+     */
     void Completed(const FabricMessageEvent& event)
     {
         m_outstanding.push_back(m_connection->GetOutstanding());

@@ -21,8 +21,9 @@ namespace ns3
 namespace tests
 {
 
-/// The transmission time of a byte at 400 Gbps, and the delay of a link, in picoseconds.
+/// The transmission time of a byte at 400 Gbps, in picoseconds.
 inline constexpr uint64_t BYTE = 20;
+/// The delay of a link, in picoseconds.
 inline constexpr uint64_t LINK = 500000;
 
 /// The time of a packet of that length on the wire over the two links between two hosts.

@@ -255,6 +255,7 @@ class VerbsErrorsTestCase : public TestCase
     }
 
   private:
+    /// Tests flushed work.
     void Flush()
     {
         TwoHosts two;
@@ -292,6 +293,7 @@ class VerbsErrorsTestCase : public TestCase
                               "destroyed");
     }
 
+    /// Tests work that fails with a status.
     void Fail()
     {
         TwoHosts two;
@@ -332,6 +334,7 @@ class VerbsErrorsTestCase : public TestCase
         NS_TEST_EXPECT_MSG_EQ(completion.atPs, now + 50000000, "after one timeout");
     }
 
+    /// Tests calls that are refused with a reason.
     void Refuse()
     {
         TwoHosts two;

@@ -174,6 +174,10 @@ class VerbsCallbackTestCase : public TestCase
     }
 
   private:
+    /**
+     * @brief Answers from one host, up to six times.
+     * @param completion the completion
+     */
     void Ping(const FabricCompletion& completion)
     {
         m_times.push_back(completion.atPs);
@@ -184,6 +188,10 @@ class VerbsCallbackTestCase : public TestCase
         }
     }
 
+    /**
+     * @brief Answers from the other host.
+     * @param completion the completion
+     */
     void Pong(const FabricCompletion& completion)
     {
         m_times.push_back(completion.atPs);
@@ -191,6 +199,10 @@ class VerbsCallbackTestCase : public TestCase
         m_b->PostSend(4096, 0, RdmaQp::UNSIGNALED);
     }
 
+    /**
+     * @brief Counts a completion of a trace source, which must be a receive.
+     * @param completion the completion
+     */
     void Traced(const FabricCompletion& completion)
     {
         NS_TEST_EXPECT_MSG_EQ(completion.opcode, FabricCompletion::RECEIVE, completion);
@@ -304,6 +316,10 @@ class VerbsCaptureTestCase : public TestCase
     }
 
   private:
+    /**
+     * @brief Adds the length of a packet that is dropped.
+     * @param packet the packet
+     */
     void Dropped(Ptr<const Packet> packet)
     {
         m_dropped += packet->GetSize();

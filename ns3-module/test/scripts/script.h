@@ -164,7 +164,6 @@ class Script
 
     /**
      * @brief Adds the time of an arrival.
-     * @param script the script
      * @param flow number of the flow
      */
     void Receive(uint32_t flow, Ptr<const Packet>)

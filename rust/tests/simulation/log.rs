@@ -5,6 +5,10 @@ use std::fs::OpenOptions;
 use std::io::Write as _;
 use std::path::Path;
 use std::process::Command;
+use std::time::Duration;
+
+use nix::sys::resource::{UsageWho, getrusage};
+use nix::sys::time::TimeValLike as _;
 
 use super::checks::Tally;
 use super::tester::Tried;
@@ -14,6 +18,13 @@ const LOG: &str = "rust/tests/simulation/log.md";
 /// The columns of the log, behind which lines follow.
 const HEAD: &str = "| sources | seeds from | seeds | seconds | completed | incomplete | refused | \
                     too large | records of packets |";
+
+/// The CPU time of this process: less than the time that has passed where other programs run.
+fn cpu_time() -> Duration {
+    let usage = getrusage(UsageWho::RUSAGE_SELF).expect("a process may ask for its own usage");
+    let times = [usage.user_time(), usage.system_time()];
+    times.iter().map(|time| Duration::from_micros(time.num_microseconds().unsigned_abs())).sum()
+}
 
 /// The date and the name of the commit that is tested.
 fn sources(project: &Path) -> String {
@@ -29,7 +40,8 @@ pub(super) fn append(tried: &Tried, tally: &Tally) {
         return;
     }
     let project = Path::new(env!("CARGO_MANIFEST_DIR"));
-    let Tried { first, seeds, seconds } = tried;
+    let Tried { first, seeds, .. } = tried;
+    let seconds = cpu_time().as_secs();
     let [completed, incomplete, refused, large, records] = tally.counts();
     let line = format!(
         "| {} | {first} | {seeds} | {seconds} | {completed} | {incomplete} | {refused} | {large} | \
