@@ -4,6 +4,7 @@
 #ifndef IP_FAMILY_H
 #define IP_FAMILY_H
 
+#include "ns3/hash.h"
 #include "ns3/ipv4-address.h"
 #include "ns3/ipv4-header.h"
 #include "ns3/ipv4-list-routing.h"
@@ -88,7 +89,6 @@ struct Ipv4Family
 {
     using Ip = Ipv4;                             //!< the IP of a node
     using Address = Ipv4Address;                 //!< an address
-    using AddressHash = Ipv4AddressHash;         //!< hashes an address
     using Header = Ipv4Header;                   //!< the header of a packet
     using Route = Ipv4Route;                     //!< a route
     using RoutingProtocol = Ipv4RoutingProtocol; //!< the base of protocols
@@ -101,6 +101,15 @@ struct Ipv4Family
     static std::string Name()
     {
         return "LoadBalancedRouting";
+    }
+
+    /**
+     * @param address an address
+     * @return a number for it, which another address hardly has
+     */
+    static uint64_t Fingerprint(const Address& address)
+    {
+        return address.Get();
     }
 
     /**
@@ -183,7 +192,6 @@ struct Ipv6Family
 {
     using Ip = Ipv6;                             //!< the IP of a node
     using Address = Ipv6Address;                 //!< an address
-    using AddressHash = Ipv6AddressHash;         //!< hashes an address
     using Header = Ipv6Header;                   //!< the header of a packet
     using Route = Ipv6Route;                     //!< a route
     using RoutingProtocol = Ipv6RoutingProtocol; //!< the base of protocols
@@ -196,6 +204,17 @@ struct Ipv6Family
     static std::string Name()
     {
         return "Ipv6LoadBalancedRouting";
+    }
+
+    /**
+     * @param address an address
+     * @return a number for it, which another address hardly has
+     */
+    static uint64_t Fingerprint(const Address& address)
+    {
+        uint8_t bytes[16];
+        address.GetBytes(bytes);
+        return Hash64(reinterpret_cast<const char*>(bytes), sizeof(bytes));
     }
 
     /**

@@ -100,8 +100,8 @@ template <class F>
 uint64_t
 AddRoute(uint64_t hash, const typename F::TableEntry& route)
 {
-    hash = Add(hash, typename F::AddressHash()(route.GetDestNetwork()));
-    hash = Add(hash, typename F::AddressHash()(route.GetGateway()));
+    hash = Add(hash, F::Fingerprint(route.GetDestNetwork()));
+    hash = Add(hash, F::Fingerprint(route.GetGateway()));
     return Add(hash, static_cast<uint64_t>(F::PrefixLength(route)) << 32 | route.GetInterface());
 }
 

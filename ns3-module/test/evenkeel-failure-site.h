@@ -168,14 +168,15 @@ class FailureSite
         }
         if (when == SOONER)
         {
-            Simulator::Schedule(from / 2, [=] { Begin(fault, from, until); });
+            Simulator::Schedule(from / 2,
+                                [this, fault, from, until] { Begin(fault, from, until); });
             return;
         }
         const Time end = when == RESTORED ? Time(-1) : until;
-        Simulator::Schedule(from, [=] { Begin(fault, Simulator::Now(), end); });
+        Simulator::Schedule(from, [this, fault, end] { Begin(fault, Simulator::Now(), end); });
         if (when == RESTORED && fault.until >= 0)
         {
-            Simulator::Schedule(until, [=] { End(fault); });
+            Simulator::Schedule(until, [this, fault] { End(fault); });
         }
     }
 
