@@ -55,6 +55,11 @@ id!(
     "task"
 );
 id!(
+    /// A traffic class of data; ids are dense, in the order of the scenario.
+    ClassId,
+    "class"
+);
+id!(
     /// A queue pair; ids are dense per NIC.
     QpId,
     "qp"

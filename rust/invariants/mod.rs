@@ -8,7 +8,8 @@
 //! - a switch passes on what it receives, once, and nothing else; what a wire carries arrives as it
 //!   was sent, in order, after the time that its length, the link's rate and its delay give;
 //! - a queue gives packets in order, those with priority first, never data while it is paused, and
-//!   never later than its wire is free;
+//!   never later than its wire is free; with traffic classes, strict ones first and weighted ones
+//!   by their shares;
 //! - no queue and no switch holds more than its buffer; priority flow control with enough headroom
 //!   loses nothing; only links that fail lose packets;
 //! - the counts of the run (packets, bytes of each link, drops, trims, longest queues) are those of
@@ -19,6 +20,7 @@
 //! A violation is a fault of evenkeel, not of a scenario. The check costs several times the run
 //! itself. On a link whose rate changes during the run, times are not checked.
 
+mod classes;
 mod ending;
 mod port;
 mod switch;
@@ -34,6 +36,7 @@ use crate::packet::{Flags, Packet, PacketKind};
 use crate::topology::{Node, Topology};
 use crate::units::{Span, Time};
 
+use classes::ClassRules;
 use ending::Totals;
 use port::{Start, Wire, WireCredit, WireModel};
 use switch::{Limits, SwitchModel};
@@ -135,7 +138,9 @@ impl Invariants {
             let to_switch = matches!(topology.ends_of(port).1, Node::Switch(_));
             to_switch.then_some(WireCredit { config, consumed: 0, freed: 0 })
         };
-        let ports = ids.map(|port| WireModel::new(wire(port), credit(port))).collect();
+        let packet = (setup.nic.payload + setup.nic.header).get();
+        let rules = Arc::new(ClassRules { classes: fabric.classes.clone(), packet });
+        let ports = ids.map(|port| WireModel::new(wire(port), credit(port), &rules)).collect();
         Self {
             limits: Limits {
                 buffer: fabric.switch.buffer,

@@ -1,7 +1,9 @@
 //! A port's queues and the wire behind it, as lists of packets.
 
 use std::collections::VecDeque;
+use std::sync::Arc;
 
+use super::classes::{ClassModel, ClassRules};
 use super::switch::identity;
 use crate::fabric::{CbfcConfig, Rounding};
 use crate::packet::{Flags, Packet};
@@ -91,9 +93,10 @@ pub(super) struct WireModel {
     credit: Option<WireCredit>,
     /// The frame of flow control that waits: it goes first.
     frame: Option<Waiting>,
-    /// With priority, and without.
-    queues: [VecDeque<Waiting>; 2],
-    bytes: [u64; 2],
+    /// With priority, and without: of each traffic class one.
+    queues: Vec<VecDeque<Waiting>>,
+    bytes: Vec<u64>,
+    classes: ClassModel,
     on_wire: VecDeque<OnWire>,
     /// When the wire is free.
     free: Time,
@@ -113,7 +116,7 @@ pub(super) struct WireModel {
 
 /// The index of the queue of a packet.
 fn class(packet: &Packet) -> usize {
-    usize::from(!packet.flags.has(Flags::PRIORITY))
+    if packet.flags.has(Flags::PRIORITY) { 0 } else { 1 + packet.class().index() }
 }
 
 /// The same packet but for its mark.
@@ -132,13 +135,15 @@ fn named(packet: &Packet) -> String {
 }
 
 impl WireModel {
-    pub(super) fn new(wire: Wire, credit: Option<WireCredit>) -> Self {
+    pub(super) fn new(wire: Wire, credit: Option<WireCredit>, rules: &Arc<ClassRules>) -> Self {
+        let classes = ClassModel::new(rules);
         Self {
             wire,
             credit,
             frame: None,
-            queues: [VecDeque::new(), VecDeque::new()],
-            bytes: [0; 2],
+            queues: vec![VecDeque::new(); 1 + classes.count()],
+            bytes: vec![0; 1 + classes.count()],
+            classes,
             on_wire: VecDeque::new(),
             free: Time::ZERO,
             paused: None,
@@ -189,7 +194,7 @@ impl WireModel {
 
     /// A packet that starts takes credit.
     fn take_credit(&mut self, at: Time, packet: &Packet) -> Option<String> {
-        let credit = self.credit.as_mut().filter(|_| class(packet) == 1)?;
+        let credit = self.credit.as_mut().filter(|_| class(packet) > 0)?;
         let has_some = credit.has(packet.wire_bytes);
         credit.consumed += credit.config.cost(packet.wire_bytes);
         if !credit.has(credit.config.packet) {
@@ -210,7 +215,7 @@ impl WireModel {
         let class = class(packet);
         let before = self.bytes[class];
         self.bytes[class] += u64::from(packet.wire_bytes);
-        self.peak = self.peak.max(self.bytes[0] + self.bytes[1]);
+        self.peak = self.peak.max(self.bytes.iter().sum());
         let joined = Waiting { packet: *packet, since: at };
         if !packet.is_link_frame() {
             self.queues[class].push_back(joined);
@@ -244,8 +249,9 @@ impl WireModel {
             return Some(format!("{} starts, which does not wait", named(packet)));
         };
         self.bytes[class] -= u64::from(first.packet.wire_bytes);
-        let is_paused = class == 1 && self.paused.is_some_and(|since| since < *at);
-        let resumed = if class == 1 { self.resumed } else { Time::ZERO };
+        let is_paused = class > 0 && self.paused.is_some_and(|since| since < *at);
+        let out_of_turn = self.take_turn(class, packet.wire_bytes);
+        let resumed = if class > 0 { self.resumed } else { Time::ZERO };
         let due = self.free.max(first.since).max(resumed);
         let expected = self.bytes[class];
         let order_of_frame = packet.is_link_frame() && first.packet.is_link_frame();
@@ -262,7 +268,19 @@ impl WireModel {
             None
         };
         self.transmit(*at, packet);
-        fault.or(self.take_credit(*at, packet))
+        fault.or(out_of_turn).or(self.take_credit(*at, packet))
+    }
+
+    /// What is wrong with the turn of a class whose first packet starts, and is taken already.
+    fn take_turn(&mut self, class: usize, bytes: u16) -> Option<String> {
+        let class = class.checked_sub(1)?;
+        let Self { queues, classes, .. } = self;
+        let waits = |other: usize| other == class || !queues[1 + other].is_empty();
+        let fault = classes.start(class, bytes, waits);
+        if queues[1 + class].is_empty() {
+            classes.rest(class);
+        }
+        fault
     }
 
     /// The packet whose turn it is, and its class.
@@ -271,9 +289,9 @@ impl WireModel {
             return Some((0, frame));
         }
         // Priority is strict: data starts only while nothing with priority waits.
-        let class = usize::from(self.queues[0].is_empty());
+        let class = if self.queues[0].is_empty() { class(started).max(1) } else { 0 };
         let first = self.queues[class].pop_front();
-        debug_assert!(first.is_some() || class == 1, "{started:?}");
+        debug_assert!(first.is_some() || class > 0, "{started:?}");
         first.map(|first| (class, first))
     }
 
@@ -281,7 +299,7 @@ impl WireModel {
     pub(super) fn start_from_host(&mut self, at: Time, packet: &Packet) -> Option<String> {
         self.expire(at);
         let is_early = self.wire.has_one_rate && at < self.free;
-        let is_paused = class(packet) == 1 && self.paused.is_some_and(|since| since < at);
+        let is_paused = class(packet) > 0 && self.paused.is_some_and(|since| since < at);
         let free = self.free;
         self.transmit(at, packet);
         let without_credit = self.take_credit(at, packet);
@@ -323,7 +341,7 @@ impl WireModel {
 
     /// What waits at the end of a time, but for frames of flow control.
     pub(super) fn settle(&mut self) -> Queued {
-        let [priority, data] = self.bytes;
+        let (priority, data) = (self.bytes[0], self.bytes[1..].iter().sum::<u64>());
         // A frame of flow control makes no queue longer by the counts of a run, and needs no room.
         let frame = self.frame.map_or(0, |frame| u64::from(frame.packet.wire_bytes));
         let priority = priority - frame;

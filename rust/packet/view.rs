@@ -148,7 +148,7 @@ impl DataView<'_> {
     /// The message that it is part of, with an erasure code or with unordered delivery.
     #[inline]
     pub const fn message(&self) -> MessageLabel {
-        MessageLabel { index: self.0.fields.ack, length: self.0.fields.marked }
+        MessageLabel { index: self.0.fields.ack.psn(), length: self.0.fields.marked }
     }
 
     /// The number of credit that its sender asks for, where receivers grant credit.
@@ -174,13 +174,13 @@ impl AckView<'_> {
     /// Every packet before this one has arrived; with an erasure code see [`AckView::message`].
     #[inline]
     pub const fn cumulative(&self) -> Psn {
-        self.0.fields.ack
+        self.0.fields.ack.psn()
     }
 
     /// With an erasure code: the index of the message that it is about.
     #[inline]
     pub const fn message(&self) -> Psn {
-        self.0.fields.ack
+        self.0.fields.ack.psn()
     }
 
     /// With an erasure code: that message needs no more packets.

@@ -2,6 +2,7 @@
 
 use std::collections::VecDeque;
 
+use crate::fabric::Setup;
 use crate::ids::MessageId;
 use crate::workload::Workload;
 
@@ -12,6 +13,8 @@ pub struct FlowPlaces {
     jobs: Vec<(String, usize)>,
     /// By message, the number of messages before it on the longest chain of dependencies.
     steps: Vec<u32>,
+    /// The traffic class of each job, or of all messages without jobs; empty without classes.
+    classes: Vec<String>,
 }
 
 impl FlowPlaces {
@@ -21,13 +24,45 @@ impl FlowPlaces {
             return Self::default();
         }
         let jobs = workload.jobs.iter().map(|job| (job.name.clone(), job.messages.end));
-        Self { jobs: jobs.collect(), steps: steps(workload) }
+        Self { jobs: jobs.collect(), steps: steps(workload), classes: Vec::new() }
+    }
+
+    /// The places in the workload of a run, with traffic classes; without jobs and steps if its
+    /// messages are not `known` before the run.
+    pub fn of_setup(setup: &Setup, known: bool) -> Self {
+        let places = if known { Self::of(&setup.workload) } else { Self::default() };
+        if !setup.fabric.has_classes() {
+            return places;
+        }
+        let (classes, policies) = (&setup.fabric.classes, setup.policies());
+        let of_stream = |stream| classes[policies.class_of(stream).index()].name.clone();
+        let jobs = setup.workload.jobs.iter().take(places.jobs.len());
+        let of_jobs = jobs.map(|job| of_stream(job.streams(&setup.workload).start));
+        let mut classes: Vec<String> = of_jobs.collect();
+        if classes.is_empty() {
+            classes.push(of_stream(0));
+        }
+        Self { classes, ..places }
+    }
+
+    /// Whether messages have traffic classes.
+    pub fn have_classes(&self) -> bool {
+        !self.classes.is_empty()
+    }
+
+    /// The name of a message's traffic class; empty without classes.
+    pub fn class(&self, message: MessageId) -> &str {
+        let class = self.classes.get(self.index_of_job(message)).or(self.classes.first());
+        class.map_or("", String::as_str)
+    }
+
+    fn index_of_job(&self, message: MessageId) -> usize {
+        self.jobs.partition_point(|(_, end)| *end <= message.index())
     }
 
     /// The name of a message's job; empty without jobs.
     pub fn job(&self, message: MessageId) -> &str {
-        let job = self.jobs.partition_point(|(_, end)| *end <= message.index());
-        self.jobs.get(job).map_or("", |(name, _)| name)
+        self.jobs.get(self.index_of_job(message)).map_or("", |(name, _)| name)
     }
 
     /// How many messages come before this one on the longest chain of dependencies; `None` of a

@@ -13,12 +13,12 @@ use super::input::overrides::Overrides;
 use super::input::source::Source;
 use super::resolve::site::Ground;
 use super::resolve::{
-    buffering, failure, immediates, job, job_policy, limits, planes, policy, policy_warnings,
-    record, recovery, switch, topology, trace_file,
+    buffering, class, failure, immediates, job, job_policy, limits, planes, policy,
+    policy_warnings, record, recovery, switch, topology, trace_file,
 };
 use super::resolve::{site::ResolvedWorkload, transport};
 use crate::balance::{SHARED_PARAMETERS, Scheme};
-use crate::endpoint::JobPolicy;
+use crate::endpoint::{JobClass, JobPolicy};
 use crate::fabric::{FabricConfig, Rounding, Setup};
 use crate::fluid::Fidelity;
 use crate::ids::{HostId, LinkId};
@@ -52,6 +52,8 @@ pub struct Scenario {
     pub scheme: Scheme,
     /// The policies of jobs with one of their own.
     pub job_policies: Vec<JobPolicy>,
+    /// The traffic classes of jobs, by index among those of `fabric`.
+    pub job_classes: Vec<JobClass>,
     /// Whether a run moves packets or flows of bytes.
     pub fidelity: Fidelity,
     /// What is recorded over time.
@@ -170,9 +172,11 @@ impl Scenario {
         let common =
             job_policy::Common { typed, scheme: &scheme, nic: &nic, workload: &sent.workload };
         let job_policies = job_policy::resolve(context, &mut file, common)?;
+        let job_classes = class::of_jobs(context, &mut file, &sent.workload)?;
         let recordings = record::resolve(context, &file, &built.topology, &fabric, fabric_is)?;
         let remarks = origin.source.remarks(fabric_is == Fabric::Described);
-        let file_warnings = [built.warnings, sent.warnings, remarks].concat();
+        let unused = class::warnings(context, &file, &job_classes);
+        let file_warnings = [built.warnings, sent.warnings, remarks, unused].concat();
         let remarks = policy_warnings::of(context, [typed, &file], (&scheme, &nic), &job_policies);
         limits::CandidateRun {
             file: &file,
@@ -203,6 +207,7 @@ impl Scenario {
             nic,
             scheme,
             job_policies,
+            job_classes,
             recordings,
             file,
             origin,
@@ -283,6 +288,7 @@ impl Scenario {
             scheme: self.scheme.clone(),
             own_nics: BTreeMap::new(),
             job_policies: self.job_policies.clone(),
+            job_classes: self.job_classes.clone(),
             workload: Arc::clone(&self.workload),
             seed: self.seed,
             time_limit: self.time_limit,
@@ -347,6 +353,7 @@ impl Scenario {
         for own in &mut other.job_policies {
             own.streams = other.workload.jobs[own.job].streams(&other.workload);
         }
+        other.job_classes = class::of_jobs(&context, &mut typed.clone(), &other.workload)?;
         Ok(other)
     }
 }
@@ -411,6 +418,7 @@ fn fabric(
         rounding: Rounding::default(),
         llr: topology::llr(context, &file.topology.wire)?,
         failures: failure::resolve(context, &file.failure, topology, run)?,
+        classes: class::resolve(context, file, topology)?,
     };
     buffering::pool(context, &file.switch, &fabric, topology)?;
     Ok(fabric)

@@ -1,5 +1,6 @@
 //! The configuration of links and switches, which every world reads.
 
+use super::classes::ClassConfig;
 use super::llr::LlrConfig;
 use crate::ids::{LinkId, PortId};
 use crate::topology::{Node, Topology};
@@ -298,6 +299,8 @@ pub struct FabricConfig {
     pub llr: Option<LlrConfig>,
     /// Failures of links, in any order.
     pub failures: Vec<Failure>,
+    /// The traffic classes of data packets; empty if they have one queue.
+    pub classes: Vec<ClassConfig>,
 }
 
 impl FabricConfig {
@@ -322,6 +325,7 @@ impl FabricConfig {
             rounding: Rounding::Exact,
             llr: None,
             failures: Vec::new(),
+            classes: Vec::new(),
         }
     }
 

@@ -31,6 +31,7 @@
 
 mod admission;
 mod cbfc;
+mod classes;
 mod config;
 mod detours;
 mod ecn;
@@ -48,6 +49,7 @@ use std::sync::Arc;
 
 pub use admission::{Admission, EnqueueRequest, Waiting};
 pub use cbfc::{CREDIT_FRAME_BYTES, Credit, MOST_CREDITS};
+pub use classes::ClassConfig;
 pub use config::{
     Buffer, CbfcConfig, Direction, Ecn, EcnPoint, FabricConfig, Failure, FailureKind, Headroom,
     PfcAdmission, PfcConfig, Rounding, SlowPorts, SwitchConfig, TrimConfig, TrimVictim,
@@ -59,6 +61,8 @@ pub use loss::Flight;
 pub use pfc::{IngressLimits, PFC_FRAME_BYTES};
 pub use switch::PortLoads;
 pub use telemetry::Telemeter;
+
+pub use crate::sharing::{MOST_CLASSES, Scheduling};
 
 pub use cbfc::LinkCredits;
 

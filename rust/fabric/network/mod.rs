@@ -66,6 +66,7 @@
 
 mod arrival;
 mod border;
+mod classes;
 mod failing_links;
 mod forwarding;
 mod held;
@@ -151,6 +152,7 @@ impl Network {
         let telemetry = telemetry::Table::of(setup, &switching);
         let shared = Shared {
             telemetry,
+            classes: classes::Classes::of(setup),
             pool: Pool::new(MOST_PACKETS),
             queue: EventQueue::new(2 * topology.links().len(), horizon),
             counters: NetworkCounters::default(),
@@ -175,6 +177,7 @@ impl Network {
         network.schedule_failures(&fabric.failures);
         network.mark_writing_ports();
         network.mark_credit_ports();
+        network.mark_class_ports();
         if let Some(time) = fabric.switch.pfc.and_then(|pfc| pfc.pause_time) {
             network.expire_pauses_after(time);
         }

@@ -193,6 +193,39 @@ fn traffic() -> impl Strategy<Value = String> {
     ]
 }
 
+/// Traffic classes, mostly none, and the class of the second job or of the only workload.
+fn classes() -> impl Strategy<Value = Option<(String, &'static str)>> {
+    let of_class = |name: &'static str| {
+        let scheduling = prop_oneof![
+            1 => Just("scheduling = \"strict\"\n".to_owned()),
+            2 => (1u32..5).prop_map(|weight| format!("weight = {weight}\n")),
+        ];
+        scheduling.prop_map(move |line| format!("[[class]]\nname = \"{name}\"\n{line}"))
+    };
+    let three = (of_class("a"), of_class("b"), of_class("c"));
+    let drawn = (three, select(vec!["a", "b", "c"]));
+    let drawn = drawn.prop_map(|((a, b, c), last)| Some((format!("{a}{b}{c}"), last)));
+    prop_oneof![3 => Just(None), 1 => drawn]
+}
+
+/// Gives the last workload a class. Classes need hosts with one port, no trimming and no flow
+/// control, which a scenario with them has.
+fn with_classes(text: String, classes: &Option<(String, &str)>) -> String {
+    let Some((tables, last)) = classes else { return text };
+    let mut kept: Vec<String> = Vec::new();
+    for line in text.lines() {
+        let key = line.split(" =").next().unwrap_or_default();
+        kept.push(match key {
+            "trim" => "trim = false".to_owned(),
+            "ack_priority" => "ack_priority = true".to_owned(),
+            "planes" => "planes = 1".to_owned(),
+            "pfc" | "cbfc" => continue,
+            _ => line.to_owned(),
+        });
+    }
+    format!("{}\nclass = \"{last}\"\n{tables}", kept.join("\n"))
+}
+
 /// A failure of a link: its index, start and duration in ns (0 for the rest of the run), delays of
 /// detection and convergence in ns, and what happens.
 #[derive(Debug, Clone)]
@@ -242,10 +275,10 @@ fn written(failures: &[Failure], text: &str) -> String {
 pub(crate) fn scenario() -> impl Strategy<Value = Drawn> {
     let controls: Vec<_> = congestion::CONTROLS.iter().map(|control| control.name).collect();
     let general = (0u32..1_000, policy(), select(controls));
-    let of_planes = (any::<bool>(), any::<bool>());
+    let of_planes = (any::<bool>(), any::<bool>(), classes());
     let parts = (general, topology(), switch(), transport(), traffic(), failures(), of_planes);
     parts.prop_map(|(general, topology, switch, transport, traffic, failures, of_planes)| {
-        let ((seed, policy, control), (probes, windows)) = (general, of_planes);
+        let ((seed, policy, control), (probes, windows, classes)) = (general, of_planes);
         // Only `mrc` has a way back to probe for, and only among several planes; with several
         // there may also be a window for each. Queue pairs to a host may share theirs.
         let has_planes = topology.contains("multi-plane") && !topology.contains("planes = 1\n");
@@ -266,6 +299,7 @@ pub(crate) fn scenario() -> impl Strategy<Value = Drawn> {
             "seed = {seed}\ntime_limit = \"3ms\"\n{topology}{switch}{transport}\
                  congestion_control = {control}\n[policy]\nname = \"{policy}\"\n{own}{traffic}"
         );
+        let text = with_classes(text, &classes);
         let tables = written(&failures, &text);
         Drawn(text + &tables)
     })
