@@ -75,6 +75,15 @@ id!(
     "rank"
 );
 
+/// A traffic class of data on one direction of a link.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct LinkClass {
+    /// The port that sends over the link.
+    pub link: PortId,
+    /// The class of its packets.
+    pub class: ClassId,
+}
+
 impl From<MessageId> for TaskId {
     fn from(message: MessageId) -> Self {
         Self(message.0)

@@ -95,7 +95,7 @@ mod tests {
     use super::*;
 
     fn model(scheduling: &[Scheduling]) -> ClassModel {
-        let class = |&scheduling| ClassConfig { name: String::new(), scheduling };
+        let class = |&scheduling| ClassConfig { name: String::new(), scheduling, pfc: true };
         let classes = scheduling.iter().map(class).collect();
         ClassModel::new(&Arc::new(ClassRules { classes, packet: 1_000 }))
     }

@@ -31,7 +31,7 @@ use std::sync::Arc;
 use crate::fabric::{
     FailureKind, Outcome, PacketEvent, PacketRecord, Setup, Snapshot, TrimVictim, Watch,
 };
-use crate::ids::{PortId, SwitchId};
+use crate::ids::{ClassId, PortId, SwitchId};
 use crate::packet::{Flags, Packet, PacketKind};
 use crate::topology::{Node, Topology};
 use crate::units::{Span, Time};
@@ -138,6 +138,9 @@ impl Invariants {
             let to_switch = matches!(topology.ends_of(port).1, Node::Switch(_));
             to_switch.then_some(WireCredit { config, consumed: 0, freed: 0 })
         };
+        let classes = |is: &dyn Fn(ClassId) -> bool| {
+            (0..fabric.class_count() as u32).map(|class| is(ClassId(class))).collect()
+        };
         let packet = (setup.nic.payload + setup.nic.header).get();
         let rules = Arc::new(ClassRules { classes: fabric.classes.clone(), packet });
         let ports = ids.map(|port| WireModel::new(wire(port), credit(port), &rules)).collect();
@@ -148,7 +151,8 @@ impl Invariants {
                 trim: (fabric.switch.trim.filter(|_| fabric.switch.cbfc.is_none()))
                     .map(|trim| trim.limit),
                 has_flow_control: pfc.is_some() || fabric.switch.cbfc.is_some(),
-                is_lossless: fabric.loses_no_data(),
+                lossless: classes(&|class| fabric.loses_none_of(class)),
+                protected: classes(&|class| fabric.is_protected(class)),
             },
             switches: vec![SwitchModel::default(); topology.switches().len()],
             ports,
@@ -223,8 +227,13 @@ impl Invariants {
         self.totals.hops += 1;
         let fault = self.ports[port.reverse().index()].arrive(at, packet);
         match (packet.kind, node) {
-            (PacketKind::Pause, _) => self.ports[port.index()].pause(at, true),
-            (PacketKind::Resume, _) => self.ports[port.index()].pause(at, false),
+            (PacketKind::Pause | PacketKind::Resume, _) => {
+                let (class, is_pause) = (packet.class(), packet.kind == PacketKind::Pause);
+                if !self.limits.is_protected(class) {
+                    return Some(format!("a frame pauses {class}, which has no flow control"));
+                }
+                self.ports[port.index()].pause(at, class, is_pause);
+            }
             (PacketKind::LinkCredit, _) => {
                 let freed = packet.fields.raw().sack;
                 let wrong = self.ports[port.index()].free_credit(at, freed);
@@ -305,7 +314,7 @@ impl Invariants {
             // for the other one.
             self.totals.note_trim(&received, packet);
             let is_data = !packet.is_control();
-            let is_kept = self.limits.is_lossless && is_data;
+            let is_kept = is_data && self.limits.is_lossless(packet.class());
             return is_kept.then(|| "it drops data in spite of flow control".to_owned());
         }
         self.totals.hops += 1;

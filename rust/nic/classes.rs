@@ -73,6 +73,16 @@ impl Nic {
         self.classes = Some(Box::new(ClassLines::new(discipline)));
     }
 
+    /// The far end of the wire pauses a class, or resumes it (PFC).
+    pub fn pause_class(&mut self, class: ClassId, is_paused: bool) {
+        if let Some(classes) = &mut self.classes {
+            classes.open = match is_paused {
+                true => classes.open.without(class.index()),
+                false => classes.open.with(class.index()),
+            };
+        }
+    }
+
     /// A sending half stands behind those of its class that wait for their turn.
     #[inline(always)]
     pub(super) fn stand_in_line(&mut self, slot: Slot) {

@@ -1,8 +1,8 @@
 //! The header fields whose meaning depends on the kind of packet, and the constructors that write
 //! them. The views of `view` read them.
 //!
-//! Five fields serve all kinds, so that a packet stays at 48 bytes. The traffic class of data and of
-//! PFC frames is in the bits that `ack` does not need:
+//! Five fields serve all kinds, so that a packet stays at 48 bytes. The traffic class of data and
+//! of PFC frames is in the bits that `ack` does not need:
 //!
 //! | kind | `psn` | `ack` | `sack` | `marked` | `stamp` |
 //! |---|---|---|---|---|---|
@@ -253,6 +253,8 @@ pub struct PauseFrame {
     pub order: PauseOrder,
     /// Bytes without priority that wait at the port that sends the frame.
     pub waiting: u64,
+    /// The traffic class of data that it is about; the first one where there are none.
+    pub class: ClassId,
 }
 
 impl Packet {
@@ -323,7 +325,9 @@ impl Packet {
             PauseOrder::Resume => PacketKind::Resume,
         };
         let fields = KindFields { sack: frame.waiting, ..KindFields::default() };
-        Self { kind, fields, ..Self::default() }
+        let mut packet = Self { kind, fields, ..Self::default() };
+        packet.set_class(frame.class);
+        packet
     }
 }
 

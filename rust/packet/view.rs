@@ -122,7 +122,7 @@ impl Packet {
 
     #[inline]
     const fn frame(&self, order: PauseOrder) -> PauseFrame {
-        PauseFrame { order, waiting: self.fields.sack }
+        PauseFrame { order, waiting: self.fields.sack, class: self.class() }
     }
 }
 
@@ -279,6 +279,7 @@ impl EndpointView<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::ids::ClassId;
     use crate::packet::{AckFields, DataFields};
 
     #[test]
@@ -315,7 +316,7 @@ mod tests {
         assert_eq!(asking.as_data().unwrap().credit_target().get(), 5);
 
         for order in [PauseOrder::Pause, PauseOrder::Resume] {
-            let frame = PauseFrame { order, waiting: 1 << 40 };
+            let frame = PauseFrame { order, waiting: 1 << 40, class: ClassId(5) };
             assert_eq!(Packet::pause_frame(frame).as_pause_frame(), Some(frame));
         }
     }

@@ -18,6 +18,8 @@ pub struct ClassSummary {
     pub messages_completed: u64,
     /// The bytes of all its messages.
     pub bytes: u64,
+    /// Its data packets that were lost.
+    pub dropped: u64,
     /// Completion times of the messages that completed, each from the message's start.
     pub fct_ns: Fct,
 }
@@ -43,12 +45,13 @@ impl ClassSummary {
             let message = flows[0].message.index();
             times[class_of(message)].extend(completion(flows, workload.messages[message].bytes));
         }
-        let all = classes.iter().zip(counts).zip(times);
-        let summary = all.map(|((class, (messages, bytes)), times)| Self {
+        let all = classes.iter().zip(counts).zip(times).zip(&outcome.dropped_by_class);
+        let summary = all.map(|(((class, (messages, bytes)), times), &dropped)| Self {
             name: class.name.clone(),
             messages,
             messages_completed: times.len() as u64,
             bytes: bytes.get(),
+            dropped,
             fct_ns: Fct::of(&times),
         });
         summary.collect()

@@ -167,16 +167,14 @@ impl Scenario {
         let parts = Parts { frames: frames(&nic, &scheme), topology: &built.topology, time_limit };
         let mut fabric = fabric(context, &mut file, parts)?;
         let ground = Ground::new(&built.topology, &built.host_of_node, seed, world.most_memory);
-        let (sent, traces) = messages(context, &mut file, ground, fabric_is)?;
+        let (sent, traces, job_classes) = messages(context, &mut file, ground, fabric_is)?;
         failure::take_down(&mut fabric.failures, &sent.down);
         let common =
             job_policy::Common { typed, scheme: &scheme, nic: &nic, workload: &sent.workload };
         let job_policies = job_policy::resolve(context, &mut file, common)?;
-        let job_classes = class::of_jobs(context, &mut file, &sent.workload)?;
         let recordings = record::resolve(context, &file, &built.topology, &fabric, fabric_is)?;
         let remarks = origin.source.remarks(fabric_is == Fabric::Described);
-        let unused = class::warnings(context, &file, &job_classes);
-        let file_warnings = [built.warnings, sent.warnings, remarks, unused].concat();
+        let file_warnings = [built.warnings, sent.warnings, remarks].concat();
         let remarks = policy_warnings::of(context, [typed, &file], (&scheme, &nic), &job_policies);
         limits::CandidateRun {
             file: &file,
@@ -380,13 +378,13 @@ fn frames(nic: &NicConfig, scheme: &Scheme) -> switch::Frames {
     switch::Frames { packet: nic.payload + nic.header, trimmed }
 }
 
-/// The messages of a file, and its traces if they are read during the run.
+/// The messages of a file, its traces if they are read during the run, and the classes of jobs.
 fn messages(
     context: &Context<'_>,
     file: &mut ScenarioFile,
     ground: Ground<'_>,
     fabric: Fabric,
-) -> Result<(ResolvedWorkload, Option<Arc<Streaming>>), ScenarioError> {
+) -> Result<(ResolvedWorkload, Option<Arc<Streaming>>, Vec<JobClass>), ScenarioError> {
     let streamed = match fabric {
         Fabric::Existing => None,
         Fabric::Described => trace_file::stream(context, file, ground)?,
@@ -394,10 +392,13 @@ fn messages(
     // What moves no packets needs all messages at once.
     let may_generate = fabric == Fabric::Described && *file.general.fidelity == Fidelity::Packet;
     let ground = Ground { may_generate, ..ground };
-    Ok(match streamed {
+    let (mut sent, traces) = match streamed {
         Some(streamed) => (streamed.sent, Some(streamed.traces)),
         None => (job::resolve(context, file, ground)?, None),
-    })
+    };
+    let classes = class::of_jobs(context, file, &sent.workload)?;
+    sent.warnings.extend(class::warnings(context, file, &classes));
+    Ok((sent, traces, classes))
 }
 
 /// Links, switches and failures of a file.

@@ -49,7 +49,7 @@ use std::sync::Arc;
 
 pub use admission::{Admission, EnqueueRequest, Waiting};
 pub use cbfc::{CREDIT_FRAME_BYTES, Credit, MOST_CREDITS};
-pub use classes::ClassConfig;
+pub use classes::{ClassConfig, MOST_CLASSES, Scheduling};
 pub use config::{
     Buffer, CbfcConfig, Direction, Ecn, EcnPoint, FabricConfig, Failure, FailureKind, Headroom,
     PfcAdmission, PfcConfig, Rounding, SlowPorts, SwitchConfig, TrimConfig, TrimVictim,
@@ -61,8 +61,6 @@ pub use loss::Flight;
 pub use pfc::{IngressLimits, PFC_FRAME_BYTES};
 pub use switch::PortLoads;
 pub use telemetry::Telemeter;
-
-pub use crate::sharing::{MOST_CLASSES, Scheduling};
 
 pub use cbfc::LinkCredits;
 
@@ -77,7 +75,7 @@ use switch::Switch;
 use crate::balance::Scheme;
 use crate::balance::switch::StateSize;
 use crate::balance::switch::hash::Hash;
-use crate::ids::{HostId, LinkId, PortId, SwitchId};
+use crate::ids::{HostId, LinkClass, LinkId, PortId, SwitchId};
 use crate::packet::{Flags, Packet, PauseOrder};
 use crate::rng::Stream;
 use crate::topology::{LinkState, Node, Routes, Topology};
@@ -405,14 +403,14 @@ impl Switching {
     }
 
     /// Counts `bytes` that join a queue of `switch`. With PFC, packets without priority count
-    /// against the link that they came by, `ingress`; a frame is then to be sent back over that
-    /// link if the answer is an order.
+    /// against the link that they came by and their class, `ingress`; a frame is then to be sent
+    /// back over that link if the answer is an order.
     #[inline]
     pub fn account_enqueue(
         &mut self,
         switch: SwitchId,
         bytes: u64,
-        ingress: Option<PortId>,
+        ingress: Option<LinkClass>,
     ) -> Option<PauseOrder> {
         self.memory.account_enqueue(switch, bytes, ingress)
     }
@@ -423,7 +421,7 @@ impl Switching {
         &mut self,
         switch: SwitchId,
         bytes: u64,
-        ingress: Option<PortId>,
+        ingress: Option<LinkClass>,
     ) -> Option<PauseOrder> {
         self.memory.account_dequeue(switch, bytes, ingress)
     }
@@ -439,8 +437,8 @@ impl Switching {
         self.memory.cbfc_mut().map(LinkCredits)
     }
 
-    /// The memory that is kept for the link behind `port`, which ends at a switch; `None` without
-    /// PFC.
+    /// The memory that is kept for the link behind `port`, which ends at a switch, and the first
+    /// class; `None` without PFC.
     pub fn ingress_limits(&self, port: PortId) -> Option<IngressLimits> {
         self.memory.pfc().map(|pfc| pfc.limits(port))
     }

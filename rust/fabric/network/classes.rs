@@ -9,36 +9,11 @@ use super::output::Output;
 use super::pfc::Frame;
 use super::pool::SlotId;
 use super::port::{ClassQueues, Queued, Special};
-use crate::fabric::setup::Setup;
-use crate::ids::{PortId, SwitchId};
+use crate::ids::{ClassId, PortId, SwitchId};
 use crate::packet::Flags;
-use crate::sharing::Discipline;
-use crate::switching::EcnPoint;
+use crate::switching::{EcnPoint, Waiting};
 use crate::topology::Node;
 use crate::units::Time;
-
-/// The queues of all ports by class.
-#[derive(Debug)]
-pub(super) struct Classes {
-    discipline: Discipline,
-    /// By port id.
-    queues: Vec<ClassQueues>,
-}
-
-impl Classes {
-    /// Those of a run, if it has classes.
-    pub(super) fn of(setup: &Setup) -> Option<Box<Self>> {
-        let discipline = setup.discipline()?;
-        let ports = 2 * setup.topology.links().len();
-        let queues = (0..ports).map(|_| ClassQueues::default()).collect();
-        Some(Box::new(Self { discipline, queues }))
-    }
-
-    /// The queues of a port.
-    pub(super) fn of_port(&self, port: PortId) -> &ClassQueues {
-        &self.queues[port.index()]
-    }
-}
 
 impl Network {
     /// Gives the ports of switches a queue for each class, in a run that has some.
@@ -71,11 +46,36 @@ impl Network {
             self.settle_switch(now, switch);
         }
         let mut output = self.output(id);
-        if !output.admit(now, switch, slot) {
+        let waiting = output.waiting_for(slot);
+        if !output.admit_to(now, switch, slot, waiting) {
             return self.drop_at(now, id, slot);
         }
-        output.enqueue_in_class(now, switch, slot);
+        let frame = output.enqueue_in_class(now, switch, slot);
         output.arm(|| false);
+        if !self.shared.switching.has_flow_control() {
+            return;
+        }
+        if let Some(frame) = frame {
+            self.send_frame(now, frame);
+        }
+        self.output(id).arm_start();
+    }
+
+    /// Data packets of each class that were dropped; empty without classes.
+    pub(in crate::fabric) fn dropped_by_class(&self) -> Vec<u64> {
+        let classes = self.shared.classes.as_ref();
+        classes.map_or_else(Vec::new, |classes| classes.dropped[..classes.count].to_vec())
+    }
+
+    /// The number of classes of data: one if data has no classes.
+    pub(super) fn class_count(&self) -> usize {
+        self.shared.classes.as_ref().map_or(1, |classes| classes.count)
+    }
+
+    /// Queued packets of paused classes at a port, in no order.
+    pub(super) fn held_class_slots(&self, id: PortId) -> impl Iterator<Item = SlotId> + '_ {
+        let queues = self.shared.classes.iter().map(move |classes| classes.of_port(id));
+        queues.flat_map(ClassQueues::held_slots)
     }
 
     /// Queued packets of all classes at a port, in no order.
@@ -107,9 +107,9 @@ impl Output<'_> {
     }
 
     /// Enqueues a packet, in the queue of its class unless it has priority.
-    fn enqueue_in_class(&mut self, now: Time, switch: SwitchId, slot: SlotId) {
+    fn enqueue_in_class(&mut self, now: Time, switch: SwitchId, slot: SlotId) -> Option<Frame> {
         self.mark_by_class(EcnPoint::Enqueue, slot);
-        self.account_enqueue(switch, slot);
+        let frame = self.account_enqueue(switch, slot);
         self.trace_enqueue(now, slot);
         let packet = &self.shared.pool.get(slot).packet;
         let queued = Queued::of(slot, packet);
@@ -119,6 +119,27 @@ impl Output<'_> {
                 self.port.enqueue_in_class(queues, packet.class(), queued);
             }
             _ => self.port.enqueue(queued),
+        }
+        frame
+    }
+
+    /// What admission looks at: of data all that waits, as buffers are common to all classes, or
+    /// with flow control what waits of the packet's class.
+    fn waiting_for(&self, slot: SlotId) -> Waiting {
+        let waiting = self.port.waiting();
+        match self.shared.classes.as_deref() {
+            Some(classes) if self.shared.switching.has_flow_control() => {
+                let class = self.shared.pool.get(slot).packet.class();
+                Waiting { data: classes.of_port(self.id).bytes(class), ..waiting }
+            }
+            _ => waiting,
+        }
+    }
+
+    /// The far end pauses a class, or resumes it.
+    pub(super) fn pause_class(&mut self, class: ClassId, is_paused: bool) {
+        if let Some(classes) = self.shared.classes.as_deref_mut() {
+            self.port.pause_class(&mut classes.queues[self.id.index()], class, is_paused);
         }
     }
 

@@ -168,6 +168,9 @@ impl Network {
             self.shared.counters.control_dropped += 1;
         } else {
             self.shared.counters.data_dropped += 1;
+            if let Some(classes) = &mut self.shared.classes {
+                classes.dropped[packet.class().index()] += 1;
+            }
         }
     }
 }

@@ -66,6 +66,7 @@
 
 mod arrival;
 mod border;
+mod class_table;
 mod classes;
 mod failing_links;
 mod forwarding;
@@ -135,7 +136,7 @@ pub(super) struct Network {
     pauses: Vec<PauseRecord>,
     /// How long a pause lasts without another frame, if it expires at all.
     pause_time: Option<Span>,
-    /// When the pause of each port expires, where pauses do; by port id.
+    /// When the pause of each port expires, where pauses do; by port id, and then by class.
     pause_ends: Vec<Time>,
 }
 
@@ -152,7 +153,7 @@ impl Network {
         let telemetry = telemetry::Table::of(setup, &switching);
         let shared = Shared {
             telemetry,
-            classes: classes::Classes::of(setup),
+            classes: class_table::Classes::of(setup),
             pool: Pool::new(MOST_PACKETS),
             queue: EventQueue::new(2 * topology.links().len(), horizon),
             counters: NetworkCounters::default(),

@@ -4,7 +4,7 @@
 //! once ([`Network::output`]), and everything that happens there happens on this view.
 
 use super::Network;
-use super::classes::Classes;
+use super::class_table::Classes;
 use super::pfc::Frame;
 use super::pool::{Aside, Pool, SlotId};
 use super::port::{Port, Queued, Special};
@@ -13,9 +13,9 @@ use crate::fabric::counters::NetworkCounters;
 use crate::fabric::event::Event;
 use crate::fabric::event_queue::EventQueue;
 use crate::fabric::trace_buffer::{PacketEvent, PacketRecord, TraceBuffer};
-use crate::ids::{PortId, SwitchId};
+use crate::ids::{LinkClass, PortId, SwitchId};
 use crate::packet::{Flags, PacketKind};
-use crate::switching::{Admission, Credit, EcnPoint, EnqueueRequest, Switching};
+use crate::switching::{Admission, Credit, EcnPoint, EnqueueRequest, Switching, Waiting};
 use crate::topology::Node;
 use crate::units::Time;
 
@@ -157,13 +157,24 @@ impl Output<'_> {
     /// the last one of the queue in its place.
     #[inline(always)]
     pub(super) fn admit(&mut self, now: Time, switch: SwitchId, slot: SlotId) -> bool {
+        self.admit_to(now, switch, slot, self.port.waiting())
+    }
+
+    /// The same, to a queue of which `waiting` is what admission looks at.
+    #[inline(always)]
+    pub(super) fn admit_to(
+        &mut self,
+        now: Time,
+        switch: SwitchId,
+        slot: SlotId,
+        waiting: Waiting,
+    ) -> bool {
         if self.shared.switching.may_displace() && self.displace(now, switch, slot) {
             return true;
         }
         let slot = self.shared.pool.get_mut(slot);
         let ingress = slot.aside.ingress();
-        let request =
-            EnqueueRequest { switch, port: self.id, ingress, waiting: self.port.waiting() };
+        let request = EnqueueRequest { switch, port: self.id, ingress, waiting };
         let admission = self.shared.switching.admit(&request, &mut slot.packet);
         self.shared.counters.trimmed += u64::from(admission == Admission::Trimmed);
         admission != Admission::Dropped
@@ -309,7 +320,8 @@ impl Output<'_> {
         let slot = self.shared.pool.get(queued.slot());
         // A frame that waits may have become another one since it was enqueued.
         self.shared.counters.pauses += u64::from(slot.packet.kind == PacketKind::Pause);
-        let ingress = slot.aside.ingress();
+        let class = slot.packet.class();
+        let ingress = slot.aside.ingress().map(|link| LinkClass { link, class });
         let bytes = u64::from(queued.bytes());
         let order = self.shared.switching.account_dequeue(switch, bytes, ingress)?;
         ingress.map(|to| Frame { to, order })
@@ -324,7 +336,8 @@ fn count_ingress(shared: &mut Shared, switch: SwitchId, slot: SlotId) -> Option<
         // The start of this packet then finds no ingress either: what was not added is not removed.
         slot.aside = Aside::default();
     }
-    let ingress = slot.aside.ingress();
+    let class = slot.packet.class();
+    let ingress = slot.aside.ingress().map(|link| LinkClass { link, class });
     let bytes = slot.packet.wire_bytes.into();
     let order = shared.switching.account_enqueue(switch, bytes, ingress)?;
     ingress.map(|to| Frame { to, order })

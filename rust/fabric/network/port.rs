@@ -318,11 +318,14 @@ impl Port {
         self.waiting_max = self.waiting_max.max(self.all_waiting());
     }
 
-    /// Inserts a PFC frame before all queued packets.
-    pub(super) fn enqueue_first(&mut self, frame: Queued) {
+    /// Inserts a PFC frame before all queued packets but the first `frames`, which are frames too.
+    pub(super) fn enqueue_frame(&mut self, frame: Queued, frames: usize) {
         self.waiting_bytes[0] += u32::from(frame.bytes());
         self.queued |= PRIORITY;
-        self.waiting[0].push_front(frame);
+        let queue = &mut self.waiting[0];
+        let before: Vec<Queued> = (0..frames).map_while(|_| queue.pop_front()).collect();
+        queue.push_front(frame);
+        before.into_iter().rev().for_each(|earlier| queue.push_front(earlier));
     }
 
     /// Queued packets without priority, the next one first.
@@ -330,9 +333,9 @@ impl Port {
         self.waiting[1].iter().map(|queued| queued.slot())
     }
 
-    /// The first queued packet with priority, if any.
-    pub(super) fn first_with_priority(&self) -> Option<SlotId> {
-        self.waiting[0].get(0).map(|first| first.slot())
+    /// Queued packets with priority, the next one first.
+    pub(super) fn slots_with_priority(&self) -> impl Iterator<Item = SlotId> + '_ {
+        self.waiting[0].iter().map(Queued::slot)
     }
 
     /// Dequeues the next packet.

@@ -8,7 +8,8 @@ use crate::switching::PfcConfig;
 use crate::topology::Node;
 use crate::workload::Delay;
 
-pub(super) const CUTS: [(u16, Cut); 3] = [(2, Cut::Contiguous), (4, Cut::Contiguous), (3, Cut::Drawn(7))];
+pub(super) const CUTS: [(u16, Cut); 3] =
+    [(2, Cut::Contiguous), (4, Cut::Contiguous), (3, Cut::Drawn(7))];
 
 pub(super) fn divided(setup: &Setup, parts: u16, cut: Cut) -> Outcome {
     let division = Division::new(setup, parts, cut).unwrap().with_quiet_events(5);

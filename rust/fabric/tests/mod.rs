@@ -1,6 +1,7 @@
 //! Whole runs: closed forms first, then conservation, determinism, queues, failures.
 
 mod boundaries;
+mod class_pauses;
 mod classes;
 mod credit;
 mod delays;

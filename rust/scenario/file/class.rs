@@ -28,5 +28,9 @@ section! {
         scheduling: SchedulingName = SchedulingName::default(),
         /// `weighted`: its share of the bytes, relative to the other weighted classes; 1 to 64.
         weight?: u32 = "1",
+        /// Whether priority flow control protects it: it has a reserve and a headroom of each link
+        /// that ends at a switch, and is paused by itself. Packets of a class without it are
+        /// dropped that find no room in the shared memory.
+        pfc?: bool = "whether `switch.pfc` is on",
     }
 }

@@ -36,19 +36,19 @@ pub(in crate::scenario) fn resolve(
         let count = format!("{} in all", file.class.len());
         return Err(context.invalid_as(&Key::ROOT.child("class"), count, expected));
     }
+    let has_pfc = matches!(*file.switch.pfc, Toggle::On(_));
     let mut classes: Vec<ClassConfig> = Vec::new();
     for section in &mut file.class {
         let name = name(context, section, &classes)?;
-        classes.push(ClassConfig { name, scheduling: scheduling(context, section)? });
+        let scheduling = scheduling(context, section)?;
+        let pfc = protection(context, section, has_pfc)?;
+        classes.push(ClassConfig { name, scheduling, pfc });
     }
     Ok(classes)
 }
 
 /// Why a scenario cannot have classes.
 fn refusal(file: &ScenarioFile, topology: &Topology) -> Option<&'static str> {
-    if matches!(*file.switch.pfc, Toggle::On(_)) {
-        return Some("with [switch] pfc data has one class: leave out either");
-    }
     if matches!(*file.switch.cbfc, Toggle::On(_)) {
         return Some("with [switch] cbfc data has one class: leave out either");
     }
@@ -110,6 +110,22 @@ fn scheduling(
             }
             Ok(Scheduling::Weighted(*weight))
         }
+    }
+}
+
+/// Whether priority flow control protects a class.
+fn protection(
+    context: &Context<'_>,
+    section: &mut ClassSection,
+    has_pfc: bool,
+) -> Result<bool, ScenarioError> {
+    match section.pfc.given() {
+        Some(pfc) if *pfc && !has_pfc => {
+            let expected =
+                "switches have no priority flow control: write pfc = true under [switch]";
+            Err(context.invalid(&pfc, expected))
+        }
+        _ => Ok(*section.pfc.fill(has_pfc)),
     }
 }
 

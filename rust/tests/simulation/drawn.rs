@@ -200,7 +200,10 @@ fn classes() -> impl Strategy<Value = Option<(String, &'static str)>> {
             1 => Just("scheduling = \"strict\"\n".to_owned()),
             2 => (1u32..5).prop_map(|weight| format!("weight = {weight}\n")),
         ];
-        scheduling.prop_map(move |line| format!("[[class]]\nname = \"{name}\"\n{line}"))
+        // What is said of flow control is left out where there is none.
+        let pfc = select(vec!["", "pfc = true\n", "pfc = false\n"]);
+        (scheduling, pfc)
+            .prop_map(move |(line, pfc)| format!("[[class]]\nname = \"{name}\"\n{line}{pfc}"))
     };
     let three = (of_class("a"), of_class("b"), of_class("c"));
     let drawn = (three, select(vec!["a", "b", "c"]));
@@ -209,7 +212,7 @@ fn classes() -> impl Strategy<Value = Option<(String, &'static str)>> {
 }
 
 /// Gives the last workload a class. Classes need hosts with one port, no trimming and no flow
-/// control, which a scenario with them has.
+/// control by credit, which a scenario with them has.
 fn with_classes(text: String, classes: &Option<(String, &str)>) -> String {
     let Some((tables, last)) = classes else { return text };
     let mut kept: Vec<String> = Vec::new();
@@ -219,10 +222,12 @@ fn with_classes(text: String, classes: &Option<(String, &str)>) -> String {
             "trim" => "trim = false".to_owned(),
             "ack_priority" => "ack_priority = true".to_owned(),
             "planes" => "planes = 1".to_owned(),
-            "pfc" | "cbfc" => continue,
+            "cbfc" => continue,
             _ => line.to_owned(),
         });
     }
+    let has_pfc = kept.iter().any(|line| line.starts_with("pfc"));
+    let tables = if has_pfc { tables.clone() } else { tables.replace("pfc = true\n", "") };
     format!("{}\nclass = \"{last}\"\n{tables}", kept.join("\n"))
 }
 

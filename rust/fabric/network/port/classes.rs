@@ -66,6 +66,12 @@ impl ClassQueues {
         discipline.charge(&mut self.turns, class, bytes, false);
     }
 
+    /// Queued packets of classes that are paused.
+    pub(in crate::fabric::network) fn held_slots(&self) -> impl Iterator<Item = SlotId> + '_ {
+        let held = (0..MOST_CLASSES).filter(|&class| !self.open.has(class));
+        held.flat_map(|class| self.packets[class].iter()).map(Queued::slot)
+    }
+
     /// Whether a queued packet may start.
     fn may_start(&self) -> bool {
         !self.waiting.and(self.open).is_empty()
@@ -110,6 +116,20 @@ impl Port {
         self.waiting_bytes[1] -= u32::from(first.bytes());
         self.look_at_classes(queues);
         Some(first)
+    }
+
+    /// The far end pauses a class, or resumes it.
+    pub(in crate::fabric::network) fn pause_class(
+        &mut self,
+        queues: &mut ClassQueues,
+        class: ClassId,
+        is_paused: bool,
+    ) {
+        queues.open = match is_paused {
+            true => queues.open.without(class.index()),
+            false => queues.open.with(class.index()),
+        };
+        self.look_at_classes(queues);
     }
 
     /// Notes whether a packet of any class may start.
