@@ -163,7 +163,6 @@ impl Scenario {
         let built = planes::fabric(context, &file, &scheme, existing)?;
         recovery::follow(context, &typed.policy, &mut file.transport, &scheme);
         let nic = transport::resolve(context, &mut file.transport, &scheme, &file.switch.trim)?;
-        immediates::check_fidelity(context, &file)?;
         let parts = Parts { frames: frames(&nic, &scheme), topology: &built.topology, time_limit };
         let mut fabric = fabric(context, &mut file, parts)?;
         let ground = Ground::new(&built.topology, &built.host_of_node, seed, world.most_memory);
@@ -407,6 +406,7 @@ fn fabric(
     file: &mut ScenarioFile,
     parts: Parts<'_>,
 ) -> Result<FabricConfig, ScenarioError> {
+    immediates::check_fidelity(context, file)?;
     let Parts { frames, topology, time_limit } = parts;
     let switch = switch::resolve(context, &mut file.switch, frames)?;
     let run = failure::DrawContext { seed: *file.general.seed, time_limit };

@@ -50,3 +50,16 @@ fn a_queue_pair_that_is_reset_leaves_the_line_of_its_class() {
     nic.modify_qp(QpId(0), QpState::Reset).unwrap();
     assert_eq!(sent(&mut nic), [(1, 1); 3]);
 }
+
+#[test]
+fn a_paused_class_holds_up_no_other() {
+    let mut nic = sender(&[Scheduling::Strict, Scheduling::Weighted(1)], &[0, 1], 2);
+    nic.pause_class(ClassId(0), true);
+    nic.control.push_back(Packet::cnp(Stamp::default()));
+    let classes: Vec<_> = drain(&mut nic, at(0)).iter().map(|packet| packet.class().0).collect();
+    assert_eq!(classes, [0, 1, 1], "an answer, and the open class");
+    assert!(!nic.has_packets() && nic.in_line() == 1);
+    nic.pause_class(ClassId(0), false);
+    assert!(nic.has_packets());
+    assert_eq!(sent(&mut nic), [(0, 0); 2]);
+}
