@@ -166,7 +166,7 @@ impl Scenario {
         let parts = Parts { frames: frames(&nic, &scheme), topology: &built.topology, time_limit };
         let mut fabric = fabric(context, &mut file, parts)?;
         let ground = Ground::new(&built.topology, &built.host_of_node, seed, world.most_memory);
-        let (sent, traces, job_classes) = messages(context, &mut file, ground, fabric_is)?;
+        let Messages { sent, traces, classes } = messages(context, &mut file, ground, fabric_is)?;
         failure::take_down(&mut fabric.failures, &sent.down);
         let common =
             job_policy::Common { typed, scheme: &scheme, nic: &nic, workload: &sent.workload };
@@ -204,7 +204,7 @@ impl Scenario {
             nic,
             scheme,
             job_policies,
-            job_classes,
+            job_classes: classes,
             recordings,
             file,
             origin,
@@ -377,13 +377,21 @@ fn frames(nic: &NicConfig, scheme: &Scheme) -> switch::Frames {
     switch::Frames { packet: nic.payload + nic.header, trimmed }
 }
 
-/// The messages of a file, its traces if they are read during the run, and the classes of jobs.
+/// The messages of a file.
+struct Messages {
+    sent: ResolvedWorkload,
+    /// If they are read during the run.
+    traces: Option<Arc<Streaming>>,
+    classes: Vec<JobClass>,
+}
+
+/// The messages of a file, with the classes of its jobs.
 fn messages(
     context: &Context<'_>,
     file: &mut ScenarioFile,
     ground: Ground<'_>,
     fabric: Fabric,
-) -> Result<(ResolvedWorkload, Option<Arc<Streaming>>, Vec<JobClass>), ScenarioError> {
+) -> Result<Messages, ScenarioError> {
     let streamed = match fabric {
         Fabric::Existing => None,
         Fabric::Described => trace_file::stream(context, file, ground)?,
@@ -397,7 +405,7 @@ fn messages(
     };
     let classes = class::of_jobs(context, file, &sent.workload)?;
     sent.warnings.extend(class::warnings(context, file, &classes));
-    Ok((sent, traces, classes))
+    Ok(Messages { sent, traces, classes })
 }
 
 /// Links, switches and failures of a file.

@@ -148,7 +148,7 @@ impl Output<'_> {
     #[inline(never)]
     pub(super) fn start_due_by_class(&mut self, now: Time) -> Option<(Time, Frame)> {
         while self.port.is_due(now) {
-            let Some(classes) = self.shared.classes.as_deref_mut() else { return None };
+            let classes = self.shared.classes.as_deref_mut()?;
             let queues = &mut classes.queues[self.id.index()];
             let queued = self.port.dequeue_by_class(queues, &classes.discipline)?;
             let start = self.port.free;
