@@ -65,8 +65,8 @@ fn deadlock(setup: &Setup, outcome: &Outcome) -> Option<String> {
     ))
 }
 
-/// Data of classes with priority flow control that switches drop in spite of it. Where links fail, the count of
-/// losses does not say which of them are of switches.
+/// Data of classes with priority flow control that switches drop in spite of it. Where links fail,
+/// the count of losses does not say which of them are of switches.
 fn lossy_flow_control(setup: &Setup, outcome: &Outcome) -> Option<String> {
     let is_degrade = |it: &Failure| matches!(it.kind, FailureKind::Degrade { .. });
     setup.fabric.switch.pfc.filter(|_| setup.fabric.failures.iter().all(is_degrade))?;
