@@ -77,6 +77,8 @@ fn main() {
         own_nics,
         scheme,
         job_policies,
+        classes: None,
+        job_classes: Vec::new(),
         workload,
         seed,
         base_rtt,

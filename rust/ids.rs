@@ -55,6 +55,11 @@ id!(
     "task"
 );
 id!(
+    /// A traffic class of data; ids are dense, in the order of the scenario.
+    ClassId,
+    "class"
+);
+id!(
     /// A queue pair; ids are dense per NIC.
     QpId,
     "qp"
@@ -69,6 +74,15 @@ id!(
     RankId,
     "rank"
 );
+
+/// A traffic class of data on one direction of a link.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct LinkClass {
+    /// The port that sends over the link.
+    pub link: PortId,
+    /// The class of its packets.
+    pub class: ClassId,
+}
 
 impl From<MessageId> for TaskId {
     fn from(message: MessageId) -> Self {

@@ -27,7 +27,7 @@
 //! # Reading order
 //!
 //! 1. Ground: [`units`] (times, bytes, rates), [`ids`], [`rng`] (a stream for each purpose and id);
-//!    `prefetch` brings memory near, `sharing` has max-min fair rates.
+//!    `prefetch` brings memory near, `sharing` has max-min fair rates and turns at a wire.
 //! 2. [`packet`]: the fields of a packet.
 //! 3. [`balance`], [`split`], [`nic`], [`rail`]: the product. Start at [`nic::Nic`], whose
 //!    documentation lists the verbs; then read one policy of each kind, such as

@@ -1,4 +1,5 @@
-//! Max-min fair rates of flows over links, kept up to date as flows come and go.
+//! Max-min fair rates of flows over links, kept up to date as flows come and go; and the turns of
+//! traffic classes at a wire (`turns`).
 //!
 //! Source: Bertsekas and Gallager, "Data Networks" (2nd edition, 1992), section 6.5.2: progressive
 //! filling. All rates grow together; where a link is full, the flows on it keep their rate. A flow
@@ -19,6 +20,9 @@
 //! the same bytes on every machine.
 
 mod filling;
+mod turns;
+
+pub use turns::{ClassSet, Discipline, MOST_CLASSES, Scheduling, Turns};
 
 use filling::{Acks, Filling};
 

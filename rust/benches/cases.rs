@@ -121,6 +121,7 @@ pub(crate) fn setup(policy: &str, transport: Transport, case: Case) -> Setup {
         scheme,
         own_nics: BTreeMap::new(),
         job_policies: Vec::new(),
+        job_classes: Vec::new(),
         workload: Arc::new(Workload::independent(messages.collect())),
         seed: 1,
         time_limit: Time::ZERO + Span::from_ms(1_000),
@@ -163,5 +164,6 @@ pub(crate) fn fabric(transport: Transport) -> FabricConfig {
         llr: None,
         rounding: Rounding::Exact,
         failures: Vec::new(),
+            classes: Vec::new(),
     }
 }

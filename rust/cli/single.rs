@@ -156,7 +156,7 @@ impl<'a> StreamedFlows<'a> {
     fn begin(file: Option<&File>, setup: &'a Setup) -> anyhow::Result<Self> {
         let begin = |file: &File| {
             let to = BufWriter::new(file.try_clone()?);
-            FlowsCsv::begin(to, FlowPlaces::default())
+            FlowsCsv::begin(to, FlowPlaces::of_setup(setup, false))
         };
         let csv = file.map(begin).transpose().map_err(flows_not_written)?;
         Ok(Self { csv, topology: &setup.topology, written: Ok(()) })

@@ -92,6 +92,9 @@ impl Host {
         let timeout = shortest_timeout(policies, &nic);
         let mut nic = Nic::new(id, facts, nic);
         nic.set_planes(site.topology.planes().count(), site.scheme.answers, site.seed);
+        if let Some(discipline) = site.classes {
+            nic.set_classes(discipline);
+        }
         Self {
             timeout,
             nic,

@@ -51,7 +51,7 @@ pub(crate) use division::{Note, Share, is_divisible};
 pub use handed::{EntropyValues, HandedFlow};
 pub use host::{Host, OwnNic};
 pub use ledger::{Discarded, Ledger};
-pub use policies::{JobPolicy, Policies, Policy};
+pub use policies::{JobClass, JobPolicy, Policies, Policy};
 pub use port_polls::{PortPolls, PortStart, Ports};
 pub use record::{FlowRecord, QpCounts};
 pub use scale_up::{PortBytes, ScaleUpUse};
@@ -71,7 +71,7 @@ use tasks::Ended;
 use crate::balance::Scheme;
 use crate::balance::sender::Trimming;
 use crate::ids::{HostId, MessageId};
-use crate::nic::{Backlog, NicConfig, SendingState};
+use crate::nic::{Backlog, Discipline, NicConfig, SendingState};
 use crate::packet::Packet;
 use crate::topology::{LinkState, Routes, Topology};
 use crate::units::{Bytes, Span, Time};
@@ -92,6 +92,10 @@ pub struct Site {
     pub scheme: Scheme,
     /// The policies of jobs with one of their own.
     pub job_policies: Vec<JobPolicy>,
+    /// How traffic classes take turns at NICs; `None` if data has one class.
+    pub classes: Option<Discipline>,
+    /// The traffic classes of jobs; others are of the first class.
+    pub job_classes: Vec<JobClass>,
     /// The messages and delays of the hosts, with their dependencies.
     pub workload: Arc<Workload>,
     /// The seed of every random draw.
@@ -174,8 +178,9 @@ impl Endpoints {
     }
 
     fn unscheduled(site: Site) -> Self {
-        let Site { scheme, nic, job_policies, workload, .. } = &site;
+        let Site { scheme, nic, job_policies, job_classes, workload, .. } = &site;
         let policies = Policies::new(scheme, nic.recovery, job_policies, workload);
+        let policies = policies.with_classes(job_classes);
         Self {
             hosts: Host::all(&site, &policies),
             ledger: Ledger::new(&site.workload),

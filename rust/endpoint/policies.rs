@@ -8,6 +8,7 @@
 use std::ops::Range;
 
 use crate::balance::{Eligibility, Scheme};
+use crate::ids::ClassId;
 use crate::nic::{QpSettings, Recovery};
 use crate::packet::Flags;
 use crate::workload::Workload;
@@ -25,6 +26,15 @@ pub struct JobPolicy {
     pub recovery: Recovery,
 }
 
+/// The traffic class of a job.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct JobClass {
+    /// The message streams of the job.
+    pub streams: Range<u32>,
+    /// The class of its data packets.
+    pub class: ClassId,
+}
+
 /// All policies of a run, each once.
 #[derive(Debug, Clone)]
 pub struct Policies {
@@ -34,6 +44,8 @@ pub struct Policies {
     streams: Vec<(Range<u32>, usize)>,
     /// True if a message may have the first.
     first_is_used: bool,
+    /// The streams of another traffic class than the first.
+    classes: Vec<JobClass>,
 }
 
 /// A policy of a run.
@@ -66,6 +78,7 @@ impl Policies {
             list: vec![policy(scheme, recovery)],
             streams: Vec::new(),
             first_is_used: jobs.is_empty() || jobs.len() < workload.jobs.len(),
+            classes: Vec::new(),
         };
         for job in jobs {
             let own = policy(&job.scheme, job.recovery);
@@ -86,6 +99,19 @@ impl Policies {
         all
     }
 
+    /// The same policies, with the traffic classes of jobs.
+    #[must_use]
+    pub fn with_classes(self, classes: &[JobClass]) -> Self {
+        let others = classes.iter().filter(|job| job.class != ClassId::default());
+        Self { classes: others.cloned().collect(), ..self }
+    }
+
+    /// The traffic class of a message stream: the first one unless its job has another.
+    pub fn class_of(&self, stream: u32) -> ClassId {
+        let own = self.classes.iter().find(|job| job.streams.contains(&stream));
+        own.map_or(ClassId::default(), |job| job.class)
+    }
+
     /// The index of the policy of a message stream.
     pub fn index_of(&self, stream: u32) -> usize {
         let own = self.streams.iter().find(|(streams, _)| streams.contains(&stream));
@@ -101,7 +127,16 @@ impl Policies {
     /// are the NIC's.
     pub(super) fn settings(&self, stream: u32, of_nic: Recovery) -> Option<QpSettings> {
         let recovery = self.recovery_of(stream).unwrap_or(of_nic);
-        self.of(stream).settings(recovery, of_nic)
+        let own =
+            QpSettings { recovery, flags: self.of(stream).flags, class: self.class_of(stream) };
+        own.differs_from(of_nic)
+    }
+
+    /// The settings of queue pairs of programs of a message stream in NICs with that recovery,
+    /// which they keep: their two ends are made one by one.
+    pub(super) fn settings_of_program(&self, stream: u32, of_nic: Recovery) -> Option<QpSettings> {
+        let (flags, class) = (self.of(stream).flags, self.class_of(stream));
+        QpSettings { recovery: of_nic, flags, class }.differs_from(of_nic)
     }
 
     /// The loss recovery of the queue pairs of a message stream; `None` if it is that of the NIC,
@@ -151,20 +186,6 @@ impl Policy {
     /// Flags of all its packets: `HASHED` or none.
     pub(super) fn flags(&self) -> Flags {
         self.flags
-    }
-
-    /// The settings of its queue pairs with a recovery in NICs with another; `None` if they are the
-    /// NIC's.
-    fn settings(&self, recovery: Recovery, of_nic: Recovery) -> Option<QpSettings> {
-        let flags = self.flags;
-        let differs = recovery != of_nic || flags != Flags::NONE;
-        differs.then_some(QpSettings { recovery, flags })
-    }
-
-    /// The settings of queue pairs of programs in NICs with that recovery, which they keep: their
-    /// two ends are made one by one.
-    pub(super) fn settings_of_program(&self, of_nic: Recovery) -> Option<QpSettings> {
-        self.settings(of_nic, of_nic)
     }
 }
 
@@ -221,6 +242,16 @@ mod tests {
                 assert_eq!(flagged.map(|it| it.scheme.name), Some("ecmp"));
             }
         }
+    }
+
+    #[test]
+    fn queue_pairs_of_programs_have_the_class_of_their_stream() {
+        let job = JobClass { streams: 10..20, class: ClassId(1) };
+        let all = policies("ecmp", &["reps"], 1).with_classes(&[job]);
+        let class = |stream| {
+            all.settings_of_program(stream, Recovery::GO_BACK_N).map(|settings| settings.class)
+        };
+        assert_eq!([9, 10, 20].map(class), [None, Some(ClassId(1)), None]);
     }
 
     #[test]

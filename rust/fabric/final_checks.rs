@@ -20,7 +20,7 @@ use super::network::Remainder;
 use super::outcome::{Outcome, Verdict};
 use super::setup::Setup;
 use crate::endpoint::{Endpoints, FlowRecord};
-use crate::ids::{HostId, PortId, SwitchId};
+use crate::ids::{ClassId, HostId, PortId, SwitchId};
 use crate::packet::PauseOrder;
 use crate::switching::{Buffer, PFC_FRAME_BYTES, SwitchConfig};
 use crate::topology::Node;
@@ -197,9 +197,15 @@ impl Checks<'_> {
 
     /// Data that was lost where nothing can be.
     fn losses(&self) -> Option<String> {
-        let dropped = self.outcome.counters.dropped;
-        let is_fault = dropped > 0 && self.setup.fabric.loses_no_data();
-        is_fault.then(|| format!("{dropped} data packets were dropped in spite of flow control"))
+        let (outcome, fabric) = (self.outcome, &self.setup.fabric);
+        let lossless = |class: u32| fabric.loses_none_of(ClassId(class));
+        let of_classes = (0u32..).zip(&outcome.dropped_by_class).filter(|&(it, _)| lossless(it));
+        let dropped = match fabric.loses_no_data() {
+            true => outcome.counters.dropped,
+            false => of_classes.map(|(_, dropped)| dropped).sum(),
+        };
+        (dropped > 0)
+            .then(|| format!("{dropped} data packets were dropped in spite of flow control"))
     }
 
     /// What NICs accepted, what flows brought them, and what their links carried.

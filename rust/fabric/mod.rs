@@ -41,6 +41,7 @@ pub use world::World;
 pub use crate::endpoint::{Discarded, FlowRecord, QpCounts};
 pub use crate::packet::PauseOrder;
 pub use crate::switching::{
-    Buffer, CbfcConfig, Direction, Ecn, EcnPoint, FabricConfig, Failure, FailureKind, Headroom,
-    PfcAdmission, PfcConfig, Rounding, SlowPorts, SwitchConfig, TrimConfig, TrimVictim,
+    Buffer, CbfcConfig, ClassConfig, Direction, Ecn, EcnPoint, FabricConfig, Failure, FailureKind,
+    Headroom, MOST_CLASSES, PfcAdmission, PfcConfig, Rounding, Scheduling, SlowPorts, SwitchConfig,
+    TrimConfig, TrimVictim,
 };

@@ -4,7 +4,7 @@ use super::counters::NetworkCounters;
 use super::network::cycle;
 use crate::balance::switch::StateSize;
 use crate::endpoint::{Discarded, Endpoints, FlowRecord, QpCounts, ScaleUpUse};
-use crate::ids::PortId;
+use crate::ids::{ClassId, LinkClass, PortId};
 use crate::nic::QpAccount;
 use crate::packet::PauseOrder;
 use crate::units::{Bytes, Span, Time};
@@ -78,6 +78,8 @@ pub struct PauseRecord {
     pub port: PortId,
     /// Whether it pauses or resumes the port.
     pub order: PauseOrder,
+    /// The traffic class of the packets that it is about; the first one where there are none.
+    pub class: ClassId,
 }
 
 /// All results of a run.
@@ -133,6 +135,8 @@ pub struct Outcome {
     /// that no packet of theirs ever moves (a PFC deadlock); empty if there is none, and in ns-3,
     /// where it is not looked for.
     pub deadlock: Vec<PortId>,
+    /// Data packets of each traffic class that were dropped; empty without classes.
+    pub dropped_by_class: Vec<u64>,
 }
 
 /// The measurements of a world's links and switches; the hosts count the rest.
@@ -151,7 +155,9 @@ pub(crate) struct Measured {
     pub(crate) marked_by_port: Vec<u64>,
     /// Of a run that did not complete, what pauses hold back: the port over which it came, and the
     /// paused one.
-    pub(crate) held_back: Vec<(PortId, PortId)>,
+    pub(crate) held_back: Vec<(LinkClass, LinkClass)>,
+    /// By traffic class: data packets that were dropped; empty without classes.
+    pub(crate) dropped_by_class: Vec<u64>,
 }
 
 impl Outcome {
@@ -212,6 +218,7 @@ impl Outcome {
             pauses: measured.pauses,
             marked_by_port: measured.marked_by_port,
             deadlock: cycle(&measured.held_back),
+            dropped_by_class: measured.dropped_by_class,
             flows: ledger.flows_in_order(),
         }
     }

@@ -5,10 +5,10 @@ use std::sync::Arc;
 
 use crate::balance::Scheme;
 use crate::balance::sender::Trimming;
-use crate::endpoint::{JobPolicy, OwnNic, Policies, Site, base_rtt};
+use crate::endpoint::{JobClass, JobPolicy, OwnNic, Policies, Site, base_rtt};
 use crate::ids::HostId;
-use crate::nic::{NicConfig, Peers};
-use crate::switching::{FabricConfig, Switching};
+use crate::nic::{Discipline, NicConfig, Peers};
+use crate::switching::{FabricConfig, MOST_CLASSES, Switching};
 use crate::topology::Topology;
 use crate::units::Time;
 use crate::workload::Workload;
@@ -29,6 +29,9 @@ pub struct Setup {
     pub scheme: Scheme,
     /// The policies of jobs with one of their own, which `scheme` does not apply to.
     pub job_policies: Vec<JobPolicy>,
+    /// The traffic classes of jobs, by index among those of `fabric`; other messages are of the
+    /// first class. [`super::World::new`] says what can have classes.
+    pub job_classes: Vec<JobClass>,
     /// The messages and delays, and what each of them waits for.
     pub workload: Arc<Workload>,
     /// The seed of every random draw.
@@ -43,7 +46,37 @@ pub struct Setup {
 impl Setup {
     /// The policies of all messages.
     pub fn policies(&self) -> Policies {
-        Policies::new(&self.scheme, self.nic.recovery, &self.job_policies, &self.workload)
+        let Self { scheme, nic, job_policies, workload, .. } = self;
+        let policies = Policies::new(scheme, nic.recovery, job_policies, workload);
+        policies.with_classes(&self.job_classes)
+    }
+
+    /// How traffic classes take turns at each wire; `None` if data has one class.
+    pub(crate) fn discipline(&self) -> Option<Discipline> {
+        let classes = &self.fabric.classes;
+        let scheduling = classes.iter().map(|class| class.scheduling);
+        let packet = self.nic.payload + self.nic.header;
+        (!classes.is_empty()).then(|| Discipline::new(scheduling, packet))
+    }
+
+    /// Checks that what has traffic classes can have them, as a scenario does of its file.
+    ///
+    /// # Panics
+    /// If there are too many, if a job is of a class that there is not, or beside what knows one
+    /// class of data alone: credit-based flow control, trimming, and hosts with several ports.
+    pub(super) fn check_classes(&self) {
+        let (fabric, count) = (&self.fabric, self.fabric.class_count());
+        assert!(count <= MOST_CLASSES, "{count} traffic classes, of at most {MOST_CLASSES}");
+        for JobClass { class, .. } in &self.job_classes {
+            assert!(class.index() < count, "a job of {class}, of {count} traffic classes");
+        }
+        if fabric.has_classes() {
+            let switch = &fabric.switch;
+            assert!(switch.cbfc.is_none(), "traffic classes with credit-based flow control");
+            assert!(switch.trim.is_none(), "traffic classes with trimming");
+            let planes = self.topology.planes().count();
+            assert!(planes <= 1, "traffic classes of hosts with {planes} ports");
+        }
     }
 
     /// The configuration of the NIC of a host.
@@ -75,6 +108,8 @@ impl Setup {
             }),
             scheme: self.scheme.clone(),
             job_policies: self.job_policies.clone(),
+            classes: self.discipline(),
+            job_classes: self.job_classes.clone(),
             workload: self.workload.clone(),
             seed: self.seed,
             base_rtt: base_rtt(&self.nic),

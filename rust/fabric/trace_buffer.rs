@@ -131,6 +131,7 @@ mod tests {
             llr: None,
             rounding: Rounding::Exact,
             failures: Vec::new(),
+            classes: Vec::new(),
         };
         TraceBuffer::new(&topology, &config)
     }

@@ -38,12 +38,17 @@ pub struct World {
 
 impl World {
     /// The world of a setup, before its first event.
+    ///
+    /// # Panics
+    /// With more than [`super::MOST_CLASSES`] traffic classes, a job of a class that there is not,
+    /// or classes beside credit-based flow control, trimming or hosts with several ports.
     pub fn new(setup: &Setup) -> Self {
         Self::with_hosts(setup, Endpoints::new)
     }
 
     /// The world of a setup, of which `hosts` makes the hosts.
     fn with_hosts(setup: &Setup, hosts: impl FnOnce(Site) -> Endpoints) -> Self {
+        setup.check_classes();
         let mut network = Network::new(setup);
         for (index, &at) in (0u32..).zip(&setup.probes) {
             network.schedule(at, Event::Probe(index));
@@ -290,6 +295,7 @@ impl World {
             pauses: network.take_pauses(),
             marked_by_port: network.switching().marked(),
             held_back,
+            dropped_by_class: network.dropped_by_class(),
         }
     }
 }
@@ -328,18 +334,24 @@ impl World {
         // Packets that could start by now start before the frame takes effect.
         self.network.transmit_from(now, self.endpoints.host_mut(id));
         self.network.obey(now, port, order);
+        if let LinkOrder::Pause(order, class) = order
+            && self.setup.fabric.has_classes()
+        {
+            let is_paused = order == PauseOrder::Pause;
+            self.endpoints.host_mut(id).nic.pause_class(class, is_paused);
+        }
         self.follow_up(now, id);
         self.network.transmit_from(now, self.endpoints.host_mut(id));
     }
 
     /// Resumes a port whose pause expires.
     fn handle_pause_end(&mut self, now: Time, port: PortId) {
-        if !self.network.pause_expires(now, port) {
-            return;
-        }
-        match self.network.start_of(port) {
-            Node::Host(_) => self.obey(now, port, LinkOrder::Pause(PauseOrder::Resume)),
-            Node::Switch(_) => self.network.obey(now, port, LinkOrder::Pause(PauseOrder::Resume)),
+        while let Some(class) = self.network.expiring(now, port) {
+            let order = LinkOrder::Pause(PauseOrder::Resume, class);
+            match self.network.start_of(port) {
+                Node::Host(_) => self.obey(now, port, order),
+                Node::Switch(_) => self.network.obey(now, port, order),
+            }
         }
     }
 

@@ -91,6 +91,7 @@ fn run_grouped(
         pauses: Vec::new(),
         marked_by_port: Vec::new(),
         held_back: Vec::new(),
+        dropped_by_class: Vec::new(),
     };
     let outcome = Outcome::of_flows(measured, &world.endpoints);
     let hashes_packets = world.ways.hashes_packets;

@@ -46,6 +46,7 @@ fn fabric(leaves: u32, spines: u32, hosts_per_leaf: u32, policy: &str) -> Setup 
         scheme,
         own_nics: BTreeMap::new(),
         job_policies: Vec::new(),
+        job_classes: Vec::new(),
         workload: Arc::new(Workload::default()),
         seed: 1,
         time_limit: Time::ZERO + Span::from_ms(1_000),

@@ -116,6 +116,7 @@ impl Experiment {
             scheme,
             own_nics: BTreeMap::new(),
             job_policies: Vec::new(),
+            job_classes: Vec::new(),
             workload: Arc::new(workload),
             seed: overrides.seed.or(config.seed).unwrap_or(1),
             time_limit: time_limit(&config),

@@ -44,6 +44,7 @@ pub(super) fn fabric(
         llr: None,
         rounding,
         failures,
+        classes: Vec::new(),
     })
 }
 

@@ -155,6 +155,7 @@ fn empty_outcome() -> Outcome {
         pauses: Vec::new(),
         marked_by_port: Vec::new(),
         deadlock: Vec::new(),
+        dropped_by_class: Vec::new(),
     }
 }
 

@@ -7,18 +7,22 @@
 //! - time never goes back, on no port and between no two records;
 //! - a switch passes on what it receives, once, and nothing else; what a wire carries arrives as it
 //!   was sent, in order, after the time that its length, the link's rate and its delay give;
-//! - a queue gives packets in order, those with priority first, never data while it is paused, and
-//!   never later than its wire is free;
+//! - a queue of a switch gives packets in order, those with priority first, never data while it is
+//!   paused, and never later than its wire is free; with traffic classes, strict ones first and
+//!   weighted ones by their shares;
+//! - a NIC sends no data of a class that is paused, and none of a class that no message between the
+//!   two hosts has; in which order it sends is not checked;
 //! - no queue and no switch holds more than its buffer; priority flow control with enough headroom
 //!   loses nothing; only links that fail lose packets;
-//! - the counts of the run (packets, bytes of each link, drops, trims, longest queues) are those of
-//!   the records;
+//! - the counts of the run (packets, bytes of each link, drops, those of each class, trims, longest
+//!   queues) are those of the records;
 //! - the workload does not complete before its lower bound.
 //!
 //! What every run is checked for at its end ([`crate::fabric::World::outcome`]) it does not repeat.
 //! A violation is a fault of evenkeel, not of a scenario. The check costs several times the run
 //! itself. On a link whose rate changes during the run, times are not checked.
 
+mod classes;
 mod ending;
 mod port;
 mod switch;
@@ -29,11 +33,12 @@ use std::sync::Arc;
 use crate::fabric::{
     FailureKind, Outcome, PacketEvent, PacketRecord, Setup, Snapshot, TrimVictim, Watch,
 };
-use crate::ids::{PortId, SwitchId};
+use crate::ids::{ClassId, PortId, SwitchId};
 use crate::packet::{Flags, Packet, PacketKind};
 use crate::topology::{Node, Topology};
 use crate::units::{Span, Time};
 
+use classes::{ClassRules, PairClasses};
 use ending::Totals;
 use port::{Start, Wire, WireCredit, WireModel};
 use switch::{Limits, SwitchModel};
@@ -91,6 +96,7 @@ pub struct Invariants {
     /// By switch id.
     switches: Vec<SwitchModel>,
     limits: Limits,
+    pair_classes: PairClasses,
     /// Switches with something to be checked at the end of this time.
     touched: Vec<SwitchId>,
     /// Whether packets may displace others that wait.
@@ -135,7 +141,12 @@ impl Invariants {
             let to_switch = matches!(topology.ends_of(port).1, Node::Switch(_));
             to_switch.then_some(WireCredit { config, consumed: 0, freed: 0 })
         };
-        let ports = ids.map(|port| WireModel::new(wire(port), credit(port))).collect();
+        let classes = |is: &dyn Fn(ClassId) -> bool| {
+            (0..fabric.class_count() as u32).map(|class| is(ClassId(class))).collect()
+        };
+        let packet = (setup.nic.payload + setup.nic.header).get();
+        let rules = Arc::new(ClassRules { classes: fabric.classes.clone(), packet });
+        let ports = ids.map(|port| WireModel::new(wire(port), credit(port), &rules)).collect();
         Self {
             limits: Limits {
                 buffer: fabric.switch.buffer,
@@ -143,8 +154,10 @@ impl Invariants {
                 trim: (fabric.switch.trim.filter(|_| fabric.switch.cbfc.is_none()))
                     .map(|trim| trim.limit),
                 has_flow_control: pfc.is_some() || fabric.switch.cbfc.is_some(),
-                is_lossless: fabric.loses_no_data(),
+                lossless: classes(&|class| fabric.loses_none_of(class)),
+                protected: classes(&|class| fabric.is_protected(class)),
             },
+            pair_classes: PairClasses::of(setup),
             switches: vec![SwitchModel::default(); topology.switches().len()],
             ports,
             topology,
@@ -197,7 +210,8 @@ impl Invariants {
             (PacketEvent::Enqueued, Node::Switch(switch)) => self.enqueue(switch, record),
             (PacketEvent::Dequeued, Node::Host(_)) => {
                 self.totals.start_at_host(&packet);
-                self.ports[port.index()].start_from_host(at, &packet)
+                let fault = self.ports[port.index()].start_from_host(at, &packet);
+                fault.or_else(|| self.pair_classes.start_from_host(&packet))
             }
             (PacketEvent::Dequeued, Node::Switch(switch)) => {
                 self.touch(switch);
@@ -218,8 +232,13 @@ impl Invariants {
         self.totals.hops += 1;
         let fault = self.ports[port.reverse().index()].arrive(at, packet);
         match (packet.kind, node) {
-            (PacketKind::Pause, _) => self.ports[port.index()].pause(at, true),
-            (PacketKind::Resume, _) => self.ports[port.index()].pause(at, false),
+            (PacketKind::Pause | PacketKind::Resume, _) => {
+                let (class, is_pause) = (packet.class(), packet.kind == PacketKind::Pause);
+                if !self.limits.is_protected(class) {
+                    return Some(format!("a frame pauses {class}, which has no flow control"));
+                }
+                self.ports[port.index()].pause(at, class, is_pause);
+            }
             (PacketKind::LinkCredit, _) => {
                 let freed = packet.fields.raw().sack;
                 let wrong = self.ports[port.index()].free_credit(at, freed);
@@ -300,7 +319,7 @@ impl Invariants {
             // for the other one.
             self.totals.note_trim(&received, packet);
             let is_data = !packet.is_control();
-            let is_kept = self.limits.is_lossless && is_data;
+            let is_kept = is_data && self.limits.is_lossless(packet.class());
             return is_kept.then(|| "it drops data in spite of flow control".to_owned());
         }
         self.totals.hops += 1;

@@ -1,9 +1,12 @@
 //! A port's queues and the wire behind it, as lists of packets.
 
 use std::collections::VecDeque;
+use std::sync::Arc;
 
+use super::classes::{ClassModel, ClassRules};
 use super::switch::identity;
 use crate::fabric::{CbfcConfig, Rounding};
+use crate::ids::ClassId;
 use crate::packet::{Flags, Packet};
 use crate::units::{BitRate, Bytes, Span, Time};
 
@@ -89,20 +92,17 @@ pub(super) struct WireModel {
     /// `None` without such control, at wires to hosts, and where losses give credit back without a
     /// frame.
     credit: Option<WireCredit>,
-    /// The frame of flow control that waits: it goes first.
-    frame: Option<Waiting>,
-    /// With priority, and without.
-    queues: [VecDeque<Waiting>; 2],
-    bytes: [u64; 2],
+    /// The frames of flow control that wait, the next one first: they precede all packets.
+    frames: VecDeque<Waiting>,
+    /// With priority, and without: of each traffic class one.
+    queues: Vec<VecDeque<Waiting>>,
+    bytes: Vec<u64>,
+    classes: ClassModel,
     on_wire: VecDeque<OnWire>,
     /// When the wire is free.
     free: Time,
-    /// Since when the port is paused; `None` if it is not.
-    paused: Option<Time>,
-    /// When its pause expires.
-    pause_ends: Time,
-    /// When it was resumed last.
-    resumed: Time,
+    /// By traffic class.
+    pauses: Vec<PauseModel>,
     /// Bytes that have started.
     pub(super) carried: u64,
     /// The most that waited at the end of a time.
@@ -111,9 +111,41 @@ pub(super) struct WireModel {
     pub(super) peak: u64,
 }
 
+/// What a port knows of pauses of one class.
+#[derive(Debug, Clone, Copy)]
+struct PauseModel {
+    /// Since when it is paused; `None` if it is not.
+    since: Option<Time>,
+    /// When the pause expires.
+    ends: Time,
+    /// When it was resumed last.
+    resumed: Time,
+}
+
+impl PauseModel {
+    const NONE: Self = Self { since: None, ends: Time::NEVER, resumed: Time::ZERO };
+
+    /// Whether it was paused before `at`.
+    fn holds(&self, at: Time) -> bool {
+        self.since.is_some_and(|since| since < at)
+    }
+
+    /// Whether it is open at `at`, whatever else happens at that time.
+    fn is_open(&self, at: Time) -> bool {
+        self.since.is_none() && (self.resumed < at || self.resumed == Time::ZERO)
+    }
+
+    /// Ends a pause that has expired by `at`.
+    fn expire(&mut self, at: Time) {
+        if self.since.is_some() && self.ends <= at {
+            (self.since, self.resumed) = (None, self.ends);
+        }
+    }
+}
+
 /// The index of the queue of a packet.
 fn class(packet: &Packet) -> usize {
-    usize::from(!packet.flags.has(Flags::PRIORITY))
+    if packet.flags.has(Flags::PRIORITY) { 0 } else { 1 + packet.class().index() }
 }
 
 /// The same packet but for its mark.
@@ -132,18 +164,18 @@ fn named(packet: &Packet) -> String {
 }
 
 impl WireModel {
-    pub(super) fn new(wire: Wire, credit: Option<WireCredit>) -> Self {
+    pub(super) fn new(wire: Wire, credit: Option<WireCredit>, rules: &Arc<ClassRules>) -> Self {
+        let classes = ClassModel::new(rules);
         Self {
             wire,
             credit,
-            frame: None,
-            queues: [VecDeque::new(), VecDeque::new()],
-            bytes: [0; 2],
+            frames: VecDeque::new(),
+            queues: vec![VecDeque::new(); 1 + classes.count()],
+            bytes: vec![0; 1 + classes.count()],
+            pauses: vec![PauseModel::NONE; classes.count()],
+            classes,
             on_wire: VecDeque::new(),
             free: Time::ZERO,
-            paused: None,
-            pause_ends: Time::NEVER,
-            resumed: Time::ZERO,
             carried: 0,
             longest: 0,
             peak: 0,
@@ -161,16 +193,15 @@ impl WireModel {
         held.filter(|packet| !packet.is_control()).count() as u64
     }
 
-    /// The port is paused or resumed, by a frame or by its credit.
-    pub(super) fn pause(&mut self, at: Time, is_paused: bool) {
+    /// A class of the port is paused or resumed, by a frame or by its credit.
+    pub(super) fn pause(&mut self, at: Time, class: ClassId, is_paused: bool) {
         self.expire(at);
-        self.pause_ends = at.saturating_add(self.wire.pause_time);
-        match (is_paused, self.paused) {
-            (true, None) => self.paused = Some(at),
-            (false, Some(_)) => {
-                self.paused = None;
-                self.resumed = at;
-            }
+        self.classes.rest(class.index());
+        let pause = &mut self.pauses[class.index()];
+        pause.ends = at.saturating_add(self.wire.pause_time);
+        match (is_paused, pause.since) {
+            (true, None) => pause.since = Some(at),
+            (false, Some(_)) => (pause.since, pause.resumed) = (None, at),
             _ => {}
         }
     }
@@ -182,40 +213,42 @@ impl WireModel {
         let is_wrong = freed < before || freed > credit.consumed;
         let wrong = format!("{freed} credits freed of {}, {before} before", credit.consumed);
         if credit.has(credit.config.packet) {
-            self.pause(at, false);
+            self.pause(at, ClassId(0), false);
         }
         is_wrong.then_some(wrong)
     }
 
     /// A packet that starts takes credit.
     fn take_credit(&mut self, at: Time, packet: &Packet) -> Option<String> {
-        let credit = self.credit.as_mut().filter(|_| class(packet) == 1)?;
+        let credit = self.credit.as_mut().filter(|_| class(packet) > 0)?;
         let has_some = credit.has(packet.wire_bytes);
         credit.consumed += credit.config.cost(packet.wire_bytes);
         if !credit.has(credit.config.packet) {
-            self.pause(at, true);
+            self.pause(at, ClassId(0), true);
         }
         (!has_some).then(|| format!("{} starts without credit", named(packet)))
     }
 
-    /// Ends a pause that has expired by `at`.
+    /// Ends pauses that have expired by `at`.
     fn expire(&mut self, at: Time) {
-        if self.paused.is_some() && self.pause_ends <= at {
-            self.paused = None;
-            self.resumed = self.pause_ends;
-        }
+        self.pauses.iter_mut().for_each(|pause| pause.expire(at));
     }
 
     pub(super) fn enqueue(&mut self, at: Time, waiting: u32, packet: &Packet) -> Option<String> {
         let class = class(packet);
         let before = self.bytes[class];
         self.bytes[class] += u64::from(packet.wire_bytes);
-        self.peak = self.peak.max(self.bytes[0] + self.bytes[1]);
+        self.peak = self.peak.max(self.bytes.iter().sum());
         let joined = Waiting { packet: *packet, since: at };
         if !packet.is_link_frame() {
             self.queues[class].push_back(joined);
-        } else if self.frame.replace(joined).is_some() {
-            return Some("two frames of flow control wait at a time".to_owned());
+        } else {
+            let is_same = |it: &Waiting| it.packet.class() == packet.class();
+            let is_second = self.frames.iter().any(is_same);
+            self.frames.push_back(joined);
+            if is_second {
+                return Some("two frames of flow control of a class wait at a time".to_owned());
+            }
         }
         (before != u64::from(waiting))
             .then(|| format!("{} finds {waiting} B waiting, and there are {before}", named(packet)))
@@ -244,11 +277,13 @@ impl WireModel {
             return Some(format!("{} starts, which does not wait", named(packet)));
         };
         self.bytes[class] -= u64::from(first.packet.wire_bytes);
-        let is_paused = class == 1 && self.paused.is_some_and(|since| since < *at);
-        let resumed = if class == 1 { self.resumed } else { Time::ZERO };
+        let pause = class.checked_sub(1).map_or(PauseModel::NONE, |class| self.pauses[class]);
+        let (is_paused, resumed) = (pause.holds(*at), pause.resumed);
+        let out_of_turn = self.take_turn(*at, class, packet.wire_bytes);
         let due = self.free.max(first.since).max(resumed);
         let expected = self.bytes[class];
-        let order_of_frame = packet.is_link_frame() && first.packet.is_link_frame();
+        let order_of_frame = [packet, &first.packet].iter().all(|it| it.is_link_frame())
+            && packet.class() == first.packet.class();
         let fault = if !order_of_frame && !is_same(&first.packet, packet) {
             Some(format!("{} starts before {}", named(packet), named(&first.packet)))
         } else if is_paused {
@@ -262,18 +297,31 @@ impl WireModel {
             None
         };
         self.transmit(*at, packet);
-        fault.or(self.take_credit(*at, packet))
+        fault.or(out_of_turn).or(self.take_credit(*at, packet))
+    }
+
+    /// What is wrong with the turn of a class whose first packet starts, and is taken already.
+    fn take_turn(&mut self, at: Time, class: usize, bytes: u16) -> Option<String> {
+        let class = class.checked_sub(1)?;
+        let Self { queues, classes, pauses, .. } = self;
+        let may_start = |of: usize| !queues[1 + of].is_empty() && pauses[of].is_open(at);
+        let waits = |other: usize| other == class || may_start(other);
+        let fault = classes.start(class, bytes, waits);
+        if queues[1 + class].is_empty() {
+            classes.rest(class);
+        }
+        fault
     }
 
     /// The packet whose turn it is, and its class.
     fn next(&mut self, started: &Packet) -> Option<(usize, Waiting)> {
-        if let Some(frame) = self.frame.take() {
+        if let Some(frame) = self.frames.pop_front() {
             return Some((0, frame));
         }
         // Priority is strict: data starts only while nothing with priority waits.
-        let class = usize::from(self.queues[0].is_empty());
+        let class = if self.queues[0].is_empty() { class(started).max(1) } else { 0 };
         let first = self.queues[class].pop_front();
-        debug_assert!(first.is_some() || class == 1, "{started:?}");
+        debug_assert!(first.is_some() || class > 0, "{started:?}");
         first.map(|first| (class, first))
     }
 
@@ -281,7 +329,8 @@ impl WireModel {
     pub(super) fn start_from_host(&mut self, at: Time, packet: &Packet) -> Option<String> {
         self.expire(at);
         let is_early = self.wire.has_one_rate && at < self.free;
-        let is_paused = class(packet) == 1 && self.paused.is_some_and(|since| since < at);
+        let own = class(packet).checked_sub(1);
+        let is_paused = own.is_some_and(|class| self.pauses[class].holds(at));
         let free = self.free;
         self.transmit(at, packet);
         let without_credit = self.take_credit(at, packet);
@@ -323,10 +372,10 @@ impl WireModel {
 
     /// What waits at the end of a time, but for frames of flow control.
     pub(super) fn settle(&mut self) -> Queued {
-        let [priority, data] = self.bytes;
+        let (priority, data) = (self.bytes[0], self.bytes[1..].iter().sum::<u64>());
         // A frame of flow control makes no queue longer by the counts of a run, and needs no room.
-        let frame = self.frame.map_or(0, |frame| u64::from(frame.packet.wire_bytes));
-        let priority = priority - frame;
+        let frames = self.frames.iter().map(|frame| u64::from(frame.packet.wire_bytes));
+        let priority = priority - frames.sum::<u64>();
         self.longest = self.longest.max(priority + data);
         Queued { priority, data }
     }

@@ -2,22 +2,34 @@
 
 use super::port::Queued;
 use crate::fabric::Buffer;
-use crate::ids::PortId;
+use crate::ids::{ClassId, PortId};
 use crate::packet::{Flags, Packet};
 use crate::units::Bytes;
 
 /// What the buffers of switches hold.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone)]
 pub(super) struct Limits {
     pub(super) buffer: Buffer,
     /// Room for what has priority at a port, where switches trim.
     pub(super) trim: Option<Bytes>,
     pub(super) has_flow_control: bool,
-    /// Whether flow control never drops data.
-    pub(super) is_lossless: bool,
+    /// By class: whether flow control never drops its data.
+    pub(super) lossless: Vec<bool>,
+    /// By class: whether it may be paused.
+    pub(super) protected: Vec<bool>,
 }
 
 impl Limits {
+    /// Whether flow control never drops data of a class.
+    pub(super) fn is_lossless(&self, class: ClassId) -> bool {
+        self.lossless.get(class.index()) == Some(&true)
+    }
+
+    /// Whether a class may be paused.
+    pub(super) fn is_protected(&self, class: ClassId) -> bool {
+        self.protected.get(class.index()) == Some(&true)
+    }
+
     /// What is wrong with so much at a port.
     pub(super) fn exceeded_by_port(&self, queued: Queued) -> Option<String> {
         let own = match (self.buffer, self.has_flow_control) {
@@ -59,7 +71,8 @@ pub(super) struct SwitchModel {
 /// What no switch changes in a packet; policies write to the other fields, and trimming cuts it.
 pub(super) fn identity(packet: &Packet) -> impl PartialEq + use<> {
     let raw = packet.fields.raw();
-    (packet.src, packet.dst, packet.qp, packet.kind, raw.psn, raw.ack, raw.sack)
+    let ends = (packet.src, packet.dst, packet.qp);
+    (ends, packet.kind, packet.class(), raw.psn, raw.ack, raw.sack)
 }
 
 impl SwitchModel {

@@ -281,7 +281,7 @@ impl Nic {
     /// Asks for credit beside packets, for a sending half that has none and may ask now: its
     /// retransmission timer ran out, or it has waited for credit as long as that.
     pub(super) fn push_credit_request(&mut self, now: Time, slot: Slot) {
-        let sources = self.ready.len() as u64 + 1;
+        let sources = self.in_line() as u64 + 1;
         let Some(request) = self.requesters[slot.index()].poll_credit_request(now, sources) else {
             return;
         };

@@ -80,6 +80,7 @@ mod ack;
 mod agenda;
 mod answer_planes;
 mod board;
+mod classes;
 mod config;
 pub mod congestion;
 mod context_cache;
@@ -109,6 +110,7 @@ mod telemetry;
 mod timer;
 pub mod verbs;
 
+pub use crate::sharing::{ClassSet, Discipline, Turns};
 pub use accounting::{PeerAccount, QpAccount};
 pub use ack::{AckConfig, AckRange, AckSpan, Entropies, First, Marked, NackSignal, Resent};
 pub use answer_planes::AnswerPlanes;
@@ -180,6 +182,8 @@ pub struct Nic {
     credits: Option<Box<Credits>>,
     /// With several ports.
     planes: Option<Box<Planes>>,
+    /// The lines of sending halves with several classes; `ready` then has none.
+    classes: Option<Box<classes::ClassLines>>,
     /// The windows that queue pairs to the same host share, if they do.
     destinations: Option<Box<Destinations>>,
     /// Answers that wait for the wire; they go before data.
@@ -223,6 +227,7 @@ impl Nic {
             peak_qps: 0,
             cache,
             planes: None,
+            classes: None,
             control: VecDeque::new(),
             ready: VecDeque::new(),
             paced: Agenda::default(),
@@ -260,7 +265,10 @@ impl Nic {
     /// True if a packet would go if the wire were free, now or after a pause of pacing.
     #[inline]
     pub fn has_packets(&self) -> bool {
-        !self.control.is_empty() || !self.ready.is_empty() || self.paced.first() != Time::NEVER
+        !self.control.is_empty()
+            || !self.ready.is_empty()
+            || self.paced.first() != Time::NEVER
+            || self.has_class_in_line()
     }
 
     /// Starts to bring near where the halves of `qp` are found.

@@ -1,6 +1,7 @@
 //! Queue pairs that differ from what their NIC is configured with.
 
 use super::recovery::Recovery;
+use crate::ids::ClassId;
 use crate::packet::Flags;
 
 /// What one queue pair has in place of what its NIC is configured with.
@@ -10,4 +11,14 @@ pub struct QpSettings {
     pub recovery: Recovery,
     /// Flags of every packet that it sends, and so of the answers: `HASHED` or none.
     pub flags: Flags,
+    /// The traffic class of its data, where the NIC has several ([`super::Nic::set_classes`]).
+    pub class: ClassId,
+}
+
+impl QpSettings {
+    /// The settings, unless they are those of a NIC with this recovery.
+    pub(crate) fn differs_from(self, recovery: Recovery) -> Option<Self> {
+        let common = Self { recovery, flags: Flags::NONE, class: ClassId::default() };
+        (self != common).then_some(self)
+    }
 }

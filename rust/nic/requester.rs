@@ -25,7 +25,7 @@ use super::receiver::Peer;
 use super::recovery::{Lost, Missed, Numbering, SendRecovery, Sending, Why};
 use super::sent_entropies::SentEntropies;
 use crate::balance::sender::{PathSignal, Sender, SenderPolicy};
-use crate::ids::{HostId, QpId};
+use crate::ids::{ClassId, HostId, QpId};
 use crate::packet::{AckView, DataFields, Flags, MessageLabel, NackView, Packet, Psn, Stamp, View};
 use crate::units::{BitRate, Bytes, Span, Time};
 
@@ -78,6 +78,8 @@ pub(super) struct Requester {
     peer_qp: QpId,
     label: u32,
     flags: Flags,
+    /// The traffic class of its packets.
+    pub class: ClassId,
     owner: Owner,
     /// Low bits of how many messages are complete.
     completed: u32,
@@ -132,7 +134,7 @@ pub(super) struct RequesterParts {
 impl Requester {
     pub(super) fn new(parts: RequesterParts, config: &NicConfig) -> Self {
         let facts = config.path(parts.port);
-        let QpSettings { recovery: made_for, flags } = parts.settings;
+        let QpSettings { recovery: made_for, flags, class } = parts.settings;
         let ack = parts.ack;
         let path = Path::new(made_for, &parts.policy);
         let mut recovery = made_for.sender(config.retransmit_timeout);
@@ -149,6 +151,7 @@ impl Requester {
             peer_qp: QpId::default(),
             label: parts.label,
             flags,
+            class,
             owner: parts.owner,
             completed: 0,
             line_rate: parts.port.line_rate,

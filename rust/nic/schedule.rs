@@ -1,6 +1,7 @@
 //! Whose turn it is: which sending half puts the next packet on the wire, and whose timers are due.
 //!
-//! Sending halves that may send stand in a queue and take turns, a packet each. Those that their
+//! Sending halves that may send stand in a queue and take turns, a packet each; with several
+//! traffic classes in a queue for each (`classes`). Those that their
 //! rate (or a missing context) holds back stand in an agenda by the time when they may start.
 //! Timers stand in two; an entry that turns out to be early is put back, so that nothing is ever
 //! removed from the middle of an agenda.
@@ -25,6 +26,9 @@ impl Nic {
             return Some(packet);
         }
         self.end_pauses(now);
+        if self.classes.is_some() {
+            return self.poll_transmit_by_class(now);
+        }
         while let Some(slot) = self.ready.pop_front() {
             self.borrow_windows(slot);
             let packet = self.poll_transmit_of(now, slot);
@@ -39,7 +43,7 @@ impl Nic {
 
     /// The packet of the sending half whose turn it is, if it has one.
     #[inline(always)]
-    fn poll_transmit_of(&mut self, now: Time, slot: Slot) -> Option<Packet> {
+    pub(super) fn poll_transmit_of(&mut self, now: Time, slot: Slot) -> Option<Packet> {
         let requester = &mut self.requesters[slot.index()];
         requester.send_state = SendState::Idle;
         // Acknowledgements may have left it nothing to send, or its window may have closed.
@@ -70,7 +74,7 @@ impl Nic {
                 continue;
             }
             self.requesters[slot.index()].send_state = SendState::Ready;
-            self.ready.push_back(slot);
+            self.stand_in_line(slot);
         }
     }
 
@@ -81,7 +85,8 @@ impl Nic {
         requester.send_state = SendState::Idle;
         let mut packet = requester.transmit(now, &self.config, next);
         if self.credits.is_some() {
-            packet = requester.ask_with(packet, self.ready.len() as u64 + 1);
+            let sources = self.in_line() as u64 + 1;
+            packet = self.requesters[slot.index()].ask_with(packet, sources);
         }
         self.counters.data_sent += 1;
         self.counters.retransmitted += u64::from(packet.flags.has(Flags::RETRANSMITTED));
@@ -135,7 +140,7 @@ impl Nic {
         let start = requester.next_start();
         if is_soon(start) {
             requester.send_state = SendState::Ready;
-            self.ready.push_back(slot);
+            self.stand_in_line(slot);
         } else {
             requester.send_state = SendState::Paced;
             self.paced.push(start, requester.turn(slot));

@@ -6,7 +6,7 @@ use super::congestion::{CongestionControl, dcqcn, line_rate};
 use super::verbs::QpConfig;
 use super::*;
 use crate::balance::sender::{QpContext, SenderConfig, ecmp, spray};
-use crate::packet::{Flags, PacketKind, Psn};
+use crate::packet::{Flags, PacketKind, Psn, Stamp};
 use crate::units::{BitRate, Bytes, Span};
 
 const PORT: PortFacts =
@@ -322,6 +322,7 @@ fn sequence_numbers_wrap_on_the_wire() {
 }
 
 mod accounting;
+mod classes;
 mod delivery;
 mod destinations;
 mod discarding;

@@ -1,7 +1,8 @@
 //! The header fields whose meaning depends on the kind of packet, and the constructors that write
 //! them. The views of `view` read them.
 //!
-//! Five fields serve all kinds, so that a packet stays at 48 bytes:
+//! Five fields serve all kinds, so that a packet stays at 48 bytes. The traffic class of data and
+//! of PFC frames is in the bits that `ack` does not need:
 //!
 //! | kind | `psn` | `ack` | `sack` | `marked` | `stamp` |
 //! |---|---|---|---|---|---|
@@ -19,7 +20,7 @@
 //! | request for credit | target | - | queue pair that receives | - | - |
 
 use super::{EndpointView, Flags, Packet, PacketKind, PlaneMask, Psn, Stamp};
-use crate::ids::QpId;
+use crate::ids::{ClassId, QpId};
 
 /// The fields whose meaning depends on the kind of packet. Opaque: views read them, constructors
 /// of [`Packet`] write them.
@@ -27,9 +28,31 @@ use crate::ids::QpId;
 pub struct KindFields {
     pub(super) sack: u64,
     pub(super) psn: Psn,
-    pub(super) ack: Psn,
+    pub(super) ack: ClassedPsn,
     pub(super) marked: u32,
     pub(super) stamp: Stamp,
+}
+
+/// A PSN, which has 24 bits, and above it a traffic class.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(super) struct ClassedPsn(u32);
+
+/// Where the bits of the class begin.
+const CLASS: u32 = Psn::MODULUS.trailing_zeros();
+/// The bits of the PSN.
+const PSN_BITS: u32 = (1 << CLASS) - 1;
+
+impl ClassedPsn {
+    /// A PSN of the first class.
+    #[inline]
+    pub(super) const fn of(psn: Psn) -> Self {
+        Self(psn.get())
+    }
+
+    #[inline]
+    pub(super) const fn psn(self) -> Psn {
+        Psn::on_wire((self.0 & PSN_BITS) as u64)
+    }
 }
 
 /// [`KindFields`] as numbers without a meaning: for code that carries packets across a border, or
@@ -55,7 +78,7 @@ impl KindFields {
         RawFields {
             sack: self.sack,
             psn: self.psn.get(),
-            ack: self.ack.get(),
+            ack: self.ack.psn().get(),
             marked: self.marked,
             stamp: self.stamp.bits(),
         }
@@ -67,7 +90,7 @@ impl KindFields {
         Self {
             sack: raw.sack,
             psn: Psn::on_wire(raw.psn as u64),
-            ack: Psn::on_wire(raw.ack as u64),
+            ack: ClassedPsn::of(Psn::on_wire(raw.ack as u64)),
             marked: raw.marked,
             stamp: Stamp::of_bits(raw.stamp),
         }
@@ -230,6 +253,8 @@ pub struct PauseFrame {
     pub order: PauseOrder,
     /// Bytes without priority that wait at the port that sends the frame.
     pub waiting: u64,
+    /// The traffic class of data that it is about; the first one where there are none.
+    pub class: ClassId,
 }
 
 impl Packet {
@@ -238,7 +263,8 @@ impl Packet {
     pub fn data(data: DataFields) -> Self {
         let DataFields { psn, sent, verb, message } = data;
         let MessageLabel { index, length } = message;
-        let fields = KindFields { sack: verb, psn, ack: index, marked: length, stamp: sent };
+        let fields =
+            KindFields { sack: verb, psn, ack: ClassedPsn::of(index), marked: length, stamp: sent };
         Self { kind: PacketKind::Data, fields, ..Self::default() }
     }
 
@@ -299,7 +325,29 @@ impl Packet {
             PauseOrder::Resume => PacketKind::Resume,
         };
         let fields = KindFields { sack: frame.waiting, ..KindFields::default() };
-        Self { kind, fields, ..Self::default() }
+        let mut packet = Self { kind, fields, ..Self::default() };
+        packet.set_class(frame.class);
+        packet
+    }
+}
+
+/// The traffic class.
+impl Packet {
+    /// The traffic class of a data packet, or of a frame of priority flow control (PFC); the first
+    /// one where there are none.
+    #[inline]
+    pub const fn class(&self) -> ClassId {
+        ClassId(self.fields.ack.0 >> CLASS)
+    }
+
+    /// Puts a data packet, or a frame of priority flow control, into a class.
+    ///
+    /// # Panics
+    /// If the class has more than eight bits.
+    #[inline]
+    pub fn set_class(&mut self, class: ClassId) {
+        assert!(class.0 < 1 << (u32::BITS - CLASS), "{class} has no room in a packet");
+        self.fields.ack.0 = self.fields.ack.0 & PSN_BITS | class.0 << CLASS;
     }
 }
 
@@ -345,7 +393,8 @@ impl AckFields {
     #[inline]
     const fn fields(self) -> KindFields {
         let ArrivalReport { base, arrived, marked } = self.report;
-        KindFields { sack: arrived, psn: base, ack: self.cumulative, marked, stamp: self.echo }
+        let ack = ClassedPsn::of(self.cumulative);
+        KindFields { sack: arrived, psn: base, ack, marked, stamp: self.echo }
     }
 }
 
@@ -363,6 +412,18 @@ mod tests {
             let report = ArrivalReport::new(Psn::default(), arrived, marks);
             assert_eq!(report.marks(), marks, "{arrived:#x}");
             assert_eq!(report.marked_packets(), marks.count_ones());
+        }
+    }
+
+    #[test]
+    fn a_class_changes_no_other_field() {
+        let message = MessageLabel { index: Psn::on_wire(0xff_fffe), length: 9 };
+        let mut packet = Packet::data(DataFields { message, ..DataFields::default() });
+        let raw = packet.fields.raw();
+        for class in [5, 2, 0, 6].map(ClassId) {
+            packet.set_class(class);
+            assert_eq!((packet.class(), packet.fields.raw()), (class, raw));
+            assert_eq!(packet.as_data().unwrap().message(), message);
         }
     }
 

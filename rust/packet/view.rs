@@ -122,7 +122,7 @@ impl Packet {
 
     #[inline]
     const fn frame(&self, order: PauseOrder) -> PauseFrame {
-        PauseFrame { order, waiting: self.fields.sack }
+        PauseFrame { order, waiting: self.fields.sack, class: self.class() }
     }
 }
 
@@ -148,7 +148,7 @@ impl DataView<'_> {
     /// The message that it is part of, with an erasure code or with unordered delivery.
     #[inline]
     pub const fn message(&self) -> MessageLabel {
-        MessageLabel { index: self.0.fields.ack, length: self.0.fields.marked }
+        MessageLabel { index: self.0.fields.ack.psn(), length: self.0.fields.marked }
     }
 
     /// The number of credit that its sender asks for, where receivers grant credit.
@@ -174,13 +174,13 @@ impl AckView<'_> {
     /// Every packet before this one has arrived; with an erasure code see [`AckView::message`].
     #[inline]
     pub const fn cumulative(&self) -> Psn {
-        self.0.fields.ack
+        self.0.fields.ack.psn()
     }
 
     /// With an erasure code: the index of the message that it is about.
     #[inline]
     pub const fn message(&self) -> Psn {
-        self.0.fields.ack
+        self.0.fields.ack.psn()
     }
 
     /// With an erasure code: that message needs no more packets.
@@ -279,6 +279,7 @@ impl EndpointView<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::ids::ClassId;
     use crate::packet::{AckFields, DataFields};
 
     #[test]
@@ -315,7 +316,7 @@ mod tests {
         assert_eq!(asking.as_data().unwrap().credit_target().get(), 5);
 
         for order in [PauseOrder::Pause, PauseOrder::Resume] {
-            let frame = PauseFrame { order, waiting: 1 << 40 };
+            let frame = PauseFrame { order, waiting: 1 << 40, class: ClassId(5) };
             assert_eq!(Packet::pause_frame(frame).as_pause_frame(), Some(frame));
         }
     }

@@ -211,17 +211,14 @@ impl RunResult {
 
     /// The jobs and steps of flows; unknown of those that were read or generated during the run.
     fn places(&self) -> FlowPlaces {
-        match self.streamed.is_empty() {
-            true => FlowPlaces::of(&self.setup.workload),
-            false => FlowPlaces::default(),
-        }
+        FlowPlaces::of_setup(&self.setup, self.streamed.is_empty())
     }
 
     fn flows(&self) -> Table {
         let hosts = self.setup.topology.host_names();
         let places = self.places();
         let mut whole = [(); 5].map(|()| Column::whole());
-        let mut names = [(); 3].map(|()| Column::text());
+        let mut names = [(); 4].map(|()| Column::text());
         let mut times = [(); 4].map(|()| Column::number());
         for flow in self.all_flows() {
             let numbers = [
@@ -236,6 +233,7 @@ impl RunResult {
                 hosts[flow.src.index()].as_str(),
                 hosts[flow.dst.index()].as_str(),
                 places.job(flow.message),
+                places.class(flow.message),
             ];
             names.iter_mut().zip(texts).for_each(|(it, text)| it.push_text(text));
             let since = |at: Time| Time::from_ps(at.as_ps() - flow.start.as_ps());
@@ -245,9 +243,9 @@ impl RunResult {
             times.iter_mut().zip(of_flow).for_each(|(column, at)| column.push_time(at));
         }
         let [message, piece, bytes, source_port, step] = whole;
-        let [src, dst, job] = names;
+        let [src, dst, job, class] = names;
         let [start, delivered, completed, fct] = times;
-        Table::new(vec![
+        let mut columns = vec![
             ("message", message),
             ("piece", piece),
             ("src", src),
@@ -260,7 +258,9 @@ impl RunResult {
             ("fct_ns", fct),
             ("job", job),
             ("step", step),
-        ])
+        ];
+        columns.extend(places.have_classes().then_some(("class", class)));
+        Table::new(columns)
     }
 
     fn links(&self) -> Table {

@@ -49,6 +49,8 @@ pub struct Recording {
     pub paths: Vec<HostId>,
     /// The ports whose pauses are recorded.
     pub pauses: Vec<PortId>,
+    /// The names of the traffic classes; empty if data has one class.
+    pub classes: Vec<String>,
 }
 
 /// When rows are written.

@@ -1,18 +1,21 @@
 //! `pauses.csv`: how often and how long each recorded port was paused in each interval;
-//! `pause_changes.csv`: each pause and resume, when it took effect.
+//! `pause_changes.csv`: each pause and resume, when it took effect. With traffic classes, which are
+//! paused apart, a row is of one class of a port, which its last column names.
 
 use std::io::{self, Write};
 
 use super::{Profile, Recording, Sink, nanoseconds};
 use crate::fabric::{PauseOrder, PauseRecord};
-use crate::ids::PortId;
+use crate::ids::{ClassId, PortId};
 use crate::topology::Topology;
 use crate::units::{Span, Time};
 
-/// A port and its state.
+/// A traffic class of a port and its state.
 #[derive(Debug)]
 struct Port {
-    id: PortId,
+    id: (PortId, ClassId),
+    /// A comma and the name of the class, at the end of its rows; empty without classes.
+    class: String,
     from: String,
     onto: String,
     /// Since when it is paused, if it is.
@@ -39,12 +42,19 @@ impl Pauses {
         topology: &Topology,
         to: Box<dyn Write>,
     ) -> io::Result<Self> {
-        let port = |&id: &PortId| {
-            let (from, onto) = topology.ends_of(id);
+        let port = |port: PortId, class: ClassId| {
+            let (from, onto) = topology.ends_of(port);
             let [from, onto] = [from, onto].map(|node| topology.node_name(node).to_owned());
-            Port { id, from, onto, since: None, begun: 0, paused: Span::ZERO }
+            let name = recording.classes.get(class.index());
+            let (id, class) = ((port, class), name.map_or_else(String::new, |it| csv_end(it)));
+            Port { id, class, from, onto, since: None, begun: 0, paused: Span::ZERO }
         };
-        let mut ports: Vec<Port> = recording.pauses.iter().map(port).collect();
+        let classes = || (0..recording.classes.len().max(1) as u32).map(ClassId);
+        let ids = recording.pauses.iter();
+        let mut ports: Vec<Port> = ids
+            .flat_map(|&id| classes().map(move |class| (id, class)))
+            .map(|(id, class)| port(id, class))
+            .collect();
         ports.sort_by_key(|port| port.id);
         let writes_changes = recording.is_on_change();
         let columns = if writes_changes {
@@ -52,7 +62,8 @@ impl Pauses {
         } else {
             "time_ns,from,to,pauses,paused_ns,paused"
         };
-        let sink = Sink::new(to, columns)?;
+        let class = if recording.classes.is_empty() { "" } else { ",class" };
+        let sink = Sink::new(to, &format!("{columns}{class}"))?;
         Ok(Self { every: recording.every, writes_changes, ports, taken: 0, sink })
     }
 
@@ -72,10 +83,11 @@ impl Pauses {
             window.pauses += port.begun;
             window.paused_ps += port.paused.as_ps();
             if !self.writes_changes {
-                let Port { from, onto, begun, paused, .. } = port;
+                let Port { from, onto, begun, paused, class, .. } = port;
                 let share = paused.as_ps() as f64 / self.every.as_ps() as f64;
                 let paused = paused.as_ns_f64();
-                self.sink.row(format_args!("{at},{from},{onto},{begun},{paused},{share:.4}"));
+                self.sink
+                    .row(format_args!("{at},{from},{onto},{begun},{paused},{share:.4}{class}"));
             }
             (port.begun, port.paused) = (0, Span::ZERO);
         }
@@ -84,7 +96,8 @@ impl Pauses {
     /// Takes pauses and resumes that have not been taken.
     fn take(&mut self, all: &[PauseRecord]) {
         for record in &all[self.taken..] {
-            let Ok(index) = self.ports.binary_search_by_key(&record.port, |port| port.id) else {
+            let id = (record.port, record.class);
+            let Ok(index) = self.ports.binary_search_by_key(&id, |port| port.id) else {
                 continue;
             };
             let port = &mut self.ports[index];
@@ -101,9 +114,9 @@ impl Pauses {
                 _ => continue,
             }
             if self.writes_changes {
-                let Port { from, onto, since, .. } = port;
+                let Port { from, onto, since, class, .. } = port;
                 let (at, paused) = (nanoseconds(record.at), u8::from(since.is_some()));
-                self.sink.row(format_args!("{at},{from},{onto},{paused}"));
+                self.sink.row(format_args!("{at},{from},{onto},{paused}{class}"));
             }
         }
         self.taken = all.len();
@@ -119,5 +132,13 @@ impl Pauses {
             self.sample(end, all, profile);
         }
         self.sink.finish()
+    }
+}
+
+/// A field at the end of a row, quoted where it must be (RFC 4180).
+fn csv_end(name: &str) -> String {
+    match name.contains([',', '"']) {
+        true => format!(",\"{}\"", name.replace('"', "\"\"")),
+        false => format!(",{name}"),
     }
 }

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use std::io::{self, Write};
 
 use super::{Sink, nanoseconds};
-use crate::fabric::{PacketEvent, PacketRecord};
+use crate::fabric::{MOST_CLASSES, PacketEvent, PacketRecord};
 use crate::ids::PortId;
 use crate::packet::Flags;
 use crate::topology::{Node, Topology};
@@ -16,7 +16,14 @@ use crate::units::Time;
 struct Port {
     names: [String; 2],
     written: u32,
-    queue: u32,
+    /// By traffic class of its packets.
+    queues: [u32; MOST_CLASSES],
+}
+
+impl Port {
+    fn queue(&self) -> u32 {
+        self.queues.iter().sum()
+    }
 }
 
 /// The ports and their table.
@@ -44,7 +51,7 @@ impl QueueChanges {
             let Some(switch) = from.switch() else { continue };
             switches[switch.index()] = true;
             let names = [from, onto].map(|node| topology.node_name(node).to_owned());
-            recorded.insert(id, Port { names, written: 0, queue: 0 });
+            recorded.insert(id, Port { names, written: 0, queues: [0; MOST_CLASSES] });
         }
         let sink = Sink::new(to, "time_ns,from,to,queue_bytes")?;
         Ok(Self { switches, ports: recorded, now: Time::ZERO, changed: Vec::new(), sink })
@@ -71,7 +78,7 @@ impl QueueChanges {
             self.now = *at;
         }
         let Some(port) = self.ports.get_mut(id) else { return };
-        port.queue = queue;
+        port.queues[packet.class().index()] = queue;
         if !self.changed.contains(id) {
             self.changed.push(*id);
         }
@@ -82,9 +89,10 @@ impl QueueChanges {
         let at = nanoseconds(self.now);
         for id in self.changed.drain(..) {
             let port = self.ports.get_mut(&id).expect("it is recorded");
-            if port.queue != port.written {
-                port.written = port.queue;
-                let ([from, onto], queue) = (&port.names, port.queue);
+            let queue = port.queue();
+            if queue != port.written {
+                port.written = queue;
+                let [from, onto] = &port.names;
                 self.sink.row(format_args!("{at},{from},{onto},{queue}"));
             }
         }

@@ -2,6 +2,7 @@
 
 use std::collections::VecDeque;
 
+use crate::fabric::Setup;
 use crate::ids::MessageId;
 use crate::workload::Workload;
 
@@ -12,6 +13,12 @@ pub struct FlowPlaces {
     jobs: Vec<(String, usize)>,
     /// By message, the number of messages before it on the longest chain of dependencies.
     steps: Vec<u32>,
+    /// The names of traffic classes; empty without classes.
+    classes: Vec<String>,
+    /// By message, the index of its class; empty without classes.
+    class_of: Vec<u8>,
+    /// The index of the class of messages that are not known before the run.
+    other_class: usize,
 }
 
 impl FlowPlaces {
@@ -21,13 +28,45 @@ impl FlowPlaces {
             return Self::default();
         }
         let jobs = workload.jobs.iter().map(|job| (job.name.clone(), job.messages.end));
-        Self { jobs: jobs.collect(), steps: steps(workload) }
+        Self { jobs: jobs.collect(), steps: steps(workload), ..Self::default() }
+    }
+
+    /// The places in the workload of a run, with traffic classes; without jobs and steps if its
+    /// messages are not `known` before the run.
+    pub fn of_setup(setup: &Setup, known: bool) -> Self {
+        let places = if known { Self::of(&setup.workload) } else { Self::default() };
+        if !setup.fabric.has_classes() {
+            return places;
+        }
+        let policies = setup.policies();
+        let index = |stream| policies.class_of(stream).index();
+        let messages = setup.workload.messages.iter().filter(|_| known);
+        Self {
+            classes: setup.fabric.classes.iter().map(|class| class.name.clone()).collect(),
+            class_of: messages.map(|message| index(message.stream) as u8).collect(),
+            other_class: index(0),
+            ..places
+        }
+    }
+
+    /// Whether messages have traffic classes.
+    pub fn have_classes(&self) -> bool {
+        !self.classes.is_empty()
+    }
+
+    /// The name of a message's traffic class; empty without classes.
+    pub fn class(&self, message: MessageId) -> &str {
+        let known = self.class_of.get(message.index()).map(|&class| usize::from(class));
+        self.classes.get(known.unwrap_or(self.other_class)).map_or("", String::as_str)
+    }
+
+    fn index_of_job(&self, message: MessageId) -> usize {
+        self.jobs.partition_point(|(_, end)| *end <= message.index())
     }
 
     /// The name of a message's job; empty without jobs.
     pub fn job(&self, message: MessageId) -> &str {
-        let job = self.jobs.partition_point(|(_, end)| *end <= message.index());
-        self.jobs.get(job).map_or("", |(name, _)| name)
+        self.jobs.get(self.index_of_job(message)).map_or("", |(name, _)| name)
     }
 
     /// How many messages come before this one on the longest chain of dependencies; `None` of a

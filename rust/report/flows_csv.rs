@@ -25,7 +25,7 @@ const COLUMNS: [&str; 12] = [
 /// Writes the names of the columns and a row for each flow; which run they are of, `summary.json`
 /// beside the file says. Times are nanoseconds with three decimals; the time of an event that did
 /// not happen is empty, and so are the job without `[[job]]` and the step of a message that is not
-/// known before the run.
+/// known before the run. With traffic classes a last column, `class`, names that of each flow.
 ///
 /// `completed_ns` counts from time zero, as htsim prints completions, and `fct_ns` from the flow's
 /// own start, as the HPCC family does: of a flow that a trigger starts, from the trigger.
@@ -33,7 +33,7 @@ const COLUMNS: [&str; 12] = [
 /// # Errors
 /// Those of writing to `to`.
 pub fn write_flows_csv(to: &mut dyn Write, setup: &Setup, outcome: &Outcome) -> io::Result<()> {
-    let mut csv = FlowsCsv::begin(to, FlowPlaces::of(&setup.workload))?;
+    let mut csv = FlowsCsv::begin(to, FlowPlaces::of_setup(setup, true))?;
     outcome.flows.iter().try_for_each(|flow| csv.write(&setup.topology, flow))?;
     csv.end()
 }
@@ -51,7 +51,8 @@ impl<W: Write> FlowsCsv<W> {
     /// Those of writing to `to`.
     pub fn begin(to: W, places: FlowPlaces) -> io::Result<Self> {
         let mut csv = csv::Writer::from_writer(to);
-        csv.write_record(COLUMNS)?;
+        let class = places.have_classes().then_some("class");
+        csv.write_record(COLUMNS.into_iter().chain(class))?;
         Ok(Self { csv, places })
     }
 
@@ -61,7 +62,7 @@ impl<W: Write> FlowsCsv<W> {
     /// Those of the writer.
     pub fn write(&mut self, topology: &Topology, flow: &FlowRecord) -> io::Result<()> {
         let hosts = topology.host_names();
-        self.csv.write_record([
+        let row = [
             flow.message.0.to_string(),
             flow.piece.to_string(),
             hosts[flow.src.index()].clone(),
@@ -74,7 +75,10 @@ impl<W: Write> FlowsCsv<W> {
             nanoseconds(completion(flow)),
             self.places.job(flow.message).to_owned(),
             self.places.step(flow.message).map_or_else(String::new, |step| step.to_string()),
-        ])?;
+        ];
+        let class = self.places.class(flow.message).to_owned();
+        let class = self.places.have_classes().then_some(class);
+        self.csv.write_record(row.into_iter().chain(class))?;
         Ok(())
     }
 

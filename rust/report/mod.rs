@@ -6,6 +6,7 @@
 //! byte, except for the two costs of a run: wall time and memory.
 
 mod check_line;
+mod classes;
 mod compare_table;
 mod comparison_files;
 mod comparison_folder;
@@ -41,6 +42,7 @@ mod twin;
 mod twin_table;
 
 pub use check_line::{check_line, rails_check_line};
+pub use classes::ClassSummary;
 pub use compare_table::compare_table;
 pub use comparison_files::{comparison_csv, comparison_json_lines, comparison_markdown};
 pub use comparison_folder::{AllRuns, ComparisonFolder, ComparisonFolderError, STATISTICS};

@@ -5,7 +5,8 @@
 //! resumed; its type is 0 for a host and 1 for a switch. The interface numbers that node's links
 //! from 1 in the order of the topology (0 is ns-3's loopback). The type is 1 for a pause and 0 for
 //! a resume. Times are truncated to whole nanoseconds, as in `fct.txt`. There is no header, because
-//! the scripts of the family expect none.
+//! the scripts of the family expect none. It has no column for a traffic class: with several a port
+//! has a line for each frame of each class.
 
 use std::io::{self, Write};
 
@@ -62,12 +63,14 @@ mod tests {
     use super::super::sample;
     use super::*;
     use crate::fabric::PauseRecord;
+    use crate::ids::ClassId;
     use crate::units::Time;
 
     #[test]
     fn each_frame_has_a_line_in_the_family_s_columns() {
         let topology = sample::topology();
-        let record = |ps, port, order| PauseRecord { at: Time::from_ps(ps), port, order };
+        let class = ClassId(0);
+        let record = |ps, port, order| PauseRecord { at: Time::from_ps(ps), port, order, class };
         // Links: hosts 0 and 1 to leaf 0, hosts 2 and 3 to leaf 1, then each leaf to the spine.
         let [host, uplink, down] = [PortId(2), PortId(8), PortId(11)];
         let names = |port| {

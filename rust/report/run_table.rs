@@ -2,7 +2,7 @@
 
 use super::human;
 use super::table::{finish, plain};
-use super::{JobSummary, Packets, State, Summary, TransportSummary};
+use super::{ClassSummary, JobSummary, Packets, State, Summary, TransportSummary};
 use crate::balance::display_name;
 use crate::fluid::Fidelity;
 
@@ -16,6 +16,9 @@ pub fn run_table(summary: &Summary) -> String {
     let mut text = finish(table, usize::MAX);
     if !summary.jobs.is_empty() {
         text += &jobs(&summary.jobs);
+    }
+    if !summary.classes.is_empty() {
+        text += &classes(&summary.classes);
     }
     text
 }
@@ -36,6 +39,20 @@ fn jobs(jobs: &[JobSummary]) -> String {
         let policy = job.policy.as_deref().map_or_else(|| "-".into(), display_name).into_owned();
         let row = [job.name.clone(), messages, completed, begins, took, policy];
         table.add_row(row.into_iter().take(columns));
+    }
+    finish(table, 1)
+}
+
+fn classes(classes: &[ClassSummary]) -> String {
+    let mut table = plain();
+    table.set_header(["class", "messages", "completed", "mean FCT", "p99 FCT", "dropped"]);
+    let count = |number: u64| human::count(number as f64);
+    let time = |ns: Option<f64>| ns.map_or_else(|| "-".to_owned(), human::nanoseconds);
+    for class in classes {
+        let [messages, completed] = [class.messages, class.messages_completed].map(count);
+        let [mean, p99] = [class.fct_ns.mean, class.fct_ns.p99].map(time);
+        let dropped = count(class.dropped);
+        table.add_row([class.name.clone(), messages, completed, mean, p99, dropped]);
     }
     finish(table, 1)
 }
@@ -251,6 +268,31 @@ mod tests {
                 "job                       messages  completed   begins      CCT",
                 "a name of 24 characters.     1.05M      1.05M      0ps  123.5ms",
                 "gradients                      240         17  123.5ms        -",
+            ]
+        );
+    }
+
+    #[test]
+    fn traffic_classes_have_a_table() {
+        let mut summary = sample::summary();
+        let class = |name: &str, dropped| ClassSummary {
+            name: name.to_owned(),
+            messages: 240,
+            messages_completed: 17,
+            bytes: 1,
+            dropped,
+            fct_ns: summary.fct_ns,
+        };
+        summary.classes = vec![class("latency", 0), class("bulk", 12)];
+        let text = run_table(&summary);
+        let classes: Vec<&str> =
+            text.lines().skip_while(|line| !line.starts_with("class")).collect();
+        assert_eq!(
+            classes,
+            [
+                "class    messages  completed  mean FCT  p99 FCT  dropped",
+                "latency       240         17   1.982us  2.600us        0",
+                "bulk          240         17   1.982us  2.600us       12",
             ]
         );
     }

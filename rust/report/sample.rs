@@ -177,6 +177,7 @@ pub(super) fn stalled() -> Outcome {
         pauses: Vec::new(),
         marked_by_port: Vec::new(),
         deadlock: Vec::new(),
+        dropped_by_class: Vec::new(),
     }
 }
 

@@ -9,7 +9,8 @@ use serde::Serialize;
 
 use super::cost::{CostSummary, write_without_costs};
 use super::{
-    Cost, FailureSummary, Identity, JobSummary, ScaleUpSummary, TransportSummary, VERSION,
+    ClassSummary, Cost, FailureSummary, Identity, JobSummary, ScaleUpSummary, TransportSummary,
+    VERSION,
 };
 use crate::endpoint::Spans;
 use crate::fabric::{Counters, Outcome, QpCounts};
@@ -84,6 +85,10 @@ pub struct Summary {
     /// The jobs; absent unless the scenario has `[[job]]`.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub jobs: Vec<JobSummary>,
+    /// The traffic classes; absent unless the scenario has `[[class]]`, and of messages that are
+    /// read or generated during the run.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub classes: Vec<ClassSummary>,
     /// The failures of links, with those that were drawn, in order of their starts, 1,000 at
     /// most; absent without any.
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -268,6 +273,7 @@ impl Summary {
             qps: outcome.qps.into(),
             state: Some(State::of(outcome)),
             jobs: Vec::new(),
+            classes: Vec::new(),
             failures: Vec::new(),
             record: None,
             resolved: None,
@@ -289,9 +295,9 @@ impl Summary {
         Self { failures, ..self }
     }
 
-    /// Adds the jobs of the run's workload.
-    pub(crate) fn with_jobs(self, jobs: Vec<JobSummary>) -> Self {
-        Self { jobs, ..self }
+    /// Adds the jobs and the traffic classes of the run's workload.
+    pub(crate) fn with_parts(self, jobs: Vec<JobSummary>, classes: Vec<ClassSummary>) -> Self {
+        Self { jobs, classes, ..self }
     }
 
     /// The same of a fluid run, which has no packets, no queues and no state of policies.

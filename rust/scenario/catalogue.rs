@@ -3,6 +3,7 @@
 
 use std::fmt;
 
+use super::file::class::ClassSection;
 use super::file::failure::FailureSection;
 use super::file::record::RecordSection;
 use super::file::switch::SwitchSection;
@@ -78,6 +79,7 @@ pub(super) fn parts() -> Vec<Part> {
     parts.push(plain("switch", SwitchSection::keys()));
     parts.push(plain("transport", TransportSection::keys()));
     parts.push(plain("policy", vec![policy]));
+    parts.push(list("class", ClassSection::keys()));
     let common = [vec![of_workload], CommonSection::keys()].concat();
     parts.push(plain("workload", common.clone()));
     parts.extend(of_kinds("workload", workload::KINDS));

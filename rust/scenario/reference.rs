@@ -5,6 +5,7 @@ use std::fmt::Write;
 
 use serde::de::DeserializeOwned;
 
+use super::file::class::ClassSection;
 use super::file::failure::FailureSection;
 use super::file::record::RecordSection;
 use super::file::switch::SwitchSection;
@@ -35,6 +36,11 @@ pub fn reference() -> String {
     page.section::<SwitchSection>("## `[switch]`", "The settings of every switch.");
     transports(&mut page);
     policies(&mut page);
+    page.section::<ClassSection>(
+        "## `[[class]]`",
+        "Traffic classes of data packets, at most seven ([Traffic classes](traffic-classes.md)). \
+         By default data has one queue at each port.",
+    );
     workloads(&mut page);
     page.section::<FailureSection>(
         "## `[[failure]]`",

@@ -13,12 +13,12 @@ use super::input::overrides::Overrides;
 use super::input::source::Source;
 use super::resolve::site::Ground;
 use super::resolve::{
-    buffering, failure, immediates, job, job_policy, limits, planes, policy, policy_warnings,
-    record, recovery, switch, topology, trace_file,
+    buffering, class, failure, immediates, job, job_policy, limits, planes, policy,
+    policy_warnings, record, recovery, switch, topology, trace_file,
 };
 use super::resolve::{site::ResolvedWorkload, transport};
 use crate::balance::{SHARED_PARAMETERS, Scheme};
-use crate::endpoint::JobPolicy;
+use crate::endpoint::{JobClass, JobPolicy};
 use crate::fabric::{FabricConfig, Rounding, Setup};
 use crate::fluid::Fidelity;
 use crate::ids::{HostId, LinkId};
@@ -52,6 +52,8 @@ pub struct Scenario {
     pub scheme: Scheme,
     /// The policies of jobs with one of their own.
     pub job_policies: Vec<JobPolicy>,
+    /// The traffic classes of jobs, by index among those of `fabric`.
+    pub job_classes: Vec<JobClass>,
     /// Whether a run moves packets or flows of bytes.
     pub fidelity: Fidelity,
     /// What is recorded over time.
@@ -161,11 +163,10 @@ impl Scenario {
         let built = planes::fabric(context, &file, &scheme, existing)?;
         recovery::follow(context, &typed.policy, &mut file.transport, &scheme);
         let nic = transport::resolve(context, &mut file.transport, &scheme, &file.switch.trim)?;
-        immediates::check_fidelity(context, &file)?;
         let parts = Parts { frames: frames(&nic, &scheme), topology: &built.topology, time_limit };
         let mut fabric = fabric(context, &mut file, parts)?;
         let ground = Ground::new(&built.topology, &built.host_of_node, seed, world.most_memory);
-        let (sent, traces) = messages(context, &mut file, ground, fabric_is)?;
+        let Messages { sent, traces, classes } = messages(context, &mut file, ground, fabric_is)?;
         failure::take_down(&mut fabric.failures, &sent.down);
         let common =
             job_policy::Common { typed, scheme: &scheme, nic: &nic, workload: &sent.workload };
@@ -203,6 +204,7 @@ impl Scenario {
             nic,
             scheme,
             job_policies,
+            job_classes: classes,
             recordings,
             file,
             origin,
@@ -283,6 +285,7 @@ impl Scenario {
             scheme: self.scheme.clone(),
             own_nics: BTreeMap::new(),
             job_policies: self.job_policies.clone(),
+            job_classes: self.job_classes.clone(),
             workload: Arc::clone(&self.workload),
             seed: self.seed,
             time_limit: self.time_limit,
@@ -347,6 +350,7 @@ impl Scenario {
         for own in &mut other.job_policies {
             own.streams = other.workload.jobs[own.job].streams(&other.workload);
         }
+        other.job_classes = class::of_jobs(&context, &mut typed.clone(), &other.workload)?;
         Ok(other)
     }
 }
@@ -373,13 +377,21 @@ fn frames(nic: &NicConfig, scheme: &Scheme) -> switch::Frames {
     switch::Frames { packet: nic.payload + nic.header, trimmed }
 }
 
-/// The messages of a file, and its traces if they are read during the run.
+/// The messages of a file.
+struct Messages {
+    sent: ResolvedWorkload,
+    /// If they are read during the run.
+    traces: Option<Arc<Streaming>>,
+    classes: Vec<JobClass>,
+}
+
+/// The messages of a file, with the classes of its jobs.
 fn messages(
     context: &Context<'_>,
     file: &mut ScenarioFile,
     ground: Ground<'_>,
     fabric: Fabric,
-) -> Result<(ResolvedWorkload, Option<Arc<Streaming>>), ScenarioError> {
+) -> Result<Messages, ScenarioError> {
     let streamed = match fabric {
         Fabric::Existing => None,
         Fabric::Described => trace_file::stream(context, file, ground)?,
@@ -387,10 +399,13 @@ fn messages(
     // What moves no packets needs all messages at once.
     let may_generate = fabric == Fabric::Described && *file.general.fidelity == Fidelity::Packet;
     let ground = Ground { may_generate, ..ground };
-    Ok(match streamed {
+    let (mut sent, traces) = match streamed {
         Some(streamed) => (streamed.sent, Some(streamed.traces)),
         None => (job::resolve(context, file, ground)?, None),
-    })
+    };
+    let classes = class::of_jobs(context, file, &sent.workload)?;
+    sent.warnings.extend(class::warnings(context, file, &classes));
+    Ok(Messages { sent, traces, classes })
 }
 
 /// Links, switches and failures of a file.
@@ -399,6 +414,7 @@ fn fabric(
     file: &mut ScenarioFile,
     parts: Parts<'_>,
 ) -> Result<FabricConfig, ScenarioError> {
+    immediates::check_fidelity(context, file)?;
     let Parts { frames, topology, time_limit } = parts;
     let switch = switch::resolve(context, &mut file.switch, frames)?;
     let run = failure::DrawContext { seed: *file.general.seed, time_limit };
@@ -411,6 +427,7 @@ fn fabric(
         rounding: Rounding::default(),
         llr: topology::llr(context, &file.topology.wire)?,
         failures: failure::resolve(context, &file.failure, topology, run)?,
+        classes: class::resolve(context, file, topology)?,
     };
     buffering::pool(context, &file.switch, &fabric, topology)?;
     Ok(fabric)

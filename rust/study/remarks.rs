@@ -5,7 +5,7 @@ use super::lower_bound::short_time_limit;
 use crate::bound;
 use crate::endpoint::base_rtt;
 use crate::fabric::{Failure, FailureKind, Outcome, Rounding, Setup};
-use crate::ids::{HostId, LinkId, PortId};
+use crate::ids::{ClassId, HostId, LinkId, PortId};
 use crate::nic::congestion::CongestionControl;
 use crate::report::human;
 use crate::topology::{Routes, Topology};
@@ -65,12 +65,17 @@ fn deadlock(setup: &Setup, outcome: &Outcome) -> Option<String> {
     ))
 }
 
-/// Data that switches drop in spite of priority flow control. Where links fail, the count of
-/// losses does not say which of them are of switches.
+/// Data of classes with priority flow control that switches drop in spite of it. Where links fail,
+/// the count of losses does not say which of them are of switches.
 fn lossy_flow_control(setup: &Setup, outcome: &Outcome) -> Option<String> {
     let is_degrade = |it: &Failure| matches!(it.kind, FailureKind::Degrade { .. });
     setup.fabric.switch.pfc.filter(|_| setup.fabric.failures.iter().all(is_degrade))?;
-    let dropped = outcome.counters.dropped;
+    let protected = |class: u32| setup.fabric.is_protected(ClassId(class));
+    let of_classes = (0u32..).zip(&outcome.dropped_by_class).filter(|&(it, _)| protected(it));
+    let dropped: u64 = match outcome.dropped_by_class.is_empty() {
+        true => outcome.counters.dropped,
+        false => of_classes.map(|(_, dropped)| dropped).sum(),
+    };
     (dropped > 0).then(|| {
         format!(
             "switches drop {dropped} data packets in spite of priority flow control: their memory \

@@ -10,8 +10,8 @@ use crate::fabric::{
 };
 use crate::fluid::{self, Estimate, Fidelity};
 use crate::report::{
-    Cost, FailureSummary, Identity, JobSummary, OpenMessages, Stopwatch, Summary, TransportSummary,
-    human,
+    ClassSummary, Cost, FailureSummary, Identity, JobSummary, OpenMessages, Stopwatch, Summary,
+    TransportSummary, human,
 };
 use crate::scenario::Scenario;
 use crate::units::{Bytes, Span, Time};
@@ -139,7 +139,9 @@ fn finish_workload(run: &Run<'_>, outcome: &Outcome, cost: Cost) -> Finished {
     let Setup { workload, topology, .. } = run.setup;
     let open = OpenMessages::of(outcome, workload, topology);
     let mut finished = finish(run, outcome, open, cost);
-    finished.summary = finished.summary.with_jobs(JobSummary::of_setup(outcome, run.setup));
+    let jobs = JobSummary::of_setup(outcome, run.setup);
+    let classes = ClassSummary::of_setup(outcome, run.setup);
+    finished.summary = finished.summary.with_parts(jobs, classes);
     finished
 }
 

@@ -7,7 +7,7 @@ use super::Switching;
 use super::cbfc::Cbfc;
 use super::config::{Buffer, FabricConfig, TrimConfig, left_of};
 use super::pfc::{Arriving, Pfc};
-use crate::ids::{PortId, SwitchId};
+use crate::ids::{LinkClass, PortId, SwitchId};
 use crate::packet::{Flags, Packet, PauseOrder};
 use crate::topology::Topology;
 use crate::units::BitRate;
@@ -30,7 +30,8 @@ pub struct EnqueueRequest {
     pub port: PortId,
     /// The ingress port, if PFC counts the packet there.
     pub ingress: Option<PortId>,
-    /// The queued bytes at `port`.
+    /// The queued bytes at `port`. With PFC and traffic classes `data` are those of the packet's
+    /// own class.
     pub waiting: Waiting,
 }
 
@@ -156,9 +157,9 @@ impl PacketMemory {
         }
         if let Some(pfc) = &self.pfc {
             // Only packets without priority are counted against the link that they came by.
-            let queued = u64::from(waiting.data);
-            return has_priority
-                || request.ingress.is_none_or(|link| pfc.admits(Arriving { link, bytes, queued }));
+            let (queued, class) = (u64::from(waiting.data), packet.class());
+            let arriving = |link| Arriving { from: LinkClass { link, class }, bytes, queued };
+            return has_priority || request.ingress.is_none_or(|it| pfc.admits(arriving(it)));
         }
         match self.buffer {
             Buffer::PerPort(limit) => {
@@ -231,7 +232,7 @@ impl PacketMemory {
         &mut self,
         switch: SwitchId,
         bytes: u64,
-        ingress: Option<PortId>,
+        ingress: Option<LinkClass>,
     ) -> Option<PauseOrder> {
         // The count of the switch covers every packet; PFC counts only those that have an ingress.
         self.buffered[switch.index()] += bytes;
@@ -243,11 +244,11 @@ impl PacketMemory {
         &mut self,
         switch: SwitchId,
         bytes: u64,
-        ingress: Option<PortId>,
+        ingress: Option<LinkClass>,
     ) -> Option<PauseOrder> {
         self.buffered[switch.index()] -= bytes;
         if let Some(cbfc) = &mut self.cbfc {
-            cbfc.free(ingress?, bytes);
+            cbfc.free(ingress?.link, bytes);
             return Some(PauseOrder::Resume);
         }
         self.pfc.as_mut()?.remove(ingress?, bytes)

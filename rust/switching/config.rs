@@ -1,5 +1,6 @@
 //! The configuration of links and switches, which every world reads.
 
+use super::classes::ClassConfig;
 use super::llr::LlrConfig;
 use crate::ids::{LinkId, PortId};
 use crate::topology::{Node, Topology};
@@ -56,7 +57,8 @@ pub enum Headroom {
     },
     /// The most that can be in flight, so that no packet is lost \[inferred\]: twice the rate times
     /// the delay; the packet that crosses the threshold, the one that the frame waits for and the
-    /// one that the paused port has started; the frame; gaps.
+    /// one that the paused port has started; the frame, and one of each other protected class;
+    /// gaps.
     WorstCase {
         /// A full packet on the wire.
         packet: Bytes,
@@ -84,13 +86,14 @@ pub enum PfcAdmission {
 }
 
 /// Priority flow control (PFC, IEEE 802.1Qbb), as the switches of the HPCC simulator do it
-/// (`switch-mmu.cc`). It protects the class without priority; packets with priority are never
-/// paused.
+/// (`switch-mmu.cc`). It protects data, of the classes that have it; packets with priority are
+/// never paused.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct PfcConfig {
-    /// For each link that ends at the switch, in addition to the pool.
+    /// For each link that ends at the switch and each protected class, in addition to the pool.
     pub headroom: Headroom,
-    /// Memory of its own for each link that ends at the switch. HPCC: 4 KiB.
+    /// Memory of its own for each link that ends at the switch and each protected class. HPCC:
+    /// 4 KiB.
     pub reserve: Bytes,
     /// A link may take this share of the pool's free memory, doubled for each doubling of its rate
     /// relative to that of the NICs, at most all of it. HPCC: 1/8. ConWeave: 1/16.
@@ -298,6 +301,8 @@ pub struct FabricConfig {
     pub llr: Option<LlrConfig>,
     /// Failures of links, in any order.
     pub failures: Vec<Failure>,
+    /// The traffic classes of data packets; empty if they have one queue.
+    pub classes: Vec<ClassConfig>,
 }
 
 impl FabricConfig {
@@ -322,12 +327,13 @@ impl FabricConfig {
             rounding: Rounding::Exact,
             llr: None,
             failures: Vec::new(),
+            classes: Vec::new(),
         }
     }
 
-    /// Whether no data packet can be lost: flow control with headroom for the worst case, or by
-    /// credit, and no link that fails.
-    pub(crate) fn loses_no_data(&self) -> bool {
+    /// Whether no data packet of classes with flow control can be lost: with headroom for the
+    /// worst case, or by credit, and no link that fails.
+    pub(super) fn protects_data(&self) -> bool {
         // A pause that expires lets more come than headrooms are made for.
         let has_enough = |pfc: PfcConfig| {
             matches!(pfc.headroom, Headroom::WorstCase { .. })

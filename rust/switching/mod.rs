@@ -31,6 +31,7 @@
 
 mod admission;
 mod cbfc;
+mod classes;
 mod config;
 mod detours;
 mod ecn;
@@ -48,6 +49,7 @@ use std::sync::Arc;
 
 pub use admission::{Admission, EnqueueRequest, Waiting};
 pub use cbfc::{CREDIT_FRAME_BYTES, Credit, MOST_CREDITS};
+pub use classes::{ClassConfig, MOST_CLASSES, Scheduling};
 pub use config::{
     Buffer, CbfcConfig, Direction, Ecn, EcnPoint, FabricConfig, Failure, FailureKind, Headroom,
     PfcAdmission, PfcConfig, Rounding, SlowPorts, SwitchConfig, TrimConfig, TrimVictim,
@@ -73,7 +75,7 @@ use switch::Switch;
 use crate::balance::Scheme;
 use crate::balance::switch::StateSize;
 use crate::balance::switch::hash::Hash;
-use crate::ids::{HostId, LinkId, PortId, SwitchId};
+use crate::ids::{HostId, LinkClass, LinkId, PortId, SwitchId};
 use crate::packet::{Flags, Packet, PauseOrder};
 use crate::rng::Stream;
 use crate::topology::{LinkState, Node, Routes, Topology};
@@ -401,14 +403,14 @@ impl Switching {
     }
 
     /// Counts `bytes` that join a queue of `switch`. With PFC, packets without priority count
-    /// against the link that they came by, `ingress`; a frame is then to be sent back over that
-    /// link if the answer is an order.
+    /// against the link that they came by and their class, `ingress`; a frame is then to be sent
+    /// back over that link if the answer is an order.
     #[inline]
     pub fn account_enqueue(
         &mut self,
         switch: SwitchId,
         bytes: u64,
-        ingress: Option<PortId>,
+        ingress: Option<LinkClass>,
     ) -> Option<PauseOrder> {
         self.memory.account_enqueue(switch, bytes, ingress)
     }
@@ -419,7 +421,7 @@ impl Switching {
         &mut self,
         switch: SwitchId,
         bytes: u64,
-        ingress: Option<PortId>,
+        ingress: Option<LinkClass>,
     ) -> Option<PauseOrder> {
         self.memory.account_dequeue(switch, bytes, ingress)
     }
@@ -435,10 +437,9 @@ impl Switching {
         self.memory.cbfc_mut().map(LinkCredits)
     }
 
-    /// The memory that is kept for the link behind `port`, which ends at a switch; `None` without
-    /// PFC.
-    pub fn ingress_limits(&self, port: PortId) -> Option<IngressLimits> {
-        self.memory.pfc().map(|pfc| pfc.limits(port))
+    /// The memory that is kept for a class of a link that ends at a switch; `None` without PFC.
+    pub fn ingress_limits(&self, from: LinkClass) -> Option<IngressLimits> {
+        self.memory.pfc().map(|pfc| pfc.limits(from))
     }
 
     /// The memory that the links of `switch` share; `None` without PFC.

@@ -6,11 +6,15 @@
 //! common to all links, then its headroom, which is for packets in flight when it was paused. A
 //! packet counts from when it joins a queue until it starts on a wire; one that passes through
 //! without waiting never does. ConWeave's simulator has another rule: see `conweave`.
+//!
+//! With traffic classes each class of a link has accounts of its own, and the pool is common to
+//! all. A class that PFC does not protect has neither reserve nor headroom, and is never paused: it
+//! takes its share of the pool, and its packets are dropped beyond.
 
 mod conweave;
 
 use super::config::{Buffer, FabricConfig, Headroom, PfcAdmission, PfcConfig};
-use crate::ids::{HostId, PortId, SwitchId};
+use crate::ids::{ClassId, HostId, LinkClass, PortId, SwitchId};
 use crate::packet::PauseOrder;
 use crate::topology::Topology;
 use crate::units::{BitRate, Bytes, Fraction, Span};
@@ -29,7 +33,7 @@ pub struct IngressLimits {
     pub alpha: Fraction,
 }
 
-/// A link that ends at a switch.
+/// A traffic class of a link that ends at a switch.
 #[derive(Debug, Clone, Copy)]
 struct Ingress {
     /// The switch whose memory it fills; `None` for a link that ends at a host.
@@ -42,6 +46,8 @@ struct Ingress {
     in_headroom: u64,
     /// Whether the last frame sent over it was a pause.
     paused: bool,
+    /// Whether it is ever paused.
+    is_protected: bool,
 }
 
 /// The memory of a switch that its links share.
@@ -58,11 +64,11 @@ struct SharedPool {
 /// A packet that asks for room.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Arriving {
-    /// The link that it came by.
-    pub(super) link: PortId,
+    /// The link that it came by, and its class.
+    pub(super) from: LinkClass,
     /// Its length on the wire.
     pub(super) bytes: u64,
-    /// The bytes without priority that wait where it is to leave.
+    /// The bytes without priority, of its class, that wait where it is to leave.
     pub(super) queued: u64,
 }
 
@@ -73,8 +79,10 @@ pub(super) struct Pfc {
     admission: PfcAdmission,
     /// Whether a pause is sent again for each packet that finds its link still to be paused.
     repeats: bool,
-    /// By the output port at the other end of the link.
+    /// By the output port at the other end of the link, and then by class.
     links: Vec<Ingress>,
+    /// The classes of a link.
+    classes: usize,
     /// The memory that the links of a switch share, by switch.
     pools: Vec<SharedPool>,
 }
@@ -97,7 +105,8 @@ impl PfcConfig {
         let sum = kept.into_iter().fold(0u64, |sum, headroom| {
             sum.saturating_add(headroom).saturating_add(self.reserve.get())
         });
-        Bytes::new(sum)
+        // Each class of a link has reserve and headroom of its own.
+        Bytes::new(sum.saturating_mul(fabric.protected_classes()))
     }
 
     /// The headroom of the link behind `port`, in bytes. Its delay is all that lies between the
@@ -114,6 +123,10 @@ impl PfcConfig {
             Headroom::WorstCase { packet } => {
                 let packets = packet.get().saturating_mul(3);
                 let frame = u64::from(PFC_FRAME_BYTES) + fabric.gap.get().saturating_mul(2);
+                // The frame may wait for one of each other class.
+                let others = fabric.protected_classes().saturating_sub(1);
+                let others = others.saturating_mul(u64::from(PFC_FRAME_BYTES) + fabric.gap.get());
+                let frame = frame.saturating_add(others);
                 in_flight.saturating_mul(2).saturating_add(packets).saturating_add(frame)
             }
             Headroom::Fixed(bytes) => bytes.get(),
@@ -152,17 +165,25 @@ impl Pfc {
             _ => topology.link(topology.host_port(HostId(0)).link()).rate,
         };
         let ports = (0..2 * topology.links().len()).map(|id| PortId(id as u32));
-        let links = ports.map(|port| Ingress {
-            pool: topology.ends_of(port).1.switch(),
-            limits: IngressLimits {
-                reserve: config.reserve.get(),
-                headroom: config.headroom_of(fabric, topology, port),
-                alpha: config.alpha_of(topology.link(port.link()).rate, nic),
-            },
-            used: 0,
-            in_headroom: 0,
-            paused: false,
-        });
+        let classes = fabric.class_count();
+        let kept = |is_protected: bool, bytes: u64| if is_protected { bytes } else { 0 };
+        let ingress = |port: PortId, class: ClassId| {
+            let is_protected = fabric.is_protected(class);
+            Ingress {
+                pool: topology.ends_of(port).1.switch(),
+                limits: IngressLimits {
+                    reserve: kept(is_protected, config.reserve.get()),
+                    headroom: kept(is_protected, config.headroom_of(fabric, topology, port)),
+                    alpha: config.alpha_of(topology.link(port.link()).rate, nic),
+                },
+                used: 0,
+                in_headroom: 0,
+                paused: false,
+                is_protected,
+            }
+        };
+        let of_port = |port| (0..classes as u32).map(move |class| (port, ClassId(class)));
+        let links = ports.flat_map(of_port).map(|(port, class)| ingress(port, class));
         let switches = (0u32..).map(SwitchId).take(topology.switches().len());
         let pools = switches.map(|switch| {
             let buffer = match fabric.switch.buffer {
@@ -172,8 +193,9 @@ impl Pfc {
                 }
             };
             let private = config.private_bytes(fabric, topology, switch).get();
-            let reserves =
-                config.reserve.get().saturating_mul(topology.ports_of(switch).len() as u64);
+            let reserves = (config.reserve.get())
+                .saturating_mul(topology.ports_of(switch).len() as u64)
+                .saturating_mul(fabric.protected_classes());
             SharedPool {
                 size: buffer.saturating_sub(private),
                 used: 0,
@@ -187,12 +209,19 @@ impl Pfc {
             repeats: config.pause_time.is_some(),
             pools: pools.collect(),
             links: links.collect(),
+            classes,
         }
     }
 
-    /// The memory that is kept for the link behind `port`, which ends at a switch.
-    pub(super) fn limits(&self, port: PortId) -> IngressLimits {
-        self.links[port.index()].limits
+    /// The index of a class of a link.
+    #[inline(always)]
+    fn index(&self, from: LinkClass) -> usize {
+        from.link.index() * self.classes + from.class.index()
+    }
+
+    /// The memory that is kept for a class of a link that ends at a switch.
+    pub(super) fn limits(&self, from: LinkClass) -> IngressLimits {
+        self.links[self.index(from)].limits
     }
 
     /// The memory of a switch that its links share.
@@ -202,8 +231,8 @@ impl Pfc {
 
     /// Whether a packet fits.
     pub(super) fn admits(&self, packet: Arriving) -> bool {
-        let Arriving { link, bytes, .. } = packet;
-        let ingress = &self.links[link.index()];
+        let Arriving { from, bytes, .. } = packet;
+        let ingress = &self.links[self.index(from)];
         if let PfcAdmission::ConWeave { packet: full } = self.admission {
             return self.admits_by_conweave(full.get(), packet);
         }
@@ -213,12 +242,13 @@ impl Pfc {
     }
 
     /// Counts bytes that joined a queue; returns the frame to be sent over the link, if any.
-    pub(super) fn add(&mut self, link: PortId, bytes: u64) -> Option<PauseOrder> {
+    pub(super) fn add(&mut self, from: LinkClass, bytes: u64) -> Option<PauseOrder> {
+        let index = self.index(from);
         if let PfcAdmission::ConWeave { packet } = self.admission {
-            let full = self.add_by_conweave(packet.get(), link, bytes);
-            return self.pause(link, full);
+            let full = self.add_by_conweave(packet.get(), index, bytes);
+            return self.pause(index, full);
         }
-        let ingress = &mut self.links[link.index()];
+        let ingress = &mut self.links[index];
         let pool = ingress.pool.map(|pool| &mut self.pools[pool.index()]);
         let mut threshold = ingress.threshold(pool.as_deref());
         // The three cases of `switch-mmu.cc`, in its order: within the reserve, beyond the
@@ -238,7 +268,7 @@ impl Pfc {
             threshold = ingress.threshold(Some(pool));
         }
         let full = ingress.in_headroom > 0 || ingress.shared() >= threshold;
-        self.pause(link, full)
+        self.pause(index, full)
     }
 
     /// The pool that a link takes memory of.
@@ -246,11 +276,11 @@ impl Pfc {
         ingress.pool.map(|pool| &self.pools[pool.index()])
     }
 
-    /// The frame to be sent over a link that is `full` or not.
-    fn pause(&mut self, link: PortId, full: bool) -> Option<PauseOrder> {
-        let ingress = &mut self.links[link.index()];
+    /// The frame to be sent over a link for a class of it that is `full` or not.
+    fn pause(&mut self, index: usize, full: bool) -> Option<PauseOrder> {
+        let ingress = &mut self.links[index];
         // One frame per change of state, where the other end stays paused until it is resumed.
-        if ingress.paused && !self.repeats || !full {
+        if ingress.paused && !self.repeats || !full || !ingress.is_protected {
             return None;
         }
         ingress.paused = true;
@@ -258,11 +288,12 @@ impl Pfc {
     }
 
     /// Counts bytes that left a queue; returns the frame to be sent over the link, if any.
-    pub(super) fn remove(&mut self, link: PortId, bytes: u64) -> Option<PauseOrder> {
+    pub(super) fn remove(&mut self, from: LinkClass, bytes: u64) -> Option<PauseOrder> {
+        let index = self.index(from);
         if let PfcAdmission::ConWeave { packet } = self.admission {
-            return self.remove_by_conweave(packet.get(), link, bytes);
+            return self.remove_by_conweave(packet.get(), index, bytes);
         }
-        let ingress = &mut self.links[link.index()];
+        let ingress = &mut self.links[index];
         // Headroom drains first, then the pool, then the reserve.
         let from_headroom = ingress.in_headroom.min(bytes);
         // Before `used` changes: `shared` is computed from it.
@@ -302,7 +333,7 @@ impl Ingress {
 mod tests {
     use super::*;
 
-    const LINK: PortId = PortId(0);
+    const LINK: LinkClass = LinkClass { link: PortId(0), class: ClassId(0) };
     const HALF: Fraction = Fraction::new(1, 2).unwrap();
 
     /// One link of 1,000 reserve and 2,000 headroom at a pool of 8,000, of which it may take half
@@ -314,18 +345,20 @@ mod tests {
             used: 0,
             in_headroom: 0,
             paused: false,
+            is_protected: true,
         };
         Pfc {
             resume_offset: 300,
             admission: PfcAdmission::Hpcc,
             repeats: false,
             links: vec![ingress],
+            classes: 1,
             pools: vec![SharedPool { size: 8_000, used: 0, buffer: 11_000, queues: 10_000 }],
         }
     }
 
     fn admits(pfc: &Pfc, bytes: u64) -> bool {
-        pfc.admits(Arriving { link: LINK, bytes, queued: 0 })
+        pfc.admits(Arriving { from: LINK, bytes, queued: 0 })
     }
 
     #[test]

@@ -299,6 +299,15 @@ fn two_jobs_collide_with_ecmp_and_do_not_slow_each_other_down_with_ethereal() {
 }
 
 #[test]
+fn a_strict_all_reduce_takes_hardly_longer_than_alone_and_twice_as_long_in_one_class() {
+    let of = |changes: &[(&str, &str)]| jobs(&altered("traffic-classes.toml", "spray", changes))[0];
+    let (strict, one) = (of(&[]), of(&[("class = \"latency\"", "class = \"bulk\"")]));
+    let alone = of(&[("bytes = \"8MB\"", "bytes = \"1B\"")]);
+    assert!((1.0..1.03).contains(&(strict / alone)), "{strict} for {alone}");
+    assert!((1.8..2.1).contains(&(one / alone)), "{one} for {alone}");
+}
+
+#[test]
 fn a_sprayed_all_to_all_is_faster_and_the_ordered_all_reduce_beside_it_too() {
     let mixed = jobs(&altered("mixed-policies.toml", "ecmp", &[]));
     let ordered = jobs(&altered("mixed-policies.toml", "ecmp", &[("policy = \"reps\"", "")]));

@@ -36,6 +36,7 @@ mod support;
 #[path = "../../examples/toy_world.rs"]
 mod toy_world;
 mod traces;
+mod traffic_classes;
 mod trust;
 #[path = "../../examples/two_nics.rs"]
 mod two_nics;

@@ -279,6 +279,47 @@ fn path_changes_are_as_many_as_in_the_intervals() {
     assert_eq!(changes as u64, counted);
 }
 
+/// Two incasts of two classes, which links of their hosts are paused for.
+const CLASSES: &str = "
+    topology = { leaves = 2, spines = 1, hosts_per_leaf = 4 }
+    switch = { buffer = '2MB', pfc = true }
+    transport = { congestion_control = 'line-rate' }
+    policy = { name = 'ecmp' }
+    class = [{ name = 'a', scheduling = 'strict' }, { name = 'b, c', weight = 2 }]
+    job = [
+        { kind = 'incast', fan_in = 3, hosts = '0..4', bytes = '500KB', class = 'a' },
+        { kind = 'incast', fan_in = 4, hosts = '4,5,1,2,3', bytes = '500KB', class = 'b, c' },
+    ]
+";
+
+#[test]
+fn pauses_of_classes_have_rows_of_their_own_and_queues_are_of_all_classes() {
+    let of = |on: &str| record(&format!("{CLASSES}\nrecord = {{ on = '{on}', every = '900ns' }}"));
+    let (intervals, changes) = (of("interval"), of("change"));
+    let rows = &changes.tables["pause_changes"];
+    assert_eq!(rows[0], ["time_ns", "from", "to", "paused", "class"]);
+    assert_eq!(intervals.tables["pauses"][0].last().unwrap(), "class");
+    assert_eq!(rows.len() - 1, changes.outcome.pauses.len());
+    let mut paused: BTreeMap<Vec<String>, bool> = BTreeMap::new();
+    for row in &rows[1..] {
+        let of_class = [&row[1..3], &row[4..]].concat();
+        let before = paused.insert(of_class, row[3] == "1").unwrap_or(false);
+        assert_ne!(before, row[3] == "1", "{row:?}");
+    }
+    let of_class = |name: &str| paused.keys().filter(|key| key[2] == name).count();
+    // The name with a comma is quoted, and read as two fields here.
+    assert!(of_class("a") > 0 && of_class("\"b") > 0, "{paused:?}");
+    let each = by_port(&changes.tables["queue_changes"]);
+    for (port, rows) in by_port(&intervals.tables["ports"]) {
+        for row in rows {
+            let at = row[0].parse::<f64>().unwrap();
+            let before = |change: &&&Vec<String>| change[0].parse::<f64>().unwrap() < at;
+            let last = each.get(port).and_then(|all| all.iter().rfind(before));
+            assert_eq!(row[3], last.map_or("0", |change| change[3].as_str()), "{row:?}");
+        }
+    }
+}
+
 /// The claim of `examples/pauses.toml`.
 #[test]
 fn pauses_of_an_incast_reach_every_host_that_sends() {

@@ -54,6 +54,7 @@ fn setup(policy: &str, [hosts, planes, kib]: [u32; 3]) -> Setup {
         scheme,
         own_nics: BTreeMap::new(),
         job_policies: Vec::new(),
+        job_classes: Vec::new(),
         workload: Arc::new(Workload::independent(messages.collect())),
         seed: 1,
         time_limit: Time::ZERO + Span::from_ms(1_000),

@@ -55,7 +55,7 @@ impl<'a> Results<'a> {
             Some(folder) => {
                 let file = folder.scratch()?;
                 let to = BufWriter::new(file.try_clone()?);
-                let csv = FlowsCsv::begin(to, FlowPlaces::default())?;
+                let csv = FlowsCsv::begin(to, FlowPlaces::of_setup(setup, false))?;
                 Some(Kept { folder, file, csv, written: Ok(()) })
             }
         };

@@ -12,7 +12,7 @@ use super::records::{
 };
 use crate::endpoint::{FlowRecord, MessageEventKind};
 use crate::fabric::{PacketEvent, PauseOrder, PauseRecord, Rounding, Verdict};
-use crate::ids::{HostId, PortId, QpId, SwitchId};
+use crate::ids::{ClassId, HostId, PortId, QpId, SwitchId};
 use crate::nic::QpState;
 use crate::nic::verbs::header::VerbCode;
 use crate::nic::verbs::{Completion, CompletionStatus, Opcode, Operation, WorkRequest};
@@ -191,7 +191,8 @@ impl From<&FlowRecord> for FabricFlow {
 impl Known<PauseRecord> for FabricPause {
     fn known(self) -> Result<PauseRecord, UnknownValue> {
         let (at, port) = (Time::from_ps(self.at_ps), PortId(self.port));
-        Ok(PauseRecord { at, port, order: self.order.known()? })
+        let class = ClassId::default();
+        Ok(PauseRecord { at, port, order: self.order.known()?, class })
     }
 }
 

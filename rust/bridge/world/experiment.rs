@@ -127,6 +127,9 @@ pub(in crate::bridge) fn expect_both_worlds(setup: &Setup) -> Result<(), Experim
             return Err(ExperimentError::Credit { name: congestion.name() });
         }
     }
+    if fabric.has_classes() {
+        return Err(ExperimentError::Classes);
+    }
     if fabric.switch.cbfc.is_some() {
         return Err(ExperimentError::LinkCredit);
     }

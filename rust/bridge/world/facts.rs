@@ -45,6 +45,7 @@ fn measured(measured: &Measured) -> Result<outcome::Measured, UnknownValue> {
         pauses: measured.pauses.iter().map(|pause| pause.known()).collect::<Result<_, _>>()?,
         probes: Vec::new(),
         marked_by_port: Vec::new(),
+        dropped_by_class: Vec::new(),
         held_back: Vec::new(),
     })
 }

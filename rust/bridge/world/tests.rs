@@ -275,6 +275,8 @@ fn an_error_has_the_text_of_the_command_line() {
     assert!(said.contains("mesh"), "{said}");
     let said = refused("[topology.scale_up]\ngpus = 8").unwrap();
     assert!(said.contains("scale_up"), "{said}");
+    let said = refused("[[class]]\nname = \"bulk\"").unwrap();
+    assert!(said.contains("leave `[[class]]` out"), "{said}");
     let said = refused("[switch]\ntrim = { victim = \"arriving-or-last\" }").unwrap();
     assert!(said.contains("switch.trim.victim"), "{said}");
     let said = refused("[topology]\nkind = \"dragonfly\"\n[policy]\nname = \"ugal\"").unwrap();

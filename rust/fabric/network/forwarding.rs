@@ -109,7 +109,7 @@ impl Network {
             return;
         }
         let slot = queued.slot();
-        if output.port.special.has(Special::FLOW_CONTROL) {
+        if output.port.special.has(Special::OWN_QUEUES) {
             self.enqueue_with_frames(now, switch, id, slot);
         } else if !output.enqueue_plainly(now, switch, slot) {
             self.enqueue_behind(now, switch, id, slot);
@@ -137,6 +137,9 @@ impl Network {
     #[inline(never)]
     fn enqueue_with_frames(&mut self, now: Time, switch: SwitchId, id: PortId, slot: SlotId) {
         let mut output = self.output(id);
+        if output.port.special.has(Special::CLASSES) {
+            return self.enqueue_by_class(now, switch, id, slot);
+        }
         if !output.admit(now, switch, slot) {
             return self.drop_at(now, id, slot);
         }
@@ -153,7 +156,7 @@ impl Network {
     }
 
     #[cold]
-    fn drop_at(&mut self, now: Time, id: PortId, slot: SlotId) {
+    pub(super) fn drop_at(&mut self, now: Time, id: PortId, slot: SlotId) {
         self.trace_drop(now, id, slot);
         self.drop_packet(slot);
     }
@@ -165,6 +168,9 @@ impl Network {
             self.shared.counters.control_dropped += 1;
         } else {
             self.shared.counters.data_dropped += 1;
+            if let Some(classes) = &mut self.shared.classes {
+                classes.dropped[packet.class().index()] += 1;
+            }
         }
     }
 }

@@ -3,35 +3,39 @@
 //! A paused port waits until its far end has passed on what came over it. Where that waits at
 //! another paused port, the first one waits for the second; a cycle of such ports never moves
 //! again (a PFC deadlock: Guo et al., RDMA over Commodity Ethernet at Scale, SIGCOMM 2016, section
-//! 4.2).
+//! 4.2). Traffic classes are paused apart: with several, a cycle is within a class.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::Network;
-use crate::ids::PortId;
+use crate::ids::{LinkClass, PortId};
 
 impl Network {
     /// For each paused port that holds data back, the ports over which these came: pairs of such a
-    /// port and the paused one.
-    pub(in crate::fabric) fn held_back(&self) -> Vec<(PortId, PortId)> {
+    /// port and the paused one, each with the class of the data.
+    pub(in crate::fabric) fn held_back(&self) -> Vec<(LinkClass, LinkClass)> {
         let mut held = BTreeSet::new();
-        let paused = (0u32..).map(PortId).zip(&self.ports).filter(|(_, port)| port.is_paused());
-        for (id, port) in paused {
-            let ingress = |slot| self.shared.pool.get(slot).aside.ingress();
-            held.extend(port.data_slots().filter_map(ingress).map(|from| (from, id)));
+        for (id, port) in (0u32..).map(PortId).zip(&self.ports) {
+            let all = port.data_slots().filter(|_| port.is_paused());
+            for slot in all.chain(self.held_class_slots(id)) {
+                let slot = self.shared.pool.get(slot);
+                let class = slot.packet.class();
+                let from = slot.aside.ingress().map(|link| LinkClass { link, class });
+                held.extend(from.map(|from| (from, LinkClass { link: id, class })));
+            }
         }
         held.into_iter().collect()
     }
 }
 
-/// A cycle of ports, each of which waits for the next and the last for the first, from its lowest
-/// port on; empty if there is none.
-pub(in crate::fabric) fn cycle(held: &[(PortId, PortId)]) -> Vec<PortId> {
-    let mut next: BTreeMap<PortId, Vec<PortId>> = BTreeMap::new();
+/// The ports of a cycle, each of which waits for the next and the last for the first, from its
+/// lowest port on; empty if there is none.
+pub(in crate::fabric) fn cycle(held: &[(LinkClass, LinkClass)]) -> Vec<PortId> {
+    let mut next: BTreeMap<LinkClass, Vec<LinkClass>> = BTreeMap::new();
     for &(from, to) in held {
         next.entry(from).or_default().push(to);
     }
-    let mut left: BTreeSet<PortId> = BTreeSet::new();
+    let mut left: BTreeSet<LinkClass> = BTreeSet::new();
     for &first in next.keys() {
         let mut path = vec![first];
         let mut branches = vec![next[&first].iter()];
@@ -45,7 +49,7 @@ pub(in crate::fabric) fn cycle(held: &[(PortId, PortId)]) -> Vec<PortId> {
                 let mut cycle = path.split_off(begin);
                 let lowest = (0..cycle.len()).min_by_key(|&at| cycle[at]).unwrap_or(0);
                 cycle.rotate_left(lowest);
-                return cycle;
+                return cycle.into_iter().map(|it| it.link).collect();
             }
             if let Some(of_port) = next.get(&port).filter(|_| !left.contains(&port)) {
                 path.push(port);
@@ -59,9 +63,11 @@ pub(in crate::fabric) fn cycle(held: &[(PortId, PortId)]) -> Vec<PortId> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::ids::ClassId;
 
     fn cycle_of(held: &[(u32, u32)]) -> Vec<u32> {
-        let held: Vec<_> = held.iter().map(|&(a, b)| (PortId(a), PortId(b))).collect();
+        let at = |link| LinkClass { link: PortId(link), class: ClassId(0) };
+        let held: Vec<_> = held.iter().map(|&(a, b)| (at(a), at(b))).collect();
         cycle(&held).iter().map(|port| port.0).collect()
     }
 
@@ -71,5 +77,17 @@ mod tests {
         assert_eq!(cycle_of(&[(1, 2), (1, 3), (2, 4), (3, 4), (5, 1)]), [0; 0]);
         assert_eq!(cycle_of(&[(9, 7), (7, 5), (5, 3), (3, 7), (5, 1)]), [3, 7, 5]);
         assert_eq!(cycle_of(&[(2, 2)]), [2]);
+    }
+
+    #[test]
+    fn ports_that_wait_in_a_circle_for_different_classes_are_no_cycle() {
+        let at = |link, class| LinkClass { link: PortId(link), class: ClassId(class) };
+        let of = |classes: [u32; 3]| {
+            let [a, b, c] = classes;
+            cycle(&[(at(1, a), at(2, a)), (at(2, b), at(3, b)), (at(3, c), at(1, c))])
+        };
+        assert_eq!(of([0, 0, 1]), []);
+        assert_eq!(of([0, 1, 2]), []);
+        assert_eq!(of([1, 1, 1]), [1, 2, 3].map(PortId));
     }
 }

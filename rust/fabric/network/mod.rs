@@ -66,6 +66,8 @@
 
 mod arrival;
 mod border;
+mod class_table;
+mod classes;
 mod failing_links;
 mod forwarding;
 mod held;
@@ -134,7 +136,7 @@ pub(super) struct Network {
     pauses: Vec<PauseRecord>,
     /// How long a pause lasts without another frame, if it expires at all.
     pause_time: Option<Span>,
-    /// When the pause of each port expires, where pauses do; by port id.
+    /// When the pause of each port expires, where pauses do; by port id, and then by class.
     pause_ends: Vec<Time>,
 }
 
@@ -151,6 +153,7 @@ impl Network {
         let telemetry = telemetry::Table::of(setup, &switching);
         let shared = Shared {
             telemetry,
+            classes: class_table::Classes::of(setup),
             pool: Pool::new(MOST_PACKETS),
             queue: EventQueue::new(2 * topology.links().len(), horizon),
             counters: NetworkCounters::default(),
@@ -175,6 +178,7 @@ impl Network {
         network.schedule_failures(&fabric.failures);
         network.mark_writing_ports();
         network.mark_credit_ports();
+        network.mark_class_ports();
         if let Some(time) = fabric.switch.pfc.and_then(|pfc| pfc.pause_time) {
             network.expire_pauses_after(time);
         }

@@ -4,6 +4,7 @@
 //! once ([`Network::output`]), and everything that happens there happens on this view.
 
 use super::Network;
+use super::class_table::Classes;
 use super::pfc::Frame;
 use super::pool::{Aside, Pool, SlotId};
 use super::port::{Port, Queued, Special};
@@ -12,9 +13,9 @@ use crate::fabric::counters::NetworkCounters;
 use crate::fabric::event::Event;
 use crate::fabric::event_queue::EventQueue;
 use crate::fabric::trace_buffer::{PacketEvent, PacketRecord, TraceBuffer};
-use crate::ids::{PortId, SwitchId};
+use crate::ids::{LinkClass, PortId, SwitchId};
 use crate::packet::{Flags, PacketKind};
-use crate::switching::{Admission, Credit, EcnPoint, EnqueueRequest, Switching};
+use crate::switching::{Admission, Credit, EcnPoint, EnqueueRequest, Switching, Waiting};
 use crate::topology::Node;
 use crate::units::Time;
 
@@ -27,6 +28,8 @@ pub(super) struct Shared {
     pub(super) counters: NetworkCounters,
     /// The telemetry of packets, in runs that have some.
     pub(super) telemetry: Option<Box<Table>>,
+    /// The queues of traffic classes, in runs that have some.
+    pub(super) classes: Option<Box<Classes>>,
     /// The records of packets at traced ports.
     pub(super) trace: Option<Box<TraceBuffer>>,
 }
@@ -67,6 +70,9 @@ impl Output<'_> {
     /// be sent, and the time.
     #[inline(always)]
     pub(super) fn start_due(&mut self, now: Time) -> Option<(Time, Frame)> {
+        if self.port.special.has(Special::CLASSES) {
+            return self.start_due_by_class(now);
+        }
         // Each start moves `free` on: a port that was not looked at for a while makes up for
         // several.
         while self.port.is_due(now) {
@@ -151,13 +157,24 @@ impl Output<'_> {
     /// the last one of the queue in its place.
     #[inline(always)]
     pub(super) fn admit(&mut self, now: Time, switch: SwitchId, slot: SlotId) -> bool {
+        self.admit_to(now, switch, slot, self.port.waiting())
+    }
+
+    /// The same, to a queue of which `waiting` is what admission looks at.
+    #[inline(always)]
+    pub(super) fn admit_to(
+        &mut self,
+        now: Time,
+        switch: SwitchId,
+        slot: SlotId,
+        waiting: Waiting,
+    ) -> bool {
         if self.shared.switching.may_displace() && self.displace(now, switch, slot) {
             return true;
         }
         let slot = self.shared.pool.get_mut(slot);
         let ingress = slot.aside.ingress();
-        let request =
-            EnqueueRequest { switch, port: self.id, ingress, waiting: self.port.waiting() };
+        let request = EnqueueRequest { switch, port: self.id, ingress, waiting };
         let admission = self.shared.switching.admit(&request, &mut slot.packet);
         self.shared.counters.trimmed += u64::from(admission == Admission::Trimmed);
         admission != Admission::Dropped
@@ -286,7 +303,7 @@ impl Output<'_> {
     /// Counts a packet that is about to be enqueued at `switch`; returns the frame to be sent for
     /// it, if any. Packets with priority are not counted against their ingress link.
     #[inline(always)]
-    fn account_enqueue(&mut self, switch: SwitchId, slot: SlotId) -> Option<Frame> {
+    pub(super) fn account_enqueue(&mut self, switch: SwitchId, slot: SlotId) -> Option<Frame> {
         let bytes = u64::from(self.shared.pool.get(slot).packet.wire_bytes);
         if !self.shared.switching.has_flow_control() {
             self.shared.switching.account_enqueue(switch, bytes, None);
@@ -298,12 +315,13 @@ impl Output<'_> {
     /// Counts a packet that starts from the queue of a switch port, with flow control, off its
     /// ingress link; returns the frame to be sent for it, if any.
     #[inline(always)]
-    fn account_start(&mut self, queued: Queued) -> Option<Frame> {
+    pub(super) fn account_start(&mut self, queued: Queued) -> Option<Frame> {
         let Node::Switch(switch) = self.port.start.node() else { return None };
         let slot = self.shared.pool.get(queued.slot());
         // A frame that waits may have become another one since it was enqueued.
         self.shared.counters.pauses += u64::from(slot.packet.kind == PacketKind::Pause);
-        let ingress = slot.aside.ingress();
+        let class = slot.packet.class();
+        let ingress = slot.aside.ingress().map(|link| LinkClass { link, class });
         let bytes = u64::from(queued.bytes());
         let order = self.shared.switching.account_dequeue(switch, bytes, ingress)?;
         ingress.map(|to| Frame { to, order })
@@ -318,7 +336,8 @@ fn count_ingress(shared: &mut Shared, switch: SwitchId, slot: SlotId) -> Option<
         // The start of this packet then finds no ingress either: what was not added is not removed.
         slot.aside = Aside::default();
     }
-    let ingress = slot.aside.ingress();
+    let class = slot.packet.class();
+    let ingress = slot.aside.ingress().map(|link| LinkClass { link, class });
     let bytes = slot.packet.wire_bytes.into();
     let order = shared.switching.account_enqueue(switch, bytes, ingress)?;
     ingress.map(|to| Frame { to, order })
@@ -368,7 +387,12 @@ fn record(
     let packet = shared.pool.get(slot).packet;
     let waiting = match event {
         PacketEvent::Received => port.bytes_waiting(Flags::PRIORITY),
-        _ => port.bytes_waiting(packet.flags),
+        _ => match &shared.classes {
+            Some(classes) if !packet.flags.has(Flags::PRIORITY) => {
+                classes.of_port(id).bytes(packet.class())
+            }
+            _ => port.bytes_waiting(packet.flags),
+        },
     };
     if let Some(trace) = &mut shared.trace {
         trace.record(PacketRecord { at, port: id, event, waiting, packet });

@@ -8,7 +8,8 @@
 //! at its time: a queued packet costs two events per hop, a packet that starts at once still one.
 //!
 //! A frame precedes all queued packets and follows the packet on the wire. A newer frame replaces
-//! one that still waits.
+//! one of the same traffic class that still waits; those of other classes go in the order in which
+//! they came.
 //!
 //! Where pauses expire ([`PfcConfig::pause_time`](crate::switching::PfcConfig)), each frame that
 //! takes effect puts the end of the pause off, and schedules it; an end that was put off does
@@ -18,7 +19,7 @@ use super::pool::{Aside, SlotId};
 use super::port::{Queued, Special};
 use super::{Arrival, Event, Network};
 use crate::fabric::outcome::PauseRecord;
-use crate::ids::{PortId, SwitchId};
+use crate::ids::{ClassId, LinkClass, PortId, SwitchId};
 use crate::packet::{Flags, Packet, PauseFrame, PauseOrder, View};
 use crate::switching::{CREDIT_FRAME_BYTES, Credit, PFC_FRAME_BYTES};
 use crate::topology::Node;
@@ -27,16 +28,17 @@ use crate::units::{Span, Time};
 /// A PFC frame to be sent by a switch.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Frame {
-    /// The port that the frame pauses or resumes: the frame crosses that port's link in reverse.
-    pub(in crate::fabric) to: PortId,
+    /// The port and the class that the frame pauses or resumes: the frame crosses that port's link
+    /// in reverse.
+    pub(in crate::fabric) to: LinkClass,
     pub(in crate::fabric) order: PauseOrder,
 }
 
 /// What the far end of a link tells a port that sends over it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::fabric) enum LinkOrder {
-    /// Priority flow control: to stop, or to go on.
-    Pause(PauseOrder),
+    /// Priority flow control: to stop, or to go on, with packets of this class.
+    Pause(PauseOrder, ClassId),
     /// Credit-based flow control: all the credit that it has freed.
     Freed(u64),
     /// The same, with that of packets which were lost on the wire.
@@ -52,19 +54,19 @@ impl Network {
 
     /// Sends a frame over the reverse direction of a link, as soon as its wire is free.
     pub(super) fn send_frame(&mut self, now: Time, frame: Frame) {
-        let id = frame.to.reverse();
+        let id = frame.to.link.reverse();
         let packet = self.frame_packet(frame);
-        let (order, bytes) = (frame.order, packet.wire_bytes);
-        let port = &mut self.ports[id.index()];
-        if let Some(first) = port.first_with_priority()
-            && self.shared.pool.get(first).packet.is_link_frame()
-        {
-            self.shared.pool.get_mut(first).packet = packet;
+        let (order, bytes, class) = (frame.order, packet.wire_bytes, packet.class());
+        let is_of_class = |slot: &SlotId| self.shared.pool.get(*slot).packet.class() == class;
+        let old = self.waiting_frames(id).find(is_of_class);
+        if let Some(old) = old {
+            self.shared.pool.get_mut(old).packet = packet;
             return;
         }
+        let before = self.waiting_frames(id).count();
         let slot = self.shared.pool.insert(packet);
         // A pause does not hold frames: a wire that is free takes one at once.
-        if port.free <= now {
+        if self.ports[id.index()].free <= now {
             self.shared.counters.pauses += u64::from(order == PauseOrder::Pause);
             let mut output = self.output(id);
             output.transmit(now, Queued::of(slot, &packet));
@@ -73,7 +75,7 @@ impl Network {
         }
         let mut output = self.output(id);
         output.trace_enqueue(now, slot);
-        output.port.enqueue_first(Queued::of(slot, &packet));
+        output.port.enqueue_frame(Queued::of(slot, &packet), before);
         if let Node::Switch(switch) = self.ports[id.index()].start.node() {
             // A frame takes memory while it waits, and `account_start` gives it back.
             self.shared.switching.account_enqueue(switch, bytes.into(), None);
@@ -81,17 +83,24 @@ impl Network {
         self.start_waiting(now, id);
     }
 
+    /// The frames that wait at a port, the next one first: they are before all other packets.
+    fn waiting_frames(&self, id: PortId) -> impl Iterator<Item = SlotId> + '_ {
+        let is_frame = |slot: &SlotId| self.shared.pool.get(*slot).packet.is_link_frame();
+        self.ports[id.index()].slots_with_priority().take_while(is_frame)
+    }
+
     /// The packet of a frame: with credit-based flow control, all the credit that the link has
     /// freed.
     fn frame_packet(&mut self, frame: Frame) -> Packet {
         let (flags, order) = (Flags::PRIORITY, frame.order);
         if let Some(credits) = self.shared.switching.credits() {
-            let freed = credits.freed(frame.to);
+            let freed = credits.freed(frame.to.link);
             let wire_bytes = CREDIT_FRAME_BYTES;
             return Packet { wire_bytes, flags, ..Packet::link_credit(freed) };
         }
-        let waiting = u64::from(self.ports[frame.to.reverse().index()].data_waiting());
-        let packet = Packet::pause_frame(PauseFrame { order, waiting });
+        let LinkClass { link, class } = frame.to;
+        let waiting = u64::from(self.ports[link.reverse().index()].data_waiting());
+        let packet = Packet::pause_frame(PauseFrame { order, waiting, class });
         Packet { wire_bytes: PFC_FRAME_BYTES, flags, ..packet }
     }
 
@@ -122,7 +131,7 @@ impl Network {
     /// packet is not a frame.
     pub(super) fn take_frame(&mut self, slot: SlotId) -> Option<LinkOrder> {
         let order = match self.shared.pool.get(slot).packet.view() {
-            View::Pause(PauseFrame { order, .. }) => LinkOrder::Pause(order),
+            View::Pause(PauseFrame { order, class, .. }) => LinkOrder::Pause(order, class),
             View::LinkCredit(freed) => LinkOrder::Freed(freed),
             _ => return None,
         };
@@ -149,6 +158,7 @@ impl Network {
         let slot = self.shared.pool.get(slot);
         let bytes = u64::from(slot.packet.wire_bytes);
         let ingress = slot.aside.ingress().filter(|_| !slot.packet.flags.has(Flags::PRIORITY));
+        let ingress = ingress.map(|link| LinkClass { link, class: ClassId::default() });
         if ingress.is_none() || self.shared.switching.credits().is_none() {
             return;
         }
@@ -199,19 +209,24 @@ impl Network {
     pub(in crate::fabric) fn obey(&mut self, now: Time, id: PortId, order: LinkOrder) {
         let credit = self.shared.switching.credits().map(|mut credits| match order {
             LinkOrder::Freed(freed) => credits.update(id, freed),
-            LinkOrder::Pause(_) | LinkOrder::Corrected => credits.correct(id),
+            LinkOrder::Pause(..) | LinkOrder::Corrected => credits.correct(id),
         });
-        if let LinkOrder::Pause(order) = order {
-            self.pauses.push(PauseRecord { at: now, port: id, order });
+        if let LinkOrder::Pause(order, class) = order {
+            self.pauses.push(PauseRecord { at: now, port: id, order, class });
         }
         // The packet on the wire is not cut short: a pause holds back those that have not started.
         let is_paused = match credit {
             Some(credit) => credit == Credit::Exhausted,
-            None => order == LinkOrder::Pause(PauseOrder::Pause),
+            None => matches!(order, LinkOrder::Pause(PauseOrder::Pause, _)),
         };
-        self.ports[id.index()].pause(is_paused);
-        if let (Some(time), LinkOrder::Pause(order)) = (self.pause_time, order) {
-            self.put_off(now, id, order, time);
+        match order {
+            LinkOrder::Pause(_, class) if self.shared.classes.is_some() => {
+                self.output(id).pause_class(class, is_paused);
+            }
+            _ => self.ports[id.index()].pause(is_paused),
+        }
+        if let (Some(time), LinkOrder::Pause(order, class)) = (self.pause_time, order) {
+            self.put_off(now, LinkClass { link: id, class }, order, time);
         }
         self.start_waiting(now, id);
     }
@@ -219,24 +234,28 @@ impl Network {
     /// Makes pauses expire.
     pub(super) fn expire_pauses_after(&mut self, time: Span) {
         self.pause_time = Some(time);
-        self.pause_ends = vec![Time::NEVER; self.ports.len()];
+        self.pause_ends = vec![Time::NEVER; self.ports.len() * self.class_count()];
     }
 
     /// Schedules the end of a pause.
-    fn put_off(&mut self, now: Time, id: PortId, order: PauseOrder, time: Span) {
+    fn put_off(&mut self, now: Time, of: LinkClass, order: PauseOrder, time: Span) {
         let ends = match order {
             PauseOrder::Pause => now.saturating_add(time),
             PauseOrder::Resume => Time::NEVER,
         };
-        self.pause_ends[id.index()] = ends;
+        let index = of.link.index() * self.class_count() + of.class.index();
+        self.pause_ends[index] = ends;
         if ends != Time::NEVER {
-            self.shared.queue.push(ends, Event::PauseEnd(id));
+            self.shared.queue.push(ends, Event::PauseEnd(of.link));
         }
     }
 
-    /// Whether the pause of a port expires now.
-    pub(in crate::fabric) fn pause_expires(&self, now: Time, id: PortId) -> bool {
-        self.pause_ends[id.index()] == now
+    /// The first class of a port whose pause expires now.
+    pub(in crate::fabric) fn expiring(&self, now: Time, id: PortId) -> Option<ClassId> {
+        let count = self.class_count();
+        let ends = &self.pause_ends[id.index() * count..][..count];
+        let class = ends.iter().position(|&end| end == now)?;
+        Some(ClassId(class as u32))
     }
 
     /// The end of a port's link at which it sends.

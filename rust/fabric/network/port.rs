@@ -9,10 +9,12 @@
 //! A port has two cache lines: what every packet touches, and its queues with the rest. What a
 //! queue holds of a packet is enough to start it; the packet itself is not touched while it waits.
 
+mod classes;
 mod flags;
 mod queued;
 mod ring;
 
+pub(super) use classes::ClassQueues;
 pub(super) use flags::Special;
 pub(super) use queued::Queued;
 
@@ -77,25 +79,25 @@ pub(super) struct Port {
     pub(super) waiting_max: u32,
     /// Length of the packet that started last.
     last_bytes: u16,
+    /// What sets it apart from nearly all others, decided before the run.
+    pub(super) special: Special,
     /// The queues that are not empty: bit 0 for packets with priority, bit 1 for the others; bit 2
     /// if every packet is queued.
     queued: u8,
     /// True while the event of a free wire is pending.
     pub(super) armed: bool,
-    /// What sets it apart from nearly all others, decided before the run.
-    pub(super) special: Special,
     /// The queues that may start: without that of data while the far end pauses it (PFC), or while
     /// it has no credit (CBFC).
     open: u8,
     /// True while a start event is pending (with PFC).
     pub(super) start_armed: bool,
-    rounding: Rounding,
     // The second cache line begins here (`prefetch`).
     /// Queued packets: those with priority, and the others.
     waiting: [Ring; 2],
     rate: BitRate,
     /// Index of this rate among those that the port has had.
     rate_index: u32,
+    rounding: Rounding,
 }
 
 /// The parameters of a port.
@@ -268,7 +270,8 @@ impl Port {
             && self.open & 1 << class(flags) != 0
     }
 
-    /// From now on no packet passes: each is queued and counted, even if it starts at once.
+    /// From now on no packet passes by [`Self::is_clear`]: each is queued and counted, even if it
+    /// starts at once, or goes by the order of its class.
     pub(super) fn count_all(&mut self) {
         self.queued |= COUNTED;
     }
@@ -315,11 +318,14 @@ impl Port {
         self.waiting_max = self.waiting_max.max(self.all_waiting());
     }
 
-    /// Inserts a PFC frame before all queued packets.
-    pub(super) fn enqueue_first(&mut self, frame: Queued) {
+    /// Inserts a PFC frame before all queued packets but the first `frames`, which are frames too.
+    pub(super) fn enqueue_frame(&mut self, frame: Queued, frames: usize) {
         self.waiting_bytes[0] += u32::from(frame.bytes());
         self.queued |= PRIORITY;
-        self.waiting[0].push_front(frame);
+        let queue = &mut self.waiting[0];
+        let before: Vec<Queued> = (0..frames).map_while(|_| queue.pop_front()).collect();
+        queue.push_front(frame);
+        before.into_iter().rev().for_each(|earlier| queue.push_front(earlier));
     }
 
     /// Queued packets without priority, the next one first.
@@ -327,9 +333,9 @@ impl Port {
         self.waiting[1].iter().map(|queued| queued.slot())
     }
 
-    /// The first queued packet with priority, if any.
-    pub(super) fn first_with_priority(&self) -> Option<SlotId> {
-        self.waiting[0].get(0).map(|first| first.slot())
+    /// Queued packets with priority, the next one first.
+    pub(super) fn slots_with_priority(&self) -> impl Iterator<Item = SlotId> + '_ {
+        self.waiting[0].iter().map(Queued::slot)
     }
 
     /// Dequeues the next packet.

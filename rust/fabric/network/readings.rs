@@ -34,7 +34,8 @@ impl Network {
             if matches!(self.ports[id.index()].start.node(), Node::Switch(_)) {
                 self.settle_before(now, id, endpoints);
                 let port = &self.ports[id.index()];
-                let packets = port.packets_loaded(before);
+                let of_classes = self.shared.classes.as_ref().map(|it| it.of_port(id).len());
+                let packets = port.packets_loaded(before) + of_classes.unwrap_or(0);
                 *queue = Queue {
                     packets: u32::try_from(packets).expect("fewer than 2^32 packets in flight"),
                     bytes: Bytes::new(port.load(before).into()),

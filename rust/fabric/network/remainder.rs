@@ -48,7 +48,7 @@ impl Network {
         }
         for (id, port) in (0u32..).map(PortId).zip(&self.ports) {
             rest.ports[id.index()].counted = port.all_waiting().into();
-            for slot in port.all_slots() {
+            for slot in port.all_slots().chain(self.class_slots(id)) {
                 rest.add_waiting(id, &self.shared.pool.get(slot).packet);
             }
         }

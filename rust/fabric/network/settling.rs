@@ -76,7 +76,7 @@ impl Network {
     #[inline(always)]
     pub(super) fn start_due(&mut self, now: Time, id: PortId) {
         let mut output = self.output(id);
-        if !output.port.special.has(Special::FLOW_CONTROL) {
+        if !output.port.special.has(Special::OWN_QUEUES) {
             return output.start_due_plainly(now);
         }
         self.start_due_with_frames(now, id);

@@ -8,16 +8,17 @@ use crate::switching::PfcConfig;
 use crate::topology::Node;
 use crate::workload::Delay;
 
-const CUTS: [(u16, Cut); 3] = [(2, Cut::Contiguous), (4, Cut::Contiguous), (3, Cut::Drawn(7))];
+pub(super) const CUTS: [(u16, Cut); 3] =
+    [(2, Cut::Contiguous), (4, Cut::Contiguous), (3, Cut::Drawn(7))];
 
-fn divided(setup: &Setup, parts: u16, cut: Cut) -> Outcome {
+pub(super) fn divided(setup: &Setup, parts: u16, cut: Cut) -> Outcome {
     let division = Division::new(setup, parts, cut).unwrap().with_quiet_events(5);
     run_divided(setup, &division, &mut |_| {}).0
 }
 
 /// 16 hosts, each with three peers, with queues, marks, a link that is down for a while and one
 /// that loses packets.
-fn busy(policy: &str) -> Setup {
+pub(super) fn busy(policy: &str) -> Setup {
     let pairs: Vec<(u32, u32)> =
         (0..16).flat_map(|host| [5, 8, 15].map(|by| (host, (host + by) % 16))).collect();
     let mut setup = setup(leaf_spine(4, 4, 4, 400), policy, messages(&pairs, 200_000));

@@ -1,6 +1,8 @@
 //! Whole runs: closed forms first, then conservation, determinism, queues, failures.
 
 mod boundaries;
+mod class_pauses;
+mod classes;
 mod credit;
 mod delays;
 mod divided;
@@ -77,6 +79,7 @@ fn setup(topology: Topology, policy: &str, messages: Vec<Message>) -> Setup {
             llr: None,
             rounding: Rounding::Exact,
             failures: Vec::new(),
+            classes: Vec::new(),
         },
         nic: NicConfig {
             payload: Bytes::new(PAYLOAD),
@@ -100,6 +103,7 @@ fn setup(topology: Topology, policy: &str, messages: Vec<Message>) -> Setup {
         scheme,
         own_nics: BTreeMap::new(),
         job_policies: Vec::new(),
+        job_classes: Vec::new(),
         workload: Arc::new(Workload::independent(messages)),
         seed: 1,
         time_limit: Time::ZERO + Span::from_ms(1_000),

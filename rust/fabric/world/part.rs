@@ -161,6 +161,8 @@ fn absorb(all: &mut Measured, part: Measured, owns: &dyn Fn(PortId) -> bool) {
     }
     all.pauses.extend(part.pauses);
     all.held_back.extend(part.held_back);
+    let dropped = all.dropped_by_class.iter_mut().zip(part.dropped_by_class);
+    dropped.for_each(|(ours, theirs)| *ours += theirs);
 }
 
 /// The progress of a divided run, from that of its parts.

@@ -4,7 +4,7 @@ use super::{Life, Origin, Qp, QpState, Role, Slot};
 use crate::balance::sender::{
     NetworkParameters, PathSpace, QpContext, Sender, SenderConfig, SenderPolicy as _, ecmp,
 };
-use crate::ids::{HostId, QpId};
+use crate::ids::{ClassId, HostId, QpId};
 use crate::nic::Nic;
 use crate::nic::event::Owner;
 use crate::nic::qp_settings::QpSettings;
@@ -111,7 +111,10 @@ impl Nic {
 
     /// The settings of a queue pair: its own, or those of the NIC.
     pub(in crate::nic) fn settings_of(&self, qp: QpId) -> QpSettings {
-        let common = || QpSettings { recovery: self.config.recovery, flags: Flags::NONE };
+        let common = || {
+            let (recovery, flags) = (self.config.recovery, Flags::NONE);
+            QpSettings { recovery, flags, class: ClassId::default() }
+        };
         self.own_settings.get(&qp).copied().unwrap_or_else(common)
     }
 
@@ -355,7 +358,7 @@ impl Nic {
     pub(in crate::nic) fn unschedule(&mut self, slot: Slot) {
         self.requesters[slot.index()].send_state = SendState::Idle;
         // A scan of the whole line: only resets, errors and refusals come here.
-        self.ready.retain(|&other| other != slot);
+        self.leave_line(slot);
         self.paced.retain(|_, turn| turn.slot != slot);
     }
 }

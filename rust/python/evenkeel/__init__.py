@@ -49,6 +49,7 @@ from ._sections import (
     Record,
     Switch,
     Topology,
+    TrafficClass,
     Transport,
     Workload,
 )
@@ -95,6 +96,7 @@ __all__ = [
     "SwitchView",
     "Table",
     "Topology",
+    "TrafficClass",
     "Transport",
     "Workload",
     "__version__",

@@ -17,6 +17,7 @@ from ._sections import (
     Record,
     Switch,
     Topology,
+    TrafficClass,
     Transport,
     Workload,
 )
@@ -46,6 +47,7 @@ class Scenario(Table):
         transport: Union[Transport, Mapping[str, Any], None] = None,
         policy: Union[Policy, Mapping[str, Any], str, None] = None,
         workload: Union[Workload, Mapping[str, Any], None] = None,
+        traffic_class: Sequence[Union[TrafficClass, Mapping[str, Any]]] = (),
         job: Sequence[Union[Job, Mapping[str, Any]]] = (),
         failure: Sequence[Union[Failure, Mapping[str, Any]]] = (),
         record: Union[SectionLike, Sequence[SectionLike], None] = None,
@@ -63,6 +65,8 @@ class Scenario(Table):
         self.transport = _section(Transport, transport)
         self.policy = _section(Policy, {"name": policy} if isinstance(policy, str) else policy)
         self.workload = _section(Workload, workload)
+        #: ``[[class]]``, which Python does not take as a name.
+        self.traffic_class: List[Section] = [_section(TrafficClass, it) for it in traffic_class]
         self.job: List[Section] = [_section(Job, it) for it in job]
         self.failure: List[Section] = [_section(Failure, it) for it in failure]
         #: One section, or a list of sections with a name each.
@@ -102,7 +106,7 @@ class Scenario(Table):
             elif value.to_dict():
                 table[key] = value.to_dict()
         for key in _LISTS:
-            sections = getattr(self, key)
+            sections = getattr(self, _attribute(key))
             if sections:
                 table[key] = [_section(Section, it).to_dict() for it in sections]
         return table
@@ -112,7 +116,7 @@ class Scenario(Table):
 
 
 _TABLES = ("topology", "switch", "transport", "policy", "workload", "record", "hosts", "handler")
-_LISTS = ("job", "failure", "rail")
+_LISTS = ("class", "job", "failure", "rail")
 
 
 class _Loaded(Scenario):
@@ -120,11 +124,17 @@ class _Loaded(Scenario):
 
     def __init__(self, name: str, table: Dict[str, Any]) -> None:
         known = {"seed", "time_limit", "fidelity", *_TABLES, *_LISTS}
-        super().__init__(name=name, **{key: it for key, it in table.items() if key in known})
+        given = {_attribute(key): it for key, it in table.items() if key in known}
+        super().__init__(name=name, **given)
         self._unknown = {key: it for key, it in table.items() if key not in known}
 
     def to_dict(self) -> Dict[str, Any]:
         return {**self._unknown, **super().to_dict()}
+
+
+def _attribute(key: str) -> str:
+    """The attribute that has a section: the key, where Python takes that as a name."""
+    return "traffic_class" if key == "class" else key
 
 
 def _section(kind: Any, given: Optional[SectionLike]) -> Any:

@@ -270,12 +270,39 @@ class Policy(Section):
         )
 
 
+class TrafficClass(Section):
+    """``[[class]]``."""
+
+    KEYS = {
+        'name': (('', None, 'The name by which class of [[job]] and [workload] names it.'),),
+        'scheduling': (('', 'weighted', 'When its packets start, at every output port and every NIC: strict classes before all weighted ones and each other in order, weighted ones in turns (IEEE 802.1Q, strict priority and enhanced transmission selection).'),),
+        'weight': (('', None, 'weighted: its share of the bytes, relative to the other weighted classes; 1 to 64.'),),
+        'pfc': (('', None, 'Whether priority flow control protects it: it has a reserve and a headroom of each link that ends at a switch, and is paused by itself. Packets of a class without it are dropped that find no room in the shared memory.'),),
+    }
+
+    def __init__(
+        self,
+        *,
+        name: Optional[str] = None,
+        scheduling: Optional[str] = None,
+        weight: Optional[int] = None,
+        pfc: Optional[bool] = None,
+    ) -> None:
+        super().__init__(
+            name=name,
+            scheduling=scheduling,
+            weight=weight,
+            pfc=pfc,
+        )
+
+
 class Workload(Section):
     """``[workload]``."""
 
     KEYS = {
         'kind': (('', 'all-to-all', "A collective's name (evenkeel list collectives), or another workload's (list workloads)."), ('', 'all-reduce', 'The collective: all-reduce alone.')),
         'hosts': (('', None, 'The hosts that take part, rank by rank: "0..16", "0,4,8", "0..64/8". Not for flows, whose file names hosts.'),),
+        'class': (('', None, 'The traffic class of its data packets: the name of a [[class]].'),),
         'start': (('', None, 'The start, or the time from the completion of the job after to the start.'),),
         'bytes': (('<collective>', None, 'Payload of each rank.'), ('permutation', '16MB', 'Payload of each flow.'), ('shift', '16MB', 'Payload of each flow.'), ('incast', '16MB', 'Payload of each flow.'), ('', '16MB', "The length of each rank's vector, in whole elements of 8 B. Several sizes are taken in turn.")),
         'algorithm': (('<collective>', None, 'The algorithm, if the kind does not name it.'),),
@@ -367,6 +394,7 @@ class Workload(Section):
         activation_bytes: Optional[str] = None,
         flops: Optional[str] = None,
         operations: Optional[int] = None,
+        **parameters: Any,
     ) -> None:
         super().__init__(
             kind=kind,
@@ -413,6 +441,7 @@ class Workload(Section):
             activation_bytes=activation_bytes,
             flops=flops,
             operations=operations,
+            **parameters,
         )
 
 
@@ -422,6 +451,7 @@ class Job(Section):
     KEYS = {
         'kind': (('', 'all-to-all', "A collective's name (evenkeel list collectives), or another workload's (list workloads)."),),
         'hosts': (('', None, 'The hosts that take part, rank by rank: "0..16", "0,4,8", "0..64/8". Not for flows, whose file names hosts.'),),
+        'class': (('', None, 'The traffic class of its data packets: the name of a [[class]].'),),
         'start': (('', None, 'The start, or the time from the completion of the job after to the start.'),),
         'name': (('', None, 'The name of the job in reports and in after.'),),
         'after': (('', None, 'The name of another job, after whose completion this one starts.'),),
@@ -517,6 +547,7 @@ class Job(Section):
         gradient_bytes: Optional[str] = None,
         activation_bytes: Optional[str] = None,
         flops: Optional[str] = None,
+        **parameters: Any,
     ) -> None:
         super().__init__(
             kind=kind,
@@ -565,6 +596,7 @@ class Job(Section):
             gradient_bytes=gradient_bytes,
             activation_bytes=activation_bytes,
             flops=flops,
+            **parameters,
         )
 
 

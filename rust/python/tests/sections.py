@@ -19,6 +19,7 @@ CLASSES = {
     "switch": "Switch",
     "transport": "Transport",
     "policy": "Policy",
+    "class": "TrafficClass",
     "workload": "Workload",
     "job": "Job",
     "failure": "Failure",
@@ -98,7 +99,7 @@ def hint(entries: List[Entry]) -> str:
 def class_of(name: str, keys: Dict[str, List[Entry]]) -> str:
     """The class of a section."""
     lines = [f"class {CLASSES[name]}(Section):"]
-    brackets = f"[[{name}]]" if name in ("job", "failure", "rail") else f"[{name}]"
+    brackets = f"[[{name}]]" if name in ("class", "job", "failure", "rail") else f"[{name}]"
     lines += [f'    """``{brackets}``."""', "", "    KEYS = {"]
     for key, entries in keys.items():
         kinds = [

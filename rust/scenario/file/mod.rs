@@ -3,6 +3,7 @@
 //! Every value has its key ([`Located`]). A key whose default depends on others is an `Option`:
 //! `None` in a file as written if it is omitted, and `Some` in a resolved file wherever it applies.
 
+pub(super) mod class;
 pub(super) mod failure;
 pub(super) mod networks;
 pub(super) mod record;
@@ -28,6 +29,7 @@ use crate::scenario::input::reader::SectionReader;
 use crate::scenario::input::section::{Form, Value, named, section};
 use crate::scenario::input::source::Source;
 use crate::units::Span;
+use class::ClassSection;
 use failure::FailureSection;
 use record::RecordSection;
 use switch::SwitchSection;
@@ -52,6 +54,9 @@ pub struct ScenarioFile {
     pub transport: TransportSection,
     /// The policy and its parameters.
     pub policy: PolicySection,
+    /// The traffic classes of data packets, each a `[[class]]`.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub class: Vec<ClassSection>,
     /// The workload; `None` if the file has jobs or sends nothing.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub workload: Option<WorkloadSection>,
@@ -159,6 +164,8 @@ impl ScenarioFile {
         let switch = reader.section_or_empty("switch")?.take_all()?;
         let transport = reader.section_or_empty("transport")?.take_all()?;
         let policy = PolicySection::read(reader.section_or_empty("policy")?, DEFAULT_POLICY)?;
+        let class = reader.sections("class")?;
+        let class = class.into_iter().map(SectionReader::take_all).collect::<Result<_, _>>()?;
         let workload = reader.section("workload")?;
         let job = reader.sections("job")?;
         let failure = reader.sections("failure")?;
@@ -177,7 +184,18 @@ impl ScenarioFile {
         let job = job.into_iter().map(|reader| WorkloadSection::read(reader, SectionRole::Job));
         let (workload, job) = (workload.transpose()?, job.collect::<Result<Vec<_>, _>>()?);
         reader.finish()?;
-        Ok(Self { general, topology, switch, transport, policy, workload, job, failure, record })
+        Ok(Self {
+            general,
+            topology,
+            switch,
+            transport,
+            policy,
+            class,
+            workload,
+            job,
+            failure,
+            record,
+        })
     }
 }
 

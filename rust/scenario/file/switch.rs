@@ -64,12 +64,14 @@ section! {
 section! {
     /// `pfc = { ... }`: priority flow control (PFC).
     pub struct PfcSection {
-        /// Memory of each link for what is in flight to a switch after it sent a pause: a size, or
-        /// a rule that computes it. `hpcc` is three times rate times delay, which suffices for
-        /// small packets on long links; `conweave` is twice rate times delay and two packets, one
-        /// packet too few; `worst-case` is twice rate times delay, three packets and a pause frame.
+        /// Memory of each link, and of each `[[class]]` that it protects, for what is in flight to
+        /// a switch after it sent a pause: a size, or a rule that computes it. `hpcc` is three
+        /// times rate times delay, which suffices for small packets on long links; `conweave` is
+        /// twice rate times delay and two packets, one packet too few; `worst-case` is twice rate
+        /// times delay, three packets and a pause frame of each class.
         headroom: HeadroomName = HeadroomName::WorstCase,
-        /// Memory of each link that it uses before it takes any of the pool (value of HPCC).
+        /// Memory of each link, and of each such class, that it uses before it takes any of the
+        /// pool (value of HPCC).
         reserve: Bytes = PfcConfig::HPCC.reserve,
         /// The share of the pool's free memory that a link may take (value of HPCC).
         alpha: Fraction = PfcConfig::HPCC.alpha,

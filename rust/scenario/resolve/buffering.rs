@@ -153,6 +153,10 @@ pub(in crate::scenario) fn pool(
     topology: &Topology,
 ) -> Result<(), ScenarioError> {
     let Buffer::Shared(buffer) = fabric.switch.buffer else { return Ok(()) };
+    let of_classes = match fabric.classes.iter().filter(|class| class.pfc).count() {
+        0 | 1 => String::new(),
+        count => format!(", of each of {count} classes,"),
+    };
     let of_links = |id| topology.ports_of(id).len() as u64;
     let key = if fabric.switch.cbfc.is_some() { section.cbfc.key() } else { section.pfc.key() };
     for (id, switch) in (0..).map(SwitchId).zip(topology.switches()) {
@@ -174,7 +178,7 @@ pub(in crate::scenario) fn pool(
         let fault = Fault::TooLarge {
             key: key.to_string(),
             value: context.typed(key).unwrap_or_else(|| "true".to_owned()),
-            amount: format!("{what} of {}'s links are {kept}", switch.name),
+            amount: format!("{what} of {}'s links{of_classes} are {kept}", switch.name),
             limit: format!("{at_most} {}, which is {buffer}", section.buffer.key()),
         };
         return Err(context.fault(key, fault));

@@ -3,6 +3,7 @@
 
 pub(super) mod algorithms;
 pub(super) mod buffering;
+pub(super) mod class;
 pub(super) mod collective;
 pub(super) mod congestion;
 pub(super) mod failure;

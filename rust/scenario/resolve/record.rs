@@ -41,10 +41,10 @@ pub(in crate::scenario) fn resolve(
                        have; leave out one of them";
         return Err(context.misplaced(&Key::ROOT.child("record"), because));
     }
-    let (sections, switch) = (&file.record, &fabric.switch);
+    let sections = &file.record;
     let mut recordings: Vec<Recording> = Vec::new();
     for section in sections {
-        let recording = one(context, section, topology, switch)?;
+        let recording = one(context, section, topology, fabric)?;
         let name = &section.name;
         match &recording.name {
             None if sections.len() > 1 => {
@@ -65,7 +65,7 @@ fn one(
     context: &Context<'_>,
     section: &RecordSection,
     topology: &Topology,
-    switch: &SwitchConfig,
+    fabric: &FabricConfig,
 ) -> Result<Recording, ScenarioError> {
     let every = context.span(&section.every, AtLeast::OnePicosecond)?;
     if every < SHORTEST {
@@ -83,7 +83,8 @@ fn one(
         ports: ports(context, &section.ports, topology)?,
         queue_pairs: hosts(context, &section.queue_pairs, topology)?,
         paths: hosts(context, &section.paths, topology)?,
-        pauses: pauses(context, &section.pauses, topology, switch)?,
+        pauses: pauses(context, &section.pauses, topology, &fabric.switch)?,
+        classes: fabric.classes.iter().map(|class| class.name.clone()).collect(),
     };
     if recording.tables().is_empty() {
         let expected = "nothing else is recorded: record one of queue_pairs, paths and (with \

@@ -16,7 +16,6 @@
 //! (`InitSwitch`).
 
 use super::{Arriving, Ingress, Pfc, SharedPool};
-use crate::ids::PortId;
 use crate::packet::PauseOrder;
 use crate::units::Bytes;
 
@@ -28,8 +27,8 @@ pub(super) fn headroom_of_no_link(packet: Bytes) -> u64 {
 impl Pfc {
     /// Whether an arriving packet fits, where a full one has `packet` bytes.
     pub(super) fn admits_by_conweave(&self, packet: u64, arriving: Arriving) -> bool {
-        let Arriving { link, bytes, queued } = arriving;
-        let ingress = &self.links[link.index()];
+        let Arriving { from, bytes, queued } = arriving;
+        let ingress = &self.links[self.index(from)];
         let Some(pool) = ingress.pool.map(|it| &self.pools[it.index()]) else { return true };
         let is_first = ingress.used + bytes <= packet;
         let has_headroom = ingress.in_headroom + bytes <= ingress.limits.headroom;
@@ -41,8 +40,8 @@ impl Pfc {
     }
 
     /// Counts bytes that joined a queue; true if their link is to be paused.
-    pub(super) fn add_by_conweave(&mut self, packet: u64, link: PortId, bytes: u64) -> bool {
-        let ingress = &mut self.links[link.index()];
+    pub(super) fn add_by_conweave(&mut self, packet: u64, index: usize, bytes: u64) -> bool {
+        let ingress = &mut self.links[index];
         let Some(pool) = ingress.pool.map(|it| &mut self.pools[it.index()]) else { return false };
         ingress.used += bytes;
         pool.used += bytes;
@@ -58,10 +57,10 @@ impl Pfc {
     pub(super) fn remove_by_conweave(
         &mut self,
         packet: u64,
-        link: PortId,
+        index: usize,
         bytes: u64,
     ) -> Option<PauseOrder> {
-        let ingress = &mut self.links[link.index()];
+        let ingress = &mut self.links[index];
         let pool: &mut SharedPool = &mut self.pools[ingress.pool?.index()];
         ingress.used -= bytes;
         pool.used -= bytes;
@@ -96,11 +95,11 @@ fn parts(ingress: &Ingress) -> (u128, u128) {
 mod tests {
     use super::super::IngressLimits;
     use super::*;
-    use crate::ids::SwitchId;
+    use crate::ids::{ClassId, LinkClass, PortId, SwitchId};
     use crate::switching::config::PfcAdmission;
     use crate::units::Fraction;
 
-    const LINK: PortId = PortId(0);
+    const LINK: LinkClass = LinkClass { link: PortId(0), class: ClassId(0) };
 
     /// Two links at a pool of 100 packets of 1,000 bytes, of which each may take a quarter of what
     /// is free; 2 packets of headroom each, and 8 of reserve.
@@ -108,19 +107,22 @@ mod tests {
         let limits =
             IngressLimits { reserve: 8_000, headroom: 2_000, alpha: Fraction::new(1, 4).unwrap() };
         let pool = Some(SwitchId(0));
-        let ingress = Ingress { pool, limits, used: 0, in_headroom: 0, paused: false };
+        let ingress =
+            Ingress { pool, limits, used: 0, in_headroom: 0, paused: false, is_protected: true };
         let pool = SharedPool { size: 100_000, used: 0, buffer: 120_000, queues: 104_000 };
         Pfc {
             resume_offset: 16,
             admission: PfcAdmission::ConWeave { packet: Bytes::new(1_000) },
             repeats: true,
             links: vec![ingress; 2],
+            classes: 1,
             pools: vec![pool],
         }
     }
 
     fn admits(pfc: &Pfc, link: u32, queued: u64) -> bool {
-        pfc.admits(Arriving { link: PortId(link), bytes: 1_000, queued })
+        let from = LinkClass { link: PortId(link), ..LINK };
+        pfc.admits(Arriving { from, bytes: 1_000, queued })
     }
 
     #[test]
@@ -148,7 +150,7 @@ mod tests {
         pfc.add(LINK, 1_000);
         assert!(!admits(&pfc, 0, 0), "two packets of headroom");
         assert!(admits(&pfc, 1, 0), "its first packet, whatever the pool has");
-        pfc.add(PortId(1), 1_000);
+        pfc.add(LinkClass { link: PortId(1), ..LINK }, 1_000);
         assert!(admits(&pfc, 1, 0), "and its headroom");
     }
 

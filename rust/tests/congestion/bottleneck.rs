@@ -108,6 +108,7 @@ fn outcome(case: Case) -> Outcome {
             llr: None,
             rounding: Rounding::Exact,
             failures: Vec::new(),
+            classes: Vec::new(),
         },
         nic: NicConfig {
             payload: Bytes::new(PAYLOAD),
@@ -126,6 +127,7 @@ fn outcome(case: Case) -> Outcome {
         scheme,
         own_nics: BTreeMap::new(),
         job_policies: Vec::new(),
+        job_classes: Vec::new(),
         workload: Arc::new(Workload::independent(case.messages)),
         seed: 1,
         time_limit: case.until,

@@ -72,6 +72,7 @@ impl Star {
                 scheme,
                 own_nics: BTreeMap::new(),
                 job_policies: Vec::new(),
+                job_classes: Vec::new(),
                 workload: Arc::new(Workload::independent((1..self.hosts).map(message).collect())),
                 seed: 1,
                 time_limit: self.until,

@@ -193,6 +193,55 @@ fn traffic() -> impl Strategy<Value = String> {
     ]
 }
 
+/// Three traffic classes and jobs of different ones, which share their hosts: in place of the
+/// traffic, of two scenarios in five.
+fn classes() -> impl Strategy<Value = Option<String>> {
+    let of_class = |name: &'static str| {
+        let scheduling = prop_oneof![
+            1 => Just("scheduling = \"strict\"\n".to_owned()),
+            3 => (1u32..5).prop_map(|weight| format!("weight = {weight}\n")),
+        ];
+        // What is said of flow control is left out where there is none.
+        let pfc = select(vec!["", "pfc = true\n", "pfc = false\n"]);
+        (scheduling, pfc)
+            .prop_map(move |(line, pfc)| format!("[[class]]\nname = \"{name}\"\n{line}{pfc}"))
+    };
+    let three = (of_class("a"), of_class("b"), of_class("c"));
+    let orders = select(vec!["abc", "bac", "acb", "cba"]);
+    let jobs = (prop::collection::vec(workload(), 2..4), select(vec!["0s", "1us"]), orders);
+    let drawn = (three, jobs).prop_map(|((a, b, c), (jobs, start, order))| {
+        let job = |(lines, class): (String, char)| {
+            format!("[[job]]\nclass = \"{class}\"\nstart = \"{start}\"\n{lines}")
+        };
+        let jobs: String = jobs.into_iter().zip(order.chars()).map(job).collect();
+        Some(format!("{a}{b}{c}{jobs}"))
+    });
+    prop_oneof![3 => Just(None), 2 => drawn]
+}
+
+/// Whether hosts of such a topology have ports in several planes, for which there are no classes.
+fn has_several_ports(topology: &str) -> bool {
+    let is_multi_plane = topology.contains("multi-plane") && !topology.contains("planes = 1\n");
+    is_multi_plane || topology.contains("dual-tor")
+}
+
+/// What a fabric with classes has: no trimming, no flow control by credit, acknowledgements with
+/// priority, and room for the headroom of each class.
+fn suited(text: &str) -> String {
+    let mut kept = String::new();
+    for line in text.lines() {
+        match line.split(" =").next().unwrap_or_default() {
+            "trim" => kept += "trim = false",
+            "ack_priority" => kept += "ack_priority = true",
+            "cbfc" => continue,
+            "buffer" => kept += &line.replace("\"1MB\"", "\"8MB\""),
+            _ => kept += line,
+        }
+        kept.push('\n');
+    }
+    kept
+}
+
 /// A failure of a link: its index, start and duration in ns (0 for the rest of the run), delays of
 /// detection and convergence in ns, and what happens.
 #[derive(Debug, Clone)]
@@ -242,10 +291,10 @@ fn written(failures: &[Failure], text: &str) -> String {
 pub(crate) fn scenario() -> impl Strategy<Value = Drawn> {
     let controls: Vec<_> = congestion::CONTROLS.iter().map(|control| control.name).collect();
     let general = (0u32..1_000, policy(), select(controls));
-    let of_planes = (any::<bool>(), any::<bool>());
+    let of_planes = (any::<bool>(), any::<bool>(), classes());
     let parts = (general, topology(), switch(), transport(), traffic(), failures(), of_planes);
     parts.prop_map(|(general, topology, switch, transport, traffic, failures, of_planes)| {
-        let ((seed, policy, control), (probes, windows)) = (general, of_planes);
+        let ((seed, policy, control), (probes, windows, classes)) = (general, of_planes);
         // Only `mrc` has a way back to probe for, and only among several planes; with several
         // there may also be a window for each. Queue pairs to a host may share theirs.
         let has_planes = topology.contains("multi-plane") && !topology.contains("planes = 1\n");
@@ -262,8 +311,15 @@ pub(crate) fn scenario() -> impl Strategy<Value = Drawn> {
             Some(scope) => format!("\"nscc\"\nparameters = {{ scope = \"{scope}\" }}"),
             None => format!("\"{control}\""),
         };
+        let classes = classes.filter(|_| !has_several_ports(&topology));
+        let fabric = format!("{switch}{transport}");
+        let (fabric, traffic) = match classes {
+            None => (fabric, traffic),
+            Some(jobs) if fabric.contains("\npfc") => (suited(&fabric), jobs),
+            Some(jobs) => (suited(&fabric), jobs.replace("pfc = true\n", "")),
+        };
         let text = format!(
-            "seed = {seed}\ntime_limit = \"3ms\"\n{topology}{switch}{transport}\
+            "seed = {seed}\ntime_limit = \"3ms\"\n{topology}{fabric}\
                  congestion_control = {control}\n[policy]\nname = \"{policy}\"\n{own}{traffic}"
         );
         let tables = written(&failures, &text);

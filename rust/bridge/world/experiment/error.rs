@@ -96,6 +96,12 @@ pub(in crate::bridge) enum ExperimentError {
          write `pfc = true` in its place, or run it with `evenkeel run`"
     )]
     LinkCredit,
+    /// Data has traffic classes.
+    #[error(
+        "class: traffic classes are simulated by the fabric of evenkeel alone; leave `[[class]]` \
+         out, or run it with `evenkeel run`"
+    )]
+    Classes,
     /// Links retry frames.
     #[error(
         "topology.llr: link-level retry is simulated by the fabric of evenkeel alone; leave `llr` \

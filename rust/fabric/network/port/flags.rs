@@ -2,7 +2,7 @@
 
 /// What sets a port apart from nearly all others.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub(in crate::fabric::network) struct Special(u8);
+pub(in crate::fabric::network) struct Special(u16);
 
 impl Special {
     /// Its link fails at some time.
@@ -19,6 +19,11 @@ impl Special {
     pub(in crate::fabric::network) const FLOW_CONTROL: Self = Self(32);
     /// What it sends without priority needs credit.
     pub(in crate::fabric::network) const CREDIT: Self = Self(128);
+
+    /// It has a queue for each traffic class.
+    pub(in crate::fabric::network) const CLASSES: Self = Self(256);
+    /// Its packets are queued and started by a path of their own.
+    pub(in crate::fabric::network) const OWN_QUEUES: Self = Self::FLOW_CONTROL.with(Self::CLASSES);
 
     /// It is one of several ports of its host.
     pub(in crate::fabric::network) const PLANES: Self = Self(64);

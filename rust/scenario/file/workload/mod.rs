@@ -57,6 +57,8 @@ section! {
         /// The hosts that take part, rank by rank: `"0..16"`, `"0,4,8"`, `"0..64/8"`. Not for
         /// `flows`, whose file names hosts.
         hosts?: String = "all",
+        /// The traffic class of its data packets: the name of a `[[class]]`.
+        class?: String = "the first class",
         /// The start, or the time from the completion of the job `after` to the start.
         start?: Span = "0",
     }

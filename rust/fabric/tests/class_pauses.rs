@@ -1,0 +1,178 @@
+//! Priority flow control by traffic class: pauses of one class beside another, and what they hold.
+
+use super::classes::with;
+use super::divided::{CUTS, divided};
+use super::lossless::{lossless, ring_of_switches};
+use super::*;
+use crate::ids::ClassId;
+use Scheduling::{Strict, Weighted};
+
+const WORST: Headroom = Headroom::WorstCase { packet: Bytes::new(PAYLOAD + HEADER) };
+
+/// What a port has been told of a class: when, and whether to stop.
+fn orders(outcome: &Outcome, port: PortId, class: u32) -> Vec<(Time, PauseOrder)> {
+    let of_class = |it: &&PauseRecord| it.port == port && it.class == ClassId(class);
+    outcome.pauses.iter().filter(of_class).map(|it| (it.at, it.order)).collect()
+}
+
+/// Hosts 0 and 1 send to host 2, all at one switch: half of their rate is left to each. Host 0
+/// sends a message to host 3 later on; the second class is strict.
+fn beside_an_incast(classes: &[u32; 3]) -> (Setup, Time) {
+    let late = Time::ZERO + Span::from_us(100);
+    let mut all = messages(&[(0, 2), (1, 2), (0, 3)], 2_000 * PAYLOAD);
+    (all[2].bytes, all[2].start) = (Bytes::new(300 * PAYLOAD), late);
+    let setup = setup(leaf_spine(1, 1, 4, 400), "ecmp", all);
+    let mut setup = with(setup, &[Weighted(1), Strict], classes);
+    lossless(&mut setup, WORST, 400_000);
+    (setup, late)
+}
+
+#[test]
+fn a_class_beside_a_paused_one_runs_at_full_rate_on_the_same_link() {
+    let (setup, late) = beside_an_incast(&[0, 0, 1]);
+    let outcome = complete(&setup);
+    let port = setup.topology.host_port(HostId(0));
+    let found = outcome.message_fct[2].as_ps();
+    // Over two links alone; one packet of the other class is on each of them at most.
+    let alone = idle_path_ps(300, PAYLOAD, 2, 20, 500_000);
+    let slot = (PAYLOAD + HEADER + GAP) * 20;
+    assert!((alone..=alone + 2 * slot).contains(&found), "{found} for {alone}");
+    let meanwhile = late..late + Span::from_ps(found);
+    let paused = orders(&outcome, port, 0);
+    assert!(paused.len() > 10 && paused.iter().any(|(at, _)| meanwhile.contains(at)));
+    assert_eq!(orders(&outcome, port, 1), []);
+    assert_eq!(outcome.dropped_by_class, [0, 0]);
+    // In one class with the incast, it waits where that waits.
+    let one = complete(&beside_an_incast(&[0, 0, 0]).0).message_fct[2].as_ps();
+    assert!(one > 3 * alone / 2, "{one} for {alone}");
+}
+
+/// An incast of each of two classes into host 2, of different lengths.
+fn two_incasts() -> Setup {
+    let pairs = [(0, 2), (1, 2), (0, 2), (1, 2)];
+    let setup = setup(leaf_spine(1, 1, 3, 400), "ecmp", messages(&pairs, 500 * PAYLOAD));
+    let mut setup = with(setup, &[Weighted(1), Weighted(3)], &[0, 0, 1, 1]);
+    lossless(&mut setup, WORST, 300_000);
+    setup
+}
+
+#[test]
+fn two_classes_are_paused_on_one_link_and_resumed_apart() {
+    let setup = two_incasts();
+    let outcome = complete(&setup);
+    assert_eq!(outcome.counters.dropped, 0);
+    let port = setup.topology.host_port(HostId(0));
+    let mut paused = [false; 2];
+    let mut resumed_beside_a_pause = [0; 2];
+    for record in outcome.pauses.iter().filter(|record| record.port == port) {
+        let class = record.class.index();
+        let pauses = record.order == PauseOrder::Pause;
+        assert_ne!(paused[class], pauses, "one frame for each change: {record:?}");
+        paused[class] = pauses;
+        resumed_beside_a_pause[class] += u32::from(!pauses && paused[1 - class]);
+    }
+    assert_eq!(paused, [false; 2]);
+    assert!(resumed_beside_a_pause.iter().all(|&it| it > 0), "{resumed_beside_a_pause:?}");
+}
+
+#[test]
+fn pauses_of_each_class_expire_by_themselves() {
+    for admission in
+        [PfcAdmission::Hpcc, PfcAdmission::ConWeave { packet: Bytes::new(PAYLOAD + HEADER) }]
+    {
+        let mut setup = two_incasts();
+        let pfc = setup.fabric.switch.pfc.as_mut().expect("it is on");
+        (pfc.pause_time, pfc.admission) = (Some(Span::from_us(1)), admission);
+        let outcome = complete(&setup);
+        let port = setup.topology.host_port(HostId(0));
+        for class in [0, 1] {
+            let (mut since, mut expired) = (None, 0);
+            for (at, order) in orders(&outcome, port, class) {
+                let lasted: Option<Span> = since.map(|since| at.since(since));
+                assert!(lasted.is_none_or(|it| it <= Span::from_us(1)), "{class}, {at}");
+                expired += u32::from(lasted == Some(Span::from_us(1)));
+                since = (order == PauseOrder::Pause).then_some(at);
+            }
+            assert!(since.is_none() && expired > 0, "{class}: {expired} expired");
+        }
+    }
+}
+
+/// Each host of a ring of switches sends to the switch after the next, in the class that `class`
+/// gives to its switch.
+fn around(class: impl Fn(u32) -> u32, limit: Span) -> Outcome {
+    let pairs: Vec<_> = (0..10).map(|host| (host, (host + 4) % 10)).collect();
+    let classes: Vec<u32> = (0..10).map(|host| class(host / 2)).collect();
+    let ring = setup(ring_of_switches(), "ecmp", messages(&pairs, 2_000 * PAYLOAD));
+    let mut setup = with(ring, &[Weighted(1), Weighted(1)], &classes);
+    lossless(&mut setup, Headroom::Hpcc, 20_000);
+    setup.time_limit = Time::ZERO + limit;
+    run(&setup, &mut |_| {})
+}
+
+#[test]
+fn a_circle_of_different_classes_is_no_deadlock_and_one_of_a_class_is() {
+    let clockwise: Vec<PortId> = (10..15).map(|link| PortId(2 * link)).collect();
+    for class in [0, 1] {
+        let outcome = around(|_| class, Span::from_ms(5));
+        assert_eq!((outcome.verdict, &outcome.deadlock), (Verdict::Stalled, &clockwise));
+    }
+    // Each link waits for the next, but in the class of its own flows.
+    for us in [20, 50, 100, 200] {
+        let outcome = around(|switch| switch % 2, Span::from_us(us));
+        assert_eq!((outcome.verdict, &outcome.deadlock[..]), (Verdict::TimeLimit, &[][..]), "{us}");
+        assert!(!outcome.pauses.is_empty());
+    }
+    let outcome = around(|switch| switch % 2, Span::from_ms(5));
+    assert_eq!(outcome.verdict, Verdict::Completed);
+}
+
+/// An incast with messages of three classes, of which the last has no flow control.
+fn mixed(policy: &str) -> Setup {
+    let incast: Vec<(u32, u32)> = (1..16).map(|src| (src, 0)).collect();
+    let classes: Vec<u32> = (0..15).map(|stream| stream % 3).collect();
+    let setup = setup(leaf_spine(4, 4, 4, 400), policy, messages(&incast, 400_000));
+    let mut setup = with(setup, &[Weighted(2), Strict, Weighted(1)], &classes);
+    setup.fabric.classes[2].pfc = false;
+    setup.nic.nack_interval = Span::from_us(10);
+    lossless(&mut setup, WORST, 200_000);
+    setup
+}
+
+#[test]
+fn a_class_without_flow_control_is_dropped_where_others_lose_nothing() {
+    let outcome = complete(&mixed("ecmp"));
+    assert_eq!(outcome.dropped_by_class[..2], [0, 0]);
+    assert!(outcome.dropped_by_class[2] > 0);
+    assert_eq!(outcome.counters.dropped, outcome.dropped_by_class[2]);
+    let mut of_class = [0; 3];
+    outcome.pauses.iter().for_each(|record| of_class[record.class.index()] += 1);
+    assert!(of_class[0] > 0 && of_class[1] > 0 && of_class[2] == 0, "{of_class:?}");
+}
+
+#[test]
+fn pauses_of_classes_are_the_same_divided() {
+    for policy in ["ecmp", "spray"] {
+        let setup = mixed(policy);
+        let whole = complete(&setup);
+        assert!(whole.pauses.len() > 20, "{} pauses", whole.pauses.len());
+        for (parts, cut) in CUTS {
+            assert!(whole == divided(&setup, parts, cut), "{policy}, {parts} {cut:?}");
+        }
+    }
+}
+
+#[test]
+fn one_class_is_paused_as_no_class_is() {
+    let pairs = messages(&[(0, 2), (1, 2)], 1_000 * PAYLOAD);
+    let mut plain = setup(leaf_spine(1, 1, 3, 400), "ecmp", pairs);
+    lossless(&mut plain, Headroom::Hpcc, 400_000);
+    let mut expected = complete(&plain);
+    for scheduling in [Strict, Weighted(3)] {
+        let outcome = complete(&with(plain.clone(), &[scheduling], &[]));
+        assert_eq!(outcome.pauses, expected.pauses);
+        (expected.counters.events, expected.dropped_by_class) =
+            (outcome.counters.events, outcome.dropped_by_class.clone());
+        assert!(outcome == expected, "{scheduling:?}");
+    }
+}

@@ -1,0 +1,65 @@
+//! Traffic classes at a NIC: which queue pair sends next, and the class of its packets.
+
+use super::*;
+use crate::ids::ClassId;
+use crate::sharing::Scheduling;
+
+/// A sender with a queue pair of each of these classes, each with `packets` packets to send.
+fn sender(scheduling: &[Scheduling], classes: &[u32], packets: u64) -> Nic {
+    let config = config(Recovery::GO_BACK_N, 1);
+    let mut nic = Nic::new(HostId(0), PORT, config.clone());
+    nic.set_classes(Discipline::new(scheduling.iter().copied(), config.payload + config.header));
+    for (label, &class) in (0u32..).zip(classes) {
+        let policy = SenderConfig::Ecmp(ecmp::Config {}).build(&QpContext::for_test());
+        let half = SendHalf { peer: HostId(1), label, cookie: label, extra: false, policy };
+        let qp = nic.open_sender(half);
+        let (recovery, flags) = (Recovery::GO_BACK_N, Flags::NONE);
+        nic.set_settings(qp, QpSettings { recovery, flags, class: ClassId(class) });
+        nic.connect(qp, QpId(label));
+        nic.post(qp, Bytes::new(packets * 1_000), 0, 0);
+    }
+    nic
+}
+
+/// The queue pair and the class of each packet that the NIC sends.
+fn sent(nic: &mut Nic) -> Vec<(u32, u32)> {
+    drain(nic, at(0)).iter().map(|packet| (packet.qp.0, packet.class().0)).collect()
+}
+
+#[test]
+fn queue_pairs_take_turns_within_their_class_and_classes_by_their_order() {
+    let scheduling = [Scheduling::Weighted(2), Scheduling::Strict, Scheduling::Weighted(1)];
+    let mut nic = sender(&scheduling, &[0, 0, 1, 2], 2);
+    assert_eq!(nic.in_line(), 4);
+    let expected = [(2, 1), (2, 1), (0, 0), (1, 0), (3, 2), (0, 0), (1, 0), (3, 2)];
+    assert_eq!(sent(&mut nic), expected);
+    assert!(!nic.has_packets() && nic.in_line() == 0);
+}
+
+#[test]
+fn answers_go_before_every_class() {
+    let mut nic = sender(&[Scheduling::Strict], &[0], 2);
+    nic.control.push_back(Packet::cnp(Stamp::default()));
+    let kinds: Vec<_> = drain(&mut nic, at(0)).iter().map(|packet| packet.kind).collect();
+    assert_eq!(kinds, [PacketKind::Cnp, PacketKind::Data, PacketKind::Data]);
+}
+
+#[test]
+fn a_queue_pair_that_is_reset_leaves_the_line_of_its_class() {
+    let mut nic = sender(&[Scheduling::Weighted(1); 2], &[0, 1], 3);
+    nic.modify_qp(QpId(0), QpState::Reset).unwrap();
+    assert_eq!(sent(&mut nic), [(1, 1); 3]);
+}
+
+#[test]
+fn a_paused_class_holds_up_no_other() {
+    let mut nic = sender(&[Scheduling::Strict, Scheduling::Weighted(1)], &[0, 1], 2);
+    nic.pause_class(ClassId(0), true);
+    nic.control.push_back(Packet::cnp(Stamp::default()));
+    let classes: Vec<_> = drain(&mut nic, at(0)).iter().map(|packet| packet.class().0).collect();
+    assert_eq!(classes, [0, 1, 1], "an answer, and the open class");
+    assert!(!nic.has_packets() && nic.in_line() == 1);
+    nic.pause_class(ClassId(0), false);
+    assert!(nic.has_packets());
+    assert_eq!(sent(&mut nic), [(0, 0); 2]);
+}

@@ -1,0 +1,201 @@
+//! `[[class]]`: traffic classes of data packets, and the class of each job.
+
+use crate::endpoint::JobClass;
+use crate::fabric::{ClassConfig, MOST_CLASSES, Scheduling};
+use crate::fluid::Fidelity;
+use crate::ids::ClassId;
+use crate::scenario::file::ScenarioFile;
+use crate::scenario::file::class::{ClassSection, SchedulingName};
+use crate::scenario::file::toggle::Toggle;
+use crate::scenario::file::workload::WorkloadSection;
+use crate::scenario::input::context::{Context, Lookup};
+use crate::scenario::input::error::ScenarioError;
+use crate::scenario::input::located::{Key, Located};
+use crate::topology::Topology;
+use crate::workload::Workload;
+
+/// The longest name of a class, as of a job.
+const LONGEST_NAME: usize = 24;
+/// The greatest weight: a turn has this many full packets. \[inferred\]
+const MOST_WEIGHT: u32 = 64;
+
+/// The classes of a file; none if data has one queue.
+pub(in crate::scenario) fn resolve(
+    context: &Context<'_>,
+    file: &mut ScenarioFile,
+    topology: &Topology,
+) -> Result<Vec<ClassConfig>, ScenarioError> {
+    if file.class.is_empty() {
+        return Ok(Vec::new());
+    }
+    if let Some(because) = refusal(file, topology) {
+        return Err(context.misplaced(&Key::ROOT.child("class"), because));
+    }
+    if file.class.len() > MOST_CLASSES {
+        let expected = format!("a fabric has at most {MOST_CLASSES} traffic classes");
+        let count = format!("{} in all", file.class.len());
+        return Err(context.invalid_as(&Key::ROOT.child("class"), count, expected));
+    }
+    let has_pfc = matches!(*file.switch.pfc, Toggle::On(_));
+    let mut classes: Vec<ClassConfig> = Vec::new();
+    for section in &mut file.class {
+        let name = name(context, section, &classes)?;
+        let scheduling = scheduling(context, section)?;
+        let pfc = protection(context, section, has_pfc)?;
+        classes.push(ClassConfig { name, scheduling, pfc });
+    }
+    Ok(classes)
+}
+
+/// Why a scenario cannot have classes.
+fn refusal(file: &ScenarioFile, topology: &Topology) -> Option<&'static str> {
+    if matches!(*file.switch.cbfc, Toggle::On(_)) {
+        return Some("with [switch] cbfc data has one class: leave out either");
+    }
+    if matches!(*file.switch.trim, Toggle::On(_)) {
+        return Some("with [switch] trim data has one class: leave out either");
+    }
+    if topology.planes().count() > 1 {
+        return Some("hosts with ports in several planes have one class of data");
+    }
+    if *file.general.fidelity == Fidelity::Fluid {
+        return Some("the fluid mode has one class of data: fidelity must be 'packet'");
+    }
+    if !*file.transport.ack_priority {
+        return Some(
+            "acknowledgements go before all classes: [transport] ack_priority must be true",
+        );
+    }
+    None
+}
+
+fn name(
+    context: &Context<'_>,
+    section: &ClassSection,
+    before: &[ClassConfig],
+) -> Result<String, ScenarioError> {
+    let Some(name) = section.name.given() else {
+        let because = "jobs refer to a class by its name";
+        return Err(context.missing(section.name.key(), because, "name = \"bulk\""));
+    };
+    context.name(&name)?;
+    if name.chars().count() > LONGEST_NAME {
+        let expected = format!("a name has at most {LONGEST_NAME} characters");
+        return Err(context.invalid(&name, expected));
+    }
+    if let Some(other) = before.iter().position(|class| class.name == *name) {
+        let expected = format!("class[{other}] has this name; names must be unique");
+        return Err(context.invalid(&name, expected));
+    }
+    Ok(name.to_string())
+}
+
+fn scheduling(
+    context: &Context<'_>,
+    section: &mut ClassSection,
+) -> Result<Scheduling, ScenarioError> {
+    match *section.scheduling {
+        SchedulingName::Strict => match section.weight.given() {
+            None => Ok(Scheduling::Strict),
+            Some(weight) => {
+                let because = "a strict class goes before all weighted ones, and has no weight";
+                Err(context.misplaced(weight.key(), because))
+            }
+        },
+        SchedulingName::Weighted => {
+            let weight = section.weight.fill(1);
+            if !(1..=MOST_WEIGHT).contains(&*weight) {
+                let expected = format!("it must be from 1 to {MOST_WEIGHT}");
+                return Err(context.invalid(&weight, expected));
+            }
+            Ok(Scheduling::Weighted(*weight))
+        }
+    }
+}
+
+/// Whether priority flow control protects a class.
+fn protection(
+    context: &Context<'_>,
+    section: &mut ClassSection,
+    has_pfc: bool,
+) -> Result<bool, ScenarioError> {
+    match section.pfc.given() {
+        Some(pfc) if *pfc && !has_pfc => {
+            let expected =
+                "switches have no priority flow control: write pfc = true under [switch]";
+            Err(context.invalid(&pfc, expected))
+        }
+        _ => Ok(*section.pfc.fill(has_pfc)),
+    }
+}
+
+/// The classes of the jobs of a file, or of its workload.
+pub(in crate::scenario) fn of_jobs(
+    context: &Context<'_>,
+    file: &mut ScenarioFile,
+    workload: &Workload,
+) -> Result<Vec<JobClass>, ScenarioError> {
+    let ScenarioFile { class: sections, workload: alone, job: jobs, .. } = file;
+    let names: Vec<String> = sections.iter().filter_map(|it| (*it.name).clone()).collect();
+    let mut classes = Vec::new();
+    if let Some(section) = alone {
+        let class = class_of(context, section, &names)?;
+        classes.extend(class.map(|class| JobClass { streams: 0..u32::MAX, class }));
+    }
+    for (index, section) in jobs.iter_mut().enumerate() {
+        let class = class_of(context, section, &names)?;
+        let streams = workload.jobs.get(index).map_or(0..0, |job| job.streams(workload));
+        classes.extend(class.map(|class| JobClass { streams, class }));
+    }
+    Ok(classes)
+}
+
+/// The class of a section; `None` without classes.
+fn class_of(
+    context: &Context<'_>,
+    section: &mut WorkloadSection,
+    names: &[String],
+) -> Result<Option<ClassId>, ScenarioError> {
+    let class = &mut section.common.class;
+    let Some(first) = names.first() else {
+        let because = "the file has no [[class]]";
+        return match class.given() {
+            None => Ok(None),
+            Some(name) => Err(context.misplaced(name.key(), because)),
+        };
+    };
+    let name: Located<String> = class.fill(first.clone());
+    let index = names.iter().position(|known| *known == *name).ok_or_else(|| {
+        let known: Vec<&str> = names.iter().map(String::as_str).collect();
+        context.unknown(name.key(), Lookup { what: "class", name: &name, known: &known })
+    })?;
+    Ok(Some(ClassId(index as u32)))
+}
+
+/// Warns of classes that no message has, and of flow control that protects none.
+pub(in crate::scenario) fn warnings(
+    context: &Context<'_>,
+    file: &ScenarioFile,
+    jobs: &[JobClass],
+) -> Vec<String> {
+    let key = Key::ROOT.child("class");
+    let mut warnings = Vec::new();
+    let has_pfc = matches!(*file.switch.pfc, Toggle::On(_));
+    if has_pfc && !file.class.is_empty() && file.class.iter().all(|it| *it.pfc == Some(false)) {
+        let nothing = "[switch] has pfc, and every class pfc = false: it pauses nothing";
+        warnings.push(context.warning(&key, nothing));
+    }
+    // Without a workload another program sends the messages, and knows of no classes.
+    if jobs.is_empty() && file.class.len() > 1 {
+        let first = "no job chooses a class here: all messages are of the first one";
+        warnings.push(context.warning(&key, first));
+        return warnings;
+    }
+    let is_unused = |index: u32| jobs.iter().all(|job| job.class != ClassId(index));
+    let unused = (0u32..).zip(&file.class).filter(|(index, _)| is_unused(*index));
+    let warning = |(_, section): (u32, &ClassSection)| {
+        context.warning(section.name.key(), "no job is of this class")
+    };
+    warnings.extend(unused.map(warning).filter(|_| !jobs.is_empty()));
+    warnings
+}
