@@ -291,8 +291,8 @@ mod tests {
             classes,
             [
                 "class    messages  completed  mean FCT  p99 FCT  dropped",
-                "latency       240         17    1.800us  2.600us        0",
-                "bulk          240         17    1.800us  2.600us       12",
+                "latency       240         17   1.982us  2.600us        0",
+                "bulk          240         17   1.982us  2.600us       12",
             ]
         );
     }
