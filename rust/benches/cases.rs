@@ -164,6 +164,6 @@ pub(crate) fn fabric(transport: Transport) -> FabricConfig {
         llr: None,
         rounding: Rounding::Exact,
         failures: Vec::new(),
-            classes: Vec::new(),
+        classes: Vec::new(),
     }
 }
