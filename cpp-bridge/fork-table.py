@@ -8,12 +8,14 @@ the first, the mean and the last completion time of its flows.
 COMMAND is what runs the fork's own script with its own files, such as the program that waf built
 and a configuration; FILE is the file of completion times that it writes. The fork has the lines of
 README.md. With `--reference FILE`, the file that the fork writes without these lines, the run
-without a policy must write the same bytes.
+without a policy must write the same bytes. With `--timeout SECONDS` a run that takes longer is ended
+and counts as failed: the NICs of some forks never complete a flow whose packets are reordered.
 """
 
 import argparse
 import os
 import pathlib
+import signal
 import subprocess
 import sys
 
@@ -38,17 +40,26 @@ def completion_times(path):
     return times
 
 
-def run(command, fct, policy):
+def run(command, fct, policy, timeout):
     """Runs the fork under a policy ("" for its own); returns the reason if it fails."""
     environment = {key: value for key, value in os.environ.items() if key != "EVENKEEL_POLICY"}
     if policy:
         environment["EVENKEEL_POLICY"] = policy
     # Results of an earlier run must not pass for those of this one.
     fct.unlink(missing_ok=True)
-    done = subprocess.run(command, env=environment, capture_output=True, text=True)
-    if done.returncode != 0:
-        lines = (done.stderr.strip() or done.stdout.strip()).splitlines()
-        return lines[-1] if lines else f"status {done.returncode}"
+    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
+    # A session of its own: what the command has started is ended with it.
+    with subprocess.Popen(command, env=environment, start_new_session=True, **pipes) as process:
+        try:
+            output, errors = process.communicate(timeout=timeout)
+        except subprocess.TimeoutExpired:
+            os.killpg(process.pid, signal.SIGKILL)
+            process.communicate()
+            flows = len(completion_times(fct)) if fct.is_file() else 0
+            return f"ended after {timeout:g} s, with {flows} flows completed"
+    if process.returncode != 0:
+        lines = (errors.strip() or output.strip()).splitlines()
+        return lines[-1] if lines else f"status {process.returncode}"
     return None if fct.is_file() else f"{fct} was not written"
 
 
@@ -62,6 +73,7 @@ def main():
     parser.add_argument("--fct", type=pathlib.Path, required=True, metavar="FILE")
     parser.add_argument("--policies", default=POLICIES, metavar="NAMES")
     parser.add_argument("--reference", type=pathlib.Path, metavar="FILE")
+    parser.add_argument("--timeout", type=float, metavar="SECONDS", help="of each run")
     parser.add_argument("command", nargs="+", metavar="COMMAND")
     given = parser.parse_args()
     reference = given.reference.read_bytes() if given.reference else None
@@ -70,7 +82,7 @@ def main():
     failed = False
     for policy in ["", *filter(None, given.policies.split(","))]:
         name = f"`{policy}`" if policy else "not set (the fork's own)"
-        reason = run(given.command, given.fct, policy)
+        reason = run(given.command, given.fct, policy, given.timeout)
         if reason is None and not policy and reference not in (None, given.fct.read_bytes()):
             reason = f"{given.fct} differs from {given.reference}"
         if reason is not None:

@@ -111,6 +111,7 @@ mod with_bridge {
         case \"$EVENKEEL_POLICY\" in
         '') echo '1 2 10000 100 1000 0 500 90'; echo '1 3 10000 100 1000 0 701 90' ;;
         spray) echo '1 2 10000 100 1000 0 600 90' ;;
+        drill) echo '1 2 10000 100 1000 0 600 90'; sleep 100 ;;
         *) echo \"no policy $EVENKEEL_POLICY\" >&2; exit 1 ;;
         esac >\"$1\"
         ";
@@ -134,7 +135,7 @@ mod with_bridge {
             let script = concat!(env!("CARGO_MANIFEST_DIR"), "/cpp-bridge/fork-table.py");
             let mut command = Command::new("python3");
             command.arg(script).arg("--fct").arg(place("fct.txt")).args(["--policies", policies]);
-            command.arg("--reference").arg(place(reference)).args(["--", "sh"]);
+            command.arg("--reference").arg(place(reference)).args(["--timeout", "5", "--", "sh"]);
             command.arg(place("fork.sh")).arg(place("fct.txt")).output().unwrap()
         };
         let printed = success(&table("spray", "same.txt"));
@@ -144,9 +145,11 @@ mod with_bridge {
              | not set (the fork's own) | 2 | 500 ns | 600 ns | 701 ns |\n\
              | `spray` | 1 | 600 ns | 600 ns | 600 ns |\n"
         );
-        for (policies, reference, reason) in
-            [("reps", "same.txt", "failed: no policy reps"), ("spray", "other.txt", "differs from")]
-        {
+        for (policies, reference, reason) in [
+            ("reps", "same.txt", "failed: no policy reps"),
+            ("spray", "other.txt", "differs from"),
+            ("drill", "same.txt", "failed: ended after 5 s, with 1 flows completed"),
+        ] {
             let output = table(policies, reference);
             let printed = String::from_utf8_lossy(&output.stdout).into_owned();
             assert!(!output.status.success() && printed.contains(reason), "{printed}");
