@@ -1,16 +1,19 @@
 //! A world that is a part of a divided run: it handles the events of its own hosts and switches,
 //! window by window ([`crate::fabric::divided`]).
 
+use std::collections::BTreeMap;
+
 use super::World;
 use crate::endpoint::{Endpoints, Note};
 use crate::fabric::divided::Division;
 use crate::fabric::final_checks::Ending;
 use crate::fabric::network::Crossing;
-use crate::fabric::outcome::{Measured, Outcome, Progress, Verdict};
+use crate::fabric::outcome::{Measured, Outcome, PauseRecord, Progress, Verdict};
 use crate::fabric::setup::Setup;
-use crate::ids::PortId;
+use crate::ids::{ClassId, PortId};
+use crate::packet::PauseOrder;
 use crate::topology::Node;
-use crate::units::Time;
+use crate::units::{Span, Time};
 
 /// What a part passes on to another one at the end of a window.
 #[derive(Debug, Default)]
@@ -127,14 +130,34 @@ pub(in crate::fabric) fn merge(
             }
         }
     }
-    // A frame arrives by the reverse direction of the port that it is for, and events of the same
-    // time are in order of ports.
     measured.held_back.sort_unstable();
-    measured.pauses.sort_by_key(|pause| (pause.at, pause.port.reverse()));
     let setup = parts[0].setup.clone();
+    let pause_time = setup.fabric.switch.pfc.and_then(|pfc| pfc.pause_time);
+    measured.pauses = in_order(measured.pauses, pause_time);
     let endpoints = Endpoints::merge(parts.into_iter().map(|part| part.endpoints).collect());
     let outcome = Outcome::of(measured, states, &endpoints);
     Ending::new(outcome, remainder, &endpoints).checked(&setup)
+}
+
+/// The pauses of all ports in the order in which one thread records them; those of each port are in
+/// order. At the same time the pauses that expire come first, in order of their ports, then frames
+/// that arrive, in order of the ports by which they come: the reverse directions of those that they
+/// are for.
+fn in_order(pauses: Vec<PauseRecord>, pause_time: Option<Span>) -> Vec<PauseRecord> {
+    let mut ends: BTreeMap<(PortId, ClassId), Time> = BTreeMap::new();
+    let place = |pause: PauseRecord| {
+        let end = ends.entry((pause.port, pause.class)).or_insert(Time::NEVER);
+        let expires = *end == pause.at;
+        *end = match (pause.order, pause_time) {
+            (PauseOrder::Pause, Some(time)) => pause.at.saturating_add(time),
+            _ => Time::NEVER,
+        };
+        let port = if expires { pause.port } else { pause.port.reverse() };
+        ((pause.at, !expires, port), pause)
+    };
+    let mut placed: Vec<_> = pauses.into_iter().map(place).collect();
+    placed.sort_by_key(|(place, _)| *place);
+    placed.into_iter().map(|(_, pause)| pause).collect()
 }
 
 /// Adds the measurements of another part, which has the ports for which `owns` is true.
