@@ -8,7 +8,7 @@ use crate::balance::sender::Trimming;
 use crate::endpoint::{JobClass, JobPolicy, OwnNic, Policies, Site, base_rtt};
 use crate::ids::HostId;
 use crate::nic::{Discipline, NicConfig, Peers};
-use crate::switching::{FabricConfig, Switching};
+use crate::switching::{FabricConfig, MOST_CLASSES, Switching};
 use crate::topology::Topology;
 use crate::units::Time;
 use crate::workload::Workload;
@@ -30,7 +30,7 @@ pub struct Setup {
     /// The policies of jobs with one of their own, which `scheme` does not apply to.
     pub job_policies: Vec<JobPolicy>,
     /// The traffic classes of jobs, by index among those of `fabric`; other messages are of the
-    /// first class.
+    /// first class. [`super::World::new`] says what can have classes.
     pub job_classes: Vec<JobClass>,
     /// The messages and delays, and what each of them waits for.
     pub workload: Arc<Workload>,
@@ -57,6 +57,26 @@ impl Setup {
         let scheduling = classes.iter().map(|class| class.scheduling);
         let packet = self.nic.payload + self.nic.header;
         (!classes.is_empty()).then(|| Discipline::new(scheduling, packet))
+    }
+
+    /// Checks that what has traffic classes can have them, as a scenario does of its file.
+    ///
+    /// # Panics
+    /// If there are too many, if a job is of a class that there is not, or beside what knows one
+    /// class of data alone: credit-based flow control, trimming, and hosts with several ports.
+    pub(super) fn check_classes(&self) {
+        let (fabric, count) = (&self.fabric, self.fabric.class_count());
+        assert!(count <= MOST_CLASSES, "{count} traffic classes, of at most {MOST_CLASSES}");
+        for JobClass { class, .. } in &self.job_classes {
+            assert!(class.index() < count, "a job of {class}, of {count} traffic classes");
+        }
+        if fabric.has_classes() {
+            let switch = &fabric.switch;
+            assert!(switch.cbfc.is_none(), "traffic classes with credit-based flow control");
+            assert!(switch.trim.is_none(), "traffic classes with trimming");
+            let planes = self.topology.planes().count();
+            assert!(planes <= 1, "traffic classes of hosts with {planes} ports");
+        }
     }
 
     /// The configuration of the NIC of a host.

@@ -38,12 +38,17 @@ pub struct World {
 
 impl World {
     /// The world of a setup, before its first event.
+    ///
+    /// # Panics
+    /// With more than [`super::MOST_CLASSES`] traffic classes, a job of a class that there is not,
+    /// or classes beside credit-based flow control, trimming or hosts with several ports.
     pub fn new(setup: &Setup) -> Self {
         Self::with_hosts(setup, Endpoints::new)
     }
 
     /// The world of a setup, of which `hosts` makes the hosts.
     fn with_hosts(setup: &Setup, hosts: impl FnOnce(Site) -> Endpoints) -> Self {
+        setup.check_classes();
         let mut network = Network::new(setup);
         for (index, &at) in (0u32..).zip(&setup.probes) {
             network.schedule(at, Event::Probe(index));

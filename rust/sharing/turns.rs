@@ -12,8 +12,9 @@
 //! - a class that has nothing to send any more loses what is left of its turn, and what it has sent
 //!   too much stays taken.
 //!
-//! So a class that always has packets gets its share to within a packet, and one decision takes a
-//! number of steps that is bounded by that of the classes.
+//! So classes that always have packets have their shares at the end of each round, to within a
+//! packet; within one a class may be as many packets ahead as its weight. Gaps between packets do
+//! not count. One decision takes a number of steps that is bounded by that of the classes.
 
 use crate::units::Bytes;
 
@@ -113,6 +114,7 @@ impl Discipline {
     pub fn new(classes: impl IntoIterator<Item = Scheduling>, packet: Bytes) -> Self {
         let (mut strict, mut turn) = (ClassSet::NONE, [0; MOST_CLASSES]);
         for (class, scheduling) in classes.into_iter().enumerate() {
+            assert!(class < MOST_CLASSES, "there are at most {MOST_CLASSES} traffic classes");
             match scheduling {
                 Scheduling::Strict => strict = strict.with(class),
                 Scheduling::Weighted(weight) => {
@@ -125,6 +127,9 @@ impl Discipline {
     }
 
     /// The class of the packet that starts next, of those that have one; `None` if none has.
+    ///
+    /// # Panics
+    /// If a class has a packet that is none of this discipline.
     pub fn choose(&self, turns: &mut Turns, waiting: ClassSet) -> Option<usize> {
         if let Some(first) = waiting.and(self.strict).first() {
             return Some(first);
@@ -137,6 +142,8 @@ impl Discipline {
                 return Some(holder);
             }
             let next = waiting.next(holder)?;
+            // Without one the loop would never end.
+            assert!(self.turn[next] > 0, "class {next} is none of this discipline");
             turns.holder = next;
             turns.left[next] += self.turn[next];
         }
@@ -240,5 +247,18 @@ mod tests {
         assert_eq!(turns.left[0], 1 - i64::from(FULL));
         assert_eq!(starts(&of, &mut turns, both, 6), [1, 0, 0, 0, 0, 1]);
         assert_eq!(turns.left[0], 1 - i64::from(FULL));
+    }
+
+    #[test]
+    #[should_panic(expected = "at most 7 traffic classes")]
+    fn there_are_no_more_classes_than_priorities() {
+        discipline(&[Scheduling::Strict; MOST_CLASSES + 1]);
+    }
+
+    #[test]
+    #[should_panic(expected = "class 1 is none of this discipline")]
+    fn a_class_without_a_turn_does_not_wait_for_ever() {
+        let of = discipline(&[Scheduling::Weighted(1)]);
+        of.choose(&mut Turns::default(), ClassSet::NONE.with(1));
     }
 }

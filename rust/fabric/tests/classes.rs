@@ -147,3 +147,33 @@ fn classes_have_the_same_outcome_divided() {
         }
     }
 }
+
+/// Two classes, with something wrong about them.
+fn made_with(wrong: impl FnOnce(&mut Setup)) {
+    let mut setup = two_flows(1, [Strict, Weighted(1)]);
+    wrong(&mut setup);
+    World::new(&setup);
+}
+
+#[test]
+#[should_panic(expected = "of 2 traffic classes")]
+fn a_job_of_a_class_that_there_is_not_is_refused() {
+    made_with(|setup| setup.job_classes[1].class = ClassId(2));
+}
+
+#[test]
+#[should_panic(expected = "8 traffic classes, of at most 7")]
+fn more_classes_than_priorities_are_refused() {
+    made_with(|setup| {
+        let class = setup.fabric.classes[0].clone();
+        setup.fabric.classes = vec![class; MOST_CLASSES + 1];
+    });
+}
+
+#[test]
+#[should_panic(expected = "traffic classes with trimming")]
+fn classes_beside_trimming_are_refused() {
+    let (size, limit) = (Bytes::new(64), Bytes::new(6_400));
+    let trim = TrimConfig { size, limit, victim: TrimVictim::Arriving };
+    made_with(|setup| setup.fabric.switch.trim = Some(trim));
+}
