@@ -13,8 +13,12 @@ pub struct FlowPlaces {
     jobs: Vec<(String, usize)>,
     /// By message, the number of messages before it on the longest chain of dependencies.
     steps: Vec<u32>,
-    /// The traffic class of each job, or of all messages without jobs; empty without classes.
+    /// The names of traffic classes; empty without classes.
     classes: Vec<String>,
+    /// By message, the index of its class; empty without classes.
+    class_of: Vec<u8>,
+    /// The index of the class of messages that are not known before the run.
+    other_class: usize,
 }
 
 impl FlowPlaces {
@@ -24,7 +28,7 @@ impl FlowPlaces {
             return Self::default();
         }
         let jobs = workload.jobs.iter().map(|job| (job.name.clone(), job.messages.end));
-        Self { jobs: jobs.collect(), steps: steps(workload), classes: Vec::new() }
+        Self { jobs: jobs.collect(), steps: steps(workload), ..Self::default() }
     }
 
     /// The places in the workload of a run, with traffic classes; without jobs and steps if its
@@ -34,15 +38,15 @@ impl FlowPlaces {
         if !setup.fabric.has_classes() {
             return places;
         }
-        let (classes, policies) = (&setup.fabric.classes, setup.policies());
-        let of_stream = |stream| classes[policies.class_of(stream).index()].name.clone();
-        let jobs = setup.workload.jobs.iter().take(places.jobs.len());
-        let of_jobs = jobs.map(|job| of_stream(job.streams(&setup.workload).start));
-        let mut classes: Vec<String> = of_jobs.collect();
-        if classes.is_empty() {
-            classes.push(of_stream(0));
+        let policies = setup.policies();
+        let index = |stream| policies.class_of(stream).index();
+        let messages = setup.workload.messages.iter().filter(|_| known);
+        Self {
+            classes: setup.fabric.classes.iter().map(|class| class.name.clone()).collect(),
+            class_of: messages.map(|message| index(message.stream) as u8).collect(),
+            other_class: index(0),
+            ..places
         }
-        Self { classes, ..places }
     }
 
     /// Whether messages have traffic classes.
@@ -52,8 +56,8 @@ impl FlowPlaces {
 
     /// The name of a message's traffic class; empty without classes.
     pub fn class(&self, message: MessageId) -> &str {
-        let class = self.classes.get(self.index_of_job(message)).or(self.classes.first());
-        class.map_or("", String::as_str)
+        let known = self.class_of.get(message.index()).map(|&class| usize::from(class));
+        self.classes.get(known.unwrap_or(self.other_class)).map_or("", String::as_str)
     }
 
     fn index_of_job(&self, message: MessageId) -> usize {
