@@ -132,6 +132,13 @@ impl Policies {
         own.differs_from(of_nic)
     }
 
+    /// The settings of queue pairs of programs of a message stream in NICs with that recovery,
+    /// which they keep: their two ends are made one by one.
+    pub(super) fn settings_of_program(&self, stream: u32, of_nic: Recovery) -> Option<QpSettings> {
+        let (flags, class) = (self.of(stream).flags, self.class_of(stream));
+        QpSettings { recovery: of_nic, flags, class }.differs_from(of_nic)
+    }
+
     /// The loss recovery of the queue pairs of a message stream; `None` if it is that of the NIC,
     /// as under the policy of the run.
     pub fn recovery_of(&self, stream: u32) -> Option<Recovery> {
@@ -179,13 +186,6 @@ impl Policy {
     /// Flags of all its packets: `HASHED` or none.
     pub(super) fn flags(&self) -> Flags {
         self.flags
-    }
-
-    /// The settings of queue pairs of programs in NICs with that recovery, which they keep: their
-    /// two ends are made one by one.
-    pub(super) fn settings_of_program(&self, of_nic: Recovery) -> Option<QpSettings> {
-        let class = ClassId::default();
-        QpSettings { recovery: of_nic, flags: self.flags, class }.differs_from(of_nic)
     }
 }
 
@@ -242,6 +242,16 @@ mod tests {
                 assert_eq!(flagged.map(|it| it.scheme.name), Some("ecmp"));
             }
         }
+    }
+
+    #[test]
+    fn queue_pairs_of_programs_have_the_class_of_their_stream() {
+        let job = JobClass { streams: 10..20, class: ClassId(1) };
+        let all = policies("ecmp", &["reps"], 1).with_classes(&[job]);
+        let class = |stream| {
+            all.settings_of_program(stream, Recovery::GO_BACK_N).map(|settings| settings.class)
+        };
+        assert_eq!([9, 10, 20].map(class), [None, Some(ClassId(1)), None]);
     }
 
     #[test]

@@ -48,7 +48,8 @@ impl OwnQps {
 impl Endpoints {
     /// Creates a queue pair with completions at `host`, in state Reset. `stream` is part of its
     /// 5-tuple: queue pairs of two hosts that differ in it have hashes and random draws of their
-    /// own. A stream of a job has the policy of that job, with the recovery of the NIC.
+    /// own. A stream of a job has the policy and the traffic class of that job, with the
+    /// recovery of the NIC.
     ///
     /// # Errors
     /// As [`crate::nic::Nic::create_qp`].
@@ -63,7 +64,8 @@ impl Endpoints {
         let paths = self.paths(host, peer, stream).count();
         let path = (mix32(label) % paths) as u16;
         let of_stream = self.policies.of(stream);
-        let settings = of_stream.settings_of_program(self.site.nic_of(host).recovery);
+        let recovery = self.site.nic_of(host).recovery;
+        let settings = self.policies.settings_of_program(stream, recovery);
         let mut policy = of_stream.scheme.sender.build(&self.context(&key, path));
         self.inform_new(&mut policy, &key);
         let qp = self.hosts[host.index()].nic.create_qp(QpAttributes {
