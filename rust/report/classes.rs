@@ -41,9 +41,14 @@ impl ClassSummary {
             *messages += 1;
             *bytes += message.bytes;
         }
+        // Those of the messages that completed, in order of message ids, as flows are. A flow of a
+        // relayed message starts later than it.
+        let mut completions = outcome.message_fct.iter().copied();
         for flows in outcome.flows.chunk_by(|one, next| one.message == next.message) {
             let message = flows[0].message.index();
-            times[class_of(message)].extend(completion(flows, workload.messages[message].bytes));
+            if is_complete(flows, workload.messages[message].bytes) {
+                times[class_of(message)].extend(completions.next());
+            }
         }
         let all = classes.iter().zip(counts).zip(times).zip(&outcome.dropped_by_class);
         let summary = all.map(|(((class, (messages, bytes)), times), &dropped)| Self {
@@ -58,10 +63,8 @@ impl ClassSummary {
     }
 }
 
-/// The completion time of a message of `bytes`, by its flows; `None` if it did not complete.
-fn completion(flows: &[FlowRecord], bytes: Bytes) -> Option<Span> {
+/// Whether a message of `bytes` completed, by its flows.
+fn is_complete(flows: &[FlowRecord], bytes: Bytes) -> bool {
     let posted: u64 = flows.iter().map(|flow| flow.bytes.get()).sum();
-    let start = flows.iter().map(|flow| flow.start).min()?;
-    let end = flows.iter().map(|flow| flow.completed).max()?;
-    (end != Time::NEVER && posted >= bytes.get()).then(|| end.since(start))
+    flows.iter().all(|flow| flow.completed != Time::NEVER) && posted >= bytes.get()
 }
