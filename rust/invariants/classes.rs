@@ -5,9 +5,13 @@
 //! surplus round robin of `sharing` that is three full packets a weight: of `m` turns the one has
 //! had at most `m` times its weight and a packet, the other at least `m - 1` times less a packet.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use crate::fabric::{ClassConfig, Scheduling};
+use crate::fabric::{ClassConfig, Scheduling, Setup};
+use crate::ids::HostId;
+use crate::packet::{Packet, PacketKind};
+use crate::sharing::ClassSet;
 
 /// How far a class may get ahead of another, in full packets for each of its weight.
 const MOST_AHEAD: i128 = 3;
@@ -19,6 +23,34 @@ pub(super) struct ClassRules {
     pub(super) classes: Vec<ClassConfig>,
     /// A full packet on the wire.
     pub(super) packet: u64,
+}
+
+/// The classes of the messages between two hosts, where all are known before the run.
+#[derive(Debug, Default)]
+pub(super) struct PairClasses(BTreeMap<(HostId, HostId), ClassSet>);
+
+impl PairClasses {
+    /// Those of a setup. None without classes, and where servers relay messages among their hosts.
+    pub(super) fn of(setup: &Setup) -> Self {
+        let mut pairs: BTreeMap<(HostId, HostId), ClassSet> = BTreeMap::new();
+        if !setup.fabric.has_classes() || setup.topology.scale_up().is_some() {
+            return Self(pairs);
+        }
+        let policies = setup.policies();
+        for message in &setup.workload.messages {
+            let classes = pairs.entry((message.src, message.dst)).or_default();
+            *classes = classes.with(policies.class_of(message.stream).index());
+        }
+        Self(pairs)
+    }
+
+    /// What is wrong with the class of a data packet that a NIC sends.
+    pub(super) fn start_from_host(&self, packet: &Packet) -> Option<String> {
+        let classes = self.0.get(&(packet.src, packet.dst))?;
+        let class = packet.class();
+        let is_wrong = packet.kind == PacketKind::Data && !classes.has(class.index());
+        is_wrong.then(|| format!("a NIC sends data of {class}, of which no message is"))
+    }
 }
 
 /// What the classes of a port have sent.

@@ -1,7 +1,7 @@
 //! The totals of a run against those of its records.
 
 use super::port::WireModel;
-use crate::fabric::Outcome;
+use crate::fabric::{MOST_CLASSES, Outcome};
 use crate::packet::{Flags, Packet, PacketKind};
 use crate::units::Span;
 
@@ -11,6 +11,8 @@ pub(super) struct Totals {
     sent: u64,
     delivered: u64,
     dropped: u64,
+    /// By traffic class: data packets that were dropped.
+    dropped_by_class: [u64; MOST_CLASSES],
     marked: u64,
     retransmitted: u64,
     control_sent: u64,
@@ -45,7 +47,10 @@ impl Totals {
     pub(super) fn drop_packet(&mut self, packet: &Packet) {
         match packet.is_control() {
             true => self.control_dropped += 1,
-            false => self.dropped += 1,
+            false => {
+                self.dropped += 1;
+                self.dropped_by_class[packet.class().index()] += 1;
+            }
         }
     }
 
@@ -82,6 +87,15 @@ pub(super) fn differences(
     .filter(|(_, records, run)| records != run)
     .map(|(what, records, run)| format!("{what}: {records} by the records, {run} by the run"))
     .collect();
+    for (class, (&run, records)) in
+        outcome.dropped_by_class.iter().zip(totals.dropped_by_class).enumerate()
+    {
+        if records != run {
+            differences.push(format!(
+                "data packets of class {class} dropped: {records} by the records, {run} by the run"
+            ));
+        }
+    }
     for (id, port) in ports.iter().enumerate() {
         let carried = outcome.link_bytes[id].get();
         if port.carried != carried {

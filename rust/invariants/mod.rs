@@ -7,13 +7,15 @@
 //! - time never goes back, on no port and between no two records;
 //! - a switch passes on what it receives, once, and nothing else; what a wire carries arrives as it
 //!   was sent, in order, after the time that its length, the link's rate and its delay give;
-//! - a queue gives packets in order, those with priority first, never data while it is paused, and
-//!   never later than its wire is free; with traffic classes, strict ones first and weighted ones
-//!   by their shares;
+//! - a queue of a switch gives packets in order, those with priority first, never data while it is
+//!   paused, and never later than its wire is free; with traffic classes, strict ones first and
+//!   weighted ones by their shares;
+//! - a NIC sends no data of a class that is paused, and none of a class that no message between the
+//!   two hosts has; in which order it sends is not checked;
 //! - no queue and no switch holds more than its buffer; priority flow control with enough headroom
 //!   loses nothing; only links that fail lose packets;
-//! - the counts of the run (packets, bytes of each link, drops, trims, longest queues) are those of
-//!   the records;
+//! - the counts of the run (packets, bytes of each link, drops, those of each class, trims, longest
+//!   queues) are those of the records;
 //! - the workload does not complete before its lower bound.
 //!
 //! What every run is checked for at its end ([`crate::fabric::World::outcome`]) it does not repeat.
@@ -36,7 +38,7 @@ use crate::packet::{Flags, Packet, PacketKind};
 use crate::topology::{Node, Topology};
 use crate::units::{Span, Time};
 
-use classes::ClassRules;
+use classes::{ClassRules, PairClasses};
 use ending::Totals;
 use port::{Start, Wire, WireCredit, WireModel};
 use switch::{Limits, SwitchModel};
@@ -94,6 +96,7 @@ pub struct Invariants {
     /// By switch id.
     switches: Vec<SwitchModel>,
     limits: Limits,
+    pair_classes: PairClasses,
     /// Switches with something to be checked at the end of this time.
     touched: Vec<SwitchId>,
     /// Whether packets may displace others that wait.
@@ -154,6 +157,7 @@ impl Invariants {
                 lossless: classes(&|class| fabric.loses_none_of(class)),
                 protected: classes(&|class| fabric.is_protected(class)),
             },
+            pair_classes: PairClasses::of(setup),
             switches: vec![SwitchModel::default(); topology.switches().len()],
             ports,
             topology,
@@ -206,7 +210,8 @@ impl Invariants {
             (PacketEvent::Enqueued, Node::Switch(switch)) => self.enqueue(switch, record),
             (PacketEvent::Dequeued, Node::Host(_)) => {
                 self.totals.start_at_host(&packet);
-                self.ports[port.index()].start_from_host(at, &packet)
+                let fault = self.ports[port.index()].start_from_host(at, &packet);
+                fault.or_else(|| self.pair_classes.start_from_host(&packet))
             }
             (PacketEvent::Dequeued, Node::Switch(switch)) => {
                 self.touch(switch);

@@ -71,7 +71,8 @@ pub(super) struct SwitchModel {
 /// What no switch changes in a packet; policies write to the other fields, and trimming cuts it.
 pub(super) fn identity(packet: &Packet) -> impl PartialEq + use<> {
     let raw = packet.fields.raw();
-    (packet.src, packet.dst, packet.qp, packet.kind, raw.psn, raw.ack, raw.sack)
+    let ends = (packet.src, packet.dst, packet.qp);
+    (ends, packet.kind, packet.class(), raw.psn, raw.ack, raw.sack)
 }
 
 impl SwitchModel {
