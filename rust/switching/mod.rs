@@ -437,10 +437,9 @@ impl Switching {
         self.memory.cbfc_mut().map(LinkCredits)
     }
 
-    /// The memory that is kept for the link behind `port`, which ends at a switch, and the first
-    /// class; `None` without PFC.
-    pub fn ingress_limits(&self, port: PortId) -> Option<IngressLimits> {
-        self.memory.pfc().map(|pfc| pfc.limits(port))
+    /// The memory that is kept for a class of a link that ends at a switch; `None` without PFC.
+    pub fn ingress_limits(&self, from: LinkClass) -> Option<IngressLimits> {
+        self.memory.pfc().map(|pfc| pfc.limits(from))
     }
 
     /// The memory that the links of `switch` share; `None` without PFC.

@@ -219,10 +219,9 @@ impl Pfc {
         from.link.index() * self.classes + from.class.index()
     }
 
-    /// The memory that is kept for the link behind `port`, which ends at a switch, and the first
-    /// class.
-    pub(super) fn limits(&self, port: PortId) -> IngressLimits {
-        self.links[port.index() * self.classes].limits
+    /// The memory that is kept for a class of a link that ends at a switch.
+    pub(super) fn limits(&self, from: LinkClass) -> IngressLimits {
+        self.links[self.index(from)].limits
     }
 
     /// The memory of a switch that its links share.

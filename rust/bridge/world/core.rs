@@ -7,7 +7,7 @@ use super::unlike::unlike_text;
 use super::verbs::Verbs;
 use crate::endpoint::{Endpoints, MessageEvent, PortPolls, PortStart, Ports};
 use crate::fabric::Setup;
-use crate::ids::{HostId, PortId, SwitchId};
+use crate::ids::{ClassId, HostId, LinkClass, PortId, SwitchId};
 use crate::nic::Unlike;
 use crate::packet::{Packet, PlaneMask};
 use crate::switching::{IngressLimits, PortLoads, StepEffect, Switching};
@@ -97,7 +97,8 @@ impl Core {
     }
 
     pub(super) fn ingress(&self, port: u32) -> FabricIngress {
-        let Some(limits) = self.switching.ingress_limits(PortId(port)) else {
+        let from = LinkClass { link: PortId(port), class: ClassId::default() };
+        let Some(limits) = self.switching.ingress_limits(from) else {
             return FabricIngress::default();
         };
         let IngressLimits { reserve, headroom, alpha } = limits;
