@@ -172,19 +172,30 @@ fn class_of(
     Ok(Some(ClassId(index as u32)))
 }
 
-/// Warns of classes that no message has.
+/// Warns of classes that no message has, and of flow control that protects none.
 pub(in crate::scenario) fn warnings(
     context: &Context<'_>,
     file: &ScenarioFile,
     jobs: &[JobClass],
 ) -> Vec<String> {
-    if jobs.is_empty() {
-        return Vec::new();
+    let key = Key::ROOT.child("class");
+    let mut warnings = Vec::new();
+    let has_pfc = matches!(*file.switch.pfc, Toggle::On(_));
+    if has_pfc && !file.class.is_empty() && file.class.iter().all(|it| *it.pfc == Some(false)) {
+        let nothing = "[switch] has pfc, and every class pfc = false: it pauses nothing";
+        warnings.push(context.warning(&key, nothing));
+    }
+    // Without a workload another program sends the messages, and knows of no classes.
+    if jobs.is_empty() && file.class.len() > 1 {
+        let first = "no job chooses a class here: all messages are of the first one";
+        warnings.push(context.warning(&key, first));
+        return warnings;
     }
     let is_unused = |index: u32| jobs.iter().all(|job| job.class != ClassId(index));
     let unused = (0u32..).zip(&file.class).filter(|(index, _)| is_unused(*index));
     let warning = |(_, section): (u32, &ClassSection)| {
         context.warning(section.name.key(), "no job is of this class")
     };
-    unused.map(warning).collect()
+    warnings.extend(unused.map(warning).filter(|_| !jobs.is_empty()));
+    warnings
 }
