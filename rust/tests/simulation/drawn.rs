@@ -193,12 +193,13 @@ fn traffic() -> impl Strategy<Value = String> {
     ]
 }
 
-/// Traffic classes, mostly none, and the class of the second job or of the only workload.
-fn classes() -> impl Strategy<Value = Option<(String, &'static str)>> {
+/// Three traffic classes and jobs of different ones, which share their hosts: in place of the
+/// traffic, of two scenarios in five.
+fn classes() -> impl Strategy<Value = Option<String>> {
     let of_class = |name: &'static str| {
         let scheduling = prop_oneof![
             1 => Just("scheduling = \"strict\"\n".to_owned()),
-            2 => (1u32..5).prop_map(|weight| format!("weight = {weight}\n")),
+            3 => (1u32..5).prop_map(|weight| format!("weight = {weight}\n")),
         ];
         // What is said of flow control is left out where there is none.
         let pfc = select(vec!["", "pfc = true\n", "pfc = false\n"]);
@@ -206,29 +207,38 @@ fn classes() -> impl Strategy<Value = Option<(String, &'static str)>> {
             .prop_map(move |(line, pfc)| format!("[[class]]\nname = \"{name}\"\n{line}{pfc}"))
     };
     let three = (of_class("a"), of_class("b"), of_class("c"));
-    let drawn = (three, select(vec!["a", "b", "c"]));
-    let drawn = drawn.prop_map(|((a, b, c), last)| Some((format!("{a}{b}{c}"), last)));
-    prop_oneof![3 => Just(None), 1 => drawn]
+    let orders = select(vec!["abc", "bac", "acb", "cba"]);
+    let jobs = (prop::collection::vec(workload(), 2..4), select(vec!["0s", "1us"]), orders);
+    let drawn = (three, jobs).prop_map(|((a, b, c), (jobs, start, order))| {
+        let job = |(lines, class): (String, char)| {
+            format!("[[job]]\nclass = \"{class}\"\nstart = \"{start}\"\n{lines}")
+        };
+        let jobs: String = jobs.into_iter().zip(order.chars()).map(job).collect();
+        Some(format!("{a}{b}{c}{jobs}"))
+    });
+    prop_oneof![3 => Just(None), 2 => drawn]
 }
 
-/// Gives the last workload a class. Classes need hosts with one port, no trimming and no flow
-/// control by credit, which a scenario with them has.
-fn with_classes(text: String, classes: &Option<(String, &str)>) -> String {
-    let Some((tables, last)) = classes else { return text };
-    let mut kept: Vec<String> = Vec::new();
+/// Whether hosts of such a topology have ports in several planes, for which there are no classes.
+fn has_several_ports(topology: &str) -> bool {
+    let is_multi_plane = topology.contains("multi-plane") && !topology.contains("planes = 1\n");
+    is_multi_plane || topology.contains("dual-tor")
+}
+
+/// What a fabric with classes has: no trimming, no flow control by credit, and acknowledgements
+/// with priority.
+fn suited(text: &str) -> String {
+    let mut kept = String::new();
     for line in text.lines() {
-        let key = line.split(" =").next().unwrap_or_default();
-        kept.push(match key {
-            "trim" => "trim = false".to_owned(),
-            "ack_priority" => "ack_priority = true".to_owned(),
-            "planes" => "planes = 1".to_owned(),
+        match line.split(" =").next().unwrap_or_default() {
+            "trim" => kept += "trim = false",
+            "ack_priority" => kept += "ack_priority = true",
             "cbfc" => continue,
-            _ => line.to_owned(),
-        });
+            _ => kept += line,
+        }
+        kept.push('\n');
     }
-    let has_pfc = kept.iter().any(|line| line.starts_with("pfc"));
-    let tables = if has_pfc { tables.clone() } else { tables.replace("pfc = true\n", "") };
-    format!("{}\nclass = \"{last}\"\n{tables}", kept.join("\n"))
+    kept
 }
 
 /// A failure of a link: its index, start and duration in ns (0 for the rest of the run), delays of
@@ -300,11 +310,17 @@ pub(crate) fn scenario() -> impl Strategy<Value = Drawn> {
             Some(scope) => format!("\"nscc\"\nparameters = {{ scope = \"{scope}\" }}"),
             None => format!("\"{control}\""),
         };
+        let classes = classes.filter(|_| !has_several_ports(&topology));
+        let fabric = format!("{switch}{transport}");
+        let (fabric, traffic) = match classes {
+            None => (fabric, traffic),
+            Some(jobs) if fabric.contains("\npfc") => (suited(&fabric), jobs),
+            Some(jobs) => (suited(&fabric), jobs.replace("pfc = true\n", "")),
+        };
         let text = format!(
-            "seed = {seed}\ntime_limit = \"3ms\"\n{topology}{switch}{transport}\
+            "seed = {seed}\ntime_limit = \"3ms\"\n{topology}{fabric}\
                  congestion_control = {control}\n[policy]\nname = \"{policy}\"\n{own}{traffic}"
         );
-        let text = with_classes(text, &classes);
         let tables = written(&failures, &text);
         Drawn(text + &tables)
     })
