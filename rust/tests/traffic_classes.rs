@@ -1,8 +1,10 @@
 //! Traffic classes from a scenario's file to its results, with every packet followed.
 
 use std::path::Path;
+use std::sync::Arc;
 
 use evenkeel::fabric::{FixedWorkload, Observers, Outcome, World, drive};
+use evenkeel::ids::MessageId;
 use evenkeel::invariants::Invariants;
 use evenkeel::report;
 use evenkeel::scenario::{Overrides, Scenario};
@@ -78,6 +80,12 @@ fn flows_name_their_class_last_and_only_where_there_are_some() {
         [of_job("job0"), of_job("job1"), of_job("job2")],
         [vec!["lead"; 3], vec!["gold"; 3], vec!["silver"; 3]]
     );
+    // Of a setup without jobs too each message has the class of its stream.
+    let mut setup = with.setup();
+    Arc::make_mut(&mut setup.workload).jobs.clear();
+    let places = report::FlowPlaces::of_setup(&setup, true);
+    let classes: Vec<&str> = (0..9).map(|message| places.class(MessageId(message))).collect();
+    assert_eq!(classes, [["lead"; 3], ["gold"; 3], ["silver"; 3]].concat());
     let without = "[workload]\nkind = \"permutation\"\nbytes = \"1KB\"\n";
     let without = Scenario::parse(without, "none", Path::new(""), &Overrides::default()).unwrap();
     let rows = flows(&without, &checked(&without));
@@ -100,4 +108,16 @@ fn a_scenario_with_classes_renders_to_itself_and_warns_of_an_unused_class() {
     let alone = Scenario::load_without_messages(&path, &Overrides::default()).unwrap();
     let says = |warning: &String| warning.contains("all messages are of the first one");
     assert!(alone.warnings.iter().any(says), "{:?}", alone.warnings);
+}
+
+#[test]
+fn completion_times_of_a_class_are_those_of_its_messages_relayed_ones_included() {
+    let text = "[topology]\nkind = \"rail-only\"\nrails = 2\nservers = 2\n\
+                scale_up = { gpus = 2, cross_rail = \"relay\" }\n[[class]]\nname = \"a\"\n\
+                [workload]\nkind = \"all-to-all\"\nbytes = \"80KB\"\n";
+    let of = Scenario::parse(text, "relays", Path::new(""), &Overrides::default()).unwrap();
+    let outcome = checked(&of);
+    assert!(outcome.scale_up.as_ref().unwrap().relayed > 0);
+    let classes = report::ClassSummary::of_setup(&outcome, &of.setup());
+    assert_eq!(classes[0].fct_ns, report::Fct::of(&outcome.message_fct));
 }
