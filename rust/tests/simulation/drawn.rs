@@ -225,8 +225,8 @@ fn has_several_ports(topology: &str) -> bool {
     is_multi_plane || topology.contains("dual-tor")
 }
 
-/// What a fabric with classes has: no trimming, no flow control by credit, and acknowledgements
-/// with priority.
+/// What a fabric with classes has: no trimming, no flow control by credit, acknowledgements with
+/// priority, and room for the headroom of each class.
 fn suited(text: &str) -> String {
     let mut kept = String::new();
     for line in text.lines() {
@@ -234,6 +234,7 @@ fn suited(text: &str) -> String {
             "trim" => kept += "trim = false",
             "ack_priority" => kept += "ack_priority = true",
             "cbfc" => continue,
+            "buffer" => kept += &line.replace("\"1MB\"", "\"8MB\""),
             _ => kept += line,
         }
         kept.push('\n');
