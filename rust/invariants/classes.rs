@@ -125,6 +125,7 @@ impl ClassModel {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::ids::ClassId;
 
     fn model(scheduling: &[Scheduling]) -> ClassModel {
         let class = |&scheduling| ClassConfig { name: String::new(), scheduling, pfc: true };
@@ -153,5 +154,15 @@ mod tests {
         assert_eq!(alone, 6, "three packets a weight");
         of.rest(1);
         assert_eq!(of.start(0, 1_000, both), None);
+    }
+
+    #[test]
+    fn a_nic_sends_no_data_of_a_class_that_no_message_has() {
+        let mut packet = Packet { kind: PacketKind::Data, ..Packet::default() };
+        let classes = ClassSet::NONE.with(1);
+        let pairs = PairClasses(BTreeMap::from([((packet.src, packet.dst), classes)]));
+        assert!(pairs.start_from_host(&packet).is_some());
+        packet.set_class(ClassId(1));
+        assert_eq!(pairs.start_from_host(&packet), None);
     }
 }

@@ -154,4 +154,13 @@ mod tests {
         [whole, cut].iter().for_each(|packet| switch.receive(packet));
         assert_eq!([switch.take(&cut), switch.take(&cut)], [Some(cut), Some(whole)]);
     }
+
+    #[test]
+    fn a_switch_changes_no_class() {
+        let mut packet = Packet::default();
+        let mut switch = SwitchModel::default();
+        switch.receive(&packet);
+        packet.set_class(ClassId(1));
+        assert_eq!(switch.take(&packet), None);
+    }
 }
