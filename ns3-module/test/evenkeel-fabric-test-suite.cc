@@ -101,11 +101,7 @@ class PunctualTestCase : public TestCase
     }
 
   private:
-    /**
-     * @brief Counts a packet that is sent.
-     * @param packet the packet
-     * @param when when it starts
-     */
+    /// Counts a packet that is sent.
     void Sent(const FabricPacket& packet, Time when)
     {
         ++m_sent;
@@ -307,10 +303,7 @@ class PfcTestCase : public TestCase
     }
 
   private:
-    /**
-     * @brief Counts a change of a port.
-     * @param paused whether it is paused from now on
-     */
+    /// Counts a change of a port.
     void Paused(bool paused)
     {
         ++(paused ? m_pauses : m_resumes);
@@ -363,11 +356,7 @@ class FaultTestCase : public TestCase
     }
 
   private:
-    /**
-     * @brief Keeps the sequence number of a packet that is dropped.
-     * @param packet the packet
-     * @param when when it is dropped
-     */
+    /// Keeps the sequence number of a packet that is dropped.
     void Dropped(const FabricPacket& packet, Time when)
     {
         m_dropped.push_back(packet.psn);
