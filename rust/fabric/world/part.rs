@@ -216,3 +216,32 @@ mod tests {
         assert_eq!(add_progress(of(7, 1, 100, 40), of(5, 3, 200, 2)), of(7, 4, 300, 42));
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Both directions of a link are paused until 300 ns; at that time a frame for the first one
+    /// arrives by the other.
+    #[test]
+    fn pauses_expire_in_order_of_their_ports_before_frames_arrive() {
+        let record = |ns: u64, port, order| PauseRecord {
+            at: Time::ZERO + Span::from_ns(ns),
+            port: PortId(port),
+            order,
+            class: ClassId::default(),
+        };
+        let (pause, resume) = (PauseOrder::Pause, PauseOrder::Resume);
+        let of_two = [record(0, 2, pause), record(300, 2, resume), record(300, 2, pause)];
+        let of_three = [record(0, 3, pause), record(300, 3, resume)];
+        let ordered = [of_three[0], of_two[0], of_two[1], of_three[1], of_two[2]];
+        let time = Some(Span::from_ns(300));
+        for given in [[&of_two[..], &of_three[..]].concat(), [&of_three[..], &of_two[..]].concat()]
+        {
+            assert_eq!(in_order(given, time), ordered);
+        }
+        // Without that time all of them are frames.
+        let frames = [of_three[0], of_two[0], of_three[1], of_two[1], of_two[2]];
+        assert_eq!(in_order([&of_two[..], &of_three[..]].concat(), None), frames);
+    }
+}
