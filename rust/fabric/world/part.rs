@@ -215,11 +215,6 @@ mod tests {
         };
         assert_eq!(add_progress(of(7, 1, 100, 40), of(5, 3, 200, 2)), of(7, 4, 300, 42));
     }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
 
     /// Both directions of a link are paused until 300 ns; at that time a frame for the first one
     /// arrives by the other.
