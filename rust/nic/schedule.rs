@@ -26,9 +26,6 @@ impl Nic {
             return Some(packet);
         }
         self.end_pauses(now);
-        if self.classes.is_some() {
-            return self.poll_transmit_by_class(now);
-        }
         while let Some(slot) = self.ready.pop_front() {
             self.borrow_windows(slot);
             let packet = self.poll_transmit_of(now, slot);
@@ -38,7 +35,8 @@ impl Nic {
                 return packet;
             }
         }
-        None
+        // With several classes nothing stands in that queue.
+        self.poll_transmit_by_class(now)
     }
 
     /// The packet of the sending half whose turn it is, if it has one.
