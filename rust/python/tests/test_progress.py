@@ -80,6 +80,8 @@ class Slow(evenkeel.SenderPolicy):
 
 def interrupted(command):
     """Ctrl-C half a second after the start ends the command soon."""
+    # A shell starts jobs in the background with SIGINT ignored, and Python leaves it so.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     timer = threading.Timer(0.5, lambda: os.kill(os.getpid(), signal.SIGINT))
     timer.start()
     begin = time.monotonic()
@@ -96,6 +98,7 @@ def test_a_run_that_was_interrupted_leaves_nothing_on_standard_error():
         f"""
         import os, signal, threading
         import evenkeel
+        signal.signal(signal.SIGINT, signal.default_int_handler)
         threading.Timer(0.5, lambda: os.kill(os.getpid(), signal.SIGINT)).start()
         try:
             evenkeel.run({LONG!r}, threads=2)
