@@ -21,7 +21,6 @@ mod values;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
-use std::time::Duration;
 
 use anyhow::Context as _;
 use clap::Parser;
@@ -194,9 +193,8 @@ fn learn(tree: &Tree, known: &mut Known, options: &Options) -> anyhow::Result<()
         all.into_iter().filter(|test| !learnt.contains(test)).collect();
     if !new.is_empty() {
         eprintln!("{} tests run once", new.len());
-        let longest = Duration::from_secs(options.longest);
         let (programs, root) = (&known.programs, &tree.root);
-        let tests = run::record(programs, root, &new, options.jobs, longest)?;
+        let tests = run::record(programs, root, &new, options.jobs, options.longest)?;
         known.tests.extend(tests);
         known.tests.sort_by(|a, b| a.seconds.total_cmp(&b.seconds));
     }

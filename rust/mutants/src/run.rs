@@ -53,10 +53,12 @@ pub(crate) fn names(program: &Path) -> anyhow::Result<Vec<String>> {
     Ok(text.lines().filter_map(|line| line.strip_suffix(": test")).map(str::to_owned).collect())
 }
 
-fn command(program: &Path, root: &Path, mutant: &str) -> Command {
+/// `seconds` are of CPU time, which other programs on the machine do not take.
+fn command(program: &Path, root: &Path, mutant: &str, seconds: u64) -> Command {
     let mut command = Command::new("sh");
+    let limits = format!("ulimit -v {MEMORY_KIB}; ulimit -t {seconds}; exec \"$0\" \"$@\"");
     command
-        .args(["-c", &format!("ulimit -v {MEMORY_KIB}; exec \"$0\" \"$@\"")])
+        .args(["-c", &limits])
         .arg(program)
         .current_dir(root)
         .env("EVENKEEL_MUTANT", mutant)
@@ -69,9 +71,11 @@ fn command(program: &Path, root: &Path, mutant: &str) -> Command {
     command
 }
 
-/// Runs tests one after another, until one fails or `limit` is over.
-fn run(mut command: Command, limit: Duration) -> anyhow::Result<End> {
-    use std::os::unix::process::CommandExt as _;
+/// Runs tests one after another, until one fails or the seconds of CPU time that `command` has are
+/// over; a test that waits without end has six times as long.
+fn run(mut command: Command, seconds: u64) -> anyhow::Result<End> {
+    use std::os::unix::process::{CommandExt as _, ExitStatusExt as _};
+    let limit = Duration::from_secs(6 * seconds);
     // Programs that a test started end with it.
     let mut child = command.process_group(0).stdout(Stdio::piped()).spawn()?;
     let mut output = BufReader::new(child.stdout.take().context("it is piped")?);
@@ -93,8 +97,13 @@ fn run(mut command: Command, limit: Duration) -> anyhow::Result<End> {
         Err(RecvTimeoutError::Timeout) => End::TimedOut,
         // The end of the output: the status says how it went, an abort among it.
         Err(RecvTimeoutError::Disconnected) => {
-            let success = child.wait()?.success();
-            if success { End::Passed } else { End::Failed }
+            let status = child.wait()?;
+            match status.signal() {
+                // The limit of CPU time: SIGXCPU, or SIGKILL where both limits are the same.
+                Some(9 | 24) => End::TimedOut,
+                _ if status.success() => End::Passed,
+                _ => End::Failed,
+            }
         }
     };
     stop(&mut child);
@@ -115,14 +124,14 @@ pub(crate) fn record(
     root: &Path,
     tests: &[(String, String)],
     jobs: usize,
-    longest: Duration,
+    longest: u64,
 ) -> anyhow::Result<Vec<Test>> {
     let found = Mutex::new(vec![]);
     each(jobs, tests.len(), |worker, index| {
         let (program, name) = &tests[index];
         let file = root.join(format!("../reached-{worker}"));
         std::fs::remove_file(&file).ok();
-        let mut command = command(&programs[program], root, "record");
+        let mut command = command(&programs[program], root, "record", longest);
         command
             .args(["--exact", name, "--test-threads", "1"])
             .env("EVENKEEL_MUTANTS_REACHED", &file);
@@ -181,9 +190,10 @@ pub(crate) fn judge(
             batch.entry(&test.program).or_default().push(&test.name);
         }
         for (program, names) in batch {
-            let mut command = command(&programs[program], root, &mutant.to_string());
+            let limit = (10.0 + 8.0 * seconds).ceil() as u64;
+            let mut command = command(&programs[program], root, &mutant.to_string(), limit);
             command.args(["--test-threads", "1", "--exact"]).args(names);
-            match run(command, Duration::from_secs_f64(10.0 + 8.0 * seconds))? {
+            match run(command, limit)? {
                 End::Passed => {}
                 End::Failed => return Ok(Outcome::Caught),
                 End::TimedOut => return Ok(Outcome::Stuck),
