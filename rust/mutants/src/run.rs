@@ -72,10 +72,10 @@ fn command(program: &Path, root: &Path, mutant: &str, seconds: u64) -> Command {
 }
 
 /// Runs tests one after another, until one fails or the seconds of CPU time that `command` has are
-/// over; a test that waits without end has six times as long.
+/// over; a test that waits without end has twice as long.
 fn run(mut command: Command, seconds: u64) -> anyhow::Result<End> {
     use std::os::unix::process::{CommandExt as _, ExitStatusExt as _};
-    let limit = Duration::from_secs(6 * seconds);
+    let limit = Duration::from_secs(2 * seconds);
     // Programs that a test started end with it.
     let mut child = command.process_group(0).stdout(Stdio::piped()).spawn()?;
     let mut output = BufReader::new(child.stdout.take().context("it is piped")?);
