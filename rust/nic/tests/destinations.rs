@@ -158,3 +158,16 @@ fn each_asks_for_an_acknowledgement_before_the_window_is_full() {
     let asking = sent.iter().filter(|packet| packet.flags.has(Flags::ACK_REQUEST)).count();
     assert_eq!(asking, 8, "no more than one each");
 }
+
+#[test]
+fn those_that_share_a_window_go_on_in_turn_when_one_of_them_is_destroyed() {
+    let tiny = Fraction::new(1, 1_000).unwrap();
+    let congestion =
+        nscc::Config { start_window: tiny, max_window: tiny, ..of_scope(Scope::Destination) };
+    let mut wire = Wire::new(congestion, &[50; 3]);
+    wire.a.destroy_qp(QpId(0)).unwrap();
+    let sent = wire.run(2_000, |_| false);
+    let labels: Vec<u32> = sent.iter().map(|(_, packet)| packet.label).collect();
+    assert_eq!(labels, [1, 2].repeat(50));
+    assert_eq!(events(&mut wire.a).len(), 2, "complete");
+}

@@ -5,8 +5,9 @@ mod modes;
 mod pipe;
 
 use super::*;
-use crate::nic::recovery::{SendRecovery as _, sack};
+use crate::nic::recovery::{SendRecovery as _, mrc, sack};
 use crate::nic::{AckRange, Entropies};
+use crate::packet::{AckFields, ArrivalReport};
 
 /// A full packet on the wire: 1,062 bytes at 400 Gbps.
 const SLOT: Span = Span::from_ps(21_240);
@@ -323,4 +324,17 @@ fn behind_a_gap_a_lost_acknowledgement_costs_nothing_where_bitmaps_repeat() {
         a.handle_timeout(due);
         assert_eq!(psns(&drain(&mut a, due)), resent, "{range:?}");
     }
+}
+
+/// MRC's sender finds itself what is lost: a NACK for a gap is no more than an acknowledgement.
+#[test]
+fn with_mrc_a_nack_for_a_gap_reports_arrivals_and_has_nothing_sent_again() {
+    let (mut a, _, qp) = wired(settings(Recovery::Mrc(mrc::Config::default())));
+    a.post(qp, Bytes::new(4_000), 1, 0);
+    assert_eq!(drain(&mut a, at(0)).len(), 4);
+    let report = ArrivalReport::new(Psn::on_wire(2), 0b11, 0);
+    let (cumulative, echo) = (Psn::on_wire(1), Stamp::at(at(0)));
+    let nack = Packet::gap_nack(AckFields { cumulative, report, echo });
+    a.handle_packet(at(1), &Packet { qp, ..nack });
+    assert_eq!((a.sending_state(at(1), qp).in_flight_packets, drain(&mut a, at(1)).len()), (1, 0));
 }

@@ -2,7 +2,7 @@
 
 use super::policies::{joined, nics};
 use super::*;
-use crate::nic::congestion::{dcqcn_mlx, nscc};
+use crate::nic::congestion::{dcqcn, dcqcn_mlx, nscc};
 use crate::nic::{AckRange, AckSpan, First, NackSignal, Resent};
 use crate::units::Fraction;
 
@@ -183,4 +183,22 @@ fn a_copy_of_a_packet_that_waits_for_its_report_is_no_second_packet() {
     let report = answers[0].as_ack().unwrap().report();
     assert_eq!((answers.len(), report.base.get()), (1, 1));
     assert_eq!((report.arrived, report.marks()), (1, 1));
+}
+
+#[test]
+fn a_nack_that_signals_congestion_cuts_the_rate_of_dcqcn_as_a_notification_does() {
+    for (nacks, gbps) in [(NackSignal::Mark, 400), (NackSignal::Congestion, 200)] {
+        let congestion = dcqcn::Config { initial_alpha: Fraction::ONE, ..dcqcn::Config::default() };
+        let ack = AckConfig { nacks, ..AckConfig::default() };
+        let common = (*config(Recovery::GO_BACK_N, 1)).clone();
+        let [mut a, mut b] = nics(NicConfig { congestion: congestion.into(), ack, ..common });
+        let policy = SenderConfig::Ecmp(ecmp::Config {}).build(&QpContext::for_test());
+        let qp = joined(&mut a, &mut b, policy);
+        a.post(qp, Bytes::new(3_000), 1, 0);
+        let packets = drain(&mut a, at(0));
+        let answers = answers_to(&mut b, &packets, &[0, 2]);
+        answers.iter().for_each(|answer| a.handle_packet(at(2_000), answer));
+        // An alpha of 1 halves it.
+        assert_eq!(a.sending_state(at(2_000), qp).rate, BitRate::from_gbps(gbps), "{nacks:?}");
+    }
 }

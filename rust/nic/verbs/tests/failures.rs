@@ -24,6 +24,57 @@ fn without_a_receive_the_sender_waits_for_the_rnr_timer() {
 }
 
 #[test]
+fn each_answer_is_counted_where_it_is_sent_and_where_it_arrives() {
+    for recovery in recoveries() {
+        let mut world = World::new(recovery, QpConfig::default());
+        world.a.post_send(QP, request(1, Operation::Send, 1_000)).unwrap();
+        world.run_until(Time::ZERO + Span::from_ns(1));
+        let [sent, received] = [&world.b, &world.a].map(|nic| *nic.counters());
+        assert_eq!((sent.control_sent, received.control_received), (1, 1), "a refusal");
+        world.b.post_receive(QP, 3).unwrap();
+        world.run();
+        let [sent, received] = [&world.b, &world.a].map(|nic| *nic.counters());
+        assert_eq!((sent.control_sent, received.control_received), (2, 2), "{recovery:?}");
+    }
+}
+
+/// A number takes its receive with the last packet of its WRITE.
+#[test]
+fn the_last_packet_alone_of_a_write_with_immediate_data_waits_for_a_receive() {
+    for recovery in recoveries() {
+        let mut world = World::new(recovery, QpConfig::default());
+        let operation = Operation::WriteWithImmediate(9);
+        world.a.post_send(QP, request(1, operation, 2_500)).unwrap();
+        world.run_until(Time::ZERO + Span::from_ns(1));
+        let counters = world.b.counters();
+        assert_eq!((counters.not_ready, counters.payload_received), (1, 2_000), "{recovery:?}");
+        world.b.post_receive(QP, 3).unwrap();
+        world.run();
+        let received = [(3, Opcode::ReceiveRdmaWithImmediate, SUCCESS, 2_500)];
+        assert_eq!(completions(&mut world.b), received, "{recovery:?}");
+        assert_eq!(completions(&mut world.a), [(1, Opcode::RdmaWrite, SUCCESS, 2_500)]);
+    }
+}
+
+/// A queue pair in the line of those that may send loses its turn.
+#[test]
+fn nothing_goes_before_the_rnr_timer_of_a_message_of_which_more_is_to_be_sent() {
+    for recovery in recoveries() {
+        let mut world = World::new(recovery, QpConfig::default());
+        world.a.post_send(QP, request(1, Operation::Send, 4_000)).unwrap();
+        let first = world.a.poll_transmit(world.now).unwrap();
+        world.b.handle_packet(world.now, &first);
+        drain(&mut world.b, world.now).iter().for_each(|it| world.a.handle_packet(world.now, it));
+        assert_eq!(drain(&mut world.a, world.now), [], "{recovery:?}");
+        let resume = Time::ZERO + Span::from_us(640);
+        assert_eq!(world.a.next_paced(), Some(resume));
+        let sent = drain(&mut world.a, resume);
+        let psns: Vec<_> = sent.iter().map(|packet| packet.fields.raw().psn).collect();
+        assert_eq!(psns, [0, 1, 2, 3], "{recovery:?}");
+    }
+}
+
+#[test]
 fn too_many_rnr_naks_in_a_row_end_the_queue_pair() {
     for recovery in recoveries() {
         let queue_pairs = QpConfig { rnr_retries: Some(3), ..QpConfig::default() };
@@ -59,6 +110,22 @@ fn too_many_timeouts_in_a_row_end_the_queue_pair() {
         assert_eq!(world.b.counters().discarded, 2 * 8);
         assert_eq!(world.a.poll_timeout(), None, "nothing is left to do");
     }
+}
+
+#[test]
+fn the_oldest_work_that_is_not_complete_is_what_fails() {
+    let mut world =
+        World::new(Recovery::GO_BACK_N, QpConfig { retries: Some(7), ..QpConfig::default() });
+    world.a.post_send(QP, request(1, Operation::Write, 100)).unwrap();
+    world.run();
+    assert_eq!(completions(&mut world.a), [(1, Opcode::RdmaWrite, SUCCESS, 100)]);
+    world.b.modify_qp(QP, QpState::Error).unwrap();
+    for id in [2, 3] {
+        world.a.post_send(QP, request(id, Operation::Write, 100)).unwrap();
+    }
+    world.run();
+    let exceeded = (2, Opcode::RdmaWrite, CompletionStatus::RetryExceeded, 0);
+    assert_eq!(completions(&mut world.a), [exceeded, (3, Opcode::RdmaWrite, FLUSHED, 0)]);
 }
 
 /// MRC's series of time-outs: `linear` retries at a constant interval, `exponential` at doubling
