@@ -333,6 +333,7 @@ mod policies;
 mod recovery;
 mod signals;
 mod timers;
+mod windows;
 
 #[test]
 fn a_receiving_half_is_three_cache_lines() {

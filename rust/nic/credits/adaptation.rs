@@ -216,6 +216,9 @@ mod tests {
         assert!(mean.abs_diff(12_000_000) < 200_000, "{mean}");
         assert!(first.iter().any(|&ps| ps < 9_100_000) && first.iter().any(|&ps| ps > 14_900_000));
         assert_ne!(first, second);
+        // Of hosts beyond 2^16 too each draw is another one.
+        let far = std::collections::BTreeSet::from_iter(drawn(1 << 16));
+        assert!(far.len() > 990, "{}", far.len());
     }
 
     #[test]

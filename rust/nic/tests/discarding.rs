@@ -98,3 +98,14 @@ fn of_two_time_outs_at_once_that_of_the_older_queue_pair_comes_first_whatever_th
     a.handle_timeout(at(1_000_005));
     assert_eq!(qps(drain(&mut a, at(1_000_005))), [1, 2]);
 }
+
+#[test]
+fn packets_go_to_the_number_that_the_other_end_has_now() {
+    let [mut a, mut b] = nics(plain());
+    let qp = joined(&mut a, &mut b, ecmp_policy());
+    a.post(qp, Bytes::new(2_000), 1, 0);
+    let first = a.poll_transmit(at(0)).unwrap();
+    a.set_receiver(qp, QpId(5));
+    let second = a.poll_transmit(at(0)).unwrap();
+    assert_eq!([first.qp, second.qp, a.peer_qp(qp)], [QpId(0), QpId(5), QpId(5)]);
+}

@@ -270,3 +270,18 @@ fn a_nic_has_packets_while_an_answer_or_a_turn_or_a_start_waits() {
     b.handle_packet(at(1), &packet);
     assert!(b.has_packets(), "an answer");
 }
+
+#[test]
+fn a_half_has_one_entry_among_the_timers_and_none_without_anything_to_wait_for() {
+    let mut config = NicConfig::clone(&config(Recovery::GO_BACK_N, 8));
+    config.ack.within = Span::from_us(1);
+    let [mut a, mut b] = nics(config);
+    let policy = SenderConfig::Ecmp(ecmp::Config {}).build(&QpContext::for_test());
+    let qp = joined(&mut a, &mut b, policy);
+    a.post(qp, Bytes::new(20_000), 1, 0);
+    let packets = drain(&mut a, at(0));
+    packets[..5].iter().for_each(|packet| b.handle_packet(at(10), packet));
+    assert_eq!((a.timers.len(), b.ack_timers.len()), (1, 1));
+    b.handle_timeout(at(1_010));
+    assert_eq!((drain(&mut b, at(1_010)).len(), b.ack_timers.len()), (1, 0));
+}

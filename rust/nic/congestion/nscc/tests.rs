@@ -18,6 +18,13 @@ fn control(packets: u32) -> Nscc {
     Nscc::new(&Config { start_window, ..Config::default() }, &PATH)
 }
 
+impl Nscc {
+    /// What it knows to be in flight, for tests of the NIC.
+    pub(in crate::nic) fn in_flight(&self) -> u64 {
+        self.state.in_flight
+    }
+}
+
 fn at(us: u64) -> Time {
     Time::ZERO + Span::from_us(us)
 }

@@ -342,3 +342,20 @@ fn work_that_is_acknowledged_bit_by_bit_completes_without_any_retry() {
         assert_eq!(world.a.counters().retransmitted, 0);
     }
 }
+
+#[test]
+fn the_work_that_is_refused_is_what_fails_though_older_work_is_not_complete() {
+    for recovery in [Recovery::PER_PACKET, Recovery::Sack(sack::Config::default())] {
+        let queue_pairs = QpConfig { rnr_retries: Some(0), ..QpConfig::default() };
+        let mut world = World::new(recovery, queue_pairs);
+        world.a.post_send(QP, request(1, Operation::Write, 1_000)).unwrap();
+        world.a.post_send(QP, request(2, Operation::Send, 1_000)).unwrap();
+        world.a.post_send(QP, request(3, Operation::Write, 1_000)).unwrap();
+        let packets = drain(&mut world.a, world.now);
+        world.b.handle_packet(world.now, &packets[1]);
+        drain(&mut world.b, world.now).iter().for_each(|it| world.a.handle_packet(world.now, it));
+        let refused = (2, Opcode::Send, CompletionStatus::RnrRetryExceeded, 0);
+        let [first, last] = [1, 3].map(|id| (id, Opcode::RdmaWrite, FLUSHED, 0));
+        assert_eq!(completions(&mut world.a), [first, refused, last], "{recovery:?}");
+    }
+}
