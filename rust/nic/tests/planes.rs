@@ -182,6 +182,7 @@ fn answers_leave_by_the_value_of_a_probe_that_was_answered_and_name_that_of_thei
     let replies = drain_on(&mut a, at(2_000), free(4));
     let [(reply, of_reply)] = replies[..] else { panic!("{replies:?}") };
     assert_eq!((reply.kind, of_reply), (PacketKind::ProbeReply, of_probe));
+    assert_eq!([probe.route, reply.route], [found / 4; 2]);
     b.handle_packet(at(3_000), &reply);
     packets[1..5].iter().for_each(|packet| b.handle_packet(at(4_000), packet));
     let sent = drain_on(&mut b, at(4_000), free(4));

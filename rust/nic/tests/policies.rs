@@ -73,7 +73,11 @@ impl CustomSender for Told {
     fn handle_probe(&mut self, _now: Time, entropy: u16, signal: PathSignal) {
         self.note(format!("{entropy} {signal:?} by a probe"));
     }
-    fn set_path(&mut self, _path: u16) {}
+    fn set_path(&mut self, path: u16) {
+        if path > 0 {
+            self.note(format!("path {path}"));
+        }
+    }
     fn handle_weights(&mut self, weights: &[u32]) {
         self.note(format!("weights {weights:?}"));
     }
@@ -180,6 +184,35 @@ fn a_loss_that_time_shows_is_told_to_the_policy() {
     assert_eq!(told.take(), ["0 Nack 0 0"]);
     let again: Vec<_> = drain(&mut a, at(12_000)).iter().map(|p| p.fields.raw().psn).collect();
     assert_eq!(again, [0]);
+}
+
+#[test]
+fn a_policy_learns_whether_the_last_switch_trimmed_a_packet() {
+    let (trimmed, last) = (Flags::TRIMMED, Flags::TRIMMED.with(Flags::LAST_HOP));
+    for (flags, learnt) in [(trimmed, "1 Trimmed 0 0"), (last, "1 TrimmedAtLastHop 0 0")] {
+        let [mut a, mut b] = nics((*config(Recovery::PER_PACKET, 1)).clone());
+        let told = Told::default();
+        let qp = joined(&mut a, &mut b, told.policy());
+        a.post(qp, Bytes::new(3_000), 1, 0);
+        let packet = drain(&mut a, at(0))[1];
+        let flags = packet.flags.with(flags);
+        b.handle_packet(at(1), &Packet { wire_bytes: 64, flags, ..packet });
+        drain(&mut b, at(1)).iter().for_each(|answer| a.handle_packet(at(2), answer));
+        assert_eq!(told.take(), [learnt]);
+    }
+}
+
+#[test]
+fn a_message_pins_an_idle_queue_pair_to_its_path() {
+    let [mut a, mut b] = nics((*config(Recovery::PER_PACKET, 1)).clone());
+    let told = Told::default();
+    let qp = joined(&mut a, &mut b, told.policy());
+    [5, 6].into_iter().for_each(|path| a.post(qp, Bytes::new(1_000), path.into(), path));
+    drain(&mut a, at(0)).iter().for_each(|packet| b.handle_packet(at(1), packet));
+    drain(&mut b, at(1)).iter().for_each(|answer| a.handle_packet(at(2), answer));
+    a.post(qp, Bytes::new(1_000), 7, 7);
+    let paths: Vec<_> = told.take().into_iter().filter(|it| it.starts_with("path")).collect();
+    assert_eq!(paths, ["path 5", "path 7"], "6 had to keep to 5");
 }
 
 #[test]

@@ -202,3 +202,28 @@ fn a_nack_that_signals_congestion_cuts_the_rate_of_dcqcn_as_a_notification_does(
         assert_eq!(a.sending_state(at(2_000), qp).rate, BitRate::from_gbps(gbps), "{nacks:?}");
     }
 }
+
+/// Those that read the marks of acknowledgements read those of a NACK that reports arrivals, and do
+/// not take the NACK for a second mark.
+#[test]
+fn the_mark_of_a_nack_that_reports_arrivals_counts_once() {
+    let g = Fraction::new(1, 4).unwrap();
+    let initial_alpha = Fraction::new(1, 2).unwrap();
+    let congestion = dcqcn_mlx::Config { g, initial_alpha, ..dcqcn_mlx::Config::default() };
+    let ack = AckConfig { nacks: NackSignal::Mark, ..AckConfig::default() };
+    let sack = crate::nic::recovery::sack::Config::default();
+    let common = (*config(sack.into(), 1)).clone();
+    let [mut a, mut b] = nics(NicConfig { congestion: congestion.into(), ack, ..common });
+    let policy = SenderConfig::Ecmp(ecmp::Config {}).build(&QpContext::for_test());
+    let qp = joined(&mut a, &mut b, policy);
+    a.post(qp, Bytes::new(3_000), 1, 0);
+    let mut packets = drain(&mut a, at(0));
+    packets[2].flags = packets[2].flags.with(Flags::MARKED);
+    let answers = answers_to(&mut b, &packets, &[0, 2]);
+    assert_eq!(answers[1].kind, PacketKind::Nack);
+    answers.iter().for_each(|answer| a.handle_packet(at(2_000), answer));
+    // Four ticks before the cut, none of which a mark came before.
+    let alpha = 0.5 * 0.75f64.powi(4);
+    let rate = a.sending_state(at(7_000), qp).rate.as_bps() as f64;
+    assert!((rate / 400e9 - (1.0 - alpha / 2.0)).abs() < 1e-9, "{rate}");
+}

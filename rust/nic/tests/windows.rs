@@ -51,7 +51,7 @@ fn a_window_of_less_than_a_packet_lets_one_out_at_a_time() {
 #[test]
 fn the_round_trip_of_a_nack_lowers_the_largest_window_where_it_counts() {
     for scope in [Scope::Qp, Scope::Destination] {
-        for (base_rtt_of_nacks, largest) in [(false, 750_000), (true, 375_000)] {
+        for (base_rtt_of_nacks, largest) in [(false, 750_000), (true, 384_000)] {
             let (trims_call, trim_cut) = (false, Fraction::new(0, 1).unwrap());
             let own = nscc::Config::default();
             let nscc = nscc::Config { scope, base_rtt_of_nacks, trims_call, trim_cut, ..own };
@@ -60,9 +60,9 @@ fn the_round_trip_of_a_nack_lowers_the_largest_window_where_it_counts() {
             let packet = a.poll_transmit(at(0)).unwrap();
             let flags = packet.flags.with(Flags::TRIMMED);
             let trimmed = Packet { wire_bytes: 64, flags, ..packet };
-            // 5 us in place of 10.
-            deliver(&mut a, &mut b, at(5_000), &[trimmed]);
-            let window = a.sending_state(at(5_000), qp).window_bytes;
+            // 5.12 us in place of 10: five units of the stamps in packets.
+            deliver(&mut a, &mut b, at(5_120), &[trimmed]);
+            let window = a.sending_state(at(5_120), qp).window_bytes;
             assert_eq!(window, largest, "{scope:?}");
         }
     }

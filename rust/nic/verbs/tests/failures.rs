@@ -113,6 +113,27 @@ fn too_many_timeouts_in_a_row_end_the_queue_pair() {
 }
 
 #[test]
+fn time_outs_are_counted_anew_when_a_packet_has_arrived() {
+    for recovery in recoveries() {
+        let mut world = World::new(recovery, QpConfig { retries: Some(1), ..QpConfig::default() });
+        world.a.post_send(QP, request(1, Operation::Write, 3_000)).unwrap();
+        // In each round the oldest packet arrives in the second attempt.
+        for round in 0..3 {
+            drain(&mut world.a, world.now);
+            world.now += Span::from_us(100);
+            world.a.handle_timeout(world.now);
+            let again = drain(&mut world.a, world.now);
+            world.b.handle_packet(world.now, &again[0]);
+            let answers = drain(&mut world.b, world.now);
+            answers.iter().for_each(|it| world.a.handle_packet(world.now, it));
+            let state = world.a.query_qp(QP);
+            assert_eq!(state, Ok(QpState::ReadyToSend), "{recovery:?}, round {round}");
+        }
+        assert_eq!(completions(&mut world.a), [(1, Opcode::RdmaWrite, SUCCESS, 3_000)]);
+    }
+}
+
+#[test]
 fn the_oldest_work_that_is_not_complete_is_what_fails() {
     let mut world =
         World::new(Recovery::GO_BACK_N, QpConfig { retries: Some(7), ..QpConfig::default() });
