@@ -353,6 +353,18 @@ fn the_other_end_is_set_before_a_queue_pair_is_ready_and_not_after() {
     nic.modify_qp(qp, QpState::ReadyToReceive).unwrap();
     let late = VerbsError::WrongState { qp, state: QpState::ReadyToReceive, verb: "set_peer_qp" };
     assert_eq!(nic.set_peer_qp(qp, QP), Err(late));
+    let failed = nic.create_qp(attributes(1)).unwrap();
+    nic.modify_qp(failed, QpState::Error).unwrap();
+    let late = VerbsError::WrongState { qp: failed, state: QpState::Error, verb: "set_peer_qp" };
+    assert_eq!(nic.set_peer_qp(failed, QP), Err(late));
+}
+
+#[test]
+fn queue_pairs_of_other_hosts_have_other_labels() {
+    let label = |host, peer| QpAttributes::single_path(HostId(host), HostId(peer)).label;
+    for [one, other] in [[(0, 1), (1, 0)], [(1, 2), (1, 3)], [(1 << 16, 0), (1 << 16, 1)]] {
+        assert_ne!(label(one.0, one.1), label(other.0, other.1), "{one:?}, {other:?}");
+    }
 }
 
 #[test]

@@ -38,6 +38,23 @@ fn each_answer_is_counted_where_it_is_sent_and_where_it_arrives() {
     }
 }
 
+#[test]
+fn a_copy_of_a_message_that_was_received_asks_for_no_second_receive() {
+    for recovery in recoveries() {
+        let mut world = World::new(recovery, QpConfig::default());
+        world.b.post_receive(QP, 3).unwrap();
+        world.a.post_send(QP, request(1, Operation::Send, 500)).unwrap();
+        let packet = world.a.poll_transmit(world.now).unwrap();
+        for copies in 1..=2 {
+            world.b.handle_packet(world.now, &packet);
+            let answer = world.b.poll_transmit(world.now).unwrap();
+            assert_eq!(answer.kind, PacketKind::Ack, "{recovery:?}, copy {copies}");
+        }
+        assert_eq!((world.b.counters().not_ready, world.b.counters().duplicates), (0, 1));
+        assert_eq!(completions(&mut world.b), [(3, Opcode::Receive, SUCCESS, 500)]);
+    }
+}
+
 /// A number takes its receive with the last packet of its WRITE.
 #[test]
 fn the_last_packet_alone_of_a_write_with_immediate_data_waits_for_a_receive() {
