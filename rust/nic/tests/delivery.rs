@@ -166,9 +166,9 @@ fn each_message_ends_with_its_last_packet_whatever_was_sent_before() {
     a.post(qp, Bytes::new(2_500), 1, 0);
     drain(&mut a, at(0)).iter().for_each(|packet| b.handle_packet(at(1), packet));
     drain(&mut b, at(1)).iter().for_each(|answer| a.handle_packet(at(2), answer));
-    [1_900, 2_800].into_iter().for_each(|bytes| a.post(qp, Bytes::new(bytes), 2, 0));
+    [1_900, 300, 2_800].into_iter().for_each(|bytes| a.post(qp, Bytes::new(bytes), 2, 0));
     let packets = drain(&mut a, at(2));
     let seen: Vec<_> = packets.iter().map(|p| (p.wire_bytes, p.flags.has(Flags::LAST))).collect();
     let full = (1_062, false);
-    assert_eq!(seen, [full, (962, true), full, full, (862, true)]);
+    assert_eq!(seen, [full, (962, true), (362, true), full, full, (862, true)]);
 }
