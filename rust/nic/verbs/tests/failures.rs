@@ -215,6 +215,20 @@ fn the_queue_pair_fails_after_as_many_nacks_as_time_outs_of_mrc() {
     }
 }
 
+/// A hole is found by its age, one round trip, and is not counted as a time-out.
+#[test]
+fn a_hole_fails_no_queue_pair_with_mrc() {
+    let timer = mrc::Wait::Span(Span::from_us(100));
+    let config = mrc::Config { timer, linear: 0, exponential: 0, ..mrc::Config::default() };
+    let mut world = World::new(config.into(), QpConfig::default());
+    world.a.post_send(QP, request(1, Operation::Write, 3_000)).unwrap();
+    let packets = drain(&mut world.a, world.now);
+    packets[1..].iter().for_each(|packet| world.b.handle_packet(world.now, packet));
+    world.run();
+    assert_eq!(completions(&mut world.a), [(1, Opcode::RdmaWrite, SUCCESS, 3_000)]);
+    assert_eq!(world.a.counters().retransmitted, 1);
+}
+
 #[test]
 fn without_a_limit_retries_never_end() {
     let mut world = World::new(Recovery::GO_BACK_N, QpConfig::default());
