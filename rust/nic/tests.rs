@@ -343,6 +343,7 @@ mod planes;
 mod policies;
 mod recovery;
 mod signals;
+mod telemetry;
 mod timers;
 mod windows;
 

@@ -106,3 +106,29 @@ fn an_acknowledgement_tells_a_shared_window_what_all_that_share_it_have_in_fligh
     deliver(&mut a, &mut b, at(10_000), &of_first[..3]);
     assert_eq!(in_flight(a.windows_to(HostId(1)).controls()), [7.0]);
 }
+
+#[test]
+fn an_acknowledgement_tells_each_plane_how_many_packets_have_arrived_there() {
+    let start_window = Fraction::new(1, 1_000).unwrap();
+    let nscc = nscc::Config { scope: Scope::Plane, start_window, ..nscc::Config::default() };
+    let common = (*config(Recovery::PER_PACKET, 1)).clone();
+    let [mut a, mut b] = nics(NicConfig { congestion: nscc.into(), ..common });
+    a.set_planes(2, AnswerPlanes::Echo, 1);
+    let qp = joined(&mut a, &mut b, Told::default().policy());
+    a.post(qp, Bytes::new(4_000), 1, 0);
+    let free = FreePorts { data: PlaneMask::all(2), answers: PlaneMask::all(2) };
+    for round in 0..2 {
+        let (sent, arrived) = (at(10_000 * round), at(10_000 * (round + 1)));
+        let packets = std::iter::from_fn(|| a.poll_transmit_on(sent, free));
+        let packets: Vec<_> = packets.map(|(packet, _)| packet).collect();
+        assert_eq!(packets.len(), 2, "the window of each is a packet");
+        deliver(&mut a, &mut b, arrived, &packets);
+    }
+    // MTU · a, where a is 250,000 B of 150,000 B. The first packet adds to what waits for the
+    // adjustment, 4 · a · MTU · 10/12 of its bytes; the second, which is more than a window without
+    // a queue, a quarter of its own times a; the adjustment adds 0.15 MTU · a.
+    let unit = 1_062.0 * 250.0 / 150.0;
+    let window = 1_062.0 + unit / 4.0;
+    let window = window + unit * 1_062.0 * 40.0 / 12.0 / window + 0.15 * unit;
+    assert_eq!(a.sending_state(at(20_000), qp).window_bytes, 2 * window as u64);
+}
