@@ -397,6 +397,9 @@ mod tests {
         (0..249).chain([250, 260]).for_each(|n| board.insert(n));
         let report = noted(&[260]).take_with(&board);
         assert_eq!((report.base.get(), report.arrived), (249, 1 << 11 | 1 << 1));
+        board.insert(251);
+        let report = noted(&[251, 260]).take_with(&board);
+        assert_eq!((report.base.get(), report.arrived), (249, 1 << 11 | 0b110), "no other");
     }
 
     #[test]

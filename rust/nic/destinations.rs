@@ -154,3 +154,11 @@ impl Nic {
         shared.map_or_else(|| requester.window(), |it| it.windows.window())
     }
 }
+
+#[cfg(test)]
+impl Nic {
+    /// The windows that queue pairs to a host share.
+    pub(super) fn windows_to(&self, host: HostId) -> &PlaneWindows {
+        &self.destinations.as_ref().expect("they share").0[&host].windows
+    }
+}

@@ -155,6 +155,8 @@ mod tests {
         assert_eq!(value(&hashed, 2), 8_002, "the last one that was answered");
         hashed.handle_reply((HostId(8), QpId(3)), 6);
         assert_eq!(value(&hashed, 2), 8_002, "another queue pair's");
+        let data = Packet { entropy: 21, route: 5, ..Packet::default() };
+        assert_eq!(hashed.received(&data).entropy, 21, "data is no answer");
         let mut routed = reverse(AnswerPlanes::ProbedRoute);
         assert!(routed.poll_probe(at(0), OF, PlaneMask::all(4)).is_some());
         routed.handle_reply(OF, 4 * 1_000 + 2);

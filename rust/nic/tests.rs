@@ -221,6 +221,17 @@ fn acknowledgements_can_be_coalesced() {
 }
 
 #[test]
+fn acknowledgements_are_coalesced_in_each_message_of_a_queue_pair() {
+    for recovery in [Recovery::GO_BACK_N, Recovery::PER_PACKET] {
+        let (mut a, mut b, qp) = pair(recovery, 4);
+        [1_000, 8_000].into_iter().for_each(|bytes| a.post(qp, Bytes::new(bytes), 1, 0));
+        drain(&mut a, at(0)).iter().for_each(|packet| b.handle_packet(at(1), packet));
+        let upto: Vec<_> = drain(&mut b, at(1)).iter().map(|ack| ack.fields.raw().ack).collect();
+        assert_eq!(upto, [1, 5, 9], "{recovery:?}");
+    }
+}
+
+#[test]
 fn packets_that_nobody_sent_are_dropped_and_counted() {
     let (mut a, mut b, _) = pair(Recovery::GO_BACK_N, 1);
     for kind in [PacketKind::Data, PacketKind::Ack, PacketKind::Nack, PacketKind::Cnp] {
@@ -332,7 +343,9 @@ mod planes;
 mod policies;
 mod recovery;
 mod signals;
+mod telemetry;
 mod timers;
+mod windows;
 
 #[test]
 fn a_receiving_half_is_three_cache_lines() {

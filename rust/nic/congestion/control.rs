@@ -149,6 +149,8 @@ pub fn find(name: &str) -> Option<&'static Control> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::nic::congestion::{CongestionController as _, PathFacts};
+    use crate::units::{Span, Time};
 
     #[test]
     fn every_control_and_preset_passes_its_own_check_and_says_where_it_is_from() {
@@ -284,5 +286,20 @@ mod tests {
         assert_eq!(overhead("hpcc-pint", ""), 2);
         assert_eq!(overhead("hpcc-pint", "base = \"2/1\""), 1);
         assert_eq!(overhead("hpcc-pint", "base = \"5001/5000\""), 2);
+    }
+
+    #[test]
+    fn controls_without_telemetry_or_credit_move_no_start_and_ask_for_nothing() {
+        for control in CONTROLS {
+            let nothing = Parameters::new();
+            let config = control.configure(&nothing, Trimming::Off).unwrap().value;
+            let mut it = config.build(&PathFacts::FOR_TEST);
+            it.handle_sent(Time::ZERO, 1_000);
+            let moves = it.next_start().is_some();
+            assert_eq!(moves, config.telemetry().is_some(), "{}", control.name);
+            // A packet is in flight, of 150 that credit at the start lets out.
+            let asks = (it.may_ask(Time::ZERO), it.asks_at(1_000, Span::ZERO));
+            assert_eq!(asks, (false, None), "{}", control.name);
+        }
     }
 }

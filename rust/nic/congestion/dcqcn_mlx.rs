@@ -370,6 +370,18 @@ mod tests {
     }
 
     #[test]
+    fn a_cut_comes_before_the_rise_of_the_same_instant_where_both_timers_are_of_one_length() {
+        let increase_timer = Config::default().decrease_timer;
+        let config = Config { increase_timer, ..Config::default() };
+        let mut control = DcqcnMlx::new(&config, &PathFacts::FOR_TEST);
+        // Cuts at 4.001 and 8.001 us, the second of which puts the rise off.
+        [at(0), at(6)].into_iter().for_each(|time| marked(&mut control, time));
+        let once = control.rates.current;
+        let twice = control.rate(at(9)).as_bps() as f64;
+        assert!((twice / once - (1.0 - control.rates.alpha / 2.0)).abs() < 1e-9, "{twice}");
+    }
+
+    #[test]
     fn asking_often_or_seldom_gives_the_same_rate() {
         let (mut often, mut seldom) = (control(), control());
         for us in 0..2_000 {

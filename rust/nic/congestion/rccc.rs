@@ -383,4 +383,15 @@ mod tests {
         control.handle_loss(Time::ZERO, Loss::Trimmed);
         assert!(control.window() < before);
     }
+
+    #[test]
+    fn each_hole_takes_its_part_of_the_window_of_nscc() {
+        let mut control = Rccc::new(&Config { nscc: true, ..Config::default() }, &PATH);
+        let window = |control: &Rccc| control.state.nscc.as_ref().unwrap().window();
+        let before = window(&control);
+        control.handle_loss(Time::ZERO, Loss::Nack);
+        assert_eq!(window(&control), before - 1_000);
+        control.handle_later_loss(Time::ZERO);
+        assert_eq!(window(&control), before - 2_000);
+    }
 }

@@ -371,4 +371,17 @@ mod tests {
         assert_eq!(acked(&mut control, at(100), 10), 200.0);
         assert!(acked(&mut control, at(100), 9) > 200.0);
     }
+
+    #[test]
+    fn an_acknowledgement_adds_for_each_of_its_packets_up_to_the_largest_window() {
+        let mut control = control();
+        let mut after = |packets| {
+            let rtt = Span::from_us(9);
+            let sample = AckSample { packets, rtt, ..AckSample::for_test(0, 0, 0) };
+            control.handle_ack(at(1), sample);
+            control.window
+        };
+        assert_eq!(after(4), 100.0 + 4.0 / 100.0);
+        assert_eq!(after(1_000_000), 150.0, "one and a half bandwidth-delay products");
+    }
 }

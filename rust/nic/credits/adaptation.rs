@@ -153,6 +153,7 @@ impl Adaptation {
 mod tests {
     use super::*;
     use crate::nic::congestion::{CongestionControl, rccc};
+    use crate::packet::Packet;
 
     fn adapting(ratio: u32) -> Adaptation {
         let oversubscription = Fraction::new(ratio, 1).unwrap();
@@ -215,6 +216,9 @@ mod tests {
         assert!(mean.abs_diff(12_000_000) < 200_000, "{mean}");
         assert!(first.iter().any(|&ps| ps < 9_100_000) && first.iter().any(|&ps| ps > 14_900_000));
         assert_ne!(first, second);
+        // Of hosts beyond 2^16 too each draw is another one.
+        let far = std::collections::BTreeSet::from_iter(drawn(1 << 16));
+        assert!(far.len() > 990, "{}", far.len());
     }
 
     #[test]
@@ -285,5 +289,15 @@ mod tests {
         assert_eq!([all, marked, at_last_hop, before], [13, 4, 3, 2]);
         adaptation.end_interval();
         assert_eq!(adaptation.marked, 0.25, "half of 4 of 8");
+    }
+
+    #[test]
+    fn a_packet_says_whether_it_was_marked_or_trimmed_and_where() {
+        let of = |flags| Arrival::of(Packet { flags, ..Packet::default() }.as_data().unwrap());
+        let trimmed = Flags::TRIMMED.with(Flags::MARKED);
+        assert_eq!(of(Flags::NONE), Arrival::Clean);
+        assert_eq!(of(Flags::MARKED), Arrival::Marked);
+        assert_eq!(of(trimmed), Arrival::TrimmedBefore);
+        assert_eq!(of(trimmed.with(Flags::LAST_HOP)), Arrival::TrimmedAtLastHop);
     }
 }

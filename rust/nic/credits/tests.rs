@@ -108,6 +108,8 @@ fn an_oversubscribed_receiver_grants_less_after_trims_on_the_way() {
     let ratio = Fraction::new(4, 1).unwrap();
     let mut credits = credits(Config { oversubscription: ratio, ..Config::default() });
     let before = credits.time_for(64);
+    // 16 KiB at 99 Gbps.
+    assert_eq!(before.as_ps(), 1_323_960);
     let adaptation = credits.adaptation.as_mut().unwrap();
     adaptation.handle_arrival(Time::ZERO, Arrival::TrimmedBefore);
     adaptation.handle_arrival(Time::ZERO, Arrival::Clean);
@@ -148,4 +150,18 @@ fn a_sender_may_ask_for_a_window_and_a_whole_packet_with_its_header() {
     let credits = Credits::of(HostId(0), port, &nic).unwrap();
     // 150,000 B and 1,062 B in units of 256 B.
     assert_eq!((credits.law.most, credits.law.furthest), (586, 586 + 5));
+}
+
+/// A pause is made up for while anybody is to get a grant, asked for or not.
+#[test]
+fn a_late_grant_takes_nothing_of_the_rate_while_others_get_theirs_unasked() {
+    let mut credits = credits(Config::default());
+    credits.note(Time::ZERO, slot(0), asks(64));
+    assert!(credits.poll(Time::ZERO).is_some());
+    // Its unasked grant is due; another asks 50 ns later.
+    let due = credits.due();
+    let late = due + Span::from_ns(50);
+    credits.note(late, slot(1), asks(64));
+    assert_eq!(credits.poll(late).unwrap().slot, slot(1));
+    assert_eq!(credits.due(), due + credits.time_for(64));
 }

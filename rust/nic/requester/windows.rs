@@ -272,3 +272,10 @@ impl Requester {
         }
     }
 }
+
+#[cfg(test)]
+impl PlaneWindows {
+    pub(in crate::nic) fn controls(&self) -> impl Iterator<Item = &Controller> {
+        self.0.iter().map(|plane| &plane.control)
+    }
+}

@@ -1,7 +1,7 @@
 //! What a NIC counts of its queue pairs.
 
 use super::*;
-use crate::nic::{CacheConfig, CacheCounters};
+use crate::nic::{CacheConfig, CacheCounters, NicCounters, QpAccount};
 
 #[test]
 fn queue_pairs_are_counted_by_peer_and_by_who_asked_for_them() {
@@ -43,4 +43,51 @@ fn arrivals_load_contexts_of_queue_pairs_that_exist() {
         assert_eq!(misses_and_hits(&mut nic, stranger), (1, 1), "{stranger}");
     }
     assert_eq!((nic.send_qps(), nic.extra_qps()), (0, 0));
+}
+
+#[test]
+fn the_account_of_several_nics_has_the_most_of_each_and_all_that_their_caches_did() {
+    let cache =
+        |hits, send_misses, receive_misses| CacheCounters { hits, send_misses, receive_misses };
+    let one = QpAccount {
+        opened: 9,
+        live: 2,
+        peak: 7,
+        sending: 1,
+        extra: 4,
+        peers: 3,
+        per_peer_max: 5,
+        context_bytes: Bytes::new(8),
+        cache: cache(10, 20, 30),
+    };
+    let other = QpAccount {
+        opened: 8,
+        live: 6,
+        peak: 5,
+        sending: 4,
+        extra: 3,
+        peers: 7,
+        per_peer_max: 2,
+        context_bytes: Bytes::new(9),
+        cache: cache(1, 2, 3),
+    };
+    let most = QpAccount::most(&[one, other]);
+    let counts = [most.opened, most.live, most.peak, most.sending, most.extra, most.peers];
+    assert_eq!(counts, [9, 6, 7, 4, 4, 7]);
+    assert_eq!((most.per_peer_max, most.context_bytes), (5, Bytes::new(9)));
+    assert_eq!(most.cache, cache(11, 22, 33));
+}
+
+#[test]
+fn packets_and_answers_are_counted_where_they_are_sent_and_where_they_arrive() {
+    let (mut a, mut b, qp) = pair(Recovery::GO_BACK_N, 1);
+    a.post(qp, Bytes::new(3_000), 1, 0);
+    let mut packets = drain(&mut a, at(0));
+    packets[2].flags = packets[2].flags.with(Flags::MARKED);
+    // An acknowledgement, and a NACK.
+    [0, 2].into_iter().for_each(|index: usize| b.handle_packet(at(1), &packets[index]));
+    drain(&mut b, at(1)).iter().for_each(|answer| a.handle_packet(at(2), answer));
+    assert_eq!((b.counters().control_sent, a.counters().control_received), (2, 2));
+    let NicCounters { data_received, marked, .. } = *b.counters();
+    assert_eq!((a.counters().data_sent, data_received, marked), (3, 2, 1));
 }

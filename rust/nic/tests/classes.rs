@@ -52,6 +52,16 @@ fn a_queue_pair_that_is_reset_leaves_the_line_of_its_class() {
 }
 
 #[test]
+fn a_queue_pair_that_was_reset_takes_turns_with_others_of_its_class_as_before() {
+    let mut nic = sender(&[Scheduling::Weighted(1); 2], &[0, 0], 3);
+    nic.modify_qp(QpId(0), QpState::Reset).unwrap();
+    nic.modify_qp(QpId(0), QpState::Init).unwrap();
+    nic.connect(QpId(0), QpId(0));
+    nic.post(QpId(0), Bytes::new(3_000), 0, 0);
+    assert_eq!(sent(&mut nic), [(1, 0), (0, 0), (1, 0), (0, 0), (1, 0), (0, 0)]);
+}
+
+#[test]
 fn a_paused_class_holds_up_no_other() {
     let mut nic = sender(&[Scheduling::Strict, Scheduling::Weighted(1)], &[0, 1], 2);
     nic.pause_class(ClassId(0), true);

@@ -159,3 +159,16 @@ fn a_coded_message_may_have_more_packets_than_sequence_numbers_distinguish() {
     }
     assert_eq!((sent, events(&mut b).len(), events(&mut a).len()), (packets + 2, 1, 1));
 }
+
+#[test]
+fn each_message_ends_with_its_last_packet_whatever_was_sent_before() {
+    let (mut a, mut b, qp) = pair(Recovery::GO_BACK_N, 1);
+    a.post(qp, Bytes::new(2_500), 1, 0);
+    drain(&mut a, at(0)).iter().for_each(|packet| b.handle_packet(at(1), packet));
+    drain(&mut b, at(1)).iter().for_each(|answer| a.handle_packet(at(2), answer));
+    [1_900, 300, 2_800].into_iter().for_each(|bytes| a.post(qp, Bytes::new(bytes), 2, 0));
+    let packets = drain(&mut a, at(2));
+    let seen: Vec<_> = packets.iter().map(|p| (p.wire_bytes, p.flags.has(Flags::LAST))).collect();
+    let full = (1_062, false);
+    assert_eq!(seen, [full, (962, true), (362, true), full, full, (862, true)]);
+}

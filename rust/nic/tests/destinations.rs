@@ -1,7 +1,10 @@
 //! Windows that queue pairs to the same host share.
 
 use super::*;
+use crate::balance::sender::{NetworkParameters, plane_jsq};
 use crate::nic::congestion::{Scope, nscc};
+use crate::nic::{AnswerPlanes, FreePorts};
+use crate::packet::PlaneMask;
 use crate::units::Fraction;
 
 /// Two NICs with a message on each queue pair from the first to the second. A packet takes a
@@ -157,4 +160,75 @@ fn each_asks_for_an_acknowledgement_before_the_window_is_full() {
     }
     let asking = sent.iter().filter(|packet| packet.flags.has(Flags::ACK_REQUEST)).count();
     assert_eq!(asking, 8, "no more than one each");
+}
+
+#[test]
+fn those_that_share_a_window_go_on_in_turn_when_one_of_them_is_destroyed() {
+    let tiny = Fraction::new(1, 1_000).unwrap();
+    let congestion =
+        nscc::Config { start_window: tiny, max_window: tiny, ..of_scope(Scope::Destination) };
+    let mut wire = Wire::new(congestion, &[50; 3]);
+    wire.a.destroy_qp(QpId(0)).unwrap();
+    let sent = wire.run(2_000, |_| false);
+    let labels: Vec<u32> = sent.iter().map(|(_, packet)| packet.label).collect();
+    assert_eq!(labels, [1, 2].repeat(50));
+    assert_eq!(events(&mut wire.a).len(), 2, "complete");
+}
+
+#[test]
+fn the_window_of_a_queue_pair_that_was_destroyed_is_not_shared_any_more() {
+    let of = nscc_of(of_scope(Scope::Destination));
+    let ack = AckConfig { every: 1_000, ..of.ack };
+    let mut a = Nic::new(HostId(0), PORT, Arc::new(NicConfig { ack, ..(*of).clone() }));
+    let [first, second] = [0, 1].map(|cookie| {
+        let qp = sender(&mut a, 1, cookie);
+        a.connect(qp, QpId(cookie));
+        qp
+    });
+    a.destroy_qp(first).unwrap();
+    a.post(second, Bytes::new(10_000_000), 0, 0);
+    let asks: Vec<bool> =
+        drain(&mut a, at(0)).iter().map(|packet| packet.flags.has(Flags::ACK_REQUEST)).collect();
+    assert_eq!(asks.iter().position(|&it| it), Some(asks.len() - 1), "the last packet alone");
+}
+
+#[test]
+fn queue_pairs_share_a_window_whatever_their_recovery_is() {
+    let of = nscc_of(of_scope(Scope::Destination));
+    let mut a = Nic::new(
+        HostId(0),
+        PORT,
+        Arc::new(NicConfig { recovery: Recovery::GO_BACK_N, ..(*of).clone() }),
+    );
+    for cookie in 0..2 {
+        let qp = sender(&mut a, 1, cookie);
+        a.connect(qp, QpId(cookie));
+        a.post(qp, Bytes::new(10_000_000), 0, 0);
+    }
+    let window = a.sending_state(at(0), QpId(0)).window_bytes;
+    assert_eq!(drain(&mut a, at(0)).len() as u64, window / 1_062);
+}
+
+#[test]
+fn queue_pairs_to_a_host_share_a_window_in_each_plane() {
+    let mut a = Nic::new(HostId(0), PORT, nscc_of(of_scope(Scope::DestinationPlane)));
+    a.set_planes(2, AnswerPlanes::Echo, 1);
+    let network = NetworkParameters { planes: 2, ..NetworkParameters::default() };
+    for cookie in 0..3 {
+        let context = QpContext { network, ..QpContext::for_test() };
+        let policy = SenderConfig::PlaneJsq(plane_jsq::Config {}).build(&context);
+        let half = SendHalf { peer: HostId(1), label: cookie, cookie, extra: false, policy };
+        let qp = a.open_sender(half);
+        a.connect(qp, QpId(cookie));
+        a.post(qp, Bytes::new(10_000_000), 0, 0);
+    }
+    // Each has one and a half products of half of the rate.
+    let window = a.sending_state(at(0), QpId(0)).window_bytes;
+    assert_eq!(window, 2 * 375_000);
+    let free = FreePorts { data: PlaneMask::all(2), answers: PlaneMask::all(2) };
+    let mut sent = [0; 2];
+    while let Some((_, plane)) = a.poll_transmit_on(at(0), free) {
+        sent[plane as usize] += 1;
+    }
+    assert_eq!(sent, [375_000 / 1_062; 2]);
 }

@@ -58,29 +58,74 @@ fn a_queue_pair_is_not_quiet_where_something_may_come_later() {
 
 #[test]
 fn a_queue_pair_that_sent_a_packet_again_is_not_quiet() {
-    let [mut a, mut b] = nics(plain());
-    let qp = joined(&mut a, &mut b, ecmp_policy());
-    a.post(qp, Bytes::new(1_000), 1, 0);
-    assert_eq!(drain(&mut a, at(0)).len(), 1, "which is lost");
-    a.handle_timeout(at(1_000_000));
-    carry(&mut a, &mut b, at(1_000_000));
-    assert_eq!((events(&mut a).len(), a.is_quiet(qp)), (1, false));
+    for packets in [1, 2] {
+        let [mut a, mut b] = nics(plain());
+        let qp = joined(&mut a, &mut b, ecmp_policy());
+        a.post(qp, Bytes::new(packets * 1_000), 1, 0);
+        assert_eq!(drain(&mut a, at(0)).len() as u64, packets, "which are lost");
+        a.handle_timeout(at(1_000_000));
+        carry(&mut a, &mut b, at(1_000_000));
+        assert_eq!((events(&mut a).len(), a.is_quiet(qp)), (1, false), "{packets}");
+    }
 }
 
 #[test]
 fn timers_of_discarded_queue_pairs_are_forgotten_once_they_are_many() {
+    for others in [0, 3] {
+        let [mut a, mut b] = nics(plain());
+        // These wait for answers, and keep their timers.
+        for _ in 0..others {
+            let qp = joined(&mut a, &mut b, ecmp_policy());
+            a.post(qp, Bytes::new(1_000), 1, 0);
+        }
+        assert_eq!(drain(&mut a, at(0)).len(), others);
+        // One place is used again and again: twice the places and 64 may be left over.
+        let last = 2 * (others + 1) + 64 - others + 1;
+        for round in 1..=last {
+            let qp = joined(&mut a, &mut b, ecmp_policy());
+            a.post(qp, Bytes::new(1_000), 1, 0);
+            carry(&mut a, &mut b, at(round as u64));
+            assert!(a.is_quiet(qp));
+            a.discard_qp(qp);
+            let left = if round == last { 0 } else { round };
+            assert_eq!((a.requesters.len(), a.timers.len()), (others + 1, others + left));
+        }
+        assert_eq!(a.poll_timeout(), (others > 0).then_some(at(1_000_000)));
+    }
+}
+
+#[test]
+fn places_of_discarded_queue_pairs_are_used_again_at_both_ends() {
     let [mut a, mut b] = nics(plain());
-    // One place is used again and again: twice that and 64 may be left over.
-    for round in 1..=67 {
+    for round in 0..3 {
         let qp = joined(&mut a, &mut b, ecmp_policy());
         a.post(qp, Bytes::new(1_000), 1, 0);
         carry(&mut a, &mut b, at(round));
-        assert!(a.is_quiet(qp));
         a.discard_qp(qp);
-        let left = if round == 67 { 0 } else { round as usize };
-        assert_eq!((a.requesters.len(), a.timers.len()), (1, left));
+        b.discard_qp(qp);
+        assert_eq!((a.requesters.len(), a.responders.len()), (1, 0), "round {round}");
+        assert_eq!((b.requesters.len(), b.responders.len()), (0, 1), "round {round}");
     }
-    assert_eq!(a.poll_timeout(), None);
+    assert_eq!((events(&mut a).len(), events(&mut b).len()), (3, 3));
+}
+
+#[test]
+fn late_answers_to_a_discarded_queue_pair_are_counted_as_received_and_data_as_misdirected() {
+    let [mut a, mut b] = nics(plain());
+    let qp = joined(&mut a, &mut b, ecmp_policy());
+    a.post(qp, Bytes::new(1_000), 1, 0);
+    let packet = a.poll_transmit(at(0)).unwrap();
+    b.handle_packet(at(1), &packet);
+    let ack = b.poll_transmit(at(1)).unwrap();
+    a.handle_packet(at(2), &ack);
+    a.discard_qp(qp);
+    let counted = |a: &Nic| (a.counters().control_received, a.counters().misdirected);
+    assert_eq!(counted(&a), (1, 0));
+    a.handle_packet(at(3), &ack);
+    assert_eq!(counted(&a), (2, 0));
+    a.handle_packet(at(4), &packet);
+    a.handle_packet(at(4), &Packet { qp: QpId(1), ..ack });
+    assert_eq!(counted(&a), (2, 2), "there never was a second one");
 }
 
 #[test]
@@ -97,4 +142,34 @@ fn of_two_time_outs_at_once_that_of_the_older_queue_pair_comes_first_whatever_th
     assert_eq!(qps(drain(&mut a, at(5))), [2, 1]);
     a.handle_timeout(at(1_000_005));
     assert_eq!(qps(drain(&mut a, at(1_000_005))), [1, 2]);
+}
+
+#[test]
+fn packets_go_to_the_number_that_the_other_end_has_now() {
+    let [mut a, mut b] = nics(plain());
+    let qp = joined(&mut a, &mut b, ecmp_policy());
+    a.post(qp, Bytes::new(2_000), 1, 0);
+    let first = a.poll_transmit(at(0)).unwrap();
+    a.set_receiver(qp, QpId(5));
+    let second = a.poll_transmit(at(0)).unwrap();
+    assert_eq!([first.qp, second.qp, a.peer_qp(qp)], [QpId(0), QpId(5), QpId(5)]);
+}
+
+#[test]
+fn a_queue_pair_is_younger_than_all_that_were_made_before_however_often_places_were_used() {
+    let [mut a, mut b] = nics(plain());
+    let mut live = [(); 2].map(|()| joined(&mut a, &mut b, ecmp_policy()));
+    // Each of three new ones takes the place of the oldest: the last has the first place again.
+    for index in [0, 1, 0] {
+        a.post(live[index], Bytes::new(1_000), 1, 0);
+        carry(&mut a, &mut b, at(0));
+        a.discard_qp(live[index]);
+        live[index] = joined(&mut a, &mut b, ecmp_policy());
+    }
+    assert_eq!((live, a.requesters.len()), ([QpId(4), QpId(3)], 2));
+    live.into_iter().for_each(|qp| a.post(qp, Bytes::new(1_000), 1, 0));
+    let qps = |packets: Vec<Packet>| packets.iter().map(|it| it.qp.0).collect::<Vec<_>>();
+    assert_eq!(qps(drain(&mut a, at(5))), [4, 3]);
+    a.handle_timeout(at(1_000_005));
+    assert_eq!(qps(drain(&mut a, at(1_000_005))), [3, 4]);
 }

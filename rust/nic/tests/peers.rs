@@ -54,3 +54,18 @@ fn queue_pairs_need_the_same_payload_header_recovery_and_delivery() {
     let delivery = Unlike::Delivery(Delivery::Ordered, Delivery::Unordered);
     assert_eq!(orders[0].unlike(&orders[1], None), Some(delivery));
 }
+
+#[test]
+fn notifications_go_to_those_alone_that_want_them() {
+    let dcqcn = peer(CongestionControl::Dcqcn(dcqcn::Config::default()), 100);
+    let peers = Peers::new([&plain(100), &dcqcn, &dcqcn].into_iter());
+    let informed = NicConfig { peers: Some(Arc::new(peers)), ..dcqcn };
+    let mut b = Nic::new(HostId(1), PORT, Arc::new(informed));
+    let answered = [0, 2].map(|host| {
+        let qp = b.open_receiver(HostId(host), QpId(0), 7, 0);
+        let (wire_bytes, flags) = (1_062, Flags::MARKED);
+        b.handle_packet(at(0), &Packet { qp, wire_bytes, flags, ..Packet::default() });
+        drain(&mut b, at(0)).iter().map(|answer| (answer.dst, answer.kind)).collect::<Vec<_>>()
+    });
+    assert_eq!(answered, [vec![], vec![(HostId(2), PacketKind::Cnp)]]);
+}

@@ -5,7 +5,7 @@ use super::policies::{Told, joined, nics};
 use super::*;
 use crate::nic::congestion::{Scope, nscc};
 use crate::nic::{AnswerPlanes, FreePorts};
-use crate::packet::PlaneMask;
+use crate::packet::{PlaneMask, View};
 use crate::units::Fraction;
 
 /// All ports of that many are free.
@@ -49,6 +49,7 @@ fn an_answer_whose_port_is_busy_lets_others_pass() {
     };
     assert_eq!(entropies(drain_on(&mut b, at(1), some)), [5, 2, 9]);
     assert_eq!(entropies(drain_on(&mut b, at(1), free(4))), [0, 7]);
+    assert_eq!(b.counters().control_sent, 5);
 }
 
 #[test]
@@ -77,4 +78,123 @@ fn a_mark_cuts_the_window_of_the_plane_that_its_packet_came_by() {
         let window = a.sending_state(at(30_000), qp).window_bytes;
         assert_eq!(window, start + cut as u64, "an acknowledgement for each {every}");
     }
+}
+
+/// A sender with four ports and a queue pair to each of these hosts, with a packet for each plane.
+fn senders(peers: &[u32], policies: &[Told]) -> Nic {
+    let [mut a, _] = nics((*config(Recovery::PER_PACKET, 1)).clone());
+    a.set_planes(4, AnswerPlanes::Echo, 1);
+    for (&peer, told) in peers.iter().zip(policies) {
+        let (peer, policy) = (HostId(peer), told.policy());
+        let qp = a.open_sender(SendHalf { peer, label: 7, cookie: 0, extra: false, policy });
+        a.connect(qp, QpId(0));
+        a.post(qp, Bytes::new(4_000), 1, 0);
+    }
+    a
+}
+
+/// The host, the entropy value and the plane of each data packet that goes out now.
+fn data(a: &mut Nic, free: FreePorts) -> Vec<(u32, u16, u32)> {
+    let sent = drain_on(a, at(0), free).into_iter();
+    let data = sent.filter(|(packet, _)| !packet.is_control());
+    data.map(|(packet, plane)| (packet.dst.0, packet.entropy, plane)).collect()
+}
+
+/// The host and the planes of each port status.
+fn statuses(a: &mut Nic) -> Vec<(u32, u32)> {
+    let none = FreePorts { data: PlaneMask::NONE, answers: PlaneMask::all(4) };
+    let status = |(packet, _): (Packet, u32)| match packet.view() {
+        View::Endpoint(status) => (packet.dst.0, status.usable().bits()),
+        _ => panic!("{packet:?}"),
+    };
+    drain_on(a, at(0), none).into_iter().map(status).collect()
+}
+
+#[test]
+fn the_remaining_planes_share_the_values_of_one_that_is_down() {
+    let mut a = senders(&[1; 4], &[0, 4, 8, 12].map(Told::from));
+    a.handle_plane(at(0), 2, false);
+    let mut sent = data(&mut a, free(4));
+    sent.sort_unstable();
+    let planes: Vec<u32> = sent.iter().map(|it| it.2).collect();
+    // Of 2, 6, 10 and 14 the quotients by 4 are 0 to 3: the first, second, third and first plane.
+    assert_eq!(planes, [0, 1, 0, 3, 0, 1, 1, 3, 0, 1, 3, 3, 0, 1, 0, 3]);
+}
+
+#[test]
+fn a_packet_waits_for_the_port_of_its_value_and_lets_other_queue_pairs_pass() {
+    let mut a = senders(&[1, 2], &[0, 5].map(Told::from));
+    let second = FreePorts { data: PlaneMask::of_bits(0b10), answers: PlaneMask::NONE };
+    assert_eq!(data(&mut a, second), [(2, 5, 1)]);
+    let mut rest = data(&mut a, free(4));
+    rest.sort_unstable();
+    let of_first = [(1, 0, 0), (1, 1, 1), (1, 2, 2), (1, 3, 3)];
+    assert_eq!(rest, [&of_first[..], &[(2, 6, 2), (2, 7, 3), (2, 8, 0)]].concat());
+}
+
+#[test]
+fn each_peer_is_told_once_of_a_port_that_is_dead_and_of_one_that_works_again() {
+    let mut a = senders(&[1, 1, 2], &[(); 3].map(|()| Told::default()));
+    for (is_up, usable) in [(false, 0b0111), (true, 0b1111)] {
+        a.handle_plane(at(0), 3, is_up);
+        assert_eq!(statuses(&mut a), [(1, usable), (2, usable)]);
+        a.handle_plane(at(0), 3, is_up);
+        assert_eq!(statuses(&mut a), [], "that is no news");
+    }
+    let [mut single, mut b] = nics((*config(Recovery::PER_PACKET, 1)).clone());
+    single.set_planes(1, AnswerPlanes::Echo, 1);
+    joined(&mut single, &mut b, Told::default().policy());
+    single.handle_plane(at(0), 0, false);
+    assert!(!single.has_packets(), "one port is no plane of several");
+}
+
+#[test]
+fn a_port_that_a_peer_reports_dead_is_avoided_on_the_way_to_that_peer_alone() {
+    let told = [(); 2].map(|()| Told::default());
+    let mut a = senders(&[1, 2], &told);
+    let status = |usable| Packet { src: HostId(1), ..Packet::port_status(usable) };
+    a.handle_packet(at(0), &status(PlaneMask::all(4).without(2)));
+    assert_eq!(told.each_ref().map(Told::take), [vec!["planes 1011".to_owned()], vec![]]);
+    let mut sent = data(&mut a, free(4));
+    sent.sort_unstable();
+    let planes: Vec<u32> = sent.iter().map(|it| it.2).collect();
+    assert_eq!(planes, [[0, 1, 0, 3], [0, 1, 2, 3]].concat());
+    a.handle_packet(at(1), &status(PlaneMask::all(4)));
+    assert_eq!(told.each_ref().map(Told::take), [vec!["planes 1111".to_owned()], vec![]]);
+    assert_eq!(a.counters().control_received, 2);
+}
+
+#[test]
+fn answers_leave_by_the_value_of_a_probe_that_was_answered_and_name_that_of_their_packet() {
+    let [mut a, mut b] = nics((*config(Recovery::PER_PACKET, 1)).clone());
+    [&mut a, &mut b].into_iter().for_each(|nic| nic.set_planes(4, AnswerPlanes::ProbedHash, 1));
+    let told = Told::default();
+    let qp = joined(&mut a, &mut b, told.policy());
+    a.post(qp, Bytes::new(6_000), 1, 0);
+    let packets: Vec<_> = drain_on(&mut a, at(0), free(4)).iter().map(|it| it.0).collect();
+    b.handle_packet(at(1_000), &packets[0]);
+    let sent = drain_on(&mut b, at(1_000), free(4));
+    let [(ack, 0), (probe, of_probe)] = sent[..] else { panic!("{sent:?}") };
+    assert_eq!((ack.kind, ack.entropy, ack.route), (PacketKind::Ack, 0, 0));
+    let found = probe.entropy;
+    assert_eq!((probe.kind, u32::from(found) % 4), (PacketKind::Probe, of_probe));
+    a.handle_packet(at(2_000), &probe);
+    let replies = drain_on(&mut a, at(2_000), free(4));
+    let [(reply, of_reply)] = replies[..] else { panic!("{replies:?}") };
+    assert_eq!((reply.kind, of_reply), (PacketKind::ProbeReply, of_probe));
+    assert_eq!([probe.route, reply.route], [found / 4; 2]);
+    b.handle_packet(at(3_000), &reply);
+    packets[1..5].iter().for_each(|packet| b.handle_packet(at(4_000), packet));
+    let sent = drain_on(&mut b, at(4_000), free(4));
+    assert_eq!(sent.len(), 4, "the next probe goes a round trip after the first");
+    for (value, &(ack, plane)) in (1..).zip(&sent) {
+        let way = if plane == of_probe { found } else { value };
+        assert_eq!((ack.entropy, ack.route), (way, value), "plane {plane}");
+    }
+    sent.iter().for_each(|(ack, _)| a.handle_packet(at(5_000), ack));
+    assert_eq!(told.take(), [1, 2, 3, 4].map(|value| format!("{value} Good 1 0")));
+    b.handle_packet(at(11_000), &packets[5]);
+    let kinds: Vec<_> =
+        drain_on(&mut b, at(11_000), free(4)).iter().map(|(packet, _)| packet.kind).collect();
+    assert_eq!(kinds, [PacketKind::Ack, PacketKind::Probe]);
 }

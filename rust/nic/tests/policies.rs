@@ -13,17 +13,24 @@ use crate::packet::{MessageLabel, PlaneMask};
 #[derive(Debug, Clone, Default)]
 pub(super) struct Told {
     next: u16,
+    /// When it probes the value 77.
+    probe: Option<Time>,
     log: Arc<Mutex<Vec<String>>>,
 }
 
 impl Told {
+    /// The same with the values from `next` on.
+    pub(super) fn from(next: u16) -> Self {
+        Self { next, ..Self::default() }
+    }
+
     pub(super) fn policy(&self) -> Sender {
         let factory = Arc::new(self.clone());
         SenderConfig::Custom(custom::Config { factory }).build(&QpContext::for_test())
     }
 
     /// What it was told since the last call.
-    fn take(&self) -> Vec<String> {
+    pub(super) fn take(&self) -> Vec<String> {
         std::mem::take(&mut self.log.lock().unwrap())
     }
 
@@ -58,13 +65,19 @@ impl CustomSender for Told {
         None
     }
     fn next_probe(&self) -> Time {
-        Time::NEVER
+        self.probe.unwrap_or(Time::NEVER)
     }
-    fn poll_probe(&mut self, _now: Time) -> Option<u16> {
-        None
+    fn poll_probe(&mut self, now: Time) -> Option<u16> {
+        self.probe.take_if(|due| *due <= now).map(|_| 77)
     }
-    fn handle_probe(&mut self, _now: Time, _entropy: u16, _signal: PathSignal) {}
-    fn set_path(&mut self, _path: u16) {}
+    fn handle_probe(&mut self, _now: Time, entropy: u16, signal: PathSignal) {
+        self.note(format!("{entropy} {signal:?} by a probe"));
+    }
+    fn set_path(&mut self, path: u16) {
+        if path > 0 {
+            self.note(format!("path {path}"));
+        }
+    }
     fn handle_weights(&mut self, weights: &[u32]) {
         self.note(format!("weights {weights:?}"));
     }
@@ -117,6 +130,89 @@ fn a_time_out_names_the_value_of_its_packet() {
     assert_eq!(told.take(), ["0 Good 1 0", "2 Good 1 0"]);
     a.handle_timeout(at(1_000_000));
     assert_eq!(told.take(), ["1 timed out"]);
+}
+
+#[test]
+fn a_probe_goes_when_it_is_due_and_the_policy_learns_what_its_reply_says() {
+    for (mark, learnt) in
+        [(Flags::NONE, "77 Good by a probe"), (Flags::MARKED, "77 Marked by a probe")]
+    {
+        let [mut a, mut b] = nics((*config(Recovery::PER_PACKET, 1)).clone());
+        let told = Told { probe: Some(at(5_000)), ..Told::default() };
+        let qp = joined(&mut a, &mut b, told.policy());
+        a.post(qp, Bytes::new(1_000), 1, 0);
+        assert_eq!((drain(&mut a, at(0)).len(), a.poll_timeout()), (1, Some(at(5_000))));
+        a.handle_timeout(at(5_000));
+        let probes = drain(&mut a, at(5_000));
+        let [probe] = probes[..] else { panic!("{probes:?}") };
+        let way = |packet: &Packet| (packet.src.0, packet.dst.0, packet.entropy, packet.wire_bytes);
+        assert_eq!((probe.kind, way(&probe)), (PacketKind::Probe, (0, 1, 77, 64)));
+        b.handle_packet(at(6_000), &probe);
+        let reply = b.poll_transmit(at(6_000)).unwrap();
+        assert_eq!((reply.kind, way(&reply)), (PacketKind::ProbeReply, (1, 0, 77, 64)));
+        a.handle_packet(at(7_000), &Packet { flags: reply.flags.with(mark), ..reply });
+        assert_eq!(told.take(), [learnt]);
+        assert_eq!((b.counters().control_received, a.counters().control_received), (1, 1));
+    }
+}
+
+#[test]
+fn a_policy_whose_values_are_not_taken_sends_no_probes() {
+    let [mut a, mut b] = nics((*config(Recovery::ROD, 1)).clone());
+    let told = Told { probe: Some(at(5_000)), ..Told::default() };
+    let qp = joined(&mut a, &mut b, told.policy());
+    a.post(qp, Bytes::new(1_000), 1, 0);
+    assert_eq!(drain(&mut a, at(0)).len(), 1);
+    assert_eq!(a.poll_timeout(), Some(at(1_000_000)));
+    a.handle_timeout(at(1_000_000));
+    let kinds: Vec<_> = drain(&mut a, at(1_000_000)).iter().map(|packet| packet.kind).collect();
+    assert_eq!(kinds, [PacketKind::Data], "the packet again");
+}
+
+/// MRC takes a hole for lost a round trip after a later packet has arrived.
+#[test]
+fn a_loss_that_time_shows_is_told_to_the_policy() {
+    let [mut a, mut b] = nics((*config(Recovery::Mrc(mrc::Config::default()), 1)).clone());
+    let told = Told::default();
+    let qp = joined(&mut a, &mut b, told.policy());
+    a.post(qp, Bytes::new(3_000), 1, 0);
+    drain(&mut a, at(0))[1..].iter().for_each(|packet| b.handle_packet(at(1_000), packet));
+    drain(&mut b, at(1_000)).iter().for_each(|answer| a.handle_packet(at(2_000), answer));
+    assert_eq!(told.take(), ["1 Good 1 0", "2 Good 1 0"]);
+    assert_eq!(a.poll_timeout(), Some(at(12_000)));
+    a.handle_timeout(at(12_000));
+    assert_eq!(told.take(), ["0 Nack 0 0"]);
+    let again: Vec<_> = drain(&mut a, at(12_000)).iter().map(|p| p.fields.raw().psn).collect();
+    assert_eq!(again, [0]);
+}
+
+#[test]
+fn a_policy_learns_whether_the_last_switch_trimmed_a_packet() {
+    let (trimmed, last) = (Flags::TRIMMED, Flags::TRIMMED.with(Flags::LAST_HOP));
+    for (flags, learnt) in [(trimmed, "1 Trimmed 0 0"), (last, "1 TrimmedAtLastHop 0 0")] {
+        let [mut a, mut b] = nics((*config(Recovery::PER_PACKET, 1)).clone());
+        let told = Told::default();
+        let qp = joined(&mut a, &mut b, told.policy());
+        a.post(qp, Bytes::new(3_000), 1, 0);
+        let packet = drain(&mut a, at(0))[1];
+        let flags = packet.flags.with(flags);
+        b.handle_packet(at(1), &Packet { wire_bytes: 64, flags, ..packet });
+        drain(&mut b, at(1)).iter().for_each(|answer| a.handle_packet(at(2), answer));
+        assert_eq!(told.take(), [learnt]);
+    }
+}
+
+#[test]
+fn a_message_pins_an_idle_queue_pair_to_its_path() {
+    let [mut a, mut b] = nics((*config(Recovery::PER_PACKET, 1)).clone());
+    let told = Told::default();
+    let qp = joined(&mut a, &mut b, told.policy());
+    [5, 6].into_iter().for_each(|path| a.post(qp, Bytes::new(1_000), path.into(), path));
+    drain(&mut a, at(0)).iter().for_each(|packet| b.handle_packet(at(1), packet));
+    drain(&mut b, at(1)).iter().for_each(|answer| a.handle_packet(at(2), answer));
+    a.post(qp, Bytes::new(1_000), 7, 7);
+    let paths: Vec<_> = told.take().into_iter().filter(|it| it.starts_with("path")).collect();
+    assert_eq!(paths, ["path 5", "path 7"], "6 had to keep to 5");
 }
 
 #[test]

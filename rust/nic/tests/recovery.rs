@@ -5,8 +5,9 @@ mod modes;
 mod pipe;
 
 use super::*;
-use crate::nic::recovery::{SendRecovery as _, sack};
+use crate::nic::recovery::{SendRecovery as _, mrc, sack};
 use crate::nic::{AckRange, Entropies};
+use crate::packet::{AckFields, ArrivalReport};
 
 /// A full packet on the wire: 1,062 bytes at 400 Gbps.
 const SLOT: Span = Span::from_ps(21_240);
@@ -323,4 +324,62 @@ fn behind_a_gap_a_lost_acknowledgement_costs_nothing_where_bitmaps_repeat() {
         a.handle_timeout(due);
         assert_eq!(psns(&drain(&mut a, due)), resent, "{range:?}");
     }
+}
+
+/// MRC's sender finds itself what is lost: a NACK for a gap is no more than an acknowledgement.
+#[test]
+fn with_mrc_a_nack_for_a_gap_reports_arrivals_and_has_nothing_sent_again() {
+    let (mut a, _, qp) = wired(settings(Recovery::Mrc(mrc::Config::default())));
+    a.post(qp, Bytes::new(4_000), 1, 0);
+    assert_eq!(drain(&mut a, at(0)).len(), 4);
+    let report = ArrivalReport::new(Psn::on_wire(2), 0b11, 0);
+    let (cumulative, echo) = (Psn::on_wire(1), Stamp::at(at(0)));
+    let nack = Packet::gap_nack(AckFields { cumulative, report, echo });
+    a.handle_packet(at(1), &Packet { qp, ..nack });
+    assert_eq!((a.sending_state(at(1), qp).in_flight_packets, drain(&mut a, at(1)).len()), (1, 0));
+}
+
+#[test]
+fn a_message_is_acknowledged_at_once_though_its_last_packet_was_not_the_last_to_come() {
+    for recovery in [sack_beyond(6), Recovery::PER_PACKET] {
+        let mut config = settings(recovery);
+        config.ack.every = 8;
+        let (mut a, mut b, qp) = wired(config);
+        a.post(qp, Bytes::new(3_000), 1, 0);
+        let packets = drain(&mut a, at(0));
+        let mut answers = |packet: usize| -> Vec<_> {
+            b.handle_packet(at(1), &packets[packet]);
+            let sent = drain(&mut b, at(1));
+            sent.iter().map(|it| (it.kind, it.fields.raw().ack)).collect()
+        };
+        assert_eq!(answers(0), []);
+        assert_eq!(answers(2), [(PacketKind::Ack, 1)], "it is the last of its message");
+        assert_eq!(answers(1), [(PacketKind::Ack, 3)], "{recovery:?}");
+    }
+}
+
+#[test]
+fn coded_packets_are_in_order_from_message_to_message() {
+    for (order, late) in [([0, 1, 2, 3], 0), ([0, 1, 3, 2], 1), ([2, 3, 0, 1], 2)] {
+        let (mut a, mut b, qp) = wired(settings(Recovery::ERASURE));
+        [1, 2].into_iter().for_each(|id| a.post(qp, Bytes::new(2_000), id, 0));
+        let packets = drain(&mut a, at(0));
+        order.iter().for_each(|&index: &usize| b.handle_packet(at(1), &packets[index]));
+        assert_eq!(b.counters().out_of_order, late, "{order:?}");
+    }
+}
+
+#[test]
+fn a_coded_message_is_acknowledged_when_it_is_whole_and_copies_are_at_once() {
+    let mut config = settings(Recovery::ERASURE);
+    config.ack.every = 8;
+    let (mut a, mut b, qp) = wired(config);
+    a.post(qp, Bytes::new(4_000), 1, 0);
+    let packets = drain(&mut a, at(0));
+    // Whether each packet is answered, and the answer says that the message is there.
+    let answers = [0, 0, 3, 1, 2, 2].map(|index: usize| {
+        b.handle_packet(at(1), &packets[index]);
+        b.poll_transmit(at(1)).map(|ack| ack.as_ack().unwrap().completes_message())
+    });
+    assert_eq!(answers, [None, Some(false), Some(false), None, Some(true), Some(true)]);
 }

@@ -2,7 +2,7 @@
 
 use super::policies::{joined, nics};
 use super::*;
-use crate::nic::congestion::{dcqcn_mlx, nscc};
+use crate::nic::congestion::{dcqcn, dcqcn_mlx, nscc};
 use crate::nic::{AckRange, AckSpan, First, NackSignal, Resent};
 use crate::units::Fraction;
 
@@ -183,4 +183,83 @@ fn a_copy_of_a_packet_that_waits_for_its_report_is_no_second_packet() {
     let report = answers[0].as_ack().unwrap().report();
     assert_eq!((answers.len(), report.base.get()), (1, 1));
     assert_eq!((report.arrived, report.marks()), (1, 1));
+}
+
+#[test]
+fn a_nack_that_signals_congestion_cuts_the_rate_of_dcqcn_as_a_notification_does() {
+    for (nacks, gbps) in [(NackSignal::Mark, 400), (NackSignal::Congestion, 200)] {
+        let congestion = dcqcn::Config { initial_alpha: Fraction::ONE, ..dcqcn::Config::default() };
+        let ack = AckConfig { nacks, ..AckConfig::default() };
+        let common = (*config(Recovery::GO_BACK_N, 1)).clone();
+        let [mut a, mut b] = nics(NicConfig { congestion: congestion.into(), ack, ..common });
+        let policy = SenderConfig::Ecmp(ecmp::Config {}).build(&QpContext::for_test());
+        let qp = joined(&mut a, &mut b, policy);
+        a.post(qp, Bytes::new(3_000), 1, 0);
+        let packets = drain(&mut a, at(0));
+        let answers = answers_to(&mut b, &packets, &[0, 2]);
+        answers.iter().for_each(|answer| a.handle_packet(at(2_000), answer));
+        // An alpha of 1 halves it.
+        assert_eq!(a.sending_state(at(2_000), qp).rate, BitRate::from_gbps(gbps), "{nacks:?}");
+    }
+}
+
+/// Those that read the marks of acknowledgements read those of a NACK that reports arrivals, and do
+/// not take the NACK for a second mark.
+#[test]
+fn the_mark_of_a_nack_that_reports_arrivals_counts_once() {
+    let g = Fraction::new(1, 4).unwrap();
+    let initial_alpha = Fraction::new(1, 2).unwrap();
+    let congestion = dcqcn_mlx::Config { g, initial_alpha, ..dcqcn_mlx::Config::default() };
+    let ack = AckConfig { nacks: NackSignal::Mark, ..AckConfig::default() };
+    let sack = crate::nic::recovery::sack::Config::default();
+    let common = (*config(sack.into(), 1)).clone();
+    let [mut a, mut b] = nics(NicConfig { congestion: congestion.into(), ack, ..common });
+    let policy = SenderConfig::Ecmp(ecmp::Config {}).build(&QpContext::for_test());
+    let qp = joined(&mut a, &mut b, policy);
+    a.post(qp, Bytes::new(3_000), 1, 0);
+    let mut packets = drain(&mut a, at(0));
+    packets[2].flags = packets[2].flags.with(Flags::MARKED);
+    let answers = answers_to(&mut b, &packets, &[0, 2]);
+    assert_eq!(answers[1].kind, PacketKind::Nack);
+    answers.iter().for_each(|answer| a.handle_packet(at(2_000), answer));
+    // Four ticks before the cut, none of which a mark came before.
+    let alpha = 0.5 * 0.75f64.powi(4);
+    let rate = a.sending_state(at(7_000), qp).rate.as_bps() as f64;
+    assert!((rate / 400e9 - (1.0 - alpha / 2.0)).abs() < 1e-9, "{rate}");
+}
+
+/// DCQCN, section 3.1: at most one for a flow in each interval, the first one at once.
+#[test]
+fn marked_packets_have_one_notification_in_each_interval() {
+    let common = (*config(Recovery::GO_BACK_N, 100)).clone();
+    let congestion = dcqcn::Config::default().into();
+    let [mut a, mut b] = nics(NicConfig { congestion, ..common });
+    let policy = SenderConfig::Ecmp(ecmp::Config {}).build(&QpContext::for_test());
+    let qp = joined(&mut a, &mut b, policy);
+    a.post(qp, Bytes::new(10_000), 1, 0);
+    let mut packets = drain(&mut a, at(0)).into_iter();
+    let mut sent_for = |now, flags| {
+        let packet = packets.next().unwrap();
+        b.handle_packet(now, &Packet { flags: packet.flags.with(flags), ..packet });
+        drain(&mut b, now).iter().map(|answer| answer.kind).collect::<Vec<_>>()
+    };
+    assert_eq!(sent_for(at(0), Flags::NONE), []);
+    assert_eq!(sent_for(at(1_000), Flags::MARKED), [PacketKind::Cnp]);
+    assert_eq!(sent_for(at(2_000), Flags::MARKED), []);
+    assert_eq!(sent_for(Time::from_ps(50_999_999), Flags::MARKED), []);
+    assert_eq!(sent_for(at(51_000), Flags::MARKED), [PacketKind::Cnp]);
+    assert_eq!(sent_for(at(200_000), Flags::NONE), []);
+}
+
+#[test]
+fn a_nack_for_a_packet_that_fills_a_gap_is_no_sign_of_congestion_though_another_is_missing() {
+    let ack = AckConfig { nacks: NackSignal::Congestion, ..AckConfig::default() };
+    let sack = Recovery::from(crate::nic::recovery::sack::Config::default());
+    let (mut a, mut b, qp) = wired(sack, ack);
+    a.post(qp, Bytes::new(6_000), 1, 0);
+    let packets = drain(&mut a, at(0));
+    let answers = answers_to(&mut b, &packets, &[0, 2, 4, 1]);
+    let seen: Vec<_> = answers.iter().map(|it| (it.kind, it.flags.has(Flags::MARKED))).collect();
+    let (ack, nack) = (PacketKind::Ack, PacketKind::Nack);
+    assert_eq!(seen, [(ack, false), (nack, true), (nack, true), (nack, false)]);
 }

@@ -270,3 +270,38 @@ fn a_nic_has_packets_while_an_answer_or_a_turn_or_a_start_waits() {
     b.handle_packet(at(1), &packet);
     assert!(b.has_packets(), "an answer");
 }
+
+#[test]
+fn a_half_has_one_entry_among_the_timers_and_none_without_anything_to_wait_for() {
+    let mut config = NicConfig::clone(&config(Recovery::GO_BACK_N, 8));
+    config.ack.within = Span::from_us(1);
+    let [mut a, mut b] = nics(config);
+    let policy = SenderConfig::Ecmp(ecmp::Config {}).build(&QpContext::for_test());
+    let qp = joined(&mut a, &mut b, policy);
+    a.post(qp, Bytes::new(20_000), 1, 0);
+    let packets = drain(&mut a, at(0));
+    packets[..5].iter().for_each(|packet| b.handle_packet(at(10), packet));
+    assert_eq!((a.timers.len(), b.ack_timers.len()), (1, 1));
+    b.handle_timeout(at(1_010));
+    assert_eq!((drain(&mut b, at(1_010)).len(), b.ack_timers.len()), (1, 0));
+}
+
+#[test]
+fn a_reset_leaves_the_starts_that_other_queue_pairs_wait_for() {
+    let congestion = CongestionControl::Dcqcn(dcqcn::Config::default());
+    let common = (*config(Recovery::GO_BACK_N, 1)).clone();
+    let [mut a, mut b] = nics(NicConfig { congestion, ..common });
+    let qps = [(); 2].map(|()| {
+        let policy = SenderConfig::Ecmp(ecmp::Config {}).build(&QpContext::for_test());
+        let qp = joined(&mut a, &mut b, policy);
+        a.handle_packet(at(0), &cnp(qp));
+        a.post(qp, Bytes::new(2_000), 1, 0);
+        qp
+    });
+    assert_eq!((drain(&mut a, at(0)).len(), a.in_line()), (2, 0), "both wait for their rate");
+    let start = a.next_paced();
+    a.modify_qp(qps[0], QpState::Reset).unwrap();
+    assert_eq!(a.next_paced(), start);
+    let sent = drain(&mut a, start.unwrap());
+    assert_eq!(sent.iter().map(|packet| packet.qp).collect::<Vec<_>>(), [qps[1]]);
+}

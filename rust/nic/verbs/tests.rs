@@ -221,6 +221,24 @@ fn a_read_streams_the_peers_bytes_and_completes_in_its_turn() {
 }
 
 #[test]
+fn the_answer_to_a_read_completes_no_write_that_is_not_acknowledged() {
+    for recovery in recoveries() {
+        let mut world = World::new(recovery, QpConfig::default());
+        world.a.post_send(QP, request(1, Operation::Write, 1_000)).unwrap();
+        world.a.post_send(QP, request(2, Operation::Read, 1_000)).unwrap();
+        let posted = drain(&mut world.a, world.now);
+        posted.iter().for_each(|packet| world.b.handle_packet(world.now, packet));
+        let sent = drain(&mut world.b, world.now);
+        let (acks, answer): (Vec<_>, Vec<_>) = sent.iter().partition(|it| it.is_control());
+        answer.iter().for_each(|packet| world.a.handle_packet(world.now, packet));
+        assert_eq!(completions(&mut world.a), [], "{recovery:?}");
+        acks.iter().for_each(|ack| world.a.handle_packet(world.now, ack));
+        let done = [(1, Opcode::RdmaWrite, SUCCESS, 1_000), (2, Opcode::RdmaRead, SUCCESS, 1_000)];
+        assert_eq!(completions(&mut world.a), done, "{recovery:?}");
+    }
+}
+
+#[test]
 fn reads_are_answered_in_rtr_and_the_answer_survives_losses() {
     for recovery in recoveries() {
         let mut world = World::new(recovery, QpConfig::default());
@@ -233,6 +251,38 @@ fn reads_are_answered_in_rtr_and_the_answer_survives_losses() {
         world.exchange(|packet| packet.fields.raw().psn != 2);
         world.run();
         assert_eq!(completions(&mut world.a), [(1, Opcode::RdmaRead, SUCCESS, 5_000)]);
+    }
+}
+
+#[test]
+fn a_gap_that_no_refusal_made_is_answered_at_once() {
+    for recovery in [Recovery::GO_BACK_N, Recovery::GO_BACK_TO_ZERO] {
+        let mut world = World::new(recovery, QpConfig::default());
+        world.a.post_send(QP, request(1, Operation::Write, 1_000)).unwrap();
+        world.a.post_send(QP, request(2, Operation::Write, 2_000)).unwrap();
+        let packets = drain(&mut world.a, world.now);
+        [0, 2].into_iter().for_each(|index: usize| {
+            world.b.handle_packet(world.now, &packets[index]);
+        });
+        let answers = drain(&mut world.b, world.now);
+        let kinds: Vec<_> = answers.iter().map(|it| (it.kind, it.fields.raw().ack)).collect();
+        assert_eq!(kinds, [(PacketKind::Ack, 1), (PacketKind::Nack, 1)], "{recovery:?}");
+    }
+}
+
+#[test]
+fn a_message_that_came_in_part_and_again_is_received_with_its_bytes() {
+    for recovery in recoveries() {
+        let mut world = World::new(recovery, QpConfig::default());
+        world.b.post_receive(QP, 7).unwrap();
+        world.a.post_send(QP, request(1, Operation::Send, 3_500)).unwrap();
+        let packets = drain(&mut world.a, world.now);
+        [0, 1, 3].into_iter().for_each(|index: usize| {
+            world.b.handle_packet(world.now, &packets[index]);
+        });
+        world.run();
+        assert_eq!(completions(&mut world.b), [(7, Opcode::Receive, SUCCESS, 3_500)]);
+        assert_eq!(world.b.counters().payload_received, 3_500, "{recovery:?}");
     }
 }
 
@@ -303,6 +353,18 @@ fn the_other_end_is_set_before_a_queue_pair_is_ready_and_not_after() {
     nic.modify_qp(qp, QpState::ReadyToReceive).unwrap();
     let late = VerbsError::WrongState { qp, state: QpState::ReadyToReceive, verb: "set_peer_qp" };
     assert_eq!(nic.set_peer_qp(qp, QP), Err(late));
+    let failed = nic.create_qp(attributes(1)).unwrap();
+    nic.modify_qp(failed, QpState::Error).unwrap();
+    let late = VerbsError::WrongState { qp: failed, state: QpState::Error, verb: "set_peer_qp" };
+    assert_eq!(nic.set_peer_qp(failed, QP), Err(late));
+}
+
+#[test]
+fn queue_pairs_of_other_hosts_have_other_labels() {
+    let label = |host, peer| QpAttributes::single_path(HostId(host), HostId(peer)).label;
+    for [one, other] in [[(0, 1), (1, 0)], [(1, 2), (1, 3)], [(1 << 16, 0), (1 << 16, 1)]] {
+        assert_ne!(label(one.0, one.1), label(other.0, other.1), "{one:?}, {other:?}");
+    }
 }
 
 #[test]

@@ -109,20 +109,20 @@ fn a_lone_flow_rests_at_its_target_and_the_increase() {
     assert!((rate - expected).abs() < 0.15, "{rate} is not {expected}, within a unit of 128 bytes");
 }
 
-/// One of two flows at 47.5 Gbps ends. With `max_stage` 5 the other takes the free
-/// half after five additive rounds, with 0 at once.
+/// One of two flows at 47.5 Gbps ends. With the parameters of the paper the other takes the free
+/// half after five additive rounds, with those of the simulator at once.
 #[test]
 fn free_bandwidth_is_taken_after_the_additive_rounds() {
     let half = Reference { rate: 47_500_000_000, stage: 0 };
-    let start = |max_stage| {
-        let mut sender = Sender::new(&Config { max_stage, ..Config::default() });
+    let start = |config: Config| {
+        let mut sender = Sender::new(&config);
         sender.hear(&[Port::default()]);
         (sender.control.0.reference, sender.control.0.utilization) = (half, 0.475);
         sender
     };
-    let (rate, _) = start(0).hear_throughput(Port::default(), 0.475, 1);
+    let (rate, _) = start(Config::default()).hear_throughput(Port::default(), 0.475, 1);
     assert!((rate / 47.5 - 2.0).abs() < 0.01, "{rate}");
-    let (mut sender, mut port) = (start(5), Port::default());
+    let (mut sender, mut port) = (start(Config::paper()), Port::default());
     for round in 1..=5 {
         let (rate, to) = sender.hear_throughput(port, 0.475, 101);
         port = to;
@@ -252,4 +252,18 @@ fn the_rate_of_a_hop_moves_once_a_round_trip_and_fast_reactions_follow_from_it()
     }
     let rate = sender.hear(&[Port { ns: 80_800, sent: 12_800 * 101, waiting: 0 }]);
     assert!((references(&sender) as f64 / 1e9 - rate).abs() < 1e-9 && rate < 80.0, "{rate}");
+}
+
+#[test]
+fn a_change_of_the_rate_moves_the_next_packet() {
+    let mut sender = Sender::new(&Config::default());
+    sender.hear(&[Port::default()]);
+    assert_eq!(sender.control.next_start(), None);
+    sender.control.handle_sent(Time::from_ps(5_000), 1_000);
+    assert_eq!(sender.control.next_start(), Some(Time::from_ps(85_000)));
+    // 12,800 B in 800 ns: U = 1.028.
+    sender.hear(&[Port { ns: 800, sent: 12_800, waiting: 0 }]);
+    let rate = 100.0 * 0.95 / 1.028 + 0.04;
+    let start = sender.control.next_start().unwrap().as_ps() as f64;
+    assert!((start - (5_000.0 + 8_000_000.0 / rate)).abs() < 1.0, "{start}");
 }

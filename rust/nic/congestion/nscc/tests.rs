@@ -18,6 +18,13 @@ fn control(packets: u32) -> Nscc {
     Nscc::new(&Config { start_window, ..Config::default() }, &PATH)
 }
 
+impl Nscc {
+    /// What it knows to be in flight, for tests of the NIC.
+    pub(in crate::nic) fn in_flight(&self) -> u64 {
+        self.state.in_flight
+    }
+}
+
 fn at(us: u64) -> Time {
     Time::ZERO + Span::from_us(us)
 }
@@ -104,6 +111,13 @@ fn an_adjustment_period_adds_eta_once() {
     assert!((acked(&mut control, at(13), us(6), Marked::Yes) - 100_150.0).abs() < 1e-9);
     assert!((acked(&mut control, at(14), us(6), Marked::Yes) - 100_150.0).abs() < 1e-9);
     assert!((acked(&mut control, at(26), us(6), Marked::Yes) - 100_300.0).abs() < 1e-9);
+    // A period of half a round trip.
+    let adjust_period = Fraction::new(1, 2).unwrap();
+    let mut control = Nscc::new(&Config { adjust_period, ..Config::default() }, &PATH);
+    control.window = 100_000.0;
+    let after = [5, 7, 12, 14].map(|now| acked(&mut control, at(now), us(6), Marked::Yes));
+    let added = after.map(|window| ((window - 100_000.0) / 150.0).round());
+    assert_eq!(added, [0.0, 1.0, 1.0, 2.0]);
 }
 
 #[test]

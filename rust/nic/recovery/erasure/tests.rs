@@ -95,3 +95,16 @@ fn messages_complete_in_order() {
     assert_eq!(code.unacknowledged(), 2);
     assert_eq!(complete(&mut code, 9, 0), 0, "never posted");
 }
+
+#[test]
+fn as_many_packets_or_messages_are_out_at_once_as_numbers_tell_apart() {
+    let mut code = posted(&[1; 9]);
+    // Six have been begun, of which two are complete: four messages and packets are out.
+    (0..6).for_each(|_| code.handle_sent(Time::ZERO, 0));
+    assert_eq!([0, 1].map(|message| complete(&mut code, message, 0)), [1, 1]);
+    assert_eq!((code.window_end(4), code.window_end(7)), (6, 6 + 3));
+    // A message of many packets.
+    let mut code = posted(&[9, 1]);
+    (0..5).for_each(|_| code.handle_sent(Time::ZERO, 0));
+    assert_eq!((code.window_end(5), code.window_end(7)), (5, 5 + 2));
+}

@@ -151,3 +151,44 @@ fn a_recovery_begins_with_the_first_hole_beyond_what_was_out_when_the_last_one_b
     mrc.handle_timeout(at(31));
     assert_eq!(positions(&mut mrc), [(10, LostPosition::First), (11, LostPosition::Later)]);
 }
+
+#[test]
+fn twenty_five_doubling_intervals_stand_for_no_end_of_retries() {
+    let retries = |exponential| Config { linear: 7, exponential, ..Config::default() }.retries();
+    assert_eq!([0, 24, 25].map(retries), [Some(7), Some(31), None]);
+}
+
+#[test]
+fn an_arrival_before_the_newest_makes_no_hole_wait_for_another_verdict() {
+    let mut mrc = ten();
+    mrc.handle_ack(at(12), arrived(0, 1 << 5));
+    mrc.handle_ack(at(14), arrived(0, 1 << 3));
+    assert_eq!(mrc.handle_timeout(at(20)), None);
+    assert_eq!(lost(&mut mrc), [0, 1, 2, 4]);
+    assert_eq!(mrc.deadline(), Time::from_ps(32_768_000), "the time-out is next");
+}
+
+#[test]
+fn the_timer_runs_from_when_the_oldest_packet_or_the_only_one_was_sent_again() {
+    let trimmed = |psn| Missed { missing: 0, psn, why: Why::Trimmed };
+    for all in [[0].as_slice(), &[0, 1, 2, 3, 4, 5, 6, 7, 8, 9]] {
+        let mut mrc = ten();
+        assert!(all.iter().all(|&psn| mrc.handle_nack(at(12), trimmed(psn))));
+        // The last that was trimmed goes first.
+        assert_eq!(mrc.next(10), all.last().copied());
+        mrc.handle_sent(at(20), 77);
+        assert_eq!(mrc.deadline(), at(20) + Span::from_ps(32_768_000), "{all:?}");
+    }
+}
+
+#[test]
+fn an_arrival_behind_the_oldest_packet_ends_no_series_and_does_not_restart_the_timer() {
+    let mut mrc = ten();
+    assert!(mrc.handle_nack(at(12), Missed { missing: 0, psn: 0, why: Why::Trimmed }));
+    mrc.handle_sent(at(12), 77);
+    let due = mrc.timer_due();
+    assert_eq!((mrc.handle_ack(at(14), arrived(0, 1 << 5)), mrc.series()), (1, 1));
+    assert_eq!(mrc.timer_due(), due);
+    assert_eq!((mrc.handle_ack(at(15), arrived(1, 0)), mrc.series()), (1, 0));
+    assert_eq!(mrc.timer_due(), at(15) + Span::from_ps(32_768_000));
+}

@@ -1,8 +1,8 @@
 //! What halves of queue pairs say of their state, for each loss recovery.
 
 use super::*;
+use crate::nic::Delivery;
 use crate::nic::receiver::ReceiveRecovery as _;
-use crate::nic::recovery::mrc;
 
 /// All, and that of MRC.
 fn recoveries() -> impl Iterator<Item = Recovery> {
@@ -27,6 +27,27 @@ fn receivers_count_messages_and_packets_that_have_arrived_in_order() {
         assert_eq!(state(&b), (1, if coded { 0 } else { 2 }), "{recovery:?}");
         packets[first..].iter().for_each(|packet| b.handle_packet(at(2), packet));
         assert_eq!(state(&b), (2, if coded { 0 } else { 4 }), "{recovery:?}");
+    }
+}
+
+#[test]
+fn unordered_receivers_know_which_messages_are_delivered_before_their_turn() {
+    let mrc = Recovery::Mrc(mrc::Config::default());
+    for recovery in [Recovery::PER_PACKET, Recovery::RUDI, mrc] {
+        let mut config = settings(recovery);
+        config.queue_pairs.delivery = Some(Delivery::Unordered);
+        let (mut a, mut b, qp) = wired(config);
+        [1, 2].into_iter().for_each(|id| a.post(qp, Bytes::new(2_000), id, 0));
+        let packets = drain(&mut a, at(0));
+        let (first, second) = packets.split_at(packets.len() / 2);
+        let known = |b: &Nic| {
+            let receiving = b.responders[0].receiving();
+            (receiving.delivered(), [0, 1, 2].map(|index| receiving.has_delivered(index)))
+        };
+        second.iter().for_each(|packet| b.handle_packet(at(1), packet));
+        assert_eq!(known(&b), (0, [false, true, false]), "{recovery:?}");
+        first.iter().for_each(|packet| b.handle_packet(at(2), packet));
+        assert_eq!(known(&b), (2, [true, true, false]), "{recovery:?}");
     }
 }
 
@@ -83,6 +104,7 @@ fn no_retransmission_timer_runs_out_before_the_shortest_time_out() {
             _ => timeout,
         };
         assert_eq!(recovery.shortest_timeout(timeout), shortest, "{recovery:?}");
+        assert_eq!(settings(recovery).shortest_timeout(), shortest, "{recovery:?}");
         let (mut a, _, qp) = wired(settings(recovery));
         a.post(qp, Bytes::new(1_000), 1, 0);
         assert_eq!(drain(&mut a, at(0)).len(), 1);

@@ -24,6 +24,74 @@ fn without_a_receive_the_sender_waits_for_the_rnr_timer() {
 }
 
 #[test]
+fn each_answer_is_counted_where_it_is_sent_and_where_it_arrives() {
+    for recovery in recoveries() {
+        let mut world = World::new(recovery, QpConfig::default());
+        world.a.post_send(QP, request(1, Operation::Send, 1_000)).unwrap();
+        world.run_until(Time::ZERO + Span::from_ns(1));
+        let [sent, received] = [&world.b, &world.a].map(|nic| *nic.counters());
+        assert_eq!((sent.control_sent, received.control_received), (1, 1), "a refusal");
+        world.b.post_receive(QP, 3).unwrap();
+        world.run();
+        let [sent, received] = [&world.b, &world.a].map(|nic| *nic.counters());
+        assert_eq!((sent.control_sent, received.control_received), (2, 2), "{recovery:?}");
+    }
+}
+
+#[test]
+fn a_copy_of_a_message_that_was_received_asks_for_no_second_receive() {
+    for recovery in recoveries() {
+        let mut world = World::new(recovery, QpConfig::default());
+        world.b.post_receive(QP, 3).unwrap();
+        world.a.post_send(QP, request(1, Operation::Send, 500)).unwrap();
+        let packet = world.a.poll_transmit(world.now).unwrap();
+        for copies in 1..=2 {
+            world.b.handle_packet(world.now, &packet);
+            let answer = world.b.poll_transmit(world.now).unwrap();
+            assert_eq!(answer.kind, PacketKind::Ack, "{recovery:?}, copy {copies}");
+        }
+        assert_eq!((world.b.counters().not_ready, world.b.counters().duplicates), (0, 1));
+        assert_eq!(completions(&mut world.b), [(3, Opcode::Receive, SUCCESS, 500)]);
+    }
+}
+
+/// A number takes its receive with the last packet of its WRITE.
+#[test]
+fn the_last_packet_alone_of_a_write_with_immediate_data_waits_for_a_receive() {
+    for recovery in recoveries() {
+        let mut world = World::new(recovery, QpConfig::default());
+        let operation = Operation::WriteWithImmediate(9);
+        world.a.post_send(QP, request(1, operation, 2_500)).unwrap();
+        world.run_until(Time::ZERO + Span::from_ns(1));
+        let counters = world.b.counters();
+        assert_eq!((counters.not_ready, counters.payload_received), (1, 2_000), "{recovery:?}");
+        world.b.post_receive(QP, 3).unwrap();
+        world.run();
+        let received = [(3, Opcode::ReceiveRdmaWithImmediate, SUCCESS, 2_500)];
+        assert_eq!(completions(&mut world.b), received, "{recovery:?}");
+        assert_eq!(completions(&mut world.a), [(1, Opcode::RdmaWrite, SUCCESS, 2_500)]);
+    }
+}
+
+/// A queue pair in the line of those that may send loses its turn.
+#[test]
+fn nothing_goes_before_the_rnr_timer_of_a_message_of_which_more_is_to_be_sent() {
+    for recovery in recoveries() {
+        let mut world = World::new(recovery, QpConfig::default());
+        world.a.post_send(QP, request(1, Operation::Send, 4_000)).unwrap();
+        let first = world.a.poll_transmit(world.now).unwrap();
+        world.b.handle_packet(world.now, &first);
+        drain(&mut world.b, world.now).iter().for_each(|it| world.a.handle_packet(world.now, it));
+        assert_eq!(drain(&mut world.a, world.now), [], "{recovery:?}");
+        let resume = Time::ZERO + Span::from_us(640);
+        assert_eq!(world.a.next_paced(), Some(resume));
+        let sent = drain(&mut world.a, resume);
+        let psns: Vec<_> = sent.iter().map(|packet| packet.fields.raw().psn).collect();
+        assert_eq!(psns, [0, 1, 2, 3], "{recovery:?}");
+    }
+}
+
+#[test]
 fn too_many_rnr_naks_in_a_row_end_the_queue_pair() {
     for recovery in recoveries() {
         let queue_pairs = QpConfig { rnr_retries: Some(3), ..QpConfig::default() };
@@ -59,6 +127,43 @@ fn too_many_timeouts_in_a_row_end_the_queue_pair() {
         assert_eq!(world.b.counters().discarded, 2 * 8);
         assert_eq!(world.a.poll_timeout(), None, "nothing is left to do");
     }
+}
+
+#[test]
+fn time_outs_are_counted_anew_when_a_packet_has_arrived() {
+    for recovery in recoveries() {
+        let mut world = World::new(recovery, QpConfig { retries: Some(1), ..QpConfig::default() });
+        world.a.post_send(QP, request(1, Operation::Write, 3_000)).unwrap();
+        // In each round the oldest packet arrives in the second attempt.
+        for round in 0..3 {
+            drain(&mut world.a, world.now);
+            world.now += Span::from_us(100);
+            world.a.handle_timeout(world.now);
+            let again = drain(&mut world.a, world.now);
+            world.b.handle_packet(world.now, &again[0]);
+            let answers = drain(&mut world.b, world.now);
+            answers.iter().for_each(|it| world.a.handle_packet(world.now, it));
+            let state = world.a.query_qp(QP);
+            assert_eq!(state, Ok(QpState::ReadyToSend), "{recovery:?}, round {round}");
+        }
+        assert_eq!(completions(&mut world.a), [(1, Opcode::RdmaWrite, SUCCESS, 3_000)]);
+    }
+}
+
+#[test]
+fn the_oldest_work_that_is_not_complete_is_what_fails() {
+    let mut world =
+        World::new(Recovery::GO_BACK_N, QpConfig { retries: Some(7), ..QpConfig::default() });
+    world.a.post_send(QP, request(1, Operation::Write, 100)).unwrap();
+    world.run();
+    assert_eq!(completions(&mut world.a), [(1, Opcode::RdmaWrite, SUCCESS, 100)]);
+    world.b.modify_qp(QP, QpState::Error).unwrap();
+    for id in [2, 3] {
+        world.a.post_send(QP, request(id, Operation::Write, 100)).unwrap();
+    }
+    world.run();
+    let exceeded = (2, Opcode::RdmaWrite, CompletionStatus::RetryExceeded, 0);
+    assert_eq!(completions(&mut world.a), [exceeded, (3, Opcode::RdmaWrite, FLUSHED, 0)]);
 }
 
 /// MRC's series of time-outs: `linear` retries at a constant interval, `exponential` at doubling
@@ -108,6 +213,20 @@ fn the_queue_pair_fails_after_as_many_nacks_as_time_outs_of_mrc() {
         assert_eq!((sent, world.now), (1 + linear + exponential, Time::ZERO), "no time passed");
         assert_eq!(world.a.query_qp(QP), Ok(QpState::Error));
     }
+}
+
+/// A hole is found by its age, one round trip, and is not counted as a time-out.
+#[test]
+fn a_hole_fails_no_queue_pair_with_mrc() {
+    let timer = mrc::Wait::Span(Span::from_us(100));
+    let config = mrc::Config { timer, linear: 0, exponential: 0, ..mrc::Config::default() };
+    let mut world = World::new(config.into(), QpConfig::default());
+    world.a.post_send(QP, request(1, Operation::Write, 3_000)).unwrap();
+    let packets = drain(&mut world.a, world.now);
+    packets[1..].iter().for_each(|packet| world.b.handle_packet(world.now, packet));
+    world.run();
+    assert_eq!(completions(&mut world.a), [(1, Opcode::RdmaWrite, SUCCESS, 3_000)]);
+    assert_eq!(world.a.counters().retransmitted, 1);
 }
 
 #[test]
@@ -273,5 +392,22 @@ fn work_that_is_acknowledged_bit_by_bit_completes_without_any_retry() {
         }
         assert_eq!(completions(&mut world.a), [(1, Opcode::RdmaWrite, SUCCESS, 4_000)]);
         assert_eq!(world.a.counters().retransmitted, 0);
+    }
+}
+
+#[test]
+fn the_work_that_is_refused_is_what_fails_though_older_work_is_not_complete() {
+    for recovery in [Recovery::PER_PACKET, Recovery::Sack(sack::Config::default())] {
+        let queue_pairs = QpConfig { rnr_retries: Some(0), ..QpConfig::default() };
+        let mut world = World::new(recovery, queue_pairs);
+        world.a.post_send(QP, request(1, Operation::Write, 1_000)).unwrap();
+        world.a.post_send(QP, request(2, Operation::Send, 1_000)).unwrap();
+        world.a.post_send(QP, request(3, Operation::Write, 1_000)).unwrap();
+        let packets = drain(&mut world.a, world.now);
+        world.b.handle_packet(world.now, &packets[1]);
+        drain(&mut world.b, world.now).iter().for_each(|it| world.a.handle_packet(world.now, it));
+        let refused = (2, Opcode::Send, CompletionStatus::RnrRetryExceeded, 0);
+        let [first, last] = [1, 3].map(|id| (id, Opcode::RdmaWrite, FLUSHED, 0));
+        assert_eq!(completions(&mut world.a), [first, refused, last], "{recovery:?}");
     }
 }

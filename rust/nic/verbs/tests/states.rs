@@ -117,3 +117,23 @@ fn work_that_sqd_takes_back_and_rts_begins_again_is_asked_for_once() {
     // The four that are left, and what the sixth took beyond the credit.
     assert_eq!(asked, (4u64 * 1_062 + 6 * 1_062 - 5_410).div_ceil(256));
 }
+
+#[test]
+fn what_was_begun_is_still_asked_for_when_sqd_takes_later_work_back() {
+    // As above: six of ten packets go.
+    let max_window = Fraction::new(541, 50_000).unwrap();
+    let rccc = rccc::Config { max_window, ..rccc::Config::default() };
+    let common = config(Recovery::GO_BACK_N, QpConfig::default());
+    let mut world = World::of(NicConfig { congestion: rccc.into(), ..common });
+    for id in [1, 2] {
+        world.a.post_send(QP, request(id, Operation::Write, 5_000)).unwrap();
+    }
+    assert!(world.a.poll_transmit(world.now).is_some());
+    for state in [QpState::SendQueueDrained, QpState::ReadyToSend] {
+        world.a.modify_qp(QP, state).unwrap();
+    }
+    let packets = drain(&mut world.a, world.now);
+    assert_eq!(packets.len(), 5);
+    let asked = u64::from(packets[4].as_data().unwrap().credit_target().get()) - FIRST_CREDIT;
+    assert_eq!(asked, (4u64 * 1_062 + 6 * 1_062 - 5_410).div_ceil(256));
+}

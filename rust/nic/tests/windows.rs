@@ -1,0 +1,134 @@
+//! What congestion control learns of what is in flight and lost, and what its windows let out.
+
+use super::policies::{Told, joined, nics};
+use super::*;
+use crate::nic::congestion::{Controller, Scope, new_reno, nscc};
+use crate::nic::recovery::sack;
+use crate::nic::{AnswerPlanes, FreePorts};
+use crate::packet::PlaneMask;
+use crate::units::Fraction;
+
+/// NICs with that control and recovery, and a queue pair between them.
+fn wired(congestion: CongestionControl, recovery: Recovery) -> (Nic, Nic, QpId) {
+    let common = (*config(recovery, 1)).clone();
+    let [mut a, mut b] = nics(NicConfig { congestion, ..common });
+    let qp = joined(&mut a, &mut b, Told::default().policy());
+    (a, b, qp)
+}
+
+fn deliver(a: &mut Nic, b: &mut Nic, now: Time, packets: &[Packet]) {
+    packets.iter().for_each(|packet| b.handle_packet(now, packet));
+    drain(b, now).iter().for_each(|answer| a.handle_packet(now, answer));
+}
+
+#[test]
+fn a_hole_halves_what_was_in_flight_at_the_last_acknowledgement() {
+    let sack = sack::Config { reordering: 0, ..sack::Config::default() };
+    let (mut a, mut b, qp) = wired(new_reno::Config::default().into(), sack.into());
+    a.post(qp, Bytes::new(10_000), 1, 0);
+    let packets = drain(&mut a, at(0));
+    assert_eq!(packets.len(), 10);
+    deliver(&mut a, &mut b, at(10_000), &packets[..1]);
+    deliver(&mut a, &mut b, at(20_000), &packets[2..3]);
+    assert_eq!(a.sending_state(at(20_000), qp).window_bytes, 9 * 1_062 / 2);
+}
+
+#[test]
+fn a_window_of_less_than_a_packet_lets_one_out_at_a_time() {
+    let flow_control = sack::Window::Bytes(Bytes::new(1));
+    let sack = sack::Config { flow_control, ..sack::Config::default() };
+    let (mut a, mut b, qp) = wired(line_rate::Config::default().into(), sack.into());
+    a.post(qp, Bytes::new(3_000), 1, 0);
+    for round in 0..3 {
+        let packets = drain(&mut a, at(round));
+        assert_eq!(packets.len(), 1, "round {round}");
+        deliver(&mut a, &mut b, at(round), &packets);
+    }
+    assert_eq!(events(&mut a).len(), 1);
+}
+
+/// The largest window is one and a half products of the shortest round trip.
+#[test]
+fn the_round_trip_of_a_nack_lowers_the_largest_window_where_it_counts() {
+    for scope in [Scope::Qp, Scope::Destination] {
+        for (base_rtt_of_nacks, largest) in [(false, 750_000), (true, 384_000)] {
+            let (trims_call, trim_cut) = (false, Fraction::new(0, 1).unwrap());
+            let own = nscc::Config::default();
+            let nscc = nscc::Config { scope, base_rtt_of_nacks, trims_call, trim_cut, ..own };
+            let (mut a, mut b, qp) = wired(nscc.into(), Recovery::PER_PACKET);
+            a.post(qp, Bytes::new(1_000), 1, 0);
+            let packet = a.poll_transmit(at(0)).unwrap();
+            let flags = packet.flags.with(Flags::TRIMMED);
+            let trimmed = Packet { wire_bytes: 64, flags, ..packet };
+            // 5.12 us in place of 10: five units of the stamps in packets.
+            deliver(&mut a, &mut b, at(5_120), &[trimmed]);
+            let window = a.sending_state(at(5_120), qp).window_bytes;
+            assert_eq!(window, largest, "{scope:?}");
+        }
+    }
+}
+
+/// What the control of each window knows to be in flight, in packets.
+fn in_flight<'a>(controls: impl Iterator<Item = &'a Controller>) -> Vec<f64> {
+    let bytes = controls.map(|control| match control {
+        Controller::Nscc(nscc) => nscc.in_flight(),
+        _ => panic!("{control:?}"),
+    });
+    bytes.map(|bytes| bytes as f64 / 1_062.0).collect()
+}
+
+#[test]
+fn an_acknowledgement_tells_each_plane_what_is_left_in_flight_there() {
+    let nscc = nscc::Config { scope: Scope::Plane, ..nscc::Config::default() };
+    let common = (*config(Recovery::PER_PACKET, 1)).clone();
+    let [mut a, mut b] = nics(NicConfig { congestion: nscc.into(), ..common });
+    a.set_planes(2, AnswerPlanes::Echo, 1);
+    let qp = joined(&mut a, &mut b, Told::default().policy());
+    a.post(qp, Bytes::new(10_000), 1, 0);
+    let free = FreePorts { data: PlaneMask::all(2), answers: PlaneMask::all(2) };
+    let sent = std::iter::from_fn(|| a.poll_transmit_on(at(0), free));
+    let packets: Vec<_> = sent.map(|(packet, _)| packet).collect();
+    // One of plane 0, two of plane 1.
+    deliver(&mut a, &mut b, at(10_000), &[packets[0], packets[1], packets[3]]);
+    let windows = a.requesters[0].own_windows().unwrap();
+    assert_eq!(in_flight(windows.controls()), [4.0, 3.0]);
+}
+
+#[test]
+fn an_acknowledgement_tells_a_shared_window_what_all_that_share_it_have_in_flight() {
+    let nscc = nscc::Config { scope: Scope::Destination, ..nscc::Config::default() };
+    let common = (*config(Recovery::PER_PACKET, 1)).clone();
+    let [mut a, mut b] = nics(NicConfig { congestion: nscc.into(), ..common });
+    let qps = [(); 2].map(|()| joined(&mut a, &mut b, Told::default().policy()));
+    qps.into_iter().for_each(|qp| a.post(qp, Bytes::new(5_000), 1, 0));
+    let packets = drain(&mut a, at(0));
+    let of_first: Vec<_> = packets.into_iter().filter(|packet| packet.qp == qps[0]).collect();
+    deliver(&mut a, &mut b, at(10_000), &of_first[..3]);
+    assert_eq!(in_flight(a.windows_to(HostId(1)).controls()), [7.0]);
+}
+
+#[test]
+fn an_acknowledgement_tells_each_plane_how_many_packets_have_arrived_there() {
+    let start_window = Fraction::new(1, 1_000).unwrap();
+    let nscc = nscc::Config { scope: Scope::Plane, start_window, ..nscc::Config::default() };
+    let common = (*config(Recovery::PER_PACKET, 1)).clone();
+    let [mut a, mut b] = nics(NicConfig { congestion: nscc.into(), ..common });
+    a.set_planes(2, AnswerPlanes::Echo, 1);
+    let qp = joined(&mut a, &mut b, Told::default().policy());
+    a.post(qp, Bytes::new(4_000), 1, 0);
+    let free = FreePorts { data: PlaneMask::all(2), answers: PlaneMask::all(2) };
+    for round in 0..2 {
+        let (sent, arrived) = (at(10_000 * round), at(10_000 * (round + 1)));
+        let packets = std::iter::from_fn(|| a.poll_transmit_on(sent, free));
+        let packets: Vec<_> = packets.map(|(packet, _)| packet).collect();
+        assert_eq!(packets.len(), 2, "the window of each is a packet");
+        deliver(&mut a, &mut b, arrived, &packets);
+    }
+    // MTU · a, where a is 250,000 B of 150,000 B. The first packet adds to what waits for the
+    // adjustment, 4 · a · MTU · 10/12 of its bytes; the second, which is more than a window without
+    // a queue, a quarter of its own times a; the adjustment adds 0.15 MTU · a.
+    let unit = 1_062.0 * 250.0 / 150.0;
+    let window = 1_062.0 + unit / 4.0;
+    let window = window + unit * 1_062.0 * 40.0 / 12.0 / window + 0.15 * unit;
+    assert_eq!(a.sending_state(at(20_000), qp).window_bytes, 2 * window as u64);
+}
