@@ -114,6 +114,7 @@ pub use crate::sharing::{ClassSet, Discipline, Turns};
 pub use accounting::{PeerAccount, QpAccount};
 pub use ack::{AckConfig, AckRange, AckSpan, Entropies, First, Marked, NackSignal, Resent};
 pub use answer_planes::AnswerPlanes;
+pub use classes::{Others, Start};
 pub use config::{NicConfig, Peers, PortFacts, Unlike};
 pub use context_cache::{CacheConfig, CacheCounters};
 pub use counters::NicCounters;
