@@ -11,7 +11,8 @@ const THREE: &str = "[[class]]\nname = \"a\"\nscheduling = \"strict\"\n\
 fn three(switch: &str) -> Box<Experiment> {
     let text = SPREAD.replace("ack_priority = false\n", "");
     let incast = "[workload]\nkind = \"incast\"\nfan_in = 1\nbytes = \"1KB\"\nclass = \"c\"\n";
-    experiment(&format!("{text}[switch]\n{switch}\n{THREE}{incast}"))
+    let policy = "[policy]\nname = \"ecmp\"\n";
+    experiment(&format!("{text}[switch]\n{switch}\n{policy}{THREE}{incast}"))
 }
 
 #[test]
