@@ -318,7 +318,10 @@ Fabric::Drop(FabricPort& port, uint32_t slot)
     else
     {
         ++(packet.IsControl() ? m_counters.controlDropped : m_counters.dataDropped);
-        m_droppedOf[packet.GetTrafficClass()] += packet.IsData() ? 1 : 0;
+        if (packet.IsData())
+        {
+            ++m_droppedOf[packet.GetTrafficClass()];
+        }
     }
     if (!port.m_dropTrace.IsEmpty())
     {
