@@ -95,7 +95,7 @@ fn pauses_of_classes_are_the_same_in_both_worlds() {
         ("one without", "alpha = \"1/64\"", unprotected),
         ("pauses that expire", "alpha = \"1/64\", pause_time = \"2us\"", protected),
         ("expiring beside one without", "alpha = \"1/64\", pause_time = \"700ns\"", unprotected),
-        ("no headroom", "alpha = \"1/256\", headroom = \"0B\"", protected),
+        ("little headroom", "alpha = \"1/64\", headroom = \"9KB\"", protected),
     ] {
         for policy in POLICIES {
             let what = format!("{what}, {policy}");
