@@ -72,6 +72,10 @@ impl Core {
         self.endpoints.host_mut(HostId(host)).nic.pause_class(ClassId(class), paused);
     }
 
+    #[allow(
+        clippy::too_many_arguments,
+        reason = "one call of the contract, all of it plain numbers"
+    )]
     pub(super) fn poll_transmit_beside(
         &mut self,
         host: u32,
