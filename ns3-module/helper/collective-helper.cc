@@ -28,6 +28,12 @@ CollectiveHelper::SetAlgorithm(const std::string& algorithm)
 }
 
 void
+CollectiveHelper::SetClass(const std::string& trafficClass)
+{
+    SetOnce("CollectiveHelper::SetClass", "class", "\"" + trafficClass + "\"");
+}
+
+void
 CollectiveHelper::SetFile(const std::string& path)
 {
     SetOnce("CollectiveHelper::SetFile", "file", "'" + path + "'");

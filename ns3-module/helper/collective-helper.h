@@ -43,6 +43,11 @@ class CollectiveHelper
      */
     void SetAlgorithm(const std::string& algorithm);
     /**
+     * @brief Chooses the traffic class of its messages; the first one by default.
+     * @param trafficClass a name of FabricHelper::AddClass
+     */
+    void SetClass(const std::string& trafficClass);
+    /**
      * @brief Reads a trace or a list of flows from a file.
      * @param path of the file; for Chakra the part before ".RANK.et"
      */

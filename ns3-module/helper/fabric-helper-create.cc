@@ -98,12 +98,13 @@ void
 FabricHelper::ExpectBare(const std::string& call) const
 {
     ExpectOpen(call);
-    if (!m_sections.empty() || !m_failures.empty() || m_firstHosts.GetN() > 0 ||
-        !m_ownAttributes.empty())
+    if (!m_sections.empty() || !m_classes.empty() || !m_failures.empty() ||
+        m_firstHosts.GetN() > 0 || !m_ownAttributes.empty())
     {
-        EVENKEEL_REFUSE(call,
-                        "settings, failures or a workload were added before, which have no "
-                        "effect on a fabric that is made whole: put them into the scenario");
+        EVENKEEL_REFUSE(
+            call,
+            "settings, classes, failures or a workload were added before, which have no "
+            "effect on a fabric that is made whole: put them into the scenario");
     }
 }
 

@@ -115,7 +115,7 @@ FabricHelper::DescribeSettingsWith(const RdmaNic& nic) const
                            "all switches of a fabric must have the same attributes: set them "
                            "before the switches are made");
     }
-    text << m_sections;
+    text << m_sections << m_classSections;
     const FabricGraph graph = m_failures.empty() ? FabricGraph() : DescribeGraph();
     for (const auto& [channel, keys] : m_failures)
     {

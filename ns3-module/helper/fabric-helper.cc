@@ -14,6 +14,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <sstream>
 
 namespace ns3
 {
@@ -99,6 +100,43 @@ FabricHelper::AddSettings(const std::string& sections)
 {
     ExpectOpen("FabricHelper::AddSettings");
     m_sections += sections + "\n";
+}
+
+void
+FabricHelper::AddClass(const std::string& name,
+                       Scheduling scheduling,
+                       uint32_t weight,
+                       Protection protection)
+{
+    const char* call = "FabricHelper::AddClass";
+    ExpectOpen(call);
+    EVENKEEL_REFUSE_IF(name.empty(), call, "a traffic class has a name, by which others choose it");
+    EVENKEEL_REFUSE_IF(FabricClass::Find(m_classes, name) != FABRIC_MOST_CLASSES,
+                       call,
+                       "there is a traffic class '" << name << "' already: give another name");
+    EVENKEEL_REFUSE_IF(m_classes.size() == FABRIC_MOST_CLASSES,
+                       call,
+                       "a fabric has at most " << FABRIC_MOST_CLASSES << " traffic classes");
+    EVENKEEL_REFUSE_IF(scheduling == STRICT && weight != 1,
+                       call,
+                       "a strict class goes before all weighted ones, and has no weight: leave it "
+                       "at 1");
+    m_classes.push_back(FabricClass{name, protection == PROTECTED});
+    std::ostringstream text;
+    text << "[[class]]\nname = \"" << name << "\"\n";
+    if (scheduling == STRICT)
+    {
+        text << "scheduling = \"strict\"\n";
+    }
+    else
+    {
+        text << "weight = " << weight << "\n";
+    }
+    if (protection == UNPROTECTED)
+    {
+        text << "pfc = false\n";
+    }
+    m_classSections += text.str() + "\n";
 }
 
 void

@@ -53,6 +53,20 @@ class FabricHelper
         UNCHANGED,   //!< leave it
     };
 
+    /// When packets of a traffic class start.
+    enum Scheduling
+    {
+        WEIGHTED, //!< in turns with other weighted classes, in bytes by weight
+        STRICT,   //!< before all weighted classes, and before strict classes that are added later
+    };
+
+    /// Whether priority flow control (PFC) protects a traffic class, where switches have it.
+    enum Protection
+    {
+        PROTECTED,   //!< it has memory of its own, and is paused
+        UNPROTECTED, //!< its packets are dropped that find no room
+    };
+
     /**
      * @param resolution whether to set ns-3's time resolution
      */
@@ -116,6 +130,20 @@ class FabricHelper
      * @param sections their text
      */
     void AddSettings(const std::string& sections);
+    /**
+     * @brief Adds a traffic class of data packets, up to seven in all: each has a queue at every
+     * output port and every NIC. Its number is that of the classes before it; see FabricCodePoints
+     * for its packets on the wire. Messages and queue pairs are of the first class unless they
+     * choose another by its name.
+     * @param name its name
+     * @param scheduling when its packets start
+     * @param weight of a weighted class, its share of the bytes; 1 to 64
+     * @param protection whether priority flow control protects it
+     */
+    void AddClass(const std::string& name,
+                  Scheduling scheduling = WEIGHTED,
+                  uint32_t weight = 1,
+                  Protection protection = PROTECTED);
     /**
      * @brief Adds a failure of a link to a fabric that has not been made; see FailureHelper for one
      * that has been.
@@ -327,6 +355,8 @@ class FabricHelper
     NodeContainer m_firstHosts;                 //!< hosts with the lowest numbers
     std::vector<OwnAttribute> m_ownAttributes;  //!< of SetNicAttributeOf
     std::string m_sections;                     //!< of AddSettings
+    std::vector<FabricClass> m_classes;         //!< of AddClass
+    std::string m_classSections;                //!< of AddClass, as sections of a scenario
     std::vector<std::pair<Ptr<FabricChannel>, std::string>> m_failures; //!< of AddFailure
     uint32_t m_gapBytes{20};                                            //!< gap after each packet
     uint32_t m_nicsPerNode{1};                                          //!< of SetNicsPerNode

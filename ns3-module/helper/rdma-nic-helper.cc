@@ -55,14 +55,15 @@ RdmaNicHelper::Install(const NodeContainer& hosts) const
 }
 
 std::pair<Ptr<RdmaQp>, Ptr<RdmaQp>>
-RdmaNicHelper::ConnectQps(Ptr<NetDevice> a, Ptr<NetDevice> b)
+RdmaNicHelper::ConnectQps(Ptr<NetDevice> a, Ptr<NetDevice> b, const std::string& trafficClass)
 {
     Ptr<RdmaNic> from = DynamicCast<RdmaNic>(a);
     Ptr<RdmaNic> to = DynamicCast<RdmaNic>(b);
     EVENKEEL_REFUSE_IF(!from || !to,
                        "RdmaNicHelper::ConnectQps",
                        "queue pairs connect RDMA NICs: both devices must be an RdmaNic");
-    const std::pair<Ptr<RdmaQp>, Ptr<RdmaQp>> ends(from->CreateQp(to), to->CreateQp(from));
+    const std::pair<Ptr<RdmaQp>, Ptr<RdmaQp>> ends(from->CreateQp(to, trafficClass),
+                                                   to->CreateQp(from, trafficClass));
     RdmaQp::Connect(ends.first, ends.second);
     return ends;
 }

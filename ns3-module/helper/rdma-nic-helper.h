@@ -46,9 +46,12 @@ class RdmaNicHelper : public PcapHelperForDevice
      * @brief Makes a connected queue pair in state RTS at each of two NICs of a finished fabric.
      * @param a an RdmaNic
      * @param b another RdmaNic
+     * @param trafficClass name of the class of what both send; empty for the first one
      * @return the queue pair at a and the one at b
      */
-    static std::pair<Ptr<RdmaQp>, Ptr<RdmaQp>> ConnectQps(Ptr<NetDevice> a, Ptr<NetDevice> b);
+    static std::pair<Ptr<RdmaQp>, Ptr<RdmaQp>> ConnectQps(Ptr<NetDevice> a,
+                                                          Ptr<NetDevice> b,
+                                                          const std::string& trafficClass = "");
 
   private:
     /**

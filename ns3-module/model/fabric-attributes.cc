@@ -82,8 +82,20 @@ Fabric::CheckAttributes() const
 bool
 Fabric::HasHeadroomFor(uint32_t wireBytes) const
 {
-    // The rule `worst-case` of evenkeel (rust/switching/pfc.rs).
-    const uint64_t kept = 3 * uint64_t(wireBytes) + PAUSE_FRAME + 2 * m_settings.gapBytes;
+    // The rule `worst-case` of evenkeel (rust/switching/pfc.rs): the frame of a class may wait for
+    // one of each other class. Classes without PFC, which drop packets by choice, have no headroom.
+    const std::vector<FabricClass>& classes = GetClasses();
+    const auto isProtected = [](const FabricClass& each) { return each.pfc; };
+    const auto first = std::find_if(classes.begin(), classes.end(), isProtected);
+    if (!classes.empty() && first == classes.end())
+    {
+        return true;
+    }
+    const auto ofClass = static_cast<uint32_t>(first - classes.begin());
+    const auto count = std::count_if(classes.begin(), classes.end(), isProtected);
+    const uint64_t others = classes.empty() ? 0 : static_cast<uint64_t>(count) - 1;
+    const uint64_t kept = 3 * uint64_t(wireBytes) + PAUSE_FRAME + 2 * m_settings.gapBytes +
+                          others * (PAUSE_FRAME + m_settings.gapBytes);
     for (uint32_t port = 0; m_pfc && port < m_ports.size(); ++port)
     {
         const FabricLink& link = m_core->GetGraph().links[port / 2];
@@ -91,7 +103,7 @@ Fabric::HasHeadroomFor(uint32_t wireBytes) const
         {
             continue;
         }
-        const uint64_t headroom = m_pfc->GetIngress(port).limits.headroom;
+        const uint64_t headroom = m_pfc->GetIngress(port, ofClass).limits.headroom;
         const uint64_t delay = link.delayPs + m_settings.forwardingDelayPs;
         if (headroom < kept || !HoldsAtMost(link.rateBps, delay, (headroom - kept) / 2))
         {

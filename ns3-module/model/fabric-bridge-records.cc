@@ -8,6 +8,7 @@
 #include "fabric.h"
 #include "rdma-nic.h"
 
+#include <algorithm>
 #include <string>
 #include <utility>
 
@@ -130,11 +131,19 @@ Describe(const contract::Experiment& experiment, const contract::Core& core)
     FabricDescription description;
     description.graph = ToGraph(experiment.graph());
     description.settings = experiment.settings();
+    for (const contract::TrafficClass& each : experiment.classes())
+    {
+        description.classes.push_back(FabricClass{std::string(each.name), each.pfc});
+    }
+    const auto classes = std::max<uint32_t>(1, static_cast<uint32_t>(description.classes.size()));
     const auto ports = static_cast<uint32_t>(2 * description.graph.links.size());
     for (uint32_t port = 0; port < ports; ++port)
     {
         description.ecn.push_back(experiment.ecn(port));
-        description.ingress.push_back(core.ingress(port));
+        for (uint32_t trafficClass = 0; trafficClass < classes; ++trafficClass)
+        {
+            description.ingress.push_back(core.ingress(port, trafficClass));
+        }
     }
     for (uint32_t number = 0; number < description.graph.switches.size(); ++number)
     {
@@ -171,6 +180,10 @@ Measure(Fabric& fabric)
     for (const FabricPause& pause : fabric.GetPauses())
     {
         measured.pauses.push_back(pause);
+    }
+    for (uint32_t trafficClass = 0; trafficClass < fabric.GetClasses().size(); ++trafficClass)
+    {
+        measured.dropped_by_class.push_back(fabric.GetDataDroppedOf(trafficClass));
     }
     return measured;
 }

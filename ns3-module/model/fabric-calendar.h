@@ -19,9 +19,9 @@ namespace ns3
  *
  * ns-3 orders simultaneous events by insertion, so that results would depend on the order in which
  * events are scheduled. Here the order depends on the kind of event: changes of links and routing,
- * then starts, then arrivals by sending port, then hosts by number. One event of ns-3 is scheduled
- * for the earliest of them, which keeps ns-3's scheduler small. Events are never cancelled: an
- * event that is no longer due does nothing.
+ * then ends of pauses and starts by port, then arrivals by sending port, then hosts by number. One
+ * event of ns-3 is scheduled for the earliest of them, which keeps ns-3's scheduler small. Events
+ * are never cancelled: an event that is no longer due does nothing.
  *
  * The calendar counts picoseconds at any resolution of ns-3's time. At a coarser one, its events
  * run in their order at the tick that contains their time.
@@ -33,7 +33,7 @@ class FabricCalendar
     enum Kind : uint32_t
     {
         CONTROL = 0, //!< a change of links or routing, by the index of its step
-        START = 1,   //!< the wire of a port is free for a packet that waits
+        START = 1,   //!< of port p: 2p, a pause expires; 2p + 1, the wire is free for a packet
         PORT = 2,    //!< the first packet on a port's wire arrives, or the wire is free
         HOST = 3,    //!< a wake-up that a host requested
     };
@@ -47,7 +47,7 @@ class FabricCalendar
          * @brief Handles an event.
          * @param nowPs the time
          * @param kind kind of the event
-         * @param number number of the step, port or host
+         * @param number number of the step, port or host, or of START
          * @return false to close the calendar: there are no more events
          */
         virtual bool HandleEvent(uint64_t nowPs, Kind kind, uint32_t number) = 0;
@@ -69,7 +69,7 @@ class FabricCalendar
      * @brief Adds an event.
      * @param timePs its time, not in the past
      * @param kind kind of the event
-     * @param number number of the step, port or host; below 2^30
+     * @param number number of the step, port or host, or of START; below 2^30
      */
     void Push(uint64_t timePs, Kind kind, uint32_t number);
     /// @return the time in picoseconds

@@ -78,6 +78,29 @@ FabricCoreBridge::PollAnew(uint32_t host, uint64_t nowPs)
 }
 
 bool
+FabricCoreBridge::PollTransmitBeside(uint32_t host,
+                                     uint64_t nowPs,
+                                     const FabricIpClasses& ip,
+                                     FabricPacket& packet,
+                                     uint32_t& trafficClass)
+{
+    m_nowPs = std::max(m_nowPs, nowPs);
+    return m_core->poll_transmit_beside(host, nowPs, ip.waiting, ip.first, packet, trafficClass);
+}
+
+void
+FabricCoreBridge::ChargeBeside(uint32_t host, uint32_t trafficClass, uint16_t bytes, bool waits)
+{
+    m_core->charge_beside(host, trafficClass, bytes, waits);
+}
+
+void
+FabricCoreBridge::PauseClass(uint32_t host, uint32_t trafficClass, bool paused)
+{
+    m_core->pause_class(host, trafficClass, paused);
+}
+
+bool
 FabricCoreBridge::HasPackets(uint32_t host)
 {
     return m_core->has_packets(host);
@@ -185,6 +208,18 @@ bool
 FabricCoreBridge::Marks(uint32_t port, uint64_t waitingBytes)
 {
     return m_core->marks(port, waitingBytes);
+}
+
+uint32_t
+FabricCoreBridge::ChooseClass(uint32_t port, uint8_t waiting)
+{
+    return m_core->choose_class(port, waiting);
+}
+
+void
+FabricCoreBridge::ChargeClass(uint32_t port, uint32_t trafficClass, uint16_t bytes, bool waits)
+{
+    m_core->charge_class(port, trafficClass, bytes, waits);
 }
 
 bool

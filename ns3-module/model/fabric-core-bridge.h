@@ -55,6 +55,13 @@ class FabricCoreBridge : public FabricHosts, public FabricSwitching
                         uint32_t& plane,
                         FabricPacket& packet) override;
     void PollAnew(uint32_t host, uint64_t nowPs) override;
+    bool PollTransmitBeside(uint32_t host,
+                            uint64_t nowPs,
+                            const FabricIpClasses& ip,
+                            FabricPacket& packet,
+                            uint32_t& trafficClass) override;
+    void ChargeBeside(uint32_t host, uint32_t trafficClass, uint16_t bytes, bool waits) override;
+    void PauseClass(uint32_t host, uint32_t trafficClass, bool paused) override;
     bool HasPackets(uint32_t host) override;
     bool HandlePacket(uint32_t host, uint64_t nowPs, const FabricPacket& packet) override;
     bool HandleTimeout(uint32_t host, uint64_t nowPs) override;
@@ -79,6 +86,8 @@ class FabricCoreBridge : public FabricHosts, public FabricSwitching
                    const std::vector<uint64_t>* loads) override;
     uint32_t OnlyPort(uint32_t switchNumber, uint32_t dst) override;
     bool Marks(uint32_t port, uint64_t waitingBytes) override;
+    uint32_t ChooseClass(uint32_t port, uint8_t waiting) override;
+    void ChargeClass(uint32_t port, uint32_t trafficClass, uint16_t bytes, bool waits) override;
     bool Loses(uint32_t port, uint32_t numerator, uint32_t denominator) override;
     void ApplyStep(uint32_t step, uint64_t nowPs) override;
     FabricFailures AddFailures(const std::string& sections,

@@ -31,6 +31,48 @@ FabricHosts::PollAnew(uint32_t host, uint64_t nowPs)
 {
 }
 
+bool
+FabricHosts::PollTransmitBeside(uint32_t host,
+                                uint64_t nowPs,
+                                const FabricIpClasses& ip,
+                                FabricPacket& packet,
+                                uint32_t& trafficClass)
+{
+    EVENKEEL_REFUSE("FabricHosts::PollTransmitBeside",
+                    "the hosts of this core have no traffic classes: use a core with evenkeel's "
+                    "NICs");
+    return false;
+}
+
+void
+FabricHosts::ChargeBeside(uint32_t host, uint32_t trafficClass, uint16_t bytes, bool waits)
+{
+}
+
+void
+FabricHosts::PauseClass(uint32_t host, uint32_t trafficClass, bool paused)
+{
+    EVENKEEL_REFUSE("FabricHosts::PauseClass",
+                    "the hosts of this core have no traffic classes: use a core with evenkeel's "
+                    "NICs");
+}
+
+uint32_t
+FabricSwitching::ChooseClass(uint32_t port, uint8_t waiting)
+{
+    uint32_t first = 0;
+    while (first + 1 < FABRIC_MOST_CLASSES && !(waiting & FabricClassQueues::BitOf(first)))
+    {
+        ++first;
+    }
+    return first;
+}
+
+void
+FabricSwitching::ChargeClass(uint32_t port, uint32_t trafficClass, uint16_t bytes, bool waits)
+{
+}
+
 FabricFailures
 FabricSwitching::AddFailures(const std::string&, uint32_t, uint64_t)
 {

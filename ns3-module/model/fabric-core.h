@@ -4,6 +4,7 @@
 #ifndef FABRIC_CORE_H
 #define FABRIC_CORE_H
 
+#include "fabric-classes.h"
 #include "fabric-graph.h"
 #include "fabric-packet.h"
 #include "fabric-records.h"
@@ -35,8 +36,10 @@ struct FabricDescription
 {
     FabricGraph graph;                  //!< hosts, switches and links
     FabricSettings settings;            //!< of all switches and links
+    std::vector<FabricClass> classes;   //!< traffic classes; none if data has one queue
     std::vector<FabricEcn> ecn;         //!< marking, by port; unused for ports of hosts
-    std::vector<FabricIngress> ingress; //!< PFC, by port; unused for ports that end at a host
+    std::vector<FabricIngress> ingress; //!< PFC, by port and then by class; unused for ports that
+                                        //!< end at a host
     std::vector<uint64_t> poolSizes;    //!< shared memory of PFC, by switch, in bytes
     std::vector<FabricFault> faults;    //!< declared before the run, in any order
     std::vector<FabricStep> steps;      //!< by time; simultaneous ones in the order of application
@@ -51,6 +54,16 @@ struct FabricWires
     const uint64_t* freePs; //!< since when each is free
     uint32_t count;         //!< their number
     uint32_t paused;        //!< those whose data is paused: a bit each
+};
+
+/**
+ * @ingroup evenkeel
+ * @brief The traffic classes in which IP packets wait for the wire of a host: a bit each.
+ */
+struct FabricIpClasses
+{
+    uint8_t waiting; //!< classes with packets that may start
+    uint8_t first;   //!< classes in which it is the turn of IP
 };
 
 /**
@@ -110,6 +123,39 @@ class FabricHosts
      * @param nowPs the time
      */
     virtual void PollAnew(uint32_t host, uint64_t nowPs);
+    /**
+     * @brief Takes what starts next on the wire of a host with traffic classes, while IP waits: a
+     * control packet of the host, or a packet of the class whose turn it is.
+     *
+     * A core without classes need not override this method and the two that follow.
+     *
+     * @param host number of the host
+     * @param nowPs the time
+     * @param ip the classes in which IP waits, at least one
+     * @param packet set to the packet of the host
+     * @param trafficClass set to the class of the IP packet
+     * @return true if a packet of the host starts, false if one of IP does
+     */
+    virtual bool PollTransmitBeside(uint32_t host,
+                                    uint64_t nowPs,
+                                    const FabricIpClasses& ip,
+                                    FabricPacket& packet,
+                                    uint32_t& trafficClass);
+    /**
+     * @brief Counts an IP packet that starts for its class, which was polled.
+     * @param host number of the host
+     * @param trafficClass its class
+     * @param bytes its length on the wire
+     * @param waits true if other IP packets of the class wait
+     */
+    virtual void ChargeBeside(uint32_t host, uint32_t trafficClass, uint16_t bytes, bool waits);
+    /**
+     * @brief Pauses the data of a traffic class of a host, or resumes it.
+     * @param host number of the host
+     * @param trafficClass the class
+     * @param paused true to pause
+     */
+    virtual void PauseClass(uint32_t host, uint32_t trafficClass, bool paused);
     /**
      * @param host number of the host
      * @return true if it has a packet to send, now or when its pacer permits
@@ -221,6 +267,24 @@ class FabricSwitching
      * @return true to mark
      */
     virtual bool Marks(uint32_t port, uint64_t waitingBytes) = 0;
+    /**
+     * @brief Chooses the traffic class whose packet starts next at a port.
+     *
+     * Classes have the wire in the order of their numbers, unless a core overrides this method.
+     *
+     * @param port number of the port
+     * @param waiting the classes with a packet that may start, a bit each; at least one
+     * @return number of the class
+     */
+    virtual uint32_t ChooseClass(uint32_t port, uint8_t waiting);
+    /**
+     * @brief Counts a packet that starts for its class, which was chosen.
+     * @param port number of the port
+     * @param trafficClass its class
+     * @param bytes its length on the wire
+     * @param waits true if other packets of the class wait
+     */
+    virtual void ChargeClass(uint32_t port, uint32_t trafficClass, uint16_t bytes, bool waits);
     /**
      * @brief Draws whether a lossy link loses a packet.
      * @param port number of the port that sent it

@@ -3,6 +3,7 @@
 
 #include "fabric-ip.h"
 
+#include "fabric-classes.h"
 #include "fabric-port.h"
 #include "ip-family.h"
 #include "ip-fields.h"
@@ -50,8 +51,9 @@ HasInterface(const RdmaNic& nic)
 
 } // namespace
 
-FabricIp::FabricIp(const std::vector<Ptr<RdmaNic>>& nics)
-    : m_nics(nics)
+FabricIp::FabricIp(const std::vector<Ptr<RdmaNic>>& nics, uint32_t classes)
+    : m_nics(nics),
+      m_classes(classes)
 {
 }
 
@@ -95,6 +97,7 @@ FabricIp::Take(uint32_t from,
     carried.dst = host;
     carried.sack = place;
     carried.marked = fields.isCapable ? 1 : 0;
+    carried.SetTrafficClass(FabricCodePoints::ClassOf(fields.dscp, m_classes));
     carried.label = fields.hash;
     // Where the source routes, this is the number of a path, of which switches take the remainder.
     carried.entropy = static_cast<uint16_t>(evenkeelinternal::Mix(fields.hash, 1));

@@ -48,6 +48,8 @@ struct FabricIpCounters
  * device has its destination address, or that of the gateway that routing at the sender names.
  * There is no ARP and no neighbour discovery.
  *
+ * With traffic classes a packet has that of its DSCP, see FabricCodePoints.
+ *
  * The addresses of all hosts are read when a packet has an unknown one: at most once per time of
  * the run, so that an address that is assigned at that time, after the packet, is known from the
  * next time on.
@@ -71,8 +73,9 @@ class FabricIp
 
     /**
      * @param nics NICs of the fabric, by host; they outlive this object's calls
+     * @param classes number of traffic classes; 0 if data has one queue
      */
-    explicit FabricIp(const std::vector<Ptr<RdmaNic>>& nics);
+    explicit FabricIp(const std::vector<Ptr<RdmaNic>>& nics, uint32_t classes = 0);
 
     /**
      * @brief Takes a packet of a protocol stack. Ends the program with the reason if two hosts of a
@@ -165,6 +168,7 @@ class FabricIp
     Carried Remove(const FabricPacket& packet);
 
     const std::vector<Ptr<RdmaNic>>& m_nics; //!< by host
+    uint32_t m_classes;                      //!< number of traffic classes
     std::map<Key, uint32_t> m_hosts;         //!< by plane and address
     int64_t m_readAt{-1};                    //!< when they were read, in ticks; -1 before the run
     std::vector<Carried> m_carried;          //!< by FabricPacket::sack

@@ -52,6 +52,10 @@ operator<<(std::ostream& os, const FabricPacket& packet)
     {
         os << " ack " << packet.ack;
     }
+    if ((!packet.IsControl() || packet.IsFlowControl()) && packet.GetTrafficClass() > 0)
+    {
+        os << " class " << packet.GetTrafficClass();
+    }
     os << " " << packet.wireBytes << "B entropy " << packet.entropy;
     if (packet.Has(FabricPacket::MARKED))
     {

@@ -82,12 +82,16 @@ struct FabricPacket
     static constexpr uint8_t ACK_REQUEST = uint8_t(Flag::ACK_REQUEST);     //!< see FabricPacketFlag
     static constexpr uint8_t HASHED = uint8_t(Flag::HASHED);               //!< see FabricPacketFlag
 
+    /// The place of the traffic class in ack, above the 24 bits of a PSN.
+    static constexpr uint32_t CLASS_SHIFT = 24;
+
     uint32_t src{0};    //!< number of the sending host
     uint32_t dst{0};    //!< number of the receiving host
     uint32_t qp{0};     //!< queue pair at dst (BTH destination QP)
     uint32_t label{0};  //!< hash of the 5-tuple without the entropy value
     uint32_t psn{0};    //!< packet sequence number; acknowledgements: the first of sack
-    uint32_t ack{0};    //!< acknowledgements: every PSN before this one has arrived
+    uint32_t ack{0};    //!< acknowledgements: every PSN before this one has arrived; others: the
+                        //!< traffic class in the upper 8 bits
     uint64_t sack{0};   //!< acknowledgements: which of the 64 PSNs from psn on arrived; frames of
                         //!< flow control: bytes without priority that wait where it is from;
                         //!< data: the header of its verb, see GetVerb(); IP: its place in FabricIp
@@ -112,6 +116,21 @@ struct FabricPacket
     FabricPacketVerb GetVerb() const
     {
         return static_cast<FabricPacketVerb>(sack >> 60);
+    }
+
+    /// @return the traffic class of data, of IP and of a frame of priority flow control; 0 without
+    ///         classes
+    uint32_t GetTrafficClass() const
+    {
+        return ack >> CLASS_SHIFT;
+    }
+
+    /**
+     * @param trafficClass number of a class
+     */
+    void SetTrafficClass(uint32_t trafficClass)
+    {
+        ack = (ack & ((1U << CLASS_SHIFT) - 1)) | trafficClass << CLASS_SHIFT;
     }
 
     /// @return true for data of RDMA

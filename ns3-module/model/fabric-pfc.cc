@@ -35,7 +35,12 @@ PartOf(uint64_t value, uint64_t numerator, uint64_t denominator)
 } // namespace
 
 FabricPfc::FabricPfc(uint64_t resumeOffset, std::vector<Ingress> links, std::vector<Pool> pools)
-    : m_resumeOffset(resumeOffset),
+    : FabricPfc(Rules{resumeOffset, 1, false}, std::move(links), std::move(pools))
+{
+}
+
+FabricPfc::FabricPfc(const Rules& rules, std::vector<Ingress> links, std::vector<Pool> pools)
+    : m_rules(rules),
       m_links(std::move(links)),
       m_pools(std::move(pools))
 {
@@ -45,40 +50,46 @@ FabricPfc
 FabricPfc::FromDescription(const FabricDescription& description)
 {
     const FabricGraph& graph = description.graph;
-    std::vector<Ingress> links(2 * graph.links.size());
-    for (uint32_t port = 0; port < links.size(); ++port)
+    const bool hasClasses = !description.classes.empty();
+    Rules rules;
+    rules.resumeOffset = description.settings.pfcResumeOffset;
+    rules.classes = hasClasses ? static_cast<uint32_t>(description.classes.size()) : 1;
+    rules.repeats = description.settings.pfcPauseTimePs != FABRIC_NEVER;
+    std::vector<Ingress> links(2 * graph.links.size() * rules.classes);
+    for (uint32_t index = 0; index < links.size(); ++index)
     {
+        const uint32_t port = index / rules.classes;
         const FabricLink& link = graph.links[port / 2];
         const FabricEnd end = port % 2 == 0 ? link.b : link.a;
         if (end.isHost)
         {
             continue;
         }
-        links[port].pool = end.number;
-        links[port].limits = description.ingress[port];
+        links[index].pool = end.number;
+        links[index].limits = description.ingress[index];
+        links[index].isProtected = !hasClasses || description.classes[index % rules.classes].pfc;
     }
     std::vector<Pool> pools(graph.switches.size());
     for (uint32_t number = 0; number < pools.size(); ++number)
     {
         pools[number].size = description.poolSizes[number];
     }
-    const uint64_t resumeOffset = description.settings.pfcResumeOffset;
-    return FabricPfc(resumeOffset, std::move(links), std::move(pools));
+    return FabricPfc(rules, std::move(links), std::move(pools));
 }
 
 bool
-FabricPfc::Admits(uint32_t link, uint64_t bytes) const
+FabricPfc::Admits(uint32_t link, uint64_t bytes, uint32_t trafficClass) const
 {
-    const Ingress& ingress = m_links[link];
+    const Ingress& ingress = GetIngress(link, trafficClass);
     return bytes + ingress.used <= ingress.limits.reserve ||
            bytes + ingress.inHeadroom <= ingress.limits.headroom ||
            bytes + ingress.GetShared() <= GetThreshold(ingress);
 }
 
 FabricPfc::Order
-FabricPfc::Add(uint32_t link, uint64_t bytes)
+FabricPfc::Add(uint32_t link, uint64_t bytes, uint32_t trafficClass)
 {
-    Ingress& ingress = m_links[link];
+    Ingress& ingress = m_links[link * m_rules.classes + trafficClass];
     const uint64_t after = ingress.used + bytes;
     if (after <= ingress.limits.reserve)
     {
@@ -98,7 +109,8 @@ FabricPfc::Add(uint32_t link, uint64_t bytes)
         m_pools[ingress.pool].used += std::min(bytes, after - ingress.limits.reserve);
     }
     const bool full = ingress.inHeadroom > 0 || ingress.GetShared() >= GetThreshold(ingress);
-    if (ingress.paused || !full)
+    // One frame per change of state, where the other end stays paused until it is resumed.
+    if ((ingress.paused && !m_rules.repeats) || !full || !ingress.isProtected)
     {
         return NOTHING;
     }
@@ -107,9 +119,9 @@ FabricPfc::Add(uint32_t link, uint64_t bytes)
 }
 
 FabricPfc::Order
-FabricPfc::Remove(uint32_t link, uint64_t bytes)
+FabricPfc::Remove(uint32_t link, uint64_t bytes, uint32_t trafficClass)
 {
-    Ingress& ingress = m_links[link];
+    Ingress& ingress = m_links[link * m_rules.classes + trafficClass];
     const uint64_t fromHeadroom = std::min(ingress.inHeadroom, bytes);
     const uint64_t fromShared = std::min(bytes - fromHeadroom, ingress.GetShared());
     ingress.inHeadroom -= fromHeadroom;
@@ -120,7 +132,7 @@ FabricPfc::Remove(uint32_t link, uint64_t bytes)
     }
     m_pools[ingress.pool].used -= fromShared;
     const uint64_t shared = ingress.GetShared();
-    const bool room = shared == 0 || shared + m_resumeOffset <= GetThreshold(ingress);
+    const bool room = shared == 0 || shared + m_rules.resumeOffset <= GetThreshold(ingress);
     if (!ingress.paused || ingress.inHeadroom > 0 || !room)
     {
         return NOTHING;
@@ -130,9 +142,9 @@ FabricPfc::Remove(uint32_t link, uint64_t bytes)
 }
 
 const FabricPfc::Ingress&
-FabricPfc::GetIngress(uint32_t link) const
+FabricPfc::GetIngress(uint32_t link, uint32_t trafficClass) const
 {
-    return m_links[link];
+    return m_links[link * m_rules.classes + trafficClass];
 }
 
 const FabricPfc::Pool&

@@ -24,6 +24,9 @@ struct FabricDescription;
  * packets of a link use its reserve first, then a share of the free memory in the pool of the
  * switch, then its headroom, which holds the packets in flight when the link is paused. A packet
  * counts from enqueue to dequeue; one that passes through an empty queue never counts.
+ *
+ * With traffic classes each class of a link counts and is paused by itself, and all share the pool.
+ * A class that PFC does not protect has neither reserve nor headroom, and is never paused.
  */
 class FabricPfc
 {
@@ -34,7 +37,7 @@ class FabricPfc
     static constexpr Order PAUSE = FabricPfcOrder::PAUSE;     //!< see FabricPfcOrder
     static constexpr Order RESUME = FabricPfcOrder::RESUME;   //!< see FabricPfcOrder
 
-    /// A link that ends at a switch.
+    /// A traffic class of a link that ends at a switch; the link if data has one queue.
     struct Ingress
     {
         uint32_t pool{0xffffffff}; //!< number of the switch; 0xffffffff if the link ends at a host
@@ -42,6 +45,7 @@ class FabricPfc
         uint64_t used{0};          //!< bytes in reserve and pool
         uint64_t inHeadroom{0};    //!< bytes in headroom
         bool paused{false};        //!< true if the last order was a pause
+        bool isProtected{true};    //!< it has memory of its own, and is paused
 
         /// @return bytes in the pool
         uint64_t GetShared() const
@@ -57,6 +61,20 @@ class FabricPfc
         uint64_t used{0}; //!< bytes in use
     };
 
+    /// The settings of all switches.
+    struct Rules
+    {
+        uint64_t resumeOffset{0}; //!< a link is resumed this many bytes below its threshold
+        uint32_t classes{1};      //!< traffic classes of a link
+        bool repeats{false};      //!< a pause is sent again for each packet while it lasts
+    };
+
+    /**
+     * @param rules the settings
+     * @param links by the port that sends over the link, and then by traffic class
+     * @param pools by switch
+     */
+    FabricPfc(const Rules& rules, std::vector<Ingress> links, std::vector<Pool> pools);
     /**
      * @param resumeOffset a link is resumed this many bytes below its threshold
      * @param links by the port that sends over the link
@@ -73,28 +91,32 @@ class FabricPfc
     /**
      * @param link the port that sent the packet
      * @param bytes length of the packet
+     * @param trafficClass its class
      * @return true if there is room for the packet
      */
-    bool Admits(uint32_t link, uint64_t bytes) const;
+    bool Admits(uint32_t link, uint64_t bytes, uint32_t trafficClass = 0) const;
     /**
      * @brief Counts bytes that joined a queue.
      * @param link the port that sent them
      * @param bytes number of bytes
-     * @return the order to the link
+     * @param trafficClass their class
+     * @return the order to the class of the link
      */
-    Order Add(uint32_t link, uint64_t bytes);
+    Order Add(uint32_t link, uint64_t bytes, uint32_t trafficClass = 0);
     /**
      * @brief Counts bytes that left a queue.
      * @param link the port that sent them
      * @param bytes number of bytes
-     * @return the order to the link
+     * @param trafficClass their class
+     * @return the order to the class of the link
      */
-    Order Remove(uint32_t link, uint64_t bytes);
+    Order Remove(uint32_t link, uint64_t bytes, uint32_t trafficClass = 0);
     /**
      * @param link the port that sends over it
-     * @return the state of the link
+     * @param trafficClass a class
+     * @return the state of the class of the link
      */
-    const Ingress& GetIngress(uint32_t link) const;
+    const Ingress& GetIngress(uint32_t link, uint32_t trafficClass = 0) const;
     /**
      * @param pool number of a switch
      * @return the state of its memory
@@ -108,8 +130,8 @@ class FabricPfc
      */
     uint64_t GetThreshold(const Ingress& ingress) const;
 
-    uint64_t m_resumeOffset;      //!< a link is resumed this many bytes below its threshold
-    std::vector<Ingress> m_links; //!< by port
+    Rules m_rules;                //!< the settings
+    std::vector<Ingress> m_links; //!< by port, and then by traffic class
     std::vector<Pool> m_pools;    //!< by switch
 };
 

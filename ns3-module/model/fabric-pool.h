@@ -181,6 +181,21 @@ class FabricPool
     }
 
     /**
+     * @param list the list
+     * @param before a slot in the list
+     * @param slot slot of the packet to put after it
+     */
+    void InsertAfter(List& list, uint32_t before, uint32_t slot)
+    {
+        m_slots[slot].next = m_slots[before].next;
+        m_slots[before].next = slot;
+        if (list.tail == before)
+        {
+            list.tail = slot;
+        }
+    }
+
+    /**
      * @param list a list that is not empty
      * @return slot of the packet that was its first
      */

@@ -87,6 +87,11 @@ FabricPort::AddOtherTraceSources(TypeId tid)
                         "Priority flow control (PFC) pauses or resumes this port.",
                         MakeTraceSourceAccessor(&FabricPort::m_pauseTrace),
                         "ns3::FabricPort::PauseTracedCallback")
+        .AddTraceSource("ClassPause",
+                        "Priority flow control (PFC) pauses or resumes a traffic class of this "
+                        "port; class 0 if data has one queue.",
+                        MakeTraceSourceAccessor(&FabricPort::m_classPauseTrace),
+                        "ns3::FabricPort::ClassPauseTracedCallback")
         .AddTraceSource("MacTx",
                         "A packet of the IP stack is accepted: it waits for the wire.",
                         MakeTraceSourceAccessor(&FabricPort::m_macTxTrace),

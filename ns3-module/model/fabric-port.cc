@@ -74,7 +74,7 @@ FabricPort::GetWaitingBytes() const
 uint32_t
 FabricPort::GetWaitingBytesLike(uint8_t flags) const
 {
-    return m_waitingBytes[GetClass(flags)];
+    return m_waitingBytes[GetQueue(flags)];
 }
 
 uint32_t
@@ -97,12 +97,6 @@ uint64_t
 FabricPort::GetStartedBytes() const
 {
     return m_carried;
-}
-
-bool
-FabricPort::IsPaused() const
-{
-    return m_paused;
 }
 
 uint64_t
@@ -131,6 +125,11 @@ FabricPort::Join(const Setup& setup)
     m_gapBytes = setup.gapBytes;
     m_rounding = setup.rounding;
     m_ecn = setup.ecn;
+    if (setup.classes > 0)
+    {
+        m_classes = std::make_unique<FabricClassQueues>();
+    }
+    m_pauseEnds.assign(setup.pausesExpire ? std::max<uint32_t>(1, setup.classes) : 0, FABRIC_NEVER);
     SetRate(setup.rateBps);
 }
 
@@ -173,13 +172,18 @@ FabricPort::GetTimeAt(uint64_t rateBps, uint64_t bytes) const
 bool
 FabricPort::HasWaiting() const
 {
-    return !m_waiting[0].IsEmpty() || (!m_waiting[1].IsEmpty() && !m_paused);
+    return !m_waiting[0].IsEmpty() || (!m_waiting[1].IsEmpty() && !m_paused) || m_classWaits;
 }
 
 bool
-FabricPort::IsClear(uint64_t nowPs, uint8_t flags) const
+FabricPort::IsClear(uint64_t nowPs, const FabricPacket& packet) const
 {
-    return m_free <= nowPs && !HasWaiting() && !(m_paused && GetClass(flags) == 1);
+    if (m_free > nowPs || HasWaiting())
+    {
+        return false;
+    }
+    return GetQueue(packet.flags) == 0 ||
+           !(m_classes ? IsClassPaused(packet.GetTrafficClass()) : m_paused);
 }
 
 uint64_t
@@ -218,17 +222,31 @@ void
 FabricPort::PushQueue(uint32_t slot)
 {
     const FabricPacket& packet = m_pool->Get(slot).packet;
-    const unsigned queue = GetClass(packet.flags);
+    const unsigned queue = GetQueue(packet.flags);
     m_waitingBytes[queue] += packet.wireBytes;
-    m_pool->PushBack(m_waiting[queue], slot);
+    if (m_classes && queue == 1)
+    {
+        PushClass(slot);
+    }
+    else
+    {
+        m_pool->PushBack(m_waiting[queue], slot);
+    }
     m_waitingMax = std::max(m_waitingMax, GetWaitingBytes());
 }
 
 void
-FabricPort::PushQueueFront(uint32_t slot)
+FabricPort::PushFrame(uint32_t slot, uint32_t before)
 {
     m_waitingBytes[0] += m_pool->Get(slot).packet.wireBytes;
-    m_pool->PushFront(m_waiting[0], slot);
+    if (before == FabricPool::NONE)
+    {
+        m_pool->PushFront(m_waiting[0], slot);
+    }
+    else
+    {
+        m_pool->InsertAfter(m_waiting[0], before, slot);
+    }
 }
 
 uint32_t
@@ -237,7 +255,7 @@ FabricPort::PopQueue()
     const unsigned queue = m_waiting[0].IsEmpty() ? 1 : 0;
     if ((queue == 1 && m_paused) || m_waiting[queue].IsEmpty())
     {
-        return FabricPool::NONE;
+        return m_classWaits ? PopNextClass() : FabricPool::NONE;
     }
     const uint32_t slot = m_pool->PopFront(m_waiting[queue]);
     m_waitingBytes[queue] -= m_pool->Get(slot).packet.wireBytes;
@@ -276,7 +294,7 @@ FabricPort::ArmStart()
     if (!m_startArmed)
     {
         m_startArmed = true;
-        m_fabric->GetCalendar().Push(m_free, FabricCalendar::START, m_id);
+        m_fabric->GetCalendar().Push(m_free, FabricCalendar::START, 2 * m_id + 1);
     }
 }
 
@@ -313,8 +331,9 @@ FabricPort::HandleArrival(uint64_t nowPs)
         if (entry.packet.IsFlowControl())
         {
             const bool pause = entry.packet.kind == FabricPacketKind::PAUSE;
+            const uint32_t trafficClass = entry.packet.GetTrafficClass();
             m_pool->Remove(arrived);
-            m_end->ApplyPfcOrder(nowPs, pause ? FabricPfc::PAUSE : FabricPfc::RESUME);
+            m_end->ApplyPfcOrder(nowPs, pause ? FabricPfc::PAUSE : FabricPfc::RESUME, trafficClass);
             return;
         }
         entry.aside.SetIngress(m_id);
@@ -362,13 +381,6 @@ FabricPort::SetFaulty()
     {
         m_pool->Get(slot).aside.SetRateIndex(0);
     }
-}
-
-void
-FabricPort::TracePause(FabricPfc::Order order)
-{
-    NS_LOG_LOGIC("port " << m_id << (order == FabricPfc::PAUSE ? " paused" : " resumed"));
-    m_pauseTrace(order == FabricPfc::PAUSE);
 }
 
 void

@@ -4,6 +4,7 @@
 #ifndef FABRIC_PORT_H
 #define FABRIC_PORT_H
 
+#include "fabric-classes.h"
 #include "fabric-core.h"
 #include "fabric-ip.h"
 #include "fabric-packet.h"
@@ -17,6 +18,8 @@
 #include "ns3/traced-callback.h"
 
 #include <array>
+#include <memory>
+#include <vector>
 
 namespace ns3
 {
@@ -32,7 +35,8 @@ class RdmaNic;
  * A packet occupies the wire for its length divided by the rate of the link, and arrives one
  * propagation delay after its last bit is sent. The wire stays busy for a gap after each packet.
  * There are two queues: packets with priority are sent first, and a pause frame of priority flow
- * control (PFC) stops the other queue.
+ * control (PFC) stops the other queue. With traffic classes (FabricHelper::AddClass) each class has
+ * a queue in place of the second one, and is paused by itself.
  *
  * A port decides as late as possible which packet starts next: at the next event of the port, when
  * every packet that could start first has arrived. A packet thus costs one event per hop. If a
@@ -65,6 +69,13 @@ class FabricPort : public NetDevice
     typedef void (*PauseTracedCallback)(bool paused);
 
     /**
+     * @brief TracedCallback signature for priority flow control (PFC) by traffic class.
+     * @param trafficClass number of the class; 0 without classes
+     * @param paused true for a pause, false for a resume
+     */
+    typedef void (*ClassPauseTracedCallback)(uint32_t trafficClass, bool paused);
+
+    /**
      * @brief Sets the link of the port; FabricChannel::Attach calls it.
      * @param channel the link
      */
@@ -81,6 +92,11 @@ class FabricPort : public NetDevice
      * @return bytes in the queue of such a packet
      */
     uint32_t GetWaitingBytesLike(uint8_t flags) const;
+    /**
+     * @param trafficClass number of a traffic class; 0 without classes
+     * @return bytes in the queue of the class
+     */
+    uint32_t GetWaitingBytesOf(uint32_t trafficClass) const;
     /// @return the maximum of the bytes in the queues
     uint32_t GetWaitingBytesMax() const;
     /**
@@ -93,8 +109,13 @@ class FabricPort : public NetDevice
      * @return bytes of the packets that have started, without gaps
      */
     uint64_t GetCarriedBytes();
-    /// @return true while the far end pauses packets without priority
+    /// @return true while the far end pauses packets without priority, of any traffic class
     bool IsPaused() const;
+    /**
+     * @param trafficClass number of a traffic class; 0 without classes
+     * @return true while the far end pauses the class
+     */
+    bool IsClassPaused(uint32_t trafficClass) const;
     /// @return the rate now
     DataRate GetDataRate() const;
     /// @return packets of protocol stacks that were dropped before the wire, see MacTxDrop: those
@@ -117,6 +138,8 @@ class FabricPort : public NetDevice
         uint32_t gapBytes{0};                           //!< gap after each packet
         FabricRounding rounding{FabricRounding::EXACT}; //!< of transmission times
         FabricEcn ecn;                                  //!< marking
+        uint32_t classes{0};                            //!< traffic classes; 0 for one queue
+        bool pausesExpire{false};                       //!< pauses end after a time
     };
 
     /// @return the fabric; null before it is made
@@ -149,8 +172,14 @@ class FabricPort : public NetDevice
      * @brief Applies a frame of priority flow control (PFC) from the far end.
      * @param nowPs the time
      * @param order the order of the frame
+     * @param trafficClass the class of the frame; 0 without classes
      */
-    virtual void ApplyPfcOrder(uint64_t nowPs, FabricPfc::Order order) = 0;
+    virtual void ApplyPfcOrder(uint64_t nowPs, FabricPfc::Order order, uint32_t trafficClass) = 0;
+    /**
+     * @brief Handles the end of a pause that expires, unless another frame has put it off.
+     * @param nowPs the time
+     */
+    void HandlePauseEnd(uint64_t nowPs);
     /**
      * @brief Handles an event of this port: the first packet on its wire arrives at the far end, or
      * the wire is free.
@@ -206,7 +235,7 @@ class FabricPort : public NetDevice
      * @param flags of a packet
      * @return the index of its queue: 0 with priority, 1 without
      */
-    static unsigned GetClass(uint8_t flags)
+    static unsigned GetQueue(uint8_t flags)
     {
         return (flags & FabricPacket::PRIORITY) ? 0 : 1;
     }
@@ -220,11 +249,11 @@ class FabricPort : public NetDevice
     bool HasWaiting() const;
     /**
      * @param nowPs the time
-     * @param flags of a packet
+     * @param packet a packet
      * @return true if it would start at once: the wire is free, no packet is queued before it, and
      *         its queue is not paused
      */
-    bool IsClear(uint64_t nowPs, uint8_t flags) const;
+    bool IsClear(uint64_t nowPs, const FabricPacket& packet) const;
     /**
      * @param nowPs the time; every packet that could start by then has started
      * @return bytes in the queues, plus those of the packet that occupies the wire
@@ -242,10 +271,12 @@ class FabricPort : public NetDevice
      */
     void PushQueue(uint32_t slot);
     /**
-     * @brief Puts a frame of priority flow control (PFC) at the front of the priority queue.
+     * @brief Puts a frame of priority flow control (PFC) into the priority queue, before all
+     * packets but frames.
      * @param slot slot of the frame
+     * @param before slot of the last of these frames; NONE if there are none
      */
-    void PushQueueFront(uint32_t slot);
+    void PushFrame(uint32_t slot, uint32_t before);
     /// @return slot of the next packet, removed from its queue; NONE if none may start
     uint32_t PopQueue();
     /// Schedules an event at the next arrival, or when the wire is free for a queued packet.
@@ -258,10 +289,23 @@ class FabricPort : public NetDevice
     /// Schedules a start when the wire is free, unless one is scheduled.
     void ArmStart();
     /**
-     * @brief Reports to trace sinks that a PFC frame took effect.
+     * @brief Lets a PFC frame take effect, and reports it to trace sinks.
+     * @param nowPs the time
      * @param order the order of the frame
+     * @param trafficClass the class of the frame
      */
-    void TracePause(FabricPfc::Order order);
+    void SetPaused(uint64_t nowPs, FabricPfc::Order order, uint32_t trafficClass);
+    /**
+     * @brief Removes the first packet of a traffic class from its queue.
+     * @param trafficClass a class that has one
+     * @return slot of the packet
+     */
+    uint32_t PopClass(uint32_t trafficClass);
+    /**
+     * @brief Gives the class of a packet that starts without being queued the turn.
+     * @param packet the packet
+     */
+    void PassTurn(const FabricPacket& packet);
     /**
      * @brief Passes a packet to the trace sinks of PromiscSniffer.
      * @param packet the packet
@@ -299,6 +343,7 @@ class FabricPort : public NetDevice
     bool m_paused{false};             //!< the far end pauses packets without priority
     bool m_punctual{false};           //!< each start is an event
     bool m_traced{false};             //!< trace sinks are connected, for starts or arrivals
+    bool m_classWaits{false};         //!< a packet of a traffic class may start
     bool m_isTurnOfIp{false};         //!< of a NIC: RDMA had the wire last
     FabricRounding m_rounding{FabricRounding::EXACT}; //!< of transmission times
     uint64_t m_delay{0};                              //!< from last bit out to arrival
@@ -309,6 +354,7 @@ class FabricPort : public NetDevice
     uint64_t m_rate{0};       //!< bits per second
     uint64_t m_forwarding{0}; //!< the part of the delay in the far switch
     FabricEcn m_ecn;          //!< marking
+    std::unique_ptr<FabricClassQueues> m_classes; //!< by traffic class; null for one queue
 
     TracedCallback<const FabricPacket&, Time> m_sentTrace;     //!< a packet starts
     TracedCallback<const FabricPacket&, Time> m_receivedTrace; //!< a packet arrived
@@ -317,6 +363,7 @@ class FabricPort : public NetDevice
     TracedCallback<const FabricPacket&, Time> m_dropTrace;     //!< a packet is dropped
     TracedCallback<const FabricPacket&, Time> m_markTrace;     //!< a packet is ECN marked
     TracedCallback<bool> m_pauseTrace;                         //!< PFC pauses or resumes the port
+    TracedCallback<uint32_t, bool> m_classPauseTrace;          //!< the same, with the class
     TracedCallback<Ptr<const Packet>> m_snifferTrace;          //!< bytes of passing packets
     TracedCallback<Ptr<const Packet>> m_macTxTrace;            //!< an IP packet is accepted
     TracedCallback<Ptr<const Packet>> m_macTxDropTrace; //!< a packet is dropped before the wire
@@ -361,18 +408,26 @@ class FabricPort : public NetDevice
      */
     uint64_t GetTimeAt(uint64_t rateBps, uint64_t bytes) const;
     /**
+     * @brief Appends a packet to the queue of its traffic class.
+     * @param slot slot of the packet
+     */
+    void PushClass(uint32_t slot);
+    /// @return slot of the next packet of the class whose turn it is, removed from its queue
+    uint32_t PopNextClass();
+    /**
      * @param entry a packet that arrives now
      * @return true if it was lost on the wire, by a fault
      */
     bool IsLostOnWire(const FabricPool::Slot& entry) const;
 
     std::vector<uint64_t> m_rates; //!< all its rates, the current one last; empty before a change
-    Ptr<FabricChannel> m_channel;  //!< the link
-    Ptr<Node> m_node;              //!< the node of the device
-    uint32_t m_ifIndex{0};         //!< index among the devices of the node
-    Mac48Address m_address;        //!< address of the device
-    uint16_t m_mtu{9000};          //!< of IP: NICs make packets of RDMA by their own payload size
-    uint64_t m_foreignDropped{0};  //!< packets of protocol stacks dropped before the wire
+    std::vector<uint64_t> m_pauseEnds; //!< when pauses expire, by class; empty if they do not
+    Ptr<FabricChannel> m_channel;      //!< the link
+    Ptr<Node> m_node;                  //!< the node of the device
+    uint32_t m_ifIndex{0};             //!< index among the devices of the node
+    Mac48Address m_address;            //!< address of the device
+    uint16_t m_mtu{9000};         //!< of IP: NICs make packets of RDMA by their own payload size
+    uint64_t m_foreignDropped{0}; //!< packets of protocol stacks dropped before the wire
     NetDevice::ReceiveCallback m_receive;               //!< takes IP packets that arrived
     NetDevice::PromiscReceiveCallback m_receivePromisc; //!< the same, for all devices
     TracedCallback<> m_linkChangeCallbacks; //!< never called: failures do not change IsLinkUp

@@ -66,11 +66,12 @@ struct FabricSettings
     bool ecnAtDequeue{false};       //!< mark by the queue length at dequeue, not at enqueue
     bool pfc{false};                //!< priority flow control (PFC)
     uint64_t pfcResumeOffset{0};    //!< a link is resumed this many bytes below its threshold
-    bool trim{false};               //!< trim a packet to its header if the buffer is full
-    uint64_t trimSize{64};          //!< length of a trimmed packet on the wire
-    uint64_t trimLimit{0};          //!< size of the priority queue of a port
-    uint32_t gapBytes{20};          //!< gap on the wire after each packet
-    uint64_t forwardingDelayPs{0};  //!< in a switch, from the last bit in to the first bit out
+    uint64_t pfcPauseTimePs{FABRIC_NEVER}; //!< a pause expires after this time without a frame
+    bool trim{false};                      //!< trim a packet to its header if the buffer is full
+    uint64_t trimSize{64};                 //!< length of a trimmed packet on the wire
+    uint64_t trimLimit{0};                 //!< size of the priority queue of a port
+    uint32_t gapBytes{20};                 //!< gap on the wire after each packet
+    uint64_t forwardingDelayPs{0}; //!< in a switch, from the last bit in to the first bit out
     FabricRounding rounding{FabricRounding::EXACT}; //!< of transmission times
     bool ackPriority{true};                         //!< acknowledgements are sent before data
     bool looksAtQueues{false};                      //!< the switch policy uses queue lengths
@@ -282,6 +283,7 @@ struct FabricPause
 {
     uint64_t atPs{0};                            //!< when it took effect
     uint32_t port{0};                            //!< the port that it pauses or resumes
+    uint32_t trafficClass{0};                    //!< the class that it pauses or resumes
     FabricPfcOrder order{FabricPfcOrder::PAUSE}; //!< the order of the frame
 };
 

@@ -100,6 +100,7 @@ FabricSwitchPort::StartNext()
     FabricPfc::Order order = FabricPfc::NOTHING;
     uint32_t link = 0;
     const uint16_t bytes = m_pool->Get(slot).packet.wireBytes;
+    const uint32_t trafficClass = m_pool->Get(slot).packet.GetTrafficClass();
     if (FabricPfc* pfc = m_fabric->GetPfc())
     {
         const FabricPool::Slot& entry = m_pool->Get(slot);
@@ -110,7 +111,7 @@ FabricSwitchPort::StartNext()
         if (entry.aside.HasIngress())
         {
             link = entry.aside.GetIngress();
-            order = pfc->Remove(link, bytes);
+            order = pfc->Remove(link, bytes, trafficClass);
         }
     }
     // Marking precedes the trace, so that sinks see the mark.
@@ -123,7 +124,7 @@ FabricSwitchPort::StartNext()
     m_switch->AccountDequeue(bytes);
     if (order != FabricPfc::NOTHING)
     {
-        SendFrameBack(start, link, order);
+        SendFrameBack(start, link, order, trafficClass);
     }
 }
 
@@ -142,9 +143,13 @@ FabricSwitchPort::Enqueue(uint64_t nowPs, uint32_t slot)
     {
         m_fabric->CountArrival(m_waitingBytes[1]);
     }
-    if (IsClear(nowPs, packet.flags))
+    if (IsClear(nowPs, packet))
     {
         // The queue is empty: the packet is never stored.
+        if (m_classes && !packet.Has(FabricPacket::PRIORITY))
+        {
+            PassTurn(packet);
+        }
         MarkIf(ENQUEUE, slot);
         MarkIf(DEQUEUE, slot);
         Transmit(slot, nowPs);
@@ -189,11 +194,11 @@ FabricSwitchPort::Admits(uint64_t nowPs, uint32_t slot)
     {
         // A packet without priority counts at its ingress link.
         return priority || !entry.aside.HasIngress() ||
-               pfc->Admits(entry.aside.GetIngress(), bytes);
+               pfc->Admits(entry.aside.GetIngress(), bytes, entry.packet.GetTrafficClass());
     }
     if (!settings.sharedBuffer)
     {
-        return m_waitingBytes[GetClass(entry.packet.flags)] + bytes <= settings.bufferBytes;
+        return m_waitingBytes[GetQueue(entry.packet.flags)] + bytes <= settings.bufferBytes;
     }
     // The count includes packets that could have started by now, because ports decide late; near
     // the limit every port starts them first.
@@ -242,8 +247,9 @@ FabricSwitchPort::MarkIf(MarkPoint point, uint32_t slot)
     {
         return;
     }
-    const uint64_t waiting = m_waitingBytes[1];
     FabricPacket& packet = m_pool->Get(slot).packet;
+    const uint64_t waiting =
+        m_classes ? m_classes->waitingBytes[packet.GetTrafficClass()] : m_waitingBytes[1];
     if (!packet.IsMarkable() || waiting <= m_ecn.kmin)
     {
         return;
@@ -269,43 +275,56 @@ FabricSwitchPort::AccountEnqueue(uint64_t nowPs, uint32_t slot)
     if (entry.aside.HasIngress())
     {
         const uint32_t link = entry.aside.GetIngress();
-        const FabricPfc::Order order = m_fabric->GetPfc()->Add(link, entry.packet.wireBytes);
+        const uint32_t trafficClass = entry.packet.GetTrafficClass();
+        const FabricPfc::Order order =
+            m_fabric->GetPfc()->Add(link, entry.packet.wireBytes, trafficClass);
         if (order != FabricPfc::NOTHING)
         {
-            SendFrameBack(nowPs, link, order);
+            SendFrameBack(nowPs, link, order, trafficClass);
         }
     }
     StartWaiting(nowPs);
 }
 
 void
-FabricSwitchPort::SendFrameBack(uint64_t nowPs, uint32_t link, FabricPfc::Order order)
+FabricSwitchPort::SendFrameBack(uint64_t nowPs,
+                                uint32_t link,
+                                FabricPfc::Order order,
+                                uint32_t trafficClass)
 {
     // The link ends at this switch, so its other direction starts here.
-    static_cast<FabricSwitchPort&>(m_fabric->GetPort(link ^ 1)).SendFrame(nowPs, order);
+    auto& back = static_cast<FabricSwitchPort&>(m_fabric->GetPort(link ^ 1));
+    back.SendFrame(nowPs, order, trafficClass);
 }
 
 void
-FabricSwitchPort::SendFrame(uint64_t nowPs, FabricPfc::Order order)
+FabricSwitchPort::SendFrame(uint64_t nowPs, FabricPfc::Order order, uint32_t trafficClass)
 {
     const FabricPacketKind kind =
         order == FabricPfc::PAUSE ? FabricPacketKind::PAUSE : FabricPacketKind::RESUME;
-    if (!m_waiting[0].IsEmpty())
+    uint32_t before = FabricPool::NONE;
+    for (uint32_t each = m_waiting[0].head; each != FabricPool::NONE; each = m_pool->Get(each).next)
     {
-        FabricPacket& first = m_pool->Get(m_waiting[0].head).packet;
-        if (first.IsFlowControl())
+        FabricPacket& packet = m_pool->Get(each).packet;
+        if (!packet.IsFlowControl())
         {
-            // The newest frame replaces a queued one.
-            first.kind = kind;
-            first.sack = m_waitingBytes[1];
+            break;
+        }
+        if (packet.GetTrafficClass() == trafficClass)
+        {
+            // The newest frame replaces a queued one of its class.
+            packet.kind = kind;
+            packet.sack = m_waitingBytes[1];
             return;
         }
+        before = each;
     }
     FabricPacket frame;
     frame.wireBytes = FRAME_BYTES;
     frame.kind = kind;
     frame.flags = FabricPacket::PRIORITY;
     frame.sack = m_waitingBytes[1];
+    frame.SetTrafficClass(trafficClass);
     const uint32_t slot = m_pool->Insert(frame);
     if (m_free <= nowPs)
     {
@@ -317,7 +336,7 @@ FabricSwitchPort::SendFrame(uint64_t nowPs, FabricPfc::Order order)
         Arm();
         return;
     }
-    PushQueueFront(slot);
+    PushFrame(slot, before);
     if (!m_enqueueTrace.IsEmpty())
     {
         m_enqueueTrace(frame, PicoSeconds(nowPs));
@@ -358,11 +377,9 @@ FabricSwitchPort::StartWaiting(uint64_t nowPs)
 }
 
 void
-FabricSwitchPort::ApplyPfcOrder(uint64_t nowPs, FabricPfc::Order order)
+FabricSwitchPort::ApplyPfcOrder(uint64_t nowPs, FabricPfc::Order order, uint32_t trafficClass)
 {
-    m_fabric->RecordPause(nowPs, m_id, order);
-    TracePause(order);
-    m_paused = order == FabricPfc::PAUSE;
+    SetPaused(nowPs, order, trafficClass);
     StartWaiting(nowPs);
 }
 

@@ -54,7 +54,7 @@ class FabricSwitchPort : public FabricPort
 
     void Settle(uint64_t nowPs) override;
     void Receive(uint64_t nowPs, uint32_t slot) override;
-    void ApplyPfcOrder(uint64_t nowPs, FabricPfc::Order order) override;
+    void ApplyPfcOrder(uint64_t nowPs, FabricPfc::Order order, uint32_t trafficClass) override;
     void HandleStart(uint64_t nowPs) override;
 
   protected:
@@ -109,15 +109,20 @@ class FabricSwitchPort : public FabricPort
      * @brief Sends a frame of priority flow control (PFC) by this port.
      * @param nowPs the time
      * @param order the order of the frame
+     * @param trafficClass the class of the frame
      */
-    void SendFrame(uint64_t nowPs, FabricPfc::Order order);
+    void SendFrame(uint64_t nowPs, FabricPfc::Order order, uint32_t trafficClass);
     /**
      * @brief Sends a frame of priority flow control (PFC) back to the sender of a packet.
      * @param nowPs the time
      * @param link the port that sent the packet
      * @param order the order of the frame
+     * @param trafficClass the class of the packet
      */
-    void SendFrameBack(uint64_t nowPs, uint32_t link, FabricPfc::Order order);
+    void SendFrameBack(uint64_t nowPs,
+                       uint32_t link,
+                       FabricPfc::Order order,
+                       uint32_t trafficClass);
 
     FabricSwitch* m_switch{nullptr}; //!< the switch of the port
     bool m_endIsHost{false};         //!< true if its link leads to a host

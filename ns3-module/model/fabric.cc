@@ -103,7 +103,8 @@ Fabric::Assemble(std::unique_ptr<FabricCore> core,
     m_verbs = m_hosts->GetVerbs();
     m_settings = m_core->GetSettings();
     m_nics = nics;
-    m_ip = std::make_unique<FabricIp>(m_nics);
+    m_ip = std::make_unique<FabricIp>(m_nics, static_cast<uint32_t>(GetClasses().size()));
+    m_roceBytes->SetHasClasses(!GetClasses().empty());
     m_switches = switches;
     m_channels = channels;
     const auto hosts = static_cast<uint32_t>(nics.size());
@@ -157,6 +158,8 @@ Fabric::JoinPort(uint32_t number, FabricPort& port, FabricPort& end)
     setup.delayPs = link.delayPs + setup.forwardingPs;
     setup.gapBytes = m_settings.gapBytes;
     setup.rounding = m_settings.rounding;
+    setup.classes = static_cast<uint32_t>(GetClasses().size());
+    setup.pausesExpire = m_settings.pfcPauseTimePs != FABRIC_NEVER;
     if (!from.isHost)
     {
         setup.ecn = m_core->GetDescription().ecn[number];
@@ -209,7 +212,12 @@ Fabric::HandleEvent(uint64_t nowPs, FabricCalendar::Kind kind, uint32_t number)
         m_ports[number]->HandleArrival(nowPs);
         break;
     case FabricCalendar::START:
-        m_ports[number]->HandleStart(nowPs);
+        if (number % 2 == 0)
+        {
+            m_ports[number / 2]->HandlePauseEnd(nowPs);
+            break;
+        }
+        m_ports[number / 2]->HandleStart(nowPs);
         break;
     case FabricCalendar::HOST:
         m_nics[number]->HandleWake(nowPs);
@@ -310,6 +318,10 @@ Fabric::Drop(FabricPort& port, uint32_t slot)
     else
     {
         ++(packet.IsControl() ? m_counters.controlDropped : m_counters.dataDropped);
+        if (packet.IsData())
+        {
+            ++m_droppedOf[packet.GetTrafficClass()];
+        }
     }
     if (!port.m_dropTrace.IsEmpty())
     {
@@ -321,12 +333,6 @@ bool
 Fabric::HasOnlyIp() const
 {
     return m_hosts->IsFinished() && (m_ip->GetCounters().sent > 0 || m_ip->IsInstalled());
-}
-
-void
-Fabric::RecordPause(uint64_t nowPs, uint32_t port, FabricPfc::Order order)
-{
-    m_pauses.push_back(Pause{nowPs, port, order});
 }
 
 void
@@ -420,24 +426,6 @@ uint64_t
 Fabric::GetNowPs() const
 {
     return m_calendar.Now();
-}
-
-uint64_t
-Fabric::CountDataInFlight() const
-{
-    uint64_t count = 0;
-    for (const FabricPort* port : m_ports)
-    {
-        for (const FabricPool::List* list :
-             {&port->m_wire, &port->m_waiting[0], &port->m_waiting[1]})
-        {
-            for (uint32_t slot = list->head; slot != FabricPool::NONE; slot = m_pool.Get(slot).next)
-            {
-                count += m_pool.Get(slot).packet.IsData() ? 1 : 0;
-            }
-        }
-    }
-    return count;
 }
 
 uint64_t

@@ -5,6 +5,7 @@
 #define FABRIC_H
 
 #include "fabric-calendar.h"
+#include "fabric-classes.h"
 #include "fabric-core.h"
 #include "fabric-faults.h"
 #include "fabric-ip.h"
@@ -16,6 +17,7 @@
 #include "ns3/object.h"
 #include "ns3/traced-callback.h"
 
+#include <array>
 #include <functional>
 #include <memory>
 #include <string>
@@ -100,6 +102,26 @@ class Fabric : public Object, private FabricCalendar::Client
     uint64_t GetFinishPs() const;
     /// @return counts of packets
     const Counters& GetCounters() const;
+
+    /// @return the traffic classes of data, by number; none if data has one queue
+    const std::vector<FabricClass>& GetClasses() const
+    {
+        return m_core->GetDescription().classes;
+    }
+
+    /**
+     * @brief Finds a stream for RdmaNic::PostMessage whose messages are of a traffic class. Ends
+     * the program with the reason if there is no such class.
+     * @param trafficClass name of the class
+     * @param stream messages of one stream and one class share queue pairs; below 2^23
+     * @return the stream
+     */
+    uint32_t GetStreamIn(const std::string& trafficClass, uint32_t stream = 0) const;
+    /**
+     * @param trafficClass number of a class
+     * @return its data packets that were dropped, which GetCounters includes
+     */
+    uint64_t GetDataDroppedOf(uint32_t trafficClass) const;
     /// @return pause and resume frames in order of time
     const std::vector<Pause>& GetPauses() const;
     /// @return number of ports: two per link
@@ -305,8 +327,9 @@ class Fabric : public Object, private FabricCalendar::Client
      * @param nowPs the time
      * @param port number of the port
      * @param order the order of the frame
+     * @param trafficClass the class of the frame
      */
-    void RecordPause(uint64_t nowPs, uint32_t port, FabricPfc::Order order);
+    void RecordPause(uint64_t nowPs, uint32_t port, FabricPfc::Order order, uint32_t trafficClass);
     /**
      * @brief Polls the events of the hosts, and reports them to NICs, queue pairs and trace sinks.
      * @param nowPs the time
@@ -407,14 +430,15 @@ class Fabric : public Object, private FabricCalendar::Client
     std::vector<std::string> m_nicAttributes;   //!< of each NIC when the fabric was made
     std::string m_switchAttributes;             //!< of every switch when the fabric was made
     Counters m_counters;                        //!< counts of packets
-    std::vector<Pause> m_pauses;                //!< PFC frames that took effect
-    std::function<void(uint64_t)> m_sampler;    //!< samples the fabric
-    Verdict m_verdict{RUNNING};                 //!< the state of the run
-    uint64_t m_finishPs{0};                     //!< when the last message completed
-    bool m_started{false};                      //!< the simulation has started
-    bool m_stopWhenDone{false};                 //!< stop the simulation at COMPLETED
-    bool m_capturing{false};                    //!< a trace sink captures packets
-    TracedCallback<Time> m_finishedTrace;       //!< all messages and work requests completed
+    std::array<uint64_t, FABRIC_MOST_CLASSES> m_droppedOf{}; //!< data packets, by traffic class
+    std::vector<Pause> m_pauses;                             //!< PFC frames that took effect
+    std::function<void(uint64_t)> m_sampler;                 //!< samples the fabric
+    Verdict m_verdict{RUNNING};                              //!< the state of the run
+    uint64_t m_finishPs{0};                                  //!< when the last message completed
+    bool m_started{false};                                   //!< the simulation has started
+    bool m_stopWhenDone{false};                              //!< stop the simulation at COMPLETED
+    bool m_capturing{false};                                 //!< a trace sink captures packets
+    TracedCallback<Time> m_finishedTrace; //!< all messages and work requests completed
 };
 
 } // namespace ns3

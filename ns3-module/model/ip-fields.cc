@@ -92,6 +92,7 @@ ReadAs(Ptr<const Packet> packet, IpFields& fields)
     packet->PeekHeader(header);
     ReadDestination(header, fields);
     fields.isCapable = header.GetEcn() != F::Header::ECN_NotECT;
+    fields.dscp = F::DscpOf(header, nullptr);
     fields.hash = F::Hash(header);
     const uint8_t protocol = F::ProtocolOf(header);
     const uint32_t length = header.GetSerializedSize();

@@ -22,6 +22,7 @@ struct IpFields
     Address destination;     //!< an Ipv4Address or an Ipv6Address
     bool isMulticast{false}; //!< destination is for several hosts, broadcast included
     bool isCapable{false};   //!< ECN-capable transport (RFC 3168)
+    uint8_t dscp{0};         //!< the code point of its service (RFC 2474)
     /// Of addresses and protocol, and of the ports of TCP and UDP unless in a fragment. For IPv6 it
     /// is of the flow label too, and the protocol is the next header: in a fragment, or before an
     /// extension header, that of the extension, without ports.

@@ -3,9 +3,11 @@
 
 #include "rdma-connection.h"
 
+#include "fabric.h"
 #include "refuse.h"
 
 #include "ns3/log.h"
+#include "ns3/string.h"
 
 namespace ns3
 {
@@ -22,6 +24,12 @@ RdmaConnection::GetTypeId()
             .SetParent<Object>()
             .SetGroupName("Evenkeel")
             .AddConstructor<RdmaConnection>()
+            .AddAttribute("Class",
+                          "The name of the traffic class of its messages, read by Connect; empty "
+                          "for the first one.",
+                          StringValue(""),
+                          MakeStringAccessor(&RdmaConnection::m_class),
+                          MakeStringChecker())
             .AddTraceSource("Delivered",
                             "A message is delivered: the receiver has received every byte.",
                             MakeTraceSourceAccessor(&RdmaConnection::m_deliveredTrace),
@@ -64,9 +72,17 @@ RdmaConnection::Connect(Ptr<RdmaNic> from, Ptr<RdmaNic> to)
     EVENKEEL_REFUSE_IF(!from || !to,
                        "RdmaConnection::Connect",
                        "a NIC is null: pass an RdmaNic for both ends");
+    const Fabric* fabric = from->GetFabric();
+    EVENKEEL_REFUSE_IF(!fabric && !m_class.empty(),
+                       "RdmaConnection::Connect",
+                       "the traffic classes are not known yet: call FabricHelper::Finish first");
+    const uint32_t trafficClass = fabric ? FabricClass::Find(fabric->GetClasses(), m_class) : 0;
+    EVENKEEL_REFUSE_IF(trafficClass == FABRIC_MOST_CLASSES,
+                       "RdmaConnection::Connect",
+                       FabricClass::Explain(fabric->GetClasses(), m_class));
     m_from = from;
     m_to = to;
-    m_stream = from->TakeStream();
+    m_stream = from->TakeStream(trafficClass);
 }
 
 uint32_t

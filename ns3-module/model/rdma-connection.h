@@ -10,6 +10,7 @@
 #include "ns3/ptr.h"
 
 #include <cstdint>
+#include <string>
 
 namespace ns3
 {
@@ -20,7 +21,7 @@ namespace ns3
  *
  * Without a splitter it has one queue pair at each end; a splitter creates more as it splits
  * messages. Messages are sent in the order in which they are posted. RdmaNic::PostMessage posts
- * messages that share queue pairs.
+ * messages that share queue pairs. The attribute Class is the traffic class of its messages.
  */
 class RdmaConnection : public Object
 {
@@ -80,6 +81,7 @@ class RdmaConnection : public Object
     Ptr<RdmaNic> m_to;                                          //!< receiver
     uint32_t m_stream{0};                                       //!< its message stream
     uint32_t m_outstanding{0};                                  //!< messages that are not completed
+    std::string m_class;                                        //!< name of its traffic class
     RdmaNic::MessageCallback m_delivered;                       //!< callback for deliveries
     RdmaNic::MessageCallback m_completed;                       //!< callback for completions
     TracedCallback<const FabricMessageEvent&> m_deliveredTrace; //!< a message is delivered

@@ -75,7 +75,12 @@ RdmaNic::Enqueue(uint64_t nowPs, const std::vector<EnteringIp>& entering)
 void
 RdmaNic::SendIp(FabricPort& port)
 {
-    const uint32_t slot = port.PopQueue();
+    StartIp(port, port.PopQueue());
+}
+
+void
+RdmaNic::StartIp(FabricPort& port, uint32_t slot)
+{
     if (!port.m_dequeueTrace.IsEmpty())
     {
         port.m_dequeueTrace(m_pool->Get(slot).packet, PicoSeconds(port.m_free));
@@ -87,6 +92,11 @@ RdmaNic::SendIp(FabricPort& port)
 void
 RdmaNic::SendBesideIp()
 {
+    if (m_classes)
+    {
+        SendBesideIpByClass();
+        return;
+    }
     FabricHosts& hosts = m_fabric->GetHosts();
     FabricPacket packet;
     uint64_t start = m_free;
@@ -99,6 +109,28 @@ RdmaNic::SendBesideIp()
         return;
     }
     SendIp(*this);
+}
+
+void
+RdmaNic::SendBesideIpByClass()
+{
+    FabricHosts& hosts = m_fabric->GetHosts();
+    FabricPacket packet;
+    uint32_t trafficClass = 0;
+    const FabricIpClasses ip{m_classes->GetReady(), m_classes->ipFirst};
+    if (hosts.PollTransmitBeside(m_host, m_free, ip, packet, trafficClass))
+    {
+        Inject(m_free, packet);
+        return;
+    }
+    const uint32_t slot = PopClass(trafficClass);
+    const uint8_t bit = FabricClassQueues::BitOf(trafficClass);
+    m_classes->ipFirst &= static_cast<uint8_t>(~bit);
+    hosts.ChargeBeside(m_host,
+                       trafficClass,
+                       m_pool->Get(slot).packet.wireBytes,
+                       (m_classes->waiting & bit) != 0);
+    StartIp(*this, slot);
 }
 
 FabricPort*

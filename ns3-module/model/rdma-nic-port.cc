@@ -80,9 +80,9 @@ RdmaNicPort::Receive(uint64_t nowPs, uint32_t slot)
 }
 
 void
-RdmaNicPort::ApplyPfcOrder(uint64_t nowPs, FabricPfc::Order order)
+RdmaNicPort::ApplyPfcOrder(uint64_t nowPs, FabricPfc::Order order, uint32_t trafficClass)
 {
-    m_nic->ApplyPfcOrderTo(*this, nowPs, order);
+    m_nic->ApplyPfcOrderTo(*this, nowPs, order, trafficClass);
 }
 
 void

@@ -5,6 +5,7 @@
 #include "rdma-nic-port.h"
 #include "rdma-nic.h"
 #include "rdma-qp.h"
+#include "refuse.h"
 
 #include "ns3/log.h"
 
@@ -21,21 +22,30 @@ NS_LOG_COMPONENT_DEFINE("RdmaNicQueuePairs");
 namespace
 {
 
-/// The first stream of queue pairs and connections; workloads and scripts use lower ones.
-constexpr uint32_t FIRST_STREAM = 1U << 24;
+/// The streams of queue pairs and connections by traffic class: those of class c begin at c + 1
+/// times this. Workloads and scripts use lower ones than the first. The Rust library has the same
+/// number in rust/bridge/world/classes.rs.
+constexpr uint32_t STREAMS = 1U << 24;
 
 } // namespace
 
 Ptr<RdmaQp>
-RdmaNic::CreateQp(Ptr<RdmaNic> peer)
+RdmaNic::CreateQp(Ptr<RdmaNic> peer, const std::string& trafficClass)
 {
-    NS_LOG_FUNCTION(this << peer);
+    NS_LOG_FUNCTION(this << peer << trafficClass);
     if (!peer || peer->m_fabric != m_fabric)
     {
         throw std::invalid_argument("both NICs of a queue pair must be in one finished fabric: "
                                     "call FabricHelper::Finish first");
     }
-    const uint32_t number = GetVerbs().CreateQp(m_host, peer->m_host, TakeStream());
+    FabricVerbs& verbs = GetVerbs();
+    const std::vector<FabricClass>& classes = m_fabric->GetClasses();
+    const uint32_t ofClass = FabricClass::Find(classes, trafficClass);
+    if (ofClass == FABRIC_MOST_CLASSES)
+    {
+        throw std::invalid_argument(FabricClass::Explain(classes, trafficClass));
+    }
+    const uint32_t number = verbs.CreateQp(m_host, peer->m_host, TakeStream(ofClass));
     Ptr<RdmaQp> qp = CreateObject<RdmaQp>();
     qp->Attach(this, peer, number);
     m_qps[number] = qp;
@@ -135,10 +145,25 @@ RdmaNic::ReportCompletion(const FabricCompletion& completion)
 }
 
 uint32_t
-RdmaNic::TakeStream()
+RdmaNic::TakeStream(uint32_t trafficClass)
 {
     // Stream 0 is the default of PostMessage.
-    return FIRST_STREAM + m_streams++;
+    return (trafficClass + 1) * STREAMS + m_streams++;
+}
+
+uint32_t
+Fabric::GetStreamIn(const std::string& trafficClass, uint32_t stream) const
+{
+    const uint32_t ofClass = FabricClass::Find(GetClasses(), trafficClass);
+    EVENKEEL_REFUSE_IF(ofClass == FABRIC_MOST_CLASSES,
+                       "Fabric::GetStreamIn",
+                       FabricClass::Explain(GetClasses(), trafficClass));
+    // The upper half of the streams of a class: TakeStream takes them from below.
+    EVENKEEL_REFUSE_IF(stream >= STREAMS / 2,
+                       "Fabric::GetStreamIn",
+                       "stream " << stream << " is none that scripts have: give one below "
+                                 << STREAMS / 2);
+    return (ofClass + 1) * STREAMS + STREAMS / 2 + stream;
 }
 
 } // namespace ns3

@@ -193,20 +193,25 @@ RdmaNic::ReceiveRdma(uint64_t nowPs, uint32_t slot)
 }
 
 void
-RdmaNic::ApplyPfcOrder(uint64_t nowPs, FabricPfc::Order order)
+RdmaNic::ApplyPfcOrder(uint64_t nowPs, FabricPfc::Order order, uint32_t trafficClass)
 {
-    ApplyPfcOrderTo(*this, nowPs, order);
+    ApplyPfcOrderTo(*this, nowPs, order, trafficClass);
 }
 
 void
-RdmaNic::ApplyPfcOrderTo(FabricPort& port, uint64_t nowPs, FabricPfc::Order order)
+RdmaNic::ApplyPfcOrderTo(FabricPort& port,
+                         uint64_t nowPs,
+                         FabricPfc::Order order,
+                         uint32_t trafficClass)
 {
     // Packets that could be sent before the order are sent first.
     const Handling handling(*this);
     SendDue(nowPs);
-    m_fabric->RecordPause(nowPs, port.m_id, order);
-    port.TracePause(order);
-    port.m_paused = order == FabricPfc::PAUSE;
+    port.SetPaused(nowPs, order, trafficClass);
+    if (port.m_classes)
+    {
+        m_fabric->GetHosts().PauseClass(m_host, trafficClass, order == FabricPfc::PAUSE);
+    }
     if (port.HasWaiting())
     {
         // IP that waited during a pause starts now at the soonest.
@@ -368,6 +373,10 @@ RdmaNic::InjectInto(FabricPort& port, uint64_t startPs, const FabricPacket& pack
     m_fabric->RecordSent(packet);
     // IP and RDMA take turns, and packets with priority count for neither.
     port.m_isTurnOfIp |= !packet.Has(FabricPacket::PRIORITY);
+    if (port.m_classes && !packet.Has(FabricPacket::PRIORITY))
+    {
+        port.m_classes->ipFirst |= FabricClassQueues::BitOf(packet.GetTrafficClass());
+    }
     port.Transmit(m_pool->Insert(packet), startPs);
 }
 

@@ -69,7 +69,8 @@ class RdmaNic : public FabricPort
      * @param to the receiver
      * @param bytes payload, at least 1
      * @param delay time until it starts
-     * @param stream messages of one stream share queue pairs
+     * @param stream messages of one stream share queue pairs, and have the traffic class of
+     *        Fabric::GetStreamIn
      * @return number of the message
      */
     uint32_t PostMessage(Ptr<RdmaNic> to,
@@ -95,11 +96,15 @@ class RdmaNic : public FabricPort
      * have queue pairs, such as with a Payload outside of 256 to 9,000 bytes.
      *
      * @param peer the NIC at its other end
+     * @param trafficClass name of the class of what it sends; empty for the first one
      * @return the queue pair
      */
-    Ptr<RdmaQp> CreateQp(Ptr<RdmaNic> peer);
-    /// @return a message stream that no other message or queue pair of this NIC uses
-    uint32_t TakeStream();
+    Ptr<RdmaQp> CreateQp(Ptr<RdmaNic> peer, const std::string& trafficClass = "");
+    /**
+     * @param trafficClass number of a traffic class; 0 without classes
+     * @return a message stream of the class that no other message or queue pair of this NIC uses
+     */
+    uint32_t TakeStream(uint32_t trafficClass = 0);
     /**
      * @brief Adds a port in a further plane; FabricHelper::SetPortsPerNic does it for links that
      * are made one by one. The NIC must have a node, and its fabric must not be finished.
@@ -181,8 +186,12 @@ class RdmaNic : public FabricPort
      * @param port the port
      * @param nowPs the time
      * @param order the order of the frame
+     * @param trafficClass the class of the frame
      */
-    void ApplyPfcOrderTo(FabricPort& port, uint64_t nowPs, FabricPfc::Order order);
+    void ApplyPfcOrderTo(FabricPort& port,
+                         uint64_t nowPs,
+                         FabricPfc::Order order,
+                         uint32_t trafficClass);
     /**
      * @brief Sends what can be sent after the NIC has learnt that a port of its is dead, or works
      * again.
@@ -214,7 +223,7 @@ class RdmaNic : public FabricPort
     bool Send(Ptr<Packet> packet, const Address& dest, uint16_t protocolNumber) override;
     void Settle(uint64_t nowPs) override;
     void Receive(uint64_t nowPs, uint32_t slot) override;
-    void ApplyPfcOrder(uint64_t nowPs, FabricPfc::Order order) override;
+    void ApplyPfcOrder(uint64_t nowPs, FabricPfc::Order order, uint32_t trafficClass) override;
     void HandleStart(uint64_t nowPs) override;
 
   protected:
@@ -241,9 +250,17 @@ class RdmaNic : public FabricPort
      * @param port the port
      */
     void SendIp(FabricPort& port);
+    /**
+     * @brief Starts an IP packet that has left its queue.
+     * @param port the port
+     * @param slot slot of the packet
+     */
+    void StartIp(FabricPort& port, uint32_t slot);
     /// Starts one packet when the wire is free, while IP waits and the NIC has one port: an
     /// acknowledgement with priority, or in turn a packet of RDMA and one of IP.
     void SendBesideIp();
+    /// Does the same with traffic classes, of which each has both.
+    void SendBesideIpByClass();
     /**
      * @param nowPs the time
      * @return the port whose wire is free first among those with IP that may start by now; null if

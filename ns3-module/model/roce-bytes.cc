@@ -3,6 +3,8 @@
 
 #include "roce-bytes.h"
 
+#include "fabric-classes.h"
+
 #include <algorithm>
 #include <array>
 
@@ -217,23 +219,43 @@ InternetChecksum(const uint8_t* bytes, std::size_t length)
 
 /**
  * @param pause true for a pause, false for a resume
+ * @param priority the priority that it pauses or resumes
  * @return a frame of priority flow control
  */
 Ptr<Packet>
-MakeFlowControl(bool pause)
+MakeFlowControl(bool pause, uint32_t priority)
 {
     std::vector<uint8_t> bytes;
     Append(bytes, 0x0180c2000001ULL, 6);
     AppendMac(bytes, 0xffffffff);
     Append(bytes, 0x8808, 2);
     Append(bytes, 0x0101, 2);
-    Append(bytes, 0x0001, 2);
+    // The vector of priorities that are enabled, and a time for each of the eight.
+    Append(bytes, 1ULL << priority, 2);
+    bytes.resize(bytes.size() + 2 * priority, 0);
     Append(bytes, pause ? 0xffff : 0, 2);
     bytes.resize(60, 0);
     return Create<Packet>(bytes.data(), static_cast<uint32_t>(bytes.size()));
 }
 
 } // namespace
+
+void
+RoceBytes::SetHasClasses(bool hasClasses)
+{
+    m_hasClasses = hasClasses;
+}
+
+uint8_t
+RoceBytes::DscpOf(const FabricPacket& packet) const
+{
+    if (!m_hasClasses)
+    {
+        return FabricCodePoints::WITHOUT_CLASSES;
+    }
+    return packet.IsControl() ? FabricCodePoints::CONTROL
+                              : FabricCodePoints::Of(packet.GetTrafficClass());
+}
 
 void
 RoceBytes::RecordSent(const FabricPacket& packet)
@@ -329,7 +351,7 @@ RoceBytes::MakePacket(const FabricPacket& packet) const
 {
     if (packet.IsFlowControl())
     {
-        return MakeFlowControl(packet.kind == FabricPacketKind::PAUSE);
+        return MakeFlowControl(packet.kind == FabricPacketKind::PAUSE, packet.GetTrafficClass());
     }
     const std::vector<uint8_t> transport = MakeTransport(packet);
     const std::size_t headers = ETHERNET + IPV4 + UDP + transport.size() + ICRC;
@@ -343,7 +365,7 @@ RoceBytes::MakePacket(const FabricPacket& packet) const
     // IPv4: ECT(0), or CE once marked; do not fragment; protocol UDP.
     const bool marked = !packet.IsControl() && packet.Has(FabricPacket::MARKED);
     Append(bytes, 0x45, 1);
-    Append(bytes, 26U << 2 | (marked ? 3 : 2), 1);
+    Append(bytes, static_cast<uint32_t>(DscpOf(packet)) << 2 | (marked ? 3 : 2), 1);
     Append(bytes, length - ETHERNET, 2);
     Append(bytes, 0x00004000, 4);
     Append(bytes, 0x4011, 2);

@@ -29,7 +29,10 @@ namespace ns3
  * replaces 16 bytes of the payload. READ requests, messages of under 16 B, and acknowledgements
  * that are shorter in the model than their headers, are captured with whole headers, which are
  * longer than in the model. Frames of priority flow control are those of IEEE 802.1Qbb for
- * priority 0.
+ * priority 0, or with traffic classes for the priority of their class: a pause has the longest time
+ * (0xffff quanta), whether pauses expire in the model or not, and a resume the time 0.
+ *
+ * The DSCP is 26, or with traffic classes that of FabricCodePoints.
  *
  * Host h has the address 10.0.0.1 + h. The UDP source port is 49152 plus the lower 14 bits of the
  * packet's entropy value. The DMA length of a RETH is 0 except in READ requests, because other
@@ -42,6 +45,10 @@ class RoceBytes
     /// UDP port of RoCEv2.
     static constexpr uint16_t UDP_PORT = 4791;
 
+    /**
+     * @param hasClasses true if data has traffic classes
+     */
+    void SetHasClasses(bool hasClasses);
     /**
      * @brief Records a packet that a sender puts on its wire, to determine which packets are the
      * first of their messages.
@@ -77,7 +84,14 @@ class RoceBytes
      */
     std::vector<uint8_t> MakeTransport(const FabricPacket& packet) const;
 
+    /**
+     * @param packet a packet
+     * @return its DSCP
+     */
+    uint8_t DscpOf(const FabricPacket& packet) const;
+
     std::map<Stream, Sent> m_sent; //!< by queue pair
+    bool m_hasClasses{false};      //!< data has traffic classes
 };
 
 } // namespace ns3

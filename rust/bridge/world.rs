@@ -13,6 +13,7 @@
 //! calls.
 
 mod caught;
+mod classes;
 pub(super) mod contract;
 mod convert;
 mod core;

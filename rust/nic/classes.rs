@@ -3,6 +3,10 @@
 //! Classes take turns as at the ports of switches ([`Discipline`]), and the sending halves of a
 //! class among themselves, a packet each. Answers go before all classes. A NIC without classes has
 //! one line of sending halves ([`Nic::poll_transmit`]).
+//!
+//! Others than the NIC may have packets for its wire ([`Nic::poll_transmit_beside`]). Their classes
+//! take turns with its own in one order, and within a class they and the NIC take turns, a packet
+//! each, as the caller says.
 
 use std::collections::VecDeque;
 
@@ -12,6 +16,24 @@ use crate::ids::ClassId;
 use crate::packet::Packet;
 use crate::sharing::{ClassSet, Discipline, MOST_CLASSES, Turns};
 use crate::units::Time;
+
+/// Classes in which others than the NIC have packets for its wire.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Others {
+    /// Classes with such packets.
+    pub waiting: ClassSet,
+    /// Classes in which it is the turn of the others.
+    pub first: ClassSet,
+}
+
+/// What starts next on a wire for which others than the NIC have packets too.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Start {
+    /// A packet of the NIC.
+    Own(Packet),
+    /// A packet of others, of this class.
+    Other(ClassId),
+}
 
 /// The lines of sending halves of a NIC with several classes.
 #[derive(Debug, Clone)]
@@ -42,14 +64,20 @@ impl ClassLines {
         self.waiting = self.waiting.with(class.index());
     }
 
-    /// The sending half whose turn it is, taken out of its line, and its class.
-    fn pop_front(&mut self) -> Option<(usize, Slot)> {
-        let class = self.discipline.choose(&mut self.turns, self.waiting.and(self.open))?;
+    /// The class whose turn it is, and its sending half, taken out of its line; no half if it is
+    /// the turn of `others`.
+    fn pop_front(&mut self, others: Others) -> Option<(usize, Option<Slot>)> {
+        let may_start = self.waiting.or(others.waiting).and(self.open);
+        let class = self.discipline.choose(&mut self.turns, may_start)?;
+        let goes_first = others.first.has(class) || !self.waiting.has(class);
+        if others.waiting.has(class) && goes_first {
+            return Some((class, None));
+        }
         let slot = self.ready[class].pop_front()?;
         if self.ready[class].is_empty() {
             self.waiting = self.waiting.without(class);
         }
-        Some((class, slot))
+        Some((class, Some(slot)))
     }
 
     fn remove(&mut self, slot: Slot) {
@@ -119,7 +147,35 @@ impl Nic {
     /// The packet that starts at `now` without an answer, where there are several classes.
     #[inline(never)]
     pub(super) fn poll_transmit_by_class(&mut self, now: Time) -> Option<Packet> {
-        while let Some((class, slot)) = self.classes.as_mut()?.pop_front() {
+        match self.poll_classes(now, Others::default())? {
+            Start::Own(packet) => Some(packet),
+            Start::Other(_) => None,
+        }
+    }
+
+    /// What starts at `now` on its wire, for which `others` have packets too: answers of the NIC
+    /// first, then the class whose turn it is. What others start is reported by
+    /// [`Self::charge_other`].
+    pub fn poll_transmit_beside(&mut self, now: Time, others: Others) -> Option<Start> {
+        if let Some(packet) = self.poll_transmit_control() {
+            return Some(Start::Own(packet));
+        }
+        self.end_pauses(now);
+        self.poll_classes(now, others)
+    }
+
+    /// A packet of others starts on its wire, of the class that was polled; `waits` says whether
+    /// others of the class do still.
+    pub fn charge_other(&mut self, class: ClassId, bytes: u16, waits: bool) {
+        if let Some(classes) = &mut self.classes {
+            let waits = waits || classes.waiting.has(class.index());
+            classes.discipline.charge(&mut classes.turns, class.index(), bytes, waits);
+        }
+    }
+
+    fn poll_classes(&mut self, now: Time, others: Others) -> Option<Start> {
+        while let Some((class, slot)) = self.classes.as_mut()?.pop_front(others) {
+            let Some(slot) = slot else { return Some(Start::Other(ClassId(class as u32))) };
             self.borrow_windows(slot);
             let packet = self.poll_transmit_of(now, slot);
             self.return_windows(slot);
@@ -127,9 +183,9 @@ impl Nic {
                 packet.set_class(ClassId(class as u32));
                 self.end_turn(slot);
                 let classes = self.classes.as_mut()?;
-                let waits = classes.waiting.has(class);
+                let waits = classes.waiting.or(others.waiting).has(class);
                 classes.discipline.charge(&mut classes.turns, class, packet.wire_bytes, waits);
-                return Some(packet);
+                return Some(Start::Own(packet));
             }
         }
         None

@@ -1,8 +1,7 @@
 //! The RDMA NIC: queue pairs, loss recovery, congestion control, pacing, acknowledgements.
 //!
-//! It is sans-IO. It has no clock, no queue of the world's and no random state of its own: a
-//! world (the fabric here, ns-3, a test) hands it packets and the time, and takes packets, a
-//! wake-up time and events. The verbs:
+//! It is sans-IO, with no clock, no queue of the world's and no random state: a world (the fabric
+//! here, ns-3, a test) hands it packets and the time, and takes packets, a wake-up time and events:
 //!
 //! - [`Nic::create_qp`], [`Nic::set_peer_qp`] and [`Nic::modify_qp`] make a queue pair and take it
 //!   through its states;
@@ -114,6 +113,7 @@ pub use crate::sharing::{ClassSet, Discipline, Turns};
 pub use accounting::{PeerAccount, QpAccount};
 pub use ack::{AckConfig, AckRange, AckSpan, Entropies, First, Marked, NackSignal, Resent};
 pub use answer_planes::AnswerPlanes;
+pub use classes::{Others, Start};
 pub use config::{NicConfig, Peers, PortFacts, Unlike};
 pub use context_cache::{CacheConfig, CacheCounters};
 pub use counters::NicCounters;

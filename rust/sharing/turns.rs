@@ -41,6 +41,12 @@ impl ClassSet {
     /// Every class that there may be.
     pub const ALL: Self = Self((1 << MOST_CLASSES) - 1);
 
+    /// The classes whose bits are set; other bits are ignored.
+    #[must_use]
+    pub const fn of_bits(bits: u8) -> Self {
+        Self(bits & Self::ALL.0)
+    }
+
     /// The set with class `class` too.
     #[must_use]
     pub const fn with(self, class: usize) -> Self {
@@ -51,6 +57,12 @@ impl ClassSet {
     #[must_use]
     pub const fn without(self, class: usize) -> Self {
         Self(self.0 & !(1 << class))
+    }
+
+    /// The classes that are in one of the two, or in both.
+    #[must_use]
+    pub const fn or(self, other: Self) -> Self {
+        Self(self.0 | other.0)
     }
 
     /// The classes that are in both.

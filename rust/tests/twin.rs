@@ -1,6 +1,8 @@
 //! Scenarios in both worlds, compared flow by flow to the picosecond: links, switches, priority
 //! flow control and failures are implemented twice, in Rust and in C++, and each tests the other.
 
+#[path = "twin/classes.rs"]
+mod classes;
 #[path = "simulation/drawn.rs"]
 mod drawn;
 #[path = "twin/failures.rs"]

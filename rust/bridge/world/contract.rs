@@ -39,6 +39,13 @@ mod ffi {
         joined_ports: bool,
     }
 
+    /// A traffic class of data: its name, and whether priority flow control protects it.
+    #[derive(Debug, Clone, PartialEq, Eq, Default)]
+    struct TrafficClass {
+        name: String,
+        pfc: bool,
+    }
+
     /// The NICs of some hosts: the text of a scenario whose section `[transport]` is theirs, and
     /// the settings of their queue pairs of programs.
     #[derive(Debug, Clone, Default)]
@@ -113,6 +120,8 @@ mod ffi {
         /// The bytes that each port sent.
         link_bytes: Vec<u64>,
         pauses: Vec<FabricPause>,
+        /// The data packets that were dropped, by traffic class; empty without classes.
+        dropped_by_class: Vec<u64>,
     }
 
     #[namespace = "ns3"]
@@ -193,6 +202,8 @@ mod ffi {
 
         fn graph(self: &Experiment) -> Graph;
         fn settings(self: &Experiment) -> FabricSettings;
+        /// The traffic classes of data, in their order; none if data has one queue.
+        fn classes(self: &Experiment) -> Vec<TrafficClass>;
         /// The marking at a port that starts at a switch.
         fn ecn(self: &Experiment, port: u32) -> FabricEcn;
         /// A sentence for each key of the files that is ignored or has another effect here.
@@ -217,8 +228,9 @@ mod ffi {
 
         type Core;
 
-        /// What priority flow control (PFC) keeps for a port that ends at a switch.
-        fn ingress(self: &Core, port: u32) -> FabricIngress;
+        /// What priority flow control (PFC) keeps for a traffic class of a port that ends at a
+        /// switch; the only class is 0 if data has one queue.
+        fn ingress(self: &Core, port: u32, traffic_class: u32) -> FabricIngress;
         /// The memory of a switch beyond what its links keep for themselves, in bytes.
         fn pool_size(self: &Core, switch_number: u32) -> u64;
         /// Every fault, by link and time; those that overlap are not joined.
@@ -276,6 +288,24 @@ mod ffi {
         /// After something went into a host with several ports, once what it could send before has
         /// been sent: what it can send from now on is polled.
         fn poll_anew(self: &mut Core, host: u32, now_ps: u64);
+        /// Takes what starts at `now_ps` on a host's wire, for which others have packets too. Bit
+        /// `c` of `waiting`: in traffic class `c`, which is not paused; of `first`: it is their
+        /// turn in that class. True if a packet of the host starts; false if one of the others
+        /// does, of the class that is set.
+        fn poll_transmit_beside(
+            self: &mut Core,
+            host: u32,
+            now_ps: u64,
+            waiting: u8,
+            first: u8,
+            packet: &mut FabricPacket,
+            traffic_class: &mut u32,
+        ) -> bool;
+        /// A packet of others has started, of the class that was polled; `waits`: others of the
+        /// class do still.
+        fn charge_beside(self: &mut Core, host: u32, traffic_class: u32, bytes: u16, waits: bool);
+        /// The far end of a host's wire pauses a traffic class, or resumes it.
+        fn pause_class(self: &mut Core, host: u32, traffic_class: u32, paused: bool);
         /// True if the host has a packet to send, now or when its pacer permits.
         fn has_packets(self: &Core, host: u32) -> bool;
         /// Delivers a packet to a host. True if `poll_touched`, `poll_message_event` or
@@ -367,6 +397,12 @@ mod ffi {
         fn only_port(self: &Core, switch_number: u32, dst: u32) -> u32;
         /// Draws whether a packet is marked that finds these bytes without priority waiting.
         fn marks(self: &mut Core, port: u32, waiting_bytes: u64) -> bool;
+        /// The traffic class whose packet starts next at a port of a switch. Bit `c` of `waiting`:
+        /// class `c` has one, and is not paused; there is at least one.
+        fn choose_class(self: &mut Core, port: u32, waiting: u8) -> u32;
+        /// A packet starts there, of the class that was chosen; `waits`: others of the class do
+        /// still.
+        fn charge_class(self: &mut Core, port: u32, traffic_class: u32, bytes: u16, waits: bool);
         /// Draws whether a lossy link loses a packet that arrived by a port.
         fn loses(self: &mut Core, port: u32, numerator: u32, denominator: u32) -> bool;
         /// Informs policies, routing and NICs of a step, by its index among the steps. The NIC of a

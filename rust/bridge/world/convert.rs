@@ -104,6 +104,9 @@ const _: () = {
     assert!(FabricPacketVerb::READ_RESPONSE.repr == VerbCode::ReadResponse as u8);
 };
 
+/// Where the bits of the traffic class begin in [`FabricPacket::ack`], above those of a PSN.
+const CLASS: u32 = 24;
+
 impl From<&Packet> for FabricPacket {
     #[inline]
     fn from(packet: &Packet) -> Self {
@@ -114,7 +117,7 @@ impl From<&Packet> for FabricPacket {
             qp: packet.qp.0,
             label: packet.label,
             psn,
-            ack,
+            ack: ack | packet.class().0 << CLASS,
             sack,
             marked,
             stamp,
@@ -133,7 +136,7 @@ impl From<&FabricPacket> for Packet {
     /// fail.
     #[inline]
     fn from(packet: &FabricPacket) -> Self {
-        Self {
+        let mut known = Self {
             src: HostId(packet.src),
             dst: HostId(packet.dst),
             qp: QpId(packet.qp),
@@ -150,7 +153,9 @@ impl From<&FabricPacket> for Packet {
             route: packet.route,
             kind: packet.kind.known().unwrap_or_else(|unknown| panic!("{unknown}")),
             flags: Flags::of_bits(packet.flags),
-        }
+        };
+        known.set_class(ClassId(packet.ack >> CLASS));
+        known
     }
 }
 
@@ -191,7 +196,7 @@ impl From<&FlowRecord> for FabricFlow {
 impl Known<PauseRecord> for FabricPause {
     fn known(self) -> Result<PauseRecord, UnknownValue> {
         let (at, port) = (Time::from_ps(self.at_ps), PortId(self.port));
-        let class = ClassId::default();
+        let class = ClassId(self.traffic_class);
         Ok(PauseRecord { at, port, order: self.order.known()?, class })
     }
 }

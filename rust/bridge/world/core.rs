@@ -1,5 +1,6 @@
 //! What moves in an experiment: hosts, policies of switches, draws.
 
+use super::classes::PortTurns;
 use super::contract::Measured;
 use super::recording::Recording;
 use super::records::{FabricIngress, FabricMessageEvent, FabricPacket};
@@ -66,6 +67,8 @@ pub(in crate::bridge) struct Core {
     pub(super) measured: Measured,
     /// The recording during the run, if the experiment requests one.
     pub(super) recording: Option<Box<Recording>>,
+    /// Whose turn it is at each port, if data has traffic classes.
+    pub(super) turns: Option<PortTurns>,
 }
 
 /// The loads of a switch's ports as the world reports them, by index.
@@ -92,12 +95,13 @@ impl Core {
             verbs: Verbs::default(),
             measured: Measured::default(),
             recording: None,
+            turns: PortTurns::of(setup),
             setup: setup.clone(),
         }
     }
 
-    pub(super) fn ingress(&self, port: u32) -> FabricIngress {
-        let from = LinkClass { link: PortId(port), class: ClassId::default() };
+    pub(super) fn ingress(&self, port: u32, traffic_class: u32) -> FabricIngress {
+        let from = LinkClass { link: PortId(port), class: ClassId(traffic_class) };
         let Some(limits) = self.switching.ingress_limits(from) else {
             return FabricIngress::default();
         };

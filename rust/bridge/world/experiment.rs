@@ -7,6 +7,7 @@ use std::path::Path;
 
 pub(in crate::bridge) use error::{ExperimentError, UnknownValue};
 
+use super::classes::keep_streams_of_classes;
 use super::contract::{Graph, Overrides};
 use super::convert::Known as _;
 use super::core::Core;
@@ -23,6 +24,7 @@ use crate::switching::{
     TrimVictim,
 };
 use crate::topology::Topology;
+use crate::units::Span;
 
 /// Everything that determines a run.
 pub(in crate::bridge) struct Experiment {
@@ -127,9 +129,6 @@ pub(in crate::bridge) fn expect_both_worlds(setup: &Setup) -> Result<(), Experim
             return Err(ExperimentError::Credit { name: congestion.name() });
         }
     }
-    if fabric.has_classes() {
-        return Err(ExperimentError::Classes);
-    }
     if fabric.switch.cbfc.is_some() {
         return Err(ExperimentError::LinkCredit);
     }
@@ -148,8 +147,8 @@ pub(in crate::bridge) fn expect_both_worlds(setup: &Setup) -> Result<(), Experim
     if displaces || fabric.switch.slow_ports == SlowPorts::Scale {
         return Err(ExperimentError::SlowPorts);
     }
-    if !fabric.switch.pfc.as_ref().is_none_or(is_of_hpcc) {
-        return Err(ExperimentError::Pauses);
+    if fabric.switch.pfc.is_some_and(|pfc| pfc.admission != PfcAdmission::Hpcc) {
+        return Err(ExperimentError::Admission);
     }
     expect_both_directions(topology, &fabric.failures)
 }
@@ -168,9 +167,10 @@ pub(super) fn expect_both_directions(
     }
 }
 
-/// The experiment, unless it has what the world of ns-3 does not simulate.
-fn supported(experiment: Experiment) -> Result<Box<Experiment>, ExperimentError> {
+/// The experiment of a script, unless it has what the world of ns-3 does not simulate.
+fn supported(mut experiment: Experiment) -> Result<Box<Experiment>, ExperimentError> {
     expect_both_worlds(&experiment.setup)?;
+    keep_streams_of_classes(&mut experiment.setup);
     Ok(Box::new(experiment))
 }
 
@@ -213,7 +213,7 @@ const WITHOUT_EXPIRY: &str = "ENABLE_PFC 1: ConWeave's admission rule and its pa
                               (PAUSE_TIME) are simulated by `evenkeel hpcc` alone; here HPCC's \
                               rule pauses links, until they are resumed";
 
-/// Whether flow control is as HPCC's simulator has it, which C++ does too.
+/// Whether flow control is as HPCC's simulator has it.
 fn is_of_hpcc(pfc: &PfcConfig) -> bool {
     pfc.pause_time.is_none() && pfc.admission == PfcAdmission::Hpcc
 }
@@ -259,6 +259,10 @@ impl Experiment {
             ecn_at_dequeue: switch.ecn_point == EcnPoint::Dequeue,
             pfc: switch.pfc.is_some(),
             pfc_resume_offset: switch.pfc.map_or(0, |pfc| pfc.resume_offset.get()),
+            pfc_pause_time_ps: switch
+                .pfc
+                .and_then(|pfc| pfc.pause_time)
+                .map_or(u64::MAX, Span::as_ps),
             trim: switch.trim.is_some(),
             trim_size: switch.trim.map_or(0, |trim| trim.size.get()),
             trim_limit: switch.trim.map_or(0, |trim| trim.limit.get()),

@@ -45,7 +45,7 @@ fn measured(measured: &Measured) -> Result<outcome::Measured, UnknownValue> {
         pauses: measured.pauses.iter().map(|pause| pause.known()).collect::<Result<_, _>>()?,
         probes: Vec::new(),
         marked_by_port: Vec::new(),
-        dropped_by_class: Vec::new(),
+        dropped_by_class: measured.dropped_by_class.clone(),
         held_back: Vec::new(),
     })
 }

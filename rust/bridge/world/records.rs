@@ -17,7 +17,8 @@ use crate::endpoint::QpCounts;
 use crate::fabric::counters::NetworkCounters;
 use crate::nic::NicCounters;
 
-/// A packet on the wire: the fields of [`crate::packet::Packet`].
+/// A packet on the wire: the fields of [`crate::packet::Packet`]. The upper eight bits of `ack` are
+/// the traffic class.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[repr(C)]
 pub(in crate::bridge) struct FabricPacket {
@@ -64,6 +65,7 @@ pub(in crate::bridge) struct FabricSettings {
     pub ecn_at_dequeue: bool,
     pub pfc: bool,
     pub pfc_resume_offset: u64,
+    pub pfc_pause_time_ps: u64,
     pub trim: bool,
     pub trim_size: u64,
     pub trim_limit: u64,
@@ -193,6 +195,7 @@ pub(in crate::bridge) struct FabricCompletion {
 pub(in crate::bridge) struct FabricPause {
     pub at_ps: u64,
     pub port: u32,
+    pub traffic_class: u32,
     pub order: FabricPfcOrder,
 }
 

@@ -15,6 +15,7 @@ use crate::fabric::counters::NetworkCounters;
 use crate::fabric::{self, Outcome};
 use crate::packet::{Flags, KindFields, Packet, PacketKind, RawFields};
 
+mod classes;
 mod failing;
 mod hostile;
 mod layout;
@@ -48,9 +49,11 @@ fn a_packet_is_the_same_on_both_sides() {
         kind: PacketKind::Refusal,
         flags: Flags::LAST.with(Flags::MARKED),
     };
+    let mut packet = packet;
+    packet.set_class(crate::ids::ClassId(5));
     let wire = FabricPacket::from(&packet);
     assert_eq!((wire.psn, wire.stamp, wire.flags), (5, 9, 3));
-    assert_eq!(wire.kind, FabricPacketKind::REFUSAL);
+    assert_eq!((wire.kind, wire.ack), (FabricPacketKind::REFUSAL, 5 << 24 | 6));
     assert_eq!(Packet::from(&wire), packet);
     assert_eq!(size_of::<FabricPacket>(), 48);
 }
@@ -275,8 +278,8 @@ fn an_error_has_the_text_of_the_command_line() {
     assert!(said.contains("mesh"), "{said}");
     let said = refused("[topology.scale_up]\ngpus = 8").unwrap();
     assert!(said.contains("scale_up"), "{said}");
-    let said = refused("[[class]]\nname = \"bulk\"").unwrap();
-    assert!(said.contains("leave `[[class]]` out"), "{said}");
+    let said = refused("[switch]\npfc = { admission = \"conweave\" }").unwrap();
+    assert!(said.contains("`admission = \"conweave\"` is simulated by"), "{said}");
     let said = refused("[switch]\ntrim = { victim = \"arriving-or-last\" }").unwrap();
     assert!(said.contains("switch.trim.victim"), "{said}");
     let said = refused("[topology]\nkind = \"dragonfly\"\n[policy]\nname = \"ugal\"").unwrap();

@@ -73,3 +73,29 @@ fn a_paused_class_holds_up_no_other() {
     assert!(nic.has_packets());
     assert_eq!(sent(&mut nic), [(0, 0); 2]);
 }
+
+#[test]
+fn others_wait_for_the_same_wire_in_the_order_of_classes() {
+    let mut nic = sender(&[Scheduling::Weighted(2), Scheduling::Weighted(1)], &[0], 3);
+    nic.control.push_back(Packet::cnp(Stamp::default()));
+    let set = |classes: &[usize]| classes.iter().fold(ClassSet::NONE, |set, &it| set.with(it));
+    let mut poll = |waiting: &[usize], first: &[usize]| {
+        let others = Others { waiting: set(waiting), first: set(first) };
+        match nic.poll_transmit_beside(at(0), others)? {
+            Start::Own(packet) if packet.is_control() => Some(('c', 0)),
+            Start::Own(packet) => Some(('o', packet.class().0)),
+            Start::Other(class) => {
+                nic.charge_other(class, 1_062, waiting.len() > 1);
+                Some(('x', class.0))
+            }
+        }
+    };
+    assert_eq!(poll(&[0, 1], &[0, 1]), Some(('c', 0)), "answers go first");
+    assert_eq!(poll(&[0, 1], &[]), Some(('o', 0)));
+    assert_eq!(poll(&[0, 1], &[0]), Some(('x', 0)), "within a class as the caller says");
+    assert_eq!(poll(&[0, 1], &[]), Some(('x', 1)), "the turn of the other class");
+    assert_eq!(poll(&[0, 1], &[]), Some(('o', 0)));
+    assert_eq!(poll(&[], &[]), Some(('o', 0)));
+    assert_eq!(poll(&[], &[]), None);
+    assert_eq!(poll(&[1], &[]), Some(('x', 1)));
+}

@@ -31,6 +31,7 @@ const CONCEPTS: [(&str, &[&str]); 2] = [
         "the contract with C++ is one module: records of both sides, and the types that C++ holds",
         &[
             "rust/bridge/world/caught.rs",
+            "rust/bridge/world/classes.rs",
             "rust/bridge/world/contract.rs",
             "rust/bridge/world/convert.rs",
             "rust/bridge/world/core.rs",

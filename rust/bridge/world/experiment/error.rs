@@ -96,24 +96,27 @@ pub(in crate::bridge) enum ExperimentError {
          write `pfc = true` in its place, or run it with `evenkeel run`"
     )]
     LinkCredit,
-    /// Data has traffic classes.
+    /// A NIC sends acknowledgements as data, where that has traffic classes.
     #[error(
-        "class: traffic classes are simulated by the fabric of evenkeel alone; leave `[[class]]` \
-         out, or run it with `evenkeel run`"
+        "the NIC of host {host} has ack_priority = false, and acknowledgements go before all \
+         traffic classes: set it to true (AckPriority)"
     )]
-    Classes,
+    Acknowledgements {
+        /// Number of the host.
+        host: u32,
+    },
     /// Links retry frames.
     #[error(
         "topology.llr: link-level retry is simulated by the fabric of evenkeel alone; leave `llr` \
          out, or run it with `evenkeel run`"
     )]
     Retry,
-    /// Pauses expire, or switches admit packets by ConWeave's rule.
+    /// Switches admit packets by ConWeave's rule.
     #[error(
-        "switch.pfc: pauses that expire (`pause_time`) and `admission = \"conweave\"` are \
-         simulated by the fabric of evenkeel alone; leave them out, or run it with `evenkeel run`"
+        "switch.pfc: `admission = \"conweave\"` is simulated by the fabric of evenkeel alone; \
+         leave it out, or run it with `evenkeel run`"
     )]
-    Pauses,
+    Admission,
     /// Buffers and thresholds of degraded ports shrink, or a packet that waits may be trimmed.
     #[error(
         "switch.slow_ports and switch.trim.victim: other values than `keep` and `arriving` are \

@@ -1,0 +1,108 @@
+//! Traffic classes: their description, and whose turn it is at a wire of the world.
+//!
+//! The queues are the world's, and the turns are the library's: those of its own fabric.
+
+use super::contract::TrafficClass;
+use super::core::Core;
+use super::experiment::Experiment;
+use super::records::FabricPacket;
+use crate::endpoint::JobClass;
+use crate::fabric::Setup;
+use crate::ids::{ClassId, HostId, PortId};
+use crate::nic::{ClassSet, Discipline, Others, Start, Turns};
+use crate::units::Time;
+
+/// Programs have this many message streams of each class, those of class `c` from `c + 1` times
+/// this on; lower ones are those of the workload. `RdmaNic` in C++ has the same number.
+const STREAMS: u32 = 1 << 24;
+
+/// How the classes take turns at ports of switches.
+#[derive(Debug)]
+pub(super) struct PortTurns {
+    discipline: Discipline,
+    /// By port.
+    turns: Vec<Turns>,
+}
+
+impl PortTurns {
+    /// Those of a run, if it has classes.
+    pub(super) fn of(setup: &Setup) -> Option<Self> {
+        let discipline = setup.discipline()?;
+        let turns = vec![Turns::default(); 2 * setup.topology.links().len()];
+        Some(Self { discipline, turns })
+    }
+}
+
+/// Gives the message streams of programs their class, if there are several.
+pub(super) fn keep_streams_of_classes(setup: &mut Setup) {
+    for job in &mut setup.job_classes {
+        job.streams.end = job.streams.end.min(STREAMS);
+    }
+    let others = (1..setup.fabric.classes.len() as u32).map(|class| JobClass {
+        streams: (class + 1) * STREAMS..(class + 2) * STREAMS,
+        class: ClassId(class),
+    });
+    setup.job_classes.extend(others);
+}
+
+impl Experiment {
+    pub(super) fn classes(&self) -> Vec<TrafficClass> {
+        let classes = self.setup.fabric.classes.iter();
+        classes.map(|class| TrafficClass { name: class.name.clone(), pfc: class.pfc }).collect()
+    }
+}
+
+impl Core {
+    pub(super) fn choose_class(&mut self, port: u32, waiting: u8) -> u32 {
+        let waiting = ClassSet::of_bits(waiting);
+        let chosen = self.turns.as_mut().and_then(|PortTurns { discipline, turns }| {
+            discipline.choose(&mut turns[PortId(port).index()], waiting)
+        });
+        chosen.expect("a class has a packet that may start") as u32
+    }
+
+    pub(super) fn charge_class(&mut self, port: u32, class: u32, bytes: u16, waits: bool) {
+        if let Some(PortTurns { discipline, turns }) = &mut self.turns {
+            let turns = &mut turns[PortId(port).index()];
+            discipline.charge(turns, ClassId(class).index(), bytes, waits);
+        }
+    }
+
+    pub(super) fn pause_class(&mut self, host: u32, class: u32, paused: bool) {
+        self.endpoints.host_mut(HostId(host)).nic.pause_class(ClassId(class), paused);
+    }
+
+    #[allow(
+        clippy::too_many_arguments,
+        reason = "one call of the contract, all of it plain numbers"
+    )]
+    pub(super) fn poll_transmit_beside(
+        &mut self,
+        host: u32,
+        now_ps: u64,
+        waiting: u8,
+        first: u8,
+        packet: &mut FabricPacket,
+        traffic_class: &mut u32,
+    ) -> bool {
+        let others =
+            Others { waiting: ClassSet::of_bits(waiting), first: ClassSet::of_bits(first) };
+        let nic = &mut self.endpoints.host_mut(HostId(host)).nic;
+        match nic.poll_transmit_beside(Time::from_ps(now_ps), others) {
+            Some(Start::Own(own)) => {
+                *packet = FabricPacket::from(&own);
+                true
+            }
+            Some(Start::Other(class)) => {
+                *traffic_class = class.0;
+                false
+            }
+            None => panic!("a class has a packet that may start"),
+        }
+    }
+
+    pub(super) fn charge_beside(&mut self, host: u32, class: u32, bytes: u16, waits: bool) {
+        let nic = &mut self.endpoints.host_mut(HostId(host)).nic;
+        nic.charge_other(ClassId(class), bytes, waits);
+    }
+}
