@@ -103,3 +103,89 @@ fn arrivals_are_found_wherever_they_wait() {
     found.sort_unstable();
     assert_eq!(found, [(0, 0), (1, 1), (2, 2), (3, 3), (4, 4)]);
 }
+
+/// From wherever the calendar stands, one event in a bucket and one in another, up to a turn and
+/// more ahead; the farther one is added first.
+#[test]
+fn two_events_come_out_in_order_from_every_two_buckets_of_a_turn() {
+    let all: Vec<u64> = (1..=66).collect();
+    let of_four_words = [1, 62, 63, 64, 65, 127, 128, 191, 193, 254, 255, 256, 257];
+    // Buckets of 1,024 ps; with more ports, of 128 ps.
+    for (ports, horizon, buckets, width, steps) in [
+        (5_000, 1_000, 64, 1_024, &all[..]),
+        (5_000, 100_000, 256, 1_024, &of_four_words),
+        (1 << 16, 10_000, 256, 128, &of_four_words),
+    ] {
+        let mut queue = EventQueue::new(ports, horizon);
+        assert_eq!(queue.buckets.len(), buckets);
+        let mut now = 0;
+        for (one, other) in steps.iter().flat_map(|one| steps.iter().map(move |it| (*one, *it))) {
+            for _ in 0..9 {
+                let [first, second] = [one.min(other), one.max(other)].map(|it| now + it * width);
+                queue.push(at(second + 1), Event::Host(HostId(2)));
+                queue.push(at(first), Event::Host(HostId(1)));
+                let popped = [(); 2].map(|()| queue.pop(Time::NEVER).map(|(time, _)| time));
+                let case = format!("{ports} ports, {one} and {other} buckets after {now} ps");
+                assert_eq!(popped, [Some(at(first)), Some(at(second + 1))], "{case}");
+                now = second + 1;
+            }
+        }
+    }
+}
+
+#[test]
+fn an_event_is_taken_at_its_time_and_not_a_picosecond_before() {
+    let mut queue = EventQueue::new(5_000, 1_000_000);
+    queue.push(at(500_000), Event::Host(HostId(0)));
+    // The bucket that is looked up is the current one, and what precedes it is early.
+    assert_eq!(queue.next_time(), Some(at(500_000)));
+    queue.push(at(100), Event::Host(HostId(1)));
+    for (time, host) in [(100, 1), (500_000, 0)] {
+        assert_eq!(queue.pop(at(time - 1)), None);
+        let (popped, word) = queue.pop(at(time)).unwrap();
+        assert_eq!((popped, word.event()), (at(time), Event::Host(HostId(host))));
+    }
+}
+
+/// Parts of a divided run are compared by what comes next in each.
+#[test]
+fn the_next_event_is_known_by_its_time_and_rank_before_it_is_taken() {
+    let mut queue = EventQueue::new(5_000, 1_000_000);
+    assert_eq!(queue.peek(), None);
+    let (host, port) = (Event::Host(HostId(3)), Event::Free(PortId(8)));
+    for (time, event) in [(500_000, host), (500_000, port), (2_000_000_000, host)] {
+        queue.push(at(time), event);
+    }
+    let rank = |event| Word::of(event).rank();
+    assert_eq!(queue.peek(), Some((at(500_000), rank(port))));
+    queue.push(at(100), host);
+    for (time, event) in [(100, host), (500_000, port), (500_000, host), (2_000_000_000, host)] {
+        assert_eq!(queue.peek(), Some((at(time), rank(event))));
+        queue.pop(Time::NEVER);
+    }
+    assert_eq!(queue.peek(), None);
+}
+
+/// What they need is fetched ahead.
+#[test]
+fn the_arrivals_of_the_bucket_after_the_current_one_are_known() {
+    let mut queue = EventQueue::new(5_000, 1_000_000);
+    let bucket = 1_024;
+    for (port, time) in [(1, 10 * bucket), (2, 70 * bucket + 5), (3, 70 * bucket), (4, 80 * bucket)]
+    {
+        queue.push_arrival(at(time), PortId(port), SlotId(port));
+    }
+    queue.push(at(70 * bucket + 9), Event::Host(HostId(0)));
+    let upcoming = |queue: &EventQueue| {
+        let mut ports: Vec<u32> = queue.upcoming().map(|(port, _)| port.0).collect();
+        ports.sort_unstable();
+        ports
+    };
+    assert_eq!(queue.next_time(), Some(at(10 * bucket)));
+    assert_eq!(upcoming(&queue), [2, 3]);
+    queue.pop(Time::NEVER);
+    assert_eq!(queue.next_time(), Some(at(70 * bucket)));
+    assert_eq!(upcoming(&queue), [4]);
+    all(&mut queue);
+    assert_eq!(upcoming(&queue), [0; 0]);
+}
