@@ -72,6 +72,39 @@ fn a_partitioned_fabric_reaches_its_time_limit_without_a_panic() {
     }
 }
 
+/// Packets that crossed a link before it failed for good have 10 ms to arrive. Messages of the
+/// workload and those that are posted are alike then.
+#[test]
+fn a_run_that_cannot_complete_is_given_up_10_ms_after_the_last_failure() {
+    let topology = leaf_spine(2, 1, 2, 400);
+    let link = topology.link_named("leaf0-spine0").unwrap();
+    let mut setup = setup(topology, "ecmp", Vec::new());
+    setup.fabric.failures = vec![failure(link, Time::NEVER, Span::ZERO)];
+    let since = setup.fabric.failures[0].at + Span::from_ms(10);
+    let given_up = |pairs: &[(u32, u32)], is_posted: bool, at: Time| {
+        let list = messages(pairs, 100_000);
+        let planned = if is_posted { Vec::new() } else { list.clone() };
+        let workload = Arc::new(Workload::independent(planned));
+        let mut world = World::new(&Setup { workload, ..setup.clone() });
+        for message in list.into_iter().filter(|_| is_posted) {
+            world.post(Time::ZERO, message);
+        }
+        world.stop(at);
+        world.only_unreachable_remain()
+    };
+    let before = Time::from_ps(since.as_ps() - 1);
+    // Hosts 0 and 1 are at the leaf that is cut off.
+    let (apart, within) = ((0, 2), (0, 1));
+    for is_posted in [false, true] {
+        for pairs in [&[apart][..], &[apart, (3, 1)]] {
+            assert_eq!([before, since].map(|at| given_up(pairs, is_posted, at)), [false, true]);
+        }
+        for pairs in [&[][..], &[within], &[within, apart], &[apart, within]] {
+            assert!(!given_up(pairs, is_posted, since), "{pairs:?}: nothing waits in vain alone");
+        }
+    }
+}
+
 #[test]
 fn failures_of_one_link_may_overlap() {
     let topology = leaf_spine(2, 2, 1, 400);
