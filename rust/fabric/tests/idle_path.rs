@@ -66,6 +66,22 @@ fn a_fixed_rate_spaces_packets_exactly() {
     }
 }
 
+/// A packet has arrived, and its wire is free, the moment its last bit is sent; the next packet
+/// waits for its rate alone.
+#[test]
+fn a_fixed_rate_spaces_packets_on_wires_without_length_and_gap() {
+    let topology = LeafSpine { delay: Span::ZERO, ..fixtures::leaf_spine(2, 1, 1) };
+    let packets = 50;
+    let one = messages(&[(0, 1)], packets * PAYLOAD);
+    let mut setup = setup(topology.build().unwrap(), "ecmp", one);
+    setup.fabric.gap = Bytes::ZERO;
+    let share = Fraction::new(1, 2).unwrap();
+    setup.nic.congestion = CongestionControl::LineRate(line_rate::Config { share });
+    let data = PAYLOAD + HEADER;
+    let expected = ((packets - 1) * 2 * data + 4 * data + 4 * ACK) * 20;
+    assert_eq!(complete(&setup).cct, Some(Span::from_ps(expected)));
+}
+
 #[test]
 fn a_packet_starts_in_time_without_an_event_at_its_start() {
     // The first message occupies the wire for one packet; the second follows immediately, and its
