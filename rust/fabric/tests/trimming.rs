@@ -55,7 +55,7 @@ fn six_at_once(setup: &Setup, switch: u32) -> (Vec<Packet>, Vec<Packet>) {
     let mut network = Network::new(setup);
     for _ in 0..6 {
         let packet = nics[1].poll_transmit(Time::ZERO).expect("there are ten");
-        network.forward_for_test(SwitchId(switch), packet);
+        network.forward_for_test(Time::ZERO, SwitchId(switch), packet);
     }
     let mut out: Vec<Packet> = network.packets().copied().collect();
     out.sort_by_key(|packet| packet.as_data().map(|data| data.psn().get()));
