@@ -360,6 +360,29 @@ mod tests {
         assert!((rate * 300.0 / 8e12 - 1.0).abs() < 0.05, "{rate}");
     }
 
+    /// Two rails that take six times as long beside each other.
+    #[test]
+    fn a_whole_operation_is_expected_to_take_what_it_takes_alone() {
+        let mut allocator = config("even", "").build(&[BitRate::from_gbps(80); 2]).unwrap();
+        let (all, half) = (operation(1 << 20), Bytes::new(1 << 19));
+        let cost = |rail, bytes: Bytes, ps: u64| RailCost {
+            rail: RailId(rail),
+            bytes,
+            duration: Span::from_ps(bytes.get() * ps),
+        };
+        allocator.handle_costs(&all, &[cost(0, half, 600), cost(1, half, 600)]);
+        // A rail without bytes is not beside the other.
+        allocator.handle_costs(&all, &[cost(0, all.bytes, 100), cost(1, Bytes::ZERO, 600)]);
+        let is_about = |rail, bytes: Bytes, ps: u64| {
+            let found = allocator.expected(&all, RailId(rail), bytes).unwrap().as_ps() as f64;
+            assert!((found / (bytes.get() * ps) as f64 - 1.0).abs() < 1e-6, "{rail}: {found}");
+        };
+        is_about(0, all.bytes, 100);
+        is_about(0, half, 600);
+        is_about(1, all.bytes, 600);
+        assert_eq!(allocator.expected(&all, RailId(2), half), None);
+    }
+
     #[test]
     fn degenerate_operations_and_costs_are_accepted() {
         let error = config("even", "").build(&[]).unwrap_err().to_string();
