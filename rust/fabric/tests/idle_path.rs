@@ -123,3 +123,19 @@ fn a_timeout_may_be_shorter_than_any_transmission() {
         }
     }
 }
+
+/// The rate of data holds no answer back.
+#[test]
+fn a_host_acknowledges_at_once_between_its_own_paced_packets() {
+    let share = Fraction::new(1, 100).unwrap();
+    let packet = (PAYLOAD + HEADER) * 20;
+    let mut both = messages(&[(0, 1), (1, 0)], 20 * PAYLOAD);
+    // It arrives between the second and the third packet of the other, 8.3 us apart.
+    (both[1].bytes, both[1].start) = (Bytes::new(PAYLOAD), Time::from_ps(110 * packet));
+    let mut setup = setup(leaf_spine(1, 1, 2, 400), "ecmp", both);
+    setup.nic.congestion = CongestionControl::LineRate(line_rate::Config { share });
+    let outcome = complete(&setup);
+    assert!(outcome.flows[0].delivered > outcome.flows[1].completed);
+    let alone = idle_path_ps(1, PAYLOAD, 2, 20, 500_000);
+    assert_eq!(outcome.message_fct[1], Span::from_ps(alone));
+}

@@ -126,3 +126,34 @@ fn failures_of_one_link_may_overlap() {
     assert!((0.1..0.25).contains(&share), "{share}");
     assert!(outcome.counters.dropped < 20, "only what was on the wire: {:?}", outcome.counters);
 }
+
+/// The receiver of a message goes on once it is delivered, and its sender when it is acknowledged,
+/// for which there may be no path any more.
+#[test]
+fn what_waits_for_a_message_without_a_path_waits_in_vain_unless_it_was_delivered() {
+    use crate::ids::MessageId;
+    // The packet is on the failing link from 583 to 1,166 ns, and at its host after 2,333 ns.
+    let (lost, delivered) = (Span::from_ns(1_000), Span::from_ns(2_400));
+    for (at, next, is_in_vain) in [
+        (lost, (2, 3), true),
+        (lost, (0, 1), true),
+        (delivered, (2, 3), false),
+        (delivered, (0, 1), true),
+    ] {
+        let topology = leaf_spine(2, 1, 2, 400);
+        let link = topology.link_named("leaf0-spine0").unwrap();
+        let mut list = messages(&[(0, 2), next], 1_000_000);
+        list[0].bytes = Bytes::new(PAYLOAD);
+        let mut setup = setup(topology, "ecmp", Vec::new());
+        let waits = [(MessageId(0), MessageId(1))];
+        setup.workload = Arc::new(Workload::with_dependencies(list, &waits));
+        let at = Time::ZERO + at;
+        setup.fabric.failures = vec![Failure { at, ..failure(link, Time::NEVER, Span::ZERO) }];
+        let mut world = World::new(&setup);
+        while world.next_time().is_some_and(|next| next < Time::ZERO + Span::from_us(5)) {
+            world.step();
+        }
+        world.stop(at + Span::from_ms(10));
+        assert_eq!(world.only_unreachable_remain(), is_in_vain, "{at}, {next:?}");
+    }
+}

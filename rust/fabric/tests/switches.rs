@@ -169,3 +169,21 @@ fn probes_count_the_packets_of_all_classes() {
         assert_eq!(probe.queues[port.index()], queue, "after {n} steps");
     }
 }
+
+/// After n steps the one of two packets finds n - 1 others behind that on the wire, and the other
+/// one finds n; the first two find none.
+#[test]
+fn the_mean_queue_is_what_data_packets_find() {
+    let pairs = messages(&[(0, 2), (1, 2)], 50 * PAYLOAD);
+    let outcome = complete(&setup(leaf_spine(1, 1, 3, 400), "ecmp", pairs));
+    let found: u64 = (1..50).map(|n| n - 1 + n).sum();
+    assert_eq!(outcome.queue_bytes_mean, (found * (PAYLOAD + HEADER)) as f64 / 100.0);
+}
+
+#[test]
+fn a_probe_is_an_event() {
+    let mut setup = setup(leaf_spine(1, 1, 2, 400), "ecmp", messages(&[(0, 1)], PAYLOAD));
+    let without = complete(&setup).counters.events;
+    setup.probes = [0, 1, 2].map(Time::from_ps).to_vec();
+    assert_eq!(complete(&setup).counters.events, without + 3);
+}
