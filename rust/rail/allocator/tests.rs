@@ -123,3 +123,45 @@ fn degenerate_operations_and_costs_are_accepted() {
         "unknown policy 'nehza'; known policies are nezha, even, best-single, proportional"
     );
 }
+
+#[test]
+fn a_rail_that_is_down_gets_nothing_where_no_other_has_weight() {
+    let nominal = [BitRate::from_gbps(100), BitRate::default(), BitRate::default()];
+    let mut allocator = config("proportional", "by = 'nominal'").build(&nominal).unwrap();
+    allocator.handle_rails(RailSet::first(3).without(RailId(0)));
+    let division = allocator.allocate(&operation(4_096)).unwrap();
+    assert_eq!(division.shares(), [0, 4_096, 0].map(Bytes::new));
+}
+
+/// The cost of so many bytes at so many picoseconds each.
+fn cost(rail: u32, bytes: u64, ps: u64) -> RailCost {
+    let duration = Span::from_ps(bytes * ps);
+    RailCost { rail: RailId(rail), bytes: Bytes::new(bytes), duration }
+}
+
+#[test]
+fn what_a_rail_without_a_share_reports_is_no_miss() {
+    let mut bench = Bench::new("nezha", &[(0, 100), (0, 300), (0, 300)]);
+    bench.steps(10, 1 << 20);
+    let idle = RailCost { duration: Span::from_ms(1_000), ..cost(2, 0, 0) };
+    for _ in 0..9 {
+        let shares = [cost(0, 1 << 19, 100), cost(1, 1 << 19, 300), idle];
+        bench.allocator.handle_costs(&operation(1 << 20), &shares);
+        assert_eq!(bench.allocator.status()[0].phase, Phase::Hot);
+    }
+}
+
+/// Other sizes say what it would be expected to take, but no sample of this size has.
+#[test]
+fn the_first_sample_of_a_size_is_no_miss() {
+    let mut allocator = config("nezha", "").build(&[BitRate::from_gbps(80); 2]).unwrap();
+    let (small, large) = (operation(1 << 20), operation(16 << 20));
+    allocator.handle_costs(&small, &[cost(0, 1 << 19, 100), cost(1, 1 << 19, 100)]);
+    allocator.allocate(&large).unwrap();
+    for _ in 0..3 {
+        allocator.handle_costs(&large, &[cost(0, 8 << 20, 100)]);
+    }
+    assert_eq!(allocator.status()[0].phase, Phase::Hot);
+    allocator.handle_costs(&large, &[cost(0, 8 << 20, 100), cost(1, 8 << 20, 1_000)]);
+    assert_eq!(allocator.status()[0].rails[1].samples, 1);
+}

@@ -345,3 +345,39 @@ fn excluded_rails_are_measured_in_turn_with_the_share_of_the_floor() {
     assert_eq!(rails, [1, 2, 3, 1, 2, 3, 1]);
     assert!(tried.iter().all(|&(_, bytes)| bytes.abs_diff(MIB / 65) <= 4), "{tried:?}");
 }
+
+#[test]
+fn the_least_values_are_valid_and_those_below_are_not() {
+    let is_valid = |text: &str| (PRESET.build)(&text.parse::<Parameters>().unwrap()).is_ok();
+    for least in ["cold_operations = 2", "measure_every = 2", "misses = 1", "miss = 1e-9"] {
+        assert!(is_valid(least), "{least}");
+    }
+    for below in ["cold_operations = 1", "measure_every = 1", "misses = 0", "miss = 0.0"] {
+        assert!(!is_valid(below), "{below}");
+    }
+}
+
+#[test]
+fn a_duration_that_is_off_by_three_fifths_is_a_miss() {
+    let mut bench = Bench::new("nezha", &[(0, 100), (0, 300)]);
+    bench.steps(10, MIB);
+    bench.rails[1].1 = 480;
+    bench.steps(3, MIB);
+    assert_eq!(bench.allocator.status()[0].phase, Phase::Cold(0));
+}
+
+/// One rail alone takes a third longer: it is tried after 1, 2, 4, ... operations, without an end.
+#[test]
+fn while_all_rails_are_in_use_the_pauses_between_trials_have_no_limit() {
+    let mut bench = Bench::new("nezha", &[(1_000, 100), (1_000, 300)]);
+    let alone: Vec<u32> = (1..=300).filter(|_| bench.step(MIB).ranges().count() == 1).collect();
+    assert_eq!(alone, [4, 6, 10, 18, 34, 66, 130, 258]);
+}
+
+#[test]
+fn a_rail_that_a_split_of_others_leaves_out_is_measured_too() {
+    let mut bench = Bench::new("nezha", &[(1_000, 100), (1_000, 100), (1_000, 10_000)]);
+    bench.steps(3, MIB);
+    let measured = (0..64).filter(|_| bench.step(MIB).ranges().count() == 3).count();
+    assert!(measured > 3, "{measured}");
+}
