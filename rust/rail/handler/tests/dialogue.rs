@@ -369,7 +369,9 @@ fn a_probe_is_answered_with_the_time_since_the_awaited_operation_was_started() {
     let says = |started: Option<Span>| [format!("answer {started:?} to rank1 over rail1")];
     assert_eq!(answer(&mut rank, 0), says(Some(Span::from_ms(7))));
     assert_eq!(answer(&mut rank, 1), says(None), "it has not been started");
-    (0..4).for_each(|chunk| drop(rank.handle_chunk(ms(5), &key(chunk, 0))));
+    for chunk in 0..4 {
+        rank.handle_chunk(ms(5), &key(chunk, 0));
+    }
     let complete = vec![OperationId(1); 3];
     rank.handle_message(ms(6), RankId(2), A, &RankMessage::Heartbeat { complete });
     assert_eq!(answer(&mut rank, 0), says(Some(Span::MAX)), "it has been released");
