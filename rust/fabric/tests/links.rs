@@ -121,7 +121,7 @@ fn the_buffer_of_a_slow_port_shrinks_with_its_rate_where_ports_scale() {
     }
 }
 
-/// Two hosts send ten packets each to a third. The link to it has half its rate from 40 ns after the
+/// Two hosts send ten packets each to a third. The link to it has half its rate from about the
 /// start of the sixteenth packet on, which no event has shown yet.
 #[test]
 fn a_packet_of_a_switch_keeps_the_rate_that_it_starts_at() {

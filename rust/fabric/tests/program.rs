@@ -156,8 +156,8 @@ fn a_world_that_discards_flows_has_the_same_results() {
     assert_eq!(discarded.message_fct.longest(), longest);
 }
 
-/// A program has a say after each delivery and completion; the report is at the quarter of a million
-/// all the same.
+/// A program has a say after each delivery and completion; the report is at the quarter of a
+/// million all the same.
 #[test]
 fn progress_is_reported_on_time_beside_a_program() {
     let setup = small_setup(Workload::default());

@@ -125,9 +125,9 @@ fn without_marks_at_ports_to_hosts_only_the_links_between_switches_mark() {
     assert!(inside.counters.marked > 0 && inside.counters.marked < everywhere.counters.marked);
 }
 
-/// One uplink gets packets of 2,500 B and 2,600 B, the other one five of 1,000 B in the meantime. When the
-/// last of these is on its wire, the former still has 2,600 B. No event has come between: all
-/// packets are on their wires for 500 ns.
+/// One uplink gets packets of 2,500 B and 2,600 B, the other one five of 1,000 B in the meantime.
+/// When the last of these is on its wire, the former still has 2,600 B. No event has come between:
+/// all packets are on their wires for 500 ns.
 #[test]
 fn a_shortest_queue_is_that_without_the_packets_that_have_left_it() {
     let setup = setup(leaf_spine(2, 2, 2, 400), "jsq", Vec::new());
