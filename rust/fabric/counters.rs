@@ -40,3 +40,28 @@ impl NetworkCounters {
         self.waiting_found as f64 / self.arrivals.max(1) as f64
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_counts_of_two_parts_add_up_one_by_one() {
+        let of = |data_dropped, control_dropped, hops, arrivals| NetworkCounters {
+            data_dropped,
+            control_dropped,
+            hops,
+            arrivals,
+            waiting_found: 5 * hops,
+            trimmed: 3 * arrivals,
+            pauses: 7 * control_dropped,
+        };
+        let mut all = of(2, 3, 5, 7);
+        all.add(&of(4, 6, 8, 9));
+        let NetworkCounters { waiting_found, trimmed, pauses, .. } = all;
+        assert_eq!([waiting_found, trimmed, pauses], [5 * 13, 3 * 16, 7 * 9]);
+        assert_eq!(all, of(6, 9, 13, 16));
+        assert_eq!(all.queue_bytes_mean(), 65.0 / 16.0);
+        assert_eq!(NetworkCounters::default().queue_bytes_mean(), 0.0, "no packet came");
+    }
+}

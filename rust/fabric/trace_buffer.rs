@@ -106,6 +106,10 @@ mod tests {
     use crate::units::BitRate;
 
     fn buffer() -> TraceBuffer {
+        with(Bytes::ZERO, Span::ZERO)
+    }
+
+    fn with(gap: Bytes, forwarding_delay: Span) -> TraceBuffer {
         let link = |host| Link {
             ends: [Node::Host(HostId(host)), Node::Switch(SwitchId(0))],
             rate: BitRate::from_gbps(100),
@@ -126,14 +130,23 @@ mod tests {
             },
             ecn_by_rate: Vec::new(),
             ecn_at_hosts: true,
-            gap: Bytes::ZERO,
-            forwarding_delay: Span::ZERO,
+            gap,
+            forwarding_delay,
             llr: None,
             rounding: Rounding::Exact,
             failures: Vec::new(),
             classes: Vec::new(),
         };
         TraceBuffer::new(&topology, &config)
+    }
+
+    /// The longest packet with its gap, the wire, and the switch at its end; a port may be settled
+    /// as late as the packet before arrives.
+    #[test]
+    fn a_record_is_late_by_two_flights_of_the_longest_packet_at_most() {
+        let buffer = with(Bytes::new(20), Span::from_ns(300));
+        let flight = (65_536 + 20) * 80 + 1_000_000 + 300_000;
+        assert_eq!(buffer.lag, Span::from_ps(2 * flight));
     }
 
     #[test]

@@ -396,6 +396,12 @@ impl World {
         self.network.credit_in_use()
     }
 
+    /// Counts as if so many events had been handled.
+    #[cfg(test)]
+    pub(super) fn count_from(&mut self, events: u64) {
+        self.events = events;
+    }
+
     /// Starts to record the packets at the nodes for which `traced` is true.
     pub(super) fn trace_nodes(&mut self, traced: &dyn Fn(Node) -> bool) {
         let buffer = TraceBuffer::new(&self.setup.topology, &self.setup.fabric);

@@ -263,3 +263,30 @@ fn exchange(parts: &mut [World], division: &Division, end: Time) {
 fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fabric::divided::Cut;
+    use crate::fabric::tests::{leaf_spine, messages, setup};
+    use crate::units::Span;
+
+    /// One host of either part begins to send: that of the second part first.
+    #[test]
+    fn the_first_part_with_an_event_before_the_end_goes_on() {
+        let mut both = messages(&[(0, 1), (1, 0)], 1_000);
+        for (message, us) in both.iter_mut().zip([7, 5]) {
+            message.start = Time::ZERO + Span::from_us(us);
+        }
+        let setup = setup(leaf_spine(2, 1, 1, 400), "ecmp", both);
+        let division = Division::new(&setup, 2, Cut::Contiguous).unwrap();
+        let mut parts = [0, 1].map(|index| World::of_part(&setup, &division, index));
+        let mut first = |ps| first_before(&mut parts, Time::from_ps(ps));
+        assert_eq!([5_000_000, 5_000_001, 9_000_000].map(&mut first), [None, Some(1), Some(1)]);
+        // An event at the very end of a window is of the next one.
+        parts[1].run_window(Time::from_ps(5_000_000), 1);
+        assert_eq!(parts[1].now(), Time::ZERO);
+        parts[1].run_window(Time::from_ps(5_000_001), 1);
+        assert_eq!(parts[1].now(), Time::from_ps(5_000_000));
+    }
+}

@@ -177,14 +177,15 @@ impl Network {
 
 #[cfg(test)]
 impl Network {
-    /// Hands a packet to a switch at time zero, as if it had just arrived there.
+    /// Hands a packet to a switch, as if it had just arrived there.
     pub(in crate::fabric) fn forward_for_test(
         &mut self,
+        now: Time,
         switch: SwitchId,
         packet: crate::packet::Packet,
     ) {
         let slot = self.shared.pool.insert(packet);
-        self.forward(Time::ZERO, switch, slot);
+        self.forward(now, switch, slot);
     }
 }
 

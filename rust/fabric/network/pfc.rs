@@ -263,3 +263,48 @@ impl Network {
         self.ports[id.index()].start.node()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fabric::setup::Setup;
+    use crate::fabric::tests::{leaf_spine, setup};
+    use crate::ids::HostId;
+    use crate::switching::{ClassConfig, PfcConfig, Scheduling};
+
+    /// Two classes with flow control, two hosts at a switch.
+    fn two_classes() -> Setup {
+        let mut setup = setup(leaf_spine(1, 1, 2, 400), "ecmp", Vec::new());
+        let class = ClassConfig { name: "a".to_owned(), scheduling: Scheduling::Strict, pfc: true };
+        setup.fabric.classes = vec![class.clone(), class];
+        setup.fabric.switch.pfc = Some(PfcConfig::HPCC);
+        setup
+    }
+
+    #[test]
+    fn a_frame_takes_the_place_of_one_of_its_class_that_waits() {
+        let setup = two_classes();
+        let mut network = Network::new(&setup);
+        let link = setup.topology.host_port(HostId(0));
+        // The wire to the host is busy.
+        let packet = Packet { dst: HostId(0), wire_bytes: 4_158, ..Packet::default() };
+        network.forward_for_test(Time::ZERO, SwitchId(0), packet);
+        for (order, class) in
+            [(PauseOrder::Pause, 0), (PauseOrder::Pause, 1), (PauseOrder::Resume, 0)]
+        {
+            let to = LinkClass { link, class: ClassId(class) };
+            network.send_frame(Time::ZERO, Frame { to, order });
+        }
+        let frame = |slot| match network.shared.pool.get(slot).packet.view() {
+            View::Pause(PauseFrame { order, class, .. }) => (order, class),
+            other => panic!("{other:?}"),
+        };
+        let waiting: Vec<(PauseOrder, ClassId)> =
+            network.waiting_frames(link.reverse()).map(frame).collect();
+        assert_eq!(waiting, [(PauseOrder::Resume, ClassId(0)), (PauseOrder::Pause, ClassId(1))]);
+        assert_eq!(network.counters().pauses, 0, "none has been sent");
+        network.handle_start(Time::ZERO + Span::from_us(1), link.reverse());
+        network.handle_start(Time::ZERO + Span::from_us(2), link.reverse());
+        assert_eq!(network.counters().pauses, 1);
+    }
+}

@@ -124,3 +124,57 @@ fn a_paused_host_acknowledges_what_it_receives() {
     let on_wire = (PAYLOAD + HEADER + GAP) * 20;
     assert!((way(ACK)..=way(ACK) + on_wire).contains(&answer), "{answer}");
 }
+
+/// Without priority they wait with the data.
+#[test]
+fn a_paused_host_holds_acknowledgements_without_priority_back() {
+    let incast = messages(&[(0, 2), (1, 2)], 1_000 * PAYLOAD);
+    let mut setup = setup(leaf_spine(1, 1, 4, 400), "ecmp", incast.clone());
+    setup.nic.ack.priority = false;
+    lossless(&mut setup, Headroom::Hpcc, 1_600_000);
+    let port = setup.topology.host_port(HostId(0));
+    let pauses = complete(&setup).pauses;
+    let of_host: Vec<&PauseRecord> = pauses.iter().filter(|it| it.port == port).collect();
+    let longest = of_host.chunks_exact(2).max_by_key(|pair| pair[1].at.since(pair[0].at)).unwrap();
+    let [paused, resumed] = [longest[0].at, longest[1].at];
+
+    let way = |bytes: u64| 2 * (bytes * 20 + 500_000);
+    let arrives = Time::from_ps(paused.as_ps() + 100_000);
+    assert!(resumed > arrives + Span::from_ns(200), "{paused} to {resumed}");
+    let mut other = messages(&[(3, 0)], PAYLOAD);
+    (other[0].start, other[0].stream) = (Time::from_ps(arrives.as_ps() - way(PAYLOAD + HEADER)), 2);
+    setup.workload = Arc::new(Workload::independent([incast, other].concat()));
+    let flow = *complete(&setup).flows.last().unwrap();
+    assert_eq!(flow.delivered, arrives);
+    let left = flow.completed.as_ps() - way(ACK);
+    assert!(left >= resumed.as_ps(), "{left} in a pause until {resumed}");
+}
+
+/// Where wires have no length, no arrival is left at the end of the gap behind a packet: the
+/// acknowledgement leaves a paused host then, and does not wait for the end of the pause.
+#[test]
+fn a_paused_host_acknowledges_after_the_gap_behind_its_last_packet() {
+    let incast = messages(&[(0, 2), (1, 2)], 1_000 * PAYLOAD);
+    let topology = LeafSpine { delay: Span::ZERO, ..fixtures::leaf_spine(1, 1, 4) };
+    let mut setup = setup(topology.build().unwrap(), "ecmp", incast.clone());
+    lossless(&mut setup, Headroom::Fixed(Bytes::new(100_000)), 1_600_000);
+    let port = setup.topology.host_port(HostId(0));
+    let pauses = complete(&setup).pauses;
+    let of_host: Vec<&PauseRecord> = pauses.iter().filter(|it| it.port == port).collect();
+    let longest = of_host.chunks_exact(2).max_by_key(|pair| pair[1].at.since(pair[0].at)).unwrap();
+    let [paused, resumed] = [longest[0].at, longest[1].at];
+    // The last packet of the host is sent, and its gap ends, in the next 84 ns.
+    let on_wire = (PAYLOAD + HEADER + GAP) * 20;
+    assert!(resumed.as_ps() > paused.as_ps() + 3 * on_wire, "{paused} to {resumed}");
+    for ns in (1..80).step_by(6) {
+        let way = |bytes: u64| 2 * bytes * 20;
+        let arrives = paused.as_ps() + 1_000 * ns;
+        let mut other = messages(&[(3, 0)], PAYLOAD);
+        (other[0].start, other[0].stream) = (Time::from_ps(arrives - way(PAYLOAD + HEADER)), 2);
+        setup.workload = Arc::new(Workload::independent([incast.clone(), other].concat()));
+        let flow = *complete(&setup).flows.last().unwrap();
+        assert_eq!(flow.delivered, Time::from_ps(arrives));
+        let answer = flow.completed.since(flow.delivered).as_ps();
+        assert!(answer <= way(ACK) + on_wire, "{ns} ns: {answer}");
+    }
+}

@@ -176,3 +176,22 @@ fn one_class_is_paused_as_no_class_is() {
         assert!(outcome == expected, "{scheduling:?}");
     }
 }
+
+/// By ConWeave's rule a queue may be as long as the memory that the others leave: the queue of one
+/// class is full, and that of another class at the same port is not.
+#[test]
+fn a_class_finds_room_at_a_port_where_the_queue_of_another_class_is_full() {
+    let packet = Bytes::new(PAYLOAD + HEADER);
+    let incast: Vec<(u32, u32)> = (1..9).map(|src| (src, 0)).collect();
+    let pairs = messages(&incast, 250 * PAYLOAD);
+    let setup = setup(leaf_spine(1, 1, 9, 400), "ecmp", pairs);
+    // The second class never waits for more than the packet on the wire.
+    let mut setup = with(setup, &[Weighted(1), Strict], &[0, 0, 0, 0, 0, 0, 0, 1]);
+    setup.nic.nack_interval = Span::from_us(10);
+    lossless(&mut setup, Headroom::Fixed(packet), 1_000_000);
+    let pfc = setup.fabric.switch.pfc.as_mut().expect("it is on");
+    (pfc.pause_time, pfc.admission) = (Some(Span::from_us(5)), PfcAdmission::ConWeave { packet });
+    let outcome = complete(&setup);
+    assert!(outcome.dropped_by_class[0] > 0, "{:?}", outcome.dropped_by_class);
+    assert_eq!(outcome.dropped_by_class[1], 0);
+}

@@ -56,6 +56,16 @@ fn a_strict_class_completes_as_if_alone_but_for_one_packet() {
     }
 }
 
+/// At equal rates each packet arrives as the wire is free of the one before, and passes.
+#[test]
+fn packets_that_find_a_free_wire_are_in_no_queue_of_a_class() {
+    let mut alone = two_flows(50, [Weighted(3), Weighted(1)]);
+    alone.workload = Arc::new(Workload::independent(messages(&[(0, 2)], 50 * PAYLOAD)));
+    let outcome = complete(&alone);
+    assert_eq!(outcome.cct, Some(Span::from_ps(at_slot(50))));
+    assert_eq!((outcome.queue_bytes_max, outcome.queue_bytes_mean), (Bytes::ZERO, 0.0));
+}
+
 #[test]
 fn weights_of_three_to_one_give_the_times_of_the_shares() {
     let (rounds, packets) = (40, 2 + 3 * 40);

@@ -5,7 +5,7 @@ use super::lossless::ring_of_switches;
 use super::*;
 
 /// Credits of 256 B for so many bytes at the far end of each link.
-fn credit(setup: &mut Setup, memory: u64) {
+pub(super) fn credit(setup: &mut Setup, memory: u64) {
     setup.fabric.switch.cbfc = Some(CbfcConfig {
         memory: Bytes::new(memory),
         credit: 256,

@@ -3,9 +3,10 @@
 use super::*;
 use crate::balance::presets;
 use crate::fabric::divided::{Cut, Division, Undivided, run_divided};
-use crate::nic::congestion::dcqcn;
+use crate::ids::SwitchId;
+use crate::nic::congestion::{dcqcn, hpcc};
 use crate::switching::PfcConfig;
-use crate::topology::Node;
+use crate::topology::{Link, MultiPlane, Node, Switch};
 use crate::workload::Delay;
 
 pub(super) const CUTS: [(u16, Cut); 3] =
@@ -100,6 +101,22 @@ fn pods_stay_together_and_every_part_has_hosts() {
     assert_eq!(borders, 2 * 128 * 3 / 4);
 }
 
+/// Of two parts with as many neighbours, that with fewer switches above the edge gets one.
+#[test]
+fn a_switch_above_the_edge_is_where_most_of_its_neighbours_below_are() {
+    let parts = |leaves, cut| {
+        let setup = setup(leaf_spine(leaves, 2, 1, 400), "spray", messages(&[(0, 1)], 1_000));
+        let division = Division::new(&setup, 2, cut).unwrap();
+        let switches = (0..leaves + 2).map(|id| Node::Switch(SwitchId(id)));
+        switches.map(|switch| division.part_of(switch)).collect::<Vec<usize>>()
+    };
+    // Leaves, then spines.
+    assert_eq!(parts(4, Cut::Contiguous), [0, 0, 1, 1, 0, 1]);
+    assert_eq!(parts(4, Cut::Interleaved), [0, 1, 0, 1, 0, 1]);
+    assert_eq!(parts(3, Cut::Contiguous), [0, 0, 1, 0, 0]);
+    assert_eq!(parts(3, Cut::Interleaved), [0, 1, 0, 0, 0]);
+}
+
 #[test]
 fn what_cannot_be_divided_says_why() {
     let of = |setup: &Setup| Division::new(setup, 2, Cut::Contiguous).map(drop).unwrap_err();
@@ -119,4 +136,108 @@ fn what_cannot_be_divided_says_why() {
     let tasks = [(crate::ids::TaskId(1), crate::ids::TaskId(0))];
     delayed.workload = Arc::new(Workload::with_delays(messages(&[(0, 1)], 1_000), delays, &tasks));
     assert_eq!(of(&delayed), Undivided::Delays);
+}
+
+#[test]
+fn what_knows_no_parts_is_not_divided() {
+    let of = |setup: &Setup| Division::new(setup, 2, Cut::Contiguous).map(drop).unwrap_err();
+    let on = |topology| setup(topology, "ecmp", messages(&[(0, 1)], 1_000));
+    let plain = on(leaf_spine(2, 2, 1, 400));
+    let rate = BitRate::from_gbps(400);
+    let plane = LeafSpine { host_rate: rate, fabric_rate: rate, ..fixtures::leaf_spine(2, 2, 1) };
+    let planes = MultiPlane { planes: 2, rails: 1, plane }.build().unwrap();
+    assert_eq!(of(&setup(planes, "plane-jsq", messages(&[(0, 1)], 1_000))), Undivided::Planes);
+    let at_once = LeafSpine { delay: Span::ZERO, ..plane }.build().unwrap();
+    assert_eq!(of(&on(at_once)), Undivided::NoLength);
+    let servers = super::scale_up::rails(super::scale_up::scale_up(4));
+    assert_eq!(of(&on(servers)), Undivided::ScaleUp);
+
+    let link = |ends| Link { ends, rate, delay: Span::from_ns(500) };
+    let host = |id| Node::Host(HostId(id));
+    let names = ["a", "b"].map(str::to_owned).to_vec();
+    let wired = Topology::new(names, Vec::new(), vec![link([host(0), host(1)])]).unwrap();
+    assert_eq!(of(&on(wired)), Undivided::NoSwitch);
+
+    let mut telemetry = plain.clone();
+    telemetry.nic.congestion = CongestionControl::Hpcc(hpcc::Config::default());
+    assert_eq!(of(&telemetry), Undivided::Telemetry);
+    let mut retry = plain.clone();
+    retry.fabric.llr = Some(super::retry::LLR);
+    assert_eq!(of(&retry), Undivided::Retry);
+    let mut credit = plain;
+    super::credit::credit(&mut credit, 100_000);
+    assert_eq!(of(&credit), Undivided::LinkCredit);
+}
+
+/// A packet is not yet in the other part while the switch that it comes to looks where it goes.
+#[test]
+fn the_forwarding_delay_makes_windows_longer() {
+    let window = |delay: u64, host_delay: u64| {
+        let link = |ends, ns| Link { ends, rate: BitRate::MAX, delay: Span::from_ns(ns) };
+        let [left, right] = [0, 1].map(|id| Node::Switch(SwitchId(id)));
+        let host = |id| Node::Host(HostId(id));
+        let links = vec![
+            link([host(0), left], host_delay),
+            link([host(1), right], 2_000),
+            link([left, right], delay),
+        ];
+        let switch = |name: &str| Switch { name: name.to_owned(), tier: 0 };
+        let hosts = ["a", "b"].map(str::to_owned).to_vec();
+        let topology = Topology::new(hosts, vec![switch("l"), switch("r")], links).unwrap();
+        let mut setup = setup(topology, "ecmp", messages(&[(0, 1)], 1_000));
+        setup.fabric.forwarding_delay = Span::from_ns(70);
+        Division::new(&setup, 2, Cut::Contiguous).unwrap().lookahead()
+    };
+    assert_eq!(window(500, 2_000), Span::from_ns(500 + 70));
+    // Two hosts at one switch: to it and away from it.
+    assert_eq!(window(500, 150), Span::from_ns(150 + 70 + 150));
+}
+
+/// Which thread goes through a window changes nothing that is counted.
+#[test]
+fn windows_that_are_left_to_one_thread_are_counted_as_others() {
+    let setup = busy("spray");
+    let counts = |quiet_events| {
+        let division = Division::new(&setup, 3, Cut::Contiguous).unwrap();
+        let division = division.with_quiet_events(quiet_events);
+        run_divided(&setup, &division, &mut |_| {}).1
+    };
+    let apart = counts(0);
+    assert!(apart.windows > 40, "{apart:?}");
+    assert!(apart.critical_events < apart.events && apart.events < 3 * apart.critical_events);
+    for quiet_events in [5, 1 << 32] {
+        assert_eq!(counts(quiet_events), apart, "{quiet_events}");
+    }
+}
+
+/// The second message is a window behind the first: each event of its acknowledgement is at the
+/// very end of the window that begins with an event of the other.
+#[test]
+fn an_event_at_the_end_of_a_window_is_of_the_next_one() {
+    let mut pairs = messages(&[(0, 2), (1, 3)], PAYLOAD);
+    pairs[1].start = Time::ZERO + Span::from_ns(500);
+    let setup = setup(leaf_spine(2, 2, 2, 400), "ecmp", pairs);
+    let division = Division::new(&setup, 2, Cut::Contiguous).unwrap();
+    assert_eq!(division.lookahead(), Span::from_ns(500));
+    let whole = complete(&setup);
+    assert_eq!(whole.message_fct, [whole.message_fct[0]; 2], "neither waits for the other");
+    assert!(whole == divided(&setup, 2, Cut::Contiguous));
+}
+
+#[test]
+fn what_is_not_divided_is_said_in_words() {
+    for (why, says) in [
+        (Undivided::OnePart, "fewer than two switches"),
+        (Undivided::NoSwitch, "another host"),
+        (Undivided::Planes, "several planes"),
+        (Undivided::Delays, "at once"),
+        (Undivided::Separated, "stay down"),
+        (Undivided::NoLength, "no delay"),
+        (Undivided::Telemetry, "telemetry"),
+        (Undivided::Retry, "llr"),
+        (Undivided::ScaleUp, "scale-up"),
+        (Undivided::LinkCredit, "cbfc"),
+    ] {
+        assert!(why.to_string().contains(says), "{why}");
+    }
 }

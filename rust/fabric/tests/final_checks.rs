@@ -132,6 +132,22 @@ fn queues_beyond_their_buffers_are_found() {
     }
 }
 
+/// Flow control counts by links: what has priority, and what a link brings, may be longer.
+#[test]
+fn with_flow_control_no_queue_has_a_limit_of_its_own() {
+    let mut paused = incast();
+    lossless(&mut paused, Headroom::Hpcc, 100_000);
+    let mut credited = incast();
+    super::credit::credit(&mut credited, 100_000);
+    for setup in [paused, credited] {
+        let longer = faults(&setup, &|it| {
+            let port = setup.topology.host_port(HostId(0)).reverse();
+            it.outcome.queue_bytes_max_by_port[port.index()] = Bytes::new(1 << 40);
+        });
+        assert_eq!(longer, "");
+    }
+}
+
 #[test]
 fn losses_in_spite_of_flow_control_are_found() {
     let packet = Bytes::new(PAYLOAD + HEADER);
@@ -159,6 +175,29 @@ fn bytes_that_are_delivered_twice_or_not_at_all_are_found() {
     let expected =
         "host0 accepted 1399999 B, of flows of 1400000 B, of which 1400000 are delivered";
     assert_eq!(never, expected);
+}
+
+/// What is still on the wire to a host has not come to it.
+#[test]
+fn bytes_that_no_link_has_brought_are_found() {
+    let setup = incast();
+    let port = setup.topology.host_port(HostId(0)).reverse();
+    let ending = ending(&setup);
+    let on_wire = ending.remainder.ports[port.index()].on_wire;
+    assert!(on_wire > 0);
+    let brought = ending.outcome.link_bytes[port.index()].get() - on_wire;
+    let accepted = |bytes| faults(&setup, &|it| it.hosts.accepted[0] = bytes);
+    assert_eq!(accepted(brought), "");
+    let more = brought + 1;
+    assert_eq!(accepted(more), format!("host0 accepted {more} B, of {brought} on its links"));
+    // So with the frames that the wire brings.
+    let beside = faults(&setup, &|it| {
+        it.hosts.accepted[0] = brought;
+        it.outcome.link_bytes[port.index()] += Bytes::new(64);
+        it.remainder.ports[port.index()].frames_on_wire = 65;
+    });
+    let expected = format!("host0 accepted {brought} B, of {} on its links", brought - 1);
+    assert!(beside.ends_with(&expected), "{beside}");
 }
 
 #[test]

@@ -66,6 +66,22 @@ fn a_fixed_rate_spaces_packets_exactly() {
     }
 }
 
+/// A packet has arrived, and its wire is free, the moment its last bit is sent; the next packet
+/// waits for its rate alone.
+#[test]
+fn a_fixed_rate_spaces_packets_on_wires_without_length_and_gap() {
+    let topology = LeafSpine { delay: Span::ZERO, ..fixtures::leaf_spine(2, 1, 1) };
+    let packets = 50;
+    let one = messages(&[(0, 1)], packets * PAYLOAD);
+    let mut setup = setup(topology.build().unwrap(), "ecmp", one);
+    setup.fabric.gap = Bytes::ZERO;
+    let share = Fraction::new(1, 2).unwrap();
+    setup.nic.congestion = CongestionControl::LineRate(line_rate::Config { share });
+    let data = PAYLOAD + HEADER;
+    let expected = ((packets - 1) * 2 * data + 4 * data + 4 * ACK) * 20;
+    assert_eq!(complete(&setup).cct, Some(Span::from_ps(expected)));
+}
+
 #[test]
 fn a_packet_starts_in_time_without_an_event_at_its_start() {
     // The first message occupies the wire for one packet; the second follows immediately, and its
@@ -106,4 +122,20 @@ fn a_timeout_may_be_shorter_than_any_transmission() {
             assert!(outcome.counters.retransmitted > 0, "{policy}");
         }
     }
+}
+
+/// The rate of data holds no answer back.
+#[test]
+fn a_host_acknowledges_at_once_between_its_own_paced_packets() {
+    let share = Fraction::new(1, 100).unwrap();
+    let packet = (PAYLOAD + HEADER) * 20;
+    let mut both = messages(&[(0, 1), (1, 0)], 20 * PAYLOAD);
+    // It arrives between the second and the third packet of the other, 8.3 us apart.
+    (both[1].bytes, both[1].start) = (Bytes::new(PAYLOAD), Time::from_ps(110 * packet));
+    let mut setup = setup(leaf_spine(1, 1, 2, 400), "ecmp", both);
+    setup.nic.congestion = CongestionControl::LineRate(line_rate::Config { share });
+    let outcome = complete(&setup);
+    assert!(outcome.flows[0].delivered > outcome.flows[1].completed);
+    let alone = idle_path_ps(1, PAYLOAD, 2, 20, 500_000);
+    assert_eq!(outcome.message_fct[1], Span::from_ps(alone));
 }

@@ -120,3 +120,22 @@ fn the_buffer_of_a_slow_port_shrinks_with_its_rate_where_ports_scale() {
         assert!(queue <= most && queue + packet > most, "{slow_ports:?}: {queue} of {most}");
     }
 }
+
+/// Two hosts send ten packets each to a third. The link to it has half its rate from about the
+/// start of the sixteenth packet on, which no event has shown yet.
+#[test]
+fn a_packet_of_a_switch_keeps_the_rate_that_it_starts_at() {
+    let step = (PAYLOAD + HEADER + GAP) * 20;
+    let first = (PAYLOAD + HEADER) * 20 + 500_000;
+    let pairs = messages(&[(0, 2), (1, 2)], 10 * PAYLOAD);
+    let mut setup = setup(leaf_spine(1, 1, 3, 400), "ecmp", pairs);
+    let link = setup.topology.host_port(HostId(2)).link();
+    let half = degraded(Fraction::new(1, 2).unwrap(), Time::NEVER);
+    for (ps, slow) in [(0, 5), (1, 4), (40_000, 4), (step - 1, 4), (step, 4)] {
+        let at = Time::from_ps(first + 15 * step + ps);
+        setup.fabric.failures = vec![Failure { link, at, ..half }];
+        let last = complete(&setup).flows.iter().map(|flow| flow.delivered).max();
+        let sent = first + (20 - slow) * step + slow * 2 * step - 2 * GAP * 20;
+        assert_eq!(last, Some(Time::from_ps(sent + 500_000)), "{ps} ps after the start");
+    }
+}

@@ -1,6 +1,9 @@
 //! Priority flow control: no loss with headroom, spreading pauses, and links that resume.
 
 use super::*;
+use crate::fabric::network::{LinkOrder, Network};
+use crate::ids::{ClassId, SwitchId};
+use crate::packet::{Flags, Packet};
 use crate::topology::{Link, Node};
 
 /// Sets HPCC's flow control, with a buffer in which `pool` bytes at switch 0 are shared.
@@ -284,4 +287,64 @@ fn by_conweaves_rule_a_small_headroom_loses_nothing_while_the_pool_has_room() {
     };
     assert!(dropped(PfcAdmission::Hpcc) > 0, "the headroom alone holds what is in flight");
     assert_eq!(dropped(PfcAdmission::ConWeave { packet }), 0);
+}
+
+/// What a switch drops for want of a path was counted against no link.
+#[test]
+fn packets_without_a_path_are_dropped_beside_pauses() {
+    let pairs = messages(&[(0, 2), (1, 0), (3, 0)], 100 * PAYLOAD);
+    let mut setup = setup(leaf_spine(2, 1, 2, 400), "ecmp", pairs);
+    let link = setup.topology.link_named("leaf0-spine0").unwrap();
+    setup.fabric.failures = vec![failure(link, Time::NEVER, Span::ZERO)];
+    setup.time_limit = Time::ZERO + Span::from_us(100);
+    let packet = Bytes::new(PAYLOAD + HEADER);
+    lossless(&mut setup, Headroom::WorstCase { packet }, 0);
+    let outcome = run(&setup, &mut |_| {});
+    assert!(outcome.counters.dropped > 50, "{:?}", outcome.counters);
+    let pauses = |order| outcome.pauses.iter().filter(|it| it.order == order).count();
+    assert_eq!(pauses(PauseOrder::Resume), pauses(PauseOrder::Pause));
+}
+
+/// Each host has sent its three packets before the first pause comes, which takes a place in memory
+/// that no packet of a host has had.
+#[test]
+fn frames_reach_hosts_whose_other_packets_carry_telemetry() {
+    use crate::nic::congestion::hpcc;
+    let incast: Vec<(u32, u32)> = (1..8).map(|src| (src, 0)).collect();
+    let mut setup = setup(leaf_spine(1, 1, 8, 400), "ecmp", messages(&incast, 3 * PAYLOAD));
+    setup.nic.congestion = CongestionControl::Hpcc(hpcc::Config::default());
+    let packet = Bytes::new(PAYLOAD + HEADER);
+    lossless(&mut setup, Headroom::WorstCase { packet }, 0);
+    let outcome = complete(&setup);
+    assert!(outcome.counters.pfc_pauses > 0 && outcome.counters.dropped == 0);
+}
+
+/// A packet that was trimmed before has priority, and passes data that a pause holds. It is marked
+/// as the data that it is, at either point.
+#[test]
+fn a_trimmed_packet_that_passes_paused_data_is_marked() {
+    for (ecn_point, waiting, marked) in [
+        (EcnPoint::Enqueue, 2, 0),
+        (EcnPoint::Enqueue, 3, 1),
+        (EcnPoint::Dequeue, 2, 0),
+        (EcnPoint::Dequeue, 3, 1),
+    ] {
+        let mut setup = two_to_one(1);
+        lossless(&mut setup, Headroom::Hpcc, 1_000_000);
+        (setup.fabric.switch.ecn, setup.fabric.switch.ecn_point) =
+            (Ecn::Step(Bytes::new(10_000)), ecn_point);
+        let mut network = Network::new(&setup);
+        let port = setup.topology.host_port(HostId(2)).reverse();
+        network.obey(Time::ZERO, port, LinkOrder::Pause(PauseOrder::Pause, ClassId::default()));
+        let mut forward = |wire_bytes, flags| {
+            let packet = Packet { dst: HostId(2), wire_bytes, flags, ..Packet::default() };
+            network.forward_for_test(Time::ZERO, SwitchId(0), packet);
+        };
+        (0..waiting).for_each(|_| forward(4_158, Flags::NONE));
+        forward(64, Flags::PRIORITY.with(Flags::TRIMMED));
+        let header = network.packets().find(|it| it.wire_bytes == 64).unwrap();
+        let case = format!("{ecn_point:?}, {waiting}");
+        assert_eq!(header.flags.has(Flags::MARKED), marked == 1, "{case}");
+        assert_eq!(network.switching().marked()[port.index()], marked, "{case}");
+    }
 }

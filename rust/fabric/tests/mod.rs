@@ -21,6 +21,7 @@ mod planes;
 mod program;
 mod queue_pairs;
 mod receiver_credit;
+mod records;
 mod recovery;
 mod retry;
 mod scale_up;
@@ -47,7 +48,7 @@ const HEADER: u64 = 62;
 const ACK: u64 = 64;
 const GAP: u64 = 20;
 
-fn leaf_spine(leaves: u32, spines: u32, hosts_per_leaf: u32, gbps: u64) -> Topology {
+pub(super) fn leaf_spine(leaves: u32, spines: u32, hosts_per_leaf: u32, gbps: u64) -> Topology {
     let rate = BitRate::from_gbps(gbps);
     let shape = fixtures::leaf_spine(leaves, spines, hosts_per_leaf);
     LeafSpine { host_rate: rate, fabric_rate: rate, ..shape }.build().unwrap()
@@ -58,7 +59,7 @@ fn fat_tree(k: u32, gbps: u64) -> Topology {
     FatTree { host_rate: rate, fabric_rate: rate, ..fixtures::fat_tree(k) }.build().unwrap()
 }
 
-fn setup(topology: Topology, policy: &str, messages: Vec<Message>) -> Setup {
+pub(super) fn setup(topology: Topology, policy: &str, messages: Vec<Message>) -> Setup {
     let scheme = build_scheme(policy, &Parameters::new()).unwrap();
     Setup {
         topology: Arc::new(topology),
@@ -117,7 +118,7 @@ fn cut_to_the_byte(policy: &str) -> crate::balance::Scheme {
 }
 
 /// Messages from and to these hosts, each a stream of its own, all at time zero.
-fn messages(pairs: &[(u32, u32)], bytes: u64) -> Vec<Message> {
+pub(super) fn messages(pairs: &[(u32, u32)], bytes: u64) -> Vec<Message> {
     let message = |(stream, &(src, dst)): (u32, &(u32, u32))| Message {
         src: HostId(src),
         dst: HostId(dst),

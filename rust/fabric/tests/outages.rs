@@ -72,6 +72,39 @@ fn a_partitioned_fabric_reaches_its_time_limit_without_a_panic() {
     }
 }
 
+/// Packets that crossed a link before it failed for good have 10 ms to arrive. Messages of the
+/// workload and those that are posted are alike then.
+#[test]
+fn a_run_that_cannot_complete_is_given_up_10_ms_after_the_last_failure() {
+    let topology = leaf_spine(2, 1, 2, 400);
+    let link = topology.link_named("leaf0-spine0").unwrap();
+    let mut setup = setup(topology, "ecmp", Vec::new());
+    setup.fabric.failures = vec![failure(link, Time::NEVER, Span::ZERO)];
+    let since = setup.fabric.failures[0].at + Span::from_ms(10);
+    let given_up = |pairs: &[(u32, u32)], is_posted: bool, at: Time| {
+        let list = messages(pairs, 100_000);
+        let planned = if is_posted { Vec::new() } else { list.clone() };
+        let workload = Arc::new(Workload::independent(planned));
+        let mut world = World::new(&Setup { workload, ..setup.clone() });
+        for message in list.into_iter().filter(|_| is_posted) {
+            world.post(Time::ZERO, message);
+        }
+        world.stop(at);
+        world.only_unreachable_remain()
+    };
+    let before = Time::from_ps(since.as_ps() - 1);
+    // Hosts 0 and 1 are at the leaf that is cut off.
+    let (apart, within) = ((0, 2), (0, 1));
+    for is_posted in [false, true] {
+        for pairs in [&[apart][..], &[apart, (3, 1)]] {
+            assert_eq!([before, since].map(|at| given_up(pairs, is_posted, at)), [false, true]);
+        }
+        for pairs in [&[][..], &[within], &[within, apart], &[apart, within]] {
+            assert!(!given_up(pairs, is_posted, since), "{pairs:?}: nothing waits in vain alone");
+        }
+    }
+}
+
 #[test]
 fn failures_of_one_link_may_overlap() {
     let topology = leaf_spine(2, 2, 1, 400);
@@ -92,4 +125,35 @@ fn failures_of_one_link_may_overlap() {
     let share = carried("leaf0-spine0") as f64 / carried("leaf0-spine1") as f64;
     assert!((0.1..0.25).contains(&share), "{share}");
     assert!(outcome.counters.dropped < 20, "only what was on the wire: {:?}", outcome.counters);
+}
+
+/// The receiver of a message goes on once it is delivered, and its sender when it is acknowledged,
+/// for which there may be no path any more.
+#[test]
+fn what_waits_for_a_message_without_a_path_waits_in_vain_unless_it_was_delivered() {
+    use crate::ids::MessageId;
+    // The packet is on the failing link from 583 to 1,166 ns, and at its host after 2,333 ns.
+    let (lost, delivered) = (Span::from_ns(1_000), Span::from_ns(2_400));
+    for (at, next, is_in_vain) in [
+        (lost, (2, 3), true),
+        (lost, (0, 1), true),
+        (delivered, (2, 3), false),
+        (delivered, (0, 1), true),
+    ] {
+        let topology = leaf_spine(2, 1, 2, 400);
+        let link = topology.link_named("leaf0-spine0").unwrap();
+        let mut list = messages(&[(0, 2), next], 1_000_000);
+        list[0].bytes = Bytes::new(PAYLOAD);
+        let mut setup = setup(topology, "ecmp", Vec::new());
+        let waits = [(MessageId(0), MessageId(1))];
+        setup.workload = Arc::new(Workload::with_dependencies(list, &waits));
+        let at = Time::ZERO + at;
+        setup.fabric.failures = vec![Failure { at, ..failure(link, Time::NEVER, Span::ZERO) }];
+        let mut world = World::new(&setup);
+        while world.next_time().is_some_and(|next| next < Time::ZERO + Span::from_us(5)) {
+            world.step();
+        }
+        world.stop(at + Span::from_ms(10));
+        assert_eq!(world.only_unreachable_remain(), is_in_vain, "{at}, {next:?}");
+    }
 }

@@ -52,6 +52,30 @@ fn a_lone_message_leaves_by_all_ports_at_once() {
     }
 }
 
+/// A packet arrives with its last bit, so that no arrival is left to look after the port when its
+/// gap ends.
+#[test]
+fn ports_of_wires_without_length_are_busy_for_the_gap_too() {
+    let topology = planes(2, LeafSpine { delay: Span::ZERO, ..PLANE });
+    let setup = setup(topology, "plane-jsq", messages(&[(0, 3)], 40 * PAYLOAD));
+    let expected = idle_path_ps(20, PAYLOAD, 4, PS_PER_BYTE, 0);
+    assert_eq!(complete(&setup).cct, Some(Span::from_ps(expected)));
+}
+
+/// With neither length nor gap a packet has arrived the moment its wire is free, and the next one
+/// waits for its rate alone: half of that of both ports, which is that of one.
+#[test]
+fn a_message_at_half_rate_leaves_ports_of_wires_without_length_and_gap_in_time() {
+    let topology = planes(2, LeafSpine { delay: Span::ZERO, ..PLANE });
+    let packets = 40;
+    let mut setup = setup(topology, "plane-jsq", messages(&[(0, 3)], packets * PAYLOAD));
+    setup.fabric.gap = Bytes::ZERO;
+    let share = Fraction::new(1, 2).unwrap();
+    setup.nic.congestion = CongestionControl::LineRate(line_rate::Config { share });
+    let expected = ((packets - 1 + 4) * (PAYLOAD + HEADER) + 4 * ACK) * PS_PER_BYTE;
+    assert_eq!(complete(&setup).cct, Some(Span::from_ps(expected)));
+}
+
 #[test]
 fn with_one_plane_of_several_left_a_run_is_that_of_a_fabric_of_one() {
     let wide = LeafSpine { leaves: 4, spines: 3, hosts_per_leaf: 4, ..PLANE };

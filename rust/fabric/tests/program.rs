@@ -96,6 +96,14 @@ fn a_program_without_a_next_time_stalls_the_run() {
     assert_eq!((outcome.verdict, outcome.ended), (Verdict::TimeLimit, limit));
 }
 
+#[test]
+#[should_panic(expected = "is past")]
+fn a_message_cannot_be_posted_in_the_past() {
+    let mut world = World::new(&small_setup(Workload::default()));
+    world.post(Time::from_ps(7), ball(0));
+    world.post(Time::from_ps(6), ball(1));
+}
+
 /// Counts the flows that are discarded.
 struct Forgetful {
     program: PingPong,
@@ -146,6 +154,24 @@ fn a_world_that_discards_flows_has_the_same_results() {
     assert_eq!((discarded.messages, discarded.flows, outcome.messages), (41, 41, 41));
     let longest = expected.message_fct.iter().max().copied();
     assert_eq!(discarded.message_fct.longest(), longest);
+}
+
+/// A program has a say after each delivery and completion; the report is at the quarter of a
+/// million all the same.
+#[test]
+fn progress_is_reported_on_time_beside_a_program() {
+    let setup = small_setup(Workload::default());
+    let begin = Time::from_ps(7_000_000);
+    let mut program = PingPong { begin: Some(begin), left: 40, delivered: Vec::new(), complete: 0 };
+    let mut world = World::new(&setup);
+    let before = 700;
+    world.count_from((1 << 18) - before);
+    let mut hops = Vec::new();
+    let progress = &mut |progress: &crate::fabric::Progress| hops.push(progress.packet_hops);
+    let outcome = drive(world, &mut program, Observers { watch: None, progress });
+    assert_eq!((outcome.verdict, hops.len()), (Verdict::Completed, 2), "{hops:?}");
+    // Nearly all events are hops.
+    assert!((before - 100..before).contains(&hops[0]) && hops[1] > 2 * hops[0], "{hops:?}");
 }
 
 /// A direct all-to-all in chunks: a rank posts all messages of a chunk at one time, the next chunk

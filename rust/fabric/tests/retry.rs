@@ -3,7 +3,7 @@
 use super::*;
 use crate::switching::{Afterwards, LlrConfig};
 
-const LLR: LlrConfig = LlrConfig {
+pub(super) const LLR: LlrConfig = LlrConfig {
     ack_spacing: Bytes::new(2_048),
     replays: None,
     afterwards: Afterwards::Unprotected,

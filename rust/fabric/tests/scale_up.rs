@@ -8,13 +8,13 @@ use crate::topology::{CrossRail, RailOptimized, ScaleUp};
 const NVLINK: BitRate = BitRate::from_gbps(3_600);
 const LATENCY_PS: u64 = 600_000;
 
-fn scale_up(gpus: u32) -> ScaleUp {
+pub(super) fn scale_up(gpus: u32) -> ScaleUp {
     let (latency, cross_rail) = (Span::from_ps(LATENCY_PS), CrossRail::Fabric);
     ScaleUp { gpus, rate: NVLINK, latency, cross_rail }
 }
 
 /// Servers of 4 GPUs on 4 rails of 400 Gbps, 8 servers of one unit.
-fn rails(scale_up: ScaleUp) -> Topology {
+pub(super) fn rails(scale_up: ScaleUp) -> Topology {
     let rate = BitRate::from_gbps(400);
     let shape = RailOptimized {
         rails: 4,

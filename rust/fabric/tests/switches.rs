@@ -3,6 +3,9 @@
 use super::*;
 use crate::balance::switch::StateSize;
 use crate::collective;
+use crate::fabric::network::Network;
+use crate::ids::SwitchId;
+use crate::packet::Packet;
 
 /// The transmission time of a packet at 400 Gbps, with its gap and without.
 const STEP: u64 = (PAYLOAD + HEADER + GAP) * 20;
@@ -120,4 +123,67 @@ fn without_marks_at_ports_to_hosts_only_the_links_between_switches_mark() {
     let total = |outcome: &Outcome| outcome.marked_by_port.iter().sum::<u64>();
     assert_eq!(total(&everywhere) - everywhere.marked_by_port[last.index()], total(&inside));
     assert!(inside.counters.marked > 0 && inside.counters.marked < everywhere.counters.marked);
+}
+
+/// One uplink gets packets of 2,500 B and 2,600 B, the other one five of 1,000 B in the meantime.
+/// When the last of these is on its wire, the former still has 2,600 B. No event has come between:
+/// all packets are on their wires for 500 ns.
+#[test]
+fn a_shortest_queue_is_that_without_the_packets_that_have_left_it() {
+    let setup = setup(leaf_spine(2, 2, 2, 400), "jsq", Vec::new());
+    let mut network = Network::new(&setup);
+    let mut forward = |ns, bytes| {
+        let packet = Packet { dst: HostId(3), wire_bytes: bytes, ..Packet::default() };
+        network.forward_for_test(Time::ZERO + Span::from_ns(ns), SwitchId(0), packet);
+    };
+    for bytes in [2_500, 1_000, 1_000, 1_000, 2_600, 1_000, 1_000] {
+        forward(0, bytes);
+    }
+    // Those take 103 ns; the fifth of 1,000 B begins after 81.6 ns.
+    forward(90, 777);
+    network.settle_switches(Time::ZERO + Span::from_us(1));
+    let carried = network.link_bytes();
+    let mut uplinks: Vec<u64> = setup
+        .topology
+        .ports_of(SwitchId(0))
+        .iter()
+        .map(|port| carried[port.index()].get())
+        .collect();
+    uplinks.sort_unstable();
+    assert_eq!(uplinks, [0, 0, 5_100, 5_777]);
+}
+
+/// Each class has half the wire to their host, and one queue holds what waits of both.
+#[test]
+fn probes_count_the_packets_of_all_classes() {
+    let halves = [Scheduling::Weighted(1); 2];
+    let pairs = messages(&[(0, 2), (1, 2)], 50 * PAYLOAD);
+    let one = setup(leaf_spine(1, 1, 3, 400), "ecmp", pairs);
+    let mut two = super::classes::with(one.clone(), &halves, &[0, 1]);
+    two.probes = [1, 10, 49].map(|n| Time::from_ps(FIRST_ARRIVAL + n * STEP)).to_vec();
+    let probes = complete(&two).probes;
+    let port = two.topology.host_port(HostId(2)).reverse();
+    for (n, probe) in [1, 10, 49].into_iter().zip(probes) {
+        let bytes = Bytes::new((n + 1) * (PAYLOAD + HEADER));
+        let queue = Queue { packets: u32::try_from(n + 1).unwrap(), bytes };
+        assert_eq!(probe.queues[port.index()], queue, "after {n} steps");
+    }
+}
+
+/// After n steps the one of two packets finds n - 1 others behind that on the wire, and the other
+/// one finds n; the first two find none.
+#[test]
+fn the_mean_queue_is_what_data_packets_find() {
+    let pairs = messages(&[(0, 2), (1, 2)], 50 * PAYLOAD);
+    let outcome = complete(&setup(leaf_spine(1, 1, 3, 400), "ecmp", pairs));
+    let found: u64 = (1..50).map(|n| n - 1 + n).sum();
+    assert_eq!(outcome.queue_bytes_mean, (found * (PAYLOAD + HEADER)) as f64 / 100.0);
+}
+
+#[test]
+fn a_probe_is_an_event() {
+    let mut setup = setup(leaf_spine(1, 1, 2, 400), "ecmp", messages(&[(0, 1)], PAYLOAD));
+    let without = complete(&setup).counters.events;
+    setup.probes = [0, 1, 2].map(Time::from_ps).to_vec();
+    assert_eq!(complete(&setup).counters.events, without + 3);
 }

@@ -55,7 +55,7 @@ fn six_at_once(setup: &Setup, switch: u32) -> (Vec<Packet>, Vec<Packet>) {
     let mut network = Network::new(setup);
     for _ in 0..6 {
         let packet = nics[1].poll_transmit(Time::ZERO).expect("there are ten");
-        network.forward_for_test(SwitchId(switch), packet);
+        network.forward_for_test(Time::ZERO, SwitchId(switch), packet);
     }
     let mut out: Vec<Packet> = network.packets().copied().collect();
     out.sort_by_key(|packet| packet.as_data().map(|data| data.psn().get()));
@@ -231,4 +231,24 @@ fn flow_control_without_headroom_trims_packets_that_it_would_drop() {
     let outcome = complete(&setup);
     assert!(outcome.counters.trimmed > 0 && outcome.counters.pfc_pauses > 0);
     assert_eq!(outcome.counters.dropped, 0);
+}
+
+/// Six packets at once, where one starts and two find room: three are trimmed, whichever.
+#[test]
+fn each_packet_that_is_trimmed_is_counted_once() {
+    for victim in [TrimVictim::Arriving, TrimVictim::ArrivingOrLast] {
+        for seed in 0..20 {
+            let mut setup = setup(leaf_spine(2, 1, 1, 400), "ecmp", Vec::new());
+            setup.seed = seed;
+            setup.fabric.switch.buffer = Buffer::PerPort(Bytes::new(2 * (PAYLOAD + HEADER)));
+            let (size, limit) = (Bytes::new(64), Bytes::new(1_000));
+            setup.fabric.switch.trim = Some(TrimConfig { size, limit, victim });
+            let mut network = Network::new(&setup);
+            for _ in 0..6 {
+                let packet = Packet { dst: HostId(0), wire_bytes: 4_158, ..Packet::default() };
+                network.forward_for_test(Time::ZERO, SwitchId(1), packet);
+            }
+            assert_eq!(network.counters().trimmed, 3, "{victim:?}, seed {seed}");
+        }
+    }
 }

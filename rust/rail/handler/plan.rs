@@ -180,4 +180,13 @@ mod tests {
         let view = (0..3).fold(RailView::new(3), |view, rail| view.advanced(RailId(rail), 1));
         assert_eq!(repeated(&view, vec![report(&view, &[], [1; 3])]), []);
     }
+
+    #[test]
+    fn an_operation_that_all_ranks_have_is_in_no_plan() {
+        let view = RailView::new(3).advanced(RailId(0), 1);
+        let all: Vec<usize> = (0..7).collect();
+        let has_all = Report { complete: OperationId(8), ..report(&view, &all, [1; 3]) };
+        let reports = [0, 1].map(|rank| (RankId(rank), has_all.clone())).into();
+        assert_eq!(plan(&view, &reports, CHUNK), BTreeMap::new());
+    }
 }

@@ -296,3 +296,88 @@ fn while_a_rail_alone_is_best_the_split_is_tried_and_nothing_between() {
     assert!(!rails.contains(&2), "{rails:?}");
     assert!(rails[6..].iter().filter(|&&rails| rails == 3).count() <= 5, "{rails:?}");
 }
+
+#[test]
+fn while_one_of_two_rails_is_best_alone_the_other_is_tried_in_the_split() {
+    let config = crate::rail::test_rails::config("nezha", "");
+    let mut allocator = config.build(&[BitRate::from_gbps(80); 2]).unwrap();
+    let operation = operation(16 * MIB);
+    let least_share = |_| {
+        let division = allocator.allocate(&operation).unwrap();
+        let ps_per_byte = if division.ranges().count() == 1 { 100 } else { 600 };
+        let costs: Vec<RailCost> = division
+            .ranges()
+            .map(|it| (it.rail, it.bytes()))
+            .map(|(rail, bytes)| {
+                let duration = Span::from_ps(bytes.get() * ps_per_byte);
+                RailCost { rail, bytes, duration }
+            })
+            .collect();
+        allocator.handle_costs(&operation, &costs);
+        division.shares().iter().min().unwrap().get()
+    };
+    let shares: Vec<u64> = (0..64).map(least_share).collect();
+    // Three cold operations, the trial of a rail, and one operation more before that of the split.
+    assert_eq!([shares[3], shares[4]], [0; 2], "{shares:?}");
+    assert!(shares[5] > 7 * MIB, "{shares:?}");
+    assert!(shares[3..].iter().all(|&it| it == 0 || it > 7 * MIB), "{shares:?}");
+}
+
+/// Alone it would take twice as long, and the split is not that uncertain.
+#[test]
+fn a_rail_that_is_much_slower_alone_is_tried_alone_once() {
+    let mut bench = Bench::new("nezha", &[(1_000, 100), (1_000, 100)]);
+    let alone: Vec<u32> = (1..=200).filter(|_| bench.step(MIB).ranges().count() == 1).collect();
+    assert_eq!(alone, [4], "the first after three cold operations");
+}
+
+/// Beside 1 for the rail in use, an excluded one has the weight of the floor, 1/64.
+#[test]
+fn excluded_rails_are_measured_in_turn_with_the_share_of_the_floor() {
+    let mut bench =
+        Bench::new("nezha", &[(1_000, 100), (1_000, 9_000), (1_000, 9_100), (1_000, 9_200)]);
+    bench.steps(3, MIB);
+    let divisions = (0..128).map(|_| bench.step(MIB));
+    let trials: Vec<Division> = divisions.filter(|it| it.ranges().count() > 1).collect();
+    let tried = trials.iter().map(|it| it.ranges().last().unwrap());
+    let tried: Vec<(u32, u64)> = tried.map(|it| (it.rail.0, it.bytes().get())).collect();
+    let rails: Vec<u32> = tried.iter().map(|&(rail, _)| rail).collect();
+    assert_eq!(rails, [1, 2, 3, 1, 2, 3, 1]);
+    assert!(tried.iter().all(|&(_, bytes)| bytes.abs_diff(MIB / 65) <= 4), "{tried:?}");
+}
+
+#[test]
+fn the_least_values_are_valid_and_those_below_are_not() {
+    let is_valid = |text: &str| (PRESET.build)(&text.parse::<Parameters>().unwrap()).is_ok();
+    for least in ["cold_operations = 2", "measure_every = 2", "misses = 1", "miss = 1e-9"] {
+        assert!(is_valid(least), "{least}");
+    }
+    for below in ["cold_operations = 1", "measure_every = 1", "misses = 0", "miss = 0.0"] {
+        assert!(!is_valid(below), "{below}");
+    }
+}
+
+#[test]
+fn a_duration_that_is_off_by_three_fifths_is_a_miss() {
+    let mut bench = Bench::new("nezha", &[(0, 100), (0, 300)]);
+    bench.steps(10, MIB);
+    bench.rails[1].1 = 480;
+    bench.steps(3, MIB);
+    assert_eq!(bench.allocator.status()[0].phase, Phase::Cold(0));
+}
+
+/// One rail alone takes a third longer: it is tried after 1, 2, 4, ... operations, without an end.
+#[test]
+fn while_all_rails_are_in_use_the_pauses_between_trials_have_no_limit() {
+    let mut bench = Bench::new("nezha", &[(1_000, 100), (1_000, 300)]);
+    let alone: Vec<u32> = (1..=300).filter(|_| bench.step(MIB).ranges().count() == 1).collect();
+    assert_eq!(alone, [4, 6, 10, 18, 34, 66, 130, 258]);
+}
+
+#[test]
+fn a_rail_that_a_split_of_others_leaves_out_is_measured_too() {
+    let mut bench = Bench::new("nezha", &[(1_000, 100), (1_000, 100), (1_000, 10_000)]);
+    bench.steps(3, MIB);
+    let measured = (0..64).filter(|_| bench.step(MIB).ranges().count() == 3).count();
+    assert!(measured > 3, "{measured}");
+}

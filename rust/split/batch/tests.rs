@@ -249,3 +249,18 @@ fn each_of_three_sizes_is_divided_alone() {
     let of = |bytes| flows.iter().filter(|flow| flow.bytes == Bytes::new(bytes)).count();
     assert_eq!([1_000, 2_000, 3_000].map(of), [16; 3]);
 }
+
+#[test]
+fn start_delays_are_whole_nanoseconds_up_to_the_longest() {
+    let delays = |start_jitter: Span| {
+        let config = Config { start_jitter, ..Config::default() };
+        let mut splitter: Ethereal = of_host(config, 0);
+        requests(64, 4, 1_000).iter().for_each(|it| splitter.handle_message(Time::ZERO, it));
+        let due = splitter.poll_timeout().unwrap();
+        splitter.handle_timeout(due);
+        let starts = splitter.pending.keys().map(|&(start, _)| start.since(due).as_ps());
+        Vec::from_iter(std::collections::BTreeSet::from_iter(starts))
+    };
+    assert_eq!(delays(Span::ZERO), [0]);
+    assert_eq!(delays(Span::from_ps(2_999)), [0, 1_000, 2_000]);
+}

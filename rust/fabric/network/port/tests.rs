@@ -86,3 +86,42 @@ fn the_last_data_packet_is_removed_and_others_stay() {
     port.pause(false);
     assert!(!port.has_waiting());
 }
+
+/// What a policy that compares queues reads: to the picosecond at which the last bit is sent, and
+/// while the gap follows it only if the packet is still on its way.
+#[test]
+fn the_load_counts_the_packet_on_the_wire_until_it_is_free() {
+    let mut port = port(400, Rounding::Exact);
+    let packet = Packet { wire_bytes: 300, ..Packet::default() };
+    assert_eq!(port.load(Time::ZERO), 0);
+    port.transmit(1_000, Time::ZERO);
+    let free = Time::from_ps(1_020 * 20);
+    assert_eq!(port.free, free);
+    port.enqueue(Queued::of(SlotId(0), &packet));
+    let before = Time::from_ps(free.as_ps() - 1);
+    let load = |port: &Port, now| (port.load(now), port.packets_loaded(now));
+    assert_eq!([before, free].map(|now| load(&port, now)), [(1_300, 2), (300, 1)]);
+    assert!(!port.is_due(before) && port.is_due(free));
+    port.handle_arrival();
+    assert_eq!(load(&port, before), (300, 1), "only the gap keeps the wire busy");
+}
+
+/// A frame of flow control passes all but the frames before it.
+#[test]
+fn frames_go_before_all_other_packets_in_their_order() {
+    let mut port = port(400, Rounding::Exact);
+    let queued = |id, bytes, flags| {
+        Queued::of(SlotId(id), &Packet { wire_bytes: bytes, flags, ..Packet::default() })
+    };
+    port.enqueue(queued(0, 1_000, Flags::NONE));
+    port.enqueue_frame(queued(1, 64, Flags::PRIORITY), 0);
+    assert!(port.has_waiting());
+    port.pause(true);
+    assert!(port.has_waiting(), "a pause does not hold frames");
+    port.enqueue(queued(2, 84, Flags::PRIORITY));
+    port.enqueue_frame(queued(3, 65, Flags::PRIORITY), 1);
+    port.pause(false);
+    assert_eq!((port.all_waiting(), port.data_waiting()), (1_213, 1_000));
+    let order: Vec<u32> = std::iter::from_fn(|| port.dequeue()).map(|it| it.slot().0).collect();
+    assert_eq!((order, port.all_waiting()), (vec![1, 3, 2, 0], 0));
+}

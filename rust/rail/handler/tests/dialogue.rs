@@ -91,7 +91,7 @@ fn an_error_is_published_and_chunks_that_any_rank_lacks_are_repeated() {
             "up rail0, done 1010 Wanted to rank2 over rail0",
         ]
     );
-    assert!(rank.is_agreeing());
+    assert!(rank.is_agreeing() && rank.table.awaits(B).is_none());
     // A late completion does not count; one on the other rail does.
     assert_eq!(rank.handle_chunk(ms(3), &key(3, 0)), ChunkAdmission::Stale);
     assert_eq!(rank.handle_chunk(ms(3), &key(1, 0)), ChunkAdmission::Accepted);
@@ -271,12 +271,13 @@ fn a_rail_returns_after_three_good_rounds() {
     rank.handle_message(ms(1), RankId(1), A, &report);
     rank.handle_message(ms(1), RankId(2), A, &report);
     assert!(actions(&mut rank).contains(&"epoch 1: rail0".to_owned()));
-    let mut states = Vec::new();
+    let (mut states, mut changes) = (Vec::new(), Vec::new());
     for second in 1..=6 {
         let beat = RankMessage::Heartbeat { complete: Vec::new() };
         rank.handle_message(ms(second * 1_000), RankId(2), A, &beat);
         rank.handle_timeout(ms(second * 1_000));
         states.push(rank.state(B).to_string());
+        changes.extend(actions(&mut rank).into_iter().filter(|it| it.starts_with("rail1 ")));
         // In the second round one rank does not answer.
         for from in if second == 2 { 1..=1 } else { 1..=2 } {
             let answer = RankMessage::Answer { round: second, started: None };
@@ -284,6 +285,8 @@ fn a_rail_returns_after_three_good_rounds() {
         }
     }
     assert_eq!(states, ["down", "probing", "down", "probing", "probing", "up"]);
+    let expected = ["probing", "down", "probing", "up"].map(|it| format!("rail1 {it} (probes)"));
+    assert_eq!(changes, expected);
     assert!(rank.is_agreeing() && rank.up() == RailSet::first(2));
 }
 
@@ -352,4 +355,92 @@ fn a_rank_that_answers_twice_does_not_answer_for_another() {
     };
     assert!(matches!(after([1, 1]), Due::Probe { round: 2 }));
     assert!(matches!(after([1, 2]), Due::Up));
+}
+
+#[test]
+fn a_probe_is_answered_with_the_time_since_the_awaited_operation_was_started() {
+    let mut rank = started();
+    let answer = |rank: &mut Handler, awaited| {
+        actions(rank);
+        let awaited = Some(OperationId(awaited));
+        rank.handle_message(ms(7), RankId(1), B, &RankMessage::Probe { round: 1, awaited });
+        actions(rank)
+    };
+    let says = |started: Option<Span>| [format!("answer {started:?} to rank1 over rail1")];
+    assert_eq!(answer(&mut rank, 0), says(Some(Span::from_ms(7))));
+    assert_eq!(answer(&mut rank, 1), says(None), "it has not been started");
+    for chunk in 0..4 {
+        rank.handle_chunk(ms(5), &key(chunk, 0));
+    }
+    let complete = vec![OperationId(1); 3];
+    rank.handle_message(ms(6), RankId(2), A, &RankMessage::Heartbeat { complete });
+    assert_eq!(answer(&mut rank, 0), says(Some(Span::MAX)), "it has been released");
+}
+
+#[test]
+fn a_report_is_asked_for_over_one_rail_after_the_other() {
+    let member = Membership { rank: RankId(0), ranks: 3, rails: 3 };
+    let mut rank = Handler::new(Time::ZERO, &Config::default(), &member).unwrap();
+    rank.handle_link_down(ms(1), RailId(2));
+    let mut asked = |at| {
+        rank.handle_timeout(at);
+        let all = actions(&mut rank);
+        let reports = all.iter().filter(|it| it.starts_with("up "));
+        reports.map(|it| it.split(" to ").nth(1).unwrap().to_owned()).collect::<Vec<_>>()
+    };
+    // Every 10 ms, as nobody answers.
+    for (at, rail) in [(1, 0), (11, 1), (21, 0), (31, 1)] {
+        let to = |rank| format!("rank{rank} over rail{rail}");
+        assert_eq!(asked(ms(at)), [to(1), to(2)], "{at} ms");
+    }
+}
+
+/// Three rails, of which the first is suspect and the third fails.
+#[test]
+fn a_report_goes_over_a_suspect_rail_last() {
+    let member = Membership { rank: RankId(0), ranks: 3, rails: 3 };
+    let mut rank = Handler::new(Time::ZERO, &Config::default(), &member).unwrap();
+    let beat = RankMessage::Heartbeat { complete: Vec::new() };
+    (1..3).for_each(|it| rank.handle_message(ms(50), RankId(2), RailId(it), &beat));
+    rank.handle_timeout(ms(55));
+    assert_eq!([A, B].map(|rail| rank.state(rail)), [RailState::Suspect, RailState::Up]);
+    rank.handle_link_down(ms(56), RailId(2));
+    for (at, over) in [(56, "rail1"), (66, "rail0"), (76, "rail1")] {
+        rank.handle_timeout(ms(at));
+        let all = actions(&mut rank);
+        let reports: Vec<&String> = all.iter().filter(|it| it.starts_with("up ")).collect();
+        assert!(reports.len() == 2 && reports.iter().all(|it| it.ends_with(over)), "{all:?}");
+    }
+}
+
+/// Four chunks of a failed rail: three on the rail that is three times as fast.
+#[test]
+fn missing_chunks_are_divided_by_the_rates_that_a_rank_is_told() {
+    let member = Membership { rank: RankId(0), ranks: 3, rails: 3 };
+    let config = Config { chunk: Bytes::new(4), ..Config::default() };
+    let mut rank = Handler::new(Time::ZERO, &config, &member).unwrap();
+    rank.handle_rates(&[1, 3, 1].map(BitRate::from_gbps));
+    let division = Division::new([16, 0, 0].map(Bytes::new).to_vec());
+    rank.handle_operation(Time::ZERO, OperationId(0), &division, &[]).unwrap();
+    rank.handle_link_down(ms(1), A);
+    actions(&mut rank);
+    let report = report_of(&rank, [false; 4]);
+    [1, 2].into_iter().for_each(|from| rank.handle_message(ms(2), RankId(from), B, &report));
+    let again = "again 0@1 on rail1, 1@1 on rail1, 2@1 on rail1, 3@1 on rail2";
+    assert_eq!(actions(&mut rank), ["epoch 1: rail1 rail2", again]);
+}
+
+/// The other ranks have started an operation, and repeat two of its chunks.
+#[test]
+fn before_an_operation_is_started_only_its_current_attempts_are_kept() {
+    let mut rank = handler();
+    rank.handle_link_down(ms(1), B);
+    let operations = started().table.progress();
+    let report = Report { operations, ..rank.report.clone() };
+    let report = RankMessage::Report { report, reply: Reply::Wanted };
+    [1, 2].into_iter().for_each(|from| rank.handle_message(ms(2), RankId(from), A, &report));
+    assert!(!rank.is_agreeing());
+    let admission = |chunk, epoch| rank.admission(&key(chunk, epoch));
+    assert_eq!([admission(0, 0), admission(2, 1)], [ChunkAdmission::Early; 2]);
+    assert_eq!(admission(2, 0), ChunkAdmission::Stale);
 }

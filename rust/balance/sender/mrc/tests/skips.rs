@@ -62,3 +62,16 @@ fn while_all_are_skipped_for_a_time_packets_go_round_all_values() {
         );
     }
 }
+
+/// Three values are in the plane whose port is free, and four in the other.
+#[test]
+fn while_all_are_skipped_packets_go_round_the_values_of_the_free_port() {
+    let skip = Skip::Time(Span::from_us(9));
+    let mut mrc = mrc(2, &Config { skip, denied: vec![0], ..config(8, 8, 1) });
+    (1..8).for_each(|index| feed(&mut mrc, at(0), index, PathSignal::Marked));
+    let used = |_| {
+        let value = mrc.choose(at(1), PlaneMask::NONE.with(0)).unwrap();
+        mrc.0.rotation.index_of(value).unwrap()
+    };
+    assert_eq!((0..6).map(used).collect::<Vec<u16>>(), [2, 4, 6, 2, 4, 6]);
+}

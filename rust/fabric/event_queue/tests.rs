@@ -1,0 +1,191 @@
+//! Events come out in order, wherever they wait.
+
+use super::*;
+use crate::ids::HostId;
+use crate::rng::{Purpose, Stream};
+
+fn at(ps: u64) -> Time {
+    Time::from_ps(ps)
+}
+
+fn all(queue: &mut EventQueue) -> Vec<(u64, Event)> {
+    std::iter::from_fn(|| queue.pop(Time::NEVER))
+        .map(|(time, word)| (time.as_ps(), word.event()))
+        .collect()
+}
+
+#[test]
+fn events_at_equal_times_are_ordered_by_kind_then_id() {
+    let (control, probe) = (Event::Control(3), Event::Probe(0));
+    let (port, host) = (Event::Arrival(PortId(9), SlotId(1)), Event::Host(HostId(0)));
+    for order in [[control, port, host], [host, port, control], [port, host, control]] {
+        let mut queue = EventQueue::new(5_000, 1_000);
+        queue.push(at(5), Event::Start(PortId(9)));
+        order.iter().for_each(|&event| queue.push(at(5), event));
+        queue.push(at(5), Event::Free(PortId(2)));
+        queue.push(at(5), probe);
+        let (start, free) = (Event::Start(PortId(9)), Event::Free(PortId(2)));
+        let expected = [control, probe, start, free, port, host];
+        assert_eq!(all(&mut queue), expected.map(|event| (5, event)));
+    }
+}
+
+#[test]
+fn events_near_and_far_come_out_in_order() {
+    // The more ports, the narrower the buckets.
+    for ports in [5_000, 1 << 15, 1 << 20] {
+        let mut random = Stream::new(1, Purpose::Test, 0);
+        let mut queue = EventQueue::new(ports, 1_000_000);
+        let (mut expected, mut got, mut now) = (Vec::new(), Vec::new(), 0);
+        for n in 0..20_000 {
+            let reach = [1, 100, 10_000, 1_000_000, 1_000_000_000][random.below(5) as usize];
+            let time = now + u64::from(random.below(reach));
+            let event = Event::Arrival(PortId(n), SlotId(n ^ 5));
+            queue.push(at(time), event);
+            expected.push((time, event));
+            if random.below(3) == 0 {
+                let (time, word) = queue.pop(Time::NEVER).unwrap();
+                now = time.as_ps();
+                got.push((now, word.event()));
+            }
+        }
+        got.extend(all(&mut queue));
+        expected.sort_by_key(|&(time, event)| (time, Word::of(event)));
+        assert_eq!(got, expected, "{ports} ports");
+    }
+}
+
+#[test]
+fn an_event_may_precede_a_bucket_that_was_looked_up() {
+    let mut queue = EventQueue::new(5_000, 1_000_000);
+    queue.push(at(500_000), Event::Host(HostId(0)));
+    assert_eq!(queue.next_time(), Some(at(500_000)));
+    queue.push(at(400_000), Event::Host(HostId(2)));
+    queue.push(at(100), Event::Host(HostId(1)));
+    assert_eq!(queue.next_time(), Some(at(100)));
+    let events = all(&mut queue);
+    assert_eq!(events.iter().map(|it| it.0).collect::<Vec<_>>(), [100, 400_000, 500_000]);
+}
+
+#[test]
+#[should_panic(expected = "lies in the past")]
+fn scheduling_in_the_past_panics() {
+    let mut queue = EventQueue::new(5_000, 1_000);
+    queue.push(at(5_000_000), Event::Host(HostId(0)));
+    queue.pop(Time::NEVER);
+    queue.push(at(4_999_999), Event::Host(HostId(0)));
+}
+
+#[test]
+#[should_panic(expected = "time goes back from 7 to 5 ps")]
+fn time_that_goes_back_panics_where_assertions_are_on() {
+    let mut queue = EventQueue::new(5_000, 1_000);
+    queue.push(at(5), Event::Host(HostId(0)));
+    queue.last = 7;
+    queue.pop(Time::NEVER);
+}
+
+#[test]
+fn arrivals_are_found_wherever_they_wait() {
+    let mut queue = EventQueue::new(5_000, 1_000_000);
+    let slots = || (0..4).map(SlotId);
+    let times = [500_000, 2_000, 900_000_000_000, 500_001];
+    for (slot, time) in slots().zip(times) {
+        queue.push_arrival(at(time), PortId(slot.0), slot);
+    }
+    queue.push(at(3_000), Event::Host(HostId(0)));
+    queue.push_crossing(at(4_000), PortId(4), SlotId(4));
+    // The bucket that is looked up is the current one, and what precedes it is early.
+    queue.pop(at(2_000));
+    assert_eq!(queue.next_time(), Some(at(3_000)));
+    queue.push_arrival(at(2_500), PortId(1), SlotId(1));
+    let mut found: Vec<_> = queue.arrivals().map(|(port, slot)| (port.0, slot.0)).collect();
+    found.sort_unstable();
+    assert_eq!(found, [(0, 0), (1, 1), (2, 2), (3, 3), (4, 4)]);
+}
+
+/// From wherever the calendar stands, one event in a bucket and one in another, up to a turn and
+/// more ahead; the farther one is added first.
+#[test]
+fn two_events_come_out_in_order_from_every_two_buckets_of_a_turn() {
+    let all: Vec<u64> = (1..=66).collect();
+    let of_four_words = [1, 62, 63, 64, 65, 127, 128, 191, 193, 254, 255, 256, 257];
+    // Buckets of 1,024 ps; with more ports, of 128 ps.
+    for (ports, horizon, buckets, width, steps) in [
+        (5_000, 1_000, 64, 1_024, &all[..]),
+        (5_000, 100_000, 256, 1_024, &of_four_words),
+        (1 << 16, 10_000, 256, 128, &of_four_words),
+    ] {
+        let mut queue = EventQueue::new(ports, horizon);
+        assert_eq!(queue.buckets.len(), buckets);
+        let mut now = 0;
+        for (one, other) in steps.iter().flat_map(|one| steps.iter().map(move |it| (*one, *it))) {
+            for _ in 0..9 {
+                let [first, second] = [one.min(other), one.max(other)].map(|it| now + it * width);
+                queue.push(at(second + 1), Event::Host(HostId(2)));
+                queue.push(at(first), Event::Host(HostId(1)));
+                let popped = [(); 2].map(|()| queue.pop(Time::NEVER).map(|(time, _)| time));
+                let case = format!("{ports} ports, {one} and {other} buckets after {now} ps");
+                assert_eq!(popped, [Some(at(first)), Some(at(second + 1))], "{case}");
+                now = second + 1;
+            }
+        }
+    }
+}
+
+#[test]
+fn an_event_is_taken_at_its_time_and_not_a_picosecond_before() {
+    let mut queue = EventQueue::new(5_000, 1_000_000);
+    queue.push(at(500_000), Event::Host(HostId(0)));
+    // The bucket that is looked up is the current one, and what precedes it is early.
+    assert_eq!(queue.next_time(), Some(at(500_000)));
+    queue.push(at(100), Event::Host(HostId(1)));
+    for (time, host) in [(100, 1), (500_000, 0)] {
+        assert_eq!(queue.pop(at(time - 1)), None);
+        let (popped, word) = queue.pop(at(time)).unwrap();
+        assert_eq!((popped, word.event()), (at(time), Event::Host(HostId(host))));
+    }
+}
+
+/// Parts of a divided run are compared by what comes next in each.
+#[test]
+fn the_next_event_is_known_by_its_time_and_rank_before_it_is_taken() {
+    let mut queue = EventQueue::new(5_000, 1_000_000);
+    assert_eq!(queue.peek(), None);
+    let (host, port) = (Event::Host(HostId(3)), Event::Free(PortId(8)));
+    for (time, event) in [(500_000, host), (500_000, port), (2_000_000_000, host)] {
+        queue.push(at(time), event);
+    }
+    let rank = |event| Word::of(event).rank();
+    assert_eq!(queue.peek(), Some((at(500_000), rank(port))));
+    queue.push(at(100), host);
+    for (time, event) in [(100, host), (500_000, port), (500_000, host), (2_000_000_000, host)] {
+        assert_eq!(queue.peek(), Some((at(time), rank(event))));
+        queue.pop(Time::NEVER);
+    }
+    assert_eq!(queue.peek(), None);
+}
+
+/// What they need is fetched ahead.
+#[test]
+fn the_arrivals_of_the_bucket_after_the_current_one_are_known() {
+    let mut queue = EventQueue::new(5_000, 1_000_000);
+    let bucket = 1_024;
+    for (port, time) in [(1, 10 * bucket), (2, 70 * bucket + 5), (3, 70 * bucket), (4, 80 * bucket)]
+    {
+        queue.push_arrival(at(time), PortId(port), SlotId(port));
+    }
+    queue.push(at(70 * bucket + 9), Event::Host(HostId(0)));
+    let upcoming = |queue: &EventQueue| {
+        let mut ports: Vec<u32> = queue.upcoming().map(|(port, _)| port.0).collect();
+        ports.sort_unstable();
+        ports
+    };
+    assert_eq!(queue.next_time(), Some(at(10 * bucket)));
+    assert_eq!(upcoming(&queue), [2, 3]);
+    queue.pop(Time::NEVER);
+    assert_eq!(queue.next_time(), Some(at(70 * bucket)));
+    assert_eq!(upcoming(&queue), [4]);
+    all(&mut queue);
+    assert_eq!(upcoming(&queue), [0; 0]);
+}

@@ -1,0 +1,167 @@
+//! What allocators have in common: divisions, costs, status.
+
+use super::super::test_rails::{Bench, config, operation};
+use super::*;
+
+#[test]
+fn rails_that_are_down_get_nothing_under_any_allocator() {
+    for preset in super::super::PRESETS {
+        let mut bench = Bench::new(preset.name, &[(1_000, 100), (2_000, 100), (3_000, 100)]);
+        bench.steps(5, 1 << 20);
+        bench.allocator.handle_rails(RailSet::EMPTY.with(RailId(2)));
+        for _ in 0..5 {
+            let rails: Vec<_> = bench.step(1 << 20).ranges().map(|it| it.rail.0).collect();
+            assert_eq!(rails, [2], "{}", preset.name);
+        }
+        bench.allocator.handle_rails(RailSet::EMPTY);
+        let error = bench.allocator.allocate(&operation(1)).unwrap_err();
+        assert_eq!(error, AllocateError::NoRail);
+    }
+}
+
+#[test]
+fn the_spread_is_what_the_first_rail_waits_for_the_last() {
+    let spread = |ns: &[u64]| {
+        let sample = |(rail, &ns): (u32, &u64)| Sample {
+            cost: RailCost {
+                rail: RailId(rail),
+                bytes: Bytes::new(1),
+                duration: Span::from_ns(ns),
+            },
+            concurrency: Concurrency::Shared,
+            expected_ps: None,
+        };
+        let samples: Vec<Sample> = (0..).zip(ns).map(sample).collect();
+        OperationCosts { samples: &samples }.spread()
+    };
+    assert_eq!([&[400, 100][..], &[300, 400, 200], &[5, 5]].map(spread), [0.75, 0.5, 0.0]);
+    assert_eq!([&[][..], &[7], &[0, 0]].map(spread), [0.0; 3]);
+}
+
+#[test]
+fn equal_inputs_give_equal_divisions() {
+    let run = |name| {
+        let mut bench = Bench::new(name, &[(1_000, 100), (9_000, 37)]);
+        bench.noise = 100;
+        (1..200).map(|step| bench.step(step * 7_777)).collect::<Vec<_>>()
+    };
+    for preset in super::super::PRESETS {
+        assert_eq!(run(preset.name), run(preset.name));
+    }
+}
+
+#[test]
+fn the_status_reports_phase_lines_and_samples() {
+    let mut bench = Bench::new("nezha", &[(1_000, 100), (4_000, 300)]);
+    bench.steps(10, 1 << 20);
+    let status = bench.allocator.status();
+    assert_eq!((status.len(), status[0].phase), (1, Phase::Hot));
+    assert_eq!(status[0].class.smallest(), Bytes::new(1 << 20));
+    let second = status[0].rails[1];
+    let line = second.line.unwrap();
+    assert!((line.ps_per_byte / 300.0 - 1.0).abs() < 0.05, "{line:?}");
+    // The fourth, sixth and tenth operation are trials of the first rail alone.
+    assert_eq!((status[0].rails[0].samples, second.samples), (10, 7));
+    let expected = bench.allocator.expected(&operation(1 << 20), RailId(1), second.bytes);
+    let takes = bench.takes(RailId(1), second.bytes) as f64;
+    assert!((expected.unwrap().as_ps() as f64 / takes - 1.0).abs() < 0.05);
+    let rate = bench.allocator.rate(&operation(1 << 20), RailId(1)).as_bps() as f64;
+    assert!((rate * 300.0 / 8e12 - 1.0).abs() < 0.05, "{rate}");
+}
+
+/// Two rails that take six times as long beside each other.
+#[test]
+fn a_whole_operation_is_expected_to_take_what_it_takes_alone() {
+    let mut allocator = config("even", "").build(&[BitRate::from_gbps(80); 2]).unwrap();
+    let (all, half) = (operation(1 << 20), Bytes::new(1 << 19));
+    let cost = |rail, bytes: Bytes, ps: u64| RailCost {
+        rail: RailId(rail),
+        bytes,
+        duration: Span::from_ps(bytes.get() * ps),
+    };
+    allocator.handle_costs(&all, &[cost(0, half, 600), cost(1, half, 600)]);
+    // A rail without bytes is not beside the other.
+    allocator.handle_costs(&all, &[cost(0, all.bytes, 100), cost(1, Bytes::ZERO, 600)]);
+    let is_about = |rail, bytes: Bytes, ps: u64| {
+        let found = allocator.expected(&all, RailId(rail), bytes).unwrap().as_ps() as f64;
+        assert!((found / (bytes.get() * ps) as f64 - 1.0).abs() < 1e-6, "{rail}: {found}");
+    };
+    is_about(0, all.bytes, 100);
+    is_about(0, half, 600);
+    is_about(1, all.bytes, 600);
+    assert_eq!(allocator.expected(&all, RailId(2), half), None);
+}
+
+#[test]
+fn degenerate_operations_and_costs_are_accepted() {
+    let error = config("even", "").build(&[]).unwrap_err().to_string();
+    assert_eq!(error, "0 rails are out of range: expected 1 to 64");
+    assert!(config("even", "").build(&[BitRate::from_gbps(1); 65]).is_err());
+    let mut allocator = config("nezha", "").build(&[BitRate::from_gbps(1); 2]).unwrap();
+    let odd = RailOperation { bytes: Bytes::ZERO, element: Bytes::ZERO };
+    for rail in [0, 7] {
+        let rail = RailId(rail);
+        allocator.handle_costs(&odd, &[RailCost { rail, bytes: Bytes::ZERO, duration: Span::MAX }]);
+        let cost = RailCost { rail, bytes: Bytes::new(u64::MAX), duration: Span::ZERO };
+        allocator.handle_costs(&odd, &[cost, cost]);
+    }
+    assert_eq!(allocator.allocate(&odd).unwrap().total(), Bytes::ZERO);
+    let huge = RailOperation { bytes: Bytes::new(u64::MAX), element: Bytes::new(3) };
+    (0..5).for_each(|_| {
+        let division = allocator.allocate(&huge).unwrap();
+        assert_eq!(division.total(), huge.bytes);
+        let cost = |it: crate::rail::RailRange| RailCost {
+            rail: it.rail,
+            bytes: it.bytes(),
+            duration: Span::MAX,
+        };
+        allocator.handle_costs(&huge, &division.ranges().map(cost).collect::<Vec<_>>());
+    });
+    let unknown = super::super::allocator_config("nehza", &Default::default()).unwrap_err();
+    assert_eq!(
+        unknown.to_string(),
+        "unknown policy 'nehza'; known policies are nezha, even, best-single, proportional"
+    );
+}
+
+#[test]
+fn a_rail_that_is_down_gets_nothing_where_no_other_has_weight() {
+    let nominal = [BitRate::from_gbps(100), BitRate::default(), BitRate::default()];
+    let mut allocator = config("proportional", "by = 'nominal'").build(&nominal).unwrap();
+    allocator.handle_rails(RailSet::first(3).without(RailId(0)));
+    let division = allocator.allocate(&operation(4_096)).unwrap();
+    assert_eq!(division.shares(), [0, 4_096, 0].map(Bytes::new));
+}
+
+/// The cost of so many bytes at so many picoseconds each.
+fn cost(rail: u32, bytes: u64, ps: u64) -> RailCost {
+    let duration = Span::from_ps(bytes * ps);
+    RailCost { rail: RailId(rail), bytes: Bytes::new(bytes), duration }
+}
+
+#[test]
+fn what_a_rail_without_a_share_reports_is_no_miss() {
+    let mut bench = Bench::new("nezha", &[(0, 100), (0, 300), (0, 300)]);
+    bench.steps(10, 1 << 20);
+    let idle = RailCost { duration: Span::from_ms(1_000), ..cost(2, 0, 0) };
+    for _ in 0..9 {
+        let shares = [cost(0, 1 << 19, 100), cost(1, 1 << 19, 300), idle];
+        bench.allocator.handle_costs(&operation(1 << 20), &shares);
+        assert_eq!(bench.allocator.status()[0].phase, Phase::Hot);
+    }
+}
+
+/// Other sizes say what it would be expected to take, but no sample of this size has.
+#[test]
+fn the_first_sample_of_a_size_is_no_miss() {
+    let mut allocator = config("nezha", "").build(&[BitRate::from_gbps(80); 2]).unwrap();
+    let (small, large) = (operation(1 << 20), operation(16 << 20));
+    allocator.handle_costs(&small, &[cost(0, 1 << 19, 100), cost(1, 1 << 19, 100)]);
+    allocator.allocate(&large).unwrap();
+    for _ in 0..3 {
+        allocator.handle_costs(&large, &[cost(0, 8 << 20, 100)]);
+    }
+    assert_eq!(allocator.status()[0].phase, Phase::Hot);
+    allocator.handle_costs(&large, &[cost(0, 8 << 20, 100), cost(1, 8 << 20, 1_000)]);
+    assert_eq!(allocator.status()[0].rails[1].samples, 1);
+}
