@@ -71,17 +71,47 @@ struct Known {
     tests: Vec<Test>,
     outcomes: BTreeMap<usize, Outcome>,
     invalid: BTreeSet<usize>,
-    /// All mutants as text: numbers of another source mean other mutants.
+    /// All mutants as text: numbers of other sources mean other mutants.
     mutants: Vec<String>,
 }
 
 impl Known {
+    /// What is still known once sources have changed: what was caught of the mutants that are the
+    /// same text on the same line. The others are tried, and each test runs again to learn what it
+    /// reaches.
+    fn of_other_sources(self, mutants: &[String]) -> Self {
+        let mut numbers: BTreeMap<(&str, usize), usize> = BTreeMap::new();
+        for (number, key) in (1..).zip(numbered(mutants)) {
+            numbers.insert(key, number);
+        }
+        let mut outcomes = BTreeMap::new();
+        for (number, key) in (1..).zip(numbered(&self.mutants)) {
+            if let Some(outcome @ (Outcome::Caught | Outcome::Stuck)) = self.outcomes.get(&number)
+                && let Some(&now) = numbers.get(&key)
+            {
+                outcomes.insert(now, *outcome);
+            }
+        }
+        Self { outcomes, ..Self::default() }
+    }
+
     fn save(&self, path: &Path) -> anyhow::Result<()> {
         let begun = path.with_extension("new");
         std::fs::write(&begun, serde_json::to_vec(self)?)?;
         std::fs::rename(begun, path)?;
         Ok(())
     }
+}
+
+/// Each mutant with the count of those before it that are the same text: on one line there may be
+/// several.
+fn numbered(mutants: &[String]) -> impl Iterator<Item = (&str, usize)> {
+    let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
+    mutants.iter().map(move |it| {
+        let count = counts.entry(it).or_default();
+        *count += 1;
+        (it.as_str(), *count)
+    })
 }
 
 fn main() -> anyhow::Result<()> {
@@ -101,8 +131,10 @@ fn main() -> anyhow::Result<()> {
     let mut known: Known = std::fs::read(&state)
         .ok()
         .and_then(|bytes| serde_json::from_slice(&bytes).ok())
-        .filter(|known: &Known| known.mutants == mutants)
         .unwrap_or_default();
+    if known.mutants != mutants {
+        known = known.of_other_sources(&mutants);
+    }
     tree.invalid.clone_from(&known.invalid);
     if known.programs.is_empty() || options.rebuild {
         tree.settle()?;
@@ -199,4 +231,28 @@ fn learn(tree: &Tree, known: &mut Known, options: &Options) -> anyhow::Result<()
         known.tests.sort_by(|a, b| a.seconds.total_cmp(&b.seconds));
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_was_caught_is_known_of_the_same_text_after_a_change() {
+        let text = |all: &[&str]| all.iter().map(|&it| it.to_owned()).collect::<Vec<_>>();
+        let mutants = text(&["a.rs:1 x", "a.rs:2 y", "a.rs:2 y", "b.rs:1 x", "b.rs:3 z"]);
+        let outcomes = [
+            (1, Outcome::Caught),
+            (2, Outcome::Missed),
+            (3, Outcome::Stuck),
+            (4, Outcome::Caught),
+            (5, Outcome::Caught),
+        ];
+        let known = Known { mutants, outcomes: outcomes.into(), ..Known::default() };
+        let now = text(&["a.rs:0 new", "a.rs:1 x", "a.rs:2 y", "a.rs:2 y", "b.rs:3 z"]);
+        let known = known.of_other_sources(&now);
+        let kept = [(2, Outcome::Caught), (4, Outcome::Stuck), (5, Outcome::Caught)];
+        assert_eq!(known.outcomes, kept.into());
+        assert!(known.tests.is_empty() && known.programs.is_empty());
+    }
 }
