@@ -46,6 +46,8 @@ build_lib(
 foreach(_target evenkeel libevenkeel libevenkeel-obj)
   if(TARGET ${_target})
     add_dependencies(${_target} evenkeel-cargo)
+    # For `evenkeel-obj`, which has the include directories of `evenkeel`.
+    target_include_directories(${_target} PRIVATE ${_evenkeel_includes})
     get_target_property(_type ${_target} TYPE)
     if(_type STREQUAL "SHARED_LIBRARY")
       # Another library with Rust code may be loaded into the same process.
@@ -53,3 +55,15 @@ foreach(_target evenkeel libevenkeel libevenkeel-obj)
     endif()
   endif()
 endforeach()
+
+# Later trees compile all sources once more for --enable-static and --enable-monolib, in a target
+# that src/CMakeLists.txt makes after this file has been read; properties of the files do not reach
+# it, since they are of this folder.
+function(evenkeel_order_objects)
+  if(TARGET evenkeel-obj)
+    add_dependencies(evenkeel-obj evenkeel-cargo)
+  endif()
+endfunction()
+if(NOT CMAKE_VERSION VERSION_LESS 3.19 AND (NS3_STATIC OR NS3_MONOLIB))
+  cmake_language(DEFER DIRECTORY "${CMAKE_SOURCE_DIR}" CALL evenkeel_order_objects)
+endif()

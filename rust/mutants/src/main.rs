@@ -76,6 +76,13 @@ struct Known {
 }
 
 impl Known {
+    fn read(path: &Path, mutants: &[String]) -> Self {
+        let bytes = std::fs::read(path).ok();
+        let known: Self =
+            bytes.and_then(|bytes| serde_json::from_slice(&bytes).ok()).unwrap_or_default();
+        if known.mutants == mutants { known } else { known.of_other_sources(mutants) }
+    }
+
     /// What is still known once sources have changed: what was caught of the mutants that are the
     /// same text on the same line. The others are tried, and each test runs again to learn what it
     /// reaches.
@@ -128,13 +135,7 @@ fn main() -> anyhow::Result<()> {
     let mut tree = Tree::copy(&project, &folder)?;
     let mutants: Vec<String> =
         tree.mutants.iter().map(|it| format!("{}:{} {}", it.file, it.line, it.what)).collect();
-    let mut known: Known = std::fs::read(&state)
-        .ok()
-        .and_then(|bytes| serde_json::from_slice(&bytes).ok())
-        .unwrap_or_default();
-    if known.mutants != mutants {
-        known = known.of_other_sources(&mutants);
-    }
+    let mut known = Known::read(&state, &mutants);
     tree.invalid.clone_from(&known.invalid);
     if known.programs.is_empty() || options.rebuild {
         tree.settle()?;
