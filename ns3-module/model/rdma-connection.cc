@@ -93,8 +93,10 @@ RdmaConnection::Send(uint64_t bytes)
                        "RdmaConnection::Send",
                        "it is not connected: call RdmaConnection::Connect first");
     const uint32_t message = m_from->PostMessage(m_to, bytes, Time(0), m_stream);
-    m_to->NotifyDelivery(message, MakeCallback(&RdmaConnection::HandleDelivery, this));
-    m_from->NotifyCompletion(message, MakeCallback(&RdmaConnection::HandleCompletion, this));
+    // The NICs keep the connection, which a script may have dropped, until they report the message.
+    const Ptr<RdmaConnection> kept(this);
+    m_to->NotifyDelivery(message, MakeCallback(&RdmaConnection::HandleDelivery, kept));
+    m_from->NotifyCompletion(message, MakeCallback(&RdmaConnection::HandleCompletion, kept));
     ++m_outstanding;
     return message;
 }

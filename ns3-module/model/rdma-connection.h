@@ -21,7 +21,8 @@ namespace ns3
  *
  * Without a splitter it has one queue pair at each end; a splitter creates more as it splits
  * messages. Messages are sent in the order in which they are posted. RdmaNic::PostMessage posts
- * messages that share queue pairs. The attribute Class is the traffic class of its messages.
+ * messages that share queue pairs. The attribute Class is the traffic class of its messages. It
+ * lives at least until its messages have completed.
  */
 class RdmaConnection : public Object
 {

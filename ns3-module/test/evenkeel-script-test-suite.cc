@@ -162,6 +162,45 @@ class ConnectionTestCase : public TestCase
     std::vector<uint32_t> m_outstanding; //!< outstanding messages, at each event
 };
 
+/// Tests a connection to which the script has no pointer any more.
+class DroppedConnectionTestCase : public TestCase
+{
+  public:
+    DroppedConnectionTestCase()
+        : TestCase("a connection that the script drops reports its messages")
+    {
+    }
+
+  private:
+    /**
+     * @brief Keeps the kind of what is reported.
+     * @param event the message and the time
+     */
+    void Report(const FabricMessageEvent& event)
+    {
+        m_reported.push_back(event.kind);
+    }
+
+    void DoRun() override
+    {
+        PlainFabric plain{Plan()};
+        {
+            Ptr<RdmaConnection> connection = CreateObject<RdmaConnection>();
+            connection->Connect(plain.fabric->GetNic(0), plain.fabric->GetNic(1));
+            const auto report = MakeCallback(&DroppedConnectionTestCase::Report, this);
+            connection->SetDeliveryCallback(report);
+            connection->SetCompletionCallback(report);
+            connection->Send(4096);
+        }
+        plain.Run();
+        const std::vector<FabricMessageEventKind> expected{FabricMessageEventKind::DELIVERED,
+                                                           FabricMessageEventKind::COMPLETED};
+        NS_TEST_EXPECT_MSG_EQ((m_reported == expected), true, "what is reported");
+    }
+
+    std::vector<FabricMessageEventKind> m_reported; //!< what is reported, in order
+};
+
 /// Tests the graph and the settings that a helper passes to evenkeel.
 class DescriptionTestCase : public TestCase
 {
@@ -213,6 +252,7 @@ class EvenkeelScriptTestSuite : public TestSuite
         AddTestCase(new ByNameTestCase);
         AddTestCase(new ScriptTestCase);
         AddTestCase(new ConnectionTestCase);
+        AddTestCase(new DroppedConnectionTestCase);
         AddTestCase(new DescriptionTestCase);
     }
 };
