@@ -57,7 +57,9 @@ impl EqualFinish {
 /// possible.
 ///
 /// A rail whose share would be below `floor` of the bytes does not participate: its start-up would
-/// cost more than it contributes. Returns `None` if no rail has a line.
+/// cost more than it contributes. The rail with the least start-up, from which the others are
+/// filled, participates in any case; of several with the same start-up, the fastest. Returns `None`
+/// if no rail has a line.
 pub fn equal_finish(bytes: f64, lines: &[Option<CostLine>], floor: f64) -> Option<EqualFinish> {
     let mut order: Vec<(usize, CostLine)> =
         lines.iter().enumerate().filter_map(|(rail, line)| Some((rail, (*line)?))).collect();
@@ -159,6 +161,19 @@ mod tests {
         // T = (x + Σ αβ) / Σ β with all four.
         let ps = (1e6 + 200.0 + 1_200.0 + 9_000.0) / (0.25 + 0.5 + 1.0 + 1.0);
         assert!((equal_finish(1e6, &all, 0.0).unwrap().ps - ps).abs() < 1e-3);
+    }
+
+    /// T = (x + Σ αβ) / Σ β = (1,000 + 1,000) / (1 + 0.01), of which the first has a hundredth.
+    #[test]
+    fn the_rail_that_starts_first_participates_with_a_share_below_the_floor() {
+        let lines = [line(0.0, 100.0), line(1_000.0, 1.0)];
+        let split = equal_finish(1_000.0, &lines, 1.0 / 32.0).unwrap();
+        let ps = 2_000.0 / 1.01;
+        assert!((split.ps - ps).abs() < 1e-9 && (split.bytes[0] - ps / 100.0).abs() < 1e-9);
+        assert_eq!([0, 1].map(|rail| split.uses(rail)), [true, true]);
+        // Without a start-up the other one is first, and alone.
+        let lines = [line(0.0, 100.0), line(0.0, 1.0)];
+        assert_eq!(equal_finish(1_000.0, &lines, 1.0 / 32.0).unwrap().bytes, [0.0, 1_000.0]);
     }
 
     #[test]

@@ -15,10 +15,11 @@
 //! - *Hot*: the better of two choices, by what each of them was measured to take. The *split* is
 //!   that by which all rails end together ([`equal_finish`]), by one line per rail. A rail whose
 //!   share would be below [`Config::floor`] is excluded: its start-up is too long for the
-//!   operation's size, or its rate too low. *Alone* is the fastest rail for the whole operation.
-//!   It cannot be told from a split, because the rails of a host share its processor: a rail
-//!   beside which another starts slowly may take several times as long as without it. The choice
-//!   changes when the other is better by more than [`Config::dead_band`].
+//!   operation's size, or its rate too low; but that with the least start-up stays, as in
+//!   water-filling. *Alone* is the fastest rail for the whole operation. It cannot be told from a
+//!   split, because the rails of a host share its processor: a rail beside which another starts
+//!   slowly may take several times as long as without it. The choice changes when the other is
+//!   better by more than [`Config::dead_band`].
 //! - *Trials* measure what is not chosen, after 1, 2, 4, ... operations, at the latest every
 //!   [`Config::measure_every`] operations while a rail is not in use: the other choice, and the
 //!   share of the floor for each excluded rail, in turn. After the first trial of the fastest
@@ -56,7 +57,8 @@ pub struct Config {
     /// The spread (longest − shortest) / longest below which lines stay, and the gain below which
     /// a choice stays, from 0 to below 1. Default 0.05.
     pub dead_band: f64,
-    /// The least share of an operation for which a rail is used, 0 to 1/64. Default 1/64.
+    /// The least share of an operation for which a rail is used, unless it has the least start-up,
+    /// 0 to 1/64. Default 1/64.
     pub floor: f64,
     /// The longest pause between trials while a rail is not in use, in operations, at least 2.
     /// Default 64.

@@ -84,3 +84,35 @@ impl Event {
         matches!(self, Self::Control(_) | Self::Probe(_))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fabric::tests::{leaf_spine, setup};
+    use crate::ids::{HostId, SwitchId};
+    use crate::packet::Packet;
+    use crate::units::Span;
+
+    #[test]
+    fn what_waits_at_a_border_starts_as_the_packet_before_it_leaves_the_wire() {
+        let setup = setup(leaf_spine(2, 1, 1, 400), "ecmp", Vec::new());
+        let mut network = Network::new(&setup);
+        let [id, _] = setup.topology.link_named("leaf0-spine0").unwrap().ports();
+        network.set_borders(vec![id]);
+        for _ in 0..2 {
+            let packet = Packet { dst: HostId(1), wire_bytes: 4_158, ..Packet::default() };
+            network.forward_for_test(Time::ZERO, SwitchId(0), packet);
+        }
+        let state = |network: &Network| {
+            let port = &network.ports[id.index()];
+            (port.data_waiting(), port.carried, port.has_on_wire())
+        };
+        assert_eq!(state(&network), (4_158, 4_158, true));
+        // The wire was free long before, at 83,560 ps.
+        let leaves = Time::from_ps(4_158 * 20 + 500_000);
+        network.handle_crossing(leaves, id);
+        assert_eq!(state(&network), (0, 2 * 4_158, true));
+        network.handle_crossing(leaves + Span::from_ps(4_178 * 20), id);
+        assert_eq!(state(&network), (0, 2 * 4_158, false));
+    }
+}

@@ -80,6 +80,12 @@ mod tests {
     }
 
     #[test]
+    fn of_two_cycles_the_one_with_the_lowest_port_is_found() {
+        assert_eq!(cycle_of(&[(1, 4), (4, 1), (2, 3), (3, 2)]), [1, 4]);
+        assert_eq!(cycle_of(&[(1, 3), (3, 1), (2, 4), (4, 2)]), [1, 3]);
+    }
+
+    #[test]
     fn ports_that_wait_in_a_circle_for_different_classes_are_no_cycle() {
         let at = |link, class| LinkClass { link: PortId(link), class: ClassId(class) };
         let of = |classes: [u32; 3]| {

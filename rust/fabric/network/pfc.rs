@@ -282,6 +282,20 @@ mod tests {
     }
 
     #[test]
+    fn a_pause_expires_for_its_port_and_class_alone() {
+        let setup = two_classes();
+        let mut network = Network::new(&setup);
+        let [pause, now] = [1_000, 70].map(Span::from_ns);
+        network.expire_pauses_after(pause);
+        let ports = [0, 1].map(|host| setup.topology.host_port(HostId(host)).reverse());
+        let order = LinkOrder::Pause(PauseOrder::Pause, ClassId(1));
+        network.obey(Time::ZERO + now, ports[1], order);
+        let expiring = |at| ports.map(|port| network.expiring(Time::ZERO + at, port));
+        assert_eq!(expiring(now + pause), [None, Some(ClassId(1))]);
+        assert_eq!(expiring(pause), [None; 2]);
+    }
+
+    #[test]
     fn a_frame_takes_the_place_of_one_of_its_class_that_waits() {
         let setup = two_classes();
         let mut network = Network::new(&setup);

@@ -178,3 +178,42 @@ fn a_paused_host_acknowledges_after_the_gap_behind_its_last_packet() {
         assert!(answer <= way(ACK) + on_wire, "{ns} ns: {answer}");
     }
 }
+
+/// Two hosts send ten packets each to a third one over the wire of a switch that is as fast as
+/// theirs: whole packets are counted from their starts on, a slot apart.
+#[test]
+fn links_have_carried_what_started_by_the_end_of_a_run() {
+    let slot = (PAYLOAD + HEADER + GAP) * 20;
+    let first = (PAYLOAD + HEADER) * 20 + 500_000;
+    let pairs = messages(&[(1, 0), (2, 0)], 10 * PAYLOAD);
+    let mut setup = setup(leaf_spine(1, 1, 3, 400), "ecmp", pairs);
+    let ports =
+        [setup.topology.host_port(HostId(1)), setup.topology.host_port(HostId(0)).reverse()];
+    for (limit, packets) in [
+        (0, [1, 0]),
+        (7 * slot / 2, [4, 0]),
+        (first, [7, 1]),
+        (first + 25 * slot / 2, [10, 13]),
+        (first + 13 * slot - 1, [10, 13]),
+        (first + 13 * slot, [10, 14]),
+    ] {
+        setup.time_limit = Time::from_ps(limit);
+        let outcome = run(&setup, &mut |_| {});
+        let carried = ports.map(|port| outcome.link_bytes[port.index()].get());
+        assert_eq!(carried, packets.map(|packets| packets * (PAYLOAD + HEADER)), "{limit} ps");
+    }
+}
+
+#[test]
+fn a_world_goes_from_event_to_event_to_the_end_of_its_run() {
+    let setup = setup(leaf_spine(2, 2, 2, 400), "spray", messages(&shift(4), 5 * PAYLOAD));
+    let outcome = complete(&setup);
+    let mut world = World::new(&setup);
+    for event in 1..=outcome.counters.events {
+        assert!(!world.is_idle(), "before event {event}");
+        world.step();
+        assert_eq!(world.events(), event);
+    }
+    assert!(world.is_idle());
+    assert_eq!(world.outcome(Verdict::Completed), outcome);
+}

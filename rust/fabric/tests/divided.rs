@@ -193,6 +193,26 @@ fn the_forwarding_delay_makes_windows_longer() {
     assert_eq!(window(500, 150), Span::from_ns(150 + 70 + 150));
 }
 
+#[test]
+fn probes_and_changes_of_links_are_events_of_one_part() {
+    let mut setup = setup(leaf_spine(2, 2, 1, 400), "ecmp", messages(&[(0, 1)], 3 * PAYLOAD));
+    let events = complete(&setup).counters.events;
+    setup.probes = [1, 2, 3].map(|us| Time::ZERO + Span::from_us(us)).to_vec();
+    let whole = complete(&setup);
+    assert_eq!(whole.counters.events, events + 3);
+    assert!(whole == divided(&setup, 2, Cut::Contiguous));
+    // Its unused link fails, and is up again.
+    let link = setup.topology.link_named("leaf0-spine0").unwrap();
+    let carried = |port: PortId| whole.link_bytes[port.index()] > Bytes::ZERO;
+    let name = if link.ports().into_iter().any(carried) { "leaf0-spine1" } else { "leaf0-spine0" };
+    let link = setup.topology.link_named(name).unwrap();
+    let until = Time::ZERO + Span::from_us(2);
+    setup.fabric.failures = vec![failure(link, until, Span::from_ms(1))];
+    let whole = complete(&setup);
+    assert!(whole.counters.events > events + 3);
+    assert!(whole == divided(&setup, 2, Cut::Contiguous));
+}
+
 /// Which thread goes through a window changes nothing that is counted.
 #[test]
 fn windows_that_are_left_to_one_thread_are_counted_as_others() {

@@ -242,6 +242,21 @@ fn congestion_control_bounds_the_queue_that_line_rate_fills() {
     }
 }
 
+/// The windows of four hosts add up to four bandwidth-delay products, three of which wait at the
+/// switch until its telemetry makes them smaller.
+#[test]
+fn hosts_that_read_telemetry_empty_the_queue_that_their_first_windows_fill() {
+    use crate::nic::congestion::hpcc;
+    let incast = messages(&[(1, 0), (2, 0), (3, 0), (4, 0)], 2_000_000);
+    let mut setup = setup(leaf_spine(1, 1, 5, 100), "ecmp", incast);
+    setup.nic.congestion = CongestionControl::Hpcc(hpcc::Config::default());
+    let outcome = complete(&setup);
+    // 12.5 bytes a nanosecond, over two links and back.
+    let product = 12.5 * (4.0 * 500.0 + 2.0 * 4_158.0 / 12.5);
+    assert!(outcome.queue_bytes_max.get() as f64 > 2.0 * product, "{}", outcome.queue_bytes_max);
+    assert!(outcome.queue_bytes_mean < 0.5 * product, "{}", outcome.queue_bytes_mean);
+}
+
 #[test]
 fn a_run_beyond_its_time_limit_ends_with_that_verdict() {
     let mut setup = setup(leaf_spine(2, 2, 2, 100), "ecmp", messages(&[(0, 3)], 10_000_000));

@@ -383,3 +383,24 @@ fn a_way_back_that_loses_everything_is_left() {
         assert!(probe < 100, "{encoding}: {probe} with probes, {echo} without");
     }
 }
+
+/// The port in the first plane has a hundredth of its rate: its packet is the last to arrive, and
+/// the other port sends all others meanwhile, one after the other.
+#[test]
+fn a_port_goes_on_beside_one_that_takes_long_for_a_packet() {
+    let mut setup = lone("plane-jsq", 2, 91);
+    let port = setup.topology.planes().ports_of(HostId(0))[0];
+    let factor = Fraction::new(1, 100).unwrap();
+    setup.fabric.failures = vec![Failure {
+        direction: Direction::From(port),
+        kind: FailureKind::Degrade { factor },
+        at: Time::ZERO,
+        ..failure(port.link(), Time::NEVER, Span::ZERO)
+    }];
+    let outcome = complete(&setup);
+    let packets = sent_by_port(&setup, &outcome, 0).into_iter().map(|it| it / (PAYLOAD + HEADER));
+    assert_eq!(packets.collect::<Vec<_>>(), [1, 90]);
+    let expected =
+        idle_path_ps(1, PAYLOAD, 4, PS_PER_BYTE, 500_000) + 99 * (PAYLOAD + HEADER) * PS_PER_BYTE;
+    assert_eq!(outcome.cct, Some(Span::from_ps(expected)));
+}

@@ -244,3 +244,35 @@ fn ethereal_is_not_slower_than_spraying_where_messages_are_posted() {
     let [ethereal, spray] = ["ethereal", "spray"].map(last);
     assert!(ethereal <= spray, "ethereal {ethereal} ns, spray {spray} ns");
 }
+
+/// Sends a message and computes until a time.
+struct Computation(Option<Time>);
+
+impl Program for Computation {
+    fn next_time(&mut self) -> Option<Time> {
+        self.0
+    }
+
+    fn handle_time(&mut self, now: Time, world: &mut World) {
+        assert_eq!(self.0.take(), Some(now));
+        world.record_end(now);
+    }
+
+    fn handle_message(&mut self, _event: MessageEvent, _world: &mut World) {}
+
+    fn is_done(&self) -> bool {
+        self.0.is_none()
+    }
+}
+
+#[test]
+fn a_computation_after_the_last_message_counts_as_a_part_of_the_run() {
+    let setup = small_setup(Workload::independent(vec![ball(0)]));
+    let alone = complete(&setup);
+    let ends = |at| run_program(&setup, &mut Computation(Some(at)));
+    let (span, later) = (Span::from_us(100), ends(Time::ZERO + Span::from_us(100)));
+    assert_eq!((later.cct, later.ended), (Some(span), Time::ZERO + span));
+    assert_eq!(later.message_fct, alone.message_fct);
+    let earlier = ends(Time::from_ps(1));
+    assert_eq!((earlier.cct, earlier.ended), (alone.cct, alone.ended));
+}

@@ -98,3 +98,18 @@ fn a_record_has_the_length_of_the_queue_of_its_class() {
     assert_eq!(queues, [0; 3]);
     assert!(most[0] > 50_000 && most[1] > 50_000 && most[2] > 0, "{most:?}");
 }
+
+#[test]
+fn what_is_lost_at_other_nodes_is_not_recorded() {
+    let mut setup = setup(leaf_spine(2, 1, 1, 400), "ecmp", messages(&[(0, 1)], 3 * PAYLOAD));
+    let port = setup.topology.host_port(HostId(1)).reverse();
+    let kind = FailureKind::Loss { rate: Fraction::ONE };
+    let (direction, never) = (Direction::From(port), failure(port.link(), Time::NEVER, Span::MAX));
+    setup.fabric.failures = vec![Failure { kind, direction, at: Time::ZERO, ..never }];
+    setup.time_limit = Time::ZERO + Span::from_us(10);
+    assert_eq!(run(&setup, &mut |_| {}).counters.dropped, 3);
+    let records = records(&setup);
+    let events: Vec<PacketEvent> = records.iter().map(|it| it.event).collect();
+    let received = events.iter().filter(|&&it| it == PacketEvent::Received).count();
+    assert_eq!((received, events.contains(&PacketEvent::Dropped)), (3, false), "{records:?}");
+}

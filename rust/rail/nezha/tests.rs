@@ -1,12 +1,14 @@
 //! Convergence on rails whose cost is a line, and on rails whose cost is not.
 
+mod feedback;
+
 use proptest::prelude::*;
 
 use super::*;
 use crate::balance::Parameters;
 use crate::ids::RailId;
 use crate::rail::test_rails::{Bench, Rail, cases, operation};
-use crate::rail::{Division, RailCost};
+use crate::rail::{Concurrency, Division, RailCost};
 use crate::units::{BitRate, Bytes, Span};
 
 const MIB: u64 = 1 << 20;
@@ -380,4 +382,33 @@ fn a_rail_that_a_split_of_others_leaves_out_is_measured_too() {
     bench.steps(3, MIB);
     let measured = (0..64).filter(|_| bench.step(MIB).ranges().count() == 3).count();
     assert!(measured > 3, "{measured}");
+}
+
+#[test]
+fn a_duration_that_is_off_by_just_half_is_no_miss() {
+    let class = SizeClass::of(Bytes::new(MIB));
+    let mut nezha = Nezha::new(&Config::default(), 1);
+    nezha.states[class.index()] = ClassState::Hot(Hot::new(vec![None]));
+    let accepts = |ps| {
+        let cost = cost(0, MIB, ps);
+        let sample = Sample { cost, concurrency: Concurrency::Alone, expected_ps: Some(1_000.0) };
+        nezha.accepts(class, &sample)
+    };
+    assert_eq!([499, 500, 1_500, 1_501].map(accepts), [false, true, true, false]);
+}
+
+#[test]
+fn a_choice_changes_for_one_that_is_better_by_more_than_the_dead_band() {
+    let config = Config { dead_band: 0.25, ..Config::default() };
+    let chosen = |alone, split, single| {
+        let hot = Hot { alone, ..Hot::new(vec![None; 2]) };
+        let split = EqualFinish { ps: split, bytes: vec![1.0; 2] };
+        hot.choose(&split, &[Single { rail: 1, ps: single, measured: true }], &config)
+    };
+    assert_eq!([75.0, 74.0].map(|single| chosen(None, 100.0, single)), [None, Some(1)]);
+    assert_eq!([75.0, 74.0].map(|split| chosen(Some(1), split, 100.0)), [Some(1), None]);
+}
+
+fn cost(rail: u32, bytes: u64, ps: u64) -> RailCost {
+    RailCost { rail: RailId(rail), bytes: Bytes::new(bytes), duration: Span::from_ps(ps) }
 }

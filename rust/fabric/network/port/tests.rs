@@ -1,7 +1,9 @@
 //! Times on the wire, priority, and what a queue gives back.
 
 use super::*;
+use crate::ids::ClassId;
 use crate::packet::Packet;
+use crate::sharing::{Discipline, Scheduling};
 
 fn port(gbps: u64, rounding: Rounding) -> Port {
     Port::new(&PortParts {
@@ -124,4 +126,20 @@ fn frames_go_before_all_other_packets_in_their_order() {
     assert_eq!((port.all_waiting(), port.data_waiting()), (1_213, 1_000));
     let order: Vec<u32> = std::iter::from_fn(|| port.dequeue()).map(|it| it.slot().0).collect();
     assert_eq!((order, port.all_waiting()), (vec![1, 3, 2, 0], 0));
+}
+
+#[test]
+fn a_packet_that_finds_a_free_wire_has_the_turn_of_its_class() {
+    let weights = [1; 2].map(Scheduling::Weighted);
+    let discipline = Discipline::new(weights, Bytes::new(1_000));
+    let (mut port, mut queues) = (port(400, Rounding::Exact), ClassQueues::default());
+    queues.pass(&discipline, ClassId(0), 1_000);
+    for (id, class) in [(0, 0), (1, 1), (2, 0)] {
+        let packet = Packet { wire_bytes: 1_000, ..Packet::default() };
+        let queued = Queued::of(SlotId(id), &packet);
+        port.enqueue_in_class(&mut queues, ClassId(class), queued);
+    }
+    let next = || port.dequeue_by_class(&mut queues, &discipline);
+    let order: Vec<u32> = std::iter::from_fn(next).map(|it| it.slot().0).collect();
+    assert_eq!(order, [1, 0, 2], "the second class is next");
 }
