@@ -31,3 +31,13 @@ fn hosts_send_at_the_rates_of_their_own_nics_and_answer_in_their_own_way() {
     // One for each of 100 packets, and one for each 16 and for the last.
     assert_eq!(outcome.counters.control_sent, 100 + 7);
 }
+
+#[test]
+fn hosts_know_the_nics_of_their_peers_where_these_differ() {
+    let mut setup = setup(leaf_spine(1, 1, 4, 400), "ecmp", messages(&[(0, 2)], PAYLOAD));
+    let knows = |setup: &Setup| setup.site(&setup.switching()).nic.peers.is_some();
+    assert!(!knows(&setup), "all are alike");
+    let ack = AckConfig { every: 16, ..setup.nic.ack };
+    setup.own_nics.insert(HostId(1), NicConfig { ack, ..setup.nic.clone() });
+    assert!(knows(&setup));
+}
