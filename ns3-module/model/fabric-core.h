@@ -127,7 +127,8 @@ class FabricHosts
      * @brief Takes what starts next on the wire of a host with traffic classes, while IP waits: a
      * control packet of the host, or a packet of the class whose turn it is.
      *
-     * A core without classes need not override this method and the two that follow.
+     * A core without classes need not override this method and the two that follow: ChargeBeside,
+     * without which IP has no share of its class, and PauseClass.
      *
      * @param host number of the host
      * @param nowPs the time
@@ -199,7 +200,8 @@ class FabricHosts
      * @param dst number of the receiving host
      * @param bytes payload
      * @param startPs when it starts, not in the past
-     * @param stream messages of one stream share queue pairs
+     * @param stream messages of one stream share queue pairs; with traffic classes those of stream
+     * s are of class s / 2^24 - 1, and lower streams are those of the workload
      * @return number of the message
      */
     virtual uint32_t Post(uint32_t src,
