@@ -115,7 +115,11 @@ fn links_of_planes_that_are_slow_or_lossy_are_the_same_in_both_worlds() {
 fn flow_control_and_trimming_of_each_port_are_the_same_in_both_worlds() {
     let incast = "[workload]\nkind = \"incast\"\nfan_in = 3\nbytes = \"300KB\"";
     for policy in POLICIES {
-        for switch in ["buffer = \"200KB\"\npfc = true", "port_buffer = \"20KB\"\ntrim = true"] {
+        for switch in [
+            "buffer = \"200KB\"\npfc = true",
+            "buffer = \"200KB\"\npfc = { pause_time = \"2us\" }",
+            "port_buffer = \"20KB\"\ntrim = true",
+        ] {
             for priority in [true, false] {
                 let rest = format!("ack_priority = {priority}\n[switch]\n{switch}\n{incast}");
                 expect_equal(policy, &fabric_of(&multi_plane(2), policy, &rest));
