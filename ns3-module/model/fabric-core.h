@@ -83,7 +83,8 @@ class FabricHosts
      * @param nowPs the time
      * @param freePs the time since which the wire is free; set to the start of the packet, or, if
      *        none starts by now, to the earliest time at which one can start
-     * @param packet set to the packet
+     * @param packet set to the packet; with traffic classes FabricPacket::SetTrafficClass sets that
+     *        of data, and without them it has none
      * @return false if none starts by now
      */
     virtual bool PollTransmit(uint32_t host,

@@ -38,10 +38,9 @@ impl PortTurns {
 /// Refuses workloads that have such streams themselves.
 pub(super) fn keep_streams_of_classes(setup: &mut Setup) -> Result<(), ExperimentError> {
     let streams = setup.workload.messages.iter().map(|message| message.stream);
-    if let Some(stream) = streams.max().filter(|_| setup.fabric.has_classes()) {
-        if stream >= STREAMS {
-            return Err(ExperimentError::Streams { stream, most: STREAMS });
-        }
+    let of_programs = streams.max().filter(|&highest| highest >= STREAMS);
+    if let Some(stream) = of_programs.filter(|_| setup.fabric.has_classes()) {
+        return Err(ExperimentError::Streams { stream, most: STREAMS });
     }
     for job in &mut setup.job_classes {
         job.streams.end = job.streams.end.min(STREAMS);
