@@ -5,6 +5,7 @@
 
 #include "fabric-helper.h"
 
+#include "ns3/quoted.h"
 #include "ns3/refuse.h"
 
 namespace ns3
@@ -12,7 +13,7 @@ namespace ns3
 
 CollectiveHelper::CollectiveHelper(const std::string& kind)
 {
-    SetOnce("CollectiveHelper::CollectiveHelper", "kind", "\"" + kind + "\"");
+    SetOnce("CollectiveHelper::CollectiveHelper", "kind", Quoted(kind));
 }
 
 void
@@ -24,19 +25,19 @@ CollectiveHelper::SetBytes(uint64_t bytes)
 void
 CollectiveHelper::SetAlgorithm(const std::string& algorithm)
 {
-    SetOnce("CollectiveHelper::SetAlgorithm", "algorithm", "\"" + algorithm + "\"");
+    SetOnce("CollectiveHelper::SetAlgorithm", "algorithm", Quoted(algorithm));
 }
 
 void
 CollectiveHelper::SetClass(const std::string& trafficClass)
 {
-    SetOnce("CollectiveHelper::SetClass", "class", "\"" + trafficClass + "\"");
+    SetOnce("CollectiveHelper::SetClass", "class", Quoted(trafficClass));
 }
 
 void
 CollectiveHelper::SetFile(const std::string& path)
 {
-    SetOnce("CollectiveHelper::SetFile", "file", "'" + path + "'");
+    SetOnce("CollectiveHelper::SetFile", "file", Quoted(path));
 }
 
 void

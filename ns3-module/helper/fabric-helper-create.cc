@@ -5,6 +5,7 @@
 #include "fabric-or-abort.h"
 
 #include "ns3/data-rate.h"
+#include "ns3/quoted.h"
 #include "ns3/refuse.h"
 
 #include <sstream>
@@ -58,7 +59,8 @@ FabricHelper::CreateTopology(const std::string& topology, const std::string& fol
 Ptr<Fabric>
 FabricHelper::CreateFromTopologyFile(const std::string& path, const std::string& format)
 {
-    return BuildTopology("kind = \"file\"\npath = '" + path + "'\nformat = \"" + format + "\"\n",
+    return BuildTopology("kind = \"file\"\npath = " + Quoted(path) +
+                             "\nformat = " + Quoted(format) + "\n",
                          ".",
                          "FabricHelper::CreateFromTopologyFile");
 }

@@ -4,6 +4,7 @@
 #include "fabric-helper.h"
 
 #include "ns3/names.h"
+#include "ns3/quoted.h"
 #include "ns3/refuse.h"
 #include "ns3/rng-seed-manager.h"
 
@@ -119,7 +120,7 @@ FabricHelper::DescribeSettingsWith(const RdmaNic& nic) const
     const FabricGraph graph = m_failures.empty() ? FabricGraph() : DescribeGraph();
     for (const auto& [channel, keys] : m_failures)
     {
-        text << "\n[[failure]]\nlink = \"" << graph.NameOf(IndexOf(channel)) << "\"\n"
+        text << "\n[[failure]]\nlink = " << Quoted(graph.NameOf(IndexOf(channel))) << "\n"
              << keys << "\n";
     }
     return text.str();

@@ -9,10 +9,12 @@
 #include "ns3/fabric-switch-port.h"
 #include "ns3/fabric-switch.h"
 #include "ns3/log.h"
+#include "ns3/quoted.h"
 #include "ns3/rdma-nic.h"
 #include "ns3/refuse.h"
 
 #include <algorithm>
+#include <cstddef>
 #include <limits>
 #include <sstream>
 
@@ -26,6 +28,22 @@ namespace
 
 /// The rank of a host that SetFirstHosts does not name; it sorts last.
 constexpr uint32_t UNRANKED = std::numeric_limits<uint32_t>::max();
+
+/// The most characters in the name of a traffic class, as in a scenario.
+constexpr std::ptrdiff_t LONGEST_CLASS_NAME = 24;
+
+/// The highest weight of a traffic class, as in a scenario.
+constexpr uint32_t HIGHEST_WEIGHT = 64;
+
+/**
+ * @param text a text in UTF-8
+ * @return the number of its characters: bytes that do not continue one
+ */
+std::ptrdiff_t
+CharactersIn(const std::string& text)
+{
+    return std::count_if(text.begin(), text.end(), [](char each) { return (each & 0xc0) != 0x80; });
+}
 
 } // namespace
 
@@ -111,7 +129,11 @@ FabricHelper::AddClass(const std::string& name,
     const char* call = "FabricHelper::AddClass";
     ExpectOpen(call);
     EVENKEEL_REFUSE_IF(name.empty(), call, "a traffic class has a name, by which others choose it");
-    EVENKEEL_REFUSE_IF(FabricClass::Find(m_classes, name) != FABRIC_MOST_CLASSES,
+    EVENKEEL_REFUSE_IF(CharactersIn(name) > LONGEST_CLASS_NAME,
+                       call,
+                       "the name '" << name << "' is too long: a name has at most "
+                                    << LONGEST_CLASS_NAME << " characters");
+    EVENKEEL_REFUSE_IF(FabricClass::Find(m_classes, name),
                        call,
                        "there is a traffic class '" << name << "' already: give another name");
     EVENKEEL_REFUSE_IF(m_classes.size() == FABRIC_MOST_CLASSES,
@@ -121,9 +143,12 @@ FabricHelper::AddClass(const std::string& name,
                        call,
                        "a strict class goes before all weighted ones, and has no weight: leave it "
                        "at 1");
+    EVENKEEL_REFUSE_IF(weight == 0 || weight > HIGHEST_WEIGHT,
+                       call,
+                       "a weight is from 1 to " << HIGHEST_WEIGHT << ", not " << weight);
     m_classes.push_back(FabricClass{name, protection == PROTECTED});
     std::ostringstream text;
-    text << "[[class]]\nname = \"" << name << "\"\n";
+    text << "[[class]]\nname = " << Quoted(name) << "\n";
     if (scheduling == STRICT)
     {
         text << "scheduling = \"strict\"\n";
@@ -290,6 +315,10 @@ FabricHelper::FinishFor(const std::string& call)
         return m_coreFactory ? m_coreFactory(graph, settings)
                              : MakeFabricCore(graph, settings, DescribeQueuePairs(), nics);
     });
+    EVENKEEL_REFUSE_IF(!m_classes.empty() && core->GetDescription().classes.empty(),
+                       call,
+                       "the core of FabricHelper::SetCoreFactory describes no traffic classes, and "
+                       "FabricHelper::AddClass added some: describe them, or use evenkeel's core");
     return Assemble(std::move(core), call);
 }
 

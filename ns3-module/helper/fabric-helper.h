@@ -133,8 +133,9 @@ class FabricHelper
     /**
      * @brief Adds a traffic class of data packets, up to seven in all: each has a queue at every
      * output port and every NIC. Its number is that of the classes before it; see FabricCodePoints
-     * for its packets on the wire. Messages and queue pairs are of the first class unless they
-     * choose another by its name.
+     * for its packets on the wire. Workloads, queue pairs and connections are of the first class
+     * unless they choose another by its name, and messages of that of their stream; see
+     * RdmaNic::PostMessage.
      * @param name its name
      * @param scheduling when its packets start
      * @param weight of a weighted class, its share of the bytes; 1 to 64

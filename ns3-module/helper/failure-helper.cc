@@ -8,6 +8,7 @@
 
 #include "ns3/fabric-channel.h"
 #include "ns3/fabric.h"
+#include "ns3/quoted.h"
 #include "ns3/refuse.h"
 
 #include <sstream>
@@ -46,7 +47,7 @@ FormatTime(Time time)
 std::string
 FormatTarget(const std::string& key, const std::string& name)
 {
-    return key + " = \"" + name + "\"\n";
+    return key + " = " + Quoted(name) + "\n";
 }
 
 /**

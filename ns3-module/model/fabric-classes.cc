@@ -5,6 +5,11 @@
 
 #include "fabric-port.h"
 #include "fabric.h"
+#include "rdma-nic.h"
+#include "refuse.h"
+
+#include <algorithm>
+#include <cstddef>
 
 // The methods of Fabric for traffic classes, and those that walk through queues.
 
@@ -32,13 +37,49 @@ CountDataIn(const FabricPool& pool, const FabricPool::List& list)
 
 } // namespace
 
+void
+Fabric::CheckClasses() const
+{
+    const char* call = "Fabric::Assemble";
+    const FabricDescription& description = m_core->GetDescription();
+    const std::size_t classes = description.classes.size();
+    EVENKEEL_REFUSE_IF(classes > FABRIC_MOST_CLASSES,
+                       call,
+                       "the core describes " << classes << " traffic classes, of at most "
+                                             << FABRIC_MOST_CLASSES);
+    EVENKEEL_REFUSE_IF(classes > 0 && m_settings.trim,
+                       call,
+                       "the core describes traffic classes and trimming, with which data has one "
+                       "queue: leave out either");
+    for (const auto& nic : m_nics)
+    {
+        EVENKEEL_REFUSE_IF(classes > 0 && nic->GetNPorts() > 1,
+                           call,
+                           "the core describes traffic classes, and a host has "
+                               << nic->GetNPorts() << " ports: with classes it has one");
+    }
+    const std::size_t links =
+        2 * description.graph.links.size() * std::max<std::size_t>(1, classes);
+    EVENKEEL_REFUSE_IF(m_settings.pfc && description.ingress.size() < links,
+                       call,
+                       "FabricDescription::ingress has "
+                           << description.ingress.size() << " entries, of " << links
+                           << ": with flow control one for each port, and for each class of it");
+    const std::size_t switches = description.graph.switches.size();
+    EVENKEEL_REFUSE_IF(m_settings.pfc && description.poolSizes.size() < switches,
+                       call,
+                       "FabricDescription::poolSizes has "
+                           << description.poolSizes.size() << " entries, of " << switches
+                           << ": with flow control one for each switch");
+}
+
 uint64_t
 Fabric::GetDataDroppedOf(uint32_t trafficClass) const
 {
     return trafficClass < FABRIC_MOST_CLASSES ? m_droppedOf[trafficClass] : 0;
 }
 
-uint32_t
+std::optional<uint32_t>
 FabricClass::Find(const std::vector<FabricClass>& classes, const std::string& name)
 {
     if (name.empty())
@@ -52,7 +93,7 @@ FabricClass::Find(const std::vector<FabricClass>& classes, const std::string& na
             return trafficClass;
         }
     }
-    return FABRIC_MOST_CLASSES;
+    return std::nullopt;
 }
 
 std::string

@@ -8,6 +8,7 @@
 
 #include <array>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -29,10 +30,11 @@ struct FabricClass
     /**
      * @param classes of a fabric; none if data has one queue
      * @param name name of a class; empty for the first one
-     * @return its number; 0 for the first one also if data has one queue; FABRIC_MOST_CLASSES if no
-     *         class has the name
+     * @return its number; 0 for the first one also if data has one queue; none if no class has the
+     *         name
      */
-    static uint32_t Find(const std::vector<FabricClass>& classes, const std::string& name);
+    static std::optional<uint32_t> Find(const std::vector<FabricClass>& classes,
+                                        const std::string& name);
     /**
      * @param classes of a fabric
      * @param name a name that none of them has
@@ -48,7 +50,9 @@ struct FabricClass
  * Class i has the class selector code point i of RFC 2474 (section 4.2.2), DSCP 8 i, and priority i
  * of IEEE 802.1Qbb; control packets have class selector 7, DSCP 56, and priority 7. These are the
  * priorities that switches derive from the upper three bits of a DSCP. That classes have them in
- * the order in which they are added is a choice of evenkeel.
+ * the order in which they are added is a choice of evenkeel. So are two others: code points with
+ * the same three bits and other lower ones are not those of the class, and IP with class selector
+ * 6 or 7 has no preference over 0, which section 4.2.2.2 asks for.
  */
 class FabricCodePoints
 {

@@ -83,7 +83,8 @@ class FabricHosts
      * @param nowPs the time
      * @param freePs the time since which the wire is free; set to the start of the packet, or, if
      *        none starts by now, to the earliest time at which one can start
-     * @param packet set to the packet
+     * @param packet set to the packet; with traffic classes FabricPacket::SetTrafficClass sets that
+     *        of data, and without them it has none
      * @return false if none starts by now
      */
     virtual bool PollTransmit(uint32_t host,
@@ -127,7 +128,8 @@ class FabricHosts
      * @brief Takes what starts next on the wire of a host with traffic classes, while IP waits: a
      * control packet of the host, or a packet of the class whose turn it is.
      *
-     * A core without classes need not override this method and the two that follow.
+     * A core without classes need not override this method and the two that follow: ChargeBeside,
+     * without which IP has no share of its class, and PauseClass.
      *
      * @param host number of the host
      * @param nowPs the time
@@ -199,7 +201,8 @@ class FabricHosts
      * @param dst number of the receiving host
      * @param bytes payload
      * @param startPs when it starts, not in the past
-     * @param stream messages of one stream share queue pairs
+     * @param stream messages of one stream share queue pairs; with traffic classes those of stream
+     * s are of class s / 2^24 - 1, and lower streams are those of the workload
      * @return number of the message
      */
     virtual uint32_t Post(uint32_t src,

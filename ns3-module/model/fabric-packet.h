@@ -91,7 +91,8 @@ struct FabricPacket
     uint32_t label{0};  //!< hash of the 5-tuple without the entropy value
     uint32_t psn{0};    //!< packet sequence number; acknowledgements: the first of sack
     uint32_t ack{0};    //!< acknowledgements: every PSN before this one has arrived; others: the
-                        //!< traffic class in the upper 8 bits
+                        //!< traffic class in the upper 8 bits, which are 0 without classes, also
+                        //!< in packets of cores of scripts
     uint64_t sack{0};   //!< acknowledgements: which of the 64 PSNs from psn on arrived; frames of
                         //!< flow control: bytes without priority that wait where it is from;
                         //!< data: the header of its verb, see GetVerb(); IP: its place in FabricIp
@@ -118,11 +119,11 @@ struct FabricPacket
         return static_cast<FabricPacketVerb>(sack >> 60);
     }
 
-    /// @return the traffic class of data, of IP and of a frame of priority flow control; 0 without
-    ///         classes
+    /// @return the traffic class of data, of IP and of a frame of priority flow control; 0 of other
+    ///         control packets, and without classes
     uint32_t GetTrafficClass() const
     {
-        return ack >> CLASS_SHIFT;
+        return IsControl() && !IsFlowControl() ? 0 : ack >> CLASS_SHIFT;
     }
 
     /**

@@ -34,11 +34,6 @@ PartOf(uint64_t value, uint64_t numerator, uint64_t denominator)
 
 } // namespace
 
-FabricPfc::FabricPfc(uint64_t resumeOffset, std::vector<Ingress> links, std::vector<Pool> pools)
-    : FabricPfc(Rules{resumeOffset, 1, false}, std::move(links), std::move(pools))
-{
-}
-
 FabricPfc::FabricPfc(const Rules& rules, std::vector<Ingress> links, std::vector<Pool> pools)
     : m_rules(rules),
       m_links(std::move(links)),

@@ -75,12 +75,6 @@ class FabricPfc
      * @param pools by switch
      */
     FabricPfc(const Rules& rules, std::vector<Ingress> links, std::vector<Pool> pools);
-    /**
-     * @param resumeOffset a link is resumed this many bytes below its threshold
-     * @param links by the port that sends over the link
-     * @param pools by switch
-     */
-    FabricPfc(uint64_t resumeOffset, std::vector<Ingress> links, std::vector<Pool> pools);
 
     /**
      * @param description of a fabric

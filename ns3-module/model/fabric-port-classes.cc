@@ -34,7 +34,12 @@ FabricPort::IsPaused() const
 bool
 FabricPort::IsClassPaused(uint32_t trafficClass) const
 {
-    return m_classes ? (m_classes->paused & FabricClassQueues::BitOf(trafficClass)) != 0 : m_paused;
+    if (m_classes)
+    {
+        return trafficClass < FABRIC_MOST_CLASSES &&
+               (m_classes->paused & FabricClassQueues::BitOf(trafficClass)) != 0;
+    }
+    return trafficClass == 0 && m_paused;
 }
 
 void
@@ -92,12 +97,16 @@ FabricPort::SetPaused(uint64_t nowPs, FabricPfc::Order order, uint32_t trafficCl
     const bool paused = order == FabricPfc::PAUSE;
     NS_LOG_LOGIC("class " << trafficClass << " of port " << m_id
                           << (paused ? " paused" : " resumed"));
-    m_pauseTrace(paused);
+    const uint8_t bit = FabricClassQueues::BitOf(trafficClass);
+    const uint8_t others = m_classes ? m_classes->paused & static_cast<uint8_t>(~bit) : 0;
+    const bool isAnyPaused = paused || others != 0;
+    if (!m_classes || isAnyPaused != IsPaused())
+    {
+        m_pauseTrace(isAnyPaused);
+    }
     m_classPauseTrace(trafficClass, paused);
     if (m_classes)
     {
-        const uint8_t bit = FabricClassQueues::BitOf(trafficClass);
-        const uint8_t others = m_classes->paused & static_cast<uint8_t>(~bit);
         m_classes->paused = paused ? others | bit : others;
         m_classWaits = m_classes->GetReady() != 0;
     }

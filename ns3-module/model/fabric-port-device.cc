@@ -84,7 +84,8 @@ FabricPort::AddOtherTraceSources(TypeId tid)
 {
     return tid
         .AddTraceSource("Pause",
-                        "Priority flow control (PFC) pauses or resumes this port.",
+                        "Priority flow control (PFC) pauses or resumes this port: with traffic "
+                        "classes, the first of them or the last.",
                         MakeTraceSourceAccessor(&FabricPort::m_pauseTrace),
                         "ns3::FabricPort::PauseTracedCallback")
         .AddTraceSource("ClassPause",

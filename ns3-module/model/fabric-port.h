@@ -109,7 +109,8 @@ class FabricPort : public NetDevice
      * @return bytes of the packets that have started, without gaps
      */
     uint64_t GetCarriedBytes();
-    /// @return true while the far end pauses packets without priority, of any traffic class
+    /// @return true while the far end pauses packets without priority, of at least one traffic
+    /// class
     bool IsPaused() const;
     /**
      * @param trafficClass number of a traffic class; 0 without classes

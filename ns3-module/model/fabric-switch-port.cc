@@ -248,9 +248,13 @@ FabricSwitchPort::MarkIf(MarkPoint point, uint32_t slot)
         return;
     }
     FabricPacket& packet = m_pool->Get(slot).packet;
+    if (!packet.IsMarkable())
+    {
+        return;
+    }
     const uint64_t waiting =
         m_classes ? m_classes->waitingBytes[packet.GetTrafficClass()] : m_waitingBytes[1];
-    if (!packet.IsMarkable() || waiting <= m_ecn.kmin)
+    if (waiting <= m_ecn.kmin)
     {
         return;
     }

@@ -7,6 +7,7 @@
 #include "fabric.h"
 #include "noticed-accessor.h"
 #include "policy-parameters.h"
+#include "quoted.h"
 #include "refuse.h"
 
 #include "ns3/boolean.h"
@@ -201,7 +202,7 @@ FabricSwitch::DescribeSettings() const
     }
     text << "pfc = " << (m_pfc ? "true" : "false") << "\n";
     text << "trim = " << (m_trim ? "true" : "false") << "\n";
-    text << "\n[policy]\nname = \"" << m_policy << "\"\n";
+    text << "\n[policy]\nname = " << Quoted(m_policy) << "\n";
     text << PolicyParameterLines(m_parameters) << "\n";
     return text.str();
 }

@@ -103,6 +103,7 @@ Fabric::Assemble(std::unique_ptr<FabricCore> core,
     m_verbs = m_hosts->GetVerbs();
     m_settings = m_core->GetSettings();
     m_nics = nics;
+    CheckClasses();
     m_ip = std::make_unique<FabricIp>(m_nics, static_cast<uint32_t>(GetClasses().size()));
     m_roceBytes->SetHasClasses(!GetClasses().empty());
     m_switches = switches;

@@ -374,6 +374,8 @@ class Fabric : public Object, private FabricCalendar::Client
      * @param end the port at the far end
      */
     void JoinPort(uint32_t number, FabricPort& port, FabricPort& end);
+    /// Ends the program if the description of the core has classes or memory that cannot be.
+    void CheckClasses() const;
     /// @return true if no message is open and its hosts have IP: the time limit, which is that of
     ///         messages, ends a run without messages only if the hosts have no IP either
     bool HasOnlyIp() const;

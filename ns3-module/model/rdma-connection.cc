@@ -76,13 +76,14 @@ RdmaConnection::Connect(Ptr<RdmaNic> from, Ptr<RdmaNic> to)
     EVENKEEL_REFUSE_IF(!fabric && !m_class.empty(),
                        "RdmaConnection::Connect",
                        "the traffic classes are not known yet: call FabricHelper::Finish first");
-    const uint32_t trafficClass = fabric ? FabricClass::Find(fabric->GetClasses(), m_class) : 0;
-    EVENKEEL_REFUSE_IF(trafficClass == FABRIC_MOST_CLASSES,
+    const std::optional<uint32_t> trafficClass =
+        fabric ? FabricClass::Find(fabric->GetClasses(), m_class) : 0;
+    EVENKEEL_REFUSE_IF(!trafficClass,
                        "RdmaConnection::Connect",
                        FabricClass::Explain(fabric->GetClasses(), m_class));
     m_from = from;
     m_to = to;
-    m_stream = from->TakeStream(trafficClass);
+    m_stream = from->TakeStream(*trafficClass);
 }
 
 uint32_t

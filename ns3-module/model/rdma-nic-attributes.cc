@@ -4,6 +4,7 @@
 #include "fabric.h"
 #include "noticed-accessor.h"
 #include "policy-parameters.h"
+#include "quoted.h"
 #include "rdma-nic.h"
 
 #include "ns3/boolean.h"
@@ -174,8 +175,8 @@ RdmaNic::DescribeSettings() const
     text << "ack = \"" << m_ackBytes << "B\"\n";
     text << "ack_every = " << m_ackEvery << "\n";
     text << "ack_priority = " << (m_ackPriority ? "true" : "false") << "\n";
-    text << "congestion_control = \"" << m_congestionControl << "\"\n";
-    text << "recovery = \"" << m_recovery << "\"\n";
+    text << "congestion_control = " << Quoted(m_congestionControl) << "\n";
+    text << "recovery = " << Quoted(m_recovery) << "\n";
     text << "retransmit_timeout = \"" << m_retransmitTimeout.GetNanoSeconds() << "ns\"\n";
     text << PolicyParameterLines(m_parameters) << "\n";
     return text.str();

@@ -9,6 +9,7 @@
 
 #include "ns3/log.h"
 
+#include <optional>
 #include <stdexcept>
 #include <vector>
 
@@ -40,12 +41,12 @@ RdmaNic::CreateQp(Ptr<RdmaNic> peer, const std::string& trafficClass)
     }
     FabricVerbs& verbs = GetVerbs();
     const std::vector<FabricClass>& classes = m_fabric->GetClasses();
-    const uint32_t ofClass = FabricClass::Find(classes, trafficClass);
-    if (ofClass == FABRIC_MOST_CLASSES)
+    const std::optional<uint32_t> ofClass = FabricClass::Find(classes, trafficClass);
+    if (!ofClass)
     {
         throw std::invalid_argument(FabricClass::Explain(classes, trafficClass));
     }
-    const uint32_t number = verbs.CreateQp(m_host, peer->m_host, TakeStream(ofClass));
+    const uint32_t number = verbs.CreateQp(m_host, peer->m_host, TakeStream(*ofClass));
     Ptr<RdmaQp> qp = CreateObject<RdmaQp>();
     qp->Attach(this, peer, number);
     m_qps[number] = qp;
@@ -147,6 +148,16 @@ RdmaNic::ReportCompletion(const FabricCompletion& completion)
 uint32_t
 RdmaNic::TakeStream(uint32_t trafficClass)
 {
+    const std::size_t classes = m_fabric ? m_fabric->GetClasses().size() : 0;
+    EVENKEEL_REFUSE_IF(trafficClass > 0 && trafficClass >= classes,
+                       "RdmaNic::TakeStream",
+                       "there is no traffic class " << trafficClass << ": the fabric has "
+                                                    << classes << ", numbered from 0");
+    // The upper half of the streams of a class is that of Fabric::GetStreamIn.
+    EVENKEEL_REFUSE_IF(classes > 0 && m_streams >= STREAMS / 2,
+                       "RdmaNic::TakeStream",
+                       "with traffic classes a NIC has at most "
+                           << STREAMS / 2 << " queue pairs and connections of scripts");
     // Stream 0 is the default of PostMessage.
     return (trafficClass + 1) * STREAMS + m_streams++;
 }
@@ -154,8 +165,8 @@ RdmaNic::TakeStream(uint32_t trafficClass)
 uint32_t
 Fabric::GetStreamIn(const std::string& trafficClass, uint32_t stream) const
 {
-    const uint32_t ofClass = FabricClass::Find(GetClasses(), trafficClass);
-    EVENKEEL_REFUSE_IF(ofClass == FABRIC_MOST_CLASSES,
+    const std::optional<uint32_t> ofClass = FabricClass::Find(GetClasses(), trafficClass);
+    EVENKEEL_REFUSE_IF(!ofClass,
                        "Fabric::GetStreamIn",
                        FabricClass::Explain(GetClasses(), trafficClass));
     // The upper half of the streams of a class: TakeStream takes them from below.
@@ -163,7 +174,7 @@ Fabric::GetStreamIn(const std::string& trafficClass, uint32_t stream) const
                        "Fabric::GetStreamIn",
                        "stream " << stream << " is none that scripts have: give one below "
                                  << STREAMS / 2);
-    return (ofClass + 1) * STREAMS + STREAMS / 2 + stream;
+    return (*ofClass + 1) * STREAMS + STREAMS / 2 + stream;
 }
 
 } // namespace ns3

@@ -369,13 +369,20 @@ RdmaNic::Inject(uint64_t startPs, const FabricPacket& packet)
 void
 RdmaNic::InjectInto(FabricPort& port, uint64_t startPs, const FabricPacket& packet)
 {
+    const uint32_t trafficClass = packet.GetTrafficClass();
+    EVENKEEL_REFUSE_IF(trafficClass > 0 && trafficClass >= m_fabric->GetClasses().size(),
+                       "FabricHosts::PollTransmit",
+                       "a packet of host " << m_host << " is of traffic class " << trafficClass
+                                           << ", of " << m_fabric->GetClasses().size()
+                                           << ": the upper 8 bits of FabricPacket::ack are its "
+                                              "class, and 0 without classes");
     m_dataSent += packet.IsData() ? 1 : 0;
     m_fabric->RecordSent(packet);
     // IP and RDMA take turns, and packets with priority count for neither.
     port.m_isTurnOfIp |= !packet.Has(FabricPacket::PRIORITY);
     if (port.m_classes && !packet.Has(FabricPacket::PRIORITY))
     {
-        port.m_classes->ipFirst |= FabricClassQueues::BitOf(packet.GetTrafficClass());
+        port.m_classes->ipFirst |= FabricClassQueues::BitOf(trafficClass);
     }
     port.Transmit(m_pool->Insert(packet), startPs);
 }

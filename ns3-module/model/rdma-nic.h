@@ -69,8 +69,9 @@ class RdmaNic : public FabricPort
      * @param to the receiver
      * @param bytes payload, at least 1
      * @param delay time until it starts
-     * @param stream messages of one stream share queue pairs, and have the traffic class of
-     *        Fabric::GetStreamIn
+     * @param stream messages of one stream share queue pairs; with traffic classes take it from
+     *        Fabric::GetStreamIn. Lower ones, the default among them, are those of the workload and
+     *        of its class; without a workload, of the first class
      * @return number of the message
      */
     uint32_t PostMessage(Ptr<RdmaNic> to,
@@ -101,6 +102,8 @@ class RdmaNic : public FabricPort
      */
     Ptr<RdmaQp> CreateQp(Ptr<RdmaNic> peer, const std::string& trafficClass = "");
     /**
+     * @brief Takes a message stream. Ends the program with the reason if there is no such class, or
+     * if, with classes, the NIC has taken 2^23 streams.
      * @param trafficClass number of a traffic class; 0 without classes
      * @return a message stream of the class that no other message or queue pair of this NIC uses
      */

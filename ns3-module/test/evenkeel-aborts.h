@@ -13,8 +13,31 @@
 
 namespace ns3
 {
+
+class FabricHelper;
+
 namespace tests
 {
+
+/// A call that must end the program.
+struct Refused
+{
+    std::string what;                        //!< names the call, and is in the message
+    std::string reason;                      //!< is in the message, too
+    std::function<void(FabricHelper&)> call; //!< the call
+};
+
+/// Counts occurrences of a part in a text.
+inline std::size_t
+CountOf(const std::string& part, const std::string& text)
+{
+    std::size_t count = 0;
+    for (std::size_t at = text.find(part); at != std::string::npos; at = text.find(part, at + 1))
+    {
+        ++count;
+    }
+    return count;
+}
 
 /**
  * @ingroup evenkeel-tests

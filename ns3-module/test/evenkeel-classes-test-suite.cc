@@ -351,6 +351,10 @@ class ChoiceTestCase : public TestCase
             // A request of one packet, and its answer.
             RdmaNicHelper::ConnectQps(a, b, "two").first->PostRead(PAYLOAD);
         });
+        Simulator::Schedule(MicroSeconds(40), [=] {
+            // A stream of the workload has its class, and the default is one.
+            a->PostMessage(b, PAYLOAD);
+        });
         std::string refused;
         try
         {
@@ -361,7 +365,7 @@ class ChoiceTestCase : public TestCase
             refused = error.what();
         }
         Simulator::Run();
-        NS_TEST_EXPECT_MSG_EQ(site.m_sent, "12022", "classes of what started");
+        NS_TEST_EXPECT_MSG_EQ(site.m_sent, "120221", "classes of what started");
         NS_TEST_EXPECT_MSG_EQ(refused,
                               "there is no traffic class 'three': the fabric has 'zero', 'one', "
                               "'two'",

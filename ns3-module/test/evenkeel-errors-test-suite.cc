@@ -29,26 +29,6 @@ using namespace ns3::tests;
 namespace
 {
 
-/// A call that must end the program.
-struct Refused
-{
-    std::string what;                        //!< names the call, and is in the message
-    std::string reason;                      //!< is in the message, too
-    std::function<void(FabricHelper&)> call; //!< the call
-};
-
-/// Counts occurrences of a part in a text.
-std::size_t
-CountOf(const std::string& part, const std::string& text)
-{
-    std::size_t count = 0;
-    for (std::size_t at = text.find(part); at != std::string::npos; at = text.find(part, at + 1))
-    {
-        ++count;
-    }
-    return count;
-}
-
 /**
  * @ingroup evenkeel-tests
  * @brief Tests that calls which come too late are refused, by the name of the call.
@@ -211,75 +191,6 @@ class RefusedTestCase : public TestCase
         };
     }
 
-    /// @return traffic classes that cannot be, and choices of one that there is not
-    static std::vector<Refused> WrongClasses()
-    {
-        const auto made = [](FabricHelper& it) { return it.CreateLeafSpine(2, 2, 2); };
-        const auto add = [](FabricHelper& it, uint32_t count) {
-            for (uint32_t number = 0; number < count; ++number)
-            {
-                it.AddClass("class" + std::to_string(number));
-            }
-        };
-        return {
-            {"FabricHelper::AddClass",
-             "by which others choose it",
-             [](FabricHelper& it) { it.AddClass(""); }},
-            {"FabricHelper::AddClass",
-             "there is a traffic class 'class1' already",
-             [=](FabricHelper& it) {
-                 add(it, 3);
-                 it.AddClass("class1");
-             }},
-            {"FabricHelper::AddClass",
-             "at most 7 traffic classes",
-             [=](FabricHelper& it) { add(it, 8); }},
-            {"FabricHelper::AddClass",
-             "has no weight",
-             [](FabricHelper& it) { it.AddClass("a", FabricHelper::STRICT, 2); }},
-            {"the settings of the fabric (FabricHelper::DescribeSettings):",
-             "from 1 to 64",
-             [=](FabricHelper& it) {
-                 it.AddClass("a", FabricHelper::WEIGHTED, 65);
-                 made(it);
-             }},
-            {"the settings of the fabric (FabricHelper::DescribeSettings):",
-             "ack_priority must be true",
-             [=](FabricHelper& it) {
-                 it.AddClass("a");
-                 it.SetNicAttribute("AckPriority", StringValue("false"));
-                 made(it);
-             }},
-            {"the NIC of host 2 has ack_priority = false",
-             "set it to true",
-             [=](FabricHelper& it) {
-                 it.AddClass("a");
-                 it.SetNicAttributeOf(2, "AckPriority", StringValue("false"));
-                 made(it);
-             }},
-            {"FabricHelper::CreateFromScenario",
-             "put them into the scenario",
-             [](FabricHelper& it) {
-                 it.AddClass("a");
-                 it.CreateFromScenario(SCENARIO);
-             }},
-            {"Fabric::GetStreamIn",
-             "there is no traffic class 'class2': the fabric has 'class0', 'class1'",
-             [=](FabricHelper& it) {
-                 add(it, 2);
-                 made(it)->GetStreamIn("class2");
-             }},
-            {"RdmaConnection::Connect",
-             "call FabricHelper::AddClass before the fabric is made",
-             [=](FabricHelper& it) {
-                 Ptr<Fabric> fabric = made(it);
-                 Ptr<RdmaConnection> connection = CreateObject<RdmaConnection>();
-                 connection->SetAttribute("Class", StringValue("bulk"));
-                 connection->Connect(fabric->GetNic(0), fabric->GetNic(1));
-             }},
-        };
-    }
-
     /// @return messages and connections that cannot be
     static std::vector<Refused> WrongMessages()
     {
@@ -391,7 +302,7 @@ class RefusedTestCase : public TestCase
     void DoRun() override
     {
         std::vector<Refused> all = Wrong();
-        for (const auto& more : {WrongClasses(), WrongMessages(), Attributes()})
+        for (const auto& more : {WrongMessages(), Attributes()})
         {
             all.insert(all.end(), more.begin(), more.end());
         }

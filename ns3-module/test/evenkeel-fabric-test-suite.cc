@@ -273,7 +273,7 @@ class PfcRulesTestCase : public TestCase
         link.limits.reserve = 1000;
         link.limits.headroom = 2000;
         link.limits.alphaDenominator = 2;
-        FabricPfc pfc(300, {link}, {FabricPfc::Pool{8000, 0}});
+        FabricPfc pfc({300, 1, false}, {link}, {FabricPfc::Pool{8000, 0}});
         NS_TEST_EXPECT_MSG_EQ(pfc.Add(0, 1000), FabricPfc::NOTHING, "the reserve");
         NS_TEST_EXPECT_MSG_EQ(pfc.GetPool(0).used, 0, "the pool is unused");
         NS_TEST_EXPECT_MSG_EQ(pfc.Add(0, 2000), FabricPfc::NOTHING, "2,000 of 3,000");

@@ -33,6 +33,9 @@ static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
 ///
 /// # Errors
 /// If ns-3 or the module refuses the setup, with its message.
+///
+/// # Panics
+/// With traffic classes that the world of the fabric panics with.
 pub fn run(setup: &Setup) -> Result<Outcome, Refused> {
     // A run that panicked leaves no state for the next.
     let _held = ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner);
@@ -46,6 +49,9 @@ pub fn run(setup: &Setup) -> Result<Outcome, Refused> {
 /// `[[failure]]` of a scenario, none of which begins before.
 ///
 /// # Errors
+/// As [`run`].
+///
+/// # Panics
 /// As [`run`].
 pub fn run_with_late_failures(setup: &Setup, late: &[(Time, String)]) -> Result<Outcome, Refused> {
     let _held = ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner);

@@ -64,7 +64,7 @@ impl Setup {
     /// # Panics
     /// If there are too many, if a job is of a class that there is not, or beside what knows one
     /// class of data alone: credit-based flow control, trimming, and hosts with several ports.
-    pub(super) fn check_classes(&self) {
+    pub(crate) fn check_classes(&self) {
         let (fabric, count) = (&self.fabric, self.fabric.class_count());
         assert!(count <= MOST_CLASSES, "{count} traffic classes, of at most {MOST_CLASSES}");
         for JobClass { class, .. } in &self.job_classes {

@@ -1,7 +1,7 @@
 //! The RDMA NIC: queue pairs, loss recovery, congestion control, pacing, acknowledgements.
 //!
-//! It is sans-IO, with no clock, no queue of the world's and no random state: a world (the fabric
-//! here, ns-3, a test) hands it packets and the time, and takes packets, a wake-up time and events:
+//! It is sans-IO, with no clock, queue of the world's or random state of its own: a world (the
+//! fabric, ns-3, a test) hands it packets and the time, and takes packets, a wake-up and events:
 //!
 //! - [`Nic::create_qp`], [`Nic::set_peer_qp`] and [`Nic::modify_qp`] make a queue pair and take it
 //!   through its states;
@@ -9,8 +9,8 @@
 //!   returns completions ([`verbs`] has the rules); a world that needs no more than WRITEs and
 //!   their delivery uses [`Nic::post`];
 //! - [`Nic::handle_packet`] and [`Nic::handle_timeout`] take packets and the time;
-//! - [`Nic::poll_transmit`] returns the packet that starts on the wire now; the world calls it
-//!   whenever the wire is free, at times that never decrease;
+//! - [`Nic::poll_transmit`], or [`Nic::poll_transmit_beside`] where others use the wire too,
+//!   returns what starts now; the world calls it whenever the wire is free, in order of time;
 //! - [`Nic::poll_timeout`] returns when to call again if no packet comes in before;
 //! - [`Nic::poll_event`] returns what happened to messages and paths;
 //! - [`Nic::account`] counts the queue pairs and their memory.

@@ -323,7 +323,7 @@ fn an_experiment_writes_the_same_files_in_both_worlds() {
     }
 }
 
-/// Flow control as both worlds have it: ConWeave's rule, with pauses that expire, is the fabric's.
+/// Flow control as both worlds have it: ConWeave's admission rule is the fabric's.
 fn with_flow_control_of_hpcc(mut experiment: hpcc::Experiment) -> hpcc::Experiment {
     if let Some(PfcConfig { admission, pause_time, .. }) = &mut experiment.setup.fabric.switch.pfc {
         (*admission, *pause_time) = (PfcConfig::HPCC.admission, None);

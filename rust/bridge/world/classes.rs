@@ -4,7 +4,7 @@
 
 use super::contract::TrafficClass;
 use super::core::Core;
-use super::experiment::Experiment;
+use super::experiment::{Experiment, ExperimentError};
 use super::records::FabricPacket;
 use crate::endpoint::JobClass;
 use crate::fabric::Setup;
@@ -14,7 +14,7 @@ use crate::units::Time;
 
 /// Programs have this many message streams of each class, those of class `c` from `c + 1` times
 /// this on; lower ones are those of the workload. `RdmaNic` in C++ has the same number.
-const STREAMS: u32 = 1 << 24;
+pub(super) const STREAMS: u32 = 1 << 24;
 
 /// How the classes take turns at ports of switches.
 #[derive(Debug)]
@@ -34,7 +34,14 @@ impl PortTurns {
 }
 
 /// Gives the message streams of programs their class, if there are several.
-pub(super) fn keep_streams_of_classes(setup: &mut Setup) {
+///
+/// Refuses workloads that have such streams themselves.
+pub(super) fn keep_streams_of_classes(setup: &mut Setup) -> Result<(), ExperimentError> {
+    let streams = setup.workload.messages.iter().map(|message| message.stream);
+    let of_programs = streams.max().filter(|&highest| highest >= STREAMS);
+    if let Some(stream) = of_programs.filter(|_| setup.fabric.has_classes()) {
+        return Err(ExperimentError::Streams { stream, most: STREAMS });
+    }
     for job in &mut setup.job_classes {
         job.streams.end = job.streams.end.min(STREAMS);
     }
@@ -43,6 +50,7 @@ pub(super) fn keep_streams_of_classes(setup: &mut Setup) {
         class: ClassId(class),
     });
     setup.job_classes.extend(others);
+    Ok(())
 }
 
 impl Experiment {

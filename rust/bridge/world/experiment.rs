@@ -16,7 +16,7 @@ use super::graph::{graph, topology};
 use super::records::{FabricEcn, FabricSettings};
 use crate::fabric::Setup;
 use crate::hpcc;
-use crate::ids::PortId;
+use crate::ids::{HostId, PortId};
 use crate::nic::NicConfig;
 use crate::scenario::{self, Scenario, ScenarioError};
 use crate::switching::{
@@ -119,7 +119,12 @@ pub(super) fn experiment_of_text(
 }
 
 /// Refuses what the world of ns-3 does not simulate.
+///
+/// # Panics
+/// As the world of the fabric, with traffic classes that cannot be.
 pub(in crate::bridge) fn expect_both_worlds(setup: &Setup) -> Result<(), ExperimentError> {
+    setup.check_classes();
+    expect_priority_of_acks(setup)?;
     let Setup { topology, fabric, nic, own_nics, .. } = setup;
     for NicConfig { congestion, .. } in std::iter::once(nic).chain(own_nics.values()) {
         if congestion.telemetry().is_some() {
@@ -153,6 +158,16 @@ pub(in crate::bridge) fn expect_both_worlds(setup: &Setup) -> Result<(), Experim
     expect_both_directions(topology, &fabric.failures)
 }
 
+/// Refuses acknowledgements that are sent as data, where that has traffic classes.
+fn expect_priority_of_acks(setup: &Setup) -> Result<(), ExperimentError> {
+    let mut hosts = (0..setup.topology.host_count()).map(HostId);
+    let as_data = hosts.find(|&host| !setup.nic_of(host).ack.priority);
+    match as_data.filter(|_| setup.fabric.has_classes()) {
+        Some(HostId(host)) => Err(ExperimentError::Acknowledgements { host }),
+        None => Ok(()),
+    }
+}
+
 /// Refuses failures of one direction of a link.
 pub(super) fn expect_both_directions(
     topology: &Topology,
@@ -170,7 +185,7 @@ pub(super) fn expect_both_directions(
 /// The experiment of a script, unless it has what the world of ns-3 does not simulate.
 fn supported(mut experiment: Experiment) -> Result<Box<Experiment>, ExperimentError> {
     expect_both_worlds(&experiment.setup)?;
-    keep_streams_of_classes(&mut experiment.setup);
+    keep_streams_of_classes(&mut experiment.setup)?;
     Ok(Box::new(experiment))
 }
 
@@ -203,15 +218,15 @@ pub(super) fn experiment_of_hpcc(
     if let Some(pfc) = read.setup.fabric.switch.pfc.as_mut().filter(|pfc| !is_of_hpcc(pfc)) {
         let PfcConfig { headroom, alpha, .. } = *pfc;
         *pfc = PfcConfig { headroom, alpha, ..PfcConfig::HPCC };
-        read.warnings.push(WITHOUT_EXPIRY.to_owned());
+        read.warnings.push(AS_HPCC.to_owned());
     }
     supported(read.into())
 }
 
 /// A warning of ConWeave's experiments with flow control.
-const WITHOUT_EXPIRY: &str = "ENABLE_PFC 1: ConWeave's admission rule and its pauses that expire \
-                              (PAUSE_TIME) are simulated by `evenkeel hpcc` alone; here HPCC's \
-                              rule pauses links, until they are resumed";
+const AS_HPCC: &str = "ENABLE_PFC 1: ConWeave's admission rule is simulated by `evenkeel hpcc` \
+                       alone; here HPCC's rule admits packets and pauses links, until they are \
+                       resumed (PAUSE_TIME is not used)";
 
 /// Whether flow control is as HPCC's simulator has it.
 fn is_of_hpcc(pfc: &PfcConfig) -> bool {

@@ -21,9 +21,6 @@ impl Experiment {
                 if host >= hosts {
                     return Err(ExperimentError::NoHost { host, hosts });
                 }
-                if setup.fabric.has_classes() && !config.ack.priority {
-                    return Err(ExperimentError::Acknowledgements { host });
-                }
                 setup.own_nics.insert(HostId(host), config.clone());
             }
         }

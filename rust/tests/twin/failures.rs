@@ -56,3 +56,19 @@ fn failures_that_a_script_adds_are_those_that_a_scenario_declares() {
         }
     }
 }
+
+#[test]
+fn failures_that_a_script_adds_are_the_same_beside_traffic_classes() {
+    let classes = "[switch]\nbuffer = \"1MB\"\npfc = { alpha = \"1/64\", pause_time = \"2us\" }\n\
+                   [[class]]\nname = \"bulk\"\nweight = 3\n[[class]]\nname = \"urgent\"\n\
+                   [[job]]\nkind = \"all-to-all\"\nbytes = \"100KB\"\nclass = \"bulk\"\n\
+                   [[job]]\nkind = \"permutation\"\nbytes = \"200KB\"\nclass = \"urgent\"\n";
+    for policy in ["ecmp", "spray", "reps"] {
+        let text = text(Combination::of(policy), classes);
+        for part in ["link = \"leaf0-spine0\"", "link = \"host1-leaf0\""] {
+            let section = |keys: &str| format!("[[failure]]\n{part}\n{keys}\n");
+            let all = OVERLAPPING.map(|(us, keys)| (us, section(keys)));
+            expect_equal(&format!("{policy}, {part}"), &text, &all);
+        }
+    }
+}

@@ -115,7 +115,11 @@ fn links_of_planes_that_are_slow_or_lossy_are_the_same_in_both_worlds() {
 fn flow_control_and_trimming_of_each_port_are_the_same_in_both_worlds() {
     let incast = "[workload]\nkind = \"incast\"\nfan_in = 3\nbytes = \"300KB\"";
     for policy in POLICIES {
-        for switch in ["buffer = \"200KB\"\npfc = true", "port_buffer = \"20KB\"\ntrim = true"] {
+        for switch in [
+            "buffer = \"200KB\"\npfc = true",
+            "buffer = \"200KB\"\npfc = { pause_time = \"2us\" }",
+            "port_buffer = \"20KB\"\ntrim = true",
+        ] {
             for priority in [true, false] {
                 let rest = format!("ack_priority = {priority}\n[switch]\n{switch}\n{incast}");
                 expect_equal(policy, &fabric_of(&multi_plane(2), policy, &rest));
@@ -185,6 +189,28 @@ fn rails_are_the_same_in_both_worlds() {
         for setup in [setup.clone(), uneven(setup)] {
             let twin = twin(&setup);
             assert!(is_exact(&twin) && twin.agrees, "{policy}: {twin:#?}");
+        }
+    }
+}
+
+/// Each port of a host is paused by itself, also where the pause expires.
+#[test]
+fn pauses_that_expire_at_ports_of_hosts_are_the_same_in_both_worlds() {
+    let incast = "[workload]\nkind = \"incast\"\nfan_in = 3\nbytes = \"900KB\"";
+    for policy in POLICIES {
+        for time in ["700ns", "5us"] {
+            let pfc = format!("pfc = {{ alpha = \"1/64\", pause_time = \"{time}\" }}");
+            let rest = format!(
+                "congestion_control = \"line-rate\"\n[switch]\nbuffer = \"600KB\"\n{pfc}\n{incast}"
+            );
+            let text = fabric_of(&multi_plane(2), policy, &rest);
+            expect_equal(policy, &text);
+            let setup = setup(&text).unwrap();
+            let outcome = fabric::run(&setup, &mut |_| {});
+            let links: Vec<_> = setup.topology.link_names().to_vec();
+            let of_host = |link: &String| link.starts_with("host");
+            let paused = outcome.pauses.iter().filter(|it| of_host(&links[it.port.index() / 2]));
+            assert!(paused.count() > 0, "{policy}, {time}: no port of a host was paused");
         }
     }
 }

@@ -105,6 +105,17 @@ pub(in crate::bridge) enum ExperimentError {
         /// Number of the host.
         host: u32,
     },
+    /// A workload has the message streams of programs, where they tell the traffic class.
+    #[error(
+        "the workload has message stream {stream}, and with traffic classes it has streams below \
+         {most}: leave out [[class]], or give it fewer queue pairs"
+    )]
+    Streams {
+        /// The highest stream of the workload.
+        stream: u32,
+        /// The first stream of programs.
+        most: u32,
+    },
     /// Links retry frames.
     #[error(
         "topology.llr: link-level retry is simulated by the fabric of evenkeel alone; leave `llr` \

@@ -1,8 +1,13 @@
 //! Traffic classes: what a world asks of them.
 
 use super::*;
+use crate::bridge::world::classes::{STREAMS, keep_streams_of_classes};
 use crate::bridge::world::contract::NicSettings;
+use crate::bridge::world::experiment::expect_both_worlds;
 use crate::bridge::world::records::FabricQpSettings;
+use crate::ids::{ClassId, HostId};
+use crate::switching::{TrimConfig, TrimVictim};
+use crate::units::Bytes;
 
 const THREE: &str = "[[class]]\nname = \"a\"\nscheduling = \"strict\"\n\
                      [[class]]\nname = \"b\"\nweight = 2\n[[class]]\nname = \"c\"\n";
@@ -99,4 +104,61 @@ fn a_nic_whose_acknowledgements_are_data_is_refused() {
     let nic = NicSettings { hosts: vec![2], settings, queue_pairs };
     let said = three("buffer = \"8MB\"").set_own_nics(&[nic]).unwrap_err().to_string();
     assert!(said.starts_with("the NIC of host 2 has ack_priority = false"), "{said}");
+}
+
+/// What no scenario has, but the setup of a program may.
+#[test]
+fn acknowledgements_of_any_nic_of_a_setup_go_before_its_classes() {
+    let mut setup = three("buffer = \"8MB\"").setup;
+    expect_both_worlds(&setup).unwrap();
+    let mut nic = setup.nic.clone();
+    nic.ack.priority = false;
+    setup.own_nics.insert(HostId(2), nic.clone());
+    let said = expect_both_worlds(&setup).unwrap_err().to_string();
+    assert!(said.starts_with("the NIC of host 2 has ack_priority = false"), "{said}");
+    setup.nic = nic;
+    let said = expect_both_worlds(&setup).unwrap_err().to_string();
+    assert!(said.starts_with("the NIC of host 0 has ack_priority = false"), "{said}");
+    setup.fabric.classes.clear();
+    setup.job_classes.clear();
+    expect_both_worlds(&setup).unwrap();
+}
+
+#[test]
+#[should_panic(expected = "traffic classes with trimming")]
+fn a_setup_whose_classes_are_trimmed_does_not_run_in_ns3() {
+    let mut setup = three("buffer = \"8MB\"").setup;
+    let (size, limit) = (Bytes::new(64), Bytes::new(6_400));
+    setup.fabric.switch.trim = Some(TrimConfig { size, limit, victim: TrimVictim::Arriving });
+    let _ = expect_both_worlds(&setup);
+}
+
+#[test]
+#[should_panic(expected = "of 3 traffic classes")]
+fn a_setup_with_a_job_of_no_class_does_not_run_in_ns3() {
+    let mut setup = three("buffer = \"8MB\"").setup;
+    setup.job_classes[0].class = ClassId(3);
+    let _ = expect_both_worlds(&setup);
+}
+
+#[test]
+fn a_workload_leaves_the_streams_of_programs_to_them() {
+    let mut setup = three("buffer = \"8MB\"").setup;
+    let workload = std::sync::Arc::make_mut(&mut setup.workload);
+    workload.messages[0].stream = STREAMS - 1;
+    keep_streams_of_classes(&mut setup.clone()).unwrap();
+    let workload = std::sync::Arc::make_mut(&mut setup.workload);
+    workload.messages[0].stream = STREAMS;
+    let said = keep_streams_of_classes(&mut setup).unwrap_err().to_string();
+    assert!(said.starts_with("the workload has message stream 16777216"), "{said}");
+    setup.fabric.classes.clear();
+    keep_streams_of_classes(&mut setup).unwrap();
+}
+
+#[test]
+fn classes_have_as_many_streams_on_both_sides() {
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/ns3-module/model/rdma-nic-queue-pairs.cc");
+    let text = std::fs::read_to_string(path).unwrap();
+    let line = format!("constexpr uint32_t STREAMS = 1U << {};", STREAMS.trailing_zeros());
+    assert!(STREAMS.is_power_of_two() && text.contains(&line), "{line}");
 }
