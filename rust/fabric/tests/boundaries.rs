@@ -97,6 +97,15 @@ fn a_run_with_pauses_may_be_stopped_at_any_time() {
     assert!(waiting > 0 && beside > 0, "{waiting}, {beside}");
 }
 
+/// When the first host is paused for longest, and when it is resumed.
+fn longest_pause_of_the_first_host(setup: &Setup) -> [Time; 2] {
+    let port = setup.topology.host_port(HostId(0));
+    let pauses = complete(setup).pauses;
+    let of_host: Vec<&PauseRecord> = pauses.iter().filter(|it| it.port == port).collect();
+    let longest = of_host.chunks_exact(2).max_by_key(|pair| pair[1].at.since(pair[0].at)).unwrap();
+    [longest[0].at, longest[1].at]
+}
+
 /// Acknowledgements with priority leave a host whose data is paused, behind the packet that is on
 /// its wire at most.
 #[test]
@@ -104,11 +113,7 @@ fn a_paused_host_acknowledges_what_it_receives() {
     let incast = messages(&[(0, 2), (1, 2)], 1_000 * PAYLOAD);
     let mut setup = setup(leaf_spine(1, 1, 4, 400), "ecmp", incast.clone());
     lossless(&mut setup, Headroom::Hpcc, 1_600_000);
-    let port = setup.topology.host_port(HostId(0));
-    let pauses = complete(&setup).pauses;
-    let of_host: Vec<&PauseRecord> = pauses.iter().filter(|it| it.port == port).collect();
-    let longest = of_host.chunks_exact(2).max_by_key(|pair| pair[1].at.since(pair[0].at)).unwrap();
-    let [paused, resumed] = [longest[0].at, longest[1].at];
+    let [paused, resumed] = longest_pause_of_the_first_host(&setup);
 
     // A packet to the paused host, which has arrived 100 ns after the pause.
     let way = |bytes: u64| 2 * (bytes * 20 + 500_000);
@@ -132,11 +137,7 @@ fn a_paused_host_holds_acknowledgements_without_priority_back() {
     let mut setup = setup(leaf_spine(1, 1, 4, 400), "ecmp", incast.clone());
     setup.nic.ack.priority = false;
     lossless(&mut setup, Headroom::Hpcc, 1_600_000);
-    let port = setup.topology.host_port(HostId(0));
-    let pauses = complete(&setup).pauses;
-    let of_host: Vec<&PauseRecord> = pauses.iter().filter(|it| it.port == port).collect();
-    let longest = of_host.chunks_exact(2).max_by_key(|pair| pair[1].at.since(pair[0].at)).unwrap();
-    let [paused, resumed] = [longest[0].at, longest[1].at];
+    let [paused, resumed] = longest_pause_of_the_first_host(&setup);
 
     let way = |bytes: u64| 2 * (bytes * 20 + 500_000);
     let arrives = Time::from_ps(paused.as_ps() + 100_000);
@@ -158,11 +159,7 @@ fn a_paused_host_acknowledges_after_the_gap_behind_its_last_packet() {
     let topology = LeafSpine { delay: Span::ZERO, ..fixtures::leaf_spine(1, 1, 4) };
     let mut setup = setup(topology.build().unwrap(), "ecmp", incast.clone());
     lossless(&mut setup, Headroom::Fixed(Bytes::new(100_000)), 1_600_000);
-    let port = setup.topology.host_port(HostId(0));
-    let pauses = complete(&setup).pauses;
-    let of_host: Vec<&PauseRecord> = pauses.iter().filter(|it| it.port == port).collect();
-    let longest = of_host.chunks_exact(2).max_by_key(|pair| pair[1].at.since(pair[0].at)).unwrap();
-    let [paused, resumed] = [longest[0].at, longest[1].at];
+    let [paused, resumed] = longest_pause_of_the_first_host(&setup);
     // The last packet of the host is sent, and its gap ends, in the next 84 ns.
     let on_wire = (PAYLOAD + HEADER + GAP) * 20;
     assert!(resumed.as_ps() > paused.as_ps() + 3 * on_wire, "{paused} to {resumed}");

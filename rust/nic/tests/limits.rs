@@ -161,14 +161,20 @@ fn a_receiver_grants_to_data_that_asks_and_to_requests_while_it_receives() {
     assert_eq!((kinds(&mut b, at(99_000)), b.counters().discarded), (vec![], 1));
 }
 
+/// Two NICs whose senders are granted credit, and a queue pair from the first to the second.
+fn joined_by_credit(control: rccc::Config) -> ([Nic; 2], QpId) {
+    let common = (*config(Recovery::PER_PACKET, 1)).clone();
+    let [mut a, mut b] = nics(NicConfig { congestion: control.into(), ..common });
+    let policy = SenderConfig::Ecmp(ecmp::Config {}).build(&QpContext::for_test());
+    let qp = joined(&mut a, &mut b, policy);
+    ([a, b], qp)
+}
+
 /// 64 units of 256 B take 331 ns at 396 Gbps.
 #[test]
 fn a_receiver_wakes_up_for_each_grant_and_for_nothing_else() {
-    let congestion = rccc::Config { unasked: false, ..rccc::Config::default() }.into();
-    let common = (*config(Recovery::PER_PACKET, 1)).clone();
-    let [mut a, mut b] = nics(NicConfig { congestion, ..common });
-    let policy = SenderConfig::Ecmp(ecmp::Config {}).build(&QpContext::for_test());
-    let qp = joined(&mut a, &mut b, policy);
+    let ([_, mut b], qp) =
+        joined_by_credit(rccc::Config { unasked: false, ..rccc::Config::default() });
     let request = Packet::credit_request(qp, Psn::on_wire(FIRST_CREDIT + 128));
     [(); 2].into_iter().for_each(|()| b.handle_packet(at(0), &request));
     let granted = |b: &mut Nic, now| -> Vec<u64> {
@@ -189,11 +195,8 @@ fn a_receiver_wakes_up_for_each_grant_and_for_nothing_else() {
 #[test]
 fn a_sender_without_credit_asks_for_it_a_time_out_after_it_last_heard_anything() {
     let max_window = Fraction::new(1, 1_000).unwrap();
-    let congestion = rccc::Config { max_window, ..rccc::Config::default() }.into();
-    let common = (*config(Recovery::PER_PACKET, 1)).clone();
-    let [mut a, mut b] = nics(NicConfig { congestion, ..common });
-    let policy = SenderConfig::Ecmp(ecmp::Config {}).build(&QpContext::for_test());
-    let qp = joined(&mut a, &mut b, policy);
+    let ([mut a, mut b], qp) =
+        joined_by_credit(rccc::Config { max_window, ..rccc::Config::default() });
     a.post(qp, Bytes::new(10_000), 1, 0);
     let packet = a.poll_transmit(at(0)).unwrap();
     assert_eq!(a.poll_transmit(at(0)), None, "no credit is left");
@@ -214,11 +217,8 @@ fn a_sender_without_credit_asks_for_it_a_time_out_after_it_last_heard_anything()
 #[test]
 fn a_sender_without_credit_and_without_anything_to_send_asks_for_nothing() {
     let max_window = Fraction::new(1, 1_000).unwrap();
-    let congestion = rccc::Config { max_window, ..rccc::Config::default() }.into();
-    let common = (*config(Recovery::PER_PACKET, 1)).clone();
-    let [mut a, mut b] = nics(NicConfig { congestion, ..common });
-    let policy = SenderConfig::Ecmp(ecmp::Config {}).build(&QpContext::for_test());
-    let qp = joined(&mut a, &mut b, policy);
+    let ([mut a, mut b], qp) =
+        joined_by_credit(rccc::Config { max_window, ..rccc::Config::default() });
     a.post(qp, Bytes::new(1_000), 1, 0);
     b.handle_packet(at(1_000), &a.poll_transmit(at(0)).unwrap());
     let answers = drain(&mut b, at(1_000)).into_iter();
@@ -232,11 +232,7 @@ fn a_sender_without_credit_and_without_anything_to_send_asks_for_nothing() {
 fn a_sender_asks_for_what_it_has_to_send_again() {
     // 10,620 B, which ten packets take.
     let max_window = Fraction::new(1_062, 50_000).unwrap();
-    let congestion = rccc::Config { max_window, ..rccc::Config::default() }.into();
-    let common = (*config(Recovery::PER_PACKET, 1)).clone();
-    let [mut a, mut b] = nics(NicConfig { congestion, ..common });
-    let policy = SenderConfig::Ecmp(ecmp::Config {}).build(&QpContext::for_test());
-    let qp = joined(&mut a, &mut b, policy);
+    let ([mut a, _], qp) = joined_by_credit(rccc::Config { max_window, ..rccc::Config::default() });
     a.post(qp, Bytes::new(10_000), 1, 0);
     assert_eq!(drain(&mut a, at(0)).len(), 10, "and all are lost");
     a.handle_timeout(at(1_000_000));
