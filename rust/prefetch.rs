@@ -27,7 +27,36 @@ fn prefetch_line<T>(_item: &T, _line: usize) {}
 /// The same for every cache line of a larger item.
 #[inline]
 pub(crate) fn prefetch_all<T>(item: &T) {
-    for line in 0..size_of::<T>().div_ceil(64) {
+    prefetch_lines(item, size_of::<T>().div_ceil(64));
+}
+
+/// The same for its first cache lines.
+#[inline]
+pub(crate) fn prefetch_lines<T>(item: &T, lines: usize) {
+    for line in 0..lines {
         prefetch_line(item, line);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Miri runs this, and sees that the intrinsic takes any address: lines begin in the middle of
+    /// an item, and end behind it.
+    #[test]
+    fn items_of_any_length_are_fetched_and_stay_as_they_are() {
+        let lines = [[3_u8; 64]; 2];
+        let mut items = vec![(1_u8, [2_u8; 200]); 3];
+        prefetch(&());
+        prefetch_all(&());
+        prefetch_all(&lines);
+        prefetch_all(&lines[1][63]);
+        for item in &mut items {
+            item.0 += 1;
+            prefetch(item);
+            prefetch_all(item);
+        }
+        assert_eq!((lines, items), ([[3; 64]; 2], vec![(2, [2; 200]); 3]));
     }
 }

@@ -330,7 +330,8 @@ FabricSwitchPort::SendFrame(uint64_t nowPs, FabricPfc::Order order, uint32_t tra
     frame.sack = m_waitingBytes[1];
     frame.SetTrafficClass(trafficClass);
     const uint32_t slot = m_pool->Insert(frame);
-    if (m_free <= nowPs)
+    // Frames of other classes go first, though their start may be an event that is still to come.
+    if (m_free <= nowPs && before == FabricPool::NONE)
     {
         if (order == FabricPfc::PAUSE)
         {

@@ -16,6 +16,7 @@ pub(super) const OFAN: Wire = Wire {
     gap: Bytes::new(20),
     forwarding_delay: Span::ZERO,
     cuts: Cuts::Never,
+    takes_detours: false,
 };
 
 pub(super) fn fat_tree(k: u32, rate: BitRate) -> Topology {

@@ -6,14 +6,15 @@
 //! `n·(D + gap)/R − gap/R + (H−1)·D/R + H·p + H·A/R + H·p`. Here the formula is generalised to
 //! links of different rates and delays and to a shorter last packet. Where several paths exist,
 //! packets share only the first and the last link, and each hop is assumed to be as fast as the
-//! fastest link that any of the paths has there. Of a message that is split, a packet as short as
+//! fastest link that any of the paths has there, or as any link between switches where packets may
+//! take longer paths. Of a message that is split, a packet as short as
 //! any may be the first and the last on a link that carries all of its bytes.
 
 use std::collections::BTreeMap;
 
 use super::{BoundInputs, Cuts, Wire};
-use crate::ids::{HostId, SwitchId};
-use crate::topology::{Routes, ScaleUp, Topology, Way};
+use crate::ids::{HostId, PortId, SwitchId};
+use crate::topology::{Link, Routes, ScaleUp, Topology, Way};
 use crate::units::{BitRate, Bytes, Span};
 use crate::workload::{Message, Workload};
 
@@ -80,18 +81,12 @@ impl Path {
         if count == 0 {
             return None;
         }
-        let hop = |port: crate::ids::PortId| {
-            let link = topology.link(port.link());
-            Hop { rate: link.rate, delay: link.delay }
-        };
+        let hop = |port: PortId| Hop::of(topology.link(port.link()));
         let mut hops = vec![hop(topology.host_port(src))];
         let mut at: Vec<SwitchId> = topology.edge_of(src).into_iter().collect();
         while !at.is_empty() {
             let ports = || at.iter().flat_map(|switch| routes.next_hops(*switch, dst)).copied();
-            let best = ports()
-                .map(hop)
-                .reduce(|a, b| Hop { rate: a.rate.max(b.rate), delay: a.delay.min(b.delay) });
-            hops.extend(best);
+            hops.extend(ports().map(hop).reduce(Hop::best));
             let mut next: Vec<SwitchId> =
                 ports().filter_map(|port| topology.ends_of(port).1.switch()).collect();
             next.sort_unstable();
@@ -99,6 +94,35 @@ impl Path {
             at = next;
         }
         Some(Self { hops, count })
+    }
+
+    /// The best case of all paths, longer ones too, where the best link between two switches is
+    /// `best`.
+    fn with_detours(mut self, best: Option<Hop>) -> Self {
+        if let ([_, between @ .., _], Some(best)) = (&mut self.hops[..], best)
+            && !between.is_empty()
+        {
+            between.fill(best);
+            self.count = self.count.max(2);
+        }
+        self
+    }
+}
+
+impl Hop {
+    fn of(link: &Link) -> Self {
+        Self { rate: link.rate, delay: link.delay }
+    }
+
+    fn best(self, other: Self) -> Self {
+        Self { rate: self.rate.max(other.rate), delay: self.delay.min(other.delay) }
+    }
+
+    /// The best of all links between switches.
+    fn between_switches(topology: &Topology) -> Option<Self> {
+        let links = topology.links().iter();
+        let between = links.filter(|link| link.ends.iter().all(|end| end.switch().is_some()));
+        between.map(Self::of).reduce(Self::best)
     }
 }
 
@@ -296,6 +320,7 @@ impl IdlePaths {
         wire: &Wire,
     ) -> Self {
         let host_kinds = host_kinds(topology);
+        let by_detours = Hop::between_switches(topology).filter(|_| wire.takes_detours);
         let mut paths: BTreeMap<_, Option<(usize, Path)>> = BTreeMap::new();
         let mut known: BTreeMap<(usize, Bytes), u32> = BTreeMap::new();
         let mut kinds = Vec::new();
@@ -305,7 +330,8 @@ impl IdlePaths {
             let ends = [src, dst].map(|host| (routes.edge_of(host), host_kinds[host.index()]));
             let number = paths.len();
             let path = paths.entry(ends).or_insert_with(|| {
-                Path::between(topology, routes, src, dst).map(|path| (number, path))
+                let path = Path::between(topology, routes, src, dst)?;
+                Some((number, path.with_detours(by_detours)))
             });
             let (number, path) = path.as_ref()?;
             // An all-to-all has millions of messages and a handful of kinds.

@@ -3,9 +3,11 @@
 //!
 //! Every bound holds for any choice of paths. All of them assume the best case of the fabric:
 //! nothing is lost, every message consists of full packets and a last one that may be shorter, and
-//! every packet takes a shortest path of the fabric without failures. Where messages are split
-//! ([`Cuts`]), their packets leave in any order, and if they are cut within packets, the last one
-//! may be as short as a byte. Transmission times are exact, not truncated.
+//! every packet takes a shortest path of the fabric without failures. Where packets may take longer
+//! ones ([`Wire::takes_detours`]), the links between switches are as fast as the fastest of them,
+//! and packets overtake each other there. Where messages are split ([`Cuts`]), their packets leave
+//! in any order, and if they are cut within packets, the last one may be as short as a byte.
+//! Transmission times are exact, not truncated.
 
 mod chain;
 mod cut;
@@ -47,6 +49,9 @@ pub struct Wire {
     pub forwarding_delay: Span,
     /// How messages may be split.
     pub cuts: Cuts,
+    /// Whether packets may go by other switches than those of the shortest paths, as under
+    /// `valiant`.
+    pub takes_detours: bool,
 }
 
 /// How messages may be split into pieces, each on a queue pair of its own.

@@ -41,7 +41,7 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<Status> {
     if arguments.json {
         output::print_json(&BoundSummary::new(scenario.name, &bound))?;
     } else {
-        output::print(&format!(
+        output::print_text(&format!(
             "scenario  {} (seed {})\nbound     {} ({bound_ns} ns), by {}\nrho_max   {:.4}\n",
             scenario.name,
             scenario.seed,

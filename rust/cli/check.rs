@@ -59,9 +59,10 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<Status> {
         match checked {
             // The verdict becomes a comment, so that the whole output is TOML.
             Ok((line, rendered)) if arguments.explain => {
+                let line = output::escaped(&line);
                 output::print(&format!("# {line}\n{rendered}\n"))?;
             }
-            Ok((line, _)) => output::print(&format!("{line}\n"))?,
+            Ok((line, _)) => output::print_text(&format!("{line}\n"))?,
             Err(error) => {
                 output::error(&error.to_string());
                 status = Status::Invalid;

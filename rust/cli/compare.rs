@@ -6,15 +6,15 @@ use std::path::PathBuf;
 
 use anyhow::{anyhow, bail};
 use clap::{Args, ValueEnum};
-use evenkeel::report::{self, AllRuns, ComparisonFolder, Summary};
+use evenkeel::report::{self, AllRuns, ComparisonFolder, Interrupted, Summary};
 use evenkeel::scenario::{Overrides, Scenario, ScenarioText};
-use evenkeel::study::{self, Comparison, Finished, Indicators, RunNumbers, Statistics};
+use evenkeel::study::{self, Comparison, Finished, Indicators, Planned, RunNumbers, Statistics};
 use serde::Serialize;
 
 use super::arguments::SetArguments;
 use super::kept_runs::{self, Runs};
 use super::memory::MemoryArgument;
-use super::{SCENARIO_HELP, Status, incomplete, output, rails, scenario};
+use super::{SCENARIO_HELP, Status, incomplete, output, rails, scenario, single};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -88,7 +88,8 @@ pub(super) struct Arguments {
     kpi: Option<Kpi>,
     /// Keep the results in this folder: comparison.csv, as --format csv prints it, runs.json, the
     /// object of --json without wall_s and peak_rss_bytes, and cost.json with these; after SIGINT
-    /// or SIGTERM, those of the runs that are finished
+    /// or SIGTERM, those of the runs that are finished, with what is missing; it is created if it
+    /// does not exist, and earlier results of a comparison in it are replaced
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
     /// Print one JSON object with all runs instead of the table (times in ns, sizes in bytes)
@@ -136,7 +137,7 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<Status> {
     let comparison = Comparison::new(&scenario, &arguments.policies, seeds)?;
     comparison.warnings().into_iter().for_each(output::warning);
 
-    let folder = arguments.out.as_deref().map(ComparisonFolder::open).transpose()?;
+    let folder = arguments.folder()?;
     let report = |runs: Runs| arguments.report(&scenario, runs.finished, folder.as_ref());
     let runs = kept_runs::simulate(&comparison, arguments.threads(), |runs| {
         let (done, all) = (runs.finished.len(), runs.all);
@@ -163,11 +164,13 @@ impl Arguments {
         let summaries: Vec<Summary> =
             finished.iter().map(|finished| finished.summary.clone()).collect();
         let statistics = self.statistics(&summaries, RunNumbers::OF_FABRIC);
-        if let Some(folder) = folder {
-            folder.keep(&statistics, &AllRuns { runs: &summaries })?;
+        let all = AllRuns { runs: &summaries, interrupted: Interrupted::of(&statistics) };
+        // What an earlier comparison left is better than nothing.
+        if let Some(folder) = folder.filter(|_| !summaries.is_empty()) {
+            folder.keep(&statistics, &all)?;
         }
         if self.json {
-            output::print_json(&AllRuns { runs: summaries })?;
+            output::print_json(&all)?;
         } else if summaries.is_empty() {
             return Ok(Status::Incomplete);
         } else if self.kpi.is_some() {
@@ -180,7 +183,8 @@ impl Arguments {
             let table = || report::indicator_table(&statistics, &title);
             self.print(&statistics, table)?;
         } else {
-            let table = || report::compare_table(&summaries) + &self.below(&statistics);
+            let table =
+                || report::compare_table(&summaries, &statistics) + &self.below(&statistics);
             self.print(&statistics, table)?;
         }
         Ok(status(&finished))
@@ -195,8 +199,21 @@ impl Arguments {
         }
     }
 
+    /// The runs, of which some are missing if the comparison is interrupted.
+    fn planned(&self) -> Planned {
+        Planned { policies: self.policies.clone(), seeds: self.seeds as usize }
+    }
+
     fn threads(&self) -> NonZeroUsize {
         self.jobs.unwrap_or_else(study::cores)
+    }
+
+    /// The folder of the results, if they are kept.
+    fn folder(&self) -> anyhow::Result<Option<ComparisonFolder>> {
+        let Some(path) = &self.out else { return Ok(None) };
+        let folder = ComparisonFolder::open(path)?;
+        single::note_kept(path, folder.kept(), "comparison");
+        Ok(Some(folder))
     }
 
     fn check_baseline(&self) -> anyhow::Result<()> {
@@ -226,14 +243,14 @@ impl Arguments {
             overrides: &self.overrides(),
             threads: self.threads(),
         };
-        let folder = self.out.as_deref().map(ComparisonFolder::open).transpose()?;
+        let folder = self.folder()?;
         rails::compare(&runs, |runs| {
             if let Some(folder) = &folder {
                 let statistics = self.statistics(&runs, RunNumbers::OF_RAILS);
-                folder.keep(&statistics, &AllRuns { runs: &runs })?;
+                folder.keep(&statistics, &AllRuns { runs: &runs, interrupted: None })?;
             }
             if self.json {
-                return output::print_json(&AllRuns { runs: &runs });
+                return output::print_json(&AllRuns { runs: &runs, interrupted: None });
             }
             let statistics = self.statistics(&runs, RunNumbers::OF_RAILS);
             let table = || report::rails_compare_table(&runs) + &self.below(&statistics);
@@ -242,7 +259,8 @@ impl Arguments {
     }
 
     fn statistics(&self, runs: &[impl Serialize], metrics: &[&'static str]) -> Statistics {
-        Statistics::of_summaries(metrics, runs, self.baseline())
+        let numbers = RunNumbers::of_summaries(runs, metrics);
+        Statistics::of_planned(metrics, &numbers, self.baseline(), &self.planned())
     }
 
     /// The statistics of the draft's indicators, after the completion time.
@@ -253,7 +271,8 @@ impl Arguments {
             numbers: [vec![run.cct_ns], indicators.numbers().to_vec()].concat(),
         });
         let metrics = [vec!["cct_ns"], Indicators::NAMES.to_vec()].concat();
-        Statistics::of(&metrics, &numbers.collect::<Vec<_>>(), self.baseline())
+        let numbers = numbers.collect::<Vec<_>>();
+        Statistics::of_planned(&metrics, &numbers, self.baseline(), &self.planned())
     }
 
     /// What follows the table of a comparison.
@@ -267,7 +286,7 @@ impl Arguments {
 
     fn print(&self, of: &Statistics, table: impl FnOnce() -> String) -> anyhow::Result<()> {
         output::print(&match self.format {
-            Format::Table => table(),
+            Format::Table => output::escaped(&table()),
             Format::Markdown => report::comparison_markdown(of),
             Format::Csv => report::comparison_csv(of)?,
             Format::Jsonl => report::comparison_json_lines(of),
@@ -297,6 +316,10 @@ fn status(finished: &[Finished]) -> Status {
 }
 
 fn check_distinct(policies: &[String]) -> anyhow::Result<()> {
+    if policies.iter().any(|policy| policy.trim().is_empty()) {
+        let given = policies.join(",");
+        bail!("--policies: a name is missing in '{given}'; expected for example ecmp,spray");
+    }
     for (index, policy) in policies.iter().enumerate() {
         if policies[..index].contains(policy) {
             bail!("--policies: '{policy}' is repeated; expected each policy once");
@@ -328,5 +351,10 @@ mod tests {
         let names = ["ecmp", "spray", "ecmp"].map(str::to_owned);
         let error = check_distinct(&names).unwrap_err().to_string();
         assert_eq!(error, "--policies: 'ecmp' is repeated; expected each policy once");
+        for names in [&["", ""][..], &[""], &["ecmp", " "]] {
+            let names: Vec<String> = names.iter().map(|&name| name.to_owned()).collect();
+            let error = check_distinct(&names).unwrap_err().to_string();
+            assert!(error.starts_with("--policies: a name is missing in '"), "{error}");
+        }
     }
 }

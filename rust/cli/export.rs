@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use anyhow::anyhow;
 use clap::{Args, ValueEnum};
-use evenkeel::report::{self, ExportFormat};
+use evenkeel::report::{self, ExportFormat, Inputs};
 
 use super::arguments::ScenarioArguments;
 use super::{SCENARIO_HELP, Status, output};
@@ -30,7 +30,7 @@ pub(super) struct Arguments {
     /// The format of the files
     #[arg(long, value_name = "FORMAT")]
     format: Format,
-    /// The folder for the files; existing files are replaced
+    /// The folder for the files; existing files are replaced, but for those that the scenario reads
     #[arg(long, value_name = "DIR")]
     out: PathBuf,
 }
@@ -66,10 +66,11 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<Status> {
     let scenario = arguments.scenario.load(None)?;
     scenario.expect_known()?;
     let file = arguments.scenario.scenario.display();
-    let exported = report::export(&scenario, arguments.format.into(), &arguments.out)
+    let inputs = Inputs::of(&scenario, &arguments.scenario.scenario);
+    let exported = report::export(&scenario, &inputs, arguments.format.into(), &arguments.out)
         .map_err(|error| anyhow!("{file}: {error}"))?;
     for path in exported.files {
-        output::print(&format!("{}: written\n", path.display()))?;
+        output::print_text(&format!("{}: written\n", path.display()))?;
     }
     exported.notes.iter().for_each(|note| output::warning(note));
     Ok(Status::Done)

@@ -118,6 +118,6 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<Status> {
     };
     write_new(out, &imported.text)?;
     let path = out.display();
-    output::print(&format!("{path}: written; next: evenkeel run {path}\n"))?;
+    output::print_text(&format!("{path}: written; next: evenkeel run {path}\n"))?;
     Ok(Status::Done)
 }

@@ -74,7 +74,7 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<Status> {
         write_new(path, &text.replace("FILE", &paths[0].display().to_string()))?;
     }
     let scenario = paths[0].display();
-    output::print(&format!("{scenario}: written; next: evenkeel run {scenario}\n"))?;
+    output::print_text(&format!("{scenario}: written; next: evenkeel run {scenario}\n"))?;
     Ok(Status::Done)
 }
 

@@ -127,7 +127,8 @@ enum Status {
 
 /// Runs the command that the arguments name.
 pub(crate) fn main() -> ExitCode {
-    let result = match Cli::parse().command {
+    let cli = Cli::try_parse().unwrap_or_else(|error| output::end_with(&error));
+    let result = match cli.command {
         Command::Run(arguments) => run::run(&arguments),
         Command::Compare(arguments) => compare::run(&arguments),
         Command::Sweep(arguments) => sweep::run(&arguments),

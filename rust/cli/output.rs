@@ -1,5 +1,6 @@
 //! Printing on standard output and standard error, which may be closed at any time.
 
+use std::ffi::OsString;
 use std::io::{self, ErrorKind, Write};
 
 use anyhow::anyhow;
@@ -12,6 +13,34 @@ pub(super) fn print(text: &str) -> anyhow::Result<()> {
             Err(anyhow!("standard output: cannot write: {error}"))
         }
         _ => Ok(()),
+    }
+}
+
+/// Prints `text` for people, which may echo a name that harms a terminal.
+pub(super) fn print_text(text: &str) -> anyhow::Result<()> {
+    print(&escaped(text))
+}
+
+/// A text without characters that harm a terminal or change the order of others on it.
+pub(super) fn escaped(text: &str) -> String {
+    let mut escaped = String::with_capacity(text.len());
+    for character in text.chars() {
+        match harms(character) {
+            true => escaped.extend(character.escape_unicode()),
+            false => escaped.push(character),
+        }
+    }
+    escaped
+}
+
+/// True for control characters but line breaks and tabs, and for those that set the direction of
+/// text or break lines.
+fn harms(character: char) -> bool {
+    match character {
+        '\n' | '\t' => false,
+        '\u{61c}' | '\u{200e}' | '\u{200f}' => true,
+        '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}' => true,
+        other => other.is_control(),
     }
 }
 
@@ -40,6 +69,18 @@ fn print_error_line(text: &str) {
     let _ = writeln!(io::stderr().lock(), "{}", shown(text.trim_end()));
 }
 
+/// Ends the program with what is said of its arguments: help, or an error. An argument that it
+/// echoes may harm a terminal; what is said is then without colours.
+pub(super) fn end_with(error: &clap::Error) -> ! {
+    let is_safe = |argument: OsString| argument.to_str().is_some_and(|it| shown(it) == it);
+    if std::env::args_os().all(is_safe) || !error.use_stderr() {
+        error.exit();
+    }
+    let text = shown(&error.render().to_string());
+    let _ = io::stderr().lock().write_all(text.as_bytes());
+    std::process::exit(error.exit_code())
+}
+
 /// The most characters of a line of a message: what a file says may be echoed in it.
 const LONGEST_LINE: usize = 1_000;
 
@@ -47,13 +88,8 @@ const LONGEST_LINE: usize = 1_000;
 fn shown(text: &str) -> String {
     let mut shown = String::new();
     for line in text.split_inclusive('\n') {
-        for character in line.chars().take(LONGEST_LINE) {
-            match character {
-                '\n' | '\t' => shown.push(character),
-                _ if character.is_control() => shown.extend(character.escape_default()),
-                _ => shown.push(character),
-            }
-        }
+        let end = line.char_indices().nth(LONGEST_LINE).map_or(line.len(), |(end, _)| end);
+        shown.push_str(&escaped(&line[..end]));
         let more = line.trim_end_matches('\n').chars().count().saturating_sub(LONGEST_LINE);
         if more > 0 {
             shown.push_str(&format!("... and {more} characters more\n"));
@@ -69,6 +105,7 @@ mod tests {
     #[test]
     fn what_a_file_says_is_escaped_and_cut() {
         assert_eq!(shown("unknown key 'a\u{1b}[31m'\n\t^"), "unknown key 'a\\u{1b}[31m'\n\t^");
+        assert_eq!(shown("'\u{202e}lmot.x\u{2069}'\r"), "'\\u{202e}lmot.x\\u{2069}'\\u{d}");
         let long = shown(&format!("{}\nsecond", "y".repeat(LONGEST_LINE + 7)));
         assert!(long.ends_with("yyy... and 7 characters more\nsecond"), "{long}");
     }

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{anyhow, bail};
 use clap::{Args, ValueEnum};
 use evenkeel::plot::{self, Figure, Request};
+use evenkeel::report::{OutputError, OutputFile, OutputKind, write_output};
 use evenkeel::results::Results;
 
 use super::{Status, output};
@@ -42,7 +43,8 @@ pub(super) struct Arguments {
     /// Folders of results, or tables of studies
     #[arg(value_name = "DIR", required = true)]
     results: Vec<PathBuf>,
-    /// A folder for the figures, or the file of one figure (*.svg, *.png)
+    /// A folder for the figures, or the file of one figure (*.svg, *.png); earlier figures are
+    /// replaced, and other files are not
     #[arg(long, value_name = "DIR|FILE")]
     out: PathBuf,
     /// The format in a folder; a file has that of its name
@@ -55,6 +57,9 @@ pub(super) struct Arguments {
     #[arg(long, value_name = "KEY", default_value = "cct_ns")]
     metric: String,
 }
+
+/// What a figure replaces.
+const FIGURE: OutputKind = OutputKind { name: "a figure", is_own: plot::is_figure };
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum Format {
@@ -135,8 +140,8 @@ fn one(arguments: &Arguments, figures: &[Figure], format: Format) -> anyhow::Res
         let names = names(figures);
         bail!("--out {out}: a file holds one figure; choose one with --figure: {names}");
     };
-    write(&arguments.out, &format.bytes(figure)?)?;
-    output::print(&format!("{out}: {}\n", figure.title()))
+    write_output(&arguments.out, &FIGURE, &format.bytes(figure)?).map_err(not_written)?;
+    output::print_text(&format!("{out}: {}\n", figure.title()))
 }
 
 /// Writes each figure into a file of the folder.
@@ -144,16 +149,19 @@ fn all(arguments: &Arguments, figures: &[Figure]) -> anyhow::Result<()> {
     let folder = &arguments.out;
     let failed = |reason| anyhow!("--out {}: cannot create the folder: {reason}", folder.display());
     fs::create_dir_all(folder).map_err(failed)?;
-    for figure in figures {
-        let path = folder.join(format!("{}.{}", figure.name, arguments.format.ending()));
-        write(&path, &arguments.format.bytes(figure)?)?;
-        output::print(&format!("{}: {}\n", path.display(), figure.title()))?;
+    let path =
+        |figure: &Figure| folder.join(format!("{}.{}", figure.name, arguments.format.ending()));
+    // All are begun before the first is written, so that none is where another cannot be.
+    let files = figures.iter().map(|figure| OutputFile::begin(&path(figure), &FIGURE));
+    let files = files.collect::<Result<Vec<_>, _>>().map_err(not_written)?;
+    for (figure, file) in figures.iter().zip(files) {
+        file.write(&arguments.format.bytes(figure)?).map_err(not_written)?;
+        output::print_text(&format!("{}: {}\n", path(figure).display(), figure.title()))?;
     }
     Ok(())
 }
 
-/// Writes a file, complete or not at all.
-pub(super) fn write(path: &Path, bytes: &[u8]) -> anyhow::Result<()> {
-    evenkeel::report::replace_file(path, bytes)
-        .map_err(|reason| anyhow!("--out {}: cannot write: {reason}", path.display()))
+/// Why the file of `--out` is not written.
+pub(super) fn not_written(error: OutputError) -> anyhow::Error {
+    anyhow!("--out {error}")
 }

@@ -50,7 +50,7 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<Status> {
         output::print_json(&QpsSummary::new(scenario.name, &setup, &found))?;
         return Ok(status);
     }
-    output::print(&format!(
+    output::print_text(&format!(
         "scenario  {} ({}, {} NICs)\n\
          QPs       {} at most in a NIC, {:.1} on average, {} in all\n\
          extra     {} at most in a NIC, {} in all\n\
@@ -67,7 +67,7 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<Status> {
         human::bytes(found.context_bytes.get() as f64),
     ))?;
     if let CountMethod::Simulation(_) = found.method {
-        output::print(&format!(
+        output::print_text(&format!(
             "in use    {} at once at most in a NIC, {} to one peer (from a simulation)\n",
             counts.in_use_per_nic_max, counts.in_use_per_peer_max,
         ))?;

@@ -31,8 +31,8 @@ pub(super) fn run(
     if to.json {
         output::print_json(&summary)?;
     } else {
-        output::print(&report::rails_table(&summary))?;
-        output::print(&format!("\nresults   {}\n", single::kept_in(folder.as_ref())))?;
+        output::print_text(&report::rails_table(&summary))?;
+        output::print_text(&format!("\nresults   {}\n", single::kept_in(folder.as_ref())))?;
     }
     status(&[(summary, verdict)])
 }

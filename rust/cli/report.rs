@@ -5,9 +5,11 @@ use std::path::PathBuf;
 use clap::Args;
 use evenkeel::page::{self, Wording};
 use evenkeel::plot::{self, Request};
+use evenkeel::report::{OutputKind, write_output};
 use evenkeel::results::Results;
 
-use super::{Status, output, plot as figures};
+use super::plot::not_written;
+use super::{Status, output};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -21,6 +23,9 @@ fabric with the load and the failures of its links, charts that zoom, the
 scenarios, and the commands that make it again (docs/reports.md).
 ";
 
+/// What a page replaces.
+const PAGE: OutputKind = OutputKind { name: "a page", is_own: page::is_page };
+
 /// Write one HTML page of results, with the fabric and charts that zoom
 ///
 /// DIR is a folder that run, sweep or reproduce wrote with --out, or a table of a study.
@@ -30,7 +35,7 @@ pub(super) struct Arguments {
     /// Folders of results, or tables of studies
     #[arg(value_name = "DIR", required = true)]
     results: Vec<PathBuf>,
-    /// The page; an existing file is replaced
+    /// The page; an earlier page is replaced, and another file is not
     #[arg(long, value_name = "FILE.html")]
     out: PathBuf,
     /// The question that the results answer, as the title [default: a sentence made from them]
@@ -50,9 +55,9 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<Status> {
     notes.iter().for_each(|note| output::note(note));
     let wording = Wording { question: arguments.question.clone(), command: command(arguments) };
     let html = page::page(&results, &figures, &wording)?;
-    figures::write(&arguments.out, html.as_bytes())?;
+    write_output(&arguments.out, &PAGE, html.as_bytes()).map_err(not_written)?;
     let kilobytes = html.len() / 1000;
-    output::print(&format!("{}: {kilobytes} KB\n", arguments.out.display()))?;
+    output::print_text(&format!("{}: {kilobytes} KB\n", arguments.out.display()))?;
     Ok(Status::Done)
 }
 

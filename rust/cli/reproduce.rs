@@ -145,7 +145,7 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<Status> {
         log.map(RunLog::remove).transpose()?;
         if !arguments.json {
             let separator = if index == 0 { "" } else { "\n" };
-            output::print(&format!("{separator}{}", report::reproduction_table(&result)))?;
+            output::print_text(&format!("{separator}{}", report::reproduction_table(&result)))?;
         }
         results.push(result);
     }
@@ -164,6 +164,6 @@ fn list() -> anyhow::Result<Status> {
         let (claims, all) = (paper.claims().to_string(), paper.runs().to_string());
         rows.push([(*name).to_owned(), shows, claims, quick.runs().to_string(), all]);
     }
-    output::print(&report::study_table(&rows))?;
+    output::print_text(&report::study_table(&rows))?;
     Ok(Status::Done)
 }

@@ -70,7 +70,8 @@ pub(super) struct Arguments {
     #[command(flatten)]
     results: ResultArguments,
     /// Write the course of the run to this file, as a trace for ui.perfetto.dev: messages, queues,
-    /// rates, losses, failures (docs/timeline.md); not to be confused with `evenkeel trace`
+    /// rates, losses, failures (docs/timeline.md); an earlier one is replaced, and another file is
+    /// not; not to be confused with `evenkeel trace`
     #[arg(long, value_name = "FILE")]
     trace: Option<PathBuf>,
     /// Check the run against a second account of every packet (docs/trust.md): what it finds is a
@@ -97,6 +98,7 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<Status> {
     let other = on_one_thread(arguments, &scenario);
     let threads = arguments.threads.for_run(&setup, other);
     let trace = arguments.trace.as_deref();
+    trace.map(|file| destination.expect_no_result_at(file)).transpose()?;
     let mut timeline = trace.map(|file| Timeline::begin(file, &scenario, &setup)).transpose()?;
     let mut watches = recordings.watches();
     watches.extend(timeline.as_mut().map(Timeline::watch));

@@ -52,6 +52,6 @@ pub(super) fn man(arguments: &Man) -> anyhow::Result<Status> {
     let failed = |reason| anyhow!("{}: cannot write manual pages: {reason}", folder.display());
     std::fs::create_dir_all(folder).map_err(failed)?;
     clap_mangen::generate_to(Cli::command(), folder).map_err(failed)?;
-    output::print(&format!("{}: manual pages written\n", folder.display()))?;
+    output::print_text(&format!("{}: manual pages written\n", folder.display()))?;
     Ok(Status::Done)
 }

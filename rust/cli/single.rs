@@ -54,9 +54,8 @@ impl Destination {
     pub(super) fn open(arguments: &ResultArguments, others: &[String]) -> anyhow::Result<Self> {
         let format = if arguments.json { Format::Json } else { Format::Table };
         let folder = arguments.out.as_ref().map(|out| Folder::open_for(out, others)).transpose()?;
-        if let Some(folder) = folder.as_ref().filter(|folder| !folder.kept().is_empty()) {
-            let (path, kept) = (folder.path().display(), folder.kept().join(", "));
-            output::note(&format!("--out {path}: these files are of no run and stay: {kept}"));
+        if let Some(folder) = &folder {
+            note_kept(folder.path(), folder.kept(), "run");
         }
         Ok(Self { folder, format })
     }
@@ -66,9 +65,29 @@ impl Destination {
         self.folder.as_ref().map(Folder::path)
     }
 
+    /// Refuses the path of a time-line that a result would replace.
+    pub(super) fn expect_no_result_at(&self, trace: &Path) -> anyhow::Result<()> {
+        match self.folder.as_ref().filter(|folder| folder.has_result_at(trace)) {
+            None => Ok(()),
+            Some(folder) => Err(anyhow!(
+                "--trace {}: --out {} has a result of this name; use another name",
+                trace.display(),
+                folder.path().display()
+            )),
+        }
+    }
+
     /// An unnamed file for data that are written during a run; `None` if no results are kept.
     pub(super) fn scratch(&self) -> anyhow::Result<Option<File>> {
         Ok(self.folder.as_ref().map(Folder::scratch).transpose()?)
+    }
+}
+
+/// Says which files of a folder stay, because they are not results of this kind.
+pub(super) fn note_kept(folder: &Path, kept: &[String], kind: &str) {
+    if !kept.is_empty() {
+        let (path, kept) = (folder.display(), kept.join(", "));
+        output::note(&format!("--out {path}: these files are of no {kind} and stay: {kept}"));
     }
 }
 
@@ -224,8 +243,8 @@ impl Single<'_> {
         match to.format {
             Format::Json => output::print_json(&self.finished.summary)?,
             Format::Table => {
-                output::print(&report::run_table(&self.finished.summary))?;
-                output::print(&format!("results   {}\n", kept_in(to.folder.as_ref())))?;
+                output::print_text(&report::run_table(&self.finished.summary))?;
+                output::print_text(&format!("results   {}\n", kept_in(to.folder.as_ref())))?;
             }
         }
         let warnings = self.finished.summary.warnings.iter().skip(self.printed_warnings);

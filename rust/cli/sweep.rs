@@ -2,9 +2,9 @@
 
 use std::env;
 use std::num::NonZeroUsize;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
-use anyhow::anyhow;
+use anyhow::{anyhow, bail};
 use clap::Args;
 use evenkeel::report::human;
 use evenkeel::study::reproduce::StudyError;
@@ -70,6 +70,7 @@ pub(super) struct Arguments {
 /// Simulates what is missing and writes the results.
 pub(super) fn run(arguments: &Arguments) -> anyhow::Result<Status> {
     let shard = arguments.shard()?;
+    expect_study(&arguments.study)?;
     let sweep = Sweep::load(&arguments.study)?.within(arguments.memory.limit());
     let folder = SweepFolder::open(&arguments.out, sweep.text())?;
     let log = SweepFolder::log(&arguments.out)?;
@@ -89,6 +90,18 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<Status> {
         other => other.into(),
     })?;
     finish(&folder, &table, &arguments.out.display().to_string())
+}
+
+/// Fails for a path without a file.
+fn expect_study(path: &Path) -> anyhow::Result<()> {
+    let name = path.display();
+    if path.is_dir() {
+        bail!("{name}: it is a folder; expected a study, which is a TOML file");
+    }
+    if !path.exists() {
+        bail!("{name}: it does not exist; expected a study, which is a TOML file");
+    }
+    Ok(())
 }
 
 /// The cores that the process may use; those of a Slurm task where nothing else keeps it to them.
@@ -112,7 +125,9 @@ pub(super) fn finish(
     let points = human::plural(points as u64, "point");
     let files = folder.results().into_iter().map(|file| format!("{name}/{file}"));
     let files = files.collect::<Vec<_>>().join(", ");
-    output::print(&format!("{runs} of {points}, {failed} with an error\nresults   {files}\n"))?;
+    output::print_text(&format!(
+        "{runs} of {points}, {failed} with an error\nresults   {files}\n"
+    ))?;
     if let Some(first) = table.failed().next() {
         let labels: Vec<String> =
             first.keys.iter().map(|(key, label)| format!("{key} {label}")).collect();
@@ -148,8 +163,6 @@ impl Arguments {
 
 #[cfg(test)]
 mod tests {
-    use std::path::Path;
-
     use evenkeel::study::reproduce::{Scale, Study};
 
     use super::*;

@@ -6,17 +6,21 @@ use std::path::{Path, PathBuf};
 use anyhow::{anyhow, bail};
 use evenkeel::fabric::{Outcome, Setup, Watch};
 use evenkeel::fluid::Fidelity;
-use evenkeel::report;
+use evenkeel::report::{OutputFile, OutputKind};
 use evenkeel::scenario::Scenario;
 use evenkeel::timeline::{self, INTERVAL};
+
+use super::signals;
 
 /// The time-line of a run, in a file that appears when it is complete.
 pub(super) struct Timeline {
     timeline: timeline::Timeline,
-    /// Renames the file; it holds the file's type, which only the library names.
-    complete: Box<dyn FnOnce() -> io::Result<()>>,
+    file: OutputFile,
     path: PathBuf,
 }
+
+/// What a time-line replaces.
+const TIMELINE: OutputKind = OutputKind { name: "a time-line", is_own: timeline::is_timeline };
 
 fn failed(path: &Path, reason: &io::Error) -> anyhow::Error {
     anyhow!("--trace {}: cannot write: {reason}", path.display())
@@ -34,14 +38,16 @@ impl Timeline {
                  streaming = false"
             );
         }
-        let file = report::unfinished_file(path).map_err(|reason| failed(path, &reason))?;
-        let to = file.as_file().try_clone().map_err(|reason| failed(path, &reason))?;
+        let file = OutputFile::begin(path, &TIMELINE);
+        let file = file.map_err(|error| anyhow!("--trace {error}"))?;
+        if let Some(unfinished) = file.unfinished() {
+            signals::remove_at_the_first(unfinished.to_owned());
+        }
+        let to = file.handle().map_err(|reason| failed(path, &reason))?;
         let every = scenario.recordings.iter().map(|recording| recording.every).min();
         let every = every.unwrap_or(INTERVAL);
         let timeline = timeline::Timeline::new(setup, every, Box::new(BufWriter::new(to)));
-        let at = path.to_owned();
-        let complete = move || file.persist(at).map(drop).map_err(|error| error.error);
-        Ok(Self { timeline, complete: Box::new(complete), path: path.to_owned() })
+        Ok(Self { timeline, file, path: path.to_owned() })
     }
 
     /// The observer of the run.
@@ -51,7 +57,8 @@ impl Timeline {
 
     /// Writes the messages, and gives the file its name.
     pub(super) fn end(self, setup: &Setup, outcome: &Outcome) -> anyhow::Result<()> {
-        let written = self.timeline.finish(setup, outcome).and_then(|()| (self.complete)());
-        written.map_err(|reason| failed(&self.path, &reason))
+        let written = self.timeline.finish(setup, outcome);
+        written.map_err(|reason| failed(&self.path, &reason))?;
+        self.file.complete().map_err(|error| anyhow!("--trace {error}"))
     }
 }

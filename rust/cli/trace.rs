@@ -2,9 +2,9 @@
 
 use std::path::PathBuf;
 
-use anyhow::{Context as _, anyhow};
+use anyhow::anyhow;
 use clap::Args;
-use evenkeel::report::{human, trace_files};
+use evenkeel::report::{Inputs, human, trace_files};
 use evenkeel::workload::chakra::Traces;
 
 use super::arguments::ScenarioArguments;
@@ -27,7 +27,8 @@ Examples:
 pub(super) struct Arguments {
     #[command(flatten)]
     scenario: ScenarioArguments,
-    /// The folder for the files SCENARIO.RANK.et; existing files are replaced
+    /// The folder for the files SCENARIO.RANK.et; existing files are replaced, but
+    /// for those that the scenario reads
     #[arg(long, value_name = "DIR")]
     out: PathBuf,
 }
@@ -41,12 +42,13 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<Status> {
         let file = arguments.scenario.scenario.display();
         anyhow!("{file}: the workload cannot be written as traces: {error}")
     })?;
-    let out = arguments.out.display();
-    trace_files::write(&arguments.out, &scenario.name, &traces)
-        .with_context(|| format!("--out {out}: cannot write"))
-        .map_err(|error| anyhow!("{error:#}"))?;
+    let inputs = Inputs::of(&scenario, &arguments.scenario.scenario);
+    inputs
+        .spare(&trace_files::first(&arguments.out, &scenario.name))
+        .and_then(|()| trace_files::write(&arguments.out, &scenario.name, &traces))
+        .map_err(|error| anyhow!("--out: {error}"))?;
     let prefix = arguments.out.join(&scenario.name);
-    output::print(&format!(
+    output::print_text(&format!(
         "{}.RANK.et: {}, {}\n",
         prefix.display(),
         human::plural(u64::from(traces.ranks()), "rank"),

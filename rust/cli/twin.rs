@@ -52,7 +52,7 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<Status> {
     if arguments.json {
         output::print_json(&twin)?;
     } else {
-        output::print(&report::twin_table(&twin))?;
+        output::print_text(&report::twin_table(&twin))?;
     }
     Ok(if twin.agrees { Status::Done } else { Status::Incomplete })
 }

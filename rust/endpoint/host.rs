@@ -1,6 +1,7 @@
 //! A host: its splitter, its NIC, and the messages it has still to start.
 
 use std::collections::VecDeque;
+use std::mem::offset_of;
 use std::sync::Arc;
 
 use super::Site;
@@ -9,7 +10,7 @@ use super::policies::Policies;
 use super::splitters::Splitters;
 use crate::ids::{HostId, PortId, TaskId};
 use crate::nic::{Nic, NicConfig, PortFacts, Recovery, Unlike};
-use crate::prefetch::prefetch_all;
+use crate::prefetch::{prefetch, prefetch_lines};
 use crate::split::SplitterContext;
 use crate::units::{Span, Time};
 
@@ -21,23 +22,26 @@ pub(super) struct Start {
 }
 
 /// A host: its NIC, the splitter of its messages, and the tasks that start by the clock.
+///
+/// What each packet touches comes first, since it is fetched ahead on large fabrics.
 #[derive(Debug)]
+#[repr(C, align(64))]
 pub struct Host {
-    /// Its NIC, which the world hands packets to and takes packets from.
-    pub nic: Nic,
-    pub(super) splitters: Splitters,
-    /// The port by which it sends; with several planes, that in the first.
-    pub port: PortId,
-    /// Messages that start by the clock and delays that end by it, earliest first.
-    pub(super) starts: VecDeque<Start>,
-    /// Lanes of delays that take turns.
-    pub(super) lanes: Lanes,
     /// When the world has scheduled to wake the host; `NEVER` if it has not. Kept by the world.
     pub wake: Time,
     /// When something is to happen in the scale-up domain that this host wakes for.
     pub(super) domain_wake: Time,
     /// The shortest retransmission timer of its NIC.
     timeout: Span,
+    /// The port by which it sends; with several planes, that in the first.
+    pub port: PortId,
+    /// Messages that start by the clock and delays that end by it, earliest first.
+    pub(super) starts: VecDeque<Start>,
+    /// Its NIC, which the world hands packets to and takes packets from.
+    pub nic: Nic,
+    pub(super) splitters: Splitters,
+    /// Lanes of delays that take turns.
+    pub(super) lanes: Lanes,
 }
 
 /// A NIC that is not configured as the others are.
@@ -110,7 +114,8 @@ impl Host {
     /// Starts to bring it near.
     #[inline]
     pub(crate) fn prefetch(&self) {
-        prefetch_all(self);
+        prefetch_lines(self, (offset_of!(Self, nic) + Nic::TOUCHED).div_ceil(64));
+        prefetch(&self.splitters);
     }
 
     /// Schedules a message or the end of a delay.

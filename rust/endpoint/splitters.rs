@@ -7,11 +7,12 @@ use super::policies::Policies;
 
 /// The splitters of a host. Nearly every run has one policy, whose splitter stands alone.
 #[derive(Debug)]
+#[repr(C)]
 pub(super) struct Splitters {
-    first: Splitter,
-    others: Vec<Splitter>,
     /// Until then none of them has a flow or anything else to do, unless something is given to one.
     quiet_until: Time,
+    first: Splitter,
+    others: Vec<Splitter>,
 }
 
 impl Splitters {

@@ -44,6 +44,7 @@ pub(super) fn wire(setup: &Setup) -> Wire {
         gap: fabric.gap,
         forwarding_delay: fabric.forwarding_delay,
         cuts: Cuts::Never,
+        takes_detours: false,
     }
 }
 

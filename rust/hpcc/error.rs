@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use thiserror::Error;
 
-use super::config::ConfigError;
+use super::config::{ConfigError, LB_MODES};
 use super::node_list::NodeListError;
 use crate::balance::SchemeError;
 use crate::topology::HpccTopologyError;
@@ -15,7 +15,7 @@ use crate::workload::hpcc_flows::FlowFileError;
 #[derive(Debug, Error)]
 pub enum HpccError {
     /// A file does not exist.
-    #[error("{source_key}: file '{path}' does not exist; tried {}", list(tried))]
+    #[error("{source_key}: {}", not_found(path, tried))]
     NotFound {
         /// The key of the configuration or the option that names the file.
         source_key: String,
@@ -64,9 +64,10 @@ pub enum HpccError {
     },
     /// `LB_MODE` names a policy that is not available under that number.
     #[error(
-        "{file}:{line}: LB_MODE {mode}{} is not supported; expected LB_MODE 0 (ECMP), or a policy \
-         given with --lb POLICY or a line 'LB_POLICY POLICY': {known}",
-        name.map(|name| format!(" ({name})")).unwrap_or_default()
+        "{file}:{line}: LB_MODE {mode}{} is not supported; expected {}, or a policy given with \
+         --lb POLICY or a line 'LB_POLICY POLICY': {known}",
+        name.map(|name| format!(" ({name})")).unwrap_or_default(),
+        LB_MODES
     )]
     LbMode {
         /// Name of the configuration file.
@@ -167,6 +168,16 @@ pub enum HpccError {
         /// The line, counted from 1.
         line: usize,
     },
+}
+
+/// What is wrong with a path; the paths that were tried if they are several.
+fn not_found(path: &str, tried: &[PathBuf]) -> String {
+    match tried {
+        [one] if one.is_dir() => format!("'{path}' is a folder; expected a file"),
+        [one] if one.exists() => format!("'{path}' is no regular file; expected one"),
+        [_] => format!("file '{path}' does not exist"),
+        several => format!("file '{path}' does not exist; tried {}", list(several)),
+    }
 }
 
 fn list(tried: &[PathBuf]) -> String {

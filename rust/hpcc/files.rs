@@ -85,5 +85,10 @@ mod tests {
         );
         // A folder is not a file.
         assert!(find("mix").is_err());
+        let said = |path: &Path| given("--topology", path).unwrap_err().to_string();
+        let expected = format!("--topology: '{shown}' is a folder; expected a file");
+        assert_eq!(said(folder.path()), expected);
+        let expected = format!("--topology: file '{shown}/none' does not exist");
+        assert_eq!(said(&folder.path().join("none")), expected);
     }
 }

@@ -327,10 +327,18 @@ fn each_error_names_file_line_value_and_what_is_expected() {
     for (config, expected) in [
         (
             format!("{PLAIN}LB_MODE 9\n"),
-            "config.txt:8: LB_MODE 9 (ConWeave) is not supported; expected LB_MODE 0 (ECMP), or a \
-             policy given with --lb POLICY or a line 'LB_POLICY POLICY': ecmp, ",
+            "config.txt:8: LB_MODE 9 (ConWeave) is not supported; expected 0 (ECMP), 2 (DRILL), 3 \
+             (CONGA) or 6 (LetFlow), or a policy given with --lb POLICY or a line 'LB_POLICY \
+             POLICY': ecmp, ",
         ),
-        (format!("{PLAIN}LB_MODE 77\n"), "config.txt:8: LB_MODE 77 is not supported"),
+        (
+            format!("{PLAIN}LB_MODE 77\n"),
+            "config.txt:8: LB_MODE 77 is not supported; expected 0 (ECMP), 2 (DRILL), 3 (CONGA) or",
+        ),
+        (
+            format!("{PLAIN}LB_MODE -1\n"),
+            "config.txt:8: LB_MODE: invalid value '-1'; expected 0 (ECMP), 2 (DRILL), 3 (CONGA) or",
+        ),
         (
             format!("{PLAIN}LB_POLICY sprey\n"),
             "config.txt:8: LB_POLICY: unknown policy 'sprey'; known policies are ",

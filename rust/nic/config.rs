@@ -91,11 +91,6 @@ impl NicConfig {
         }
     }
 
-    /// How soon after a packet was sent a retransmission timer may expire.
-    pub fn shortest_timeout(&self) -> Span {
-        self.recovery.shortest_timeout(self.retransmit_timeout)
-    }
-
     /// In which order its queue pairs deliver messages.
     pub fn delivery(&self) -> Delivery {
         self.delivery_with(self.recovery)

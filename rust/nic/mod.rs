@@ -77,6 +77,7 @@
 mod accounting;
 mod ack;
 mod agenda;
+mod ahead;
 mod answer_planes;
 mod board;
 mod classes;
@@ -147,45 +148,16 @@ use verbs::{Completion, WorkQueues};
 use crate::balance::sender::SenderPolicy;
 use crate::ids::{HostId, QpId};
 use crate::packet::{DataView, Packet};
-use crate::prefetch::{prefetch, prefetch_all};
 use crate::units::{Span, Time};
 
 /// A NIC with one port, or with one in each of several planes ([`Nic::set_planes`]). A clone goes
 /// on from the same state on its own.
+///
+/// What each packet touches comes first, as far as the list of queue pairs: on large fabrics it is
+/// fetched ahead.
 #[derive(Debug, Clone)]
+#[repr(C)]
 pub struct Nic {
-    host: HostId,
-    port: PortFacts,
-    config: std::sync::Arc<NicConfig>,
-    /// What of `config` receiving halves need.
-    receiving: ReceiverSettings,
-    /// Queue pairs by number.
-    qps: QpTable,
-    requesters: Vec<Requester>,
-    /// The queue pair of each sending half.
-    requester_qps: Vec<QpId>,
-    responders: Vec<Responder>,
-    /// Halves of queue pairs that are gone, for new ones to take their places.
-    free: Box<FreeHalves>,
-    /// The work queues of queue pairs with completions.
-    queues: Vec<WorkQueues>,
-    /// What the halves of new queue pairs will be made of.
-    setups: BTreeMap<QpId, Setup>,
-    /// The queue pairs that differ from `config`.
-    own_settings: BTreeMap<QpId, QpSettings>,
-    live_qps: u64,
-    peak_qps: u64,
-    cache: Option<Box<ContextCache>>,
-    /// Telemetry of packets, where the congestion control asks for it.
-    relay: Option<Box<Relay>>,
-    /// What it grants to its senders, where the congestion control asks for credit.
-    credits: Option<Box<Credits>>,
-    /// With several ports.
-    planes: Option<Box<Planes>>,
-    /// The lines of sending halves with several classes; `ready` then has none.
-    classes: Option<Box<classes::ClassLines>>,
-    /// The windows that queue pairs to the same host share, if they do.
-    destinations: Option<Box<Destinations>>,
     /// Answers that wait for the wire; they go before data.
     control: VecDeque<Packet>,
     /// Sending halves that may send, in turn.
@@ -197,10 +169,42 @@ pub struct Nic {
     /// Acknowledgement timers of receiving halves, in the same way; empty where `within` is off.
     ack_timers: Agenda<Slot>,
     events: VecDeque<NicEvent>,
+    requesters: Vec<Requester>,
+    responders: Vec<Responder>,
+    config: std::sync::Arc<NicConfig>,
+    cache: Option<Box<ContextCache>>,
+    /// Telemetry of packets, where the congestion control asks for it.
+    relay: Option<Box<Relay>>,
+    /// What it grants to its senders, where the congestion control asks for credit.
+    credits: Option<Box<Credits>>,
+    /// With several ports.
+    planes: Option<Box<Planes>>,
+    /// The lines of sending halves with several classes; `ready` then has none.
+    classes: Option<Box<classes::ClassLines>>,
+    /// The windows that queue pairs to the same host share, if they do.
+    destinations: Option<Box<Destinations>>,
+    port: PortFacts,
+    /// What of `config` receiving halves need.
+    receiving: ReceiverSettings,
+    counters: NicCounters,
+    /// Queue pairs by number.
+    qps: QpTable,
+    host: HostId,
+    /// The queue pair of each sending half.
+    requester_qps: Vec<QpId>,
+    /// Halves of queue pairs that are gone, for new ones to take their places.
+    free: Box<FreeHalves>,
+    /// The work queues of queue pairs with completions.
+    queues: Vec<WorkQueues>,
+    /// What the halves of new queue pairs will be made of.
+    setups: BTreeMap<QpId, Setup>,
+    /// The queue pairs that differ from `config`.
+    own_settings: BTreeMap<QpId, QpSettings>,
+    live_qps: u64,
+    peak_qps: u64,
     /// Events of queue pairs with completions, which become completions.
     verb_events: VecDeque<NicEvent>,
     completions: VecDeque<Completion>,
-    counters: NicCounters,
 }
 
 impl Nic {
@@ -269,36 +273,6 @@ impl Nic {
             || !self.ready.is_empty()
             || self.paced.first() != Time::NEVER
             || self.has_class_in_line()
-    }
-
-    /// Starts to bring near where the halves of `qp` are found.
-    #[inline]
-    pub(crate) fn prefetch_qp(&self, qp: QpId) {
-        self.qps.get(qp.index()).into_iter().for_each(prefetch);
-    }
-
-    /// Starts to bring near what a packet for `qp` is for: its sending half if it is control, else
-    /// its receiving half.
-    #[inline]
-    pub(crate) fn prefetch_half(&self, qp: QpId, is_control: bool) {
-        let Some(qp) = self.qps.get(qp.index()) else { return };
-        match is_control {
-            true => self.requesters.get(qp.requester.index()).into_iter().for_each(prefetch_all),
-            false => self.responders.get(qp.responder.index()).into_iter().for_each(prefetch_all),
-        }
-    }
-
-    /// Starts to bring near whose turn to send is next.
-    #[inline]
-    pub(crate) fn prefetch_turn(&self) {
-        self.ready.front().into_iter().for_each(prefetch);
-    }
-
-    /// Starts to bring near the sending half whose turn is next.
-    #[inline]
-    pub(crate) fn prefetch_next(&self) {
-        let next = self.ready.front().and_then(|slot| self.requesters.get(slot.index()));
-        next.into_iter().for_each(prefetch_all);
     }
 
     /// Takes a packet; one for a queue pair that does not exist is dropped and counted.

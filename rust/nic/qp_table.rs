@@ -14,6 +14,7 @@ use crate::ids::HostId;
 
 /// Queue pairs by number.
 #[derive(Debug, Clone, Default)]
+#[repr(C)]
 pub(super) struct QpTable {
     /// From number `first` on.
     list: Vec<Qp>,

@@ -7,12 +7,15 @@ mod quiet;
 mod timed;
 mod verbs;
 mod windows;
+mod work;
 
 use std::collections::VecDeque;
+use std::mem::offset_of;
 
 use feedback::missing;
 use path::Path;
 pub(super) use windows::PlaneWindows;
+use work::{Work, WorkList};
 
 use super::ack::{AckConfig, Entropies, NackSignal};
 use super::config::{NicConfig, PortFacts};
@@ -32,17 +35,6 @@ use crate::units::{BitRate, Bytes, Span, Time};
 /// Most packets in flight at once: on the wire, of two numbers that are 2^23 or more apart the
 /// later one looks earlier (InfiniBand specification, volume 1, 9.7.2).
 const MOST_OUTSTANDING: u64 = Psn::MODULUS / 2 - 1;
-
-/// A message on a queue pair, as packets.
-#[derive(Debug, Clone, Copy)]
-struct Work {
-    first: u64,
-    packets: u64,
-    bytes: u64,
-    id: u64,
-    /// The headers of its verb in its packets, see [`super::verbs`]; 0 for a plain WRITE.
-    verb: u64,
-}
 
 /// The next packet of a sending half.
 #[derive(Debug, Clone, Copy)]
@@ -64,56 +56,61 @@ pub(super) enum SendState {
 }
 
 /// The sending half: one for each queue pair that sends.
+///
+/// What each packet touches comes first, in five cache lines with go-back-N: with thousands of
+/// queue pairs these are fetched ahead (`nic::ahead`).
 #[derive(Debug, Clone)]
+#[repr(C, align(64))]
 pub(super) struct Requester {
     pub send_state: SendState,
-    /// When its entry among the NIC's timers is due; `NEVER` if it has none.
-    pub timer_entry: Time,
-    /// How many sending halves of the NIC were made before.
-    pub age: u32,
     /// Whether it has sent a packet again.
     has_resent: bool,
+    /// Whether its policy sends probes, or it may have to ask for credit.
+    wakes: bool,
+    /// Whether the other end lets packets wait for their acknowledgement, unless asked.
+    asks: bool,
+    /// Whether packets name their message, since it may be delivered before others.
+    names_messages: bool,
+    /// Whether `most_messages` is a limit.
+    limits_messages: bool,
+    numbering: Numbering,
+    flags: Flags,
+    label: u32,
     host: HostId,
     peer: HostId,
     peer_qp: QpId,
-    label: u32,
-    flags: Flags,
-    /// The traffic class of its packets.
-    pub class: ClassId,
-    owner: Owner,
-    /// Low bits of how many messages are complete.
-    completed: u32,
-    line_rate: BitRate,
     /// A full packet on the wire.
     packet_bytes: u32,
-    /// Whether its policy sends probes, or it may have to ask for credit.
-    wakes: bool,
-    /// Bytes on the wire that were never sent; kept where receivers grant credit.
-    unsent: u64,
-    /// Whether the other end lets packets wait for their acknowledgement, unless asked.
-    asks: bool,
-    /// What NACKs for a gap say of congestion.
-    nacks: NackSignal,
-    /// What the recovery allows in flight at once, in bytes on the wire.
-    recovery_window: u64,
+    path: Path,
+    /// When its entry among the NIC's timers is due; `NEVER` if it has none.
+    pub timer_entry: Time,
     /// One past the last packet of the last message.
     end: u64,
-    /// Messages of which packets may be under way.
-    most_messages: usize,
-    pub(super) recovery: Sending,
-    numbering: Numbering,
-    /// Whether packets name their message, since it may be delivered before others.
-    names_messages: bool,
-    path: Path,
-    pub(super) policy: Sender,
+    /// What the recovery allows in flight at once, in bytes on the wire.
+    recovery_window: u64,
     /// Where acknowledgements carry the entropy values of all that they cover.
     entropies: Option<Box<SentEntropies>>,
-    pub(super) pacer: Pacer,
-    pub(super) congestion: Controller,
     /// The controls of the planes, where each has one of its own, or those that queue pairs to a
     /// host share; `congestion` then rests.
     planes: Option<Box<PlaneWindows>>,
-    work: VecDeque<Work>,
+    pub(super) pacer: Pacer,
+    pub(super) congestion: Controller,
+    pub(super) policy: Sender,
+    work: WorkList,
+    pub(super) recovery: Sending,
+    /// What NACKs for a gap say of congestion.
+    nacks: NackSignal,
+    /// Messages of which packets may be under way.
+    most_messages: usize,
+    /// Bytes on the wire that were never sent; kept where receivers grant credit.
+    unsent: u64,
+    owner: Owner,
+    /// How many sending halves of the NIC were made before.
+    pub age: u32,
+    /// Low bits of how many messages are complete.
+    completed: u32,
+    /// The traffic class of its packets.
+    pub class: ClassId,
 }
 
 /// What a new sending half is made of.
@@ -132,6 +129,13 @@ pub(super) struct RequesterParts {
 }
 
 impl Requester {
+    /// The bytes that each packet and acknowledgement touches: the first ones, as far as its
+    /// recovery and with it.
+    pub(super) const TOUCHED: usize = offset_of!(Self, recovery) + size_of::<Sending>();
+
+    /// The same with go-back-N, which has 48 bytes behind the number that tells recoveries apart.
+    pub(super) const TOUCHED_BY_GO_BACK_N: usize = offset_of!(Self, recovery) + 56;
+
     pub(super) fn new(parts: RequesterParts, config: &NicConfig) -> Self {
         let facts = config.path(parts.port);
         let QpSettings { recovery: made_for, flags, class } = parts.settings;
@@ -140,6 +144,7 @@ impl Requester {
         let mut recovery = made_for.sender(config.retransmit_timeout);
         recovery.set_ack_range(ack.range);
         recovery.set_base_rtt(facts.base_rtt);
+        let most_messages = windows::most_messages(config, parts.owner);
         let planes = PlaneWindows::of(config, parts.port, parts.planes, &mut recovery);
         Self {
             send_state: SendState::Idle,
@@ -154,7 +159,6 @@ impl Requester {
             class,
             owner: parts.owner,
             completed: 0,
-            line_rate: parts.port.line_rate,
             packet_bytes: u32::try_from(facts.packet.get()).unwrap_or(u32::MAX),
             wakes: parts.policy.sends_probes() && path.is_chosen()
                 || config.congestion.credit().is_some(),
@@ -173,13 +177,14 @@ impl Requester {
                 && config.delivery_with(made_for) == Delivery::Unordered,
             path,
             end: 0,
-            most_messages: windows::most_messages(config, parts.owner),
+            limits_messages: most_messages.is_some(),
+            most_messages: most_messages.unwrap_or(usize::MAX),
             recovery,
             policy: parts.policy,
             pacer: Pacer::default(),
             congestion: config.congestion.build(&facts),
             planes,
-            work: VecDeque::new(),
+            work: WorkList::new(),
         }
     }
 
@@ -201,10 +206,10 @@ impl Requester {
     /// Takes a message; `path` is where it is pinned, if the policy pins.
     pub(super) fn post(&mut self, bytes: Bytes, id: u64, path: u16, config: &NicConfig) {
         let packets = bytes.get().div_ceil(config.payload.get()).max(1);
-        self.work.push_back(Work { first: self.end, packets, bytes: bytes.get(), id, verb: 0 });
+        self.work.push(Work { first: self.end, packets, bytes: bytes.get(), id, verb: 0 });
         // With work in progress the path stays: a change would let packets of one message overtake
         // those of another.
-        if self.work.len() == 1 {
+        if self.work.is_single() {
             self.policy.set_path(path);
         }
         self.end += packets;
@@ -277,9 +282,15 @@ impl Requester {
 
     /// The packet that [`Self::next_packet`] has just named.
     #[inline]
-    pub(super) fn transmit(&mut self, now: Time, config: &NicConfig, next: Next) -> Packet {
+    pub(super) fn transmit(
+        &mut self,
+        now: Time,
+        line_rate: BitRate,
+        config: &NicConfig,
+        next: Next,
+    ) -> Packet {
         let Next { sequence, entropy: drawn } = next;
-        let work = self.work_of(sequence);
+        let work = self.work.of(sequence);
         let index = sequence - work.first;
         let last = index + 1 == work.packets;
         let payload =
@@ -318,7 +329,7 @@ impl Requester {
         self.recovery.handle_sent(now, entropy);
         // After the recovery: whether the window is open depends on this packet being in flight.
         self.tell_sent(now, entropy, wire_bytes);
-        self.pace(now, wire_bytes, config);
+        self.pace(now, line_rate, wire_bytes, config);
         if self.asks && self.window_is_full(entropy) {
             // No later packet would make its acknowledgement due.
             packet.flags = packet.flags.with(Flags::ACK_REQUEST);
@@ -329,7 +340,7 @@ impl Requester {
     /// What unordered delivery needs to know of a packet: the index of its message, and how many
     /// packets that has.
     fn message_label(&self, work: &Work) -> MessageLabel {
-        let before = self.work.partition_point(|other| other.first < work.first) as u64;
+        let before = self.work.before(work.first) as u64;
         MessageLabel {
             index: Psn::on_wire(u64::from(self.completed) + before),
             length: u32::try_from(work.packets).unwrap_or(u32::MAX),
@@ -337,23 +348,13 @@ impl Requester {
     }
 
     /// Delays the next packet if the rate is below line rate.
-    fn pace(&mut self, now: Time, wire_bytes: u16, config: &NicConfig) {
+    fn pace(&mut self, now: Time, line_rate: BitRate, wire_bytes: u16, config: &NicConfig) {
         let rate = self.congestion.rate(now);
         // At line rate the wire alone paces: the sending half takes its turns and needs no
         // wake-ups.
-        if rate < self.line_rate {
+        if rate < line_rate {
             self.pacer.handle_sent(now, u32::from(wire_bytes), rate, config.pace_unit);
         }
-    }
-
-    #[inline]
-    fn work_of(&self, sequence: u64) -> Work {
-        // Mostly it is the oldest.
-        if let Some(&work) = self.work.front().filter(|work| sequence < work.first + work.packets) {
-            return work;
-        }
-        let index = self.work.partition_point(|work| work.first + work.packets <= sequence);
-        *self.work.get(index).expect("every packet before the end is of a message")
     }
 
     /// An acknowledgement, NACK or CNP came in.
@@ -409,7 +410,7 @@ impl Requester {
         let said = self.recovery.read(nack.as_ack());
         let missed = Missed { missing: said.ack, psn: said.base, why };
         // A NACK for a packet before the oldest incomplete message is late.
-        let late = self.work.front().is_none_or(|work| missed.missing < work.first);
+        let late = self.work.oldest().is_none_or(|work| missed.missing < work.first);
         let late = late && self.numbering == Numbering::QueuePair;
         if late || !self.recovery.handle_nack(now, missed) {
             return;
@@ -434,12 +435,12 @@ impl Requester {
     #[inline(always)]
     fn complete(&mut self, events: &mut VecDeque<NicEvent>) {
         let known = self.recovery.unacknowledged();
-        while let Some(work) = self.work.front() {
-            if work.first + work.packets > known {
+        while let Some(work) = self.work.oldest() {
+            if work.end() > known {
                 return;
             }
             events.push_back(NicEvent::Completed { owner: self.owner, work: work.id });
-            self.work.pop_front();
+            self.work.pop_oldest();
             // 2^32 is a multiple of the numbers on the wire.
             self.completed = self.completed.wrapping_add(1);
         }

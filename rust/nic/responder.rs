@@ -12,6 +12,7 @@ use crate::units::Time;
 
 /// The receiving half: made for the first data packet, or before where there is no sending half.
 #[derive(Debug, Clone)]
+#[repr(align(64))]
 pub(super) struct Responder {
     /// When its entry among the NIC's acknowledgement timers is due; `NEVER` if it has none.
     pub timer_entry: Time,

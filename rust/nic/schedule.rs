@@ -81,7 +81,7 @@ impl Nic {
     pub(super) fn transmit(&mut self, now: Time, slot: Slot, next: Next) -> Packet {
         let requester = &mut self.requesters[slot.index()];
         requester.send_state = SendState::Idle;
-        let mut packet = requester.transmit(now, &self.config, next);
+        let mut packet = requester.transmit(now, self.port.line_rate, &self.config, next);
         if self.credits.is_some() {
             let sources = self.in_line() as u64 + 1;
             packet = self.requesters[slot.index()].ask_with(packet, sources);

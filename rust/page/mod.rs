@@ -25,6 +25,15 @@ const CHARTS_STYLE: &str = include_str!("assets/uPlot.min.css");
 const CHARTS_SCRIPT: &str = include_str!("assets/uPlot.iife.min.js");
 const CHARTS_LICENCE: &str = include_str!("assets/uPlot-LICENSE.txt");
 
+/// What every page names as its writer, before the version.
+const GENERATOR: &str = "<meta name=\"generator\" content=\"evenkeel ";
+
+/// True if a file that starts with these bytes is a page of results.
+pub fn is_page(start: &[u8]) -> bool {
+    let text = String::from_utf8_lossy(start);
+    text.starts_with("<!DOCTYPE html>") && text.contains(GENERATOR)
+}
+
 /// What the page says beside the results.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Wording {
@@ -85,7 +94,7 @@ fn document(question: &str, sections: &[(&str, &str, String)], data: &str) -> St
          <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
          <meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; \
          style-src 'unsafe-inline'; script-src 'unsafe-inline'; img-src data:\">\n\
-         <meta name=\"generator\" content=\"evenkeel {VERSION}\">\n\
+         {GENERATOR}{VERSION}\">\n\
          <title>{question}</title>\n<link rel=\"icon\" href=\"data:,\">\n\
          <style>\n{CHARTS_STYLE}\n{STYLE}</style>\n</head>\n<body>\n\
          <a class=\"skip\" href=\"#main\">Skip to the results</a>\n\

@@ -32,6 +32,12 @@ pub(super) fn fine(pixels: f64) -> i32 {
     (pixels * FINE).round() as i32
 }
 
+/// What every SVG starts with.
+pub(super) const HEAD: &str = "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"";
+
+/// What follows the size of every SVG.
+pub(super) const TITLE: &str = " role=\"img\">\n<title>";
+
 /// The SVG of a sheet that `draw` fills, with its title for screen readers.
 pub(super) fn svg(width: f64, height: f64, title: &str, draw: impl FnOnce(&Area<'_>)) -> String {
     let mut text = String::new();
@@ -44,8 +50,8 @@ pub(super) fn svg(width: f64, height: f64, title: &str, draw: impl FnOnce(&Area<
     }
     let escaped = title.replace('&', "&amp;").replace('<', "&lt;");
     let start = format!(
-        "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{width:.0}\" height=\"{height:.0}\" \
-         viewBox=\"0 0 {wide} {high}\" role=\"img\">\n<title>{escaped}</title>\n"
+        "{HEAD}{width:.0}\" height=\"{height:.0}\" viewBox=\"0 0 {wide} {high}\"{TITLE}{escaped}\
+         </title>\n"
     );
     let body = text.split_once(">\n").map_or("", |(_, body)| body);
     start + body

@@ -27,6 +27,16 @@ pub use heat_map::{HeatMap, Panel};
 pub use png::{PngError, png};
 pub use style::{DASHES, PALETTE, heat_color};
 
+/// A text in every PNG, as its format has it, by which it is told from those of others.
+const MARK_OF_PNG: &[u8] = b"tEXtSoftware\0evenkeel";
+
+/// True if a file that starts with these bytes is a figure, as SVG or PNG.
+pub fn is_figure(start: &[u8]) -> bool {
+    let holds = |part: &[u8]| start.windows(part.len()).any(|window| window == part);
+    let is_svg = start.starts_with(canvas::HEAD.as_bytes()) && holds(canvas::TITLE.as_bytes());
+    is_svg || (start.starts_with(b"\x89PNG\r\n") && holds(MARK_OF_PNG))
+}
+
 /// A figure with the name of its file.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Figure {

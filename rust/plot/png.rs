@@ -6,6 +6,8 @@ use resvg::tiny_skia::{Pixmap, Transform};
 use resvg::usvg::{Options, Tree, fontdb};
 use thiserror::Error;
 
+use super::MARK_OF_PNG;
+
 /// Arimo, as wide as Helvetica and Arial, under the SIL Open Font License (see the file beside it).
 const FONT: &[u8] = include_bytes!("font/Arimo-latin.ttf");
 
@@ -30,7 +32,19 @@ pub fn png(svg: &str, scale: f32) -> Result<Vec<u8>, PngError> {
     let pixels = Pixmap::new(width, height);
     let mut pixels = pixels.ok_or_else(|| PngError(format!("{width} x {height} pixels")))?;
     resvg::render(&tree, Transform::from_scale(scale, scale), &mut pixels.as_mut());
-    pixels.encode_png().map_err(|error| PngError(error.to_string()))
+    pixels.encode_png().map(marked).map_err(|error| PngError(error.to_string()))
+}
+
+/// Puts the mark behind the first chunk, the header, which always has the same length.
+fn marked(mut png: Vec<u8>) -> Vec<u8> {
+    let (signature, header) = (8, 4 + 4 + 13 + 4);
+    let data = MARK_OF_PNG.len() as u32 - 4;
+    let mut sum = flate2::Crc::new();
+    sum.update(MARK_OF_PNG);
+    let chunk = [&data.to_be_bytes()[..], MARK_OF_PNG, &sum.sum().to_be_bytes()].concat();
+    let at = signature + header;
+    png.splice(at..at, chunk);
+    png
 }
 
 #[cfg(test)]
@@ -48,5 +62,9 @@ mod tests {
         let [empty, text] = ["", "evenkeel"].map(|text| png(&svg(text), 2.0).unwrap());
         assert!(text.starts_with(b"\x89PNG") && text.len() > empty.len() + 200);
         assert!(png("no svg", 1.0).is_err());
+        assert!(super::super::is_figure(&text[..100]), "it has the mark");
+        let (data, crc) = (33 + 4 + MARK_OF_PNG.len(), 4);
+        assert_eq!(text[33..37], (MARK_OF_PNG.len() as u32 - 4).to_be_bytes());
+        assert_eq!(&text[data + crc + 4..data + crc + 8], b"IDAT", "the next chunk");
     }
 }

@@ -191,15 +191,15 @@ impl ComparisonResult {
     /// The object that `evenkeel compare --json` prints.
     fn json(&self) -> String {
         match &self.runs {
-            Runs::Fabric(runs) => json(&AllRuns { runs }),
-            Runs::Rails(runs) => json(&AllRuns { runs }),
+            Runs::Fabric(runs) => json(&AllRuns { runs, interrupted: None }),
+            Runs::Rails(runs) => json(&AllRuns { runs, interrupted: None }),
         }
     }
 
     /// What `evenkeel compare` prints.
     fn text(&self) -> String {
         let table = match &self.runs {
-            Runs::Fabric(runs) => report::compare_table(runs),
+            Runs::Fabric(runs) => report::compare_table(runs, &self.statistics),
             Runs::Rails(runs) => report::rails_compare_table(runs),
         };
         let below = match self.statistics.seeds {
@@ -224,6 +224,6 @@ impl ComparisonResult {
 }
 
 fn write(path: &Path, bytes: &[u8]) -> Result<(), Failure> {
-    report::replace_file(path, bytes)
-        .map_err(|reason| Failure::Results(format!("{}: cannot write: {reason}", path.display())))
+    let written = report::write_output(path, &report::COMPARISON_CSV, bytes);
+    written.map_err(|error| Failure::Results(error.to_string()))
 }

@@ -34,6 +34,20 @@ struct Place {
     key: Option<String>,
 }
 
+impl Place {
+    fn of(position: &Position) -> Self {
+        match position {
+            Position::Line { file, line, column, .. } => {
+                let (line, column) = (Some(*line), Some(*column));
+                Self { file: Some(file.clone()), line, column, key: None }
+            }
+            Position::File { file } => Self { file: Some(file.clone()), ..Self::default() },
+            Position::Setting { key, .. } => Self { key: Some(key.clone()), ..Self::default() },
+            Position::CommandLine => Self::default(),
+        }
+    }
+}
+
 impl Failure {
     fn class(&self) -> &'static str {
         match self {
@@ -56,30 +70,17 @@ impl Failure {
 
     fn place(&self) -> Place {
         match self {
-            Self::Scenario(error) => {
-                let key = error.fault.key();
-                match &*error.position {
-                    Position::Line { file, line, column, .. } => {
-                        let (line, column) = (Some(*line), Some(*column));
-                        Place { file: Some(file.clone()), line, column, key }
-                    }
-                    Position::File { file } => {
-                        Place { file: Some(file.clone()), key, ..Place::default() }
-                    }
-                    Position::Setting { key, .. } => {
-                        Place { key: Some(key.clone()), ..Place::default() }
-                    }
-                    Position::CommandLine => Place { key, ..Place::default() },
-                }
+            Self::Scenario(error) | Self::Study(StudyError::Text(error)) => {
+                let place = Place::of(&error.position);
+                Place { key: place.key.clone().or_else(|| error.fault.key()), ..place }
             }
             Self::Study(
                 StudyError::Unreadable { file, .. }
-                | StudyError::Syntax { file, .. }
                 | StudyError::EarlierRuns { file, .. }
                 | StudyError::Log { file, .. },
             ) => Place { file: Some(file.clone()), ..Place::default() },
-            Self::Study(StudyError::Invalid { file, place, .. }) => {
-                Place { file: Some(file.clone()), key: Some(place.clone()), ..Place::default() }
+            Self::Study(StudyError::Invalid { position, place, .. }) => {
+                Place { key: Some(place.clone()), ..Place::of(position) }
             }
             Self::Study(StudyError::BadRun { file, line, .. }) => {
                 Place { file: Some(file.clone()), line: Some(*line), ..Place::default() }

@@ -2,11 +2,13 @@
 
 use comfy_table::ColumnConstraint;
 
+use super::comparison_table::completed_of;
 use super::table::{finish, plain};
 use super::{Summary, human, run_table};
 use crate::balance::display_name;
 use crate::fluid::Fidelity;
 use crate::study::statistics::Sample;
+use crate::study::{PolicyStatistics, Statistics};
 
 /// The headings of the columns, on two lines so that ten columns fit into 80 characters.
 const HEADINGS: [&str; 10] = [
@@ -25,28 +27,19 @@ const HEADINGS: [&str; 10] = [
 /// The maximum width of the policy column, in characters; longer names continue in the next line.
 const POLICY_WIDTH: usize = 12;
 
-/// A table with a row for each policy, in the order in which the policies first occur in `runs`,
-/// and after those the ones with a run that did not complete, whose messages that did complete
-/// are no measure: they have no FCT.
+/// A table with a row for each policy, in the order of `statistics`: after the others those with a
+/// run that did not complete or is missing, of which there is the number of those that completed.
+/// Messages that completed in a run that did not are no measure: they have no FCT.
 /// With several seeds a row holds means, and below the means of times half their 95 % intervals.
 ///
 /// CCT is the completion time of the whole workload, `/bound` is CCT over the lower bound, and
 /// extra QPs is the maximum over all NICs.
-pub fn compare_table(runs: &[Summary]) -> String {
-    let mut policies: Vec<&str> = Vec::new();
-    for run in runs {
-        if !policies.contains(&run.policy.as_str()) {
-            policies.push(&run.policy);
-        }
-    }
+pub fn compare_table(runs: &[Summary], statistics: &Statistics) -> String {
     let mut table = plain();
     table.set_header(HEADINGS);
-    let of = |policy: &str| runs.iter().filter(|run| run.policy == policy).collect::<Vec<_>>();
-    // A mean over the runs that completed is that of the quick ones.
-    let is_incomplete = |policy: &&str| of(policy).iter().any(|run| run.cct_ns.is_none());
-    policies.sort_by_key(is_incomplete);
-    for policy in policies {
-        table.add_row(row(policy, &of(policy)));
+    for policy in &statistics.policies {
+        let own = runs.iter().filter(|run| run.policy == policy.policy);
+        table.add_row(row(policy, &own.collect::<Vec<_>>()));
     }
     for column in table.column_iter_mut() {
         column.set_constraint(ColumnConstraint::ContentWidth);
@@ -65,7 +58,8 @@ fn title(runs: &[Summary]) -> String {
         [] => String::new(),
     };
     let separator = if seeds.len() > 1 { "\n" } else { "; " };
-    // Where policies cut messages in their own ways, the least bound holds for all of them.
+    // Where policies cut messages in their own ways, or take longer paths, the least bound holds
+    // for all of them.
     let least = |&seed: &u64| {
         let of_seed = runs.iter().filter(|run| run.seed == seed);
         of_seed.map(|run| run.bound_ns).fold(f64::INFINITY, f64::min)
@@ -84,7 +78,7 @@ fn title(runs: &[Summary]) -> String {
     )
 }
 
-fn row(policy: &str, runs: &[&Summary]) -> [String; 10] {
+fn row(policy: &PolicyStatistics, runs: &[&Summary]) -> [String; 10] {
     let spread =
         |value: fn(&Summary) -> Option<f64>| Spread::of(runs.iter().filter_map(|run| value(run)));
     let count = |value: fn(&Summary) -> Option<u64>| {
@@ -93,14 +87,14 @@ fn row(policy: &str, runs: &[&Summary]) -> [String; 10] {
     };
     let queue = Spread::of(runs.iter().filter_map(|run| Some(run.queue_bytes_max? as f64)));
     let mut cct = spread(|run| run.cct_ns).times();
-    let completed = runs.iter().filter(|run| run.cct_ns.is_some()).count();
-    if completed == 0 {
+    if policy.completed == 0 && policy.missing == 0 {
         cct = "open".to_owned();
-    } else if completed < runs.len() {
-        cct.push_str(&format!("\n{completed} of {}", runs.len()));
+    } else if policy.completed < policy.runs {
+        cct.push_str(&format!("\n{}", completed_of(policy)));
     }
+    let wall = Spread::of(runs.iter().map(|run| run.wall_s));
     [
-        wrapped(&display_name(policy)),
+        wrapped(&display_name(&policy.policy)),
         cct,
         spread(|run| run.slowdown).ratio(),
         spread(|run| run.cct_ns.and(run.fct_ns.p99)).times(),
@@ -109,7 +103,7 @@ fn row(policy: &str, runs: &[&Summary]) -> [String; 10] {
         count(|run| Some(run.packets?.dropped)),
         count(|run| Some(run.packets?.out_of_order)),
         count(|run| Some(run.qps.extra_per_nic_max)),
-        human::seconds(Spread::of(runs.iter().map(|run| run.wall_s)).mean),
+        if wall.count == 0 { "-".to_owned() } else { human::seconds(wall.mean) },
     ]
 }
 
@@ -172,10 +166,32 @@ impl Spread {
 mod tests {
     use super::super::sample;
     use super::*;
+    use crate::study::{Planned, RunNumbers};
+
+    fn table(runs: &[Summary]) -> String {
+        compare_table(runs, &Statistics::of_summaries(RunNumbers::OF_FABRIC, runs, "ecmp"))
+    }
+
+    #[test]
+    fn a_policy_with_missing_runs_comes_last_with_their_number() {
+        let runs = sample::comparison(2);
+        let policies: Vec<String> = ["ecmp", "reps"].map(str::to_owned).to_vec();
+        let planned = Planned { policies, seeds: 3 };
+        let numbers = RunNumbers::of_summaries(&runs, RunNumbers::OF_FABRIC);
+        let metrics = RunNumbers::OF_FABRIC;
+        let statistics = Statistics::of_planned(metrics, &numbers, "ecmp", &planned);
+        let text = compare_table(&runs, &statistics);
+        let rows: Vec<&str> = text.lines().rev().take_while(|line| !line.is_empty()).collect();
+        let words = |line: &str| line.split_whitespace().map(str::to_owned).collect::<Vec<_>>();
+        let of_reps = rows.iter().position(|line| line.starts_with("reps")).expect("it is named");
+        assert_eq!(words(rows[of_reps])[..4], ["reps", "-", "-", "-"], "{text}");
+        assert_eq!(words(rows[of_reps - 1]), ["0", "of", "3"], "{text}");
+        assert!(rows.iter().any(|line| words(line).join(" ").starts_with("2 of 3")), "{text}");
+    }
 
     #[test]
     fn ten_columns_fit_into_80_characters() {
-        let text = compare_table(&sample::comparison(1));
+        let text = table(&sample::comparison(1));
         assert!(text.lines().all(|line| line.chars().count() <= 80), "{text}");
         sample::snapshot("compare-table", &text);
     }
@@ -186,7 +202,7 @@ mod tests {
         let first = runs[0].policy.clone();
         runs[0] = Summary { policy: first.clone(), ..sample::stalled_summary() };
         assert!(runs[0].fct_ns.p99.is_some(), "of the messages that completed");
-        let text = compare_table(&runs);
+        let text = table(&runs);
         let place = |name: &str| text.lines().position(|line| line.starts_with(name)).expect(name);
         assert!(place(&first) > place("switch-rr-"), "{text}");
         let row: Vec<&str> = text.lines().nth(place(&first)).unwrap().split_whitespace().collect();
@@ -199,7 +215,7 @@ mod tests {
             let mut runs = sample::comparison(seeds);
             runs.iter_mut().for_each(|run| run.wall_s = 0.001_92);
             runs[0].policy = "prime".to_owned();
-            let text = compare_table(&runs);
+            let text = table(&runs);
             assert!(text.contains("\n(reconstructed)"), "{text}");
             assert!(text.lines().all(|line| line.chars().count() <= 80), "{text}");
         }
@@ -207,7 +223,7 @@ mod tests {
 
     #[test]
     fn several_seeds_give_means_and_intervals() {
-        let text = compare_table(&sample::comparison(3));
+        let text = table(&sample::comparison(3));
         assert!(text.lines().all(|line| line.chars().count() <= 80), "{text}");
         sample::snapshot("compare-table-seeds", &text);
     }

@@ -5,8 +5,16 @@ use std::io;
 use schemars::JsonSchema;
 use serde::Serialize;
 
+use super::OutputKind;
 use super::comparison_table::{half, shown};
-use crate::study::{MetricStatistics, PolicyStatistics, Standing, Statistics};
+use super::own_files::STATISTICS_COLUMNS;
+use crate::study::{MetricStatistics, PolicyStatistics, Statistics};
+
+/// The CSV file, as one that a user names.
+pub const COMPARISON_CSV: OutputKind = OutputKind {
+    name: "the CSV of a comparison",
+    is_own: |start| start.starts_with(STATISTICS_COLUMNS.as_bytes()),
+};
 
 /// A metric of a policy: a row of the CSV file, and an object of the JSON Lines.
 #[derive(Serialize, JsonSchema)]
@@ -33,7 +41,9 @@ pub(super) struct Record<'a> {
     /// Its upper end.
     difference_high: Option<f64>,
     /// Of the completion time: `best`, `tie` or `behind`; of other metrics empty. Of every metric
-    /// of a policy with a run that did not complete, which comes after the others: `incomplete`.
+    /// of a policy with a run that did not complete, which comes after the others: `incomplete`,
+    /// and of one with a run that is missing, because the comparison was interrupted,
+    /// `interrupted`.
     verdict: Option<&'static str>,
 }
 
@@ -61,8 +71,7 @@ fn policy_records<'a>(
             difference: difference.map(|difference| difference.mean),
             difference_low: of_difference.map(|interval| interval.low),
             difference_high: of_difference.map(|interval| interval.high),
-            verdict: (index == 0 || policy.standing == Standing::Incomplete)
-                .then(|| policy.standing.word()),
+            verdict: (index == 0 || policy.standing.is_partial()).then(|| policy.standing.word()),
         }
     })
 }
@@ -156,6 +165,7 @@ mod tests {
         let csv = comparison_csv(&statistics()).unwrap();
         let lines: Vec<&str> = csv.lines().collect();
         assert_eq!(lines.len(), 1 + 4);
+        assert!(lines[0].starts_with(STATISTICS_COLUMNS), "{csv}");
         assert!(lines[3].starts_with("b,cct_ns,2,991.0,978.29"), "{csv}");
         assert!(lines[3].ends_with(",a,-10.0,-10.0,-10.0,best"), "{csv}");
         assert_eq!(lines[2], "a,packets.dropped,0,,,,a,,,,");

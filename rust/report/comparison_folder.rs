@@ -1,28 +1,58 @@
 //! The folder of a comparison: its statistics and its runs.
 
-use std::io;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use thiserror::Error;
 
 use super::cost::write_without_costs;
-use super::own_files::COST;
-use super::{comparison_csv, replace_file};
-use crate::study::Statistics;
-
-/// The statistics, as `evenkeel compare --format csv` prints them.
-pub const STATISTICS: &str = "comparison.csv";
-
-/// The runs, as `evenkeel compare --json` prints them, without what they cost.
-const RUNS: &str = "runs.json";
+use super::own_files::{COST, Origin, RUNS};
+use super::{Folder, FolderError, Writer, comparison_csv};
+use crate::study::{PolicyStatistics, Statistics};
 
 /// The object that `evenkeel compare --json` prints; `T` is a list of summaries.
 #[derive(Debug, Serialize, Deserialize, JsonSchema)]
 pub struct AllRuns<T> {
     /// The objects of `evenkeel run --json`, policy by policy and seed by seed.
     pub runs: T,
+    /// What is missing of a comparison that was interrupted; absent of others.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub interrupted: Option<Interrupted>,
+}
+
+/// What is missing of a comparison that SIGINT or SIGTERM ended.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Interrupted {
+    /// The number of all runs that it was to have.
+    pub runs_planned: u64,
+    /// Those that are missing.
+    pub runs_missing: u64,
+    /// The policies with missing runs, which cannot be compared with others.
+    pub policies: Vec<MissingRuns>,
+}
+
+/// The missing runs of a policy.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct MissingRuns {
+    /// The policy.
+    pub policy: String,
+    /// The number of its runs that are missing.
+    pub runs_missing: u64,
+}
+
+impl Interrupted {
+    /// What is missing according to the statistics of a comparison, if anything is.
+    pub fn of(statistics: &Statistics) -> Option<Self> {
+        let partial = statistics.policies.iter().filter(|policy| policy.missing > 0);
+        let missing = |it: &PolicyStatistics| MissingRuns {
+            policy: it.policy.clone(),
+            runs_missing: it.missing as u64,
+        };
+        let policies: Vec<MissingRuns> = partial.map(missing).collect();
+        let all: usize = statistics.policies.iter().map(|policy| policy.runs).sum();
+        let runs_missing = policies.iter().map(|policy| policy.runs_missing).sum();
+        (runs_missing > 0).then_some(Self { runs_planned: all as u64, runs_missing, policies })
+    }
 }
 
 /// What a run cost, and which it is: an item of `cost.json`.
@@ -34,61 +64,40 @@ struct RunCost {
     peak_rss_bytes: Option<u64>,
 }
 
-/// A folder for the results of a comparison; other files in it are left alone.
+/// A folder for the results of a comparison, which holds nothing else or was written by an earlier
+/// one; other files beside these are left alone.
 #[derive(Debug)]
-pub struct ComparisonFolder {
-    path: PathBuf,
-}
-
-/// Why a comparison cannot be kept.
-#[derive(Debug, Error)]
-#[error("--out {folder}: cannot {action}: {reason}")]
-pub struct ComparisonFolderError {
-    folder: String,
-    action: String,
-    reason: io::Error,
-}
+pub struct ComparisonFolder(Folder);
 
 impl ComparisonFolder {
-    /// Creates the folder if it does not exist, before the runs.
+    /// Creates the folder if it does not exist, and locks it, before the runs.
     ///
     /// # Errors
-    /// Those of the file system.
-    pub fn open(path: &Path) -> Result<Self, ComparisonFolderError> {
-        let folder = Self { path: path.to_owned() };
-        std::fs::create_dir_all(path).map_err(|reason| folder.failed("create it", reason))?;
-        Ok(folder)
+    /// As those of [`Folder::open`], for earlier results of a comparison.
+    pub fn open(path: &Path) -> Result<Self, FolderError> {
+        Folder::open_of(Origin::Comparison, path, &[]).map(Self)
+    }
+
+    /// The names of files beside earlier results, which stay.
+    pub fn kept(&self) -> &[String] {
+        self.0.kept()
     }
 
     /// Writes the statistics and the runs in place of earlier ones.
     ///
     /// # Errors
-    /// Those of the file system.
+    /// Those of the file system. The previous content is then unchanged, unless renaming failed.
     pub fn keep(
         &self,
         statistics: &Statistics,
         runs: &AllRuns<impl Serialize>,
-    ) -> Result<(), ComparisonFolderError> {
-        let write = |name: &str, text: io::Result<String>| {
-            let written =
-                text.and_then(|text| replace_file(&self.path.join(name), text.as_bytes()));
-            written.map_err(|reason| self.failed(&format!("write {name}"), reason))
-        };
-        write(RUNS, without_costs(runs))?;
-        write(COST, costs(runs).map_err(io::Error::other))?;
-        write(STATISTICS, comparison_csv(statistics))
+    ) -> Result<(), FolderError> {
+        let all: Writer<'_> = &|to| write_without_costs(to, runs);
+        let costs: Writer<'_> = &|to| to.write_all(costs(runs)?.as_bytes());
+        self.0.replace(&[(RUNS, all), (COST, costs)], &|to| {
+            to.write_all(comparison_csv(statistics)?.as_bytes())
+        })
     }
-
-    fn failed(&self, action: &str, reason: io::Error) -> ComparisonFolderError {
-        let (folder, action) = (self.path.display().to_string(), action.to_owned());
-        ComparisonFolderError { folder, action, reason }
-    }
-}
-
-fn without_costs(runs: &impl Serialize) -> io::Result<String> {
-    let mut text = Vec::new();
-    write_without_costs(&mut text, runs)?;
-    String::from_utf8(text).map_err(io::Error::other)
 }
 
 fn costs(runs: &impl Serialize) -> serde_json::Result<String> {

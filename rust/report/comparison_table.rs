@@ -65,7 +65,7 @@ fn difference_row(statistics: &Statistics, policy: &PolicyStatistics) -> [String
         .zip(of_baseline)
         .map(|(difference, baseline)| format!("{:+.1}", difference.mean / baseline.mean * 100.0));
     let verdict = match policy.standing {
-        Standing::Incomplete => format!("{} of {}", policy.completed, policy.runs),
+        standing if standing.is_partial() => completed_of(policy),
         standing => standing.word().to_owned(),
     };
     let is_baseline = policy.policy == statistics.baseline;
@@ -84,6 +84,11 @@ fn difference_row(statistics: &Statistics, policy: &PolicyStatistics) -> [String
     ]
 }
 
+/// How many of its runs completed.
+pub(super) fn completed_of(policy: &PolicyStatistics) -> String {
+    format!("{} of {}", policy.completed, policy.runs)
+}
+
 /// The indicators of the IETF's draft, a row for each policy, below a title.
 pub fn indicator_table(statistics: &Statistics, title: &str) -> String {
     let mut table = plain();
@@ -98,7 +103,11 @@ pub fn indicator_table(statistics: &Statistics, title: &str) -> String {
                 half => format!("{}\n±{half}", shown(metric, sample.mean)),
             }
         };
-        let cells = order.map(cell);
+        let mut cells = order.map(cell);
+        if policy.standing.is_partial() {
+            let [.., time] = &mut cells;
+            time.push_str(&format!("\n{}", completed_of(policy)));
+        }
         let name = display_name(&policy.policy).into_owned();
         table.add_row([vec![name], cells.to_vec()].concat());
     }

@@ -1,11 +1,10 @@
 //! Files of other projects with the fabric and the messages of a scenario: `evenkeel export`.
 
-use std::io;
 use std::path::{Path, PathBuf};
 
 use thiserror::Error;
 
-use super::{replace_file, trace_files};
+use super::{Inputs, OutputError, OutputKind, trace_files, write_output};
 use crate::scenario::Scenario;
 use crate::topology::{hpcc, infragraph};
 use crate::workload::chakra::{NotATrace, Traces};
@@ -40,13 +39,8 @@ pub enum ExportError {
     #[error("the fabric would be read as another one: it has no switch, or one without a link")]
     Fabric,
     /// A file cannot be written.
-    #[error("--out {folder}: cannot write: {reason}")]
-    Failed {
-        /// The folder.
-        folder: String,
-        /// The error of the system.
-        reason: io::Error,
-    },
+    #[error("--out: {0}")]
+    Failed(#[from] OutputError),
 }
 
 /// What was written.
@@ -59,13 +53,14 @@ pub struct Exported {
 }
 
 /// Writes the files of a format into a folder, which is created if it does not exist. Existing
-/// files are replaced.
+/// files are replaced, but for the scenario's own `inputs`.
 ///
 /// # Errors
-/// Fails if the format does not hold what the scenario has, before anything is written, and if
-/// writing fails.
+/// Fails if the format does not hold what the scenario has, or a file of it would be replaced,
+/// before anything is written, and if writing fails.
 pub fn export(
     scenario: &Scenario,
+    inputs: &Inputs,
     format: ExportFormat,
     folder: &Path,
 ) -> Result<Exported, ExportError> {
@@ -90,24 +85,24 @@ pub fn export(
             let text = infragraph::write(&scenario.topology).ok_or(ExportError::Fabric)?;
             vec![(format!("{}.yaml", scenario.name), text)]
         }
-        ExportFormat::Chakra => return chakra(scenario, folder),
+        ExportFormat::Chakra => return chakra(scenario, inputs, folder),
     };
     let mut files = Vec::new();
+    for (name, _) in &texts {
+        inputs.spare(&folder.join(name))?;
+    }
     for (name, text) in texts {
         let path = folder.join(name);
-        replace_file(&path, text.as_bytes()).map_err(|reason| failed(folder, reason))?;
+        write_output(&path, &OutputKind::UNMARKED, text.as_bytes())?;
         files.push(path);
     }
     Ok(Exported { files, notes })
 }
 
-fn chakra(scenario: &Scenario, folder: &Path) -> Result<Exported, ExportError> {
+fn chakra(scenario: &Scenario, inputs: &Inputs, folder: &Path) -> Result<Exported, ExportError> {
     let traces = Traces::of(&scenario.workload)?;
-    trace_files::write(folder, &scenario.name, &traces).map_err(|reason| failed(folder, reason))?;
+    inputs.spare(&trace_files::first(folder, &scenario.name))?;
+    trace_files::write(folder, &scenario.name, &traces)?;
     let files = vec![folder.join(format!("{}.RANK.et", scenario.name))];
     Ok(Exported { files, notes: Vec::new() })
-}
-
-fn failed(folder: &Path, reason: io::Error) -> ExportError {
-    ExportError::Failed { folder: folder.display().to_string(), reason }
 }

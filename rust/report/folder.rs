@@ -1,17 +1,17 @@
 //! The results folder: files that appear complete or not at all.
 //!
 //! Every file is first written under a temporary name in the folder. When all are complete they are
-//! renamed, `summary.json` last and after the removal of its predecessor, so that a summary always
-//! belongs to the files beside it.
+//! renamed, the mark (of a run `summary.json`) last and after the removal of its predecessor, so
+//! that a mark always belongs to the files beside it.
 
 use std::fs;
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
 use tempfile::NamedTempFile;
-use thiserror::Error;
 
-use super::own_files::{self, SUMMARY, TEMPORARY, UNMARKED};
+use super::own_files::{self, Origin, TEMPORARY, UNMARKED};
+use super::{FolderError, NotAFile};
 
 /// The table by whose presence files are told that have no mark of their own.
 const FLOWS: &str = "flows.csv";
@@ -19,57 +19,18 @@ const FLOWS: &str = "flows.csv";
 /// Writes the content of a file.
 pub type Writer<'a> = &'a dyn Fn(&mut dyn Write) -> io::Result<()>;
 
-/// A folder for results, which holds nothing else or was written by an earlier run. A lock keeps
-/// other runs out until this value is dropped or the process ends, in whatever way.
+/// A folder for results, which holds nothing else or was written by the same command before. A lock
+/// keeps others out until this value is dropped or the process ends, in whatever way.
 #[derive(Debug)]
 pub struct Folder {
     path: PathBuf,
+    origin: Origin,
     /// Names of results in addition to those that every folder may have.
     others: Vec<String>,
     /// Names of other files beside earlier results, which stay: figures, pages, traces.
     kept: Vec<String>,
     #[cfg(unix)]
     lock: Option<nix::fcntl::Flock<fs::File>>,
-}
-
-/// The reason why a folder cannot hold results.
-#[derive(Debug, Error)]
-pub enum FolderError {
-    /// The folder holds a file that is not a result.
-    #[error(
-        "--out {folder}: the folder holds '{entry}', which is not a result of evenkeel; expected a \
-         new folder, or one with earlier results, which are then replaced"
-    )]
-    ForeignFile {
-        /// Path of the folder, as given to `--out`.
-        folder: String,
-        /// The first such file, by name.
-        entry: String,
-    },
-    /// The path names a file.
-    #[error("--out {folder}: this is a file; expected a folder, which need not exist yet")]
-    IsFile {
-        /// Path of the file, as given to `--out`.
-        folder: String,
-    },
-    /// Another run has locked the folder.
-    #[error(
-        "--out {folder}: another run writes into this folder; wait for it, or use another folder"
-    )]
-    Locked {
-        /// Path of the locked folder, as given to `--out`.
-        folder: String,
-    },
-    /// An operation of the file system failed.
-    #[error("--out {folder}: cannot {action}: {reason}")]
-    Failed {
-        /// Path of the folder, as given to `--out`.
-        folder: String,
-        /// The operation that failed, as a verb and its object.
-        action: String,
-        /// The error of the system.
-        reason: io::Error,
-    },
 }
 
 /// How a results file is made under a temporary name.
@@ -85,34 +46,12 @@ pub(super) fn results_file() -> tempfile::Builder<'static, 'static> {
     builder
 }
 
-/// Writes a file that appears complete or not at all, and creates its folder if it does not exist.
-///
-/// # Errors
-/// Those of the file system.
-pub fn replace_file(path: &Path, bytes: &[u8]) -> io::Result<()> {
-    let mut file = unfinished_file(path)?;
-    file.write_all(bytes)?;
-    file.persist(path).map(drop).map_err(|error| error.error)
-}
-
-/// A temporary file beside `path`, to which it is renamed when it is complete; creates its folder
-/// if it does not exist.
-///
-/// # Errors
-/// Those of the file system.
-pub fn unfinished_file(path: &Path) -> io::Result<NamedTempFile> {
-    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
-    let folder = folder.unwrap_or(Path::new("."));
-    fs::create_dir_all(folder)?;
-    results_file().tempfile_in(folder)
-}
-
 impl Folder {
-    /// Creates the folder if it does not exist, locks it, and checks that it is writable.
+    /// Creates the folder of a run if it does not exist, locks it, and checks that it is writable.
     ///
     /// # Errors
-    /// The path names a file; the folder holds files and no earlier results, or is not writable;
-    /// another run has locked it.
+    /// The path names a file; the folder holds files and no earlier results of a run, or something
+    /// in place of a result that is no regular file, or is not writable; another run has locked it.
     pub fn open(path: &Path) -> Result<Self, FolderError> {
         Self::open_for(path, &[])
     }
@@ -123,8 +62,18 @@ impl Folder {
     /// # Errors
     /// As [`Self::open`].
     pub fn open_for(path: &Path, others: &[String]) -> Result<Self, FolderError> {
+        Self::open_of(Origin::Run, path, others)
+    }
+
+    /// Opens a folder as [`Self::open`] does, for results of this origin.
+    pub(super) fn open_of(
+        origin: Origin,
+        path: &Path,
+        others: &[String],
+    ) -> Result<Self, FolderError> {
         let mut folder = Self {
             path: path.to_owned(),
+            origin,
             others: others.to_vec(),
             kept: Vec::new(),
             #[cfg(unix)]
@@ -135,23 +84,34 @@ impl Folder {
         }
         fs::create_dir_all(path).map_err(|reason| folder.failed("create the folder", reason))?;
         folder.lock()?;
-        let mut foreign = Vec::new();
-        for name in folder.entries()? {
-            if !folder.is_result(&name) {
-                foreign.push(name);
-            }
-        }
-        foreign.sort();
-        if !own_files::is_summary(&path.join(SUMMARY))
-            && let Some(entry) = foreign.first()
-        {
-            let entry = entry.clone();
-            return Err(FolderError::ForeignFile { folder: folder.name(), entry });
-        }
-        folder.kept = foreign;
+        folder.kept = folder.foreign()?;
         // A run may take hours, so that missing permissions are better reported before it.
         folder.temporary()?;
         Ok(folder)
+    }
+
+    /// The names of files that are no results, which the folder may have beside results alone.
+    fn foreign(&self) -> Result<Vec<String>, FolderError> {
+        let mut names = self.entries()?;
+        names.sort();
+        for name in names.iter().filter(|name| self.is_result_name(name)) {
+            if let Some(kind) = own_files::not_a_file(&self.path.join(name)) {
+                let (folder, entry) = (self.name(), name.clone());
+                return Err(NotAFile { folder, entry, kind }.into());
+            }
+        }
+        names.retain(|name| !self.is_result(name));
+        let folder = self.name();
+        match (names.first(), Origin::of(&self.path)) {
+            (Some(_), Some(found)) if found != self.origin => Err(FolderError::OtherResults {
+                folder,
+                found: found.words(),
+                mark: found.mark(),
+                expected: self.origin.words(),
+            }),
+            (Some(entry), None) => Err(FolderError::ForeignFile { folder, entry: entry.clone() }),
+            _ => Ok(names),
+        }
     }
 
     /// Keeps other runs out, if the file system supports locks.
@@ -177,7 +137,7 @@ impl Folder {
         Ok(())
     }
 
-    /// The names of files that no run with these results replaces or removes.
+    /// The names of files beside earlier results, which are none themselves.
     pub fn kept(&self) -> &[String] {
         &self.kept
     }
@@ -185,6 +145,15 @@ impl Folder {
     /// The path of the folder.
     pub fn path(&self) -> &Path {
         &self.path
+    }
+
+    /// True if a file of this path would be in the folder and have the name of a result.
+    pub fn has_result_at(&self, path: &Path) -> bool {
+        let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty());
+        let [folder, parent] = [&self.path, parent.unwrap_or(Path::new("."))].map(fs::canonicalize);
+        let is_inside = folder.is_ok_and(|folder| parent.is_ok_and(|parent| folder == parent));
+        let name = path.file_name().map(|name| name.to_string_lossy());
+        is_inside && name.is_some_and(|name| self.is_result_name(&name))
     }
 
     /// An unnamed file in the folder, for data that are written during a run.
@@ -197,17 +166,17 @@ impl Folder {
     }
 
     /// Replaces the content of the folder by `files`, pairs of a name and a writer of the content,
-    /// and by `summary`, which becomes `summary.json`.
+    /// and by its mark, which is the last to appear: of a run `summary.json`.
     ///
     /// # Errors
     /// Those of the file system. The previous content is then unchanged, unless renaming failed.
     pub fn replace(
         &self,
         files: &[(&str, Writer<'_>)],
-        summary: Writer<'_>,
+        mark: Writer<'_>,
     ) -> Result<(), FolderError> {
         let mut complete = Vec::new();
-        for &(name, write) in files.iter().chain(&[(SUMMARY, summary)]) {
+        for &(name, write) in files.iter().chain(&[(self.origin.mark(), mark)]) {
             debug_assert!(self.is_result_name(name), "the next run would reject {name}");
             complete.push((name, self.write_temporary(name, write)?));
         }
@@ -228,18 +197,19 @@ impl Folder {
         Ok(file)
     }
 
-    /// Removes the old summary, results that are not among the `complete` new files, and temporary
+    /// Removes the old mark, results that are not among the `complete` new files, and temporary
     /// files of interrupted runs.
     fn clear(&self, complete: &[(&str, NamedTempFile)]) -> Result<(), FolderError> {
+        let mark = self.origin.mark();
         let kept = |name: &str| {
-            let replaced = complete.iter().any(|(new, _)| *new == name && name != SUMMARY);
+            let replaced = complete.iter().any(|(new, _)| *new == name && name != mark);
             let new = |file: &NamedTempFile| file.path().file_name() == Some(name.as_ref());
             replaced || complete.iter().any(|(_, file)| new(file))
         };
         let mut old: Vec<String> = self.entries()?.into_iter().filter(|name| !kept(name)).collect();
         old.retain(|name| self.is_result_name(name));
-        // Without its summary the folder counts as incomplete, so that it is removed first.
-        old.sort_by_key(|name| name != SUMMARY);
+        // Without its mark the folder counts as incomplete, so that it is removed first.
+        old.sort_by_key(|name| name != mark);
         for name in old {
             fs::remove_file(self.path.join(&name))
                 .map_err(|reason| self.failed(&format!("remove the old {name}"), reason))?;
@@ -258,12 +228,12 @@ impl Folder {
 
     fn is_result(&self, name: &str) -> bool {
         let path = self.path.join(name);
-        if !self.is_result_name(name) || path.is_dir() {
+        if !self.is_result_name(name) {
             return false;
         }
         match UNMARKED.contains(&name) || self.is_other(name) {
-            true => own_files::is_own(&self.path.join(FLOWS), FLOWS),
-            false => own_files::is_own(&path, name),
+            true => self.origin.is_own(&self.path.join(FLOWS), FLOWS),
+            false => self.origin.is_own(&path, name),
         }
     }
 
@@ -273,7 +243,7 @@ impl Folder {
     }
 
     fn is_result_name(&self, name: &str) -> bool {
-        own_files::is_result_name(name) || self.is_other(name)
+        self.origin.is_result_name(name) || self.is_other(name)
     }
 
     fn temporary(&self) -> Result<NamedTempFile, FolderError> {

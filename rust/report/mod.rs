@@ -17,12 +17,15 @@ mod failures;
 mod flow_places;
 mod flows_csv;
 mod folder;
+mod folder_error;
 pub mod human;
 mod identity;
+mod inputs;
 mod jobs;
 mod keep_run;
 mod links_csv;
 mod open;
+mod output_file;
 mod output_schema;
 mod own_files;
 mod pfc_txt;
@@ -44,23 +47,28 @@ mod twin_table;
 pub use check_line::{check_line, rails_check_line};
 pub use classes::ClassSummary;
 pub use compare_table::compare_table;
-pub use comparison_files::{comparison_csv, comparison_json_lines, comparison_markdown};
-pub use comparison_folder::{AllRuns, ComparisonFolder, ComparisonFolderError, STATISTICS};
+pub use comparison_files::{
+    COMPARISON_CSV, comparison_csv, comparison_json_lines, comparison_markdown,
+};
+pub use comparison_folder::{AllRuns, ComparisonFolder, Interrupted, MissingRuns};
 pub use comparison_table::{best_line, difference_table, indicator_table};
 pub use cost::{Cost, CostSummary, Stopwatch};
 pub use exported::{ExportError, ExportFormat, Exported, export};
 pub use failures::FailureSummary;
 pub use flow_places::FlowPlaces;
 pub use flows_csv::{FlowsCsv, write_flows_csv};
-pub use folder::{Folder, FolderError, Writer, replace_file, unfinished_file};
+pub use folder::{Folder, Writer};
+pub use folder_error::{FolderError, NotAFile};
 pub use identity::{Identity, VERSION};
+pub use inputs::Inputs;
 pub use jobs::JobSummary;
 pub use keep_run::keep_run;
 pub use links_csv::{SCALE_UP, write_links_csv};
 pub use open::{MessageState, OpenMessage, OpenMessages};
+pub use output_file::{OutputError, OutputFile, OutputKind, write_output};
 pub(crate) use output_schema::courses;
 pub use output_schema::{OUTPUT_SCHEMAS, OutputSchema};
-pub use own_files::TOPOLOGIES;
+pub use own_files::{STATISTICS, TOPOLOGIES};
 pub use pfc_txt::{hosts_then_switches, write_pfc_txt};
 pub use rails::{
     OperationSummary, RailLine, RailSummary, TimelineLine, keep_rails, write_operations_csv,

@@ -1,18 +1,28 @@
-//! How files of results are recognised, so that a run replaces nobody else's files.
+//! How files of results are recognised, so that a command replaces nobody else's files.
 
 use std::fs;
 use std::io::Read;
 use std::path::Path;
 
 use super::identity::MARK;
+use super::reproduction_page;
 use crate::record::RecordedTable;
 use crate::workload::read_results;
 
-/// The file that shows that a folder is complete; always the last to appear.
+/// The file that shows that a run's folder is complete; always the last to appear.
 pub(super) const SUMMARY: &str = "summary.json";
 
 /// What the run cost on its machine, apart from the summary, which is the same on every one.
 pub(super) const COST: &str = "cost.json";
+
+/// The statistics of a comparison, as `evenkeel compare --format csv` prints them.
+pub const STATISTICS: &str = "comparison.csv";
+
+/// The columns that they begin with.
+pub(super) const STATISTICS_COLUMNS: &str = "policy,metric,runs,mean,low,high,";
+
+/// The runs of a comparison, as `evenkeel compare --json` prints them, without what they cost.
+pub(super) const RUNS: &str = "runs.json";
 
 /// Tables, and the columns that they begin with. Nothing stands before them, because pandas,
 /// Polars and DuckDB take the first line for the names of the columns.
@@ -36,20 +46,101 @@ pub(super) const UNMARKED: [&str; 4] = ["fct.txt", "pfc.txt", TOPOLOGIES[0], TOP
 /// The prefix of temporary names.
 pub(super) const TEMPORARY: &str = ".evenkeel-";
 
+/// The most bytes of a file's start that are looked at.
+const START: u64 = 256;
+
+/// What the results of a folder are of.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Origin {
+    /// `evenkeel run` and `hpcc`.
+    Run,
+    /// `evenkeel compare`.
+    Comparison,
+    /// `evenkeel sweep` and `merge`.
+    Sweep,
+    /// `evenkeel reproduce`.
+    Studies,
+}
+
+impl Origin {
+    const ALL: [Self; 4] = [Self::Run, Self::Comparison, Self::Sweep, Self::Studies];
+
+    /// The file by which its results are told, which is the last to appear.
+    pub(super) fn mark(self) -> &'static str {
+        match self {
+            Self::Run => SUMMARY,
+            Self::Comparison => STATISTICS,
+            Self::Sweep => "sweep.runs.jsonl",
+            Self::Studies => "README.md",
+        }
+    }
+
+    /// What it is called.
+    pub(super) fn words(self) -> &'static str {
+        match self {
+            Self::Run => "a run",
+            Self::Comparison => "a comparison",
+            Self::Sweep => "a sweep",
+            Self::Studies => "studies",
+        }
+    }
+
+    /// True if the folder has results of this origin, going by its mark.
+    pub(super) fn is_in(self, folder: &Path) -> bool {
+        let path = folder.join(self.mark());
+        match self {
+            Self::Run => is_summary(&path),
+            Self::Comparison => self.is_own(&path, STATISTICS),
+            Self::Sweep => starts_with(&path, "{\""),
+            Self::Studies => {
+                let page = reproduction_page(&[]);
+                page.lines().next().is_some_and(|title| starts_with(&path, title))
+            }
+        }
+    }
+
+    /// The origin of what is in a folder, as far as marks tell.
+    pub(super) fn of(folder: &Path) -> Option<Self> {
+        Self::ALL.into_iter().find(|origin| origin.is_in(folder))
+    }
+
+    /// True if a file of this name may be a result of this origin.
+    pub(super) fn is_result_name(self, name: &str) -> bool {
+        name.starts_with(TEMPORARY)
+            || match self {
+                Self::Run => is_run_name(name),
+                Self::Comparison => [STATISTICS, RUNS, COST].contains(&name),
+                Self::Sweep | Self::Studies => false,
+            }
+    }
+
+    /// True if a file with a result's name was written by evenkeel, going by its content.
+    pub(super) fn is_own(self, path: &Path, name: &str) -> bool {
+        match self {
+            _ if name.starts_with(TEMPORARY) => true,
+            Self::Run => is_of_run(path, name),
+            // A comparison that was interrupted before its first run had an empty table once.
+            Self::Comparison if name == STATISTICS => {
+                let is_empty = |it: fs::Metadata| it.is_file() && it.len() == 0;
+                starts_with(path, STATISTICS_COLUMNS) || fs::metadata(path).is_ok_and(is_empty)
+            }
+            Self::Comparison => starts_with(path, "{\n  \"runs\": ["),
+            Self::Sweep | Self::Studies => false,
+        }
+    }
+}
+
 /// True if a file of this name may be a result of any run.
-pub(super) fn is_result_name(name: &str) -> bool {
+fn is_run_name(name: &str) -> bool {
     [SUMMARY, COST, "scenario.toml"].contains(&name)
         || UNMARKED.contains(&name)
         || columns(name).is_some()
-        || name.starts_with(TEMPORARY)
 }
 
-/// True if a file with a result's name was written by evenkeel, going by its content.
-pub(super) fn is_own(path: &Path, name: &str) -> bool {
+fn is_of_run(path: &Path, name: &str) -> bool {
     match name {
         SUMMARY => is_summary(path),
         COST => has_keys(path, &["wall_s", "peak_rss_bytes"]),
-        _ if name.starts_with(TEMPORARY) => true,
         _ => {
             // Tables of versions before this one begin with a comment, as `scenario.toml` does.
             let columns = columns(name).unwrap_or(MARK);
@@ -59,7 +150,7 @@ pub(super) fn is_own(path: &Path, name: &str) -> bool {
 }
 
 /// True for a summary of a run, with or without rails.
-pub(super) fn is_summary(path: &Path) -> bool {
+fn is_summary(path: &Path) -> bool {
     has_keys(path, &["scenario", "policy", "seed", "version", "cct_ns"])
 }
 
@@ -71,15 +162,56 @@ fn columns(name: &str) -> Option<&'static str> {
 }
 
 fn starts_with(path: &Path, expected: &str) -> bool {
+    start_of(path).is_ok_and(|start| start.starts_with(expected.as_bytes()))
+}
+
+/// The first bytes of a file. What is no regular file may wait for ever, and has none.
+fn start_of(path: &Path) -> std::io::Result<Vec<u8>> {
     let mut start = Vec::new();
-    let read = fs::File::open(path).and_then(|file| file.take(64).read_to_end(&mut start));
-    read.is_ok() && start.starts_with(expected.as_bytes())
+    if fs::metadata(path)?.is_file() {
+        fs::File::open(path)?.take(START).read_to_end(&mut start)?;
+    }
+    Ok(start)
 }
 
 fn has_keys(path: &Path, keys: &[&str]) -> bool {
     let text = read_results(path).unwrap_or_default();
     let Ok(value) = serde_json::from_str::<serde_json::Value>(&text) else { return false };
     keys.iter().all(|key| value.get(key).is_some())
+}
+
+/// What is at a path, if it can be neither read nor replaced as a file of results: no regular file,
+/// and no link to one.
+pub(super) fn not_a_file(path: &Path) -> Option<&'static str> {
+    let found = fs::metadata(path).ok()?.file_type();
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::FileTypeExt;
+        if found.is_fifo() {
+            return Some("a named pipe");
+        } else if found.is_socket() {
+            return Some("a socket");
+        } else if found.is_block_device() || found.is_char_device() {
+            return Some("a device");
+        }
+    }
+    match found.is_dir() {
+        true => Some("a folder"),
+        false => (!found.is_file()).then_some("no regular file"),
+    }
+}
+
+/// True for a device that takes bytes as they come, and for a link to one.
+#[cfg(unix)]
+pub(super) fn is_character_device(path: &Path) -> bool {
+    use std::os::unix::fs::FileTypeExt;
+    fs::metadata(path).is_ok_and(|found| found.file_type().is_char_device())
+}
+
+/// No path names a device on this platform.
+#[cfg(not(unix))]
+pub(super) fn is_character_device(_: &Path) -> bool {
+    false
 }
 
 #[cfg(test)]
@@ -92,8 +224,8 @@ mod tests {
         let is_own = |name: &str, text: &str| {
             let path = folder.path().join(name);
             fs::write(&path, text).unwrap();
-            assert!(is_result_name(name), "{name}");
-            is_own(&path, name)
+            assert!(Origin::Run.is_result_name(name), "{name}");
+            Origin::Run.is_own(&path, name)
         };
         for name in ["flows.csv", "links.csv", "operations.csv", "timeline.csv", "ports-a.csv"] {
             assert!(is_own(name, &format!("{}x\n", columns(name).unwrap())), "{name}");
@@ -104,6 +236,7 @@ mod tests {
         assert!(is_own("cost.json", "{\"wall_s\": 1, \"peak_rss_bytes\": null}"));
         assert!(!is_own("cost.json", "{\"euro\": 1}"));
         assert!(!is_own("scenario.toml", "seed = 1\n") && !is_own("summary.json", "{}"));
+        let is_result_name = |name| Origin::Run.is_result_name(name);
         assert!(!is_result_name("notes.txt") && !is_result_name("results.csv"));
     }
 }

@@ -6,7 +6,9 @@ use std::path::{Path, PathBuf};
 
 use thiserror::Error;
 
+use super::NotAFile;
 use super::folder::results_file;
+use super::own_files::not_a_file;
 use super::reproduction_page;
 use crate::study::reproduce::{BUILT_IN, Reproduction, RunRow};
 use crate::workload::read_results;
@@ -40,6 +42,9 @@ pub enum StudyFolderError {
         /// What the reader expected.
         reason: String,
     },
+    /// Where a result would be written there is something that is no regular file.
+    #[error(transparent)]
+    NotAFile(#[from] NotAFile),
     /// An operation of the file system failed.
     #[error("--out {folder}: cannot {action}: {reason}")]
     Failed {
@@ -60,6 +65,7 @@ impl StudyFolder {
     pub fn open(path: &Path) -> Result<Self, StudyFolderError> {
         let folder = Self { path: path.to_owned() };
         fs::create_dir_all(path).map_err(|reason| folder.failed("create the folder", reason))?;
+        folder.expect_files()?;
         let page = read_results(&path.join(PAGE)).unwrap_or_default();
         let head = reproduction_page(&[]);
         if !page.is_empty() && page.lines().next() != head.lines().next() {
@@ -67,6 +73,21 @@ impl StudyFolder {
         }
         folder.studies()?;
         Ok(folder)
+    }
+
+    /// Refuses what is no regular file and has the name of a result.
+    fn expect_files(&self) -> Result<(), StudyFolderError> {
+        let name = |entry: &fs::DirEntry| entry.file_name().to_string_lossy().into_owned();
+        let mut names: Vec<String> = self.entries()?.iter().map(name).collect();
+        names.retain(|name| {
+            name == PAGE || [".json", ".csv", ".jsonl"].iter().any(|ending| name.ends_with(ending))
+        });
+        names.sort();
+        let odd = |name: String| Some((not_a_file(&self.path.join(&name))?, name));
+        match names.into_iter().find_map(odd) {
+            None => Ok(()),
+            Some((kind, entry)) => Err(NotAFile { folder: self.name(), entry, kind }.into()),
+        }
     }
 
     /// Adds the results of a study in place of its earlier ones, and writes the page again.
@@ -87,11 +108,8 @@ impl StudyFolder {
     /// # Errors
     /// A file cannot be read, or is not the result of a study.
     pub fn studies(&self) -> Result<Vec<Reproduction>, StudyFolderError> {
-        let entries = fs::read_dir(&self.path)
-            .and_then(|entries| entries.collect::<io::Result<Vec<_>>>())
-            .map_err(|reason| self.failed("read the folder", reason))?;
         let mut studies = Vec::new();
-        for path in entries.iter().map(fs::DirEntry::path) {
+        for path in self.entries()?.iter().map(fs::DirEntry::path) {
             if path.extension().is_some_and(|extension| extension == "json") {
                 studies.push(self.study(&path)?);
             }
@@ -102,6 +120,12 @@ impl StudyFolder {
         };
         studies.sort_by_key(place);
         Ok(studies)
+    }
+
+    fn entries(&self) -> Result<Vec<fs::DirEntry>, StudyFolderError> {
+        fs::read_dir(&self.path)
+            .and_then(|entries| entries.collect())
+            .map_err(|reason| self.failed("read the folder", reason))
     }
 
     fn study(&self, path: &Path) -> Result<Reproduction, StudyFolderError> {

@@ -26,7 +26,7 @@ mod resolved;
 mod schema;
 
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;
 
 pub use catalogue::{KeyEntry, ParameterEntry, catalogue, parameters};
 pub use explain::{Explained, ValueOrigin, relative_path};
@@ -53,11 +53,14 @@ pub use file::workload::training::{
 };
 pub use file::workload::{CommonSection, JobSection, WorkloadKeys, WorkloadSection};
 pub use file::{GeneralSection, PolicySection, SCHEMA_VERSION, ScenarioFile};
+pub(crate) use input::context::Context;
 pub use input::error::{Fault, ScenarioError};
 pub use input::located::{Key, Located};
 pub use input::overrides::Overrides;
 pub use input::position::Position;
+pub(crate) use input::reader::SectionReader;
 pub use input::settings::Setting;
+pub(crate) use input::source::{Source, Subject};
 pub use opening::ScenarioText;
 pub use rail::RailScenario;
 pub use rail::file::{

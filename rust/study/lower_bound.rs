@@ -11,8 +11,8 @@ use crate::topology::Routes;
 use crate::units::{Span, Time};
 
 /// Computes a completion time that no scheme can beat on this fabric without failures. Of the
-/// scheme of `setup` it depends on how messages may be cut alone, and not on the seed or the
-/// congestion control.
+/// scheme of `setup` it depends on how messages may be cut and on whether packets take detours, and
+/// not on the seed or the congestion control.
 ///
 /// Times are exact: a run that truncates them ([`crate::fabric::Rounding`]) may beat the bound by
 /// the sum of the truncations.
@@ -63,7 +63,15 @@ pub fn wire(setup: &Setup) -> Wire {
         gap: fabric.gap,
         forwarding_delay: fabric.forwarding_delay,
         cuts: cuts(setup),
+        takes_detours: takes_detours(setup),
     }
+}
+
+/// Whether packets may take longer paths than the shortest ones of the intact fabric: because a
+/// policy says so, or because routes go around what has failed.
+fn takes_detours(setup: &Setup) -> bool {
+    let fails = !setup.fabric.failures.is_empty();
+    fails || setup.policies().used().any(|it| it.scheme.switch.takes_detours())
 }
 
 /// How messages may be cut: where jobs differ, all as those that are cut finest.

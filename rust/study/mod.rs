@@ -18,7 +18,7 @@ mod sweep;
 mod threads;
 
 pub use compare::{
-    Comparison, ComparisonRun, Indicators, MetricStatistics, Observer, PolicyStatistics,
+    Comparison, ComparisonRun, Indicators, MetricStatistics, Observer, Planned, PolicyStatistics,
     RunNumbers, Standing, Statistics, compare, reference_topology,
 };
 pub use estimate::{Estimate, available_memory, estimate, estimate_scenario, expect_memory};

@@ -105,10 +105,13 @@ fn short_timer(setup: &Setup, outcome: &Outcome) -> Option<String> {
 /// A least rate that is above the rate of a host's link, so that nothing slows a sender there.
 fn high_least_rate(setup: &Setup) -> Option<String> {
     let control = &setup.nic.congestion;
-    let least = match control {
-        CongestionControl::Dcqcn(config) => config.min_rate,
-        CongestionControl::DcqcnMlx(config) => config.min_rate,
-        CongestionControl::DctcpRate(config) => config.min_rate,
+    let (least, signals) = match control {
+        CongestionControl::Dcqcn(config) => (config.min_rate, "marks"),
+        CongestionControl::DcqcnMlx(config) => (config.min_rate, "marks"),
+        CongestionControl::DctcpRate(config) => (config.min_rate, "marks"),
+        CongestionControl::Hpcc(config) => (config.min_rate, "full links"),
+        CongestionControl::HpccPint(config) => (config.min_rate, "full links"),
+        CongestionControl::Timely(config) => (config.min_rate, "long round trips"),
         _ => return None,
     };
     let topology = &setup.topology;
@@ -117,8 +120,8 @@ fn high_least_rate(setup: &Setup) -> Option<String> {
     let rate = topology.link(slowest).rate;
     (least > rate).then(|| {
         format!(
-            "min_rate = {least} of {} is above the rate of {}, {rate}: marks do not slow its \
-             sender",
+            "min_rate = {least} of {} is above the rate of {}, {rate}: {signals} do not slow \
+             its sender",
             control.name(),
             topology.link_name(slowest)
         )
@@ -247,6 +250,20 @@ mod tests {
                         marks do not slow its sender";
         assert_eq!(remarks_on(high), [expected]);
         assert_eq!(remarks_on(&high.replace("401Gbps", "400Gbps")), [""; 0]);
+        for (control, signals) in [
+            ("dcqcn-mlx", "marks"),
+            ("dctcp-rate", "marks"),
+            ("hpcc", "full links"),
+            ("hpcc-pint", "full links"),
+            ("timely", "long round trips"),
+        ] {
+            let text = format!("{high}congestion_control = \"{control}\"\n");
+            let expected = format!(
+                "min_rate = 401Gbps of {control} is above the rate of host0-leaf0, 400Gbps: \
+                 {signals} do not slow its sender"
+            );
+            assert!(remarks_on(&text).contains(&expected), "{control}: {:?}", remarks_on(&text));
+        }
     }
 
     #[test]

@@ -16,6 +16,8 @@ mod inspect;
 mod memory;
 mod outputs;
 mod plot;
+#[cfg(target_os = "linux")]
+mod replaced;
 mod report;
 mod reproduce;
 mod run;

@@ -208,7 +208,7 @@ fn messages_that_do_not_fit_into_memory_are_refused_before_they_are_made() {
     let error = refused.to_string();
     let known = "[workload]\nkind = \"all-to-all\"\noutstanding = 8\n";
     assert!(parse(&text.replace("[workload]\nkind = \"all-to-all\"\n", known)).unwrap().streams());
-    let expected = "workload.ranks = 16000 is too large: 255984000 messages with 255984000 queue \
+    let expected = "topology = 16000 hosts is too large: 255984000 messages with 255984000 queue \
                     pairs take 425 GB of memory; the limit is 20 GB, which is available";
     assert!(error.contains(expected), "{error}");
 }

@@ -11,6 +11,7 @@ mod house {
     pub(crate) mod layers;
     pub(crate) mod lexer;
     pub(crate) mod manifest;
+    pub(crate) mod miri;
     pub(crate) mod ns3_module;
     pub(crate) mod paths;
     pub(crate) mod policies;
@@ -176,6 +177,12 @@ fn the_ns3_module_names_the_release_that_is_tested() {
     let checks = project::read(".ci/run").text;
     assert!(checks.contains(&format!("ns3=={version}.")), "no wheel of {version} in .ci/run");
     assert!(project::read("ns3-module/README.md").text.contains(version));
+}
+
+#[test]
+fn each_test_for_miri_exists() {
+    let list = project::read("rust/tests/miri/tests.txt");
+    expect_none(house::miri::unknown(&list, &project::files("rust", ".rs")));
 }
 
 #[test]

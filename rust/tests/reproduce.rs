@@ -139,47 +139,84 @@ fn the_study_of_the_documentation_is_valid() {
     assert_eq!(result.tables[0].rows.len(), 2);
 }
 
+const HEAD: &str = "title = \"a\"\nwork = \"b\"\n";
+const RUN: &str = "[[run]]\nname = \"r\"\n[run.over]\npolicy = [\"ecmp\", \"spray\"]\n";
+
+/// Checks what is said of a text after the two lines of its head.
+fn expect_fault(text: &str, expected: &str) {
+    let study = Study::parse(&format!("{HEAD}{text}"), Path::new("s.toml"), Scale::Quick);
+    let message = study.and_then(|study| study.check()).unwrap_err().to_string();
+    assert!(message.contains(expected), "{message}\n{expected}");
+}
+
 #[test]
-fn faults_name_the_file_the_place_the_value_and_what_is_expected() {
-    let head = "title = \"a\"\nwork = \"b\"\n";
-    let run = "[[run]]\nname = \"r\"\n[run.over]\npolicy = [\"ecmp\", \"spray\"]\n";
-    let claim = "[[claim]]\ntext = \"c\"\norigin = \"paper\"\nrun = \"r\"\nmetric = \"cct_us\"\n";
-    let fault = |text: &str| {
-        let study = Study::parse(text, Path::new("s.toml"), Scale::Quick);
-        study.and_then(|study| study.check()).unwrap_err().to_string()
-    };
+fn faults_of_runs_name_the_line_the_key_and_what_is_expected() {
     let cases = [
-        (String::from(head), "s.toml: TOML parse error at line 1"),
-        (format!("{head}runs = 1\n"), "unknown field `runs`, expected one of"),
+        (String::new(), "s.toml: run is missing: it has no default; write for example [[run]]"),
+        ("runs = 1\n".to_owned(), "s.toml:3:1: a study has no key 'runs'; did you mean 'run'?"),
         (
-            format!("{head}[[run]]\nname = \"r\"\nover.policy = [\"ecmmp\"]\n"),
-            "s.toml: run 'r' with policy ecmmp: policy.name: unknown policy 'ecmmp'; did you mean",
+            "[[run]]\nname = \"r\"\nover.policy = [\"ecmmp\"]\n".to_owned(),
+            "s.toml:5:16: run 'r' with policy ecmmp: policy.name: unknown policy 'ecmmp'; did you",
         ),
         (
-            format!("{head}{run}{claim}at_most = 1\n"),
-            "s.toml: claim 'c': policy: any of its values is meant; choose one in `of`, or say",
-        ),
-        (
-            format!("{head}{run}{claim}of = {{ policy = \"spary\" }}\nat_most = 1\n"),
-            "policy: no run has the value 'spary'; expected one of ecmp, spray",
-        ),
-        (
-            format!("{head}{run}{claim}of = {{ bytes = \"1MB\" }}\nat_most = 1\n"),
-            "bytes: run 'r' has no such axis; expected one of policy",
-        ),
-        (
-            format!("{head}{run}{claim}of = {{ policy = \"ecmp\" }}\n"),
-            "expected one of `published`, `at_least`, `at_most` and `order`",
+            format!("[scenario.topology]\nleafs = 2\n{RUN}"),
+            "s.toml:4:9: run 'r' with policy ecmp: [topology] with kind = leaf-spine has no key",
         ),
         (
             format!(
-                "{head}{run}{claim}of = {{ policy = \"ecmp\" }}\nwithin = \"2\"\npublished = 1\n"
+                "[scenario.topology]\nleaves = 2\n{RUN}[[run]]\nname = \"s\"\n\
+                 set = {{ \"topology.leaves\" = 0 }}\n"
             ),
-            "within = '2': expected per cent, as in '2 %'",
+            "s.toml:11:29: run 's': topology.leaves = 0 is invalid",
+        ),
+        (
+            format!("{RUN}[run.quick]\nset = {{ topology = {{ leaves = 0 }} }}\n"),
+            "s.toml:8:31: run 'r' with policy ecmp: topology.leaves = 0 is invalid",
+        ),
+        (
+            "[[run]]\nname = \"r\"\n[run.over]\n\
+             seed = [1, { label = \"x\", set = { \"topology.leaves\" = 0 } }]\n"
+                .to_owned(),
+            "s.toml:6:55: run 'r' with seed x: topology.leaves = 0 is invalid",
         ),
     ];
     for (text, expected) in cases {
-        let message = fault(&text);
-        assert!(message.contains(expected), "{message}\n{expected}");
+        expect_fault(&text, expected);
+    }
+}
+
+#[test]
+fn faults_of_claims_name_the_line_the_key_and_what_is_expected() {
+    let claim = "[[claim]]\ntext = \"c\"\norigin = \"paper\"\nrun = \"r\"\nmetric = \"cct_us\"\n";
+    let cases = [
+        (
+            "at_most = 1",
+            "s.toml:7:1: claim[0].of: policy: any of its values is meant; choose one in `of`, or",
+        ),
+        (
+            "of = { policy = \"spary\" }\nat_most = 1",
+            "s.toml:12:17: claim[0].of.policy: policy: no run has the value 'spary'; expected one \
+             of ecmp, spray\n",
+        ),
+        (
+            "of = { bytes = \"1MB\" }\nat_most = 1",
+            "s.toml:12:16: claim[0].of.bytes: bytes: run 'r' has no such axis; expected one of \
+             policy\n",
+        ),
+        (
+            "of = { policy = \"ecmp\" }",
+            "s.toml:7:1: claim[0]: expected one of `published`, `at_least`, `at_most` and `order`",
+        ),
+        (
+            "of = { policy = \"ecmp\" }\nwithin = \"2\"\npublished = 1",
+            "s.toml:13:10: claim[0].within: '2': expected per cent, as in '2 %'",
+        ),
+        (
+            "cells = [{ policy = \"ecmp\", at_least = \"2\" }]",
+            "s.toml:12:40: claim[0].cells[0].at_least: \"2\": expected a number",
+        ),
+    ];
+    for (text, expected) in cases {
+        expect_fault(&format!("{RUN}{claim}{text}\n"), expected);
     }
 }

@@ -29,6 +29,14 @@ use crate::units::{BitRate, Span, Time};
 /// The interval of counters where nothing else is asked for.
 pub const INTERVAL: Span = Span::from_us(10);
 
+/// The track that every time-line begins with, whether a link fails or not.
+const FIRST_TRACK: &str = "failures";
+
+/// True if a file that starts with these bytes is a time-line, going by its first track.
+pub fn is_timeline(start: &[u8]) -> bool {
+    start.starts_with(&tracks::beginning(FIRST_TRACK))
+}
+
 /// What tells queue pairs apart: sender, receiver, and the label of their packets.
 type QueuePair = (HostId, HostId, u32);
 
@@ -72,7 +80,7 @@ impl Timeline {
     pub fn new(setup: &Setup, every: Span, to: Box<dyn Write>) -> Self {
         let topology = &*setup.topology;
         let mut tracks = Tracks::new(to);
-        let failures = tracks.add("failures".to_owned(), None, None);
+        let failures = tracks.add(FIRST_TRACK.to_owned(), None, None);
         let hosts = topology.host_names().iter();
         let switches = topology.switches().iter().map(|switch| &switch.name);
         let names: Vec<String> = hosts.chain(switches).cloned().collect();

@@ -111,15 +111,28 @@ impl Tracks {
         if self.failed.is_some() {
             return;
         }
-        let packets = vec![TracePacket { sequence: Some(1), ..packet }];
-        // A file with one packet; files in a row are a file with all of them.
-        let bytes = prost::Message::encode_to_vec(&Trace { packets });
-        self.failed = self.to.write_all(&bytes).err();
+        self.failed = self.to.write_all(&bytes_of(packet)).err();
     }
 
     pub(super) fn finish(mut self) -> io::Result<()> {
         self.failed.take().map_or_else(|| self.to.flush(), Err)
     }
+}
+
+/// A file with one packet; files in a row are a file with all of them.
+fn bytes_of(packet: TracePacket) -> Vec<u8> {
+    let packets = vec![TracePacket { sequence: Some(1), ..packet }];
+    prost::Message::encode_to_vec(&Trace { packets })
+}
+
+/// The bytes with which a file begins whose first track has this name.
+pub(super) fn beginning(name: &str) -> Vec<u8> {
+    let track = TrackDescriptor {
+        uuid: Some(1),
+        name: Some(name.to_owned()),
+        ..TrackDescriptor::default()
+    };
+    bytes_of(TracePacket { track: Some(track), sequence_flags: Some(1), ..TracePacket::default() })
 }
 
 fn event(kind: i32, Track(track): Track, what: What<'_>) -> TrackEvent {

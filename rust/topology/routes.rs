@@ -110,6 +110,11 @@ impl Routes {
         }
     }
 
+    /// The number of entries of its table: switches times edge switches.
+    pub(crate) fn entries(&self) -> u64 {
+        self.table.len() as u64
+    }
+
     /// The candidate ports of `switch` towards `dst`; empty if `dst` is unreachable. At the edge
     /// switch of `dst`, the one port towards that host.
     #[inline]

@@ -34,7 +34,7 @@ pub use start_jitter::StartJitter;
 pub use step_after::StepAfter;
 #[cfg(feature = "fabric")]
 pub(crate) use text_file::{
-    LONGEST_DESCRIPTION, read_description, read_results, read_text, text_of,
+    LONGEST_DESCRIPTION, read_description, read_results, read_text, regular_file, text_of,
 };
 
 use std::collections::BTreeMap;

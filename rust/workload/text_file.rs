@@ -1,6 +1,6 @@
 //! Text files that people and other programs wrote.
 
-use std::fs::File;
+use std::fs::{File, Metadata};
 use std::io::{Error, ErrorKind, Read};
 use std::path::Path;
 
@@ -40,15 +40,23 @@ pub(crate) fn read_description(path: &Path) -> Result<String, Error> {
 /// # Errors
 /// As [`read_text`]; and those of what is no regular file.
 pub(crate) fn read_results(path: &Path) -> Result<String, Error> {
-    let found = std::fs::metadata(path)?;
-    if !found.is_file() {
-        return Err(Error::new(ErrorKind::InvalidData, "it is no regular file"));
-    }
     // Before anything is read of it; it may grow meanwhile.
-    if found.len() > LONGEST_RESULTS {
+    if regular_file(path)?.len() > LONGEST_RESULTS {
         return Err(too_long(LONGEST_RESULTS));
     }
     text_of(File::open(path)?, LONGEST_RESULTS)
+}
+
+/// What the file system knows of a regular file, or of one that a link leads to.
+///
+/// # Errors
+/// There is none, or it is something else: a pipe may wait for ever, and a device be endless.
+pub(crate) fn regular_file(path: &Path) -> Result<Metadata, Error> {
+    let found = std::fs::metadata(path)?;
+    match found.is_file() {
+        true => Ok(found),
+        false => Err(Error::new(ErrorKind::InvalidData, "it is no regular file")),
+    }
 }
 
 fn too_long(most: u64) -> Error {

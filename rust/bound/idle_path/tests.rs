@@ -98,3 +98,19 @@ fn a_path_has_the_hops_and_the_count_of_the_fabric() {
         assert!(path.hops.iter().all(|hop| hop.rate == rate));
     }
 }
+
+#[test]
+fn packets_that_take_detours_share_the_links_of_their_hosts_alone() {
+    let slow = path(&[400, 10, 10, 400], 1);
+    let best = Hop { rate: BitRate::from_gbps(40), delay: Span::from_ns(100) };
+    let detours = slow.clone().with_detours(Some(best));
+    let hops = vec![slow.hops[0], best, best, slow.hops[3]];
+    assert_eq!(detours, Path { hops, count: 2 });
+    for bytes in [4_097, 50_000, 1_000_000] {
+        let [before, after] =
+            [&slow, &detours].map(|path| IdlePath::new(path, Bytes::new(bytes), &OFAN).delivered);
+        assert!(after < before, "{bytes}");
+    }
+    let alone = path(&[400, 400], 1);
+    assert_eq!(alone.clone().with_detours(Some(best)), alone, "hosts of one switch");
+}

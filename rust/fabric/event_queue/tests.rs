@@ -55,6 +55,36 @@ fn events_near_and_far_come_out_in_order() {
     }
 }
 
+/// The start of a bucket of a queue for few ports.
+fn bucket(number: u64) -> u64 {
+    number << TIME_BITS
+}
+
+#[test]
+fn an_event_more_than_a_turn_ahead_keeps_its_time() {
+    for ahead in [62, 63, 64, 65, 66] {
+        let mut queue = EventQueue::new(4, 0);
+        assert_eq!(queue.buckets.len(), 64);
+        let event = Event::Arrival(PortId(1), SlotId(2));
+        queue.push(at(bucket(ahead)), event);
+        assert_eq!(all(&mut queue), [(bucket(ahead), event)]);
+    }
+}
+
+#[test]
+fn a_bucket_nearly_a_turn_ahead_comes_after_those_between() {
+    let mut queue = EventQueue::new(4, bucket(64));
+    assert_eq!(queue.buckets.len(), 128);
+    let event = Event::Arrival(PortId(1), SlotId(2));
+    queue.push(at(bucket(19)), event);
+    assert_eq!(queue.pop(Time::NEVER).unwrap().0, at(bucket(19)));
+    // Its place is before that of bucket 19, in the same word of the map of occupied buckets.
+    for number in [138, 100] {
+        queue.push(at(bucket(number)), event);
+    }
+    assert_eq!(all(&mut queue), [100, 138].map(|number| (bucket(number), event)));
+}
+
 #[test]
 fn an_event_may_precede_a_bucket_that_was_looked_up() {
     let mut queue = EventQueue::new(5_000, 1_000_000);

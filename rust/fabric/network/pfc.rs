@@ -65,8 +65,9 @@ impl Network {
         }
         let before = self.waiting_frames(id).count();
         let slot = self.shared.pool.insert(packet);
-        // A pause does not hold frames: a wire that is free takes one at once.
-        if self.ports[id.index()].free <= now {
+        // A pause does not hold frames: a wire that is free takes one at once, but behind those of
+        // other classes, whose start may be an event of this time that is still to come.
+        if self.ports[id.index()].free <= now && before == 0 {
             self.shared.counters.pauses += u64::from(order == PauseOrder::Pause);
             let mut output = self.output(id);
             output.transmit(now, Queued::of(slot, &packet));
@@ -295,27 +296,51 @@ mod tests {
         assert_eq!(expiring(pause), [None; 2]);
     }
 
+    /// A network whose wire to host 0 is busy, the link from that host, and when the wire is free.
+    fn busy_wire(setup: &Setup) -> (Network, PortId, Time) {
+        let mut network = Network::new(setup);
+        let link = setup.topology.host_port(HostId(0));
+        let packet = Packet { dst: HostId(0), wire_bytes: 4_158, ..Packet::default() };
+        network.forward_for_test(Time::ZERO, SwitchId(0), packet);
+        let free = network.ports[link.reverse().index()].free;
+        (network, link, free)
+    }
+
+    /// The orders of the frames that wait at a port, and their classes.
+    fn waiting(network: &Network, id: PortId) -> Vec<(PauseOrder, ClassId)> {
+        let frame = |slot| match network.shared.pool.get(slot).packet.view() {
+            View::Pause(PauseFrame { order, class, .. }) => (order, class),
+            other => panic!("{other:?}"),
+        };
+        network.waiting_frames(id).map(frame).collect()
+    }
+
+    #[test]
+    fn a_frame_starts_behind_one_of_another_class_though_the_wire_is_free_just_now() {
+        let setup = two_classes();
+        let (mut network, link, free) = busy_wire(&setup);
+        let to = |class| LinkClass { link, class: ClassId(class) };
+        network.send_frame(Time::ZERO, Frame { to: to(0), order: PauseOrder::Pause });
+        // The start of the first one is an event of this time, which has not come yet.
+        network.send_frame(free, Frame { to: to(1), order: PauseOrder::Resume });
+        assert_eq!(waiting(&network, link.reverse()), [(PauseOrder::Resume, ClassId(1))]);
+        assert_eq!(network.counters().pauses, 1, "the pause has started");
+    }
+
     #[test]
     fn a_frame_takes_the_place_of_one_of_its_class_that_waits() {
         let setup = two_classes();
-        let mut network = Network::new(&setup);
-        let link = setup.topology.host_port(HostId(0));
-        // The wire to the host is busy.
-        let packet = Packet { dst: HostId(0), wire_bytes: 4_158, ..Packet::default() };
-        network.forward_for_test(Time::ZERO, SwitchId(0), packet);
+        let (mut network, link, _) = busy_wire(&setup);
         for (order, class) in
             [(PauseOrder::Pause, 0), (PauseOrder::Pause, 1), (PauseOrder::Resume, 0)]
         {
             let to = LinkClass { link, class: ClassId(class) };
             network.send_frame(Time::ZERO, Frame { to, order });
         }
-        let frame = |slot| match network.shared.pool.get(slot).packet.view() {
-            View::Pause(PauseFrame { order, class, .. }) => (order, class),
-            other => panic!("{other:?}"),
-        };
-        let waiting: Vec<(PauseOrder, ClassId)> =
-            network.waiting_frames(link.reverse()).map(frame).collect();
-        assert_eq!(waiting, [(PauseOrder::Resume, ClassId(0)), (PauseOrder::Pause, ClassId(1))]);
+        assert_eq!(
+            waiting(&network, link.reverse()),
+            [(PauseOrder::Resume, ClassId(0)), (PauseOrder::Pause, ClassId(1))]
+        );
         assert_eq!(network.counters().pauses, 0, "none has been sent");
         network.handle_start(Time::ZERO + Span::from_us(1), link.reverse());
         network.handle_start(Time::ZERO + Span::from_us(2), link.reverse());

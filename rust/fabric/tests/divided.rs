@@ -244,6 +244,18 @@ fn an_event_at_the_end_of_a_window_is_of_the_next_one() {
     assert!(whole == divided(&setup, 2, Cut::Contiguous));
 }
 
+/// After 16 quiet windows one thread goes on alone, until a message of many packets.
+#[test]
+fn quiet_windows_and_busy_ones_have_the_same_outcome() {
+    let mut pairs = messages(&[(0, 1), (0, 1), (1, 0)], PAYLOAD);
+    for (message, us) in pairs.iter_mut().zip([0, 5, 10]) {
+        message.start = Time::ZERO + Span::from_us(us);
+    }
+    pairs[2].bytes = Bytes::new(10 * PAYLOAD);
+    let setup = setup(leaf_spine(2, 1, 1, 400), "ecmp", pairs);
+    assert!(complete(&setup) == divided(&setup, 2, Cut::Contiguous));
+}
+
 #[test]
 fn what_is_not_divided_is_said_in_words() {
     for (why, says) in [

@@ -23,6 +23,7 @@ mod queue_pairs;
 mod receiver_credit;
 mod records;
 mod recovery;
+mod replay;
 mod retry;
 mod scale_up;
 mod switches;

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use super::line::{ConfigError, Line, flag, fraction, instant, kilobytes, microseconds, rate};
-use super::settings::{HpccConfig, LinkDown, WithLine};
+use super::settings::{HpccConfig, LB_MODES, LinkDown, WithLine};
 use crate::hpcc::wire;
 use crate::units::{Bytes, DecimalError, Fraction, Span, Time, decimal};
 
@@ -252,7 +252,7 @@ fn cc_mode(config: &mut HpccConfig, line: &Line) -> Result<usize, ConfigError> {
 }
 
 fn lb_mode(config: &mut HpccConfig, line: &Line) -> Result<usize, ConfigError> {
-    let value = line.parsed("0 for ECMP", whole)?;
+    let value = line.parsed(LB_MODES, whole)?;
     config.lb_mode = Some(WithLine { line: line.number, value });
     Ok(1)
 }

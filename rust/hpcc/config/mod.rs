@@ -14,4 +14,5 @@ mod settings;
 
 pub use line::ConfigError;
 pub use read::read;
+pub(super) use settings::LB_MODES;
 pub use settings::{Family, HpccConfig, LinkDown, OutputFiles, RateKeys, Thresholds, WithLine};

@@ -2,6 +2,9 @@
 
 use crate::units::{BitRate, Bytes, Fraction, Span, Time};
 
+/// The policies of `LB_MODE` that exist here.
+pub(in crate::hpcc) const LB_MODES: &str = "0 (ECMP), 2 (DRILL), 3 (CONGA) or 6 (LetFlow)";
+
 /// A configuration. Fields that the file does not set hold their default.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct HpccConfig {

@@ -12,6 +12,7 @@
 #[cfg(test)]
 mod chosen;
 mod find;
+mod missed;
 mod reasons;
 mod report;
 mod run;
@@ -26,8 +27,10 @@ use anyhow::Context as _;
 use clap::Parser;
 use serde::{Deserialize, Serialize};
 
+use missed::Missed;
+use reasons::Reasons;
 use run::{Outcome, Test};
-use tree::Tree;
+use tree::{Mutant, Tree};
 
 /// Tests the tests: which small changes of the library's core does none of them notice?
 #[derive(Parser)]
@@ -53,13 +56,16 @@ struct Options {
     /// Try those again that were missed by an earlier run
     #[arg(long)]
     again: bool,
+    /// Only those that rust/mutants/missed.txt lists; --write then leaves the table as it is
+    #[arg(long)]
+    missed: bool,
     /// Build again after a change of tests; what tests reach is kept for tests known by name
     #[arg(long)]
     rebuild: bool,
     /// Learn anew what tests with this text in their names reach
     #[arg(long)]
     relearn: Option<String>,
-    /// Write the table of docs/trust.md and the list of those missed
+    /// Write the table of docs/trust.md and rust/mutants/missed.txt
     #[arg(long)]
     write: bool,
 }
@@ -155,39 +161,92 @@ fn main() -> anyhow::Result<()> {
         tree.constant
     );
     if options.list {
-        for (number, mutant) in (1..).zip(&tree.mutants) {
-            if !tree.invalid.contains(&number) {
-                println!("{number} {mutant}");
-            }
-        }
+        list(&tree);
         return Ok(());
     }
     learn(&tree, &mut known, &options).context("what tests reach")?;
     known.save(&state)?;
-    try_all(&tree, &mut known, &options, &state)?;
+    let reasons = Reasons::read(&project)?;
+    if options.missed {
+        try_missed(&tree, &mut known, &options, &state, &Missed::read(&project)?)?;
+        if options.write {
+            missed::write(&project, &tree, &known.outcomes, &reasons)?;
+        }
+        return Ok(());
+    }
+    let chosen = chosen(&tree, &known, &options, |_| true);
+    try_all(&tree, &mut known, &chosen, &options, &state)?;
     known.save(&state)?;
-    let reasons = reasons::Reasons::read(&project)?;
     // Others that an earlier run has tried are no even part of all.
     known.outcomes.retain(|number, _| number.is_multiple_of(options.every));
     let table = report::table(&tree, &known.outcomes, &reasons);
     println!("{table}");
     if options.write {
-        report::write(&project, &tree, &known.outcomes, &reasons, &table)?;
+        report::write(&project, &table)?;
+        missed::write(&project, &tree, &known.outcomes, &reasons)?;
     }
     Ok(())
 }
 
-/// Tries the mutants that the options choose, and keeps what is found every hundred mutants.
-fn try_all(tree: &Tree, known: &mut Known, options: &Options, state: &Path) -> anyhow::Result<()> {
-    let chosen: Vec<usize> = (1..=tree.mutants.len())
-        .filter(|number| number % options.every == 0 && !tree.invalid.contains(number))
-        .filter(|&number| tree.mutants[number - 1].file.contains(&options.only))
-        .filter(|number| match known.outcomes.get(number) {
+/// Prints the mutants that compile.
+fn list(tree: &Tree) {
+    let numbered = (1..).zip(&tree.mutants).filter(|(number, _)| !tree.invalid.contains(number));
+    for (number, mutant) in numbered {
+        println!("{number} {mutant}");
+    }
+}
+
+/// Tries those of the list of missed ones, and leaves no others in `known`.
+fn try_missed(
+    tree: &Tree,
+    known: &mut Known,
+    options: &Options,
+    state: &Path,
+    listed: &Missed,
+) -> anyhow::Result<()> {
+    for gone in listed.gone(&tree.mutants) {
+        eprintln!("no longer there: {gone}");
+    }
+    let chosen = chosen(tree, known, options, |mutant| listed.has(mutant));
+    try_all(tree, known, &chosen, options, state)?;
+    known.save(state)?;
+    known.outcomes.retain(|number, _| listed.has(&tree.mutants[number - 1]));
+    let missed = known.outcomes.values().filter(|outcome| outcome.is_missed()).count();
+    println!("{} of {} are caught now", known.outcomes.len() - missed, known.outcomes.len());
+    Ok(())
+}
+
+/// The numbers of the mutants that the options choose, of those that `has` names.
+fn chosen(
+    tree: &Tree,
+    known: &Known,
+    options: &Options,
+    has: impl Fn(&Mutant) -> bool,
+) -> Vec<usize> {
+    let is_chosen = |&number: &usize| {
+        let mutant = &tree.mutants[number - 1];
+        let is_new = match known.outcomes.get(&number) {
             None => true,
             Some(Outcome::Missed | Outcome::Unreached) => options.again,
             Some(Outcome::Caught | Outcome::Stuck) => false,
-        })
-        .collect();
+        };
+        number.is_multiple_of(options.every)
+            && !tree.invalid.contains(&number)
+            && mutant.file.contains(&options.only)
+            && is_new
+            && has(mutant)
+    };
+    (1..=tree.mutants.len()).filter(is_chosen).collect()
+}
+
+/// Tries mutants, and keeps what is found every hundred of them.
+fn try_all(
+    tree: &Tree,
+    known: &mut Known,
+    chosen: &[usize],
+    options: &Options,
+    state: &Path,
+) -> anyhow::Result<()> {
     let (programs, tests) = (known.programs.clone(), known.tests.clone());
     let shared = Mutex::new((known, 0_usize));
     run::each(options.jobs, chosen.len(), |_, index| {

@@ -34,8 +34,7 @@ impl Reasons {
 
     /// Why a mutant changes nothing, if that is known.
     pub(crate) fn of(&self, mutant: &Mutant) -> Option<&str> {
-        let Mutant { file, what, function, .. } = mutant;
-        let text = format!("{file}: {what} in {function}");
+        let text = mutant.without_line();
         let is = |known: &String| match known.split_once('*') {
             Some((begin, end)) => {
                 let rest = text.strip_prefix(begin);

@@ -1,4 +1,4 @@
-//! The table of `docs/trust.md` and the list of mutants that no test catches.
+//! The table of `docs/trust.md`.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -25,7 +25,7 @@ pub(crate) fn table(tree: &Tree, outcomes: &BTreeMap<usize, Outcome>, reasons: &
         let missed = count(Outcome::Missed) + count(Outcome::Unreached);
         let tried = caught + stuck + missed;
         let harmless = outcomes.iter().filter(|(number, found)| {
-            of(**number) && is_missed(**found) && reasons.of(&tree.mutants[**number - 1]).is_some()
+            of(**number) && found.is_missed() && reasons.of(&tree.mutants[**number - 1]).is_some()
         });
         let share = 100.0 * (caught + stuck) as f64 / tried.max(1) as f64;
         let _ = writeln!(
@@ -42,18 +42,8 @@ pub(crate) fn table(tree: &Tree, outcomes: &BTreeMap<usize, Outcome>, reasons: &
     table
 }
 
-fn is_missed(outcome: Outcome) -> bool {
-    matches!(outcome, Outcome::Missed | Outcome::Unreached)
-}
-
-/// Writes the table between its markers, and those missed to `rust/mutants/missed.txt`.
-pub(crate) fn write(
-    project: &Path,
-    tree: &Tree,
-    outcomes: &BTreeMap<usize, Outcome>,
-    reasons: &Reasons,
-    table: &str,
-) -> anyhow::Result<()> {
+/// Writes the table between its markers.
+pub(crate) fn write(project: &Path, table: &str) -> anyhow::Result<()> {
     let page = project.join("docs/trust.md");
     let text = std::fs::read_to_string(&page)?;
     let (begin, end) = ("<!-- begin: mutants -->\n", "<!-- end: mutants -->");
@@ -61,20 +51,5 @@ pub(crate) fn write(
     let to = text[from..].find(end).context("the table of mutants does not end")? + from;
     std::fs::write(&page, format!("{}{table}{}", &text[..from], &text[to..]))?;
 
-    let missed = outcomes.iter().filter(|(_, outcome)| is_missed(**outcome));
-    let mut by_reason: BTreeMap<Option<&str>, String> = BTreeMap::new();
-    for (number, outcome) in missed {
-        let mutant = &tree.mutants[number - 1];
-        let reached = if *outcome == Outcome::Unreached { " (no test reaches it)" } else { "" };
-        let list = by_reason.entry(reasons.of(mutant)).or_default();
-        let _ = writeln!(list, "{mutant}{reached}");
-    }
-    let lists = by_reason.into_iter().map(|(reason, list)| {
-        let heading =
-            reason.unwrap_or("A test is missing, or a longer run of those that there are.");
-        format!("{heading}\n\n{list}")
-    });
-    let text = lists.collect::<Vec<_>>().join("\n");
-    std::fs::write(project.join("rust/mutants/missed.txt"), text)?;
     Ok(())
 }

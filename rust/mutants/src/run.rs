@@ -36,6 +36,12 @@ pub(crate) enum Outcome {
     Unreached,
 }
 
+impl Outcome {
+    pub(crate) fn is_missed(self) -> bool {
+        matches!(self, Self::Missed | Self::Unreached)
+    }
+}
+
 /// The most memory that a test may have, in KiB: a mutant that allocates without end stops there.
 const MEMORY_KIB: u64 = 6 << 20;
 

@@ -29,6 +29,12 @@ impl std::fmt::Display for Mutant {
 }
 
 impl Mutant {
+    /// Its file, what it changes and where, which an edit elsewhere in the file leaves the same.
+    pub(crate) fn without_line(&self) -> String {
+        let Self { file, what, function, .. } = self;
+        format!("{file}: {what} in {function}")
+    }
+
     pub(crate) fn folder(&self) -> &str {
         self.file.split('/').nth(1).unwrap_or_default()
     }

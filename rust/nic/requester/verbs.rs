@@ -8,7 +8,7 @@ use crate::units::{Bytes, Time};
 impl Requester {
     /// Sets the headers of the verb of the message posted last, if it is not a WRITE.
     pub(in crate::nic) fn set_verb(&mut self, verb: u64) {
-        if let Some(work) = self.work.back_mut() {
+        if let Some(work) = self.work.newest_mut() {
             work.verb = verb;
         }
     }
@@ -17,8 +17,8 @@ impl Requester {
     pub(in crate::nic) fn withdraw(&mut self, header: Bytes) -> impl Iterator<Item = u64> + '_ {
         std::iter::from_fn(move || {
             let first = self.recovery.first_withdrawable();
-            let work = *self.work.back().filter(|work| work.first >= first)?;
-            self.work.pop_back();
+            let work = *self.work.newest().filter(|work| work.first >= first)?;
+            self.work.pop_newest();
             self.end = work.first;
             let bytes = work.bytes + work.packets * header.get();
             self.unsent = self.unsent.saturating_sub(bytes);
@@ -38,7 +38,7 @@ impl Requester {
     /// The name of the message that the packet of `psn` is part of, if it is not complete.
     pub(in crate::nic) fn message_of(&self, psn: Psn) -> Option<u64> {
         let sequence = psn.near(self.recovery.unacknowledged());
-        let holds = |work: &&Work| work.first <= sequence && sequence < work.first + work.packets;
+        let holds = |work: &&Work| (work.first..work.end()).contains(&sequence);
         self.work.iter().find(holds).map(|work| work.id)
     }
 }

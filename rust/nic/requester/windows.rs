@@ -18,10 +18,10 @@ use crate::units::{BitRate, Span, Time};
 
 /// Messages of which packets may be under way at once in a sending half: those of a queue pair that
 /// reports by events may be WRITEs with immediate data, which are limited.
-pub(super) fn most_messages(config: &NicConfig, owner: Owner) -> usize {
+pub(super) fn most_messages(config: &NicConfig, owner: Owner) -> Option<usize> {
     match (config.queue_pairs.immediate_messages, owner) {
-        (Some(most), Owner::World(_)) => most as usize,
-        _ => usize::MAX,
+        (Some(most), Owner::World(_)) => Some(most as usize),
+        _ => None,
     }
 }
 
@@ -192,7 +192,11 @@ impl Requester {
 
     /// One past the last packet that may be in flight.
     pub(super) fn window_end(&self) -> u64 {
-        let end = self.work.get(self.most_messages).map_or(self.end, |waiting| waiting.first);
+        let waiting = match self.limits_messages {
+            true => self.work.get(self.most_messages),
+            false => None,
+        };
+        let end = waiting.map_or(self.end, |waiting| waiting.first);
         end.min(self.recovery.window_end(MOST_OUTSTANDING))
     }
 

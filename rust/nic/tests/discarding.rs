@@ -40,6 +40,9 @@ fn a_queue_pair_is_quiet_when_all_that_it_sent_has_arrived() {
     let quiet = [true, false, true];
     assert_eq!(is_quiet(plain(), ecmp_policy()), quiet);
     assert_eq!(is_quiet((*config(Recovery::GO_BACK_N, 1)).clone(), ecmp_policy()), quiet);
+    let keeps_path = (*config(Recovery::ROD, 1)).clone();
+    // A policy that the recovery does not ask for paths sends no probes either.
+    assert_eq!(is_quiet(keeps_path, Told::default().policy()), quiet);
 }
 
 #[test]
@@ -67,6 +70,20 @@ fn a_queue_pair_that_sent_a_packet_again_is_not_quiet() {
         carry(&mut a, &mut b, at(1_000_000));
         assert_eq!((events(&mut a).len(), a.is_quiet(qp)), (1, false), "{packets}");
     }
+}
+
+#[test]
+fn a_queue_pair_that_sent_two_packets_again_is_not_quiet() {
+    let [mut a, mut b] = nics(plain());
+    let qp = joined(&mut a, &mut b, ecmp_policy());
+    a.post(qp, Bytes::new(1_000), 1, 0);
+    for ns in [0, 1_000_000] {
+        a.handle_timeout(at(ns));
+        assert_eq!(drain(&mut a, at(ns)).len(), 1, "which is lost");
+    }
+    a.handle_timeout(at(2_000_000));
+    carry(&mut a, &mut b, at(2_000_000));
+    assert_eq!((events(&mut a).len(), a.is_quiet(qp)), (1, false));
 }
 
 #[test]

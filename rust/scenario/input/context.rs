@@ -17,7 +17,7 @@ pub(in crate::scenario) const LONGEST_PACKET: Bytes = Bytes::new(65_535);
 
 /// The origin of a scenario.
 #[derive(Debug, Clone, Copy)]
-pub(in crate::scenario) struct Context<'a> {
+pub(crate) struct Context<'a> {
     /// The text of the scenario, in which faults are located.
     source: &'a Source,
     /// The folder to which paths in it are relative.
@@ -44,7 +44,7 @@ pub(in crate::scenario) struct Lookup<'a> {
 
 impl<'a> Context<'a> {
     /// The context of a text that names no other file.
-    pub(in crate::scenario) fn of(source: &'a Source) -> Self {
+    pub(crate) fn of(source: &'a Source) -> Self {
         Self::in_folder(source, Path::new(""))
     }
 
@@ -62,7 +62,7 @@ impl<'a> Context<'a> {
 /// Faults at a key.
 impl Context<'_> {
     /// `fault` at the position of the key.
-    pub(in crate::scenario) fn fault(&self, key: &Key, fault: Fault) -> ScenarioError {
+    pub(crate) fn fault(&self, key: &Key, fault: Fault) -> ScenarioError {
         // An invalid key is shown itself; otherwise its value is shown.
         let position = match fault {
             _ if key.is_overridden() => Position::CommandLine,
@@ -82,7 +82,7 @@ impl Context<'_> {
     }
 
     /// An invalid value, shown as `value`.
-    pub(in crate::scenario) fn invalid_as(
+    pub(crate) fn invalid_as(
         &self,
         key: &Key,
         value: impl Into<String>,
@@ -129,7 +129,7 @@ impl Context<'_> {
     }
 
     /// A required key that is missing.
-    pub(in crate::scenario) fn missing(
+    pub(crate) fn missing(
         &self,
         key: &Key,
         because: impl Into<String>,
@@ -155,11 +155,20 @@ impl Context<'_> {
         &self,
         path: &Located<String>,
     ) -> Result<FileText, ScenarioError> {
+        self.path(path)?;
         let whole = self.folder.join(path.as_str());
         let name = whole.display().to_string();
         match read_text(&whole) {
             Ok(text) => Ok(FileText { name, text }),
             Err(reason) => Err(self.fault(path.key(), Fault::Unreadable { path: name, reason })),
+        }
+    }
+
+    /// Fails for a path that names nothing.
+    pub(in crate::scenario) fn path(&self, path: &Located<String>) -> Result<(), ScenarioError> {
+        match path.is_empty() {
+            true => Err(self.invalid_as(path.key(), "\"\"", "expected the path of a file")),
+            false => Ok(()),
         }
     }
 

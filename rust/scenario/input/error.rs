@@ -201,8 +201,10 @@ impl Fault {
     pub fn key(&self) -> Option<String> {
         match self {
             Self::UnknownKey { section, key, .. } => {
-                let name = section.split_once('[').and_then(|(_, rest)| rest.split_once(']'));
-                Some(name.map_or_else(|| key.clone(), |(name, _)| format!("{name}.{key}")))
+                // `[switch]`, or `[job[0]] with kind = flows`.
+                let inside = section.strip_prefix('[').and_then(|rest| rest.split(' ').next());
+                let name = inside.and_then(|name| name.strip_suffix(']'));
+                Some(name.map_or_else(|| key.clone(), |name| format!("{name}.{key}")))
             }
             Self::BadValue { key, .. }
             | Self::UnknownName { key, .. }

@@ -5,6 +5,8 @@ use std::ops::{Deref, DerefMut};
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
+use super::message::without_indices;
+
 /// A key of a scenario, given by its whole path: `topology.leaves`, `failure[0].link`.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Key {
@@ -14,7 +16,7 @@ pub struct Key {
 
 impl Key {
     /// The file itself, the root of all keys.
-    pub(in crate::scenario) const ROOT: Self = Self { path: String::new(), overridden: false };
+    pub(crate) const ROOT: Self = Self { path: String::new(), overridden: false };
 
     /// The whole path, sections included; empty for the file itself.
     pub fn path(&self) -> &str {
@@ -26,14 +28,20 @@ impl Key {
         self.overridden
     }
 
+    /// The heading of the section: `[run.quick]` of `run[0].quick`, and `[[run]]` of `run[0]`.
+    pub(super) fn heading(&self) -> String {
+        let names = without_indices(&self.path);
+        if self.path.ends_with(']') { format!("[[{names}]]") } else { format!("[{names}]") }
+    }
+
     /// The child key `name`.
-    pub(in crate::scenario) fn child(&self, name: &str) -> Self {
+    pub(crate) fn child(&self, name: &str) -> Self {
         let dot = if self.path.is_empty() { "" } else { "." };
         Self { path: format!("{}{dot}{name}", self.path), overridden: false }
     }
 
     /// The item of its list at that index.
-    pub(in crate::scenario) fn item(&self, index: usize) -> Self {
+    pub(crate) fn item(&self, index: usize) -> Self {
         Self { path: format!("{}[{index}]", self.path), overridden: false }
     }
 }

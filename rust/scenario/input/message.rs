@@ -22,18 +22,18 @@ pub(in crate::scenario) fn fault_of(key: &str, message: &str) -> Fault {
     }
     let reason = match message {
         // What serde says of a name that is no text.
-        "wanted string or table" | "invalid type: unit variant, expected string only" => {
+        "wanted string or table"
+        | "wanted exactly 1 element, found 0 elements"
+        | "invalid type: unit variant, expected string only" => {
             format!("expected a name in quotes; {} lists them", look_up(key))
         }
         other => match other.split_once(", expected struct ") {
             Some((found, _)) => {
-                let name = key.rsplit('.').next().unwrap_or(key);
                 let found = found_for_people(&found.replace('`', ""));
-                format!(
-                    "{found}, expected a table: {name} = {{ ... }}; {} has its keys",
-                    look_up(key)
-                )
+                format!("{found}, expected {}", table_expected(key))
             }
+            // It starts in the middle of its type's range.
+            None if key == "switch.cbfc.overhead" => humanised(message).replace("-128", "-16"),
             None if key == "policy.name" => {
                 format!("{}; `evenkeel list policies` lists them", humanised(message))
             }
@@ -43,15 +43,27 @@ pub(in crate::scenario) fn fault_of(key: &str, message: &str) -> Fault {
     Fault::BadValue { key: key.to_owned(), reason }
 }
 
+/// What is expected where a key holds a table.
+pub(in crate::scenario) fn table_expected(key: &str) -> String {
+    let name = key.rsplit('.').next().unwrap_or(key);
+    format!("a table: {name} = {{ ... }}; {} has its keys", look_up(key))
+}
+
+/// A key as sections write it: `job.policy` of `job[0].policy`.
+pub(in crate::scenario) fn without_indices(key: &str) -> String {
+    let mut name = key.to_owned();
+    while let Some((start, end)) = name.find('[').zip(name.find(']')) {
+        name.replace_range(start..=end, "");
+    }
+    name
+}
+
 /// What explains a key: a command, or the page where it is a parameter.
 fn look_up(key: &str) -> String {
     if ["policy.", "parameters."].iter().any(|above| key.contains(above)) {
         return "docs/scenario.md".to_owned();
     }
-    let mut name = key.to_owned();
-    while let Some((start, end)) = name.find('[').zip(name.find(']')) {
-        name.replace_range(start..=end, "");
-    }
+    let name = without_indices(key);
     format!("`evenkeel explain {name}`")
 }
 
@@ -91,11 +103,47 @@ pub(in crate::scenario) fn unknown_name(
     Some((names.next()?, names.collect()))
 }
 
+/// What the parser of TOML says of the text at a fault; of a bare word, that it needs quotes.
+pub(in crate::scenario) fn syntax_reason(message: &str, text: &str) -> String {
+    let refused = message.split_once(", expected ").map_or(message, |(refused, _)| refused);
+    let is_word = match refused {
+        "string values must be quoted" => true,
+        // It took the first letter for that of `true`, `false`, `inf` or `nan`.
+        "invalid boolean" | "invalid float" => text.starts_with(char::is_alphabetic),
+        _ => false,
+    };
+    match text.trim() {
+        "" if is_word => "a value is missing after the equals sign".to_owned(),
+        word if is_word => format!("a text stands in quotes: {word:?}"),
+        _ => message.replace('\n', ", "),
+    }
+}
+
 /// serde's names of types, with what is expected.
 fn humanised(message: &str) -> String {
     let message = message.trim().replace('`', "");
     let Some((found, expected)) = message.split_once(", expected ") else { return message };
+    if let Some(number) = beyond_toml(found).filter(|_| expected == "any valid TOML value") {
+        return out_of_range(number);
+    }
     format!("{}, expected {}", found_for_people(found), expected_for_people(expected))
+}
+
+/// The number that no type of TOML's has room for.
+fn beyond_toml(found: &str) -> Option<&str> {
+    let number = found.strip_prefix("invalid type: integer ")?;
+    number.strip_suffix(" as i128").or_else(|| number.strip_suffix(" as u128"))
+}
+
+/// What is wrong with a whole number that TOML has no room for.
+pub(in crate::scenario) fn out_of_range(number: &str) -> String {
+    match number {
+        "0x" | "0o" | "0b" => format!("{number} has no digits; expected for example {number}10"),
+        _ if number.starts_with('-') => {
+            format!("{number} is too small; the least whole number is {}", i64::MIN)
+        }
+        _ => format!("{number} is too large; the largest whole number is {}", i64::MAX),
+    }
 }
 
 fn found_for_people(found: &str) -> String {

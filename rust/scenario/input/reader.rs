@@ -1,6 +1,8 @@
 //! Reading a section whose keys depend on its kind: group by group, each by serde, until no key is
 //! left.
 
+mod keys;
+
 use serde::de::DeserializeOwned;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue, ValueDeserializer};
@@ -8,13 +10,14 @@ use toml::de::{DeTable, DeValue, ValueDeserializer};
 use super::context::Context;
 use super::error::{Fault, ScenarioError, nearest};
 use super::located::{Key, Located};
-use super::section::{Group, Section, Value};
+use super::message::{table_expected, without_indices};
+use super::section::{Group, KeyDescription, Section, TABLE, Value};
 use super::source::Source;
 use crate::balance::Parameters;
 
 /// A section, of which some keys may already have been read.
 #[derive(Debug)]
-pub(in crate::scenario) struct SectionReader<'s> {
+pub(crate) struct SectionReader<'s> {
     source: &'s Source,
     key: Key,
     table: DeTable<'s>,
@@ -49,17 +52,17 @@ impl<S> Kind<S> {
 
 impl<'s> SectionReader<'s> {
     /// All of a file.
-    pub(in crate::scenario) fn new(source: &'s Source) -> Self {
+    pub(crate) fn new(source: &'s Source) -> Self {
         Self { source, key: Key::ROOT, table: source.document(), known: Vec::new() }
     }
 
     /// The key of the section that is being read.
-    pub(in crate::scenario) const fn key(&self) -> &Key {
+    pub(crate) const fn key(&self) -> &Key {
         &self.key
     }
 
     /// The context of its faults.
-    pub(in crate::scenario) fn context(&self) -> Context<'s> {
+    pub(crate) fn context(&self) -> Context<'s> {
         Context::of(self.source)
     }
 
@@ -81,6 +84,10 @@ impl<'s> SectionReader<'s> {
             if let Some((key, value)) = self.table.remove_entry(*name) {
                 table.insert(key, value);
             }
+        }
+        let nests = |value: &DeValue<'_>| value.is_array() || value.is_table();
+        if table.values().any(|value| nests(value.get_ref())) {
+            self.refuse_lists(&table, S::keys(), &self.key)?;
         }
         let mut section: S = self.read(Spanned::new(0..0, DeValue::Table(table)))?;
         section.locate(&self.key);
@@ -114,10 +121,7 @@ impl<'s> SectionReader<'s> {
     }
 
     /// The section that a key holds, or one without any keys.
-    pub(in crate::scenario) fn section_or_empty(
-        &mut self,
-        name: &'static str,
-    ) -> Result<Self, ScenarioError> {
+    pub(crate) fn section_or_empty(&mut self, name: &'static str) -> Result<Self, ScenarioError> {
         Ok(self.section(name)?.unwrap_or_else(|| self.empty(name)))
     }
 
@@ -132,10 +136,7 @@ impl<'s> SectionReader<'s> {
     }
 
     /// The sections of a list: `[[failure]]`.
-    pub(in crate::scenario) fn sections(
-        &mut self,
-        name: &'static str,
-    ) -> Result<Vec<Self>, ScenarioError> {
+    pub(crate) fn sections(&mut self, name: &'static str) -> Result<Vec<Self>, ScenarioError> {
         self.known.push(name);
         let Some(value) = self.table.remove(name) else { return Ok(Vec::new()) };
         let key = self.key.child(name);
@@ -170,13 +171,12 @@ impl<'s> SectionReader<'s> {
     }
 
     /// Fails for a remaining key, which the section does not have.
-    pub(in crate::scenario) fn finish(self) -> Result<(), ScenarioError> {
+    pub(crate) fn finish(self) -> Result<(), ScenarioError> {
         let section = match self.key.path() {
-            "" => "a scenario".to_owned(),
+            "" => self.source.subject().name().to_owned(),
             path => format!("[{path}]"),
         };
-        let all = self.known.clone();
-        self.next().map_or(Ok(()), |key| Err(self.unknown_key(&key, section, &all)))
+        self.next().map_or(Ok(()), |key| Err(self.unknown_key(&key, section)))
     }
 
     /// Fails for a remaining key, which is for another of `kinds` than `kind`, or for none.
@@ -191,8 +191,7 @@ impl<'s> SectionReader<'s> {
         let others: Vec<String> = others.map(Kind::in_a_sentence).collect();
         if others.is_empty() {
             let section = format!("[{section}] with kind = {kind}");
-            let all: Vec<&str> = kinds.iter().flat_map(Kind::names).collect();
-            return Err(self.unknown_key(&wrong, section, &all));
+            return Err(self.unknown_key(&wrong, section));
         }
         let own = self.known.iter().filter(|key| **key != "kind").copied().collect::<Vec<_>>();
         let because = format!(
@@ -208,11 +207,9 @@ impl<'s> SectionReader<'s> {
         self.table.keys().next().map(|key| key.get_ref().to_string())
     }
 
-    /// The fault of a key that the section does not have. It suggests a similar key of the section
-    /// or, without one, of `all`.
-    fn unknown_key(&self, name: &str, section: String, all: &[&str]) -> ScenarioError {
-        let own = || self.known.iter().copied();
-        let nearest = nearest(name, own()).or_else(|| nearest(name, all.iter().copied()));
+    /// The fault of a key that the section does not have. It suggests a similar key that applies.
+    fn unknown_key(&self, name: &str, section: String) -> ScenarioError {
+        let nearest = nearest(name, self.known.iter().copied());
         let (key, known) = (name.to_owned(), self.known.join(", "));
         let fault = Fault::UnknownKey { section, key, nearest, known };
         self.context().fault(&self.key.child(name), fault)
@@ -222,25 +219,54 @@ impl<'s> SectionReader<'s> {
         T::deserialize(ValueDeserializer::from(value)).map_err(|error| self.source.refusal(&error))
     }
 
+    /// Fails for a list where `keys` have a table: serde reads one as the table's values in order.
+    fn refuse_lists(
+        &self,
+        table: &DeTable<'_>,
+        keys: Vec<KeyDescription>,
+        above: &Key,
+    ) -> Result<(), ScenarioError> {
+        for KeyDescription { name, form, .. } in keys {
+            let Some(value) = table.get(name) else { continue };
+            let key = above.child(name);
+            match value.get_ref() {
+                _ if form.keys.is_empty() => {}
+                DeValue::Table(inner) => self.refuse_lists(inner, form.keys, &key)?,
+                DeValue::Array(items) if are_tables(items) => {
+                    return Err(self.one_pair(key, value));
+                }
+                DeValue::Array(_) if form.text == TABLE => {
+                    let expected = table_expected(key.path());
+                    return Err(self.wrong_type(key, value, &expected));
+                }
+                _ => {}
+            }
+        }
+        Ok(())
+    }
+
+    /// The fault of `[[name]]` in place of `[name]`.
+    fn one_pair(&self, key: Key, value: &Spanned<DeValue<'_>>) -> ScenarioError {
+        let name = without_indices(key.path());
+        let expected = format!("one table: write [{name}], with one pair of brackets");
+        self.wrong_type(key, value, &expected)
+    }
+
     fn below(&self, key: Key, value: Spanned<DeValue<'s>>) -> Result<Self, ScenarioError> {
+        let heading = key.heading();
         match value.get_ref() {
             DeValue::Table(table) => {
                 let (source, table) = (self.source, table.clone());
                 Ok(Self { source, key, table, known: Vec::new() })
             }
             // A list of tables, and a value in place of a table: what to write instead.
-            DeValue::Array(items)
-                if items.iter().all(|item| matches!(item.get_ref(), DeValue::Table(_))) =>
-            {
-                let expected = format!("one table: write [{key}], with one pair of brackets");
-                Err(self.wrong_type(key, &value, &expected))
-            }
+            DeValue::Array(items) if are_tables(items) => Err(self.one_pair(key, &value)),
             DeValue::String(text) if key.to_string() == "policy" => {
                 let expected = format!("a table: write [policy] and below it name = {text:?}");
                 Err(self.wrong_type(key, &value, &expected))
             }
             _ => {
-                let expected = format!("a table: write [{key}] and its keys below it");
+                let expected = format!("a table: write {heading} and its keys below it");
                 Err(self.wrong_type(key, &value, &expected))
             }
         }
@@ -249,10 +275,16 @@ impl<'s> SectionReader<'s> {
     fn wrong_type(&self, key: Key, value: &Spanned<DeValue<'_>>, expected: &str) -> ScenarioError {
         let found = match value.get_ref() {
             DeValue::Datetime(_) => "date",
+            DeValue::Array(_) => "list",
             other => other.type_str(),
         };
         let reason = format!("invalid type: {found}, expected {expected}");
         let fault = Fault::BadValue { key: key.to_string(), reason };
         self.context().fault(&key, fault)
     }
+}
+
+/// Whether a list is what `[[name]]` writes.
+fn are_tables(items: &[Spanned<DeValue<'_>>]) -> bool {
+    !items.is_empty() && items.iter().all(|item| item.get_ref().is_table())
 }

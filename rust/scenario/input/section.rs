@@ -20,6 +20,9 @@ pub(in crate::scenario) struct Form {
     pub keys: Vec<KeyDescription>,
 }
 
+/// The notation of a section as a value.
+pub(in crate::scenario) const TABLE: &str = "table";
+
 impl Form {
     pub(in crate::scenario) fn of(text: impl Into<String>) -> Self {
         Self { text: text.into(), keys: Vec::new() }
@@ -204,8 +207,8 @@ macro_rules! section {
 
         impl $crate::scenario::input::section::Value for $name {
             fn form() -> $crate::scenario::input::section::Form {
-                use $crate::scenario::input::section::{Form, Section};
-                Form { text: "table".to_owned(), keys: Self::keys() }
+                use $crate::scenario::input::section::{Form, Section, TABLE};
+                Form { text: TABLE.to_owned(), keys: Self::keys() }
             }
 
             fn locate(&mut self, _section: &$crate::scenario::input::located::Key) {

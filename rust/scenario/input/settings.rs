@@ -75,18 +75,48 @@ pub(super) fn apply<'i>(
         Err(_) => DeValue::String(Cow::Borrowed(value)),
     };
     let steps = steps(key).ok_or("it is no path of names and indices")?;
-    let [Step::Name(first), rest @ ..] = steps.as_slice() else { unreachable!("a name is first") };
-    set(entry(table, first, range), rest, Spanned::new(range.clone(), value), range)
+    let [Step::Name(first), ..] = steps.as_slice() else { unreachable!("a name is first") };
+    let way = Way { steps: &steps, done: 1 };
+    set(entry(table, first, range), way, Spanned::new(range.clone(), value), range)
 }
 
-/// Sets what is below `place` by these steps.
+/// The steps to a key, of which some are done.
+#[derive(Debug, Clone, Copy)]
+struct Way<'s, 'i> {
+    steps: &'s [Step<'i>],
+    done: usize,
+}
+
+impl<'i> Way<'_, 'i> {
+    /// The next step, and the way after it.
+    fn next(self) -> Option<(Step<'i>, Self)> {
+        let step = self.steps.get(self.done)?;
+        Some((*step, Self { done: self.done + 1, ..self }))
+    }
+
+    /// Whether the key of the last step that is done may hold a name in place of a table.
+    fn is_name_or_table(&self) -> bool {
+        matches!(self.steps[self.done - 1], Step::Name("policy" | "model"))
+    }
+
+    /// The path of the steps that are done.
+    fn path(&self) -> String {
+        let parts = self.steps[..self.done].iter().map(|step| match step {
+            Step::Name(name) => format!(".{name}"),
+            Step::Index(index) => format!("[{index}]"),
+        });
+        parts.collect::<String>().trim_start_matches('.').to_owned()
+    }
+}
+
+/// Sets what is below `place` by the steps that are left.
 fn set<'i>(
     place: &mut Spanned<DeValue<'i>>,
-    steps: &[Step<'i>],
+    way: Way<'_, 'i>,
     value: Spanned<DeValue<'i>>,
     range: &Range<usize>,
 ) -> Result<(), String> {
-    let Some((step, rest)) = steps.split_first() else {
+    let Some((step, rest)) = way.next() else {
         *place = value;
         return Ok(());
     };
@@ -96,20 +126,29 @@ fn set<'i>(
         }
         (Step::Index(index), DeValue::Array(items)) => {
             let count = items.len();
-            match items.get_mut(*index) {
+            match items.get_mut(index) {
                 Some(item) => set(item, rest, value, range),
                 None => Err(format!("there is no element {index}: the scenario has {count}")),
             }
         }
         (Step::Index(index), _) => Err(format!("[{index}] needs a list, which is not there")),
+        (Step::Name(_), DeValue::Integer(_) | DeValue::Float(_) | DeValue::Datetime(_)) => {
+            Err(no_table(way))
+        }
+        (Step::Name(_), DeValue::String(_)) if !way.is_name_or_table() => Err(no_table(way)),
         // The whole value is replaced, as `policy = "reps"` by `policy.name`.
-        (Step::Name(name), other) => {
+        (Step::Name(name), _) => {
             let mut table = DeTable::new();
             let result = set(entry(&mut table, name, range), rest, value, range);
-            *other = DeValue::Table(table);
+            *place = Spanned::new(range.clone(), DeValue::Table(table));
             result
         }
     }
+}
+
+/// What is wrong with a key below a value that has none.
+fn no_table(way: Way<'_, '_>) -> String {
+    format!("{} is no table: it has no keys", way.path())
 }
 
 /// The value of a key of a table, which gets an empty table if it has none.

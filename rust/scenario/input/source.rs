@@ -8,7 +8,7 @@ use toml::de::{DeTable, DeValue};
 
 use super::error::{Fault, ScenarioError};
 use super::located::Key;
-use super::message::fault_of;
+use super::message::{fault_of, out_of_range, syntax_reason};
 use super::position::Position;
 use super::settings::{self, Setting};
 
@@ -17,6 +17,31 @@ type TextRange = Range<usize>;
 
 /// The most keys and items of lists of a file: 1,000,000, some 200,000 failures. \[inferred\]
 const MOST_ENTRIES: usize = 1_000_000;
+
+/// What a text describes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Subject {
+    Scenario,
+    Study,
+}
+
+impl Subject {
+    /// The whole text in a sentence.
+    pub(super) const fn name(self) -> &'static str {
+        match self {
+            Self::Scenario => "a scenario",
+            Self::Study => "a study",
+        }
+    }
+
+    /// What is said of JSON in place of TOML.
+    const fn of_json(self) -> &'static str {
+        match self {
+            Self::Scenario => "it is JSON; beside the summary.json of a run is its scenario.toml",
+            Self::Study => "it is JSON; beside the results of a sweep is its study.toml",
+        }
+    }
+}
 
 /// The position of a key.
 #[derive(Debug, Clone)]
@@ -35,7 +60,8 @@ struct SetKey {
 /// A TOML text, and the positions of its keys. Keys that the command line sets follow the text of
 /// the file.
 #[derive(Debug)]
-pub(in crate::scenario) struct Source {
+pub(crate) struct Source {
+    subject: Subject,
     file: String,
     text: String,
     /// Bytes of the file; what follows is not its.
@@ -48,8 +74,16 @@ pub(in crate::scenario) struct Source {
 }
 
 impl Source {
-    /// Reads `text`; errors name it `file`.
+    /// Reads the text of a scenario; errors name it `file`.
     pub(in crate::scenario) fn read(text: String, file: String) -> Result<Self, ScenarioError> {
+        Self::of(Subject::Scenario, text, file)
+    }
+
+    /// Reads `text`; errors name it `file`.
+    ///
+    /// # Errors
+    /// It is not TOML, or too long.
+    pub(crate) fn of(subject: Subject, text: String, file: String) -> Result<Self, ScenarioError> {
         let mut entries = BTreeMap::new();
         let parsed = DeTable::parse(&text)
             .map(|table| collect_table(table.get_ref(), &Key::ROOT, &mut entries));
@@ -58,7 +92,7 @@ impl Source {
         let starts = text.match_indices('\n').map(|(end, _)| end + 1);
         let lines = std::iter::once(0).chain(starts).collect();
         let (length, set) = (text.len(), Vec::new());
-        let source = Self { file, text, length, set, lines, entries };
+        let source = Self { subject, file, text, length, set, lines, entries };
         refused.map_or(Ok(()), |error| Err(source.not_toml(&error)))?;
         if is_too_much {
             let reason = format!("more than {MOST_ENTRIES} keys and items of lists, the most");
@@ -90,8 +124,7 @@ impl Source {
         for SetKey { name, value } in &self.set {
             let (key, text) = (&self.text[name.clone()], &self.text[value.clone()]);
             settings::apply(&mut table, key, text, value).map_err(|reason| {
-                let reason = format!("{key}: {reason}");
-                ScenarioError::new(self.at(value), Fault::Syntax { reason })
+                ScenarioError::new(self.at(value), Fault::BadValue { key: key.to_owned(), reason })
             })?;
         }
         Ok(table)
@@ -105,17 +138,26 @@ impl Source {
     /// The fault of a value that serde rejects.
     pub(in crate::scenario) fn refusal(&self, error: &toml::de::Error) -> ScenarioError {
         let span = error.span().unwrap_or(0..0);
-        // To serde a date is a map too: the text tells them apart.
         let text = self.text.get(span.clone()).unwrap_or_default();
-        let found = if text.starts_with(|it: char| it.is_ascii_digit()) { "date" } else { "table" };
-        let message = error.message().replacen(": map,", &format!(": {found},"), 1);
+        // To serde a date is a map too: the text tells them apart.
+        let is_date = DeValue::parse(text).is_ok_and(|it| it.get_ref().is_datetime());
+        let found = if is_date { "date" } else { "table" };
+        let message = match error.message() {
+            "integer number overflowed" => out_of_range(text),
+            other => other.replacen(": map,", &format!(": {found},"), 1),
+        };
         let fault = fault_of(self.key_at(&span), &message);
         // An unknown key is shown itself; otherwise its value is shown.
         ScenarioError::new(self.at(&span), fault)
     }
 
+    /// What it describes.
+    pub(super) const fn subject(&self) -> Subject {
+        self.subject
+    }
+
     /// True if the file has such a section or key.
-    pub(in crate::scenario) fn has(&self, key: &Key) -> bool {
+    pub(crate) fn has(&self, key: &Key) -> bool {
         self.entries.contains_key(key.path())
     }
 
@@ -144,7 +186,7 @@ impl Source {
     }
 
     /// The position of a key's value, or of the innermost section around it.
-    pub(in crate::scenario) fn position_of_value(&self, key: &Key) -> Position {
+    pub(crate) fn position_of_value(&self, key: &Key) -> Position {
         let path = key.path();
         if let Some(entry) = self.entries.get(path) {
             return self.at(&entry.value);
@@ -165,8 +207,11 @@ impl Source {
     fn not_toml(&self, error: &toml::de::Error) -> ScenarioError {
         let position = error.span().map_or_else(|| self.whole(), |span| self.at(&span));
         let reason = match self.text.trim_start().starts_with('{') {
-            true => "it is JSON; beside the summary.json of a run is its scenario.toml".to_owned(),
-            false => error.message().replace('\n', ", "),
+            true => self.subject.of_json().to_owned(),
+            false => {
+                let span = error.span().unwrap_or_default();
+                syntax_reason(error.message(), self.text.get(span).unwrap_or_default())
+            }
         };
         ScenarioError::new(position, Fault::Syntax { reason })
     }

@@ -306,6 +306,7 @@ impl RailFile {
     /// Reads the sections of a text.
     pub(super) fn read(source: &Source) -> Result<Self, ScenarioError> {
         refuse_record(source)?;
+        refuse_one_network(source)?;
         let mut reader = SectionReader::new(source);
         let general = reader.take()?;
         let hosts = reader.section_or_empty("hosts")?.take_all()?;
@@ -340,6 +341,16 @@ fn refuse_record(source: &Source) -> Result<(), ScenarioError> {
     }
     let because = "hosts with several rails have no time series of ports and queue pairs; their \
                    results folder has operations.csv and timeline.csv";
+    Err(Context::of(source).misplaced(&key, because))
+}
+
+/// Refuses sections of one network, which files with rails do not have.
+fn refuse_one_network(source: &Source) -> Result<(), ScenarioError> {
+    let sections = ["topology", "switch", "transport", "class", "job"];
+    let key = sections.iter().map(|name| Key::ROOT.child(name)).find(|key| source.has(key));
+    let Some(key) = key else { return Ok(()) };
+    let because = "the file has [[rail]], each of which is a network of its own, and all hosts run \
+                   the all-reduces of [workload]; leave out this section, or every [[rail]]";
     Err(Context::of(source).misplaced(&key, because))
 }
 

@@ -67,7 +67,7 @@ pub(super) fn resolve(
         section.streaming.fill(StreamingName::Yes);
         return Ok(chains.into_workload().into());
     }
-    check_memory(site, section, [collective.messages(&plan), collective.queue_pairs(&plan)])?;
+    check_memory(site, section, collective, &plan)?;
     let workload = collective.build(&plan).map_err(|error| refused(site, section, error))?;
     let workload = StepAfter::from(*section.step_after).apply(workload);
     delayed(site, workload, &section.start_jitter)
@@ -77,23 +77,69 @@ pub(super) fn resolve(
 fn check_memory(
     site: &Site<'_>,
     section: &CollectiveSection,
-    [messages, queue_pairs]: [u128; 2],
+    collective: &Collective,
+    plan: &Plan,
 ) -> Result<(), ScenarioError> {
+    let (messages, queue_pairs) = (collective.messages(plan), collective.queue_pairs(plan));
     let bytes = messages.saturating_mul(BYTES_OF_MESSAGE);
     let bytes = bytes.saturating_add(queue_pairs.saturating_mul(BYTES_OF_QUEUE_PAIR));
     let Some(most) = site.ground.most_memory.filter(|most| bytes > most.get().into()) else {
         return Ok(());
     };
-    let key = section.ranks.key();
-    let value = section.ranks.map_or_else(String::new, |ranks| ranks.to_string());
+    let (key, value) = rank_count(site, section);
     let with_pairs = match queue_pairs {
         0 => String::new(),
         count => format!(" with {count} queue pairs"),
     };
     let gigabytes = bytes.div_ceil(1_000_000_000);
     let amount = format!("{messages} messages{with_pairs} take {gigabytes} GB of memory");
-    let limit = format!("{} GB, which is available; --force tries it", most.get() / 1_000_000_000);
-    Err(site.context.fault(key, Fault::TooLarge { key: key.to_string(), value, amount, limit }))
+    let smaller = smaller(site, section, collective, plan).map(|key| {
+        format!("; with {key} under [workload] they are made during the run and take little")
+    });
+    let limit = format!(
+        "{} GB, which is available; --force tries it{}",
+        most.get() / 1_000_000_000,
+        smaller.unwrap_or_default()
+    );
+    Err(site.context.fault(&key, Fault::TooLarge { key: key.to_string(), value, amount, limit }))
+}
+
+/// The key that the number of ranks is from, and what it says.
+fn rank_count(site: &Site<'_>, section: &CollectiveSection) -> (Key, String) {
+    let (ranks, hosts) = (section.ranks.key(), site.common.hosts.key());
+    let count = section.ranks.unwrap_or_else(|| site.count());
+    if site.context.typed(ranks).is_some() {
+        return (ranks.clone(), count.to_string());
+    }
+    match site.common.hosts.is_some() {
+        true => (hosts.clone(), format!("{count} of them")),
+        false => (Key::ROOT.child("topology"), format!("{count} hosts")),
+    }
+}
+
+/// The line with which the messages of a collective are generated during the run, if there is one.
+fn smaller(
+    site: &Site<'_>,
+    section: &CollectiveSection,
+    collective: &Collective,
+    plan: &Plan,
+) -> Option<&'static str> {
+    let step_after = StepAfter::from(*section.step_after);
+    let generates = |plan: &Plan| matches!(collective.chains(plan, step_after), Ok(Some(_)));
+    match is_alone(site, section) {
+        false => None,
+        true if generates(plan) => Some("streaming = true"),
+        true => {
+            let limited = Plan { outstanding: Some(8), ..plan.clone() };
+            let is_limited = collective.limits_outstanding() && section.outstanding.is_none();
+            (is_limited && generates(&limited)).then_some("outstanding = 8")
+        }
+    }
+}
+
+/// Whether messages may be generated during the run.
+fn is_alone(site: &Site<'_>, section: &CollectiveSection) -> bool {
+    site.ground.may_generate && site.common.start.is_none() && *section.start_jitter == Span::ZERO
 }
 
 /// The chains of a collective whose messages are generated during the run.
@@ -108,10 +154,7 @@ fn generated(
     if wanted == StreamingName::No {
         return Ok(None);
     }
-    let is_alone = site.ground.may_generate
-        && site.common.start.is_none()
-        && *section.start_jitter == Span::ZERO;
-    let chains = match is_alone {
+    let chains = match is_alone(site, section) {
         true => collective.chains(plan, StepAfter::from(*section.step_after)),
         false => Ok(None),
     };
@@ -134,9 +177,13 @@ fn generated(
 
 /// The error of a collective, at the key that causes it.
 fn refused(site: &Site<'_>, section: &CollectiveSection, error: CollectiveError) -> ScenarioError {
+    let of_ranks = rank_count(site, section).0;
     let key = match error {
         CollectiveError::NoBytes | CollectiveError::TooManyBytes { .. } => section.bytes.key(),
-        CollectiveError::TooManyMessages { .. } => most_of(section).0,
+        CollectiveError::TooManyMessages { .. } => match most_of(section).0 {
+            ranks if ranks == section.ranks.key() => &of_ranks,
+            other => other,
+        },
         CollectiveError::TooFewRanks { .. } => section.ranks.key(),
         CollectiveError::ZeroCount { what: "chunks" } => section.chunks.key(),
         CollectiveError::ZeroCount { what: "outstanding messages" } => section.outstanding.key(),

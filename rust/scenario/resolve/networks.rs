@@ -2,7 +2,7 @@
 
 use super::site::Built;
 use super::topology::{built, links};
-use crate::balance::{Forwarding, Scheme, Weights};
+use crate::balance::{self, Forwarding, Parameters, Scheme, Weights};
 use crate::fluid::Fidelity;
 use crate::scenario::file::ScenarioFile;
 use crate::scenario::file::networks::{
@@ -11,7 +11,7 @@ use crate::scenario::file::networks::{
 use crate::scenario::file::toggle::Toggle;
 use crate::scenario::file::topology::Generated;
 use crate::scenario::input::context::{AtLeast, Context};
-use crate::scenario::input::error::ScenarioError;
+use crate::scenario::input::error::{Fault, ScenarioError};
 use crate::scenario::input::located::{Key, Located};
 use crate::topology::{
     CrossRail, Dragonfly, DualTor, Group, RailOnly, Topology, TopologyError, Torus,
@@ -188,11 +188,8 @@ pub(super) fn check(
     }
     let takes_detours = scheme.switch.takes_detours();
     let Some(direct) = topology.direct() else { return Ok(()) };
-    if scheme.forwarding == Forwarding::SourceRouted || scheme.switch.tracks_departures() {
-        let expected = "its paths are counted tier by tier, and this fabric has no tiers; expected \
-                        a policy of hashed or sprayed packets, such as ecmp, spray, reps, jsq, \
-                        valiant or ugal";
-        return Err(context.invalid(&file.policy.name, expected));
+    if counts_tiers(scheme) {
+        return Err(needs_tiers(context, file));
     }
     if scheme.weights == Weights::Capacity {
         let expected = "weights by capacity are counted tier by tier, and this fabric has no tiers";
@@ -211,6 +208,31 @@ pub(super) fn check(
         return Err(context.invalid(&file.policy.name, expected));
     }
     Ok(())
+}
+
+/// Whether the paths of a scheme are counted tier by tier.
+fn counts_tiers(scheme: &Scheme) -> bool {
+    scheme.forwarding == Forwarding::SourceRouted || scheme.switch.tracks_departures()
+}
+
+/// The fault of a policy whose paths are counted tier by tier, in a fabric without tiers.
+fn needs_tiers(context: &Context<'_>, file: &ScenarioFile) -> ScenarioError {
+    let (name, kind) = (&file.policy.name, &file.topology.kind);
+    let fitting = balance::presets().map(|preset| preset.name).filter(|name| {
+        let scheme = balance::build_scheme(name, &Parameters::new());
+        scheme.is_ok_and(|it| !counts_tiers(&it) && it.weights == Weights::Equal)
+    });
+    let fitting = fitting.collect::<Vec<_>>().join(", ");
+    let none = format!("this fabric has no tiers; expected one of {fitting}");
+    if context.typed(name.key()).is_some() || name.key().is_overridden() {
+        return context.invalid(name, format!("its paths are counted tier by tier, and {none}"));
+    }
+    let fault = Fault::Missing {
+        key: name.key().to_string(),
+        because: format!("the default, {}, counts paths tier by tier, and {none}", **name),
+        example: "[policy] and below it name = \"ecmp\"".to_owned(),
+    };
+    context.fault(kind.key(), fault)
 }
 
 /// Warns of deadlocks: these fabrics have cycles of links, and no virtual channels to break them.

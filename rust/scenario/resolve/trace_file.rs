@@ -93,10 +93,12 @@ pub(in crate::scenario) fn stream(
 /// The files of a section and the options of reading them.
 fn find(site: &Site<'_>, section: &mut ChakraSection) -> Result<Traces, ScenarioError> {
     let (context, key) = (&site.context, section.file.key());
-    let Some(path) = &*section.file else {
+    let Some(path) = &section.file.given() else {
         let because = "traces are read from files, prefix.0.et and so on";
         return Err(context.missing(key, because, "file = \"prefix\""));
     };
+    context.path(path)?;
+    let path = path.as_str();
     let hosts = site.count();
     let whole = context.folder().join(path);
     let (files, found) = match whole.is_file() {

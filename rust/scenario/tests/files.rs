@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use super::snapshot;
+use super::{parse, snapshot};
 use crate::scenario::{Overrides, RailScenario, Scenario};
 
 #[test]
@@ -80,4 +80,20 @@ fn a_fault_in_a_named_file_has_its_position_in_that_file() {
         says("topology.txt", "absent.txt"),
     ];
     snapshot("scenario_file_faults", &faults.join("\n"));
+}
+
+#[test]
+fn a_path_that_names_nothing_is_shown_as_one() {
+    for (text, key) in [
+        ("[topology]\nkind = \"file\"\npath = \"\"\n", "topology.path"),
+        ("[workload]\nkind = \"flows\"\nfile = \"\"\n", "workload.file"),
+        ("[workload]\nkind = \"goal\"\nfile = \"\"\n", "workload.file"),
+        ("[workload]\nkind = \"chakra\"\nfile = \"\"\n", "workload.file"),
+        ("[workload]\nkind = \"simccl\"\nfile = \"\"\n", "workload.file"),
+        ("[workload]\nkind = \"connection-matrix\"\nfile = \"\"\n", "workload.file"),
+    ] {
+        let said = parse(text).unwrap_err().to_string();
+        let expected = format!("{key} = \"\" is invalid: expected the path of a file");
+        assert!(said.starts_with("test.toml:3:8:") && said.contains(&expected), "{said}");
+    }
 }

@@ -13,6 +13,7 @@ mod switch;
 mod transport;
 mod types;
 mod workloads;
+pub(crate) mod wrong;
 
 use std::path::Path;
 

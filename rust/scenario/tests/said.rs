@@ -53,12 +53,18 @@ fn what_does_not_fit_is_refused_before_its_messages_are_made() {
     let most_memory = Some(Bytes::new(24_000_000_000));
     let overrides = Overrides { most_memory, ..Overrides::default() };
     let said = Scenario::parse(text, "test", Path::new(""), &overrides).unwrap_err().to_string();
-    let expected = "67100672 messages with 67100672 queue pairs take 112 GB of memory; the limit \
-                    is 24 GB, which is available; --force tries it";
+    let expected = "topology = 8192 hosts is too large: 67100672 messages with 67100672 queue \
+                    pairs take 112 GB of memory; the limit is 24 GB, which is available; --force \
+                    tries it; with outstanding = 8 under [workload] they are made during the run \
+                    and take little";
     assert!(said.contains(expected), "{said}");
     let ring = text.replace("\"all-to-all\"", "\"ring-all-reduce\"\nstreaming = false");
     let said = Scenario::parse(&ring, "test", Path::new(""), &overrides).unwrap_err().to_string();
     assert!(said.contains("134201344 messages take 35 GB of memory"), "{said}");
+    assert!(said.contains("; with streaming = true under [workload] they are"), "{said}");
+    let typed = text.replace("[workload]", "[workload]\nranks = 8000");
+    let said = Scenario::parse(&typed, "test", Path::new(""), &overrides).unwrap_err().to_string();
+    assert!(said.contains("workload.ranks = 8000 is too large"), "{said}");
 }
 
 #[test]
@@ -108,4 +114,134 @@ fn a_date_is_called_one_wherever_it_stands() {
     assert!(refused("policy.name").contains(expected));
     let table = fault("[topology]\nleaves = { other = 1 }\n");
     assert!(table.contains("invalid type: table, expected a whole number"), "{table}");
+}
+
+fn set(text: &str, setting: &str) -> String {
+    let settings = vec![setting.parse().unwrap()];
+    let overrides = Overrides { settings, ..Overrides::default() };
+    Scenario::parse(text, "test", Path::new(""), &overrides).unwrap_err().to_string()
+}
+
+#[test]
+fn a_number_beyond_tomls_is_one_of_its_key() {
+    let text = "[[rail]]\n[handler]\nmisses = 99999999999999999999\n";
+    assert!(RailScenario::is_in_text(text), "it is a scenario with rails, if an invalid one");
+    let path = Path::new("test.toml");
+    let said = RailScenario::parse(text.to_owned(), path, &Overrides::default()).unwrap_err();
+    let expected = "test.toml:3:10: handler.misses: invalid type: integer 99999999999999999999, \
+                    expected a whole number from 0 to 4294967295";
+    assert!(said.to_string().starts_with(expected), "{said}");
+    let of_policy = |value: &str| set("", &format!("policy.entropies={value}"));
+    let expected = "policy.entropies: 99999999999999999999 is too large; the largest whole number \
+                    is 9223372036854775807";
+    assert!(of_policy("99999999999999999999").ends_with(expected));
+    let expected = "-99999999999999999999 is too small; the least whole number is \
+                    -9223372036854775808";
+    assert!(of_policy("-99999999999999999999").ends_with(expected));
+    let long = "9".repeat(60);
+    assert!(of_policy(&long).contains(&format!("{long} is too large; the largest")));
+    assert!(fault("seed = 0x\n").contains("seed: 0x has no digits; expected for example 0x10"));
+}
+
+#[test]
+fn a_list_is_no_table() {
+    for key in ["topology.llr", "topology.scale_up", "switch.ecn", "transport.qp_cache"] {
+        let (section, name) = key.split_once('.').unwrap();
+        for value in ["[]", "[3]", "[\"500B\", 2]"] {
+            let said = fault(&format!("[{section}]\n{name} = {value}\n"));
+            let expected = format!(
+                "{key}: invalid type: list, expected a table: {name} = {{ ... }}; `evenkeel \
+                 explain {key}` has its keys"
+            );
+            assert!(said.starts_with("test.toml:2:") && said.contains(&expected), "{said}");
+        }
+        let said = fault(&format!("[[{key}]]\n"));
+        let expected = format!("expected one table: write [{key}], with one pair of brackets");
+        assert!(said.contains(&expected), "{said}");
+    }
+}
+
+#[test]
+fn no_table_of_the_format_takes_a_list() {
+    let mut tables = 0;
+    for part in crate::scenario::catalogue::parts() {
+        let (open, close) = if part.is_list { ("[[", "]]") } else { ("[", "]") };
+        let header = format!("{open}{}{close}", part.name);
+        let kind = part.only.replace("<collective>", "all-to-all");
+        for key in part.keys.iter().filter(|key| !key.form.keys.is_empty()) {
+            let said = fault(&format!("{header}\n{kind}\n{} = [3]\n", key.name));
+            assert!(
+                said.contains(&format!(".{}: invalid type: list, expected", key.name)),
+                "{said}"
+            );
+            tables += 1;
+        }
+    }
+    assert!(tables > 6, "{tables} tables");
+}
+
+#[test]
+fn only_keys_that_apply_are_suggested() {
+    for (kind, key) in [("permutation", "size"), ("chakra", "path"), ("permutation", "fils")] {
+        let said = fault(&format!("[workload]\nkind = \"{kind}\"\n{key} = 1\n"));
+        assert!(said.contains(&format!("has no key '{key}'. Expected one of")), "{said}");
+    }
+    let said = fault("[workload]\nkind = \"permutation\"\nbytse = 1\n");
+    assert!(said.contains("did you mean 'bytes'?"), "{said}");
+}
+
+#[test]
+fn a_key_below_a_number_is_no_date() {
+    let said = set("[topology]\nleaves = 2\n", "topology.leaves.x=2");
+    let expected = "--set topology.leaves.x=2: topology.leaves.x: topology.leaves is no table: it \
+                    has no keys";
+    assert_eq!(said, expected);
+    let said = set("[topology]\nkind = \"torus\"\n", "topology.kind.x=2");
+    assert!(said.ends_with("topology.kind.x: topology.kind is no table: it has no keys"), "{said}");
+    let text = "[[job]]\nkind = \"shift\"\npolicy = \"ecmp\"\n";
+    let settings = vec!["job[0].policy.name=spray".parse().unwrap()];
+    let overrides = Overrides { settings, ..Overrides::default() };
+    let scenario = Scenario::parse(text, "test", Path::new(""), &overrides).unwrap();
+    assert_eq!(scenario.job_policies[0].scheme.name, "spray");
+}
+
+#[test]
+fn sections_of_one_network_do_not_go_with_rails() {
+    for section in ["[[job]]", "[topology]", "[switch]", "[transport]", "[[class]]"] {
+        let text = format!("[[rail]]\nkind = \"tcp\"\n{section}\n");
+        let path = Path::new("test.toml");
+        let said = RailScenario::parse(text, path, &Overrides::default()).unwrap_err().to_string();
+        let name = section.trim_matches(['[', ']']);
+        let expected = format!("{name} does not apply: the file has [[rail]], each of which is");
+        assert!(said.starts_with("test.toml:3:") && said.contains(&expected), "{said}");
+    }
+}
+
+#[test]
+fn a_default_policy_that_does_not_fit_is_called_one() {
+    for kind in ["torus", "dragonfly", "dragonfly-plus"] {
+        let text = format!("[topology]\nkind = \"{kind}\"\n");
+        let said = fault(&text);
+        let expected = "policy.name is missing: the default, ethereal, counts paths tier by tier, \
+                        and this fabric has no tiers; expected one of ecmp, ";
+        assert!(said.starts_with("test.toml:2:8:") && said.contains(expected), "{said}");
+        let named = fault(&format!("{text}[policy]\nname = \"ethereal\"\n"));
+        let expected = "policy.name = ethereal is invalid: its paths are counted tier by tier";
+        assert!(named.starts_with("test.toml:4:8:") && named.contains(expected), "{named}");
+        let fitting = said.split_once("one of ").unwrap().1.split_once("; write").unwrap().0;
+        for policy in fitting.split(", ") {
+            parse(&format!("{text}[policy]\nname = \"{policy}\"\n")).expect(policy);
+        }
+    }
+}
+
+#[test]
+fn a_bare_word_is_a_text_without_quotes() {
+    for word in ["fat-tree", "torus", "leaf-spine", "nan-tree", "16MB"] {
+        let said = fault(&format!("[topology]\nkind = {word} # a comment\n"));
+        let expected = format!("test.toml:2:8: invalid TOML: a text stands in quotes: {word:?}\n");
+        assert!(said.starts_with(&expected), "{said}");
+    }
+    let said = fault("seed = \n");
+    assert!(said.contains("invalid TOML: a value is missing after the equals sign"), "{said}");
 }

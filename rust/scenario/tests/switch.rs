@@ -97,3 +97,12 @@ fn settings_of_credit_that_cannot_be_are_refused_with_what_would_be_right() {
         assert!(error.contains(key) && error.contains(expected), "{text}: {error}");
     }
 }
+
+#[test]
+fn the_overhead_of_credits_has_one_range() {
+    for value in ["-999999999", "-129", "-17", "128", "300"] {
+        let said = parse(&format!("[switch]\ncbfc = {{ overhead = {value} }}\n")).unwrap_err();
+        let said = said.to_string();
+        assert!(said.contains(value) && said.contains("from -16 to 127"), "{said}");
+    }
+}

@@ -6,7 +6,8 @@ mod statistics;
 use std::num::NonZeroUsize;
 use std::sync::OnceLock;
 
-use super::{Finished, Run, RunObservers, identity, in_order, lower_bound, run};
+use super::{Finished, Run, RunObservers, identity, in_order, lower_bound, run, wire};
+use crate::bound::Wire;
 use crate::fabric::Progress;
 use crate::fluid::Fidelity;
 use crate::report::Identity;
@@ -14,7 +15,9 @@ use crate::scenario::{Scenario, ScenarioError};
 use crate::units::Span;
 
 pub use indicators::{Indicators, reference_topology};
-pub use statistics::{MetricStatistics, PolicyStatistics, RunNumbers, Standing, Statistics};
+pub use statistics::{
+    MetricStatistics, Planned, PolicyStatistics, RunNumbers, Standing, Statistics,
+};
 
 /// One run of a comparison.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -108,13 +111,9 @@ pub fn compare(
     observer: &dyn Observer,
 ) -> Result<Vec<(Finished, Indicators)>, ScenarioError> {
     let runs = comparison.runs();
-    // Policies that cut messages alike, into packets of the same lengths, have one bound for the
-    // workload of a seed.
-    let cut = |it: &Scenario| {
-        (it.scheme.split.smallest_piece(), it.nic.payload, it.nic.header, it.nic.ack.bytes)
-    };
-    let cuts: Vec<_> = comparison.policies.iter().map(cut).collect();
-    let first_alike = |policy: usize| cuts.iter().position(|other| *other == cuts[policy]);
+    // Policies with the same packets, cut and sent alike, have one bound for a seed's workload.
+    let wires: Vec<Wire> = comparison.policies.iter().map(|it| wire(&it.setup())).collect();
+    let first_alike = |policy: usize| wires.iter().position(|other| *other == wires[policy]);
     let bounds: Vec<OnceLock<Span>> = runs.iter().map(|_| OnceLock::new()).collect();
     let results = in_order(runs.len(), threads, |index| {
         let this = runs[index];

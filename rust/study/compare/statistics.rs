@@ -54,9 +54,41 @@ impl RunNumbers {
         }
     }
 
+    /// These numbers of the JSON objects of runs.
+    pub fn of_summaries(runs: &[impl Serialize], metrics: &[&'static str]) -> Vec<Self> {
+        let numbers = runs.iter().map(|run| {
+            let run = serde_json::to_value(run).expect("a summary is a JSON object");
+            Self::of(&run, metrics)
+        });
+        numbers.collect()
+    }
+
     /// Whether the run has a completion time.
     fn is_complete(&self) -> bool {
         self.numbers.first().is_some_and(Option::is_some)
+    }
+}
+
+/// The runs that a comparison was to have: every policy under every seed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Planned {
+    /// The policies, in their order.
+    pub policies: Vec<String>,
+    /// The number of seeds.
+    pub seeds: usize,
+}
+
+impl Planned {
+    /// The plan of a comparison that was not interrupted.
+    fn of(runs: &[RunNumbers]) -> Self {
+        let mut policies: Vec<String> = Vec::new();
+        for run in runs {
+            if !policies.contains(&run.policy) {
+                policies.push(run.policy.clone());
+            }
+        }
+        let seeds: BTreeSet<u64> = runs.iter().map(|run| run.seed).collect();
+        Self { policies, seeds: seeds.len() }
     }
 }
 
@@ -67,7 +99,8 @@ pub struct Statistics {
     pub baseline: String,
     /// The number of seeds.
     pub seeds: usize,
-    /// All policies, in the order of the runs; after them those with a run that did not complete.
+    /// All policies, in the order of the runs; after them those with a run that did not complete
+    /// or is missing.
     pub policies: Vec<PolicyStatistics>,
 }
 
@@ -76,8 +109,10 @@ pub struct Statistics {
 pub struct PolicyStatistics {
     /// Its name.
     pub policy: String,
-    /// Its runs.
+    /// Its runs, with those that are missing: one under each seed.
     pub runs: usize,
+    /// Those that are missing, because the comparison was interrupted.
+    pub missing: usize,
     /// Those that completed.
     pub completed: usize,
     /// How its completion time compares with the best.
@@ -98,6 +133,8 @@ pub enum Standing {
     Behind,
     /// A run did not complete.
     Incomplete,
+    /// A run is missing, because the comparison was interrupted.
+    Interrupted,
 }
 
 impl Standing {
@@ -108,7 +145,13 @@ impl Standing {
             Self::Tied => "tie",
             Self::Behind => "behind",
             Self::Incomplete => "incomplete",
+            Self::Interrupted => "interrupted",
         }
+    }
+
+    /// Whether a completion time is missing, so that there is nothing to compare.
+    pub fn is_partial(self) -> bool {
+        matches!(self, Self::Incomplete | Self::Interrupted)
     }
 }
 
@@ -127,30 +170,30 @@ pub struct MetricStatistics {
 impl Statistics {
     /// The statistics of `runs`, whose numbers are of `metrics`; the first is the completion time.
     pub fn of(metrics: &[&'static str], runs: &[RunNumbers], baseline: &str) -> Self {
-        let mut names: Vec<&str> = Vec::new();
-        for run in runs {
-            if !names.contains(&run.policy.as_str()) {
-                names.push(&run.policy);
-            }
-        }
-        let seeds: BTreeSet<u64> = runs.iter().map(|run| run.seed).collect();
-        let all = names.iter().map(|name| of_policy(metrics, runs, name, baseline));
+        Self::of_planned(metrics, runs, baseline, &Planned::of(runs))
+    }
+
+    /// The statistics of `runs`, of which some that were planned may be missing.
+    pub fn of_planned(
+        metrics: &[&'static str],
+        runs: &[RunNumbers],
+        baseline: &str,
+        planned: &Planned,
+    ) -> Self {
+        let Planned { policies: names, seeds } = planned;
+        let all = names.iter().map(|name| of_policy(metrics, runs, [name, baseline], *seeds));
         let mut policies: Vec<PolicyStatistics> = all.collect();
         rank(&mut policies, runs);
-        policies.sort_by_key(|policy| policy.standing == Standing::Incomplete);
-        Self { baseline: baseline.to_owned(), seeds: seeds.len(), policies }
+        policies.sort_by_key(|policy| policy.standing.is_partial());
+        Self { baseline: baseline.to_owned(), seeds: *seeds, policies }
     }
 
     /// The statistics of the JSON objects of runs.
     pub fn of_summaries(metrics: &[&'static str], runs: &[impl Serialize], baseline: &str) -> Self {
-        let numbers = runs.iter().map(|run| {
-            let run = serde_json::to_value(run).expect("a summary is a JSON object");
-            RunNumbers::of(&run, metrics)
-        });
-        Self::of(metrics, &numbers.collect::<Vec<_>>(), baseline)
+        Self::of(metrics, &RunNumbers::of_summaries(runs, metrics), baseline)
     }
 
-    /// The best policy; `None` if every policy has a run that did not complete.
+    /// The best policy; `None` if every policy has a run that did not complete or is missing.
     pub fn best(&self) -> Option<&PolicyStatistics> {
         self.policies.iter().find(|policy| policy.standing == Standing::Best)
     }
@@ -159,14 +202,15 @@ impl Statistics {
 fn of_policy(
     metrics: &[&'static str],
     runs: &[RunNumbers],
-    policy: &str,
-    baseline: &str,
+    [policy, baseline]: [&str; 2],
+    seeds: usize,
 ) -> PolicyStatistics {
     let own = || runs.iter().filter(|run| run.policy == policy);
     // Differences over the seeds under which both are quick say nothing about the others.
-    let is_complete =
-        |run: &RunNumbers| run.is_complete() || ![policy, baseline].contains(&&*run.policy);
-    let are_comparable = policy != baseline && runs.iter().all(is_complete);
+    let completed =
+        |policy: &str| runs.iter().filter(|run| run.policy == policy && run.is_complete()).count();
+    let are_comparable =
+        policy != baseline && [policy, baseline].iter().all(|name| completed(name) == seeds);
     let of_metric = |(index, metric): (usize, &&'static str)| {
         let counts = |run: &&RunNumbers| run.is_complete() || !is_of_survivors(metric);
         let values = own().filter(counts).filter_map(|run| run.numbers[index]);
@@ -177,11 +221,13 @@ fn of_policy(
             difference: difference.filter(|_| are_comparable),
         }
     };
+    let missing = seeds.saturating_sub(own().count());
     PolicyStatistics {
         policy: policy.to_owned(),
-        runs: own().count(),
-        completed: own().filter(|run| run.is_complete()).count(),
-        standing: Standing::Incomplete,
+        runs: seeds,
+        missing,
+        completed: completed(policy),
+        standing: if missing > 0 { Standing::Interrupted } else { Standing::Incomplete },
         metrics: metrics.iter().enumerate().map(of_metric).collect(),
     }
 }
@@ -203,24 +249,18 @@ fn pairs(runs: &[RunNumbers], policy: &str, baseline: &str, index: usize) -> Vec
     of(policy).into_iter().filter_map(pair).collect()
 }
 
-/// Finds the best policy and those tied with it.
+/// Finds the best policy and those tied with it, of those that completed under every seed.
 fn rank(policies: &mut [PolicyStatistics], runs: &[RunNumbers]) {
     let mean = |policy: &PolicyStatistics| Some(policy.metrics.first()?.sample?.mean);
     let complete = policies.iter().filter(|policy| policy.completed == policy.runs);
     let means = complete.filter_map(|policy| Some((mean(policy)?, policy.policy.clone())));
     let Some((_, best)) = means.min_by(|a, b| a.0.total_cmp(&b.0)) else { return };
-    for policy in policies {
+    for policy in policies.iter_mut().filter(|policy| policy.completed == policy.runs) {
         let difference = Sample::of_differences(&pairs(runs, &policy.policy, &best, 0));
         policy.standing = match difference {
             _ if policy.policy == best => Standing::Best,
-            Some(difference) if policy.completed == policy.runs => {
-                if difference.is_tie() {
-                    Standing::Tied
-                } else {
-                    Standing::Behind
-                }
-            }
-            _ => Standing::Incomplete,
+            Some(difference) if difference.is_tie() => Standing::Tied,
+            _ => Standing::Behind,
         };
     }
 }
@@ -276,6 +316,39 @@ mod tests {
         let b = [Some(5.0), Some(6.0), Some(7.0)];
         assert_eq!(standings(&[("a", &a), ("b", &b)]), ["best", "incomplete"], "ranked last");
         assert_eq!(standings(&[("a", &[None]), ("b", &[None])]), ["incomplete", "incomplete"]);
+    }
+
+    /// `b` is the quickest, and has one of two runs; `d` was not begun.
+    #[test]
+    fn a_policy_with_a_missing_run_is_not_the_best_and_comes_after_those_with_all() {
+        let policies = ["a", "b", "c", "d"].map(str::to_owned).to_vec();
+        let of = |runs: &[RunNumbers], baseline: &str| {
+            let planned = Planned { policies: policies.clone(), seeds: 2 };
+            let statistics = Statistics::of_planned(&["cct_ns"], runs, baseline, &planned);
+            let of_policy = |it: &PolicyStatistics| {
+                let difference = it.metrics[0].difference.is_some();
+                (it.policy.clone(), it.standing.word(), [it.completed, it.missing], difference)
+            };
+            (statistics.seeds, statistics.policies.iter().map(of_policy).collect::<Vec<_>>())
+        };
+        let finished = runs(&[
+            ("a", &[Some(5.0), Some(6.0)]),
+            ("b", &[Some(1.0)]),
+            ("c", &[Some(7.0), Some(8.0)]),
+        ]);
+        let expected = |difference| {
+            let all = [
+                ("a", "best", [2, 0], false),
+                ("c", "behind", [2, 0], difference),
+                ("b", "interrupted", [1, 1], false),
+                ("d", "interrupted", [0, 2], false),
+            ];
+            (2, all.map(|(name, word, counts, it)| (name.to_owned(), word, counts, it)).to_vec())
+        };
+        assert_eq!(of(&finished, "a"), expected(true));
+        assert_eq!(of(&finished, "d"), expected(false), "nothing is paired with what is missing");
+        let one = of(&finished[..1], "a").1;
+        assert!(one.iter().all(|(_, word, ..)| *word == "interrupted"), "{one:?}");
     }
 
     /// Messages that completed before their run stalled are the quick ones.

@@ -3,6 +3,7 @@
 use toml::{Table, Value};
 
 use super::Scale;
+use super::error::Refusal;
 use super::file::{ClaimSection, Comparison, Expected, Fit, JudgedAt, SeedStatistic, Take};
 use super::matrix::{Axis, Combination, Group, label_of};
 use super::metric::Metric;
@@ -60,19 +61,15 @@ impl Claim {
         section: &ClaimSection,
         groups: &[Group],
         scale: Scale,
-    ) -> Result<Vec<Self>, String> {
-        let index = groups.iter().position(|group| group.name == section.run);
-        let Some(index) = index else {
-            let known: Vec<&str> = groups.iter().map(|group| group.name.as_str()).collect();
-            return Err(format!("run = '{}': expected one of {}", section.run, known.join(", ")));
-        };
+    ) -> Result<Vec<Self>, Refusal> {
+        let index = group(groups, &section.run)?;
         let common = Common { section, index, group: &groups[index], scale };
         if section.cells.is_empty() {
             let expected = section.expected.clone();
-            let cell = Cell { label: String::new(), of: section.of.clone(), expected };
+            let cell = Cell { own: None, label: String::new(), of: section.of.clone(), expected };
             return Ok(vec![cell.claim(common)?]);
         }
-        let cells = section.cells.iter().map(|cell| Cell::new(section, cell)?.claim(common));
+        let cells = (0..section.cells.len()).map(|index| Cell::new(section, index)?.claim(common));
         cells.collect()
     }
 }
@@ -88,27 +85,34 @@ struct Common<'a> {
 }
 
 /// What a claim of several in a section has of its own.
-struct Cell {
+struct Cell<'a> {
+    /// Its keys and its index among the cells, if it is one of several.
+    own: Option<(&'a Table, usize)>,
     label: String,
     of: Table,
     expected: Expected,
 }
 
-impl Cell {
-    fn new(section: &ClaimSection, cell: &Table) -> Result<Self, String> {
+impl<'a> Cell<'a> {
+    fn new(section: &'a ClaimSection, index: usize) -> Result<Self, Refusal> {
+        let cell = &section.cells[index];
         let (mut of, mut expected) = (section.of.clone(), section.expected.clone());
         let mut labels = Vec::new();
         for (key, value) in cell {
+            let fault = |expected: &str| {
+                Refusal::new(format!("cells[{index}].{key}"), format!("{value}: {expected}"))
+            };
             let number = || {
                 let number = value.as_float().or_else(|| Some(value.as_integer()? as f64));
-                number.ok_or_else(|| format!("cells: {key} = {value}: expected a number"))
+                number.ok_or_else(|| fault("expected a number"))
             };
             let text = || {
                 let text = value.as_str().map(str::to_owned);
-                text.ok_or_else(|| format!("cells: {key} = {value}: expected a text"))
+                text.ok_or_else(|| fault("expected a text in quotes"))
             };
             match key.as_str() {
-                "published" => expected.published = Some(value.clone()),
+                "published" if value.is_str() => expected.published = Some(value.clone()),
+                "published" => expected.published = number().map(|_| Some(value.clone()))?,
                 "within" => expected.within = Some(text()?),
                 "at_least" => expected.at_least = Some(number()?),
                 "at_most" => expected.at_most = Some(number()?),
@@ -119,22 +123,32 @@ impl Cell {
                 }
             }
         }
-        Ok(Self { label: labels.join(", "), of, expected })
+        Ok(Self { own: Some((cell, index)), label: labels.join(", "), of, expected })
     }
 
-    fn claim(self, common: Common<'_>) -> Result<Claim, String> {
+    /// The path of a key, if it is the cell's own.
+    fn own_key(&self, name: &str) -> Option<String> {
+        let (cell, index) = self.own?;
+        cell.contains_key(name).then(|| format!("cells[{index}].{name}"))
+    }
+
+    fn claim(self, common: Common<'_>) -> Result<Claim, Refusal> {
         let Common { section, index, group, scale } = common;
         let expects = &self.expected;
         if let Some(within) = &expects.within {
-            percent(within).map_err(|reason| format!("within = {reason}"))?;
+            let key = self.own_key("within").unwrap_or_else(|| "within".to_owned());
+            percent(within).map_err(|reason| Refusal::new(key, reason))?;
         }
         let judged = expects.within.is_some() || expects.at_least.or(expects.at_most).is_some();
         if !judged && expects.published.is_none() && section.order.is_none() {
-            return Err("expected one of `published`, `at_least`, `at_most` and `order`".to_owned());
+            let place = self.own.map_or_else(String::new, |(_, index)| format!("cells[{index}]"));
+            let reason = "expected one of `published`, `at_least`, `at_most` and `order`";
+            return Err(Refusal::new(place, reason));
         }
-        let metric = Metric::named(&section.metric)?;
+        let metric = Metric::named(&section.metric);
+        let metric = metric.map_err(|reason| Refusal::new("metric", reason))?;
         if let Some(per) = section.per.filter(|per| !(per.is_finite() && *per > 0.0)) {
-            return Err(format!("per = {per}: expected a number above 0"));
+            return Err(Refusal::new("per", format!("{per}: expected a number above 0")));
         }
         let measure = self.measure(section, group)?;
         let judged_now = scale == Scale::Paper || section.scale == JudgedAt::Any;
@@ -155,8 +169,11 @@ impl Cell {
         })
     }
 
-    fn measure(&self, section: &ClaimSection, group: &Group) -> Result<Option<Measure>, String> {
-        let of = select(group, &self.of)?;
+    fn measure(&self, section: &ClaimSection, group: &Group) -> Result<Option<Measure>, Refusal> {
+        let of = select(group, &self.of).map_err(|refusal| match self.own_key(&refusal.key) {
+            Some(key) => Refusal { key, ..refusal },
+            None => refusal.below("of"),
+        })?;
         let (kind, along) = match kind(section, group)? {
             Some((kind, along)) => (kind, along),
             None => return Ok(None),
@@ -172,14 +189,16 @@ impl Cell {
             }
         }
         if let Some(name) = compared.first() {
-            return Err(format!("against.{name}: `of` chooses no {name} to compare with it"));
+            let reason = format!("`of` chooses no {name} to compare with it");
+            return Err(Refusal::new(format!("against.{name}"), reason));
         }
         if !open.is_empty() && section.take.is_none() {
             let open = open.join(", ");
-            return Err(format!(
+            let reason = format!(
                 "{open}: any of its values is meant; choose one in `of`, or say with `take` what \
                  is taken of all: 'largest', 'smallest' or 'mean'"
-            ));
+            );
+            return Err(Refusal::new("of", reason));
         }
         let fits = |point: &Combination| {
             axes.iter().all(|(index, _)| match of[*index] {
@@ -194,19 +213,20 @@ impl Cell {
 
 /// The kind of a section's measure, and the axis that it is along; `None` if this scale lacks the
 /// runs.
-fn kind(section: &ClaimSection, group: &Group) -> Result<Option<(Kind, Option<usize>)>, String> {
+fn kind(section: &ClaimSection, group: &Group) -> Result<Option<(Kind, Option<usize>)>, Refusal> {
     let along = || {
         let name = section.along.as_deref();
-        let name = name.ok_or("along: expected the axis of `fit` or `order`")?;
-        axis(group, name)
+        let name = name.ok_or("expected the axis of `fit` or `order`".to_owned());
+        let axis = name.and_then(|name| axis(group, name));
+        axis.map_err(|reason| Refusal::new("along", reason))
     };
     match (&section.against, section.fit, &section.order) {
         (None, None, None) if section.along.is_some() => {
-            Err("along: expected `fit` or `order` with it".to_owned())
+            Err(Refusal::new("along", "expected `fit` or `order` with it"))
         }
         (None, None, None) => Ok(Some((Kind::Value, None))),
         (Some(against), None, None) => {
-            let other = select(group, against)?;
+            let other = select(group, against).map_err(|refusal| refusal.below("against"))?;
             Ok(other.map(|other| (Kind::Against(other, section.comparison), None)))
         }
         (None, Some(fit), order) => {
@@ -218,7 +238,7 @@ fn kind(section: &ClaimSection, group: &Group) -> Result<Option<(Kind, Option<us
             };
             let mut chosen = cases.iter().map(|&case| &all[case].label);
             if let Some(label) = chosen.find(|label| magnitude(label).is_none()) {
-                return Err(format!("along: '{label}' is not a quantity"));
+                return Err(Refusal::new("along", format!("'{label}' is not a quantity")));
             }
             let least = if fit == Fit::Steepening { 3 } else { 2 };
             let is_run = cases.len() >= least;
@@ -229,15 +249,20 @@ fn kind(section: &ClaimSection, group: &Group) -> Result<Option<(Kind, Option<us
             let cases = listed(group, axis, order)?;
             Ok((cases.len() > 1).then_some((Kind::Order { axis, cases, slack }, Some(axis))))
         }
-        _ => Err("expected only one of `against`, `fit` and `order`".to_owned()),
+        (Some(_), ..) => {
+            Err(Refusal::new("against", "expected only one of `against`, `fit` and `order`"))
+        }
     }
 }
 
 /// The cases of an axis with these labels; without those that do not run at this scale.
-fn listed(group: &Group, axis: usize, labels: &[Value]) -> Result<Vec<usize>, String> {
-    let cases =
-        labels.iter().map(|label| group.axes[axis].case(&label_of(label).unwrap_or_default()));
-    let cases = cases.collect::<Result<Vec<Option<usize>>, String>>()?;
+fn listed(group: &Group, axis: usize, labels: &[Value]) -> Result<Vec<usize>, Refusal> {
+    let case = |(index, label): (usize, &Value)| {
+        let case = group.axes[axis].case(&label_of(label).unwrap_or_else(|| label.to_string()));
+        case.map_err(|reason| Refusal::new(format!("order[{index}]"), reason))
+    };
+    let cases = labels.iter().enumerate().map(case);
+    let cases = cases.collect::<Result<Vec<Option<usize>>, Refusal>>()?;
     Ok(cases.into_iter().flatten().collect())
 }
 
@@ -252,9 +277,27 @@ fn unit(section: &ClaimSection, metric: &Metric) -> &'static str {
     }
 }
 
-fn slack(section: &ClaimSection) -> Result<f64, String> {
+fn slack(section: &ClaimSection) -> Result<f64, Refusal> {
     let slack = section.slack.as_deref().map_or(Ok(0.0), percent);
-    slack.map_err(|reason| format!("slack = {reason}"))
+    slack.map_err(|reason| Refusal::new("slack", reason))
+}
+
+/// Refuses a section about a run with `zip`, whose axes cannot be chosen one by one.
+pub(super) fn unzipped(groups: &[Group], run: &str) -> Result<(), Refusal> {
+    if groups[group(groups, run)?].is_zipped() {
+        let reason = format!("'{run}' has `zip`; expected a run without it");
+        return Err(Refusal::new("run", reason));
+    }
+    Ok(())
+}
+
+/// The index of the group of runs that a section names.
+pub(super) fn group(groups: &[Group], run: &str) -> Result<usize, Refusal> {
+    groups.iter().position(|group| group.name == run).ok_or_else(|| {
+        let known: Vec<&str> = groups.iter().map(|group| group.name.as_str()).collect();
+        let reason = format!("no run has the name '{run}'; expected one of {}", known.join(", "));
+        Refusal::new("run", reason)
+    })
 }
 
 /// The index of an axis.
@@ -268,13 +311,15 @@ pub(super) fn axis(group: &Group, name: &str) -> Result<usize, String> {
 }
 
 /// The cases that a table chooses; `None` if one of them does not run at this scale.
-pub(super) fn select(group: &Group, chosen: &Table) -> Result<Option<Selection>, String> {
+pub(super) fn select(group: &Group, chosen: &Table) -> Result<Option<Selection>, Refusal> {
     let mut selection = vec![None; group.axes.len()];
     let mut is_run = true;
     for (name, label) in chosen {
-        let index = axis(group, name)?;
-        let label = label_of(label).ok_or_else(|| format!("{name}: expected a label"))?;
-        selection[index] = group.axes[index].case(&label)?;
+        let fault = |reason: String| Refusal::new(name, reason);
+        let index = axis(group, name).map_err(fault)?;
+        let label = label_of(label)
+            .ok_or_else(|| fault(format!("{label}: expected the value of an axis")))?;
+        selection[index] = group.axes[index].case(&label).map_err(fault)?;
         is_run &= selection[index].is_some();
     }
     Ok(is_run.then_some(selection))

@@ -2,6 +2,8 @@
 
 use thiserror::Error;
 
+use crate::scenario::{Position, ScenarioError};
+
 /// Why a study cannot be read or run.
 #[derive(Debug, Error)]
 pub enum StudyError {
@@ -21,20 +23,15 @@ pub enum StudyError {
         /// The error of the system.
         reason: std::io::Error,
     },
-    /// The text is not that of a study.
-    #[error("{file}: {reason}")]
-    Syntax {
-        /// Path of the file.
-        file: String,
-        /// Place, value and what is expected.
-        reason: String,
-    },
-    /// A value is invalid.
-    #[error("{file}: {place}: {reason}")]
+    /// The text is not that of a study, or a value of it is invalid.
+    #[error(transparent)]
+    Text(#[from] ScenarioError),
+    /// A run is invalid, or its results are.
+    #[error("{position}: {place}: {reason}{}", position.excerpt())]
     Invalid {
-        /// Path of the file.
-        file: String,
-        /// The run, the claim or the table, by its name.
+        /// The line of the study that says so, or its file.
+        position: Box<Position>,
+        /// The run by its name, with its values of axes.
         place: String,
         /// The value, and what is expected.
         reason: String,
@@ -73,4 +70,25 @@ pub enum StudyError {
         /// The error of the system.
         reason: std::io::Error,
     },
+}
+
+/// What is wrong with a section of a study.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Refusal {
+    /// The key below the section, such as `over.policy`; empty for the section itself.
+    pub key: String,
+    /// The value, and what is expected.
+    pub reason: String,
+}
+
+impl Refusal {
+    pub(super) fn new(key: impl Into<String>, reason: impl Into<String>) -> Self {
+        Self { key: key.into(), reason: reason.into() }
+    }
+
+    /// The same of a section around: `over.` before the key.
+    pub(super) fn below(self, above: &str) -> Self {
+        let dot = if self.key.is_empty() { "" } else { "." };
+        Self { key: format!("{above}{dot}{}", self.key), ..self }
+    }
 }

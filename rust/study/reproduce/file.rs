@@ -8,7 +8,7 @@ use super::outcome::{Origin, Target};
 use super::schema;
 
 /// The content of a study's file.
-#[derive(Debug, Clone, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct StudyFile {
     /// One line: what the study shows; empty of a sweep.
@@ -41,7 +41,7 @@ pub(super) struct StudyFile {
 }
 
 /// A group of runs: every combination of the values of its axes, under several seeds.
-#[derive(Debug, Clone, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct RunSection {
     pub name: String,
@@ -86,7 +86,7 @@ pub(in crate::study) enum FlowRate {
 }
 
 /// How a group of runs is smaller at the scale `quick`.
-#[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Default, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct QuickSection {
     /// Keys of a scenario, in addition to the group's.
@@ -105,7 +105,7 @@ pub(super) struct QuickSection {
 }
 
 /// A claim, or several with the same text that differ in their cells.
-#[derive(Debug, Clone, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct ClaimSection {
     /// What is claimed.
@@ -161,7 +161,7 @@ pub(super) struct ClaimSection {
 }
 
 /// What a claim expects of its quantity.
-#[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Default, JsonSchema)]
 pub(super) struct Expected {
     /// The value that the source has: a number, or words.
     #[serde(default)]
@@ -178,7 +178,7 @@ pub(super) struct Expected {
 }
 
 /// A table of a quantity over two axes.
-#[derive(Debug, Clone, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct TableSection {
     pub title: String,
@@ -197,7 +197,7 @@ pub(super) struct TableSection {
 }
 
 /// A recorded quantity over time.
-#[derive(Debug, Clone, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct SeriesSection {
     pub title: String,

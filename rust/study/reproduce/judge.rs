@@ -271,6 +271,7 @@ mod tests {
     use super::super::Scale;
     use super::super::file::StudyFile;
     use super::*;
+    use crate::scenario::{Source, Subject};
 
     /// Policy `a` takes 10, 20 and 40 us for 1, 2 and 4 MB, policy `b` 10, 40 and 160 us, and `c`
     /// never completes; the second seed takes a tenth longer.
@@ -279,8 +280,9 @@ mod tests {
             "title = \"t\"\nwork = \"w\"\n[[run]]\nname = \"r\"\nseeds = 2\n[run.over]\n\
              policy = [\"a\", \"b\", \"c\"]\nbytes = [\"1MB\", \"2MB\", \"4MB\"]\n{claims}"
         );
-        let file: StudyFile = toml::from_str(&text).unwrap();
-        let group = Group::new(&toml::Table::new(), &file.run[0], Scale::Paper).unwrap();
+        let source = Source::of(Subject::Study, text, "test.toml".to_owned()).unwrap();
+        let file = StudyFile::read(&source).unwrap();
+        let group = Group::new(&toml::Table::new(), &file.run[0], 0, Scale::Paper).unwrap();
         let runs = group.combinations().into_iter().map(|point| {
             let us = match point[0] {
                 0 => Some([10.0, 20.0, 40.0][point[1]]),
@@ -395,6 +397,26 @@ mod tests {
         assert_eq!(order("1MB", "[\"b\", \"a\"]"), holds);
         let fails = ("b 42 > a 21".to_owned(), ClaimVerdict::DoesNotHold);
         assert_eq!(order("2MB", "[\"b\", \"a\"]"), fails);
+    }
+
+    #[test]
+    fn published_numbers_are_printed_as_they_are_typed() {
+        let head =
+            "[[claim]]\ntext = \"c\"\norigin = \"paper\"\nrun = \"r\"\nmetric = \"cct_us\"\n";
+        let of = "of = { policy = \"a\" }\n";
+        let cells = |published: &str| {
+            format!("{head}{of}cells = [{{ bytes = \"2MB\", published = {published} }}]\n")
+        };
+        let alone = |published: &str| {
+            format!("{head}of = {{ policy = \"a\", bytes = \"2MB\" }}\npublished = {published}\n")
+        };
+        for (typed, printed) in
+            [("2455", "2455 us"), ("55.0", "55.0 us"), ("\"about 9\"", "about 9")]
+        {
+            for claim in [cells(typed), alone(typed)] {
+                assert_eq!(outcomes(&claim)[0].published, printed, "{claim}");
+            }
+        }
     }
 
     #[test]

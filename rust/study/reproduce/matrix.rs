@@ -3,8 +3,14 @@
 use toml::{Table, Value};
 
 use super::Scale;
+use super::error::Refusal;
 use super::file::{FlowRate, RunSection};
 use super::range;
+use super::settings::{apply, set};
+
+/// What the values of an axis are.
+const EXPECTED: &str =
+    "expected a list of values, or a range with `from`, `to`, and `step` or `times`";
 
 /// The most simulations of a group.
 const MOST_RUNS: usize = 100_000;
@@ -17,8 +23,11 @@ pub(in crate::study) struct Group {
     pub seeds: u32,
     /// The rate at which flows send.
     pub rate: FlowRate,
+    /// The index of its section.
+    pub(in crate::study) index: usize,
+    pub(super) scale: Scale,
     /// How many of the axes, from the end, vary together.
-    zipped: usize,
+    pub(super) zipped: usize,
     /// Whether it runs at this scale.
     is_run: bool,
     /// What all its runs share.
@@ -47,23 +56,28 @@ pub(in crate::study) struct Case {
 pub(in crate::study) type Combination = Vec<usize>;
 
 impl Axis {
-    fn new(key: &str, values: &Value) -> Result<Self, String> {
+    fn new(key: &str, values: &Value) -> Result<Self, Refusal> {
         let axis = Self::together(key, values)?;
         let known = &axis.known;
         let twice = (1..known.len()).find(|&index| known[..index].contains(&known[index]));
         match twice {
-            Some(index) => Err(format!("over.{key}: two values have the label '{}'", known[index])),
+            Some(index) => {
+                let reason = format!("two values have the label '{}'", known[index]);
+                Err(Refusal::new(item(key, values, index), reason))
+            }
             None => Ok(axis),
         }
     }
 
     /// An axis that varies with others: a value may come again.
-    fn together(key: &str, values: &Value) -> Result<Self, String> {
+    fn together(key: &str, values: &Value) -> Result<Self, Refusal> {
         let range = values.as_table().map(|range| range::values(key, range)).transpose()?;
         let values = range.as_ref().or(values.as_array()).filter(|values| !values.is_empty());
-        let values = values.ok_or_else(|| format!("over.{key}: expected a list of values"))?;
-        let cases = values.iter().map(|value| Case::new(key, value));
-        let cases = cases.collect::<Result<Vec<Case>, _>>()?;
+        let values = values.ok_or_else(|| Refusal::new(key, EXPECTED))?;
+        let case = |(index, value)| {
+            Case::new(key, value).map_err(|reason| Refusal::new(format!("{key}[{index}]"), reason))
+        };
+        let cases = values.iter().enumerate().map(case).collect::<Result<Vec<Case>, _>>()?;
         let known: Vec<String> = cases.iter().map(|case| case.label.clone()).collect();
         Ok(Self { key: key.to_owned(), cases, known })
     }
@@ -87,37 +101,50 @@ impl Axis {
     }
 
     /// Keeps the cases with these labels.
-    fn restrict(&mut self, labels: &Value) -> Result<(), String> {
-        let labels =
-            labels.as_array().ok_or_else(|| format!("quick.over.{}: expected a list", self.key))?;
+    fn restrict(&mut self, labels: &Value) -> Result<(), Refusal> {
+        let labels = labels.as_array();
+        let labels = labels.ok_or_else(|| Refusal::new("", "expected a list of its values"))?;
         let mut kept = Vec::new();
-        for label in labels {
-            let index = self.case(&label_of(label).unwrap_or_default());
-            let index = index.map_err(|reason| format!("quick.over.{reason}"))?;
-            kept.extend(index.map(|index| self.cases[index].clone()));
+        for (index, label) in labels.iter().enumerate() {
+            let found = self.case(&label_of(label).unwrap_or_else(|| label.to_string()));
+            let found = found.map_err(|reason| Refusal::new("", reason));
+            let found = found.map_err(|it| Refusal { key: format!("[{index}]"), ..it })?;
+            kept.extend(found.map(|case| self.cases[case].clone()));
         }
         self.cases = kept;
         Ok(())
     }
+
+    /// The place of a case in the list of values: its index before a scale left some out.
+    pub(super) fn index_in_list(&self, case: usize) -> Option<usize> {
+        self.known.iter().position(|label| *label == self.cases[case].label)
+    }
+}
+
+/// The key of a value of an axis: the item of a list, or the whole range.
+fn item(key: &str, values: &Value, index: usize) -> String {
+    if values.is_array() { format!("{key}[{index}]") } else { key.to_owned() }
 }
 
 impl Case {
     fn new(key: &str, value: &Value) -> Result<Self, String> {
         if let Value::Table(table) = value {
-            return Self::labelled(key, table);
+            return Self::labelled(table);
         }
         let label = label_of(value).ok_or_else(|| {
-            format!(
-                "over.{key} = {value}: expected a text, a number, or a table with `label` and `set`"
-            )
+            format!("{value}: expected a text, a number, or a table with `label` and `set`")
         })?;
         let key = if key == "policy" { "policy.name" } else { key };
         Ok(Self { label, set: vec![(key.to_owned(), value.clone())] })
     }
 
-    fn labelled(key: &str, table: &Table) -> Result<Self, String> {
-        let expected =
-            || format!("over.{key}: expected a table with a text `label` and a table `set`");
+    /// The keys that it sets.
+    pub(super) fn keys(&self) -> impl Iterator<Item = &str> {
+        self.set.iter().map(|(key, _)| key.as_str())
+    }
+
+    fn labelled(table: &Table) -> Result<Self, String> {
+        let expected = || "expected a table with a text `label` and a table `set`".to_owned();
         if let Some(other) = table.keys().find(|it| !matches!(it.as_str(), "label" | "set")) {
             return Err(format!("{}, not `{other}`", expected()));
         }
@@ -142,40 +169,43 @@ pub(super) fn label_of(value: &Value) -> Option<String> {
 }
 
 impl Group {
-    /// The group of a section, at a scale.
-    pub(super) fn new(shared: &Table, section: &RunSection, scale: Scale) -> Result<Self, String> {
+    /// The group of the section `[[run]]` with that index, at a scale.
+    pub(super) fn new(
+        shared: &Table,
+        section: &RunSection,
+        index: usize,
+        scale: Scale,
+    ) -> Result<Self, Refusal> {
         let mut base = shared.clone();
-        apply(&mut base, &section.set)?;
-        let axes = section.over.iter().map(|(key, values)| Axis::new(key, values));
-        let mut axes = axes.collect::<Result<Vec<Axis>, _>>()?;
-        axes.extend(zipped(&section.zip)?);
-        let zipped = section.zip.len();
-        if let Some(twice) = section.zip.keys().find(|key| section.over.contains_key(*key)) {
-            return Err(format!("zip.{twice}: `over` has this key too"));
-        }
+        apply(&mut base, &section.set).map_err(|refusal| refusal.below("set"))?;
+        let (mut axes, zipped) = (axes(section)?, section.zip.len());
         let quick = &section.quick;
         for (key, labels) in &quick.over {
+            let fault = |refusal: Refusal| refusal.below("quick.over");
             let crossed = axes.len() - zipped;
             let axis = axes[..crossed].iter_mut().find(|axis| axis.is_called(key));
-            let axis = axis.ok_or_else(|| format!("quick.over.{key}: `over` has no such axis"))?;
+            let axis = axis.ok_or_else(|| fault(Refusal::new(key, "`over` has no such axis")))?;
             let mut restricted = axis.clone();
-            restricted.restrict(labels)?;
+            let kept = restricted.restrict(labels);
+            kept.map_err(|it| fault(Refusal { key: format!("{key}{}", it.key), ..it }))?;
             if scale == Scale::Quick {
                 *axis = restricted;
             }
         }
         let mut seeds = section.seeds;
         if scale == Scale::Quick {
-            apply(&mut base, &quick.set)?;
+            apply(&mut base, &quick.set).map_err(|refusal| refusal.below("quick.set"))?;
             seeds = quick.seeds.unwrap_or(seeds);
         }
         let runs = runs(&axes, zipped, seeds);
         if !(1..=MOST_RUNS).contains(&runs) {
-            return Err(format!("{runs} simulations; expected from 1 to {MOST_RUNS}"));
+            let reason = format!("{runs} simulations; expected from 1 to {MOST_RUNS}");
+            let is_quick = scale == Scale::Quick && quick.seeds.is_some();
+            return Err(Refusal::new(if is_quick { "quick.seeds" } else { "seeds" }, reason));
         }
         let is_run = scale == Scale::Paper || !quick.skip;
         let (name, rate) = (section.name.clone(), section.rate);
-        Ok(Self { name, axes, seeds, rate, zipped, is_run, base })
+        Ok(Self { name, axes, seeds, rate, index, scale, zipped, is_run, base })
     }
 
     /// The number of simulations.
@@ -212,7 +242,7 @@ impl Group {
     }
 
     /// The scenario of a combination.
-    pub(super) fn scenario(&self, combination: &Combination) -> Result<Table, String> {
+    pub(super) fn scenario(&self, combination: &Combination) -> Result<Table, Refusal> {
         let mut scenario = self.base.clone();
         for (axis, &case) in self.axes.iter().zip(combination) {
             for (key, value) in &axis.cases[case].set {
@@ -237,95 +267,61 @@ fn runs(axes: &[Axis], zipped: usize, seeds: u32) -> usize {
     axes[..counted].iter().fold(seeds as usize, count)
 }
 
+/// The axes of a section; those whose values vary together are the last.
+fn axes(section: &RunSection) -> Result<Vec<Axis>, Refusal> {
+    let axes = section.over.iter().map(|(key, values)| Axis::new(key, values));
+    let axes = axes.collect::<Result<Vec<Axis>, Refusal>>();
+    let mut axes = axes.map_err(|refusal| refusal.below("over"))?;
+    axes.extend(zipped(&section.zip).map_err(|refusal| refusal.below("zip"))?);
+    match section.zip.keys().find(|key| section.over.contains_key(*key)) {
+        Some(twice) => Err(Refusal::new(format!("zip.{twice}"), "`over` has this key too")),
+        None => Ok(axes),
+    }
+}
+
 /// The axes whose values vary together, which are equally many.
-fn zipped(keys: &Table) -> Result<Vec<Axis>, String> {
-    let axes = keys.iter().map(|(key, values)| {
-        Axis::together(key, values).map_err(|reason| reason.replacen("over.", "zip.", 1))
-    });
+fn zipped(keys: &Table) -> Result<Vec<Axis>, Refusal> {
+    let axes = keys.iter().map(|(key, values)| Axis::together(key, values));
     let axes = axes.collect::<Result<Vec<Axis>, _>>()?;
     let length = |axis: &Axis| axis.cases.len();
     match axes.iter().find(|axis| length(axis) != length(&axes[0])) {
         None => Ok(axes),
-        Some(other) => Err(format!(
-            "zip.{} has {} values and zip.{} has {}; expected equally many",
-            axes[0].key,
-            length(&axes[0]),
-            other.key,
-            length(other)
-        )),
-    }
-}
-
-/// Sets keys, which may be dotted, of a scenario.
-fn apply(scenario: &mut Table, keys: &Table) -> Result<(), String> {
-    keys.iter().try_for_each(|(key, value)| set(scenario, key, value))
-}
-
-/// Sets a dotted key. A table is merged into what is there; anything else replaces it. A number is
-/// an index into a list: `job.0.bytes`.
-fn set(scenario: &mut Table, key: &str, value: &Value) -> Result<(), String> {
-    let (first, rest) =
-        key.split_once('.').map_or((key, None), |(first, rest)| (first, Some(rest)));
-    match (rest, value) {
-        (None, Value::Table(inner)) => {
-            let place = scenario.entry(first).or_insert_with(|| Value::Table(Table::new()));
-            match place {
-                Value::Table(table) => apply(table, inner),
-                other => {
-                    *other = value.clone();
-                    Ok(())
-                }
-            }
-        }
-        (None, _) => {
-            scenario.insert(first.to_owned(), value.clone());
-            Ok(())
-        }
-        (Some(rest), _) => {
-            let place = scenario.entry(first).or_insert_with(|| Value::Table(Table::new()));
-            match place {
-                Value::Table(table) => set(table, rest, value),
-                Value::Array(items) => set_item(items, key, value),
-                _ => Err(format!("{key}: '{first}' is not a section of the scenario")),
-            }
-        }
-    }
-}
-
-/// Sets a key of an element of a list; `key` is the name of the list, an index and the rest.
-fn set_item(items: &mut [Value], key: &str, value: &Value) -> Result<(), String> {
-    let mut parts = key.splitn(3, '.').skip(1);
-    let index = parts.next().and_then(|index| index.parse::<usize>().ok());
-    let item = index.and_then(|index| items.get_mut(index)).and_then(Value::as_table_mut);
-    match (item, parts.next()) {
-        (Some(item), Some(rest)) => set(item, rest, value),
-        _ => {
-            Err(format!("{key}: expected the index of an element and its key, as in `job.0.bytes`"))
+        Some(other) => {
+            let reason = format!(
+                "it has {} values and zip.{} has {}; expected equally many",
+                length(other),
+                axes[0].key,
+                length(&axes[0])
+            );
+            Err(Refusal::new(&other.key, reason))
         }
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use super::super::file::StudyFile;
     use super::*;
+    use crate::scenario::{Source, Subject};
 
     fn section(text: &str) -> RunSection {
-        toml::from_str(text).unwrap()
+        let text = format!("[[run]]\nname = \"a\"\n{text}");
+        let source = Source::of(Subject::Study, text, "test.toml".to_owned()).unwrap();
+        StudyFile::read(&source).unwrap().run.remove(0)
     }
 
     fn group(text: &str, scale: Scale) -> Group {
         let shared = "[policy]\nname = \"spray\"\n[[job]]\nbytes = \"1MB\"".parse().unwrap();
-        Group::new(&shared, &section(text), scale).unwrap()
+        Group::new(&shared, &section(text), 0, scale).unwrap()
     }
 
     const SECTION: &str = r#"
-        name = "a"
         seeds = 3
         set = { "transport.ack_every" = 4, topology = { kind = "fat-tree" } }
-        [over]
+        [run.over]
         policy = ["ecmp", { label = "trim", set = { "switch.trim" = true } }]
         "job.0.bytes" = ["1MB", "2MB", "4MB"]
-        [quick]
+        [run.quick]
         seeds = 1
         over = { bytes = ["4MB"] }
     "#;
@@ -362,11 +358,10 @@ mod tests {
     fn zipped_keys_vary_together_and_faster_than_the_others() {
         let group = group(
             r#"
-                name = "a"
                 seeds = 2
-                [over]
+                [run.over]
                 policy = ["ecmp", "spray"]
-                [zip]
+                [run.zip]
                 "topology.leaves" = { from = 4, to = 16, times = 2 }
                 "topology.spines" = [4, 4, 8]
             "#,
@@ -383,20 +378,21 @@ mod tests {
     #[test]
     fn faults_of_axes_say_what_is_expected() {
         let fault = |text: &str| {
-            let text = format!("name = \"a\"\n{text}");
-            Group::new(&Table::new(), &section(&text), Scale::Quick).unwrap_err()
+            let refusal = Group::new(&Table::new(), &section(text), 0, Scale::Quick).unwrap_err();
+            format!("{}: {}", refusal.key, refusal.reason)
         };
-        assert_eq!(fault("over.policy = []"), "over.policy: expected a list of values");
-        assert!(
-            fault("zip.a = [1]\nzip.b = [1, 2]").contains("zip.b has 2; expected equally many")
-        );
-        assert!(fault("over.a = [1]\nzip.a = [1]").contains("zip.a: `over` has this key too"));
+        assert!(fault("over.policy = []").starts_with("over.policy: expected a list of values"));
+        let lengths = "zip.b: it has 2 values and zip.a has 1; expected equally many";
+        assert_eq!(fault("zip.a = [1]\nzip.b = [1, 2]"), lengths);
+        assert_eq!(fault("over.a = [1]\nzip.a = [1]"), "zip.a: `over` has this key too");
         assert!(fault("zip.a = { from = 1 }").starts_with("zip.a: "));
-        assert!(fault("over.a = [1, 1]").contains("two values have the label '1'"));
+        assert_eq!(fault("over.a = [1, 1]"), "over.a[1]: two values have the label '1'");
         assert!(fault("over.a = [{ name = 1 }]").contains("`label` and a table `set`, not `name`"));
-        assert!(fault("over.a = [[1]]").contains("expected a text, a number"));
-        assert!(fault("seeds = 0").starts_with("0 simulations"));
-        assert!(fault("over.a = [1]\nquick.over.b = [1]").contains("no such axis"));
-        assert!(fault("over.a = [1]\nquick.over.a = [2]").contains("'2'; expected one of 1"));
+        assert!(fault("over.a = [[1]]").starts_with("over.a[0]: [1]: expected a text, a number"));
+        assert!(fault("seeds = 0").starts_with("seeds: 0 simulations"));
+        let quick = fault("over.a = [1]\nquick.over.b = [1]");
+        assert_eq!(quick, "quick.over.b: `over` has no such axis");
+        let value = "quick.over.a[0]: a: no run has the value '2'; expected one of 1";
+        assert_eq!(fault("over.a = [1]\nquick.over.a = [2]"), value);
     }
 }

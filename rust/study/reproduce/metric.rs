@@ -104,7 +104,7 @@ impl Metric {
                 .max_by(|a, b| strsim::jaro(a, &path).total_cmp(&strsim::jaro(b, &path)));
             let near = near.copied().unwrap_or_default();
             return Err(format!(
-                "metric = '{name}': no such number in the results of a run; did you mean '{near}'? \
+                "'{name}': no such number in the results of a run; did you mean '{near}'? \
                  Times end in _ns, _us, _ms or _s"
             ));
         }
@@ -153,7 +153,7 @@ fn recorded_name(name: &str, recorded: &str) -> Result<(), String> {
         return Ok(());
     }
     Err(format!(
-        "metric = '{name}': expected record.QUANTITY.HOW, of a recording with a name \
+        "'{name}': expected record.QUANTITY.HOW, of a recording with a name \
          record.NAME.QUANTITY.HOW, with one of {} for QUANTITY and one of {} for HOW",
         RECORDED.join(", "),
         OF_WINDOWS.join(", ")

@@ -7,8 +7,8 @@
 //!
 //! A study is read at a [`Scale`]: `paper` has all its runs, `quick` those that a minute allows.
 //!
-//! - `file`: what is typed; `error`: faults.
-//! - `matrix`: axes, their cases and the scenario of each combination.
+//! - `file`: what is typed; `read`: how it is read; `error`: faults.
+//! - `matrix`: axes, their cases and the scenario of each combination; `settings`: its keys.
 //! - `metric`: the quantities; `claim`: claims with their names looked up.
 //! - `simulate`: the runs; `run_log`: those that have finished.
 //! - `even_rate`: the rate of flows under failures; `rates`: the rates of messages.
@@ -28,14 +28,19 @@ pub(super) mod metric;
 mod outcome;
 mod range;
 mod rates;
+mod read;
 pub(super) mod run_log;
 mod schema;
 mod series;
+mod settings;
 pub(super) mod simulate;
 mod tables;
+#[cfg(test)]
+mod types;
 
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use serde_json::Value;
 
@@ -47,11 +52,13 @@ pub use schema::schema;
 
 use super::Observer;
 use crate::report::{Stopwatch, VERSION};
+use crate::scenario::{Context, Fault, Key, ScenarioError, Source, Subject};
 use crate::units::Bytes;
 use claim::Claim;
+use error::Refusal;
 use file::{SeriesSection, StudyFile, TableSection};
 use judge::Results;
-use matrix::Group;
+use matrix::{Axis, Group};
 use simulate::{Measured, Site};
 
 /// How much of a study runs.
@@ -80,6 +87,8 @@ pub struct Study {
     pub name: String,
     pub(super) path: PathBuf,
     scale: Scale,
+    /// The text, in which faults are located.
+    source: Arc<Source>,
     file: StudyFile,
     pub(super) groups: Vec<Group>,
     claims: Vec<Claim>,
@@ -112,11 +121,16 @@ impl Study {
 
     /// Itself, if it says what it shows; a sweep need not.
     fn with_heading(self) -> Result<Self, StudyError> {
-        for (key, text) in [("title", &self.file.title), ("work", &self.file.work)] {
+        for (name, text) in [("title", &self.file.title), ("work", &self.file.work)] {
             if text.is_empty() {
-                let reason = "expected a text, which the page of results shows".to_owned();
-                let file = self.path.display().to_string();
-                return Err(StudyError::Invalid { file, place: key.to_owned(), reason });
+                let (key, context) = (Key::ROOT.child(name), Context::of(&self.source));
+                let because = "the page of results shows it";
+                let example = format!("{name} = \"...\"");
+                return Err(match self.source.has(&key) {
+                    true => context.invalid_as(&key, "\"\"", format!("expected a text: {because}")),
+                    false => context.missing(&key, because, example),
+                }
+                .into());
             }
         }
         Ok(self)
@@ -128,46 +142,40 @@ impl Study {
     /// The text or a claim is invalid.
     pub fn parse(text: &str, path: &Path, scale: Scale) -> Result<Self, StudyError> {
         let file = path.display().to_string();
-        let parsed = toml::from_str::<StudyFile>(text).map_err(|error| {
-            let reason = error.to_string().trim_end().to_owned();
-            StudyError::Syntax { file: file.clone(), reason }
-        })?;
-        let invalid =
-            |place: String, reason| StudyError::Invalid { file: file.clone(), place, reason };
+        let source = Source::of(Subject::Study, text.to_owned(), file)?;
+        let file = StudyFile::read(&source)?;
+        let at = |section: &'static str, index| Section { source: &source, section, index };
         let mut groups: Vec<Group> = Vec::new();
-        for section in &parsed.run {
-            let place = || format!("run '{}'", section.name);
+        for (index, section) in file.run.iter().enumerate() {
+            let at = at("run", index);
             if groups.iter().any(|group| group.name == section.name) {
-                return Err(invalid(place(), "another run has this name".to_owned()));
+                let reason = format!("another run has the name '{}'", section.name);
+                return Err(at.fault(Refusal::new("name", reason)).into());
             }
-            let group = Group::new(&parsed.scenario, section, scale);
-            groups.push(group.map_err(|reason| invalid(place(), reason))?);
-        }
-        let about = parsed.claim.iter().map(|it| &it.run);
-        let about = about.chain(parsed.table.iter().map(|it| &it.run));
-        for name in about.chain(parsed.series.iter().map(|it| &it.run)) {
-            if groups.iter().any(|group| group.name == *name && group.is_zipped()) {
-                let reason = "a claim, table or series is about a run without `zip`".to_owned();
-                return Err(invalid(format!("run '{name}'"), reason));
-            }
+            let group = Group::new(&file.scenario, section, index, scale);
+            groups.push(group.map_err(|refusal| at.fault(refusal))?);
         }
         let mut claims = Vec::new();
-        for section in &parsed.claim {
+        for (index, section) in file.claim.iter().enumerate() {
+            let at = at("claim", index);
+            let is_about = claim::unzipped(&groups, &section.run);
+            is_about.map_err(|refusal| at.fault(refusal))?;
             let of_section = Claim::of_section(section, &groups, scale);
-            let place = || format!("claim '{}'", section.text);
-            claims.extend(of_section.map_err(|reason| invalid(place(), reason))?);
+            claims.extend(of_section.map_err(|refusal| at.fault(refusal))?);
         }
-        for section in &parsed.table {
-            let place = || format!("table '{}'", section.title);
-            tables::check(section, &groups).map_err(|reason| invalid(place(), reason))?;
+        for (index, section) in file.table.iter().enumerate() {
+            let checked = claim::unzipped(&groups, &section.run)
+                .and_then(|()| tables::check(section, &groups));
+            checked.map_err(|refusal| at("table", index).fault(refusal))?;
         }
-        for section in &parsed.series {
-            let place = || format!("series '{}'", section.title);
-            series::check(section, &groups).map_err(|reason| invalid(place(), reason))?;
+        for (index, section) in file.series.iter().enumerate() {
+            let checked = claim::unzipped(&groups, &section.run)
+                .and_then(|()| series::check(section, &groups));
+            checked.map_err(|refusal| at("series", index).fault(refusal))?;
         }
         let name = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
-        let (path, file) = (path.to_owned(), parsed);
-        Ok(Self { name, path, scale, file, groups, claims, most_memory: None })
+        let (path, source) = (path.to_owned(), Arc::new(source));
+        Ok(Self { name, path, scale, source, file, groups, claims, most_memory: None })
     }
 
     /// The same, where runs that are not expected to fit into `most` memory are refused; any run is
@@ -181,7 +189,7 @@ impl Study {
     /// # Errors
     /// A scenario is invalid, or does not fit into memory.
     pub fn check(&self) -> Result<(), StudyError> {
-        simulate::check(&self.groups, self.site(&self.path.display().to_string()))
+        simulate::check(&self.groups, self.site())
     }
 
     /// What the study shows, in one line.
@@ -204,9 +212,16 @@ impl Study {
         self.claims.len()
     }
 
-    pub(super) fn site<'a>(&'a self, file: &'a str) -> Site<'a> {
+    pub(super) fn site(&self) -> Site<'_> {
         let folder = self.path.parent().unwrap_or(Path::new(""));
-        Site { file, folder, most_memory: self.most_memory }
+        Site { source: &self.source, folder, most_memory: self.most_memory }
+    }
+
+    /// The fault of an axis of a run.
+    pub(super) fn fault_of_axis(&self, run: usize, axis: &Axis, reason: &str) -> StudyError {
+        let list = if self.file.run[run].over.contains_key(&axis.key) { "over" } else { "zip" };
+        let at = Section { source: &self.source, section: "run", index: run };
+        at.fault(Refusal::new(format!("{list}.{}", axis.key), reason)).into()
     }
 
     /// Simulates all runs, at most `threads` at a time, and judges the claims; beside the results
@@ -244,9 +259,8 @@ impl Study {
         observer: &dyn Observer,
         log: Option<&RunLog>,
     ) -> Result<(Reproduction, Vec<RunRow>), StudyError> {
-        let file = self.path.display().to_string();
         let stopwatch = Stopwatch::start();
-        let measured = simulate::simulate(&self.groups, self.site(&file), threads, observer, log)?;
+        let measured = simulate::simulate(&self.groups, self.site(), threads, observer, log)?;
         let peak = stopwatch.stop().peak_rss_bytes;
         let results =
             |index: usize| Results { group: &self.groups[index], measured: &measured[index] };
@@ -289,6 +303,23 @@ impl Study {
             }
         }
         rows
+    }
+}
+
+/// A section of a study's text, for the positions of faults.
+#[derive(Clone, Copy)]
+struct Section<'a> {
+    source: &'a Source,
+    section: &'static str,
+    /// Its index among those of the same name.
+    index: usize,
+}
+
+impl Section<'_> {
+    fn fault(self, refusal: Refusal) -> ScenarioError {
+        let Refusal { key, reason } = refusal.below(&format!("{}[{}]", self.section, self.index));
+        let place = Key::ROOT.child(&key);
+        Context::of(self.source).fault(&place, Fault::BadValue { key, reason })
     }
 }
 

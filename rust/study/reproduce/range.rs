@@ -2,20 +2,26 @@
 
 use toml::{Table, Value};
 
+use super::error::Refusal;
+
 /// The most values of a range.
 const MOST_VALUES: usize = 10_000;
 
-/// The values of a range: from the first, each `step` more or `times` as much as the one before, up
-/// to the last. Numbers may have a unit, the same in all of them.
-pub(super) fn values(key: &str, range: &Table) -> Result<Vec<Value>, String> {
-    let fault = |what: String| format!("over.{key}: {what}");
+/// The values of a range of the axis `key`: from the first, each `step` more or `times` as much as
+/// the one before, up to the last. Numbers may have a unit, the same in all of them.
+pub(super) fn values(key: &str, range: &Table) -> Result<Vec<Value>, Refusal> {
+    let fault = |what: String| Refusal::new(key, what);
     if let Some(other) = range.keys().find(|it| !KEYS.contains(&it.as_str())) {
-        return Err(fault(format!("{EXPECTED}, not `{other}`")));
+        let what = format!("{EXPECTED}, not `{other}`");
+        return Err(Refusal::new(format!("{key}.{other}"), what));
     }
     let quantity = |name: &str| {
         let value =
             range.get(name).ok_or_else(|| fault(format!("`{name}` is missing; {EXPECTED}")))?;
-        Quantity::of(value).ok_or_else(|| fault(format!("{name} = {value}: expected a number")))
+        Quantity::of(value).ok_or_else(|| {
+            let what = format!("{value}: expected a number, or one with a unit such as \"1MB\"");
+            Refusal::new(format!("{key}.{name}"), what)
+        })
     };
     let (from, to) = (quantity("from")?, quantity("to")?);
     let next = match (range.contains_key("step"), range.contains_key("times")) {
@@ -122,7 +128,8 @@ mod tests {
     use super::*;
 
     fn labels(range: &str) -> Result<String, String> {
-        let values = values("a", &range.parse().unwrap())?;
+        let values = values("a", &range.parse().unwrap());
+        let values = values.map_err(|it| format!("{}: {}", it.key, it.reason))?;
         Ok(values.iter().map(Value::to_string).collect::<Vec<_>>().join(" "))
     }
 
@@ -144,9 +151,9 @@ mod tests {
         let fault = |range: &str| labels(range).unwrap_err();
         assert!(fault("from = 1\nto = 2").contains("and `step` or `times`"));
         assert!(fault("from = 1\nto = 2\nby = 1").ends_with("not `by`"));
-        assert!(fault("to = 2\nstep = 1").starts_with("over.a: `from` is missing"));
+        assert!(fault("to = 2\nstep = 1").starts_with("a: `from` is missing"));
         assert!(
-            fault("from = \"x\"\nto = 2\nstep = 1").contains("from = \"x\": expected a number")
+            fault("from = \"x\"\nto = 2\nstep = 1").contains("a.from: \"x\": expected a number")
         );
         assert!(fault("from = \"1us\"\nto = \"2ms\"\nstep = \"1us\"").contains("the same unit"));
         assert!(fault("from = 1\nto = 2\nstep = 0").contains("a `step` above 0"));

@@ -13,6 +13,7 @@ use serde_json::Value;
 
 use super::error::StudyError;
 use super::file::FlowRate;
+use crate::workload::regular_file;
 
 /// What a result depends on: two simulations with the same key have the same result.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
@@ -118,7 +119,7 @@ impl RunLog {
             taken: AtomicUsize::new(0),
             is_broken: Mutex::new(false),
         };
-        match fs::read(&log.path) {
+        match regular_file(&log.path).and_then(|_| fs::read(&log.path)) {
             Err(error) if error.kind() == ErrorKind::NotFound => Ok((log, Vec::new())),
             Err(reason) => Err(log.failed("read", reason)),
             Ok(bytes) => Ok((log, bytes)),

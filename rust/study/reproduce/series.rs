@@ -4,29 +4,32 @@
 use serde_json::Value;
 
 use super::SeriesSection;
-use super::claim::{axis, select};
+use super::claim::{axis, group, select};
+use super::error::Refusal;
 use super::judge::{Results, number};
 use super::matrix::{Combination, Group};
 use super::metric::{self, Metric, Windows};
 use super::outcome::ResultTable;
 
 /// Checks a series' section.
-pub(super) fn check(section: &SeriesSection, groups: &[Group]) -> Result<(), String> {
-    let group = groups.iter().find(|group| group.name == section.run);
-    let group = group.ok_or_else(|| format!("run = '{}': no run has this name", section.run))?;
+pub(super) fn check(section: &SeriesSection, groups: &[Group]) -> Result<(), Refusal> {
+    let group = &groups[group(groups, &section.run)?];
     if !metric::is_series(&section.metric) {
         let metric = &section.metric;
-        return Err(format!("metric = '{metric}': expected a series, such as record.path_changes"));
+        let reason = format!("'{metric}': expected a series, such as record.path_changes");
+        return Err(Refusal::new("metric", reason));
     }
-    Metric::named(&section.metric)?;
+    Metric::named(&section.metric).map_err(|reason| Refusal::new("metric", reason))?;
     if section.rows == 0 {
-        return Err("rows = 0: expected at least 1".to_owned());
+        return Err(Refusal::new("rows", "0: expected at least 1"));
     }
-    let columns = axis(group, &section.columns)?;
-    select(group, &section.of)?;
+    let columns = axis(group, &section.columns);
+    let columns = columns.map_err(|reason| Refusal::new("columns", reason))?;
+    select(group, &section.of).map_err(|refusal| refusal.below("of"))?;
     for (index, open) in group.axes.iter().enumerate() {
         if index != columns && !section.of.keys().any(|name| open.is_called(name)) {
-            return Err(format!("{}: expected it in `columns` or `of`", open.name()));
+            let reason = format!("expected {} in `columns` or `of`", open.name());
+            return Err(Refusal::new("", reason));
         }
     }
     Ok(())

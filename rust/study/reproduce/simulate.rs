@@ -15,7 +15,7 @@ use super::run_log::{RunKey, RunLog};
 use crate::fabric::{Setup, Watch};
 use crate::record::Recorders;
 use crate::report::{Identity, RailSummary, Summary, VERSION};
-use crate::scenario::{Overrides, RailScenario, Scenario, ScenarioError};
+use crate::scenario::{Key, Overrides, RailScenario, Scenario, ScenarioError, Source};
 use crate::study::{
     ComparisonRun, Observer, Run, RunObservers, expect_memory, in_order, lower_bound, run,
     run_rails,
@@ -39,10 +39,10 @@ pub(in crate::study) struct Job<'a> {
     pub seed_index: u32,
 }
 
-/// A file of a study, for errors and for the files that its scenarios name.
+/// A text of a study, for errors and for the files that its scenarios name.
 #[derive(Debug, Clone, Copy)]
 pub(in crate::study) struct Site<'a> {
-    pub file: &'a str,
+    pub source: &'a Source,
     pub folder: &'a Path,
     /// The memory that a run may take; any if `None`.
     pub most_memory: Option<Bytes>,
@@ -242,12 +242,21 @@ impl Job<'_> {
 
     pub(in crate::study) fn prepare(&self, site: Site<'_>) -> Result<Prepared, StudyError> {
         let table = self.group.scenario(self.combination);
-        let table = table.map_err(|reason| self.invalid(site, reason))?;
+        let table = table.map_err(|refusal| {
+            self.invalid_at(
+                site,
+                Some(&refusal.key),
+                format!("{}: {}", refusal.key, refusal.reason),
+            )
+        })?;
         let seed = self.seed_of(&table);
         let most_memory = site.most_memory;
         let overrides = Overrides { seed, most_memory, ..Overrides::default() };
         let text = toml::to_string(&table).expect("a table is TOML");
-        let fault = |error: ScenarioError| self.invalid(site, error.fault.to_string());
+        let fault = |error: ScenarioError| {
+            let reason = error.fault.to_string();
+            self.invalid_at(site, error.fault.key().as_deref(), reason)
+        };
         let name = &self.group.name;
         Ok(if table.contains_key("rail") {
             let path = site.folder.join(format!("{name}.toml"));
@@ -283,13 +292,23 @@ impl Job<'_> {
         u64::try_from(first).ok()?.checked_add(u64::from(self.seed_index))
     }
 
+    /// A fault of the run as a whole.
     fn invalid(&self, site: Site<'_>, reason: String) -> StudyError {
+        self.invalid_at(site, None, reason)
+    }
+
+    /// A fault of a key of the run's scenario, if it has one.
+    fn invalid_at(&self, site: Site<'_>, key: Option<&str>, reason: String) -> StudyError {
         let (run, label) = (&self.group.name, self.group.label(self.combination));
         let place = match label.as_str() {
             "" => format!("run '{run}'"),
             _ => format!("run '{run}' with {label}"),
         };
-        StudyError::Invalid { file: site.file.to_owned(), place, reason }
+        let origins = self.group.origins(self.combination, key.unwrap_or_default());
+        let origins = origins.iter().map(|origin| Key::ROOT.child(origin));
+        let origin = origins.into_iter().find(|key| site.source.has(key)).unwrap_or_default();
+        let position = Box::new(site.source.position_of_value(&origin));
+        StudyError::Invalid { position, place, reason }
     }
 }
 

@@ -1,7 +1,8 @@
 //! Tables of results over one or two axes.
 
 use super::TableSection;
-use super::claim::{axis, select};
+use super::claim::{axis, group, select};
+use super::error::Refusal;
 use super::judge::{Results, number};
 use super::matrix::Group;
 use super::metric::Metric;
@@ -16,27 +17,27 @@ struct Layout {
     chosen: Option<Vec<Option<usize>>>,
 }
 
-fn layout(section: &TableSection, group: &Group) -> Result<Layout, String> {
-    let metric = Metric::named(&section.metric)?;
-    let rows = axis(group, &section.rows)?;
-    let columns = section.columns.as_deref().map(|name| axis(group, name)).transpose()?;
-    let chosen = select(group, &section.of)?;
+fn layout(section: &TableSection, group: &Group) -> Result<Layout, Refusal> {
+    let metric = Metric::named(&section.metric);
+    let metric = metric.map_err(|reason| Refusal::new("metric", reason))?;
+    let rows = axis(group, &section.rows).map_err(|reason| Refusal::new("rows", reason))?;
+    let columns = section.columns.as_deref().map(|name| axis(group, name)).transpose();
+    let columns = columns.map_err(|reason| Refusal::new("columns", reason))?;
+    let chosen = select(group, &section.of).map_err(|refusal| refusal.below("of"))?;
     for (index, open) in group.axes.iter().enumerate() {
         let is_shown = index == rows || columns == Some(index);
         let is_chosen = section.of.keys().any(|name| open.is_called(name));
         if !is_shown && !is_chosen {
-            let name = open.name();
-            return Err(format!("{name}: expected it in `rows`, `columns` or `of`"));
+            let reason = format!("expected {} in `rows`, `columns` or `of`", open.name());
+            return Err(Refusal::new("", reason));
         }
     }
     Ok(Layout { metric, rows, columns, chosen })
 }
 
 /// Checks a table's section.
-pub(super) fn check(section: &TableSection, groups: &[Group]) -> Result<(), String> {
-    let group = groups.iter().find(|group| group.name == section.run);
-    let group = group.ok_or_else(|| format!("run = '{}': no run has this name", section.run))?;
-    layout(section, group).map(|_| ())
+pub(super) fn check(section: &TableSection, groups: &[Group]) -> Result<(), Refusal> {
+    layout(section, &groups[group(groups, &section.run)?]).map(|_| ())
 }
 
 /// The table; `None` if this scale does not have the runs.

@@ -9,7 +9,7 @@ use thiserror::Error;
 
 use super::SweepTable;
 use crate::study::reproduce::{RunLog, StudyError};
-use crate::workload::read_description;
+use crate::workload::{read_description, regular_file};
 
 /// A copy of the study's file; the mark of a sweep's folder.
 const STUDY: &str = "study.toml";
@@ -92,6 +92,7 @@ impl SweepFolder {
         if let Some(entry) = first.filter(|_| !path.join(STUDY).exists()) {
             return Err(SweepFolderError::Foreign { folder: path.display().to_string(), entry });
         }
+        folder.expect_files()?;
         let before = read_description(&path.join(STUDY)).unwrap_or_default();
         if before != study {
             folder.write(STUDY, study.as_bytes())?;
@@ -99,12 +100,27 @@ impl SweepFolder {
         Ok(folder)
     }
 
+    /// Refuses what is no regular file where one of the sweep's would be read or written.
+    fn expect_files(&self) -> Result<(), SweepFolderError> {
+        let log = format!("{LOG}.runs.jsonl");
+        for name in [STUDY, &log].into_iter().chain(self.results()) {
+            match regular_file(&self.path.join(name)) {
+                Err(reason) if reason.kind() != io::ErrorKind::NotFound => {
+                    return Err(failed(&self.path, &format!("use {name}"), reason));
+                }
+                _ => {}
+            }
+        }
+        Ok(())
+    }
+
     /// The text of the copy of the study in a folder.
     ///
     /// # Errors
-    /// The file cannot be read, or is longer than a study may be.
+    /// The file cannot be read, is no regular file, or is longer than a study may be.
     pub fn study_text(path: &Path) -> io::Result<String> {
-        read_description(&Self::study(path))
+        let study = Self::study(path);
+        regular_file(&study).and_then(|_| read_description(&study))
     }
 
     /// The copy of the study in a folder.

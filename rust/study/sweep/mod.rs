@@ -30,6 +30,7 @@ use super::reproduce::run_log::{self, RunKey, RunLog, RunName};
 use super::reproduce::simulate::{Job, Site};
 use super::reproduce::{Scale, Study, StudyError};
 use super::{ComparisonRun, Observer, in_order};
+use crate::scenario::Position;
 use crate::units::Bytes;
 use crate::workload::read_description;
 use attempt::{Fault, attempt};
@@ -74,13 +75,8 @@ impl Sweep {
         let is_column = |key: &str| table::FIXED.contains(&key) || NAMES.contains(&key);
         for group in &study.groups {
             if let Some(axis) = group.axes.iter().find(|axis| is_column(&axis.key)) {
-                let file = path.display().to_string();
-                let place = format!("run '{}'", group.name);
-                let reason = format!(
-                    "over.{}: the results have a column of this name; expected another label",
-                    axis.key
-                );
-                return Err(StudyError::Invalid { file, place, reason });
+                let reason = "the results have a column of this name; expected another label";
+                return Err(study.fault_of_axis(group.index, axis, reason));
             }
         }
         Ok(Self { study, text })
@@ -140,8 +136,7 @@ impl Sweep {
         observer: &dyn Observer,
         log: &RunLog,
     ) -> Result<SweepTable, StudyError> {
-        let file = self.study.path.display().to_string();
-        let site = self.study.site(&file);
+        let site = self.study.site();
         let tasks = self.tasks(shard);
         let (stopped, fault) = (AtomicBool::new(false), Mutex::new(None));
         let rows = in_order(tasks.len(), threads, |index| {
@@ -200,8 +195,8 @@ impl Sweep {
     }
 
     fn unmerged(&self, reason: String) -> StudyError {
-        let file = self.study.path.display().to_string();
-        StudyError::Invalid { file, place: "merge".to_owned(), reason }
+        let position = Box::new(Position::File { file: self.study.path.display().to_string() });
+        StudyError::Invalid { position, place: "merge".to_owned(), reason }
     }
 
     fn table(&self, rows: Vec<SweepRow>) -> SweepTable {

@@ -89,7 +89,19 @@ impl Bench {
 
     /// The program in this folder, without a terminal.
     pub(super) fn command(&self, arguments: &[&str]) -> Command {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_evenkeel"));
+        self.here(Command::new(env!("CARGO_BIN_EXE_evenkeel")), arguments)
+    }
+
+    /// The same with signals as an option of `env` (coreutils) says: a script starts jobs in the
+    /// background, these tests perhaps, with SIGINT ignored, which `--default-signal=INT` undoes.
+    #[cfg(target_os = "linux")]
+    pub(super) fn command_with(&self, signals: &str, arguments: &[&str]) -> Command {
+        let mut command = Command::new("env");
+        command.args([signals, env!("CARGO_BIN_EXE_evenkeel")]);
+        self.here(command, arguments)
+    }
+
+    fn here(&self, mut command: Command, arguments: &[&str]) -> Command {
         command.args(arguments).current_dir(self.folder.path()).stdin(Stdio::null());
         // Also where the tests themselves are a task of a cluster.
         command.env_remove("SLURM_ARRAY_TASK_ID").env_remove("JOB_COMPLETION_INDEX");

@@ -53,6 +53,24 @@ fn a_run_in_a_comparison_equals_the_run_alone() {
     assert_eq!(determined(&both.json())[1..], alone);
 }
 
+/// Packets of `valiant` take longer paths than the one that is shortest, so that its bound is less.
+#[test]
+fn a_run_in_a_comparison_has_the_bound_of_the_run_alone() {
+    let bench = Bench::new();
+    let text = "[topology]\nkind = \"torus\"\nx = 3\ny = 1\nz = 1\nhosts_per_switch = 1\n\
+                host_rate = \"100Gbps\"\nfabric_rate = \"3Gbps\"\n\
+                [policy]\nname = \"ecmp\"\n\
+                [workload]\nkind = \"permutation\"\nbytes = \"20KB\"\n";
+    bench.write("ring.toml", text);
+    let both = bench.evenkeel(&["compare", "ring.toml", "--policies", "ecmp,valiant", "--json"]);
+    let bounds = both.json()["runs"].as_array().unwrap().clone();
+    let alone = ["ecmp", "valiant"]
+        .map(|policy| bench.evenkeel(&["run", "ring.toml", "--policy", policy, "--json"]).json());
+    let bound = |run: &Value| run["bound_ns"].as_f64().unwrap();
+    assert!(bounds.iter().map(bound).eq(alone.iter().map(bound)), "{}", both.out);
+    assert!(bound(&alone[1]) < bound(&alone[0]));
+}
+
 #[test]
 fn a_parameter_that_no_policy_uses_is_a_warning_printed_once() {
     let bench = Bench::with_small();
@@ -165,7 +183,8 @@ fn all_arguments_are_checked_before_the_first_run() {
         bench.evenkeel(&[&["compare", "small.toml"], arguments].concat()).expect_invalid(words);
     };
     invalid(&["--policies", "ecmp,sprey"], &["'sprey'", "ecmp"]);
-    invalid(&["--policies", "ecmp,"], &["''", "ecmp"]);
+    invalid(&["--policies", "ecmp,"], &["a name is missing in 'ecmp,'", "for example ecmp,spray"]);
+    invalid(&["--policies", ","], &["a name is missing in ','"]);
     invalid(&["--policies", "ecmp,spray,ecmp"], &["'ecmp' is repeated"]);
     invalid(&["--policies", "ecmp", "--seeds", "0"], &["'0'", "--seeds"]);
     invalid(&["--policies", "ecmp", "--jobs", "0"], &["'0'", "--jobs"]);
@@ -200,36 +219,80 @@ fn results_are_kept_and_read_again() {
     assert_eq!(bench.evenkeel(&arguments).status, 0, "results are replaced");
 }
 
-/// A comparison whose second policy takes much longer than a test, and the signal that ends it.
-#[cfg(unix)]
-#[test]
-fn an_interrupted_comparison_keeps_what_is_finished() {
+/// Starts a comparison, ends it with a signal when it has made runs for four seconds, and returns
+/// what it left.
+#[cfg(target_os = "linux")]
+fn interrupted(bench: &Bench, arguments: &[&str], signal: &str) -> Left {
     use std::io::Read;
-    use std::process::Stdio;
-    use std::time::Duration;
+    use std::process::{Command, Stdio};
 
+    let mut command = bench.command_with("--default-signal=INT,TERM", arguments);
+    let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    std::thread::sleep(std::time::Duration::from_secs(4));
+    let sent = Command::new("kill").args(["-s", signal, &child.id().to_string()]).status();
+    assert!(sent.unwrap().success());
+    let (mut out, mut err) = (String::new(), String::new());
+    child.stdout.take().unwrap().read_to_string(&mut out).unwrap();
+    child.stderr.take().unwrap().read_to_string(&mut err).unwrap();
+    Left { status: child.wait().unwrap().code().expect("it ends by itself"), out, err }
+}
+
+/// `spray` would be begun after a hundred thousand runs of `ecmp`.
+#[cfg(target_os = "linux")]
+#[test]
+fn an_interrupted_comparison_keeps_what_is_finished_and_says_what_is_missing() {
     let bench = Bench::with_small();
-    let small = bench.read("small.toml");
-    bench.write("long.toml", &small.replace("256KB", "64GB"));
-    for (signal, seeds) in [("INT", "small.toml"), ("TERM", "long.toml")] {
-        let mut arguments = vec!["compare", seeds, "--policies", "ecmp", "--out", "kept"];
-        // A million runs of a small scenario, or one that takes hours.
-        arguments.extend(if seeds == "small.toml" { &["--seeds", "1000000"][..] } else { &[] });
-        let mut command = bench.command(&arguments);
-        let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
-        std::thread::sleep(Duration::from_secs(4));
-        let pid = child.id().to_string();
-        let sent = std::process::Command::new("kill").args(["-s", signal, &pid]).status();
-        assert!(sent.unwrap().success());
-        let (mut out, mut err) = (String::new(), String::new());
-        child.stdout.take().unwrap().read_to_string(&mut out).unwrap();
-        child.stderr.take().unwrap().read_to_string(&mut err).unwrap();
-        assert_eq!(child.wait().unwrap().code(), Some(1), "{err}");
-        let runs: Value = serde_json::from_str(&bench.read("kept/runs.json")).unwrap();
-        let finished = runs["runs"].as_array().unwrap().len();
-        let all = if seeds == "small.toml" { 1_000_000 } else { 1 };
-        let said = format!("interrupted: {finished} of {all} runs finished; the rest is missing");
-        assert!(err.contains(&said), "{err}");
-        assert_eq!((finished > 0, out.contains("ecmp")), (all > 1, all > 1), "{out}");
+    let compare = ["compare", "small.toml", "--policies", "ecmp,spray", "--seeds", "100000"];
+    let left = interrupted(&bench, &[&compare, &["--out", "kept"][..]].concat(), "INT");
+    assert_eq!(left.status, 1, "{}", left.err);
+    let all: Value = serde_json::from_str(&bench.read("kept/runs.json")).unwrap();
+    let finished = all["runs"].as_array().unwrap().len();
+    assert!(finished > 0);
+    let said = format!("interrupted: {finished} of 200000 runs finished; the rest is missing");
+    assert!(left.err.contains(&said), "{}", left.err);
+    let missing = 100_000 - finished;
+    let expected = serde_json::json!({
+        "runs_planned": 200_000, "runs_missing": missing + 100_000, "policies": [
+            { "policy": "ecmp", "runs_missing": missing },
+            { "policy": "spray", "runs_missing": 100_000 },
+        ]
+    });
+    assert_eq!(all["interrupted"], expected);
+    let costs: Value = serde_json::from_str(&bench.read("kept/cost.json")).unwrap();
+    assert_eq!(costs["interrupted"], expected);
+    let statistics = bench.read("kept/comparison.csv");
+    let rows = || statistics.lines().skip(1);
+    assert!(rows().all(|row| row.ends_with(",interrupted")), "{statistics}");
+    assert!(rows().any(|row| row.starts_with("spray,cct_ns,0,")), "{statistics}");
+    assert_eq!(left.out.matches(&format!(" {finished} of 100000")).count(), 2, "{}", left.out);
+    assert_eq!(left.out.matches(" 0 of 100000").count(), 2, "{}", left.out);
+    assert!(left.out.contains("\nspray ") && !left.out.contains("best"), "{}", left.out);
+    let figures = bench.evenkeel(&["plot", "kept", "--out", "figures"]);
+    assert_eq!(figures.status, 0, "{figures:?}");
+    let left = bench.evenkeel(&["compare", "small.toml", "--policies", "ecmp", "--out", "kept"]);
+    assert_eq!(left.status, 0, "it is replaced: {}", left.err);
+    assert!(!bench.read("kept/runs.json").contains("interrupted"));
+}
+
+/// Its first run takes hours.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_comparison_that_is_interrupted_before_a_run_is_finished_leaves_earlier_results() {
+    let bench = Bench::with_small();
+    let compare = |scenario| ["compare", scenario, "--policies", "ecmp", "--out", "kept"];
+    assert_eq!(bench.evenkeel(&compare("small.toml")).status, 0);
+    let content = || ["runs.json", "comparison.csv", "cost.json"].map(|it| read(&bench, it));
+    let before = content();
+    bench.write("long.toml", &SMALL.replace("256KB", "64GB"));
+    for signal in ["TERM", "INT"] {
+        let left = interrupted(&bench, &compare("long.toml"), signal);
+        assert_eq!((left.status, left.out.as_str()), (1, ""), "{}", left.err);
+        assert!(left.err.contains("interrupted: 0 of 1 runs finished"), "{}", left.err);
+        assert!(content() == before, "nothing is finished, so that nothing is written");
     }
+}
+
+#[cfg(target_os = "linux")]
+fn read(bench: &Bench, name: &str) -> String {
+    bench.read(&format!("kept/{name}"))
 }

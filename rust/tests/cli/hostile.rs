@@ -272,3 +272,57 @@ fn a_link_in_the_results_folder_is_replaced_and_not_followed() {
         assert_eq!(bench.read("precious"), before, "{name}");
     }
 }
+
+/// A name of a file that would colour a terminal, and one that would turn text around.
+#[test]
+fn names_of_files_are_echoed_without_harm() {
+    let bench = Bench::new();
+    for (name, said) in [("a\u{1b}[31m", "a\\u{1b}[31m"), ("b\u{202e}lmot", "b\\u{202e}lmot")] {
+        let (file, absent) = (format!("{name}.toml"), format!("{name}-absent.toml"));
+        bench.write(&file, SMALL);
+        let rails = format!("{name}-rails.toml");
+        bench.write(&rails, "[[rail]]\n[workload]\noperations = 1\n");
+        for arguments in [
+            &["check", &file] as &[&str],
+            &["check", "--explain", &file],
+            &["run", &file, "--out", name],
+            &["run", &rails],
+            &["bound", &file],
+            &["qps", &file],
+            &["compare", &file, "--policies", "ecmp,spray"],
+            &["check", &absent],
+            &["hpcc", &absent],
+            &["sweep", &absent, "--out", "sweep"],
+        ] {
+            let left = bench.evenkeel(arguments);
+            let all = format!("{}{}", left.out, left.err);
+            assert!(!all.contains(['\u{1b}', '\u{202e}']), "{arguments:?}: {all:?}");
+            assert!(all.contains(said), "{arguments:?}: {all:?}");
+        }
+    }
+    bench.write("turned.toml", "[policy]\nname = \"\u{202e}pmce\"\n");
+    refuses(&bench, "turned.toml", &["unknown policy '\\u{202e}pmce'"]);
+}
+
+#[test]
+fn arguments_are_echoed_without_harm() {
+    let bench = Bench::with_small();
+    for hostile in ["\u{202e}x", "\u{1b}[31mx", "x\u{7}"] {
+        let option = format!("--{hostile}");
+        for arguments in [
+            &["run", "small.toml", &option] as &[&str],
+            &["run", "small.toml", "--seed", hostile],
+            &["list", hostile],
+            &[hostile],
+        ] {
+            let left = bench.evenkeel(arguments);
+            assert_eq!((left.status, left.out.as_str()), (2, ""), "{arguments:?}");
+            let harms = |it: char| it.is_control() && it != '\n' || it == '\u{202e}';
+            assert!(!left.err.contains(harms), "{arguments:?}: {:?}", left.err);
+            assert!(left.err.starts_with("error: ") && left.err.contains("--help"), "{}", left.err);
+        }
+    }
+    let long = "y".repeat(100_000);
+    let left = bench.evenkeel(&["list", &long]);
+    assert!(left.err.len() < 5_000 && left.err.contains("characters more"), "{}", left.err.len());
+}

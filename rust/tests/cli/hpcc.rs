@@ -151,7 +151,9 @@ fn invalid_input_is_an_error() {
         bench.evenkeel(&[&["hpcc", "config.txt"], arguments].concat()).expect_invalid(words);
     };
     invalid(&["--flows", "none.txt"], &["none.txt"]);
-    invalid(&["--topology", "."], &["--topology", "'.' (a folder)"]);
+    invalid(&["--topology", "."], &["--topology: '.' is a folder; expected a file"]);
+    let absent = bench.evenkeel(&["hpcc", "nope.txt"]);
+    absent.expect_invalid(&["the configuration: file 'nope.txt' does not exist\n"]);
     invalid(&["--lb", "conweave"], &["'conweave'", "ecmp"]);
     bench.write("short.txt", "3\n0 2 3 100 100000 2.0\n");
     invalid(&["--flows", "short.txt"], &["short.txt"]);

@@ -119,7 +119,7 @@ fn studies_refuse_what_does_not_fit() {
     assert!(left.err.contains("the run needs about 4"), "{}", left.err);
     assert!(bench.read("swept/results.csv").contains("--force tries it"));
     let left = bench.evenkeel(&["reproduce", "study.toml"]);
-    left.expect_invalid(&["study.toml: run 'a'", "the run needs about 4", "--force tries it"]);
+    left.expect_invalid(&["study.toml:13:1: run 'a'", "the run needs about 4", "--force tries it"]);
 }
 
 #[test]

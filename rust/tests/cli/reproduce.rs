@@ -101,15 +101,16 @@ fn unknown_studies_and_invalid_files_are_errors() {
     unknown.expect_invalid(&["no study is called 'etheral-qps'", "ethereal-qps"]);
     bench.write("bad.toml", &STUDY.replace("cct_s\"", "cct_h\""));
     let metric = bench.evenkeel(&["reproduce", "bad.toml"]);
-    metric.expect_invalid(&["bad.toml: claim 'hashing takes a second': metric = 'cct_h'"]);
+    metric.expect_invalid(&["bad.toml:31:10: claim[1].metric: 'cct_h': no such number"]);
     bench.write("bad.toml", &STUDY.replace("work = \"A test\"", ""));
-    bench.evenkeel(&["reproduce", "bad.toml"]).expect_invalid(&["bad.toml: work: expected a text"]);
+    bench.evenkeel(&["reproduce", "bad.toml"]).expect_invalid(&["bad.toml: work is missing"]);
     bench.write("bad.toml", &STUDY.replace("[run.over]", "[run.zip]"));
     let zipped = bench.evenkeel(&["reproduce", "bad.toml"]);
-    zipped.expect_invalid(&["run 'all-to-all': a claim, table or series is about a run without"]);
+    zipped.expect_invalid(&["claim[0].run: 'all-to-all' has `zip`; expected a run without it"]);
     bench.write("bad.toml", &STUDY.replace("leaves = 2", "leaves = 0"));
     let scenario = bench.evenkeel(&["reproduce", "bad.toml"]);
-    scenario.expect_invalid(&["run 'all-to-all' with policy spray: topology.leaves"]);
+    scenario
+        .expect_invalid(&["bad.toml:6:10: run 'all-to-all' with policy spray: topology.leaves"]);
 }
 
 /// Runs the study with these options and the folder `results`.

@@ -161,7 +161,7 @@ fn folders_of_others_and_shards_of_another_study_are_errors() {
     left.expect_invalid(&["a and b: their study.toml differ"]);
     bench.write("column.toml", &STUDY.replace("policy = [", "events = ["));
     let column = bench.evenkeel(&["sweep", "column.toml", "--out", "d"]);
-    column.expect_invalid(&["run 'small': over.events: the results have a column of this name"]);
+    column.expect_invalid(&["run[0].over.events: the results have a column of this name"]);
     bench.evenkeel(&["merge", "a", "none", "--out", "c"]).expect_invalid(&["none/study.toml"]);
     sweep(&bench, "a", &["--shard", "3/2"]).expect_invalid(&["'3/2' is no shard"]);
 }
@@ -245,4 +245,12 @@ fn a_sweep_killed_twenty_times_and_out_of_disk_has_the_bytes_of_an_undisturbed_o
     let lines = bench.read("whole/results.csv").lines().count() - 1;
     assert_eq!(log_lines(&bench, "killed"), lines, "nothing is simulated twice");
     assert!(torn > 0 && known > 0, "{torn} torn lines, {known} known: nothing was resumed");
+}
+
+#[test]
+fn a_study_that_is_no_file_is_said_to_be_none() {
+    let bench = Bench::new();
+    let sweep = |study: &str| bench.evenkeel(&["sweep", study, "--out", "results"]);
+    sweep("nope.toml").expect_invalid(&["nope.toml: it does not exist; expected a study"]);
+    sweep(".").expect_invalid(&[".: it is a folder; expected a study"]);
 }

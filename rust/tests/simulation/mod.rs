@@ -41,7 +41,8 @@ fn random_scenarios_keep_every_invariant() {
 }
 
 /// Scenarios in which the tester has found a fault, of the fabric (`paused-ports`, a run without
-/// end) or of the invariants or the bound (the others).
+/// end; `frames-of-two-classes`, a pause that started too late) or of the invariants or the bound
+/// (the others).
 #[test]
 fn scenarios_that_had_a_fault_have_none() {
     let found = [
@@ -51,7 +52,9 @@ fn scenarios_that_had_a_fault_have_none() {
         include_str!("found/copy-trimmed-before.toml"),
         include_str!("found/copy-trimmed-earlier.toml"),
         include_str!("found/frames-beside-headers.toml"),
+        include_str!("found/frames-of-two-classes.toml"),
         include_str!("found/gap-of-bound.toml"),
+        include_str!("found/one-shortest-path-and-detours.toml"),
         include_str!("found/paused-ports.toml"),
         include_str!("found/priority-with-credit.toml"),
     ];

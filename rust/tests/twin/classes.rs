@@ -63,6 +63,53 @@ fn strict_and_weighted_classes_are_the_same_in_both_worlds() {
     }
 }
 
+/// In which a frame of one class waits while one of another is sent, at the time at which the wire
+/// is free.
+const FRAMES_OF_TWO_CLASSES: &str = r#"
+seed = 96
+time_limit = "3ms"
+[topology]
+kind = "fat-tree"
+k = 4
+[switch]
+buffer = "64MB"
+pfc = { alpha = "1/20000" }
+[transport]
+payload = "4096B"
+ack_every = 2
+congestion_control = "line-rate"
+[policy]
+name = "spray"
+[[class]]
+name = "a"
+[[class]]
+name = "b"
+scheduling = "strict"
+[[class]]
+name = "c"
+scheduling = "strict"
+[[job]]
+class = "a"
+start = "100ns"
+kind = "shift"
+bytes = "90000B"
+[[job]]
+class = "b"
+start = "500ns"
+kind = "permutation"
+bytes = "120000B"
+[[job]]
+class = "c"
+kind = "all-to-all"
+bytes = "120000B"
+"#;
+
+#[test]
+fn frames_of_classes_start_in_the_same_order_in_both_worlds() {
+    let setup = setup(FRAMES_OF_TWO_CLASSES).expect("a scenario");
+    assert!(!same("frames of two classes", &setup).pauses.is_empty());
+}
+
 #[test]
 fn buffers_and_marks_of_classes_are_the_same_in_both_worlds() {
     let classes = ["weight = 2", STRICT, "weight = 1"];

@@ -1,0 +1,55 @@
+//! What of a NIC is fetched ahead of the packets that come to it or start from it, on large
+//! fabrics: each step reads what the one before has fetched.
+
+use std::mem::offset_of;
+
+use super::Nic;
+use super::qp::Slot;
+use super::recovery::Recovery;
+use super::requester::Requester;
+use crate::ids::QpId;
+use crate::prefetch::{prefetch, prefetch_all, prefetch_lines};
+
+impl Nic {
+    /// The bytes that each packet touches: the first ones, as far as the list of queue pairs.
+    pub(crate) const TOUCHED: usize = offset_of!(Self, qps) + 32;
+
+    /// Starts to bring near where the halves of `qp` are found.
+    #[inline]
+    pub(crate) fn prefetch_qp(&self, qp: QpId) {
+        self.qps.get(qp.index()).into_iter().for_each(prefetch);
+    }
+
+    /// Starts to bring near what a packet for `qp` is for: its sending half if it is control, else
+    /// its receiving half.
+    #[inline]
+    pub(crate) fn prefetch_half(&self, qp: QpId, is_control: bool) {
+        let Some(qp) = self.qps.get(qp.index()) else { return };
+        match is_control {
+            true => self.prefetch_requester(qp.requester),
+            false => self.responders.get(qp.responder.index()).into_iter().for_each(prefetch_all),
+        }
+    }
+
+    /// Starts to bring near whose turn to send is next.
+    #[inline]
+    pub(crate) fn prefetch_turn(&self) {
+        self.ready.front().into_iter().for_each(prefetch);
+    }
+
+    /// Starts to bring near the sending half whose turn is next.
+    #[inline]
+    pub(crate) fn prefetch_next(&self) {
+        self.ready.front().into_iter().for_each(|&slot| self.prefetch_requester(slot));
+    }
+
+    #[inline]
+    fn prefetch_requester(&self, slot: Slot) {
+        let bytes = match self.config.recovery {
+            Recovery::GoBackN(_) => Requester::TOUCHED_BY_GO_BACK_N,
+            _ => Requester::TOUCHED,
+        };
+        let half = self.requesters.get(slot.index());
+        half.into_iter().for_each(|half| prefetch_lines(half, bytes.div_ceil(64)));
+    }
+}

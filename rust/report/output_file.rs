@@ -1,0 +1,234 @@
+//! A file that a user names for an output: what is there already is replaced only if the same
+//! command wrote it.
+
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, Read, Write};
+use std::path::{Path, PathBuf};
+
+use tempfile::NamedTempFile;
+use thiserror::Error;
+
+use super::folder::results_file;
+use super::own_files::{is_character_device, not_a_file};
+
+/// The most bytes of an earlier output by which it is recognised.
+const START: u64 = 1024;
+
+/// What a file holds, and how an earlier one is recognised.
+#[derive(Debug, Clone, Copy)]
+pub struct OutputKind {
+    /// What it is called, with its article: `a page`.
+    pub name: &'static str,
+    /// True if a file that starts with these bytes, up to 1 KiB of them, is one of evenkeel's.
+    pub is_own: fn(&[u8]) -> bool,
+}
+
+impl OutputKind {
+    /// A file in a format of another project, by which nobody can tell who wrote it: any regular
+    /// file is replaced.
+    pub const UNMARKED: Self = Self { name: "a file", is_own: |_| true };
+}
+
+/// Why a file is not written.
+#[derive(Debug, Error)]
+pub enum OutputError {
+    /// What is there is of somebody else: perhaps an input.
+    #[error(
+        "{path}: the file exists and is not {kind} that evenkeel wrote, so that it is not \
+         replaced; move it, or use another name"
+    )]
+    Foreign {
+        /// Path of the file.
+        path: String,
+        /// What would be replaced.
+        kind: &'static str,
+    },
+    /// What is there is read by the command itself.
+    #[error("{path}: the scenario reads this file, so that it is not replaced; use another folder")]
+    Input {
+        /// Path of the file.
+        path: String,
+    },
+    /// What is there is no regular file, and no device that takes bytes.
+    #[error("{path}: this is {found}; expected a regular file, which need not exist yet")]
+    NotAFile {
+        /// Path of the file.
+        path: String,
+        /// What it is.
+        found: &'static str,
+    },
+    /// An operation of the file system failed.
+    #[error("{path}: cannot write: {reason}")]
+    Failed {
+        /// Path of the file.
+        path: String,
+        /// The error of the system.
+        reason: io::Error,
+    },
+}
+
+/// A file that is being written: it appears complete or not at all. A device, such as
+/// `/dev/null`, is written to and stays what it is.
+#[derive(Debug)]
+pub struct OutputFile {
+    path: PathBuf,
+    to: Destination,
+}
+
+#[derive(Debug)]
+enum Destination {
+    Temporary(NamedTempFile),
+    Device(File),
+}
+
+impl OutputFile {
+    /// Looks at what is at `path`, and begins a file beside it; creates its folder if it does not
+    /// exist.
+    ///
+    /// # Errors
+    /// What is there may not be replaced, or the folder cannot be written.
+    pub fn begin(path: &Path, kind: &OutputKind) -> Result<Self, OutputError> {
+        let failed = |reason| OutputError::Failed { path: path.display().to_string(), reason };
+        let to = match look_at(path, kind)? {
+            There::Device => {
+                let device = OpenOptions::new().write(true).open(path);
+                Destination::Device(device.map_err(failed)?)
+            }
+            There::Replaceable => {
+                let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
+                let folder = folder.unwrap_or(Path::new("."));
+                let file =
+                    fs::create_dir_all(folder).and_then(|()| results_file().tempfile_in(folder));
+                Destination::Temporary(file.map_err(failed)?)
+            }
+        };
+        Ok(Self { path: path.to_owned(), to })
+    }
+
+    /// Another handle of what is written.
+    ///
+    /// # Errors
+    /// Those of the file system.
+    pub fn handle(&self) -> io::Result<File> {
+        match &self.to {
+            Destination::Temporary(file) => file.as_file().try_clone(),
+            Destination::Device(file) => file.try_clone(),
+        }
+    }
+
+    /// The unfinished file, which is left over if the program is killed.
+    pub fn unfinished(&self) -> Option<&Path> {
+        match &self.to {
+            Destination::Temporary(file) => Some(file.path()),
+            Destination::Device(_) => None,
+        }
+    }
+
+    /// Writes the whole content, and gives the file its name.
+    ///
+    /// # Errors
+    /// Those of the file system.
+    pub fn write(self, bytes: &[u8]) -> Result<(), OutputError> {
+        let written = self.handle().and_then(|mut to| to.write_all(bytes));
+        let path = || self.path.display().to_string();
+        written.map_err(|reason| OutputError::Failed { path: path(), reason })?;
+        self.complete()
+    }
+
+    /// Gives the complete file its name.
+    ///
+    /// # Errors
+    /// Those of the file system.
+    pub fn complete(self) -> Result<(), OutputError> {
+        let Self { path, to } = self;
+        let Destination::Temporary(file) = to else { return Ok(()) };
+        let path_shown = path.display().to_string();
+        let renamed = file.persist(path).map(drop);
+        renamed.map_err(|error| OutputError::Failed { path: path_shown, reason: error.error })
+    }
+}
+
+/// Writes a whole file, as [`OutputFile`] does.
+///
+/// # Errors
+/// As those of [`OutputFile::begin`], and of writing.
+pub fn write_output(path: &Path, kind: &OutputKind, bytes: &[u8]) -> Result<(), OutputError> {
+    OutputFile::begin(path, kind)?.write(bytes)
+}
+
+/// What is at the path of an output.
+enum There {
+    /// Nothing, an empty file, or an earlier output.
+    Replaceable,
+    /// It takes bytes.
+    Device,
+}
+
+fn look_at(path: &Path, kind: &OutputKind) -> Result<There, OutputError> {
+    let shown = || path.display().to_string();
+    let Ok(found) = fs::symlink_metadata(path) else { return Ok(There::Replaceable) };
+    match not_a_file(path) {
+        Some(_) if is_character_device(path) => return Ok(There::Device),
+        Some(found) => return Err(OutputError::NotAFile { path: shown(), found }),
+        // It would be replaced, and not what it leads to.
+        None if found.is_symlink() => {
+            return Err(OutputError::NotAFile { path: shown(), found: "a link" });
+        }
+        None => {}
+    }
+    let mut start = Vec::new();
+    let read = File::open(path).and_then(|file| file.take(START).read_to_end(&mut start));
+    read.map_err(|reason| OutputError::Failed { path: shown(), reason })?;
+    match start.is_empty() || (kind.is_own)(&start) {
+        true => Ok(There::Replaceable),
+        false => Err(OutputError::Foreign { path: shown(), kind: kind.name }),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const PAGE: OutputKind =
+        OutputKind { name: "a page", is_own: |start| start.starts_with(b"page") };
+
+    #[test]
+    fn an_earlier_output_and_an_empty_file_are_replaced_and_nothing_else_is() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("new/a");
+        for text in ["page 1", "page 2"] {
+            write_output(&path, &PAGE, text.as_bytes()).unwrap();
+            assert_eq!(fs::read_to_string(&path).unwrap(), text);
+        }
+        fs::write(&path, "").unwrap();
+        write_output(&path, &PAGE, b"page 3").unwrap();
+        fs::write(&path, "seed = 1\n").unwrap();
+        let error = write_output(&path, &PAGE, b"page 4").unwrap_err().to_string();
+        assert!(error.contains("the file exists and is not a page that evenkeel wrote"), "{error}");
+        assert_eq!(fs::read_to_string(&path).unwrap(), "seed = 1\n");
+        let error = write_output(folder.path(), &PAGE, b"page").unwrap_err().to_string();
+        assert!(error.contains("this is a folder; expected a regular file"), "{error}");
+        assert_eq!(fs::read_dir(folder.path().join("new")).unwrap().count(), 1);
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn pipes_and_links_are_refused_and_a_device_is_written_to() {
+        use std::os::unix::fs::{FileTypeExt, symlink};
+        let folder = tempfile::tempdir().unwrap();
+        let path = |name: &str| folder.path().join(name);
+        let said = |name: &str| write_output(&path(name), &PAGE, b"page").unwrap_err().to_string();
+        nix::unistd::mkfifo(&path("fifo"), nix::sys::stat::Mode::S_IRWXU).unwrap();
+        assert!(said("fifo").contains("this is a named pipe"));
+        assert!(path("fifo").symlink_metadata().unwrap().file_type().is_fifo());
+        fs::write(path("page"), "page").unwrap();
+        symlink(path("page"), path("link")).unwrap();
+        assert!(said("link").contains("this is a link"));
+        // A link to it, so that not even a fault of this test replaces the device.
+        symlink("/dev/null", path("null")).unwrap();
+        write_output(&path("null"), &PAGE, b"page").unwrap();
+        assert!(path("null").symlink_metadata().unwrap().is_symlink());
+        symlink("/dev/full", path("full")).unwrap();
+        assert!(said("full").contains("cannot write"));
+    }
+}

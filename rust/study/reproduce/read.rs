@@ -1,0 +1,156 @@
+//! Reading a study's file by the means that scenarios are read with: key by key, so that every
+//! fault has its line, its key and what is expected.
+
+use super::file::{
+    ClaimSection, Expected, QuickSection, RunSection, SeriesSection, StudyFile, TableSection,
+};
+use crate::scenario::{ScenarioError, SectionReader, Source};
+
+/// A section of a study.
+trait Read: Sized {
+    /// Takes its keys from a reader, which then has only those that no study has.
+    fn read(keys: &mut SectionReader<'_>) -> Result<Self, ScenarioError>;
+}
+
+/// A section, and no other keys.
+fn whole<T: Read>(mut keys: SectionReader<'_>) -> Result<T, ScenarioError> {
+    let section = T::read(&mut keys)?;
+    keys.finish()?;
+    Ok(section)
+}
+
+/// The sections of a list: `[[run]]`.
+fn every<T: Read>(
+    keys: &mut SectionReader<'_>,
+    name: &'static str,
+) -> Result<Vec<T>, ScenarioError> {
+    keys.sections(name)?.into_iter().map(whole).collect()
+}
+
+impl StudyFile {
+    /// Reads the sections of a text.
+    ///
+    /// # Errors
+    /// A key is unknown or missing, or its value is of another type.
+    pub(super) fn read(source: &Source) -> Result<Self, ScenarioError> {
+        let file: Self = whole(SectionReader::new(source))?;
+        if file.run.is_empty() {
+            let example = "[[run]] and below it name = \"a\"";
+            return Err(SectionReader::new(source).without_default("run", example));
+        }
+        Ok(file)
+    }
+}
+
+impl Read for StudyFile {
+    fn read(keys: &mut SectionReader<'_>) -> Result<Self, ScenarioError> {
+        Ok(Self {
+            title: keys.optional("title")?.unwrap_or_default(),
+            work: keys.optional("work")?.unwrap_or_default(),
+            about: keys.optional("about")?.unwrap_or_default(),
+            learned: keys.optional("learned")?.unwrap_or_default(),
+            scenario: keys.table("scenario")?.unwrap_or_default(),
+            run: every(keys, "run")?,
+            claim: every(keys, "claim")?,
+            table: every(keys, "table")?,
+            series: every(keys, "series")?,
+        })
+    }
+}
+
+impl Read for RunSection {
+    fn read(keys: &mut SectionReader<'_>) -> Result<Self, ScenarioError> {
+        Ok(Self {
+            name: keys.required("name", "name = \"all-to-all\"")?,
+            set: keys.table("set")?.unwrap_or_default(),
+            over: keys.table("over")?.unwrap_or_default(),
+            zip: keys.table("zip")?.unwrap_or_default(),
+            seeds: keys.optional("seeds")?.unwrap_or(1),
+            rate: keys.named("rate")?.unwrap_or_default(),
+            quick: whole(keys.section_or_empty("quick")?)?,
+        })
+    }
+}
+
+impl Read for QuickSection {
+    fn read(keys: &mut SectionReader<'_>) -> Result<Self, ScenarioError> {
+        Ok(Self {
+            set: keys.table("set")?.unwrap_or_default(),
+            over: keys.table("over")?.unwrap_or_default(),
+            seeds: keys.optional("seeds")?,
+            skip: keys.optional("skip")?.unwrap_or_default(),
+        })
+    }
+}
+
+impl Read for ClaimSection {
+    fn read(keys: &mut SectionReader<'_>) -> Result<Self, ScenarioError> {
+        let origin = keys.named("origin")?;
+        Ok(Self {
+            text: keys.required("text", "text = \"hashing takes longer than spraying\"")?,
+            origin: origin
+                .ok_or_else(|| keys.without_default("origin", "origin = \"expectation\""))?,
+            target: keys.named("target")?,
+            source: keys.optional("source")?.unwrap_or_default(),
+            run: keys.required("run", RUN)?,
+            metric: keys.required("metric", METRIC)?,
+            per: keys.number("per")?,
+            of: keys.table("of")?.unwrap_or_default(),
+            against: keys.table("against")?,
+            comparison: keys.named("as")?.unwrap_or_default(),
+            along: keys.optional("along")?,
+            fit: keys.named("fit")?,
+            order: keys.list("order")?,
+            slack: keys.optional("slack")?,
+            take: keys.named("take")?,
+            seeds: keys.named("seeds")?.unwrap_or_default(),
+            expected: Expected::read(keys)?,
+            cells: keys.tables("cells")?.unwrap_or_default(),
+            scale: keys.named("scale")?.unwrap_or_default(),
+        })
+    }
+}
+
+impl Read for Expected {
+    fn read(keys: &mut SectionReader<'_>) -> Result<Self, ScenarioError> {
+        Ok(Self {
+            published: keys.number_or_text("published")?,
+            within: keys.optional("within")?,
+            at_least: keys.number("at_least")?,
+            at_most: keys.number("at_most")?,
+            why: keys.optional("why")?,
+        })
+    }
+}
+
+impl Read for TableSection {
+    fn read(keys: &mut SectionReader<'_>) -> Result<Self, ScenarioError> {
+        Ok(Self {
+            title: keys.required("title", TITLE)?,
+            run: keys.required("run", RUN)?,
+            metric: keys.required("metric", METRIC)?,
+            rows: keys.required("rows", "rows = \"policy\"")?,
+            columns: keys.optional("columns")?,
+            of: keys.table("of")?.unwrap_or_default(),
+            seeds: keys.named("seeds")?.unwrap_or_default(),
+        })
+    }
+}
+
+impl Read for SeriesSection {
+    fn read(keys: &mut SectionReader<'_>) -> Result<Self, ScenarioError> {
+        let rows: Option<u32> = keys.optional("rows")?;
+        Ok(Self {
+            title: keys.required("title", TITLE)?,
+            run: keys.required("run", RUN)?,
+            metric: keys.required("metric", "metric = \"record.path_changes\"")?,
+            columns: keys.required("columns", "columns = \"policy\"")?,
+            of: keys.table("of")?.unwrap_or_default(),
+            rows: rows.map_or(16, |rows| rows as usize),
+        })
+    }
+}
+
+const TITLE: &str = "title = \"Completion time\"";
+const RUN: &str = "run = \"all-to-all\"";
+const METRIC: &str = "metric = \"cct_us\"";
