@@ -32,6 +32,11 @@ use evenkeel::fabric::{Verdict, run};
 use options::{Options, What};
 use page::{Table, thousands};
 
+/// The allocator of the program. The yardstick has it too: with the system's it is 6 to 14 % slower
+/// from 1,024 hosts on.
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
 /// What one process measured.
 struct Figures {
     hops: f64,
