@@ -81,6 +81,10 @@ const LEAST_SLOPE: f64 = 1e-6;
 /// The number of samples from which a line is compared with new samples: \[inferred\].
 const SETTLED: u32 = 4;
 
+/// The least number of samples, beyond the two that a line always fits, from which their variance
+/// is estimated: far above the rounding error of the effective number of samples.
+const LEAST_FREEDOM: f64 = 1e-6;
+
 /// Means of one rail's samples in one size class: bytes, picoseconds and their products.
 #[derive(Debug, Clone, Copy, Default)]
 struct Moments {
@@ -99,7 +103,8 @@ impl Moments {
         self.count = self.count.saturating_add(1);
         // The first samples have equal weights; later the newest has the weight `memory`.
         let newest = memory.max(1.0 / f64::from(self.count));
-        let older = if self.count > 1 { (1.0 - newest).powi(2) / self.effective } else { 0.0 };
+        let rest = 1.0 - newest;
+        let older = if self.count > 1 { rest * rest / self.effective } else { 0.0 };
         self.effective = 1.0 / (older + newest * newest);
         let mix = |mean: &mut f64, value: f64| *mean += newest * (value - *mean);
         mix(&mut self.bytes, bytes);
@@ -139,14 +144,15 @@ impl Moments {
     /// The variance of durations about the best line, relative to their mean squared; 0 for up to
     /// two samples.
     fn noise(&self) -> f64 {
-        if self.effective <= 2.0 {
+        let freedom = self.effective - 2.0;
+        if freedom < LEAST_FREEDOM {
             return 0.0;
         }
         let (variance, slope) = self.best();
         let covariance = self.bytes_ps - self.bytes * self.ps;
         let all = self.ps_ps - self.ps * self.ps;
         let rest = (all - slope * (2.0 * covariance - slope * variance)).max(0.0);
-        rest / (self.ps * self.ps) * self.effective / (self.effective - 2.0)
+        rest / (self.ps * self.ps) * self.effective / freedom
     }
 }
 

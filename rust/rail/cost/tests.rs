@@ -117,6 +117,22 @@ fn a_mean_of_many_samples_varies_as_that_of_nine() {
     assert!((effective[59] - 9.0).abs() < 1e-9, "{effective:?}");
 }
 
+/// Two samples determine their line whatever their weights' rounding error is: their number could
+/// come out a little above two, and the estimate of a variance divides by what is above it.
+#[test]
+fn a_rounding_error_of_the_number_of_samples_is_no_freedom() {
+    let mut moments = Moments::default();
+    for (bytes, ps) in [(1_100.0, 5.2e6), (1_900.0, 6.8e6)] {
+        moments.add(bytes, ps, 0.2);
+    }
+    let exact = moments.line();
+    moments.effective += 4.0 * f64::EPSILON;
+    // A residual that subtraction leaves of the squares' last digits.
+    moments.ps_ps *= 1.0 + 4.0 * f64::EPSILON;
+    let rounded = moments.line();
+    assert!((rounded.ps_per_byte / exact.ps_per_byte - 1.0).abs() < 1e-6, "{exact:?}, {rounded:?}");
+}
+
 /// A sample: its weight, bytes and picoseconds.
 type Weighted = [f64; 3];
 
