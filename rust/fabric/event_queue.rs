@@ -238,6 +238,11 @@ impl EventQueue {
         events.iter().filter_map(|word| word.arrival())
     }
 
+    /// The arrivals of the current bucket that have not been taken, in order.
+    pub(super) fn coming(&self) -> impl Iterator<Item = (PortId, SlotId)> + '_ {
+        self.current[self.taken..].iter().filter_map(|word| word.arrival())
+    }
+
     /// All arrivals to come, those in other parts of a divided run included, in no order.
     pub(super) fn arrivals(&self) -> impl Iterator<Item = (PortId, SlotId)> + '_ {
         let current = &self.current[self.taken..];

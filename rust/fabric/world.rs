@@ -396,6 +396,12 @@ impl World {
         self.network.credit_in_use()
     }
 
+    /// Fetches memory ahead as with that many bytes of ports.
+    #[cfg(test)]
+    pub(super) fn fetch_ahead_as_with(&mut self, port_bytes: usize) {
+        self.network.fetch_ahead_as_with(port_bytes);
+    }
+
     /// Counts as if so many events had been handled.
     #[cfg(test)]
     pub(super) fn count_from(&mut self, events: u64) {

@@ -219,3 +219,21 @@ fn the_arrivals_of_the_bucket_after_the_current_one_are_known() {
     all(&mut queue);
     assert_eq!(upcoming(&queue), [0; 0]);
 }
+
+#[test]
+fn coming_arrivals_are_those_of_the_bucket_that_are_left() {
+    let mut queue = EventQueue::new(5_000, 1_000_000);
+    for port in 0..4 {
+        queue.push(at(bucket(1) + 9 - u64::from(port)), Event::Arrival(PortId(port), SlotId(port)));
+    }
+    queue.push(at(bucket(1)), Event::Free(PortId(7)));
+    queue.push(at(bucket(2)), Event::Arrival(PortId(8), SlotId(8)));
+    let mut found = Vec::new();
+    while let Some((_, word)) = queue.pop(Time::NEVER) {
+        let ports: Vec<u32> = queue.coming().map(|(port, _)| port.0).collect();
+        found.push((word.event() == Event::Free(PortId(7)), ports));
+    }
+    let ports = [vec![3, 2, 1, 0], vec![2, 1, 0], vec![1, 0], vec![0], vec![], vec![]];
+    let expected = ports.into_iter().enumerate().map(|(index, ports)| (index == 0, ports));
+    assert_eq!(found, expected.collect::<Vec<_>>());
+}

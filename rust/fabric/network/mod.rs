@@ -57,9 +57,15 @@
 //!   place of 19: 0.80 of the time with 65,536 queue pairs on 1,024 hosts (medians of three to five
 //!   pairs on a loaded machine), no difference beside the noise with one on each of 8,192;
 //! - the allocator of the program asks for pages of 2 MiB: 0.67 of the time with `spray` and 0.70
-//!   with `ethereal` on 1,024 hosts, 0.93 with `spray` on 128 (medians of three pairs).
+//!   with `ethereal` on 1,024 hosts, 0.93 with `spray` on 128 (medians of three pairs);
+//! - where ports take more than 1 MiB, the port that a packet goes to next is fetched ahead too, if
+//!   a hash says which, and then the ends of its queue: 0.85 of the time with `spray` and 0.70 with
+//!   `ecmp` on 8,192 hosts (medians of three pairs on a loaded machine);
+//! - with flow control, the packet that starts next is fetched when its start is scheduled: 0.94 and
+//!   1.00 of the time with PFC on 128 hosts (medians of 30 and of 12 pairs on a loaded machine).
 //!
-//! Features had cost 21 since the step to 602; with these steps it is 554.
+//! Features had cost 21 since the step to 602; with these steps it was 554. Traffic classes
+//! and what is fetched ahead since then brought it to 562, and with PFC from 638 to 657.
 //!
 //! Narrower buckets of the calendar with 1,024 hosts cost 5 % of the time: more of them hold memory
 //! that is hardly used. With 128 hosts they gain nothing: sorting costs 7 instructions less, and
@@ -74,14 +80,12 @@
 //! Of a packet-hop 2.7 branches are mispredicted by callgrind's model (3.4 with `ecmp`), a fifth of
 //! them where buckets are sorted. Conditions of ports without branches between them take away 0.2
 //! of these and cost 7 instructions; places of a bucket's events by counting those that precede
-//! each, without branches, take away no more and cost 24. Neither showed in the time. To fetch the
-//! port that comes next too, from the hash or the path of each packet of the current bucket, was
-//! worth 3 to 5 % with 1,024 and 8,192 hosts on a loaded machine, and cost 2 % with `ethereal`.
-//! The first place of each queue fetched ahead too made no difference (medians of two to five pairs
-//! within 1 %). With pages of 2 MiB both were tried again: the port that comes next, and the place
-//! in its queue, 0.96 with `spray` on 1,024 hosts, nothing with `ethereal` or `reps`, and 1.06 with
-//! 128 hosts. What recoveries keep outside the sending half fetched ahead is worth 1 to 2 % with
-//! 8,192 hosts and nothing with 1,024.
+//! each, without branches, take away no more and cost 24. Neither showed in the time. With pages of
+//! 4 KiB the port that comes next, fetched ahead, was worth 3 to 5 % with 1,024 and 8,192 hosts; with
+//! those of 2 MiB it is worth nothing with 1,024, and costs 6 % with 128. Addresses for all packets
+//! from the start, so that their memory is never copied to a larger place, gained nothing with
+//! `ecmp` on 128 hosts (0.99, median of six pairs). What recoveries keep outside the sending half
+//! fetched ahead is worth 1 to 2 % with 8,192 hosts and nothing with 1,024.
 
 mod arrival;
 mod border;
@@ -132,6 +136,9 @@ use port::{Port, PortParts, Special};
 
 /// The size of a second-level cache, bytes: on smaller fabrics looking ahead only costs.
 const NEAR_CACHE: usize = 1 << 16;
+/// Where ports take more bytes, a packet's next port is fetched ahead too. On a fat-tree of 1,024
+/// hosts, where they take 0.8 MB, that costs what it saves.
+const FAR_CACHE: usize = 1 << 20;
 
 /// The network between the NICs.
 #[derive(Debug)]
@@ -139,6 +146,8 @@ pub(super) struct Network {
     ports: Vec<Port>,
     /// Whether its ports do not fit a cache that is near.
     is_large: bool,
+    /// Whether they do not fit one that is larger.
+    is_very_large: bool,
     shared: Shared,
     /// The wires of hosts with several ports.
     wires: Wires,
@@ -149,6 +158,8 @@ pub(super) struct Network {
     arriving: Vec<(HostId, QpId, bool)>,
     /// Hosts that may send their next packet soon.
     sending: Vec<HostId>,
+    /// Ports by which packets leave switches soon.
+    leaving: Vec<PortId>,
     /// Ports whose wires end in other parts of a divided run.
     borders: Vec<PortId>,
     /// PFC frames that took effect, and pauses that expired.
@@ -179,8 +190,10 @@ impl Network {
             switching,
             trace: None,
         };
+        let port_bytes = ports.len() * size_of::<Port>();
         let mut network = Self {
-            is_large: ports.len() * size_of::<Port>() > NEAR_CACHE,
+            is_large: port_bytes > NEAR_CACHE,
+            is_very_large: port_bytes > FAR_CACHE,
             ports,
             shared,
             wires: Wires::new(topology),
@@ -188,6 +201,7 @@ impl Network {
             forwarding_delay: fabric.forwarding_delay,
             arriving: Vec::new(),
             sending: Vec::new(),
+            leaving: Vec::new(),
             borders: Vec::new(),
             pauses: Vec::new(),
             pause_time: None,
@@ -245,9 +259,32 @@ impl Network {
                 self.ports[port.index()].prefetch();
                 prefetch(self.shared.pool.get(slot));
             }
+            if self.is_very_large {
+                self.prefetch_outputs();
+            }
             if endpoints.has_many_queue_pairs() {
                 self.prefetch_hosts(endpoints);
             }
+        }
+    }
+
+    /// Fetches the ports by which packets of the current bucket leave their switches, where a hash
+    /// says which, and the ends of queues there and at the ports that they come from.
+    fn prefetch_outputs(&mut self) {
+        let Self { shared: Shared { queue, pool, switching, .. }, ports, leaving, .. } = self;
+        leaving.clear();
+        for (id, slot) in queue.coming() {
+            let port = &ports[id.index()];
+            port.prefetch_first();
+            if let Node::Switch(switch) = port.end.node()
+                && let Some(next) = switching.hashed_port(switch, &pool.get(slot).packet)
+            {
+                ports[next.index()].prefetch();
+                leaving.push(next);
+            }
+        }
+        for next in leaving.iter() {
+            ports[next.index()].prefetch_ends();
         }
     }
 
@@ -295,6 +332,15 @@ impl Network {
     /// The same, taken.
     pub(in crate::fabric) fn take_pauses(&mut self) -> Vec<PauseRecord> {
         std::mem::take(&mut self.pauses)
+    }
+}
+
+#[cfg(test)]
+impl Network {
+    /// Fetches memory ahead as with that many bytes of ports.
+    pub(in crate::fabric) fn fetch_ahead_as_with(&mut self, port_bytes: usize) {
+        self.is_large = port_bytes > NEAR_CACHE;
+        self.is_very_large = port_bytes > FAR_CACHE;
     }
 }
 

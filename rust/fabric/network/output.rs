@@ -15,6 +15,7 @@ use crate::fabric::event_queue::EventQueue;
 use crate::fabric::trace_buffer::{PacketEvent, PacketRecord, TraceBuffer};
 use crate::ids::{LinkClass, PortId, SwitchId};
 use crate::packet::{Flags, PacketKind};
+use crate::prefetch::prefetch;
 use crate::switching::{Admission, Credit, EcnPoint, EnqueueRequest, Switching, Waiting};
 use crate::topology::Node;
 use crate::units::Time;
@@ -281,6 +282,10 @@ impl Output<'_> {
         if self.port.has_waiting() && !self.port.start_armed {
             self.port.start_armed = true;
             self.shared.queue.push_start(self.port.free, self.id);
+            // The packet was enqueued a while ago; where it has come from is read when it starts.
+            if let Some(next) = self.port.first_waiting() {
+                prefetch(self.shared.pool.get(next.slot()));
+            }
         }
     }
 

@@ -178,6 +178,19 @@ impl Port {
         prefetch(&self.waiting);
     }
 
+    /// The same for the queued packet that starts next.
+    #[inline]
+    pub(super) fn prefetch_first(&self) {
+        self.waiting[1].prefetch_first();
+    }
+
+    /// The same for that packet and for the place behind the last one.
+    #[inline]
+    pub(super) fn prefetch_ends(&self) {
+        self.waiting[1].prefetch_first();
+        self.waiting[1].prefetch_behind();
+    }
+
     /// The time from the start of a packet's first bit to its arrival.
     pub(super) fn flight(&self, bytes: u32) -> Span {
         self.time_for(bytes) + self.delay
@@ -336,6 +349,12 @@ impl Port {
     /// Queued packets with priority, the next one first.
     pub(super) fn slots_with_priority(&self) -> impl Iterator<Item = SlotId> + '_ {
         self.waiting[0].iter().map(Queued::slot)
+    }
+
+    /// The packet that is dequeued next.
+    #[inline(always)]
+    pub(super) fn first_waiting(&self) -> Option<Queued> {
+        self.waiting[usize::from(self.queued & PRIORITY == 0)].first()
     }
 
     /// Dequeues the next packet.

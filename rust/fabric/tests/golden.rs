@@ -69,3 +69,31 @@ fn outcomes_equal_those_before_later_features() {
     ];
     assert_eq!(found, before);
 }
+
+#[test]
+fn memory_that_is_fetched_ahead_changes_no_outcome() {
+    let case = |policy: &str, change: &dyn Fn(&mut Setup)| {
+        let mut setup = setup(leaf_spine(4, 4, 4, 400), policy, messages(&shift(16), 400_000));
+        change(&mut setup);
+        let found = [0, 1 << 18, usize::MAX].map(|port_bytes| {
+            let mut world = World::new(&setup);
+            world.fetch_ahead_as_with(port_bytes);
+            let observers = Observers { watch: None, progress: &mut |_| {} };
+            fingerprint(&drive(world, &mut FixedWorkload, observers))
+        });
+        assert_eq!(found, [found[0]; 3], "{policy}");
+    };
+    let few = |setup: &mut Setup| {
+        setup.fabric.switch.buffer = Buffer::Shared(Bytes::new(200_000));
+    };
+    let cut = |setup: &mut Setup| {
+        let link = setup.topology.link_named("leaf1-spine0").unwrap();
+        setup.fabric.failures =
+            vec![failure(link, Time::ZERO + Span::from_us(5), Span::from_us(2))];
+    };
+    // What is fetched for a frame of flow control is of no use: the frame ends at its switch.
+    let pauses = |setup: &mut Setup| lossless::lossless(setup, Headroom::Hpcc, 100_000);
+    for change in [&few as &dyn Fn(&mut Setup), &cut, &pauses] {
+        ["ecmp", "spray", "ethereal", "drill"].iter().for_each(|policy| case(policy, change));
+    }
+}

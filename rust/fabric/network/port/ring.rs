@@ -4,6 +4,7 @@
 //! and the ring takes three quarters of the memory of the library's: a port has two cache lines.
 
 use super::Queued;
+use crate::prefetch::prefetch;
 
 /// Queued packets, the next one first.
 #[derive(Debug, Default)]
@@ -41,6 +42,28 @@ impl Ring {
         (index < self.count).then(|| self.places[self.place(index)])
     }
 
+    /// The first packet.
+    #[inline(always)]
+    pub(super) fn first(&self) -> Option<Queued> {
+        self.places.get(self.place(0)).filter(|_| !self.is_empty()).copied()
+    }
+
+    /// Starts to bring the place of the first packet near.
+    #[inline]
+    pub(super) fn prefetch_first(&self) {
+        if let Some(place) = self.places.get(self.place(0)) {
+            prefetch(place);
+        }
+    }
+
+    /// Starts to bring the place behind the last packet near.
+    #[inline]
+    pub(super) fn prefetch_behind(&self) {
+        if let Some(place) = self.places.get(self.place(self.count)) {
+            prefetch(place);
+        }
+    }
+
     /// The last packet.
     pub(super) fn last(&self) -> Option<Queued> {
         self.get(self.count.checked_sub(1)?)
@@ -76,7 +99,7 @@ impl Ring {
     /// Takes the first packet.
     #[inline(always)]
     pub(super) fn pop_front(&mut self) -> Option<Queued> {
-        let &first = self.places.get(self.place(0)).filter(|_| !self.is_empty())?;
+        let first = self.first()?;
         self.first = self.first.wrapping_add(1);
         self.count -= 1;
         Some(first)
@@ -129,6 +152,9 @@ mod tests {
                     deque.push_back(queued);
                 }
             }
+            ring.prefetch_first();
+            ring.prefetch_behind();
+            assert_eq!(ring.first(), deque.front().copied());
             assert!(ring.iter().eq(deque.iter().copied()), "{n}");
             assert_eq!((ring.len(), ring.is_empty()), (deque.len(), deque.is_empty()));
             assert_eq!((ring.get(0), ring.last()), (deque.front().copied(), deque.back().copied()));
