@@ -61,8 +61,8 @@
 //! - where ports take more than 1 MiB, the port that a packet goes to next is fetched ahead too, if
 //!   a hash says which, and then the ends of its queue: 0.85 of the time with `spray` and 0.70 with
 //!   `ecmp` on 8,192 hosts (medians of three pairs on a loaded machine);
-//! - with flow control, the packet that starts next is fetched when its start is scheduled: 0.94 and
-//!   1.00 of the time with PFC on 128 hosts (medians of 30 and of 12 pairs on a loaded machine).
+//! - with flow control, the packet that starts next is fetched when its start is scheduled: 0.94
+//!   and 1.00 of the time with PFC on 128 hosts (medians of 30 and of 12 pairs, loaded).
 //!
 //! Features had cost 21 since the step to 602; with these steps it was 554. Traffic classes
 //! and what is fetched ahead since then brought it to 562, and with PFC from 638 to 657.
@@ -81,11 +81,11 @@
 //! them where buckets are sorted. Conditions of ports without branches between them take away 0.2
 //! of these and cost 7 instructions; places of a bucket's events by counting those that precede
 //! each, without branches, take away no more and cost 24. Neither showed in the time. With pages of
-//! 4 KiB the port that comes next, fetched ahead, was worth 3 to 5 % with 1,024 and 8,192 hosts; with
-//! those of 2 MiB it is worth nothing with 1,024, and costs 6 % with 128. Addresses for all packets
-//! from the start, so that their memory is never copied to a larger place, gained nothing with
-//! `ecmp` on 128 hosts (0.99, median of six pairs). What recoveries keep outside the sending half
-//! fetched ahead is worth 1 to 2 % with 8,192 hosts and nothing with 1,024.
+//! 4 KiB the port that comes next, fetched ahead, was worth 3 to 5 % with 1,024 and 8,192 hosts;
+//! with those of 2 MiB it is worth nothing with 1,024, and costs 6 % with 128. Addresses for all
+//! packets from the start, so that their memory is never copied to a larger place, gained nothing
+//! with `ecmp` on 128 hosts (0.99, median of six pairs). What recoveries keep outside the sending
+//! half fetched ahead is worth 1 to 2 % with 8,192 hosts and nothing with 1,024.
 
 mod arrival;
 mod border;
