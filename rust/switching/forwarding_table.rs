@@ -145,19 +145,10 @@ impl ForwardingTable {
         dead: &[PortId],
         packet: &mut Packet,
     ) -> ForwardingDecision {
-        // The digits of a path count the ports that the source knew: a failure must not shift them.
-        let chosen = match self.intact.lookup(switch, packet.dst) {
-            Lookup::None => return ForwardingDecision::Drop,
-            Lookup::One(only) => only,
-            Lookup::Several(group) => {
-                // A path is a mixed-radix number with one digit for each switch that has a choice.
-                let intact = self.intact.candidates_at(group);
-                let count = u16::try_from(intact.len()).expect("paths are 16 bits");
-                let digit = packet.route % count;
-                packet.route /= count;
-                intact[usize::from(digit)]
-            }
+        let Some((chosen, rest)) = self.step_of_path(switch, packet) else {
+            return ForwardingDecision::Drop;
         };
+        packet.route = rest;
         // The second lookup is skipped as long as both tables are the same.
         let withdrawn =
             self.rerouted && !self.routes.next_hops(switch, packet.dst).contains(&chosen);
@@ -165,6 +156,31 @@ impl ForwardingTable {
             return ForwardingDecision::Port(chosen);
         }
         self.decide_by_routing(switch, Among::Alive, packet)
+    }
+
+    /// The port that the path of a packet names in `switch`, and the path behind it.
+    #[inline(always)]
+    fn step_of_path(&self, switch: SwitchId, packet: &Packet) -> Option<(PortId, u16)> {
+        // The digits of a path count the ports that the source knew: a failure must not shift them.
+        match self.intact.lookup(switch, packet.dst) {
+            Lookup::None => None,
+            Lookup::One(only) => Some((only, packet.route)),
+            Lookup::Several(group) => {
+                // A path is a mixed-radix number with one digit for each switch that has a choice.
+                let intact = self.intact.candidates_at(group);
+                let count = u16::try_from(intact.len()).expect("paths are 16 bits");
+                Some((intact[usize::from(packet.route % count)], packet.route / count))
+            }
+        }
+    }
+
+    /// The port that a packet's source chose for it in `switch`, where sources choose.
+    #[inline]
+    pub(super) fn port_on_path(&self, switch: SwitchId, packet: &Packet) -> Option<PortId> {
+        if self.forwarding != Forwarding::SourceRouted || !self.is_eligible(packet) {
+            return None;
+        }
+        self.step_of_path(switch, packet).map(|(port, _)| port)
     }
 
     /// The equal-cost ports of `switch` towards `dst`.

@@ -87,6 +87,7 @@
 //! with `ecmp` on 128 hosts (0.99, median of six pairs). What recoveries keep outside the sending
 //! half fetched ahead is worth 1 to 2 % with 8,192 hosts and nothing with 1,024.
 
+mod ahead;
 mod arrival;
 mod border;
 mod class_table;
@@ -108,6 +109,7 @@ mod tracing;
 
 use std::sync::Arc;
 
+use ahead::Ahead;
 pub(super) use arrival::{Arrival, DeliveredPacket};
 pub(super) use border::Crossing;
 pub(super) use held::cycle;
@@ -122,7 +124,7 @@ use super::event_queue::EventQueue;
 use super::outcome::PauseRecord;
 use super::setup::Setup;
 use crate::endpoint::Endpoints;
-use crate::ids::{HostId, PortId, QpId};
+use crate::ids::PortId;
 use crate::packet::Packet;
 use crate::prefetch::prefetch;
 use crate::switching::{FabricConfig, Switching};
@@ -154,12 +156,8 @@ pub(super) struct Network {
     rates: LinkRates,
     /// The time from a packet's arrival at a switch until it can leave.
     forwarding_delay: Span,
-    /// Packets that come to hosts soon: the host, the queue pair, and whether it is control.
-    arriving: Vec<(HostId, QpId, bool)>,
-    /// Hosts that may send their next packet soon.
-    sending: Vec<HostId>,
-    /// Ports by which packets leave switches soon.
-    leaving: Vec<PortId>,
+    /// What is fetched ahead.
+    ahead: Ahead,
     /// Ports whose wires end in other parts of a divided run.
     borders: Vec<PortId>,
     /// PFC frames that took effect, and pauses that expired.
@@ -199,9 +197,7 @@ impl Network {
             wires: Wires::new(topology),
             rates: LinkRates::default(),
             forwarding_delay: fabric.forwarding_delay,
-            arriving: Vec::new(),
-            sending: Vec::new(),
-            leaving: Vec::new(),
+            ahead: Ahead::default(),
             borders: Vec::new(),
             pauses: Vec::new(),
             pause_time: None,
@@ -265,57 +261,6 @@ impl Network {
             if endpoints.has_many_queue_pairs() {
                 self.prefetch_hosts(endpoints);
             }
-        }
-    }
-
-    /// Fetches the ports by which packets of the current bucket leave their switches, where a hash
-    /// says which, and the ends of queues there and at the ports that they come from.
-    fn prefetch_outputs(&mut self) {
-        let Self { shared: Shared { queue, pool, switching, .. }, ports, leaving, .. } = self;
-        leaving.clear();
-        for (id, slot) in queue.coming() {
-            let port = &ports[id.index()];
-            port.prefetch_first();
-            if let Node::Switch(switch) = port.end.node()
-                && let Some(next) = switching.hashed_port(switch, &pool.get(slot).packet)
-            {
-                ports[next.index()].prefetch();
-                leaving.push(next);
-            }
-        }
-        for next in leaving.iter() {
-            ports[next.index()].prefetch_ends();
-        }
-    }
-
-    /// Fetches the memory of hosts to which packets come: each step reads what the one before has
-    /// fetched.
-    fn prefetch_hosts(&mut self, endpoints: &Endpoints) {
-        let Self { shared: Shared { queue, pool, .. }, ports, arriving, sending, .. } = self;
-        arriving.clear();
-        sending.clear();
-        for (port, slot) in queue.upcoming() {
-            let port = &ports[port.index()];
-            if let Node::Host(host) = port.end.node() {
-                endpoints.host(host).prefetch();
-                let packet = &pool.get(slot).packet;
-                arriving.push((host, packet.qp, packet.is_control()));
-            } else if let Node::Host(host) = port.start.node() {
-                endpoints.host(host).prefetch();
-                sending.push(host);
-            }
-        }
-        for &(host, qp, _) in arriving.iter() {
-            endpoints.host(host).nic.prefetch_qp(qp);
-        }
-        for &host in sending.iter() {
-            endpoints.host(host).nic.prefetch_turn();
-        }
-        for &(host, qp, is_control) in arriving.iter() {
-            endpoints.host(host).nic.prefetch_half(qp, is_control);
-        }
-        for &host in sending.iter() {
-            endpoints.host(host).nic.prefetch_next();
         }
     }
 
