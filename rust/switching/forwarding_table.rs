@@ -3,6 +3,7 @@
 
 use std::sync::Arc;
 
+use super::Switching;
 use crate::balance::switch::Departure;
 use crate::balance::{Eligibility, Forwarding, Scheme, Weights};
 use crate::ids::{HostId, LinkId, PortId, SwitchId};
@@ -295,5 +296,14 @@ impl ForwardingTable {
     /// Makes all next hops worth the same again.
     pub(super) fn clear_weights(&mut self) {
         self.capacities = None;
+    }
+}
+
+impl Switching {
+    /// The port by which `packet` most likely leaves `switch`, by a hash or by its path; `None` if
+    /// that is up to a policy. Nothing changes, so that memory can be fetched ahead.
+    #[inline(always)]
+    pub(crate) fn likely_port(&self, switch: SwitchId, packet: &Packet) -> Option<PortId> {
+        self.hashed_port(switch, packet).or_else(|| self.table.port_on_path(switch, packet))
     }
 }

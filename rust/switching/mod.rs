@@ -228,13 +228,6 @@ impl Switching {
         self.table.port_by(switch, packet.dst, pick)
     }
 
-    /// The port by which `packet` most likely leaves `switch`, by a hash or by its path; `None` if
-    /// that is up to a policy. Nothing changes, so that memory can be fetched ahead.
-    #[inline(always)]
-    pub(crate) fn likely_port(&self, switch: SwitchId, packet: &Packet) -> Option<PortId> {
-        self.hashed_port(switch, packet).or_else(|| self.table.port_on_path(switch, packet))
-    }
-
     /// The result of the forwarding table for a packet in `switch`. From a source-routed packet it
     /// removes the part of the path that was for this switch.
     #[inline(always)]
