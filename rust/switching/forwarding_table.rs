@@ -300,6 +300,15 @@ impl ForwardingTable {
 }
 
 impl Switching {
+    /// Starts to bring near what [`Self::likely_port`] reads of the routes to a host.
+    #[inline(always)]
+    pub(crate) fn prefetch_route(&self, switch: SwitchId, dst: HostId) {
+        match self.table.forwarding {
+            Forwarding::SourceRouted => self.table.intact.prefetch(switch, dst),
+            Forwarding::Hashed => self.table.routes.prefetch(switch, dst),
+        }
+    }
+
     /// The port by which `packet` most likely leaves `switch`, by a hash or by its path; `None` if
     /// that is up to a policy. Nothing changes, so that memory can be fetched ahead.
     #[inline(always)]

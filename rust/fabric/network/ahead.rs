@@ -1,104 +1,242 @@
 //! Memory of coming events that is fetched ahead on large fabrics. Results do not depend on it.
 //!
-//! Each loop reads what the one before has fetched.
+//! Fabrics of some size have it fetched once a bucket of the calendar. On very large ones, where
+//! a bucket's memory would not fit a cache that is near, each event that is taken fetches for one
+//! event of the bucket after it, and for one that comes soon.
 
+use super::Network;
 use super::pool::SlotId;
-use super::{Network, Shared};
 use crate::endpoint::Endpoints;
 use crate::ids::{HostId, PortId};
 use crate::packet::{Flags, View};
+use crate::prefetch::prefetch;
 use crate::topology::Node;
 
-/// Lists of what is fetched, empty between buckets, kept for their memory.
+/// How many events ahead the way of a packet is fetched: with an event in some 200 ns, longer than
+/// the steps of a visit take.
+const DEPTH: usize = 24;
+
+/// How many events before that the entry of the forwarding table is fetched that it reads.
+const ROUTE: usize = 4;
+
+/// What is fetched in steps, each of which reads what the one before has fetched.
 #[derive(Debug, Default)]
 pub(super) struct Ahead {
-    /// Packets that come to hosts soon.
-    arriving: Vec<(HostId, SlotId)>,
-    /// Hosts that may send their next packet soon.
-    sending: Vec<HostId>,
-    /// Those packets that complete the sending or the receipt of a flow.
-    ending: Vec<(HostId, SlotId)>,
-    /// Ports by which packets leave switches soon, and the flags of these packets.
-    leaving: Vec<(PortId, Flags)>,
+    /// The last packets that will leave switches.
+    leaving: Recent<Leaving>,
+    /// The last hosts that events will come to.
+    visits: Recent<Visit>,
+    /// Visits of a bucket, where memory is fetched once a bucket.
+    bucket: Vec<Visit>,
+}
+
+/// A packet that will leave a switch.
+#[derive(Debug, Clone, Copy, Default)]
+struct Leaving {
+    port: PortId,
+    flags: Flags,
+}
+
+/// A packet that will come to a host, or leave its wire so that the next one may be sent.
+#[derive(Debug, Clone, Copy, Default)]
+struct Visit {
+    host: HostId,
+    slot: SlotId,
+    comes: bool,
+}
+
+/// The last few of many, as places to be overwritten in turn.
+#[derive(Debug, Default)]
+struct Recent<T> {
+    items: [T; 8],
+    next: usize,
+}
+
+impl<T: Copy> Recent<T> {
+    #[inline]
+    fn push(&mut self, item: T) {
+        self.items[self.next % 8] = item;
+        self.next += 1;
+    }
+
+    /// The item that was pushed before `count` others; one of no meaning if there was none.
+    #[inline]
+    fn before(&self, count: usize) -> T {
+        self.items[self.next.wrapping_sub(1 + count) % 8]
+    }
 }
 
 impl Network {
-    /// Fetches the ports by which packets of the current bucket leave their switches, where a hash
-    /// or their path says which, and the ends of queues there and at the ports that they come from.
-    pub(super) fn prefetch_outputs(&mut self) {
-        let Self { shared: Shared { queue, pool, switching, .. }, ports, ahead, .. } = self;
-        for (id, slot) in queue.coming() {
-            let port = &ports[id.index()];
-            port.prefetch_first();
-            let Node::Switch(switch) = port.end.node() else { continue };
-            let packet = &pool.get(slot).packet;
-            if let Some(next) = switching.likely_port(switch, packet) {
-                ports[next.index()].prefetch();
-                ahead.leaving.push((next, packet.flags));
-            }
+    /// Fetches ports and packets of the bucket after the current one, and the hosts that these
+    /// packets come to or leave.
+    pub(super) fn prefetch_bucket(&mut self, endpoints: &Endpoints) {
+        for (port, slot) in self.shared.queue.upcoming() {
+            self.fetch_event(port, slot);
         }
-        for (next, flags) in ahead.leaving.drain(..) {
-            ports[next.index()].prefetch_ends(flags);
+        if !endpoints.has_many_queue_pairs() {
+            return;
+        }
+        let mut visits = std::mem::take(&mut self.ahead.bucket);
+        for (port, slot) in self.shared.queue.upcoming() {
+            visits.extend(self.visit(port, slot, endpoints));
+        }
+        visits.iter().for_each(|&visit| self.fetch_queue_pair(endpoints, visit));
+        visits.iter().for_each(|&visit| self.fetch_half(endpoints, visit));
+        visits.iter().for_each(|&visit| self.fetch_flow(endpoints, visit));
+        visits.iter().for_each(|&visit| self.fetch_connection(endpoints, visit));
+        visits.clear();
+        self.ahead.bucket = visits;
+    }
+
+    /// Fetches, before an event is taken, what one event of the next bucket and one that comes
+    /// soon access first, and more of what those between will access.
+    #[inline(never)]
+    pub(super) fn look_ahead(&mut self, endpoints: &Endpoints) {
+        if let Some((port, slot)) = self.shared.queue.beside() {
+            self.fetch_event(port, slot);
+        }
+        if let Some((port, slot)) = self.shared.queue.coming(DEPTH + ROUTE) {
+            self.fetch_route(port, slot);
+        }
+        if let Some((port, slot)) = self.shared.queue.coming(DEPTH) {
+            self.fetch_way(port, slot, endpoints);
         }
     }
 
-    /// Fetches the memory of hosts to which packets of the next bucket come.
-    pub(super) fn prefetch_hosts(&mut self, endpoints: &Endpoints) {
-        let Self { shared: Shared { queue, pool, .. }, ports, ahead, .. } = self;
-        for (port, slot) in queue.upcoming() {
-            let port = &ports[port.index()];
-            if let Node::Host(host) = port.end.node() {
-                endpoints.host(host).prefetch();
-                ahead.arriving.push((host, slot));
-            } else if let Node::Host(host) = port.start.node() {
-                endpoints.host(host).prefetch();
-                ahead.sending.push(host);
-            }
+    /// Fetches what [`Self::look_ahead`] has not, since the next bucket, which is taken now, has
+    /// more events than the current one.
+    pub(super) fn catch_up(&self) {
+        for (port, slot) in self.shared.queue.upcoming().skip(self.shared.queue.taken()) {
+            self.fetch_event(port, slot);
         }
-        for &(host, slot) in &ahead.arriving {
-            endpoints.host(host).nic.prefetch_qp(pool.get(slot).packet.qp);
-        }
-        for &host in &ahead.sending {
-            endpoints.host(host).nic.prefetch_turn();
-        }
-        for &(host, slot) in &ahead.arriving {
-            let packet = &pool.get(slot).packet;
-            endpoints.host(host).nic.prefetch_half(packet.qp, packet.is_control());
-        }
-        for host in ahead.sending.drain(..) {
-            endpoints.host(host).nic.prefetch_next();
-        }
-        self.prefetch_flows(endpoints);
     }
 
-    /// Fetches the flows of which these packets are the last data packet or the acknowledgement of
-    /// it, and their connections.
-    fn prefetch_flows(&mut self, endpoints: &Endpoints) {
-        let Self { shared: Shared { pool, .. }, ahead, .. } = self;
-        for (host, slot) in ahead.arriving.drain(..) {
-            let nic = &endpoints.host(host).nic;
-            match pool.get(slot).packet.view() {
-                View::Data(data) if data.is_last() => {
-                    let Some(connection) = nic.receiving_cookie(data.qp) else { continue };
-                    endpoints.prefetch_connection(connection);
-                }
-                View::Ack(ack) => {
-                    let Some(flow) = nic.prefetch_completion(ack) else { continue };
-                    endpoints.prefetch_flow(flow);
-                }
-                _ => continue,
+    /// Fetches the ways of the first packets of a bucket.
+    pub(super) fn fetch_first_ways(&mut self, endpoints: &Endpoints) {
+        for distance in 0..DEPTH + ROUTE {
+            if let Some((port, slot)) = self.shared.queue.coming(distance) {
+                self.fetch_route(port, slot);
             }
-            ahead.ending.push((host, slot));
         }
-        for (host, slot) in ahead.ending.drain(..) {
-            let (nic, packet) = (&endpoints.host(host).nic, &pool.get(slot).packet);
-            if packet.is_control() {
-                let connection = nic.sending_cookie(packet.qp);
+        for distance in 0..DEPTH {
+            if let Some((port, slot)) = self.shared.queue.coming(distance) {
+                self.fetch_way(port, slot, endpoints);
+            }
+        }
+    }
+
+    #[inline(always)]
+    fn fetch_event(&self, port: PortId, slot: SlotId) {
+        self.ports[port.index()].prefetch();
+        prefetch(self.shared.pool.get(slot));
+    }
+
+    /// Fetches the entry of the forwarding table for a packet that comes to a switch.
+    #[inline(always)]
+    fn fetch_route(&self, port: PortId, slot: SlotId) {
+        if let Node::Switch(switch) = self.ports[port.index()].end.node() {
+            let dst = self.shared.pool.get(slot).packet.dst;
+            self.shared.switching.prefetch_route(switch, dst);
+        }
+    }
+
+    /// Fetches the port by which a packet leaves the switch that it comes to, where a hash or its
+    /// path says which, or the host; and the packet that starts next where it comes from.
+    #[inline(always)]
+    fn fetch_way(&mut self, id: PortId, slot: SlotId, endpoints: &Endpoints) {
+        let port = &self.ports[id.index()];
+        port.prefetch_first();
+        if let Node::Switch(switch) = port.end.node() {
+            let packet = &self.shared.pool.get(slot).packet;
+            if let Some(port) = self.shared.switching.likely_port(switch, packet) {
+                self.ports[port.index()].prefetch();
+                self.ahead.leaving.push(Leaving { port, flags: packet.flags });
+                let Leaving { port, flags } = self.ahead.leaving.before(2);
+                self.ports[port.index()].prefetch_ends(flags);
+            }
+        }
+        if let Some(visit) = self.visit(id, slot, endpoints) {
+            self.ahead.visits.push(visit);
+            let visits = &self.ahead.visits;
+            self.fetch_queue_pair(endpoints, visits.before(1));
+            self.fetch_half(endpoints, visits.before(2));
+            self.fetch_flow(endpoints, visits.before(3));
+            self.fetch_connection(endpoints, visits.before(4));
+        }
+    }
+
+    /// Fetches the host that a packet comes to, or whose wire it leaves, if it is one's.
+    #[inline(always)]
+    fn visit(&self, port: PortId, slot: SlotId, endpoints: &Endpoints) -> Option<Visit> {
+        let port = &self.ports[port.index()];
+        let (host, comes) = match (port.end.node(), port.start.node()) {
+            (Node::Host(host), _) => (host, true),
+            (_, Node::Host(host)) => (host, false),
+            _ => return None,
+        };
+        endpoints.host(host).prefetch();
+        Some(Visit { host, slot, comes })
+    }
+
+    /// Fetches where the halves of the packet's queue pair are found, or whose turn to send it is.
+    #[inline(always)]
+    fn fetch_queue_pair(&self, endpoints: &Endpoints, visit: Visit) {
+        let nic = &endpoints.host(visit.host).nic;
+        match visit.comes {
+            true => nic.prefetch_qp(self.shared.pool.get(visit.slot).packet.qp),
+            false => nic.prefetch_turn(),
+        }
+    }
+
+    /// Fetches the half that the packet is for, or the one that sends next.
+    #[inline(always)]
+    fn fetch_half(&self, endpoints: &Endpoints, visit: Visit) {
+        let nic = &endpoints.host(visit.host).nic;
+        if !visit.comes {
+            return nic.prefetch_next();
+        }
+        let packet = &self.shared.pool.get(visit.slot).packet;
+        nic.prefetch_half(packet.qp, packet.is_control());
+    }
+
+    /// Of the last data packet of a flow fetches the connection, and of the acknowledgement of it
+    /// the flow.
+    #[inline(always)]
+    fn fetch_flow(&self, endpoints: &Endpoints, visit: Visit) {
+        if !visit.comes {
+            return;
+        }
+        let nic = &endpoints.host(visit.host).nic;
+        match self.shared.pool.get(visit.slot).packet.view() {
+            View::Data(data) if data.is_last() => {
+                let connection = nic.receiving_cookie(data.qp);
                 connection.into_iter().for_each(|it| endpoints.prefetch_connection(it));
-            } else {
-                let connection = nic.receiving_cookie(packet.qp);
+            }
+            View::Ack(ack) => {
+                let flow = nic.prefetch_completion(ack);
+                flow.into_iter().for_each(|it| endpoints.prefetch_flow(it));
+            }
+            _ => {}
+        }
+    }
+
+    /// The other of these two.
+    #[inline(always)]
+    fn fetch_connection(&self, endpoints: &Endpoints, visit: Visit) {
+        if !visit.comes {
+            return;
+        }
+        let nic = &endpoints.host(visit.host).nic;
+        match self.shared.pool.get(visit.slot).packet.view() {
+            View::Data(data) if data.is_last() => {
+                let connection = nic.receiving_cookie(data.qp);
                 connection.into_iter().for_each(|it| endpoints.prefetch_delivery(it));
             }
+            View::Ack(ack) if nic.prefetch_completion(ack).is_some() => {
+                let connection = nic.sending_cookie(ack.qp);
+                connection.into_iter().for_each(|it| endpoints.prefetch_connection(it));
+            }
+            _ => {}
         }
     }
 }

@@ -126,7 +126,6 @@ use super::setup::Setup;
 use crate::endpoint::Endpoints;
 use crate::ids::PortId;
 use crate::packet::Packet;
-use crate::prefetch::prefetch;
 use crate::switching::{FabricConfig, Switching};
 use crate::topology::{Node, Topology};
 use crate::units::{Span, Time};
@@ -242,25 +241,22 @@ impl Network {
     ) -> Option<(Time, Word)> {
         if self.shared.queue.is_bucket_done() {
             self.take_bucket(endpoints);
+        } else if self.is_very_large {
+            self.look_ahead(endpoints);
         }
         self.shared.queue.pop_of_bucket(by)
     }
 
-    /// Makes the next bucket of the calendar the current one, and fetches the memory of the one
-    /// after that: ports and packets.
+    /// Makes the next bucket of the calendar the current one, and fetches memory ahead.
     #[inline(never)]
     fn take_bucket(&mut self, endpoints: &Endpoints) {
-        if self.shared.queue.advance() && self.is_large {
-            for (port, slot) in self.shared.queue.upcoming() {
-                self.ports[port.index()].prefetch();
-                prefetch(self.shared.pool.get(slot));
+        if self.is_very_large {
+            self.catch_up();
+            if self.shared.queue.advance() {
+                self.fetch_first_ways(endpoints);
             }
-            if self.is_very_large {
-                self.prefetch_outputs();
-            }
-            if endpoints.has_many_queue_pairs() {
-                self.prefetch_hosts(endpoints);
-            }
+        } else if self.shared.queue.advance() && self.is_large {
+            self.prefetch_bucket(endpoints);
         }
     }
 
