@@ -1,5 +1,9 @@
 //! Ids: newtypes over small integers, dense from zero, so that they index tables.
 
+mod map;
+
+pub(crate) use map::IdMap;
+
 /// Defines an id newtype over `u32` with its printed prefix.
 macro_rules! id {
     ($(#[$doc:meta])* $name:ident, $prefix:literal) => {

@@ -11,23 +11,37 @@ pub(crate) fn prefetch<T>(item: &T) {
 }
 
 #[inline]
+fn prefetch_line<T>(item: &T, line: usize) {
+    prefetch_byte(item, line * 64);
+}
+
+/// The same for the cache line that has this byte of the item.
+#[inline]
 #[cfg(target_arch = "x86_64")]
 #[expect(unsafe_code, reason = "the intrinsic takes a raw pointer; it reads and writes nothing")]
-fn prefetch_line<T>(item: &T, line: usize) {
+fn prefetch_byte<T>(item: &T, byte: usize) {
     use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
     let first = std::ptr::from_ref(item).cast::<i8>();
     // SAFETY: a prefetch has no effect on memory, whatever the address.
-    unsafe { _mm_prefetch::<_MM_HINT_T0>(first.wrapping_add(line * 64)) };
+    unsafe { _mm_prefetch::<_MM_HINT_T0>(first.wrapping_add(byte)) };
 }
 
 #[inline]
 #[cfg(not(target_arch = "x86_64"))]
-fn prefetch_line<T>(_item: &T, _line: usize) {}
+fn prefetch_byte<T>(_item: &T, _byte: usize) {}
 
 /// The same for every cache line of a larger item.
 #[inline]
 pub(crate) fn prefetch_all<T>(item: &T) {
     prefetch_lines(item, size_of::<T>().div_ceil(64));
+}
+
+/// The same for the first and the last cache line of an item of two at most.
+#[inline]
+pub(crate) fn prefetch_ends<T>(item: &T) {
+    const { assert!(size_of::<T>() <= 65, "such an item may have a line between these") };
+    prefetch_byte(item, 0);
+    prefetch_byte(item, size_of::<T>().saturating_sub(1));
 }
 
 /// The same for its first cache lines.
@@ -52,6 +66,8 @@ mod tests {
         prefetch_all(&());
         prefetch_all(&lines);
         prefetch_all(&lines[1][63]);
+        prefetch_ends(&());
+        prefetch_ends(&lines[0]);
         for item in &mut items {
             item.0 += 1;
             prefetch(item);

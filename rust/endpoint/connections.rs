@@ -1,13 +1,13 @@
 //! The queue pairs that messages go on, both halves each.
 
 use std::cmp::Reverse;
-use std::collections::{BinaryHeap, VecDeque};
+use std::collections::BinaryHeap;
 
-use crate::ids::{HostId, QpId};
+use crate::ids::{HostId, IdMap, QpId};
 use crate::rng::mix64;
 
-use super::id_map::IdMap;
 use super::in_use::InUse;
+use super::undelivered::Undelivered;
 
 /// A queue pair, both halves.
 #[derive(Debug)]
@@ -15,11 +15,8 @@ pub(super) struct Connection {
     pub(super) src: HostId,
     pub(super) dst: HostId,
     pub(super) qp: QpId,
-    /// Its flows from the first on that has not been delivered, in order; `None` for those
-    /// delivered out of order.
-    flows: VecDeque<Option<u32>>,
-    /// The index of that first flow among all of the connection.
-    first: u32,
+    /// Its flows that have not been delivered.
+    flows: Undelivered,
     /// Its flows that have not completed.
     incomplete: u32,
     stream: u32,
@@ -51,8 +48,7 @@ impl Connection {
             src: key.src,
             dst: key.dst,
             qp,
-            flows: VecDeque::new(),
-            first: 0,
+            flows: Undelivered::default(),
             incomplete: 0,
             stream: key.stream,
             slot: key.slot,
@@ -75,20 +71,20 @@ impl Connection {
         self.is_arriving
     }
 
+    /// The first of its flows that has not been delivered, if its sender is in this part of a
+    /// divided run.
+    pub(super) fn next_flow(&self) -> Option<u32> {
+        self.flows.first().filter(|_| !self.is_arriving)
+    }
+
     /// The index, among all of its flows, of the one that was added last.
     pub(super) fn last_index(&self) -> u32 {
-        self.first.wrapping_add(self.flows.len() as u32).wrapping_sub(1)
+        self.flows.end().wrapping_sub(1)
     }
 
     /// The flow of that index, which is delivered with this.
     pub(super) fn take(&mut self, index: u32) -> u32 {
-        let offset = index.wrapping_sub(self.first) as usize;
-        let flow = self.flows[offset].take().expect("a flow is delivered once");
-        while self.flows.front().is_some_and(Option::is_none) {
-            self.flows.pop_front();
-            self.first = self.first.wrapping_add(1);
-        }
-        flow
+        self.flows.take(index)
     }
 }
 
@@ -193,7 +189,7 @@ impl Connections {
         let mut id = stream.last;
         while let Some(connection) = self.list.get_mut(id as usize) {
             connection.is_free = true;
-            connection.flows = VecDeque::new();
+            connection.flows = Undelivered::default();
             let (own, pair) = (connection.key(), connection.pair);
             self.by_key.remove(&own);
             self.in_use.discard(key.src, key.dst, pair);
@@ -250,7 +246,7 @@ impl Connections {
 
     /// The next flow to be delivered on a connection.
     pub(super) fn expect_flow(&mut self, id: u32, flow: u32) {
-        self.list[id as usize].flows.push_back(Some(flow));
+        self.list[id as usize].flows.push(flow);
     }
 
     /// Counts a flow of a connection.

@@ -13,10 +13,9 @@
 use std::sync::Arc;
 
 use super::connections::ConnectionKey;
-use super::id_map::IdMap;
 use super::tasks::schedule_independent;
 use super::{Endpoints, Site};
-use crate::ids::{HostId, MessageId, QpId};
+use crate::ids::{HostId, IdMap, MessageId, QpId};
 use crate::nic::ReceiveHalf;
 use crate::packet::Packet;
 use crate::split::Flow;

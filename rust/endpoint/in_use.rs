@@ -1,7 +1,6 @@
 //! Queue pairs in use: those with flows that have not completed.
 
-use super::id_map::IdMap;
-use crate::ids::HostId;
+use crate::ids::{HostId, IdMap};
 
 /// How many queue pairs are in use now, and the most at any time so far, by sending host and by
 /// pair of hosts.

@@ -255,6 +255,12 @@ impl Ledger {
         id
     }
 
+    /// The record of a flow, if there is one.
+    #[inline]
+    pub(super) fn record(&self, flow: u64) -> Option<&FlowRecord> {
+        self.flows.get(usize::try_from(flow).ok()?)
+    }
+
     /// The message that a flow is of.
     pub(super) fn message_of(&self, flow: u32) -> MessageId {
         self.flows[flow as usize].message

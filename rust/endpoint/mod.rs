@@ -19,13 +19,13 @@
 //!
 //! It knows no link, no queue and no switch.
 
+mod ahead;
 mod base_rtt;
 mod connections;
 mod discarding;
 mod division;
 mod handed;
 mod host;
-mod id_map;
 mod in_use;
 mod lanes;
 mod ledger;
@@ -41,6 +41,7 @@ mod sending;
 mod spans;
 mod splitters;
 mod tasks;
+mod undelivered;
 
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;

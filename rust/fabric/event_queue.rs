@@ -38,6 +38,8 @@ pub(super) struct EventQueue {
     current: Vec<Word>,
     /// How many of them are taken.
     taken: usize,
+    /// Where the next bucket that was not empty at that time is; beyond the end if all were.
+    next_place: usize,
     /// What the times of these events have in common.
     base: u64,
     /// Events before that bucket: time advances to a bucket when it is looked up, and an event may
@@ -69,6 +71,7 @@ impl EventQueue {
             bucket: 0,
             current: Vec::new(),
             taken: 0,
+            next_place: usize::MAX,
             base: 0,
             early: BinaryHeap::new(),
             far: BinaryHeap::new(),
@@ -114,12 +117,18 @@ impl EventQueue {
         if bucket.wrapping_sub(self.bucket + 1) >= self.buckets.len() as u64 - 1 {
             return self.push_outside(time, word);
         }
-        let place = bucket as usize & (self.buckets.len() - 1);
+        let place = self.place_of(bucket);
         let events = &mut self.buckets[place];
         if events.len() == events.capacity() {
             return self.push_growing(place, word.at(time));
         }
         events.push(word.at(time));
+    }
+
+    /// The place of a bucket among `buckets`.
+    #[inline(always)]
+    fn place_of(&self, bucket: u64) -> usize {
+        bucket as usize & (self.buckets.len() - 1)
     }
 
     /// Adds an event to a bucket that is given more memory for it: that of one that was emptied, if
@@ -233,14 +242,28 @@ impl EventQueue {
 
     /// The arrivals of the bucket after the current one, as far as it is known, in no order.
     pub(super) fn upcoming(&self) -> impl Iterator<Item = (PortId, SlotId)> + '_ {
-        let place = self.next_occupied().map(|bucket| bucket as usize & (self.buckets.len() - 1));
-        let events = place.map_or(&[][..], |place| &self.buckets[place]);
+        let bucket = self.next_occupied();
+        let events = bucket.map_or(&[][..], |bucket| &self.buckets[self.place_of(bucket)]);
         events.iter().filter_map(|word| word.arrival())
     }
 
-    /// The arrivals of the current bucket that have not been taken, in order.
-    pub(super) fn coming(&self) -> impl Iterator<Item = (PortId, SlotId)> + '_ {
-        self.current[self.taken..].iter().filter_map(|word| word.arrival())
+    /// The event of the bucket after the current one that has the index, among those of its
+    /// bucket, of the event that is taken next, if it is an arrival and the bucket was not empty
+    /// when the current one was taken.
+    #[inline(always)]
+    pub(super) fn beside(&self) -> Option<(PortId, SlotId)> {
+        self.buckets.get(self.next_place)?.get(self.taken)?.arrival()
+    }
+
+    /// The event of the current bucket that comes after `distance` others, if it is an arrival.
+    #[inline(always)]
+    pub(super) fn coming(&self, distance: usize) -> Option<(PortId, SlotId)> {
+        self.current.get(self.taken + distance)?.arrival()
+    }
+
+    /// How many events of the current bucket have been taken.
+    pub(super) fn taken(&self) -> usize {
+        self.taken
     }
 
     /// All arrivals to come, those in other parts of a divided run included, in no order.
@@ -267,7 +290,7 @@ impl EventQueue {
         // The low bits of the bucket's number are among those of the time in the word.
         self.base = (bucket << self.shift) & !((1 << TIME_BITS) - 1);
         if near == bucket {
-            let place = bucket as usize & (self.buckets.len() - 1);
+            let place = self.place_of(bucket);
             // The next bucket that gets an event takes over the memory of the old one, which is
             // still cached.
             let events = std::mem::take(&mut self.buckets[place]);
@@ -288,6 +311,7 @@ impl EventQueue {
         // Time and rank order every two events that are not the same one, so that an unstable sort
         // always gives the same order.
         self.current.sort_unstable();
+        self.next_place = self.next_occupied().map_or(usize::MAX, |bucket| self.place_of(bucket));
         true
     }
 

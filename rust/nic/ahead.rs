@@ -8,6 +8,7 @@ use super::qp::Slot;
 use super::recovery::Recovery;
 use super::requester::Requester;
 use crate::ids::QpId;
+use crate::packet::AckView;
 use crate::prefetch::{prefetch, prefetch_all, prefetch_lines};
 
 impl Nic {
@@ -41,6 +42,28 @@ impl Nic {
     #[inline]
     pub(crate) fn prefetch_next(&self) {
         self.ready.front().into_iter().for_each(|&slot| self.prefetch_requester(slot));
+    }
+
+    /// Starts to bring near what the completion of the oldest work touches besides, if that is what
+    /// an acknowledgement brings; the work.
+    #[inline]
+    pub(crate) fn prefetch_completion(&self, ack: AckView<'_>) -> Option<u64> {
+        let half = self.requesters.get(self.qps.get(ack.qp.index())?.requester.index())?;
+        half.prefetch_completion(ack.cumulative())
+    }
+
+    /// The cookie of a queue pair's receiving half, if its events carry one.
+    #[inline]
+    pub(crate) fn receiving_cookie(&self, qp: QpId) -> Option<u32> {
+        let half = self.responders.get(self.qps.get(qp.index())?.responder.index())?;
+        half.as_peer().owner.cookie()
+    }
+
+    /// The same of its sending half.
+    #[inline]
+    pub(crate) fn sending_cookie(&self, qp: QpId) -> Option<u32> {
+        let half = self.requesters.get(self.qps.get(qp.index())?.requester.index())?;
+        half.as_peer().owner.cookie()
     }
 
     #[inline]

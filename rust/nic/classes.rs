@@ -117,7 +117,7 @@ impl Nic {
         match &mut self.classes {
             None => self.ready.push_back(slot),
             Some(classes) => {
-                classes.push_back(self.requesters[slot.index()].class, slot);
+                classes.push_back(self.requesters[slot.index()].class(), slot);
             }
         }
     }

@@ -39,6 +39,16 @@ pub enum Owner {
     World(u32),
 }
 
+impl Owner {
+    /// The cookie of the world's queue pair.
+    pub(super) const fn cookie(self) -> Option<u32> {
+        match self {
+            Self::World(cookie) => Some(cookie),
+            Self::Program(_) => None,
+        }
+    }
+}
+
 /// How far the work on a queue pair has come.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Backlog {

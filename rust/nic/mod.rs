@@ -90,6 +90,7 @@ mod delivery;
 mod destinations;
 mod event;
 mod event_qps;
+mod new_controls;
 mod pacer;
 pub mod parameters;
 mod peer_ranges;
@@ -135,6 +136,7 @@ use agenda::Agenda;
 use context_cache::ContextCache;
 use credits::Credits;
 use destinations::Destinations;
+use new_controls::NewControls;
 use planes::Planes;
 use qp::{FreeHalves, Setup, Slot, Turn};
 use qp_table::QpTable;
@@ -146,7 +148,7 @@ use verbs::{Completion, WorkQueues};
 
 #[cfg(doc)]
 use crate::balance::sender::SenderPolicy;
-use crate::ids::{HostId, QpId};
+use crate::ids::{HostId, IdMap, QpId};
 use crate::packet::{DataView, Packet};
 use crate::units::{Span, Time};
 
@@ -197,7 +199,9 @@ pub struct Nic {
     /// The work queues of queue pairs with completions.
     queues: Vec<WorkQueues>,
     /// What the halves of new queue pairs will be made of.
-    setups: BTreeMap<QpId, Setup>,
+    setups: IdMap<QpId, Setup>,
+    /// The congestion control of the next queue pair.
+    controls: NewControls,
     /// The queue pairs that differ from `config`.
     own_settings: BTreeMap<QpId, QpSettings>,
     live_qps: u64,
@@ -225,7 +229,8 @@ impl Nic {
             responders: Vec::new(),
             free: Box::default(),
             queues: Vec::new(),
-            setups: BTreeMap::new(),
+            setups: IdMap::default(),
+            controls: NewControls::default(),
             own_settings: BTreeMap::new(),
             live_qps: 0,
             peak_qps: 0,

@@ -2,6 +2,7 @@
 
 mod credit;
 mod feedback;
+mod parts;
 mod path;
 mod quiet;
 mod timed;
@@ -13,22 +14,23 @@ use std::collections::VecDeque;
 use std::mem::offset_of;
 
 use feedback::missing;
+pub(super) use parts::RequesterParts;
 use path::Path;
 pub(super) use windows::PlaneWindows;
 use work::{Work, WorkList};
 
-use super::ack::{AckConfig, Entropies, NackSignal};
-use super::config::{NicConfig, PortFacts};
+use super::ack::{Entropies, NackSignal};
+use super::config::NicConfig;
 use super::congestion::{CongestionController, Controller, Loss};
 use super::delivery::Delivery;
 use super::event::{Backlog, NicEvent, Owner};
+use super::new_controls::NewControls;
 use super::pacer::Pacer;
 use super::qp_settings::QpSettings;
-use super::receiver::Peer;
 use super::recovery::{Lost, Missed, Numbering, SendRecovery, Sending, Why};
 use super::sent_entropies::SentEntropies;
 use crate::balance::sender::{PathSignal, Sender, SenderPolicy};
-use crate::ids::{ClassId, HostId, QpId};
+use crate::ids::{HostId, QpId};
 use crate::packet::{AckView, DataFields, Flags, MessageLabel, NackView, Packet, Psn, Stamp, View};
 use crate::units::{BitRate, Bytes, Span, Time};
 
@@ -98,10 +100,6 @@ pub(super) struct Requester {
     pub(super) policy: Sender,
     work: WorkList,
     pub(super) recovery: Sending,
-    /// What NACKs for a gap say of congestion.
-    nacks: NackSignal,
-    /// Messages of which packets may be under way.
-    most_messages: usize,
     /// Bytes on the wire that were never sent; kept where receivers grant credit.
     unsent: u64,
     owner: Owner,
@@ -109,23 +107,12 @@ pub(super) struct Requester {
     pub age: u32,
     /// Low bits of how many messages are complete.
     completed: u32,
-    /// The traffic class of its packets.
-    pub class: ClassId,
-}
-
-/// What a new sending half is made of.
-pub(super) struct RequesterParts {
-    pub host: HostId,
-    pub peer: HostId,
-    pub label: u32,
-    pub owner: Owner,
-    pub port: PortFacts,
-    /// The ports of the NIC.
-    pub planes: u32,
-    pub policy: Sender,
-    pub settings: QpSettings,
-    /// How the other end acknowledges.
-    pub ack: AckConfig,
+    /// Messages of which packets may be under way.
+    most_messages: u32,
+    /// The index of the traffic class of its packets.
+    class: u8,
+    /// What NACKs for a gap say of congestion.
+    nacks: NackSignal,
 }
 
 impl Requester {
@@ -136,7 +123,11 @@ impl Requester {
     /// The same with go-back-N, which has 48 bytes behind the number that tells recoveries apart.
     pub(super) const TOUCHED_BY_GO_BACK_N: usize = offset_of!(Self, recovery) + 56;
 
-    pub(super) fn new(parts: RequesterParts, config: &NicConfig) -> Self {
+    pub(super) fn new(
+        parts: RequesterParts,
+        config: &NicConfig,
+        controls: &mut NewControls,
+    ) -> Self {
         let facts = config.path(parts.port);
         let QpSettings { recovery: made_for, flags, class } = parts.settings;
         let ack = parts.ack;
@@ -156,7 +147,7 @@ impl Requester {
             peer_qp: QpId::default(),
             label: parts.label,
             flags,
-            class,
+            class: u8::try_from(class.0).unwrap_or(u8::MAX),
             owner: parts.owner,
             completed: 0,
             packet_bytes: u32::try_from(facts.packet.get()).unwrap_or(u32::MAX),
@@ -178,11 +169,11 @@ impl Requester {
             path,
             end: 0,
             limits_messages: most_messages.is_some(),
-            most_messages: most_messages.unwrap_or(usize::MAX),
+            most_messages: most_messages.unwrap_or(u32::MAX),
             recovery,
             policy: parts.policy,
             pacer: Pacer::default(),
-            congestion: config.congestion.build(&facts),
+            congestion: controls.next(config, facts),
             planes,
             work: WorkList::new(),
         }
@@ -236,25 +227,6 @@ impl Requester {
             Some(_) => Backlog::Unsent,
             None => Backlog::Unacknowledged,
         }
-    }
-
-    /// What a receiving half of the same queue pair is made of.
-    pub(super) fn as_peer(&self) -> Peer {
-        let &Self { host, peer, peer_qp, label, owner, .. } = self;
-        Peer { host, peer, peer_qp, label, owner }
-    }
-
-    /// What it was made of.
-    pub(super) fn as_parts(
-        &self,
-        port: PortFacts,
-        settings: QpSettings,
-        ack: AckConfig,
-    ) -> RequesterParts {
-        let &Self { host, peer, label, owner, .. } = self;
-        let planes = self.planes.as_ref().map_or(1, |planes| planes.count());
-        let policy = self.policy.clone();
-        RequesterParts { host, peer, label, owner, port, planes, policy, settings, ack }
     }
 
     /// True if there is a packet to send, whatever its rate is.

@@ -3,6 +3,7 @@
 
 use std::sync::Arc;
 
+use super::Switching;
 use crate::balance::switch::Departure;
 use crate::balance::{Eligibility, Forwarding, Scheme, Weights};
 use crate::ids::{HostId, LinkId, PortId, SwitchId};
@@ -145,19 +146,10 @@ impl ForwardingTable {
         dead: &[PortId],
         packet: &mut Packet,
     ) -> ForwardingDecision {
-        // The digits of a path count the ports that the source knew: a failure must not shift them.
-        let chosen = match self.intact.lookup(switch, packet.dst) {
-            Lookup::None => return ForwardingDecision::Drop,
-            Lookup::One(only) => only,
-            Lookup::Several(group) => {
-                // A path is a mixed-radix number with one digit for each switch that has a choice.
-                let intact = self.intact.candidates_at(group);
-                let count = u16::try_from(intact.len()).expect("paths are 16 bits");
-                let digit = packet.route % count;
-                packet.route /= count;
-                intact[usize::from(digit)]
-            }
+        let Some((chosen, rest)) = self.step_of_path(switch, packet) else {
+            return ForwardingDecision::Drop;
         };
+        packet.route = rest;
         // The second lookup is skipped as long as both tables are the same.
         let withdrawn =
             self.rerouted && !self.routes.next_hops(switch, packet.dst).contains(&chosen);
@@ -165,6 +157,31 @@ impl ForwardingTable {
             return ForwardingDecision::Port(chosen);
         }
         self.decide_by_routing(switch, Among::Alive, packet)
+    }
+
+    /// The port that the path of a packet names in `switch`, and the path behind it.
+    #[inline(always)]
+    fn step_of_path(&self, switch: SwitchId, packet: &Packet) -> Option<(PortId, u16)> {
+        // The digits of a path count the ports that the source knew: a failure must not shift them.
+        match self.intact.lookup(switch, packet.dst) {
+            Lookup::None => None,
+            Lookup::One(only) => Some((only, packet.route)),
+            Lookup::Several(group) => {
+                // A path is a mixed-radix number with one digit for each switch that has a choice.
+                let intact = self.intact.candidates_at(group);
+                let count = u16::try_from(intact.len()).expect("paths are 16 bits");
+                Some((intact[usize::from(packet.route % count)], packet.route / count))
+            }
+        }
+    }
+
+    /// The port that a packet's source chose for it in `switch`, where sources choose.
+    #[inline]
+    pub(super) fn port_on_path(&self, switch: SwitchId, packet: &Packet) -> Option<PortId> {
+        if self.forwarding != Forwarding::SourceRouted || !self.is_eligible(packet) {
+            return None;
+        }
+        self.step_of_path(switch, packet).map(|(port, _)| port)
     }
 
     /// The equal-cost ports of `switch` towards `dst`.
@@ -279,5 +296,23 @@ impl ForwardingTable {
     /// Makes all next hops worth the same again.
     pub(super) fn clear_weights(&mut self) {
         self.capacities = None;
+    }
+}
+
+impl Switching {
+    /// Starts to bring near what [`Self::likely_port`] reads of the routes to a host.
+    #[inline(always)]
+    pub(crate) fn prefetch_route(&self, switch: SwitchId, dst: HostId) {
+        match self.table.forwarding {
+            Forwarding::SourceRouted => self.table.intact.prefetch(switch, dst),
+            Forwarding::Hashed => self.table.routes.prefetch(switch, dst),
+        }
+    }
+
+    /// The port by which `packet` most likely leaves `switch`, by a hash or by its path; `None` if
+    /// that is up to a policy. Nothing changes, so that memory can be fetched ahead.
+    #[inline(always)]
+    pub(crate) fn likely_port(&self, switch: SwitchId, packet: &Packet) -> Option<PortId> {
+        self.hashed_port(switch, packet).or_else(|| self.table.port_on_path(switch, packet))
     }
 }

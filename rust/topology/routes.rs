@@ -13,6 +13,7 @@ use std::collections::BTreeMap;
 use super::Topology;
 use crate::ids::{HostId, LinkId, PortId, SwitchId};
 use crate::packet::PlaneMask;
+use crate::prefetch::prefetch;
 use crate::units::Span;
 use search::{Neighbours, Search};
 
@@ -144,6 +145,13 @@ impl Routes {
         }
         let to = if offset == OWN_EDGE { to } else { self.attachment(OWN_EDGE - offset, dst) };
         if to.usable == 0 { Lookup::None } else { Lookup::One(to.down) }
+    }
+
+    /// Starts to bring near the entry that [`Self::lookup`] reads.
+    #[inline(always)]
+    pub(crate) fn prefetch(&self, switch: SwitchId, dst: HostId) {
+        let to = &self.attachments[dst.index()];
+        prefetch(&self.table[switch.index() * self.columns as usize + to.column as usize]);
     }
 
     #[inline]

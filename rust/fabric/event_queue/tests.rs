@@ -221,19 +221,29 @@ fn the_arrivals_of_the_bucket_after_the_current_one_are_known() {
 }
 
 #[test]
-fn coming_arrivals_are_those_of_the_bucket_that_are_left() {
+fn arrivals_that_come_soon_are_those_of_the_bucket_and_the_one_beside_it() {
     let mut queue = EventQueue::new(5_000, 1_000_000);
     for port in 0..4 {
         queue.push(at(bucket(1) + 9 - u64::from(port)), Event::Arrival(PortId(port), SlotId(port)));
     }
     queue.push(at(bucket(1)), Event::Free(PortId(7)));
-    queue.push(at(bucket(2)), Event::Arrival(PortId(8), SlotId(8)));
-    let mut found = Vec::new();
-    while let Some((_, word)) = queue.pop(Time::NEVER) {
-        let ports: Vec<u32> = queue.coming().map(|(port, _)| port.0).collect();
-        found.push((word.event() == Event::Free(PortId(7)), ports));
+    for (time, port) in [(bucket(2) + 9, 8), (bucket(2), 9), (bucket(3), 10)] {
+        queue.push(at(time), Event::Arrival(PortId(port), SlotId(port)));
     }
-    let ports = [vec![3, 2, 1, 0], vec![2, 1, 0], vec![1, 0], vec![0], vec![], vec![]];
-    let expected = ports.into_iter().enumerate().map(|(index, ports)| (index == 0, ports));
-    assert_eq!(found, expected.collect::<Vec<_>>());
+    let of = |found: Option<(PortId, SlotId)>| found.map(|(port, _)| port.0);
+    let mut found = Vec::new();
+    while queue.pop(Time::NEVER).is_some() {
+        found.push((queue.taken(), of(queue.coming(0)), of(queue.coming(2)), of(queue.beside())));
+    }
+    let expected = [
+        (1, Some(3), Some(1), Some(9)),
+        (2, Some(2), Some(0), None),
+        (3, Some(1), None, None),
+        (4, Some(0), None, None),
+        (5, None, None, None),
+        (1, Some(8), None, None),
+        (2, None, None, None),
+        (1, None, None, None),
+    ];
+    assert_eq!(found, expected);
 }

@@ -77,7 +77,8 @@ impl Network {
         self.drop_packet(slot);
     }
 
-    #[inline(always)]
+    /// The choice of the switch's policy: a call of its own, since hashes and paths need none.
+    #[inline(never)]
     fn choose(&mut self, now: Time, choice: PolicyChoice, slot: SlotId) -> PortId {
         if self.shared.switching.uses_queue_lengths() {
             let heading = self.shared.switching.heading(&self.shared.pool.get(slot).packet);

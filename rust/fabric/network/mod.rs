@@ -59,8 +59,21 @@
 //! - the allocator of the program asks for pages of 2 MiB: 0.67 of the time with `spray` and 0.70
 //!   with `ethereal` on 1,024 hosts, 0.93 with `spray` on 128 (medians of three pairs);
 //! - where ports take more than 1 MiB, the port that a packet goes to next is fetched ahead too, if
-//!   a hash says which, and then the ends of its queue: 0.85 of the time with `spray` and 0.70 with
-//!   `ecmp` on 8,192 hosts (medians of three pairs on a loaded machine);
+//!   a hash or its path says which, and then the ends of its queue: 0.85 of the time with `spray`
+//!   and 0.70 with `ecmp` on 8,192 hosts (medians of three pairs on a loaded machine);
+//! - a half that sends takes 7 lines in place of 8, queue pairs share what they only read of their
+//!   congestion control, and a connection has its only flow in itself: 2.4 GB in place of 3.2 GB
+//!   and 0.82 of the time with `ethereal` on 8,192 hosts, which has 2.1 million queue pairs there
+//!   (median of three pairs). The records that the end of a flow writes fetched ahead: 0.92;
+//! - there, each event fetches for one event of the next bucket and for one 24 events ahead, in
+//!   place of a whole bucket at once, of which the processor can wait for a few lines at a time
+//!   (`ahead`): 0.81 of the time with `spray` and 0.87 with `ethereal`, by the shortest of three
+//!   times each; the entry of the forwarding table before that: 0.85 and 0.9. With 1,024 hosts that
+//!   takes 1.0 to 1.2 of the time, and with 128 hosts 1.3 to 1.6. On 8,192 hosts a path's next
+//!   port, the smaller halves and this take 0.58 of the time together with `ethereal` and `dcqcn`,
+//!   and 0.79 and 0.84 with `spray` (two pairs each);
+//! - choices of policies are calls of their own: inlined, they had cost other packets 25 wherever
+//!   the compiler took that way, as in the benchmark of instructions;
 //! - with flow control, the packet that starts next is fetched when its start is scheduled: 0.94
 //!   and 1.00 of the time with PFC on 128 hosts (medians of 30 and of 12 pairs, loaded).
 //!
@@ -87,6 +100,7 @@
 //! with `ecmp` on 128 hosts (0.99, median of six pairs). What recoveries keep outside the sending
 //! half fetched ahead is worth 1 to 2 % with 8,192 hosts and nothing with 1,024.
 
+mod ahead;
 mod arrival;
 mod border;
 mod class_table;
@@ -108,6 +122,7 @@ mod tracing;
 
 use std::sync::Arc;
 
+use ahead::Ahead;
 pub(super) use arrival::{Arrival, DeliveredPacket};
 pub(super) use border::Crossing;
 pub(super) use held::cycle;
@@ -122,9 +137,8 @@ use super::event_queue::EventQueue;
 use super::outcome::PauseRecord;
 use super::setup::Setup;
 use crate::endpoint::Endpoints;
-use crate::ids::{HostId, PortId, QpId};
+use crate::ids::PortId;
 use crate::packet::Packet;
-use crate::prefetch::prefetch;
 use crate::switching::{FabricConfig, Switching};
 use crate::topology::{Node, Topology};
 use crate::units::{Span, Time};
@@ -136,8 +150,8 @@ use port::{Port, PortParts, Special};
 
 /// The size of a second-level cache, bytes: on smaller fabrics looking ahead only costs.
 const NEAR_CACHE: usize = 1 << 16;
-/// Where ports take more bytes, a packet's next port is fetched ahead too. On a fat-tree of 1,024
-/// hosts, where they take 0.8 MB, that costs what it saves.
+/// Where ports take more bytes, each event fetches for one that comes soon. On a fat-tree of 1,024
+/// hosts, where they take 0.8 MB, that costs as much as it saves or more.
 const FAR_CACHE: usize = 1 << 20;
 
 /// The network between the NICs.
@@ -154,12 +168,8 @@ pub(super) struct Network {
     rates: LinkRates,
     /// The time from a packet's arrival at a switch until it can leave.
     forwarding_delay: Span,
-    /// Packets that come to hosts soon: the host, the queue pair, and whether it is control.
-    arriving: Vec<(HostId, QpId, bool)>,
-    /// Hosts that may send their next packet soon.
-    sending: Vec<HostId>,
-    /// Ports by which packets leave switches soon.
-    leaving: Vec<PortId>,
+    /// What is fetched ahead.
+    ahead: Ahead,
     /// Ports whose wires end in other parts of a divided run.
     borders: Vec<PortId>,
     /// PFC frames that took effect, and pauses that expired.
@@ -199,9 +209,7 @@ impl Network {
             wires: Wires::new(topology),
             rates: LinkRates::default(),
             forwarding_delay: fabric.forwarding_delay,
-            arriving: Vec::new(),
-            sending: Vec::new(),
-            leaving: Vec::new(),
+            ahead: Ahead::default(),
             borders: Vec::new(),
             pauses: Vec::new(),
             pause_time: None,
@@ -246,76 +254,22 @@ impl Network {
     ) -> Option<(Time, Word)> {
         if self.shared.queue.is_bucket_done() {
             self.take_bucket(endpoints);
+        } else if self.is_very_large {
+            self.look_ahead(endpoints);
         }
         self.shared.queue.pop_of_bucket(by)
     }
 
-    /// Makes the next bucket of the calendar the current one, and fetches the memory of the one
-    /// after that: ports and packets.
+    /// Makes the next bucket of the calendar the current one, and fetches memory ahead.
     #[inline(never)]
     fn take_bucket(&mut self, endpoints: &Endpoints) {
-        if self.shared.queue.advance() && self.is_large {
-            for (port, slot) in self.shared.queue.upcoming() {
-                self.ports[port.index()].prefetch();
-                prefetch(self.shared.pool.get(slot));
+        if self.is_very_large {
+            self.catch_up();
+            if self.shared.queue.advance() {
+                self.fetch_first_ways(endpoints);
             }
-            if self.is_very_large {
-                self.prefetch_outputs();
-            }
-            if endpoints.has_many_queue_pairs() {
-                self.prefetch_hosts(endpoints);
-            }
-        }
-    }
-
-    /// Fetches the ports by which packets of the current bucket leave their switches, where a hash
-    /// says which, and the ends of queues there and at the ports that they come from.
-    fn prefetch_outputs(&mut self) {
-        let Self { shared: Shared { queue, pool, switching, .. }, ports, leaving, .. } = self;
-        leaving.clear();
-        for (id, slot) in queue.coming() {
-            let port = &ports[id.index()];
-            port.prefetch_first();
-            if let Node::Switch(switch) = port.end.node()
-                && let Some(next) = switching.hashed_port(switch, &pool.get(slot).packet)
-            {
-                ports[next.index()].prefetch();
-                leaving.push(next);
-            }
-        }
-        for next in leaving.iter() {
-            ports[next.index()].prefetch_ends();
-        }
-    }
-
-    /// Fetches the memory of hosts to which packets come: each step reads what the one before has
-    /// fetched.
-    fn prefetch_hosts(&mut self, endpoints: &Endpoints) {
-        let Self { shared: Shared { queue, pool, .. }, ports, arriving, sending, .. } = self;
-        arriving.clear();
-        sending.clear();
-        for (port, slot) in queue.upcoming() {
-            let port = &ports[port.index()];
-            if let Node::Host(host) = port.end.node() {
-                endpoints.host(host).prefetch();
-                let packet = &pool.get(slot).packet;
-                arriving.push((host, packet.qp, packet.is_control()));
-            } else if let Node::Host(host) = port.start.node() {
-                endpoints.host(host).prefetch();
-                sending.push(host);
-            }
-        }
-        for &(host, qp, _) in arriving.iter() {
-            endpoints.host(host).nic.prefetch_qp(qp);
-        }
-        for &host in sending.iter() {
-            endpoints.host(host).nic.prefetch_turn();
-        }
-        for &(host, qp, is_control) in arriving.iter() {
-            endpoints.host(host).nic.prefetch_half(qp, is_control);
-        }
-        for &host in sending.iter() {
-            endpoints.host(host).nic.prefetch_next();
+        } else if self.shared.queue.advance() && self.is_large {
+            self.prefetch_bucket(endpoints);
         }
     }
 

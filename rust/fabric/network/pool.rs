@@ -8,7 +8,7 @@ use crate::ids::PortId;
 use crate::packet::Packet;
 
 /// The index of a slot of the pool.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(in crate::fabric) struct SlotId(pub(in crate::fabric) u32);
 
 /// The state of a packet that is not in its headers, in four bytes: the ingress of a queued packet,

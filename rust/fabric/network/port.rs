@@ -181,14 +181,14 @@ impl Port {
     /// The same for the queued packet that starts next.
     #[inline]
     pub(super) fn prefetch_first(&self) {
-        self.waiting[1].prefetch_first();
+        self.waiting[usize::from(self.queued & PRIORITY == 0)].prefetch_first();
     }
 
-    /// The same for that packet and for the place behind the last one.
+    /// The same for that packet and for the place that one with these flags takes.
     #[inline]
-    pub(super) fn prefetch_ends(&self) {
-        self.waiting[1].prefetch_first();
-        self.waiting[1].prefetch_behind();
+    pub(super) fn prefetch_ends(&self, flags: Flags) {
+        self.prefetch_first();
+        self.waiting[class(flags)].prefetch_behind();
     }
 
     /// The time from the start of a packet's first bit to its arrival.

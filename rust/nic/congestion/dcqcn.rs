@@ -11,6 +11,8 @@
 //! switches: `ecn = { kmin = "40KB", kmax = "1MB", pmax = "1" }` and
 //! `{ kmin = "5KB", kmax = "200KB", pmax = "1/100" }`, both at 40 Gbps.
 
+use std::sync::Arc;
+
 use serde::{Deserialize, Serialize};
 
 use super::timed::{Rates, Timed};
@@ -145,7 +147,7 @@ enum Cause {
 /// The control of one queue pair.
 #[derive(Debug, Clone)]
 pub struct Dcqcn {
-    config: Box<Config>,
+    config: Arc<Config>,
     rates: Rates,
     phase: Phase,
     timer_stage: u32,
@@ -158,7 +160,7 @@ pub struct Dcqcn {
 impl Dcqcn {
     pub(super) fn new(config: &Config, path: &PathFacts) -> Self {
         Self {
-            config: Box::new(*config),
+            config: Arc::new(*config),
             rates: Rates::new(path.line_rate, config.initial_alpha.as_f64()),
             phase: Phase::Fast,
             timer_stage: 0,

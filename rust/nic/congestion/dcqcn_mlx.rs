@@ -11,6 +11,8 @@
 //! needs four times the increases. With `hpcc` go switches that mark by
 //! `ecn = { kmin = "400KB", kmax = "1600KB", pmax = "1/5" }` at 100 Gbps.
 
+use std::sync::Arc;
+
 use serde::{Deserialize, Serialize};
 
 use super::or_part::OrPart;
@@ -146,7 +148,7 @@ impl ControlConfig for Config {
 /// The control of one queue pair.
 #[derive(Debug, Clone)]
 pub struct DcqcnMlx {
-    config: Box<Config>,
+    config: Arc<Config>,
     rates: Rates,
     /// A window beside the rate, and its pacing.
     beside: Option<Box<Beside>>,
@@ -162,7 +164,7 @@ pub struct DcqcnMlx {
 impl DcqcnMlx {
     pub(super) fn new(config: &Config, path: &PathFacts) -> Self {
         Self {
-            config: Box::new(*config),
+            config: Arc::new(*config),
             rates: Rates::new(path.line_rate, config.initial_alpha.as_f64()),
             beside: Beside::of(
                 RateWindow::new(config.window, config.window_bytes, path),

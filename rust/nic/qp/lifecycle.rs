@@ -268,7 +268,7 @@ impl Nic {
         let ack = self.config.ack_of(peer);
         let parts =
             RequesterParts { host, peer, label, owner, port, planes, policy, settings, ack };
-        let mut requester = Requester::new(parts, &self.config);
+        let mut requester = Requester::new(parts, &self.config, &mut self.controls);
         requester.connect(peer_qp);
         // A queue pair that was reset keeps its slot: the tables do not grow with resets, and
         // entries of the old half among the timers name a slot that still exists.
@@ -348,7 +348,7 @@ impl Nic {
         // more.
         let ack = self.config.ack_of(requester.as_peer().peer);
         let (parts, age) = (requester.as_parts(self.port, settings, ack), requester.age);
-        *requester = Requester::new(parts, &self.config);
+        *requester = Requester::new(parts, &self.config, &mut self.controls);
         requester.age = age;
         self.unschedule(slot);
         self.make_sharers_ready(slot);

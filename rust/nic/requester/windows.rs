@@ -18,9 +18,9 @@ use crate::units::{BitRate, Span, Time};
 
 /// Messages of which packets may be under way at once in a sending half: those of a queue pair that
 /// reports by events may be WRITEs with immediate data, which are limited.
-pub(super) fn most_messages(config: &NicConfig, owner: Owner) -> Option<usize> {
+pub(super) fn most_messages(config: &NicConfig, owner: Owner) -> Option<u32> {
     match (config.queue_pairs.immediate_messages, owner) {
-        (Some(most), Owner::World(_)) => Some(most as usize),
+        (Some(most), Owner::World(_)) => Some(most),
         _ => None,
     }
 }
@@ -193,7 +193,7 @@ impl Requester {
     /// One past the last packet that may be in flight.
     pub(super) fn window_end(&self) -> u64 {
         let waiting = match self.limits_messages {
-            true => self.work.get(self.most_messages),
+            true => self.work.get(self.most_messages as usize),
             false => None,
         };
         let end = waiting.map_or(self.end, |waiting| waiting.first);

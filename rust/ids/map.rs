@@ -7,11 +7,11 @@ use crate::rng::mix64;
 
 /// A map whose keys are a few ids. Nobody chooses them to collide, so that a hash of a few
 /// instructions a part does, in place of the library's of a few hundred.
-pub(super) type IdMap<K, V> = HashMap<K, V, BuildHasherDefault<IdHasher>>;
+pub(crate) type IdMap<K, V> = HashMap<K, V, BuildHasherDefault<IdHasher>>;
 
 /// The hash of a key, part by part.
 #[derive(Debug, Clone, Copy, Default)]
-pub(super) struct IdHasher(u64);
+pub(crate) struct IdHasher(u64);
 
 impl Hasher for IdHasher {
     fn finish(&self) -> u64 {
