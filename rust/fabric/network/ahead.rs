@@ -82,8 +82,8 @@ impl Network {
         }
         visits.iter().for_each(|&visit| self.fetch_queue_pair(endpoints, visit));
         visits.iter().for_each(|&visit| self.fetch_half(endpoints, visit));
-        visits.iter().for_each(|&visit| self.fetch_flow(endpoints, visit));
-        visits.iter().for_each(|&visit| self.fetch_connection(endpoints, visit));
+        visits.iter().for_each(|&visit| self.fetch_ending::<true>(endpoints, visit));
+        visits.iter().for_each(|&visit| self.fetch_ending::<false>(endpoints, visit));
         visits.clear();
         self.ahead.bucket = visits;
     }
@@ -160,8 +160,8 @@ impl Network {
             let visits = &self.ahead.visits;
             self.fetch_queue_pair(endpoints, visits.before(1));
             self.fetch_half(endpoints, visits.before(2));
-            self.fetch_flow(endpoints, visits.before(3));
-            self.fetch_connection(endpoints, visits.before(4));
+            self.fetch_ending::<true>(endpoints, visits.before(3));
+            self.fetch_ending::<false>(endpoints, visits.before(4));
         }
     }
 
@@ -199,43 +199,28 @@ impl Network {
         nic.prefetch_half(packet.qp, packet.is_control());
     }
 
-    /// Of the last data packet of a flow fetches the connection, and of the acknowledgement of it
-    /// the flow.
+    /// Of the last data packet of a flow fetches the connection first and then the flow, and of the
+    /// acknowledgement of it the flow first and then the connection.
     #[inline(always)]
-    fn fetch_flow(&self, endpoints: &Endpoints, visit: Visit) {
+    fn fetch_ending<const FIRST: bool>(&self, endpoints: &Endpoints, visit: Visit) {
         if !visit.comes {
             return;
         }
         let nic = &endpoints.host(visit.host).nic;
         match self.shared.pool.get(visit.slot).packet.view() {
-            View::Data(data) if data.is_last() => {
-                let connection = nic.receiving_cookie(data.qp);
-                connection.into_iter().for_each(|it| endpoints.prefetch_connection(it));
-            }
-            View::Ack(ack) => {
-                let flow = nic.prefetch_completion(ack);
-                flow.into_iter().for_each(|it| endpoints.prefetch_flow(it));
-            }
-            _ => {}
-        }
-    }
-
-    /// The other of these two.
-    #[inline(always)]
-    fn fetch_connection(&self, endpoints: &Endpoints, visit: Visit) {
-        if !visit.comes {
-            return;
-        }
-        let nic = &endpoints.host(visit.host).nic;
-        match self.shared.pool.get(visit.slot).packet.view() {
-            View::Data(data) if data.is_last() => {
-                let connection = nic.receiving_cookie(data.qp);
-                connection.into_iter().for_each(|it| endpoints.prefetch_delivery(it));
-            }
-            View::Ack(ack) if nic.prefetch_completion(ack).is_some() => {
-                let connection = nic.sending_cookie(ack.qp);
-                connection.into_iter().for_each(|it| endpoints.prefetch_connection(it));
-            }
+            View::Data(data) if data.is_last() => match nic.receiving_cookie(data.qp) {
+                Some(connection) if FIRST => endpoints.prefetch_connection(connection),
+                Some(connection) => endpoints.prefetch_delivery(connection),
+                None => {}
+            },
+            View::Ack(ack) => match nic.prefetch_completion(ack) {
+                Some(flow) if FIRST => endpoints.prefetch_flow(flow),
+                Some(_) => {
+                    let connection = nic.sending_cookie(ack.qp);
+                    connection.into_iter().for_each(|it| endpoints.prefetch_connection(it));
+                }
+                None => {}
+            },
             _ => {}
         }
     }
