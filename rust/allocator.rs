@@ -5,13 +5,13 @@
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
-/// `mi_option_purge_delay` of `mimalloc.h`: after how many milliseconds memory that is free is given
-/// back to the system; -1 for never. Its crate leaves the number of the option to its users.
+/// `mi_option_purge_delay` of `mimalloc.h`: after how many milliseconds memory that is free is
+/// given back to the system; -1 for never. Its crate leaves the option's number to its users.
 const PURGE_DELAY: libmimalloc_sys::mi_option_t = 15;
 
 /// Keeps memory that is freed for what is allocated next. To give a part of a page of 2 MiB back
-/// makes 512 pages of 4 KiB of it, and a run frees most as it grows: lists that are copied to larger
-/// places.
+/// makes 512 pages of 4 KiB of it, and a run frees most as it grows: lists that are copied to
+/// larger places.
 #[expect(unsafe_code, reason = "the allocator's options are set through its C interface")]
 pub(crate) fn keep_freed_memory() {
     // SAFETY: the option exists, any number is a value of it, and no other thread runs yet.
