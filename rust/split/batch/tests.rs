@@ -56,7 +56,8 @@ fn a_batch_waits_100_ns_and_flows_start_within_50_ns_more() {
     assert_eq!(due.since(at), Span::from_ns(100));
     assert_eq!(splitter.poll_flow(due), None, "nothing starts before the batch is split");
     splitter.handle_timeout(due);
-    let starts: std::collections::BTreeSet<_> = splitter.pending.iter().map(|it| it.start).collect();
+    let starts: std::collections::BTreeSet<_> =
+        splitter.pending.iter().map(|it| it.start).collect();
     assert!(starts.iter().all(|start| start.since(due) <= Span::from_ns(50)));
     assert!(starts.len() > 5, "delays are drawn, not one for all");
 }
