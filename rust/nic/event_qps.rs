@@ -40,8 +40,8 @@ pub struct ReceiveHalf {
 }
 
 impl Nic {
-    /// Makes room for `count` more queue pairs to send on, if there is none for one: where a message
-    /// is cut into many flows, their memory is not copied again and again as they come.
+    /// Makes room for `count` more queue pairs to send on, if there is none for one: where a
+    /// message is cut into many flows, their memory is not copied again and again as they come.
     pub(crate) fn expect_senders(&mut self, count: usize) {
         if self.free.requesters.is_empty() {
             make_room(&mut self.requesters, count);
