@@ -15,7 +15,7 @@
 //! what counts. Figures are packet-hops (a packet crossing a link) per CPU-second of one thread,
 //! and the largest resident memory by host. `cases.rs` has the workload.
 
-#[path = "../../allocator.rs"]
+#[path = "../../cli/allocator.rs"]
 mod allocator;
 #[path = "../cases.rs"]
 mod cases;

@@ -13,7 +13,7 @@ const PURGE_DELAY: libmimalloc_sys::mi_option_t = 15;
 /// makes 512 pages of 4 KiB of it, and a run frees most as it grows: lists that are copied to
 /// larger places.
 #[expect(unsafe_code, reason = "the allocator's options are set through its C interface")]
-pub(crate) fn keep_freed_memory() {
+pub(super) fn keep_freed_memory() {
     // SAFETY: the option exists, any number is a value of it, and no other thread runs yet.
     unsafe { libmimalloc_sys::mi_option_set(PURGE_DELAY, -1) };
 }
