@@ -52,6 +52,15 @@ pub(crate) fn prefetch_lines<T>(item: &T, lines: usize) {
     }
 }
 
+/// The same for the place of the item that follows the last one of a list.
+#[inline]
+pub(crate) fn prefetch_behind<T>(items: &[T]) {
+    let Some(first) = items.first() else { return };
+    for line in 0..size_of::<T>().div_ceil(64) {
+        prefetch_byte(first, size_of_val(items) + line * 64);
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -68,6 +77,8 @@ mod tests {
         prefetch_all(&lines[1][63]);
         prefetch_ends(&());
         prefetch_ends(&lines[0]);
+        prefetch_behind(&lines);
+        prefetch_behind(&lines[..0]);
         for item in &mut items {
             item.0 += 1;
             prefetch(item);

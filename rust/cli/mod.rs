@@ -1,6 +1,7 @@
 //! The command line, one subcommand per file. All computation is in the library; this layer reads
 //! arguments, shows progress, prints, and chooses the exit status.
 
+mod allocator;
 mod arguments;
 mod bound;
 mod check;
@@ -127,6 +128,7 @@ enum Status {
 
 /// Runs the command that the arguments name.
 pub(crate) fn main() -> ExitCode {
+    allocator::keep_freed_memory();
     let cli = Cli::try_parse().unwrap_or_else(|error| output::end_with(&error));
     let result = match cli.command {
         Command::Run(arguments) => run::run(&arguments),

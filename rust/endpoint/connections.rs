@@ -1,12 +1,10 @@
 //! The queue pairs that messages go on, both halves each.
 
-use std::cmp::Reverse;
-use std::collections::BinaryHeap;
-
 use crate::ids::{HostId, IdMap, QpId};
 use crate::rng::mix64;
 
 use super::in_use::InUse;
+use super::pool::Pool;
 use super::undelivered::Undelivered;
 
 /// A queue pair, both halves.
@@ -146,9 +144,6 @@ struct Stream {
     last: u32,
 }
 
-/// The idle connections of a pool, by slot: slot and id.
-type Pool = BinaryHeap<Reverse<(u32, u32)>>;
-
 /// All connections of a run.
 #[derive(Debug, Default)]
 pub(super) struct Connections {
@@ -220,10 +215,8 @@ impl Connections {
     /// lowest slot, or the slot of a new connection, which [`Self::add_to_pool`] then adds.
     pub(super) fn take_idle(&mut self, key: StreamKey) -> Result<u32, u32> {
         let Some(stream) = self.streams.get(&key) else { return Err(0) };
-        match self.pools.get_mut(stream.pool as usize).and_then(BinaryHeap::pop) {
-            Some(Reverse((_, connection))) => Ok(connection),
-            None => Err(stream.count),
-        }
+        let pool = self.pools.get_mut(stream.pool as usize);
+        pool.and_then(Pool::take).ok_or(stream.count)
     }
 
     /// From now on a connection returns to the pool of its pair of hosts and stream when it is
@@ -236,7 +229,9 @@ impl Connections {
                 u32::try_from(self.pools.len() - 1).expect("fewer pools than queue pairs")
             });
         }
-        self.list[id as usize].pool = stream.pool;
+        let connection = &mut self.list[id as usize];
+        connection.pool = stream.pool;
+        self.pools[stream.pool as usize].add(connection.slot, id);
     }
 
     /// From now on [`Self::find`] finds a connection by its fixed slot.
@@ -267,7 +262,7 @@ impl Connections {
         }
         self.in_use.remove(connection.src, connection.pair);
         if let Some(pool) = self.pools.get_mut(connection.pool as usize) {
-            pool.push(Reverse((connection.slot, id)));
+            pool.put(connection.slot);
         }
     }
 

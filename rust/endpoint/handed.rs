@@ -100,8 +100,8 @@ impl Endpoints {
 
     /// The policy of a queue pair as it is at first, on a path.
     fn sender_policy(&mut self, key: &ConnectionKey, path: u16) -> Sender {
-        let sender = &self.policies.of(key.stream).scheme.sender;
-        let mut policy = sender.build(&self.context(key, path));
+        let context = self.context(key, path);
+        let mut policy = self.policies.of(key.stream).scheme.sender.build(&context);
         self.inform_new(&mut policy, key);
         policy
     }

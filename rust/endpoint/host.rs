@@ -10,7 +10,7 @@ use super::policies::Policies;
 use super::splitters::Splitters;
 use crate::ids::{HostId, PortId, TaskId};
 use crate::nic::{Nic, NicConfig, PortFacts, Recovery, Unlike};
-use crate::prefetch::{prefetch, prefetch_lines};
+use crate::prefetch::{prefetch, prefetch_all, prefetch_ends, prefetch_lines};
 use crate::split::SplitterContext;
 use crate::units::{Span, Time};
 
@@ -116,6 +116,16 @@ impl Host {
     pub(crate) fn prefetch(&self) {
         prefetch_lines(self, (offset_of!(Self, nic) + Nic::TOUCHED).div_ceil(64));
         prefetch(&self.splitters);
+    }
+
+    /// Starts to bring all of it near.
+    pub(crate) fn prefetch_all(&self) {
+        prefetch_all(self);
+    }
+
+    /// Starts to bring near the flow that starts next.
+    pub(crate) fn prefetch_next_flow(&self) {
+        self.splitters.next_flow().into_iter().for_each(prefetch_ends);
     }
 
     /// Schedules a message or the end of a delay.

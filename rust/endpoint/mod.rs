@@ -33,6 +33,7 @@ mod news;
 mod pages;
 mod path_weights;
 mod policies;
+mod pool;
 mod port_polls;
 mod queue_pairs;
 mod record;
@@ -70,7 +71,7 @@ use scale_up::Domains;
 use tasks::Ended;
 
 use crate::balance::Scheme;
-use crate::balance::sender::Trimming;
+use crate::balance::sender::{PathSpace, Trimming};
 use crate::ids::{HostId, MessageId};
 use crate::nic::{Backlog, Discipline, NicConfig, SendingState};
 use crate::packet::Packet;
@@ -150,6 +151,9 @@ pub struct Endpoints {
     /// Queue pairs of programs.
     own: OwnQps,
     paths: PathWeights,
+    /// The choices on the way between the last two hosts that were asked about: many queue pairs in
+    /// a row may have the same.
+    last_paths: Option<((HostId, HostId), Option<PathSpace>)>,
     /// What routing has distributed, while it weighs next hops for a failure.
     link_state: Option<LinkState>,
     /// Delays that have ended now and have released nothing yet.
@@ -187,6 +191,7 @@ impl Endpoints {
             ledger: Ledger::new(&site.workload),
             own: OwnQps::default(),
             paths: PathWeights::new(&site.topology, &site.routes),
+            last_paths: None,
             link_state: None,
             ended: VecDeque::new(),
             touched: Vec::new(),

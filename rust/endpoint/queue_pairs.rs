@@ -63,10 +63,10 @@ impl Endpoints {
         let label = key.label();
         let paths = self.paths(host, peer, stream).count();
         let path = (mix32(label) % paths) as u16;
-        let of_stream = self.policies.of(stream);
         let recovery = self.site.nic_of(host).recovery;
         let settings = self.policies.settings_of_program(stream, recovery);
-        let mut policy = of_stream.scheme.sender.build(&self.context(&key, path));
+        let context = self.context(&key, path);
+        let mut policy = self.policies.of(stream).scheme.sender.build(&context);
         self.inform_new(&mut policy, &key);
         let qp = self.hosts[host.index()].nic.create_qp(QpAttributes {
             peer,

@@ -65,7 +65,7 @@ impl Endpoints {
     }
 
     /// The paths that a sender may choose from for a message stream.
-    pub(super) fn paths(&self, src: HostId, dst: HostId, stream: u32) -> PathSpace {
+    pub(super) fn paths(&mut self, src: HostId, dst: HostId, stream: u32) -> PathSpace {
         if self.policies.of(stream).scheme.forwarding == Forwarding::Hashed {
             return PathSpace::SINGLE;
         }
@@ -74,14 +74,21 @@ impl Endpoints {
 
     /// The choices on the way from host to host; `None` if there are more paths than 16 bits
     /// count.
-    fn path_space(&self, src: HostId, dst: HostId) -> Option<PathSpace> {
+    fn path_space(&mut self, src: HostId, dst: HostId) -> Option<PathSpace> {
+        if let Some((of, paths)) = self.last_paths
+            && of == (src, dst)
+        {
+            return paths;
+        }
         let choices = self.site.routes.choices(src, dst);
         let add = |paths: PathSpace, &n: &u32| paths.with_tier(n as usize);
-        choices.iter().try_fold(PathSpace::SINGLE, add)
+        let paths = choices.iter().try_fold(PathSpace::SINGLE, add);
+        self.last_paths = Some(((src, dst), paths));
+        paths
     }
 
     /// What a policy may know of the queue pair of `key`.
-    pub(super) fn context(&self, key: &ConnectionKey, path: u16) -> QpContext {
+    pub(super) fn context(&mut self, key: &ConnectionKey, path: u16) -> QpContext {
         let &ConnectionKey { src, dst, stream, slot: qp_index } = key;
         let paths = if self.policies.of(stream).scheme.sender.needs_paths() {
             self.path_space(src, dst).unwrap_or(PathSpace::UNKNOWN)
@@ -146,14 +153,16 @@ impl Endpoints {
 
     fn connect(&mut self, key: ConnectionKey, flow: &Flow) -> u32 {
         let cookie = self.ledger.connections.next_id();
-        let of_stream = self.policies.of(key.stream);
-        let mut policy = of_stream.scheme.sender.build(&self.context(&key, flow.path));
+        let context = self.context(&key, flow.path);
+        let mut policy = self.policies.of(key.stream).scheme.sender.build(&context);
         let settings = self.policies.settings(key.stream, self.site.nic_of(key.src).recovery);
         self.inform_new(&mut policy, &key);
         let extra = self.ledger.connections.count_in_stream(&key) > 1;
         let label = key.label();
         let half = SendHalf { peer: key.dst, label, cookie, extra, policy };
-        let qp = self.hosts[key.src.index()].nic.open_sender(half);
+        let nic = &mut self.hosts[key.src.index()].nic;
+        nic.expect_senders(flow.pieces as usize);
+        let qp = nic.open_sender(half);
         if let Some(settings) = settings {
             self.hosts[key.src.index()].nic.set_settings(qp, settings);
         }
@@ -161,7 +170,9 @@ impl Endpoints {
             Some(division) => division.open(cookie, key, qp),
             None => {
                 let half = ReceiveHalf { peer: key.src, peer_qp: qp, label, cookie, settings };
-                self.hosts[key.dst.index()].nic.open_receiving(half)
+                let nic = &mut self.hosts[key.dst.index()].nic;
+                nic.expect_receivers(flow.pieces as usize);
+                nic.open_receiving(half)
             }
         };
         self.hosts[key.src.index()].nic.connect(qp, receiver);

@@ -61,6 +61,11 @@ impl Splitters {
         found
     }
 
+    /// The flow that starts next of those that wait in the first one.
+    pub(super) fn next_flow(&self) -> Option<&Flow> {
+        self.first.next_flow()
+    }
+
     /// When one of them is to be called next; `NEVER` if none is.
     #[inline]
     pub(super) fn poll_timeout(&self) -> Time {

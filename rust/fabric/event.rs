@@ -127,6 +127,13 @@ impl Word {
         if is_start { Some(PortId(self.id())) } else { None }
     }
 
+    /// The host of a timeout.
+    #[inline(always)]
+    pub(super) const fn timeout(self) -> Option<HostId> {
+        let kind = self.0 >> (SLOT_BITS + ID_BITS) & ((1 << KIND_BITS) - 1);
+        if kind == HOST { Some(HostId(self.id())) } else { None }
+    }
+
     /// Its event, whatever the time.
     pub(super) const fn event(self) -> Event {
         if let Some((port, slot)) = self.arrival() {
@@ -178,6 +185,8 @@ mod tests {
             let word = Word::of(event).at(1_023);
             assert_eq!((word.event(), word.low_time()), (event, 1_023));
             assert_eq!(word.start().map(Event::Start) == Some(event), event == Event::Start(port));
+            let is_timeout = event == Event::Host(HostId(9_999));
+            assert_eq!(word.timeout().map(Event::Host) == Some(event), is_timeout);
         }
     }
 }

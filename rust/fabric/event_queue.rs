@@ -5,7 +5,7 @@ use std::collections::BinaryHeap;
 
 use super::event::{Event, TIME_BITS, Word};
 use super::network::SlotId;
-use crate::ids::PortId;
+use crate::ids::{HostId, PortId};
 use crate::units::Time;
 
 /// An event that is not in the calendar.
@@ -259,6 +259,12 @@ impl EventQueue {
     #[inline(always)]
     pub(super) fn coming(&self, distance: usize) -> Option<(PortId, SlotId)> {
         self.current.get(self.taken + distance)?.arrival()
+    }
+
+    /// The host of the event of the current bucket that comes after `distance` others, if it is a
+    /// timeout.
+    pub(super) fn coming_timeout(&self, distance: usize) -> Option<HostId> {
+        self.current.get(self.taken + distance)?.timeout()
     }
 
     /// How many events of the current bucket have been taken.

@@ -357,6 +357,7 @@ impl World {
 
     /// Handles a timeout of a host, unless it has already been handled.
     fn handle_host(&mut self, now: Time, id: HostId) {
+        self.network.look_ahead_of_timeouts(&self.endpoints);
         // An earlier wake-up took the place of this one; events are never cancelled.
         if self.endpoints.host(id).wake != now {
             return;

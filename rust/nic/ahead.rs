@@ -9,7 +9,7 @@ use super::recovery::Recovery;
 use super::requester::Requester;
 use crate::ids::QpId;
 use crate::packet::AckView;
-use crate::prefetch::{prefetch, prefetch_all, prefetch_lines};
+use crate::prefetch::{prefetch, prefetch_all, prefetch_behind, prefetch_ends, prefetch_lines};
 
 impl Nic {
     /// The bytes that each packet touches: the first ones, as far as the list of queue pairs.
@@ -32,10 +32,26 @@ impl Nic {
         }
     }
 
-    /// Starts to bring near whose turn to send is next.
+    /// Starts to bring near where the halves of a new queue pair to send on are made.
+    pub(crate) fn prefetch_new_sender(&self) {
+        prefetch_behind(&self.requesters);
+        prefetch_behind(&self.requester_qps);
+        self.qps.prefetch_behind();
+    }
+
+    /// The same of a new queue pair that receives.
+    pub(crate) fn prefetch_new_receiver(&self) {
+        prefetch_behind(&self.responders);
+        self.qps.prefetch_behind();
+    }
+
+    /// Starts to bring near what is sent next: the first answer, or whose turn to send it is.
     #[inline]
     pub(crate) fn prefetch_turn(&self) {
-        self.ready.front().into_iter().for_each(prefetch);
+        match self.control.front() {
+            Some(answer) => prefetch_ends(answer),
+            None => self.ready.front().into_iter().for_each(prefetch),
+        }
     }
 
     /// Starts to bring near the sending half whose turn is next.

@@ -4,6 +4,7 @@
 use super::Nic;
 use super::qp::{Origin, Qp, QpAttributes, QpState, Reporting, answer_label};
 use super::qp_settings::QpSettings;
+use super::qp_table::make_room;
 use crate::balance::sender::Sender;
 use crate::ids::{HostId, QpId};
 use crate::units::Bytes;
@@ -39,6 +40,24 @@ pub struct ReceiveHalf {
 }
 
 impl Nic {
+    /// Makes room for `count` more queue pairs to send on, if there is none for one: where a
+    /// message is cut into many flows, their memory is not copied again and again as they come.
+    pub(crate) fn expect_senders(&mut self, count: usize) {
+        if self.free.requesters.is_empty() {
+            make_room(&mut self.requesters, count);
+            make_room(&mut self.requester_qps, count);
+        }
+        self.qps.expect(count);
+    }
+
+    /// The same for queue pairs that only receive.
+    pub(crate) fn expect_receivers(&mut self, count: usize) {
+        if self.free.responders.is_empty() {
+            make_room(&mut self.responders, count);
+        }
+        self.qps.expect(count);
+    }
+
     /// Makes a queue pair to send on; [`Nic::connect`] completes it. With [`Nic::open_receiver`]
     /// it is the short way to a queue pair that reports by events, and takes an MTU of any size.
     ///

@@ -11,6 +11,7 @@ use super::accounting::PeerAccount;
 use super::peer_ranges::PeerRanges;
 use super::qp::{Life, Origin, Qp, QpState, Role, Slot};
 use crate::ids::HostId;
+use crate::prefetch::prefetch_behind;
 
 /// Queue pairs by number.
 #[derive(Debug, Clone, Default)]
@@ -52,6 +53,16 @@ impl QpTable {
         self.first + self.list.len()
     }
 
+    /// Starts to bring near where the next one goes.
+    pub(super) fn prefetch_behind(&self) {
+        prefetch_behind(&self.list);
+    }
+
+    /// Makes room for so many more, if there is none for one.
+    pub(super) fn expect(&mut self, count: usize) {
+        make_room(&mut self.list, count);
+    }
+
     pub(super) fn push(&mut self, qp: Qp) {
         self.list.push(qp);
     }
@@ -90,6 +101,13 @@ impl QpTable {
             self.first += self.front;
             self.front = 0;
         }
+    }
+}
+
+/// Makes room for so many more items, if there is none for one.
+pub(super) fn make_room<T>(items: &mut Vec<T>, count: usize) {
+    if items.len() == items.capacity() {
+        items.reserve(count);
     }
 }
 

@@ -121,11 +121,17 @@ pub struct Batch<D> {
     /// is scheduled; expired entries are removed when the next batch is split.
     failed: BTreeMap<SwitchId, Vec<(u16, Time)>>,
     /// Flows not yet started, by start time; equal times in the order of creation.
-    pending: BTreeMap<(Time, u64), Flow>,
+    pending: VecDeque<Pending>,
     /// Flows within the rack, which start at once.
     at_once: VecDeque<Flow>,
-    made: u64,
     by: PhantomData<D>,
+}
+
+/// A flow that has not started.
+#[derive(Debug, Clone, Copy)]
+struct Pending {
+    start: Time,
+    flow: Flow,
 }
 
 impl<D: Divide> Batch<D> {
@@ -140,9 +146,8 @@ impl<D: Divide> Batch<D> {
             held: Vec::new(),
             in_flight: 0,
             failed: BTreeMap::new(),
-            pending: BTreeMap::new(),
+            pending: VecDeque::new(),
             at_once: VecDeque::new(),
-            made: 0,
             by: PhantomData,
         }
     }
@@ -160,6 +165,8 @@ impl<D: Divide> Batch<D> {
                 self.held.push((edge, requests));
             }
         }
+        // A stable sort keeps the order of creation among equal times.
+        self.pending.make_contiguous().sort_by_key(|pending| pending.start);
     }
 
     /// Splits the flows to an edge switch, which then start.
@@ -233,8 +240,7 @@ impl<D: Divide> Batch<D> {
         let step = (longest >> 31) + 1;
         let steps = u32::try_from(longest / step).expect("less than 2^31 steps");
         let delay = Span::from_ns(u64::from(self.random.below(steps + 1)) * step);
-        self.pending.insert((now + delay, self.made), flow);
-        self.made += 1;
+        self.pending.push_back(Pending { start: now + delay, flow });
         self.in_flight += 1;
     }
 }
@@ -292,12 +298,18 @@ impl<D: Divide> Split for Batch<D> {
         if let Some(flow) = self.at_once.pop_front() {
             return Some(flow);
         }
-        let first = self.pending.first_entry()?;
-        (first.key().0 <= now).then(|| first.remove())
+        let first = self.pending.front().filter(|pending| pending.start <= now)?.flow;
+        self.pending.pop_front();
+        Some(first)
+    }
+
+    #[inline]
+    fn next_flow(&self) -> Option<&Flow> {
+        self.pending.front().map(|pending| &pending.flow)
     }
 
     fn poll_timeout(&self) -> Option<Time> {
-        let start = self.pending.first_key_value().map(|(&(start, _), _)| start);
+        let start = self.pending.front().map(|pending| pending.start);
         match (start, self.batch_due) {
             (Some(start), Some(due)) => Some(start.min(due)),
             (start, due) => start.or(due),

@@ -65,6 +65,9 @@ macro_rules! registry {
             fn poll_flow(&mut self, now: Time) -> Option<Flow> {
                 match self { $(Self::$splitter(it) => it.poll_flow(now),)* }
             }
+            fn next_flow(&self) -> Option<&Flow> {
+                match self { $(Self::$splitter(it) => it.next_flow(),)* }
+            }
             fn poll_timeout(&self) -> Option<Time> {
                 match self { $(Self::$splitter(it) => it.poll_timeout(),)* }
             }
@@ -162,6 +165,12 @@ pub trait Split {
 
     /// The next flow that starts at `now` or earlier.
     fn poll_flow(&mut self, now: Time) -> Option<Flow>;
+
+    /// The flow that starts next of those that wait for their time, to have its memory fetched
+    /// ahead; `None` without one, or if that is not known.
+    fn next_flow(&self) -> Option<&Flow> {
+        None
+    }
 
     /// The time at which to call `handle_timeout` and `poll_flow` again.
     fn poll_timeout(&self) -> Option<Time> {

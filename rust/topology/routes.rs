@@ -64,6 +64,8 @@ pub(crate) struct CandidateGroup {
 pub struct Routes {
     /// By plane, then by host.
     attachments: Vec<Attachment>,
+    /// The columns of hosts in the first plane, to be looked up in few cache lines.
+    host_columns: Vec<u32>,
     hosts: u32,
     planes: u32,
     /// Whether every port of a host reaches every port of every other.
@@ -95,7 +97,9 @@ impl Routes {
         let (table, groups) = next_hop_table(topology, &usable, &edges);
         let arrives = |port: u32| topology.ends_of(PortId(port)).1;
         let ports = u32::try_from(2 * topology.links().len()).expect("ids are 32 bits");
+        let hosts = topology.host_count() as usize;
         Self {
+            host_columns: attachments.iter().take(hosts).map(|to| to.column).collect(),
             attachments,
             hosts: topology.host_count(),
             planes: topology.planes().count(),
@@ -147,11 +151,12 @@ impl Routes {
         if to.usable == 0 { Lookup::None } else { Lookup::One(to.down) }
     }
 
-    /// Starts to bring near the entry that [`Self::lookup`] reads.
+    /// Starts to bring near what [`Self::lookup`] reads.
     #[inline(always)]
     pub(crate) fn prefetch(&self, switch: SwitchId, dst: HostId) {
-        let to = &self.attachments[dst.index()];
-        prefetch(&self.table[switch.index() * self.columns as usize + to.column as usize]);
+        prefetch(&self.attachments[dst.index()]);
+        let column = self.host_columns[dst.index()];
+        prefetch(&self.table[switch.index() * self.columns as usize + column as usize]);
     }
 
     #[inline]

@@ -19,6 +19,10 @@ const DEPTH: usize = 24;
 /// How many events before that the entry of the forwarding table is fetched that it reads.
 const ROUTE: usize = 4;
 
+/// How many events before a host's timeout the host is fetched, the flow that it starts, the host
+/// that the flow goes to, and the ends of their lists of queue pairs.
+const TIMEOUT_STEPS: [usize; 4] = [8, 6, 4, 2];
+
 /// What is fetched in steps, each of which reads what the one before has fetched.
 #[derive(Debug, Default)]
 pub(super) struct Ahead {
@@ -123,6 +127,22 @@ impl Network {
                 self.fetch_way(port, slot, endpoints);
             }
         }
+    }
+
+    /// Fetches, before a host's timeout is handled, what those of the hosts after it will access:
+    /// the host, the flow that it starts, the host that the flow goes to, and the ends of their
+    /// lists of queue pairs. Thousands of hosts split their messages at the same time.
+    pub(in crate::fabric) fn look_ahead_of_timeouts(&self, endpoints: &Endpoints) {
+        if !self.is_large {
+            return;
+        }
+        let queue = &self.shared.queue;
+        let [host, flow, receiver, ends] =
+            TIMEOUT_STEPS.map(|distance| queue.coming_timeout(distance));
+        host.into_iter().for_each(|host| endpoints.host(host).prefetch_all());
+        flow.into_iter().for_each(|host| endpoints.host(host).prefetch_next_flow());
+        receiver.into_iter().for_each(|host| endpoints.prefetch_receiver(host));
+        ends.into_iter().for_each(|host| endpoints.prefetch_new_queue_pair(host));
     }
 
     #[inline(always)]

@@ -56,8 +56,9 @@ fn a_batch_waits_100_ns_and_flows_start_within_50_ns_more() {
     assert_eq!(due.since(at), Span::from_ns(100));
     assert_eq!(splitter.poll_flow(due), None, "nothing starts before the batch is split");
     splitter.handle_timeout(due);
-    assert!(splitter.pending.keys().all(|&(start, _)| start.since(due) <= Span::from_ns(50)));
-    let starts: std::collections::BTreeSet<_> = splitter.pending.keys().map(|k| k.0).collect();
+    let starts: std::collections::BTreeSet<_> =
+        splitter.pending.iter().map(|it| it.start).collect();
+    assert!(starts.iter().all(|start| start.since(due) <= Span::from_ns(50)));
     assert!(starts.len() > 5, "delays are drawn, not one for all");
 }
 
@@ -153,7 +154,7 @@ fn a_start_jitter_of_minutes_is_drawn_over_minutes() {
     let requests = requests(64, 4, 1_000);
     requests.iter().for_each(|request| splitter.handle_message(Time::ZERO, request));
     splitter.handle_timeout(splitter.poll_timeout().unwrap());
-    let (&(last, _), _) = splitter.pending.last_key_value().unwrap();
+    let last = splitter.pending.back().unwrap().start;
     assert!(last > Time::ZERO + Span::from_ms(80_000), "{last}");
 }
 
@@ -174,6 +175,32 @@ fn every_division_keeps_all_bytes_and_gives_each_flow_an_idle_queue_pair() {
     }
     check(new(), 240);
     check::<FairCuts>(of_host(Config::default(), 0), 30);
+}
+
+/// A second batch is split while flows of the first wait: starts stay in order, equal ones in the
+/// order of creation, and the flow that is named before is the one that starts.
+#[test]
+fn flows_of_two_batches_start_by_time_and_then_in_the_order_of_their_batches() {
+    let config = Config { start_jitter: Span::from_ns(1_000), ..Config::default() };
+    let mut splitter: Ethereal = of_host(config, 0);
+    let at = |ns: u64| Time::from_ps(ns * 1_000);
+    for (batch, requests) in requests(128, 16, 4_096).chunks(64).enumerate() {
+        let start = 400 * batch as u64;
+        requests.iter().for_each(|it| splitter.handle_message(at(start), it));
+        splitter.handle_timeout(at(start + 100));
+    }
+    let mut flows = Vec::new();
+    while let Some(due) = splitter.poll_timeout() {
+        let named = splitter.next_flow().copied();
+        let started = splitter.poll_flow(due).expect("a flow starts when it is due");
+        assert_eq!(named, Some(started));
+        flows.push((due, started.message.0 / 64));
+    }
+    let batches: Vec<u32> = flows.iter().map(|&(_, batch)| batch).collect();
+    assert!(flows.is_sorted(), "by time, and the older batch first");
+    assert_eq!((flows.len(), batches.iter().sum::<u32>()), (128, 64));
+    assert!(!batches.is_sorted(), "they overlap");
+    assert!(flows.windows(2).any(|two| two[0].0 == two[1].0 && two[0].1 < two[1].1));
 }
 
 #[test]
@@ -258,7 +285,7 @@ fn start_delays_are_whole_nanoseconds_up_to_the_longest() {
         requests(64, 4, 1_000).iter().for_each(|it| splitter.handle_message(Time::ZERO, it));
         let due = splitter.poll_timeout().unwrap();
         splitter.handle_timeout(due);
-        let starts = splitter.pending.keys().map(|&(start, _)| start.since(due).as_ps());
+        let starts = splitter.pending.iter().map(|it| it.start.since(due).as_ps());
         Vec::from_iter(std::collections::BTreeSet::from_iter(starts))
     };
     assert_eq!(delays(Span::ZERO), [0]);

@@ -1,0 +1,72 @@
+//! The idle connections of a pair of hosts and message stream.
+
+/// Idle connections by their slots. A connection that becomes idle sets a bit: with a heap of them
+/// in its place, each end of a flow would move entries of memory that is not near.
+#[derive(Debug, Default)]
+pub(super) struct Pool {
+    /// The connection of each slot; of no meaning where the slot is not of the pool.
+    ids: Vec<u32>,
+    /// A bit for each slot whose connection is idle.
+    idle: Vec<u64>,
+    /// No word before this one has a bit.
+    first: usize,
+}
+
+impl Pool {
+    /// Adds a connection, which is not idle.
+    pub(super) fn add(&mut self, slot: u32, id: u32) {
+        let slot = slot as usize;
+        if self.ids.len() <= slot {
+            self.ids.resize(slot + 1, u32::MAX);
+            self.idle.resize(slot / 64 + 1, 0);
+        }
+        self.ids[slot] = id;
+    }
+
+    /// The connection of a slot is idle from now on.
+    #[inline]
+    pub(super) fn put(&mut self, slot: u32) {
+        let word = slot as usize / 64;
+        self.idle[word] |= 1 << (slot % 64);
+        self.first = self.first.min(word);
+    }
+
+    /// Takes the idle connection with the lowest slot.
+    pub(super) fn take(&mut self) -> Option<u32> {
+        let found = self.idle[self.first..].iter().position(|&word| word != 0);
+        self.first = found.map_or(self.idle.len(), |words| self.first + words);
+        let word = self.idle.get_mut(self.first)?;
+        let bit = word.trailing_zeros() as usize;
+        *word &= *word - 1;
+        Some(self.ids[self.first * 64 + bit])
+    }
+
+    /// Forgets all of its connections.
+    pub(super) fn clear(&mut self) {
+        *self = Self::default();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_lowest_idle_slot_is_taken_first() {
+        let mut pool = Pool::default();
+        assert_eq!(pool.take(), None);
+        (0..200).filter(|slot| slot % 3 > 0).for_each(|slot| pool.add(slot, 1_000 + slot));
+        assert_eq!(pool.take(), None);
+        [199, 70, 64, 65, 1].into_iter().filter(|slot| slot % 3 > 0).for_each(|it| pool.put(it));
+        assert_eq!([(); 3].map(|()| pool.take()), [Some(1_001), Some(1_064), Some(1_065)]);
+        pool.put(2);
+        assert_eq!([(); 3].map(|()| pool.take()), [Some(1_002), Some(1_070), Some(1_199)]);
+        assert_eq!((pool.take(), pool.take()), (None, None));
+        pool.put(128);
+        assert_eq!((pool.take(), pool.take()), (Some(1_128), None));
+        pool.put(128);
+        pool.clear();
+        pool.add(128, 7);
+        assert_eq!(pool.take(), None);
+    }
+}
