@@ -77,16 +77,17 @@ pub struct Packet {
     pub label: u32,
     /// The fields whose meaning depends on `kind`; the views read them.
     pub fields: KindFields,
-    /// Length on the wire in bytes, without the inter-packet gap.
-    pub wire_bytes: u16,
     /// Entropy value, or path where the source routes. Answers echo that of the packet they answer.
     pub entropy: u16,
     /// The part of the path that is still ahead, where the source routes.
     pub route: u16,
-    /// What the packet is for.
-    pub kind: PacketKind,
+    // What queues read comes last and together: it is read at once.
+    /// Length on the wire in bytes, without the inter-packet gap.
+    pub wire_bytes: u16,
     /// Header fields of one bit each: marks, priority, trimming.
     pub flags: Flags,
+    /// What the packet is for.
+    pub kind: PacketKind,
 }
 
 impl Packet {

@@ -41,7 +41,7 @@ pub(super) enum Event {
 }
 
 /// An event in one word.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
 pub(super) struct Word(u64);
 
 const SLOT_BITS: u32 = 27;
@@ -49,6 +49,9 @@ const ID_BITS: u32 = 25;
 const KIND_BITS: u32 = 2;
 /// The lowest bits of a time in picoseconds that a word has room for.
 pub(super) const TIME_BITS: u32 = u64::BITS - KIND_BITS - ID_BITS - SLOT_BITS;
+
+/// The bits of an id that have room beside time and kind in 32 bits.
+const SHORT_ID_BITS: u32 = u32::BITS - TIME_BITS - KIND_BITS;
 
 /// The slot of an event without a packet.
 const NO_SLOT: u64 = (1 << SLOT_BITS) - 1;
@@ -150,6 +153,22 @@ impl Word {
             _ if id & PROBE != 0 => Event::Probe(id & !PROBE),
             _ => Event::Control(id),
         }
+    }
+
+    /// The low bits of the time, the kind and the lowest bits of the id as a number: it orders
+    /// events that differ in them, if all have a short key.
+    #[inline(always)]
+    pub(super) const fn short_key(self) -> i32 {
+        const ID: u64 = (1 << SHORT_ID_BITS) - 1;
+        let top = self.0 >> (ID_BITS + SLOT_BITS) << SHORT_ID_BITS;
+        let key = top | self.0 >> SLOT_BITS & ID;
+        (key as u32 ^ 1 << (u32::BITS - 1)) as i32
+    }
+
+    /// Whether its id has more bits than a short key has room for.
+    #[inline(always)]
+    pub(super) const fn has_long_key(self) -> bool {
+        self.id() >> SHORT_ID_BITS != 0
     }
 
     /// What orders events of the same time: the kind and the id.

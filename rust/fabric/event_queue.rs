@@ -1,7 +1,11 @@
 //! The event queue: a calendar of narrow buckets, and a heap for events beyond the calendar.
 
+mod sorting;
+
 use std::cmp::{Ordering, Reverse};
 use std::collections::BinaryHeap;
+
+use sorting::Sorter;
 
 use super::event::{Event, TIME_BITS, Word};
 use super::network::SlotId;
@@ -53,6 +57,7 @@ pub(super) struct EventQueue {
     /// How many `buckets` are not empty, so that an empty calendar is not searched.
     near: usize,
     last: u64,
+    sorter: Sorter,
 }
 
 impl EventQueue {
@@ -78,6 +83,7 @@ impl EventQueue {
             crossings: Vec::new(),
             near: 0,
             last: 0,
+            sorter: Sorter::default(),
         }
     }
 
@@ -133,7 +139,7 @@ impl EventQueue {
 
     /// Adds an event to a bucket that is given more memory for it: that of one that was emptied, if
     /// it has none, since a bucket that is empty has none.
-    #[inline(never)]
+    #[cold]
     fn push_growing(&mut self, place: usize, word: Word) {
         let events = &mut self.buckets[place];
         if events.capacity() == 0 {
@@ -149,7 +155,7 @@ impl EventQueue {
     }
 
     /// Adds an event to the current bucket, or one that is not in the calendar.
-    #[inline(never)]
+    #[cold]
     fn push_outside(&mut self, time: u64, word: Word) {
         assert!(time >= self.last, "an event at {time} ps lies in the past");
         let bucket = time >> self.shift;
@@ -316,13 +322,13 @@ impl EventQueue {
         }
         // Time and rank order every two events that are not the same one, so that an unstable sort
         // always gives the same order.
-        self.current.sort_unstable();
+        self.sorter.sort(&mut self.current);
         self.next_place = self.next_occupied().map_or(usize::MAX, |bucket| self.place_of(bucket));
         true
     }
 
     /// Moves the events of a bucket that are later than the calendar was to the current one.
-    #[inline(never)]
+    #[cold]
     fn take_far(&mut self, bucket: u64) {
         while let Some(&Reverse(Entry { time, word })) = self.far.peek() {
             if time >> self.shift != bucket {
@@ -344,7 +350,7 @@ impl EventQueue {
         }
     }
 
-    #[inline(never)]
+    #[cold]
     fn search_occupied(&self, start: usize) -> Option<u64> {
         if self.near == 0 {
             return None;

@@ -170,7 +170,7 @@ impl Board {
     }
 
     /// Makes words up to that of an index.
-    #[inline(never)]
+    #[cold]
     fn grow(&mut self, index: usize) {
         self.words.resize(index + 1, 0);
     }

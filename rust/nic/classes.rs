@@ -145,7 +145,7 @@ impl Nic {
     }
 
     /// The packet that starts at `now` without an answer, where there are several classes.
-    #[inline(never)]
+    #[cold]
     pub(super) fn poll_transmit_by_class(&mut self, now: Time) -> Option<Packet> {
         match self.poll_classes(now, Others::default())? {
             Start::Own(packet) => Some(packet),
@@ -177,9 +177,10 @@ impl Nic {
         while let Some((class, slot)) = self.classes.as_mut()?.pop_front(others) {
             let Some(slot) = slot else { return Some(Start::Other(ClassId(class as u32))) };
             self.borrow_windows(slot);
-            let packet = self.poll_transmit_of(now, slot);
+            let mut packet = Packet::default();
+            let has_sent = self.poll_transmit_of(now, slot, &mut packet);
             self.return_windows(slot);
-            if let Some(mut packet) = packet {
+            if has_sent {
                 packet.set_class(ClassId(class as u32));
                 self.end_turn(slot);
                 let classes = self.classes.as_mut()?;

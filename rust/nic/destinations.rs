@@ -65,7 +65,7 @@ impl Nic {
         }
     }
 
-    #[inline(never)]
+    #[cold]
     fn move_windows(&mut self, slot: Slot, by: fn(&mut Requester, &mut Box<PlaneWindows>)) {
         let requester = &mut self.requesters[slot.index()];
         let destination = self.destinations.as_mut().and_then(|it| it.of(requester));
@@ -114,7 +114,7 @@ impl Nic {
         }
     }
 
-    #[inline(never)]
+    #[cold]
     fn end_turn_among_sharers(&mut self, slot: Slot) {
         let Some(destinations) = &mut self.destinations else { return };
         let Some(destination) = destinations.of(&self.requesters[slot.index()]) else { return };
@@ -134,7 +134,7 @@ impl Nic {
         }
     }
 
-    #[inline(never)]
+    #[cold]
     fn make_all_sharers_ready(&mut self, slot: Slot) {
         let destinations = self.destinations.as_mut().expect("it was just there");
         let Some(destination) = destinations.of(&self.requesters[slot.index()]) else {

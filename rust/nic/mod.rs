@@ -376,12 +376,21 @@ impl Nic {
     /// The answer that starts on the wire now, if there is one: what a port may send while its
     /// data is paused.
     pub fn poll_transmit_control(&mut self) -> Option<Packet> {
-        let packet = self.control.pop_front()?;
+        let mut packet = Packet::default();
+        self.poll_transmit_control_to(&mut packet).then_some(packet)
+    }
+
+    /// The same, written to `place`; false if there is none.
+    #[inline(always)]
+    pub(crate) fn poll_transmit_control_to(&mut self, place: &mut Packet) -> bool {
+        let Some(&packet) = self.control.front() else { return false };
+        *place = packet;
+        self.control.pop_front();
         self.counters.control_sent += 1;
         if self.relay.is_some() {
             self.relay_departing();
         }
-        Some(packet)
+        true
     }
 
     fn handle_ack_timeouts(&mut self, now: Time) {

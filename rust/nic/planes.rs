@@ -139,7 +139,8 @@ impl Nic {
                 Turn::Over => drop(self.ready.remove(index)),
                 Turn::Sends { next, plane } => {
                     self.ready.remove(index);
-                    let packet = self.with_windows(slot, |nic| nic.transmit(now, slot, next));
+                    let mut packet = Packet::default();
+                    self.with_windows(slot, |nic| nic.transmit(now, slot, next, &mut packet));
                     self.end_turn(slot);
                     let planes = self.planes.as_ref().expect("a NIC with several ports");
                     return Some((planes.routed(packet), plane));

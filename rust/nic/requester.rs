@@ -38,6 +38,14 @@ use crate::units::{BitRate, Bytes, Span, Time};
 /// later one looks earlier (InfiniBand specification, volume 1, 9.7.2).
 const MOST_OUTSTANDING: u64 = Psn::MODULUS / 2 - 1;
 
+/// When a packet starts, and on which wire.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Departure<'a> {
+    pub(super) now: Time,
+    pub(super) line_rate: BitRate,
+    pub(super) config: &'a NicConfig,
+}
+
 /// The next packet of a sending half.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Next {
@@ -232,13 +240,19 @@ impl Requester {
     /// True if there is a packet to send, whatever its rate is.
     #[inline]
     pub(super) fn has_packet(&self) -> bool {
-        self.next_packet().is_some()
+        self.next_sequence().is_some()
     }
 
     /// The packet to send next, if there is one, whatever its rate is.
+    #[inline(always)]
     pub(super) fn next_packet(&self) -> Option<Next> {
+        Some(Next { sequence: self.next_sequence()?, entropy: None })
+    }
+
+    /// The number of that packet: as a call of its own, its result takes no memory.
+    fn next_sequence(&self) -> Option<u64> {
         let sequence = self.recovery.next(self.window_end())?;
-        self.window_is_open().then_some(Next { sequence, entropy: None })
+        self.window_is_open().then_some(sequence)
     }
 
     /// When the rate lets the next packet go.
@@ -252,15 +266,10 @@ impl Requester {
         self.recovery.deadline()
     }
 
-    /// The packet that [`Self::next_packet`] has just named.
+    /// Writes the packet that [`Self::next_packet`] has just named to `place`.
     #[inline]
-    pub(super) fn transmit(
-        &mut self,
-        now: Time,
-        line_rate: BitRate,
-        config: &NicConfig,
-        next: Next,
-    ) -> Packet {
+    pub(super) fn transmit(&mut self, at: Departure<'_>, next: Next, place: &mut Packet) {
+        let Departure { now, config, .. } = at;
         let Next { sequence, entropy: drawn } = next;
         let work = self.work.of(sequence);
         let index = sequence - work.first;
@@ -284,7 +293,7 @@ impl Requester {
         }
         // An erasure code numbers packets in its own way, whatever the order of delivery.
         self.recovery.label(&mut data, work.bytes);
-        let mut packet = Packet {
+        *place = Packet {
             src: self.host,
             dst: self.peer,
             qp: self.peer_qp,
@@ -301,12 +310,11 @@ impl Requester {
         self.recovery.handle_sent(now, entropy);
         // After the recovery: whether the window is open depends on this packet being in flight.
         self.tell_sent(now, entropy, wire_bytes);
-        self.pace(now, line_rate, wire_bytes, config);
+        self.pace(at, wire_bytes);
         if self.asks && self.window_is_full(entropy) {
             // No later packet would make its acknowledgement due.
-            packet.flags = packet.flags.with(Flags::ACK_REQUEST);
+            place.flags = place.flags.with(Flags::ACK_REQUEST);
         }
-        packet
     }
 
     /// What unordered delivery needs to know of a packet: the index of its message, and how many
@@ -320,7 +328,8 @@ impl Requester {
     }
 
     /// Delays the next packet if the rate is below line rate.
-    fn pace(&mut self, now: Time, line_rate: BitRate, wire_bytes: u16, config: &NicConfig) {
+    fn pace(&mut self, at: Departure<'_>, wire_bytes: u16) {
+        let Departure { now, line_rate, config } = at;
         let rate = self.congestion.rate(now);
         // At line rate the wire alone paces: the sending half takes its turns and needs no
         // wake-ups.

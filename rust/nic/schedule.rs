@@ -8,7 +8,7 @@
 
 use super::Nic;
 use super::qp::{Slot, Turn};
-use super::requester::{Next, SendState};
+use super::requester::{Departure, Next, SendState};
 use crate::packet::{Flags, Packet};
 use crate::units::{Bytes, Time};
 
@@ -22,32 +22,44 @@ impl Nic {
     /// The packet that starts on the wire at `now`, if there is one: answers first, then queue
     /// pairs in turn.
     pub fn poll_transmit(&mut self, now: Time) -> Option<Packet> {
-        if let Some(packet) = self.poll_transmit_control() {
-            return Some(packet);
+        let mut packet = Packet::default();
+        self.poll_transmit_to(now, &mut packet).then_some(packet)
+    }
+
+    /// The same, written to `place`, where it stays: a copy of it would wait until its parts have
+    /// been written. False if there is none; `place` may have changed.
+    #[inline(always)]
+    pub(crate) fn poll_transmit_to(&mut self, now: Time, place: &mut Packet) -> bool {
+        if self.poll_transmit_control_to(place) {
+            return true;
         }
         self.end_pauses(now);
         while let Some(slot) = self.ready.pop_front() {
             self.borrow_windows(slot);
-            let packet = self.poll_transmit_of(now, slot);
+            let has_sent = self.poll_transmit_of(now, slot, place);
             self.return_windows(slot);
-            if packet.is_some() {
+            if has_sent {
                 self.end_turn(slot);
-                return packet;
+                return true;
             }
         }
         // With several classes nothing stands in that queue.
-        self.poll_transmit_by_class(now)
+        match self.poll_transmit_by_class(now) {
+            Some(packet) => *place = packet,
+            None => return false,
+        }
+        true
     }
 
-    /// The packet of the sending half whose turn it is, if it has one.
+    /// Writes the packet of the sending half whose turn it is to `place`; false if it has none.
     #[inline(always)]
-    pub(super) fn poll_transmit_of(&mut self, now: Time, slot: Slot) -> Option<Packet> {
+    pub(super) fn poll_transmit_of(&mut self, now: Time, slot: Slot, place: &mut Packet) -> bool {
         let requester = &mut self.requesters[slot.index()];
         requester.send_state = SendState::Idle;
         // Acknowledgements may have left it nothing to send, or its window may have closed.
-        let next = requester.next_packet()?;
+        let Some(next) = requester.next_packet() else { return false };
         if self.relay.is_some() && self.waits_for_moved_start(now, slot) {
-            return None;
+            return false;
         }
         let requester = &mut self.requesters[slot.index()];
         // A miss delays this sending half alone: its turn comes again with its context.
@@ -57,9 +69,10 @@ impl Nic {
             requester.send_state = SendState::Paced;
             let turn = requester.turn(slot);
             self.paced.push(now.saturating_add(miss), turn);
-            return None;
+            return false;
         }
-        Some(self.transmit(now, slot, next))
+        self.transmit(now, slot, next, place);
+        true
     }
 
     /// Those whose time has come stand behind those that already wait for their turn.
@@ -76,24 +89,24 @@ impl Nic {
         }
     }
 
-    /// The next packet of a sending half, which has its windows.
+    /// Writes the next packet of a sending half, which has its windows, to `place`.
     #[inline(always)]
-    pub(super) fn transmit(&mut self, now: Time, slot: Slot, next: Next) -> Packet {
+    pub(super) fn transmit(&mut self, now: Time, slot: Slot, next: Next, place: &mut Packet) {
         let requester = &mut self.requesters[slot.index()];
         requester.send_state = SendState::Idle;
-        let mut packet = requester.transmit(now, self.port.line_rate, &self.config, next);
+        let at = Departure { now, line_rate: self.port.line_rate, config: &self.config };
+        requester.transmit(at, next, place);
         if self.credits.is_some() {
             let sources = self.in_line() as u64 + 1;
-            packet = self.requesters[slot.index()].ask_with(packet, sources);
+            *place = self.requesters[slot.index()].ask_with(*place, sources);
         }
         self.counters.data_sent += 1;
-        self.counters.retransmitted += u64::from(packet.flags.has(Flags::RETRANSMITTED));
+        self.counters.retransmitted += u64::from(place.flags.has(Flags::RETRANSMITTED));
         // A rate that lets the next packet start before this one has left the wire is no limit:
         // the sending half goes to the end of the queue at once, without a wake-up.
-        let (rate, bytes) = (self.port.line_rate, Bytes::new(u64::from(packet.wire_bytes)));
+        let (rate, bytes) = (self.port.line_rate, Bytes::new(u64::from(place.wire_bytes)));
         self.schedule(slot, |start| start <= now || start <= now + rate.time_for(bytes));
         self.keep_timer(slot);
-        packet
     }
 
     /// When the first sending half that waits for its rate may start.

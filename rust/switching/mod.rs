@@ -257,7 +257,7 @@ impl Switching {
 
     /// Shows a switch's policy a packet that leaves by `port`; the policy may write to the
     /// packet's load-balancing fields. Does nothing for policies that do not track departures.
-    #[inline(never)]
+    #[cold]
     pub fn handle_departure(&mut self, now: Time, port: PortId, packet: &mut Packet) {
         if !self.tracks_departures {
             return;

@@ -1,9 +1,9 @@
 //! The equal-cost next hops, computed once and looked up once per packet and hop.
 //!
 //! Destinations are grouped by the edge switch that they are attached to. The table holds, for
-//! each switch and edge switch, a 32-bit offset into a flat list of ports, in which the number of
-//! candidate ports precedes the candidates. Equal groups of a switch share an offset. At 8,192
-//! hosts (k = 32) the table takes 2.6 MB, and a look-up touches two cache lines.
+//! each switch and edge switch, the number of candidate ports and their offset in a flat list, in
+//! 32 bits. Equal groups of a switch share an offset. At 8,192 hosts (k = 32) the table takes
+//! 2.6 MB, and a look-up touches two cache lines.
 
 mod joined;
 mod search;
@@ -17,11 +17,16 @@ use crate::prefetch::prefetch;
 use crate::units::Span;
 use search::{Neighbours, Search};
 
-/// Offset of the empty group of candidates.
+/// Table entry without candidates.
 const UNREACHABLE: u32 = 0;
+/// The bits of a table entry that are the offset of a group, in front of whose ports its length
+/// stands; those above are the length.
+const OFFSET_BITS: u32 = 26;
+/// The length of groups with as many candidates or more, and of a switch's own hosts.
+const LONG: u32 = u32::MAX >> OFFSET_BITS;
 /// Table entry of a switch of the first plane towards its own hosts; in plane p it is p less.
 const OWN_EDGE: u32 = u32::MAX;
-/// The least table entry of a switch towards its own hosts: no group has so high an offset.
+/// The least table entry of a switch towards its own hosts: no long group has so high an offset.
 const LAST_OWN_EDGE: u32 = OWN_EDGE - (PlaneMask::MOST - 1);
 /// The maximum number of source routes of a pair of hosts: they are identified by 16 bits.
 const MAX_PATHS: u32 = 1 << 16;
@@ -74,7 +79,7 @@ pub struct Routes {
     host_ports: Vec<PortId>,
     delays: Vec<Span>,
     port_switch: Vec<SwitchId>,
-    /// `table[switch * columns + column]` is an offset into `groups`, or from [`LAST_OWN_EDGE`] on.
+    /// `table[switch * columns + column]` is the entry of a switch towards an edge switch.
     table: Vec<u32>,
     /// Number of edge switches of a plane.
     columns: u32,
@@ -124,31 +129,40 @@ impl Routes {
     /// switch of `dst`, the one port towards that host.
     #[inline]
     pub fn next_hops(&self, switch: SwitchId, dst: HostId) -> &[PortId] {
-        let to = &self.attachments[dst.index()];
-        let offset = self.table[switch.index() * self.columns as usize + to.column as usize];
-        if offset >= LAST_OWN_EDGE {
+        let entry = self.entry(switch, dst);
+        if entry >= LAST_OWN_EDGE {
             // Every packet ends with this look-up. A host whose link is down has an empty group,
             // without a group of its own in the table.
-            let to = if offset == OWN_EDGE { to } else { self.attachment(OWN_EDGE - offset, dst) };
+            let to = self.attachment(OWN_EDGE - entry, dst);
             return &std::slice::from_ref(&to.down)[..to.usable as usize];
         }
-        self.group(offset as usize)
+        self.group(entry)
     }
 
     /// What [`Self::next_hops`] would say, for those who mostly need one port alone.
     #[inline(always)]
     pub(crate) fn lookup(&self, switch: SwitchId, dst: HostId) -> Lookup {
-        let to = &self.attachments[dst.index()];
-        let offset = self.table[switch.index() * self.columns as usize + to.column as usize];
-        if offset < LAST_OWN_EDGE {
-            return match self.groups[offset as usize].0 {
-                0 => Lookup::None,
-                1 => Lookup::One(self.groups[offset as usize + 1]),
-                count => Lookup::Several(CandidateGroup { first: offset + 1, count }),
-            };
+        let entry = self.entry(switch, dst);
+        let first = first_of(entry);
+        match entry >> OFFSET_BITS {
+            0 => Lookup::None,
+            1 => Lookup::One(self.groups[first as usize]),
+            LONG if entry >= LAST_OWN_EDGE => {
+                let to = self.attachment(OWN_EDGE - entry, dst);
+                if to.usable == 0 { Lookup::None } else { Lookup::One(to.down) }
+            }
+            LONG => {
+                Lookup::Several(CandidateGroup { first, count: self.groups[first as usize - 1].0 })
+            }
+            count => Lookup::Several(CandidateGroup { first, count }),
         }
-        let to = if offset == OWN_EDGE { to } else { self.attachment(OWN_EDGE - offset, dst) };
-        if to.usable == 0 { Lookup::None } else { Lookup::One(to.down) }
+    }
+
+    /// The entry of the table for a host.
+    #[inline(always)]
+    fn entry(&self, switch: SwitchId, dst: HostId) -> u32 {
+        let column = self.host_columns[dst.index()];
+        self.table[switch.index() * self.columns as usize + column as usize]
     }
 
     /// Starts to bring near what [`Self::lookup`] reads.
@@ -183,8 +197,8 @@ impl Routes {
 
     /// The candidate ports of a switch towards an edge switch; `None` if it is that edge switch.
     pub(super) fn candidates(&self, switch: usize, column: usize) -> Option<&[PortId]> {
-        let offset = self.table[switch * self.columns() + column];
-        (offset < LAST_OWN_EDGE).then(|| self.group(offset as usize))
+        let entry = self.table[switch * self.columns() + column];
+        (entry < LAST_OWN_EDGE).then(|| self.group(entry))
     }
 
     /// The switch at the other end of `port`.
@@ -193,9 +207,8 @@ impl Routes {
     }
 
     #[inline]
-    fn group(&self, offset: usize) -> &[PortId] {
-        let candidates = self.groups[offset].0 as usize;
-        &self.groups[offset + 1..offset + 1 + candidates]
+    fn group(&self, entry: u32) -> &[PortId] {
+        group(&self.groups, entry)
     }
 
     /// The switch that `host` is attached to, in the first plane; [`Self::NO_EDGE`] if it is wired
@@ -378,12 +391,25 @@ fn attach(topology: &Topology, usable: &[bool]) -> (Vec<Attachment>, Vec<Vec<Swi
     (attachments, edges)
 }
 
+/// Where the first port of the group of an entry stands.
+#[inline(always)]
+const fn first_of(entry: u32) -> u32 {
+    (entry & ((1 << OFFSET_BITS) - 1)) + 1
+}
+
+/// The ports of the group of an entry among those of `groups`.
+#[inline]
+fn group(groups: &[PortId], entry: u32) -> &[PortId] {
+    let first = first_of(entry) as usize;
+    &groups[first..][..groups[first - 1].0 as usize]
+}
+
 /// Groups of candidates, each stored once per switch.
 struct CandidateGroups {
     ports: Vec<PortId>,
-    /// By switch, the offset of each of its groups.
+    /// By switch, the entry of each of its groups.
     known: Vec<BTreeMap<Box<[PortId]>, u32>>,
-    /// By switch, the offset of the group used last: neighbouring columns mostly have the same.
+    /// By switch, the entry of the group used last: neighbouring columns mostly have the same.
     last: Vec<u32>,
 }
 
@@ -394,25 +420,28 @@ impl CandidateGroups {
         Self { ports: vec![PortId(0)], known, last: vec![UNREACHABLE; switches] }
     }
 
-    /// The offset of this group of candidates of `switch`; adds the group if it is new.
+    /// The entry of this group of candidates of `switch`; adds the group if it is new.
     fn insert(&mut self, switch: usize, candidates: &[PortId]) -> u32 {
         if candidates.is_empty() {
             return UNREACHABLE;
         }
-        let last = self.last[switch] as usize;
-        let length = self.ports[last].0 as usize;
-        if &self.ports[last + 1..last + 1 + length] == candidates {
-            return self.last[switch];
+        let last = self.last[switch];
+        if group(&self.ports, last) == candidates {
+            return last;
         }
-        let offset = self.known[switch].get(candidates).copied().unwrap_or_else(|| {
+        let entry = self.known[switch].get(candidates).copied().unwrap_or_else(|| {
             let offset = u32::try_from(self.ports.len()).expect("ids are 32 bits");
-            self.ports.push(PortId(u32::try_from(candidates.len()).expect("ids are 32 bits")));
+            let length = u32::try_from(candidates.len()).expect("ids are 32 bits");
+            let entry = length.min(LONG) << OFFSET_BITS | offset;
+            let is_free = offset >> OFFSET_BITS == 0 && entry < LAST_OWN_EDGE;
+            assert!(is_free, "next hops of a switch to a host have room for 67 million ports");
+            self.ports.push(PortId(length));
             self.ports.extend_from_slice(candidates);
-            self.known[switch].insert(candidates.into(), offset);
-            offset
+            self.known[switch].insert(candidates.into(), entry);
+            entry
         });
-        self.last[switch] = offset;
-        offset
+        self.last[switch] = entry;
+        entry
     }
 }
 

@@ -98,7 +98,7 @@ impl Network {
 
     /// What else an arrival is at the end of a link that fails or is traced, or with telemetry;
     /// `None` if the packet then goes on as any other.
-    #[inline(never)]
+    #[cold]
     fn arrive_specially(
         &mut self,
         now: Time,

@@ -30,7 +30,7 @@ impl Network {
     }
 
     /// Starts or enqueues a packet at a port with classes.
-    #[inline(never)]
+    #[cold]
     pub(super) fn enqueue_by_class(
         &mut self,
         now: Time,
@@ -145,7 +145,7 @@ impl Output<'_> {
 
     /// Starts queued packets whose start is at or before `now`, up to the first start that lets a
     /// link be resumed: the frame to be sent, and the time.
-    #[inline(never)]
+    #[cold]
     pub(super) fn start_due_by_class(&mut self, now: Time) -> Option<(Time, Frame)> {
         while self.port.is_due(now) {
             let classes = self.shared.classes.as_deref_mut()?;

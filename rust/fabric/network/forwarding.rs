@@ -54,7 +54,7 @@ impl Network {
     }
 
     /// Forwards a packet that may go by another group of switches first.
-    #[inline(never)]
+    #[cold]
     fn decide_detour(&mut self, now: Time, switch: SwitchId, slot: SlotId) -> ForwardingDecision {
         if self.shared.switching.uses_queue_lengths() {
             self.settle_switch(now, switch);
@@ -118,7 +118,7 @@ impl Network {
     }
 
     /// Enqueues a packet that cannot start at once, where trimming or a full buffer may have a say.
-    #[inline(never)]
+    #[cold]
     fn enqueue_behind(&mut self, now: Time, switch: SwitchId, id: PortId, slot: SlotId) {
         // The count of a shared buffer includes packets that have left it since their ports were
         // last settled. All ports are settled only if the count is near the limit.

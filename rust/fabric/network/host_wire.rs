@@ -5,6 +5,7 @@
 //! until then are sent ([`Network::transmit_from`]); afterwards its wire and its timeout are
 //! updated ([`Network::follow_up`]).
 
+use super::pool::SlotId;
 use super::port::{Queued, Special};
 use super::{Event, Network};
 use crate::endpoint::{Endpoints, Host};
@@ -66,14 +67,16 @@ impl Network {
         }
         while self.ports[port.index()].free <= now && host.nic.has_packets() {
             let free = self.ports[port.index()].free;
-            if let Some(packet) = host.nic.poll_transmit(free) {
-                self.inject(port, free, host, packet);
+            let slot = self.shared.pool.reserve();
+            if host.nic.poll_transmit_to(free, &mut self.shared.pool.get_mut(slot).packet) {
+                self.inject_from(port, free, host, slot);
                 // It may have taken the last credit of its link.
                 if self.ports[port.index()].is_paused() {
                     return self.transmit_control_from(now, host);
                 }
                 continue;
             }
+            self.shared.pool.release(slot);
             // The wire was free and the rate was not: the packet goes when its rate let it.
             match host.nic.next_paced() {
                 Some(start) if start <= now => self.ports[port.index()].free = start,
@@ -106,10 +109,16 @@ impl Network {
     #[inline(always)]
     pub(super) fn inject(&mut self, id: PortId, start: Time, host: &mut Host, packet: Packet) {
         let slot = self.shared.pool.insert(packet);
+        self.inject_from(id, start, host, slot);
+    }
+
+    /// The same with a packet that is in its slot already.
+    #[inline(always)]
+    fn inject_from(&mut self, id: PortId, start: Time, host: &mut Host, slot: SlotId) {
         if let Some(table) = &mut self.shared.telemetry {
             table.set(slot, host.nic.take_telemetry());
         }
-        let queued = Queued::of(slot, &packet);
+        let queued = Queued::of(slot, &self.shared.pool.get(slot).packet);
         let mut output = self.output(id);
         output.transmit(start, queued);
         output.trace_start(start, slot);

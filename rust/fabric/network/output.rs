@@ -103,10 +103,10 @@ impl Output<'_> {
     #[inline(always)]
     pub(super) fn start_now(&mut self, now: Time, queued: Queued) -> bool {
         let slot = queued.slot();
-        if queued.is_data() {
-            self.shared.counters.waiting_found += u64::from(self.port.data_waiting());
-            self.shared.counters.arrivals += 1;
-        }
+        // Without a branch, since data and acknowledgements come in turn.
+        let data = u64::from(queued.is_data());
+        self.shared.counters.waiting_found += data * u64::from(self.port.data_waiting());
+        self.shared.counters.arrivals += data;
         if !self.port.is_clear(now, queued.flags()) {
             return false;
         }
@@ -120,7 +120,7 @@ impl Output<'_> {
     }
 
     /// Marks a packet that passes others, which a pause holds.
-    #[inline(never)]
+    #[cold]
     fn mark_passing(&mut self, slot: SlotId) {
         self.mark(EcnPoint::Enqueue, slot);
         self.mark(EcnPoint::Dequeue, slot);
@@ -182,7 +182,7 @@ impl Output<'_> {
     }
 
     /// Trims the last packet of the queue if the one that finds no room is to take its place.
-    #[inline(never)]
+    #[cold]
     fn displace(&mut self, now: Time, switch: SwitchId, slot: SlotId) -> bool {
         let Some(last) = self.port.last_data() else { return false };
         let (waiting, ingress) = (self.port.waiting(), None);
@@ -218,7 +218,7 @@ impl Output<'_> {
 
     /// The same on a link that fails, that ends in another part of a divided run or that needs
     /// credit, or before which telemetry is written.
-    #[inline(never)]
+    #[cold]
     fn transmit_specially(&mut self, start: Time, arrives: Time, queued: Queued) {
         let slot = queued.slot();
         if self.port.special.has(Special::TELEMETRY) {

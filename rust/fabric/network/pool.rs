@@ -92,6 +92,22 @@ impl Pool {
         SlotId(id)
     }
 
+    /// A slot for a packet that is about to be written there, so that it is not copied.
+    #[inline(always)]
+    pub(super) fn reserve(&mut self) -> SlotId {
+        let Some(free) = self.free.pop() else {
+            return self.grow(Slot { packet: Packet::default(), aside: Aside::default() });
+        };
+        self.slots[free as usize].aside = Aside::default();
+        SlotId(free)
+    }
+
+    /// Gives back a slot without a packet.
+    #[inline(always)]
+    pub(super) fn release(&mut self, id: SlotId) {
+        self.free.push(id.0);
+    }
+
     /// Takes a packet out of the pool, with its state.
     #[inline]
     pub(super) fn take(&mut self, id: SlotId) -> Slot {

@@ -4,8 +4,9 @@ use super::*;
 use crate::balance::switch::StateSize;
 use crate::collective;
 use crate::fabric::network::Network;
-use crate::ids::SwitchId;
+use crate::ids::{PortId, SwitchId};
 use crate::packet::Packet;
+use crate::switching::PortLoads;
 
 /// The transmission time of a packet at 400 Gbps, with its gap and without.
 const STEP: u64 = (PAYLOAD + HEADER + GAP) * 20;
@@ -186,4 +187,43 @@ fn a_probe_is_an_event() {
     let without = complete(&setup).counters.events;
     setup.probes = [0, 1, 2].map(Time::from_ps).to_vec();
     assert_eq!(complete(&setup).counters.events, without + 3);
+}
+
+struct Idle;
+
+impl PortLoads for Idle {
+    fn bytes(&self, _port: PortId, _index: u32) -> u64 {
+        0
+    }
+}
+
+/// A wrong one would change no result, and cost time.
+#[test]
+fn the_port_that_is_fetched_ahead_is_the_one_that_a_packet_leaves_by() {
+    for policy in ["ecmp", "spray", "ethereal", "drill"] {
+        let setup = setup(fat_tree(4, 400), policy, messages(&[(0, 1)], 1));
+        let mut switching = setup.switching();
+        let mut ports = 0;
+        for (src, dst, entropy) in (0..16 * 16 * 8).map(|n| (n % 16, n / 16 % 16, n / 256)) {
+            let mut packet = Packet {
+                src: HostId(src),
+                dst: HostId(dst),
+                label: src << 8 | dst,
+                entropy: entropy as u16,
+                route: entropy as u16,
+                ..Packet::default()
+            };
+            let mut at = setup.topology.edge_of(HostId(src)).filter(|_| src != dst);
+            while let Some(switch) = at {
+                let likely = switching.likely_port(switch, &packet);
+                let port = switching.route(Time::ZERO, switch, &mut packet, &Idle);
+                // Queues decide there, and nothing is known ahead.
+                let expected = port.filter(|_| policy != "drill");
+                assert_eq!(likely, expected, "{policy}: {packet:?} at {switch:?}");
+                at = port.and_then(|port| setup.topology.ends_of(port).1.switch());
+                ports += 1;
+            }
+        }
+        assert!(ports > 8_000, "{policy}: {ports}");
+    }
 }

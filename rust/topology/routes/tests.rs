@@ -34,6 +34,30 @@ fn a_leaf_spine_offers_every_spine_up_and_one_port_down() {
     assert_eq!(counts, (4, 1));
 }
 
+/// The table holds the numbers of few candidates, and the list those of many.
+#[test]
+fn a_look_up_of_a_packet_says_what_the_next_hops_are_however_many() {
+    for (spines, failed) in [1, 2, 61, 62, 63, 64, 130].into_iter().zip([0, 0, 0, 3, 0, 1, 7]) {
+        let topology = leaf_spine(3, spines, 1);
+        let first = topology.link_named("leaf0-spine0").unwrap().0;
+        let routes = Routes::new(&topology, &|link| !(first..first + failed).contains(&link.0));
+        let mut most = 0;
+        for (switch, host) in
+            (0..3 + spines).flat_map(|switch| (0..6).map(move |host| (switch, host)))
+        {
+            let (switch, host) = (SwitchId(switch), HostId(host));
+            let said = match routes.lookup(switch, host) {
+                Lookup::None => Vec::new(),
+                Lookup::One(only) => vec![only],
+                Lookup::Several(group) => routes.candidates_at(group).to_vec(),
+            };
+            assert_eq!(said, routes.next_hops(switch, host), "{spines} spines, {switch:?}");
+            most = most.max(said.len());
+        }
+        assert_eq!(most, spines as usize);
+    }
+}
+
 #[test]
 fn parallel_links_are_separate_candidates_in_order_of_spine_and_link() {
     let topology = leaf_spine(2, 2, 2);

@@ -113,7 +113,7 @@ impl Ring {
     }
 
     /// Makes room for twice as many packets; places without one hold `any`.
-    #[inline(never)]
+    #[cold]
     fn grow(&mut self, any: Queued) {
         let places = (2 * self.places.len()).max(FEWEST);
         let mut all = Vec::with_capacity(places);
