@@ -87,17 +87,17 @@
 //!   injecting it took. With the counts of arrivals free of a branch, 0.95 of the time with `spray`
 //!   on 128 hosts (medians of 12 pairs, as all that follow; loaded);
 //! - up to 64 events of a bucket are sorted by counting those that precede each, with keys of 32
-//!   bits of which four are compared at once (`event_queue::sorting`): half the time of the library's
-//!   sort by itself, which mispredicts about a branch for each of 17 events, and 0.93 of the time
-//!   with `spray`;
+//!   bits of which four are compared at once (`event_queue::sorting`): half the time of the sort of
+//!   the library, which mispredicts about a branch for each of 17 events, and 0.93 of the time with
+//!   `spray`;
 //! - what hardly ever happens is said to be so, which leaves the registers to the rest: 0.95 of the
 //!   time with PFC and with `ecmp`; what queues read of a packet is read at once, and an entry of
 //!   the forwarding table has the number of its ports: 0.99. The last four steps were measured
 //!   without optimisation across crates; with it they take 0.94 to 0.96 of the time together.
 //!
 //! Features had cost 21 since the step to 602; with the steps up to the hash of queue pairs
-//! it was 554. It was 562 with the later ones and traffic classes, and with PFC 657 (638 before); it
-//! is 575 and 682 with the sort by counting, which takes less time all the same.
+//! it was 554. It was 562 with the later ones and traffic classes, and with PFC 657 (638 before).
+//! It is 575 and 682 with the sort by counting, which takes less time all the same.
 //!
 //! Narrower buckets of the calendar with 1,024 hosts cost 5 % of the time: more of them hold memory
 //! that is hardly used. With 128 hosts they gain nothing: sorting costs 7 instructions less, and
@@ -115,8 +115,8 @@
 //! not every processor compares at once. With pages of 4 KiB the port that comes next, fetched
 //! ahead, was worth 3 to 5 % with 1,024 and 8,192 hosts; with those of 2 MiB it is worth nothing
 //! with 1,024, and costs 6 % with 128. Found an event ahead and kept, so that nothing is looked up
-//! twice, it costs 1 to 3 % there, and 7 to 10 % with PFC. Hosts of the next bucket fetched ahead on
-//! 128 hosts cost 2 to 5 %, the packet at the front of a queue kept in its port 2 to 3 %, and
+//! twice, it costs 1 to 3 % there, and 7 to 10 % with PFC. Hosts of the next bucket fetched ahead
+//! on 128 hosts cost 2 to 5 %, the packet at the front of a queue kept in its port 2 to 3 %, and
 //! fetched ahead with its port 4 to 9 %. A compiler that has the profile of such runs takes away 6
 //! to 8 %, of the yardstick too, so that the ratio stays as it is. Addresses for all packets from
 //! the start, so that their memory is never copied to a larger place, gained nothing with `ecmp` on
