@@ -24,7 +24,7 @@ mod with_bridge {
     use evenkeel::balance::switch::hash::Hash;
     use evenkeel::ids::SwitchId;
 
-    use crate::support::newest_archive;
+    use crate::support::archive;
 
     /// Choices of three choosers, of one that reads queues, and the exceptions for invalid names.
     const CHOICES: &str = include_str!("bridge/choices.cc");
@@ -184,7 +184,7 @@ mod with_bridge {
     fn flags(variable: &str) -> Vec<String> {
         let start = format!("export {variable}=\"");
         let value = PAGE.split(&start).nth(1).unwrap_or_else(|| panic!("{variable} on the page"));
-        let archive = newest_archive("evenkeel$contract$cxxbridge1").display().to_string();
+        let archive = archive().display().to_string();
         let words = value.split('"').next().unwrap().split(' ');
         let place = |word: &str| {
             word.replace("$EVENKEEL/target/release/libevenkeel.a", &archive)
@@ -225,11 +225,7 @@ mod with_bridge {
         let output = Command::new(compiler)
             .args(WARNINGS)
             .args(["-I", concat!(env!("CARGO_MANIFEST_DIR"), "/cpp-bridge"), "-o"])
-            .args([
-                &program,
-                Path::new("-Wl,--whole-archive"),
-                &newest_archive("evenkeel$contract$cxxbridge1"),
-            ])
+            .args([&program, Path::new("-Wl,--whole-archive"), archive()])
             .args([Path::new("-Wl,--no-whole-archive"), &source])
             .args(["-lpthread", "-ldl", "-lm"])
             .output()

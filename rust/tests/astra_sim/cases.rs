@@ -9,7 +9,7 @@ use std::{env, fs};
 use evenkeel::fabric::{self, Outcome};
 use evenkeel::scenario::{Overrides, Scenario};
 
-use crate::support::newest_archive;
+use crate::support::archive;
 
 /// What a case printed, and how it ended.
 struct Ended {
@@ -83,7 +83,7 @@ fn compile() -> Option<PathBuf> {
         .args([&network, Path::new("-I"), &cases, Path::new("-I"), &cases.join("stand-in")])
         .args(["-I", concat!(env!("OUT_DIR"), "/cxxbridge/include"), "-o"])
         .args([&program, &cases.join("cases.cc"), &network.join("rank-network.cc")])
-        .args([&newest_archive("evenkeel$astra_sim$cxxbridge1"), Path::new("-lpthread")])
+        .args([archive(), Path::new("-lpthread")])
         .args(["-ldl", "-lm"])
         .output()
         .expect("it runs");

@@ -1,26 +1,31 @@
 //! The static library, for C++ programs that tests compile.
 
-use std::path::PathBuf;
-use std::{env, fs};
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::sync::OnceLock;
 
-/// The static library that cargo built beside this test: the newest that has a symbol, for builds
-/// with other features lie in the same folder.
-pub(crate) fn newest_archive(symbol: &str) -> PathBuf {
-    let test = env::current_exe().unwrap();
-    let folder = test.parent().unwrap();
-    let has_symbol = |path: &PathBuf| {
-        let bytes = fs::read(path).unwrap();
-        bytes.windows(symbol.len()).any(|bytes| bytes == symbol.as_bytes())
-    };
-    let mut archives: Vec<_> = fs::read_dir(folder)
-        .unwrap()
-        .map(|entry| entry.unwrap().path())
-        .filter(|path| {
-            let name = path.file_name().unwrap().to_string_lossy().into_owned();
-            name.starts_with("libevenkeel") && name.ends_with(".a") && has_symbol(path)
-        })
-        .map(|path| (fs::metadata(&path).unwrap().modified().unwrap(), path))
-        .collect();
-    archives.sort();
-    archives.pop().unwrap_or_else(|| panic!("no static library in {}", folder.display())).1
+/// Builds the static library with the features of C++ that this test has.
+pub(crate) fn archive() -> &'static Path {
+    static ARCHIVE: OnceLock<PathBuf> = OnceLock::new();
+    ARCHIVE.get_or_init(build)
+}
+
+fn build() -> PathBuf {
+    let chosen = [("bridge", cfg!(feature = "bridge")), ("astra-sim", cfg!(feature = "astra-sim"))];
+    let features = chosen.iter().filter(|(_, is_on)| *is_on).map(|(name, _)| *name);
+    // The target folder of this test has the dependencies already.
+    let target = Path::new(env!("CARGO_TARGET_TMPDIR")).parent().expect("it lies in the target");
+    let output = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()))
+        .args(["rustc", "--locked", "--offline", "--lib", "--crate-type", "staticlib"])
+        .args(["--no-default-features", "--features"])
+        .arg(features.collect::<Vec<_>>().join(","))
+        .arg("--target-dir")
+        .arg(target)
+        .args(["--config", "profile.dev.package.evenkeel.opt-level=0"])
+        .current_dir(env!("CARGO_MANIFEST_DIR"))
+        .output()
+        .expect("cargo can be run");
+    let errors = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{errors}");
+    target.join("debug/libevenkeel.a")
 }

@@ -6,5 +6,5 @@ pub(crate) mod extent;
 mod snapshot;
 
 #[cfg(any(feature = "astra-sim", feature = "bridge"))]
-pub(crate) use archive::newest_archive;
+pub(crate) use archive::archive;
 pub(crate) use snapshot::{rows, screen, snapshot};
