@@ -1,6 +1,6 @@
 //! The network between the NICs: ports, wires, and the packets on them.
 //!
-//! A port decides lazily which packet starts when (see [`port`]). A port is therefore settled
+//! A port decides lazily which packet starts when (see [`mod@port`]). A port is therefore settled
 //! before it is read. It is armed after a change, unless a later arrival settles it anyway. Only
 //! [`Network`] has to follow this rule, because ports are private to it. A world passes events to
 //! the network and gets their results: [`Network::handle_arrival`] returns an [`Arrival`].
