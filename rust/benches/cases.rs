@@ -68,7 +68,7 @@ impl Line {
         Self { policy, transport }
     }
 
-    /// What is measured: the setup of a case under this line.
+    /// The setup of a case under this line.
     pub(crate) fn setup(self, case: Case) -> Setup {
         setup(self.policy, self.transport, case)
     }

@@ -31,7 +31,7 @@ impl Table {
     }
 }
 
-/// What stands between the markers of the table `name` of a page.
+/// The text between the markers of the table `name` of a page.
 ///
 /// # Errors
 /// Says which marker is missing.

@@ -1,17 +1,16 @@
 //! The allocator of the program, and of what measures its speed.
 
-/// A run touches memory all over the place: with pages of 4 KiB each access to it also looks up
-/// where its page is. This allocator asks Linux for pages of 2 MiB.
+/// Requests pages of 2 MiB from Linux. A run accesses memory at random, and with pages of 4 KiB
+/// such accesses miss the TLB too.
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
-/// `mi_option_purge_delay` of `mimalloc.h`: after how many milliseconds memory that is free is
-/// given back to the system; -1 for never. Its crate leaves the option's number to its users.
+/// `mi_option_purge_delay` of `mimalloc.h`: milliseconds until free memory is returned to the
+/// system; -1 for never. The crate has no name for the option's number.
 const PURGE_DELAY: libmimalloc_sys::mi_option_t = 15;
 
-/// Keeps memory that is freed for what is allocated next. To give a part of a page of 2 MiB back
-/// makes 512 pages of 4 KiB of it, and a run frees most as it grows: lists that are copied to
-/// larger places.
+/// Keeps freed memory for later allocations. Returning a part of a page of 2 MiB would split it
+/// into 512 pages of 4 KiB. A run frees most memory while it grows, when lists are reallocated.
 #[expect(unsafe_code, reason = "the allocator's options are set through its C interface")]
 pub(super) fn keep_freed_memory() {
     // SAFETY: the option exists, any number is a value of it, and no other thread runs yet.

@@ -218,8 +218,8 @@ impl Endpoints {
         &mut self.hosts[id.index()]
     }
 
-    /// True if queue pairs do not fit a cache that is near, so that it pays to look ahead to them:
-    /// with one for each of 1,024 hosts it costs 5 % of the time, with 64 for each it saves 30 %.
+    /// True if there are too many queue pairs for a near cache, so that prefetching them pays. With
+    /// fewer, it costs more than it saves.
     #[inline]
     pub(crate) fn has_many_queue_pairs(&self) -> bool {
         self.ledger.connections.as_slice().len() >= 1 << 13

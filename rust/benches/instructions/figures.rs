@@ -30,7 +30,7 @@ pub(crate) struct Figure {
     pub(crate) instructions: f64,
 }
 
-/// What a comparison found.
+/// The result of a comparison.
 #[derive(Debug, PartialEq)]
 pub(crate) enum Finding {
     /// No line is above the tolerance.

@@ -1,7 +1,7 @@
 //! The wall time of pieces of the simulator: `cargo bench --bench pieces [-- FILTER]`.
 //!
-//! Beside each time stands the rate at which its items are handled: events of the calendar,
-//! packet-hops, packets of a NIC, pieces of messages. Set-up is not measured.
+//! Each time comes with the rate of its items: events of the calendar, packet-hops, packets of a
+//! NIC, pieces of messages. Set-up is not measured.
 
 mod calendar;
 #[path = "../cases.rs"]

@@ -4,16 +4,16 @@
 //! |---|---|
 //! | `--threads` | one run on several threads instead ([`threads`]) |
 //! | `--sizes` | the curve over the number of hosts instead ([`sizes`]) |
-//! | `--planes` | 4,096 hosts with 4 planes, beside as many ports in one, instead ([`planes`]) |
+//! | `--planes` | 4,096 hosts with 4 planes, against as many ports in one, instead ([`planes`]) |
 //! | `--rounds N` | pairs of measurements of a line: 5 |
 //! | `--large` | 8,192 hosts too |
 //! | `--small` | 16 hosts alone, in a second; 256 with `--planes` |
 //! | `--write PAGE` | puts the table between its markers in that page, `docs/speed.md` |
 //!
-//! Each measurement is a process of its own, evenkeel and the yardstick in turn, so that both see
-//! the same machine; what is compared is the ratio pair by pair, and the median of the ratios is
-//! what counts. Figures are packet-hops (a packet crossing a link) per CPU-second of one thread,
-//! and the largest resident memory by host. `cases.rs` has the workload.
+//! Each measurement is a separate process. evenkeel and the yardstick run in turn, so that both see
+//! the same machine. The table shows the pair with the median ratio. Figures are packet-hops (one
+//! packet across one link) per CPU-second of one thread, and peak resident memory by host.
+//! `cases.rs` has the workload.
 
 #[path = "../../cli/allocator.rs"]
 mod allocator;
@@ -34,10 +34,10 @@ use evenkeel::fabric::{Verdict, run};
 use options::{Options, What};
 use page::{Table, thousands};
 
-/// What a process measures in place of a line.
+/// The argument of a process that measures the yardstick.
 const YARDSTICK: &str = "yardstick";
 
-/// What one process measured.
+/// The figures of one process.
 struct Figures {
     hops: f64,
     cpu_s: f64,
@@ -60,7 +60,7 @@ struct Median {
 fn main() {
     let arguments: Vec<String> = std::env::args().skip(1).filter(|it| it != "--bench").collect();
     let words: Vec<&str> = arguments.iter().map(String::as_str).collect();
-    // The yardstick stays as it was.
+    // The yardstick is a fixed reference: the allocator's default, and pages of 4 KiB (below).
     if words.get(1) != Some(&YARDSTICK) {
         allocator::keep_freed_memory();
     }
@@ -148,8 +148,7 @@ fn in_a_process_with(arguments: &[&str]) -> Vec<f64> {
     let program = std::env::current_exe().expect("this program's path");
     let mut command = Command::new(program);
     if arguments[0] == YARDSTICK {
-        // The yardstick stays as it was when the aims were set: pages of 4 KiB. With those of 2 MiB
-        // it takes 0.88 to 0.94 of the time from 1,024 hosts on.
+        // The yardstick is a fixed reference: it always has pages of 4 KiB.
         command.env("MIMALLOC_ALLOW_THP", "0");
     }
     let output = command.arg("child").args(arguments).output();

@@ -2,7 +2,7 @@
 
 use super::cases::Case;
 
-/// What is measured.
+/// The table to measure.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum What {
     /// Packet-hops per CPU-second, against the yardstick.
@@ -11,7 +11,7 @@ pub(crate) enum What {
     Threads,
     /// The curve over the number of hosts.
     Sizes,
-    /// Several planes, beside as many ports in one.
+    /// Several planes, against as many ports in one.
     Planes,
 }
 

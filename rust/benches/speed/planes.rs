@@ -1,8 +1,8 @@
-//! `cargo bench --bench speed -- --planes`: a fabric of several planes beside as many ports in one.
+//! `cargo bench --bench speed -- --planes`: several planes, against as many ports in one plane.
 //!
-//! With 4 planes, 4,096 hosts have 16,384 ports; in one plane these are 16,384 hosts, of which 64
-//! are at each leaf as there. Every port carries the same number of bytes to a port half way round.
-//! What counts is the ratio of packet-hops per CPU-second, 0.8 at least.
+//! With 4 planes, 4,096 hosts have 16,384 ports. In one plane these are 16,384 hosts. A leaf has 64
+//! hosts in both. Every port carries the same number of bytes to a port half way round. The figure
+//! is the ratio of packet-hops per CPU-second.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -24,7 +24,7 @@ const POLICIES: [&str; 2] = ["mrc", "plane-jsq"];
 const PLANES: u32 = 4;
 const AT_A_LEAF: u32 = 64;
 
-/// A fabric of so many hosts, which all have a port in each of so many planes.
+/// A fabric of `hosts`, with a port of each in each of `planes`.
 fn fabric(hosts: u32, planes: u32) -> Topology {
     let plane = LeafSpine {
         leaves: hosts / AT_A_LEAF,
@@ -62,7 +62,7 @@ fn setup(policy: &str, [hosts, planes, kib]: [u32; 3]) -> Setup {
     }
 }
 
-/// What the process of one measurement does: prints its packet-hops and CPU seconds.
+/// Runs one measurement and prints its packet-hops and CPU seconds.
 pub(crate) fn child(policy: &str, numbers: [u32; 3]) {
     let setup = setup(policy, numbers);
     let before = usage().0;

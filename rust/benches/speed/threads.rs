@@ -1,10 +1,10 @@
 //! `cargo bench --bench speed -- --threads`: one run on several threads, against the same run on
 //! one.
 //!
-//! Measured is wall time, one process a run, in turn; the speed-up is the median of the ratios.
-//! Beside it stands a count that no machine changes: the events of all of 16 parts over those of
-//! the part with the most, window by window. It is the speed-up of 16 cores if an event took the
-//! same time everywhere and parts never waited for anything else.
+//! The times are wall time, one process a run, in turn; the speed-up is the median of the ratios.
+//! The last column is a count that does not depend on the machine: the events of all 16 partitions
+//! over those of the busiest one, window by window. It is the speed-up of 16 cores if every event
+//! takes the same time and partitions wait only at the ends of windows.
 
 use std::time::Instant;
 
@@ -15,7 +15,7 @@ use super::options::Options;
 use super::page::{Table, thousands};
 use super::{hosts, in_a_process};
 
-/// The parts of the count.
+/// The number of partitions of the count.
 const COUNTED: u16 = 16;
 
 /// Prints the table.

@@ -1,127 +1,23 @@
 //! The network between the NICs: ports, wires, and the packets on them.
 //!
-//! A port decides lazily which packet starts when (see [`port`]). A port is therefore settled
-//! before it is read, and armed after it has changed if no arrival will look after it. This rule is
-//! local to [`Network`], to which ports are private. A world passes it events and gets their
-//! results: [`Network::handle_arrival`] returns an [`Arrival`].
+//! A port decides lazily which packet starts when (see [`mod@port`]). A port is therefore settled
+//! before it is read. It is armed after a change, unless a later arrival settles it anyway. Only
+//! [`Network`] has to follow this rule, because ports are private to it. A world passes events to
+//! the network and gets their results: [`Network::handle_arrival`] returns an [`Arrival`].
 //!
-//! # Speed
+//! # Cost of a packet-hop
 //!
-//! A packet costs one event a hop, and a hop touches few cache lines: the event, one line of the
-//! packet, one of the port behind it, one of the port before it, and the ends of queues. What was
-//! tried, and what it changed in the instructions of a packet-hop (a permutation of 128 hosts,
-//! `spray`, counted by callgrind; 1,019 before):
+//! A packet-hop costs one event, the arrival. It touches few cache lines: the event, one line of
+//! the packet ([`pool`]), the port that it has left, the port that it takes next, and queue ends.
 //!
-//! - the event has the packet, which is therefore in no list of its wire, and queues are rings
-//!   beside their port; an event is one word: none by itself, but a third less time with 1,024
-//!   hosts, since a port is no longer read to find the packet and the events take half the memory;
-//! - the loop of a run leaves the world alone until a host has something to report, the candidates
-//!   of a forwarding decision are looked up once, no marker is looked up below the smallest
-//!   threshold: to 891;
-//! - a port is looked up once a step ([`output`]), what an arrival does is inlined, ports without
-//!   a due packet are not settled: to 760;
-//! - where neither flow control nor trimming has a say, a packet is enqueued with one check of the
-//!   buffer (decided once for a run): to 695;
-//! - what a run has is decided once, at its start: one byte of a port says what sets it apart
-//!   ([`port::Special`]), queues without flow control start in a loop of their own, and a point at
-//!   which no port marks has a threshold that no queue reaches. The hash of ECMP is computed
-//!   without the view of a switch that other policies have, and a host is looked at again only
-//!   after something has changed. Hosts with several ports, link-level retry and telemetry had cost
-//!   37; this step: from 739 (compiled as one unit, as all that follows) to 629;
-//! - routing and hashes decide in one step where nothing else has a say; the calendar takes events
-//!   from the end of a bucket, sorted upwards and then reversed, since events are mostly added
-//!   upwards (sorted downwards at once: 6 more); bits are counted without a loop where there is
-//!   one; a packet is injected, and a host followed up, without calls between: to 608;
-//! - what a queue needs of a packet is read once, and what waits is made up only for packets that
-//!   wait: to 602;
-//! - where there are many queue pairs, the memory of hosts and of the halves that coming packets
-//!   are for is fetched ahead like that of ports, in steps of which each reads what the one before
-//!   has fetched: 0.70 of the time with 65,536 queue pairs on 1,024 hosts, 0.93 with one on each
-//!   of 8,192.
-//! - with flow control a packet is enqueued and started by paths of their own, each with one look
-//!   at its port; starts are told apart before all other events but arrivals, and a threshold of
-//!   PFC is computed once, in 64 bits: 90 less with PFC, and 7 less without, since the loop of a
-//!   run has no part in it any more;
-//! - splitters, timers and pauses of pacing are looked at once their first time has come, which is
-//!   kept beside them: 10 less;
-//! - a port is two cache lines in place of three: what its queues hold of a packet is one word, and
-//!   their places are a power of two in number. A bucket of the calendar is taken from its front,
-//!   which spares the reversal: 10 less;
-//! - what each packet passes in a NIC is compiled as one, apart from what only shared windows, lost
-//!   packets and short timers need: 42 less;
-//! - queue pairs are found without the library's hash, and a plain buffer is checked with one
-//!   comparison: 7 less, 16 with `ethereal`, whose messages go on many queue pairs;
-//! - halves of queue pairs are whole cache lines, with what each packet touches first and the
-//!   oldest message in the sending half itself, and hosts have theirs in front too, so that 5 lines
-//!   of a sending half are fetched ahead in place of 8 and one that was not, and 11 of a host in
-//!   place of 19: 0.80 of the time with 65,536 queue pairs on 1,024 hosts (medians of three to five
-//!   pairs on a loaded machine), no difference beside the noise with one on each of 8,192;
-//! - the allocator of the program asks for pages of 2 MiB: 0.67 of the time with `spray` and 0.70
-//!   with `ethereal` on 1,024 hosts, 0.93 with `spray` on 128 (medians of three pairs);
-//! - where ports take more than 1 MiB, the port that a packet goes to next is fetched ahead too, if
-//!   a hash or its path says which, and then the ends of its queue: 0.85 of the time with `spray`
-//!   and 0.70 with `ecmp` on 8,192 hosts (medians of three pairs on a loaded machine);
-//! - a half that sends takes 7 lines in place of 8, queue pairs share what they only read of their
-//!   congestion control, and a connection has its only flow in itself: 2.4 GB in place of 3.2 GB
-//!   and 0.82 of the time with `ethereal` on 8,192 hosts, which has 2.1 million queue pairs there
-//!   (median of three pairs). The records that the end of a flow writes fetched ahead: 0.92;
-//! - there, each event fetches for one event of the next bucket and for one 24 events ahead, in
-//!   place of a whole bucket at once, of which the processor can wait for a few lines at a time
-//!   (`ahead`): 0.81 of the time with `spray` and 0.87 with `ethereal`, by the shortest of three
-//!   times each; the entry of the forwarding table before that: 0.85 and 0.9. With 1,024 hosts that
-//!   takes 1.0 to 1.2 of the time, and with 128 hosts 1.3 to 1.6. On 8,192 hosts a path's next
-//!   port, the smaller halves and this take 0.58 of the time together with `ethereal` and `dcqcn`,
-//!   and 0.79 and 0.84 with `spray` (two pairs each);
-//! - where thousands of hosts start flows at the same time, each fetches for those after it what
-//!   they start, both hosts of it and the ends of their lists; room for the queue pairs of a
-//!   message is made at once, and the flows that wait are a list in order: 0.89 of the time with
-//!   `ethereal` on 8,192 hosts (median of three pairs). Paths are looked up once for queue pairs
-//!   that have the same. Memory that is freed stays with the program: 0.77 and 0.86 there, and
-//!   nothing where less of it is freed;
-//! - choices of policies are calls of their own: inlined, they had cost other packets 25 wherever
-//!   the compiler took that way, as in the benchmark of instructions;
-//! - with flow control, the packet that starts next is fetched when its start is scheduled: 0.94
-//!   and 1.00 of the time with PFC on 128 hosts (medians of 30 and of 12 pairs, loaded);
-//! - a NIC writes a packet where it stays while it is in the fabric: copies of it, read whole just
-//!   after it had been written in parts, waited for these parts, which were a third of what
-//!   injecting it took. With the counts of arrivals free of a branch, 0.95 of the time with `spray`
-//!   on 128 hosts (medians of 12 pairs, as all that follow; loaded);
-//! - up to 64 events of a bucket are sorted by counting those that precede each, with keys of 32
-//!   bits of which four are compared at once (`event_queue::sorting`): half the time of the sort of
-//!   the library, which mispredicts about a branch for each of 17 events, and 0.93 of the time with
-//!   `spray`;
-//! - what hardly ever happens is said to be so, which leaves the registers to the rest: 0.95 of the
-//!   time with PFC and with `ecmp`; what queues read of a packet is read at once, and an entry of
-//!   the forwarding table has the number of its ports: 0.99. The last four steps were measured
-//!   without optimisation across crates; with it they take 0.94 to 0.96 of the time together.
+//! - Lazy ports need no event for a start. With flow control, a queued packet costs a second event.
+//! - An event is one [`Word`] in a calendar queue ([`EventQueue`]), and it names its packet.
+//! - Configuration is reduced to flags of ports ([`Special`]) when a run starts.
+//! - Slow paths are separate functions, which leaves registers and cache to the fast path.
+//! - On large fabrics, the memory of coming events is prefetched ([`ahead`]).
+//! - The program's allocator requests pages of 2 MiB, which saves page-table look-ups.
 //!
-//! Features had cost 21 since the step to 602; with the steps up to the hash of queue pairs
-//! it was 554. It was 562 with the later ones and traffic classes, and with PFC 657 (638 before).
-//! It is 575 and 682 with the sort by counting, which takes less time all the same.
-//!
-//! Narrower buckets of the calendar with 1,024 hosts cost 5 % of the time: more of them hold memory
-//! that is hardly used. With 128 hosts they gain nothing: sorting costs 7 instructions less, and
-//! the buckets as much more, since the packets of a permutation arrive at the same times. A pass by
-//! the upper bits of times before sorting a bucket cost 60 instructions more than the library's
-//! sort. One reference to all that ports share, in place of one to each part of it, gained nothing
-//! by itself, nor did a copy less of each delivered packet. Rings of our own cost 2 more than the
-//! library's as long as their places were structures, which were read field by field. Looking
-//! ahead costs 23 instructions, and with 128 hosts too it is worth them: without it the same run
-//! takes 1.1 to 1.3 of the time (medians of seven pairs on a loaded machine).
-//!
-//! Of a packet-hop 2.6 branches are mispredicted by callgrind's model (3.4 with `ecmp`). Conditions
-//! of ports without branches between them take away 0.2 of these and cost 7 instructions, which did
-//! not show in the time; sorting by counting gained nothing as long as the keys had 64 bits, which
-//! not every processor compares at once. With pages of 4 KiB the port that comes next, fetched
-//! ahead, was worth 3 to 5 % with 1,024 and 8,192 hosts; with those of 2 MiB it is worth nothing
-//! with 1,024, and costs 6 % with 128. Found an event ahead and kept, so that nothing is looked up
-//! twice, it costs 1 to 3 % there, and 7 to 10 % with PFC. Hosts of the next bucket fetched ahead
-//! on 128 hosts cost 2 to 5 %, the packet at the front of a queue kept in its port 2 to 3 %, and
-//! fetched ahead with its port 4 to 9 %. A compiler that has the profile of such runs takes away 6
-//! to 8 %, of the yardstick too, so that the ratio stays as it is. Addresses for all packets from
-//! the start, so that their memory is never copied to a larger place, gained nothing with `ecmp` on
-//! 128 hosts (0.99, median of six pairs). What recoveries keep outside the sending half fetched
-//! ahead is worth 1 to 2 % with 8,192 hosts and nothing with 1,024.
+//! `cargo bench --bench instructions` measures it and fails if a count rises by more than 3 %.
 
 mod ahead;
 mod arrival;
@@ -171,10 +67,10 @@ use planes::Wires;
 use pool::Pool;
 use port::{Port, PortParts, Special};
 
-/// The size of a second-level cache, bytes: on smaller fabrics looking ahead only costs.
+/// Bytes of ports up to which a near cache holds what events need: prefetching would only cost.
 const NEAR_CACHE: usize = 1 << 16;
-/// Where ports take more bytes, each event fetches for one that comes soon. On a fat-tree of 1,024
-/// hosts, where they take 0.8 MB, that costs as much as it saves or more.
+/// Bytes of ports above which each event prefetches for one that comes soon. Below, as on a
+/// fat-tree of 1,024 hosts (0.8 MB), that costs at least as much as it saves.
 const FAR_CACHE: usize = 1 << 20;
 
 /// The network between the NICs.

@@ -232,7 +232,8 @@ impl Program for Chunks {
     }
 }
 
-/// While pieces of a pair of hosts shared queue pairs, in order, Ethereal took 534 us here.
+/// Ethereal falls behind if the pieces of one pair of hosts share queue pairs, since these deliver
+/// in order.
 #[test]
 fn ethereal_is_not_slower_than_spraying_where_messages_are_posted() {
     let last = |policy: &str| {
