@@ -97,7 +97,8 @@ pub(crate) fn sources() -> Vec<SourceFile> {
 
 /// All text that is committed, but for the lock file and what builds and runs leave behind.
 pub(crate) fn everything() -> Vec<SourceFile> {
-    let folders = ["rust", "cpp-bridge", "ns3-module", "examples", "snapshots", "docs", ".ci"];
+    let folders =
+        ["rust", "cpp-bridge", "ns3-module", "examples", "snapshots", "docs", ".ci", ".github"];
     let mut all: Vec<SourceFile> = folders.iter().flat_map(|folder| files(folder, "")).collect();
     for entry in fs::read_dir(root()).expect("the project can be read") {
         let entry = entry.expect("the project can be read");
