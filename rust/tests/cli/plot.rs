@@ -113,6 +113,20 @@ fn the_table_of_a_committed_study_is_drawn_over_its_keys() {
 }
 
 #[test]
+fn the_whole_name_of_a_figure_chooses_it_alone() {
+    let bench = Bench::new();
+    let table = "run,parameters,seed,cct_ns\na,policy ecmp,1,5\na,policy spray,1,4\n\
+                 a-b,policy ecmp,1,5\na-b,policy spray,1,4\n";
+    bench.write("s.csv", table);
+    let plot =
+        |figure: &str| bench.evenkeel(&["plot", "s.csv", "--out", "a.svg", "--figure", figure]);
+    let left = plot("by-policy-s");
+    assert!(left.err.contains("choose one with --figure: by-policy-s-a, by-policy-s-a-b"));
+    assert_eq!(plot("by-policy-s-a").out, "a.svg: Completion time: s, a\n");
+    assert_eq!(plot("by-policy-s-a-b").out, "a.svg: Completion time: s, a-b\n");
+}
+
+#[test]
 fn sweeps_and_comparisons_are_drawn_with_their_intervals() {
     let bench = Bench::with_small();
     let study = "[scenario.topology]\nleaves = 2\nspines = 2\nhosts_per_leaf = 4\n\
