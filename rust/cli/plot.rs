@@ -16,7 +16,7 @@ Examples:
   evenkeel run examples/recording.toml --out results/recording
   evenkeel plot results/recording --out figures
   evenkeel plot results/ecmp results/reps --out cdf.svg --figure completion-cdf
-  evenkeel plot docs/reproduce/ofan-sweeps.csv --out figures --metric fct_ns.p99
+  evenkeel plot results/studies/nezha.csv --out figures --metric cpu_busy_ns_max
   evenkeel compare a.toml --policies ecmp,reps --seeds 5 --format csv > c.csv
   evenkeel plot c.csv --out c.svg
 
