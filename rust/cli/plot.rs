@@ -16,7 +16,7 @@ Examples:
   evenkeel run examples/recording.toml --out results/recording
   evenkeel plot results/recording --out figures
   evenkeel plot results/ecmp results/reps --out cdf.svg --figure completion-cdf
-  evenkeel plot docs/reproduce/ofan-sweeps.csv --out figures --metric fct_ns.p99
+  evenkeel plot results/studies/nezha.csv --out figures --metric cpu_busy_ns_max
   evenkeel compare a.toml --policies ecmp,reps --seeds 5 --format csv > c.csv
   evenkeel plot c.csv --out c.svg
 
@@ -50,7 +50,7 @@ pub(super) struct Arguments {
     /// The format in a folder; a file has that of its name
     #[arg(long, value_enum, default_value_t = Format::Svg)]
     format: Format,
-    /// Draw the figures whose names start so, instead of all
+    /// Draw the figure of this name, or those whose names start so, instead of all
     #[arg(long, value_name = "NAME")]
     figure: Option<String>,
     /// The metric of figures that compare runs: a key of summary.json, a column of a study's table
@@ -114,7 +114,11 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<Status> {
     notes.iter().for_each(|note| output::note(note));
     if let Some(wanted) = &arguments.figure {
         let names = names(&figures);
-        figures.retain(|figure| figure.name.starts_with(wanted.as_str()));
+        let is_whole = figures.iter().any(|figure| figure.name == *wanted);
+        figures.retain(|figure| match is_whole {
+            true => figure.name == *wanted,
+            false => figure.name.starts_with(wanted.as_str()),
+        });
         if figures.is_empty() {
             bail!("--figure {wanted}: the results have no such figure; they have {names}");
         }

@@ -34,9 +34,13 @@ The table of a study has a line for each claim:
   verdict   holds, does not hold, cannot be judged, or not at this scale
 A number in brackets points to the reason below the table.
 
-With --out DIR each finished run is a line of DIR/NAME.runs.jsonl until the results
-of the study are written. After an interruption --resume takes them from there.
-With --keep-runs the file stays: --resume then judges edited claims at once.
+With --out DIR a study becomes DIR/NAME.md (a page), DIR/NAME.json (the same for
+programs) and DIR/NAME.csv (the numbers of every run). DIR/README.md has the
+verdicts of all studies in DIR.
+
+Until these are written, each finished run is a line of DIR/NAME.runs.jsonl, and
+--resume continues from there after an interruption. With --keep-runs the file
+stays, so that --resume judges edited claims without a simulation.
 
 A study is a TOML file; docs/studies.md has the format.
 ";
@@ -59,7 +63,7 @@ pub(super) struct Arguments {
     /// Simulate this many runs at the same time; more need more memory [default: one for each core]
     #[arg(long, value_name = "N")]
     jobs: Option<NonZeroUsize>,
-    /// Write the results of each study to this folder, and a page of all studies in it
+    /// Write the results and a page of each study to this folder
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
     /// Take the finished runs of an earlier start with the same --out in place of simulating them
@@ -135,7 +139,9 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<Status> {
     let studies = names.iter().map(|name| Ok(load(name)?.within(most_memory)));
     let studies = studies.collect::<Result<Vec<Study>, StudyError>>()?;
     studies.iter().try_for_each(Study::check)?;
-    let folder = arguments.out.as_deref().map(StudyFolder::open).transpose()?;
+    let added: Vec<&str> = studies.iter().map(|study| study.name.as_str()).collect();
+    let open = |folder| StudyFolder::open(folder, &added);
+    let folder = arguments.out.as_deref().map(open).transpose()?;
     let logs = studies.iter().map(|study| arguments.log(study)).collect::<anyhow::Result<Vec<_>>>();
     let mut results = Vec::new();
     for (index, (study, log)) in studies.iter().zip(logs?).enumerate() {

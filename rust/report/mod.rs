@@ -31,6 +31,7 @@ mod own_files;
 mod pfc_txt;
 mod rails;
 mod rails_table;
+mod reproduction_index;
 mod reproduction_page;
 mod reproduction_table;
 mod resolved;
@@ -75,6 +76,7 @@ pub use rails::{
     write_timeline_csv,
 };
 pub use rails_table::{rails_compare_table, rails_table};
+pub use reproduction_index::reproduction_index;
 pub use reproduction_page::reproduction_page;
 pub use reproduction_table::{reproduction_table, study_table};
 pub use resolved::resolved;

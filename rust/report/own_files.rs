@@ -5,7 +5,7 @@ use std::io::Read;
 use std::path::Path;
 
 use super::identity::MARK;
-use super::reproduction_page;
+use super::reproduction_index::TITLE;
 use crate::record::RecordedTable;
 use crate::workload::read_results;
 
@@ -92,10 +92,7 @@ impl Origin {
             Self::Run => is_summary(&path),
             Self::Comparison => self.is_own(&path, STATISTICS),
             Self::Sweep => starts_with(&path, "{\""),
-            Self::Studies => {
-                let page = reproduction_page(&[]);
-                page.lines().next().is_some_and(|title| starts_with(&path, title))
-            }
+            Self::Studies => starts_with(&path, TITLE),
         }
     }
 

@@ -132,8 +132,15 @@ fn claims(claims: &[ClaimOutcome]) -> String {
     finish(table, usize::MAX) + &legend(claims)
 }
 
-/// What the short words for origins in the table mean, for those that it has.
+/// Returns the paragraph that explains the short words of the column `by`.
 fn legend(claims: &[ClaimOutcome]) -> String {
+    let mut text = String::from("\n");
+    wrap(&mut text, &format!("({})", meanings(claims).join("; ")));
+    text
+}
+
+/// Returns the meaning of each origin and target that the claims have.
+pub(super) fn meanings(claims: &[ClaimOutcome]) -> Vec<String> {
     let mut origins: Vec<Origin> = Vec::new();
     for claim in claims {
         if !origins.contains(&claim.origin) {
@@ -145,10 +152,7 @@ fn legend(claims: &[ClaimOutcome]) -> String {
     targets.sort();
     targets.dedup();
     let signs = targets.iter().map(|target| format!("{}: {}", target.sign(), target.words()));
-    let meanings: Vec<String> = origins.iter().map(meaning).chain(signs).collect();
-    let mut text = String::from("\n");
-    wrap(&mut text, &format!("({})", meanings.join("; ")));
-    text
+    origins.iter().map(meaning).chain(signs).collect()
 }
 
 fn values(results: &ResultTable) -> String {

@@ -1,4 +1,4 @@
-//! A folder with the results of studies and the page made from them.
+//! A folder with the results of studies and the pages made from them.
 
 use std::fs;
 use std::io::{self, Write as _};
@@ -9,15 +9,16 @@ use thiserror::Error;
 use super::NotAFile;
 use super::folder::results_file;
 use super::own_files::not_a_file;
-use super::reproduction_page;
+use super::reproduction_index::{TITLE, reproduction_index};
+use super::reproduction_page::{is_reproduction_page, reproduction_page};
 use crate::study::reproduce::{BUILT_IN, Reproduction, RunRow};
 use crate::workload::read_results;
 
-/// The page of all studies in the folder.
-const PAGE: &str = "README.md";
+/// The verdicts of all studies in the folder.
+const INDEX: &str = "README.md";
 
-/// A folder that holds `NAME.json` and `NAME.csv` of studies, and `README.md`, which is written
-/// again whenever a study is added. Other files are left alone.
+/// A folder that holds `NAME.json`, `NAME.csv` and `NAME.md` of studies, and `README.md`, which is
+/// rewritten whenever a study is added. Other files are left alone.
 #[derive(Debug)]
 pub struct StudyFolder {
     path: PathBuf,
@@ -27,10 +28,12 @@ pub struct StudyFolder {
 #[derive(Debug, Error)]
 pub enum StudyFolderError {
     /// The page was not written by this program.
-    #[error("--out {folder}: README.md is not a page of studies; expected a folder without one")]
+    #[error("--out {folder}: {page} is not a page of studies; expected a folder without one")]
     ForeignPage {
         /// Path of the folder, as given to `--out`.
         folder: String,
+        /// Name of the file.
+        page: String,
     },
     /// The results of a study cannot be read.
     #[error("--out {folder}: {file} is not the result of a study: {reason}; remove it")]
@@ -58,29 +61,43 @@ pub enum StudyFolderError {
 }
 
 impl StudyFolder {
-    /// Creates the folder if it does not exist, and checks what is in it.
+    /// Creates the folder if it does not exist, and checks that these studies can be added.
     ///
     /// # Errors
     /// The folder cannot be written, or holds a page or a JSON file of others.
-    pub fn open(path: &Path) -> Result<Self, StudyFolderError> {
+    pub fn open(path: &Path, studies: &[&str]) -> Result<Self, StudyFolderError> {
         let folder = Self { path: path.to_owned() };
         fs::create_dir_all(path).map_err(|reason| folder.failed("create the folder", reason))?;
-        folder.expect_files()?;
-        let page = read_results(&path.join(PAGE)).unwrap_or_default();
-        let head = reproduction_page(&[]);
-        if !page.is_empty() && page.lines().next() != head.lines().next() {
-            return Err(StudyFolderError::ForeignPage { folder: folder.name() });
-        }
+        let pages: Vec<String> = studies.iter().map(|study| page_name(study)).collect();
+        folder.expect_files(&pages)?;
+        folder.expect_own(INDEX, |text| text.lines().next() == Some(TITLE))?;
+        pages.iter().try_for_each(|page| folder.expect_own(page, is_reproduction_page))?;
         folder.studies()?;
         Ok(folder)
     }
 
-    /// Refuses what is no regular file and has the name of a result.
-    fn expect_files(&self) -> Result<(), StudyFolderError> {
+    /// Refuses a page that was not written by this program.
+    fn expect_own(&self, page: &str, is_own: fn(&str) -> bool) -> Result<(), StudyFolderError> {
+        let is_replaceable = match read_results(&self.path.join(page)) {
+            Ok(text) => text.is_empty() || is_own(&text),
+            Err(reason) => reason.kind() == io::ErrorKind::NotFound,
+        };
+        match is_replaceable {
+            true => Ok(()),
+            false => {
+                Err(StudyFolderError::ForeignPage { folder: self.name(), page: page.to_owned() })
+            }
+        }
+    }
+
+    /// Refuses an entry that has the name of a result and is not a regular file.
+    fn expect_files(&self, pages: &[String]) -> Result<(), StudyFolderError> {
         let name = |entry: &fs::DirEntry| entry.file_name().to_string_lossy().into_owned();
         let mut names: Vec<String> = self.entries()?.iter().map(name).collect();
         names.retain(|name| {
-            name == PAGE || [".json", ".csv", ".jsonl"].iter().any(|ending| name.ends_with(ending))
+            name == INDEX
+                || pages.contains(name)
+                || [".json", ".csv", ".jsonl"].iter().any(|ending| name.ends_with(ending))
         });
         names.sort();
         let odd = |name: String| Some((not_a_file(&self.path.join(&name))?, name));
@@ -90,7 +107,7 @@ impl StudyFolder {
         }
     }
 
-    /// Adds the results of a study in place of its earlier ones, and writes the page again.
+    /// Replaces the results of a study with these, and rewrites `README.md`.
     ///
     /// # Errors
     /// Those of the file system. Each file is then either the old or the new one.
@@ -100,7 +117,8 @@ impl StudyFolder {
         self.write(&format!("{name}.csv"), &csv)?;
         let json = serde_json::to_string_pretty(study).expect("results are a JSON object");
         self.write(&format!("{name}.json"), &format!("{json}\n"))?;
-        self.write(PAGE, &reproduction_page(&self.studies()?))
+        self.write(&page_name(name), &reproduction_page(study))?;
+        self.write(INDEX, &reproduction_index(&self.studies()?))
     }
 
     /// The results in the folder: this project's studies in their order, then others by name.
@@ -156,6 +174,11 @@ impl StudyFolder {
     }
 }
 
+/// Returns the name of the file that holds a study's page.
+fn page_name(study: &str) -> String {
+    format!("{study}.md")
+}
+
 /// The numbers of all runs, a line for each.
 fn csv(rows: &[RunRow]) -> io::Result<String> {
     let mut writer = csv::Writer::from_writer(Vec::new());
@@ -178,30 +201,37 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_study_replaces_its_earlier_results_and_the_page_has_all() {
+    fn a_study_replaces_its_earlier_results_and_the_index_has_all() {
         let parent = tempfile::tempdir().unwrap();
-        let folder = StudyFolder::open(parent.path()).unwrap();
         let one = sample::reproduction();
         let other = Reproduction { study: "another".to_owned(), ..one.clone() };
+        let folder = StudyFolder::open(parent.path(), &["sample", "another"]).unwrap();
         folder.add(&other, &[]).unwrap();
         folder.add(&one, &[]).unwrap();
         folder.add(&one, &[]).unwrap();
         let names: Vec<String> =
             folder.studies().unwrap().into_iter().map(|study| study.study).collect();
         assert_eq!(names, ["another", "sample"]);
-        let page = fs::read_to_string(parent.path().join(PAGE)).unwrap();
-        assert_eq!(page, reproduction_page(&folder.studies().unwrap()));
+        let read = |name: &str| fs::read_to_string(parent.path().join(name)).unwrap();
+        assert_eq!(read(INDEX), reproduction_index(&folder.studies().unwrap()));
+        assert_eq!(read("another.md"), reproduction_page(&other));
+        StudyFolder::open(parent.path(), &["sample", "another"]).expect("all files are its own");
     }
 
     #[test]
     fn pages_and_results_of_others_are_not_replaced() {
         let parent = tempfile::tempdir().unwrap();
-        fs::write(parent.path().join(PAGE), "# Mine\n").unwrap();
-        let error = StudyFolder::open(parent.path()).unwrap_err().to_string();
-        assert!(error.contains("README.md is not a page of studies"), "{error}");
-        fs::remove_file(parent.path().join(PAGE)).unwrap();
-        fs::write(parent.path().join("mine.json"), "{}").unwrap();
-        let error = StudyFolder::open(parent.path()).unwrap_err().to_string();
-        assert!(error.contains("mine.json is not the result of a study"), "{error}");
+        let refused = |name: &str, text: &[u8], expected: &str| {
+            fs::write(parent.path().join(name), text).unwrap();
+            let error = StudyFolder::open(parent.path(), &["mine"]).unwrap_err().to_string();
+            assert!(error.contains(expected), "{error}");
+            fs::remove_file(parent.path().join(name)).unwrap();
+        };
+        refused("README.md", b"# Mine\n", "README.md is not a page of studies");
+        refused("README.md", b"\xff", "README.md is not a page of studies");
+        refused("mine.md", b"# Mine\n\nNotes.\n", "mine.md is not a page of studies");
+        refused("mine.json", b"{}", "mine.json is not the result of a study");
+        fs::write(parent.path().join("notes.md"), "# Mine\n").unwrap();
+        StudyFolder::open(parent.path(), &["mine"]).expect("other pages stay");
     }
 }

@@ -1,12 +1,12 @@
-//! The studies of `examples/reproduce/`: their results at the scale `quick`, and the page of their
-//! results at the scale `paper`.
+//! The studies of `examples/reproduce/`: their results at the scale `quick`, and the table of their
+//! verdicts at the scale `paper`.
 
 use std::fs;
 use std::num::NonZeroUsize;
 use std::path::Path;
 
 use evenkeel::fabric::Progress;
-use evenkeel::report::{Identity, StudyFolder, reproduction_page, reproduction_table};
+use evenkeel::report::{Identity, reproduction_table};
 use evenkeel::study::reproduce::{BUILT_IN, ClaimVerdict, Origin, Scale, Study};
 use evenkeel::study::{ComparisonRun, Observer};
 
@@ -108,25 +108,36 @@ fn every_file_is_a_listed_study_that_is_valid_at_both_scales() {
     }
 }
 
+/// The numbers of a row of verdicts: claims, and those that hold, that do not, and that cannot be
+/// judged.
+fn verdicts(cells: &[&str]) -> [usize; 4] {
+    [2, 3, 4, 5].map(|index| cells[index].parse().unwrap_or_else(|_| panic!("{cells:?}")))
+}
+
 #[test]
-fn the_committed_page_is_that_of_the_committed_results() {
-    let path = folder("docs/reproduce");
-    let studies = StudyFolder::open(Path::new(&path)).unwrap().studies().unwrap();
-    let page = fs::read_to_string(format!("{path}/README.md")).unwrap();
-    let again = "evenkeel reproduce NAME --scale paper --out docs/reproduce writes it again";
-    assert!(page == reproduction_page(&studies), "{path}/README.md: {again}");
-    for result in &studies {
-        let study = Study::load(&result.study, Scale::Paper).unwrap();
-        assert_eq!(result.scale, "paper", "{}", result.study);
-        assert_eq!(result.claims.len(), study.claims(), "{}: {again}", result.study);
-        assert_eq!((result.runs, &*result.title), (study.runs(), study.title()), "{again}");
-    }
-    let missing: Vec<&str> = BUILT_IN
-        .iter()
-        .map(|(name, _)| *name)
-        .filter(|name| studies.iter().all(|result| result.study != *name))
+fn the_page_of_verdicts_has_a_row_for_each_study_with_all_its_claims() {
+    let page = fs::read_to_string(folder("docs/reproduce.md")).unwrap();
+    let rows: Vec<Vec<&str>> = page
+        .lines()
+        .skip_while(|line| !line.starts_with("| work | study |"))
+        .skip(2)
+        .take_while(|line| line.starts_with('|'))
+        .map(|line| line.trim_matches('|').split('|').map(str::trim).collect())
         .collect();
-    assert!(missing.is_empty(), "without results at the scale paper: {missing:?}");
+    let (total, rows) = rows.split_last().expect("the table has rows");
+    assert_eq!(rows.len(), BUILT_IN.len(), "one row for each study, and the total");
+    let mut sum = [0; 4];
+    for (cells, (name, _)) in rows.iter().zip(BUILT_IN) {
+        let study = Study::load(name, Scale::Paper).unwrap();
+        let link = format!("[{name}](../examples/reproduce/{name}.toml): {}", study.title());
+        assert_eq!((cells[0], cells[1]), (study.work(), &*link), "in the order of BUILT_IN");
+        let row = verdicts(cells);
+        let again = format!("evenkeel reproduce {name} --scale paper --out results counts again");
+        assert_eq!(row[0], study.claims(), "{name}: {again}");
+        assert_eq!(row[0], row[1..].iter().sum::<usize>(), "{name}: {again}");
+        sum.iter_mut().zip(row).for_each(|(sum, number)| *sum += number);
+    }
+    assert_eq!(verdicts(total), sum, "the row of all studies");
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! Studies: the experiments of publications, as files of runs and claims.
 //!
-//! A study's file ([`docs/reproduce/README.md`] has the format) holds the sections of a scenario
+//! A study's file ([`docs/studies.md`] has the format) holds the sections of a scenario
 //! that its runs share, groups of runs that vary keys of it, and claims: which quantity of which
 //! runs, the value of the source, and the tolerance. [`Study::run`] simulates the groups and judges
 //! each claim.
@@ -15,7 +15,7 @@
 //! - `judge`: measures and verdicts; `outcome`: the results.
 //! - `built_in`: the studies of this project; `schema`: the JSON Schema of the file.
 //!
-//! [`docs/reproduce/README.md`]: https://github.com/evenkeel/evenkeel
+//! [`docs/studies.md`]: https://github.com/evenkeel/evenkeel
 
 mod built_in;
 mod claim;

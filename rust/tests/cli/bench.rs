@@ -3,6 +3,7 @@
 use std::fs;
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
+use std::sync::OnceLock;
 
 use tempfile::TempDir;
 
@@ -57,6 +58,25 @@ pub(super) struct Bench {
 impl Bench {
     pub(super) fn new() -> Self {
         Self { folder: tempfile::tempdir().expect("a folder can be made") }
+    }
+
+    /// With the results of a study of many groups, labels and claims in `studies`. All tests that
+    /// read them share one simulation.
+    pub(super) fn with_ofan_sweeps() -> Self {
+        static FILES: OnceLock<Vec<(String, String)>> = OnceLock::new();
+        let files = FILES.get_or_init(|| {
+            let bench = Self::new();
+            let left = bench.evenkeel(&["reproduce", "ofan-sweeps", "--out", "studies"]);
+            assert_eq!(left.status, 0, "{}", left.err);
+            let text = |name: &String| bench.read(&format!("studies/{name}"));
+            bench.names("studies").into_iter().map(|name| (name.clone(), text(&name))).collect()
+        });
+        let bench = Self::new();
+        fs::create_dir(bench.path("studies")).expect("a folder can be made");
+        for (name, text) in files {
+            bench.write(&format!("studies/{name}"), text);
+        }
+        bench
     }
 
     /// With `small.toml` in it.

@@ -102,14 +102,30 @@ fn faults_of_files_name_the_place_and_what_would_be_right() {
 }
 
 #[test]
-fn the_table_of_a_committed_study_is_drawn_over_its_keys() {
-    let bench = Bench::with_small();
-    let table = concat!(env!("CARGO_MANIFEST_DIR"), "/docs/reproduce/ofan-sweeps.csv");
-    let left = bench.evenkeel(&["plot", table, "--out", "figures"]);
+fn the_table_of_a_study_is_drawn_over_its_keys() {
+    let bench = Bench::with_ofan_sweeps();
+    let left = bench.evenkeel(&["plot", "studies/ofan-sweeps.csv", "--out", "figures"]);
     assert_eq!((left.status, left.err.as_str()), (0, ""));
-    let name = "figures/over-hosts-ofan-sweeps-network.svg";
-    let svg = fs::read_to_string(bench.path(name)).unwrap();
-    assert!(svg.contains("\nhosts\n") && svg.contains("95 % intervals"), "{svg}");
+    let svg = bench.read("figures/over-hosts-ofan-sweeps-network.svg");
+    assert!(svg.contains("\nhosts\n") && svg.contains("\nofan\n"), "{svg}");
+    let svg = bench.read("figures/over-bytes-ofan-sweeps-overload.svg");
+    assert!(svg.contains("\nbytes (KB)\n") && svg.contains("95 % intervals"), "{svg}");
+    // The folder has one table, so that it is drawn to the same figures.
+    assert_eq!(bench.evenkeel(&["plot", "studies", "--out", "again"]).out.lines().count(), 7);
+}
+
+#[test]
+fn the_whole_name_of_a_figure_chooses_it_alone() {
+    let bench = Bench::new();
+    let table = "run,parameters,seed,cct_ns\na,policy ecmp,1,5\na,policy spray,1,4\n\
+                 a-b,policy ecmp,1,5\na-b,policy spray,1,4\n";
+    bench.write("s.csv", table);
+    let plot =
+        |figure: &str| bench.evenkeel(&["plot", "s.csv", "--out", "a.svg", "--figure", figure]);
+    let left = plot("by-policy-s");
+    assert!(left.err.contains("choose one with --figure: by-policy-s-a, by-policy-s-a-b"));
+    assert_eq!(plot("by-policy-s-a").out, "a.svg: Completion time: s, a\n");
+    assert_eq!(plot("by-policy-s-a-b").out, "a.svg: Completion time: s, a-b\n");
 }
 
 #[test]

@@ -205,7 +205,7 @@ fn a_pipe_where_a_result_would_be_is_refused() {
 fn a_pipe_where_the_result_of_a_study_would_be_is_refused() {
     let bench = Bench::new();
     bench.write("study.toml", STUDY);
-    for name in ["README.md", "study.json", "study.csv", "study.runs.jsonl"] {
+    for name in ["README.md", "study.json", "study.csv", "study.md", "study.runs.jsonl"] {
         fs::create_dir(bench.path("judged")).unwrap();
         make_pipe(&bench, &format!("judged/{name}"));
         let left = within_a_minute(&bench, &["reproduce", "study.toml", "--out", "judged"]);

@@ -122,13 +122,20 @@ fn the_page_is_one_file_with_landmarks_and_the_commands_that_make_it() {
 
 #[test]
 fn a_page_of_studies_has_their_tables_and_charts() {
-    let bench = Bench::new();
-    let table = concat!(env!("CARGO_MANIFEST_DIR"), "/docs/reproduce/ofan-sweeps.csv");
-    let left = bench.evenkeel(&["report", table, "--out", "page.html"]);
-    assert_eq!((left.status, left.err.as_str()), (0, ""));
-    let html = bench.read("page.html");
+    let bench = Bench::with_ofan_sweeps();
+    let page = || {
+        let left = bench.evenkeel(&["report", "studies/ofan-sweeps.csv", "--out", "page.html"]);
+        assert_eq!((left.status, left.err.as_str()), (0, ""));
+        bench.read("page.html")
+    };
+    let html = page();
     assert!(html.contains("<h1>What does the study ofan-sweeps show?</h1>"));
-    assert!(html.contains("the first 200 of 802 runs") && html.contains("reproduce ofan-sweeps"));
+    assert!(html.contains("reproduce ofan-sweeps") && !html.contains("the first 200 of"));
+    let table = bench.read("studies/ofan-sweeps.csv");
+    let (columns, rows) = table.split_once('\n').expect("it has rows");
+    assert_eq!(rows.lines().count(), 47);
+    bench.write("studies/ofan-sweeps.csv", &format!("{columns}\n{}", rows.repeat(5)));
+    assert!(page().contains("the first 200 of 235 runs"));
 }
 
 /// Appended to a copy of the page: counts the pixels of each chart that have the colours of its

@@ -42,6 +42,12 @@ within = "1 %"
 why = "It takes microseconds."
 "#;
 
+/// The files of a folder after the study.
+const FILES: [&str; 4] = ["README.md", "study.csv", "study.json", "study.md"];
+
+/// Verdicts in the order of the index.
+const VERDICTS: [&str; 4] = ["holds", "does-not-hold", "cannot-be-judged", "not-at-this-scale"];
+
 fn with_study() -> Bench {
     let bench = Bench::new();
     bench.write("study.toml", STUDY);
@@ -84,14 +90,67 @@ fn results_are_added_to_a_folder_with_a_page() {
     assert_eq!(bench.evenkeel(&arguments).status, 0);
     bench.write("second.toml", STUDY);
     assert_eq!(bench.evenkeel(&["reproduce", "second.toml", "--out", "results"]).status, 0);
-    let names = ["README.md", "second.csv", "second.json", "study.csv", "study.json"];
+    let names =
+        [&["README.md", "second.csv", "second.json", "second.md"][..], &FILES[1..]].concat();
     assert_eq!(bench.names("results"), names);
-    let page = bench.read("results/README.md");
-    for words in ["[study](#study)", "[second](#second)", "--scale paper`", "**does not hold** (1)"]
-    {
+    let index = bench.read("results/README.md");
+    for words in [
+        "| A test | [study](study.md): Spraying needs no luck | paper | 2 | 1 | 1 | 0 | 0 |",
+        "| A test | [second](second.md): Spraying needs no luck | quick | 2 | 1 | 1 | 0 | 0 |",
+    ] {
+        assert!(index.contains(words), "{index}");
+    }
+    let page = bench.read("results/study.md");
+    for words in ["reproduce study --scale paper`", "**does not hold** (1)"] {
         assert!(page.contains(words), "{page}");
     }
     assert_eq!(bench.read("results/study.csv").lines().count(), 1 + 4);
+}
+
+#[test]
+fn the_page_of_a_study_has_each_claim_with_its_verdict_and_reason() {
+    let bench = Bench::with_ofan_sweeps();
+    let judged: serde_json::Value =
+        serde_json::from_str(&bench.read("studies/ofan-sweeps.json")).unwrap();
+    let page = bench.read("studies/ofan-sweeps.md");
+    let claims = judged["claims"].as_array().unwrap();
+    let rows = page.lines().skip_while(|line| !line.starts_with("| claim |")).skip(2);
+    let rows: Vec<&str> = rows.take_while(|line| line.starts_with('|')).collect();
+    assert_eq!(rows.len(), claims.len());
+    let mut counts = [0; 4];
+    for (row, claim) in rows.iter().zip(claims) {
+        let verdict = claim["verdict"].as_str().unwrap();
+        let place = VERDICTS.iter().position(|known| *known == verdict).unwrap();
+        counts[place] += 1;
+        let text = claim["text"].as_str().unwrap();
+        assert!(row.contains(text) && row.contains(&verdict.replace('-', " ")), "{row}");
+        let why = claim["why"].as_str().unwrap();
+        let reason = row.rsplit_once('(').and_then(|(_, rest)| rest.strip_suffix(") |"));
+        let reason = reason.filter(|number| number.parse::<u32>().is_ok());
+        assert_eq!(reason.is_some(), !why.is_empty(), "{row}");
+        let line = |number| format!("\n{number}. {why}\n");
+        assert!(reason.is_none_or(|number| page.contains(&line(number))), "{row}: {why}");
+    }
+    for table in judged["tables"].as_array().unwrap() {
+        assert!(page.contains(&format!("\n## {}\n", table["title"].as_str().unwrap())), "{page}");
+    }
+    let [holds, fails, open, absent] = counts;
+    let numbers = format!("| quick | {} | {holds} | {fails} | {open} | {absent} |", claims.len());
+    let index = bench.read("studies/README.md");
+    assert!(index.contains("[ofan-sweeps](ofan-sweeps.md): ") && index.contains(&numbers));
+    assert!(!page.contains("docs/") && !index.contains("docs/"), "links of a user's folder");
+}
+
+#[test]
+fn a_page_that_evenkeel_did_not_write_is_refused_before_the_first_run() {
+    let bench = with_study();
+    fs::create_dir(bench.path("results")).unwrap();
+    bench.write("results/study.md", "# Notes\n");
+    into_results(&bench, &[]).expect_invalid(&["--out results: study.md is not a page of studies"]);
+    assert_eq!(bench.names("results"), ["study.md"]);
+    bench.write("other.toml", STUDY);
+    let other = bench.evenkeel(&["reproduce", "other.toml", "--out", "results"]);
+    assert_eq!((other.status, bench.read("results/study.md").as_str()), (0, "# Notes\n"));
 }
 
 #[test]
@@ -133,7 +192,7 @@ const LOG: &str = "results/study.runs.jsonl";
 fn an_interrupted_study_resumes_with_the_results_of_an_uninterrupted_one() {
     let bench = with_study();
     assert_eq!(into_results(&bench, &[]).status, 0);
-    assert_eq!(bench.names("results"), ["README.md", "study.csv", "study.json"]);
+    assert_eq!(bench.names("results"), FILES);
     let (runs, whole) = (bench.read("results/study.csv"), judged(&bench));
     assert_eq!(into_results(&bench, &["--keep-runs", "--jobs", "1"]).status, 0);
     let log = bench.read(LOG);
@@ -148,7 +207,7 @@ fn an_interrupted_study_resumes_with_the_results_of_an_uninterrupted_one() {
     let note = "note: results/study.runs.jsonl: 2 of 4 runs of study taken\n";
     assert_eq!((left.status, left.err.as_str()), (0, note));
     assert_eq!((bench.read("results/study.csv"), judged(&bench)), (runs, whole));
-    assert_eq!(bench.names("results"), ["README.md", "study.csv", "study.json"]);
+    assert_eq!(bench.names("results"), FILES);
 }
 
 #[test]
