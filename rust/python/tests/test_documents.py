@@ -11,7 +11,7 @@ from conftest import EXAMPLES, ROOT, pandas_3
 
 NOTEBOOKS = EXAMPLES / "python"
 
-#: Of each notebook: its pictures, its tables in HTML, and words that it prints.
+#: Number of pictures and of HTML tables that a notebook shows, and words that it prints.
 OUTPUTS = {
     "failure-study": (2, 2, "the retransmission timer"),
     "first-steps": (3, 2, 'kind = "all-to-all"'),
