@@ -7,7 +7,6 @@ mod house {
     pub(crate) mod architecture;
     pub(crate) mod figure;
     pub(crate) mod imports;
-    pub(crate) mod interfaces;
     pub(crate) mod layers;
     pub(crate) mod lexer;
     pub(crate) mod manifest;
@@ -64,33 +63,6 @@ fn the_architecture_page_matches_the_sources() {
         let (path, how) = (path.display(), "INSTA_UPDATE=always cargo test --test house");
         assert!(committed == made, "{path} differs from the sources; regenerate it: {how}");
     }
-}
-
-/// `INSTA_UPDATE=always` regenerates it, as it does snapshots.
-#[test]
-fn public_items_are_those_of_the_snapshot() {
-    let sources = project::files("rust", ".rs");
-    let inside = [
-        "rust/tests/",
-        "rust/benches/",
-        "rust/fuzz/",
-        "rust/mutants/",
-        "rust/cli/",
-        "rust/main.rs",
-    ];
-    let is_library = |path: &str| !inside.iter().any(|folder| path.starts_with(folder));
-    let rust: Vec<_> = sources.into_iter().filter(|file| is_library(&file.path)).collect();
-    let is_header = |path: &str| path.ends_with(".h") && !path.contains("/test/");
-    let mut cpp: Vec<_> = project::cpp_sources();
-    cpp.retain(|file| is_header(&file.path) && is_library(&file.path));
-    let made = house::interfaces::table(&rust, &cpp, env!("CARGO_PKG_VERSION"));
-    let path = project::root().join("snapshots").join("public-items.txt");
-    if std::env::var("INSTA_UPDATE").is_ok_and(|update| update == "always") {
-        std::fs::write(&path, &made).expect("it can be written");
-    }
-    let committed = std::fs::read_to_string(&path).unwrap_or_default();
-    let how = "note the change in CHANGELOG.md, then INSTA_UPDATE=always cargo test --test house";
-    assert!(committed == made, "the public interface has changed: {how}\n{made}");
 }
 
 #[test]

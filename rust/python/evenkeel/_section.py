@@ -1,24 +1,61 @@
-"""What all sections of a scenario have in common."""
+"""The base class of the sections of a scenario."""
 
 from __future__ import annotations
 
-from typing import Any, ClassVar, Dict, Iterator, Mapping, MutableMapping, Tuple
+from typing import (
+    Any,
+    Callable,
+    ClassVar,
+    Dict,
+    Generic,
+    Iterator,
+    Mapping,
+    MutableMapping,
+    Optional,
+    TypeVar,
+)
 
+from . import _keys
 from ._source import Table
 
-#: Of a key: the kind that it is for (empty for all), its default, and what it means.
-Key = Tuple[str, Any, str]
+T = TypeVar("T")
+
+
+class Lazy(Generic[T]):
+    """A class attribute that is computed when it is read, so that `import evenkeel` is fast."""
+
+    def __init__(self, compute: Callable[[str], T]) -> None:
+        self._compute = compute
+
+    def __get__(self, _: object, owner: Any) -> T:
+        return self._compute(owner._section)
 
 
 class Section(Table, MutableMapping[str, Any]):
     """A section: its keys are attributes and items. A key that was not given has its default."""
 
-    #: The keys of the format, with every kind that they are for.
-    KEYS: ClassVar[Mapping[str, Tuple[Key, ...]]] = {}
+    #: The name of the section in the file; empty for a section with any keys.
+    _section: ClassVar[str] = ""
 
-    def __init__(self, **given: Any) -> None:
+    #: The keys of the format, with every kind that they are for.
+    KEYS = Lazy(_keys.keys)
+
+    #: `help` and notebooks show the keys as keyword arguments.
+    __signature__ = Lazy(_keys.signature)
+
+    def __init_subclass__(cls, section: Optional[str] = None) -> None:
+        super().__init_subclass__()
+        if section is not None:
+            cls._section = section
+            # Not lazy: `help` reads it from the class's dict.
+            cls.__doc__ = f"{cls.__doc__}\n\n{_keys.documentation(section)}"
+
+    def __init__(self, **keys: Any) -> None:
         object.__setattr__(self, "_given", {})
-        for key, value in given.items():
+        for key, value in keys.items():
+            if key not in self.KEYS and not _keys.takes_any(self._section):
+                words = f"__init__() got an unexpected keyword argument '{key}'"
+                raise TypeError(f"{type(self).__name__}.{words}")
             self[key] = value
 
     def default(self, key: str) -> Any:

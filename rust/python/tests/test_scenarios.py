@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import inspect
 import pathlib
+import pydoc
 import re
 
 import pytest
-import sections
 from conftest import EXAMPLES, SMALL, without_costs
 
 import evenkeel
-from evenkeel import Failure, Policy, Scenario, ScenarioError, Topology, Workload
+from evenkeel import Failure, Job, Policy, Scenario, ScenarioError, Topology, Workload, _evenkeel
+from evenkeel._section import Section
 
 TABLE = {
     "topology": {"leaves": 2, "spines": 2, "hosts_per_leaf": 4},
@@ -63,9 +65,38 @@ def test_defaults_of_sections_are_those_of_the_resolved_scenario():
     assert compared > 12
 
 
-def test_the_sections_are_those_of_the_format():
-    written = sections.FILE.read_text(encoding="utf-8")
-    assert written == sections.text(), "run: python rust/python/tests/sections.py"
+def test_every_section_of_the_format_has_a_class_with_its_keys():
+    format_keys = {}
+    for key, *_ in _evenkeel.catalogue():
+        section, _, name = key.partition(".")
+        if name and "." not in name:
+            format_keys.setdefault(section, {})[name] = None
+    classes = {kind._section: kind for kind in Section.__subclasses__()}
+    assert {name: list(kind.KEYS) for name, kind in classes.items()} == {
+        name: list(keys) for name, keys in format_keys.items()
+    }
+    assert all(getattr(evenkeel, kind.__name__) is kind for kind in classes.values())
+
+
+def test_keys_are_shown_by_help_and_as_keyword_arguments():
+    signature = inspect.signature(Topology)
+    assert list(signature.parameters) == list(Topology.KEYS)
+    assert {it.kind for it in signature.parameters.values()} == {inspect.Parameter.KEYWORD_ONLY}
+    assert str(signature.parameters["leaves"]) == "leaves: 'Optional[int]' = None"
+    # A keyword of Python is no parameter.
+    assert [*inspect.signature(Failure).parameters][:2] == ["link", "switch"]
+    text = pydoc.render_doc(Topology, renderer=pydoc.plaintext)
+    assert "Topology(*, kind: 'Optional[str]' = None, gap" in text
+    assert "leaves: Leaf switches. Default: 16. [leaf-spine]\n" in text
+
+
+def test_a_misspelled_key_is_an_error_when_the_section_is_made():
+    with pytest.raises(TypeError, match="Topology.*unexpected keyword argument 'leafs'"):
+        Topology(leafs=4)
+    assert Policy(name="plb", evs=4).to_dict() == {"name": "plb", "evs": 4}
+    assert Job(**{"class": "bulk"})["class"] == "bulk"
+    with pytest.raises(ScenarioError, match="'byts'; did you mean 'bytes'"):
+        evenkeel.check(Scenario(workload=Workload(byts="1MB")))
 
 
 @pytest.mark.parametrize("path", sorted(EXAMPLES.glob("*.toml")), ids=lambda path: path.stem)

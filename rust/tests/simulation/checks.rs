@@ -39,14 +39,10 @@ fn add(cell: &Cell<u64>, count: u64) {
 }
 
 impl Tally {
-    /// Runs that completed and that did not, scenarios refused and too large, and records.
-    pub(super) fn counts(&self) -> [u64; 5] {
-        let Self { completed, incomplete, refused, large, records } = self;
-        [completed, incomplete, refused, large, records].map(Cell::get)
-    }
-
     pub(super) fn print(&self) {
-        let [completed, incomplete, refused, large, records] = self.counts();
+        let Self { completed, incomplete, refused, large, records } = self;
+        let [completed, incomplete, refused, large, records] =
+            [completed, incomplete, refused, large, records].map(Cell::get);
         let line = format!(
             "simulation: {completed} runs completed, {incomplete} did not, {refused} scenarios \
              refused, {large} too large to be run; {records} records of packets checked\n"

@@ -12,13 +12,11 @@
 //!
 //! `EVENKEEL_SIMULATION_SECONDS` says how long it looks for faults, and `EVENKEEL_SIMULATION_SEED`
 //! from which seed on. A scenario with a fault is shrunk, kept in a file, and printed with the
-//! commands that run it again; a long search that finds none is a line of `log.md`, if
-//! `EVENKEEL_SIMULATION_LOG` is set.
+//! commands that run it again.
 
 mod checks;
 mod drawn;
 mod faults;
-mod log;
 mod rails;
 mod records;
 mod tester;
@@ -35,9 +33,8 @@ const AGAIN: &str = "cargo test --test integration simulation";
 fn random_scenarios_keep_every_invariant() {
     let tally = Tally::default();
     let strategy = drawn::scenario().boxed();
-    let tried = test("simulation", AGAIN, &strategy, &|text| checks::check(text, &tally));
+    test("simulation", AGAIN, &strategy, &|text| checks::check(text, &tally));
     tally.print();
-    log::append(&tried, &tally);
 }
 
 /// Scenarios in which the tester has found a fault, of the fabric (`paused-ports`, a run without

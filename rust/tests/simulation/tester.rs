@@ -54,13 +54,6 @@ fn now() -> Instant {
     Instant::now()
 }
 
-/// What was tried without finding a fault.
-pub(crate) struct Tried {
-    pub(crate) first: u64,
-    pub(crate) seeds: u64,
-    pub(crate) seconds: u64,
-}
-
 /// Draws scenarios from one seed after the other and checks each of them.
 ///
 /// # Panics
@@ -71,7 +64,7 @@ pub(crate) fn test(
     again: &str,
     strategy: &BoxedStrategy<Drawn>,
     check: &dyn Fn(&str) -> Result<(), String>,
-) -> Tried {
+) {
     let first = variable("EVENKEEL_SIMULATION_SEED").unwrap_or(0);
     let seconds = variable("EVENKEEL_SIMULATION_SECONDS");
     let most = if seconds.is_some() { u64::MAX - first } else { FEW };
@@ -91,9 +84,7 @@ pub(crate) fn test(
         let _ = writeln!(said, "or:    EVENKEEL_SIMULATION_SEED={seed} {again}");
         panic!("{said}");
     }
-    let tried = Tried { first, seeds: tried, seconds: (now() - begin).as_secs() };
-    let Tried { first, seeds, seconds } = tried;
-    let line = format!("{name}: {seeds} seeds from {first} on in {seconds} s, no fault\n");
+    let seconds = (now() - begin).as_secs();
+    let line = format!("{name}: {tried} seeds from {first} on in {seconds} s, no fault\n");
     let _ = std::io::stderr().write_all(line.as_bytes());
-    tried
 }

@@ -1,0 +1,130 @@
+"""The keys of the format as the compiled part lists them."""
+
+from __future__ import annotations
+
+import functools
+import inspect
+import json
+import keyword
+import re
+from typing import Any, Dict, List, Mapping, NamedTuple, Tuple
+
+from . import _evenkeel
+
+#: The kind that a key is for (empty for all), its default (None if other keys decide), its meaning.
+Key = Tuple[str, Any, str]
+
+
+class Entry(NamedTuple):
+    """A key for one kind of its section, as docs/scenario.md has it."""
+
+    only: str
+    form: str
+    default: str
+    summary: str
+
+
+@functools.lru_cache(maxsize=None)
+def catalogue() -> Mapping[str, Mapping[str, List[Entry]]]:
+    """Entries by section and key."""
+    found: Dict[str, Dict[str, List[Entry]]] = {}
+    for key, *entry in _evenkeel.catalogue():
+        section, _, name = key.partition(".")
+        if name and "." not in name:
+            found.setdefault(section, {}).setdefault(name, []).append(Entry(*entry))
+    return found
+
+
+@functools.lru_cache(maxsize=None)
+def keys(section: str) -> Mapping[str, Tuple[Key, ...]]:
+    """The keys of a section with every kind that they are for; none for an unknown section."""
+    return {
+        key: tuple((_kind(it), _default(it), _plain(it.summary)) for it in entries)
+        for key, entries in catalogue().get(section, {}).items()
+    }
+
+
+@functools.lru_cache(maxsize=None)
+def takes_any(section: str) -> bool:
+    """True if a section's class accepts keys that its signature does not name."""
+    # Parameters of a policy are keys of [policy]. A key such as `class` is a keyword of Python.
+    return section in ("", "policy") or any(map(keyword.iskeyword, keys(section)))
+
+
+@functools.lru_cache(maxsize=None)
+def signature(section: str) -> inspect.Signature:
+    """The signature of the section's class."""
+    only, rest = inspect.Parameter.KEYWORD_ONLY, inspect.Parameter.VAR_KEYWORD
+    parameters = [
+        inspect.Parameter(key, only, default=None, annotation=_annotation(entries))
+        for key, entries in catalogue().get(section, {}).items()
+        if not keyword.iskeyword(key)
+    ]
+    if takes_any(section):
+        parameters.append(inspect.Parameter("parameters", rest, annotation="Any"))
+    return inspect.Signature(parameters)
+
+
+def documentation(section: str) -> str:
+    """The keys of a section, a line for each meaning."""
+    lines = ["Keys:"]
+    for key, entries in catalogue()[section].items():
+        kinds: Dict[str, List[str]] = {}
+        for it in entries:
+            text = f"{it.summary} Default: {it.default}." if it.default else it.summary
+            kinds.setdefault(_plain(text), []).append(_kind(it) or _plain(it.only))
+        for text, names in kinds.items():
+            only = f" [{', '.join(names)}]" if all(names) else ""
+            lines.append(f"    {key}: {text}{only}")
+    return "\n".join(lines)
+
+
+def _plain(text: str) -> str:
+    """A text without the marks of Markdown."""
+    return text.replace("`", "")
+
+
+def _kind(entry: Entry) -> str:
+    """`leaf-spine` of `kind = "leaf-spine"`; empty for all kinds."""
+    match = re.fullmatch(r'kind = "(.*)"', entry.only)
+    return match.group(1) if match else ""
+
+
+def _default(entry: Entry) -> Any:
+    """The default as a Python value; None if words describe it."""
+    text = entry.default.strip()
+    if not re.fullmatch("`[^`]*`", text):
+        return None
+    try:
+        return json.loads(_evenkeel.json_of_toml(f"it = {text[1:-1]}", "default"))["it"]
+    except ValueError:
+        return None
+
+
+def _annotation(entries: List[Entry]) -> str:
+    """The type of a key's value, as a signature shows it."""
+    types: List[str] = []
+    for entry in entries:
+        types += [it for it in _types(entry.form) if it not in types]
+    joined = types[0] if len(types) == 1 else f"Union[{', '.join(types)}]"
+    return f"Optional[{joined}]"
+
+
+def _types(form: str) -> List[str]:
+    """The types of values in a notation."""
+    exact = {
+        "whole number": "int",
+        "`true` or `false`": "bool",
+        "list of whole numbers": "Sequence[int]",
+        "table": "Mapping[str, Any]",
+        "table of names": "Mapping[str, Any]",
+    }
+    if form in exact:
+        return [exact[form]]
+    others = {
+        "bool": "`true`" in form or "`false`" in form,
+        "int": "number" in form,
+        "Mapping[str, Any]": "table" in form,
+        "Sequence[Any]": "list" in form,
+    }
+    return ["str", *(name for name, is_in in others.items() if is_in)]
