@@ -104,60 +104,45 @@
 //! evenkeel = { path = "../evenkeel", default-features = false, features = ["fabric"] }
 //! ```
 
-#![cfg_attr(
-    not(feature = "fabric"),
-    allow(dead_code, reason = "what only the fabric and the layers above it use is in the crate")
-)]
+pub use evenkeel_engine::{
+    balance, collective, endpoint, ids, nic, packet, rng, split, switching, topology, units, workload,
+};
+#[cfg(feature = "fabric")]
+pub use evenkeel_engine::{fabric, ranks};
+#[cfg(feature = "fabric")]
+use evenkeel_engine::sharing;
 
-pub mod balance;
 #[cfg(feature = "fabric")]
 pub mod bound;
 #[cfg(any(feature = "bridge", feature = "astra-sim"))]
 mod bridge;
-pub mod collective;
-pub mod endpoint;
-#[cfg(feature = "fabric")]
-pub mod fabric;
 #[cfg(feature = "fabric")]
 pub mod fluid;
 #[cfg(feature = "fabric")]
 pub mod hpcc;
-pub mod ids;
 #[cfg(feature = "fabric")]
 pub mod invariants;
 #[cfg(feature = "fabric")]
 pub mod multirail;
-pub mod nic;
-pub mod packet;
 #[cfg(feature = "plot")]
 pub mod page;
 #[cfg(feature = "plot")]
 pub mod plot;
-mod prefetch;
 #[cfg(feature = "python")]
 mod python;
 pub mod rail;
-#[cfg(feature = "fabric")]
-pub mod ranks;
 #[cfg(feature = "fabric")]
 pub mod record;
 #[cfg(feature = "fabric")]
 pub mod report;
 #[cfg(feature = "fabric")]
 pub mod results;
-pub mod rng;
 #[cfg(feature = "fabric")]
 pub mod scenario;
-mod sharing;
-pub mod split;
 #[cfg(feature = "fabric")]
 pub mod study;
-pub mod switching;
 #[cfg(feature = "fabric")]
 pub mod timeline;
-pub mod topology;
-pub mod units;
-pub mod workload;
 
 #[cfg(feature = "ns3")]
 pub use bridge::ns3;

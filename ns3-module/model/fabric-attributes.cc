@@ -82,7 +82,7 @@ Fabric::CheckAttributes() const
 bool
 Fabric::HasHeadroomFor(uint32_t wireBytes) const
 {
-    // The rule `worst-case` of evenkeel (rust/switching/pfc.rs): the frame of a class may wait for
+    // The rule `worst-case` of evenkeel (rust/engine/switching/pfc.rs): the frame of a class may wait for
     // one of each other class. Classes without PFC, which drop packets by choice, have no headroom.
     const std::vector<FabricClass>& classes = GetClasses();
     const auto isProtected = [](const FabricClass& each) { return each.pfc; };

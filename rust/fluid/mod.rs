@@ -28,7 +28,7 @@ mod tests;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::fabric::outcome::Measured;
+use crate::fabric::Measured;
 use crate::fabric::{Outcome, Progress, Setup, Verdict};
 use crate::units::Time;
 use links::{Grouping, Ungrouped};

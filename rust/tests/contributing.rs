@@ -26,19 +26,19 @@ struct Shown {
 const SHOWN: [Shown; 3] = [
     Shown {
         heading: "## A whole policy",
-        folder: "rust/balance/sender",
+        folder: "rust/engine/balance/sender",
         module: "balance::sender",
         registry_tests: "balance::preset",
     },
     Shown {
         heading: "## A whole congestion control",
-        folder: "rust/nic/congestion",
+        folder: "rust/engine/nic/congestion",
         module: "nic::congestion",
         registry_tests: "nic::congestion::control",
     },
     Shown {
         heading: "## A whole loss recovery",
-        folder: "rust/nic/recovery",
+        folder: "rust/engine/nic/recovery",
         module: "nic::recovery",
         registry_tests: "nic::recovery::entry",
     },

@@ -144,10 +144,10 @@ mod ffi {
         type FabricQpSettings = super::super::records::FabricQpSettings;
         type FabricWork = super::super::records::FabricWork;
         type FabricCompletion = super::super::records::FabricCompletion;
-        type FabricCounters = crate::fabric::counters::NetworkCounters;
+        type FabricCounters = super::super::records::FabricCounters;
         type FabricPause = super::super::records::FabricPause;
-        type FabricNicCounters = crate::nic::NicCounters;
-        type FabricQpCounts = crate::endpoint::QpCounts;
+        type FabricNicCounters = super::super::records::FabricNicCounters;
+        type FabricQpCounts = super::super::records::FabricQpCounts;
     }
 
     #[cfg(feature = "ns3")]

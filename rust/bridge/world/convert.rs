@@ -14,7 +14,7 @@ use crate::endpoint::{FlowRecord, MessageEventKind};
 use crate::fabric::{PacketEvent, PauseOrder, PauseRecord, Rounding, Verdict};
 use crate::ids::{ClassId, HostId, PortId, QpId, SwitchId};
 use crate::nic::QpState;
-use crate::nic::verbs::header::VerbCode;
+use crate::nic::verbs::VerbCode;
 use crate::nic::verbs::{Completion, CompletionStatus, Opcode, Operation, WorkRequest};
 use crate::packet::{Flags, KindFields, Packet, PacketKind, RawFields};
 use crate::switching::StepKind;

@@ -3,10 +3,8 @@
 use super::contract::Measured;
 use super::convert::{Known as _, UnknownValue};
 use super::core::Core;
-use super::records::FabricFlow;
-use crate::endpoint::QpCounts;
-use crate::fabric::{Outcome, outcome};
-use crate::nic::NicCounters;
+use super::records::{FabricFlow, FabricNicCounters, FabricQpCounts};
+use crate::fabric::{self, Outcome};
 use crate::units::{Bytes, Time};
 
 impl Core {
@@ -14,12 +12,12 @@ impl Core {
         self.endpoints.ledger().flows_in_order().iter().map(FabricFlow::from).collect()
     }
 
-    pub(super) fn nic_counters(&self) -> NicCounters {
-        self.endpoints.hosts().iter().map(|host| *host.nic.counters()).sum()
+    pub(super) fn nic_counters(&self) -> FabricNicCounters {
+        FabricNicCounters(self.endpoints.hosts().iter().map(|host| *host.nic.counters()).sum())
     }
 
-    pub(super) fn qp_counts(&self) -> QpCounts {
-        self.endpoints.qp_counts()
+    pub(super) fn qp_counts(&self) -> FabricQpCounts {
+        FabricQpCounts(self.endpoints.qp_counts())
     }
 
     /// The outcome of the run, with what the world measured.
@@ -32,12 +30,12 @@ impl Core {
     }
 }
 
-fn measured(measured: &Measured) -> Result<outcome::Measured, UnknownValue> {
+fn measured(measured: &Measured) -> Result<fabric::Measured, UnknownValue> {
     let bytes = |of: &[u64]| of.iter().map(|&bytes| Bytes::new(bytes)).collect();
-    Ok(outcome::Measured {
+    Ok(fabric::Measured {
         verdict: measured.verdict.known()?,
         ended: Time::from_ps(measured.ended_ps),
-        counters: measured.counters,
+        counters: measured.counters.0,
         events: measured.events,
         in_flight: measured.in_flight,
         queue_bytes_max_by_port: bytes(&measured.queue_bytes_max),

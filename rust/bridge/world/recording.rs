@@ -10,7 +10,7 @@ use super::core::Core;
 use super::experiment::{Experiment, ExperimentError};
 use super::records::FabricPacket;
 use crate::endpoint::{Endpoints, Host};
-use crate::fabric::trace_buffer::TraceBuffer;
+use crate::fabric::TraceBuffer;
 use crate::fabric::{Outcome, PacketEvent, PacketRecord, Snapshot, Watch as _};
 use crate::hpcc::{self, Recorder, ResultTable};
 use crate::ids::{HostId, PortId};

@@ -14,7 +14,7 @@ use super::enumerations::{
     FabricPacketKind, FabricPfcOrder, FabricRounding, FabricWitness,
 };
 use crate::endpoint::QpCounts;
-use crate::fabric::counters::NetworkCounters;
+use crate::fabric::NetworkCounters;
 use crate::nic::NicCounters;
 
 /// A packet on the wire: the fields of [`crate::packet::Packet`]. The upper eight bits of `ack` are
@@ -199,6 +199,21 @@ pub(in crate::bridge) struct FabricPause {
     pub order: FabricPfcOrder,
 }
 
+/// The counts between NICs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[repr(transparent)]
+pub(in crate::bridge) struct FabricCounters(pub(in crate::bridge) NetworkCounters);
+
+/// The counts of a NIC.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[repr(transparent)]
+pub(in crate::bridge) struct FabricNicCounters(pub(in crate::bridge) NicCounters);
+
+/// The counts of queue pairs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[repr(transparent)]
+pub(in crate::bridge) struct FabricQpCounts(pub(in crate::bridge) QpCounts);
+
 /// Declares which struct of C++ has the layout of a record.
 macro_rules! shared_with_cpp {
     ($($record:ident as $name:literal),* $(,)?) => {
@@ -226,8 +241,8 @@ shared_with_cpp! {
     FabricQpSettings as "ns3::FabricQpSettings",
     FabricWork as "ns3::FabricWork",
     FabricCompletion as "ns3::FabricCompletion",
-    NetworkCounters as "ns3::FabricCounters",
+    FabricCounters as "ns3::FabricCounters",
     FabricPause as "ns3::FabricPause",
-    NicCounters as "ns3::FabricNicCounters",
-    QpCounts as "ns3::FabricQpCounts",
+    FabricNicCounters as "ns3::FabricNicCounters",
+    FabricQpCounts as "ns3::FabricQpCounts",
 }

@@ -10,8 +10,10 @@ use super::enumerations::{FabricMessageEventKind, FabricPacketKind};
 use super::experiment::{
     Experiment, ExperimentError, experiment_of_text, experiment_on_graph, graph_of,
 };
-use super::records::{FabricCompletion, FabricEnd, FabricLink, FabricMessageEvent, FabricPacket};
-use crate::fabric::counters::NetworkCounters;
+use super::records::{
+    FabricCompletion, FabricCounters, FabricEnd, FabricLink, FabricMessageEvent, FabricPacket,
+};
+use crate::fabric::NetworkCounters;
 use crate::fabric::{self, Outcome};
 use crate::packet::{Flags, KindFields, Packet, PacketKind, RawFields};
 
@@ -420,7 +422,8 @@ fn only_experiments_of_the_hpcc_family_write_its_files() {
     assert!(experiment.record_hpcc(&mut core).is_err());
     // Without a recording there are no samples.
     assert_eq!(core.sample(0, 0, &[], &[]), u64::MAX);
-    let counters = NetworkCounters { trimmed: 3, ..NetworkCounters::default() };
+    let counters =
+        FabricCounters(NetworkCounters { trimmed: 3, ..NetworkCounters::default() });
     core.record(&Measured { counters, verdict: Verdict::TimeLimit, ..Measured::default() });
     assert_eq!(core.outcome().counters.trimmed, 3);
 }

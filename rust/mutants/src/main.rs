@@ -35,7 +35,7 @@ use tree::{Mutant, Tree};
 /// Tests the tests: which small changes of the library's core does none of them notice?
 #[derive(Parser)]
 struct Options {
-    /// Only mutants of files whose path has this text, such as rust/nic/
+    /// Only mutants of files whose path has this text, such as rust/engine/nic/
     #[arg(long, default_value = "")]
     only: String,
     /// Every Nth mutant alone

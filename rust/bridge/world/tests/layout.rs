@@ -17,9 +17,10 @@ const HEADERS: [&str; 3] = [
 fn every_record_has_the_same_fields_in_both_languages() {
     let in_cpp: BTreeMap<String, Fields> = HEADERS.into_iter().flat_map(cpp_structs).collect();
     let mut in_rust = rust_structs(include_str!("../records.rs"));
-    let nic = rust_structs(include_str!("../../../nic/counters.rs"));
-    let network = rust_structs(include_str!("../../../fabric/counters.rs"));
-    let endpoint = rust_structs(include_str!("../../../endpoint/record.rs"));
+    let nic = rust_structs(include_str!("../../../engine/nic/counters.rs"));
+    let network = rust_structs(include_str!("../../../engine/fabric/counters.rs"));
+    let endpoint = rust_structs(include_str!("../../../engine/endpoint/record.rs"));
+    // Wrappers, with the layout of what they wrap.
     in_rust.insert("FabricNicCounters".into(), nic["NicCounters"].clone());
     in_rust.insert("FabricCounters".into(), network["NetworkCounters"].clone());
     in_rust.insert("FabricQpCounts".into(), endpoint["QpCounts"].clone());

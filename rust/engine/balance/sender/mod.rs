@@ -1,0 +1,281 @@
+//! Sender policies: the choice of an entropy value for each packet of a queue pair.
+//!
+//! A policy sees what a NIC sees: its own packets, acknowledgements and time-outs. It does not see
+//! queues or other hosts.
+
+mod entropy_space;
+mod xor_rounds;
+
+pub use super::path_space::PathSpace;
+pub use super::qp_context::{NetworkParameters, QpContext, Trimming};
+pub use entropy_space::EntropySpace;
+
+use crate::packet::PlaneMask;
+use crate::units::{Span, Time};
+
+use super::Preset;
+
+/// Declares the modules of sender policies and dispatches to them: a policy is its file and a line
+/// here.
+macro_rules! registry {
+    ($($(#[$only:meta])* $module:ident :: $policy:ident),* $(,)?) => {
+        $($(#[$only])* pub mod $module;)*
+
+        /// The sender policy of one queue pair.
+        #[derive(Debug, Clone)]
+        pub enum Sender {
+            $($(#[$only])* #[doc = concat!("See [`", stringify!($module), "`].")]
+            $policy($module::$policy),)*
+        }
+
+        /// A sender policy and its parameters.
+        #[derive(Debug, Clone, PartialEq, serde::Serialize)]
+        #[serde(untagged)]
+        pub enum SenderConfig {
+            $($(#[$only])* #[doc = concat!("See [`", stringify!($module), "`].")]
+            $policy($module::Config),)*
+        }
+
+        impl SenderConfig {
+            /// The policy of a new queue pair.
+            pub fn build(&self, qp: &QpContext) -> Sender {
+                match self {
+                    $($(#[$only])* Self::$policy(config) =>
+                        Sender::$policy($module::$policy::new(config, qp)),)*
+                }
+            }
+
+            /// Whether a new queue pair must be given its path space:
+            /// [`SenderPolicy::NEEDS_PATHS`].
+            pub(crate) const fn needs_paths(&self) -> bool {
+                match self {
+                    $($(#[$only])* Self::$policy(_) =>
+                        <$module::$policy as SenderPolicy>::NEEDS_PATHS,)*
+                }
+            }
+        }
+
+        impl SenderConfig {
+            /// Whether all packets of a queue pair have one value, except after time-outs:
+            /// [`SenderPolicy::KEEPS_VALUE`].
+            pub(crate) const fn keeps_paths(&self) -> bool {
+                match self {
+                    $($(#[$only])* Self::$policy(_) =>
+                        <$module::$policy as SenderPolicy>::KEEPS_VALUE,)*
+                }
+            }
+        }
+
+        impl Sender {
+            /// Whether the NIC must store the entropy value of each packet in flight:
+            /// [`SenderPolicy::NEEDS_PACKET_FEEDBACK`].
+            pub(crate) const fn needs_packet_feedback(&self) -> bool {
+                match self {
+                    $($(#[$only])* Self::$policy(_) =>
+                        <$module::$policy as SenderPolicy>::NEEDS_PACKET_FEEDBACK,)*
+                }
+            }
+
+            /// Whether all packets have one value until it is told otherwise:
+            /// [`SenderPolicy::KEEPS_VALUE`].
+            pub(crate) const fn keeps_value(&self) -> bool {
+                match self {
+                    $($(#[$only])* Self::$policy(_) =>
+                        <$module::$policy as SenderPolicy>::KEEPS_VALUE,)*
+                }
+            }
+
+            /// Whether it sends probes: [`SenderPolicy::PROBES`].
+            pub(crate) const fn sends_probes(&self) -> bool {
+                match self {
+                    $($(#[$only])* Self::$policy(_) =>
+                        <$module::$policy as SenderPolicy>::PROBES,)*
+                }
+            }
+        }
+
+        impl SenderPolicy for Sender {
+            #[inline]
+            fn entropy(&mut self, now: Time) -> u16 {
+                match self { $($(#[$only])* Self::$policy(policy) =>
+                    policy.entropy(now),)* }
+            }
+            #[inline]
+            fn choose(&mut self, now: Time, free: PlaneMask) -> Option<u16> {
+                match self { $($(#[$only])* Self::$policy(policy) =>
+                    policy.choose(now, free),)* }
+            }
+            fn handle_planes(&mut self, now: Time, usable: PlaneMask) {
+                match self { $($(#[$only])* Self::$policy(policy) =>
+                    policy.handle_planes(now, usable),)* }
+            }
+            #[inline]
+            fn handle_feedback(&mut self, now: Time, feedback: Feedback) {
+                match self { $($(#[$only])* Self::$policy(policy) =>
+                    policy.handle_feedback(now, feedback),)* }
+            }
+            #[inline]
+            fn handle_timeout(&mut self, now: Time, entropy: u16) -> Option<FailedPath> {
+                match self { $($(#[$only])* Self::$policy(policy) =>
+                    policy.handle_timeout(now, entropy),)* }
+            }
+            fn next_probe(&self) -> Time {
+                match self { $($(#[$only])* Self::$policy(policy) => policy.next_probe(),)* }
+            }
+            fn poll_probe(&mut self, now: Time) -> Option<u16> {
+                match self { $($(#[$only])* Self::$policy(policy) => policy.poll_probe(now),)* }
+            }
+            fn handle_probe(&mut self, now: Time, entropy: u16, signal: PathSignal) {
+                match self { $($(#[$only])* Self::$policy(policy) =>
+                    policy.handle_probe(now, entropy, signal),)* }
+            }
+            fn set_path(&mut self, path: u16) {
+                match self { $($(#[$only])* Self::$policy(policy) =>
+                    policy.set_path(path),)* }
+            }
+            fn handle_weights(&mut self, weights: &[u32]) {
+                match self { $($(#[$only])* Self::$policy(policy) =>
+                    policy.handle_weights(weights),)* }
+            }
+            fn state_bits(&self) -> u64 {
+                match self { $($(#[$only])* Self::$policy(policy) =>
+                    policy.state_bits(),)* }
+            }
+        }
+
+        /// The presets of all sender policies.
+        pub const PRESETS: &[&[Preset]] = &[$($(#[$only])* $module::PRESETS),*];
+    };
+}
+
+registry! {
+    ecmp::Ecmp,
+    source_port::SourcePort,
+    spray::Spray,
+    spray_rr::SprayRr,
+    reps::Reps,
+    reps_legacy::RepsLegacy,
+    reps_ethereal::RepsEthereal,
+    bitmap::Bitmap,
+    prime::Prime,
+    pinned::Pinned,
+    flowlet::Flowlet,
+    plb::Plb,
+    host_dr::HostDr,
+    mp_rdma::MpRdma,
+    mrc::Mrc,
+    plane_jsq::PlaneJsq,
+    #[cfg(any(test, feature = "custom"))]
+    custom::Custom,
+}
+
+/// The report of an acknowledgement on packets that carried an entropy value.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Feedback {
+    /// The entropy value that the acknowledgement echoes.
+    pub entropy: u16,
+    /// What happened to the packet with that entropy value.
+    pub signal: PathSignal,
+    /// The number of packets that are newly acknowledged; 0 for a report of missing packets.
+    pub packets: u32,
+    /// The number of those packets that were ECN marked.
+    pub marked: u32,
+    /// The time since the echoed packet was sent, within 1 ns.
+    pub rtt: Span,
+}
+
+/// What happened to a packet on its path.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum PathSignal {
+    /// The packet arrived unmarked.
+    Good,
+    /// The packet arrived ECN marked.
+    Marked,
+    /// The receiver reports a missing packet.
+    Nack,
+    /// A switch trimmed the packet to its header.
+    Trimmed,
+    /// The receiver's edge switch trimmed the packet: no path is at fault.
+    TrimmedAtLastHop,
+}
+
+/// The path that a policy has abandoned after a failure.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct FailedPath(pub u16);
+
+/// Chooses the entropy value of each packet of a queue pair.
+pub trait SenderPolicy {
+    /// Whether all packets of a queue pair have one entropy value, until a path fails.
+    const KEEPS_VALUE: bool = false;
+    /// Whether the policy needs [`QpContext::paths`] even where switches choose the ports.
+    const NEEDS_PATHS: bool = false;
+    /// Whether the policy needs feedback for every packet that an acknowledgement covers, with the
+    /// entropy value that the packet carried: the NIC then stores these values.
+    const NEEDS_PACKET_FEEDBACK: bool = false;
+
+    /// Whether the policy probes paths.
+    const PROBES: bool = false;
+
+    /// Returns the entropy value of the next packet.
+    fn entropy(&mut self, now: Time) -> u16;
+
+    /// Returns the entropy value of the next packet of a NIC with several ports, of which those in
+    /// the planes `free` are usable and free now; `None` if the packet is to wait for another one.
+    /// The plane of a value is its remainder by the number of planes. By default the packet takes
+    /// the next value and waits for the port of its plane.
+    #[inline]
+    fn choose(&mut self, now: Time, _free: PlaneMask) -> Option<u16> {
+        Some(self.entropy(now))
+    }
+
+    /// Learns by which planes packets reach the peer from now on.
+    fn handle_planes(&mut self, _now: Time, _usable: PlaneMask) {}
+
+    /// Processes the report of an acknowledgement.
+    fn handle_feedback(&mut self, _now: Time, _feedback: Feedback) {}
+
+    /// Processes the time-out of a packet with this entropy value. Returns the path if the policy
+    /// abandons it.
+    fn handle_timeout(&mut self, _now: Time, _entropy: u16) -> Option<FailedPath> {
+        None
+    }
+
+    /// When the next probe is due; `NEVER` if none is.
+    fn next_probe(&self) -> Time {
+        Time::NEVER
+    }
+
+    /// The entropy value of a probe that is due at `now`.
+    fn poll_probe(&mut self, _now: Time) -> Option<u16> {
+        None
+    }
+
+    /// Processes the reply to a probe with this entropy value, which was marked or not.
+    fn handle_probe(&mut self, _now: Time, _entropy: u16, _signal: PathSignal) {}
+
+    /// Moves the queue pair to the path that a splitter chose for its next message.
+    fn set_path(&mut self, _path: u16) {}
+
+    /// Processes the weights of the paths in [`QpContext::paths`] after routing has converged; 0
+    /// stands for a path that does not reach the destination. Only called under source routes.
+    fn handle_weights(&mut self, _weights: &[u32]) {}
+
+    /// The state that the policy keeps for a queue pair in addition to its configuration, in bits:
+    /// what a NIC's queue pair context would have to store.
+    fn state_bits(&self) -> u64 {
+        0
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_policy_without_probes_or_state_has_none() {
+        let config = SenderConfig::Spray(spray::Config::default());
+        let mut policy = config.build(&QpContext::for_test());
+        assert_eq!((policy.next_probe(), policy.poll_probe(Time::ZERO)), (Time::NEVER, None));
+        assert_eq!(policy.state_bits(), 0);
+    }
+}

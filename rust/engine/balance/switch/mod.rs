@@ -1,0 +1,261 @@
+//! Switch policies: the choice of an equal-cost port for each packet.
+//!
+//! A policy sees what a switch sees: headers, its own queues, its own ports and the weights from
+//! routing. It does not see other switches or the state of senders.
+
+mod flowlet_table;
+mod weighted;
+
+pub use super::detour::{DetourView, RouteLoad};
+pub use super::state_size::StateSize;
+use super::state_size::index_bits;
+#[cfg(test)]
+use super::test_view;
+pub use super::view::{CandidateCount, Departure, SwitchContext, SwitchView};
+
+use super::sender::{SenderConfig, ecmp};
+use super::{Eligibility, Preset, Scheme};
+use crate::nic::Recovery;
+use crate::packet::{Flags, Packet};
+use crate::units::Time;
+use weighted::Weighted;
+
+/// Declares the modules of switch policies and dispatches to them: a policy is its file and a line
+/// here.
+macro_rules! registry {
+    ($($(#[$only:meta])* $module:ident :: $policy:ident),* $(,)?) => {
+        $($(#[$only])* pub mod $module;)*
+
+        /// The policy of one switch.
+        #[derive(Debug, Clone)]
+        pub enum PortSelector {
+            $($(#[$only])* #[doc = concat!("See [`", stringify!($module), "`].")]
+            $policy($module::$policy),)*
+            /// One of the others for eligible packets, and the hash of ECMP for the rest.
+            Eligible(Box<Eligible>),
+        }
+
+        /// A switch policy and its parameters.
+        #[derive(Debug, Clone, PartialEq, serde::Serialize)]
+        #[serde(untagged)]
+        pub enum SwitchConfig {
+            $($(#[$only])* #[doc = concat!("See [`", stringify!($module), "`].")]
+            $policy($module::Config),)*
+        }
+
+        impl SwitchConfig {
+            /// The policy of a new switch.
+            pub fn build(&self, switch: &SwitchContext) -> PortSelector {
+                match self {
+                    $($(#[$only])* Self::$policy(config) =>
+                        PortSelector::$policy($module::$policy::new(config, switch)),)*
+                }
+            }
+
+            /// Whether the world must settle queues before each choice:
+            /// [`SwitchPolicy::USES_QUEUE_LENGTHS`].
+            pub const fn uses_queue_lengths(&self) -> bool {
+                match self {
+                    $($(#[$only])* Self::$policy(_) =>
+                        <$module::$policy as SwitchPolicy>::USES_QUEUE_LENGTHS,)*
+                }
+            }
+
+            /// Whether packets with equal headers take the same port:
+            /// [`SwitchPolicy::KEEPS_PATHS`].
+            pub const fn keeps_paths(&self) -> bool {
+                match self {
+                    $($(#[$only])* Self::$policy(_) =>
+                        <$module::$policy as SwitchPolicy>::KEEPS_PATHS,)*
+                }
+            }
+
+            /// Whether packets may go by other groups first: [`SwitchPolicy::TAKES_DETOURS`].
+            pub const fn takes_detours(&self) -> bool {
+                match self {
+                    $($(#[$only])* Self::$policy(_) =>
+                        <$module::$policy as SwitchPolicy>::TAKES_DETOURS,)*
+                }
+            }
+
+            /// Whether every packet that leaves a switch must be shown:
+            /// [`SwitchPolicy::tracks_departures`].
+            pub fn tracks_departures(&self) -> bool {
+                match self {
+                    $($(#[$only])* Self::$policy(_) =>
+                        <$module::$policy as SwitchPolicy>::tracks_departures(self),)*
+                }
+            }
+        }
+
+        impl PortSelector {
+            /// Chooses one of at least two candidates for `packet`. Routing weights apply to
+            /// every policy, even to those that do not use weights themselves.
+            #[inline]
+            pub fn choose<V: SwitchView>(
+                &mut self,
+                now: Time,
+                packet: &Packet,
+                view: &mut V,
+            ) -> u32 {
+                match self {
+                    $($(#[$only])* Self::$policy(policy) => choose_by(policy, now, packet, view),)*
+                    Self::Eligible(policy) => policy.choose(now, packet, view),
+                }
+            }
+
+            /// Shows the policy a packet that leaves by a port: [`SwitchPolicy::handle_departure`].
+            #[inline]
+            pub fn handle_departure(
+                &mut self,
+                now: Time,
+                packet: &mut Packet,
+                departure: &Departure,
+            ) {
+                match self {
+                    $($(#[$only])* Self::$policy(policy) =>
+                        policy.handle_departure(now, packet, departure),)*
+                    Self::Eligible(policy) => {
+                        policy.eligible.handle_departure(now, packet, departure);
+                    }
+                }
+            }
+
+            /// Where a packet of one of the switch's hosts goes first: [`SwitchPolicy::detour`].
+            pub fn detour(&mut self, view: &impl DetourView) -> Option<u32> {
+                match self {
+                    $($(#[$only])* Self::$policy(policy) => policy.detour(view),)*
+                    Self::Eligible(policy) => policy.eligible.detour(view),
+                }
+            }
+
+            /// What the policy keeps now, in entries and bits: [`SwitchPolicy::state_size`].
+            pub fn state_size(&self) -> StateSize {
+                match self {
+                    $($(#[$only])* Self::$policy(policy) => policy.state_size(),)*
+                    Self::Eligible(policy) => policy.eligible.state_size(),
+                }
+            }
+        }
+
+        /// The presets of all switch policies.
+        pub const PRESETS: &[&[Preset]] = &[$($(#[$only])* $module::PRESETS),*];
+    };
+}
+
+registry! {
+    hash::Hash,
+    hash_by_part::HashByPart,
+    murmur::Murmur,
+    round_robin::RoundRobin,
+    round_robin_by_destination::RoundRobinByDestination,
+    random::Random,
+    jsq::Jsq,
+    adaptive::Adaptive,
+    drill::Drill,
+    drill_by_destination::DrillByDestination,
+    letflow::LetFlow,
+    conga::Conga,
+    ofan::Ofan,
+    valiant::Valiant,
+    ugal::Ugal,
+    #[cfg(any(test, feature = "custom"))]
+    custom::Custom,
+}
+
+/// The policy of a switch for eligible packets, and the hash of ECMP for those with the flag
+/// `HASHED`.
+#[derive(Debug, Clone)]
+pub struct Eligible {
+    eligible: PortSelector,
+    hash: hash::Hash,
+}
+
+impl Eligible {
+    fn choose<V: SwitchView>(&mut self, now: Time, packet: &Packet, view: &mut V) -> u32 {
+        match packet.flags.has(Flags::HASHED) {
+            true => choose_by(&mut self.hash, now, packet, view),
+            false => self.eligible.choose(now, packet, view),
+        }
+    }
+}
+
+impl SwitchConfig {
+    /// The policy of a new switch that balances packets of that eligibility by it.
+    pub fn build_for(&self, eligibility: Eligibility, switch: &SwitchContext) -> PortSelector {
+        let eligible = self.build(switch);
+        match eligibility {
+            Eligibility::All => eligible,
+            Eligibility::Unflagged => {
+                let hash = hash::Hash::new(&hash::Config {}, switch);
+                PortSelector::Eligible(Box::new(Eligible { eligible, hash }))
+            }
+        }
+    }
+}
+
+/// Chooses the output port of each packet.
+pub trait SwitchPolicy {
+    /// Whether packets with equal headers leave by the same port, until a link fails.
+    const KEEPS_PATHS: bool = false;
+    /// Whether the policy reads queue lengths, which its caller then has to keep up to date.
+    const USES_QUEUE_LENGTHS: bool = false;
+    /// Whether the policy uses [`SwitchView::weight`] itself. For a policy that does not, each port
+    /// appears among the candidates as often as its weight (as WCMP does in the tables of ECMP).
+    const USES_WEIGHTS: bool = false;
+
+    /// Whether packets may go by another group of a direct network before they go to their
+    /// destination: [`Self::detour`] is asked of each at the switch of its sender.
+    const TAKES_DETOURS: bool = false;
+
+    /// Whether the policy with this configuration needs [`Self::handle_departure`] to be called.
+    fn tracks_departures(_config: &SwitchConfig) -> bool {
+        false
+    }
+
+    /// Chooses one of at least two equal-cost candidates for `packet`. Returns its index, which is
+    /// below [`SwitchView::candidates`].
+    fn choose<V: SwitchView>(&mut self, now: Time, packet: &Packet, view: &mut V) -> u32;
+
+    /// The candidate by which a packet goes first, which is below [`DetourView::candidates`];
+    /// `None` for its minimal route. Only for policies with [`Self::TAKES_DETOURS`].
+    fn detour<V: DetourView>(&mut self, _view: &V) -> Option<u32> {
+        None
+    }
+
+    /// Processes a packet that leaves by a port, whether the policy chose the port or it was the
+    /// only one. The policy may write the packet's fields for load balancing. Called before the
+    /// packet joins the port's queue, if [`Self::tracks_departures`] says so.
+    fn handle_departure(&mut self, _now: Time, _packet: &mut Packet, _departure: &Departure) {}
+
+    /// The size of the state that the policy keeps in addition to its configuration.
+    fn state_size(&self) -> StateSize {
+        StateSize::default()
+    }
+}
+
+/// The scheme of a switch policy that ignores entropy values and reorders packets.
+fn at_switches(name: &'static str, switch: SwitchConfig) -> Scheme {
+    let sender = SenderConfig::Ecmp(ecmp::Config {});
+    Scheme { switch, recovery: Recovery::PER_PACKET, ..Scheme::new(name, sender) }
+}
+
+/// Asks a policy for a candidate, with weights applied on its behalf if it does not use them.
+#[inline]
+fn choose_by<P: SwitchPolicy, V: SwitchView>(
+    policy: &mut P,
+    now: Time,
+    packet: &Packet,
+    view: &mut V,
+) -> u32 {
+    // The constant is known when this is compiled for a policy. Without weights there is no
+    // schedule, and a choice costs one more comparison.
+    let entries = if P::USES_WEIGHTS { None } else { view.schedule_len() };
+    let Some(entries) = entries else { return policy.choose(now, packet, view) };
+    // Only one of several next hops may have a weight above 0; a policy expects two candidates.
+    let entry = match entries {
+        1 => 0,
+        _ => policy.choose(now, packet, &mut Weighted::new(view, entries)),
+    };
+    view.schedule_entry(entry)
+}

@@ -1,0 +1,48 @@
+//! The world in Rust: links, queues, packets and the event loop.
+//!
+//! A [`Setup`] determines a run; [`run`] and [`drive`] are the event loop; a [`World`] is the hosts
+//! and the network under one clock. The network, which carries packets from NIC to NIC, is in
+//! `network`; the decisions of its switches are in [`crate::switching`].
+
+mod calendar;
+mod counters;
+mod divided;
+mod driver;
+mod event;
+mod event_queue;
+mod final_checks;
+mod generate;
+mod network;
+mod outcome;
+mod program;
+mod reachability;
+mod replay;
+mod setup;
+mod trace_buffer;
+mod watch;
+mod world;
+
+#[cfg(test)]
+mod tests;
+
+#[doc(hidden)]
+pub use calendar::Calendar;
+pub use counters::NetworkCounters;
+pub use divided::{Cut, Division, Undivided, WindowCounts, run_divided};
+pub use driver::{Observers, drive, run};
+pub use generate::Generate;
+pub use outcome::{Counters, Measured, Outcome, PauseRecord, Progress, Queue, QueueProbe, Verdict};
+pub use program::{FixedWorkload, Program};
+pub use replay::Replay;
+pub use setup::Setup;
+pub use trace_buffer::{PacketEvent, PacketRecord, TraceBuffer};
+pub use watch::{Snapshot, Watch};
+pub use world::World;
+
+pub use crate::endpoint::{Discarded, FlowRecord, QpCounts};
+pub use crate::packet::PauseOrder;
+pub use crate::switching::{
+    Buffer, CbfcConfig, ClassConfig, Direction, Ecn, EcnPoint, FabricConfig, Failure, FailureKind,
+    Headroom, MOST_CLASSES, PfcAdmission, PfcConfig, Rounding, Scheduling, SlowPorts, SwitchConfig,
+    TrimConfig, TrimVictim,
+};

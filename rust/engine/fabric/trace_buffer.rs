@@ -1,0 +1,189 @@
+//! Records of packets at traced nodes, in order of time.
+//!
+//! Ports are settled lazily, so events are recorded out of order, but at most a packet's time of
+//! flight late. The buffer holds back younger records and returns the others sorted: by time; at
+//! the same time arrivals first, then by port; at the same port in order of occurrence. Two worlds
+//! with the same events therefore have the same order of records.
+
+use crate::ids::PortId;
+use crate::packet::Packet;
+use crate::switching::FabricConfig;
+use crate::topology::Topology;
+use crate::units::{Bytes, Span, Time};
+
+/// An event of a packet at a port.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum PacketEvent {
+    /// Its last bit has arrived here.
+    Received,
+    /// It joins the queue of this port, and may leave it at once.
+    Enqueued,
+    /// It leaves the queue: its first bit starts on the wire.
+    Dequeued,
+    /// It is lost: the buffer is full at this port, or it is lost on the wire to it.
+    Dropped,
+}
+
+/// The record of an event.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct PacketRecord {
+    /// When it happened, in the order of which records are returned.
+    pub at: Time,
+    /// The output port at the node, also for a packet that arrives over its link.
+    pub port: PortId,
+    /// What happened to the packet there.
+    pub event: PacketEvent,
+    /// The length of the queue that the packet joins or left, without the packet; for a received
+    /// packet, the length of the queue with priority. 0 at hosts, which have no queues here.
+    pub waiting: u32,
+    /// The packet as it was then, marks and trimming included.
+    pub packet: Packet,
+}
+
+/// Records that have not been returned.
+#[derive(Debug)]
+pub struct TraceBuffer {
+    records: Vec<PacketRecord>,
+    /// The longest time between an event and its record.
+    lag: Span,
+    /// The number of records from which on they are sorted.
+    enough: usize,
+}
+
+/// The minimum number of records to sort.
+const ENOUGH: usize = 1 << 15;
+
+/// The longest packet: its length has 16 bits.
+const LONGEST: Bytes = Bytes::new(1 << 16);
+
+impl TraceBuffer {
+    /// An empty buffer for a fabric.
+    pub fn new(topology: &Topology, config: &FabricConfig) -> Self {
+        let flight = |link: &crate::topology::Link| {
+            link.rate.time_for(LONGEST + config.gap) + link.delay + config.forwarding_delay
+        };
+        let longest = topology.links().iter().map(flight).max().unwrap_or(Span::ZERO);
+        Self { records: Vec::new(), lag: longest + longest, enough: ENOUGH }
+    }
+
+    pub fn record(&mut self, record: PacketRecord) {
+        self.records.push(record);
+    }
+
+    /// True if there are enough records to sort.
+    pub fn has_enough(&self) -> bool {
+        self.records.len() >= self.enough
+    }
+
+    /// Takes the records that no future record can precede, in order; all of them at `Time::NEVER`.
+    pub fn take(&mut self, now: Time) -> Vec<PacketRecord> {
+        let arrival = |record: &PacketRecord| record.event == PacketEvent::Received;
+        // A stable sort: records of one port at one time stay in the order in which they were made,
+        // as the two of a packet that passes through. An arrival comes before what it causes.
+        self.records.sort_by_key(|record| (record.at, !arrival(record), record.port));
+        let settled = match now {
+            Time::NEVER => self.records.len(),
+            _ => {
+                // Ports that are settled late record starts of the past, but never of more than
+                // `lag` ago.
+                let before = now.as_ps().saturating_sub(self.lag.as_ps());
+                self.records.partition_point(|record| record.at.as_ps() < before)
+            }
+        };
+        let young = self.records.split_off(settled);
+        // Otherwise the same young records would be sorted again and again.
+        self.enough = ENOUGH.max(2 * young.len());
+        std::mem::replace(&mut self.records, young)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ids::{HostId, SwitchId};
+    use crate::switching::{Buffer, Ecn, EcnPoint, Rounding, SwitchConfig};
+    use crate::topology::{Link, Node, Switch};
+    use crate::units::BitRate;
+
+    fn buffer() -> TraceBuffer {
+        with(Bytes::ZERO, Span::ZERO)
+    }
+
+    fn with(gap: Bytes, forwarding_delay: Span) -> TraceBuffer {
+        let link = |host| Link {
+            ends: [Node::Host(HostId(host)), Node::Switch(SwitchId(0))],
+            rate: BitRate::from_gbps(100),
+            delay: Span::from_us(1),
+        };
+        let switch = Switch { name: "s".to_owned(), tier: 0 };
+        let hosts = vec!["a".to_owned(), "b".to_owned()];
+        let topology = Topology::new(hosts, vec![switch], vec![link(0), link(1)]).unwrap();
+        let config = FabricConfig {
+            switch: SwitchConfig {
+                buffer: Buffer::Shared(Bytes::new(1)),
+                ecn: Ecn::Off,
+                ecn_point: EcnPoint::Enqueue,
+                pfc: None,
+                cbfc: None,
+                trim: None,
+                slow_ports: crate::switching::SlowPorts::Keep,
+            },
+            ecn_by_rate: Vec::new(),
+            ecn_at_hosts: true,
+            gap,
+            forwarding_delay,
+            llr: None,
+            rounding: Rounding::Exact,
+            failures: Vec::new(),
+            classes: Vec::new(),
+        };
+        TraceBuffer::new(&topology, &config)
+    }
+
+    /// The longest packet with its gap, the wire, and the switch at its end; a port may be settled
+    /// as late as the packet before arrives.
+    #[test]
+    fn a_record_is_late_by_two_flights_of_the_longest_packet_at_most() {
+        let buffer = with(Bytes::new(20), Span::from_ns(300));
+        let flight = (65_536 + 20) * 80 + 1_000_000 + 300_000;
+        assert_eq!(buffer.lag, Span::from_ps(2 * flight));
+    }
+
+    #[test]
+    fn records_that_are_old_enough_are_taken_in_order() {
+        use PacketEvent::{Dequeued, Enqueued, Received};
+        let mut buffer = buffer();
+        // 65,536 bytes at 100 Gbps and 1 us, twice.
+        assert_eq!(buffer.lag, Span::from_ps(2 * (65_536 * 80 + 1_000_000)));
+        let note = |buffer: &mut TraceBuffer, us: u64, port, event| {
+            let at = Time::ZERO + Span::from_us(us);
+            buffer.record(PacketRecord {
+                at,
+                port: PortId(port),
+                event,
+                waiting: 0,
+                packet: Packet::default(),
+            });
+        };
+        for (us, port, event) in [
+            (2, 1, Enqueued),
+            (2, 1, Dequeued),
+            (1, 3, Dequeued),
+            (2, 3, Received),
+            (20, 0, Dequeued),
+        ] {
+            note(&mut buffer, us, port, event);
+        }
+        let said = |records: Vec<PacketRecord>| -> Vec<_> {
+            let said = |it: &PacketRecord| (it.at.as_ps() / 1_000_000, it.port.0, it.event);
+            records.iter().map(said).collect()
+        };
+        let first = said(buffer.take(Time::ZERO + Span::from_us(30)));
+        assert_eq!(first, [(1, 3, Dequeued), (2, 3, Received), (2, 1, Enqueued), (2, 1, Dequeued)]);
+        let lag = buffer.lag;
+        let left = buffer.take(Time::ZERO + Span::from_us(20) + lag);
+        assert!(left.is_empty(), "another record of that time may come: {left:?}");
+        note(&mut buffer, 19, 1, Enqueued);
+        assert_eq!(said(buffer.take(Time::NEVER)), [(19, 1, Enqueued), (20, 0, Dequeued)]);
+    }
+}

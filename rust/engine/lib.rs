@@ -1,0 +1,29 @@
+//! The engine of evenkeel: NICs, policies, switches and the fabric in pure Rust, and the messages that
+//! they carry. The documentation of the crate `evenkeel`, which re-exports all of it, describes the
+//! architecture. `prefetch` and `sharing` are public only for the crates beside this one.
+
+#![cfg_attr(
+    not(feature = "fabric"),
+    allow(dead_code, reason = "what only the fabric and the layers above it use is in the crate")
+)]
+
+pub mod balance;
+pub mod collective;
+pub mod endpoint;
+#[cfg(feature = "fabric")]
+pub mod fabric;
+pub mod ids;
+pub mod nic;
+pub mod packet;
+#[doc(hidden)]
+pub mod prefetch;
+#[cfg(feature = "fabric")]
+pub mod ranks;
+pub mod rng;
+#[doc(hidden)]
+pub mod sharing;
+pub mod split;
+pub mod switching;
+pub mod topology;
+pub mod units;
+pub mod workload;

@@ -1,0 +1,312 @@
+//! The verbs: work requests go in, completions come out, errors have the names of rdma-core.
+//!
+//! Source: InfiniBand Architecture Specification, volume 1, chapters 9 (transport) and 11
+//! (software transport interface); statuses and error numbers are spelled as in rdma-core.
+//!
+//! Payloads are not carried, so there are no buffers, keys or addresses here. Where this is
+//! simpler than the specification:
+//!
+//! - *READ*: the request is a message of one packet without payload, and the peer's sending half
+//!   streams the answer as a message with PSNs, loss recovery and congestion control of its own,
+//!   where the specification reserves PSNs of the reader for it. The reader's work completes with
+//!   the last byte. Any number of READs may be outstanding (the specification: as many as agreed
+//!   on).
+//! - *SEND* and immediate data name the receive that they consume by its number, as IRN does
+//!   (SIGCOMM 2018, section 5.3), so that they find it in whatever order packets arrive. A packet
+//!   whose receive is not posted is refused (RNR NAK); the sender goes on after the RNR timer.
+//!   With the ideal erasure code there are only WRITEs.
+//! - *Unordered delivery*: SENDs take receives in the order in which they are delivered. There
+//!   are no READs: an answer is identified by its position in the order.
+//! - A queue pair has a completion queue of its NIC's, and each work request is signalled.
+
+mod engine;
+mod header;
+mod queues;
+
+pub use header::VerbCode;
+pub(super) use queues::WorkQueues;
+
+use std::fmt;
+
+use thiserror::Error;
+
+use super::qp::QpState;
+use super::{CacheConfig, Delivery};
+use crate::ids::QpId;
+use crate::units::{Bytes, Span};
+
+/// The longest message: 2^31 bytes (specification, volume 1, section 9.7.6).
+pub const LONGEST_MESSAGE: Bytes = Bytes::new(1 << 31);
+/// The smallest MTU: 256 bytes (specification, volume 1, section 9.5).
+pub const SMALLEST_MTU: Bytes = Bytes::new(256);
+/// The largest MTU: 9,000 bytes, a jumbo frame; the specification stops at 4,096.
+pub const LARGEST_MTU: Bytes = Bytes::new(9_000);
+/// The deepest queue: message numbers on our wire have 14 bits, and answers to READs take as
+/// many as requests.
+pub const DEEPEST_QUEUE: usize = 4_095;
+
+/// The configuration of queue pairs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct QpConfig {
+    /// Work requests that a send queue holds until they complete: 1,024, at most 4,095
+    /// \[inferred\].
+    pub send_queue: usize,
+    /// Receives that a receive queue holds: 1,024, at most 4,095 \[inferred\].
+    pub receive_queue: usize,
+    /// WRITEs with immediate data in a send queue at once (`max_wimm` of MRC, OCP 1.0, 2026, whose
+    /// example is 128): no limit.
+    pub immediates: Option<u32>,
+    /// Messages of a queue pair that reports by events are WRITEs with immediate data, and so many
+    /// are under way at once (`max_wimm` of MRC); others wait for a completion. By default they are
+    /// plain WRITEs without a limit.
+    pub immediate_messages: Option<u32>,
+    /// How long a sender waits after an RNR NAK: 640 us, code 12 of the specification's table of
+    /// RNR timers (volume 1, section 9.7.5.2.8), which the examples of rdma-core set.
+    pub rnr_timer: Span,
+    /// RNR NAKs in a row until work fails with `RNR_RETRY_EXC_ERR`; without limit by default, as
+    /// code 7 of the specification says.
+    pub rnr_retries: Option<u32>,
+    /// Timeouts in a row until work fails with `RETRY_EXC_ERR`. Without limit by default, as the
+    /// simulators of the field have it; hardware has at most 7. Only work requests can fail: a
+    /// queue pair that reports by events has no completion to report it, and retries without limit.
+    pub retries: Option<u32>,
+    /// Memory of one context: 375 B, the figure that is passed on for ConnectX NICs \[inferred\].
+    pub context_bytes: Bytes,
+    /// In which order messages are delivered; by default as the loss recovery does it, see
+    /// [`crate::nic::Recovery::delivery`].
+    pub delivery: Option<Delivery>,
+    /// A cache of contexts; by default every context is at hand.
+    pub cache: Option<CacheConfig>,
+}
+
+impl Default for QpConfig {
+    fn default() -> Self {
+        Self {
+            send_queue: 1_024,
+            receive_queue: 1_024,
+            immediates: None,
+            immediate_messages: None,
+            rnr_timer: Span::from_us(640),
+            rnr_retries: None,
+            retries: None,
+            context_bytes: Bytes::new(375),
+            delivery: None,
+            cache: None,
+        }
+    }
+}
+
+/// What a work request asks for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Operation {
+    /// RDMA WRITE: the bytes are placed in the peer's memory; the peer is not notified.
+    Write,
+    /// RDMA WRITE, then a completion with this number at the peer, which consumes a receive of its.
+    WriteWithImmediate(u32),
+    /// SEND: the bytes go to a receive that the peer posted.
+    Send,
+    /// RDMA READ: the peer's bytes come here.
+    Read,
+}
+
+/// A work request for a send queue.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct WorkRequest {
+    /// Its name in its completion.
+    pub id: u64,
+    /// What it asks for.
+    pub operation: Operation,
+    /// How long the message is.
+    pub bytes: Bytes,
+    /// The path that it is pinned to, if the policy pins and the queue pair is idle.
+    pub path: u16,
+}
+
+/// The kind of work that a completion reports, spelled as in rdma-core.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Opcode {
+    /// A WRITE, with immediate data or without.
+    RdmaWrite,
+    /// A SEND, at the end that posted it.
+    Send,
+    /// A READ, when the last byte of its answer is there.
+    RdmaRead,
+    /// A receive, by a SEND.
+    Receive,
+    /// A receive, by a WRITE with immediate data.
+    ReceiveRdmaWithImmediate,
+}
+
+/// The status of completed work.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum CompletionStatus {
+    /// The work is done: the peer has acknowledged it, or the message is there.
+    Success,
+    /// The queue pair went to Error before it was done.
+    Flushed,
+    /// The peer did not answer as often as allowed.
+    RetryExceeded,
+    /// The peer had no receive as often as allowed.
+    RnrRetryExceeded,
+    /// The peer cannot serve the request: a READ from a queue pair that only receives.
+    RemoteInvalidRequest,
+}
+
+impl fmt::Display for CompletionStatus {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(match self {
+            Self::Success => "IBV_WC_SUCCESS",
+            Self::Flushed => "IBV_WC_WR_FLUSH_ERR",
+            Self::RetryExceeded => "IBV_WC_RETRY_EXC_ERR",
+            Self::RnrRetryExceeded => "IBV_WC_RNR_RETRY_EXC_ERR",
+            Self::RemoteInvalidRequest => "IBV_WC_REM_INV_REQ_ERR",
+        })
+    }
+}
+
+/// What became of a work request.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Completion {
+    /// The queue pair that it was posted to.
+    pub qp: QpId,
+    /// The work request's name.
+    pub id: u64,
+    /// What it was; of a flushed receive always `Receive`.
+    pub opcode: Opcode,
+    /// Whether it succeeded, and if not, why.
+    pub status: CompletionStatus,
+    /// Bytes moved; 0 if it failed.
+    pub bytes: Bytes,
+    /// The number that came with a WRITE with immediate data.
+    pub immediate: Option<u32>,
+}
+
+/// Why a verb fails. [`VerbsError::errno`] is what rdma-core returns.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
+pub enum VerbsError {
+    /// No queue pair has this number, or it was destroyed (EINVAL).
+    #[error("{qp}: there is no such queue pair; create_qp returns the numbers in use")]
+    UnknownQp {
+        /// The number that was given.
+        qp: QpId,
+    },
+    /// The states do not follow one another (EINVAL).
+    #[error("{qp}: {from} cannot become {to}; see the table of transitions")]
+    InvalidTransition {
+        /// The queue pair to be modified.
+        qp: QpId,
+        /// The state that it is in.
+        from: QpState,
+        /// The state asked for.
+        to: QpState,
+    },
+    /// To receive, it must know its other end (EINVAL).
+    #[error("{qp}: it does not know the number of its other end; call set_peer_qp before RTR")]
+    NotConnected {
+        /// The queue pair that lacks its other end.
+        qp: QpId,
+    },
+    /// The queue pair's state does not allow it (EINVAL).
+    #[error("{qp}: {verb} is not possible in state {state}")]
+    WrongState {
+        /// The queue pair of the call.
+        qp: QpId,
+        /// The state that it is in.
+        state: QpState,
+        /// What was asked for.
+        verb: &'static str,
+    },
+    /// It was made without a sending half (EINVAL).
+    #[error("{qp}: it only receives; give create_qp a policy to send by")]
+    ReceiveOnly {
+        /// The queue pair without a sending half.
+        qp: QpId,
+    },
+    /// It reports by events, and work requests need completions (EINVAL).
+    #[error("{qp}: it has no completions; make it with Reporting::Completions, or use Nic::post")]
+    NoCompletions {
+        /// The queue pair without completions.
+        qp: QpId,
+    },
+    /// The message is too long (EINVAL).
+    #[error("a message of {bytes} is too long; the longest is {} bytes", LONGEST_MESSAGE.get())]
+    MessageTooLong {
+        /// The length that was asked for.
+        bytes: Bytes,
+    },
+    /// A READ of nothing (EINVAL here; the specification lets it pass).
+    #[error("a READ must ask for at least one byte")]
+    EmptyRead,
+    /// The payload of a packet is out of range (EINVAL).
+    #[error("MTU {mtu} is out of range: it must be from {SMALLEST_MTU} to {}B", LARGEST_MTU.get())]
+    Mtu {
+        /// The payload of a full packet.
+        mtu: Bytes,
+    },
+    /// The send queue is full (ENOMEM).
+    #[error("{qp}: its send queue holds {depth} work requests and is full; poll completions")]
+    SendQueueFull {
+        /// The queue pair whose send queue is full.
+        qp: QpId,
+        /// Work requests that it holds.
+        depth: usize,
+    },
+    /// The receive queue is full (ENOMEM).
+    #[error("{qp}: its receive queue holds {depth} receives and is full; poll completions")]
+    ReceiveQueueFull {
+        /// The queue pair whose receive queue is full.
+        qp: QpId,
+        /// Receives that it holds.
+        depth: usize,
+    },
+    /// As many WRITEs with immediate data as may be are not complete (ENOMEM).
+    #[error(
+        "{qp}: {most} WRITEs with immediate data are not complete, the most that may be; poll \
+             completions"
+    )]
+    TooManyImmediates {
+        /// The queue pair.
+        qp: QpId,
+        /// How many there may be.
+        most: u32,
+    },
+    /// The packets of the loss recovery have no room for other verbs' headers (EOPNOTSUPP).
+    #[error("with {recovery} as loss recovery there are only WRITEs; choose another")]
+    WritesOnly {
+        /// The loss recovery.
+        recovery: &'static str,
+    },
+    /// The loss recovery cannot deliver in this order (EOPNOTSUPP).
+    #[error("{recovery} has no {delivery} delivery; choose another, or another loss recovery")]
+    UnsupportedDelivery {
+        /// The loss recovery.
+        recovery: &'static str,
+        /// The order.
+        delivery: Delivery,
+    },
+    /// With unordered delivery the answers to READs cannot be identified (EOPNOTSUPP).
+    #[error("with unordered delivery there are no READs; choose ordered delivery")]
+    UnorderedRead,
+    /// Queue pair numbers have 24 bits (ENOMEM).
+    #[error("all 2^24 queue pair numbers are in use")]
+    TooManyQueuePairs,
+}
+
+impl VerbsError {
+    /// The error number that rdma-core returns for it.
+    pub const fn errno(&self) -> &'static str {
+        match self {
+            Self::SendQueueFull { .. }
+            | Self::ReceiveQueueFull { .. }
+            | Self::TooManyImmediates { .. }
+            | Self::TooManyQueuePairs => "ENOMEM",
+            Self::WritesOnly { .. } | Self::UnsupportedDelivery { .. } | Self::UnorderedRead => {
+                "EOPNOTSUPP"
+            }
+            _ => "EINVAL",
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

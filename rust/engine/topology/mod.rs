@@ -1,0 +1,59 @@
+//! The graph of the network: hosts, switches, links, their names, and the equal-cost next hops.
+//!
+//! A topology does not depend on packets. Every host has exactly one port, or with several planes
+//! ([`Planes`]) one port in each (a machine with several rails is several hosts here); hosts do
+//! not forward. Servers may join their hosts by a network beside the fabric ([`ScaleUp`]).
+
+mod capacity;
+mod check;
+mod direct;
+mod dragonfly;
+mod dual_tor;
+mod error;
+mod fat_tree;
+#[cfg(any(test, feature = "testing"))]
+#[doc(hidden)]
+pub mod fixtures;
+mod graph;
+pub mod hpcc;
+mod hpcc_error;
+#[cfg(feature = "fabric")]
+pub mod infragraph;
+mod leaf_spine;
+mod link_state;
+mod multi_plane;
+mod names;
+mod node;
+mod planes;
+mod pods;
+mod rail_only;
+mod rail_optimized;
+mod routes;
+mod scale_up;
+mod spelling;
+mod torus;
+
+pub(crate) use capacity::path_shares;
+pub use capacity::{Capacities, Shares};
+pub use direct::Direct;
+pub use dragonfly::{Dragonfly, Group};
+pub use dual_tor::DualTor;
+pub use error::TopologyError;
+pub use fat_tree::FatTree;
+pub use graph::Topology;
+pub use hpcc::HpccTopology;
+pub use hpcc_error::{HpccTopologyError, HpccTopologyFault};
+#[cfg(feature = "fabric")]
+pub use infragraph::{InfragraphError, InfragraphFault, InfragraphTopology};
+pub use leaf_spine::LeafSpine;
+pub use link_state::{FailuresKnown, LinkState};
+pub use multi_plane::MultiPlane;
+pub use names::nearest;
+pub use node::{Link, MAX_HOSTS, MAX_LINKS, MAX_ROUTES, MAX_SWITCHES, Node, Switch};
+pub use planes::Planes;
+pub use rail_only::RailOnly;
+pub use rail_optimized::RailOptimized;
+pub use routes::Routes;
+pub(crate) use routes::{CandidateGroup, Lookup};
+pub use scale_up::{CrossRail, ScaleUp, Way};
+pub use torus::Torus;

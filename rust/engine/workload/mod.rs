@@ -1,0 +1,281 @@
+//! Workloads: messages, the computation of hosts between them, and their dependencies.
+
+mod blocks;
+mod chains;
+pub mod chakra;
+pub mod connection_matrix;
+mod error;
+pub mod goal;
+mod graph;
+pub mod hpcc_flows;
+mod incast;
+mod job;
+mod normal_form;
+mod permutation;
+mod shift;
+#[cfg(feature = "fabric")]
+pub mod simccl;
+mod start_jitter;
+mod step_after;
+#[cfg(feature = "fabric")]
+mod text_file;
+pub mod training;
+
+pub use blocks::{Blocks, equal_blocks};
+pub use chains::{ChainPlace, Chains};
+pub use chains::{ChainShape, ring_block};
+pub use error::WorkloadError;
+pub use incast::Incast;
+pub use job::{Job, JobSpec, JobsError};
+pub use normal_form::NotWritten;
+pub use permutation::Permutation;
+pub use shift::Shift;
+pub use start_jitter::StartJitter;
+pub use step_after::StepAfter;
+#[cfg(feature = "fabric")]
+pub use text_file::{
+    LONGEST_DESCRIPTION, read_description, read_results, read_text, regular_file, text_of,
+};
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use crate::ids::{HostId, MessageId, TaskId};
+use crate::units::{Bytes, Span, Time};
+
+/// A message that a rank sends to another.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Message {
+    /// The host that sends the message.
+    pub src: HostId,
+    /// The receiver, which differs from the sender.
+    pub dst: HostId,
+    /// Length of the message.
+    pub bytes: Bytes,
+    /// Messages of one stream between the same pair share queue pairs, in order. Flows for which
+    /// an application would open separate connections have separate streams.
+    pub stream: u32,
+    /// The earliest start; the start itself for a message without dependencies.
+    pub start: Time,
+}
+
+/// A computation or another delay of a host, which sends nothing.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Delay {
+    /// The host that computes or waits.
+    pub host: HostId,
+    /// Its duration, from the completion of its last dependency.
+    pub span: Span,
+}
+
+/// A message or a delay.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Task<'a> {
+    /// A message of the workload.
+    Message(MessageId, &'a Message),
+    /// A delay of the workload.
+    Delay(&'a Delay),
+}
+
+/// A unit of a host that runs one delay at a time: a processor, or a stream of a GPU. Lanes with
+/// the same number at different hosts are independent.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Lane(pub u32);
+
+/// Whether calculations of a trace or a schedule run one at a time.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Compute {
+    /// Calculations on the same processor or accelerator run one at a time; of those that are
+    /// ready, the first in the file runs first.
+    #[default]
+    Serial,
+    /// Calculations run in parallel; only dependencies order them.
+    Parallel,
+}
+
+/// Messages, delays, and their dependencies.
+///
+/// Messages and delays together are the tasks of a workload ([`TaskId`]). A delay starts at time
+/// zero, or when its dependencies are met at its host. The dependents of a delay may be at any
+/// host: its completion is known everywhere at once. Delays of a host run in parallel, except those
+/// of the same lane, which run one at a time; of those that are ready, the first by index runs
+/// first.
+///
+/// A message starts at its `start`, or when all of its dependencies are met and its sender has
+/// computed for the `gap`, whichever is later. A dependency on a message is met by its delivery if
+/// the dependent is at its receiver, and by its completion if the dependent is at its sender;
+/// [`StepAfter`] changes the former.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Workload {
+    /// Every message, by [`MessageId`].
+    pub messages: Vec<Message>,
+    /// Every delay; its task id follows those of the messages.
+    pub delays: Vec<Delay>,
+    /// The lane of each delay, if it has one; empty if no delay has.
+    pub lanes: Vec<Option<Lane>>,
+    /// The number of dependencies of each task; empty if no task has any.
+    pub waits_for: Vec<u32>,
+    /// `dependents[first_dependent[t]..first_dependent[t + 1]]` depend on task `t`; empty if there
+    /// are no dependencies.
+    pub first_dependent: Vec<u32>,
+    /// The dependents of all tasks, grouped by the task that they depend on.
+    pub dependents: Vec<TaskId>,
+    /// Delays that start when some of their dependencies are met, with how many: whichever are met
+    /// first. Every other task waits for all of them.
+    pub starts_after: BTreeMap<TaskId, u32>,
+    /// Computing time of a sender between the last dependency of a message and its start. It does
+    /// not apply to delays.
+    pub gap: Span,
+    /// The jobs of the workload; empty for a workload of one job.
+    pub jobs: Vec<Job>,
+    /// Messages that are generated during the run; `messages` are then their load, one for each
+    /// pair of hosts and stream, for lower bounds alone.
+    pub chains: Option<Arc<Chains>>,
+}
+
+impl Workload {
+    /// Messages without dependencies, which start at their start times.
+    pub fn independent(messages: Vec<Message>) -> Self {
+        Self { messages, ..Self::default() }
+    }
+
+    /// Messages with dependencies: each pair is a task and one that depends on it.
+    ///
+    /// # Panics
+    /// If a message depends on one that its sender neither receives nor sends.
+    pub fn with_dependencies(
+        messages: Vec<Message>,
+        dependencies: &[(MessageId, MessageId)],
+    ) -> Self {
+        let task = |&(before, after): &(MessageId, MessageId)| (before.into(), after.into());
+        let dependencies: Vec<(TaskId, TaskId)> = dependencies.iter().map(task).collect();
+        Self::with_delays(messages, Vec::new(), &dependencies)
+    }
+
+    /// Messages and delays with dependencies: each pair is a task and one that depends on it.
+    ///
+    /// # Panics
+    /// If a task depends on a message that its host neither receives nor sends.
+    pub fn with_delays(
+        messages: Vec<Message>,
+        delays: Vec<Delay>,
+        dependencies: &[(TaskId, TaskId)],
+    ) -> Self {
+        let mut workload = Self { messages, delays, ..Self::default() };
+        let tasks = workload.messages.len() + workload.delays.len();
+        let mut waits_for = vec![0u32; tasks];
+        let mut first_dependent = vec![0u32; tasks + 1];
+        for &(before, after) in dependencies {
+            let host = workload.host_of(after);
+            let message = workload.message(before);
+            assert!(
+                message.is_none_or(|message| [message.src, message.dst].contains(&host)),
+                "{after} depends on {before}, which its host neither sends nor receives"
+            );
+            waits_for[after.index()] += 1;
+            first_dependent[before.index() + 1] += 1;
+        }
+        for index in 1..first_dependent.len() {
+            first_dependent[index] += first_dependent[index - 1];
+        }
+        let mut next = first_dependent.clone();
+        let mut dependents = vec![TaskId::default(); dependencies.len()];
+        for &(before, after) in dependencies {
+            dependents[next[before.index()] as usize] = after;
+            next[before.index()] += 1;
+        }
+        (workload.waits_for, workload.first_dependent) = (waits_for, first_dependent);
+        workload.dependents = dependents;
+        workload
+    }
+
+    /// The sender of a message, or the host of a delay.
+    pub fn host_of(&self, task: TaskId) -> HostId {
+        match self.task(task) {
+            Task::Message(_, message) => message.src,
+            Task::Delay(delay) => delay.host,
+        }
+    }
+
+    /// Number of messages and delays together.
+    pub fn task_count(&self) -> usize {
+        self.messages.len() + self.delays.len()
+    }
+
+    /// Every task, messages first.
+    pub fn tasks(&self) -> impl Iterator<Item = TaskId> + use<> {
+        (0..u32::try_from(self.task_count()).expect("ids are 32 bits")).map(TaskId)
+    }
+
+    /// The message or the delay of a task.
+    pub fn task(&self, task: TaskId) -> Task<'_> {
+        match self.message(task) {
+            Some(message) => Task::Message(MessageId(task.0), message),
+            None => Task::Delay(&self.delays[task.index() - self.messages.len()]),
+        }
+    }
+
+    /// The message that a task is; `None` if it is a delay.
+    pub fn message(&self, task: TaskId) -> Option<&Message> {
+        self.messages.get(task.index())
+    }
+
+    /// The delay that a task is; `None` if it is a message.
+    pub fn delay(&self, task: TaskId) -> Option<&Delay> {
+        self.delays.get(task.index().checked_sub(self.messages.len())?)
+    }
+
+    /// The lane of a delay; `None` if it has none, or if the task is a message.
+    pub fn lane(&self, task: TaskId) -> Option<Lane> {
+        *self.lanes.get(task.index().checked_sub(self.messages.len())?)?
+    }
+
+    /// The number of dependencies that a task waits for.
+    pub fn awaited_by(&self, task: TaskId) -> u32 {
+        let all = self.waits_for.get(task.index()).copied().unwrap_or(0);
+        self.starts_after.get(&task).map_or(all, |&some| some.min(all))
+    }
+
+    /// The tasks that depend on `task`.
+    pub fn dependents_of(&self, task: TaskId) -> &[TaskId] {
+        if self.first_dependent.is_empty() {
+            return &[];
+        }
+        let from = self.first_dependent[task.index()] as usize;
+        let to = self.first_dependent[task.index() + 1] as usize;
+        &self.dependents[from..to]
+    }
+
+    /// The workload with each host `i` replaced by `hosts[i]`.
+    ///
+    /// # Panics
+    /// If `hosts` has no entry for a host of the workload.
+    pub fn moved(mut self, hosts: &[HostId]) -> Self {
+        for message in &mut self.messages {
+            (message.src, message.dst) = (hosts[message.src.index()], hosts[message.dst.index()]);
+        }
+        for delay in &mut self.delays {
+            delay.host = hosts[delay.host.index()];
+        }
+        self.chains = self.chains.map(|chains| Arc::unwrap_or_clone(chains).moved(hosts).into());
+        self
+    }
+
+    /// Payload bytes of all messages.
+    pub fn total_bytes(&self) -> Bytes {
+        self.messages.iter().fold(Bytes::ZERO, |sum, message| sum + message.bytes)
+    }
+
+    /// The start of the first message; time zero for a workload with delays.
+    pub fn first_start(&self) -> Time {
+        if !self.delays.is_empty() {
+            return Time::ZERO;
+        }
+        self.messages.iter().map(|message| message.start).min().unwrap_or(Time::ZERO)
+    }
+}
+
+/// A flow of a traffic pattern, starting at time zero.
+fn flow(stream: u32, src: HostId, dst: HostId, bytes: Bytes) -> Message {
+    Message { src, dst, bytes, stream, start: Time::ZERO }
+}

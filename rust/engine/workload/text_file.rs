@@ -1,0 +1,126 @@
+//! Text files that people and other programs wrote.
+
+use std::fs::{File, Metadata};
+use std::io::{Error, ErrorKind, Read};
+use std::path::Path;
+
+/// What some editors put in front of a text to say that it is UTF-8.
+const BYTE_ORDER_MARK: &str = "\u{feff}";
+
+/// The most bytes of a description (a scenario, a study), of which each value takes many times its
+/// text in memory: 16 MiB, some 200,000 failures. \[inferred\]
+pub const LONGEST_DESCRIPTION: u64 = 16 << 20;
+
+/// The most bytes of any other text: 1 GiB, some 20 million flows. \[inferred\]
+const LONGEST: u64 = 1 << 30;
+
+/// The most bytes of a file of results: 4 GiB. \[inferred\]
+const LONGEST_RESULTS: u64 = 4 << 30;
+
+/// The text of a file, without a byte order mark.
+///
+/// # Errors
+/// Those of reading, of a file that is longer than 1 GiB (a device may be endless), and of one
+/// that is not UTF-8, with the place of the first such byte.
+pub fn read_text(path: &Path) -> Result<String, Error> {
+    text_of(File::open(path)?, LONGEST)
+}
+
+/// The same of a scenario or a study, of at most 16 MiB.
+///
+/// # Errors
+/// As [`read_text`].
+pub fn read_description(path: &Path) -> Result<String, Error> {
+    text_of(File::open(path)?, LONGEST_DESCRIPTION)
+}
+
+/// The text of results, of at most 4 GiB, some 40 million flows. What is no regular file may be
+/// endless, or wait for ever.
+///
+/// # Errors
+/// As [`read_text`]; and those of what is no regular file.
+pub fn read_results(path: &Path) -> Result<String, Error> {
+    // Before anything is read of it; it may grow meanwhile.
+    if regular_file(path)?.len() > LONGEST_RESULTS {
+        return Err(too_long(LONGEST_RESULTS));
+    }
+    text_of(File::open(path)?, LONGEST_RESULTS)
+}
+
+/// What the file system knows of a regular file, or of one that a link leads to.
+///
+/// # Errors
+/// There is none, or it is something else: a pipe may wait for ever, and a device be endless.
+pub fn regular_file(path: &Path) -> Result<Metadata, Error> {
+    let found = std::fs::metadata(path)?;
+    match found.is_file() {
+        true => Ok(found),
+        false => Err(Error::new(ErrorKind::InvalidData, "it is no regular file")),
+    }
+}
+
+fn too_long(most: u64) -> Error {
+    let reason = format!("it is longer than {} MiB, the most of such a file", most >> 20);
+    Error::new(ErrorKind::InvalidData, reason)
+}
+
+/// The text of what is read, of at most so many bytes, without a byte order mark.
+///
+/// # Errors
+/// As [`read_text`].
+pub fn text_of(from: impl Read, most: u64) -> Result<String, Error> {
+    let mut bytes = Vec::new();
+    if from.take(most + 1).read_to_end(&mut bytes)? as u64 > most {
+        return Err(too_long(most));
+    }
+    let text = String::from_utf8(bytes).map_err(|error| {
+        let valid = error.utf8_error().valid_up_to();
+        let bytes = error.as_bytes();
+        let line = 1 + bytes[..valid].iter().filter(|&&byte| byte == b'\n').count();
+        let reason = format!("line {line} is not UTF-8: byte 0x{:02x} at {valid}", bytes[valid]);
+        Error::new(ErrorKind::InvalidData, reason)
+    })?;
+    let marked = text.strip_prefix(BYTE_ORDER_MARK).map(str::to_owned);
+    Ok(marked.unwrap_or(text))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[cfg(unix)]
+    #[test]
+    fn results_are_regular_files_of_at_most_4_gib() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = |name: &str| folder.path().join(name);
+        let said = |path: &Path| read_results(path).unwrap_err().to_string();
+        assert_eq!(said(Path::new("/dev/zero")), "it is no regular file");
+        nix::unistd::mkfifo(&path("fifo"), nix::sys::stat::Mode::S_IRWXU).unwrap();
+        assert_eq!(said(&path("fifo")), "it is no regular file", "nobody writes: it is not opened");
+        // A hole of 5 GiB takes no place on the disk.
+        File::create(path("large")).unwrap().set_len(5 << 30).unwrap();
+        assert_eq!(said(&path("large")), "it is longer than 4096 MiB, the most of such a file");
+        std::fs::write(path("small"), "a\n").unwrap();
+        assert_eq!(read_results(&path("small")).unwrap(), "a\n");
+    }
+
+    #[test]
+    fn a_mark_is_left_out_and_what_is_not_utf_8_is_named() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("a");
+        let read = |bytes: &[u8]| {
+            std::fs::write(&path, bytes).unwrap();
+            read_text(&path).map_err(|error| error.to_string())
+        };
+        assert_eq!(read(b"\xef\xbb\xbf4 nodes"), Ok("4 nodes".to_owned()));
+        assert_eq!(read(b"a\nb\xff"), Err("line 2 is not UTF-8: byte 0xff at 3".to_owned()));
+    }
+
+    #[test]
+    fn what_never_ends_is_refused_at_the_limit() {
+        let error = text_of(std::io::repeat(b'#'), 2 << 20).unwrap_err().to_string();
+        assert_eq!(error, "it is longer than 2 MiB, the most of such a file");
+        let whole = text_of(std::io::repeat(b'#').take(2 << 20), 2 << 20).unwrap();
+        assert_eq!(whole.len(), 2 << 20);
+    }
+}
