@@ -104,13 +104,14 @@
 //! evenkeel = { path = "../evenkeel", default-features = false, features = ["fabric"] }
 //! ```
 
+#[cfg(feature = "fabric")]
+use evenkeel_engine::sharing;
 pub use evenkeel_engine::{
-    balance, collective, endpoint, ids, nic, packet, rng, split, switching, topology, units, workload,
+    balance, collective, endpoint, ids, nic, packet, rng, split, switching, topology, units,
+    workload,
 };
 #[cfg(feature = "fabric")]
 pub use evenkeel_engine::{fabric, ranks};
-#[cfg(feature = "fabric")]
-use evenkeel_engine::sharing;
 
 #[cfg(feature = "fabric")]
 pub mod bound;

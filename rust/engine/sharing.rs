@@ -40,6 +40,7 @@ pub struct Use {
     pub link: u32,
     /// Bytes on the link for each byte of the flow; more than 0.
     pub share: f64,
+    /// How the link serves it.
     pub service: Service,
 }
 

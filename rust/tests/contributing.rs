@@ -149,11 +149,11 @@ fn the_extensions_of_contributing_compile_and_pass_their_tests() {
     let program = Path::new(env!("CARGO_BIN_EXE_evenkeel"));
     let target = program.ancestors().nth(2).expect("it lies two folders below");
     let output = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()))
-        .args(["test", "--locked", "--offline", "--lib", "--no-default-features", "--target-dir"])
+        .args(["test", "--locked", "--offline", "--package", "evenkeel-engine", "--lib"])
+        .arg("--target-dir")
         .arg(target)
         // Optimised for compile time, because only a few tests are run.
-        .args(["--config", "profile.dev.package.evenkeel.opt-level=0"])
-        .args(["--config", "profile.dev.package.evenkeel.debug=false"])
+        .args(["--config", "profile.dev.package.evenkeel-engine.opt-level=0"])
         .arg("--")
         .args(filters)
         .env("CARGO_INCREMENTAL", "0")

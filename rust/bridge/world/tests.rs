@@ -422,8 +422,7 @@ fn only_experiments_of_the_hpcc_family_write_its_files() {
     assert!(experiment.record_hpcc(&mut core).is_err());
     // Without a recording there are no samples.
     assert_eq!(core.sample(0, 0, &[], &[]), u64::MAX);
-    let counters =
-        FabricCounters(NetworkCounters { trimmed: 3, ..NetworkCounters::default() });
+    let counters = FabricCounters(NetworkCounters { trimmed: 3, ..NetworkCounters::default() });
     core.record(&Measured { counters, verdict: Verdict::TimeLimit, ..Measured::default() });
     assert_eq!(core.outcome().counters.trimmed, 3);
 }

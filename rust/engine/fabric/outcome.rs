@@ -142,16 +142,25 @@ pub struct Outcome {
 /// The measurements of a world's links and switches; the hosts count the rest.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Measured {
+    /// How the run ended.
     pub verdict: Verdict,
+    /// The time of the last event.
     pub ended: Time,
+    /// Packets between NICs.
     pub counters: NetworkCounters,
+    /// Events handled.
     pub events: u64,
+    /// Data packets in flight at the end.
     pub in_flight: u64,
     /// By port id; 0 for ports of hosts.
     pub queue_bytes_max_by_port: Vec<Bytes>,
+    /// By port id: bytes sent.
     pub link_bytes: Vec<Bytes>,
+    /// Queues at the times of probes.
     pub probes: Vec<QueueProbe>,
+    /// PFC frames that took effect.
     pub pauses: Vec<PauseRecord>,
+    /// By port id: packets marked.
     pub marked_by_port: Vec<u64>,
     /// Of a run that did not complete, what pauses hold back: the port over which it came, and the
     /// paused one.
@@ -165,11 +174,7 @@ impl Outcome {
     ///
     /// # Panics
     /// If a packet or a byte is unaccounted for.
-    pub fn of(
-        measured: Measured,
-        switch_states: Vec<StateSize>,
-        endpoints: &Endpoints,
-    ) -> Self {
+    pub fn of(measured: Measured, switch_states: Vec<StateSize>, endpoints: &Endpoints) -> Self {
         let counters = counters(&measured, endpoints);
         let bytes = endpoints.sent().1;
         assert_eq!(

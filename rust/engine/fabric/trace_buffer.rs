@@ -66,6 +66,7 @@ impl TraceBuffer {
         Self { records: Vec::new(), lag: longest + longest, enough: ENOUGH }
     }
 
+    /// Adds a record.
     pub fn record(&mut self, record: PacketRecord) {
         self.records.push(record);
     }

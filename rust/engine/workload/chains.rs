@@ -35,12 +35,15 @@ pub struct ChainPlace {
 /// The messages of a collective that is a set of chains.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Chains {
+    /// How chains proceed.
     pub shape: ChainShape,
     /// The host of each rank.
     pub ranks: Vec<HostId>,
     /// Channel and blocks of each segment that is not empty.
     pub segments: Vec<(u32, Blocks)>,
+    /// Time between a step and the next.
     pub gap: Span,
+    /// The event that a step waits for.
     pub step_after: StepAfter,
     /// Of an exchange: the most messages of a segment that a rank has outstanding, from 1 to the
     /// number of other ranks.

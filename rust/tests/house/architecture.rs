@@ -41,9 +41,10 @@ fn table(uses: &BTreeSet<(String, String)>, sources: &[SourceFile]) -> String {
         sources.iter().map(|file| (file.path.as_str(), file)).collect();
     let mut table = "| module | what it is | uses |\n|---|---|---|\n".to_owned();
     for module in layers::LEVELS.iter().rev().flat_map(|level| level.modules) {
-        let paths = [format!("rust/{module}.rs"), format!("rust/{module}/mod.rs")];
+        let paths = ["rust", "rust/engine"]
+            .map(|folder| [".rs", "/mod.rs"].map(|end| format!("{folder}/{module}{end}")));
         let Some((path, file)) =
-            paths.iter().find_map(|path| Some((path, by_path.get(path.as_str())?)))
+            paths.iter().flatten().find_map(|path| Some((path, by_path.get(path.as_str())?)))
         else {
             continue;
         };

@@ -18,13 +18,13 @@ const CONCEPTS: [(&str, &[&str]); 2] = [
     (
         "a scheme is made of policies, and a policy's file names the presets that are made of it",
         &[
-            "rust/balance/scheme.rs",
-            "rust/balance/sender/mod.rs",
-            "rust/balance/sender/ecmp.rs",
-            "rust/balance/switch/mod.rs",
-            "rust/balance/switch/hash.rs",
-            "rust/split/mod.rs",
-            "rust/split/whole.rs",
+            "rust/engine/balance/scheme.rs",
+            "rust/engine/balance/sender/mod.rs",
+            "rust/engine/balance/sender/ecmp.rs",
+            "rust/engine/balance/switch/mod.rs",
+            "rust/engine/balance/switch/hash.rs",
+            "rust/engine/split/mod.rs",
+            "rust/engine/split/whole.rs",
         ],
     ),
     (

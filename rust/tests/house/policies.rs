@@ -5,7 +5,8 @@ use super::project::{Fault, SourceFile};
 /// Faults of a policy's file without the source of the policy. `mod.rs` holds the registry, and
 /// what lies in a folder of its own belongs to the file of that name.
 pub(crate) fn source_named(file: &SourceFile) -> Vec<Fault> {
-    let folders = ["rust/balance/sender/", "rust/balance/switch/", "rust/split/"];
+    let folders =
+        ["rust/engine/balance/sender/", "rust/engine/balance/switch/", "rust/engine/split/"];
     let name = folders.iter().find_map(|folder| file.path.strip_prefix(folder));
     let is_policy = name.is_some_and(|name| name != "mod.rs" && !name.contains('/'));
     let mut doc = file.text.lines().take_while(|line| line.starts_with("//!"));
@@ -35,11 +36,17 @@ mod tests {
     #[test]
     fn a_policy_without_a_source_is_a_fault() {
         let at = |path: &str, text: &str| source_named(&SourceFile::new(path, text)).len();
-        assert_eq!(at("rust/split/k_way.rs", "//! k pieces.\n\n//! Source: A (2020), 3.\n"), 1);
-        assert_eq!(at("rust/balance/sender/reps.rs", "// Source: B\n"), 1);
-        assert_eq!(at("rust/split/k_way.rs", "//! k pieces.\n//!\n//! Source: A (2020), 3.\n"), 0);
-        assert_eq!(at("rust/split/mod.rs", "//! Splitters.\n"), 0);
-        assert_eq!(at("rust/split/ethereal/tests.rs", "//! Tests.\n"), 0);
+        assert_eq!(
+            at("rust/engine/split/k_way.rs", "//! k pieces.\n\n//! Source: A (2020), 3.\n"),
+            1
+        );
+        assert_eq!(at("rust/engine/balance/sender/reps.rs", "// Source: B\n"), 1);
+        assert_eq!(
+            at("rust/engine/split/k_way.rs", "//! k pieces.\n//!\n//! Source: A (2020), 3.\n"),
+            0
+        );
+        assert_eq!(at("rust/engine/split/mod.rs", "//! Splitters.\n"), 0);
+        assert_eq!(at("rust/engine/split/ethereal/tests.rs", "//! Tests.\n"), 0);
     }
 
     #[test]

@@ -8,10 +8,15 @@ use super::Operation;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(u8)]
 pub enum VerbCode {
+    /// RDMA WRITE.
     Write = 0,
+    /// RDMA WRITE with immediate data.
     WriteWithImmediate = 1,
+    /// SEND.
     Send = 2,
+    /// Request of an RDMA READ.
     ReadRequest = 3,
+    /// Response of an RDMA READ.
     ReadResponse = 4,
 }
 
