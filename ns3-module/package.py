@@ -28,7 +28,7 @@ CRATE = ["Cargo.toml", "Cargo.lock", "LICENSE", "build.rs", "rust", "cpp-bridge"
 UNUSED = ["rust/tests", "rust/fuzz", "rust/benches", "cpp-bridge/astra-sim"]
 # The headers of the module that the library includes.
 HEADERS = ["fabric-packet.h", "fabric-records.h", "fabric-verbs-records.h"]
-FEATURES = ["fabric", "bridge"]
+FEATURES = {"Cargo.toml": ["fabric", "bridge"], "rust/engine/Cargo.toml": ["fabric"]}
 
 
 def run(*command, **options):
@@ -47,17 +47,18 @@ def export(paths, to):
     archive.unlink()
 
 
-def reduced(manifest):
-    """The manifest with the features of the bridge alone: no tests, and no crates for others."""
+def reduced(manifest, chosen):
+    """The manifest with some features alone: no tests, and no crates for other features."""
     features = tomllib.loads(manifest)["features"]
-    needed = {each.removeprefix("dep:") for name in FEATURES for each in features[name]}
+    needed = {each.removeprefix("dep:") for name in chosen for each in features[name]}
     kept = []
     for section in re.split(r"(?m)^(?=\[)", manifest):
         head = section.split("\n", 1)[0]
-        if head.startswith("[[") or head == "[dev-dependencies]":
+        is_crate = head.startswith(("[profile.dev.package", "[profile.release.package"))
+        if head.startswith("[[") or head.endswith("dev-dependencies]") or is_crate:
             continue
         if head == "[features]":
-            lines = [f"{name} = {features[name]!r}".replace("'", '"') for name in FEATURES]
+            lines = [f"{name} = {features[name]!r}".replace("'", '"') for name in chosen]
             section = "\n".join([head, *lines, "\n"])
         elif head.endswith("dependencies]"):
             section = "\n".join(
@@ -85,8 +86,9 @@ def stage(folder):
     headers.mkdir(parents=True)
     for header in HEADERS:
         shutil.copy(folder / "model" / header, headers)
-    manifest = crate / "Cargo.toml"
-    manifest.write_text(reduced(manifest.read_text()))
+    for name, chosen in FEATURES.items():
+        manifest = crate / name
+        manifest.write_text(reduced(manifest.read_text(), chosen))
     # cargo prints the lines that make it use the copies.
     configuration = run("cargo", "vendor", "--versioned-dirs", "vendor", cwd=crate)
     (crate / ".cargo").mkdir()

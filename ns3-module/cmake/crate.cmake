@@ -75,7 +75,8 @@ add_custom_command(
   OUTPUT "${_evenkeel_archive}" "${_evenkeel_generated}"
   COMMAND
     "${CMAKE_COMMAND}" -E env --unset=CXXFLAGS --unset=CFLAGS --unset=CARGO_TARGET_DIR
-    "${EVENKEEL_CARGO}" rustc --locked --lib --crate-type staticlib --no-default-features
+    "${EVENKEEL_CARGO}" rustc --locked --package evenkeel --lib --crate-type staticlib
+    --no-default-features
     --features bridge --profile "${EVENKEEL_CARGO_PROFILE}"
     --manifest-path "${_evenkeel_crate}/Cargo.toml" --target-dir "${_target}"
   COMMAND "${CMAKE_COMMAND}" -E touch_nocreate "${_evenkeel_archive}" "${_evenkeel_generated}"

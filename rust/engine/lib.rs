@@ -1,6 +1,8 @@
-//! The engine of evenkeel: NICs, policies, switches and the fabric in pure Rust, and the messages that
-//! they carry. The documentation of the crate `evenkeel`, which re-exports all of it, describes the
-//! architecture. `prefetch` and `sharing` are public only for the crates beside this one.
+//! The engine of evenkeel: NICs, policies, switches, the fabric in pure Rust, and the messages that
+//! it carries.
+//!
+//! The crate `evenkeel` re-exports it and describes the architecture. `prefetch` and `sharing` are
+//! public only for that crate.
 
 #![cfg_attr(
     not(feature = "fabric"),

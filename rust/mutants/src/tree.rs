@@ -36,7 +36,8 @@ impl Mutant {
     }
 
     pub(crate) fn folder(&self) -> &str {
-        self.file.split('/').nth(1).unwrap_or_default()
+        let inside = self.file.trim_start_matches("rust/").trim_start_matches("engine/");
+        inside.split('/').next().unwrap_or_default()
     }
 }
 
@@ -98,12 +99,17 @@ impl Tree {
         for (path, text) in sources.into_iter().filter(|(path, _)| !of_tests.contains(path)) {
             tree.find(&path, text)?;
         }
-        let library = tree.root.join("rust/lib.rs");
-        let mut text = std::fs::read_to_string(&library)?;
-        text.push_str("\n/// Which mutant is on.\npub(crate) mod mutation;\n");
-        std::fs::write(&library, text)?;
-        std::fs::write(tree.root.join("rust/mutation.rs"), include_str!("chosen.rs"))?;
+        tree.append("rust/engine/lib.rs", "/// Which mutant is on.\npub mod mutation;\n")?;
+        tree.append("rust/lib.rs", "pub(crate) use evenkeel_engine::mutation;\n")?;
+        let chosen = include_str!("chosen.rs").replace("pub(crate) fn on", "pub fn on");
+        std::fs::write(tree.root.join("rust/engine/mutation.rs"), chosen)?;
         Ok(tree)
+    }
+
+    fn append(&self, path: &str, line: &str) -> anyhow::Result<()> {
+        let path = self.root.join(path);
+        let text = std::fs::read_to_string(&path)?;
+        Ok(std::fs::write(path, format!("{text}\n{line}"))?)
     }
 
     fn find(&mut self, path: &str, text: String) -> anyhow::Result<()> {
@@ -132,7 +138,7 @@ impl Tree {
         loop {
             let places = self.write()?;
             // With the modules that only tests have.
-            let errors = self.cargo(&["check", "--lib", "--profile", "test"])?.0;
+            let errors = self.cargo(&["check", "--workspace", "--lib", "--profile", "test"])?.0;
             if errors.is_empty() {
                 return Ok(());
             }
@@ -166,7 +172,7 @@ impl Tree {
     /// Builds the tests; gives the names of the programs and where they are.
     pub(crate) fn build(&self) -> anyhow::Result<Vec<Program>> {
         let (errors, programs) =
-            self.cargo(&["test", "--no-run", "--lib", "--test", "integration"])?;
+            self.cargo(&["test", "--no-run", "--workspace", "--lib", "--test", "integration"])?;
         if let Some(error) = errors.first() {
             bail!("{}", error.rendered.as_deref().unwrap_or(&error.message));
         }
@@ -215,7 +221,9 @@ impl Tree {
 fn is_mutated(path: &str) -> bool {
     let test = |part: &str| part == "tests" || part == "tests.rs";
     path.ends_with(".rs")
-        && FOLDERS.iter().any(|folder| path.starts_with(&format!("rust/{folder}/")))
+        && FOLDERS.iter().any(|folder| {
+            ["rust", "rust/engine"].iter().any(|of| path.starts_with(&format!("{of}/{folder}/")))
+        })
         && !path.split('/').any(test)
 }
 

@@ -16,8 +16,8 @@ fn build() -> PathBuf {
     // The target folder of this test has the dependencies already.
     let target = Path::new(env!("CARGO_TARGET_TMPDIR")).parent().expect("it lies in the target");
     let output = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()))
-        .args(["rustc", "--locked", "--offline", "--lib", "--crate-type", "staticlib"])
-        .args(["--no-default-features", "--features"])
+        .args(["rustc", "--locked", "--offline", "--package", "evenkeel", "--lib"])
+        .args(["--crate-type", "staticlib", "--no-default-features", "--features"])
         .arg(features.collect::<Vec<_>>().join(","))
         .arg("--target-dir")
         .arg(target)
