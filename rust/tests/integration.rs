@@ -1,7 +1,7 @@
 //! Tests of evenkeel from outside, as a library and as a command. They are one program, so that
 //! there is one to link, and so that long tests share the cores.
 //!
-//! `EVENKEEL_LONG_TESTS=1` runs every case of every test, as `.ci/run` does. Without it the
+//! `EVENKEEL_LONG_TESTS=1` runs every case of every test, as `.ci/full tests` does. Without it the
 //! longest tests run a part of their cases, and say which.
 
 mod astra_sim;
@@ -31,7 +31,6 @@ mod recording;
 mod reproduce;
 mod simulation;
 mod speed_page;
-mod supply_chain;
 mod support;
 #[path = "../../examples/toy_world.rs"]
 mod toy_world;
