@@ -117,6 +117,9 @@ pub use evenkeel_engine::{fabric, ranks};
 pub mod bound;
 #[cfg(any(feature = "bridge", feature = "astra-sim"))]
 mod bridge;
+#[cfg(test)]
+#[path = "tests/support/extent.rs"]
+mod extent;
 #[cfg(feature = "fabric")]
 pub mod fluid;
 #[cfg(feature = "fabric")]

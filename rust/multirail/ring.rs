@@ -40,7 +40,7 @@ impl Ring {
     /// The block that starts at `rank`; `None` if it would be empty.
     pub(super) fn start(self, inputs: Inputs, attempt: Attempt, rank: u32) -> Option<Block> {
         let range = attempt.range.part(u64::from(rank), u64::from(self.0));
-        let numbers = inputs.of(rank, range).collect();
+        let numbers = inputs.of(rank, range);
         (range.count > 0).then_some(Block { attempt, range, at: rank, hops: 0, numbers })
     }
 

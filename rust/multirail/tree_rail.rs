@@ -234,7 +234,7 @@ impl TreeRail {
                 return;
             }
             let (attempt, range) = self.segments[node.sent as usize];
-            Inputs::new(self.seed, attempt.operation).of(child, range).collect()
+            Inputs::new(self.seed, attempt.operation).of(child, range)
         } else {
             match node.ready.pop_front() {
                 Some(sums) => sums,

@@ -10,7 +10,7 @@ use evenkeel::scenario::{Overrides, RailScenario};
 use evenkeel::study;
 use evenkeel::units::{BitRate, Bytes, Span};
 
-use crate::support::{extent, snapshot};
+use crate::support::{extent, rows, snapshot};
 
 fn example(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("examples").join(name)
@@ -105,7 +105,9 @@ fn by_cost_model(name: &str) -> (f64, f64) {
 fn different_rails_gain_as_the_cost_model_predicts() {
     let mut table =
         "rails                 best alone   cost model    measured    gain  apart\n".to_owned();
-    for name in ["rails-tcp-in-network", "rails-rdma-tcp"] {
+    let all = vec!["rails-tcp-in-network", "rails-rdma-tcp"];
+    let names = extent::cases("rails::cost_model", all, |name| name.contains("in-network"));
+    for name in &names {
         let file = format!("{name}.toml");
         let (model, best) = by_cost_model(&file);
         let (_, outcome) = run(&on_rails(&file, &[0, 1], &[16_000_000; 12]));
@@ -123,6 +125,9 @@ fn different_rails_gain_as_the_cost_model_predicts() {
             "{name:22}{best:>10}   {model:>10}  {measured:>10}  {gain:5.1}%  {apart:4.1}%"
         )
         .unwrap();
+    }
+    if names.len() < 2 {
+        return rows("rails-cost-model", &table);
     }
     snapshot("rails-cost-model", &table);
 }

@@ -113,13 +113,22 @@ impl ChainShape {
 impl Chains {
     /// The first message of each chain: they wait for no other.
     pub fn heads(&self) -> impl Iterator<Item = ChainPlace> + use<> {
+        self.heads_at(|_| true)
+    }
+
+    /// The heads at the ranks for which `is_sender` is true, in the order of [`Chains::heads`].
+    fn heads_at<F>(&self, is_sender: F) -> impl Iterator<Item = ChainPlace> + use<F>
+    where
+        F: Fn(u32) -> bool + Copy,
+    {
         let segments = u32::try_from(self.segments.len()).expect("2^28 messages at most");
         let heads = u32::try_from(self.shape.heads(self.ranks.len())).expect("ranks are hosts");
         let of_rank = match self.shape {
             ChainShape::Ring(_) | ChainShape::Line => 1,
             ChainShape::Exchange => self.outstanding,
         };
-        (0..segments).flat_map(move |segment| (0..heads).map(move |rank| (segment, rank))).flat_map(
+        let ranks = move || (0..heads).filter(move |rank| is_sender(*rank));
+        (0..segments).flat_map(move |segment| ranks().map(move |rank| (segment, rank))).flat_map(
             move |(segment, rank)| (0..of_rank).map(move |step| ChainPlace { segment, step, rank }),
         )
     }
@@ -207,7 +216,7 @@ impl Chains {
             return None;
         }
         let (mut messages, mut waits) = (Vec::new(), Vec::new());
-        for head in self.heads().filter(|head| sends(self.ranks[head.rank as usize])) {
+        for head in self.heads_at(|rank| sends(self.ranks[rank as usize])) {
             let first = messages.len() as u32;
             let places = std::iter::successors(Some(head), |place| self.next(*place));
             messages.extend(places.map(|place| self.message(place)));

@@ -1,6 +1,7 @@
 //! Extreme values of every key: zero, the largest, the wrong type.
 
 use super::parse;
+use crate::extent;
 
 /// With any value of a key, a scenario is valid or an error, without a panic and without large
 /// allocations before the error.
@@ -22,23 +23,20 @@ fn no_extreme_value_panics() {
              [workload]\nkind = \"incast\"\nfan_in = 2\n"
         );
         let resolved = parse(&base).unwrap().render();
-        for (index, line) in resolved.lines().enumerate() {
-            let Some((key, _)) = line.split_once(" = ") else {
-                continue;
-            };
-            for value in &values {
-                let changed: Vec<String> = resolved
-                    .lines()
-                    .enumerate()
-                    .map(
-                        |(at, line)| {
-                            if at == index { format!("{key} = {value}") } else { line.to_owned() }
-                        },
-                    )
-                    .collect();
-                if let Err(error) = parse(&changed.join("\n")) {
-                    assert!(error.to_string().starts_with("test.toml:"), "{error}");
-                }
+        let lines: Vec<&str> = resolved.lines().collect();
+        let is_key = |index: &usize| lines[*index].contains(" = ");
+        let pairs = (0..lines.len())
+            .filter(is_key)
+            .flat_map(|index| (0..values.len()).map(move |value| (index, value)));
+        // Each key gets a quarter of the values, and each value goes to a quarter of the keys.
+        let few = |&(index, value): &(usize, usize)| (index + value) % 4 == 0;
+        for (index, value) in extent::cases("scenario::limits", pairs.collect(), few) {
+            let (key, _) = lines[index].split_once(" = ").expect("it is a key");
+            let changed = format!("{key} = {}", values[value]);
+            let mut lines = lines.clone();
+            lines[index] = &changed;
+            if let Err(error) = parse(&lines.join("\n")) {
+                assert!(error.to_string().starts_with("test.toml:"), "{error}");
             }
         }
     }

@@ -45,6 +45,24 @@ fn with_all_keys() -> String {
     )
 }
 
+/// Two rails. The second one fails for a while.
+const RAILS: &str = "
+[[rail]]
+name = \"eth0\"
+[[rail]]
+name = \"eth1\"
+[handler]
+probe = \"10ms\"
+[workload]
+operations = 12
+bytes = \"1MB\"
+[[failure]]
+rail = \"eth1\"
+host = 2
+at = \"3ms\"
+until = \"10ms\"
+";
+
 #[test]
 fn runs_and_their_folders_fit_their_schemas() {
     let bench = Bench::with_small();
@@ -74,10 +92,11 @@ fn runs_and_their_folders_fit_their_schemas() {
         let kept: Value = serde_json::from_str(&bench.read("all/summary.json")).unwrap();
         assert!(kept.get(key).is_some(), "{key} is tested");
     }
-    let rails = concat!(env!("CARGO_MANIFEST_DIR"), "/examples/rails-failure.toml");
-    let left = bench.evenkeel(&["run", rails, "--json", "--out", "rails"]);
+    bench.write("rails.toml", RAILS);
+    let left = bench.evenkeel(&["run", "rails.toml", "--json", "--out", "rails"]);
     fits(&bench, "rails", &left.out);
     let kept = fits(&bench, "rails", &bench.read("rails/summary.json"));
+    assert!(kept["timeline"].as_array().is_some_and(|it| !it.is_empty()), "{kept}");
     assert!(kept["resolved"]["rail"].is_array(), "{kept}");
     fits(&bench, "cost", &bench.read("rails/cost.json"));
 }
@@ -120,17 +139,20 @@ fn comparisons_bounds_and_queue_pairs_fit_their_schemas() {
     assert_eq!(bench.read("kept/runs.json"), before, "without costs it is the same each time");
     let lines = compare(&["--format", "jsonl"]);
     let keys = fits(&bench, "statistics", lines.lines().next().expect("it has lines"));
-    assert!(lines.lines().all(|line| {
-        misfit(&schema(&bench, "statistics"), &serde_json::from_str(line).unwrap(), "").is_none()
-    }));
+    let statistics = schema(&bench, "statistics");
+    assert!(
+        lines.lines().all(|line| {
+            misfit(&statistics, &serde_json::from_str(line).unwrap(), "").is_none()
+        })
+    );
     assert_eq!(keys["metric"], "cct_ns");
     fits(&bench, "bound", &bench.evenkeel(&["bound", "small.toml", "--json"]).out);
     for policy in ["ecmp", "ethereal"] {
         let left = bench.evenkeel(&["qps", "small.toml", "--policy", policy, "--json"]);
         fits(&bench, "qps", &left.out);
     }
-    let rails = concat!(env!("CARGO_MANIFEST_DIR"), "/examples/rails-failure.toml");
-    let left = bench.evenkeel(&["compare", rails, "--policies", "nezha,even", "--json"]);
+    bench.write("rails.toml", RAILS);
+    let left = bench.evenkeel(&["compare", "rails.toml", "--policies", "nezha,even", "--json"]);
     fits(&bench, "compare-rails", &left.out);
 }
 

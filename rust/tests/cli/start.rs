@@ -6,6 +6,7 @@ use std::path::Path;
 use serde_json::{Map, Value};
 
 use super::bench::Bench;
+use crate::support::extent;
 
 #[test]
 fn each_starter_is_complete_runs_and_is_not_written_twice() {
@@ -15,7 +16,9 @@ fn each_starter_is_complete_runs_and_is_not_written_twice() {
         assert_eq!((left.status, left.err.as_str()), (0, ""), "{question}");
         let file = format!("{question}.toml");
         assert!(left.out.contains(&format!("next: evenkeel run {file}")), "{}", left.out);
-        let run = bench.evenkeel(&["run", &file, "--json"]);
+        let is_long = question != "training" || extent::is_long();
+        let shorter = if is_long { &[][..] } else { &["--set", "workload.layers=1"] };
+        let run = bench.evenkeel(&[&["run", &file, "--json"], shorter].concat());
         assert_eq!(run.status, 0, "{question}: {}", run.err);
         let summary = run.json();
         assert_eq!(summary["messages_completed"], summary["messages"], "{question}");

@@ -9,12 +9,14 @@ use proptest::strategy::{BoxedStrategy, Strategy};
 use proptest::test_runner::{Config, RngAlgorithm, TestError, TestRng, TestRunner};
 
 use super::drawn::Drawn;
+use crate::support::extent;
 
 /// Begins the line of how long it took to find a fault.
 pub(super) const FOUND: &str = "found after ";
 
-/// The seeds that are tried where no time is given.
-const FEW: u64 = 60;
+/// Number of seeds without `EVENKEEL_SIMULATION_SECONDS`: by default, and with
+/// `EVENKEEL_LONG_TESTS=1`.
+const FEW: [u64; 2] = [20, 60];
 
 fn variable(name: &str) -> Option<u64> {
     std::env::var(name).ok()?.parse().ok()
@@ -67,7 +69,8 @@ pub(crate) fn test(
 ) {
     let first = variable("EVENKEEL_SIMULATION_SEED").unwrap_or(0);
     let seconds = variable("EVENKEEL_SIMULATION_SECONDS");
-    let most = if seconds.is_some() { u64::MAX - first } else { FEW };
+    let most =
+        if seconds.is_some() { u64::MAX - first } else { FEW[usize::from(extent::is_long())] };
     let (begin, length) = (now(), Duration::from_secs(seconds.unwrap_or(u64::MAX >> 32)));
     let mut tried = 0;
     for seed in first..first + most {

@@ -40,10 +40,12 @@ pub(super) fn busy(policy: &str) -> Setup {
 
 #[test]
 fn every_policy_has_the_same_outcome_divided() {
-    for preset in presets() {
+    for (index, preset) in presets().enumerate() {
         let setup = busy(preset.name);
         let whole = complete(&setup);
-        for (parts, cut) in CUTS {
+        // By default each policy has one of the divisions.
+        let cuts = if extent::is_long() { &CUTS[..] } else { &CUTS[index % 3..][..1] };
+        for &(parts, cut) in cuts {
             assert!(whole == divided(&setup, parts, cut), "{}, {parts} {cut:?}", preset.name);
         }
     }

@@ -4,6 +4,7 @@ use proptest::prelude::*;
 
 use super::super::*;
 use super::toy::{Fault, Toy, ToyScenario};
+use crate::extent;
 use crate::rail::test_rails::cases;
 use crate::units::Bytes;
 
@@ -55,7 +56,7 @@ fn scenario() -> impl Strategy<Value = ToyScenario> {
 }
 
 proptest! {
-    #![proptest_config(cases(400))]
+    #![proptest_config(cases(if extent::is_long() { 400 } else { 80 }))]
 
     #[test]
     fn sums_are_exact_under_all_failures(scenario in scenario()) {
