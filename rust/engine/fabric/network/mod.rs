@@ -87,7 +87,7 @@ pub(super) struct Network {
     rates: LinkRates,
     /// The time from a packet's arrival at a switch until it can leave.
     forwarding_delay: Span,
-    /// What is fetched ahead.
+    /// Prefetched cache lines.
     ahead: Ahead,
     /// Ports whose wires end in other parts of a divided run.
     borders: Vec<PortId>,
@@ -202,7 +202,7 @@ impl Network {
         &self.pauses
     }
 
-    /// The same, taken.
+    /// Takes these records out of the network.
     pub(in crate::fabric) fn take_pauses(&mut self) -> Vec<PauseRecord> {
         std::mem::take(&mut self.pauses)
     }
