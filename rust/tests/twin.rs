@@ -13,6 +13,9 @@ mod links;
 mod nics;
 #[path = "twin/planes.rs"]
 mod planes;
+mod support {
+    pub(crate) mod extent;
+}
 #[path = "simulation/tester.rs"]
 mod tester;
 
