@@ -40,6 +40,9 @@ mod trust;
 #[path = "../../examples/two_nics.rs"]
 mod two_nics;
 
+// The simulation tester is a module of another test too, which has it in its root.
+use support::extent;
+
 #[cfg(packaged)]
 #[test]
 fn fuzz_targets_are_in_the_repository_alone() {

@@ -5,6 +5,8 @@
 mod classes;
 #[path = "simulation/drawn.rs"]
 mod drawn;
+#[path = "support/extent.rs"]
+mod extent;
 #[path = "twin/failures.rs"]
 mod failures;
 #[path = "twin/links.rs"]
@@ -13,9 +15,6 @@ mod links;
 mod nics;
 #[path = "twin/planes.rs"]
 mod planes;
-mod support {
-    pub(crate) mod extent;
-}
 #[path = "simulation/tester.rs"]
 mod tester;
 

@@ -9,7 +9,7 @@ use proptest::strategy::{BoxedStrategy, Strategy};
 use proptest::test_runner::{Config, RngAlgorithm, TestError, TestRng, TestRunner};
 
 use super::drawn::Drawn;
-use crate::support::extent;
+use crate::extent;
 
 /// Begins the line of how long it took to find a fault.
 pub(super) const FOUND: &str = "found after ";
