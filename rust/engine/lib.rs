@@ -12,6 +12,9 @@
 pub mod balance;
 pub mod collective;
 pub mod endpoint;
+#[cfg(test)]
+#[path = "../tests/support/extent.rs"]
+mod extent;
 #[cfg(feature = "fabric")]
 pub mod fabric;
 pub mod ids;

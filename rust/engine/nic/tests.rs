@@ -6,6 +6,7 @@ use super::congestion::{CongestionControl, dcqcn, line_rate};
 use super::verbs::QpConfig;
 use super::*;
 use crate::balance::sender::{QpContext, SenderConfig, ecmp, spray};
+use crate::extent;
 use crate::packet::{Flags, PacketKind, Psn, Stamp};
 use crate::units::{BitRate, Bytes, Span};
 
@@ -298,7 +299,8 @@ fn queue_pairs_take_turns() {
 
 #[test]
 fn sequence_numbers_wrap_on_the_wire() {
-    for recovery in [Recovery::GO_BACK_N, Recovery::PER_PACKET] {
+    let both = vec![Recovery::GO_BACK_N, Recovery::PER_PACKET];
+    for recovery in extent::cases("nic::wrap", both, |it| *it == Recovery::PER_PACKET) {
         let (mut a, mut b, qp) = pair(recovery, 32);
         let packets = Psn::MODULUS + 1_000;
         a.post(qp, Bytes::new(packets * 1_000), 1, 0);

@@ -7,6 +7,7 @@ use evenkeel::scenario::{Overrides, Scenario};
 use evenkeel::study;
 
 use super::bench::{Bench, SMALL};
+use crate::support::extent;
 
 /// A packet from each of 512 ranks to each other, 261,632 messages.
 const EXCHANGE: &str = "
@@ -32,6 +33,9 @@ fn peak(bench: &Bench, scenario: &str) -> Option<u64> {
 
 #[test]
 fn an_all_to_all_takes_memory_for_its_hosts_and_live_messages_and_not_for_pairs() {
+    if extent::is_left_out("cli::memory::all_to_all") {
+        return;
+    }
     let bench = Bench::with_small();
     bench.write("exchange.toml", EXCHANGE);
     // Where the system does not tell, there is nothing to compare.
@@ -157,6 +161,9 @@ fn of_this_thread(act: impl FnOnce()) -> f64 {
 #[cfg(target_os = "linux")]
 #[test]
 fn eight_thousand_failures_are_far_from_quadratic() {
+    if extent::is_left_out("cli::memory::eight_thousand_failures") {
+        return;
+    }
     let time = |count: u64| {
         let failures = (0..count).map(|index| {
             let (link, at) = (index % 4, 10 * index);

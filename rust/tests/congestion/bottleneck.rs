@@ -19,7 +19,7 @@ use evenkeel::units::{BitRate, Bytes, Fraction, Span, Time};
 use evenkeel::workload::{Message, Workload};
 
 use super::control;
-use crate::support::snapshot;
+use crate::support::{extent, snapshot};
 
 const PAYLOAD: u64 = 4_096;
 const HEADER: u64 = 62;
@@ -207,6 +207,9 @@ fn shared(case: &Control) -> Shared {
 /// thresholds, and the queue does not exceed the upper one for long.
 #[test]
 fn two_flows_of_different_start_share_a_bottleneck() {
+    if extent::is_left_out("congestion::two_flows") {
+        return;
+    }
     let mut text = "control       preset       Gbps   early    late    Jain   \
         queue KB: 5 %    50 %    95 %     max\n"
         .to_owned();
@@ -264,6 +267,9 @@ fn resting_place(flows: f64, gbps: f64, [kmin, kmax, pmax]: [f64; 3]) -> f64 {
 /// and below Kmin, where no packet is marked, the rates of all flows rise together.
 #[test]
 fn the_median_queue_of_dcqcn_equals_that_of_the_fluid_model() {
+    if extent::is_left_out("congestion::median_queue") {
+        return;
+    }
     let ms = |ms| Time::ZERO + Span::from_ms(ms);
     let window = ms(100)..ms(200);
     let [gbps, piece] = [40, 16 * PAYLOAD];

@@ -1,23 +1,32 @@
 //! Snapshots that no test compares with any more.
 
-use super::lexer::{self, Layers};
+use std::collections::HashSet;
+
+use super::lexer;
 use super::project::{Fault, SourceFile};
-use super::source::has_word;
 
 /// Faults of files under `snapshots/` that no source names. Insta names a file after the text
 /// given, or after the test's function; `@suffix` and `-2` may follow.
 pub(crate) fn orphans(snapshots: &[SourceFile], sources: &[SourceFile]) -> Vec<Fault> {
-    let layers: Vec<Layers> = sources.iter().map(|file| lexer::split(&file.text)).collect();
+    let layers: Vec<_> = sources.iter().map(|file| lexer::split(&file.text)).collect();
+    let is_outside = |c: char| !c.is_alphanumeric() && c != '_';
+    let literals: HashSet<&str> =
+        layers.iter().flat_map(|source| source.literals.split('"')).collect();
+    let functions: HashSet<&str> = layers
+        .iter()
+        .flat_map(|source| source.code.split("fn ").skip(1))
+        .filter_map(|after| after.split(is_outside).next())
+        .collect();
     snapshots
         .iter()
-        .filter(|snapshot| !layers.iter().any(|source| names(source, &snapshot.path)))
+        .filter(|snapshot| !is_named(&snapshot.path, &literals, &functions))
         .map(|snapshot| {
             snapshot.fault(1, "no test names this snapshot: remove it, or its test is gone")
         })
         .collect()
 }
 
-fn names(source: &Layers, path: &str) -> bool {
+fn is_named(path: &str, literals: &HashSet<&str>, functions: &HashSet<&str>) -> bool {
     let file = path.rsplit('/').next().unwrap_or(path);
     let stem = file.strip_suffix(".snap").unwrap_or(file);
     let stem = stem.split('@').next().unwrap_or(stem);
@@ -25,12 +34,9 @@ fn names(source: &Layers, path: &str) -> bool {
         Some((head, number)) if number.parse::<u32>().is_ok() => head,
         _ => stem,
     };
-    let in_text = [file, stem, unnumbered]
-        .iter()
-        .any(|name| source.literals.contains(&format!("\"{name}\"")));
-    in_text
-        || has_word(&source.code, &format!("fn {unnumbered}"))
-        || has_word(&source.code, &format!("fn test_{unnumbered}"))
+    [file, stem, unnumbered].iter().any(|name| literals.contains(name))
+        || functions.contains(unnumbered)
+        || functions.contains(&*format!("test_{unnumbered}"))
 }
 
 #[cfg(test)]

@@ -175,6 +175,9 @@ fn with_immediate_convergence_spraying_by_hosts_and_by_switches_is_about_equal()
 
 #[test]
 fn routing_helps_a_short_permutation_only_within_about_a_round_trip() {
+    if extent::is_left_out("published::failures, routing") {
+        return;
+    }
     let us = |us: f64| Span::from_ns((us * 1e3) as u64);
     // A round-trip of the longest path at 800 Gbps: six links of 500 ns each way and 4,222 bytes.
     let times = [Some(0.0), Some(6.3), Some(63.0), None];
@@ -222,6 +225,9 @@ fn routing_helps_a_short_permutation_only_within_about_a_round_trip() {
 /// all-to-all on which the paper's other figures are based.
 #[test]
 fn weights_recover_most_of_the_loss_of_ecmp_by_two_slow_links() {
+    if extent::is_left_out("published::failures, weights") {
+        return;
+    }
     let cct = side_by_side(&["ecmp", "wcmp"], |policy| {
         let outcome = complete(&setup("slow-links.toml", policy, 1));
         outcome.cct.expect("it completed").as_ns_f64() / 1e3

@@ -13,7 +13,7 @@ use evenkeel::fabric::{self, Rounding, Verdict};
 use evenkeel::hpcc::{Experiment, Overrides};
 
 use super::run::side_by_side;
-use crate::support::screen;
+use crate::support::{extent, screen};
 
 /// The largest relative differences: alone, and in the mean over seeds.
 const ALONE: f64 = 0.01;
@@ -180,6 +180,9 @@ impl Case {
 
 #[test]
 fn flows_take_as_long_as_in_the_simulator_of_hpcc() {
+    if extent::is_left_out("published::hpcc_simulator") {
+        return;
+    }
     let folder = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("hpcc-simulator");
     let reference = reference();
     assert!(reference.len() > 500, "a file of {} runs", reference.len());

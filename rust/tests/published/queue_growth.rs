@@ -10,7 +10,7 @@
 use std::sync::Arc;
 
 use super::run::{complete, setup, side_by_side};
-use crate::support::{extent, rows, screen};
+use crate::support::{extent, screen};
 use evenkeel::fabric::{Outcome, Setup};
 use evenkeel::ids::PortId;
 use evenkeel::topology::{Node, Topology};
@@ -45,11 +45,11 @@ const POLICIES: [(&str, Links, f64, f64); 7] = [
 
 #[test]
 fn queues_grow_with_messages_as_in_the_theory() {
+    if extent::is_left_out("published::queue_growth") {
+        return;
+    }
     let runs = |policy| SIZES.map(|packets| (1..=SEEDS).map(move |seed| (policy, packets, seed)));
-    let policies = extent::cases("published::queue_growth", POLICIES.to_vec(), |(policy, ..)| {
-        *policy == "spray"
-    });
-    let jobs: Vec<_> = policies.iter().flat_map(runs).flatten().collect();
+    let jobs: Vec<_> = POLICIES.iter().flat_map(runs).flatten().collect();
     let measured = side_by_side(&jobs, |&(&(policy, links, ..), packets, seed)| {
         measure(&prepare(policy, packets, seed), packets, links)
     });
@@ -60,10 +60,9 @@ fn queues_grow_with_messages_as_in_the_theory() {
          mean over those links          64     256    1024    4096  exponent    law\n",
     );
     table += &format!("sqrt(1-2/k) sqrt(2m/pi)  {}\n", row(law, 0.5));
-    let head = table.len();
     let mut largest = String::from("largest of all queues at any time\n");
     let of_policies = measured.chunks_exact(SIZES.len() * SEEDS as usize);
-    for (&(policy, links, exponent, near), of_policy) in policies.iter().zip(of_policies) {
+    for (&(policy, links, exponent, near), of_policy) in POLICIES.iter().zip(of_policies) {
         let sizes: Vec<_> = of_policy.chunks_exact(SEEDS as usize).collect();
         let mean = |part: fn(&(f64, f64)) -> f64| {
             [0, 1, 2, 3].map(|size| sizes[size].iter().map(part).sum::<f64>() / SEEDS as f64)
@@ -84,9 +83,6 @@ fn queues_grow_with_messages_as_in_the_theory() {
         };
         table += &format!("{policy:<19}{place:<6}{} {exponent:>7.1}\n", row(means, fit(means)));
         largest += &format!("{policy:<25}{} {exponent:>7.1}\n", row(maxima, fit(maxima)));
-    }
-    if policies.len() < POLICIES.len() {
-        return rows("published-queue-growth", &format!("{}{largest}", &table[head..]));
     }
     let broken = with_acknowledgements();
     table += &format!(

@@ -16,7 +16,7 @@ pub(super) const FOUND: &str = "found after ";
 
 /// Number of seeds without `EVENKEEL_SIMULATION_SECONDS`: by default, and with
 /// `EVENKEEL_LONG_TESTS=1`.
-const FEW: [u64; 2] = [20, 60];
+const FEW: [u64; 2] = [5, 60];
 
 fn variable(name: &str) -> Option<u64> {
     std::env::var(name).ok()?.parse().ok()

@@ -4,6 +4,7 @@ use super::classes::with;
 use super::divided::{CUTS, divided};
 use super::lossless::{lossless, ring_of_switches};
 use super::*;
+use crate::extent;
 use crate::ids::ClassId;
 use Scheduling::{Strict, Weighted};
 
@@ -152,11 +153,12 @@ fn a_class_without_flow_control_is_dropped_where_others_lose_nothing() {
 
 #[test]
 fn pauses_of_classes_are_the_same_divided() {
-    for policy in ["ecmp", "spray"] {
+    for (index, policy) in ["ecmp", "spray"].into_iter().enumerate() {
         let setup = mixed(policy);
         let whole = complete(&setup);
         assert!(whole.pauses.len() > 20, "{} pauses", whole.pauses.len());
-        for (parts, cut) in CUTS {
+        let cuts = if extent::is_long() { &CUTS[..] } else { &CUTS[index..][..1] };
+        for &(parts, cut) in cuts {
             assert!(whole == divided(&setup, parts, cut), "{policy}, {parts} {cut:?}");
         }
     }

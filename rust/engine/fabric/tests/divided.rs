@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::balance::presets;
+use crate::extent;
 use crate::fabric::divided::{Cut, Division, Undivided, run_divided};
 use crate::ids::SwitchId;
 use crate::nic::congestion::{dcqcn, hpcc};

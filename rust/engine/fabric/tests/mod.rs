@@ -6,8 +6,6 @@ mod classes;
 mod credit;
 mod delays;
 mod divided;
-#[path = "../../../tests/support/extent.rs"]
-mod extent;
 mod failures;
 mod final_checks;
 mod golden;

@@ -56,7 +56,7 @@ fn scenario() -> impl Strategy<Value = ToyScenario> {
 }
 
 proptest! {
-    #![proptest_config(cases(if extent::is_long() { 400 } else { 80 }))]
+    #![proptest_config(cases(if extent::is_long() { 400 } else { 30 }))]
 
     #[test]
     fn sums_are_exact_under_all_failures(scenario in scenario()) {
