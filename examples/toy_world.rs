@@ -82,6 +82,7 @@ fn main() {
         workload,
         seed,
         base_rtt,
+        forwarding_delay: Span::ZERO,
         trimming,
     };
     let mut endpoints = Endpoints::new(site);

@@ -1,20 +1,98 @@
-//! The round-trip time that NICs are configured with.
+//! Round trips on idle paths, which windows and targets are computed from.
 
-use crate::ids::HostId;
+use std::collections::BTreeMap;
+
+use crate::ids::{HostId, PortId, SwitchId};
 use crate::nic::NicConfig;
 use crate::topology::{Node, Routes, Topology};
-use crate::units::{Bytes, Span};
+use crate::units::{BitRate, Bytes, Span};
+
+/// With more pairs of kinds of hosts than this, the farthest one is found by two sweeps.
+const MOST_PAIRS: usize = 4_096;
+
+/// How a host is attached, by plane: the node, and the rate and the delay of the link.
+type Attachment = Vec<(Node, BitRate, Span)>;
+
+/// Which hosts are attached in the same way, and so have the same round trips.
+#[derive(Debug, Clone)]
+struct Kinds {
+    of_host: Vec<u32>,
+    /// Up to two hosts of each kind: the pair of them is a path too.
+    examples: Vec<Vec<HostId>>,
+}
+
+impl Kinds {
+    fn new(topology: &Topology) -> Self {
+        let mut numbers = BTreeMap::<Attachment, u32>::new();
+        let mut kinds = Self { of_host: Vec::new(), examples: Vec::new() };
+        for host in (0..topology.host_count()).map(HostId) {
+            let ports = topology.planes().ports_of(host).iter();
+            let attachment = ports.map(|&port| {
+                let link = topology.link(port.link());
+                (topology.ends_of(port).1, link.rate, link.delay)
+            });
+            let next = numbers.len() as u32;
+            let kind = *numbers.entry(attachment.collect()).or_insert(next);
+            if kind == next {
+                kinds.examples.push(Vec::new());
+            }
+            let examples = &mut kinds.examples[kind as usize];
+            if examples.len() < 2 {
+                examples.push(host);
+            }
+            kinds.of_host.push(kind);
+        }
+        kinds
+    }
+
+    fn examples(&self) -> impl Iterator<Item = HostId> + '_ {
+        self.examples.iter().flatten().copied()
+    }
+}
+
+/// The idle round trips between two hosts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct RoundTrip {
+    /// That of a full packet and its acknowledgement on the longest path.
+    pub(crate) longest: Span,
+    /// Whether all paths have the same one.
+    pub(crate) is_even: bool,
+}
+
+/// The times of a packet on all idle paths between two nodes.
+#[derive(Debug, Clone, Copy, Default)]
+struct Ways {
+    shortest: Span,
+    longest: Span,
+}
+
+impl Ways {
+    fn after(self, hop: Span) -> Self {
+        Self { shortest: hop + self.shortest, longest: hop + self.longest }
+    }
+
+    fn and(self, other: Self) -> Self {
+        Self {
+            shortest: self.shortest.min(other.shortest),
+            longest: self.longest.max(other.longest),
+        }
+    }
+
+    fn is_even(self) -> bool {
+        self.shortest == self.longest
+    }
+}
 
 /// What the time of a packet on an idle path depends on.
+#[derive(Clone, Copy)]
 struct IdlePaths<'a> {
     topology: &'a Topology,
     routes: &'a Routes,
     forwarding_delay: Span,
 }
 
-/// Round-trip time of a full packet and its acknowledgement on the longest idle path: the path
-/// from the host farthest from host 0 to the host farthest from that one, which in leaf-spines
-/// and fat-trees is a longest one. `forwarding_delay` is that of each switch.
+/// Round-trip time of a full packet and its acknowledgement on the longest idle path of a fabric.
+/// `forwarding_delay` is that of each switch.
 pub fn base_rtt(
     topology: &Topology,
     routes: &Routes,
@@ -22,25 +100,161 @@ pub fn base_rtt(
     forwarding_delay: Span,
 ) -> Span {
     let paths = IdlePaths { topology, routes, forwarding_delay };
-    let hosts = || (0..topology.host_count()).map(HostId);
-    let farthest = |from: HostId| hosts().max_by_key(|&to| paths.round_trip(nic, from, to));
-    let Some(from) = farthest(HostId(0)) else { return Span::ZERO };
-    farthest(from).map_or(Span::ZERO, |to| paths.round_trip(nic, from, to))
+    let hosts: Vec<HostId> = Kinds::new(topology).examples().collect();
+    let farthest = |from: HostId| {
+        let trips = hosts.iter().map(|&to| (paths.round_trip(nic, from, to).longest, to));
+        trips.max().unwrap_or((Span::ZERO, from))
+    };
+    if hosts.len() * hosts.len() <= MOST_PAIRS {
+        return hosts.iter().map(|&from| farthest(from).0).max().unwrap_or(Span::ZERO);
+    }
+    farthest(farthest(hosts[0]).1).0
+}
+
+/// Round-trip times of pairs of hosts, each computed when it is asked for first.
+#[derive(Debug, Clone)]
+pub(super) struct PairTrips {
+    kinds: Kinds,
+    forwarding_delay: Span,
+    /// By kinds of the sender and the receiver, and by the bytes of a packet and of its
+    /// acknowledgement.
+    known: BTreeMap<(u32, u32, u64, u64), RoundTrip>,
+}
+
+impl PairTrips {
+    pub(super) fn new(topology: &Topology, forwarding_delay: Span) -> Self {
+        Self { kinds: Kinds::new(topology), forwarding_delay, known: BTreeMap::new() }
+    }
+
+    /// The round trips of a full packet and its acknowledgement between two hosts.
+    pub(super) fn between(
+        &mut self,
+        [from, to]: [HostId; 2],
+        topology: &Topology,
+        routes: &Routes,
+        nic: &NicConfig,
+    ) -> RoundTrip {
+        let [src, dst] = [from, to].map(|host| self.kinds.of_host[host.index()]);
+        let packet = nic.payload + nic.header;
+        let paths = IdlePaths { topology, routes, forwarding_delay: self.forwarding_delay };
+        let key = (src, dst, packet.get(), nic.ack.bytes.get());
+        *self.known.entry(key).or_insert_with(|| paths.round_trip(nic, from, to))
+    }
 }
 
 impl IdlePaths<'_> {
-    fn round_trip(&self, nic: &NicConfig, from: HostId, to: HostId) -> Span {
-        self.one_way(from, to, nic.payload + nic.header) + self.one_way(to, from, nic.ack.bytes)
+    fn round_trip(&self, nic: &NicConfig, from: HostId, to: HostId) -> RoundTrip {
+        let there = self.one_way(from, to, nic.payload + nic.header);
+        let back = self.one_way(to, from, nic.ack.bytes);
+        let sum = |a: Ways, b: Ways| a.longest + b.longest;
+        RoundTrip { longest: sum(there, back), is_even: there.is_even() && back.is_even() }
     }
 
-    fn one_way(&self, from: HostId, to: HostId, bytes: Bytes) -> Span {
-        self.routes.path_ports(from, to, 0).into_iter().fold(Span::ZERO, |sum, port| {
-            let link = self.topology.link(port.link());
-            let forwarding = match self.topology.ends_of(port).1 {
-                Node::Switch(_) => self.forwarding_delay,
-                Node::Host(_) => Span::ZERO,
-            };
-            sum + link.rate.time_for(bytes) + link.delay + forwarding
-        })
+    /// The times of a packet on the paths that routing takes; zero without a path.
+    fn one_way(&self, from: HostId, to: HostId, bytes: Bytes) -> Ways {
+        if from == to {
+            return Ways::default();
+        }
+        let mut known = BTreeMap::new();
+        let ports = self.topology.planes().ports_of(from).iter();
+        let ways = ports.filter_map(|&port| self.from_port(port, to, bytes, &mut known));
+        ways.reduce(Ways::and).unwrap_or_default()
+    }
+
+    /// The times from the start at a port on; `None` if that does not lead to the host.
+    fn from_port(
+        &self,
+        port: PortId,
+        to: HostId,
+        bytes: Bytes,
+        known: &mut BTreeMap<SwitchId, Option<Ways>>,
+    ) -> Option<Ways> {
+        let link = self.topology.link(port.link());
+        let hop = link.rate.time_for(bytes) + link.delay;
+        match self.topology.ends_of(port).1 {
+            Node::Host(host) => (host == to).then_some(Ways::default().after(hop)),
+            Node::Switch(switch) => {
+                let rest = match known.get(&switch) {
+                    Some(rest) => *rest,
+                    None => {
+                        let ports = self.routes.next_hops(switch, to).iter();
+                        let rest = ports.filter_map(|&it| self.from_port(it, to, bytes, known));
+                        let rest = rest.reduce(Ways::and);
+                        known.insert(switch, rest);
+                        rest
+                    }
+                };
+                Some(rest?.after(hop + self.forwarding_delay))
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::nic::AckConfig;
+    use crate::topology::{Link, Switch};
+
+    /// 1 ns for 10 bytes.
+    const RATE: BitRate = BitRate::from_gbps(80);
+
+    /// Hosts 0 and 1 at a switch, host 2 at another, and two ways of 1 and 30 us a link between
+    /// them; host 3, which is `far_us` from the first switch. `swapped` numbers the ways the other
+    /// way round.
+    fn topology(swapped: bool, far_us: u64) -> Topology {
+        let switch = |id: u32| Switch { name: format!("s{id}"), tier: u8::from(id > 1) };
+        let (short, long) = if swapped { (3, 2) } else { (2, 3) };
+        let [host, at] = [|id| Node::Host(HostId(id)), |id| Node::Switch(SwitchId(id))];
+        let link = |(a, b, us)| Link { ends: [a, b], rate: RATE, delay: Span::from_us(us) };
+        let links = [
+            (host(0), at(0), 1),
+            (host(1), at(0), 1),
+            (host(2), at(1), 1),
+            (host(3), at(0), far_us),
+            (at(0), at(short), 1),
+            (at(1), at(short), 1),
+            (at(0), at(long), 30),
+            (at(1), at(long), 30),
+        ];
+        let names = (0..4).map(|id| format!("h{id}")).collect();
+        Topology::new(names, (0..4).map(switch).collect(), links.map(link).to_vec()).unwrap()
+    }
+
+    fn between(topology: &Topology, from: u32, to: u32) -> RoundTrip {
+        let routes = Routes::new(topology, &|_| true);
+        let mut trips = PairTrips::new(topology, Span::from_ns(100));
+        trips.between([from, to].map(HostId), topology, &routes, &nic())
+    }
+
+    fn nic() -> NicConfig {
+        let [payload, header, bytes] = [960, 40, 50].map(Bytes::new);
+        let ack = AckConfig { bytes, ..AckConfig::default() };
+        NicConfig { payload, header, ack, ..NicConfig::default() }
+    }
+
+    #[test]
+    fn a_pair_has_the_round_trip_of_its_longest_path() {
+        // Packets of 100 ns and acknowledgements of 5 ns on each link; switches of 100 ns.
+        let (near, across) = (4_000 + 2 * 105 + 200, 2 * 62_000 + 4 * 105 + 600);
+        for swapped in [false, true] {
+            for far_us in [1, 300] {
+                let topology = topology(swapped, far_us);
+                let trip = |ns, is_even| RoundTrip { longest: Span::from_ns(ns), is_even };
+                assert_eq!(between(&topology, 0, 1), trip(near, true));
+                assert_eq!(between(&topology, 0, 2), trip(across, false));
+                assert_eq!(between(&topology, 2, 1), trip(across, false));
+            }
+        }
+    }
+
+    #[test]
+    fn the_fabric_has_that_of_its_longest_pair_however_it_is_numbered() {
+        for swapped in [false, true] {
+            let topology = topology(swapped, 300);
+            let routes = Routes::new(&topology, &|_| true);
+            let all = base_rtt(&topology, &routes, &nic(), Span::from_ns(100));
+            assert_eq!(all, between(&topology, 3, 2).longest);
+        }
     }
 }

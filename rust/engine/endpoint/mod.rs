@@ -47,6 +47,7 @@ mod undelivered;
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 
+pub(crate) use base_rtt::RoundTrip;
 pub use base_rtt::base_rtt;
 #[cfg(feature = "fabric")]
 pub(crate) use division::{Note, Share, is_divisible};
@@ -60,6 +61,7 @@ pub use scale_up::{PortBytes, ScaleUpUse};
 pub use sending::label_of;
 pub use spans::Spans;
 
+use base_rtt::PairTrips;
 use connections::Connection;
 use discarding::QueuePairs;
 use division::{Division, is_provisional};
@@ -102,8 +104,11 @@ pub struct Site {
     pub workload: Arc<Workload>,
     /// The seed of every random draw.
     pub seed: u64,
-    /// The round-trip time that NICs are configured with; see [`base_rtt`].
+    /// The longest round trip of the fabric; see [`base_rtt`]. A queue pair has that of its two
+    /// hosts.
     pub base_rtt: Span,
+    /// The delay of each switch.
+    pub forwarding_delay: Span,
     /// Whether switches trim packets that they have no room for.
     pub trimming: Trimming,
 }
@@ -154,6 +159,8 @@ pub struct Endpoints {
     /// The choices on the way between the last two hosts that were asked about: many queue pairs in
     /// a row may have the same.
     last_paths: Option<((HostId, HostId), Option<PathSpace>)>,
+    /// Base round trips of pairs of hosts.
+    trips: PairTrips,
     /// What routing has distributed, while it weighs next hops for a failure.
     link_state: Option<LinkState>,
     /// Delays that have ended now and have released nothing yet.
@@ -191,6 +198,7 @@ impl Endpoints {
             ledger: Ledger::new(&site.workload),
             own: OwnQps::default(),
             paths: PathWeights::new(&site.topology, &site.routes),
+            trips: PairTrips::new(&site.topology, site.forwarding_delay),
             last_paths: None,
             link_state: None,
             ended: VecDeque::new(),

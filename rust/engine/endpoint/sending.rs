@@ -2,7 +2,7 @@
 //! pair.
 
 use super::connections::{ConnectionKey, StreamKey};
-use super::{Endpoints, Policy};
+use super::{Endpoints, Policy, RoundTrip, Site};
 use crate::balance::sender::{NetworkParameters, PathSpace, QpContext, Sender, SenderPolicy as _};
 use crate::balance::{Forwarding, Scheme, Weights};
 use crate::ids::{HostId, LinkId, MessageId, TaskId};
@@ -95,14 +95,13 @@ impl Endpoints {
         } else {
             self.paths(src, dst, stream)
         };
-        let network = self.network_parameters(src);
+        let network = self.network_parameters(src, dst);
         QpContext { seed: self.site.seed, src, dst, stream, qp_index, paths, path, network }
     }
 
-    fn network_parameters(&self, host: HostId) -> NetworkParameters {
-        let site = &self.site;
-        let (nic, base_rtt) = (site.nic_of(host), site.base_rtt_of(host));
-        let rate = site.topology.host_rate(host);
+    fn network_parameters(&mut self, src: HostId, dst: HostId) -> NetworkParameters {
+        let (base_rtt, site) = (self.round_trip(src, dst).longest, &self.site);
+        let (nic, rate) = (site.nic_of(src), site.topology.host_rate(src));
         let packet = rate.time_for(nic.payload + nic.header).as_ps().max(1);
         NetworkParameters {
             base_rtt,
@@ -111,6 +110,12 @@ impl Endpoints {
             trimming: site.trimming,
             planes: site.topology.planes().count(),
         }
+    }
+
+    /// The round trips of a pair of hosts, for the packets of the first one's NIC.
+    fn round_trip(&mut self, src: HostId, dst: HostId) -> RoundTrip {
+        let Site { topology, routes, .. } = &self.site;
+        self.trips.between([src, dst], topology, routes, self.site.nic_of(src))
     }
 
     /// Puts a flow on its queue pair, which is made if it does not exist yet.
@@ -154,6 +159,7 @@ impl Endpoints {
     fn connect(&mut self, key: ConnectionKey, flow: &Flow) -> u32 {
         let cookie = self.ledger.connections.next_id();
         let context = self.context(&key, flow.path);
+        let round_trip = self.round_trip(key.src, key.dst);
         let mut policy = self.policies.of(key.stream).scheme.sender.build(&context);
         let settings = self.policies.settings(key.stream, self.site.nic_of(key.src).recovery);
         self.inform_new(&mut policy, &key);
@@ -163,6 +169,7 @@ impl Endpoints {
         let nic = &mut self.hosts[key.src.index()].nic;
         nic.expect_senders(flow.pieces as usize);
         let qp = nic.open_sender(half);
+        nic.set_round_trip(qp, round_trip.longest, round_trip.is_even);
         if let Some(settings) = settings {
             self.hosts[key.src.index()].nic.set_settings(qp, settings);
         }

@@ -113,6 +113,7 @@ impl Setup {
             workload: self.workload.clone(),
             seed: self.seed,
             base_rtt: base_rtt(&self.nic),
+            forwarding_delay,
             trimming: match self.fabric.switch.trim {
                 Some(_) => Trimming::On,
                 None => Trimming::Off,

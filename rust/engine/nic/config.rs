@@ -85,6 +85,7 @@ impl NicConfig {
         PathFacts {
             line_rate: port.line_rate,
             base_rtt: port.base_rtt,
+            is_even: true,
             packet: self.payload + self.header,
             payload: self.payload,
             pace_unit: self.pace_unit,

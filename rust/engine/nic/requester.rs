@@ -21,7 +21,7 @@ use work::{Work, WorkList};
 
 use super::ack::{Entropies, NackSignal};
 use super::config::NicConfig;
-use super::congestion::{CongestionController, Controller, Loss};
+use super::congestion::{CongestionController, Controller, Loss, PathFacts};
 use super::delivery::Delivery;
 use super::event::{Backlog, NicEvent, Owner};
 use super::new_controls::NewControls;
@@ -136,7 +136,7 @@ impl Requester {
         config: &NicConfig,
         controls: &mut NewControls,
     ) -> Self {
-        let facts = config.path(parts.port);
+        let facts = PathFacts { is_even: parts.is_even, ..config.path(parts.port) };
         let QpSettings { recovery: made_for, flags, class } = parts.settings;
         let ack = parts.ack;
         let path = Path::new(made_for, &parts.policy);

@@ -181,6 +181,8 @@ pub struct PathFacts {
     pub line_rate: BitRate,
     /// Round-trip time of a full packet and its acknowledgement on the longest idle path.
     pub base_rtt: Span,
+    /// Whether all paths have that round trip: a shorter one says nothing of the others if not.
+    pub is_even: bool,
     /// A full packet on the wire.
     pub packet: Bytes,
     /// The payload of a full packet.
@@ -232,6 +234,7 @@ impl PathFacts {
     const FOR_TEST: Self = Self {
         line_rate: BitRate::from_gbps(100),
         base_rtt: Span::from_us(8),
+        is_even: true,
         packet: Bytes::new(1_000),
         payload: Bytes::new(1_000),
         pace_unit: Span::from_ps(1),

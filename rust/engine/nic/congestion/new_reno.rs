@@ -151,6 +151,7 @@ mod tests {
     const PATH: PathFacts = PathFacts {
         line_rate: BitRate::from_gbps(10),
         base_rtt: Span::from_us(50),
+        is_even: true,
         packet: Bytes::new(1_000),
         ..PathFacts::FOR_TEST
     };

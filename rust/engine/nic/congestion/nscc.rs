@@ -19,6 +19,7 @@
 //! Whether MRC keeps this is not public: `trim_cut`, `trims_call`, `loss_cut` choose (G17).
 //! A receiver may ask for less, and for what there was before (`penalty`).
 
+mod delay;
 mod penalty;
 mod quick_adapt;
 
@@ -220,6 +221,8 @@ struct Law {
     /// The largest window, in bandwidth-delay products of the shortest round trip so far.
     max_window: f64,
     base_rtt_of_nacks: bool,
+    /// Whether a shorter round trip is the new base: not where paths have different ones.
+    learns: bool,
     /// In bytes.
     trim_cut: f64,
     trims_call: bool,
@@ -255,6 +258,7 @@ impl Law {
             adjust_bytes: u64::from(config.adjust_packets) * packet,
             max_window: config.max_window.as_f64(),
             base_rtt_of_nacks: config.base_rtt_of_nacks,
+            learns: path.is_even,
             trim_cut: config.trim_cut.as_f64() * packet as f64,
             trims_call: config.trims_call,
             loss_cut: config.loss_cut.as_f64() * packet as f64,
@@ -362,20 +366,6 @@ impl State {
         self.in_flight = sample.in_flight;
         acked
     }
-
-    /// The queueing delay of a round trip, in picoseconds; a shorter one is the new base.
-    fn delay(&mut self, rtt: Span) -> f64 {
-        self.base_rtt = self.base_rtt.min(rtt.as_ps());
-        (rtt.as_ps() - self.base_rtt) as f64
-    }
-
-    /// An unmarked packet with a long delay waited elsewhere than in a marking queue: it counts
-    /// as a quarter of the base round trip.
-    fn average(&mut self, delay: f64, marked: Marked) {
-        let elsewhere = marked == Marked::No && delay > self.law.target;
-        let sample = if elsewhere { 0.25 * self.base_rtt as f64 } else { delay };
-        self.average_delay += self.law.delay_gain * (sample - self.average_delay);
-    }
 }
 
 impl CongestionController for Nscc {
@@ -414,7 +404,7 @@ impl CongestionController for Nscc {
     }
 
     fn handle_nack_rtt(&mut self, rtt: Span) {
-        if self.state.law.base_rtt_of_nacks {
+        if self.state.law.base_rtt_of_nacks && self.state.law.learns {
             self.state.base_rtt = self.state.base_rtt.min(rtt.as_ps());
         }
     }

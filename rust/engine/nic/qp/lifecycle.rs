@@ -14,6 +14,7 @@ use crate::nic::responder::Responder;
 use crate::nic::verbs::{CompletionStatus, LARGEST_MTU, SMALLEST_MTU, VerbsError, WorkQueues};
 use crate::packet::{Flags, Psn};
 use crate::rng::mix32;
+use crate::units::Span;
 
 /// What a new queue pair is made of.
 #[derive(Debug, Clone)]
@@ -79,6 +80,8 @@ impl Reporting {
 pub(in crate::nic) struct Setup {
     attributes: QpAttributes,
     peer_qp: Option<QpId>,
+    /// The base round trip, and whether all paths have it, unless they are those of the NIC.
+    round_trip: Option<(Span, bool)>,
 }
 
 impl Setup {
@@ -159,10 +162,18 @@ impl Nic {
             responder: Slot::NONE,
             queues,
         });
-        self.setups.insert(id, Setup { attributes, peer_qp: None });
+        self.setups.insert(id, Setup { attributes, peer_qp: None, round_trip: None });
         self.live_qps += 1;
         self.peak_qps = self.peak_qps.max(self.live_qps);
         Ok(id)
+    }
+
+    /// Sets the longest idle round trip between the two hosts of a queue pair that is not ready
+    /// yet, and whether all of their paths have it.
+    pub(crate) fn set_round_trip(&mut self, qp: QpId, longest: Span, is_even: bool) {
+        if let Some(setup) = self.setups.get_mut(&qp) {
+            setup.round_trip = Some((longest, is_even));
+        }
     }
 
     /// Sets the number of the other end of a queue pair, which must be set before it becomes ready.
@@ -253,21 +264,33 @@ impl Nic {
     fn make_halves(&mut self, id: QpId) -> Result<(), VerbsError> {
         let setup = self.setups.get(&id).expect("kept until it is ready");
         let peer_qp = setup.peer_qp.ok_or(VerbsError::NotConnected { qp: id })?;
-        let QpAttributes { peer, label, policy, reporting, .. } =
-            self.setups.remove(&id).expect("it was just there").attributes;
+        let Setup { attributes, round_trip, .. } =
+            self.setups.remove(&id).expect("it was just there");
+        let QpAttributes { peer, label, policy, reporting, .. } = attributes;
         let owner = reporting.owner(id);
         let Some(policy) = policy else {
             self.put_responder(id, Peer { host: self.host, peer, peer_qp, label, owner });
             return Ok(());
         };
         let (host, mut port, settings) = (self.host, self.port, self.settings_of(id));
-        if let Some(trips) = &self.config.round_trips {
-            port.base_rtt = trips.between(host, peer).unwrap_or(port.base_rtt);
-        }
+        let configured = self.config.round_trips.as_ref();
+        let configured = configured.and_then(|trips| trips.between(host, peer));
+        let (own, is_even) = round_trip.unwrap_or((port.base_rtt, true));
+        port.base_rtt = configured.unwrap_or(own);
         let planes = self.planes.as_ref().map_or(1, |planes| planes.count());
         let ack = self.config.ack_of(peer);
-        let parts =
-            RequesterParts { host, peer, label, owner, port, planes, policy, settings, ack };
+        let parts = RequesterParts {
+            host,
+            peer,
+            label,
+            owner,
+            port,
+            is_even,
+            planes,
+            policy,
+            settings,
+            ack,
+        };
         let mut requester = Requester::new(parts, &self.config, &mut self.controls);
         requester.connect(peer_qp);
         // A queue pair that was reset keeps its slot: the tables do not grow with resets, and
@@ -324,7 +347,7 @@ impl Nic {
                 reporting,
                 origin: qp.origin,
             };
-            self.setups.insert(id, Setup { attributes, peer_qp: None });
+            self.setups.insert(id, Setup { attributes, peer_qp: None, round_trip: None });
         }
         self.silence(id);
         if let Some(queues) = self.queues.get_mut(qp.queues.index()) {

@@ -18,6 +18,8 @@ pub(in crate::nic) struct RequesterParts {
     pub label: u32,
     pub owner: Owner,
     pub port: PortFacts,
+    /// Whether all paths have the base round trip.
+    pub is_even: bool,
     /// The ports of the NIC.
     pub planes: u32,
     pub policy: Sender,
@@ -58,6 +60,17 @@ impl Requester {
         let &Self { host, peer, label, owner, .. } = self;
         let planes = self.planes.as_ref().map_or(1, |planes| planes.count());
         let policy = self.policy.clone();
-        RequesterParts { host, peer, label, owner, port, planes, policy, settings, ack }
+        RequesterParts {
+            host,
+            peer,
+            label,
+            owner,
+            port,
+            is_even: true,
+            planes,
+            policy,
+            settings,
+            ack,
+        }
     }
 }

@@ -159,6 +159,7 @@ fn timers_that_wake_nobody_are_caught_up_however_often_the_rate_is_asked_for() {
     let path = PathFacts {
         line_rate: PORT.line_rate,
         base_rtt: PORT.base_rtt,
+        is_even: true,
         packet: Bytes::new(1_062),
         payload: Bytes::new(1_000),
         pace_unit: Span::from_ps(1),

@@ -9,6 +9,7 @@ const PACKET: u64 = 1_000;
 const PATH: PathFacts = PathFacts {
     line_rate: BitRate::from_gbps(100),
     base_rtt: Span::from_us(12),
+    is_even: true,
     packet: Bytes::new(PACKET),
     ..PathFacts::FOR_TEST
 };
@@ -48,6 +49,7 @@ fn it_starts_with_one_and_a_half_bandwidth_delay_products_whatever_the_path() {
         let path = PathFacts {
             line_rate: BitRate::from_gbps(gbps),
             base_rtt: Span::from_us(rtt_us),
+            is_even: true,
             ..PATH
         };
         let control = Nscc::new(&Config::default(), &path);

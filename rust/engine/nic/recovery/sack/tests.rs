@@ -169,6 +169,7 @@ fn the_window_is_read_and_written() {
     let path = PathFacts {
         line_rate: BitRate::from_gbps(16),
         base_rtt: Span::from_ns(1_001),
+        is_even: true,
         packet: Bytes::new(1_000),
         payload: Bytes::new(1_000),
         pace_unit: Span::from_ps(1),
