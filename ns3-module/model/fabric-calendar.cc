@@ -94,7 +94,9 @@ FabricCalendar::Push(uint64_t timePs, Kind kind, uint32_t number)
                        "FabricCalendar::Push",
                        "an event of a fabric is in the past: " << timePs << " ps, before " << m_now
                                                                << " ps");
-    m_heap.push_back(Entry{timePs, static_cast<uint32_t>(kind) << KIND_SHIFT | number});
+    const bool drawn = kind == PORT && m_client;
+    const uint32_t place = drawn ? m_client->GetPlace(timePs, number) : number;
+    m_heap.push_back(Entry{timePs, static_cast<uint32_t>(kind) << KIND_SHIFT | place, number});
     std::push_heap(m_heap.begin(), m_heap.end(), IsLater());
     if (!m_running)
     {
@@ -154,7 +156,7 @@ FabricCalendar::Run()
         m_now = entry.time;
         ++m_count;
         const auto kind = static_cast<Kind>(entry.rank >> KIND_SHIFT);
-        if (!m_client->HandleEvent(m_now, kind, entry.rank & ((1U << KIND_SHIFT) - 1)))
+        if (!m_client->HandleEvent(m_now, kind, entry.number))
         {
             Close();
         }

@@ -19,7 +19,8 @@ namespace ns3
  *
  * ns-3 orders simultaneous events by insertion, so that results would depend on the order in which
  * events are scheduled. Here the order depends on the kind of event: changes of links and routing,
- * then ends of pauses and starts by port, then arrivals by sending port, then hosts by number. One
+ * then ends of pauses and starts by port, then arrivals in an order of sending ports that FabricSwitching::GetPlace draws for each
+ * time, then hosts by number. One
  * event of ns-3 is scheduled for the earliest of them, which keeps ns-3's scheduler small. Events
  * are never cancelled: an event that is no longer due does nothing.
  *
@@ -51,6 +52,13 @@ class FabricCalendar
          * @return false to close the calendar: there are no more events
          */
         virtual bool HandleEvent(uint64_t nowPs, Kind kind, uint32_t number) = 0;
+        /**
+         * @brief Orders events of ports at one time.
+         * @param nowPs the time
+         * @param port number of the port
+         * @return its place, below 2^30
+         */
+        virtual uint32_t GetPlace(uint64_t nowPs, uint32_t port) const = 0;
     };
 
     FabricCalendar();
@@ -87,8 +95,9 @@ class FabricCalendar
     /// An event; those of one time are ordered by rank.
     struct Entry
     {
-        uint64_t time; //!< its time
-        uint32_t rank; //!< kind, then number
+        uint64_t time;   //!< its time
+        uint32_t rank;   //!< kind, then place of the port or number
+        uint32_t number; //!< number
     };
 
     /// The ns-3 event, which is made once and scheduled repeatedly.

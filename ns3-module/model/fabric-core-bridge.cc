@@ -204,6 +204,12 @@ FabricCoreBridge::OnlyPort(uint32_t switchNumber, uint32_t dst)
     return m_core->only_port(switchNumber, dst);
 }
 
+uint32_t
+FabricCoreBridge::GetPlace(uint64_t nowPs, uint32_t port) const
+{
+    return m_core->place(nowPs, port);
+}
+
 bool
 FabricCoreBridge::Marks(uint32_t port, uint64_t waitingBytes)
 {

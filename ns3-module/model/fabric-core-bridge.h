@@ -85,6 +85,7 @@ class FabricCoreBridge : public FabricHosts, public FabricSwitching
                    FabricPacket& packet,
                    const std::vector<uint64_t>* loads) override;
     uint32_t OnlyPort(uint32_t switchNumber, uint32_t dst) override;
+    uint32_t GetPlace(uint64_t nowPs, uint32_t port) const override;
     bool Marks(uint32_t port, uint64_t waitingBytes) override;
     uint32_t ChooseClass(uint32_t port, uint8_t waiting) override;
     void ChargeClass(uint32_t port, uint32_t trafficClass, uint16_t bytes, bool waits) override;

@@ -57,6 +57,13 @@ FabricHosts::PauseClass(uint32_t host, uint32_t trafficClass, bool paused)
                     "NICs");
 }
 
+// Equal senders come first equally often in evenkeel's core.
+uint32_t
+FabricSwitching::GetPlace(uint64_t /* nowPs */, uint32_t port) const
+{
+    return port;
+}
+
 uint32_t
 FabricSwitching::ChooseClass(uint32_t port, uint8_t waiting)
 {

@@ -263,6 +263,8 @@ class FabricSwitching
      *         if the policy must see every packet
      */
     virtual uint32_t OnlyPort(uint32_t switchNumber, uint32_t dst) = 0;
+    /// @return the place of the arrival by a port among those at one time, below 2^30
+    virtual uint32_t GetPlace(uint64_t nowPs, uint32_t port) const;
     /**
      * @brief Draws whether ECN marks a packet between kmin and kmax.
      * @param port number of the port

@@ -198,6 +198,12 @@ Fabric::Start()
     m_calendar.Open(this);
 }
 
+uint32_t
+Fabric::GetPlace(uint64_t nowPs, uint32_t port) const
+{
+    return m_switching->GetPlace(nowPs, port);
+}
+
 bool
 Fabric::HandleEvent(uint64_t nowPs, FabricCalendar::Kind kind, uint32_t number)
 {

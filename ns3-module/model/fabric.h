@@ -367,6 +367,7 @@ class Fabric : public Object, private FabricCalendar::Client
     static constexpr uint32_t SAMPLE = 1;
 
     bool HandleEvent(uint64_t nowPs, FabricCalendar::Kind kind, uint32_t number) override;
+    uint32_t GetPlace(uint64_t nowPs, uint32_t port) const override;
     /**
      * @brief Adds a port to the fabric.
      * @param number number of the port

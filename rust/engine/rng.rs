@@ -45,6 +45,8 @@ pub enum Purpose {
     Trim = 13,
     /// Values that queue pairs probe for their way back, by host.
     Reverse = 14,
+    /// Order of arrivals at one time, by run.
+    Ties = 15,
     /// Draws of tests, by whatever id the test chooses.
     Test = 1_000,
 }

@@ -395,6 +395,8 @@ mod ffi {
         /// The only port towards a host until the next step is applied; the largest number if
         /// there are several or none, or if the policy must see every packet.
         fn only_port(self: &Core, switch_number: u32, dst: u32) -> u32;
+        /// The place of a port among those with arrivals at a time.
+        fn place(self: &Core, now_ps: u64, port: u32) -> u32;
         /// Draws whether a packet is marked that finds these bytes without priority waiting.
         fn marks(self: &mut Core, port: u32, waiting_bytes: u64) -> bool;
         /// The traffic class whose packet starts next at a port of a switch. Bit `c` of `waiting`:

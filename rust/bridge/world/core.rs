@@ -312,6 +312,10 @@ impl Core {
         only.map_or(NONE, |port| self.switching.port_index(port))
     }
 
+    pub(super) fn place(&self, now_ps: u64, port: u32) -> u32 {
+        self.switching.ties().place_of(now_ps, port)
+    }
+
     pub(super) fn marks(&mut self, port: u32, waiting_bytes: u64) -> bool {
         self.switching.marks(PortId(port), Bytes::new(waiting_bytes))
     }

@@ -3,6 +3,7 @@
 use super::event_queue::EventQueue;
 use super::network::SlotId;
 use crate::ids::PortId;
+use crate::switching::Ties;
 use crate::units::Time;
 
 /// The event queue with arrivals alone. It is no part of the interface, and not stable.
@@ -12,7 +13,7 @@ pub struct Calendar(EventQueue);
 impl Calendar {
     /// A queue for arrivals at so many `ports`, mostly less than `horizon_ps` ahead.
     pub fn new(ports: usize, horizon_ps: u64) -> Self {
-        Self(EventQueue::new(ports, horizon_ps))
+        Self(EventQueue::new(Ties::new(0, ports), ports, horizon_ps))
     }
 
     /// Adds an arrival.
@@ -37,13 +38,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn arrivals_come_out_by_time_and_port() {
+    fn arrivals_come_out_by_time() {
         let mut calendar = Calendar::new(4, 1_000_000);
         let at = |ps, port| (Time::from_ps(ps), PortId(port));
-        for (time, port) in [at(900, 1), at(20_000_000, 0), at(900, 0), at(5, 3)] {
+        for (time, port) in [at(901, 1), at(20_000_000, 0), at(900, 0), at(5, 3)] {
             calendar.push(time, port);
         }
         let order = std::iter::from_fn(|| calendar.pop()).collect::<Vec<_>>();
-        assert_eq!(order, [at(5, 3), at(900, 0), at(900, 1), at(20_000_000, 0)]);
+        assert_eq!(order, [at(5, 3), at(900, 0), at(901, 1), at(20_000_000, 0)]);
     }
 }

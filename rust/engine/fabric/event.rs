@@ -1,7 +1,8 @@
 //! Events, and their order.
 //!
 //! Events at the same time have a designed order: failures and routing first, then probes, then
-//! ends of pauses and starts by the port, then arrivals by the port they come from, then hosts by
+//! ends of pauses and starts by the port, then arrivals in an order of ports that is drawn for each
+//! time (`Ties` of the queue), then hosts by
 //! their id. The order does not depend on the order in which events were scheduled. No event is
 //! cancelled: an event that is early has no effect. Each port has at most one event of a kind at a
 //! time, so the order is total where it matters.
@@ -14,6 +15,7 @@
 
 use super::network::SlotId;
 use crate::ids::{HostId, PortId};
+use crate::switching::Ties;
 use crate::topology::MAX_LINKS;
 
 /// What is due at a port, at a host or in the fabric as a whole.
@@ -156,7 +158,7 @@ impl Word {
     }
 
     /// The low bits of the time, the kind and the lowest bits of the id as a number: it orders
-    /// events that differ in them, if all have a short key.
+    /// events that differ in them, if all have a short key. Of a word with its place as id.
     #[inline(always)]
     pub(super) const fn short_key(self) -> i32 {
         const ID: u64 = (1 << SHORT_ID_BITS) - 1;
@@ -169,6 +171,32 @@ impl Word {
     #[inline(always)]
     pub(super) const fn has_long_key(self) -> bool {
         self.id() >> SHORT_ID_BITS != 0
+    }
+
+    /// Whether events of its kind at one time have a drawn order.
+    #[inline(always)]
+    const fn is_of_port(self) -> bool {
+        self.0 >> (SLOT_BITS + ID_BITS) & ((1 << KIND_BITS) - 1) == PORT
+    }
+
+    /// The same with another id.
+    #[inline(always)]
+    const fn with_id(self, id: u32) -> Self {
+        const IDS: u64 = (MOST_PORTS as u64 - 1) << SLOT_BITS;
+        Self(self.0 & !IDS | (id as u64) << SLOT_BITS)
+    }
+
+    /// The same with its place in the order of arrivals as id, so that words are compared as
+    /// numbers.
+    #[inline(always)]
+    pub(super) const fn placed(self, time: u64, ties: Ties) -> Self {
+        if self.is_of_port() { self.with_id(ties.place_of(time, self.id())) } else { self }
+    }
+
+    /// The word that has been given this place.
+    #[inline(always)]
+    pub(super) const fn restored(self, time: u64, ties: Ties) -> Self {
+        if self.is_of_port() { self.with_id(ties.port_at(time, self.id())) } else { self }
     }
 
     /// What orders events of the same time: the kind and the id.

@@ -10,13 +10,14 @@ use sorting::Sorter;
 use super::event::{Event, TIME_BITS, Word};
 use super::network::SlotId;
 use crate::ids::{HostId, PortId};
+use crate::switching::Ties;
 use crate::units::Time;
 
 /// An event that is not in the calendar.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 struct Entry {
     time: u64,
-    /// Without its time.
+    /// Without its time; of early events, with their places (`Word::placed`).
     word: Word,
 }
 
@@ -58,11 +59,13 @@ pub(super) struct EventQueue {
     near: usize,
     last: u64,
     sorter: Sorter,
+    /// The order of arrivals at one time.
+    ties: Ties,
 }
 
 impl EventQueue {
     /// A queue for events of so many `ports` that are mostly less than `horizon_ps` ahead.
-    pub(super) fn new(ports: usize, horizon_ps: u64) -> Self {
+    pub(super) fn new(ties: Ties, ports: usize, horizon_ps: u64) -> Self {
         // The more ports, the narrower the buckets: what the events of a bucket need is fetched
         // ahead while the bucket before is handled, and has to fit a cache that is near.
         let shift = TIME_BITS - (ports / 8_192).checked_ilog2().unwrap_or(0).min(MOST_NARROW);
@@ -84,6 +87,7 @@ impl EventQueue {
             near: 0,
             last: 0,
             sorter: Sorter::default(),
+            ties,
         }
     }
 
@@ -164,11 +168,15 @@ impl EventQueue {
             // one bucket at most.
             Ordering::Equal => {
                 let word = word.at(time);
-                let left = &self.current[self.taken..];
-                let place = self.taken + left.partition_point(|&other| other < word);
+                let placed = |it: Word| it.placed(self.time_of(it), self.ties);
+                let (left, own) = (&self.current[self.taken..], placed(word));
+                let place = self.taken + left.partition_point(|&other| placed(other) < own);
                 self.current.insert(place, word);
             }
-            Ordering::Less => self.early.push(Reverse(Entry { time, word })),
+            Ordering::Less => {
+                let word = word.placed(time, self.ties);
+                self.early.push(Reverse(Entry { time, word }));
+            }
             Ordering::Greater => self.far.push(Reverse(Entry { time, word })),
         }
     }
@@ -216,7 +224,7 @@ impl EventQueue {
         let Reverse(Entry { time, word }) = self.early.pop()?;
         debug_assert!(time >= self.last, "time goes back from {} to {time} ps", self.last);
         self.last = time;
-        Some(word)
+        Some(word.restored(time, self.ties))
     }
 
     /// The time and the rank of the earliest event.
@@ -225,7 +233,12 @@ impl EventQueue {
             return Some((Time::from_ps(entry.time), entry.word.rank()));
         }
         let at = self.next_time()?;
-        Some((at, self.current.get(self.taken)?.rank()))
+        Some((at, self.rank(at, *self.current.get(self.taken)?)))
+    }
+
+    /// What orders events at the same time.
+    pub(super) fn rank(&self, at: Time, word: Word) -> u32 {
+        word.placed(at.as_ps(), self.ties).rank()
     }
 
     /// The time of the earliest event.
@@ -282,7 +295,8 @@ impl EventQueue {
     pub(super) fn arrivals(&self) -> impl Iterator<Item = (PortId, SlotId)> + '_ {
         let current = &self.current[self.taken..];
         let near = self.buckets.iter().flatten().chain(current).copied();
-        let others = self.early.iter().chain(&self.far).map(|Reverse(entry)| entry.word);
+        let early = self.early.iter().map(|Reverse(it)| it.word.restored(it.time, self.ties));
+        let others = early.chain(self.far.iter().map(|Reverse(entry)| entry.word));
         let crossings = self.crossings.iter().map(|&(_, port, slot)| (port, slot));
         near.chain(others).filter_map(Word::arrival).chain(crossings)
     }
@@ -322,7 +336,7 @@ impl EventQueue {
         }
         // Time and rank order every two events that are not the same one, so that an unstable sort
         // always gives the same order.
-        self.sorter.sort(&mut self.current);
+        self.sorter.sort(&mut self.current, self.base, self.ties);
         self.next_place = self.next_occupied().map_or(usize::MAX, |bucket| self.place_of(bucket));
         true
     }

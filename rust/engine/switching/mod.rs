@@ -43,6 +43,7 @@ mod loss;
 mod pfc;
 mod switch;
 mod telemetry;
+mod ties;
 mod trimming;
 
 use std::sync::Arc;
@@ -61,6 +62,7 @@ pub use loss::Flight;
 pub use pfc::{IngressLimits, PFC_FRAME_BYTES};
 pub use switch::PortLoads;
 pub use telemetry::Telemeter;
+pub use ties::Ties;
 
 pub use cbfc::LinkCredits;
 
@@ -105,6 +107,7 @@ pub struct Switching {
     /// By port; empty unless chance decides which packet is trimmed.
     coins: Vec<Stream>,
     losses: Losses,
+    ties: Ties,
     llr: Option<LlrConfig>,
     plan: FailurePlan,
     /// Whether buffers and thresholds of degraded ports shrink.
@@ -166,6 +169,7 @@ impl Switching {
             memory: PacketMemory::new(config, topology),
             coins: trimming::coins(topology, config, seed),
             losses: Losses::new(&config.failures, config.llr, seed),
+            ties: Ties::new(seed, 2 * topology.links().len()),
             llr: config.llr,
             plan: FailurePlan::new(&config.failures, scheme.weights),
             scales_ports: config.scales_ports(),
@@ -440,10 +444,5 @@ impl Switching {
     /// The memory that is kept for a class of a link that ends at a switch; `None` without PFC.
     pub fn ingress_limits(&self, from: LinkClass) -> Option<IngressLimits> {
         self.memory.pfc().map(|pfc| pfc.limits(from))
-    }
-
-    /// The memory that the links of `switch` share; `None` without PFC.
-    pub fn shared_pool(&self, switch: SwitchId) -> Option<Bytes> {
-        self.memory.pfc().map(|pfc| pfc.pool_size(switch))
     }
 }

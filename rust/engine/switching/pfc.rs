@@ -13,6 +13,7 @@
 
 mod conweave;
 
+use super::Switching;
 use super::config::{Buffer, FabricConfig, Headroom, PfcAdmission, PfcConfig};
 use crate::ids::{ClassId, HostId, LinkClass, PortId, SwitchId};
 use crate::packet::PauseOrder;
@@ -326,6 +327,13 @@ impl Ingress {
     /// Bytes in the pool.
     const fn shared(&self) -> u64 {
         self.used.saturating_sub(self.limits.reserve)
+    }
+}
+
+impl Switching {
+    /// The memory that the links of `switch` share; `None` without PFC.
+    pub fn shared_pool(&self, switch: SwitchId) -> Option<Bytes> {
+        self.memory.pfc().map(|pfc| pfc.pool_size(switch))
     }
 }
 

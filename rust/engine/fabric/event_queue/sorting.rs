@@ -5,9 +5,10 @@
 //! about one branch for each of them.
 
 use crate::fabric::event::Word;
+use crate::switching::Ties;
 
-/// The fewest events that are counted: fewer take as long by the library's sort.
-const FEWEST_COUNTED: usize = 4;
+/// The fewest events that are counted.
+const FEWEST_COUNTED: usize = 2;
 /// The most events that are counted; the time for each grows with their number.
 const MOST_COUNTED: usize = 64;
 /// How many places are counted at a time.
@@ -29,24 +30,25 @@ impl Default for Sorter {
 }
 
 impl Sorter {
-    /// Sorts the events of a bucket.
+    /// Sorts the events of a bucket, whose times have `base` in common.
     #[inline(always)]
-    pub(super) fn sort(&mut self, events: &mut [Word]) {
+    pub(super) fn sort(&mut self, events: &mut [Word], base: u64, ties: Ties) {
         let is_counted = (FEWEST_COUNTED..=MOST_COUNTED).contains(&events.len());
-        if !is_counted || !self.sort_by_counting(events) {
-            events.sort_unstable();
+        if !is_counted || !self.sort_by_counting(events, base, ties) {
+            sort_by_library(events, base, ties);
         }
     }
 
     /// Sorts at most [`MOST_COUNTED`] events; false if what it compares does not tell them all
     /// apart, and they stay as they are.
     #[inline(always)]
-    fn sort_by_counting(&mut self, events: &mut [Word]) -> bool {
+    fn sort_by_counting(&mut self, events: &mut [Word], base: u64, ties: Ties) -> bool {
         let count = events.len();
         let mut has_long_key = false;
         for (key, event) in self.keys.iter_mut().zip(events.iter()) {
-            has_long_key |= event.has_long_key();
-            *key = event.short_key();
+            let placed = event.placed(base | event.low_time(), ties);
+            has_long_key |= placed.has_long_key();
+            *key = placed.short_key();
         }
         let mut sum = 0;
         let places = self.keys.chunks_exact(AT_ONCE).zip(events.chunks(AT_ONCE));
@@ -71,6 +73,17 @@ impl Sorter {
     }
 }
 
+/// Sorts by places, which the events have meanwhile.
+fn sort_by_library(events: &mut [Word], base: u64, ties: Ties) {
+    for event in &mut *events {
+        *event = event.placed(base | event.low_time(), ties);
+    }
+    events.sort_unstable();
+    for event in events {
+        *event = event.restored(base | event.low_time(), ties);
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -83,9 +96,10 @@ mod tests {
     fn events_are_sorted_as_by_the_library() {
         let mut random = Stream::new(3, Purpose::Test, 0);
         let (mut sorter, mut counted) = (Sorter::default(), 0);
-        for round in 0..4_000 {
+        for round in 0..4_000u64 {
             // Few times and ports, so that some are the same; ids of all sizes.
             let (ports, times) = (1 << (1 + random.below(24)), 1 + random.below(1_024));
+            let (base, ties) = (round << 10, Ties::new(round, ports as usize));
             let event = |random: &mut Stream| {
                 let port = PortId(random.below(ports));
                 let word = Word::of(match random.below(12) {
@@ -100,10 +114,12 @@ mod tests {
             };
             let events: Vec<Word> = (0..round % 80).map(|_| event(&mut random)).collect();
             let [mut ours, mut by_library] = [events.clone(), events];
-            by_library.sort_unstable();
-            counted +=
-                u32::from(ours.len() <= MOST_COUNTED && sorter.sort_by_counting(&mut ours.clone()));
-            sorter.sort(&mut ours);
+            sort_by_library(&mut by_library, base, ties);
+            counted += u32::from(
+                ours.len() <= MOST_COUNTED
+                    && sorter.sort_by_counting(&mut ours.clone(), base, ties),
+            );
+            sorter.sort(&mut ours, base, ties);
             assert_eq!(ours, by_library, "round {round}");
         }
         assert!((500..3_500).contains(&counted), "{counted} were counted");

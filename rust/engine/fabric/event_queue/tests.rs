@@ -8,6 +8,10 @@ fn at(ps: u64) -> Time {
     Time::from_ps(ps)
 }
 
+fn queue_for(ports: usize, horizon_ps: u64) -> EventQueue {
+    EventQueue::new(Ties::new(1, ports), ports, horizon_ps)
+}
+
 fn all(queue: &mut EventQueue) -> Vec<(u64, Event)> {
     std::iter::from_fn(|| queue.pop(Time::NEVER))
         .map(|(time, word)| (time.as_ps(), word.event()))
@@ -19,13 +23,12 @@ fn events_at_equal_times_are_ordered_by_kind_then_id() {
     let (control, probe) = (Event::Control(3), Event::Probe(0));
     let (port, host) = (Event::Arrival(PortId(9), SlotId(1)), Event::Host(HostId(0)));
     for order in [[control, port, host], [host, port, control], [port, host, control]] {
-        let mut queue = EventQueue::new(5_000, 1_000);
+        let mut queue = queue_for(5_000, 1_000);
         queue.push(at(5), Event::Start(PortId(9)));
         order.iter().for_each(|&event| queue.push(at(5), event));
-        queue.push(at(5), Event::Free(PortId(2)));
         queue.push(at(5), probe);
-        let (start, free) = (Event::Start(PortId(9)), Event::Free(PortId(2)));
-        let expected = [control, probe, start, free, port, host];
+        let start = Event::Start(PortId(9));
+        let expected = [control, probe, start, port, host];
         assert_eq!(all(&mut queue), expected.map(|event| (5, event)));
     }
 }
@@ -35,11 +38,11 @@ fn events_near_and_far_come_out_in_order() {
     // The more ports, the narrower the buckets.
     for ports in [5_000, 1 << 15, 1 << 20] {
         let mut random = Stream::new(1, Purpose::Test, 0);
-        let mut queue = EventQueue::new(ports, 1_000_000);
+        let mut queue = queue_for(ports, 1_000_000);
         let (mut expected, mut got, mut now) = (Vec::new(), Vec::new(), 0);
         for n in 0..20_000 {
             let reach = [1, 100, 10_000, 1_000_000, 1_000_000_000][random.below(5) as usize];
-            let time = now + u64::from(random.below(reach));
+            let time = now + 1 + u64::from(random.below(reach));
             let event = Event::Arrival(PortId(n), SlotId(n ^ 5));
             queue.push(at(time), event);
             expected.push((time, event));
@@ -50,8 +53,9 @@ fn events_near_and_far_come_out_in_order() {
             }
         }
         got.extend(all(&mut queue));
-        expected.sort_by_key(|&(time, event)| (time, Word::of(event)));
-        assert_eq!(got, expected, "{ports} ports");
+        let ties = queue.ties;
+        expected.sort_by_key(|&(time, event)| (time, Word::of(event).placed(time, ties)));
+        assert!(got == expected, "{ports} ports");
     }
 }
 
@@ -63,7 +67,7 @@ fn bucket(number: u64) -> u64 {
 #[test]
 fn an_event_more_than_a_turn_ahead_keeps_its_time() {
     for ahead in [62, 63, 64, 65, 66] {
-        let mut queue = EventQueue::new(4, 0);
+        let mut queue = queue_for(4, 0);
         assert_eq!(queue.buckets.len(), 64);
         let event = Event::Arrival(PortId(1), SlotId(2));
         queue.push(at(bucket(ahead)), event);
@@ -73,7 +77,7 @@ fn an_event_more_than_a_turn_ahead_keeps_its_time() {
 
 #[test]
 fn a_bucket_nearly_a_turn_ahead_comes_after_those_between() {
-    let mut queue = EventQueue::new(4, bucket(64));
+    let mut queue = queue_for(4, bucket(64));
     assert_eq!(queue.buckets.len(), 128);
     let event = Event::Arrival(PortId(1), SlotId(2));
     queue.push(at(bucket(19)), event);
@@ -87,7 +91,7 @@ fn a_bucket_nearly_a_turn_ahead_comes_after_those_between() {
 
 #[test]
 fn an_event_may_precede_a_bucket_that_was_looked_up() {
-    let mut queue = EventQueue::new(5_000, 1_000_000);
+    let mut queue = queue_for(5_000, 1_000_000);
     queue.push(at(500_000), Event::Host(HostId(0)));
     assert_eq!(queue.next_time(), Some(at(500_000)));
     queue.push(at(400_000), Event::Host(HostId(2)));
@@ -100,7 +104,7 @@ fn an_event_may_precede_a_bucket_that_was_looked_up() {
 #[test]
 #[should_panic(expected = "lies in the past")]
 fn scheduling_in_the_past_panics() {
-    let mut queue = EventQueue::new(5_000, 1_000);
+    let mut queue = queue_for(5_000, 1_000);
     queue.push(at(5_000_000), Event::Host(HostId(0)));
     queue.pop(Time::NEVER);
     queue.push(at(4_999_999), Event::Host(HostId(0)));
@@ -109,7 +113,7 @@ fn scheduling_in_the_past_panics() {
 #[test]
 #[should_panic(expected = "time goes back from 7 to 5 ps")]
 fn time_that_goes_back_panics_where_assertions_are_on() {
-    let mut queue = EventQueue::new(5_000, 1_000);
+    let mut queue = queue_for(5_000, 1_000);
     queue.push(at(5), Event::Host(HostId(0)));
     queue.last = 7;
     queue.pop(Time::NEVER);
@@ -117,7 +121,7 @@ fn time_that_goes_back_panics_where_assertions_are_on() {
 
 #[test]
 fn arrivals_are_found_wherever_they_wait() {
-    let mut queue = EventQueue::new(5_000, 1_000_000);
+    let mut queue = queue_for(5_000, 1_000_000);
     let slots = || (0..4).map(SlotId);
     let times = [500_000, 2_000, 900_000_000_000, 500_001];
     for (slot, time) in slots().zip(times) {
@@ -146,7 +150,7 @@ fn two_events_come_out_in_order_from_every_two_buckets_of_a_turn() {
         (5_000, 100_000, 256, 1_024, &of_four_words),
         (1 << 16, 10_000, 256, 128, &of_four_words),
     ] {
-        let mut queue = EventQueue::new(ports, horizon);
+        let mut queue = queue_for(ports, horizon);
         assert_eq!(queue.buckets.len(), buckets);
         let mut now = 0;
         for (one, other) in steps.iter().flat_map(|one| steps.iter().map(move |it| (*one, *it))) {
@@ -165,7 +169,7 @@ fn two_events_come_out_in_order_from_every_two_buckets_of_a_turn() {
 
 #[test]
 fn an_event_is_taken_at_its_time_and_not_a_picosecond_before() {
-    let mut queue = EventQueue::new(5_000, 1_000_000);
+    let mut queue = queue_for(5_000, 1_000_000);
     queue.push(at(500_000), Event::Host(HostId(0)));
     // The bucket that is looked up is the current one, and what precedes it is early.
     assert_eq!(queue.next_time(), Some(at(500_000)));
@@ -180,17 +184,18 @@ fn an_event_is_taken_at_its_time_and_not_a_picosecond_before() {
 /// Parts of a divided run are compared by what comes next in each.
 #[test]
 fn the_next_event_is_known_by_its_time_and_rank_before_it_is_taken() {
-    let mut queue = EventQueue::new(5_000, 1_000_000);
+    let mut queue = queue_for(5_000, 1_000_000);
     assert_eq!(queue.peek(), None);
     let (host, port) = (Event::Host(HostId(3)), Event::Free(PortId(8)));
     for (time, event) in [(500_000, host), (500_000, port), (2_000_000_000, host)] {
         queue.push(at(time), event);
     }
-    let rank = |event| Word::of(event).rank();
-    assert_eq!(queue.peek(), Some((at(500_000), rank(port))));
+    let ties = queue.ties;
+    let rank = |time, event| Word::of(event).placed(time, ties).rank();
+    assert_eq!(queue.peek(), Some((at(500_000), rank(500_000, port))));
     queue.push(at(100), host);
     for (time, event) in [(100, host), (500_000, port), (500_000, host), (2_000_000_000, host)] {
-        assert_eq!(queue.peek(), Some((at(time), rank(event))));
+        assert_eq!(queue.peek(), Some((at(time), rank(time, event))));
         queue.pop(Time::NEVER);
     }
     assert_eq!(queue.peek(), None);
@@ -199,7 +204,7 @@ fn the_next_event_is_known_by_its_time_and_rank_before_it_is_taken() {
 /// What they need is fetched ahead.
 #[test]
 fn the_arrivals_of_the_bucket_after_the_current_one_are_known() {
-    let mut queue = EventQueue::new(5_000, 1_000_000);
+    let mut queue = queue_for(5_000, 1_000_000);
     let bucket = 1_024;
     for (port, time) in [(1, 10 * bucket), (2, 70 * bucket + 5), (3, 70 * bucket), (4, 80 * bucket)]
     {
@@ -222,7 +227,7 @@ fn the_arrivals_of_the_bucket_after_the_current_one_are_known() {
 
 #[test]
 fn arrivals_that_come_soon_are_those_of_the_bucket_and_the_one_beside_it() {
-    let mut queue = EventQueue::new(5_000, 1_000_000);
+    let mut queue = queue_for(5_000, 1_000_000);
     for port in 0..4 {
         queue.push(at(bucket(1) + 9 - u64::from(port)), Event::Arrival(PortId(port), SlotId(port)));
     }

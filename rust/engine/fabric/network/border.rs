@@ -9,7 +9,7 @@ use super::Network;
 use super::output::Shared;
 use super::pool::Slot;
 use super::port::Special;
-use crate::fabric::event::Event;
+use crate::fabric::event::{Event, Word};
 use crate::ids::PortId;
 use crate::units::Time;
 
@@ -75,6 +75,11 @@ impl Network {
     /// The time and the rank of the next event.
     pub(in crate::fabric) fn peek(&mut self) -> Option<(Time, u32)> {
         self.shared.queue.peek()
+    }
+
+    /// The rank of an event.
+    pub(in crate::fabric) fn rank(&self, at: Time, word: Word) -> u32 {
+        self.shared.queue.rank(at, word)
     }
 }
 

@@ -114,7 +114,7 @@ impl Network {
             telemetry,
             classes: class_table::Classes::of(setup),
             pool: Pool::new(MOST_PACKETS),
-            queue: EventQueue::new(2 * topology.links().len(), horizon),
+            queue: EventQueue::new(switching.ties(), 2 * topology.links().len(), horizon),
             counters: NetworkCounters::default(),
             switching,
             trace: None,

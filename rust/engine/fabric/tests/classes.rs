@@ -27,8 +27,10 @@ pub(super) fn with(mut setup: Setup, scheduling: &[Scheduling], classes: &[u32])
 
 /// Two hosts of a leaf that send to two hosts of another over its only uplink, as fast as it is:
 /// a message of the first class from the one, and one of the second from the other.
+/// The first is a picosecond earlier.
 fn two_flows(packets: u64, scheduling: [Scheduling; 2]) -> Setup {
-    let both = messages(&[(0, 2), (1, 3)], packets * PAYLOAD);
+    let mut both = messages(&[(0, 2), (1, 3)], packets * PAYLOAD);
+    both[1].start = Time::from_ps(1);
     with(setup(leaf_spine(2, 1, 2, 400), "ecmp", both), &scheduling, &[0, 1])
 }
 

@@ -12,6 +12,7 @@ use crate::fabric::outcome::{Measured, Outcome, PauseRecord, Progress, Verdict};
 use crate::fabric::setup::Setup;
 use crate::ids::{ClassId, PortId};
 use crate::packet::PauseOrder;
+use crate::switching::Ties;
 use crate::topology::Node;
 use crate::units::{Span, Time};
 
@@ -54,7 +55,7 @@ impl World {
             self.now = now;
             self.events += 1;
             if self.handle(now, word) {
-                self.endpoints.stamp(now, word.rank());
+                self.endpoints.stamp(now, self.network.rank(now, word));
             }
         }
         most
@@ -133,7 +134,8 @@ pub(in crate::fabric) fn merge(
     measured.held_back.sort_unstable();
     let setup = parts[0].setup.clone();
     let pause_time = setup.fabric.switch.pfc.and_then(|pfc| pfc.pause_time);
-    measured.pauses = in_order(measured.pauses, pause_time);
+    let ties = parts[0].network.switching().ties();
+    measured.pauses = in_order(measured.pauses, pause_time, ties);
     let endpoints = Endpoints::merge(parts.into_iter().map(|part| part.endpoints).collect());
     let outcome = Outcome::of(measured, states, &endpoints);
     Ending::new(outcome, remainder, &endpoints).checked(&setup)
@@ -141,9 +143,9 @@ pub(in crate::fabric) fn merge(
 
 /// The pauses of all ports in the order in which one thread records them; those of each port are in
 /// order. At the same time the pauses that expire come first, in order of their ports, then frames
-/// that arrive, in order of the ports by which they come: the reverse directions of those that they
-/// are for.
-fn in_order(pauses: Vec<PauseRecord>, pause_time: Option<Span>) -> Vec<PauseRecord> {
+/// that arrive, in the order of the ports by which they come: the reverse directions of those that
+/// they are for.
+fn in_order(pauses: Vec<PauseRecord>, pause_time: Option<Span>, ties: Ties) -> Vec<PauseRecord> {
     let mut ends: BTreeMap<(PortId, ClassId), Time> = BTreeMap::new();
     let place = |pause: PauseRecord| {
         let end = ends.entry((pause.port, pause.class)).or_insert(Time::NEVER);
@@ -152,8 +154,9 @@ fn in_order(pauses: Vec<PauseRecord>, pause_time: Option<Span>) -> Vec<PauseReco
             (PauseOrder::Pause, Some(time)) => pause.at.saturating_add(time),
             _ => Time::NEVER,
         };
-        let port = if expires { pause.port } else { pause.port.reverse() };
-        ((pause.at, !expires, port), pause)
+        let arrival = || ties.place_of(pause.at.as_ps(), pause.port.reverse().0);
+        let rank = if expires { pause.port.0 } else { arrival() };
+        ((pause.at, !expires, rank), pause)
     };
     let mut placed: Vec<_> = pauses.into_iter().map(place).collect();
     placed.sort_by_key(|(place, _)| *place);
@@ -231,12 +234,16 @@ mod tests {
         let of_three = [record(0, 3, pause), record(300, 3, resume)];
         let ordered = [of_three[0], of_two[0], of_two[1], of_three[1], of_two[2]];
         let time = Some(Span::from_ns(300));
+        // A seed for which the frame by port 2 is the first one at both times.
+        let is_first = |it: &Ties, at| it.place_of(at, 2) < it.place_of(at, 3);
+        let mut all = (0..).map(|seed| Ties::new(seed, 4));
+        let ties = all.find(|it| is_first(it, 0) && is_first(it, 300_000)).unwrap();
         for given in [[&of_two[..], &of_three[..]].concat(), [&of_three[..], &of_two[..]].concat()]
         {
-            assert_eq!(in_order(given, time), ordered);
+            assert_eq!(in_order(given, time, ties), ordered);
         }
         // Without that time all of them are frames.
         let frames = [of_three[0], of_two[0], of_three[1], of_two[1], of_two[2]];
-        assert_eq!(in_order([&of_two[..], &of_three[..]].concat(), None), frames);
+        assert_eq!(in_order([&of_two[..], &of_three[..]].concat(), None, ties), frames);
     }
 }
