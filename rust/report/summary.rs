@@ -56,7 +56,7 @@ pub struct Summary {
     pub cct_ns: Option<f64>,
     /// The lower bound of `cct_ns`, which no scheme can beat.
     pub bound_ns: f64,
-    /// `cct_ns / bound_ns`; `None` without a completion time or with a bound of zero.
+    /// `cct_ns / bound_ns`, at least 1; `None` without a completion time or with a bound of zero.
     pub slowdown: Option<f64>,
     /// Completion times of the messages that completed, each from the message's start.
     pub fct_ns: Fct,
@@ -340,10 +340,12 @@ pub fn write_summary(to: &mut dyn Write, summary: &Summary) -> io::Result<()> {
     write_without_costs(to, summary)
 }
 
-/// `cct` over `bound`; `None` for an empty workload, whose bound is zero.
+/// `cct` over `bound`; `None` for an empty workload, whose bound is zero. It is at least 1: only
+/// times that are cut to nanoseconds are below the bound, by what was cut off. Anything else is
+/// reported as a fault.
 fn slowdown(cct: Option<Span>, bound: Span) -> Option<f64> {
     let cct = cct.filter(|_| bound > Span::ZERO)?;
-    Some(cct.as_ps() as f64 / bound.as_ps() as f64)
+    Some(cct.max(bound).as_ps() as f64 / bound.as_ps() as f64)
 }
 
 impl Fct {
@@ -445,5 +447,6 @@ mod tests {
     fn an_empty_workload_has_no_slowdown() {
         assert_eq!(slowdown(Some(Span::ZERO), Span::ZERO), None);
         assert_eq!(slowdown(Some(Span::from_ns(3)), Span::from_ns(2)), Some(1.5));
+        assert_eq!(slowdown(Some(Span::from_ns(1)), Span::from_ns(2)), Some(1.0));
     }
 }

@@ -2,7 +2,6 @@
 //! are out of proportion to the run.
 
 use super::lower_bound::short_time_limit;
-use crate::bound;
 use crate::endpoint::base_rtt;
 use crate::fabric::{Failure, FailureKind, Outcome, Rounding, Setup};
 use crate::ids::{ClassId, HostId, LinkId, PortId};
@@ -35,8 +34,7 @@ pub(super) fn below_bound(setup: &Setup, outcome: &Outcome, bound: Span) -> Opti
     if setup.fabric.rounding != Rounding::Exact {
         return None;
     }
-    let proven = bound::proven(bound, &setup.topology, setup.fabric.gap);
-    let cct = outcome.cct.filter(|cct| *cct < proven)?;
+    let cct = outcome.cct.filter(|cct| *cct < bound)?;
     Some(format!(
         "the completion time of {} is below its lower bound of {}, which is a fault of evenkeel: \
          please report it with the scenario's file",
