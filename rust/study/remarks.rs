@@ -1,5 +1,7 @@
 //! What decides the result of a run and is easily overlooked: timers and convergence times that
-//! are out of proportion to the run.
+//! are out of proportion to the run, and failures that nothing met.
+
+use std::collections::BTreeSet;
 
 use super::lower_bound::short_time_limit;
 use crate::endpoint::base_rtt;
@@ -8,7 +10,7 @@ use crate::ids::{ClassId, HostId, LinkId, PortId};
 use crate::nic::congestion::CongestionControl;
 use crate::report::human;
 use crate::topology::{Routes, Topology};
-use crate::units::Span;
+use crate::units::{Bytes, Span};
 
 /// How many times the bound a run takes that something decides beside the load.
 const OUT_OF_PROPORTION: u64 = 4;
@@ -21,6 +23,7 @@ pub(super) fn remarks(setup: &Setup, outcome: &Outcome, bound: Span) -> Vec<Stri
     remarks.extend(lossy_flow_control(setup, outcome));
     remarks.extend(short_timer(setup, outcome));
     remarks.extend(high_least_rate(setup));
+    remarks.extend(unmet_failures(setup, outcome));
     if outcome.cct.is_none_or(|cct| cct > bound * OUT_OF_PROPORTION) {
         remarks.extend(long_timer(setup, outcome, bound));
         remarks.extend(unknown_failure(setup, outcome, bound));
@@ -139,6 +142,25 @@ fn long_timer(setup: &Setup, outcome: &Outcome, bound: Span) -> Option<String> {
             timer.as_ps() as f64 / bound.as_ps().max(1) as f64
         )
     })
+}
+
+/// Failed links into which nothing was sent, though switches did not know at once: whoever is
+/// measured then is not measured under the failure.
+fn unmet_failures(setup: &Setup, outcome: &Outcome) -> Option<String> {
+    let has_begun = |it: &&Failure| it.at < outcome.ended;
+    let begun: Vec<&Failure> = setup.fabric.failures.iter().filter(has_begun).collect();
+    let is_unmet = |failure: &&Failure| {
+        let sent = failure.ports().map(|port| outcome.link_bytes.get(port.index()));
+        let is_avoided = failure.kind == FailureKind::Down && failure.detection == Span::ZERO;
+        !is_avoided && sent.into_iter().all(|sent| sent.is_some_and(|it| *it == Bytes::ZERO))
+    };
+    let first = begun.first().filter(|_| begun.iter().all(is_unmet))?;
+    let links: BTreeSet<LinkId> = begun.iter().map(|failure| failure.link).collect();
+    let what = match links.len() {
+        1 => format!("into {}, which failed", setup.topology.link_name(first.link)),
+        failed => format!("into any of the {failed} links that failed"),
+    };
+    Some(format!("no packet was sent {what}: the completion time is that without a failure"))
 }
 
 /// A failure that loses packets for longer than the run should take.
@@ -290,6 +312,33 @@ mod tests {
         assert!(!remarks.iter().any(|remark| remark.contains("converges")), "{remarks:?}");
         let short = down.replace("[transport]", "until = \"3us\"\n[transport]");
         assert!(!is_named(&remarks_on(&short)), "it is over before it matters");
+    }
+
+    /// Of two flows out of a leaf, and two spines, ecmp sends both by the first under some seeds.
+    #[test]
+    fn a_failure_that_no_packet_meets_is_told() {
+        let text = |policy: &str, detection: &str| {
+            format!(
+                "[topology]\nleaves = 2\nspines = 2\nhosts_per_leaf = 1\n[policy]\n\
+                 name = \"{policy}\"\n[workload]\nkind = \"shift\"\nbytes = \"64KB\"\n\
+                 [[failure]]\nlink = \"leaf0-spine0\"\nat = \"0s\"\n\
+                 detection = \"{detection}\"\n[transport]\nretransmit_timeout = \"20us\"\n"
+            )
+        };
+        let remarks = |text: &str, seed| {
+            let scenario = Scenario::parse(text, "a", Path::new(""), &Overrides::default());
+            let setup = scenario.unwrap().with_seed(seed).unwrap().setup();
+            let outcome = fabric::run(&setup, &mut |_| {});
+            let remarks = remarks(&setup, &outcome, lower_bound(&setup).time);
+            let is_told = remarks.iter().any(|it| it.starts_with("no packet was sent into"));
+            (is_told, outcome.counters.dropped + outcome.counters.control_dropped > 0)
+        };
+        let of_ecmp: Vec<(bool, bool)> =
+            (1..=8).map(|seed| remarks(&text("ecmp", "1ms"), seed)).collect();
+        assert!(of_ecmp.iter().all(|(is_told, has_lost)| is_told != has_lost), "{of_ecmp:?}");
+        assert!(of_ecmp.contains(&(true, false)) && of_ecmp.contains(&(false, true)));
+        assert!((1..=8).all(|seed| !remarks(&text("ecmp", "0s"), seed).0), "switches avoid it");
+        assert_eq!(remarks(&text("spray", "1ms"), 1), (false, true));
     }
 
     #[test]
