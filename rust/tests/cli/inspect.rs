@@ -42,13 +42,14 @@ fn an_explained_scenario_has_the_origins_of_values_and_is_valid_itself() {
 }
 
 #[test]
-fn bound_prints_three_keys_or_three_lines() {
+fn bound_prints_four_keys_or_three_lines() {
     let bench = Bench::with_small();
     let left = bench.evenkeel(&["bound", "small.toml", "--json"]);
     assert_eq!((left.status, left.err.as_str()), (0, ""));
     assert!(left.out.starts_with("{\"scenario\":\"small\",\"bound_ns\":"), "{}", left.out);
     let bound = left.json();
-    assert_eq!(bound.as_object().unwrap().len(), 3);
+    assert_eq!(bound.as_object().unwrap().len(), 4);
+    assert_eq!(bound["bound_by"], "edge uplinks");
     let run = bench.evenkeel(&["run", "small.toml", "--json"]).json();
     assert_eq!(bound["bound_ns"], run["bound_ns"]);
     let lines = bench.evenkeel(&["bound", "small.toml"]).out;
