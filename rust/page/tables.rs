@@ -69,13 +69,9 @@ fn of_comparison(comparison: &ComparisonTable) -> String {
         .iter()
         .map(|row| {
             let (policy, metric) = (escape(&row.policy), escape(&row.metric));
-            let ends = |it: Option<(f64, f64)>| it.map_or([None; 2], |(a, b)| [Some(a), Some(b)]);
-            let cells = |value: Option<f64>, [low, high]: [Option<f64>; 2], show: fn(f64) -> String| {
-                [value, low, high].map(|it| number_cell(it, show)).concat()
-            };
-            let numbers = cells(Some(row.median), ends(row.interval), human::count);
+            let numbers = cells(Some(row.median), row.interval, human::count);
             let (ratio, interval) = row.ratio.map_or((None, None), |(it, ends)| (Some(it), ends));
-            let ratios = cells(ratio, ends(interval), human::ratio);
+            let ratios = cells(ratio, interval, human::ratio);
             let (runs, verdict) = (row.runs, escape(&row.verdict));
             format!(
                 "<th scope=\"row\">{policy}</th><td>{metric}</td><td>{runs}</td>{numbers}{ratios}\
@@ -90,6 +86,12 @@ fn of_comparison(comparison: &ComparisonTable) -> String {
     let titles =
         ["policy", "metric", "runs", "median", "from", "to", &over, "from", "to", "verdict"];
     table("Comparison", &titles, &rows)
+}
+
+/// A value and the ends of its interval.
+fn cells(value: Option<f64>, ends: Option<(f64, f64)>, show: fn(f64) -> String) -> String {
+    let [low, high] = ends.map_or([None; 2], |(low, high)| [Some(low), Some(high)]);
+    [value, low, high].map(|it| number_cell(it, show)).concat()
 }
 
 fn of_study(study: &StudyTable) -> Result<String, ResultsError> {

@@ -45,14 +45,13 @@ pub(super) struct Record<'a> {
     ratio_low: Option<f64>,
     /// Its upper end.
     ratio_high: Option<f64>,
-    /// Of the completion time: the number of seeds under which the policy was slower than the one
-    /// with the least median.
+    /// The number of seeds under which the policy was slower than the one with the least median;
+    /// set for the completion time alone.
     slower: Option<usize>,
-    /// Of the completion time: `best`, `tie` (within 1 % of the best), `unclear` (the interval of
-    /// the ratio to the best contains 1), `behind`, or `unranked` (too few seeds, or interrupted);
-    /// of other metrics empty. Of every metric of a policy with a run that did not complete, which
-    /// comes after the others: `incomplete`, and of one with a run that is missing, because the
-    /// comparison was interrupted, `interrupted`.
+    /// The verdict on the completion time: `best`, `tie` (within 1 % of the best), `unclear` (the
+    /// interval of the ratio to the best contains 1), `behind`, or `unranked` (too few seeds, or
+    /// the comparison was interrupted). It is empty for other metrics. A policy with a run that did not
+    /// complete has `incomplete` for every metric, and one with a missing run `interrupted`.
     verdict: Option<&'static str>,
 }
 

@@ -9,9 +9,9 @@ use crate::study::{
     EQUAL_WITHIN, MetricStatistics, PolicyStatistics, Standing, Statistics, Unranked,
 };
 
-/// What follows the table of a comparison: the ratios of completion times with the verdict on each
-/// policy, if there are several runs of a policy or several policies, and a line that names the
-/// best or says why there is none.
+/// Returns the text below the table of a comparison: the ratios of completion times with the
+/// verdict on each policy, unless there is a single run, and a line that names the best policy or
+/// says why no policy is.
 pub fn verdicts(statistics: &Statistics) -> String {
     let best = best_line(statistics);
     match statistics.seeds.max(statistics.policies.len()) {
@@ -70,8 +70,8 @@ fn ratio_table(statistics: &Statistics) -> String {
     let heading = match statistics.seeds {
         1 => format!("CCT over that of {reference}, same seed"),
         seeds => format!(
-            "CCT over that of {reference}, median of {seeds} seeds; each median is in [from, to] with\n\
-             a probability of {:.1} %, whatever the distribution",
+            "CCT over that of {reference}, median of {seeds} seeds; a median is in [from, to]\n\
+             with a probability of {:.1} %, whatever the distribution",
             coverage(seeds) * 100.0
         ),
     };

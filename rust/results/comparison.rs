@@ -26,7 +26,7 @@ pub struct ComparisonRow {
 pub struct ComparisonTable {
     /// The rows that have a median, in the order of the file.
     pub rows: Vec<ComparisonRow>,
-    /// The policy of the ratios; empty if there is none.
+    /// The policy of the ratios; empty without one.
     pub reference: String,
     file: String,
 }
@@ -74,7 +74,8 @@ mod tests {
 
     #[test]
     fn a_row_has_its_interval_if_there_are_several_runs() {
-        let text = "policy,metric,runs,median,low,high,reference,ratio,ratio_low,ratio_high,verdict\n\
+        let text = "policy,metric,runs,median,low,high,reference,ratio,ratio_low,ratio_high,\
+                    verdict\n\
                     a,cct_ns,2,5,4,6,b,1.5,1.25,2,behind\nb,cct_ns,1,7,,,b,,,,best\n\
                     c,x,0,,,,b,,,,\n";
         let table = Table::parse("c.csv", text).unwrap();

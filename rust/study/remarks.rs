@@ -144,8 +144,8 @@ fn long_timer(setup: &Setup, outcome: &Outcome, bound: Span) -> Option<String> {
     })
 }
 
-/// Failed links into which nothing was sent, though switches did not know at once: whoever is
-/// measured then is not measured under the failure.
+/// Failed links into which nothing was sent, though switches did not know at once: the run does
+/// not measure the policy under the failure.
 fn unmet_failures(setup: &Setup, outcome: &Outcome) -> Option<String> {
     let has_begun = |it: &&Failure| it.at < outcome.ended;
     let begun: Vec<&Failure> = setup.fabric.failures.iter().filter(has_begun).collect();
@@ -314,7 +314,7 @@ mod tests {
         assert!(!is_named(&remarks_on(&short)), "it is over before it matters");
     }
 
-    /// Of two flows out of a leaf, and two spines, ecmp sends both by the first under some seeds.
+    /// Each leaf has one flow and two spines: ecmp avoids the first spine under some seeds.
     #[test]
     fn a_failure_that_no_packet_meets_is_told() {
         let text = |policy: &str, detection: &str| {

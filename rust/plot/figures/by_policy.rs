@@ -31,7 +31,7 @@ pub(super) fn of_comparison(table: &ComparisonTable, request: &Request) -> Optio
     drawn("", rows.collect(), seeds, request)
 }
 
-/// A row for each name with values, the smallest median first; `None` if there are none.
+/// A row for each name with values, the smallest median first; `None` without rows.
 pub(super) fn figure(
     subject: &str,
     values: Vec<(String, Vec<f64>)>,

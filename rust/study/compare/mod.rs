@@ -105,7 +105,7 @@ impl Comparison {
         warnings
     }
 
-    /// The plan of the runs, of which some are missing if the comparison is interrupted.
+    /// The plan of the runs. An interrupted comparison has fewer.
     pub fn planned(&self) -> Planned {
         Planned {
             policies: self.policies.iter().map(|it| it.scheme.name.to_owned()).collect(),

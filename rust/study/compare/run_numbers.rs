@@ -14,7 +14,7 @@ pub struct RunNumbers {
     pub policy: String,
     /// Seed of every random draw.
     pub seed: u64,
-    /// A number for each metric; `None` where the run has none.
+    /// A number for each metric; `None` where the run has no value.
     pub numbers: Vec<Option<f64>>,
 }
 

@@ -58,7 +58,7 @@ pub enum Standing {
     Best,
     /// The interval of the ratio to the best lies within [`EQUAL_WITHIN`] of 1, and contains it.
     Tied,
-    /// The interval of the ratio to the best contains 1: the seeds do not tell them apart.
+    /// The interval of the ratio to the best contains 1: the seeds do not distinguish the two.
     Unclear,
     /// The interval of the ratio to the best lies above 1.
     Behind,
@@ -120,7 +120,7 @@ pub struct MetricStatistics {
 
 impl Statistics {
     /// The statistics of `runs`, whose numbers are of `metrics`; the first is the completion time.
-    /// Of the runs that were planned some may be missing. Ratios are to the policy `baseline`, or
+    /// Planned runs may be missing. Ratios are to the policy `baseline`, or
     /// to the one with the least median completion time.
     pub fn of(
         metrics: &[&'static str],
@@ -209,14 +209,9 @@ fn set_ratios(policies: &mut [PolicyStatistics], runs: &[RunNumbers], reference:
 }
 
 /// The values of two policies under each seed that has both.
-fn pairs(
-    runs: &[RunNumbers],
-    [policy, reference]: [&str; 2],
-    index: usize,
-) -> Vec<(f64, f64)> {
-    let of = |name: &str| -> Vec<&RunNumbers> {
-        runs.iter().filter(|run| run.policy == name).collect()
-    };
+fn pairs(runs: &[RunNumbers], [policy, reference]: [&str; 2], index: usize) -> Vec<(f64, f64)> {
+    let of =
+        |name: &str| -> Vec<&RunNumbers> { runs.iter().filter(|run| run.policy == name).collect() };
     let others: BTreeMap<u64, &RunNumbers> =
         of(reference).into_iter().map(|run| (run.seed, run)).collect();
     let pair =

@@ -47,10 +47,10 @@ fn normal(random: &mut Pcg32) -> f64 {
 
 /// How often the intervals of a cell contain the median.
 struct Rates {
-    /// Of the times themselves.
+    /// Intervals of the median time.
     time: f64,
-    /// Of the ratio of a policy that takes twice as long to another one, which is 2. Both have
-    /// draws of their own, and the workload of a seed is longer or shorter for both.
+    /// Intervals of the median ratio of two policies, which is 2: one takes twice the times of the
+    /// other. Each has its draws, and the workload of a seed is longer or shorter for both.
     ratio: f64,
 }
 
