@@ -313,11 +313,13 @@ mod tests {
         let a = times(&[100.0; 5]);
         let near = times(&[100.5, 99.5, 100.9, 100.1, 100.0]);
         let far = times(&[200.0, 99.5, 270.0, 300.0, 400.0]);
-        let policies: &[(&str, &[Option<f64>])] = &[("near", &near), ("a", &a), ("far", &far)];
-        assert_eq!(standings(policies), ["tie", "best", "unclear"]);
+        let once = times(&[60.0, 100.1, 100.2, 100.3, 100.4]);
+        let policies: &[(&str, &[Option<f64>])] =
+            &[("near", &near), ("a", &a), ("far", &far), ("once", &once)];
+        assert_eq!(standings(policies), ["tie", "best", "unclear", "unclear"]);
         let lost: Vec<Option<usize>> =
             statistics(policies, None).policies.iter().map(|it| it.lost).collect();
-        assert_eq!(lost, [Some(3), None, Some(4)]);
+        assert_eq!(lost, [Some(3), None, Some(4), Some(4)]);
         assert_eq!(standings(&[("a", &a), ("b", &a)]), ["best", "tie"]);
     }
 

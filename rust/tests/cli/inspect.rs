@@ -57,6 +57,28 @@ fn bound_prints_four_keys_or_three_lines() {
     assert!(lines.contains("by edge uplinks"), "{lines}");
 }
 
+/// The packets of the first take as long as the bound of permutations, to the picosecond. Messages
+/// of 100 bytes are shorter than what a fluid run can tell.
+#[test]
+fn a_run_has_a_slowdown_of_at_least_1() {
+    let bench = Bench::new();
+    let permutation = |keys: &str, bytes: &str| {
+        let text = format!("{keys}\n[workload]\nkind = \"permutation\"\nbytes = \"{bytes}\"\n");
+        bench.write("a.toml", &text);
+        let left = bench.evenkeel(&["run", "a.toml", "--json"]);
+        assert_eq!(left.status, 0, "{left:?}");
+        (left.json()["slowdown"].as_f64().unwrap(), left.err)
+    };
+    let packets = "[topology]\nkind = \"fat-tree\"\nk = 2\n[transport]\n\
+                   congestion_control = \"line-rate\"\n[policy]\nname = \"spray\"";
+    assert_eq!(permutation(packets, "1MiB"), (1.0, String::new()));
+    let fluid = "fidelity = \"fluid\"\n[topology]\nkind = \"fat-tree\"\ntiers = 2\n\
+                 host_rate = \"25Gbps\"\n[policy]\nname = \"reps\"";
+    let (slowdown, said) = permutation(fluid, "100B");
+    assert_eq!(slowdown, 1.0);
+    assert!(said.contains("is below the lower bound: the bound is taken for the CCT"), "{said}");
+}
+
 #[test]
 fn qps_has_the_counts_of_a_run() {
     let bench = Bench::with_small();
