@@ -157,7 +157,7 @@ fn a_policy_whose_packets_do_not_meet_the_failure_is_named_with_its_seeds() {
     bench.write("cut.toml", text);
     let arguments = ["compare", "cut.toml", "--policies", "ecmp,spray", "--seeds", "8"];
     let left = bench.evenkeel(&arguments);
-    let told = "no packet was sent into leaf0-spine0, which failed";
+    let told = "no packet met the failure of leaf0-spine0";
     let told: Vec<&str> = left.err.lines().filter(|line| line.contains(told)).collect();
     assert_eq!(told.len(), 1, "{}", left.err);
     assert!(
