@@ -50,8 +50,9 @@ pub(super) struct Record<'a> {
     slower: Option<usize>,
     /// The verdict on the completion time: `best`, `tie` (within 1 % of the best), `unclear` (the
     /// interval of the ratio to the best contains 1), `behind`, or `unranked` (too few seeds, or
-    /// the comparison was interrupted). It is empty for other metrics. A policy with a run that did not
-    /// complete has `incomplete` for every metric, and one with a missing run `interrupted`.
+    /// the comparison was interrupted). It is empty for other metrics. A policy with a run that
+    /// did not complete has `incomplete` for every metric, and one with a missing run
+    /// `interrupted`.
     verdict: Option<&'static str>,
 }
 

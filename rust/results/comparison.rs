@@ -58,7 +58,7 @@ impl ComparisonTable {
                 verdict: table.text(row, verdict).to_owned(),
             });
         }
-        let reference = if table.len() == 0 { "" } else { table.text(0, reference) }.to_owned();
+        let reference = if table.is_empty() { "" } else { table.text(0, reference) }.to_owned();
         Ok(Self { rows, reference, file: table.file().to_owned() })
     }
 
