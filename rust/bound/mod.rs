@@ -24,7 +24,6 @@ mod schedule_test;
 
 pub use idle_path::{Hop, IdlePath, Path};
 
-use crate::ids::HostId;
 use crate::topology::{Routes, Topology};
 use crate::units::{Bytes, Span};
 use crate::workload::Workload;
@@ -91,14 +90,6 @@ pub struct Bound {
     pub rho_max: f64,
     /// Name of the bound that is the largest.
     pub binding: &'static str,
-}
-
-/// The completion time that no run is below, by a bound of `time` on a fabric with this gap: a gap
-/// less, since the bound of permutations has one more than its argument proves, as in the paper.
-pub fn proven(time: Span, topology: &Topology, gap: Bytes) -> Span {
-    let hosts = (0..topology.host_count()).map(HostId);
-    let rate = hosts.map(|host| topology.link(topology.host_port(host).link()).rate).min();
-    rate.map_or(time, |rate| time.saturating_sub(rate.time_for(gap)))
 }
 
 /// Computes all bounds and returns the largest.

@@ -1,14 +1,16 @@
 //! `evenkeel compare`: a scenario under several policies and seeds.
 
 use std::convert::Infallible;
-use std::num::NonZeroUsize;
+use std::num::{NonZeroU32, NonZeroUsize};
 use std::path::PathBuf;
 
-use anyhow::{anyhow, bail};
+use anyhow::bail;
 use clap::{Args, ValueEnum};
 use evenkeel::report::{self, AllRuns, ComparisonFolder, Interrupted, Summary};
 use evenkeel::scenario::{Overrides, Scenario, ScenarioText};
-use evenkeel::study::{self, Comparison, Finished, Indicators, Planned, RunNumbers, Statistics};
+use evenkeel::study::{
+    self, Comparison, Finished, Indicators, Planned, RunNumbers, Seeds, Statistics,
+};
 use serde::Serialize;
 
 use super::arguments::SetArguments;
@@ -26,7 +28,8 @@ Examples:
 
 The table has a row for each policy, in the order given:
   CCT         completion time of the whole workload
-  /bound      CCT over the lower bound
+  /bound      CCT over the lower bound above the table, or with 'own' over that
+              of the run itself, where policies or seeds have different bounds
   p99 FCT     99th percentile of the messages' completion times
   max queue   the most bytes that waited at one switch port
   resent, dropped, out of order
@@ -34,15 +37,15 @@ The table has a row for each policy, in the order given:
   extra QPs   queue pairs that a splitter opened beyond one for each pair of
               peers, at the NIC that has most
   wall time   duration of the simulation
-With several seeds it has means, and below them ± half their 95 % intervals
-(Student's t), and a second table has the paired differences from --baseline:
-each seed gives all policies the same workload, so that differences seed by seed
-show what the means alone cannot. The best policy is marked; a policy is tied
-with it if the 95 % interval of their paired difference contains zero.
+With several seeds it has medians. Below it are the interval of each median CCT,
+the ratio to the best policy (or to --baseline) with its interval, and in how
+many seeds the policy was slower than the best. Each seed gives all policies the
+same workload and failures, so ratios are taken seed by seed. Intervals lie
+between two of the values and assume no distribution. With fewer than 5 seeds
+nothing is ranked, unless nothing is drawn at random.
 
---format csv and jsonl have a row for each policy and metric: runs, mean, low and
-high (the 95 % interval), and the same of the difference. --kpi bmwg shows the
-indicators of the IETF's draft for AI fabrics; docs/compare.md explains both.
+--format csv and jsonl have a row for each policy and metric. --kpi bmwg shows
+the indicators of the IETF's draft for AI fabrics; docs/compare.md explains both.
 ";
 
 /// The most seeds of one comparison.
@@ -63,10 +66,11 @@ pub(super) struct Arguments {
     #[arg(long, value_name = "A,B,C", value_delimiter = ',', required = true)]
     #[arg(value_parser = trimmed)]
     policies: Vec<String>,
-    /// Run each policy under this many consecutive seeds
-    #[arg(long, value_name = "N", default_value_t = 1)]
+    /// Run each policy under this many consecutive seeds [default: 5, or 1 if nothing is drawn at
+    /// random]
+    #[arg(long, value_name = "N")]
     #[arg(value_parser = clap::value_parser!(u32).range(1..=i64::from(MAX_SEEDS)))]
-    seeds: u32,
+    seeds: Option<u32>,
     /// The first seed, instead of the scenario's
     #[arg(long, value_name = "N")]
     seed: Option<u64>,
@@ -77,7 +81,7 @@ pub(super) struct Arguments {
     /// Simulate this many runs at the same time; more need more memory [default: one for each core]
     #[arg(long, value_name = "N")]
     jobs: Option<NonZeroUsize>,
-    /// The policy that the others are compared with [default: the first]
+    /// The policy that ratios are to [default: the best]
     #[arg(long, value_name = "POLICY")]
     baseline: Option<String>,
     /// How to print the statistics
@@ -133,12 +137,14 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<Status> {
     }
     let scenario = text.scenario(&arguments.overrides())?;
     arguments.memory.check(&scenario)?;
-    let seeds = seeds(scenario.seed, arguments.seeds)?;
+    let seeds = Seeds { first: scenario.seed, count: arguments.seeds.and_then(NonZeroU32::new) };
     let comparison = Comparison::new(&scenario, &arguments.policies, seeds)?;
+    let planned = comparison.planned();
     comparison.warnings().into_iter().for_each(output::warning);
 
     let folder = arguments.folder()?;
-    let report = |runs: Runs| arguments.report(&scenario, runs.finished, folder.as_ref());
+    let report =
+        |runs: Runs| arguments.report((&scenario, &planned), runs.finished, folder.as_ref());
     let runs = kept_runs::simulate(&comparison, arguments.threads(), |runs| {
         let (done, all) = (runs.finished.len(), runs.all);
         if let Err(error) = report(runs) {
@@ -155,15 +161,15 @@ impl Arguments {
     /// Prints the comparison of finished runs, and keeps it.
     fn report(
         &self,
-        scenario: &Scenario,
+        (scenario, planned): (&Scenario, &Planned),
         runs: Vec<(Finished, Indicators)>,
         folder: Option<&ComparisonFolder>,
     ) -> anyhow::Result<Status> {
         let (finished, indicators): (Vec<Finished>, Vec<Indicators>) = runs.into_iter().unzip();
-        warn(&finished);
+        warn(&finished, planned.seeds);
         let summaries: Vec<Summary> =
             finished.iter().map(|finished| finished.summary.clone()).collect();
-        let statistics = self.statistics(&summaries, RunNumbers::OF_FABRIC);
+        let statistics = self.statistics(&summaries, RunNumbers::OF_FABRIC, planned);
         let all = AllRuns { runs: &summaries, interrupted: Interrupted::of(&statistics) };
         // What an earlier comparison left is better than nothing.
         if let Some(folder) = folder.filter(|_| !summaries.is_empty()) {
@@ -174,7 +180,7 @@ impl Arguments {
         } else if summaries.is_empty() {
             return Ok(Status::Incomplete);
         } else if self.kpi.is_some() {
-            let statistics = self.indicators(&summaries, &indicators);
+            let statistics = self.indicators(&summaries, &indicators, planned);
             let title = format!(
                 "Indicators of draft-calabria-bmwg-ai-fabric-training-bench\n{}: topology {}",
                 scenario.name,
@@ -183,8 +189,10 @@ impl Arguments {
             let table = || report::indicator_table(&statistics, &title);
             self.print(&statistics, table)?;
         } else {
-            let table =
-                || report::compare_table(&summaries, &statistics) + &self.below(&statistics);
+            let table = || {
+                let table = report::compare_table(&summaries, &statistics);
+                format!("{table}\n{}", report::verdicts(&statistics))
+            };
             self.print(&statistics, table)?;
         }
         Ok(status(&finished))
@@ -197,11 +205,6 @@ impl Arguments {
             most_memory: self.memory.limit(),
             settings: self.set.settings.clone(),
         }
-    }
-
-    /// The runs, of which some are missing if the comparison is interrupted.
-    fn planned(&self) -> Planned {
-        Planned { policies: self.policies.clone(), seeds: self.seeds as usize }
     }
 
     fn threads(&self) -> NonZeroUsize {
@@ -226,12 +229,8 @@ impl Arguments {
         }
     }
 
-    fn baseline(&self) -> &str {
-        self.baseline.as_ref().unwrap_or(&self.policies[0])
-    }
-
     fn compare_rails(&self, text: &ScenarioText) -> anyhow::Result<Status> {
-        if self.seeds != 1 {
+        if self.seeds.is_some_and(|seeds| seeds != 1) {
             bail!("--seeds: a scenario with rails has no random draws; omit the option");
         }
         if self.kpi.is_some() {
@@ -244,27 +243,40 @@ impl Arguments {
             threads: self.threads(),
         };
         let folder = self.folder()?;
+        let planned = Planned { policies: self.policies.clone(), seeds: 1, is_drawn: false };
         rails::compare(&runs, |runs| {
+            let statistics = self.statistics(&runs, RunNumbers::OF_RAILS, &planned);
             if let Some(folder) = &folder {
-                let statistics = self.statistics(&runs, RunNumbers::OF_RAILS);
                 folder.keep(&statistics, &AllRuns { runs: &runs, interrupted: None })?;
             }
             if self.json {
                 return output::print_json(&AllRuns { runs: &runs, interrupted: None });
             }
-            let statistics = self.statistics(&runs, RunNumbers::OF_RAILS);
-            let table = || report::rails_compare_table(&runs) + &self.below(&statistics);
+            let table = || {
+                let table = report::rails_compare_table(&runs);
+                format!("{table}\n{}", report::verdicts(&statistics))
+            };
             self.print(&statistics, table)
         })
     }
 
-    fn statistics(&self, runs: &[impl Serialize], metrics: &[&'static str]) -> Statistics {
+    fn statistics(
+        &self,
+        runs: &[impl Serialize],
+        metrics: &[&'static str],
+        planned: &Planned,
+    ) -> Statistics {
         let numbers = RunNumbers::of_summaries(runs, metrics);
-        Statistics::of_planned(metrics, &numbers, self.baseline(), &self.planned())
+        Statistics::of(metrics, &numbers, self.baseline.as_deref(), planned)
     }
 
     /// The statistics of the draft's indicators, after the completion time.
-    fn indicators(&self, runs: &[Summary], indicators: &[Indicators]) -> Statistics {
+    fn indicators(
+        &self,
+        runs: &[Summary],
+        indicators: &[Indicators],
+        planned: &Planned,
+    ) -> Statistics {
         let numbers = runs.iter().zip(indicators).map(|(run, indicators)| RunNumbers {
             policy: run.policy.clone(),
             seed: run.seed,
@@ -272,16 +284,7 @@ impl Arguments {
         });
         let metrics = [vec!["cct_ns"], Indicators::NAMES.to_vec()].concat();
         let numbers = numbers.collect::<Vec<_>>();
-        Statistics::of_planned(&metrics, &numbers, self.baseline(), &self.planned())
-    }
-
-    /// What follows the table of a comparison.
-    fn below(&self, statistics: &Statistics) -> String {
-        let below = match statistics.seeds {
-            1 if self.baseline.is_none() => report::best_line(statistics),
-            _ => report::difference_table(statistics),
-        };
-        format!("\n{below}")
+        Statistics::of(&metrics, &numbers, self.baseline.as_deref(), planned)
     }
 
     fn print(&self, of: &Statistics, table: impl FnOnce() -> String) -> anyhow::Result<()> {
@@ -294,17 +297,25 @@ impl Arguments {
     }
 }
 
-/// Prints the warnings of runs, each once, with its policy.
-fn warn(finished: &[Finished]) {
-    let mut known: Vec<String> = Vec::new();
+/// Prints the warnings of runs with their policies, and with the number of seeds if there are
+/// several. Those of one policy that differ in their numbers alone are one.
+fn warn(finished: &[Finished], seeds: usize) {
+    let mut known: Vec<(String, String, u32)> = Vec::new();
     for Finished { summary, fault, .. } in finished {
         for warning in summary.warnings.iter().filter(|it| fault.as_ref() != Some(*it)) {
             let warning = format!("{}: {warning}", summary.policy);
-            if !known.contains(&warning) {
-                output::warning(&warning);
-                known.push(warning);
+            let words = warning.replace(|it: char| it.is_ascii_digit(), "");
+            match known.iter_mut().find(|(it, ..)| *it == words) {
+                Some((.., count)) => *count += 1,
+                None => known.push((words, warning, 1)),
             }
         }
+    }
+    for (_, warning, count) in known {
+        output::warning(&match seeds {
+            1 => warning,
+            _ => format!("{warning} ({count} of {seeds} seeds)"),
+        });
     }
 }
 
@@ -328,23 +339,9 @@ fn check_distinct(policies: &[String]) -> anyhow::Result<()> {
     Ok(())
 }
 
-fn seeds(first: u64, count: u32) -> anyhow::Result<Vec<u64>> {
-    let last = first.checked_add(u64::from(count) - 1).ok_or_else(|| {
-        anyhow!("--seeds {count}: out of range after seed {first}; expected a smaller first seed")
-    })?;
-    Ok((first..=last).collect())
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn seeds_count_from_the_first() {
-        assert_eq!(seeds(7, 3).unwrap(), [7, 8, 9]);
-        assert_eq!(seeds(u64::MAX, 1).unwrap(), [u64::MAX]);
-        assert!(seeds(u64::MAX, 2).unwrap_err().to_string().contains("smaller first seed"));
-    }
 
     #[test]
     fn a_repeated_policy_is_an_error() {

@@ -6,7 +6,6 @@ use std::path::PathBuf;
 
 use anyhow::bail;
 use clap::Args;
-use evenkeel::bound;
 use evenkeel::fabric::{Setup, Watch};
 use evenkeel::fluid::Fidelity;
 use evenkeel::invariants::{Invariants, Report};
@@ -129,8 +128,7 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<Status> {
     match checked {
         None => Ok(status),
         Some(invariants) => {
-            let proven = |time| bound::proven(time, &setup.topology, setup.fabric.gap);
-            let report = invariants.finish(single.outcome(), single.bound().map(proven));
+            let report = invariants.finish(single.outcome(), single.bound());
             Ok(end_check(&report, status))
         }
     }

@@ -115,6 +115,6 @@ fn of_dots(dots: &DotPlot) -> String {
         })
         .collect();
     let caption = format!("{}: {}", dots.title, dots.axis.title());
-    let rows = table(&caption, &["", "mean", "95 % from", "to"], &rows);
+    let rows = table(&caption, &["", "median", "from", "to"], &rows);
     format!("<details><summary>In numbers</summary>\n{rows}</details>\n")
 }

@@ -69,14 +69,29 @@ fn of_comparison(comparison: &ComparisonTable) -> String {
         .iter()
         .map(|row| {
             let (policy, metric) = (escape(&row.policy), escape(&row.metric));
-            let show = |value: f64| human::count(value);
-            let (low, high) = row.interval.map_or((None, None), |(a, b)| (Some(a), Some(b)));
-            let numbers = [Some(row.mean), low, high].map(|it| number_cell(it, show)).concat();
-            let runs = row.runs;
-            format!("<th scope=\"row\">{policy}</th><td>{metric}</td><td>{runs}</td>{numbers}")
+            let numbers = cells(Some(row.median), row.interval, human::count);
+            let (ratio, interval) = row.ratio.map_or((None, None), |(it, ends)| (Some(it), ends));
+            let ratios = cells(ratio, interval, human::ratio);
+            let (runs, verdict) = (row.runs, escape(&row.verdict));
+            format!(
+                "<th scope=\"row\">{policy}</th><td>{metric}</td><td>{runs}</td>{numbers}{ratios}\
+                 <td>{verdict}</td>"
+            )
         })
         .collect();
-    table("Comparison", &["policy", "metric", "runs", "mean", "95 % from", "to"], &rows)
+    let over = match comparison.reference.as_str() {
+        "" => "ratio".to_owned(),
+        reference => format!("over {reference}"),
+    };
+    let titles =
+        ["policy", "metric", "runs", "median", "from", "to", &over, "from", "to", "verdict"];
+    table("Comparison", &titles, &rows)
+}
+
+/// A value and the ends of its interval.
+fn cells(value: Option<f64>, ends: Option<(f64, f64)>, show: fn(f64) -> String) -> String {
+    let [low, high] = ends.map_or([None; 2], |(low, high)| [Some(low), Some(high)]);
+    [value, low, high].map(|it| number_cell(it, show)).concat()
 }
 
 fn of_study(study: &StudyTable) -> Result<String, ResultsError> {

@@ -1,6 +1,6 @@
 //! Comparisons of policies.
 
-use std::num::NonZeroUsize;
+use std::num::{NonZeroU32, NonZeroUsize};
 use std::path::Path;
 use std::sync::Arc;
 
@@ -15,7 +15,7 @@ use super::supervise::{Control, RunCounter, supervise};
 use super::table::Table;
 use crate::report::{self, AllRuns, RailSummary, Summary};
 use crate::scenario::{Overrides, RailScenario, Scenario};
-use crate::study::{self, Comparison, RunNumbers, Statistics};
+use crate::study::{self, Comparison, Planned, RunNumbers, Seeds, Statistics};
 
 /// The results of a comparison.
 #[pyclass(frozen, name = "Comparison", module = "evenkeel._evenkeel")]
@@ -23,7 +23,6 @@ use crate::study::{self, Comparison, RunNumbers, Statistics};
 pub(super) struct ComparisonResult {
     runs: Runs,
     statistics: Statistics,
-    has_baseline: bool,
     #[pyo3(get)]
     warnings: Vec<String>,
     #[pyo3(get)]
@@ -53,7 +52,7 @@ pub(super) struct Request {
     #[pyo3(item)]
     policies: Vec<Compared>,
     #[pyo3(item)]
-    seeds: u32,
+    seeds: Option<NonZeroU32>,
     #[pyo3(item)]
     overrides: OverrideRequest,
     #[pyo3(item)]
@@ -80,49 +79,24 @@ pub(super) fn compare(
             expect_memory(&scenario, overrides.most_memory).map_err(|failure| failure.raise(py))?;
             let scenarios =
                 put_into(&scenario, policies, &control).map_err(|failure| failure.raise(py))?;
-            let named = |scenario: &Scenario| scenario.scheme.name.to_owned();
-            let baseline = Baseline::of(baseline, scenarios.iter().map(named));
-            let seeds = seeds_from(scenario.seed, seeds).map_err(|failure| failure.raise(py))?;
+            let seeds = Seeds { first: scenario.seed, count: seeds };
             supervise(py, listener.as_ref(), &control, || {
-                on_fabric(scenarios, seeds, jobs, &baseline, &control)
+                on_fabric(scenarios, seeds, jobs, baseline.as_deref(), &control)
             })?
         }
         LoadedKind::Rails(_) => {
             let names: Vec<String> = policies.into_iter().map(|it| it.name).collect();
-            let baseline = Baseline::of(baseline, names.iter().cloned());
             supervise(py, listener.as_ref(), &control, || {
                 let under = |policy: &String| Overrides {
                     policy: Some(policy.clone()),
                     ..overrides.clone()
                 };
                 let overrides: Vec<Overrides> = names.iter().map(under).collect();
-                on_rails(&source, &overrides, jobs, &baseline, &control)
+                on_rails(&source, &overrides, jobs, baseline.as_deref(), &control)
             })?
         }
     };
     result.map_err(|failure| failure.raise(py))
-}
-
-/// The policy that others are compared with.
-struct Baseline {
-    name: String,
-    is_asked: bool,
-}
-
-impl Baseline {
-    fn of(asked: Option<String>, mut policies: impl Iterator<Item = String>) -> Self {
-        let is_asked = asked.is_some();
-        let name = asked.or_else(|| policies.next()).unwrap_or_default();
-        Self { name, is_asked }
-    }
-}
-
-fn seeds_from(first: u64, count: u32) -> Result<Vec<u64>, Failure> {
-    let last = u64::from(count).checked_sub(1).and_then(|more| first.checked_add(more));
-    last.map(|last| (first..=last).collect()).ok_or_else(|| {
-        let reason = format!("seeds = {count}: expected at least 1, and a range after {first}");
-        Failure::Argument(reason)
-    })
 }
 
 /// The scenario under each policy.
@@ -144,9 +118,9 @@ fn put_into(
 
 fn on_fabric(
     scenarios: Vec<Scenario>,
-    seeds: Vec<u64>,
+    seeds: Seeds,
     jobs: NonZeroUsize,
-    baseline: &Baseline,
+    baseline: Option<&str>,
     control: &Arc<Control>,
 ) -> Result<ComparisonResult, Failure> {
     let comparison = Comparison::of(scenarios, seeds)?;
@@ -156,16 +130,18 @@ fn on_fabric(
     let incomplete = finished.iter().filter_map(|(run, _)| run.incomplete("time_limit")).collect();
     let runs: Vec<Summary> = finished.into_iter().map(|(run, _)| run.summary).collect();
     warnings.extend(runs.iter().flat_map(|run| run.warnings.clone()));
-    let statistics = Statistics::of_summaries(RunNumbers::OF_FABRIC, &runs, &baseline.name);
+    let numbers = RunNumbers::of_summaries(&runs, RunNumbers::OF_FABRIC);
+    let planned = comparison.planned();
+    let statistics = Statistics::of(RunNumbers::OF_FABRIC, &numbers, baseline, &planned);
     let runs = Runs::Fabric(runs);
-    Ok(ComparisonResult { runs, statistics, has_baseline: baseline.is_asked, warnings, incomplete })
+    Ok(ComparisonResult { runs, statistics, warnings, incomplete })
 }
 
 fn on_rails(
     source: &Source,
     policies: &[Overrides],
     jobs: NonZeroUsize,
-    baseline: &Baseline,
+    baseline: Option<&str>,
     control: &Control,
 ) -> Result<ComparisonResult, Failure> {
     let under = |overrides: &Overrides| match source.resolve(overrides)? {
@@ -181,9 +157,11 @@ fn on_rails(
     let incomplete = finished.iter().filter_map(|run| run.incomplete.clone()).collect();
     let runs: Vec<RailSummary> =
         finished.into_iter().map(|RailRun { summary, .. }| summary).collect();
-    let statistics = Statistics::of_summaries(RunNumbers::OF_RAILS, &runs, &baseline.name);
+    let numbers = RunNumbers::of_summaries(&runs, RunNumbers::OF_RAILS);
+    let planned = Planned::of(&numbers, false);
+    let statistics = Statistics::of(RunNumbers::OF_RAILS, &numbers, baseline, &planned);
     let runs = Runs::Rails(runs);
-    Ok(ComparisonResult { runs, statistics, has_baseline: baseline.is_asked, warnings, incomplete })
+    Ok(ComparisonResult { runs, statistics, warnings, incomplete })
 }
 
 #[pymethods]
@@ -202,14 +180,10 @@ impl ComparisonResult {
             Runs::Fabric(runs) => report::compare_table(runs, &self.statistics),
             Runs::Rails(runs) => report::rails_compare_table(runs),
         };
-        let below = match self.statistics.seeds {
-            1 if !self.has_baseline => report::best_line(&self.statistics),
-            _ => report::difference_table(&self.statistics),
-        };
-        format!("{table}\n{below}")
+        format!("{table}\n{}", report::verdicts(&self.statistics))
     }
 
-    /// A row for each policy and metric: mean, 95 % interval, difference from the baseline.
+    /// A row for each policy and metric: median, its interval, ratio to the reference.
     fn statistics(&self, py: Python<'_>) -> PyResult<Table> {
         let csv = report::comparison_csv(&self.statistics);
         let csv = csv.map_err(|error| results(error).raise(py))?;

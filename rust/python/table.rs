@@ -129,8 +129,9 @@ impl Kind {
     fn of_name(name: &str) -> Self {
         match name {
             "src" | "dst" | "from" | "to" | "link" | "rail" | "what" | "policy" | "metric"
-            | "baseline" | "verdict" | "error" | "run" => Self::Text,
-            "utilisation" | "mean" | "low" | "high" | "slowdown" => Self::Number,
+            | "reference" | "verdict" | "error" | "run" => Self::Text,
+            "utilisation" | "mean" | "median" | "low" | "high" | "coverage" | "ratio"
+            | "ratio_low" | "ratio_high" | "slowdown" => Self::Number,
             _ if name.ends_with("_ns") || name.contains("_ns.") || name.ends_with("_mean") => {
                 Self::Number
             }

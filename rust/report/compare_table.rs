@@ -30,13 +30,19 @@ const POLICY_WIDTH: usize = 12;
 /// A table with a row for each policy, in the order of `statistics`: after the others those with a
 /// run that did not complete or is missing, of which there is the number of those that completed.
 /// Messages that completed in a run that did not are no measure: they have no FCT.
-/// With several seeds a row holds means, and below the means of times half their 95 % intervals.
+/// With several seeds a row holds medians.
 ///
-/// CCT is the completion time of the whole workload, `/bound` is CCT over the lower bound, and
-/// extra QPs is the maximum over all NICs.
+/// CCT is the completion time of the whole workload, and extra QPs is the maximum over all NICs.
+/// `/bound` is CCT over the lower bound of the title; where runs have different bounds, the heading
+/// says that it is over a run's own.
 pub fn compare_table(runs: &[Summary], statistics: &Statistics) -> String {
     let mut table = plain();
-    table.set_header(HEADINGS);
+    let bounds = Bounds::of(runs);
+    let mut headings = HEADINGS;
+    if bounds.differ() {
+        headings[2] = "/own\nbound";
+    }
+    table.set_header(headings);
     for policy in &statistics.policies {
         let own = runs.iter().filter(|run| run.policy == policy.policy);
         table.add_row(row(policy, &own.collect::<Vec<_>>()));
@@ -44,72 +50,92 @@ pub fn compare_table(runs: &[Summary], statistics: &Statistics) -> String {
     for column in table.column_iter_mut() {
         column.set_constraint(ColumnConstraint::ContentWidth);
     }
-    title(runs) + &finish(table, 1)
+    title(runs, &bounds) + &finish(table, 1)
 }
 
-fn title(runs: &[Summary]) -> String {
+fn title(runs: &[Summary], bounds: &Bounds) -> String {
     let Some(first) = runs.first() else { return String::new() };
     let mut seeds: Vec<u64> = runs.iter().map(|run| run.seed).collect();
     seeds.sort_unstable();
     seeds.dedup();
     let shown_seeds = match seeds.as_slice() {
         [one] => format!("seed {one}"),
-        [low, .., high] => format!("seeds {low} to {high} (means ± half the 95 % interval)"),
+        [low, .., high] => format!("seeds {low} to {high} (medians)"),
         [] => String::new(),
     };
-    let separator = if seeds.len() > 1 { "\n" } else { "; " };
-    // Where policies cut messages in their own ways, or take longer paths, the least bound holds
-    // for all of them.
-    let least = |&seed: &u64| {
-        let of_seed = runs.iter().filter(|run| run.seed == seed);
-        of_seed.map(|run| run.bound_ns).fold(f64::INFINITY, f64::min)
-    };
-    let bound = Spread::of(seeds.iter().map(least));
     let fidelity = match first.fidelity {
         Fidelity::Packet => "",
         Fidelity::Fluid => ", fluid",
     };
     format!(
-        "{}: {}, {}{fidelity}\n{shown_seeds}{separator}lower bound of the CCT: {}\n\n",
+        "{}: {}, {}{fidelity}\n{shown_seeds}; {}\n\n",
         first.scenario,
         run_table::fabric(first),
         human::plural(first.messages, "message"),
-        bound.times().replace('\n', " ")
+        bounds.words()
     )
 }
 
+/// The lower bounds of all runs. Policies that cut messages in their own ways, have other headers
+/// or take longer paths have bounds of their own, and so have the workloads of seeds.
+struct Bounds {
+    least: f64,
+    greatest: f64,
+}
+
+impl Bounds {
+    fn of(runs: &[Summary]) -> Self {
+        let bounds = || runs.iter().map(|run| run.bound_ns);
+        Self {
+            least: bounds().fold(f64::INFINITY, f64::min),
+            greatest: bounds().fold(0.0, f64::max),
+        }
+    }
+
+    fn differ(&self) -> bool {
+        self.least < self.greatest
+    }
+
+    fn words(&self) -> String {
+        let [least, greatest] = [self.least, self.greatest].map(human::nanoseconds);
+        match self.differ() {
+            true => format!("lower bounds of the CCT: {least} to {greatest}"),
+            false => format!("lower bound of the CCT: {least}"),
+        }
+    }
+}
+
 fn row(policy: &PolicyStatistics, runs: &[&Summary]) -> [String; 10] {
-    let spread =
-        |value: fn(&Summary) -> Option<f64>| Spread::of(runs.iter().filter_map(|run| value(run)));
-    let count = |value: fn(&Summary) -> Option<u64>| {
-        let values = Spread::of(runs.iter().filter_map(|run| Some(value(run)? as f64)));
-        if values.count == 0 { "-".to_owned() } else { human::count(values.mean) }
+    let median = |value: &dyn Fn(&Summary) -> Option<f64>, show: fn(f64) -> String| {
+        let values: Vec<f64> = runs.iter().filter_map(|run| value(run)).collect();
+        Sample::of(&values).map_or_else(|| "-".to_owned(), |sample| show(sample.median))
     };
-    let queue = Spread::of(runs.iter().filter_map(|run| Some(run.queue_bytes_max? as f64)));
-    let mut cct = spread(|run| run.cct_ns).times();
+    let count = |value: fn(&Summary) -> Option<u64>| {
+        median(&move |run| value(run).map(|count| count as f64), human::count)
+    };
+    let mut cct = median(&|run| run.cct_ns, human::nanoseconds);
     if policy.completed == 0 && policy.missing == 0 {
         cct = "open".to_owned();
     } else if policy.completed < policy.runs {
         cct.push_str(&format!("\n{}", completed_of(policy)));
     }
-    let wall = Spread::of(runs.iter().map(|run| run.wall_s));
     [
         wrapped(&display_name(&policy.policy)),
         cct,
-        spread(|run| run.slowdown).ratio(),
-        spread(|run| run.cct_ns.and(run.fct_ns.p99)).times(),
-        if queue.count == 0 { "-".to_owned() } else { human::bytes(queue.mean) },
+        median(&|run| run.slowdown, human::ratio),
+        median(&|run| run.cct_ns.and(run.fct_ns.p99), human::nanoseconds),
+        median(&|run| run.queue_bytes_max.map(|bytes| bytes as f64), human::bytes),
         count(|run| Some(run.packets?.retransmitted)),
         count(|run| Some(run.packets?.dropped)),
         count(|run| Some(run.packets?.out_of_order)),
         count(|run| Some(run.qps.extra_per_nic_max)),
-        if wall.count == 0 { "-".to_owned() } else { human::seconds(wall.mean) },
+        median(&|run| Some(run.wall_s), human::seconds),
     ]
 }
 
 /// Breaks a name that is too long for its column after a hyphen, which is kept, or at a space,
 /// which is not.
-fn wrapped(name: &str) -> String {
+pub(super) fn wrapped(name: &str) -> String {
     let mut lines = vec![String::new()];
     for part in name.split_inclusive(['-', ' ']) {
         match lines.last_mut() {
@@ -122,46 +148,6 @@ fn wrapped(name: &str) -> String {
     lines.iter().map(|line| line.trim_end()).collect::<Vec<_>>().join("\n")
 }
 
-/// The mean of a set of values and half its 95 % interval.
-#[derive(Debug, Clone, Copy, PartialEq)]
-struct Spread {
-    count: usize,
-    mean: f64,
-    /// 0 of a single value and of equal values.
-    half: f64,
-}
-
-impl Spread {
-    fn of(values: impl Iterator<Item = f64>) -> Self {
-        let values: Vec<f64> = values.collect();
-        match Sample::of(&values) {
-            Some(sample) => Self {
-                count: sample.count,
-                mean: sample.mean,
-                half: sample.half_width().unwrap_or(0.0),
-            },
-            None => Self { count: 0, mean: 0.0, half: 0.0 },
-        }
-    }
-
-    fn times(self) -> String {
-        match self.count {
-            0 => "-".to_owned(),
-            _ if self.half == 0.0 => human::nanoseconds(self.mean),
-            _ => format!("{}\n±{}", human::nanoseconds(self.mean), human::deviation(self.half)),
-        }
-    }
-
-    fn ratio(self) -> String {
-        let decimals = if self.mean < 100.0 { 3 } else { 1 };
-        match self.count {
-            0 => "-".to_owned(),
-            _ if self.half == 0.0 => format!("{:.decimals$}", self.mean),
-            _ => format!("{:.decimals$}\n±{:.decimals$}", self.mean, self.half),
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::super::sample;
@@ -169,17 +155,16 @@ mod tests {
     use crate::study::{Planned, RunNumbers};
 
     fn table(runs: &[Summary]) -> String {
-        compare_table(runs, &Statistics::of_summaries(RunNumbers::OF_FABRIC, runs, "ecmp"))
+        compare_table(runs, &sample::statistics(runs))
     }
 
     #[test]
     fn a_policy_with_missing_runs_comes_last_with_their_number() {
         let runs = sample::comparison(2);
         let policies: Vec<String> = ["ecmp", "reps"].map(str::to_owned).to_vec();
-        let planned = Planned { policies, seeds: 3 };
+        let planned = Planned { policies, seeds: 3, is_drawn: true };
         let numbers = RunNumbers::of_summaries(&runs, RunNumbers::OF_FABRIC);
-        let metrics = RunNumbers::OF_FABRIC;
-        let statistics = Statistics::of_planned(metrics, &numbers, "ecmp", &planned);
+        let statistics = Statistics::of(RunNumbers::OF_FABRIC, &numbers, None, &planned);
         let text = compare_table(&runs, &statistics);
         let rows: Vec<&str> = text.lines().rev().take_while(|line| !line.is_empty()).collect();
         let words = |line: &str| line.split_whitespace().map(str::to_owned).collect::<Vec<_>>();
@@ -222,7 +207,7 @@ mod tests {
     }
 
     #[test]
-    fn several_seeds_give_means_and_intervals() {
+    fn several_seeds_give_medians() {
         let text = table(&sample::comparison(3));
         assert!(text.lines().all(|line| line.chars().count() <= 80), "{text}");
         sample::snapshot("compare-table-seeds", &text);
@@ -236,18 +221,15 @@ mod tests {
         assert_eq!(wrapped(&display_name("prime")), "prime\n(reconstructed)");
     }
 
+    /// `mrc` has longer headers, so its bound is greater than that of `ecmp`.
     #[test]
-    fn ratios_have_no_more_decimals_than_they_need() {
-        let ratio = |values: &[f64]| Spread::of(values.iter().copied()).ratio();
-        assert_eq!(ratio(&[1.0402]), "1.040");
-        assert_eq!(ratio(&[302.284]), "302.3");
-        assert_eq!(ratio(&[300.0, 302.0]), "301.0\n±12.7");
-        assert_eq!(ratio(&[]), "-");
-    }
-
-    #[test]
-    fn no_values_and_equal_values_have_no_interval() {
-        assert_eq!(Spread::of([].into_iter()).times(), "-");
-        assert_eq!(Spread::of([8_335.1; 3].into_iter()).times(), "8.335us", "equal values");
+    fn the_column_says_so_where_runs_have_bounds_of_their_own() {
+        let mut runs = sample::comparison(1);
+        let one = "seed 1; lower bound of the CCT: 900.0ns\n";
+        assert!(table(&runs).contains(one) && !table(&runs).contains("/own"), "{}", table(&runs));
+        runs[1].bound_ns = 950.0;
+        let text = table(&runs);
+        assert!(text.contains("seed 1; lower bounds of the CCT: 900.0ns to 950.0ns\n"), "{text}");
+        assert!(text.contains(" /own ") && !text.contains("/bound"), "{text}");
     }
 }

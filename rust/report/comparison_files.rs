@@ -6,8 +6,9 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::OutputKind;
-use super::comparison_table::{half, shown};
+use super::comparison_table::{interval, ratio_with_interval, shown};
 use super::own_files::STATISTICS_COLUMNS;
+use crate::study::statistics::coverage;
 use crate::study::{MetricStatistics, PolicyStatistics, Statistics};
 
 /// The CSV file, as one that a user names.
@@ -25,24 +26,32 @@ pub(super) struct Record<'a> {
     metric: &'a str,
     /// Runs that have a value: times of messages are of runs that completed alone.
     runs: usize,
-    /// The mean over them.
-    mean: Option<f64>,
-    /// The lower end of the 95 % interval of the mean.
+    /// The median over them.
+    median: Option<f64>,
+    /// The lower end of the interval of the median; none of a single run.
     low: Option<f64>,
     /// Its upper end.
     high: Option<f64>,
-    /// The policy of the differences.
-    baseline: &'a str,
-    /// The mean of the differences from the baseline under the same seeds; none if a run of
-    /// either policy did not complete.
-    difference: Option<f64>,
-    /// The lower end of the 95 % interval of that mean.
-    difference_low: Option<f64>,
+    /// The probability with which the interval contains the median, for any distribution: 0.5,
+    /// 0.75 and 0.875 with two to four runs, 0.9375 with five, and at least that with more.
+    coverage: Option<f64>,
+    /// The policy of the ratios: the one that was asked for, otherwise the one with the least
+    /// median completion time.
+    reference: Option<&'a str>,
+    /// The median of the ratios to the reference under the same seeds; none of the reference, if a
+    /// run of either policy did not complete, and if a value is zero.
+    ratio: Option<f64>,
+    /// The lower end of the interval of that median.
+    ratio_low: Option<f64>,
     /// Its upper end.
-    difference_high: Option<f64>,
-    /// Of the completion time: `best`, `tie` or `behind`; of other metrics empty. Of every metric
-    /// of a policy with a run that did not complete, which comes after the others: `incomplete`,
-    /// and of one with a run that is missing, because the comparison was interrupted,
+    ratio_high: Option<f64>,
+    /// The number of seeds under which the policy was slower than the one with the least median;
+    /// set for the completion time alone.
+    slower: Option<usize>,
+    /// The verdict on the completion time: `best`, `tie` (within 1 % of the best), `unclear` (the
+    /// interval of the ratio to the best contains 1), `behind`, or `unranked` (too few seeds, or
+    /// the comparison was interrupted). It is empty for other metrics. A policy with a run that
+    /// did not complete has `incomplete` for every metric, and one with a missing run
     /// `interrupted`.
     verdict: Option<&'static str>,
 }
@@ -57,20 +66,22 @@ fn policy_records<'a>(
     policy: &'a PolicyStatistics,
 ) -> impl Iterator<Item = Record<'a>> {
     policy.metrics.iter().enumerate().map(|(index, of_metric)| {
-        let MetricStatistics { metric, sample, difference } = of_metric;
+        let MetricStatistics { metric, sample, ratio } = of_metric;
         let interval = sample.and_then(|sample| sample.interval());
-        let of_difference = difference.and_then(|difference| difference.interval());
+        let of_ratio = ratio.and_then(|ratio| ratio.interval());
         Record {
             policy: &policy.policy,
             metric,
             runs: sample.map_or(0, |sample| sample.count),
-            mean: sample.map(|sample| sample.mean),
+            median: sample.map(|sample| sample.median),
             low: interval.map(|interval| interval.low),
             high: interval.map(|interval| interval.high),
-            baseline: &statistics.baseline,
-            difference: difference.map(|difference| difference.mean),
-            difference_low: of_difference.map(|interval| interval.low),
-            difference_high: of_difference.map(|interval| interval.high),
+            coverage: sample.filter(|_| interval.is_some()).map(|sample| sample.coverage()),
+            reference: statistics.reference.as_deref(),
+            ratio: ratio.map(|ratio| ratio.median),
+            ratio_low: of_ratio.map(|interval| interval.low),
+            ratio_high: of_ratio.map(|interval| interval.high),
+            slower: policy.lost.filter(|_| index == 0),
             verdict: (index == 0 || policy.standing.is_partial()).then(|| policy.standing.word()),
         }
     })
@@ -99,33 +110,30 @@ pub fn comparison_json_lines(statistics: &Statistics) -> String {
 pub fn comparison_markdown(statistics: &Statistics) -> String {
     let Some(first) = statistics.policies.first() else { return String::new() };
     let names: Vec<String> = first.metrics.iter().map(|it| format!("`{}`", it.metric)).collect();
-    let baseline = &statistics.baseline;
-    let heading = format!("| policy | verdict | {} | minus `{baseline}` |", names.join(" | "));
-    let rule = "|---|---|".to_owned() + &"--:|".repeat(names.len() + 1);
+    let reference = statistics.reference.as_deref().unwrap_or("-");
+    let heading =
+        format!("| policy | verdict | {} | over `{reference}` | slower in |", names.join(" | "));
+    let rule = "|---|---|".to_owned() + &"--:|".repeat(names.len() + 2);
     let mut lines = vec![heading, rule];
     for policy in &statistics.policies {
         let cells: Vec<String> = policy.metrics.iter().map(markdown_cell).collect();
-        let time = &policy.metrics[0];
-        let difference = match time.difference {
-            None => String::new(),
-            Some(it) => {
-                let sign = if it.mean < 0.0 { "-" } else { "+" };
-                with_half(sign, time.metric, it.mean.abs(), &half(time.metric, &time.difference))
-            }
-        };
-        let PolicyStatistics { policy: name, standing, completed, runs, .. } = policy;
+        let ratio = policy.metrics[0].ratio.as_ref().map_or_else(String::new, ratio_with_interval);
+        let PolicyStatistics { policy: name, standing, completed, runs, lost, .. } = policy;
         let verdict = match completed == runs {
             true => standing.word().to_owned(),
             false => format!("{completed} of {runs} completed"),
         };
-        lines.push(format!("| {name} | {verdict} | {} | {difference} |", cells.join(" | ")));
+        let slower = lost.map_or_else(String::new, |lost| format!("{lost} of {runs}"));
+        let cells = cells.join(" | ");
+        lines.push(format!("| {name} | {verdict} | {cells} | {ratio} | {slower} |"));
     }
     lines.push(String::new());
     lines.push(match statistics.seeds {
         1 => "One seed, so without intervals.".to_owned(),
         seeds => format!(
-            "Means over {seeds} seeds ± half the 95 % interval; differences of `{}` in pairs of \
-             one seed. A tie: zero is in the interval of the paired difference from the best.",
+            "Medians over {seeds} seeds, which are in the intervals with a probability of {:.1} %; \
+             ratios of `{}` seed by seed.",
+            coverage(seeds) * 100.0,
             first.metrics[0].metric
         ),
     });
@@ -134,30 +142,29 @@ pub fn comparison_markdown(statistics: &Statistics) -> String {
 
 fn markdown_cell(of_metric: &MetricStatistics) -> String {
     let MetricStatistics { metric, sample, .. } = of_metric;
-    let half = half(metric, sample);
-    sample.map_or_else(String::new, |sample| with_half("", metric, sample.mean, &half))
-}
-
-fn with_half(sign: &str, metric: &str, mean: f64, half: &str) -> String {
-    let mean = shown(metric, mean);
-    if half.is_empty() { format!("{sign}{mean}") } else { format!("{sign}{mean} ± {half}") }
+    let Some(sample) = sample else { return String::new() };
+    format!("{} {}", shown(metric, sample.median), interval(metric, sample)).trim_end().to_owned()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::study::RunNumbers;
+    use crate::study::{Planned, RunNumbers};
 
-    /// Two policies under two seeds; 12.706 is the quantile of Student's t with one degree of
-    /// freedom, and half the spread of two values their standard error.
+    /// Two policies under five seeds.
     fn statistics() -> Statistics {
-        let run = |(policy, seed, time): (&str, u64, f64)| RunNumbers {
-            policy: policy.to_owned(),
-            seed,
-            numbers: vec![Some(time), None],
-        };
-        let runs = [("a", 1, 1000.0), ("a", 2, 1002.0), ("b", 1, 990.0), ("b", 2, 992.0)];
-        Statistics::of(&["cct_ns", "packets.dropped"], &runs.map(run), "a")
+        let runs = (1..=5).flat_map(|seed| {
+            let time = 1000.0 + seed as f64;
+            let run = |policy: &str, time| RunNumbers {
+                policy: policy.to_owned(),
+                seed,
+                numbers: vec![Some(time), None],
+            };
+            [run("a", 1.5 * time), run("b", time)]
+        });
+        let runs: Vec<RunNumbers> = runs.collect();
+        let planned = Planned::of(&runs, true);
+        Statistics::of(&["cct_ns", "packets.dropped"], &runs, None, &planned)
     }
 
     #[test]
@@ -166,13 +173,15 @@ mod tests {
         let lines: Vec<&str> = csv.lines().collect();
         assert_eq!(lines.len(), 1 + 4);
         assert!(lines[0].starts_with(STATISTICS_COLUMNS), "{csv}");
-        assert!(lines[3].starts_with("b,cct_ns,2,991.0,978.29"), "{csv}");
-        assert!(lines[3].ends_with(",a,-10.0,-10.0,-10.0,best"), "{csv}");
-        assert_eq!(lines[2], "a,packets.dropped,0,,,,a,,,,");
+        let expected = "a,cct_ns,5,1504.5,1501.5,1507.5,0.9375,b,1.5";
+        assert!(lines[1].starts_with(expected) && lines[1].ends_with(",5,behind"), "{csv}");
+        assert_eq!(lines[2], "a,packets.dropped,0,,,,,b,,,,,");
+        assert_eq!(lines[3], "b,cct_ns,5,1003.0,1001.0,1005.0,0.9375,b,,,,,best");
         let json = comparison_json_lines(&statistics());
-        let third: serde_json::Value = serde_json::from_str(json.lines().nth(2).unwrap()).unwrap();
-        assert_eq!((&third["policy"], &third["difference"]), (&"b".into(), &(-10.0).into()));
-        assert!(third["low"].as_f64().unwrap() < 978.3 && third["high"].as_f64().unwrap() > 1003.7);
+        let first: serde_json::Value = serde_json::from_str(json.lines().next().unwrap()).unwrap();
+        assert_eq!((&first["policy"], &first["slower"]), (&"a".into(), &5.into()));
+        let ratio = ["ratio_low", "ratio", "ratio_high"].map(|key| first[key].as_f64().unwrap());
+        assert!(ratio.iter().all(|ratio| (ratio - 1.5).abs() < 1e-9), "{first}");
     }
 
     /// `a`, which stalls, is the first and the quickest; it comes last, with what there is of it.
@@ -183,31 +192,34 @@ mod tests {
             seed: 1,
             numbers: vec![time, Some(5.0), Some(3.0)],
         };
-        let runs = [("a", None), ("b", Some(990.0)), ("c", Some(1000.0))].map(run);
+        let runs = [("a", None), ("b", Some(990.0)), ("c", Some(1980.0))].map(run);
         let metrics = ["cct_ns", "fct_ns.p99", "packets.dropped"];
-        let statistics = Statistics::of(&metrics, &runs, "b");
+        let statistics = Statistics::of(&metrics, &runs, None, &Planned::of(&runs, false));
         let csv = comparison_csv(&statistics).unwrap();
         let last: Vec<&str> = csv.lines().skip(1 + 6).collect();
         let expected = [
-            "a,cct_ns,0,,,,b,,,,incomplete",
-            "a,fct_ns.p99,0,,,,b,,,,incomplete",
-            "a,packets.dropped,1,3.0,,,b,,,,incomplete",
+            "a,cct_ns,0,,,,,b,,,,,incomplete",
+            "a,fct_ns.p99,0,,,,,b,,,,,incomplete",
+            "a,packets.dropped,1,3.0,,,,b,,,,,incomplete",
         ];
         assert_eq!(last, expected, "{csv}");
         let json = comparison_json_lines(&statistics);
         let fct: serde_json::Value = serde_json::from_str(json.lines().nth(7).unwrap()).unwrap();
         assert_eq!((&fct["policy"], &fct["verdict"]), (&"a".into(), &"incomplete".into()));
-        assert!(fct["mean"].is_null() && fct["difference"].is_null(), "{fct}");
+        assert!(fct["median"].is_null() && fct["ratio"].is_null(), "{fct}");
         let page = comparison_markdown(&statistics);
         let rows: Vec<&str> = page.lines().skip(2).take(3).collect();
-        assert!(rows[0].starts_with("| b | best |") && rows[1].starts_with("| c | behind |"));
-        assert_eq!(rows[2], "| a | 0 of 1 completed |  |  | 3 |  |", "{page}");
+        assert!(rows[0].starts_with("| b | best |"), "{page}");
+        assert_eq!(rows[1], "| c | behind | 1.980us | 5.000ns | 3 | 2.000× | 1 of 1 |");
+        assert_eq!(rows[2], "| a | 0 of 1 completed |  |  | 3 |  |  |", "{page}");
     }
 
     #[test]
     fn markdown_has_a_row_for_each_policy() {
         let text = comparison_markdown(&statistics());
-        assert!(text.contains("| a | behind | 1.001us ± 12.71ns |  |  |\n"), "{text}");
-        assert!(text.contains("| b | best | 991.0ns ± 12.71ns |  | -10.00ns |\n"), "{text}");
+        let a = "| a | behind | 1.504us [1.502us, 1.508us] |  | 1.500× [1.500, 1.500] | 5 of 5 |\n";
+        assert!(text.contains(a), "{text}");
+        let b = "| b | best | 1.003us [1.001us, 1.005us] |  |  |  |\n";
+        assert!(text.contains(b), "{text}");
     }
 }

@@ -1,87 +1,128 @@
-//! Tables of the statistics of a comparison: differences from a baseline, and indicators.
+//! Tables of the statistics of a comparison: ratios with verdicts, and indicators.
 
+use super::compare_table::wrapped;
 use super::human;
 use super::table::{finish, plain};
 use crate::balance::display_name;
-use crate::study::statistics::Sample;
-use crate::study::{MetricStatistics, PolicyStatistics, Standing, Statistics};
+use crate::study::statistics::{LEAST_SEEDS, Sample, coverage};
+use crate::study::{
+    EQUAL_WITHIN, MetricStatistics, PolicyStatistics, Standing, Statistics, Unranked,
+};
 
-/// How a tie is decided, below tables that have one.
-const TIE: &str = "tie: the 95 % interval of the paired difference from the best contains zero";
-const TIE_OF_ONE: &str = "tie: as long as the best (one seed has no interval)";
-
-/// The line below a table that shows who is best.
-pub fn best_line(statistics: &Statistics) -> String {
-    let Some(best) = statistics.best() else {
-        return "best CCT: none, each policy has a run that did not complete\n".to_owned();
-    };
-    let tied = statistics.policies.iter().filter(|policy| policy.standing == Standing::Tied);
-    let tied: Vec<&str> = tied.map(|policy| policy.policy.as_str()).collect();
-    let mut line = format!("best CCT: {}", best.policy);
-    if !tied.is_empty() {
-        line += &format!(", tied with {}", tied.join(", "));
+/// Returns the text below the table of a comparison: the ratios of completion times with the
+/// verdict on each policy, unless there is a single run, and a line that names the best policy or
+/// says why no policy is.
+pub fn verdicts(statistics: &Statistics) -> String {
+    let best = best_line(statistics);
+    match statistics.seeds.max(statistics.policies.len()) {
+        1 => best,
+        _ => format!("{}\n{best}", ratio_table(statistics)),
     }
-    if statistics.seeds == 1 {
-        line += " (one seed, so without an interval)";
+}
+
+/// The line that names the best policy and those that may be as good, or says why none is.
+fn best_line(statistics: &Statistics) -> String {
+    let Some(best) = statistics.best() else {
+        return format!("best CCT: none, {}\n", why_unranked(statistics));
+    };
+    let mut line = format!("best CCT: {}", best.policy);
+    for (standing, words) in
+        [(Standing::Tied, "tied with"), (Standing::Unclear, "not told apart from")]
+    {
+        let alike = statistics.policies.iter().filter(|policy| policy.standing == standing);
+        let alike: Vec<&str> = alike.map(|policy| policy.policy.as_str()).collect();
+        if !alike.is_empty() {
+            line += &format!(", {words} {}", alike.join(", "));
+        }
     }
     line + "\n"
 }
 
-/// The completion time of each policy, and its paired differences from the baseline's.
-pub fn difference_table(statistics: &Statistics) -> String {
+fn why_unranked(statistics: &Statistics) -> String {
+    match (statistics.unranked, statistics.seeds) {
+        (Some(Unranked::Interrupted), _) => "the comparison was interrupted".to_owned(),
+        (Some(Unranked::FewSeeds), 1) => {
+            format!("a single draw ranks nothing; --seeds {LEAST_SEEDS} does")
+        }
+        (Some(Unranked::FewSeeds), seeds) => {
+            format!("{seeds} draws are too few to rank policies; --seeds {LEAST_SEEDS} does")
+        }
+        (Some(Unranked::Incomplete) | None, _) => {
+            "each policy has a run that did not complete".to_owned()
+        }
+    }
+}
+
+/// The interval of each policy's completion time, its ratio to the reference, and the verdict.
+fn ratio_table(statistics: &Statistics) -> String {
     let mut table = plain();
-    let baseline = &statistics.baseline;
-    let minus = format!("minus {baseline}");
-    let headings = ["policy", "CCT", "±", &minus, "±", "in %", "verdict"];
+    let reference = statistics.reference.as_deref().unwrap_or("-");
+    let over = format!("over {reference}");
+    let headings = ["policy", "CCT from, to", &over, "slower in", "verdict"];
     // A single seed has no intervals.
-    let is_shown = |column: usize| statistics.seeds > 1 || headings[column] != "±";
+    let is_shown = |column: usize| statistics.seeds > 1 || column != 1 && column != 3;
     let columns: Vec<usize> = (0..headings.len()).filter(|&column| is_shown(column)).collect();
     table.set_header(columns.iter().map(|&column| headings[column]));
     for policy in &statistics.policies {
-        let row = difference_row(statistics, policy);
+        let row = ratio_row(statistics, policy);
         table.add_row(columns.iter().map(|&column| &row[column]));
     }
     let heading = match statistics.seeds {
-        1 => format!("CCT and its difference from {baseline}, same seed"),
+        1 => format!("CCT over that of {reference}, same seed"),
         seeds => format!(
-            "CCT and its difference from {baseline}: means over {seeds} seeds, in pairs of one \
-             seed;\n± is half the 95 % interval (Student's t)"
+            "CCT over that of {reference}, median of {seeds} seeds; a median is in [from, to]\n\
+             with a probability of {:.1} %, whatever the distribution",
+            coverage(seeds) * 100.0
         ),
     };
+    let is_there = |standing| statistics.policies.iter().any(|it| it.standing == standing);
     let mut text = format!("{heading}\n\n{}", finish(table, 1));
-    if statistics.policies.iter().any(|policy| policy.standing == Standing::Tied) {
-        let how = if statistics.seeds == 1 { TIE_OF_ONE } else { TIE };
-        text += &format!("{how}\n");
+    if is_there(Standing::Tied) {
+        text += &format!("tie: within {} % of the best\n", EQUAL_WITHIN * 100.0);
+    }
+    if is_there(Standing::Unclear) {
+        text += "unclear: the ratio to the best may be 1; more seeds tell\n";
     }
     text
 }
 
-fn difference_row(statistics: &Statistics, policy: &PolicyStatistics) -> [String; 7] {
-    let MetricStatistics { metric, sample, difference } = &policy.metrics[0];
-    let mean = |sample: &Option<Sample>| sample.map_or("-".to_owned(), |it| shown(metric, it.mean));
-    let baseline = statistics.policies.iter().find(|it| it.policy == statistics.baseline);
-    let of_baseline = baseline.and_then(|it| it.metrics[0].sample);
-    let percent = difference
-        .zip(of_baseline)
-        .map(|(difference, baseline)| format!("{:+.1}", difference.mean / baseline.mean * 100.0));
+fn ratio_row(statistics: &Statistics, policy: &PolicyStatistics) -> [String; 5] {
+    let MetricStatistics { metric, sample, ratio } = &policy.metrics[0];
     let verdict = match policy.standing {
         standing if standing.is_partial() => completed_of(policy),
         standing => standing.word().to_owned(),
     };
-    let is_baseline = policy.policy == statistics.baseline;
+    let is_reference = statistics.reference.as_ref() == Some(&policy.policy);
     [
-        display_name(&policy.policy).into_owned(),
-        mean(sample),
-        half(metric, sample),
-        match difference {
-            _ if is_baseline => "baseline".to_owned(),
-            Some(difference) => signed(metric, difference.mean),
+        wrapped(&display_name(&policy.policy)),
+        sample.map_or_else(|| "-".to_owned(), |sample| interval(metric, &sample)),
+        match ratio {
+            _ if is_reference => "1".to_owned(),
+            Some(ratio) => ratio_with_interval(ratio),
             None => "-".to_owned(),
         },
-        half(metric, difference),
-        percent.unwrap_or_default(),
+        match policy.lost {
+            Some(lost) => format!("{lost} of {}", policy.runs),
+            None => "-".to_owned(),
+        },
         verdict,
     ]
+}
+
+/// `2.740× [2.467, 15.77]`: a ratio and its interval, if it has one.
+pub(super) fn ratio_with_interval(ratio: &Sample) -> String {
+    let median = format!("{}×", human::ratio(ratio.median));
+    match ratio.interval() {
+        Some(it) => format!("{median} [{}, {}]", human::ratio(it.low), human::ratio(it.high)),
+        None => median,
+    }
+}
+
+/// `[1.065ms, 6.546ms]`; empty of a single value and of equal values.
+pub(super) fn interval(metric: &str, sample: &Sample) -> String {
+    let interval = sample.interval().filter(|it| it.low < it.high);
+    let shown = |value| shown(metric, value);
+    interval.map_or_else(String::new, |it| format!("[{}, {}]", shown(it.low), shown(it.high)))
 }
 
 /// How many of its runs completed.
@@ -97,11 +138,7 @@ pub fn indicator_table(statistics: &Statistics, title: &str) -> String {
         let order = [1, 2, 3, 4, 5, 0];
         let cell = |index: usize| {
             let MetricStatistics { metric, sample, .. } = &policy.metrics[index];
-            let Some(sample) = sample else { return "-".to_owned() };
-            match half(metric, &Some(*sample)).as_str() {
-                "" => shown(metric, sample.mean),
-                half => format!("{}\n±{half}", shown(metric, sample.mean)),
-            }
+            sample.map_or_else(|| "-".to_owned(), |sample| shown(metric, sample.median))
         };
         let mut cells = order.map(cell);
         if policy.standing.is_partial() {
@@ -113,24 +150,9 @@ pub fn indicator_table(statistics: &Statistics, title: &str) -> String {
     }
     let seeds = match statistics.seeds {
         1 => "one seed".to_owned(),
-        seeds => format!("{seeds} seeds, mean ± half the 95 % interval"),
+        seeds => format!("medians of {seeds} seeds"),
     };
     format!("{title}; {seeds}\n\n{}", finish(table, 1))
-}
-
-/// Half the 95 % interval; empty of a single value and of equal values.
-pub(super) fn half(metric: &str, sample: &Option<Sample>) -> String {
-    let half = sample.and_then(|sample| sample.half_width()).filter(|&half| half > 0.0);
-    half.map_or_else(String::new, |half| shown(metric, half))
-}
-
-/// A difference with its sign.
-fn signed(metric: &str, value: f64) -> String {
-    match value {
-        0.0 => "0".to_owned(),
-        value if value < 0.0 => format!("-{}", shown(metric, -value)),
-        value => format!("+{}", shown(metric, value)),
-    }
 }
 
 /// A value for people, in the unit that the name of its metric has.
@@ -150,29 +172,40 @@ pub(super) fn shown(metric: &str, value: f64) -> String {
 mod tests {
     use super::super::sample;
     use super::*;
-    use crate::study::RunNumbers;
+    use crate::study::{Planned, RunNumbers};
 
     fn statistics(seeds: u64) -> Statistics {
-        let runs = sample::comparison(seeds);
-        let numbers = runs.iter().map(|run| {
-            let run = serde_json::to_value(run).expect("a summary is a JSON object");
-            RunNumbers::of(&run, RunNumbers::OF_FABRIC)
-        });
-        Statistics::of(RunNumbers::OF_FABRIC, &numbers.collect::<Vec<_>>(), "ecmp")
+        sample::statistics(&sample::comparison(seeds))
     }
 
     #[test]
-    fn differences_fit_into_80_characters() {
-        let text = difference_table(&statistics(3));
+    fn ratios_fit_into_80_characters() {
+        let text = verdicts(&statistics(5));
         assert!(text.lines().all(|line| line.chars().count() <= 80), "{text}");
-        sample::snapshot("compare-differences", &text);
+        sample::snapshot("compare-ratios", &text);
     }
 
     #[test]
-    fn the_best_is_named_with_its_ties() {
-        assert_eq!(best_line(&statistics(3)), "best CCT: ecmp, tied with switch-rr-shuffled\n");
-        let one =
-            "best CCT: ecmp, tied with switch-rr-shuffled (one seed, so without an interval)\n";
-        assert_eq!(best_line(&statistics(1)), one);
+    fn the_best_is_named_with_those_that_may_be_as_good() {
+        assert_eq!(best_line(&statistics(5)), "best CCT: ecmp, tied with switch-rr-shuffled\n");
+    }
+
+    #[test]
+    fn a_few_draws_have_no_best_and_say_why() {
+        let one = "best CCT: none, a single draw ranks nothing; --seeds 5 does\n";
+        assert!(verdicts(&statistics(1)).ends_with(one));
+        let three = "best CCT: none, 3 draws are too few to rank policies; --seeds 5 does\n";
+        assert!(verdicts(&statistics(3)).ends_with(three));
+    }
+
+    #[test]
+    fn an_interrupted_comparison_has_no_best() {
+        let runs = sample::comparison(5);
+        let numbers = RunNumbers::of_summaries(&runs[..7], RunNumbers::OF_FABRIC);
+        let policies = ["ecmp", "switch-rr-shuffled"].map(str::to_owned).to_vec();
+        let planned = Planned { policies, seeds: 5, is_drawn: true };
+        let text = verdicts(&Statistics::of(RunNumbers::OF_FABRIC, &numbers, None, &planned));
+        assert!(text.ends_with("best CCT: none, the comparison was interrupted\n"), "{text}");
+        assert!(text.contains(" unranked\n") && text.contains(" 2 of 5\n"), "{text}");
     }
 }

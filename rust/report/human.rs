@@ -18,9 +18,15 @@ pub fn nanoseconds(ns: f64) -> String {
     with_unit(ns * 1e3, 4, &TIME_UNITS)
 }
 
-/// `1.02us`: three digits of a deviation in nanoseconds.
-pub(crate) fn deviation(ns: f64) -> String {
-    with_unit(ns * 1e3, 3, &TIME_UNITS)
+/// `2.740`, `15.77`, `302.3`: four digits of a ratio.
+pub(crate) fn ratio(ratio: f64) -> String {
+    let decimals = match ratio {
+        ..9.9995 => 3,
+        ..99.995 => 2,
+        ..999.95 => 1,
+        _ => 0,
+    };
+    format!("{ratio:.decimals$}")
 }
 
 /// `812KB`: three digits of bytes, in powers of 1000.
@@ -76,7 +82,10 @@ mod tests {
             assert_eq!(span(Span::from_ps(ps)), text);
         }
         assert_eq!(nanoseconds(17_056.941), "17.06us");
-        assert_eq!(deviation(1_000.0), "1.00us");
+        assert_eq!(
+            [1.0402, 15.773, 302.284, 1234.5].map(ratio),
+            ["1.040", "15.77", "302.3", "1234"]
+        );
         assert_eq!(seconds(0.0123), "12.3ms");
     }
 

@@ -52,7 +52,7 @@ pub use comparison_files::{
     COMPARISON_CSV, comparison_csv, comparison_json_lines, comparison_markdown,
 };
 pub use comparison_folder::{AllRuns, ComparisonFolder, Interrupted, MissingRuns};
-pub use comparison_table::{best_line, difference_table, indicator_table};
+pub use comparison_table::{indicator_table, verdicts};
 pub use cost::{Cost, CostSummary, Stopwatch};
 pub use exported::{ExportError, ExportFormat, Exported, export};
 pub use failures::FailureSummary;

@@ -19,7 +19,7 @@ pub(super) const COST: &str = "cost.json";
 pub const STATISTICS: &str = "comparison.csv";
 
 /// The columns that they begin with.
-pub(super) const STATISTICS_COLUMNS: &str = "policy,metric,runs,mean,low,high,";
+pub(super) const STATISTICS_COLUMNS: &str = "policy,metric,runs,median,low,high,";
 
 /// The runs of a comparison, as `evenkeel compare --json` prints them, without what they cost.
 pub(super) const RUNS: &str = "runs.json";

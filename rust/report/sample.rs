@@ -8,6 +8,7 @@ use crate::fabric::{Counters, FlowRecord, Outcome, QpCounts, Verdict};
 use crate::ids::{HostId, MessageId};
 use crate::nic::{CacheCounters, QpAccount};
 use crate::study::reproduce::{ClaimOutcome, ClaimVerdict, Origin, Reproduction, ResultTable};
+use crate::study::{Planned, RunNumbers, Statistics};
 use crate::topology::{LeafSpine, Topology};
 use crate::units::{BitRate, Bytes, Span, Time};
 use crate::workload::{Message, Workload};
@@ -219,6 +220,12 @@ pub(super) fn summary() -> Summary {
 
 pub(super) fn stalled_summary() -> Summary {
     summary_of(&stalled())
+}
+
+/// The statistics of summaries whose results depend on the seed.
+pub(super) fn statistics(runs: &[Summary]) -> Statistics {
+    let numbers = RunNumbers::of_summaries(runs, RunNumbers::OF_FABRIC);
+    Statistics::of(RunNumbers::OF_FABRIC, &numbers, None, &Planned::of(&numbers, true))
 }
 
 /// Summaries of three policies under `seeds` seeds, with numbers that need wide columns; the last

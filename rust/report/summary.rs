@@ -56,7 +56,7 @@ pub struct Summary {
     pub cct_ns: Option<f64>,
     /// The lower bound of `cct_ns`, which no scheme can beat.
     pub bound_ns: f64,
-    /// `cct_ns / bound_ns`; `None` without a completion time or with a bound of zero.
+    /// `cct_ns / bound_ns`, at least 1; `None` without a completion time or with a bound of zero.
     pub slowdown: Option<f64>,
     /// Completion times of the messages that completed, each from the message's start.
     pub fct_ns: Fct,
@@ -340,9 +340,9 @@ pub fn write_summary(to: &mut dyn Write, summary: &Summary) -> io::Result<()> {
     write_without_costs(to, summary)
 }
 
-/// `cct` over `bound`; `None` for an empty workload, whose bound is zero.
+/// `cct` over `bound`, at least 1 also for truncated times; `None` for an empty workload.
 fn slowdown(cct: Option<Span>, bound: Span) -> Option<f64> {
-    let cct = cct.filter(|_| bound > Span::ZERO)?;
+    let cct = cct.filter(|_| bound > Span::ZERO)?.max(bound);
     Some(cct.as_ps() as f64 / bound.as_ps() as f64)
 }
 
@@ -442,8 +442,9 @@ mod tests {
     }
 
     #[test]
-    fn an_empty_workload_has_no_slowdown() {
+    fn a_slowdown_is_at_least_1_and_an_empty_workload_has_none() {
         assert_eq!(slowdown(Some(Span::ZERO), Span::ZERO), None);
-        assert_eq!(slowdown(Some(Span::from_ns(3)), Span::from_ns(2)), Some(1.5));
+        let over_two = |ns| slowdown(Some(Span::from_ns(ns)), Span::from_ns(2));
+        assert_eq!([3, 1].map(over_two), [Some(1.5), Some(1.0)]);
     }
 }

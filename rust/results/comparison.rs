@@ -11,43 +11,55 @@ pub struct ComparisonRow {
     pub metric: String,
     /// Runs that have a value.
     pub runs: usize,
-    /// The mean over them.
-    pub mean: f64,
-    /// The 95 % interval of the mean, if there are several.
+    /// The median over them.
+    pub median: f64,
+    /// The interval of the median, if there are several.
     pub interval: Option<(f64, f64)>,
+    /// The median ratio to the reference, and its interval if there are several runs.
+    pub ratio: Option<(f64, Option<(f64, f64)>)>,
+    /// The verdict on the policy; empty of other metrics than the completion time.
+    pub verdict: String,
 }
 
 /// The metrics of all policies.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ComparisonTable {
-    /// The rows that have a mean, in the order of the file.
+    /// The rows that have a median, in the order of the file.
     pub rows: Vec<ComparisonRow>,
+    /// The policy of the ratios; empty without one.
+    pub reference: String,
     file: String,
 }
 
 impl ComparisonTable {
     /// True if the columns are those of a comparison.
     pub(super) fn is_in(table: &Table) -> bool {
-        ["policy", "metric", "mean"].iter().all(|name| table.find(name).is_some())
+        ["policy", "metric", "median"].iter().all(|name| table.find(name).is_some())
     }
 
     /// Reads the rows of a table.
     pub(super) fn of(table: Table) -> Result<Self, ResultsError> {
-        let columns = ["policy", "metric", "runs", "mean", "low", "high"];
-        let [policy, metric, runs, mean, low, high] = table.indices(columns)?;
+        let columns = ["policy", "metric", "runs", "median", "low", "high"];
+        let [policy, metric, runs, median, low, high] = table.indices(columns)?;
+        let columns = ["reference", "ratio", "ratio_low", "ratio_high", "verdict"];
+        let [reference, ratio, ratio_low, ratio_high, verdict] = table.indices(columns)?;
         let mut rows = Vec::new();
         for row in 0..table.len() {
-            let Some(mean) = table.optional_number(row, mean)? else { continue };
-            let low = table.optional_number(row, low)?;
+            let number = |column| table.optional_number(row, column);
+            let Some(median) = number(median)? else { continue };
+            let of_ratio = number(ratio_low)?.zip(number(ratio_high)?);
             rows.push(ComparisonRow {
                 policy: table.text(row, policy).to_owned(),
                 metric: table.text(row, metric).to_owned(),
                 runs: table.number(row, runs)? as usize,
-                mean,
-                interval: low.zip(table.optional_number(row, high)?),
+                median,
+                interval: number(low)?.zip(number(high)?),
+                ratio: number(ratio)?.map(|ratio| (ratio, of_ratio)),
+                verdict: table.text(row, verdict).to_owned(),
             });
         }
-        Ok(Self { rows, file: table.file().to_owned() })
+        let reference = if table.is_empty() { "" } else { table.text(0, reference) }.to_owned();
+        Ok(Self { rows, reference, file: table.file().to_owned() })
     }
 
     /// The path of the file.
@@ -62,10 +74,16 @@ mod tests {
 
     #[test]
     fn a_row_has_its_interval_if_there_are_several_runs() {
-        let text = "policy,metric,runs,mean,low,high\na,cct_ns,2,5,4,6\nb,cct_ns,1,7,,\nc,x,0,,,\n";
+        let text = "policy,metric,runs,median,low,high,reference,ratio,ratio_low,ratio_high,\
+                    verdict\n\
+                    a,cct_ns,2,5,4,6,b,1.5,1.25,2,behind\nb,cct_ns,1,7,,,b,,,,best\n\
+                    c,x,0,,,,b,,,,\n";
         let table = Table::parse("c.csv", text).unwrap();
         assert!(ComparisonTable::is_in(&table));
-        let rows = ComparisonTable::of(table).unwrap().rows;
-        assert_eq!((rows.len(), rows[0].interval, rows[1].interval), (2, Some((4.0, 6.0)), None));
+        let ComparisonTable { rows, reference, .. } = ComparisonTable::of(table).unwrap();
+        assert_eq!((rows.len(), reference.as_str()), (2, "b"));
+        assert_eq!((rows[0].interval, rows[1].interval), (Some((4.0, 6.0)), None));
+        assert_eq!((rows[0].ratio, rows[1].ratio), (Some((1.5, Some((1.25, 2.0)))), None));
+        assert_eq!((rows[0].verdict.as_str(), rows[1].verdict.as_str()), ("behind", "best"));
     }
 }

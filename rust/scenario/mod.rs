@@ -14,6 +14,7 @@
 //! - `rail`: file and resolution of scenarios whose hosts have several rails.
 
 mod catalogue;
+mod draws;
 mod explain;
 mod file;
 mod input;

@@ -40,6 +40,9 @@ pub struct BoundSummary {
     pub scenario: String,
     /// The lower bound of its completion time.
     pub bound_ns: f64,
+    /// The closed form that gives it, the largest of several: `idle path`, `dependency chain`,
+    /// `host NIC`, `edge uplinks`, `scale-up port` or `permutation`.
+    pub bound_by: &'static str,
     /// The largest rate that all messages can have at once, as a fraction of the hosts' line rate.
     pub rho_max: f64,
 }
@@ -47,7 +50,8 @@ pub struct BoundSummary {
 impl BoundSummary {
     /// The bound of the scenario of that name.
     pub fn new(scenario: String, bound: &Bound) -> Self {
-        Self { scenario, bound_ns: bound.time.as_ns_f64(), rho_max: bound.rho_max }
+        let Bound { time, rho_max, binding } = *bound;
+        Self { scenario, bound_ns: time.as_ns_f64(), bound_by: binding, rho_max }
     }
 }
 

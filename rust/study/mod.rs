@@ -18,8 +18,9 @@ mod sweep;
 mod threads;
 
 pub use compare::{
-    Comparison, ComparisonRun, Indicators, MetricStatistics, Observer, Planned, PolicyStatistics,
-    RunNumbers, Standing, Statistics, compare, reference_topology,
+    Comparison, ComparisonRun, EQUAL_WITHIN, Indicators, MetricStatistics, Observer, Planned,
+    PolicyStatistics, RunNumbers, Seeds, Standing, Statistics, Unranked, compare,
+    reference_topology,
 };
 pub use estimate::{Estimate, available_memory, estimate, estimate_scenario, expect_memory};
 pub use import::{Import, ImportError, Imported, Source};

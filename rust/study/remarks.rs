@@ -1,15 +1,16 @@
 //! What decides the result of a run and is easily overlooked: timers and convergence times that
-//! are out of proportion to the run.
+//! are out of proportion to the run, and failures that nothing met.
+
+use std::collections::BTreeSet;
 
 use super::lower_bound::short_time_limit;
-use crate::bound;
 use crate::endpoint::base_rtt;
 use crate::fabric::{Failure, FailureKind, Outcome, Rounding, Setup};
 use crate::ids::{ClassId, HostId, LinkId, PortId};
 use crate::nic::congestion::CongestionControl;
 use crate::report::human;
 use crate::topology::{Routes, Topology};
-use crate::units::Span;
+use crate::units::{Bytes, Span};
 
 /// How many times the bound a run takes that something decides beside the load.
 const OUT_OF_PROPORTION: u64 = 4;
@@ -22,6 +23,7 @@ pub(super) fn remarks(setup: &Setup, outcome: &Outcome, bound: Span) -> Vec<Stri
     remarks.extend(lossy_flow_control(setup, outcome));
     remarks.extend(short_timer(setup, outcome));
     remarks.extend(high_least_rate(setup));
+    remarks.extend(unmet_failures(setup, outcome));
     if outcome.cct.is_none_or(|cct| cct > bound * OUT_OF_PROPORTION) {
         remarks.extend(long_timer(setup, outcome, bound));
         remarks.extend(unknown_failure(setup, outcome, bound));
@@ -35,8 +37,7 @@ pub(super) fn below_bound(setup: &Setup, outcome: &Outcome, bound: Span) -> Opti
     if setup.fabric.rounding != Rounding::Exact {
         return None;
     }
-    let proven = bound::proven(bound, &setup.topology, setup.fabric.gap);
-    let cct = outcome.cct.filter(|cct| *cct < proven)?;
+    let cct = outcome.cct.filter(|cct| *cct < bound)?;
     Some(format!(
         "the completion time of {} is below its lower bound of {}, which is a fault of evenkeel: \
          please report it with the scenario's file",
@@ -141,6 +142,31 @@ fn long_timer(setup: &Setup, outcome: &Outcome, bound: Span) -> Option<String> {
             timer.as_ps() as f64 / bound.as_ps().max(1) as f64
         )
     })
+}
+
+/// Failures that no packet met, though switches did not know of them at once: the run does not
+/// measure the policy under the failure.
+fn unmet_failures(setup: &Setup, outcome: &Outcome) -> Option<String> {
+    let has_begun = |it: &&Failure| it.at < outcome.ended;
+    let begun: Vec<&Failure> = setup.fabric.failures.iter().filter(has_begun).collect();
+    let has_lost = outcome.counters.dropped + outcome.counters.control_dropped > 0;
+    let is_unmet = |failure: &&Failure| {
+        let known_after = failure.detection.min(failure.convergence);
+        let is_down = failure.kind == FailureKind::Down;
+        let sent = |port: PortId| outcome.link_bytes.get(port.index());
+        let is_unused = failure.ports().all(|port| sent(port) == Some(&Bytes::ZERO));
+        // A link that is down loses whatever is sent into it.
+        let is_met_by_none =
+            is_down && !has_lost && failure.at.saturating_add(known_after) >= outcome.ended;
+        (is_unused || is_met_by_none) && !(is_down && known_after == Span::ZERO)
+    };
+    let first = begun.first().filter(|_| begun.iter().all(is_unmet))?;
+    let links: BTreeSet<LinkId> = begun.iter().map(|failure| failure.link).collect();
+    let what = match links.len() {
+        1 => format!("the failure of {}", setup.topology.link_name(first.link)),
+        failed => format!("any failure of the {failed} links"),
+    };
+    Some(format!("no packet met {what}: the completion time is that without it"))
 }
 
 /// A failure that loses packets for longer than the run should take.
@@ -292,6 +318,37 @@ mod tests {
         assert!(!remarks.iter().any(|remark| remark.contains("converges")), "{remarks:?}");
         let short = down.replace("[transport]", "until = \"3us\"\n[transport]");
         assert!(!is_named(&remarks_on(&short)), "it is over before it matters");
+    }
+
+    /// Each leaf has one flow and two spines: ecmp avoids the first spine under some seeds.
+    #[test]
+    fn a_failure_that_no_packet_meets_is_told() {
+        let text = |policy: &str, at: &str, detection: &str| {
+            format!(
+                "[topology]\nleaves = 2\nspines = 2\nhosts_per_leaf = 1\n[policy]\n\
+                 name = \"{policy}\"\n[workload]\nkind = \"shift\"\nbytes = \"64KB\"\n\
+                 [[failure]]\nlink = \"leaf0-spine0\"\nat = \"{at}\"\n\
+                 detection = \"{detection}\"\n[transport]\nretransmit_timeout = \"20us\"\n"
+            )
+        };
+        let remarks = |text: &str, seed| {
+            let scenario = Scenario::parse(text, "a", Path::new(""), &Overrides::default());
+            let setup = scenario.unwrap().with_seed(seed).unwrap().setup();
+            let outcome = fabric::run(&setup, &mut |_| {});
+            let remarks = remarks(&setup, &outcome, lower_bound(&setup).time);
+            let is_told =
+                remarks.iter().any(|it| it.starts_with("no packet met the failure of leaf0"));
+            (is_told, outcome.counters.dropped + outcome.counters.control_dropped > 0)
+        };
+        for at in ["0s", "3us"] {
+            let of_ecmp: Vec<(bool, bool)> =
+                (1..=8).map(|seed| remarks(&text("ecmp", at, "1ms"), seed)).collect();
+            assert!(of_ecmp.iter().all(|(is_told, has_lost)| is_told != has_lost), "{of_ecmp:?}");
+            assert!(of_ecmp.contains(&(true, false)) && of_ecmp.contains(&(false, true)));
+        }
+        let avoided = text("ecmp", "0s", "0s");
+        assert!((1..=8).all(|seed| !remarks(&avoided, seed).0), "switches know of it at once");
+        assert_eq!(remarks(&text("spray", "0s", "1ms"), 1), (false, true));
     }
 
     #[test]

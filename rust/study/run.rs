@@ -125,13 +125,19 @@ fn run_workload(run: &Run<'_>, observers: RunObservers<'_>) -> (Finished, Outcom
 
 fn run_fluid(run: &Run<'_>, observers: RunObservers<'_>) -> (Finished, Outcome) {
     let stopwatch = Stopwatch::start();
-    let Estimate { outcome, warnings } = fluid::run(run.setup, observers.progress);
+    let Estimate { mut outcome, warnings } = fluid::run(run.setup, observers.progress);
+    let raised = outcome.cct.filter(|cct| *cct < run.bound).map(|cct| {
+        format!(
+            "the fluid estimate of {} is below the lower bound: the bound is taken for the CCT",
+            human::span(cct)
+        )
+    });
+    // An estimate, which the bound, a fact, corrects.
+    outcome.cct = outcome.cct.map(|cct| cct.max(run.bound));
     let mut finished = finish_workload(run, &outcome, stopwatch.stop());
     let limit = short_time_limit(run.setup, run.bound);
-    let warnings = limit.into_iter().chain(warnings).collect();
+    let warnings = limit.into_iter().chain(raised).chain(warnings).collect();
     finished.summary = finished.summary.of_fluid(warnings);
-    // Fair rates are an estimate, which may be below what packets can do.
-    finished.fault = None;
     (finished, outcome)
 }
 
@@ -255,7 +261,10 @@ mod tests {
         assert!(fault.contains("is below its lower bound of 1.000ms"), "{fault}");
         assert!(finished("packet", Span::from_ms(1)).summary.warnings.contains(&fault));
         assert_eq!(finished("packet", Span::from_ns(1)).fault, None);
-        assert_eq!(finished("fluid", Span::from_ms(1)).fault, None);
+        let fluid = finished("fluid", Span::from_ms(1));
+        assert_eq!((fluid.fault, fluid.summary.slowdown), (None, Some(1.0)));
+        let warning = "is below the lower bound: the bound is taken for the CCT";
+        assert!(fluid.summary.warnings.iter().any(|it| it.ends_with(warning)), "it says so");
     }
 
     #[test]

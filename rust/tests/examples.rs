@@ -26,7 +26,7 @@ fn cct(example: &str, policy: &str) -> (f64, f64) {
     let (scenario, outcome) = run(example, policy);
     let cct = outcome.cct.expect("it completed").as_ns_f64();
     let slowdown = cct / lower_bound(&scenario.setup()).time.as_ns_f64();
-    assert!(slowdown >= 0.999_98, "{example} under {policy} beats the bound: {slowdown}");
+    assert!(slowdown >= 1.0, "{example} under {policy} beats the bound: {slowdown}");
     (cct, slowdown)
 }
 
@@ -237,7 +237,8 @@ fn incast_32_is_limited_by_the_last_link_under_every_policy() {
 #[test]
 fn ofan_permutation_has_the_published_bound_and_ethereal_is_close_to_it() {
     let (scenario, _) = run("ofan-permutation.toml", "ethereal");
-    assert_eq!(lower_bound(&scenario.setup()).time.as_ps(), 17_056_940);
+    // The paper counts a gap of 200 ps after the last packet.
+    assert_eq!(lower_bound(&scenario.setup()).time.as_ps(), 17_056_940 - 200);
     let (_, ethereal) = cct("ofan-permutation.toml", "ethereal");
     let (_, spray) = cct("ofan-permutation.toml", "spray");
     assert!(ethereal < 1.05 && spray < 1.2, "{ethereal} {spray}");

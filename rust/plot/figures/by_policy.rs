@@ -22,7 +22,7 @@ pub(super) fn of_comparison(table: &ComparisonTable, request: &Request) -> Optio
     let of_metric = table.rows.iter().filter(|row| row.metric == request.metric);
     let rows = of_metric.map(|row| DotRow {
         name: row.policy.clone(),
-        value: row.mean,
+        value: row.median,
         interval: row.interval,
         values: Vec::new(),
         reference: None,
@@ -31,7 +31,7 @@ pub(super) fn of_comparison(table: &ComparisonTable, request: &Request) -> Optio
     drawn("", rows.collect(), seeds, request)
 }
 
-/// A row for each name with values, the smallest mean first; `None` if there are none.
+/// A row for each name with values, the smallest median first; `None` without rows.
 pub(super) fn figure(
     subject: &str,
     values: Vec<(String, Vec<f64>)>,
@@ -58,7 +58,7 @@ fn drawn(subject: &str, mut rows: Vec<DotRow>, seeds: usize, request: &Request) 
     };
     let note = match seeds {
         0 | 1 => "one run each".to_owned(),
-        _ => format!("means of up to {seeds} seeds with 95 % intervals{ticks}"),
+        _ => format!("medians of up to {seeds} seeds with their intervals{ticks}"),
     };
     let subject = if subject.is_empty() { "" } else { &format!(": {subject}") };
     let title = format!("{}{subject}", capital(&label));
@@ -70,7 +70,7 @@ fn row((name, values): (String, Vec<f64>)) -> Option<DotRow> {
     let sample = Sample::of(&values)?;
     let interval = sample.interval().map(|it| (it.low, it.high));
     let values = if values.len() > 1 { values } else { Vec::new() };
-    Some(DotRow { name, value: sample.mean, interval, values, reference: None })
+    Some(DotRow { name, value: sample.median, interval, values, reference: None })
 }
 
 pub(super) fn capital(text: &str) -> String {

@@ -107,7 +107,7 @@ def compare(
     scenario: ScenarioLike,
     policies: Sequence[PolicyLike],
     *,
-    seeds: int = 1,
+    seeds: Optional[int] = None,
     seed: Optional[int] = None,
     set: Optional[Mapping[str, Any]] = None,
     force: bool = False,
@@ -119,9 +119,10 @@ def compare(
     """Simulates a scenario under several policies and seeds: ``evenkeel compare``.
 
     policies: names of policies, and classes of policies in Python.
-    seeds: runs each policy under so many consecutive seeds, from `seed` or the scenario's.
+    seeds: runs each policy under so many consecutive seeds, from `seed` or the scenario's; by
+        default 5, or 1 if nothing is drawn at random.
     jobs: simulates so many runs at the same time; one for each core by default.
-    baseline: the policy that others are compared with; the first by default.
+    baseline: the policy that ratios are to; the best by default.
     """
     if isinstance(policies, str):
         raise ArgumentError(f"policies = {policies!r}: expected a list of policies")
@@ -141,7 +142,7 @@ def compare(
     request = {
         "source": _source(scenario, name),
         "policies": asked,
-        "seeds": _count("seeds", seeds),
+        "seeds": None if seeds is None else _count("seeds", seeds),
         "overrides": _overrides(None, seed, set, force),
         "jobs": None if jobs is None else _count("jobs", jobs),
         "baseline": baseline,

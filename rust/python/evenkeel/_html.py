@@ -67,10 +67,12 @@ def of_run(run: Run) -> str:
 
 def of_comparison(comparison: Comparison) -> str:
     """A row for each run."""
-    head = ["policy", "seed", "CCT", "/bound", "p99 FCT", "resent", "dropped", "extra QPs"]
+    head = ["policy", "seed", "CCT", "/own bound", "p99 FCT", "resent", "dropped", "extra QPs"]
     rows = [_compared(run) for run in comparison.runs]
     html = table(head, rows[:MOST_ROWS], comparison.runs[0].scenario if comparison.runs else "")
-    return html + _more(len(rows)) + _notes([*comparison.notes, *comparison.incomplete])
+    best = str(comparison).rstrip().rsplit("\n", 1)[-1]
+    html += _more(len(rows)) + f"<p>{escape(best)}</p>"
+    return html + _notes([*comparison.notes, *comparison.incomplete])
 
 
 def _compared(run: Any) -> List[str]:

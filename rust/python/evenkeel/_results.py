@@ -320,7 +320,7 @@ class Comparison:
 
     @property
     def statistics(self) -> Table:
-        """A row for each policy and metric: mean, 95 % interval, difference from the baseline."""
+        """A row for each policy and metric: median, its interval, ratio to the reference."""
         return self._native.statistics()
 
     def json(self) -> str:

@@ -1,11 +1,13 @@
 //! Several policies under several seeds.
 
 mod indicators;
+mod run_numbers;
 mod statistics;
 
-use std::num::NonZeroUsize;
+use std::num::{NonZeroU32, NonZeroUsize};
 use std::sync::OnceLock;
 
+use super::statistics::LEAST_SEEDS;
 use super::{Finished, Run, RunObservers, identity, in_order, lower_bound, run, wire};
 use crate::bound::Wire;
 use crate::fabric::Progress;
@@ -15,8 +17,9 @@ use crate::scenario::{Scenario, ScenarioError};
 use crate::units::Span;
 
 pub use indicators::{Indicators, reference_topology};
+pub use run_numbers::{Planned, RunNumbers};
 pub use statistics::{
-    MetricStatistics, Planned, PolicyStatistics, RunNumbers, Standing, Statistics,
+    EQUAL_WITHIN, MetricStatistics, PolicyStatistics, Standing, Statistics, Unranked,
 };
 
 /// One run of a comparison.
@@ -30,12 +33,22 @@ pub struct ComparisonRun {
     pub seed: u64,
 }
 
+/// The seeds of a comparison, which follow each other.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Seeds {
+    /// The first one.
+    pub first: u64,
+    /// Their number; if `None`, [`LEAST_SEEDS`] where results depend on the seed, otherwise 1.
+    pub count: Option<NonZeroU32>,
+}
+
 /// A scenario under every combination of some policies and seeds.
 #[derive(Debug)]
 pub struct Comparison {
     /// The scenario under each policy.
     policies: Vec<Scenario>,
     seeds: Vec<u64>,
+    is_drawn: bool,
 }
 
 /// An observer of the runs of a comparison; its methods are called from any thread.
@@ -51,7 +64,7 @@ pub trait Observer: Sync {
 }
 
 impl Comparison {
-    /// The scenario under each of `policies` and each of `seeds`, which ascend.
+    /// The scenario under each of `policies` and each of `seeds`.
     ///
     /// # Errors
     /// Fails for an unknown policy, for invalid parameters of a policy and for an invalid seed. All
@@ -59,23 +72,25 @@ impl Comparison {
     pub fn new(
         scenario: &Scenario,
         policies: &[String],
-        seeds: Vec<u64>,
+        seeds: Seeds,
     ) -> Result<Self, ScenarioError> {
         let policies = policies.iter().map(|name| scenario.with_policy(name));
         let policies = policies.collect::<Result<Vec<Scenario>, _>>()?;
         Self::of(policies, seeds)
     }
 
-    /// Scenarios that differ in their policies, each under each of `seeds`, which ascend.
+    /// Scenarios that differ in their policies, each under each of `seeds`.
     ///
     /// # Errors
     /// Fails for an invalid seed.
-    pub fn of(policies: Vec<Scenario>, seeds: Vec<u64>) -> Result<Self, ScenarioError> {
-        // A seed is invalid only if it is too large, so checking both ends of the range suffices.
-        for seed in [seeds.first(), seeds.last()].into_iter().flatten() {
-            policies.first().map_or(Ok(()), |scenario| scenario.with_seed(*seed).map(drop))?;
-        }
-        Ok(Self { policies, seeds })
+    pub fn of(policies: Vec<Scenario>, seeds: Seeds) -> Result<Self, ScenarioError> {
+        let is_drawn = policies.iter().any(Scenario::is_drawn);
+        let default = if is_drawn { LEAST_SEEDS as u64 } else { 1 };
+        let count = seeds.count.map_or(default, |count| count.get().into());
+        let last = seeds.first.saturating_add(count - 1);
+        // A seed is invalid only if it is too large, so checking the last one suffices.
+        policies.first().map_or(Ok(()), |scenario| scenario.with_seed(last).map(drop))?;
+        Ok(Self { policies, seeds: (seeds.first..=last).collect(), is_drawn })
     }
 
     /// What a user should know about the scenario under one or another of the policies, each once.
@@ -88,6 +103,15 @@ impl Comparison {
             }
         }
         warnings
+    }
+
+    /// The plan of the runs. An interrupted comparison has fewer.
+    pub fn planned(&self) -> Planned {
+        Planned {
+            policies: self.policies.iter().map(|it| it.scheme.name.to_owned()).collect(),
+            seeds: self.seeds.len(),
+            is_drawn: self.is_drawn,
+        }
     }
 
     /// All runs, policy by policy, each with all seeds.

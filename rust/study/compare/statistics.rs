@@ -1,107 +1,34 @@
-//! What several runs of a policy have in common, and how policies differ.
+//! The median of each metric over seeds, and the ratios of policies seed by seed.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
-use serde::Serialize;
-use serde_json::Value;
-
-use crate::study::reproduce::metric::Metric;
-use crate::study::statistics::Sample;
-
-/// The numbers of a run; the first of them is the completion time.
-#[derive(Debug, Clone, PartialEq)]
-pub struct RunNumbers {
-    /// Name of the policy.
-    pub policy: String,
-    /// Seed of every random draw.
-    pub seed: u64,
-    /// A number for each metric; `None` where the run has none.
-    pub numbers: Vec<Option<f64>>,
-}
-
-impl RunNumbers {
-    /// The metrics of a comparison on a fabric.
-    pub const OF_FABRIC: &'static [&'static str] = &[
-        "cct_ns",
-        "slowdown",
-        "fct_ns.p99",
-        "queue_bytes_max",
-        "packets.retransmitted",
-        "packets.dropped",
-        "packets.out_of_order",
-        "qps.extra_per_nic_max",
-    ];
-    /// The metrics of a comparison on several rails.
-    pub const OF_RAILS: &'static [&'static str] = &[
-        "cct_ns",
-        "bytes_per_s",
-        "operation_ns.first",
-        "operation_ns.last",
-        "operation_ns.max",
-        "cpu_busy_ns_max",
-    ];
-
-    /// These numbers of the JSON object of a run.
-    pub fn of(run: &Value, metrics: &[&'static str]) -> Self {
-        let number = |name: &&str| {
-            let metric = Metric::named(name).expect("the names are constants");
-            metric.of(run).filter(|number| number.is_finite())
-        };
-        Self {
-            policy: run["policy"].as_str().unwrap_or_default().to_owned(),
-            seed: run["seed"].as_u64().unwrap_or_default(),
-            numbers: metrics.iter().map(number).collect(),
-        }
-    }
-
-    /// These numbers of the JSON objects of runs.
-    pub fn of_summaries(runs: &[impl Serialize], metrics: &[&'static str]) -> Vec<Self> {
-        let numbers = runs.iter().map(|run| {
-            let run = serde_json::to_value(run).expect("a summary is a JSON object");
-            Self::of(&run, metrics)
-        });
-        numbers.collect()
-    }
-
-    /// Whether the run has a completion time.
-    fn is_complete(&self) -> bool {
-        self.numbers.first().is_some_and(Option::is_some)
-    }
-}
-
-/// The runs that a comparison was to have: every policy under every seed.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Planned {
-    /// The policies, in their order.
-    pub policies: Vec<String>,
-    /// The number of seeds.
-    pub seeds: usize,
-}
-
-impl Planned {
-    /// The plan of a comparison that was not interrupted.
-    fn of(runs: &[RunNumbers]) -> Self {
-        let mut policies: Vec<String> = Vec::new();
-        for run in runs {
-            if !policies.contains(&run.policy) {
-                policies.push(run.policy.clone());
-            }
-        }
-        let seeds: BTreeSet<u64> = runs.iter().map(|run| run.seed).collect();
-        Self { policies, seeds: seeds.len() }
-    }
-}
+use super::run_numbers::{Planned, RunNumbers};
+use crate::study::statistics::{Interval, LEAST_SEEDS, Sample};
 
 /// The statistics of a comparison.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Statistics {
-    /// The policy that others are compared with.
-    pub baseline: String,
+    /// The policy of the ratios: the one that was asked for, otherwise the one with the least
+    /// median completion time; `None` if no policy completed under every seed.
+    pub reference: Option<String>,
     /// The number of seeds.
     pub seeds: usize,
+    /// The reason why there is no best policy.
+    pub unranked: Option<Unranked>,
     /// All policies, in the order of the runs; after them those with a run that did not complete
     /// or is missing.
     pub policies: Vec<PolicyStatistics>,
+}
+
+/// The reason why a comparison has no best policy.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Unranked {
+    /// It was interrupted: runs are missing.
+    Interrupted,
+    /// Every policy has a run that did not complete.
+    Incomplete,
+    /// Results depend on the seed, and fewer than [`LEAST_SEEDS`] have no interval to rank by.
+    FewSeeds,
 }
 
 /// The statistics of a policy.
@@ -117,25 +44,34 @@ pub struct PolicyStatistics {
     pub completed: usize,
     /// How its completion time compares with the best.
     pub standing: Standing,
+    /// The seeds under which it was slower than the policy with the least median; `None` of that
+    /// policy, and if a run did not complete or is missing.
+    pub lost: Option<usize>,
     /// Each metric.
     pub metrics: Vec<MetricStatistics>,
 }
 
-/// How the completion time of a policy compares with that of others under the same seeds.
+/// How the completion time of a policy compares with the best under the same seeds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Standing {
-    /// The least mean of those that completed under every seed.
+    /// The least median of those that completed under every seed.
     Best,
-    /// The 95 % interval of the paired difference from the best contains zero; with one seed, the
-    /// times are equal.
+    /// The interval of the ratio to the best lies within [`EQUAL_WITHIN`] of 1, and contains it.
     Tied,
-    /// More than the best.
+    /// The interval of the ratio to the best contains 1: the seeds do not distinguish the two.
+    Unclear,
+    /// The interval of the ratio to the best lies above 1.
     Behind,
+    /// There is no best policy ([`Unranked`]).
+    Unranked,
     /// A run did not complete.
     Incomplete,
     /// A run is missing, because the comparison was interrupted.
     Interrupted,
 }
+
+/// The difference from 1 of ratios that count as equal: completion times within 1 %.
+pub const EQUAL_WITHIN: f64 = 0.01;
 
 impl Standing {
     /// The word of tables and files.
@@ -143,7 +79,9 @@ impl Standing {
         match self {
             Self::Best => "best",
             Self::Tied => "tie",
+            Self::Unclear => "unclear",
             Self::Behind => "behind",
+            Self::Unranked => "unranked",
             Self::Incomplete => "incomplete",
             Self::Interrupted => "interrupted",
         }
@@ -152,6 +90,19 @@ impl Standing {
     /// Whether a completion time is missing, so that there is nothing to compare.
     pub fn is_partial(self) -> bool {
         matches!(self, Self::Incomplete | Self::Interrupted)
+    }
+
+    /// The standing of a policy with this ratio to the best.
+    fn of(ratio: Option<Sample>) -> Self {
+        let Some(ratio) = ratio else { return Self::Unclear };
+        // Without draws a single value is exact.
+        let one = Interval { low: ratio.median, high: ratio.median };
+        let Interval { low, high } = ratio.interval().unwrap_or(one);
+        match low > 1.0 {
+            true => Self::Behind,
+            false if low >= 1.0 - EQUAL_WITHIN && high <= 1.0 + EQUAL_WITHIN => Self::Tied,
+            false => Self::Unclear,
+        }
     }
 }
 
@@ -162,38 +113,43 @@ pub struct MetricStatistics {
     pub metric: &'static str,
     /// Its values; `None` without any. Times of messages are of the runs that completed alone.
     pub sample: Option<Sample>,
-    /// Its differences from the baseline's values under the same seeds; `None` of the baseline,
-    /// without a seed under which both have a value, and if a run of either did not complete.
-    pub difference: Option<Sample>,
+    /// Its ratios to the values of the reference under the same seeds; `None` of the reference, if
+    /// a run of either did not complete or is missing, and if a value is zero.
+    pub ratio: Option<Sample>,
 }
 
 impl Statistics {
     /// The statistics of `runs`, whose numbers are of `metrics`; the first is the completion time.
-    pub fn of(metrics: &[&'static str], runs: &[RunNumbers], baseline: &str) -> Self {
-        Self::of_planned(metrics, runs, baseline, &Planned::of(runs))
-    }
-
-    /// The statistics of `runs`, of which some that were planned may be missing.
-    pub fn of_planned(
+    /// Planned runs may be missing. Ratios are to the policy `baseline`, or
+    /// to the one with the least median completion time.
+    pub fn of(
         metrics: &[&'static str],
         runs: &[RunNumbers],
-        baseline: &str,
+        baseline: Option<&str>,
         planned: &Planned,
     ) -> Self {
-        let Planned { policies: names, seeds } = planned;
-        let all = names.iter().map(|name| of_policy(metrics, runs, [name, baseline], *seeds));
+        let Planned { policies: names, seeds, is_drawn } = planned;
+        let all = names.iter().map(|name| of_policy(metrics, runs, name, *seeds));
         let mut policies: Vec<PolicyStatistics> = all.collect();
-        rank(&mut policies, runs);
+        let quickest = quickest(&policies);
+        let unranked = match &quickest {
+            _ if policies.iter().any(|policy| policy.missing > 0) => Some(Unranked::Interrupted),
+            None => Some(Unranked::Incomplete),
+            Some(_) if *is_drawn && *seeds < LEAST_SEEDS => Some(Unranked::FewSeeds),
+            Some(_) => None,
+        };
+        let reference = baseline.map(str::to_owned).or_else(|| quickest.clone());
+        if let Some(reference) = &reference {
+            set_ratios(&mut policies, runs, reference);
+        }
+        if let Some(quickest) = &quickest {
+            rank(&mut policies, runs, quickest, unranked);
+        }
         policies.sort_by_key(|policy| policy.standing.is_partial());
-        Self { baseline: baseline.to_owned(), seeds: *seeds, policies }
+        Self { reference, seeds: *seeds, unranked, policies }
     }
 
-    /// The statistics of the JSON objects of runs.
-    pub fn of_summaries(metrics: &[&'static str], runs: &[impl Serialize], baseline: &str) -> Self {
-        Self::of(metrics, &RunNumbers::of_summaries(runs, metrics), baseline)
-    }
-
-    /// The best policy; `None` if every policy has a run that did not complete or is missing.
+    /// The best policy, if there is one.
     pub fn best(&self) -> Option<&PolicyStatistics> {
         self.policies.iter().find(|policy| policy.standing == Standing::Best)
     }
@@ -202,32 +158,24 @@ impl Statistics {
 fn of_policy(
     metrics: &[&'static str],
     runs: &[RunNumbers],
-    [policy, baseline]: [&str; 2],
+    policy: &str,
     seeds: usize,
 ) -> PolicyStatistics {
     let own = || runs.iter().filter(|run| run.policy == policy);
-    // Differences over the seeds under which both are quick say nothing about the others.
-    let completed =
-        |policy: &str| runs.iter().filter(|run| run.policy == policy && run.is_complete()).count();
-    let are_comparable =
-        policy != baseline && [policy, baseline].iter().all(|name| completed(name) == seeds);
     let of_metric = |(index, metric): (usize, &&'static str)| {
         let counts = |run: &&RunNumbers| run.is_complete() || !is_of_survivors(metric);
         let values = own().filter(counts).filter_map(|run| run.numbers[index]);
-        let difference = Sample::of_differences(&pairs(runs, policy, baseline, index));
-        MetricStatistics {
-            metric,
-            sample: Sample::of(&values.collect::<Vec<f64>>()),
-            difference: difference.filter(|_| are_comparable),
-        }
+        let sample = Sample::of(&values.collect::<Vec<f64>>());
+        MetricStatistics { metric, sample, ratio: None }
     };
     let missing = seeds.saturating_sub(own().count());
     PolicyStatistics {
         policy: policy.to_owned(),
         runs: seeds,
         missing,
-        completed: completed(policy),
+        completed: own().filter(|run| run.is_complete()).count(),
         standing: if missing > 0 { Standing::Interrupted } else { Standing::Incomplete },
+        lost: None,
         metrics: metrics.iter().enumerate().map(of_metric).collect(),
     }
 }
@@ -238,29 +186,55 @@ fn is_of_survivors(metric: &str) -> bool {
     ["fct_ns", "operation_ns", "bytes_per_s"].iter().any(|name| metric.starts_with(name))
 }
 
+/// The policy with the least median completion time of those that completed under every seed.
+fn quickest(policies: &[PolicyStatistics]) -> Option<String> {
+    let complete = policies.iter().filter(|policy| policy.completed == policy.runs);
+    let medians = complete
+        .filter_map(|policy| Some((policy.metrics.first()?.sample?.median, &policy.policy)));
+    medians.min_by(|a, b| a.0.total_cmp(&b.0)).map(|(_, policy)| policy.clone())
+}
+
+/// Sets the ratios of all policies that completed under every seed, if the reference did too.
+/// Seeds under which both are quick say nothing about the others.
+fn set_ratios(policies: &mut [PolicyStatistics], runs: &[RunNumbers], reference: &str) {
+    let is_complete = |it: &PolicyStatistics| it.completed == it.runs;
+    if !policies.iter().any(|it| it.policy == reference && is_complete(it)) {
+        return;
+    }
+    for policy in policies.iter_mut().filter(|it| it.policy != reference && is_complete(it)) {
+        for (index, metric) in policy.metrics.iter_mut().enumerate() {
+            metric.ratio = Sample::of_ratios(&pairs(runs, [&policy.policy, reference], index));
+        }
+    }
+}
+
 /// The values of two policies under each seed that has both.
-fn pairs(runs: &[RunNumbers], policy: &str, baseline: &str, index: usize) -> Vec<(f64, f64)> {
+fn pairs(runs: &[RunNumbers], [policy, reference]: [&str; 2], index: usize) -> Vec<(f64, f64)> {
     let of =
         |name: &str| -> Vec<&RunNumbers> { runs.iter().filter(|run| run.policy == name).collect() };
     let others: BTreeMap<u64, &RunNumbers> =
-        of(baseline).into_iter().map(|run| (run.seed, run)).collect();
+        of(reference).into_iter().map(|run| (run.seed, run)).collect();
     let pair =
         |run: &RunNumbers| Some((run.numbers[index]?, others.get(&run.seed)?.numbers[index]?));
     of(policy).into_iter().filter_map(pair).collect()
 }
 
-/// Finds the best policy and those tied with it, of those that completed under every seed.
-fn rank(policies: &mut [PolicyStatistics], runs: &[RunNumbers]) {
-    let mean = |policy: &PolicyStatistics| Some(policy.metrics.first()?.sample?.mean);
-    let complete = policies.iter().filter(|policy| policy.completed == policy.runs);
-    let means = complete.filter_map(|policy| Some((mean(policy)?, policy.policy.clone())));
-    let Some((_, best)) = means.min_by(|a, b| a.0.total_cmp(&b.0)) else { return };
+/// Compares the policies that completed under every seed with the quickest of them.
+fn rank(
+    policies: &mut [PolicyStatistics],
+    runs: &[RunNumbers],
+    quickest: &str,
+    unranked: Option<Unranked>,
+) {
     for policy in policies.iter_mut().filter(|policy| policy.completed == policy.runs) {
-        let difference = Sample::of_differences(&pairs(runs, &policy.policy, &best, 0));
-        policy.standing = match difference {
-            _ if policy.policy == best => Standing::Best,
-            Some(difference) if difference.is_tie() => Standing::Tied,
-            _ => Standing::Behind,
+        let times = pairs(runs, [&policy.policy, quickest], 0);
+        let is_quickest = policy.policy == quickest;
+        let slower = times.iter().filter(|(time, least)| time > least).count();
+        policy.lost = (!is_quickest).then_some(slower);
+        policy.standing = match unranked {
+            Some(_) => Standing::Unranked,
+            None if is_quickest => Standing::Best,
+            None => Standing::of(Sample::of_ratios(&times)),
         };
     }
 }
@@ -281,102 +255,165 @@ mod tests {
         policies.iter().flat_map(of_policy).collect()
     }
 
+    /// The statistics of completion times that depend on the seed.
+    fn statistics(policies: &[(&str, &[Option<f64>])], baseline: Option<&str>) -> Statistics {
+        let runs = runs(policies);
+        Statistics::of(&["cct_ns"], &runs, baseline, &Planned::of(&runs, true))
+    }
+
     fn standings(policies: &[(&str, &[Option<f64>])]) -> Vec<&'static str> {
-        let statistics = Statistics::of(&["cct_ns"], &runs(policies), policies[0].0);
+        words(&statistics(policies, None))
+    }
+
+    fn words(statistics: &Statistics) -> Vec<&'static str> {
         statistics.policies.iter().map(|policy| policy.standing.word()).collect()
     }
 
-    /// Seeds differ by far more than policies do, which only the paired difference can see.
+    fn times(values: &[f64]) -> Vec<Option<f64>> {
+        values.iter().map(|&value| Some(value)).collect()
+    }
+
+    /// The times of `evenkeel init failure`, in microseconds. The mean of the differences has an
+    /// interval by Student's t from -733 on, and was called a tie.
     #[test]
-    fn differences_are_those_of_pairs() {
-        let slow = [Some(101.0), Some(202.0), Some(303.5)];
-        let fast = [Some(100.0), Some(201.0), Some(302.0)];
-        let statistics = Statistics::of(&["cct_ns"], &runs(&[("a", &slow), ("b", &fast)]), "a");
-        let [a, b] = &statistics.policies[..] else { panic!("two policies") };
-        assert_eq!(a.metrics[0].difference, None);
-        let difference = b.metrics[0].difference.unwrap();
-        assert!((difference.mean + 7.0 / 6.0).abs() < 1e-9, "{difference:?}");
-        assert!(!difference.is_tie());
-        assert!(b.metrics[0].sample.unwrap().half_width().unwrap() > 100.0);
+    fn a_policy_that_is_slower_under_every_seed_is_behind_whatever_the_spread() {
+        let ecmp = times(&[6546.0, 1194.0, 1065.0, 1245.0, 1200.0]);
+        let ethereal = times(&[415.0, 484.0, 375.0, 459.0, 438.0]);
+        let statistics = statistics(&[("ecmp", &ecmp), ("ethereal", &ethereal)], None);
+        assert_eq!(words(&statistics), ["behind", "best"]);
+        assert_eq!(statistics.reference.as_deref(), Some("ethereal"));
+        let [ecmp, ethereal] = &statistics.policies[..] else { panic!("two policies") };
+        assert_eq!((ecmp.lost, ethereal.lost), (Some(5), None));
+        let ratio = ecmp.metrics[0].ratio.unwrap();
+        let Interval { low, high } = ratio.interval().unwrap();
+        assert!((ratio.median - 2.74).abs() < 0.01, "{ratio:?}");
+        assert!(low > 2.46 && high < 15.8, "{ratio:?}");
+        assert_eq!(ethereal.metrics[0].ratio, None);
+        let interval = ecmp.metrics[0].sample.unwrap().interval().unwrap();
+        assert_eq!(interval, Interval { low: 1065.0, high: 6546.0 }, "between two of the values");
+    }
+
+    /// Seeds differ by far more than policies do, which only the ratios of pairs can see.
+    #[test]
+    fn ratios_are_those_of_pairs() {
+        let slow = times(&[103.0, 206.0, 309.5, 412.0, 1030.0]);
+        let fast = times(&[100.0, 200.0, 300.0, 400.0, 1000.0]);
         assert_eq!(standings(&[("a", &slow), ("b", &fast)]), ["behind", "best"]);
+        let of_slow = statistics(&[("a", &slow), ("b", &fast)], Some("a"));
+        assert_eq!(of_slow.reference.as_deref(), Some("a"));
+        let [a, b] = &of_slow.policies[..] else { panic!("two policies") };
+        assert_eq!(a.metrics[0].ratio, None);
+        assert!((b.metrics[0].ratio.unwrap().median - 1.0 / 1.03).abs() < 1e-9);
+        assert_eq!((a.lost, b.lost), (Some(5), None), "seeds are lost to the quickest");
+        assert_eq!(words(&of_slow), ["behind", "best"], "whatever the reference");
     }
 
     #[test]
-    fn a_policy_whose_difference_may_be_zero_is_tied_with_the_best() {
-        let a = [Some(100.0), Some(110.0), Some(105.0)];
-        let b = [Some(101.0), Some(109.0), Some(105.5)];
-        assert_eq!(standings(&[("b", &b), ("a", &a)]), ["tie", "best"]);
-        assert_eq!(standings(&[("a", &[Some(1.0)]), ("b", &[Some(1.0)])]), ["best", "tie"]);
-        assert_eq!(standings(&[("a", &[Some(1.0)]), ("b", &[Some(1.1)])]), ["best", "behind"]);
+    fn a_ratio_near_1_is_a_tie_and_one_that_may_be_1_or_2_is_unclear() {
+        let a = times(&[100.0; 5]);
+        let near = times(&[100.5, 99.5, 100.9, 100.1, 100.0]);
+        let far = times(&[200.0, 99.5, 270.0, 300.0, 400.0]);
+        let once = times(&[60.0, 100.1, 100.2, 100.3, 100.4]);
+        let policies: &[(&str, &[Option<f64>])] =
+            &[("near", &near), ("a", &a), ("far", &far), ("once", &once)];
+        assert_eq!(standings(policies), ["tie", "best", "unclear", "unclear"]);
+        let lost: Vec<Option<usize>> =
+            statistics(policies, None).policies.iter().map(|it| it.lost).collect();
+        assert_eq!(lost, [Some(3), None, Some(4), Some(4)]);
+        assert_eq!(standings(&[("a", &a), ("b", &a)]), ["best", "tie"]);
+    }
+
+    #[test]
+    fn fewer_than_five_draws_rank_nothing_and_without_draws_one_run_ranks() {
+        let (a, b) = (times(&[1.0, 1.0, 1.0, 1.0]), times(&[5.0, 6.0, 7.0, 8.0]));
+        for seeds in 1..=4 {
+            let policies = &[("b", &b[..seeds]), ("a", &a[..seeds])];
+            let drawn = statistics(policies, None);
+            assert_eq!(words(&drawn), ["unranked"; 2], "{seeds} seeds");
+            assert_eq!(drawn.unranked, Some(Unranked::FewSeeds));
+            assert_eq!(drawn.best(), None);
+            assert!(drawn.policies[0].metrics[0].ratio.is_some(), "the numbers stay");
+            let runs = runs(policies);
+            let planned = Planned::of(&runs, false);
+            let exact = Statistics::of(&["cct_ns"], &runs, None, &planned);
+            assert_eq!(words(&exact), ["behind", "best"], "{seeds} seeds");
+        }
+        let equal = runs(&[("a", &a[..1]), ("b", &a[..1])]);
+        let exact = Statistics::of(&["cct_ns"], &equal, None, &Planned::of(&equal, false));
+        assert_eq!(words(&exact), ["best", "tie"]);
     }
 
     #[test]
     fn a_run_that_did_not_complete_keeps_a_policy_from_being_the_best() {
-        let a = [Some(1.0), None, Some(1.0)];
-        let b = [Some(5.0), Some(6.0), Some(7.0)];
+        let a = [Some(1.0), None, Some(1.0), Some(1.0), Some(1.0)];
+        let b = times(&[5.0, 6.0, 7.0, 8.0, 9.0]);
         assert_eq!(standings(&[("a", &a), ("b", &b)]), ["best", "incomplete"], "ranked last");
-        assert_eq!(standings(&[("a", &[None]), ("b", &[None])]), ["incomplete", "incomplete"]);
+        let none = statistics(&[("a", &[None]), ("b", &[None])], None);
+        assert_eq!(words(&none), ["incomplete", "incomplete"]);
+        assert_eq!((none.unranked, none.reference), (Some(Unranked::Incomplete), None));
     }
 
     /// `b` is the quickest, and has one of two runs; `d` was not begun.
     #[test]
-    fn a_policy_with_a_missing_run_is_not_the_best_and_comes_after_those_with_all() {
+    fn an_interrupted_comparison_has_no_best_and_what_is_missing_comes_last() {
         let policies = ["a", "b", "c", "d"].map(str::to_owned).to_vec();
         let of = |runs: &[RunNumbers], baseline: &str| {
-            let planned = Planned { policies: policies.clone(), seeds: 2 };
-            let statistics = Statistics::of_planned(&["cct_ns"], runs, baseline, &planned);
+            let planned = Planned { policies: policies.clone(), seeds: 2, is_drawn: false };
+            let statistics = Statistics::of(&["cct_ns"], runs, Some(baseline), &planned);
+            assert_eq!(statistics.unranked, Some(Unranked::Interrupted));
             let of_policy = |it: &PolicyStatistics| {
-                let difference = it.metrics[0].difference.is_some();
-                (it.policy.clone(), it.standing.word(), [it.completed, it.missing], difference)
+                let ratio = it.metrics[0].ratio.is_some();
+                (it.policy.clone(), it.standing.word(), [it.completed, it.missing], ratio)
             };
-            (statistics.seeds, statistics.policies.iter().map(of_policy).collect::<Vec<_>>())
+            statistics.policies.iter().map(of_policy).collect::<Vec<_>>()
         };
         let finished = runs(&[
             ("a", &[Some(5.0), Some(6.0)]),
             ("b", &[Some(1.0)]),
             ("c", &[Some(7.0), Some(8.0)]),
         ]);
-        let expected = |difference| {
+        let expected = |ratio| {
             let all = [
-                ("a", "best", [2, 0], false),
-                ("c", "behind", [2, 0], difference),
+                ("a", "unranked", [2, 0], false),
+                ("c", "unranked", [2, 0], ratio),
                 ("b", "interrupted", [1, 1], false),
                 ("d", "interrupted", [0, 2], false),
             ];
-            (2, all.map(|(name, word, counts, it)| (name.to_owned(), word, counts, it)).to_vec())
+            all.map(|(name, word, counts, it)| (name.to_owned(), word, counts, it)).to_vec()
         };
         assert_eq!(of(&finished, "a"), expected(true));
         assert_eq!(of(&finished, "d"), expected(false), "nothing is paired with what is missing");
-        let one = of(&finished[..1], "a").1;
+        let one = of(&finished[..1], "a");
         assert!(one.iter().all(|(_, word, ..)| *word == "interrupted"), "{one:?}");
     }
 
     /// Messages that completed before their run stalled are the quick ones.
     #[test]
-    fn a_run_that_did_not_complete_has_no_times_of_messages_and_no_differences() {
+    fn a_run_that_did_not_complete_has_no_times_of_messages_and_no_ratios() {
         let run = |policy: &str, seed, cct: Option<f64>, p99, dropped| RunNumbers {
             policy: policy.to_owned(),
             seed,
             numbers: vec![cct, Some(p99), Some(dropped)],
         };
         let stalled = [run("a", 1, None, 1.0, 9.0), run("a", 2, Some(5.0), 4.0, 3.0)];
-        let whole = [run("b", 1, Some(7.0), 6.0, 0.0), run("b", 2, Some(8.0), 7.0, 0.0)];
-        let other = [run("c", 1, Some(9.0), 8.0, 1.0), run("c", 2, Some(9.0), 8.0, 1.0)];
+        let whole = [run("b", 1, Some(7.0), 6.0, 1.0), run("b", 2, Some(8.0), 7.0, 1.0)];
+        let other = [run("c", 1, Some(9.0), 8.0, 1.0), run("c", 2, Some(9.0), 8.0, 0.0)];
         let runs = [&stalled[..], &whole, &other].concat();
         let metrics = ["cct_ns", "fct_ns.p99", "packets.dropped"];
-        let of = |baseline| Statistics::of(&metrics, &runs, baseline);
+        let of =
+            |baseline| Statistics::of(&metrics, &runs, Some(baseline), &Planned::of(&runs, true));
         let statistics = of("b");
         let names: Vec<&str> = statistics.policies.iter().map(|it| it.policy.as_str()).collect();
         assert_eq!(names, ["b", "c", "a"], "the first of the runs did not complete: it comes last");
-        let means = |index: usize| statistics.policies[2].metrics[index].sample.unwrap();
-        assert_eq!((means(0).count, means(1).count, means(2).count), (1, 1, 2));
-        assert_eq!((means(1).mean, means(2).mean), (4.0, 6.0));
-        let differences = |statistics: &Statistics, policy: usize| {
+        let medians = |index: usize| statistics.policies[2].metrics[index].sample.unwrap();
+        assert_eq!((medians(0).count, medians(1).count, medians(2).count), (1, 1, 2));
+        assert_eq!((medians(1).median, medians(2).median), (4.0, 6.0));
+        let ratios = |statistics: &Statistics, policy: usize| {
             let metrics = statistics.policies[policy].metrics.iter();
-            metrics.filter(|it| it.difference.is_some()).count()
+            metrics.filter(|it| it.ratio.is_some()).count()
         };
-        assert_eq!([0, 1, 2].map(|policy| differences(&statistics, policy)), [0, 3, 0]);
+        assert_eq!([0, 1, 2].map(|it| ratios(&statistics, it)), [0, 2, 0], "none to zero");
         let of_incomplete = of("a");
-        assert_eq!([0, 1, 2].map(|policy| differences(&of_incomplete, policy)), [0; 3]);
+        assert_eq!([0, 1, 2].map(|it| ratios(&of_incomplete, it)), [0; 3]);
     }
 }

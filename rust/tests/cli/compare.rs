@@ -47,7 +47,15 @@ fn runs_are_in_order_with_any_number_of_threads() {
 #[test]
 fn a_run_in_a_comparison_equals_the_run_alone() {
     let bench = Bench::with_small();
-    let both = bench.evenkeel(&["compare", "small.toml", "--policies", "ethereal,spray", "--json"]);
+    let both = bench.evenkeel(&[
+        "compare",
+        "small.toml",
+        "--policies",
+        "ethereal,spray",
+        "--seeds",
+        "1",
+        "--json",
+    ]);
     let alone = bench.evenkeel(&["run", "small.toml", "--policy", "spray", "--json"]).json();
     let alone = determined(&serde_json::json!({ "runs": [alone] }));
     assert_eq!(determined(&both.json())[1..], alone);
@@ -62,7 +70,15 @@ fn a_run_in_a_comparison_has_the_bound_of_the_run_alone() {
                 [policy]\nname = \"ecmp\"\n\
                 [workload]\nkind = \"permutation\"\nbytes = \"20KB\"\n";
     bench.write("ring.toml", text);
-    let both = bench.evenkeel(&["compare", "ring.toml", "--policies", "ecmp,valiant", "--json"]);
+    let both = bench.evenkeel(&[
+        "compare",
+        "ring.toml",
+        "--policies",
+        "ecmp,valiant",
+        "--seeds",
+        "1",
+        "--json",
+    ]);
     let bounds = both.json()["runs"].as_array().unwrap().clone();
     let alone = ["ecmp", "valiant"]
         .map(|policy| bench.evenkeel(&["run", "ring.toml", "--policy", policy, "--json"]).json());
@@ -98,9 +114,56 @@ fn people_get_a_table_of_80_columns() {
     let left = Bench::with_small().evenkeel(&["compare", "small.toml", "--policies", "spray,ecmp"]);
     assert_eq!((left.status, left.err.as_str()), (0, ""));
     assert!(left.out.lines().all(|line| line.chars().count() <= 80), "{}", left.out);
-    let first_words: Vec<&str> =
-        left.out.lines().filter_map(|line| line.split(' ').next()).collect();
-    assert_eq!(first_words[first_words.len() - 4..], ["spray", "ecmp", "", "best"]);
+    assert!(left.out.contains("seeds 1 to 5 (medians)"), "{}", left.out);
+    let rows = |name: &str| left.out.lines().filter(|line| line.starts_with(name)).count();
+    assert_eq!(["spray ", "ecmp "].map(rows), [2, 2], "{}", left.out);
+    assert!(left.out.contains(" 3 of 5  unclear\n"), "{}", left.out);
+    assert!(left.out.ends_with("\nbest CCT: spray, not told apart from ecmp\n"), "{}", left.out);
+}
+
+/// With one path between any two hosts, nothing that a policy draws has an effect.
+#[test]
+fn a_comparison_has_five_seeds_where_anything_is_drawn_and_one_where_nothing_is() {
+    let bench = Bench::with_small();
+    let fixed = SMALL.replace("spines = 2", "spines = 1").replace("256KB", "16KB");
+    bench.write("fixed.toml", &fixed);
+    let compare = |file: &str, options: &[&str]| {
+        let arguments = ["compare", file, "--policies", "ecmp,spray"];
+        let left = bench.evenkeel(&[&arguments, options].concat());
+        assert_eq!((left.status, left.err.as_str()), (0, ""));
+        left
+    };
+    let runs = |file| compare(file, &["--json"]).json()["runs"].as_array().map(Vec::len);
+    assert_eq!([runs("small.toml"), runs("fixed.toml")], [Some(10), Some(2)]);
+    let last = |file, options: &[&str]| {
+        compare(file, options).out.lines().last().unwrap_or_default().to_owned()
+    };
+    assert_eq!(last("fixed.toml", &[]), "best CCT: ecmp, tied with spray");
+    let one = "best CCT: none, a single draw ranks nothing; --seeds 5 does";
+    assert_eq!(last("small.toml", &["--seeds", "1"]), one);
+    let two = "best CCT: none, 2 draws are too few to rank policies; --seeds 5 does";
+    assert_eq!(last("small.toml", &["--seeds", "2"]), two);
+}
+
+/// Each host of a leaf has a path by one of two spines: under some seeds `ecmp` sends nothing over
+/// the one that is cut off, which looks like the quicker policy.
+#[test]
+fn a_policy_whose_packets_do_not_meet_the_failure_is_named_with_its_seeds() {
+    let bench = Bench::new();
+    let text = "[topology]\nleaves = 2\nspines = 2\nhosts_per_leaf = 1\n[policy]\n\
+                name = \"ecmp\"\n[workload]\nkind = \"shift\"\nbytes = \"64KB\"\n\
+                [[failure]]\nlink = \"leaf0-spine0\"\nat = \"0s\"\ndetection = \"1ms\"\n\
+                [transport]\nretransmit_timeout = \"20us\"\n";
+    bench.write("cut.toml", text);
+    let arguments = ["compare", "cut.toml", "--policies", "ecmp,spray", "--seeds", "8"];
+    let left = bench.evenkeel(&arguments);
+    let told = "no packet met the failure of leaf0-spine0";
+    let told: Vec<&str> = left.err.lines().filter(|line| line.contains(told)).collect();
+    assert_eq!(told.len(), 1, "{}", left.err);
+    assert!(
+        told[0].starts_with("warning: ecmp: ") && told[0].ends_with(" of 8 seeds)"),
+        "{told:?}"
+    );
 }
 
 /// Compares three policies under five seeds with these options.
@@ -112,7 +175,7 @@ fn of_five_seeds(bench: &Bench, options: &[&str]) -> Left {
 }
 
 #[test]
-fn every_format_has_the_same_differences_in_pairs_of_one_seed() {
+fn every_format_has_the_same_ratios_in_pairs_of_one_seed() {
     let bench = Bench::with_small();
     let runs = of_five_seeds(&bench, &["--json"]).json();
     let time = |policy: &str, seed: u64| {
@@ -120,20 +183,24 @@ fn every_format_has_the_same_differences_in_pairs_of_one_seed() {
         let run = runs.find(|run| run["policy"] == policy && run["seed"] == seed);
         run.unwrap()["cct_ns"].as_f64().unwrap()
     };
-    let differences: f64 = (1..=5).map(|seed| time("ecmp", seed) - time("spray", seed)).sum();
+    let mut ratios: Vec<f64> =
+        (1..=5).map(|seed| time("ecmp", seed) / time("spray", seed)).collect();
+    ratios.sort_by(f64::total_cmp);
     let lines = of_five_seeds(&bench, &["--format", "jsonl", "--baseline", "spray"]).out;
     let first: Value = serde_json::from_str(lines.lines().next().unwrap()).unwrap();
     assert_eq!((&first["policy"], &first["metric"]), (&"ecmp".into(), &"cct_ns".into()));
-    let difference = first["difference"].as_f64().unwrap();
-    assert!((difference - differences / 5.0).abs() < 1e-6, "{first}");
-    let low = first["difference_low"].as_f64().unwrap();
-    assert!(low < difference && first["high"].as_f64() > first["mean"].as_f64(), "{first}");
+    for (key, expected) in [("ratio", 2), ("ratio_low", 0), ("ratio_high", 4)] {
+        assert!((first[key].as_f64().unwrap() - ratios[expected]).abs() < 1e-9, "{first}");
+    }
+    let bound = runs["runs"][0]["bound_ns"].as_f64();
+    assert!(first["low"].as_f64() >= bound && first["high"].as_f64() > first["median"].as_f64());
     let csv = of_five_seeds(&bench, &["--format", "csv", "--baseline", "spray"]).out;
     assert_eq!(csv.lines().count(), 1 + lines.lines().count());
-    assert!(csv.lines().nth(1).unwrap().contains(&format!(",spray,{difference},{low},")), "{csv}");
+    let ratio = first["ratio"].as_f64().unwrap();
+    assert!(csv.lines().nth(1).unwrap().contains(&format!(",0.9375,spray,{ratio},")), "{csv}");
     let table = of_five_seeds(&bench, &["--baseline", "spray"]).out;
     assert!(table.lines().all(|line| line.chars().count() <= 80), "{table}");
-    assert!(table.contains("minus spray") && table.contains("best"), "{table}");
+    assert!(table.contains(" over spray ") && table.contains("best"), "{table}");
     let page = of_five_seeds(&bench, &["--format", "markdown", "--baseline", "spray"]).out;
     assert!(page.starts_with("| policy | verdict | `cct_ns` |"), "{page}");
 }
@@ -165,10 +232,11 @@ fn rails_are_compared_on_any_number_of_threads_in_every_format() {
     let lines = compare(&["--format", "jsonl", "--jobs", "1"]);
     assert_eq!(compare(&["--format", "jsonl", "--jobs", "2"]), lines);
     assert!(lines.contains("{\"policy\":\"best-single\",\"metric\":\"bytes_per_s\""), "{lines}");
-    assert!(compare(&[]).ends_with("\n\nbest CCT: nezha (one seed, so without an interval)\n"));
-    let table = compare(&["--baseline", "nezha"]);
-    let last: Vec<&str> = table.lines().last().unwrap().split_whitespace().collect();
-    assert_eq!(last, ["best-single", "28.16ms", "+5.010ms", "+21.6", "behind"], "{table}");
+    let table = compare(&[]);
+    assert!(table.ends_with("\n\nbest CCT: nezha\n"), "nothing is drawn: {table}");
+    let words = |line: &str| line.split_whitespace().map(str::to_owned).collect::<Vec<_>>();
+    let rows: Vec<Vec<String>> = table.lines().map(words).collect();
+    assert_eq!(rows[rows.len() - 3], ["best-single", "1.216×", "behind"], "{table}");
 }
 
 #[test]
@@ -200,6 +268,8 @@ fn a_run_that_does_not_complete_is_reported_with_the_table() {
     bench.write("short.toml", &format!("time_limit = \"4us\"\n{SMALL}"));
     let left = bench.evenkeel(&["compare", "short.toml", "--policies", "ecmp,spray"]);
     assert_eq!(left.status, 1, "{left:?}");
+    let none = "\nbest CCT: none, each policy has a run that did not complete\n";
+    assert!(left.out.ends_with(none), "{}", left.out);
     for policy in ["ecmp", "spray"] {
         let message = format!("the run of short (policy {policy}, seed 1) did not complete");
         assert!(left.err.contains(&message), "{}", left.err);
@@ -215,7 +285,7 @@ fn results_are_kept_and_read_again() {
     assert_eq!(left.status, 0, "{left:?}");
     assert_eq!(bench.names("kept"), ["comparison.csv", "cost.json", "runs.json"]);
     let runs: Value = serde_json::from_str(&bench.read("kept/runs.json")).unwrap();
-    assert_eq!(runs["runs"].as_array().map(Vec::len), Some(2));
+    assert_eq!(runs["runs"].as_array().map(Vec::len), Some(10));
     let figures = bench.evenkeel(&["plot", "kept", "--out", "figures"]);
     assert_eq!(figures.status, 0, "{figures:?}");
     assert_eq!(bench.evenkeel(&arguments).status, 0, "results are replaced");
@@ -280,7 +350,8 @@ fn an_interrupted_comparison_keeps_what_is_finished_and_says_what_is_missing() {
     assert!(rows().any(|row| row.starts_with("spray,cct_ns,0,")), "{statistics}");
     assert_eq!(left.out.matches(&format!(" {finished} of 100000")).count(), 2, "{}", left.out);
     assert_eq!(left.out.matches(" 0 of 100000").count(), 2, "{}", left.out);
-    assert!(left.out.contains("\nspray ") && !left.out.contains("best"), "{}", left.out);
+    assert!(left.out.contains("\nspray "), "{}", left.out);
+    assert!(left.out.ends_with("best CCT: none, the comparison was interrupted\n"), "{}", left.out);
     let figures = bench.evenkeel(&["plot", "kept", "--out", "figures"]);
     assert_eq!(figures.status, 0, "{figures:?}");
     let left = bench.evenkeel(&["compare", "small.toml", "--policies", "ecmp", "--out", "kept"]);
@@ -293,7 +364,8 @@ fn an_interrupted_comparison_keeps_what_is_finished_and_says_what_is_missing() {
 #[test]
 fn a_comparison_that_is_interrupted_before_a_run_is_finished_leaves_earlier_results() {
     let bench = Bench::with_small();
-    let compare = |scenario| ["compare", scenario, "--policies", "ecmp", "--out", "kept"];
+    let compare =
+        |scenario| ["compare", scenario, "--policies", "ecmp", "--seeds", "1", "--out", "kept"];
     assert_eq!(bench.evenkeel(&compare("small.toml")).status, 0);
     let content = || ["runs.json", "comparison.csv", "cost.json"].map(|it| read(&bench, it));
     let before = content();

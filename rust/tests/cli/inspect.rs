@@ -42,18 +42,41 @@ fn an_explained_scenario_has_the_origins_of_values_and_is_valid_itself() {
 }
 
 #[test]
-fn bound_prints_three_keys_or_three_lines() {
+fn bound_prints_four_keys_or_three_lines() {
     let bench = Bench::with_small();
     let left = bench.evenkeel(&["bound", "small.toml", "--json"]);
     assert_eq!((left.status, left.err.as_str()), (0, ""));
     assert!(left.out.starts_with("{\"scenario\":\"small\",\"bound_ns\":"), "{}", left.out);
     let bound = left.json();
-    assert_eq!(bound.as_object().unwrap().len(), 3);
+    assert_eq!(bound.as_object().unwrap().len(), 4);
+    assert_eq!(bound["bound_by"], "edge uplinks");
     let run = bench.evenkeel(&["run", "small.toml", "--json"]).json();
     assert_eq!(bound["bound_ns"], run["bound_ns"]);
     let lines = bench.evenkeel(&["bound", "small.toml"]).out;
     assert_eq!(lines.lines().count(), 3, "{lines}");
     assert!(lines.contains("by edge uplinks"), "{lines}");
+}
+
+/// The packets of the first take as long as the bound of permutations, to the picosecond. Messages
+/// of 100 bytes are shorter than what a fluid run can tell.
+#[test]
+fn a_run_has_a_slowdown_of_at_least_1() {
+    let bench = Bench::new();
+    let permutation = |keys: &str, bytes: &str| {
+        let text = format!("{keys}\n[workload]\nkind = \"permutation\"\nbytes = \"{bytes}\"\n");
+        bench.write("a.toml", &text);
+        let left = bench.evenkeel(&["run", "a.toml", "--json"]);
+        assert_eq!(left.status, 0, "{left:?}");
+        (left.json()["slowdown"].as_f64().unwrap(), left.err)
+    };
+    let packets = "[topology]\nkind = \"fat-tree\"\nk = 2\n[transport]\n\
+                   congestion_control = \"line-rate\"\n[policy]\nname = \"spray\"";
+    assert_eq!(permutation(packets, "1MiB"), (1.0, String::new()));
+    let fluid = "fidelity = \"fluid\"\n[topology]\nkind = \"fat-tree\"\ntiers = 2\n\
+                 host_rate = \"25Gbps\"\n[policy]\nname = \"reps\"";
+    let (slowdown, said) = permutation(fluid, "100B");
+    assert_eq!(slowdown, 1.0);
+    assert!(said.contains("is below the lower bound: the bound is taken for the CCT"), "{said}");
 }
 
 #[test]

@@ -67,7 +67,7 @@ fn policies_with_seeds_are_compared() {
     let plot = [&["plot", "--out", "figures"][..], &folders].concat();
     assert_eq!(bench.evenkeel(&plot).status, 0);
     let svg = fs::read_to_string(bench.path("figures/by-policy.svg")).unwrap();
-    assert!(svg.contains("means of up to 2 seeds with 95 % intervals"), "{svg}");
+    assert!(svg.contains("medians of up to 2 seeds with their intervals"), "{svg}");
     let metric = [&["plot", "--out", "figures", "--metric", "no_such"][..], &folders].concat();
     let left = bench.evenkeel(&metric);
     assert_eq!(left.status, 0, "the other figures are drawn: {}", left.err);
@@ -109,7 +109,10 @@ fn the_table_of_a_study_is_drawn_over_its_keys() {
     let svg = bench.read("figures/over-hosts-ofan-sweeps-network.svg");
     assert!(svg.contains("\nhosts\n") && svg.contains("\nofan\n"), "{svg}");
     let svg = bench.read("figures/over-bytes-ofan-sweeps-overload.svg");
-    assert!(svg.contains("\nbytes (KB)\n") && svg.contains("95 % intervals"), "{svg}");
+    assert!(
+        svg.contains("\nbytes (KB)\n") && svg.contains("the bands are their intervals"),
+        "{svg}"
+    );
     // The folder has one table, so that it is drawn to the same figures.
     assert_eq!(bench.evenkeel(&["plot", "studies", "--out", "again"]).out.lines().count(), 7);
 }
@@ -142,7 +145,7 @@ fn sweeps_and_comparisons_are_drawn_with_their_intervals() {
     assert_eq!((left.status, left.err.as_str()), (0, ""));
     let svg = bench.read("sweep.svg");
     assert!(svg.contains("\nworkload.bytes (KB)\n") && svg.contains("\necmp\n"), "{svg}");
-    assert!(svg.contains("95 % intervals"), "{svg}");
+    assert!(svg.contains("the bands are their intervals"), "{svg}");
     let report = ["report", "swept", "--out", "sweep.html"];
     assert_eq!(bench.evenkeel(&report).status, 0);
     assert!(bench.read("sweep.html").contains("evenkeel sweep swept/study.toml --out swept"));
@@ -152,7 +155,7 @@ fn sweeps_and_comparisons_are_drawn_with_their_intervals() {
     bench.write("compare.csv", &csv.out);
     let left = bench.evenkeel(&["plot", "compare.csv", "--out", "compare.svg"]);
     assert_eq!((left.status, left.err.as_str()), (0, ""));
-    assert!(bench.read("compare.svg").contains("means of up to 3 seeds with 95 % intervals"));
+    assert!(bench.read("compare.svg").contains("medians of up to 3 seeds with their intervals"));
 }
 
 #[test]

@@ -178,7 +178,8 @@ fn files_of_other_projects_that_the_scenario_reads_are_not_written_over() {
 fn a_pipe_where_a_result_would_be_is_refused() {
     let bench = Bench::with_small();
     let run = ["run", "small.toml", "--out", "of_run"];
-    let compare = ["compare", "small.toml", "--policies", "ecmp", "--out", "of_comparison"];
+    let compare =
+        ["compare", "small.toml", "--policies", "ecmp", "--seeds", "1", "--out", "of_comparison"];
     for (command, folder, names) in [
         (&run[..], "of_run", ["flows.csv", "summary.json", "pfc.txt", "cost.json"]),
         (&compare, "of_comparison", ["runs.json", "comparison.csv", "cost.json", ".evenkeel-a"]),
@@ -253,7 +254,7 @@ fn results_of_one_command_are_not_replaced_by_those_of_another() {
     let bench = Bench::with_small();
     bench.write("study.toml", STUDY);
     let run = ["run", "small.toml", "--out"];
-    let compare = ["compare", "small.toml", "--policies", "ecmp,spray", "--out"];
+    let compare = ["compare", "small.toml", "--policies", "ecmp,spray", "--seeds", "1", "--out"];
     let sweep = ["sweep", "study.toml", "--out"];
     let reproduce = ["reproduce", "study.toml", "--out"];
     let commands = [&run[..], &compare, &sweep, &reproduce];
@@ -275,7 +276,8 @@ fn results_of_one_command_are_not_replaced_by_those_of_another() {
 #[test]
 fn a_comparison_refuses_folders_of_others_and_leaves_other_files_beside_its_results() {
     let bench = Bench::with_small();
-    let compare = ["compare", "small.toml", "--policies", "ecmp,spray", "--out", "kept"];
+    let compare =
+        ["compare", "small.toml", "--policies", "ecmp,spray", "--seeds", "1", "--out", "kept"];
     fs::create_dir(bench.path("kept")).unwrap();
     for name in ["notes.txt", "runs.json", "cost.json", "comparison.csv"] {
         bench.write(&format!("kept/{name}"), "{\"mine\": 1}\n");

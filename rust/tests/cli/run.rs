@@ -68,7 +68,8 @@ fn a_fluid_run_has_the_keys_of_the_contract_and_null_for_what_only_packets_tell(
     assert!(table.out.contains("fidelity  fluid"), "{}", table.out);
     assert!(table.out.lines().all(|line| line.chars().count() <= 80), "{}", table.out);
     assert!(bench.read("kept/scenario.toml").contains("fidelity = \"fluid\"  # line 1"));
-    let compared = bench.evenkeel(&["compare", "fluid.toml", "--policies", "ecmp,spray"]);
+    let compared =
+        bench.evenkeel(&["compare", "fluid.toml", "--policies", "ecmp,spray", "--seeds", "1"]);
     assert!(compared.out.contains("messages, fluid\n"), "{}", compared.out);
 }
 
@@ -331,8 +332,8 @@ fn keys_are_set_on_the_command_line() {
     ] {
         bench.evenkeel(&["run", "down.toml", "--set", setting]).expect_invalid(&words);
     }
-    let compared = ["compare", "small.toml", "--policies", "ecmp, spray", "--json", set[0], set[1]];
-    let compared = bench.evenkeel(&compared);
+    let compared = ["compare", "small.toml", "--policies", "ecmp, spray", "--seeds", "1", "--json"];
+    let compared = bench.evenkeel(&[&compared, &set[..]].concat());
     assert_eq!(compared.json()["runs"][1]["policy"], "spray", "{compared:?}");
 }
 

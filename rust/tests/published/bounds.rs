@@ -1,12 +1,12 @@
 //! The lower bound of Ofan's permutation (arXiv 2507.21372 v2, appendix B), and the policies that
-//! come close to it.
+//! come close to it. The paper counts a gap after the last packet, which ours leaves out.
 
 use std::sync::Arc;
 
 use super::run::{complete, setup, side_by_side};
 use crate::support::screen;
 use evenkeel::study::lower_bound;
-use evenkeel::units::Bytes;
+use evenkeel::units::{BitRate, Bytes};
 
 /// Packets per message, the bound in microseconds, and who has it: the first is in the paper, the
 /// others follow from our closed form of it.
@@ -21,10 +21,13 @@ fn the_bounds_equal_those_of_ofan_in_all_digits() {
         for message in &mut workload.messages {
             message.bytes = Bytes::new(packets * 4_096);
         }
-        let bound = lower_bound(&setup).time.as_ns_f64() / 1e3;
-        let reached = complete(&setup).cct.expect("it completed").as_ns_f64() / 1e3;
+        let bound = lower_bound(&setup).time;
+        let cct = complete(&setup).cct.expect("it completed");
+        assert!(bound <= cct, "{cct} beats {bound}");
+        let rate = BitRate::from_gbps(800);
+        let bound = (bound + rate.time_for(setup.fabric.gap)).as_ns_f64() / 1e3;
+        let reached = cct.as_ns_f64() / 1e3;
         assert!((bound - theirs).abs() < 1e-5, "{bound} for {theirs}");
-        assert!(bound <= reached * 1.000_2, "{reached} beats {bound}");
         format!("{packets:>7}  {by:<11} {theirs:>11.5} {bound:>14.5} {reached:>16.3}\n")
     });
     let head = "Permutation, k = 8, 800 Gbps: lower bound in us (Ofan, appendix B); seed 1\n\

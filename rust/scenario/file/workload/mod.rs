@@ -195,6 +195,18 @@ impl WorkloadSection {
         Ok(Self { kind, job, common, work })
     }
 
+    /// True if the messages depend on the seed.
+    pub(in crate::scenario) fn is_drawn(&self) -> bool {
+        let jitter = match &self.work {
+            WorkloadKeys::Permutation(_) => return true,
+            WorkloadKeys::Collective(section) => *section.start_jitter,
+            WorkloadKeys::Shift(section) => *section.start_jitter,
+            WorkloadKeys::Incast(section) => *section.start_jitter,
+            _ => Span::ZERO,
+        };
+        jitter > Span::ZERO
+    }
+
     /// True if the messages are in a file.
     pub(in crate::scenario) const fn is_recorded(&self) -> bool {
         matches!(

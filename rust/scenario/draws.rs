@@ -1,0 +1,112 @@
+//! Whether the results of a scenario depend on its seed.
+
+use super::resolved::Scenario;
+use crate::balance::Scheme;
+use crate::fabric::{Ecn, FailureKind, TrimVictim};
+use crate::ids::{HostId, PortId, SwitchId};
+use crate::nic::congestion::CongestionControl;
+use crate::split::SplitConfig;
+use crate::topology::{Routes, Topology};
+
+impl Scenario {
+    /// True if anything is drawn at random that a result may depend on: messages, failures, marks
+    /// and losses, or the choices of a policy. On a fabric with one path between any two hosts
+    /// policies have nothing to choose; they draw there too, without effect.
+    pub fn is_drawn(&self) -> bool {
+        let mut schemes =
+            [&self.scheme].into_iter().chain(self.job_policies.iter().map(|it| &it.scheme));
+        self.draws_workload()
+            || self.draws_failures()
+            || self.draws_at_ports()
+            || schemes.any(draws_order)
+            || has_choices(&self.topology)
+    }
+
+    fn draws_workload(&self) -> bool {
+        self.file.workload.iter().chain(&self.file.job).any(|it| it.is_drawn())
+    }
+
+    fn draws_failures(&self) -> bool {
+        let is_lossy = |kind| matches!(kind, FailureKind::Loss { .. });
+        self.fabric.failures.iter().any(|it| is_lossy(it.kind))
+            || self.file.failure.iter().any(|it| it.probability.is_some())
+    }
+
+    /// Marks on a ramp, the victim of trimming, and telemetry that is rounded at random.
+    fn draws_at_ports(&self) -> bool {
+        let ports = (0..2 * self.topology.links().len() as u32).map(PortId);
+        let is_ramp = |port| matches!(self.fabric.ecn_of(&self.topology, port), Ecn::Ramp { .. });
+        let has_coins =
+            self.fabric.switch.trim.is_some_and(|it| it.victim == TrimVictim::ArrivingOrLast);
+        let rounds = matches!(self.nic.congestion, CongestionControl::HpccPint(_));
+        has_coins || rounds || ports.into_iter().any(is_ramp)
+    }
+}
+
+/// True if the scheme draws the order in which a host's messages start, or takes detours.
+fn draws_order(scheme: &Scheme) -> bool {
+    matches!(scheme.split, SplitConfig::Ethereal(_) | SplitConfig::LineCut(_))
+        || scheme.switch.takes_detours()
+}
+
+/// True if there are several shortest paths between some hosts.
+fn has_choices(topology: &Topology) -> bool {
+    if topology.planes().count() > 1 {
+        return true;
+    }
+    let routes = Routes::new(topology, &|_| true);
+    let switches = (0..topology.switches().len() as u32).map(SwitchId);
+    let mut pairs = switches
+        .flat_map(|switch| (0..topology.host_count()).map(move |host| (switch, HostId(host))));
+    pairs.any(|(switch, host)| routes.next_hops(switch, host).len() > 1)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use super::*;
+    use crate::fabric;
+    use crate::scenario::Overrides;
+
+    fn scenario(keys: &str) -> Scenario {
+        Scenario::parse(keys, "a", Path::new(""), &Overrides::default()).unwrap()
+    }
+
+    /// One path between any two hosts, and nothing that chance decides.
+    const FIXED: &str = "[topology]\nleaves = 2\nspines = 1\nhosts_per_leaf = 4\n\
+                         [policy]\nname = \"ecmp\"\n[transport]\n\
+                         congestion_control = \"line-rate\"\n[workload]\nkind = \"incast\"\n\
+                         fan_in = 7\nbytes = \"64KB\"\n";
+
+    #[test]
+    fn nothing_is_drawn_where_there_is_one_path_and_no_chance() {
+        let fixed = scenario(FIXED);
+        assert!(!fixed.is_drawn());
+        let cct = |seed| fabric::run(&fixed.with_seed(seed).unwrap().setup(), &mut |_| {}).cct;
+        assert!((2..6).all(|seed| cct(seed) == cct(1)), "{:?}", cct(1));
+        assert!(!scenario(&FIXED.replace("ecmp", "spray")).is_drawn(), "it has nothing to choose");
+    }
+
+    #[test]
+    fn whatever_chance_decides_is_drawn() {
+        let ramp = "[switch]\necn = { kmin = \"10KB\", kmax = \"100KB\", pmax = \"1/2\" }\n";
+        for (what, keys) in [
+            ("two paths", FIXED.replace("spines = 1", "spines = 2")),
+            ("a permutation", FIXED.replace("incast\"\nfan_in = 7", "permutation\"")),
+            ("start jitter", format!("{FIXED}start_jitter = \"1us\"\n")),
+            ("the order of messages", FIXED.replace("ecmp", "ethereal")),
+            ("links that fail", format!("{FIXED}[[failure]]\nprobability = \"1/2\"\n")),
+            (
+                "losses",
+                format!(
+                    "{FIXED}[[failure]]\nlink = \"leaf0-spine0\"\nkind = \"loss\"\nrate = \"1/2\"\n"
+                ),
+            ),
+            ("marks", format!("{FIXED}{ramp}")),
+            ("telemetry", FIXED.replace("line-rate", "hpcc-pint")),
+        ] {
+            assert!(scenario(&keys).is_drawn(), "{what}");
+        }
+    }
+}

@@ -1,0 +1,94 @@
+//! The numbers of runs that a comparison is made of.
+
+use std::collections::BTreeSet;
+
+use serde::Serialize;
+use serde_json::Value;
+
+use crate::study::reproduce::metric::Metric;
+
+/// The numbers of a run; the first of them is the completion time.
+#[derive(Debug, Clone, PartialEq)]
+pub struct RunNumbers {
+    /// Name of the policy.
+    pub policy: String,
+    /// Seed of every random draw.
+    pub seed: u64,
+    /// A number for each metric; `None` where the run has no value.
+    pub numbers: Vec<Option<f64>>,
+}
+
+impl RunNumbers {
+    /// The metrics of a comparison on a fabric.
+    pub const OF_FABRIC: &'static [&'static str] = &[
+        "cct_ns",
+        "slowdown",
+        "fct_ns.p99",
+        "queue_bytes_max",
+        "packets.retransmitted",
+        "packets.dropped",
+        "packets.out_of_order",
+        "qps.extra_per_nic_max",
+    ];
+    /// The metrics of a comparison on several rails.
+    pub const OF_RAILS: &'static [&'static str] = &[
+        "cct_ns",
+        "bytes_per_s",
+        "operation_ns.first",
+        "operation_ns.last",
+        "operation_ns.max",
+        "cpu_busy_ns_max",
+    ];
+
+    /// These numbers of the JSON object of a run.
+    pub fn of(run: &Value, metrics: &[&'static str]) -> Self {
+        let number = |name: &&str| {
+            let metric = Metric::named(name).expect("the names are constants");
+            metric.of(run).filter(|number| number.is_finite())
+        };
+        Self {
+            policy: run["policy"].as_str().unwrap_or_default().to_owned(),
+            seed: run["seed"].as_u64().unwrap_or_default(),
+            numbers: metrics.iter().map(number).collect(),
+        }
+    }
+
+    /// These numbers of the JSON objects of runs.
+    pub fn of_summaries(runs: &[impl Serialize], metrics: &[&'static str]) -> Vec<Self> {
+        let numbers = runs.iter().map(|run| {
+            let run = serde_json::to_value(run).expect("a summary is a JSON object");
+            Self::of(&run, metrics)
+        });
+        numbers.collect()
+    }
+
+    /// Whether the run has a completion time.
+    pub(super) fn is_complete(&self) -> bool {
+        self.numbers.first().is_some_and(Option::is_some)
+    }
+}
+
+/// The runs that a comparison was to have: every policy under every seed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Planned {
+    /// The policies, in their order.
+    pub policies: Vec<String>,
+    /// The number of seeds.
+    pub seeds: usize,
+    /// True if results depend on the seed.
+    pub is_drawn: bool,
+}
+
+impl Planned {
+    /// The plan of a comparison that was not interrupted.
+    pub fn of(runs: &[RunNumbers], is_drawn: bool) -> Self {
+        let mut policies: Vec<String> = Vec::new();
+        for run in runs {
+            if !policies.contains(&run.policy) {
+                policies.push(run.policy.clone());
+            }
+        }
+        let seeds: BTreeSet<u64> = runs.iter().map(|run| run.seed).collect();
+        Self { policies, seeds: seeds.len(), is_drawn }
+    }
+}
