@@ -161,6 +161,7 @@ pub(crate) fn fabric(transport: Transport) -> FabricConfig {
         ecn_at_hosts: true,
         gap: Bytes::new(20),
         forwarding_delay: Span::ZERO,
+        ties: evenkeel::fabric::TieOrder::Drawn,
         llr: None,
         rounding: Rounding::Exact,
         failures: Vec::new(),

@@ -8,7 +8,7 @@ use super::{HpccError, wire};
 use crate::balance::Scheme;
 use crate::fabric::{
     Buffer, Direction, Ecn, EcnPoint, FabricConfig, Failure, FailureKind, Headroom, PfcAdmission,
-    PfcConfig, Rounding, SlowPorts, SwitchConfig,
+    PfcConfig, Rounding, SlowPorts, SwitchConfig, TieOrder,
 };
 use crate::ids::LinkId;
 use crate::nic::verbs::QpConfig;
@@ -41,6 +41,7 @@ pub(super) fn fabric(
         ecn_at_hosts: true,
         gap: Bytes::ZERO,
         forwarding_delay: Span::ZERO,
+        ties: TieOrder::Port,
         llr: None,
         rounding,
         failures,

@@ -348,6 +348,7 @@ fn fabric(setup: &PlaneSetup<'_>, transport: &Transport) -> crate::fabric::Setup
             ecn_at_hosts: true,
             gap: transport.gap,
             forwarding_delay: Span::ZERO,
+            ties: crate::fabric::TieOrder::Drawn,
             llr: None,
             rounding: Rounding::Exact,
             classes: Vec::new(),

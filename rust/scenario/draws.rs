@@ -2,7 +2,8 @@
 
 use super::resolved::Scenario;
 use crate::balance::Scheme;
-use crate::fabric::{Ecn, FailureKind, TrimVictim};
+use crate::fabric::{Ecn, FailureKind, TieOrder, TrimVictim};
+use crate::fluid::Fidelity;
 use crate::ids::{HostId, PortId, SwitchId};
 use crate::nic::congestion::CongestionControl;
 use crate::split::SplitConfig;
@@ -10,16 +11,24 @@ use crate::topology::{Routes, Topology};
 
 impl Scenario {
     /// True if anything is drawn at random that a result may depend on: messages, failures, marks
-    /// and losses, or the choices of a policy. On a fabric with one path between any two hosts
-    /// policies have nothing to choose; they draw there too, without effect.
+    /// and losses, the choices of a policy, or the order of packets that arrive at one time. On a fabric with one path between any two hosts policies have nothing to
+    /// choose; they draw there too, without effect.
     pub fn is_drawn(&self) -> bool {
         let mut schemes =
             [&self.scheme].into_iter().chain(self.job_policies.iter().map(|it| &it.scheme));
-        self.draws_workload()
+        self.has_ties()
+            || self.draws_workload()
             || self.draws_failures()
             || self.draws_at_ports()
             || schemes.any(draws_order)
             || has_choices(&self.topology)
+    }
+
+    /// Packets of different messages may arrive at one time.
+    fn has_ties(&self) -> bool {
+        self.fidelity == Fidelity::Packet
+            && self.fabric.ties == TieOrder::Drawn
+            && self.workload.task_count() != 1
     }
 
     fn draws_workload(&self) -> bool {
@@ -74,7 +83,7 @@ mod tests {
     }
 
     /// One path between any two hosts, and nothing that chance decides.
-    const FIXED: &str = "[topology]\nleaves = 2\nspines = 1\nhosts_per_leaf = 4\n\
+    const FIXED: &str = "switch.ties = \"port\"\n[topology]\nleaves = 2\nspines = 1\nhosts_per_leaf = 4\n\
                          [policy]\nname = \"ecmp\"\n[transport]\n\
                          congestion_control = \"line-rate\"\n[workload]\nkind = \"incast\"\n\
                          fan_in = 7\nbytes = \"64KB\"\n";
@@ -90,8 +99,9 @@ mod tests {
 
     #[test]
     fn whatever_chance_decides_is_drawn() {
-        let ramp = "[switch]\necn = { kmin = \"10KB\", kmax = \"100KB\", pmax = \"1/2\" }\n";
+        let ramp = "switch.ecn = { kmin = \"10KB\", kmax = \"100KB\", pmax = \"1/2\" }\n";
         for (what, keys) in [
+            ("packets at one time", FIXED.replace("\"port\"", "\"drawn\"")),
             ("two paths", FIXED.replace("spines = 1", "spines = 2")),
             ("a permutation", FIXED.replace("incast\"\nfan_in = 7", "permutation\"")),
             ("start jitter", format!("{FIXED}start_jitter = \"1us\"\n")),
@@ -103,7 +113,7 @@ mod tests {
                     "{FIXED}[[failure]]\nlink = \"leaf0-spine0\"\nkind = \"loss\"\nrate = \"1/2\"\n"
                 ),
             ),
-            ("marks", format!("{FIXED}{ramp}")),
+            ("marks", format!("{ramp}{FIXED}")),
             ("telemetry", FIXED.replace("line-rate", "hpcc-pint")),
         ] {
             assert!(scenario(&keys).is_drawn(), "{what}");

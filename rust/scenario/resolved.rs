@@ -425,6 +425,7 @@ fn fabric(
         gap: *file.topology.wire.gap,
         forwarding_delay: *file.topology.wire.forwarding_delay,
         rounding: Rounding::default(),
+        ties: *file.switch.ties,
         llr: topology::llr(context, &file.topology.wire)?,
         failures: failure::resolve(context, &file.failure, topology, run)?,
         classes: class::resolve(context, file, topology)?,

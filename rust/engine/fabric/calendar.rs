@@ -3,7 +3,7 @@
 use super::event_queue::EventQueue;
 use super::network::SlotId;
 use crate::ids::PortId;
-use crate::switching::Ties;
+use crate::switching::{TieOrder, Ties};
 use crate::units::Time;
 
 /// The event queue with arrivals alone. It is no part of the interface, and not stable.
@@ -13,7 +13,7 @@ pub struct Calendar(EventQueue);
 impl Calendar {
     /// A queue for arrivals at so many `ports`, mostly less than `horizon_ps` ahead.
     pub fn new(ports: usize, horizon_ps: u64) -> Self {
-        Self(EventQueue::new(Ties::new(0, ports), ports, horizon_ps))
+        Self(EventQueue::new(Ties::new(TieOrder::Drawn, 0, ports), ports, horizon_ps))
     }
 
     /// Adds an arrival.

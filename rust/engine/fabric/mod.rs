@@ -44,5 +44,5 @@ pub use crate::packet::PauseOrder;
 pub use crate::switching::{
     Buffer, CbfcConfig, ClassConfig, Direction, Ecn, EcnPoint, FabricConfig, Failure, FailureKind,
     Headroom, MOST_CLASSES, PfcAdmission, PfcConfig, Rounding, Scheduling, SlowPorts, SwitchConfig,
-    TrimConfig, TrimVictim,
+    TieOrder, TrimConfig, TrimVictim,
 };

@@ -133,6 +133,7 @@ mod tests {
             ecn_at_hosts: true,
             gap,
             forwarding_delay,
+            ties: crate::switching::TieOrder::Drawn,
             llr: None,
             rounding: Rounding::Exact,
             failures: Vec::new(),

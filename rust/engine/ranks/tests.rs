@@ -46,6 +46,7 @@ fn setup() -> Setup {
             ecn_at_hosts: true,
             gap: Bytes::new(20),
             forwarding_delay: Span::ZERO,
+            ties: crate::fabric::TieOrder::Drawn,
             llr: None,
             rounding: Rounding::Exact,
             failures: Vec::new(),

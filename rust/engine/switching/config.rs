@@ -2,6 +2,7 @@
 
 use super::classes::ClassConfig;
 use super::llr::LlrConfig;
+use super::ties::TieOrder;
 use crate::ids::{LinkId, PortId};
 use crate::topology::{Node, Topology};
 use crate::units::{BitRate, Bytes, Fraction, Span, Time};
@@ -297,6 +298,8 @@ pub struct FabricConfig {
     pub forwarding_delay: Span,
     /// The rounding of transmission times.
     pub rounding: Rounding,
+    /// The order of arrivals at one time.
+    pub ties: TieOrder,
     /// Link-level retry on every link, if there is any.
     pub llr: Option<LlrConfig>,
     /// Failures of links, in any order.
@@ -325,6 +328,7 @@ impl FabricConfig {
             gap: Bytes::ZERO,
             forwarding_delay: Span::ZERO,
             rounding: Rounding::Exact,
+            ties: TieOrder::Drawn,
             llr: None,
             failures: Vec::new(),
             classes: Vec::new(),

@@ -62,7 +62,7 @@ pub use loss::Flight;
 pub use pfc::{IngressLimits, PFC_FRAME_BYTES};
 pub use switch::PortLoads;
 pub use telemetry::Telemeter;
-pub use ties::Ties;
+pub use ties::{TieOrder, Ties};
 
 pub use cbfc::LinkCredits;
 
@@ -169,7 +169,7 @@ impl Switching {
             memory: PacketMemory::new(config, topology),
             coins: trimming::coins(topology, config, seed),
             losses: Losses::new(&config.failures, config.llr, seed),
-            ties: Ties::new(seed, 2 * topology.links().len()),
+            ties: Ties::new(config.ties, seed, 2 * topology.links().len()),
             llr: config.llr,
             plan: FailurePlan::new(&config.failures, scheme.weights),
             scales_ports: config.scales_ports(),

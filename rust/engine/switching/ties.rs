@@ -6,6 +6,8 @@
 //! ports precede each other equally often, and groups of ports come in any order about equally
 //! often (tests). The module for ns-3 has the same arithmetic.
 
+use serde::{Deserialize, Serialize};
+
 use super::Switching;
 use crate::rng::{Purpose, Stream};
 
@@ -28,9 +30,22 @@ const fn inverse(odd: u32) -> u32 {
     inverse
 }
 
+/// In which order a switch takes packets that arrive at one time.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum TieOrder {
+    /// Drawn for each time.
+    #[default]
+    Drawn,
+    /// By the port that they come from, low numbers first: to compare with simulators whose event
+    /// queues have a fixed order too. Of equal senders into a full queue some always win.
+    Port,
+}
+
 /// The permutations of port numbers of a run, one for each time.
 #[derive(Debug, Clone, Copy)]
 pub struct Ties {
+    order: TieOrder,
     key: u64,
     mask: u32,
     /// At least half of the bits, so that the shift undoes itself.
@@ -39,11 +54,11 @@ pub struct Ties {
 
 impl Ties {
     /// The permutations of so many ports.
-    pub fn new(seed: u64, ports: usize) -> Self {
+    pub fn new(order: TieOrder, seed: u64, ports: usize) -> Self {
         let bits = ports.next_power_of_two().ilog2().max(FEWEST_BITS);
         let mut random = Stream::new(seed, Purpose::Ties, 0);
         let key = u64::from(random.next_u32()) << 32 | u64::from(random.next_u32());
-        Self { key, mask: (1 << bits) - 1, shift: bits.div_ceil(2) }
+        Self { order, key, mask: (1 << bits) - 1, shift: bits.div_ceil(2) }
     }
 
     #[inline(always)]
@@ -55,6 +70,9 @@ impl Ties {
     /// The place of a port among those with arrivals at a time.
     #[inline(always)]
     pub const fn place_of(self, time: u64, port: u32) -> u32 {
+        if matches!(self.order, TieOrder::Port) {
+            return port;
+        }
         let mixed = (port ^ self.pad(time)).wrapping_mul(FACTORS[0]) & self.mask;
         (mixed ^ mixed >> self.shift).wrapping_mul(FACTORS[1]) & self.mask
     }
@@ -62,6 +80,9 @@ impl Ties {
     /// The port of a place.
     #[inline(always)]
     pub const fn port_at(self, time: u64, place: u32) -> u32 {
+        if matches!(self.order, TieOrder::Port) {
+            return place;
+        }
         let mixed = place.wrapping_mul(INVERSES[1]) & self.mask;
         let mixed = (mixed ^ mixed >> self.shift).wrapping_mul(INVERSES[0]);
         (mixed ^ self.pad(time)) & self.mask
@@ -82,7 +103,7 @@ mod tests {
     #[test]
     fn each_place_is_that_of_one_port() {
         for ports in [1, 5_000, 1 << 16, (1 << 17) + 1, 1 << 25] {
-            let ties = Ties::new(7, ports);
+            let ties = Ties::new(TieOrder::Drawn, 7, ports);
             for time in (0..500).map(|step| step * 81_920) {
                 for port in [0, 1, ports as u32 / 3, ports as u32 - 1] {
                     let place = ties.place_of(time, port);
@@ -99,7 +120,7 @@ mod tests {
     fn no_port_is_first_more_often_than_another() {
         const TIMES: u32 = 40_000;
         for (count, stride) in [(2, 1), (3, 1), (3, 2), (5, 2), (8, 2), (7, 64), (20, 2), (64, 2)] {
-            let ties = Ties::new(3, 4_096);
+            let ties = Ties::new(TieOrder::Drawn, 3, 4_096);
             let ports: Vec<u32> = (0..count).map(|it| 6 + it * stride).collect();
             let mut firsts = vec![[0u32; 2]; ports.len()];
             for step in 0..TIMES {
@@ -126,7 +147,7 @@ mod tests {
 
     #[test]
     fn any_order_of_three_is_about_as_frequent() {
-        let ties = Ties::new(11, 64);
+        let ties = Ties::new(TieOrder::Drawn, 11, 64);
         let mut orders = std::collections::BTreeMap::<_, u32>::new();
         for step in 0..60_000u64 {
             let mut order = [3u32, 4, 5];

@@ -4,7 +4,7 @@ use serde::de::{Error, Visitor};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use super::toggle::Toggle;
-use crate::fabric::{EcnPoint, PfcConfig, SlowPorts, TrimVictim};
+use crate::fabric::{EcnPoint, PfcConfig, SlowPorts, TieOrder, TrimVictim};
 use crate::scenario::input::section::{Form, Value, named, section};
 use crate::units::{Bytes, Fraction, Span};
 
@@ -19,7 +19,7 @@ pub enum AdmissionName {
     Conweave,
 }
 
-named! { EcnPoint, AdmissionName, SlowPorts, TrimVictim }
+named! { EcnPoint, AdmissionName, SlowPorts, TieOrder, TrimVictim }
 
 section! {
     /// `[switch]`: the settings of every switch.
@@ -42,6 +42,9 @@ section! {
         /// The `port_buffer` and the marking thresholds of a port whose link is degraded: `keep`
         /// them, or `scale` them with the rate (as htsim does).
         slow_ports: SlowPorts = SlowPorts::default(),
+        /// The order in which packets are taken that arrive at one time: `drawn` for each time, or
+        /// by the `port` that sent them, low numbers first, as in simulators with a fixed order.
+        ties: TieOrder = TieOrder::default(),
     }
 }
 

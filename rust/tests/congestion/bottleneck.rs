@@ -105,6 +105,7 @@ fn outcome(case: Case) -> Outcome {
             ecn_at_hosts: true,
             gap: Bytes::new(GAP),
             forwarding_delay: Span::ZERO,
+            ties: evenkeel::fabric::TieOrder::Drawn,
             llr: None,
             rounding: Rounding::Exact,
             failures: Vec::new(),

@@ -12,7 +12,7 @@ use super::run::{complete, setup, side_by_side};
 use crate::support::{extent, rows, screen};
 use evenkeel::balance::display_name;
 use evenkeel::collective;
-use evenkeel::fabric::{Setup, TrimConfig, TrimVictim};
+use evenkeel::fabric::{Setup, TieOrder, TrimConfig, TrimVictim};
 use evenkeel::ids::HostId;
 use evenkeel::study::lower_bound;
 use evenkeel::topology::FatTree;
@@ -119,6 +119,8 @@ enum Case {
 impl Case {
     fn setup(self, policy: &str) -> Setup {
         let mut setup = setup("ofan-all-to-all.toml", policy, 1);
+        // As in Ofan's simulator. With a drawn order switch-rr fills buffers and loses packets.
+        setup.fabric.ties = TieOrder::Port;
         match self {
             Self::Example => {}
             Self::Small => {

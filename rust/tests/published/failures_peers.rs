@@ -3,7 +3,7 @@
 //! (ultraethernet/uet-htsim at 40ccb052), each run for this comparison. `docs/reproduction.md` has
 //! the command lines and what was added to the two.
 
-use evenkeel::fabric::{Direction, Failure, FailureKind, Setup};
+use evenkeel::fabric::{Direction, Failure, FailureKind, Setup, TieOrder};
 use evenkeel::ids::PortId;
 use evenkeel::nic::AckRange;
 use evenkeel::nic::congestion::{CongestionControl, dctcp_window, nscc};
@@ -109,6 +109,7 @@ const CASES: &[Case] = &[
 
 /// The settings of a simulator.
 fn like(peer: Peer, setup: &mut Setup) {
+    setup.fabric.ties = TieOrder::Port;
     if peer == Peer::Uet {
         // With trimming: the preset of that name.
         let target = Fraction::new(3, 4).expect("not zero");

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use super::run::{complete, setup, side_by_side};
 use crate::support::{extent, screen};
 use evenkeel::balance::{self, display_name};
-use evenkeel::fabric::Outcome;
+use evenkeel::fabric::{Outcome, TieOrder};
 use evenkeel::nic::Marked;
 
 const EXAMPLE: &str = "reps-table.toml";
@@ -130,6 +130,7 @@ const COALESCED: [(u32, [f64; 2], [f64; 2]); 5] = [
 /// A run of an example with this number of packets per acknowledgement.
 fn coalesced(example: &str, policy: &str, every: u32) -> [f64; 3] {
     let mut setup = setup(example, policy, 1);
+    setup.fabric.ties = TieOrder::Port;
     setup.nic.ack.every = every;
     setup.nic.ack.marked = Marked::AtOnce;
     figures(&complete(&setup))

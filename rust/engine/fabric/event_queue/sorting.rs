@@ -91,6 +91,7 @@ mod tests {
     use crate::fabric::network::SlotId;
     use crate::ids::{HostId, PortId};
     use crate::rng::{Purpose, Stream};
+    use crate::switching::TieOrder;
 
     #[test]
     fn events_are_sorted_as_by_the_library() {
@@ -99,7 +100,7 @@ mod tests {
         for round in 0..4_000u64 {
             // Few times and ports, so that some are the same; ids of all sizes.
             let (ports, times) = (1 << (1 + random.below(24)), 1 + random.below(1_024));
-            let (base, ties) = (round << 10, Ties::new(round, ports as usize));
+            let (base, ties) = (round << 10, Ties::new(TieOrder::Drawn, round, ports as usize));
             let event = |random: &mut Stream| {
                 let port = PortId(random.below(ports));
                 let word = Word::of(match random.below(12) {

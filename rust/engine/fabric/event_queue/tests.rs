@@ -3,13 +3,14 @@
 use super::*;
 use crate::ids::HostId;
 use crate::rng::{Purpose, Stream};
+use crate::switching::TieOrder;
 
 fn at(ps: u64) -> Time {
     Time::from_ps(ps)
 }
 
 fn queue_for(ports: usize, horizon_ps: u64) -> EventQueue {
-    EventQueue::new(Ties::new(1, ports), ports, horizon_ps)
+    EventQueue::new(Ties::new(TieOrder::Drawn, 1, ports), ports, horizon_ps)
 }
 
 fn all(queue: &mut EventQueue) -> Vec<(u64, Event)> {

@@ -36,7 +36,9 @@ fn two_flows(packets: u64, scheduling: [Scheduling; 2]) -> Setup {
 
 /// The completion times of the messages, in picoseconds.
 fn times(setup: &Setup) -> Vec<u64> {
-    complete(setup).message_fct.iter().map(|fct| fct.as_ps()).collect()
+    let outcome = complete(setup);
+    let ended = setup.workload.messages.iter().zip(&outcome.message_fct);
+    ended.map(|(message, fct)| (message.start + *fct).as_ps()).collect()
 }
 
 /// The completion time of a message whose last packet is the `n`-th at the uplink.

@@ -76,6 +76,7 @@ pub(super) fn setup(topology: Topology, policy: &str, messages: Vec<Message>) ->
             ecn_at_hosts: true,
             gap: Bytes::new(GAP),
             forwarding_delay: Span::ZERO,
+            ties: crate::switching::TieOrder::Drawn,
             llr: None,
             rounding: Rounding::Exact,
             failures: Vec::new(),

@@ -205,6 +205,7 @@ pub(in crate::fabric) fn add_progress(all: Progress, part: Progress) -> Progress
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::switching::TieOrder;
 
     #[test]
     fn the_progress_of_parts_is_the_sum_of_theirs_at_the_latest_time() {
@@ -236,7 +237,7 @@ mod tests {
         let time = Some(Span::from_ns(300));
         // A seed for which the frame by port 2 is the first one at both times.
         let is_first = |it: &Ties, at| it.place_of(at, 2) < it.place_of(at, 3);
-        let mut all = (0..).map(|seed| Ties::new(seed, 4));
+        let mut all = (0..).map(|seed| Ties::new(TieOrder::Drawn, seed, 4));
         let ties = all.find(|it| is_first(it, 0) && is_first(it, 300_000)).unwrap();
         for given in [[&of_two[..], &of_three[..]].concat(), [&of_three[..], &of_two[..]].concat()]
         {
