@@ -86,7 +86,7 @@ fn relations_hold() {
     let search = Search {
         name: "metamorphic",
         again,
-        replay: &format!("EVENKEEL_METAMORPHIC_FILE=FILE {again}"),
+        replay: &format!("EVENKEEL_METAMORPHIC_FILE={{}} {again}"),
         few: [2, 40].map(|times| times * relations().len() as u64),
         strategy: &scenarios,
         check: &check,

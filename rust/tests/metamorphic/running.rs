@@ -210,8 +210,10 @@ fn recording(case: &Case) -> Checked {
 
 fn probes(case: &Case) -> Checked {
     let setup = resolved(&case.draft)?.setup();
-    let at = [0, 1, 2, 11, 60, 200].map(|us| Time::ZERO + Span::from_us(us));
-    let mut probed = Setup { probes: at.to_vec(), ..setup.clone() };
+    // Some times are those of events, others are not.
+    let times = (0..300u64).map(|step| step * 1_000_500);
+    let at: Vec<Time> = times.map(Time::from_ps).collect();
+    let mut probed = Setup { probes: at, ..setup.clone() };
     if case.is_faulty {
         lengthen(&mut probed);
     }

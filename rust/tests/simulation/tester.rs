@@ -62,7 +62,7 @@ pub(crate) struct Search<'a> {
     pub(crate) name: &'a str,
     /// The command that runs its seeds again.
     pub(crate) again: &'a str,
-    /// The command that runs a scenario again; `FILE` stands for its file.
+    /// The command that runs a scenario again; `{}` stands for its file.
     pub(crate) replay: &'a str,
     /// Number of seeds without `EVENKEEL_SIMULATION_SECONDS`: by default, and with
     /// `EVENKEEL_LONG_TESTS=1`.
@@ -98,7 +98,7 @@ impl Search<'_> {
             let path = keep(seed, &text);
             let mut said = format!("{name}, seed {seed}: {reason}\n\n{text}\n");
             let _ = writeln!(said, "{FOUND}{tried} of its scenarios, {} s", so_far.as_secs());
-            let replay = replay.replace("FILE", &path.display().to_string());
+            let replay = replay.replace("{}", &path.display().to_string());
             let _ = writeln!(said, "again: {replay}");
             let _ = writeln!(said, "or:    EVENKEEL_SIMULATION_SEED={seed} {again}");
             panic!("{said}");
@@ -119,6 +119,6 @@ pub(crate) fn test(
     strategy: &BoxedStrategy<Drawn>,
     check: &dyn Fn(&str) -> Result<(), String>,
 ) {
-    let replay = "evenkeel run --check FILE";
+    let replay = "evenkeel run --check {}";
     Search { name, again, replay, few: FEW, strategy: &|_| strategy.clone(), check }.run();
 }
