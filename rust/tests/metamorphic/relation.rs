@@ -93,7 +93,7 @@ pub(super) fn seen(setup: &Setup) -> Seen {
 pub(super) fn lengthen(setup: &mut Setup) {
     let mut workload = (*setup.workload).clone();
     if let Some(first) = workload.messages.first_mut() {
-        first.bytes = first.bytes + Bytes::new(1);
+        first.bytes += Bytes::new(1);
     }
     setup.workload = workload.into();
 }
