@@ -7,7 +7,7 @@ pub(super) struct KnownFault {
     /// The name of the relation.
     pub(super) relation: &'static str,
     /// Policies, controls and recoveries with which it is broken; any if empty.
-    names: &'static [&'static str],
+    pub(super) names: &'static [&'static str],
     /// The fault.
     pub(super) reason: &'static str,
 }

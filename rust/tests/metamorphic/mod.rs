@@ -108,9 +108,15 @@ fn scenario_of(seed: u64) -> String {
 fn each_relation_finds_its_fault() {
     for relation in relations() {
         let Relation { name, fault, .. } = relation;
+        if name == running::RUN_PYTHON && !running::has_python_module() {
+            continue;
+        }
+        // Without the fault the relation holds, unless it is known to hold for no scenario.
+        let is_broken = KNOWN_FAULTS.iter().any(|it| it.relation == name && it.names.is_empty());
         let finds = |seed: u64| {
-            let case = Case::new(&scenario_of(seed), true);
-            matches!((relation.check)(&case), Err(Failure::Broken(_)))
+            let [sound, faulty] = [false, true].map(|it| Case::new(&scenario_of(seed), it));
+            let is_found = matches!((relation.check)(&faulty), Err(Failure::Broken(_)));
+            is_found && (is_broken || (relation.check)(&sound).is_ok())
         };
         assert!((500..560).any(finds), "{name} does not find that {fault}");
     }
