@@ -18,6 +18,7 @@ mod fuzz;
 mod generated;
 #[path = "../benches/instructions/figures.rs"]
 mod instruction_figures;
+mod metamorphic;
 mod networks;
 mod nic_properties;
 mod ns3_tree;

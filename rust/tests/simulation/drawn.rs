@@ -98,6 +98,8 @@ fn tiers() -> impl Strategy<Value = String> {
     ];
     let wire = (select(vec!["0B", "20B"]), select(vec!["0s", "300ns"]), retry, scale_up);
     (shape, links, wire).prop_map(|(shape, links, (gap, forwarding, retry, scale_up))| {
+        // A fabric without paths between rails has its own scale-up network.
+        let scale_up = if shape.contains("scale_up") { "" } else { scale_up };
         format!(
             "[topology]\n{shape}{links}gap = \"{gap}\"\n\
              forwarding_delay = \"{forwarding}\"\n{retry}{scale_up}"

@@ -15,11 +15,11 @@
 //! commands that run it again.
 
 mod checks;
-mod drawn;
+pub(crate) mod drawn;
 mod faults;
 mod rails;
 mod records;
-mod tester;
+pub(crate) mod tester;
 
 use proptest::strategy::Strategy as _;
 

@@ -56,38 +56,69 @@ fn now() -> Instant {
     Instant::now()
 }
 
-/// Draws scenarios from one seed after the other and checks each of them.
+/// A search for a scenario that has a fault.
+pub(crate) struct Search<'a> {
+    /// The name of what is tested.
+    pub(crate) name: &'a str,
+    /// The command that runs its seeds again.
+    pub(crate) again: &'a str,
+    /// The command that runs a scenario again; `{}` stands for its file.
+    pub(crate) replay: &'a str,
+    /// Number of seeds without `EVENKEEL_SIMULATION_SECONDS`: by default, and with
+    /// `EVENKEEL_LONG_TESTS=1`.
+    pub(crate) few: [u64; 2],
+    /// The scenarios of a seed.
+    pub(crate) strategy: &'a dyn Fn(u64) -> BoxedStrategy<Drawn>,
+    /// Returns an error if a scenario has a fault.
+    pub(crate) check: &'a dyn Fn(&str) -> Result<(), String>,
+}
+
+impl Search<'_> {
+    /// Draws scenarios from one seed after the other and checks each of them.
+    ///
+    /// # Panics
+    /// If one has a fault: with the scenario, shrunk, and the commands that run it again.
+    pub(crate) fn run(&self) {
+        let Self { name, again, replay, few, strategy, check } = self;
+        let first = variable("EVENKEEL_SIMULATION_SEED").unwrap_or(0);
+        let seconds = variable("EVENKEEL_SIMULATION_SECONDS");
+        let most =
+            if seconds.is_some() { u64::MAX - first } else { few[usize::from(extent::is_long())] };
+        let (begin, length) = (now(), Duration::from_secs(seconds.unwrap_or(u64::MAX >> 32)));
+        let mut tried = 0;
+        for seed in first..first + most {
+            let so_far = now() - begin;
+            if so_far > length {
+                break;
+            }
+            tried += 1;
+            let Some((text, reason)) = fault_of_seed(&strategy(seed), seed, check) else {
+                continue;
+            };
+            let path = keep(seed, &text);
+            let mut said = format!("{name}, seed {seed}: {reason}\n\n{text}\n");
+            let _ = writeln!(said, "{FOUND}{tried} of its scenarios, {} s", so_far.as_secs());
+            let replay = replay.replace("{}", &path.display().to_string());
+            let _ = writeln!(said, "again: {replay}");
+            let _ = writeln!(said, "or:    EVENKEEL_SIMULATION_SEED={seed} {again}");
+            panic!("{said}");
+        }
+        let seconds = (now() - begin).as_secs();
+        let line = format!("{name}: {tried} seeds from {first} on in {seconds} s, no fault\n");
+        let _ = std::io::stderr().write_all(line.as_bytes());
+    }
+}
+
+/// Searches the scenarios of one strategy.
 ///
 /// # Panics
-/// If one has a fault: with the scenario, shrunk, and the commands that run it again, of which
-/// `again` is one.
+/// As [`Search::run`].
 pub(crate) fn test(
     name: &str,
     again: &str,
     strategy: &BoxedStrategy<Drawn>,
     check: &dyn Fn(&str) -> Result<(), String>,
 ) {
-    let first = variable("EVENKEEL_SIMULATION_SEED").unwrap_or(0);
-    let seconds = variable("EVENKEEL_SIMULATION_SECONDS");
-    let most =
-        if seconds.is_some() { u64::MAX - first } else { FEW[usize::from(extent::is_long())] };
-    let (begin, length) = (now(), Duration::from_secs(seconds.unwrap_or(u64::MAX >> 32)));
-    let mut tried = 0;
-    for seed in first..first + most {
-        let so_far = now() - begin;
-        if so_far > length {
-            break;
-        }
-        tried += 1;
-        let Some((text, reason)) = fault_of_seed(strategy, seed, check) else { continue };
-        let path = keep(seed, &text);
-        let mut said = format!("{name}, seed {seed}: {reason}\n\n{text}\n");
-        let _ = writeln!(said, "{FOUND}{tried} of its scenarios, {} s", so_far.as_secs());
-        let _ = writeln!(said, "again: evenkeel run --check {}", path.display());
-        let _ = writeln!(said, "or:    EVENKEEL_SIMULATION_SEED={seed} {again}");
-        panic!("{said}");
-    }
-    let seconds = (now() - begin).as_secs();
-    let line = format!("{name}: {tried} seeds from {first} on in {seconds} s, no fault\n");
-    let _ = std::io::stderr().write_all(line.as_bytes());
+    let replay = "evenkeel run --check {}";
+    Search { name, again, replay, few: FEW, strategy: &|_| strategy.clone(), check }.run();
 }

@@ -1,0 +1,227 @@
+//! Paths: one is the same to all policies, more are never slower, and equal senders are equal.
+
+use evenkeel::balance;
+use evenkeel::fabric::{self, Outcome, Setup};
+use evenkeel::units::Span;
+
+use super::draft::Draft;
+use super::outcome::equal;
+use super::relation::{Case, Checked, Failure, Relation, defined, require, resolved, seen};
+use super::statistics::{error_of_difference, mean};
+
+pub(super) const RELATIONS: &[Relation] = &[
+    Relation {
+        name: "one-path",
+        says: "Policies do not matter on a fabric of one path.",
+        fault: "the fabric has a second spine",
+        check: one_path,
+    },
+    Relation {
+        name: "more-spines",
+        says: "More spines, without a failure, are never slower on average.",
+        fault: "they are slower spines",
+        check: more_spines,
+    },
+    Relation {
+        name: "shares-by-capacity",
+        says: "With weights by capacity, links to the same switches carry bytes by their rates.",
+        fault: "the weights are equal",
+        check: |case| shares_by_capacity(case, &["leaf0-spine1"]),
+    },
+    Relation {
+        name: "shares-by-capacity-of-paths",
+        says: "With weights by capacity, a path of two slow links counts as its slowest link.",
+        fault: "the weights are equal",
+        check: |case| shares_by_capacity(case, &["leaf0-spine1", "leaf1-spine1"]),
+    },
+    Relation {
+        name: "symmetric-incast",
+        says: "Symmetric senders of an incast lose the same share of packets, over ten seeds.",
+        fault: "one sender is ahead of the others",
+        check: symmetric_incast,
+    },
+];
+
+/// Policies that send packets as `ecmp` does, but for paths: not in pieces, not later, not by a
+/// window or with headers of their own.
+fn send_alike(name: &str) -> bool {
+    let is_alone = ["mrc", "mp-rdma", "ethereal", "line-cut", "valiant", "ugal", "reps-legacy"];
+    !is_alone.contains(&name) && !name.starts_with("subflow")
+}
+
+fn one_path(case: &Case) -> Checked {
+    let mut draft = case.draft.clone();
+    draft.leaf_spine().one_workload().remove("failure").short(50_000);
+    draft.set("topology.spines", 1).set("topology.parallel_links", 1);
+    draft.set("transport.recovery", "per-packet");
+    draft.replace("policy", "name = 'ecmp'");
+    // Queue pairs in a data centre's transport with trims and marks: all alike.
+    let base = seen(&resolved(&draft)?.setup());
+    let names: Vec<&str> =
+        balance::presets().map(|it| it.name).filter(|it| send_alike(it)).collect();
+    let first = draft.count("seed", 1) as usize;
+    for offset in 0..4 {
+        let name = names[(first * 7 + offset * 11) % names.len()];
+        let mut other = draft.clone();
+        other.set("policy.name", name);
+        if case.is_faulty {
+            other.set("topology.spines", 3).set("topology.fabric_rate", "3Gbps");
+        }
+        let Some(scenario) = other.scenario() else { continue };
+        equal(&base, &seen(&scenario.setup())).map_err(|failure| match failure {
+            Failure::Broken(reason) => Failure::Broken(format!("{name}: {reason}")),
+            undefined => undefined,
+        })?;
+    }
+    Ok(())
+}
+
+/// Completion times of ten seeds; the time limit for a run that does not complete.
+fn completion_times(draft: &Draft) -> Result<Vec<f64>, Failure> {
+    let scenario = resolved(draft)?;
+    let of_seed = |seed: u64| {
+        let setup = defined(scenario.with_seed(seed).ok())?.setup();
+        let outcome = fabric::run(&setup, &mut |_| {});
+        let limit = Span::from_ps(setup.time_limit.as_ps());
+        Ok(outcome.cct.unwrap_or(limit).as_ns_f64())
+    };
+    (1..=10).map(of_seed).collect()
+}
+
+fn more_spines(case: &Case) -> Checked {
+    let mut draft = case.draft.clone();
+    draft.leaf_spine().remove("failure").short(30_000);
+    // Retransmission timers below the queueing delay make any comparison one of luck.
+    draft.calm().set("switch.trim", false).set("transport.recovery", "per-packet");
+    draft.remove("switch.port_buffer").remove("switch.cbfc").set("switch.buffer", "64MB");
+    draft.remove("switch.pfc");
+    let spines = draft.count("topology.spines", 2);
+    let mut wider = draft.clone();
+    wider.set("topology.spines", 2 * spines);
+    if case.is_faulty {
+        wider.set("topology.fabric_rate", "1Gbps");
+    }
+    let [few, many] = [completion_times(&draft)?, completion_times(&wider)?];
+    let [a, b] = [mean(&few), mean(&many)];
+    let error = error_of_difference(&few, &many);
+    match b <= a * 1.05 + 5.0 * error {
+        true => Ok(()),
+        false => Err(Failure::Broken(format!(
+            "{spines} spines take {a:.0} ns on average, twice as many {b:.0} ns (± {error:.0})"
+        ))),
+    }
+}
+
+/// Policies that choose a next hop for each packet or flow by weights.
+fn takes_weights(name: &str) -> bool {
+    // Those that follow queues or feedback share by what they see.
+    let adaptive = ["jsq", "plane-jsq", "adaptive", "drill", "drill-by-destination"];
+    send_alike(name) && !adaptive.contains(&name)
+}
+
+/// Two spines; links of the second have a third of the rate of the first.
+fn two_spines(case: &Case, slow: &[&str]) -> Result<Draft, Failure> {
+    let mut draft = case.draft.clone();
+    let policy = draft.name("policy.name").to_owned();
+    require(takes_weights(&policy) || ["ethereal", "line-cut"].contains(&policy.as_str()))?;
+    draft.leaf_spine().remove("failure").one_workload();
+    for (key, value) in [("leaves", 2), ("spines", 2), ("hosts_per_leaf", 8)] {
+        draft.set(&format!("topology.{key}"), value);
+    }
+    draft.set("topology.parallel_links", 1).set("topology.host_rate", "25Gbps");
+    draft.set("topology.fabric_rate", "400Gbps");
+    let weights = if case.is_faulty { "equal" } else { "capacity" };
+    draft.replace("policy", &format!("name = '{policy}'\nweights = '{weights}'"));
+    draft.replace("workload", "kind = 'shift'\nshift = 8\nbytes = '40000B'");
+    draft.set("switch.buffer", "64MB").remove("switch.port_buffer").remove("switch.pfc");
+    draft.remove("switch.cbfc").set("transport.congestion_control", "line-rate");
+    draft.remove("transport.parameters").set("transport.payload", "1000B");
+    draft.calm().set("transport.recovery", "per-packet").set("switch.trim", false);
+    for link in slow {
+        let keys = "kind = 'degrade'\nfactor = '1/3'\nat = '0ps'\nconvergence = '0ps'";
+        draft.push("failure", &format!("link = '{link}'\n{keys}"));
+    }
+    Ok(draft)
+}
+
+/// Seeds of a run with eight flows. A flow takes the slow spine with probability 1/4, so that five
+/// standard deviations of the share are 0.11.
+const SEEDS: u64 = 48;
+const DEVIATION: f64 = 0.11;
+
+fn shares_by_capacity(case: &Case, slow: &[&str]) -> Checked {
+    let scenario = resolved(&two_spines(case, slow)?)?;
+    let (mut fast, mut behind) = (0, 0);
+    for seed in 1..=SEEDS {
+        let setup = defined(scenario.with_seed(seed).ok())?.setup();
+        let carried = uplinks(&setup, &fabric::run(&setup, &mut |_| {}));
+        (fast, behind) = (fast + carried[0], behind + carried[1]);
+    }
+    let share = behind as f64 / (fast + behind) as f64;
+    match (share - 0.25).abs() < DEVIATION {
+        true => Ok(()),
+        false => Err(Failure::Broken(format!(
+            "{}: a quarter of the capacity carries {share:.3} of the bytes",
+            scenario.scheme.name
+        ))),
+    }
+}
+
+/// Bytes that left the first leaf by each spine.
+fn uplinks(setup: &Setup, outcome: &Outcome) -> [u64; 2] {
+    ["leaf0-spine0", "leaf0-spine1"].map(|name| {
+        let names = setup.topology.link_names();
+        let link = names.iter().position(|it| it == name).expect("the fabric has two spines");
+        outcome.link_bytes[2 * link].get().max(outcome.link_bytes[2 * link + 1].get())
+    })
+}
+
+/// Bytes that each sender of an incast sends: 1,000 packets of 1,062 bytes on the wire.
+const SENT: u64 = 1_062_000;
+const PACKET: u64 = 1_062;
+
+/// The share by which the losses of equal senders may differ, in addition to chance.
+const EQUAL: f64 = 0.02;
+
+fn symmetric_incast(case: &Case) -> Checked {
+    let mut draft = case.draft.clone();
+    draft.leaf_spine().remove("failure").one_workload().set("time_limit", "100ms");
+    let senders = 2 + draft.count("seed", 1) % 7;
+    for (key, value) in [("leaves", 1), ("spines", 1), ("hosts_per_leaf", senders + 1)] {
+        draft.set(&format!("topology.{key}"), value);
+    }
+    draft.set("topology.host_rate", "100Gbps").replace("policy", "name = 'ecmp'");
+    draft.replace("switch", "port_buffer = '50KB'");
+    draft.replace("workload", "kind = 'incast'\nbytes = '1000000B'");
+    draft.set("workload.fan_in", senders);
+    draft.replace("transport", "congestion_control = 'line-rate'\npayload = '1000B'");
+    draft.set("transport.recovery", "per-packet");
+    let scenario = defined(draft.scenario())?;
+    let mut lost = vec![0; usize::try_from(senders).expect("few")];
+    for seed in 1..=10 {
+        let mut setup = defined(scenario.with_seed(seed).ok())?.setup();
+        if case.is_faulty {
+            ahead(&mut setup);
+        }
+        let outcome = fabric::run(&setup, &mut |_| {});
+        for (lost, message) in lost.iter_mut().zip(&setup.workload.messages) {
+            let port = setup.topology.host_port(message.src);
+            *lost += outcome.link_bytes[port.index()].get().saturating_sub(SENT) / PACKET;
+        }
+    }
+    let [most, least] =
+        [lost.iter().max(), lost.iter().min()].map(|it| *it.expect("senders") as f64);
+    match most - least <= EQUAL * most + 5.0 * (2.0 * most).sqrt() {
+        true => Ok(()),
+        false => Err(Failure::Broken(format!("packets that equal senders sent again: {lost:?}"))),
+    }
+}
+
+/// Starts the first message before the others.
+fn ahead(setup: &mut Setup) {
+    let mut workload = (*setup.workload).clone();
+    for message in workload.messages.iter_mut().skip(1) {
+        message.start = message.start.saturating_add(Span::from_us(20));
+    }
+    setup.workload = workload.into();
+}
