@@ -11,8 +11,9 @@ use crate::topology::{Routes, Topology};
 
 impl Scenario {
     /// True if anything is drawn at random that a result may depend on: messages, failures, marks
-    /// and losses, the choices of a policy, or the order of packets that arrive at one time. On a fabric with one path between any two hosts policies have nothing to
-    /// choose; they draw there too, without effect.
+    /// and losses, the choices of a policy, or the order of packets that arrive at one time. On a
+    /// fabric with one path between any two hosts policies have nothing to choose; they draw there
+    /// too, without effect.
     pub fn is_drawn(&self) -> bool {
         let mut schemes =
             [&self.scheme].into_iter().chain(self.job_policies.iter().map(|it| &it.scheme));
@@ -83,7 +84,8 @@ mod tests {
     }
 
     /// One path between any two hosts, and nothing that chance decides.
-    const FIXED: &str = "switch.ties = \"port\"\n[topology]\nleaves = 2\nspines = 1\nhosts_per_leaf = 4\n\
+    const FIXED: &str = "switch.ties = \"port\"\n\
+                         [topology]\nleaves = 2\nspines = 1\nhosts_per_leaf = 4\n\
                          [policy]\nname = \"ecmp\"\n[transport]\n\
                          congestion_control = \"line-rate\"\n[workload]\nkind = \"incast\"\n\
                          fan_in = 7\nbytes = \"64KB\"\n";

@@ -59,6 +59,7 @@ pub use port_polls::{PortPolls, PortStart, Ports};
 pub use record::{FlowRecord, QpCounts};
 pub use scale_up::{PortBytes, ScaleUpUse};
 pub use sending::label_of;
+use sending::weighed_from_the_start;
 pub use spans::Spans;
 
 use base_rtt::PairTrips;
@@ -200,7 +201,7 @@ impl Endpoints {
             paths: PathWeights::new(&site.topology, &site.routes),
             trips: PairTrips::new(&site.topology, site.forwarding_delay),
             last_paths: None,
-            link_state: None,
+            link_state: weighed_from_the_start(&site),
             ended: VecDeque::new(),
             touched: Vec::new(),
             message_events: VecDeque::new(),

@@ -200,7 +200,7 @@ impl Endpoints {
     /// Informs the policy of a new queue pair of what routing has announced to existing ones.
     pub(super) fn inform_new(&mut self, policy: &mut Sender, key: &ConnectionKey) {
         if let Some(state) = &self.link_state
-            && self.policies.of(key.stream).scheme.forwarding == Forwarding::SourceRouted
+            && weighs_paths(&self.policies.of(key.stream).scheme)
         {
             let left = |link: LinkId| state.rates[link.index()];
             policy.handle_weights(self.paths.between(key.src, key.dst, &left));
@@ -227,6 +227,14 @@ impl Endpoints {
         }
         self.link_state = (state.failures == FailuresKnown::Some).then_some(state);
     }
+}
+
+/// What routing distributes before anything has failed, if links have different rates.
+pub(super) fn weighed_from_the_start(site: &Site) -> Option<LinkState> {
+    let state = LinkState::intact(&site.topology);
+    let jobs = site.job_policies.iter().map(|it| &it.scheme);
+    let weighs = [&site.scheme].into_iter().chain(jobs).any(weighs_paths);
+    (weighs && state.failures == FailuresKnown::Some).then_some(state)
 }
 
 /// Whether its senders choose paths and weigh them by capacity.

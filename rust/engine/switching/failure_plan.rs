@@ -256,7 +256,8 @@ impl FailurePlan {
             table.reroute(topology, &|link| self.is_up(StepKind::Convergence, link));
         }
         let rate_left = |link| self.rate_left(now, topology, link);
-        let is_weighed = table.weighs_by_capacity() && self.routing_knows_of_a_failure(now);
+        let is_weighed = table.weighs_by_capacity()
+            && (topology.is_uneven() || self.routing_knows_of_a_failure(now));
         match is_weighed {
             true => table.weigh(topology, &rate_left),
             false => table.clear_weights(),

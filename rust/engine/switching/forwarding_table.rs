@@ -82,7 +82,7 @@ pub(super) struct Candidates<'a> {
 impl ForwardingTable {
     pub(super) fn new(topology: &Topology, scheme: &Scheme) -> Self {
         let routes = Routes::new(topology, &|_| true);
-        Self {
+        let mut table = Self {
             intact: Arc::new(routes.clone()),
             routes,
             rerouted: false,
@@ -91,7 +91,11 @@ impl ForwardingTable {
             forwarding: scheme.forwarding,
             eligibility: scheme.eligibility,
             pods: topology.pods(),
+        };
+        if table.weighs_by_capacity() && topology.is_uneven() {
+            table.weigh(topology, &|link| topology.link(link).rate);
         }
+        table
     }
 
     /// Looks up a packet in `switch`, which has detected its ports `dead` as dead. From a

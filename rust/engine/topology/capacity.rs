@@ -6,13 +6,15 @@
 //! capacities towards a destination, divided by their greatest common divisor.
 //!
 //! The capacity towards an edge switch is computed by distance from it. The edge switch itself
-//! has its full capacity. The capacity of a next hop is the remaining rate of its link times the
-//! remaining fraction of the switch behind it. The remaining fraction of any other switch is the
-//! capacity of its next hops now, divided by their rates when nothing had failed.
+//! has its full capacity. The fraction of any other switch is the capacity of its next hops,
+//! divided by the rates of all next hops of the best switch at this distance when nothing had
+//! failed. The capacity of a next hop is the least of two: the rate of its link now, and the rate
+//! of the fastest link of its siblings times the fraction of the switch behind it.
 //!
 //! \[inferred\] The sources do not define whose "capacity" is meant. An uplink to a switch that
 //! has lost one of its four uplinks counts three quarters, although it alone could still be
-//! filled: the switch's other neighbours use those uplinks too.
+//! filled: the switch's other neighbours use those uplinks too. Two slow links in a row count
+//! once.
 //!
 //! \[inferred\] Schedules have at most 256 entries, or 16 per next hop if that is more. Capacities
 //! are rounded to the nearest such shares, and next hops whose share rounds to zero are left out.
@@ -78,6 +80,7 @@ impl Capacities {
             left: links().map(|(id, _)| u128::from(left(LinkId(id)).as_bps())).collect(),
         };
         let (switches, columns) = (topology.switches().len(), routes.columns());
+        let (mut most, mut distances) = (Vec::new(), vec![0; switches]);
         let mut table = vec![EQUAL; switches * columns];
         let mut groups = Vec::new();
         let mut known = BTreeMap::<Vec<u32>, u32>::new();
@@ -85,9 +88,10 @@ impl Capacities {
         let mut pending = Vec::new();
         for column in 0..columns {
             fractions.fill(UNKNOWN);
+            fabric.fill_most(&mut most, &mut distances, column);
             for switch in 0..switches {
                 pending.push(switch);
-                fabric.fill(&mut fractions, &mut pending, column);
+                fabric.fill(&mut fractions, &mut pending, column, &|at| most[distances[at]]);
                 let mut capacities = fabric.next_hops(&fractions, switch, column);
                 let first = capacities.next();
                 // Most switches see no difference after a failure: nothing is allocated for them.
@@ -133,9 +137,38 @@ struct LinkCapacities<'a> {
 }
 
 impl LinkCapacities<'_> {
+    /// Computes the distance of each switch from the edge switch of `column`, and the largest sum
+    /// of rates of next hops at each distance, where nothing has failed.
+    fn fill_most(&self, most: &mut Vec<u128>, distances: &mut [usize], column: usize) {
+        most.clear();
+        for (switch, distance) in distances.iter_mut().enumerate() {
+            *distance = 0;
+            let mut at = switch;
+            while let Some(&[first, ..]) = self.intact.candidates(at, column) {
+                *distance += 1;
+                at = self.intact.switch_behind(first).index();
+            }
+            most.resize(most.len().max(*distance + 1), 0);
+            most[*distance] = most[*distance].max(self.once(switch, column));
+        }
+    }
+
+    /// The sum of the rates of the next hops of `switch` where nothing has failed.
+    fn once(&self, switch: usize, column: usize) -> u128 {
+        let ports = self.intact.candidates(switch, column).unwrap_or_default();
+        ports.iter().map(|port| self.whole[port.link().index()]).sum()
+    }
+
     /// Computes the remaining fractions of the `pending` switches towards `column`, and those of
-    /// the switches that they depend on. `pending` is the stack of a depth-first search.
-    fn fill(&self, fractions: &mut [u128], pending: &mut Vec<usize>, column: usize) {
+    /// the switches that they depend on: parts of `most` of their distances. `pending` is the
+    /// stack of a depth-first search.
+    fn fill(
+        &self,
+        fractions: &mut [u128],
+        pending: &mut Vec<usize>,
+        column: usize,
+        most: &dyn Fn(usize) -> u128,
+    ) {
         while let Some(&switch) = pending.last() {
             if fractions[switch] != UNKNOWN {
                 pending.pop();
@@ -153,10 +186,8 @@ impl LinkCapacities<'_> {
             pending.extend(next.filter(|&next| fractions[next] == UNKNOWN));
             if pending.len() == before {
                 let now: u128 = self.next_hops(fractions, switch, column).sum();
-                let once = self.intact.candidates(switch, column).unwrap_or_default();
-                let once: u128 = once.iter().map(|port| self.whole[port.link().index()]).sum();
                 // A detour around a failure may have more capacity than the path that failed.
-                fractions[switch] = (now / once.max(1)).min(FULL);
+                fractions[switch] = (now / most(switch).max(1)).min(FULL);
                 pending.pop();
             }
         }
@@ -170,8 +201,11 @@ impl LinkCapacities<'_> {
         column: usize,
     ) -> impl Iterator<Item = u128> {
         let next_hops = self.routes.candidates(switch, column).unwrap_or_default();
-        next_hops.iter().map(|&port| {
-            self.left[port.link().index()] * fractions[self.routes.switch_behind(port).index()]
+        let fastest = next_hops.iter().map(|port| self.whole[port.link().index()]).max();
+        next_hops.iter().map(move |&port| {
+            let behind = fractions[self.routes.switch_behind(port).index()];
+            let link = self.left[port.link().index()] * FULL;
+            link.min(fastest.unwrap_or(0) * behind)
         })
     }
 }

@@ -227,6 +227,14 @@ impl Topology {
         &self.link_names[id.index()]
     }
 
+    /// Whether links between switches have different rates.
+    pub fn is_uneven(&self) -> bool {
+        let links = (0u32..).map(LinkId).zip(&self.links);
+        let mut rates = links.filter(|(id, _)| self.is_fabric_link(*id)).map(|(_, it)| it.rate);
+        let first = rates.next();
+        rates.any(|rate| Some(rate) != first)
+    }
+
     /// The name of a host or switch.
     pub fn node_name(&self, node: Node) -> &str {
         spelling::of_node(&self.hosts, &self.switches, node)

@@ -4,7 +4,7 @@ use toml::{Table, Value};
 
 use super::{Draft, Import, ImportError};
 use crate::balance::switch::SwitchConfig;
-use crate::fabric::{Ecn, Failure, FailureKind, Headroom, Setup};
+use crate::fabric::{Ecn, Failure, FailureKind, Headroom, Setup, TieOrder};
 use crate::hpcc::{Experiment, Overrides};
 use crate::nic::congestion::CongestionControl;
 use crate::switching::{Buffer, EcnPoint, PfcAdmission, PfcConfig};
@@ -99,6 +99,9 @@ fn switch(setup: &Setup) -> Result<Table, ImportError> {
         section.insert("buffer".to_owned(), bytes.to_string().into());
     }
     section.insert("ecn".to_owned(), ecn.into());
+    if setup.fabric.ties != TieOrder::default() {
+        section.insert("ties".to_owned(), Value::try_from(setup.fabric.ties)?);
+    }
     if let Some(config) = &switch.pfc {
         section.insert("pfc".to_owned(), pfc(config).into());
     }

@@ -1,7 +1,7 @@
 //! How a run is started and watched does not matter.
 
 use std::io::{self, Write};
-use std::num::NonZeroUsize;
+use std::num::{NonZeroU32, NonZeroUsize};
 use std::path::Path;
 use std::process::{Command, Stdio};
 use std::sync::OnceLock;
@@ -14,7 +14,7 @@ use evenkeel::report::Identity;
 use evenkeel::scenario::Scenario;
 use evenkeel::study::reproduce::RunLog;
 use evenkeel::study::{
-    Comparison, ComparisonRun, Observer, Run, RunObservers, Shard, Sweep, compare, identity,
+    Comparison, ComparisonRun, Observer, Run, RunObservers, Seeds, Shard, Sweep, compare, identity,
     lower_bound, run,
 };
 use evenkeel::units::{Span, Time};
@@ -130,7 +130,7 @@ fn run_compare_study(case: &Case) -> Checked {
     let scenario = resolved(&case.draft)?;
     let expected = alone(&scenario);
     let policies = [scenario.scheme.name.to_owned()];
-    let seeds = vec![scenario.seed, scenario.seed + 1];
+    let seeds = Seeds { first: scenario.seed, count: NonZeroU32::new(2) };
     let comparison = defined(Comparison::new(&scenario, &policies, seeds).ok())?;
     let rows = compare(&comparison, NonZeroUsize::MIN, &Silent);
     let rows = rows.map_err(|error| Failure::Broken(error.to_string()))?;

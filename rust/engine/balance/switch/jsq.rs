@@ -5,8 +5,9 @@
 //!
 //! The theory needs ties that repeat: with equal queues the choice is the same again, so that hosts
 //! that start together keep the matching of their first packets and the downstream collisions that
-//! follow from it. \[inferred\] The default, the first port of the forwarding table, has that
-//! property. With random ties the matching changes, and queues grow like those of random choices.
+//! follow from it. \[inferred\] The first port of the forwarding table (`ties = "first"`) has that
+//! property, but all leaves then crowd into the same spines. With random ties, the default, the
+//! matching changes, and queues grow like those of random choices.
 //! The simulator of "REPS: Recycled Entropy Packet Spraying" (EuroSys 2026) has a third rule for
 //! its "Adaptive RoCE": the first port in an order that each switch draws once. Weights by capacity
 //! have little effect here: a port that appears twice among the candidates has the same queue
@@ -25,8 +26,8 @@ use crate::units::Time;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Config {
-    /// How ties between equally short queues are broken. Default `first` (Ofan's "the tie-break
-    /// repeats").
+    /// How ties between equally short queues are broken. Default `random`; `first` is Ofan's "the
+    /// tie-break repeats".
     pub ties: Ties,
 }
 
@@ -35,9 +36,9 @@ pub struct Config {
 #[serde(rename_all = "kebab-case")]
 pub enum Ties {
     /// The first port in the forwarding table wins.
-    #[default]
     First,
     /// A random port wins.
+    #[default]
     Random,
     /// The first port in a random order of the switch wins (REPS' artifact: `adaptive_nvidia` over
     /// paths that `permute_paths` has shuffled).
