@@ -64,8 +64,9 @@ fn main() {
     let scheme = build_scheme("adaptive", &Parameters::new()).unwrap();
     let mut switching = Switching::new(&topology, &fabric, &scheme, 1);
     let (nic, routes) = (Arc::new(NicConfig::default()), switching.intact_routes().clone());
-    let (base_rtt, trimming) = (base_rtt(&topology, &routes, &nic, Span::ZERO), Trimming::Off);
     let workload = Permutation { hosts: 16, bytes: Bytes::new(1 << 20), seed: 1 }.build().unwrap();
+    let base_rtt = base_rtt(&topology, &routes, &nic, Span::ZERO, &workload);
+    let trimming = Trimming::Off;
     let (free, events) = (vec![Time::ZERO; 2 * topology.links().len()], BTreeMap::new());
     let mut wires = Wires { topology: topology.clone(), free, events, now: Time::ZERO };
     let (workload, seed) = (Arc::new(workload), 1);

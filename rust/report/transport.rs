@@ -42,7 +42,7 @@ fn first_timeout(setup: &Setup) -> Span {
     // Routes are computed only for a recovery whose timer follows from the round trip.
     let round_trip = || {
         let routes = Routes::new(topology, &|_| true);
-        base_rtt(topology, &routes, nic, fabric.forwarding_delay)
+        base_rtt(topology, &routes, nic, fabric.forwarding_delay, &setup.workload)
     };
     nic.recovery.first_timeout(nic.retransmit_timeout, round_trip)
 }

@@ -92,7 +92,7 @@ fn short_timer(setup: &Setup, outcome: &Outcome) -> Option<String> {
     }
     let Setup { topology, nic, fabric, .. } = setup;
     let routes = Routes::new(topology, &|_| true);
-    let round_trip = base_rtt(topology, &routes, nic, fabric.forwarding_delay);
+    let round_trip = base_rtt(topology, &routes, nic, fabric.forwarding_delay, &setup.workload);
     (nic.retransmit_timeout < round_trip).then(|| {
         format!(
             "the retransmission timer of {} is shorter than a round trip on the longest idle \

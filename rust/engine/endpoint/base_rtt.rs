@@ -6,6 +6,7 @@ use crate::ids::{HostId, PortId, SwitchId};
 use crate::nic::NicConfig;
 use crate::topology::{Node, Routes, Topology};
 use crate::units::{BitRate, Bytes, Span};
+use crate::workload::Workload;
 
 /// With more pairs of kinds of hosts than this, the farthest one is found by two sweeps.
 const MOST_PAIRS: usize = 4_096;
@@ -22,7 +23,8 @@ struct Kinds {
 }
 
 impl Kinds {
-    fn new(topology: &Topology) -> Self {
+    /// With examples among the hosts for which `takes_part` is true.
+    fn new(topology: &Topology, takes_part: &dyn Fn(HostId) -> bool) -> Self {
         let mut numbers = BTreeMap::<Attachment, u32>::new();
         let mut kinds = Self { of_host: Vec::new(), examples: Vec::new() };
         for host in (0..topology.host_count()).map(HostId) {
@@ -37,7 +39,7 @@ impl Kinds {
                 kinds.examples.push(Vec::new());
             }
             let examples = &mut kinds.examples[kind as usize];
-            if examples.len() < 2 {
+            if examples.len() < 2 && takes_part(host) {
                 examples.push(host);
             }
             kinds.of_host.push(kind);
@@ -91,16 +93,24 @@ struct IdlePaths<'a> {
     forwarding_delay: Span,
 }
 
-/// Round-trip time of a full packet and its acknowledgement on the longest idle path of a fabric.
+/// Round-trip time of a full packet and its acknowledgement on the longest idle path between hosts
+/// that send or receive messages of `workload`; between any hosts if it has none.
 /// `forwarding_delay` is that of each switch.
 pub fn base_rtt(
     topology: &Topology,
     routes: &Routes,
     nic: &NicConfig,
     forwarding_delay: Span,
+    workload: &Workload,
 ) -> Span {
     let paths = IdlePaths { topology, routes, forwarding_delay };
-    let hosts: Vec<HostId> = Kinds::new(topology).examples().collect();
+    let mut busy = vec![workload.messages.is_empty(); topology.host_count() as usize];
+    for message in &workload.messages {
+        busy[message.src.index()] = true;
+        busy[message.dst.index()] = true;
+    }
+    let kinds = Kinds::new(topology, &|host| busy[host.index()]);
+    let hosts: Vec<HostId> = kinds.examples().collect();
     let farthest = |from: HostId| {
         let trips = hosts.iter().map(|&to| (paths.round_trip(nic, from, to).longest, to));
         trips.max().unwrap_or((Span::ZERO, from))
@@ -108,7 +118,7 @@ pub fn base_rtt(
     if hosts.len() * hosts.len() <= MOST_PAIRS {
         return hosts.iter().map(|&from| farthest(from).0).max().unwrap_or(Span::ZERO);
     }
-    farthest(farthest(hosts[0]).1).0
+    hosts.first().map_or(Span::ZERO, |&first| farthest(farthest(first).1).0)
 }
 
 /// Round-trip times of pairs of hosts, each computed when it is asked for first.
@@ -123,7 +133,7 @@ pub(super) struct PairTrips {
 
 impl PairTrips {
     pub(super) fn new(topology: &Topology, forwarding_delay: Span) -> Self {
-        Self { kinds: Kinds::new(topology), forwarding_delay, known: BTreeMap::new() }
+        Self { kinds: Kinds::new(topology, &|_| true), forwarding_delay, known: BTreeMap::new() }
     }
 
     /// The round trips of a full packet and its acknowledgement between two hosts.
@@ -195,6 +205,8 @@ mod tests {
     use super::*;
     use crate::nic::AckConfig;
     use crate::topology::{Link, Switch};
+    use crate::units::Time;
+    use crate::workload::Message;
 
     /// 1 ns for 10 bytes.
     const RATE: BitRate = BitRate::from_gbps(80);
@@ -253,8 +265,20 @@ mod tests {
         for swapped in [false, true] {
             let topology = topology(swapped, 300);
             let routes = Routes::new(&topology, &|_| true);
-            let all = base_rtt(&topology, &routes, &nic(), Span::from_ns(100));
-            assert_eq!(all, between(&topology, 3, 2).longest);
+            let of = |pairs: &[(u32, u32)]| {
+                let message = |&(src, dst): &(u32, u32)| Message {
+                    src: HostId(src),
+                    dst: HostId(dst),
+                    bytes: Bytes::new(1),
+                    stream: 0,
+                    start: Time::ZERO,
+                };
+                let workload = Workload::independent(pairs.iter().map(message).collect());
+                base_rtt(&topology, &routes, &nic(), Span::from_ns(100), &workload)
+            };
+            assert_eq!(of(&[]), between(&topology, 3, 2).longest);
+            // A host that takes no part does not count.
+            assert_eq!(of(&[(0, 1), (1, 2)]), between(&topology, 0, 2).longest);
         }
     }
 }

@@ -105,8 +105,8 @@ pub struct Site {
     pub workload: Arc<Workload>,
     /// The seed of every random draw.
     pub seed: u64,
-    /// The longest round trip of the fabric; see [`base_rtt`]. A queue pair has that of its two
-    /// hosts.
+    /// The longest round trip between hosts with messages; see [`base_rtt`]. A queue pair has that
+    /// of its two hosts.
     pub base_rtt: Span,
     /// The delay of each switch.
     pub forwarding_delay: Span,

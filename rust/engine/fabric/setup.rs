@@ -93,7 +93,9 @@ impl Setup {
     pub fn site(&self, switching: &Switching) -> Site {
         let routes = switching.intact_routes();
         let forwarding_delay = self.fabric.forwarding_delay;
-        let base_rtt = |nic: &NicConfig| base_rtt(&self.topology, routes, nic, forwarding_delay);
+        let base_rtt = |nic: &NicConfig| {
+            base_rtt(&self.topology, routes, nic, forwarding_delay, &self.workload)
+        };
         let hosts = (0..self.topology.host_count()).map(HostId);
         let peers = (!self.own_nics.is_empty())
             .then(|| Arc::new(Peers::new(hosts.map(|host| self.nic_of(host)))));

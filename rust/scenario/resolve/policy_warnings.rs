@@ -1,7 +1,7 @@
 //! Warnings about policies: of parameters that are not used, and of those that come with a
 //! transport where a scenario has another, or a fabric that the transport is not made for.
 
-use crate::balance::{SHARED_PARAMETERS, Scheme, Transport};
+use crate::balance::{SHARED_PARAMETERS, Scheme, Transport, Weights};
 use crate::endpoint::JobPolicy;
 use crate::nic::NicConfig;
 use crate::scenario::file::ScenarioFile;
@@ -33,7 +33,18 @@ pub(in crate::scenario) fn of(
         .collect();
     let jobs = jobs.iter().map(|own| (&own.scheme, key_of(own)));
     let trims = matches!(*file.switch.trim, Toggle::On(_));
-    let all = std::iter::once(whole).chain(jobs);
+    let all: Vec<_> = std::iter::once(whole).chain(jobs).collect();
+    let unweighed = all.iter().filter(|(scheme, _)| has_unused_weights(scheme));
+    let unweighed: Vec<String> = unweighed
+        .map(|(scheme, key)| {
+            let warning = format!(
+                "'{}' makes no use of weights = \"capacity\": slow links get equal shares",
+                scheme.name
+            );
+            context.warning(key, &warning)
+        })
+        .collect();
+    let all = all.into_iter();
     let missing = all.flat_map(|(scheme, key)| missing(context, scheme, &key, (nic, trims)));
     let unused = typed.policy.unused(context, &file.policy, &SHARED_PARAMETERS);
     let (before, now) = (&typed.transport, &file.transport);
@@ -50,7 +61,13 @@ pub(in crate::scenario) fn of(
         let keys = keys.map(|key| context.warning(&before.key().child(key), &warning));
         keys.collect::<Vec<_>>()
     });
-    unused.into_iter().chain(dropped).chain(missing).chain(others).collect()
+    unused.into_iter().chain(dropped).chain(missing).chain(others).chain(unweighed).collect()
+}
+
+/// Whether switches or senders of a scheme choose without regard to the weights that it asks for.
+fn has_unused_weights(scheme: &Scheme) -> bool {
+    let is_blind = matches!(scheme.name, "ethereal" | "line-cut" | "conga" | "letflow");
+    is_blind && scheme.weights == Weights::Capacity
 }
 
 /// What of the transport of a scheme is missing.

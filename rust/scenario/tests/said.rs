@@ -245,3 +245,15 @@ fn a_bare_word_is_a_text_without_quotes() {
     let said = fault("seed = \n");
     assert!(said.contains("invalid TOML: a value is missing after the equals sign"), "{said}");
 }
+
+#[test]
+fn weights_that_a_policy_makes_no_use_of_are_a_warning() {
+    let of = |policy: &str| {
+        parse(&format!("[policy]\nname = \"{policy}\"\nweights = \"capacity\"\n")).unwrap().warnings
+    };
+    for policy in ["ethereal", "line-cut", "conga", "letflow"] {
+        let warnings = of(policy).join("\n");
+        assert!(warnings.contains(&format!("'{policy}' makes no use of weights")), "{warnings}");
+    }
+    assert!(!of("spray").join("\n").contains("weights"));
+}

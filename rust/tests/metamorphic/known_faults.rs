@@ -12,14 +12,38 @@ pub(super) struct KnownFault {
     pub(super) reason: &'static str,
 }
 
+const AS_BUILT: &str = "base round trips are of links as they were built, not as they are degraded";
 const WEIGHTS: &str = "the policy accepts weights and does not use them";
 const ROTATION: &str = "a routing update restarts rotations towards all destinations";
 const SETTLED: &str = "a sample takes packets of a host's ports in order of ports, not of times";
 const PORTS: &str = "thresholds are of a shared buffer divided by ports, idle ones included";
 const FIRST: &str = "the first of equal ports, and the first turn, is that of the lowest number";
 
+/// Controls, recoveries and policies that use the base round trip.
+const BY_BASE_ROUND_TRIP: &[&str] = &[
+    "swift",
+    "nscc",
+    "dctcp-window",
+    "mp-rdma",
+    "hpcc",
+    "hpcc-pint",
+    "rccc",
+    "new-reno",
+    "mrc",
+    "flowlet",
+    "prime",
+    "reps-legacy",
+    "reps-ethereal",
+    "reps",
+    "plb",
+    "sack",
+];
+
 /// Fabrics whose hosts have several ports.
 const SEVERAL_PORTS: &[&str] = &["multi-plane", "dual-tor", "hpn", "spectrum-x"];
+
+/// Policies that accept weights and do not use them.
+const UNWEIGHED: &[&str] = &["ethereal", "line-cut", "conga", "letflow"];
 
 /// Policies that begin with the port of the lowest number.
 const BY_FIRST: &[&str] = &["switch-rr", "ofan", "host-dr"];
@@ -34,12 +58,10 @@ pub(super) const KNOWN_FAULTS: &[KnownFault] = &[
     KnownFault { relation: "far-idle-pod", names: &["adaptive"], reason: PORTS },
     KnownFault { relation: "renumber-hosts", names: BY_FIRST, reason: FIRST },
     KnownFault { relation: "renumber-switches", names: BY_FIRST, reason: FIRST },
+    KnownFault { relation: "degraded-as-rates", names: BY_BASE_ROUND_TRIP, reason: AS_BUILT },
     KnownFault { relation: "recording", names: SEVERAL_PORTS, reason: SETTLED },
-    KnownFault {
-        relation: "shares-by-capacity",
-        names: &["ethereal", "line-cut", "conga", "letflow"],
-        reason: WEIGHTS,
-    },
+    KnownFault { relation: "shares-by-capacity", names: UNWEIGHED, reason: WEIGHTS },
+    KnownFault { relation: "shares-by-capacity-of-paths", names: UNWEIGHED, reason: WEIGHTS },
     KnownFault { relation: "unused-link-fails", names: &["ofan", "host-dr"], reason: ROTATION },
 ];
 

@@ -30,7 +30,7 @@ impl Table {
         let rates = hosts.map(|host| topology.link(topology.host_port(host).link()).rate);
         let line_rate = rates.max().unwrap_or(BitRate::from_bps(1));
         let routes = switching.intact_routes();
-        let round_trip = base_rtt(topology, routes, nic, fabric.forwarding_delay);
+        let round_trip = base_rtt(topology, routes, nic, fabric.forwarding_delay, &setup.workload);
         let ports = 2 * topology.links().len();
         let telemeter = Telemeter::new(request, ports, line_rate, round_trip, setup.seed);
         Some(Box::new(Self { telemeter, of_packet: Vec::new() }))
