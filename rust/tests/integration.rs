@@ -29,6 +29,7 @@ mod published;
 mod queue_pairs;
 mod rails;
 mod recording;
+mod reported;
 mod reproduce;
 mod simulation;
 mod speed_page;

@@ -9,7 +9,8 @@
 //! has its full capacity. The fraction of any other switch is the capacity of its next hops,
 //! divided by the rates of all next hops of the best switch at this distance when nothing had
 //! failed. The capacity of a next hop is the least of two: the rate of its link now, and the rate
-//! of the fastest link of its siblings times the fraction of the switch behind it.
+//! of the fastest link of its siblings times the fraction of the switch behind it. Weights compare
+//! that fraction with the largest one of the siblings: what all of them lack makes no difference.
 //!
 //! \[inferred\] The sources do not define whose "capacity" is meant. An uplink to a switch that
 //! has lost one of its four uplinks counts three quarters, although it alone could still be
@@ -92,13 +93,15 @@ impl Capacities {
             for switch in 0..switches {
                 pending.push(switch);
                 fabric.fill(&mut fractions, &mut pending, column, &|at| most[distances[at]]);
-                let mut capacities = fabric.next_hops(&fractions, switch, column);
+                let best = fabric.best_behind(&fractions, switch, column);
+                let mut capacities = fabric.next_hops(&fractions, switch, column, best);
                 let first = capacities.next();
                 // Most switches see no difference after a failure: nothing is allocated for them.
                 if capacities.all(|capacity| Some(capacity) == first) {
                     continue;
                 }
-                let capacities: Vec<u128> = fabric.next_hops(&fractions, switch, column).collect();
+                let capacities = fabric.next_hops(&fractions, switch, column, best);
+                let capacities: Vec<u128> = capacities.collect();
                 let weights = shares(&capacities);
                 table[switch * columns + column] = *known.entry(weights).or_insert_with_key(|it| {
                     groups.push(WeightGroup::new(it));
@@ -185,7 +188,7 @@ impl LinkCapacities<'_> {
             let next = next_hops.iter().map(|&port| self.routes.switch_behind(port).index());
             pending.extend(next.filter(|&next| fractions[next] == UNKNOWN));
             if pending.len() == before {
-                let now: u128 = self.next_hops(fractions, switch, column).sum();
+                let now: u128 = self.next_hops(fractions, switch, column, FULL).sum();
                 // A detour around a failure may have more capacity than the path that failed.
                 fractions[switch] = (now / most(switch).max(1)).min(FULL);
                 pending.pop();
@@ -193,18 +196,27 @@ impl LinkCapacities<'_> {
         }
     }
 
-    /// The capacity of each next hop of `switch`, in bits per second times [`FULL`].
+    /// The largest fraction of a switch behind `switch`.
+    fn best_behind(&self, fractions: &[u128], switch: usize, column: usize) -> u128 {
+        let next_hops = self.routes.candidates(switch, column).unwrap_or_default();
+        let behind = next_hops.iter().map(|&port| self.routes.switch_behind(port).index());
+        behind.map(|at| fractions[at]).max().unwrap_or(FULL)
+    }
+
+    /// The capacity of each next hop of `switch`, in bits per second times `full`, the fraction
+    /// of a switch behind that limits nothing.
     fn next_hops(
         &self,
         fractions: &[u128],
         switch: usize,
         column: usize,
+        full: u128,
     ) -> impl Iterator<Item = u128> {
         let next_hops = self.routes.candidates(switch, column).unwrap_or_default();
         let fastest = next_hops.iter().map(|port| self.whole[port.link().index()]).max();
         next_hops.iter().map(move |&port| {
             let behind = fractions[self.routes.switch_behind(port).index()];
-            let link = self.left[port.link().index()] * FULL;
+            let link = self.left[port.link().index()] * full;
             link.min(fastest.unwrap_or(0) * behind)
         })
     }

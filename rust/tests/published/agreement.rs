@@ -6,16 +6,20 @@
 //! beyond has a star in the table, and its cause in `docs/trust.md`.
 
 use std::path::Path;
+use std::sync::Arc;
 
 use evenkeel::balance::{self, Parameters};
+use evenkeel::endpoint::base_rtt;
 use evenkeel::fabric::{
-    self, PfcAdmission, PfcConfig, Rounding, Setup, SlowPorts, TrimVictim, Verdict,
+    self, PfcAdmission, PfcConfig, Rounding, Setup, SlowPorts, TieOrder, TrimVictim, Verdict,
 };
 use evenkeel::hpcc::{Experiment, Overrides};
 use evenkeel::nic::congestion::CongestionControl;
 use evenkeel::nic::recovery::sack::Resends;
-use evenkeel::nic::{AckRange, AckSpan, First, NackSignal, Recovery, Resent};
+use evenkeel::nic::{AckRange, AckSpan, First, NackSignal, Recovery, Resent, RoundTrips};
 use evenkeel::scenario::{self, Scenario};
+use evenkeel::topology::Routes;
+use evenkeel::workload::Workload;
 
 use super::run::side_by_side;
 use crate::support::{extent, screen};
@@ -311,7 +315,17 @@ fn setup(folder: &Path, case: &Case, seed: u64) -> Setup {
             write("incast.txt", format!("8\n{}", incast.concat()));
             let text = format!("seed = {seed}\n{HTSIM}{sections}");
             let scenario = Scenario::parse(&text, "a", folder, &scenario::Overrides::default());
-            scenario.unwrap_or_else(|error| panic!("{}: {error}", case.name)).setup()
+            let scenario = scenario.unwrap_or_else(|error| panic!("{}: {error}", case.name));
+            let mut setup = scenario.setup();
+            setup.fabric.ties = TieOrder::Port;
+            // uet-htsim configures every sender with the longest round trip of the fabric.
+            let (topology, nic) = (&setup.topology, &setup.nic);
+            let routes = Routes::new(topology, &|_| true);
+            let delay = setup.fabric.forwarding_delay;
+            let longest = base_rtt(topology, &routes, nic, delay, &Workload::default());
+            let kinds = vec![0; topology.host_count() as usize];
+            setup.nic.round_trips = Some(Arc::new(RoundTrips::new(kinds, vec![vec![longest]])));
+            setup
         }
     }
 }

@@ -11,6 +11,7 @@ use std::sync::Arc;
 
 use super::run::{complete, setup, side_by_side};
 use crate::support::{extent, screen};
+use evenkeel::balance::build_scheme;
 use evenkeel::fabric::{Outcome, Setup, TieOrder};
 use evenkeel::ids::PortId;
 use evenkeel::topology::{Node, Topology};
@@ -117,7 +118,12 @@ fn root_law(packets: u64) -> f64 {
 /// The example under a policy with messages of `packets` packets, measured when the last packet has
 /// arrived at the queue of each tier.
 fn prepare(policy: &str, packets: u64, seed: u64) -> Setup {
+    let (policy, parameters) = match policy {
+        "jsq" => ("jsq", "ties = 'first'"),
+        _ => (policy, ""),
+    };
     let mut setup = setup("queue-growth.toml", policy, seed);
+    setup.scheme = build_scheme(policy, &parameters.parse().unwrap()).unwrap();
     // The theory's rounds: with a drawn order the queues of switch-rr grow with m^0.27.
     setup.fabric.ties = TieOrder::Port;
     for message in &mut Arc::make_mut(&mut setup.workload).messages {

@@ -1,0 +1,81 @@
+//! Small inputs on which a simulator gave a wrong answer without a word, each with what is right.
+
+use std::path::{Path, PathBuf};
+
+use evenkeel::fabric;
+use evenkeel::scenario::{Overrides, Scenario};
+
+/// The folder of an input, if the inputs are there.
+fn folder(name: &str) -> Option<PathBuf> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared/data/bugs").join(name);
+    if !folder.is_dir() {
+        eprintln!("skipped: reported: {name} is not at ../shared/data/bugs");
+        return None;
+    }
+    Some(folder)
+}
+
+fn load(path: &Path, set: &[&str]) -> Scenario {
+    let settings = set.iter().map(|it| it.parse().expect("a setting")).collect();
+    Scenario::load(path, &Overrides { settings, ..Overrides::default() })
+        .unwrap_or_else(|error| panic!("{error}"))
+}
+
+/// The completion time in microseconds.
+fn cct(path: &Path, set: &[&str]) -> f64 {
+    let outcome = fabric::run(&load(path, set).setup(), &mut |_| {});
+    outcome.cct.expect("it completes").as_ns_f64() / 1e3
+}
+
+/// Two ways of unequal lengths: a base round trip is of the longest path of a pair, whatever the
+/// numbers of switches.
+#[test]
+fn numbers_of_switches_do_not_matter_where_paths_have_unequal_lengths() {
+    let Some(folder) = folder("two-lengths") else { return };
+    for control in ["nscc", "swift", "hpcc"] {
+        for seed in ["seed=1", "seed=2"] {
+            let set = [&*format!("transport.congestion_control={control}"), seed];
+            let [a, b] = ["a.toml", "b.toml"].map(|file| cct(&folder.join(file), &set));
+            assert!((a / b - 1.0).abs() < 0.03, "{control}, {seed}: {a} and {b}");
+            assert!((844.6..1_200.0).contains(&a), "{control}, {seed}: {a}");
+        }
+    }
+}
+
+#[test]
+fn an_idle_host_far_away_does_not_matter() {
+    let Some(folder) = folder("idle-distance") else { return };
+    for control in ["dctcp-window", "swift", "mp-rdma"] {
+        let set = [&*format!("transport.congestion_control={control}"), "workload.bytes=2MB"];
+        let [near, far] = ["near.toml", "far.toml"].map(|file| cct(&folder.join(file), &set));
+        assert!(near == far, "{control}: {near} and {far}");
+    }
+}
+
+#[test]
+fn weights_by_capacity_need_no_failure() {
+    let Some(folder) = folder("equal-fabrics") else { return };
+    for (policy, most) in [
+        ("spray", 845.0),
+        ("wcmp", 1_030.0),
+        ("ofan", 845.0),
+        ("host-dr", 845.0),
+        ("switch-rr", 845.0),
+    ] {
+        let set = [&*format!("policy.name={policy}")];
+        let [rates, degraded] =
+            ["rates.toml", "degraded.toml"].map(|file| cct(&folder.join(file), &set));
+        assert!((rates / degraded - 1.0).abs() < 0.003, "{policy}: {rates} and {degraded}");
+        assert!((822.5..most).contains(&rates), "{policy}: {rates}");
+    }
+}
+
+#[test]
+fn weights_that_are_not_used_are_a_warning() {
+    let Some(folder) = folder("weights-unused") else { return };
+    for policy in ["ethereal", "line-cut", "conga", "letflow"] {
+        let set = [&*format!("policy.name={policy}")];
+        let warnings = load(&folder.join("degraded.toml"), &set).warnings.join("\n");
+        assert!(warnings.contains("makes no use of weights"), "{policy}: {warnings}");
+    }
+}
