@@ -14,7 +14,7 @@ const MOST_PAIRS: usize = 4_096;
 /// How a host is attached, by plane: the node, and the rate and the delay of the link.
 type Attachment = Vec<(Node, BitRate, Span)>;
 
-/// Which hosts are attached in the same way, and so have the same round trips.
+/// Groups of hosts that are attached in the same way, and so have the same round trips.
 #[derive(Debug, Clone)]
 struct Kinds {
     of_host: Vec<u32>,
@@ -94,7 +94,7 @@ struct IdlePaths<'a> {
 }
 
 /// Round-trip time of a full packet and its acknowledgement on the longest idle path between hosts
-/// that send or receive messages of `workload`; between any hosts if it has none.
+/// that send or receive messages of `workload`; between any hosts if it has no message.
 /// `forwarding_delay` is that of each switch.
 pub fn base_rtt(
     topology: &Topology,

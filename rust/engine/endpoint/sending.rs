@@ -229,7 +229,7 @@ impl Endpoints {
     }
 }
 
-/// What routing distributes before anything has failed, if links have different rates.
+/// The state that routing distributes before any failure, if links have different rates.
 pub(super) fn weighed_from_the_start(site: &Site) -> Option<LinkState> {
     let state = LinkState::intact(&site.topology);
     let jobs = site.job_policies.iter().map(|it| &it.scheme);

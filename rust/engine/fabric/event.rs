@@ -158,7 +158,7 @@ impl Word {
     }
 
     /// The low bits of the time, the kind and the lowest bits of the id as a number: it orders
-    /// events that differ in them, if all have a short key. Of a word with its place as id.
+    /// events that differ in them, if all have a short key. The id must be the place in the order.
     #[inline(always)]
     pub(super) const fn short_key(self) -> i32 {
         const ID: u64 = (1 << SHORT_ID_BITS) - 1;
@@ -179,14 +179,14 @@ impl Word {
         self.0 >> (SLOT_BITS + ID_BITS) & ((1 << KIND_BITS) - 1) == PORT
     }
 
-    /// The same with another id.
+    /// Replaces the id.
     #[inline(always)]
     const fn with_id(self, id: u32) -> Self {
         const IDS: u64 = (MOST_PORTS as u64 - 1) << SLOT_BITS;
         Self(self.0 & !IDS | (id as u64) << SLOT_BITS)
     }
 
-    /// The same with its place in the order of arrivals as id, so that words are compared as
+    /// Replaces the id of an arrival by its place in the order, so that words are compared as
     /// numbers.
     #[inline(always)]
     pub(super) const fn placed(self, time: u64, ties: Ties) -> Self {

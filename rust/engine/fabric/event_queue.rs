@@ -236,7 +236,7 @@ impl EventQueue {
         Some((at, self.rank(at, *self.current.get(self.taken)?)))
     }
 
-    /// What orders events at the same time.
+    /// The rank of an event among those at the same time.
     pub(super) fn rank(&self, at: Time, word: Word) -> u32 {
         word.placed(at.as_ps(), self.ties).rank()
     }

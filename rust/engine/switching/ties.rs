@@ -38,7 +38,7 @@ pub enum TieOrder {
     #[default]
     Drawn,
     /// By the port that they come from, low numbers first: to compare with simulators whose event
-    /// queues have a fixed order too. Of equal senders into a full queue some always win.
+    /// queues have a fixed order too. Some of several equal senders into a full queue always win.
     Port,
 }
 
@@ -53,7 +53,7 @@ pub struct Ties {
 }
 
 impl Ties {
-    /// The permutations of so many ports.
+    /// The permutations of `ports` numbers.
     pub fn new(order: TieOrder, seed: u64, ports: usize) -> Self {
         let bits = ports.next_power_of_two().ilog2().max(FEWEST_BITS);
         let mut random = Stream::new(seed, Purpose::Ties, 0);
