@@ -167,12 +167,12 @@ impl IdlePaths<'_> {
         }
         let mut known = BTreeMap::new();
         let ports = self.topology.planes().ports_of(from).iter();
-        let ways = ports.filter_map(|&port| self.from_port(port, to, bytes, &mut known));
+        let ways = ports.filter_map(|&port| self.beyond(port, to, bytes, &mut known));
         ways.reduce(Ways::and).unwrap_or_default()
     }
 
     /// The times from the start at a port on; `None` if that does not lead to the host.
-    fn from_port(
+    fn beyond(
         &self,
         port: PortId,
         to: HostId,
@@ -188,7 +188,7 @@ impl IdlePaths<'_> {
                     Some(rest) => *rest,
                     None => {
                         let ports = self.routes.next_hops(switch, to).iter();
-                        let rest = ports.filter_map(|&it| self.from_port(it, to, bytes, known));
+                        let rest = ports.filter_map(|&it| self.beyond(it, to, bytes, known));
                         let rest = rest.reduce(Ways::and);
                         known.insert(switch, rest);
                         rest
