@@ -134,7 +134,7 @@ mod tests {
             ("transport.parameters.trim_cut", "\"1/1\""),
             ("transport.parameters.trims_call", "true"),
             ("transport.parameters.loss_cut", "\"1/1\""),
-            ("switch.trim.size", "\"102B\""),
+            ("switch.trim.size", "\"142B\""),
         ] {
             assert_eq!(default(&scenario, key).unwrap(), proposed, "{key}");
         }

@@ -84,7 +84,7 @@ mod tests {
     }
 
     /// One path between any two hosts, and nothing that chance decides.
-    const FIXED: &str = "switch.ties = \"port\"\n\
+    const FIXED: &str = "switch.ties = \"port\"\nswitch.ecn.step = \"800KB\"\n\
                          [topology]\nleaves = 2\nspines = 1\nhosts_per_leaf = 4\n\
                          [policy]\nname = \"ecmp\"\n[transport]\n\
                          congestion_control = \"line-rate\"\n[workload]\nkind = \"incast\"\n\
@@ -115,7 +115,7 @@ mod tests {
                     "{FIXED}[[failure]]\nlink = \"leaf0-spine0\"\nkind = \"loss\"\nrate = \"1/2\"\n"
                 ),
             ),
-            ("marks", format!("{ramp}{FIXED}")),
+            ("marks", FIXED.replace("switch.ecn.step = \"800KB\"\n", ramp)),
             ("telemetry", FIXED.replace("line-rate", "hpcc-pint")),
         ] {
             assert!(scenario(&keys).is_drawn(), "{what}");

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use super::file::topology::{Shape, TopologyFormat};
 use super::file::{Fabric, ScenarioFile};
@@ -11,20 +11,20 @@ use super::input::error::{Fault, ScenarioError};
 use super::input::located::Key;
 use super::input::overrides::Overrides;
 use super::input::source::Source;
+use super::resolve::messages::Messages;
 use super::resolve::site::Ground;
 use super::resolve::{
-    buffering, class, failure, immediates, job, job_policy, limits, planes, policy,
-    policy_warnings, record, recovery, switch, topology, trace_file,
+    buffering, class, derived, fabric, failure, job, job_policy, limits, messages, planes, policy,
+    policy_warnings, record, recovery, switch, transport,
 };
-use super::resolve::{site::ResolvedWorkload, transport};
 use crate::balance::{SHARED_PARAMETERS, Scheme};
 use crate::endpoint::{JobClass, JobPolicy};
-use crate::fabric::{FabricConfig, Rounding, Setup};
+use crate::fabric::{FabricConfig, Setup};
 use crate::fluid::Fidelity;
 use crate::ids::{HostId, LinkId};
 use crate::nic::NicConfig;
 use crate::record::Recording;
-use crate::topology::Topology;
+use crate::topology::{Routes, Topology};
 use crate::units::{Bytes, Time};
 use crate::workload::Workload;
 use crate::workload::chakra::{ChakraError, Streaming};
@@ -71,6 +71,8 @@ pub struct Scenario {
     down: Vec<LinkId>,
     /// The host of each node id of flow files.
     host_of_node: Arc<[Option<HostId>]>,
+    /// Routes without failures, computed where a default follows from the base round trip.
+    routes: OnceLock<Arc<Routes>>,
     /// The file that the topology was read from.
     topology_text: Option<Arc<str>>,
     pub(super) origin: Arc<Typed>,
@@ -157,36 +159,27 @@ impl Scenario {
         world: World,
     ) -> Result<Self, ScenarioError> {
         let (context, typed, existing) = (&origin.context(), &origin.file, world.existing);
-        let fabric_is = existing.as_ref().map_or(Fabric::Described, |_| Fabric::Existing);
+        let kind = existing.as_ref().map_or(Fabric::Described, |_| Fabric::Existing);
         let (time_limit, seed) = (limits::general(context, &file.general)?, *file.general.seed);
         let scheme = policy::resolve(context, &mut file.policy)?;
         let built = planes::fabric(context, &file, &scheme, existing)?;
         recovery::follow(context, &typed.policy, &mut file.transport, &scheme);
         let nic = transport::resolve(context, &mut file.transport, &scheme, &file.switch.trim)?;
-        let parts = Parts { frames: frames(&nic, &scheme), topology: &built.topology, time_limit };
-        let mut fabric = fabric(context, &mut file, parts)?;
+        let of = (&nic, &scheme, time_limit);
+        let mut fabric = fabric::resolve(context, &mut file, &built.topology, of)?;
         let ground = Ground::new(&built.topology, &built.host_of_node, seed, world.most_memory);
-        let Messages { sent, traces, classes } = messages(context, &mut file, ground, fabric_is)?;
+        let Messages { sent, traces, classes } =
+            messages::resolve(context, &mut file, ground, kind)?;
         failure::take_down(&mut fabric.failures, &sent.down);
         let common =
             job_policy::Common { typed, scheme: &scheme, nic: &nic, workload: &sent.workload };
         let job_policies = job_policy::resolve(context, &mut file, common)?;
-        let recordings = record::resolve(context, &file, &built.topology, &fabric, fabric_is)?;
-        let remarks = origin.source.remarks(fabric_is == Fabric::Described);
+        let recordings = record::resolve(context, &file, &built.topology, &fabric, kind)?;
+        let remarks = origin.source.remarks(kind == Fabric::Described);
         let file_warnings = [built.warnings, sent.warnings, remarks].concat();
-        let remarks = policy_warnings::of(context, [typed, &file], (&scheme, &nic), &job_policies);
-        limits::CandidateRun {
-            file: &file,
-            workload: &sent.workload,
-            longest: traces.as_ref().map(|traces| traces.longest()),
-            topology: &built.topology,
-            nic: &nic,
-            job_policies: &job_policies,
-            fabric: &fabric,
-            time_limit,
-        }
-        .check(context)?;
-        Ok(Self {
+        let of = (&scheme, &nic, &built.topology);
+        let remarks = policy_warnings::of(context, [typed, &file], of, &job_policies);
+        Self {
             name: path.file_stem().unwrap_or_default().to_string_lossy().into_owned(),
             path: path.to_owned(),
             fidelity: *file.general.fidelity,
@@ -207,8 +200,38 @@ impl Scenario {
             job_classes: classes,
             recordings,
             file,
+            routes: OnceLock::new(),
             origin,
-        })
+        }
+        .derived()
+    }
+
+    /// Fills in the defaults that follow from the fabric and the workload together, and checks the
+    /// limits of what there is now.
+    fn derived(mut self) -> Result<Self, ScenarioError> {
+        let origin = Arc::clone(&self.origin);
+        let routes = self.routes.get_or_init(|| Arc::new(Routes::new(&self.topology, &|_| true)));
+        let network = derived::Network {
+            topology: &self.topology,
+            routes,
+            workload: &self.workload,
+            scheme: &self.scheme,
+        };
+        let filled =
+            derived::Filled { file: &mut self.file, fabric: &mut self.fabric, nic: &mut self.nic };
+        derived::fill(&origin.context(), &origin.file, network, filled)?;
+        limits::CandidateRun {
+            file: &self.file,
+            workload: &self.workload,
+            longest: self.traces.as_ref().map(|traces| traces.longest()),
+            topology: &self.topology,
+            nic: &self.nic,
+            job_policies: &self.job_policies,
+            fabric: &self.fabric,
+            time_limit: self.time_limit,
+        }
+        .check(&origin.context())?;
+        Ok(self)
     }
 }
 
@@ -315,14 +338,16 @@ impl Scenario {
         other.nic = transport::resolve(&context, &mut file.transport, &other.scheme, trim)?;
         let (scheme, nic, workload) = (&other.scheme, &other.nic, &*other.workload);
         // The fabric stays as it is, but for what it computes from the length of packets.
-        other.fabric.switch = switch::resolve(&context, &mut file.switch, frames(nic, scheme))?;
+        other.fabric.switch =
+            switch::resolve(&context, &mut file.switch, fabric::frames(nic, scheme))?;
         buffering::pool(&context, &file.switch, &other.fabric, &self.topology)?;
         let common = job_policy::Common { typed, scheme, nic, workload };
         other.job_policies = job_policy::resolve(&context, file, common)?;
         let jobs = &other.job_policies;
-        let remarks = policy_warnings::of(&context, [typed, &*file], (scheme, nic), jobs);
+        let of = (scheme, nic, &*self.topology);
+        let remarks = policy_warnings::of(&context, [typed, &*file], of, jobs);
         other.warnings = [&self.file_warnings[..], &remarks].concat();
-        Ok(other)
+        other.derived()
     }
 
     /// The same scenario with another seed: random workloads and failures are drawn again, the
@@ -340,7 +365,7 @@ impl Scenario {
         failure::take_down(&mut other.fabric.failures, &self.down);
         // Workloads from files have no random draws, and a file may have changed since it was read.
         if self.file.workload.iter().chain(&self.file.job).all(|it| it.is_recorded()) {
-            return Ok(other);
+            return other.derived();
         }
         let ground = Ground {
             may_generate: self.workload.chains.is_some(),
@@ -351,7 +376,7 @@ impl Scenario {
             own.streams = other.workload.jobs[own.job].streams(&other.workload);
         }
         other.job_classes = class::of_jobs(&context, &mut typed.clone(), &other.workload)?;
-        Ok(other)
+        other.derived()
     }
 }
 
@@ -361,77 +386,6 @@ pub(super) struct World {
     pub existing: Option<Topology>,
     /// The memory that the messages of a collective may take; any if `None`.
     pub most_memory: Option<Bytes>,
-}
-
-/// The inputs of the fabric's resolution.
-#[derive(Clone, Copy)]
-struct Parts<'a> {
-    frames: switch::Frames,
-    topology: &'a Topology,
-    time_limit: Time,
-}
-
-/// The frames that switches see.
-fn frames(nic: &NicConfig, scheme: &Scheme) -> switch::Frames {
-    let trimmed = scheme.transport.trimmed.unwrap_or(nic.header);
-    switch::Frames { packet: nic.payload + nic.header, trimmed }
-}
-
-/// The messages of a file.
-struct Messages {
-    sent: ResolvedWorkload,
-    /// If they are read during the run.
-    traces: Option<Arc<Streaming>>,
-    classes: Vec<JobClass>,
-}
-
-/// The messages of a file, with the classes of its jobs.
-fn messages(
-    context: &Context<'_>,
-    file: &mut ScenarioFile,
-    ground: Ground<'_>,
-    fabric: Fabric,
-) -> Result<Messages, ScenarioError> {
-    let streamed = match fabric {
-        Fabric::Existing => None,
-        Fabric::Described => trace_file::stream(context, file, ground)?,
-    };
-    // What moves no packets needs all messages at once.
-    let may_generate = fabric == Fabric::Described && *file.general.fidelity == Fidelity::Packet;
-    let ground = Ground { may_generate, ..ground };
-    let (mut sent, traces) = match streamed {
-        Some(streamed) => (streamed.sent, Some(streamed.traces)),
-        None => (job::resolve(context, file, ground)?, None),
-    };
-    let classes = class::of_jobs(context, file, &sent.workload)?;
-    sent.warnings.extend(class::warnings(context, file, &classes));
-    Ok(Messages { sent, traces, classes })
-}
-
-/// Links, switches and failures of a file.
-fn fabric(
-    context: &Context<'_>,
-    file: &mut ScenarioFile,
-    parts: Parts<'_>,
-) -> Result<FabricConfig, ScenarioError> {
-    immediates::check_fidelity(context, file)?;
-    let Parts { frames, topology, time_limit } = parts;
-    let switch = switch::resolve(context, &mut file.switch, frames)?;
-    let run = failure::DrawContext { seed: *file.general.seed, time_limit };
-    let fabric = FabricConfig {
-        switch,
-        ecn_by_rate: Vec::new(),
-        ecn_at_hosts: *file.switch.ecn_at_hosts,
-        gap: *file.topology.wire.gap,
-        forwarding_delay: *file.topology.wire.forwarding_delay,
-        rounding: Rounding::default(),
-        ties: *file.switch.ties,
-        llr: topology::llr(context, &file.topology.wire)?,
-        failures: failure::resolve(context, &file.failure, topology, run)?,
-        classes: class::resolve(context, file, topology)?,
-    };
-    buffering::pool(context, &file.switch, &fabric, topology)?;
-    Ok(fabric)
 }
 
 /// Refuses scenarios whose hosts have several rails: [`RailScenario`](super::RailScenario) reads

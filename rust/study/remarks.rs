@@ -15,6 +15,9 @@ use crate::units::{Bytes, Span};
 /// How many times the bound a run takes that something decides beside the load.
 const OUT_OF_PROPORTION: u64 = 4;
 
+/// One part in how many of a completion time is a large one.
+const LARGE_PART: u64 = 10;
+
 /// Remarks on a run whose workload has the lower bound `bound`: warnings of its summary.
 pub(super) fn remarks(setup: &Setup, outcome: &Outcome, bound: Span) -> Vec<String> {
     let mut remarks = Vec::from_iter(short_time_limit(setup, bound));
@@ -24,8 +27,8 @@ pub(super) fn remarks(setup: &Setup, outcome: &Outcome, bound: Span) -> Vec<Stri
     remarks.extend(short_timer(setup, outcome));
     remarks.extend(high_least_rate(setup));
     remarks.extend(unmet_failures(setup, outcome));
+    remarks.extend(long_timer(setup, outcome, bound));
     if outcome.cct.is_none_or(|cct| cct > bound * OUT_OF_PROPORTION) {
-        remarks.extend(long_timer(setup, outcome, bound));
         remarks.extend(unknown_failure(setup, outcome, bound));
     }
     remarks
@@ -85,7 +88,7 @@ fn lossy_flow_control(setup: &Setup, outcome: &Outcome) -> Option<String> {
     })
 }
 
-/// A timer that expires before an acknowledgement can be back.
+/// A timer that expires before an acknowledgement can be back, behind the longest queue of the run.
 fn short_timer(setup: &Setup, outcome: &Outcome) -> Option<String> {
     if outcome.counters.retransmitted == 0 {
         return None;
@@ -93,12 +96,17 @@ fn short_timer(setup: &Setup, outcome: &Outcome) -> Option<String> {
     let Setup { topology, nic, fabric, .. } = setup;
     let routes = Routes::new(topology, &|_| true);
     let round_trip = base_rtt(topology, &routes, nic, fabric.forwarding_delay, &setup.workload);
-    (nic.retransmit_timeout < round_trip).then(|| {
+    let timer = nic.recovery.first_timeout(nic.retransmit_timeout, || round_trip);
+    let ports = (0..).map(PortId).zip(&outcome.queue_bytes_max_by_port);
+    let delays = ports.map(|(port, &bytes)| topology.link(port.link()).rate.time_for(bytes));
+    let queue = delays.max().unwrap_or_default();
+    (timer < round_trip + queue).then(|| {
         format!(
-            "the retransmission timer of {} is shorter than a round trip on the longest idle \
-             path, {}: packets are sent again that are not lost",
-            human::span(nic.retransmit_timeout),
-            human::span(round_trip)
+            "the retransmission timer of {} is shorter than an idle round trip of {} and the \
+             longest queue, {}: packets are sent again that are not lost",
+            human::span(timer),
+            human::span(round_trip),
+            human::span(queue)
         )
     })
 }
@@ -129,17 +137,24 @@ fn high_least_rate(setup: &Setup) -> Option<String> {
     })
 }
 
-/// A timer that is longer than the rest of the run.
+/// A timer that takes a large part of the completion time once it runs out.
 fn long_timer(setup: &Setup, outcome: &Outcome, bound: Span) -> Option<String> {
-    let timer = setup.nic.retransmit_timeout;
+    let Setup { topology, nic, fabric, .. } = setup;
     let lost = outcome.counters.dropped + outcome.counters.control_dropped;
-    let decides = lost > 0 && timer > bound && outcome.cct.is_none_or(|cct| cct > timer);
-    decides.then(|| {
+    let cct = outcome.cct.filter(|_| lost > 0)?;
+    let round_trip = || {
+        let routes = Routes::new(topology, &|_| true);
+        base_rtt(topology, &routes, nic, fabric.forwarding_delay, &setup.workload)
+    };
+    let timer = nic.recovery.first_timeout(nic.retransmit_timeout, round_trip);
+    // Many short waits in a row make a long one.
+    let is_repeated = timer > bound && cct > bound * OUT_OF_PROPORTION;
+    (timer < cct && (timer * LARGE_PART > cct || is_repeated)).then(|| {
         format!(
-            "the retransmission timer of {} is {:.1} times the bound: a loss that only the timer \
-             notices decides the completion time",
+            "the retransmission timer of {} is {:.1} % of the completion time: losses that only \
+             the timer notices decide it",
             human::span(timer),
-            timer.as_ps() as f64 / bound.as_ps().max(1) as f64
+            timer.as_ps() as f64 / cct.as_ps() as f64 * 100.0
         )
     })
 }
@@ -245,10 +260,30 @@ mod tests {
             short[0].starts_with("the retransmission timer of 1.000us is shorter"),
             "{short:?}"
         );
-        let lossy = "[[failure]]\nlink = \"host0-leaf0\"\nkind = \"loss\"\nrate = \"1/2\"\n";
+        let lossy = "[[failure]]\nlink = \"host0-leaf0\"\nkind = \"loss\"\nrate = \"1/2\"\n\
+                     [transport]\nretransmit_timeout = \"1ms\"\n";
         let long = remarks_on(lossy);
-        assert!(long[0].contains("timer of 1.000ms is"), "{long:?}");
-        assert!(long[0].contains("times the bound"), "{long:?}");
+        assert!(long[0].starts_with("the retransmission timer of 1.000ms is"), "{long:?}");
+        assert!(long[0].contains("% of the completion time: losses that only"), "{long:?}");
+    }
+
+    /// Seven senders at line rate fill a queue of 3.5 MB, 70 us at 400 Gbps.
+    #[test]
+    fn a_timer_below_the_queueing_delay_is_told() {
+        let incast = |timer: &str| {
+            let text = format!(
+                "[topology]\nleaves = 1\nspines = 1\nhosts_per_leaf = 8\n[transport]\n\
+                 congestion_control = \"line-rate\"\nretransmit_timeout = \"{timer}\"\n\
+                 [policy]\nname = \"spray\"\n[workload]\nkind = \"incast\"\nfan_in = 7\n\
+                 bytes = \"500KB\"\n"
+            );
+            let scenario = Scenario::parse(&text, "a", Path::new(""), &Overrides::default());
+            let setup = scenario.unwrap().setup();
+            remarks(&setup, &fabric::run(&setup, &mut |_| {}), lower_bound(&setup).time)
+        };
+        let said = incast("30us");
+        assert!(said[0].starts_with("the retransmission timer of 30.00us is shorter"), "{said:?}");
+        assert_eq!(incast("100us"), [""; 0]);
     }
 
     #[test]
@@ -272,10 +307,11 @@ mod tests {
     #[test]
     fn a_least_rate_above_the_link_is_told() {
         let high = "[transport]\nparameters = { min_rate = \"401Gbps\" }\n";
+        let of_dcqcn = format!("{high}congestion_control = \"dcqcn\"\n");
         let expected = "min_rate = 401Gbps of dcqcn is above the rate of host0-leaf0, 400Gbps: \
                         marks do not slow its sender";
-        assert_eq!(remarks_on(high), [expected]);
-        assert_eq!(remarks_on(&high.replace("401Gbps", "400Gbps")), [""; 0]);
+        assert_eq!(remarks_on(&of_dcqcn), [expected]);
+        assert_eq!(remarks_on(&of_dcqcn.replace("401Gbps", "400Gbps")), [""; 0]);
         for (control, signals) in [
             ("dcqcn-mlx", "marks"),
             ("dctcp-rate", "marks"),

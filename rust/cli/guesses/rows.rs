@@ -33,15 +33,16 @@ pub(super) const GUESSES: [Guess; 21] = [
         name: "G4",
         open: "how old a hole is when it is a loss",
         proposed: "one base RTT after a later arrival",
-        taken: "as proposed",
+        taken: "a retransmission timer, which no queue of a switch exceeds, because queues hold \
+            several base RTTs: with one, packets were sent again that were not lost",
         keys: &["transport.recovery_parameters.reordering"],
-        others: "a time",
+        others: "rtt, a time",
     },
     Guess {
         name: "G5",
         open: "active and backup values",
         proposed: "96 of 128 active, as many in each plane",
-        taken: "as proposed",
+        taken: "as proposed; all paths, because a backup would idle, where planes have fewer",
         keys: &["policy.evs", "policy.active"],
         others: "up to 4096 values, all of them active",
     },
@@ -66,21 +67,22 @@ pub(super) const GUESSES: [Guess; 21] = [
         name: "G8",
         open: "when a SACK is due",
         proposed: "after 16 KiB, each packet counting as at least 1 KiB",
-        taken: "as proposed: after 16 KiB or 16 packets",
-        keys: &["transport.ack_bytes", "transport.ack_every"],
+        taken: "as proposed: after 16 KiB or 16 packets; or after a base RTT, because a window \
+            that shrinks may leave less in flight",
+        keys: &["transport.ack_bytes", "transport.ack_every", "transport.ack_time"],
         others: "4096B is one program's choice",
     },
     Guess {
         name: "G9",
         open: "local timer",
         proposed: "the least 1.024 µs · 2^t of at least four base RTTs",
-        taken: "as proposed",
+        taken: "of at least the retransmission timer, because queues hold more than four",
         keys: &[
             "transport.recovery_parameters.timer",
             "transport.recovery_parameters.linear",
             "transport.recovery_parameters.exponential",
         ],
-        others: "a time; 262us is the headers' example",
+        others: "rtt: as proposed; a time; 262us is the headers' example",
     },
     Guess {
         name: "G10",
@@ -176,9 +178,15 @@ pub(super) const GUESSES: [Guess; 21] = [
         open: "thresholds of switches",
         proposed: "ECN at 0.2 to 0.8 bandwidth-delay products of a plane, none at ports to \
             hosts; trimming beyond 1 (1.5 to hosts)",
-        taken: "as `[switch]` has them, because policies that are compared share the fabric; \
-            without trimming there is a warning",
-        keys: &["switch.ecn.step", "switch.ecn_at_hosts", "switch.trim", "switch.port_buffer"],
+        taken: "as proposed between switches; the rest as `[switch]` has it, because policies \
+            that are compared share the fabric; without trimming there is a warning",
+        keys: &[
+            "switch.ecn.kmin",
+            "switch.ecn.kmax",
+            "switch.ecn_at_hosts",
+            "switch.trim",
+            "switch.port_buffer",
+        ],
         others: "those proposed, for a fabric of MRC alone",
     },
     Guess {

@@ -46,6 +46,7 @@ fn switch_choices(scheme: &Scheme) -> Vec<u32> {
             dst: HostId(40),
             label: n % 3,
             entropy: 100 + n as u16,
+            route: 100 + n as u16,
             wire_bytes: 4_158,
             ..Packet::default()
         };

@@ -18,7 +18,7 @@ pub struct Transport {
     /// `switch.trim.size`: a packet that switches have cut to what its receiver needs; `None` for
     /// all headers of a data packet.
     pub trimmed: Option<Bytes>,
-    /// `ack_every`, `ack_bytes` and `ack_marked`, with the scheme's own loss recovery.
+    /// `ack_every`, `ack_bytes`, `ack_time` and `ack_marked`, with the scheme's own loss recovery.
     pub ack_frequency: AckFrequency,
 }
 
@@ -29,13 +29,17 @@ pub struct AckFrequency {
     pub every: u32,
     /// After so many bytes, if it has such a limit.
     pub bytes: Option<Bytes>,
+    /// A base round trip after an arrival. Without it, what a window that shrinks leaves in flight
+    /// may be too little for an acknowledgement.
+    pub timed: bool,
     /// What a mark does.
     pub marked: Marked,
 }
 
 impl AckFrequency {
     /// One for each packet.
-    pub const EACH_PACKET: Self = Self { every: 1, bytes: None, marked: Marked::Wait };
+    pub const EACH_PACKET: Self =
+        Self { every: 1, bytes: None, timed: false, marked: Marked::Wait };
 }
 
 impl Default for Transport {
@@ -61,7 +65,7 @@ impl Transport {
         differ.map(|(own, _)| own).collect()
     }
 
-    fn defaults(&self) -> [(&'static str, Option<String>); 7] {
+    fn defaults(&self) -> [(&'static str, Option<String>); 8] {
         let quoted = |bytes: Bytes| format!("\"{bytes}\"");
         let marked = match self.ack_frequency.marked {
             Marked::Wait => "wait",
@@ -74,6 +78,7 @@ impl Transport {
             ("transport.ack", Some(quoted(self.ack))),
             ("transport.ack_every", Some(self.ack_frequency.every.to_string())),
             ("transport.ack_bytes", self.ack_frequency.bytes.map(quoted)),
+            ("transport.ack_time", (!self.ack_frequency.timed).then(String::new)),
             ("transport.ack_marked", Some(format!("\"{marked}\""))),
             ("switch.trim.size", self.trimmed.map(quoted)),
         ]

@@ -57,6 +57,8 @@ impl Kinds {
 pub(crate) struct RoundTrip {
     /// That of a full packet and its acknowledgement on the longest path.
     pub(crate) longest: Span,
+    /// The most switches on a path of the packet.
+    pub(crate) switches: u32,
     /// Whether all paths have the same one.
     pub(crate) is_even: bool,
 }
@@ -66,17 +68,24 @@ pub(crate) struct RoundTrip {
 struct Ways {
     shortest: Span,
     longest: Span,
+    /// The most switches on one of them.
+    switches: u32,
 }
 
 impl Ways {
     fn after(self, hop: Span) -> Self {
-        Self { shortest: hop + self.shortest, longest: hop + self.longest }
+        Self { shortest: hop + self.shortest, longest: hop + self.longest, ..self }
+    }
+
+    fn through_switch(self) -> Self {
+        Self { switches: self.switches + 1, ..self }
     }
 
     fn and(self, other: Self) -> Self {
         Self {
             shortest: self.shortest.min(other.shortest),
             longest: self.longest.max(other.longest),
+            switches: self.switches.max(other.switches),
         }
     }
 
@@ -93,9 +102,18 @@ struct IdlePaths<'a> {
     forwarding_delay: Span,
 }
 
-/// Round-trip time of a full packet and its acknowledgement on the longest idle path between hosts
-/// that send or receive messages of `workload`; between any hosts if it has no message.
-/// `forwarding_delay` is that of each switch.
+/// The longest idle path between hosts of a workload.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
+pub struct LongestPath {
+    /// Round-trip time of a full packet and its acknowledgement.
+    pub round_trip: Span,
+    /// Switches on it.
+    pub switches: u32,
+    /// The slowest link of any of the hosts.
+    pub slowest: BitRate,
+}
+
+/// [`longest_path`]'s round-trip time.
 pub fn base_rtt(
     topology: &Topology,
     routes: &Routes,
@@ -103,6 +121,18 @@ pub fn base_rtt(
     forwarding_delay: Span,
     workload: &Workload,
 ) -> Span {
+    longest_path(topology, routes, nic, forwarding_delay, workload).round_trip
+}
+
+/// The longest idle path between hosts that send or receive messages of `workload`; between any
+/// hosts if it has no message. `forwarding_delay` is that of each switch.
+pub fn longest_path(
+    topology: &Topology,
+    routes: &Routes,
+    nic: &NicConfig,
+    forwarding_delay: Span,
+    workload: &Workload,
+) -> LongestPath {
     let paths = IdlePaths { topology, routes, forwarding_delay };
     let mut busy = vec![workload.messages.is_empty(); topology.host_count() as usize];
     for message in &workload.messages {
@@ -111,14 +141,19 @@ pub fn base_rtt(
     }
     let kinds = Kinds::new(topology, &|host| busy[host.index()]);
     let hosts: Vec<HostId> = kinds.examples().collect();
+    let links = hosts.iter().flat_map(|&host| topology.planes().ports_of(host));
+    let slowest = links.map(|port| topology.link(port.link()).rate).min().unwrap_or_default();
     let farthest = |from: HostId| {
-        let trips = hosts.iter().map(|&to| (paths.round_trip(nic, from, to).longest, to));
-        trips.max().unwrap_or((Span::ZERO, from))
+        let trips = hosts.iter().map(|&to| {
+            let RoundTrip { longest, switches, .. } = paths.round_trip(nic, from, to);
+            (LongestPath { round_trip: longest, switches, slowest }, to)
+        });
+        trips.max().unwrap_or((LongestPath::default(), from))
     };
     if hosts.len() * hosts.len() <= MOST_PAIRS {
-        return hosts.iter().map(|&from| farthest(from).0).max().unwrap_or(Span::ZERO);
+        return hosts.iter().map(|&from| farthest(from).0).max().unwrap_or_default();
     }
-    hosts.first().map_or(Span::ZERO, |&first| farthest(farthest(first).1).0)
+    hosts.first().map_or(LongestPath::default(), |&first| farthest(farthest(first).1).0)
 }
 
 /// Round-trip times of pairs of hosts, each computed when it is asked for first.
@@ -157,7 +192,8 @@ impl IdlePaths<'_> {
         let there = self.one_way(from, to, nic.payload + nic.header);
         let back = self.one_way(to, from, nic.ack.bytes);
         let sum = |a: Ways, b: Ways| a.longest + b.longest;
-        RoundTrip { longest: sum(there, back), is_even: there.is_even() && back.is_even() }
+        let is_even = there.is_even() && back.is_even();
+        RoundTrip { longest: sum(there, back), switches: there.switches, is_even }
     }
 
     /// The times of a packet on the paths that routing takes; zero without a path.
@@ -194,7 +230,7 @@ impl IdlePaths<'_> {
                         rest
                     }
                 };
-                Some(rest?.after(hop + self.forwarding_delay))
+                Some(rest?.through_switch().after(hop + self.forwarding_delay))
             }
         }
     }
@@ -252,10 +288,14 @@ mod tests {
         for swapped in [false, true] {
             for far_us in [1, 300] {
                 let topology = topology(swapped, far_us);
-                let trip = |ns, is_even| RoundTrip { longest: Span::from_ns(ns), is_even };
-                assert_eq!(between(&topology, 0, 1), trip(near, true));
-                assert_eq!(between(&topology, 0, 2), trip(across, false));
-                assert_eq!(between(&topology, 2, 1), trip(across, false));
+                let trip = |ns, switches, is_even| RoundTrip {
+                    longest: Span::from_ns(ns),
+                    switches,
+                    is_even,
+                };
+                assert_eq!(between(&topology, 0, 1), trip(near, 1, true));
+                assert_eq!(between(&topology, 0, 2), trip(across, 3, false));
+                assert_eq!(between(&topology, 2, 1), trip(across, 3, false));
             }
         }
     }

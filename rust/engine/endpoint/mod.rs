@@ -48,7 +48,7 @@ use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 
 pub(crate) use base_rtt::RoundTrip;
-pub use base_rtt::base_rtt;
+pub use base_rtt::{LongestPath, base_rtt, longest_path};
 #[cfg(feature = "fabric")]
 pub(crate) use division::{Note, Share, is_divisible};
 pub use handed::{EntropyValues, HandedFlow};

@@ -7,7 +7,7 @@ use std::sync::Arc;
 pub use peers::{Peers, Unlike};
 
 use super::ack::AckConfig;
-use super::congestion::{CongestionControl, PathFacts, dcqcn};
+use super::congestion::{CongestionControl, PathFacts, nscc};
 use super::delivery::Delivery;
 use super::receiver::ReceiverSettings;
 use super::recovery::Recovery;
@@ -66,7 +66,7 @@ impl Default for NicConfig {
             payload: Bytes::new(4_096),
             header: Bytes::new(62),
             ack: AckConfig::default(),
-            congestion: CongestionControl::Dcqcn(dcqcn::Config::default()),
+            congestion: CongestionControl::Nscc(nscc::Config::default()),
             recovery: Recovery::GO_BACK_N,
             retransmit_timeout: Span::from_ms(1),
             nack_interval: Span::from_us(500),

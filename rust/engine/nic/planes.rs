@@ -2,8 +2,11 @@
 //!
 //! The plane of an entropy value is its remainder by the number of planes; under source routes the
 //! quotient is the path within the plane. A policy that does not choose among free ports draws a
-//! value, and its packet waits until the port of that plane is free. While that plane is unusable,
-//! the remaining ones share its values (as ports of a bond do after one is lost \[inferred\]).
+//! value, and its packet waits until the port of that plane is free, or takes the next free one
+//! ([`SenderPolicy::TAKES_ANY_PLANE`]). While the plane of a value is unusable, the remaining ones
+//! share its values (as ports of a bond do after one is lost \[inferred\]).
+//!
+//! [`SenderPolicy::TAKES_ANY_PLANE`]: crate::balance::sender::SenderPolicy::TAKES_ANY_PLANE
 //!
 //! A plane is unusable for a peer from when this NIC has detected that its own port is dead, or
 //! the peer has reported that of its port ([`Nic::handle_plane`], port status). If no plane is
@@ -81,6 +84,14 @@ impl Planes {
             true => plane,
             false => usable.nth(rest % usable.count()).expect("a plane is usable"),
         }
+    }
+
+    /// The value of the same row in another plane.
+    fn moved(&self, entropy: u16, plane: u32) -> u16 {
+        let row = u32::from(entropy) - u32::from(entropy) % self.count;
+        // The last row has no value for some planes; the row before it has.
+        let row = if row + plane > u16::MAX.into() { row - self.count } else { row };
+        u16::try_from(row + plane).expect("a value of 16 bits")
     }
 
     /// The ways back that are found by probes, if any are.
@@ -201,6 +212,12 @@ impl Nic {
         let plane = planes.of_entropy(entropy, usable);
         if free.has(plane) {
             return Some((entropy, plane));
+        }
+        let others = || requester.open(free).and(usable);
+        if requester.policy.takes_any_plane()
+            && let Some(other) = others().next_from(plane)
+        {
+            return Some((planes.moved(entropy, other), other));
         }
         *planes.drawn(slot) = Some(entropy);
         None

@@ -23,6 +23,7 @@ mod leaf_spine;
 mod link_state;
 mod multi_plane;
 mod names;
+mod oversubscription;
 mod node;
 mod planes;
 mod pods;

@@ -4,6 +4,7 @@ use serde::de::{Error, Visitor};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use super::toggle::Toggle;
+use crate::nic::congestion::OrPart;
 use crate::fabric::{EcnPoint, PfcConfig, SlowPorts, TieOrder, TrimVictim};
 use crate::scenario::input::section::{Form, Value, named, section};
 use crate::units::{Bytes, Fraction, Span};
@@ -49,16 +50,19 @@ section! {
 }
 
 section! {
-    /// `ecn = { ... }`: a step, or a ramp of `kmin`, `kmax` and `pmax`.
+    /// `ecn = { ... }`: a step, or a ramp of `kmin`, `kmax` and `pmax`. A threshold is a size, or a
+    /// part of the bandwidth-delay product: the rate of the port times the longest base round trip
+    /// of the workload, at least ten full packets. The default is a ramp from 1/5 to
+    /// 4/5 (Ultra Ethernet's simulator).
     pub struct EcnSection {
-        /// Step: the queue length in bytes above which every packet is marked.
-        step?: Bytes = "800 KB",
-        /// Ramp: the queue length in bytes up to which no packet is marked.
-        kmin?: Bytes = "100 KB",
-        /// Ramp: the queue length in bytes above which every packet is marked.
-        kmax?: Bytes = "400 KB",
+        /// Step: the queue length above which every packet is marked.
+        step?: OrPart<Bytes> = "none: a ramp",
+        /// Ramp: the queue length up to which no packet is marked.
+        kmin?: OrPart<Bytes> = "a quarter of `kmax`, or `1/5`",
+        /// Ramp: the queue length above which every packet is marked.
+        kmax?: OrPart<Bytes> = "four times `kmin`",
         /// Ramp: the probability of marking just below `kmax`.
-        pmax?: Fraction = "1/5",
+        pmax?: Fraction = "`1`",
         /// The point at which the queue length is compared.
         at: EcnPoint = EcnPoint::default(),
     }

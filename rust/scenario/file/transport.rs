@@ -44,7 +44,8 @@ section! {
                       `ack_every` is given",
         /// The maximum time after an arrival until it is acknowledged, if neither is reached
         /// before.
-        ack_time?: Span = "no limit",
+        ack_time?: Span = "no limit; with the policy `mrc` and its recovery the longest base round \
+                     trip of the workload",
         /// Whether a packet with an ECN mark is acknowledged at once or with others.
         ack_marked?: Marked = "`wait`; with the policy `mrc` and its recovery `at-once` (G18)",
         /// What an acknowledgement speaks of: with `cumulative`, of all packets before the first
@@ -72,7 +73,7 @@ section! {
         /// Whether acknowledgements have priority over data.
         ack_priority: bool = true,
         /// The congestion control.
-        congestion_control?: CongestionName = "`dcqcn`; with the policy `mrc` `nscc`",
+        congestion_control?: CongestionName = "`nscc`",
         /// Parameters of the congestion control. `preset` names a set of them where a control has
         /// several, the first of which is the default; explicit keys override the preset.
         parameters: Parameters = Parameters::new(),
@@ -87,8 +88,11 @@ section! {
         /// under way at once (MRC's example is 128); the next one waits until the oldest is
         /// complete. `delivery` must be ordered. `header` has to include the 4 bytes of the data.
         max_wimm?: u32 = "none: plain WRITEs, without a limit",
-        /// The time for which a sender waits for an acknowledgement.
-        retransmit_timeout: Span = Span::from_ms(1),
+        /// The time for which a sender waits for an acknowledgement. By default no queue makes it
+        /// expire: a port may take the whole shared buffer, or its own at each switch.
+        retransmit_timeout?: Span = "twice the longest base round trip of the workload, and the \
+                                     time in which the slowest link of its hosts sends a full \
+                                     buffer",
         /// The time after which a receiver repeats a NACK (value of the HPCC simulator).
         nack_interval: Span = Span::from_us(500),
         /// The shortest time between two CNPs of a queue pair (Zhu et al., SIGCOMM 2015).

@@ -9,6 +9,7 @@ use serde::de::{Deserialize, DeserializeOwned, IntoDeserializer, value};
 use super::located::{Key, Located};
 use super::message::unknown_name;
 use crate::balance::Parameters;
+use crate::nic::congestion::OrPart;
 use crate::units::{BitRate, Bytes, Flops, Fraction, Span};
 
 /// The form of a key's value.
@@ -125,6 +126,7 @@ plain! {
     BitRate: "rate, such as `\"400Gbps\"`",
     Flops: "operations a second, such as `\"400Tflops\"`",
     Fraction: "fraction, such as `\"1/5\"`",
+    OrPart<Bytes>: "size, such as `\"64KB\"`, or part, such as `\"1/5\"`",
 }
 
 /// The names that serde reads as a `T`, an enum without data.

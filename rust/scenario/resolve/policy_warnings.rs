@@ -8,13 +8,14 @@ use crate::scenario::file::ScenarioFile;
 use crate::scenario::file::toggle::Toggle;
 use crate::scenario::input::context::Context;
 use crate::scenario::input::located::Key;
+use crate::topology::Topology;
 
 /// What a user should know before results are taken for those of the policy's transport, and of a
 /// file as typed.
 pub(in crate::scenario) fn of(
     context: &Context<'_>,
     [typed, file]: [&ScenarioFile; 2],
-    (scheme, nic): (&Scheme, &NicConfig),
+    (scheme, nic, topology): (&Scheme, &NicConfig, &Topology),
     jobs: &[JobPolicy],
 ) -> Vec<String> {
     let whole = (scheme, file.policy.name.key().clone());
@@ -34,16 +35,11 @@ pub(in crate::scenario) fn of(
     let jobs = jobs.iter().map(|own| (&own.scheme, key_of(own)));
     let trims = matches!(*file.switch.trim, Toggle::On(_));
     let all: Vec<_> = std::iter::once(whole).chain(jobs).collect();
-    let unweighed = all.iter().filter(|(scheme, _)| has_unused_weights(scheme));
-    let unweighed: Vec<String> = unweighed
-        .map(|(scheme, key)| {
-            let warning = format!(
-                "'{}' makes no use of weights = \"capacity\": slow links get equal shares",
-                scheme.name
-            );
-            context.warning(key, &warning)
-        })
-        .collect();
+    let planes = topology.planes().count();
+    let shares = all.iter().flat_map(|(scheme, key)| {
+        shares(scheme, planes).map(|warning| context.warning(key, &warning))
+    });
+    let shares: Vec<String> = shares.collect();
     let all = all.into_iter();
     let missing = all.flat_map(|(scheme, key)| missing(context, scheme, &key, (nic, trims)));
     let unused = typed.policy.unused(context, &file.policy, &SHARED_PARAMETERS);
@@ -61,7 +57,22 @@ pub(in crate::scenario) fn of(
         let keys = keys.map(|key| context.warning(&before.key().child(key), &warning));
         keys.collect::<Vec<_>>()
     });
-    unused.into_iter().chain(dropped).chain(missing).chain(others).chain(unweighed).collect()
+    unused.into_iter().chain(dropped).chain(missing).chain(others).chain(shares).collect()
+}
+
+/// What a scheme leaves unused of links that it should share load over.
+fn shares(scheme: &Scheme, planes: u32) -> impl Iterator<Item = String> {
+    let name = scheme.name;
+    let unweighed = has_unused_weights(scheme).then(|| {
+        format!("'{name}' makes no use of weights = \"capacity\": slow links get equal shares")
+    });
+    let confined = (planes > 1 && scheme.sender.keeps_plane()).then(|| {
+        format!(
+            "'{name}' keeps the packets of a queue pair in one of {planes} planes, at most \
+             1/{planes} of the host's rate; policies that balance packet by packet use all"
+        )
+    });
+    unweighed.into_iter().chain(confined)
 }
 
 /// Whether switches or senders of a scheme choose without regard to the weights that it asks for.

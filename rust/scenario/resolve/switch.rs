@@ -1,12 +1,12 @@
-//! `[switch]`: buffers and marking.
+//! `[switch]`: buffers. [`super::derived`] has the thresholds of marking.
 
 use super::buffering::{self, LARGEST_BUFFER};
 use crate::fabric::{Buffer, Ecn, SwitchConfig};
-use crate::scenario::file::switch::{EcnSection, SwitchSection};
+use crate::scenario::file::switch::SwitchSection;
 use crate::scenario::input::context::Context;
 use crate::scenario::input::error::ScenarioError;
 use crate::scenario::input::located::Located;
-use crate::units::{Bytes, Fraction};
+use crate::units::Bytes;
 
 /// The frames of a transport.
 #[derive(Debug, Clone, Copy)]
@@ -18,19 +18,19 @@ pub(in crate::scenario) struct Frames {
 }
 
 /// The settings of every switch. A buffer must hold at least one packet of `packet` bytes; packets
-/// are trimmed to `trimmed` where the section does not say.
+/// are trimmed to `trimmed` where the section does not say. Marking is off.
 pub(in crate::scenario) fn resolve(
     context: &Context<'_>,
     section: &mut SwitchSection,
     Frames { packet, trimmed }: Frames,
 ) -> Result<SwitchConfig, ScenarioError> {
     let buffer = buffer(context, section, packet)?;
-    let ecn = marking(context, &mut section.ecn)?;
     let pfc = buffering::pfc(context, section, packet)?;
     let trim = buffering::trim(context, section, buffering::Sizes { buffer, packet, trimmed })?;
     let cbfc = buffering::cbfc(context, section, packet)?;
     let slow_ports = *section.slow_ports;
-    Ok(SwitchConfig { buffer, ecn, ecn_point: *section.ecn.at, pfc, cbfc, trim, slow_ports })
+    let ecn_point = *section.ecn.at;
+    Ok(SwitchConfig { buffer, ecn: Ecn::Off, ecn_point, pfc, cbfc, trim, slow_ports })
 }
 
 fn buffer(
@@ -64,24 +64,4 @@ fn buffer_size(
         return Err(context.invalid(size, format!("it must be at most {LARGEST_BUFFER}")));
     }
     Ok(**size)
-}
-
-fn marking(context: &Context<'_>, section: &mut EcnSection) -> Result<Ecn, ScenarioError> {
-    let ramp = section.kmin.is_some() || section.kmax.is_some() || section.pmax.is_some();
-    if !ramp {
-        return Ok(Ecn::Step(*section.step.fill(Bytes::new(800_000))));
-    }
-    if let Some(step) = section.step.given() {
-        let expected = "a step excludes kmin, kmax and pmax; omit either the step or the others";
-        return Err(context.invalid(&step, expected));
-    }
-    let kmin = section.kmin.fill(Bytes::new(100_000));
-    let kmax = section.kmax.fill(Bytes::new(400_000));
-    let pmax = section.pmax.fill(Fraction::new(1, 5).expect("not zero"));
-    if *kmin > *kmax {
-        let expected = format!("it must be at most {}, which is {kmax}", kmax.key());
-        return Err(context.invalid(&kmin, expected));
-    }
-    context.at_most_one(&pmax)?;
-    Ok(Ecn::Ramp { kmin: *kmin, kmax: *kmax, pmax: *pmax })
 }

@@ -60,7 +60,11 @@ pub(in crate::scenario) fn resolve(
         ack: AckConfig { bytes: ack.bytes + overhead, range, span, first, resent, ..ack },
         congestion,
         recovery,
-        retransmit_timeout: timer(&section.retransmit_timeout)?,
+        // Without the key it follows from the fabric ([`super::derived`]).
+        retransmit_timeout: match section.retransmit_timeout.given() {
+            Some(span) => timer(&span)?,
+            None => Span::ZERO,
+        },
         nack_interval: timer(&section.nack_interval)?,
         cnp_interval: timer(&section.cnp_interval)?,
         queue_pairs: QpConfig { cache, delivery, immediate_messages, ..QpConfig::default() },

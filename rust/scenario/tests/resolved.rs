@@ -4,6 +4,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use super::{parse, snapshot};
+use crate::nic::{AckConfig, First, NicConfig};
 use crate::scenario::{FailureSection, Overrides, Scenario, ScenarioFile, reference};
 use crate::units::{Bytes, Span};
 
@@ -26,7 +27,7 @@ forwarding_delay = "0ns"
 
 [switch]
 buffer = "64MB"                # shared; or port_buffer = "800KB" for separate ones
-ecn = { step = "800KB" }       # or { kmin = "100KB", kmax = "400KB", pmax = "1/5" }
+ecn = { kmin = "1/5", kmax = "4/5", pmax = "1" }   # parts of a BDP, or sizes; or a step
 pfc = false
 trim = false
 
@@ -36,9 +37,9 @@ header = "62B"
 ack = "64B"
 ack_every = 1                  # packets
 ack_priority = true
-congestion_control = "dcqcn"
+congestion_control = "nscc"
 recovery = "auto"              # auto (what the policy is made for) | ...
-retransmit_timeout = "1ms"
+retransmit_timeout = "1290us"  # 2 base RTTs, and the buffer at the rate of a host
 
 [policy]
 name = "ethereal"              # parameters of the policy follow as keys of its own
@@ -69,7 +70,9 @@ fn the_defaults_are_those_of_the_design() {
     assert_eq!(sample.file.failure, [failure]);
     assert_eq!(empty.topology.host_count(), 256);
     assert_eq!(empty.nic.payload, Bytes::new(4096));
-    assert_eq!(empty.nic, crate::nic::NicConfig::default());
+    let retransmit_timeout = Span::from_us(1_290);
+    let ack = AckConfig { first: First::AtOnce, ..AckConfig::default() };
+    assert_eq!(empty.nic, NicConfig { retransmit_timeout, ack, ..NicConfig::default() });
     assert_eq!(sample.fabric.failures[0].convergence, Span::from_ms(100));
 }
 
@@ -107,8 +110,8 @@ fn explain_names_the_origin_of_each_value() {
     assert_eq!(of("topology.leaves"), "4 (line 2)");
     assert_eq!(of("topology.spines"), "16 (default)");
     assert_eq!(of("switch.ecn.kmin"), "\"1KB\" (line 4)");
-    assert_eq!(of("switch.ecn.kmax"), "\"400KB\" (default)");
-    assert_eq!(of("transport.parameters.alpha_timer"), "\"55us\" (default)");
+    assert_eq!(of("switch.ecn.kmax"), "\"4KB\" (default)");
+    assert_eq!(of("transport.parameters.gamma"), "\"4/5\" (default)");
     assert_eq!(of("failure[0].link"), "\"leaf0-spine1\" (line 6)");
     assert_eq!(of("failure[0].until"), "\"never\" (default)");
     snapshot("scenario_explained", &scenario.render());

@@ -13,7 +13,10 @@ use crate::units::{Bytes, Span};
 #[test]
 fn explicit_keys_override_the_preset() {
     let dcqcn = |parameters: &str| {
-        let scenario = parse(&format!("[transport]\nparameters = {{ {parameters} }}")).unwrap();
+        let scenario = parse(&format!(
+            "[transport]\ncongestion_control = \"dcqcn\"\nparameters = {{ {parameters} }}"
+        ))
+        .unwrap();
         let again = parse(&scenario.render()).unwrap();
         assert_eq!((&again.nic, &again.file), (&scenario.nic, &scenario.file));
         match scenario.nic.congestion {

@@ -20,6 +20,7 @@ const CONCEPTS: [(&str, &[&str]); 2] = [
         &[
             "rust/engine/balance/scheme.rs",
             "rust/engine/balance/sender/mod.rs",
+            "rust/engine/balance/sender/any_plane.rs",
             "rust/engine/balance/sender/ecmp.rs",
             "rust/engine/balance/switch/mod.rs",
             "rust/engine/balance/switch/hash.rs",

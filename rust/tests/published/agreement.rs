@@ -107,6 +107,8 @@ const CASES: &[Case] = &[
     Case { name: "spray", inputs: Inputs::Htsim(SPRAY) },
     Case { name: "incast", inputs: Inputs::Htsim(INCAST) },
     Case { name: "slow-spine", inputs: Inputs::Htsim(SLOW_SPINE) },
+    Case { name: "mixed", inputs: Inputs::Htsim(MIXED) },
+    Case { name: "mixed-slow", inputs: Inputs::Htsim(MIXED_SLOW_SPINE) },
     Case { name: "round-robin", inputs: Inputs::Htsim(ROUND_ROBIN) },
 ];
 
@@ -131,6 +133,17 @@ const INCAST: &str = "ack_every = 32\nack_bytes = \"16384B\"\nack_marked = \"at-
 const SLOW_SPINE: &str = "ack_every = 32\nack_bytes = \"16384B\"\nack_marked = \"at-once\"\n\
     [topology]\nkind = \"leaf-spine\"\nleaves = 8\nspines = 4\nhosts_per_leaf = 4\n\
     delay = \"1us\"\ngap = \"0B\"\n[policy]\nname = \"spray\"\n\
+    [workload]\nkind = \"shift\"\nshift = 16\nbytes = \"2MiB\"\n\
+    [[failure]]\nswitch = \"spine0\"\nkind = \"degrade\"\nfactor = \"1/4\"\nat = \"0s\"\n";
+
+const MIXED: &str = "ack_every = 32\nack_bytes = \"16384B\"\nack_marked = \"at-once\"\n\
+    [topology]\nkind = \"leaf-spine\"\nleaves = 8\nspines = 4\nhosts_per_leaf = 4\n\
+    delay = \"1us\"\ngap = \"0B\"\n[policy]\nname = \"mixed\"\n\
+    [workload]\nkind = \"shift\"\nshift = 16\nbytes = \"8MiB\"\n";
+
+const MIXED_SLOW_SPINE: &str = "ack_every = 32\nack_bytes = \"16384B\"\nack_marked = \"at-once\"\n\
+    [topology]\nkind = \"leaf-spine\"\nleaves = 8\nspines = 4\nhosts_per_leaf = 4\n\
+    delay = \"1us\"\ngap = \"0B\"\n[policy]\nname = \"mixed\"\n\
     [workload]\nkind = \"shift\"\nshift = 16\nbytes = \"2MiB\"\n\
     [[failure]]\nswitch = \"spine0\"\nkind = \"degrade\"\nfactor = \"1/4\"\nat = \"0s\"\n";
 
@@ -245,6 +258,12 @@ const RULES: &[Rule] = &[
         name: "slow ports scale",
         case: "slow-spine",
         without: |setup| setup.fabric.switch.slow_ports = SlowPorts::Keep,
+    },
+    Rule { name: "good values", case: "mixed", without: |setup| policy(setup, "bitmap") },
+    Rule {
+        name: "good values",
+        case: "mixed-slow",
+        without: |setup| policy(setup, "bitmap"),
     },
     Rule {
         name: "order a destination",

@@ -94,6 +94,8 @@ impl Bitmap {
 }
 
 impl SenderPolicy for Bitmap {
+    const TAKES_ANY_PLANE: bool = true;
+
     #[inline]
     fn entropy(&mut self, _now: Time) -> u16 {
         let State { rounds, upper, random, counters, .. } = &mut *self.0;

@@ -19,6 +19,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use super::{Feedback, QpContext, SenderConfig, SenderPolicy};
 use crate::balance::{Preset, Scheme, parse_config};
+use crate::nic::Recovery;
 use crate::rng::{Purpose, Stream};
 use crate::units::{Fraction, Span, Time};
 
@@ -107,14 +108,15 @@ struct State {
     random: Stream,
 }
 
-/// The preset `flowlet`: switches that hash, and go-back-N, since flowlets keep packets in order.
+/// The preset `flowlet`: switches that hash, and a retransmission timer for each packet, as in the
+/// simulations of REPS: a gap of half a round trip does not keep packets in order.
 pub const PRESETS: &[Preset] = &[Preset {
     name: "flowlet",
     summary: "a random entropy value for each burst of packets (LetFlow, at the sender)",
     source: "Vanini et al., Let It Flow (NSDI 2017), section 2; REPS (EuroSys 2026), baselines",
     build: |parameters| {
         let sender = SenderConfig::Flowlet(parse_config("flowlet", parameters)?);
-        Ok(Scheme::new("flowlet", sender))
+        Ok(Scheme { recovery: Recovery::PER_PACKET, ..Scheme::new("flowlet", sender) })
     },
 }];
 

@@ -20,6 +20,7 @@ use super::{QpContext, SenderConfig, SenderPolicy};
 use crate::balance::rotation::Rotation;
 use crate::balance::{Forwarding, Preset, Scheme, Weights, parse_config};
 use crate::nic::Recovery;
+use crate::packet::PlaneMask;
 use crate::rng::{Purpose, Stream};
 use crate::units::Time;
 
@@ -28,10 +29,12 @@ use crate::units::Time;
 #[serde(deny_unknown_fields)]
 pub struct Config {}
 
-/// A queue pair's rotation over the paths to its peer.
+/// A queue pair's rotations over the paths to its peer, one in each plane.
 #[derive(Debug, Clone)]
 pub struct HostDr {
-    rotation: Rotation,
+    rotations: Box<[Rotation]>,
+    /// The plane that is first in line.
+    turn: u16,
     /// Draws the new order after a weight change, which few runs need.
     random: Box<Stream>,
 }
@@ -57,24 +60,48 @@ impl HostDr {
     pub(super) fn new(_config: &Config, qp: &QpContext) -> Self {
         let mut random = qp.random(Purpose::Entropy);
         let equal = vec![1; qp.paths.count() as usize];
-        Self { rotation: Rotation::new(&equal, &mut random), random: Box::new(random) }
+        let planes = (qp.network.planes.max(1) as usize).min(equal.len());
+        let rotations = rotations(&equal, planes, &mut random);
+        Self { rotations, turn: 0, random: Box::new(random) }
     }
+
+    fn advance(&mut self, plane: u16) -> u16 {
+        let planes = self.rotations.len() as u16;
+        // Where no path is known there is one, whatever the plane.
+        let plane = plane % planes;
+        self.turn = if plane + 1 == planes { 0 } else { plane + 1 };
+        self.rotations[usize::from(plane)].advance() * planes + plane
+    }
+}
+
+/// A rotation for each plane over the paths in it: the plane of a path is its remainder.
+fn rotations(weights: &[u32], planes: usize, random: &mut Stream) -> Box<[Rotation]> {
+    let of_plane = |plane: usize| -> Vec<u32> {
+        weights.iter().skip(plane).step_by(planes).copied().collect()
+    };
+    (0..planes).map(|plane| Rotation::new(&of_plane(plane), random)).collect()
 }
 
 impl SenderPolicy for HostDr {
     #[inline]
     fn entropy(&mut self, _now: Time) -> u16 {
-        self.rotation.advance()
+        self.advance(self.turn)
+    }
+
+    /// The next path of the next plane whose port is free \[inferred\]: the source has one port.
+    fn choose(&mut self, _now: Time, free: PlaneMask) -> Option<u16> {
+        let plane = free.next_from(self.turn.into())?;
+        Some(self.advance(u16::try_from(plane).expect("at most 32")))
     }
 
     fn handle_weights(&mut self, weights: &[u32]) {
         // The pointer starts anew: its old value counts in a schedule of another length.
-        self.rotation = Rotation::new(weights, &mut self.random);
+        self.rotations = rotations(weights, self.rotations.len(), &mut self.random);
     }
 
     /// The pointer and the schedule that it points into.
     fn state_bits(&self) -> u64 {
-        self.rotation.pointer_bits() + self.rotation.schedule_bits()
+        self.rotations.iter().map(|it| it.pointer_bits() + it.schedule_bits()).sum()
     }
 }
 

@@ -66,6 +66,16 @@ macro_rules! registry {
             }
         }
 
+        impl SenderConfig {
+            /// True if a queue pair stays in one of several planes, for a flowlet at least.
+            pub const fn keeps_plane(&self) -> bool {
+                matches!(
+                    self,
+                    Self::Ecmp(_) | Self::SourcePort(_) | Self::Flowlet(_) | Self::Plb(_)
+                )
+            }
+        }
+
         impl Sender {
             /// Whether the NIC must store the entropy value of each packet in flight:
             /// [`SenderPolicy::NEEDS_PACKET_FEEDBACK`].
@@ -82,6 +92,15 @@ macro_rules! registry {
                 match self {
                     $($(#[$only])* Self::$policy(_) =>
                         <$module::$policy as SenderPolicy>::KEEPS_VALUE,)*
+                }
+            }
+
+            /// Whether a packet takes another plane where the port of its value is not free:
+            /// [`SenderPolicy::TAKES_ANY_PLANE`].
+            pub(crate) const fn takes_any_plane(&self) -> bool {
+                match self {
+                    $($(#[$only])* Self::$policy(_) =>
+                        <$module::$policy as SenderPolicy>::TAKES_ANY_PLANE,)*
                 }
             }
 
@@ -151,12 +170,14 @@ macro_rules! registry {
 registry! {
     ecmp::Ecmp,
     source_port::SourcePort,
+    any_plane::AnyPlane,
     spray::Spray,
     spray_rr::SprayRr,
     reps::Reps,
     reps_legacy::RepsLegacy,
     reps_ethereal::RepsEthereal,
     bitmap::Bitmap,
+    mixed::Mixed,
     prime::Prime,
     pinned::Pinned,
     flowlet::Flowlet,
@@ -212,6 +233,11 @@ pub trait SenderPolicy {
     /// Whether the policy needs feedback for every packet that an acknowledgement covers, with the
     /// entropy value that the packet carried: the NIC then stores these values.
     const NEEDS_PACKET_FEEDBACK: bool = false;
+
+    /// Whether a packet, whose plane is busy, takes the next free one, by the value of its row
+    /// there: the rule of ultraethernet/uet-htsim's NIC, for policies whose values are not bound to
+    /// planes.
+    const TAKES_ANY_PLANE: bool = false;
 
     /// Whether the policy probes paths.
     const PROBES: bool = false;

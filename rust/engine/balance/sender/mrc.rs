@@ -38,11 +38,14 @@ use rotation::{Rotation, State};
 pub struct Config {
     /// Values of a queue pair, the same number in each plane: 128 (typical are 128 to 256).
     pub evs: u16,
-    /// Those of them that are in rotation; the others are backups: 96 (G5: three quarters).
+    /// Those of them that are in rotation; the others are backups: 96 (G5: three quarters). Where a
+    /// plane has fewer paths than values, all paths are in rotation: a backup would be a path that
+    /// carries nothing.
     pub active: u16,
     /// Values that stay usable whatever is lost: 32 (the headers' example, a quarter).
     pub min_active: u16,
-    /// Whether switches hash values, or a value is a path: `"ecmp"` or `"srv6"`.
+    /// Whether switches hash values, or a value is a path: `"ecmp"` or `"srv6"`, as in the clusters
+    /// that its authors run.
     pub encoding: Encoding,
     /// How long a value is skipped: `"turn"` (the first that a packet meets is restored; G2),
     /// `"each"` (each that a packet meets), or a time.
@@ -75,7 +78,7 @@ impl Default for Config {
             evs: 128,
             active: 96,
             min_active: 32,
-            encoding: Encoding::Ecmp,
+            encoding: Encoding::Srv6,
             skip: Skip::Turn,
             condemn: Condemn::Auto,
             reshuffle: 16,
@@ -213,7 +216,7 @@ pub const PRESETS: &[Preset] = &[Preset {
 /// The defaults of its transport. Frames are Ethernet's 18 B, 40 B of IPv6, 8 B of UDP, and 36 B of
 /// BTH, METH, RETH and ICRC, which a trimmed packet keeps (G21), or 52 B of a SACK; SRv6 adds 40 B.
 /// A SACK is due after 16 KiB, each packet counting as at least 1 KiB of them (G8), or at a mark,
-/// so that none is lost (G18).
+/// so that none is lost (G18), or a base round trip after an arrival \[inferred\].
 fn transport(encoding: Encoding) -> Transport {
     let more = match encoding {
         Encoding::Ecmp => 0,
@@ -227,6 +230,7 @@ fn transport(encoding: Encoding) -> Transport {
         ack_frequency: AckFrequency {
             every: 16,
             bytes: Some(Bytes::new(16 << 10)),
+            timed: true,
             marked: Marked::AtOnce,
         },
     }

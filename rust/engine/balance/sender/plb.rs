@@ -23,6 +23,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{FailedPath, Feedback, PathSignal, QpContext, SenderConfig, SenderPolicy};
 use crate::balance::{Preset, Scheme, parse_config};
+use crate::nic::Recovery;
 use crate::rng::{Purpose, Stream};
 use crate::units::{Fraction, Span, Time};
 
@@ -88,14 +89,16 @@ struct Rounds {
     random: Stream,
 }
 
-/// The preset `plb`: switches that hash, and go-back-N, since a label changes rarely.
+/// The preset `plb`: switches that hash, and a retransmission timer for each packet, as in the
+/// simulations of REPS: a new label lets packets overtake others, which are not lost. TCP and Pony
+/// Express, which PLB runs on, tolerate that too.
 pub const PRESETS: &[Preset] = &[Preset {
     name: "plb",
     summary: "a new entropy value after rounds with many marks, and after a time-out (PLB)",
     source: "Qureshi et al., PLB (SIGCOMM 2022); REPS (EuroSys 2026), baselines",
     build: |parameters| {
         let sender = SenderConfig::Plb(parse_config("plb", parameters)?);
-        Ok(Scheme::new("plb", sender))
+        Ok(Scheme { recovery: Recovery::PER_PACKET, ..Scheme::new("plb", sender) })
     },
 }];
 

@@ -34,6 +34,7 @@ use super::{FailedPath, Feedback, PathSignal, QpContext, SenderConfig, SenderPol
 use crate::balance::switch::{SwitchConfig, hash_by_part};
 use crate::balance::{Origin, Preset, Scheme, SchemeError, parse_config};
 use crate::nic::Recovery;
+use crate::packet::PlaneMask;
 use crate::rng::{Purpose, Stream};
 use crate::units::{Fraction, Span, Time};
 
@@ -86,6 +87,9 @@ pub struct Prime(Box<State>);
 
 #[derive(Debug, Clone)]
 struct State {
+    planes: u16,
+    /// The plane that is first in line.
+    turn: u16,
     /// The rounds and scores of the edge part.
     edge: Tier,
     /// The rounds and scores of the part of the tier above the edge.
@@ -153,10 +157,14 @@ pub const PRESETS: &[Preset] = &[Preset {
 impl Prime {
     pub(super) fn new(config: &Config, qp: &QpContext) -> Self {
         let mut random = qp.random(Purpose::Entropy);
-        let (edge, above) = match *qp.paths.radices() {
+        let planes = u16::try_from(qp.network.planes).unwrap_or(1).max(1);
+        // The first choice is that of a plane, which the parts are above.
+        let tiers = &qp.paths.radices()[usize::from(planes > 1).min(qp.paths.radices().len())..];
+        let most_above = MAX_PART_VALUES / planes;
+        let (edge, above) = match *tiers {
             [] => (1, 1),
             [edge] => (edge.min(MAX_PART_VALUES), 1),
-            [edge, above, ..] => (edge.min(MAX_PART_VALUES), above.min(MAX_PART_VALUES)),
+            [edge, above, ..] => (edge.min(MAX_PART_VALUES), above.min(most_above)),
         };
         let network = &qp.network;
         let signal = |severity: Fraction, decay: Fraction, unit: Span| Signal {
@@ -168,6 +176,8 @@ impl Prime {
         let packet = network.base_rtt.as_ps() / u64::from(network.bdp_packets.max(1));
         let round = Span::from_ps(packet * values);
         Self(Box::new(State {
+            planes,
+            turn: 0,
             edge: Tier::new(edge, &mut random),
             above: Tier::new(above, &mut random),
             scores: vec![Score::default(); values as usize],
@@ -195,18 +205,15 @@ impl SenderPolicy for Prime {
     #[inline]
     fn entropy(&mut self, now: Time) -> u16 {
         let state = &mut *self.0;
-        // In the usual case no score is high enough to skip anything, and scores are not read.
-        if now <= state.clear {
-            // If every value is bad, the loop ends after one round, and the next value is taken.
-            let mut skips = state.scores.len();
-            while skips > 0 && state.is_bad(now) {
-                state.advance();
-                skips -= 1;
-            }
-        }
-        let (edge, above) = state.current();
-        state.advance();
-        hash_by_part::joined(edge, above)
+        let plane = state.turn;
+        state.value_in(now, plane)
+    }
+
+    /// The next parts, in the next plane whose port is free \[inferred\].
+    fn choose(&mut self, now: Time, free: PlaneMask) -> Option<u16> {
+        let state = &mut *self.0;
+        let plane = u16::try_from(free.next_from(state.turn.into())?).expect("at most 32");
+        Some(state.value_in(now, plane))
     }
 
     #[inline]
@@ -250,6 +257,24 @@ impl State {
         self.above.values > 1 && self.edge.values > 1
     }
 
+    /// The next value, whose parts are above its plane.
+    #[inline]
+    fn value_in(&mut self, now: Time, plane: u16) -> u16 {
+        self.turn = if plane + 1 == self.planes { 0 } else { plane + 1 };
+        // In the usual case no score is high enough to skip anything, and scores are not read.
+        if now <= self.clear {
+            // If every value is bad, the loop ends after one round, and the next value is taken.
+            let mut skips = self.scores.len();
+            while skips > 0 && self.is_bad(now) {
+                self.advance();
+                skips -= 1;
+            }
+        }
+        let (edge, above) = self.current();
+        self.advance();
+        hash_by_part::joined(edge, above) * self.planes + plane
+    }
+
     /// The parts (edge, above) of the current value of the rounds.
     fn current(&self) -> (u16, u16) {
         (self.edge.rounds.current(), self.above.rounds.current())
@@ -278,7 +303,7 @@ impl State {
     /// Adds a signal to the score of a value, and to those of its parts where half of the values
     /// that share the part are bad.
     fn score(&mut self, now: Time, entropy: u16, signal: Signal) {
-        let (edge, above) = hash_by_part::parts(entropy);
+        let (edge, above) = hash_by_part::parts(entropy / self.planes);
         // An echo may carry a value that an earlier policy of the queue pair chose.
         if edge >= self.edge.values || above >= self.above.values {
             return;

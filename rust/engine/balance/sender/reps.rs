@@ -170,6 +170,8 @@ impl Reps {
 }
 
 impl SenderPolicy for Reps {
+    const TAKES_ANY_PLANE: bool = true;
+
     #[inline]
     fn entropy(&mut self, _now: Time) -> u16 {
         let State { buffer, explore, mode, random, config, .. } = &mut *self.0;

@@ -116,6 +116,8 @@ impl RepsEthereal {
 }
 
 impl SenderPolicy for RepsEthereal {
+    const TAKES_ANY_PLANE: bool = true;
+
     #[inline]
     fn entropy(&mut self, _now: Time) -> u16 {
         let State { entropies, first_window, next, cached, .. } = &mut *self.0;

@@ -79,6 +79,8 @@ impl RepsLegacy {
 }
 
 impl SenderPolicy for RepsLegacy {
+    const TAKES_ANY_PLANE: bool = true;
+
     #[inline]
     fn entropy(&mut self, _now: Time) -> u16 {
         let State { entropies, first_window, last, good, random } = &mut *self.0;

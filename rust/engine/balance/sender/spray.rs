@@ -52,6 +52,8 @@ impl Spray {
 }
 
 impl SenderPolicy for Spray {
+    const TAKES_ANY_PLANE: bool = true;
+
     #[inline]
     fn entropy(&mut self, _now: Time) -> u16 {
         self.entropies.draw(&mut self.random)

@@ -59,6 +59,8 @@ impl SprayRr {
 }
 
 impl SenderPolicy for SprayRr {
+    const TAKES_ANY_PLANE: bool = true;
+
     #[inline]
     fn entropy(&mut self, _now: Time) -> u16 {
         let value = self.rounds.current();

@@ -30,12 +30,11 @@ use serde::{Deserialize, Serialize};
 use super::flowlet_table::{self, FlowletTable};
 use super::hash::Hash;
 use super::{
-    Departure, StateSize, SwitchConfig, SwitchContext, SwitchPolicy, SwitchView, at_switches,
+    Departure, StateSize, SwitchConfig, SwitchContext, SwitchPolicy, SwitchView, in_bursts,
 };
 use crate::balance::argmin::argmin_random;
-use crate::balance::{Preset, Scheme, SchemeError, parse_config};
+use crate::balance::{Preset, SchemeError, parse_config};
 use crate::ids::SwitchId;
-use crate::nic::Recovery;
 use crate::packet::Packet;
 use crate::rng::Stream;
 use crate::units::{BitRate, Fraction, Span, Time};
@@ -120,9 +119,7 @@ pub const PRESETS: &[Preset] = &[Preset {
         if let Some(fault) = config.fault() {
             return Err(SchemeError::Parameter { name: "conga", reason: fault.into() });
         }
-        let scheme = at_switches("conga", SwitchConfig::Conga(config));
-        // Flowlets preserve the order of packets.
-        Ok(Scheme { recovery: Recovery::GO_BACK_N, ..scheme })
+        Ok(in_bursts("conga", SwitchConfig::Conga(config)))
     },
 }];
 

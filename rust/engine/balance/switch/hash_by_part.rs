@@ -69,10 +69,12 @@ impl SwitchPolicy for HashByPart {
     #[inline]
     fn choose<V: SwitchView>(&mut self, _now: Time, packet: &Packet, view: &mut V) -> u32 {
         let part = match self.part {
-            EntropyPart::Low => parts(packet.entropy).0,
-            EntropyPart::High => parts(packet.entropy).1,
+            // The route is what the host's port leaves of the value: all of it, or what is above
+            // the plane.
+            EntropyPart::Low => parts(packet.route).0,
+            EntropyPart::High => parts(packet.route).1,
             // Two parts serve two tiers; a third has no bits of its own left.
-            EntropyPart::Whole => packet.entropy,
+            EntropyPart::Whole => packet.route,
         };
         let ports = view.candidates();
         // The flow's hash picks the start of the round; the part counts on from there.
@@ -90,7 +92,7 @@ mod tests {
         let mut policy =
             HashByPart::new(&Config {}, &SwitchContext { tier, ..SwitchContext::for_test() });
         let mut choose = |entropy| {
-            let packet = Packet { label, entropy, ..Packet::default() };
+            let packet = Packet { label, entropy, route: entropy, ..Packet::default() };
             policy.choose(Time::ZERO, &packet, &mut CandidateCount(8))
         };
         entropies.map(&mut choose).collect()
@@ -119,7 +121,7 @@ mod tests {
     fn each_tier_uses_only_its_part_whatever_the_number_of_ports() {
         let chosen = |tier, entropy| {
             let context = SwitchContext { tier, ..SwitchContext::for_test() };
-            let packet = Packet { label: 7, entropy, ..Packet::default() };
+            let packet = Packet { label: 7, entropy, route: entropy, ..Packet::default() };
             let mut policy = HashByPart::new(&Config {}, &context);
             policy.choose(Time::ZERO, &packet, &mut CandidateCount(7))
         };

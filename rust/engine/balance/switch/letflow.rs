@@ -17,9 +17,8 @@
 use serde::{Deserialize, Serialize};
 
 use super::flowlet_table::{self, FlowletTable};
-use super::{StateSize, SwitchConfig, SwitchContext, SwitchPolicy, SwitchView, at_switches};
-use crate::balance::{Preset, Scheme, SchemeError, parse_config};
-use crate::nic::Recovery;
+use super::{StateSize, SwitchConfig, SwitchContext, SwitchPolicy, SwitchView, in_bursts};
+use crate::balance::{Preset, SchemeError, parse_config};
 use crate::packet::Packet;
 use crate::rng::Stream;
 use crate::units::{Span, Time};
@@ -65,8 +64,7 @@ pub const PRESETS: &[Preset] = &[Preset {
         if let Some(fault) = flowlet_table::fault(config.flowlets) {
             return Err(SchemeError::Parameter { name: "letflow", reason: fault.into() });
         }
-        let scheme = at_switches("letflow", SwitchConfig::LetFlow(config));
-        Ok(Scheme { recovery: Recovery::GO_BACK_N, ..scheme })
+        Ok(in_bursts("letflow", SwitchConfig::LetFlow(config)))
     },
 }];
 

@@ -13,7 +13,7 @@ use super::state_size::index_bits;
 use super::test_view;
 pub use super::view::{CandidateCount, Departure, SwitchContext, SwitchView};
 
-use super::sender::{SenderConfig, ecmp};
+use super::sender::{SenderConfig, any_plane, ecmp};
 use super::{Eligibility, Preset, Scheme};
 use crate::nic::Recovery;
 use crate::packet::{Flags, Packet};
@@ -236,8 +236,14 @@ pub trait SwitchPolicy {
 
 /// The scheme of a switch policy that ignores entropy values and reorders packets.
 fn at_switches(name: &'static str, switch: SwitchConfig) -> Scheme {
-    let sender = SenderConfig::Ecmp(ecmp::Config {});
+    let sender = SenderConfig::AnyPlane(any_plane::Config {});
     Scheme { switch, recovery: Recovery::PER_PACKET, ..Scheme::new(name, sender) }
+}
+
+/// A scheme whose switches keep the packets of a burst in order, so that a queue pair stays in one
+/// plane.
+fn in_bursts(name: &'static str, switch: SwitchConfig) -> Scheme {
+    Scheme { switch, ..Scheme::new(name, SenderConfig::Ecmp(ecmp::Config {})) }
 }
 
 /// Asks a policy for a candidate, with weights applied on its behalf if it does not use them.

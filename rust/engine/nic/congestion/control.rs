@@ -1,6 +1,6 @@
 //! What a NIC, a scenario and a list of controls need to know of a control.
 
-use super::{CONTROLS, CongestionControl, CreditRules, NAMES, Scope, TelemetryRequest, dcqcn};
+use super::{CONTROLS, CongestionControl, CreditRules, NAMES, Scope, TelemetryRequest, nscc};
 use crate::balance::Parameters;
 use crate::balance::sender::Trimming;
 use crate::nic::parameters::{Configuration, Configured, ParameterError, overridden};
@@ -118,10 +118,11 @@ fn named_preset<C: ControlConfig>(
 }
 
 crate::nic::parameters::registered_name!(
-    /// The name of a congestion control: `dcqcn` by default.
+    /// The name of a congestion control: `nscc` by default. Its constants are multiples of link
+    /// rate and base round trip, so that they serve 25 Gbps as well as 800.
     CongestionName,
     NAMES,
-    dcqcn::Config::NAME
+    nscc::Config::NAME
 );
 
 impl CongestionName {

@@ -43,7 +43,7 @@ impl OrPart<BitRate> {
 
 impl OrPart<Bytes> {
     /// The bytes where the others are `whole`, at least 1.
-    pub(super) fn of(self, whole: Bytes) -> Bytes {
+    pub fn of(self, whole: Bytes) -> Bytes {
         Bytes::new(match self {
             Self::Given(bytes) => bytes.get(),
             Self::Part(part) => part.of(whole.get()),
@@ -60,6 +60,15 @@ impl OrPart<Span> {
             Self::Part(part) => Span::from_ps(part.of(whole.as_ps())),
         }
         .max(Span::from_ns(1))
+    }
+}
+
+impl<T: Display> Display for OrPart<T> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Given(quantity) => quantity.fmt(f),
+            Self::Part(part) => part.fmt(f),
+        }
     }
 }
 

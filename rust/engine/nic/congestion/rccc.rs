@@ -37,7 +37,8 @@ pub struct Config {
     /// Whether NSCC's window limits a sender too: false.
     pub nscc: bool,
     /// How many bytes of hosts share one byte of the fabric: above 1, receivers lower their rate
-    /// with marks and trims. 1 does not \[by the simulator: only where `nscc` is false\].
+    /// with marks and trims. 1 does not \[by the simulator: only where `nscc` is false\]. A
+    /// scenario has by default that of its fabric.
     pub oversubscription: Fraction,
     /// The averaged part of marked packets above which that rate falls: 3/10.
     pub target_congestion: Fraction,
@@ -116,6 +117,8 @@ impl Configuration for Config {
 }
 
 impl ControlConfig for Config {
+    const OF_ULTRA_ETHERNET: bool = true;
+
     fn credit(&self) -> Option<CreditRules> {
         Some(self.rules())
     }

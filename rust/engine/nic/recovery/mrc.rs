@@ -45,14 +45,15 @@ const SHORTEST: u32 = 2;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Config {
-    /// How long after a later arrival a hole is a loss: `"rtt"`, one base round-trip time
-    /// (\[inferred\], G4), or a time.
+    /// How long after a later arrival a hole is a loss: `"timeout"`, the `retransmit_timeout`, so
+    /// that no queue makes one (\[inferred\], G4); `"rtt"`, one base round-trip time; or a time.
     pub reordering: Wait,
     /// The most PSNs beyond the cumulative acknowledgement that may be sent (MPR): 1,024, the least
     /// that every implementation must support.
     pub mpr: u32,
-    /// The time-out: `"rtt"`, the least 1.024 us · 2^t of at least four base round-trip times
-    /// (\[inferred\], G9), or a time; 262 us is the headers' example.
+    /// The time-out: `"timeout"`, the least 1.024 us · 2^t of at least the `retransmit_timeout`
+    /// (\[inferred\], G9); `"rtt"`, of at least four base round-trip times; or a time, such as 262
+    /// us, the headers' example.
     pub timer: Wait,
     /// Time-outs at a constant interval, before intervals double: 7 (the headers' example).
     pub linear: u32,
@@ -64,12 +65,20 @@ pub struct Config {
 impl Default for Config {
     fn default() -> Self {
         Self {
-            reordering: Wait::Rtt,
+            reordering: Wait::Timeout,
             mpr: 1_024,
-            timer: Wait::Rtt,
+            timer: Wait::Timeout,
             linear: 7,
             exponential: ENDLESS,
         }
+    }
+}
+
+#[cfg(test)]
+impl Config {
+    /// The defaults, with holes and time-outs by the base round-trip time.
+    pub(crate) fn by_round_trip() -> Self {
+        Self { reordering: Wait::Rtt, timer: Wait::Rtt, ..Self::default() }
     }
 }
 
@@ -110,9 +119,10 @@ impl RecoveryConfig for Config {
         AnyOrder::new(u32::MAX, delivery).into()
     }
 
-    fn first_timeout(&self, _timeout: Span, base_rtt: impl FnOnce() -> Span) -> Span {
+    fn first_timeout(&self, timeout: Span, base_rtt: impl FnOnce() -> Span) -> Span {
         match self.timer {
-            Wait::Rtt => covering(base_rtt()),
+            Wait::Timeout => covering(timeout),
+            Wait::Rtt => covering(base_rtt() * 4),
             Wait::Span(span) => span,
         }
     }
@@ -121,18 +131,18 @@ impl RecoveryConfig for Config {
         (self.exponential < ENDLESS).then(|| self.linear.saturating_add(self.exponential))
     }
 
-    fn shortest_timeout(&self, _timeout: Span) -> Span {
+    fn shortest_timeout(&self, timeout: Span) -> Span {
         match self.timer {
+            Wait::Timeout => covering(timeout),
             Wait::Rtt => TIMER_UNIT * (1 << SHORTEST),
             Wait::Span(span) => span,
         }
     }
 }
 
-/// The shortest time-out that covers four of these round trips (G9).
-fn covering(base_rtt: Span) -> Span {
-    let least = base_rtt.as_ps().saturating_mul(4);
-    let covers = |t: &u32| TIMER_UNIT.as_ps() << t >= least;
+/// The shortest time-out of at least `least` (G9).
+fn covering(least: Span) -> Span {
+    let covers = |t: &u32| TIMER_UNIT.as_ps() << t >= least.as_ps();
     let t = (SHORTEST..LONGEST_TIMER).find(covers).unwrap_or(LONGEST_TIMER);
     TIMER_UNIT * (1 << t)
 }
@@ -192,13 +202,17 @@ pub(in crate::nic) struct Mrc {
 impl Mrc {
     fn new(config: Config, timeout: Span) -> Self {
         let known = |wait| match wait {
-            Wait::Rtt => timeout,
+            Wait::Timeout | Wait::Rtt => timeout,
             Wait::Span(span) => span,
+        };
+        let timer = match config.timer {
+            Wait::Timeout => covering(timeout),
+            other => known(other),
         };
         Self {
             config,
             reordering: known(config.reordering),
-            timer: known(config.timer),
+            timer,
             window: Selective::default(),
             sent: VecDeque::new(),
             verdicts: VecDeque::new(),
@@ -316,7 +330,7 @@ impl SendRecovery for Mrc {
             self.reordering = base_rtt;
         }
         if self.config.timer == Wait::Rtt {
-            self.timer = covering(base_rtt);
+            self.timer = covering(base_rtt * 4);
         }
     }
 

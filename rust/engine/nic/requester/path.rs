@@ -52,7 +52,7 @@ impl Requester {
     /// for another one than these.
     #[inline]
     pub(in crate::nic) fn choose(&mut self, now: Time, free: PlaneMask) -> Option<u16> {
-        let free = free.and(self.open_planes());
+        let free = self.open(free);
         if free.is_empty() {
             return None;
         }
@@ -61,6 +61,12 @@ impl Requester {
         }
         let entropy = self.policy.choose(now, free)?;
         Some(self.keep(entropy))
+    }
+
+    /// Those of these planes whose window has room.
+    #[inline]
+    pub(in crate::nic) fn open(&self, free: PlaneMask) -> PlaneMask {
+        free.and(self.open_planes())
     }
 
     #[inline]

@@ -172,7 +172,7 @@ fn a_policy_whose_values_are_not_taken_sends_no_probes() {
 /// MRC takes a hole for lost a round trip after a later packet has arrived.
 #[test]
 fn a_loss_that_time_shows_is_told_to_the_policy() {
-    let [mut a, mut b] = nics((*config(Recovery::Mrc(mrc::Config::default()), 1)).clone());
+    let [mut a, mut b] = nics((*config(Recovery::Mrc(mrc::Config::by_round_trip()), 1)).clone());
     let told = Told::default();
     let qp = joined(&mut a, &mut b, told.policy());
     a.post(qp, Bytes::new(3_000), 1, 0);
@@ -246,7 +246,7 @@ fn a_new_queue_pair_learns_of_planes_that_are_down_already() {
 #[test]
 fn packets_name_their_message_only_if_it_may_overtake_another() {
     let labels = |delivery| {
-        let mut config = (*config(Recovery::Mrc(mrc::Config::default()), 1)).clone();
+        let mut config = (*config(Recovery::Mrc(mrc::Config::by_round_trip()), 1)).clone();
         config.queue_pairs.delivery = Some(delivery);
         let [mut a, mut b] = nics(config);
         let qp = joined(&mut a, &mut b, Told::default().policy());

@@ -65,7 +65,11 @@ impl Rotation {
                 *state = State::Denied;
             }
         }
-        let share = values.len() * usize::from(config.active) / usize::from(config.evs);
+        let is_whole = values.len() < usize::from(config.evs);
+        let share = match is_whole {
+            true => values.len(),
+            false => values.len() * usize::from(config.active) / usize::from(config.evs),
+        };
         let mut sorted: Vec<(u16, u16)> = values.iter().copied().zip(0..).collect();
         sorted.sort_unstable();
         let mut rotation = Self {

@@ -7,7 +7,8 @@ mod skips;
 const ALL: PlaneMask = PlaneMask::of_bits(u32::MAX);
 
 fn config(evs: u16, active: u16, min_active: u16) -> Config {
-    Config { evs, active, min_active, condemn: Condemn::Hole, ..Config::default() }
+    let (condemn, encoding) = (Condemn::Hole, Encoding::Ecmp);
+    Config { evs, active, min_active, condemn, encoding, ..Config::default() }
 }
 
 /// A queue pair whose values are in rotation in order of their indices.

@@ -8,7 +8,7 @@ fn at(us: u64) -> Time {
 
 /// Ten packets, sent a microsecond after each other with their numbers as values.
 fn ten() -> Mrc {
-    let mut mrc = Mrc::new(Config::default(), Span::from_ms(1));
+    let mut mrc = Mrc::new(Config::by_round_trip(), Span::from_ms(1));
     mrc.set_base_rtt(RTT);
     for packet in 0..10u16 {
         assert_eq!(mrc.next(10), Some(packet.into()));
@@ -31,11 +31,14 @@ fn the_time_out_is_the_least_power_of_two_that_covers_four_round_trips() {
     assert_eq!(mrc.timer, Span::from_ps(32_768_000));
     mrc.set_base_rtt(Span::from_ns(100));
     assert_eq!(mrc.timer, Span::from_ps(4_096_000));
-    // So say reports, whatever `retransmit_timeout` is.
-    let recovery = crate::nic::Recovery::from(Config::default());
+    // So say reports.
+    let recovery = crate::nic::Recovery::from(Config::by_round_trip());
     let reported = recovery.first_timeout(Span::from_ms(1), || RTT);
     assert_eq!(reported, Span::from_ps(32_768_000));
-    let own = Config { timer: Wait::Span(Span::from_us(262)), ..Config::default() };
+    let covering = crate::nic::Recovery::from(Config::default());
+    let reported = covering.first_timeout(Span::from_us(100), || RTT);
+    assert_eq!(reported, Span::from_ps(131_072_000), "the least that covers 100 us");
+    let own = Config { timer: Wait::Span(Span::from_us(262)), ..Config::by_round_trip() };
     let reported = crate::nic::Recovery::from(own).first_timeout(Span::from_ms(1), || RTT);
     assert_eq!(reported, Span::from_us(262));
     let other = crate::nic::Recovery::PER_PACKET.first_timeout(Span::from_ms(1), || RTT);
@@ -107,7 +110,7 @@ fn all_that_timed_out_is_reported_and_waits_double_after_the_linear_ones() {
 
 #[test]
 fn no_packet_goes_beyond_the_maximum_psn_range() {
-    let mrc = Mrc::new(Config { mpr: 128, ..Config::default() }, RTT);
+    let mrc = Mrc::new(Config { mpr: 128, ..Config::by_round_trip() }, RTT);
     assert_eq!(mrc.window_end(1 << 23), 128);
 }
 

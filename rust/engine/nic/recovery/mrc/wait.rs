@@ -4,9 +4,11 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use crate::units::Span;
 
-/// A time, or one that follows from the base round-trip time.
+/// A time, or one that follows from the network.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Wait {
+    /// By `retransmit_timeout`, written `"timeout"`.
+    Timeout,
     /// By the base round-trip time of the network, written `"rtt"`.
     Rtt,
     /// A time, such as `"8us"`.
@@ -16,6 +18,7 @@ pub enum Wait {
 impl Serialize for Wait {
     fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
         match self {
+            Self::Timeout => to.serialize_str("timeout"),
             Self::Rtt => to.serialize_str("rtt"),
             Self::Span(span) => span.serialize(to),
         }
@@ -25,10 +28,12 @@ impl Serialize for Wait {
 impl<'de> Deserialize<'de> for Wait {
     fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
         let text = String::deserialize(from)?;
-        if text == "rtt" {
-            return Ok(Self::Rtt);
+        match text.as_str() {
+            "timeout" => return Ok(Self::Timeout),
+            "rtt" => return Ok(Self::Rtt),
+            _ => {}
         }
         let span = text.parse().map(Self::Span);
-        span.map_err(|error| serde::de::Error::custom(format!("{error}, or 'rtt'")))
+        span.map_err(|error| serde::de::Error::custom(format!("{error}, or 'timeout', or 'rtt'")))
     }
 }

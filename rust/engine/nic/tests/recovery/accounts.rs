@@ -100,7 +100,8 @@ fn no_retransmission_timer_runs_out_before_the_shortest_time_out() {
     for recovery in recoveries() {
         let shortest = match recovery {
             Recovery::Sack(_) => Span::from_us(100),
-            Recovery::Mrc(_) => Span::from_ps(4_096_000),
+            // The least 1.024 us · 2^t that is as long.
+            Recovery::Mrc(_) => Span::from_ps(1_048_576_000),
             _ => timeout,
         };
         assert_eq!(recovery.shortest_timeout(timeout), shortest, "{recovery:?}");

@@ -183,7 +183,7 @@ fn at_one_percent_of_loss_selective_repeat_has_twice_the_goodput_of_go_back_n() 
         packets as f64 / slots as f64
     };
     // The limit of PSNs is not to bind while a packet that was lost twice waits for its timer.
-    let mrc = mrc::Config { mpr: 1 << 16, ..mrc::Config::default() };
+    let mrc = mrc::Config { mpr: 1 << 16, ..mrc::Config::by_round_trip() };
     let selective = goodput(mrc.into());
     assert!((selective - (1. - loss)).abs() < 0.005, "{selective}");
     let expected = (1. - loss) / (1. - loss + 120. * loss);

@@ -219,7 +219,7 @@ fn the_queue_pair_fails_after_as_many_nacks_as_time_outs_of_mrc() {
 #[test]
 fn a_hole_fails_no_queue_pair_with_mrc() {
     let timer = mrc::Wait::Span(Span::from_us(100));
-    let config = mrc::Config { timer, linear: 0, exponential: 0, ..mrc::Config::default() };
+    let config = mrc::Config { timer, linear: 0, exponential: 0, ..mrc::Config::by_round_trip() };
     let mut world = World::new(config.into(), QpConfig::default());
     world.a.post_send(QP, request(1, Operation::Write, 3_000)).unwrap();
     let packets = drain(&mut world.a, world.now);

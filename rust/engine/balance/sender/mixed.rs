@@ -1,0 +1,96 @@
+//! Mixed: good entropy values again, oldest first, and without one the next of `bitmap`.
+//!
+//! Source: the default path selector of Ultra Ethernet's public simulator (ultraethernet/uet-htsim,
+//! `uec_mp.cpp`, "mixed"): every signal goes to both; a value that was acknowledged unmarked is
+//! used once more, as by the first version of REPS, whose first window it does not have.
+
+use std::collections::VecDeque;
+
+use super::bitmap::{self, Bitmap};
+use super::{FailedPath, Feedback, PathSignal, QpContext, SenderConfig, SenderPolicy};
+use crate::balance::{Preset, Scheme, parse_config};
+use crate::nic::Recovery;
+use crate::units::Time;
+
+/// The parameters of `mixed`: those of `bitmap`.
+pub type Config = bitmap::Config;
+
+/// The state of one queue pair.
+#[derive(Debug, Clone)]
+pub struct Mixed {
+    bitmap: Bitmap,
+    /// Values that were acknowledged unmarked and not used since, oldest first.
+    good: Box<VecDeque<u16>>,
+}
+
+/// The preset `mixed`: switches that hash, and a retransmission timer for each packet.
+pub const PRESETS: &[Preset] = &[Preset {
+    name: "mixed",
+    summary: "a good entropy value again if there is one, else the next of bitmap",
+    source: "ultraethernet/uet-htsim, uec_mp.cpp (2024), mixed path selector, its default",
+    build: |parameters| {
+        let sender = SenderConfig::Mixed(parse_config("mixed", parameters)?);
+        Ok(Scheme { recovery: Recovery::PER_PACKET, ..Scheme::new("mixed", sender) })
+    },
+}];
+
+impl Mixed {
+    pub(super) fn new(config: &Config, qp: &QpContext) -> Self {
+        Self { bitmap: Bitmap::new(config, qp), good: Box::default() }
+    }
+}
+
+impl SenderPolicy for Mixed {
+    const TAKES_ANY_PLANE: bool = true;
+
+    #[inline]
+    fn entropy(&mut self, now: Time) -> u16 {
+        self.good.pop_front().unwrap_or_else(|| self.bitmap.entropy(now))
+    }
+
+    #[inline]
+    fn handle_feedback(&mut self, now: Time, feedback: Feedback) {
+        if feedback.signal == PathSignal::Good {
+            self.good.push_back(feedback.entropy);
+        }
+        self.bitmap.handle_feedback(now, feedback);
+    }
+
+    fn handle_timeout(&mut self, now: Time, entropy: u16) -> Option<FailedPath> {
+        self.bitmap.handle_timeout(now, entropy)
+    }
+
+    /// The current contents of the queue, and what `bitmap` keeps.
+    fn state_bits(&self) -> u64 {
+        16 * self.good.len() as u64 + self.bitmap.state_bits()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::NetworkParameters;
+    use super::*;
+
+    #[test]
+    fn a_good_value_is_used_once_more_and_then_rounds_go_on() {
+        let qp = QpContext::for_test();
+        let (mut mixed, mut bitmap) =
+            (Mixed::new(&Config::default(), &qp), Bitmap::new(&Config::default(), &qp));
+        let rtt = NetworkParameters::default().base_rtt;
+        let report = |entropy, signal| Feedback { entropy, signal, packets: 1, marked: 0, rtt };
+        for feedback in [
+            report(300, PathSignal::Good),
+            report(7, PathSignal::Marked),
+            report(9, PathSignal::Trimmed),
+            report(301, PathSignal::Good),
+        ] {
+            mixed.handle_feedback(Time::ZERO, feedback);
+            bitmap.handle_feedback(Time::ZERO, feedback);
+        }
+        let values: Vec<u16> = (0..302).map(|_| mixed.entropy(Time::ZERO)).collect();
+        assert_eq!(values[..2], [300, 301]);
+        let rounds: Vec<u16> = (0..300).map(|_| bitmap.entropy(Time::ZERO)).collect();
+        assert_eq!(values[2..], rounds);
+        assert_eq!(mixed.state_bits(), bitmap.state_bits());
+    }
+}

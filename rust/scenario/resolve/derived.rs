@@ -1,0 +1,196 @@
+//! Defaults that follow from the fabric and the workload together: thresholds of marking, the
+//! retransmission timer, and when acknowledgements are due.
+
+use crate::balance::Scheme;
+use crate::endpoint::{LongestPath, longest_path};
+use crate::fabric::{Buffer, Ecn, FabricConfig};
+use crate::nic::NicConfig;
+use crate::nic::congestion::{CongestionControl, OrPart};
+use crate::scenario::file::ScenarioFile;
+use crate::scenario::file::switch::EcnSection;
+use crate::scenario::file::transport::TransportSection;
+use crate::scenario::input::context::{Context, LONGEST_SPAN};
+use crate::scenario::input::error::ScenarioError;
+use crate::scenario::input::located::Located;
+use crate::topology::{Routes, Topology};
+use crate::units::{BitRate, Bytes, Fraction, Span};
+use crate::workload::Workload;
+
+/// A ramp from 20 % to 80 % of the bandwidth-delay product: the defaults of Ultra Ethernet's
+/// simulator (ultraethernet/uet-htsim), and those of REPS.
+const KMIN: Option<Fraction> = Fraction::new(1, 5);
+/// `kmax` is four times `kmin`, there and in HPCC's configurations.
+const RAMP: u32 = 4;
+/// A bandwidth-delay product counts as at least so many full packets, so that a ramp starts at two:
+/// on short links one packet would be a queue.
+const LEAST_PACKETS: u64 = 10;
+/// A threshold beyond this many bandwidth-delay products is a number of bytes without its unit.
+const MOST_PRODUCTS: u64 = 1_000;
+/// Slower links do not make timers longer, which have a limit anyway.
+const SLOWEST: BitRate = BitRate::from_bps(1_000_000);
+
+/// The key of `rccc`.
+const OVERSUBSCRIPTION: &str = "oversubscription";
+
+/// What the defaults follow from.
+#[derive(Clone, Copy)]
+pub(in crate::scenario) struct Network<'a> {
+    pub topology: &'a Topology,
+    /// Without failures.
+    pub routes: &'a Routes,
+    pub workload: &'a Workload,
+    pub scheme: &'a Scheme,
+}
+
+/// Where they go.
+pub(in crate::scenario) struct Filled<'a> {
+    pub file: &'a mut ScenarioFile,
+    pub fabric: &'a mut FabricConfig,
+    pub nic: &'a mut NicConfig,
+}
+
+/// Fills in what the file as typed leaves out.
+pub(in crate::scenario) fn fill(
+    context: &Context<'_>,
+    typed: &ScenarioFile,
+    network: Network<'_>,
+    filled: Filled<'_>,
+) -> Result<(), ScenarioError> {
+    let Network { topology, routes, workload, scheme } = network;
+    let Filled { file, fabric, nic } = filled;
+    let (switch, transport) = (&mut file.switch, &mut file.transport);
+    // Another seed or policy may have filled them in already.
+    switch.ecn = typed.switch.ecn.clone();
+    transport.retransmit_timeout = typed.transport.retransmit_timeout.clone();
+    transport.ack_time = typed.transport.ack_time.clone();
+    oversubscription((&typed.transport, &mut *transport), topology, nic);
+    let path = longest_path(topology, routes, nic, fabric.forwarding_delay, workload);
+    let product = Product { round_trip: path.round_trip, packet: nic.payload + nic.header };
+    let marking = marking(context, &mut switch.ecn, topology, product)?;
+    fabric.switch.ecn = marking.first().map_or(Ecn::Off, |&(_, ecn)| ecn);
+    let is_one = marking.iter().all(|(_, ecn)| *ecn == fabric.switch.ecn);
+    fabric.ecn_by_rate = if is_one { Vec::new() } else { marking };
+    ack_time(transport, scheme, path.round_trip, nic);
+    nic.retransmit_timeout = timer(transport, path, fabric.switch.buffer);
+    Ok(())
+}
+
+/// What parts are of.
+#[derive(Debug, Clone, Copy)]
+struct Product {
+    round_trip: Span,
+    /// A full packet on the wire.
+    packet: Bytes,
+}
+
+impl Product {
+    fn at(self, rate: BitRate) -> Bytes {
+        rate.bytes_in(self.round_trip).max(self.packet * LEAST_PACKETS)
+    }
+}
+
+/// The marking of ports by their rate, the fastest first.
+fn marking(
+    context: &Context<'_>,
+    section: &mut EcnSection,
+    topology: &Topology,
+    product: Product,
+) -> Result<Vec<(BitRate, Ecn)>, ScenarioError> {
+    let is_ramp = section.kmin.is_some() || section.kmax.is_some() || section.pmax.is_some();
+    if let (Some(step), true) = (section.step.given(), is_ramp) {
+        let expected = "a step excludes kmin, kmax and pmax; omit either the step or the others";
+        return Err(context.invalid(&step, expected));
+    }
+    let mut rates: Vec<BitRate> = topology.links().iter().map(|link| link.rate).collect();
+    rates.sort_unstable_by(|a, b| b.cmp(a));
+    rates.dedup();
+    let at = |threshold: OrPart<Bytes>, rate: BitRate| threshold.of(product.at(rate));
+    if let Some(step) = section.step.given() {
+        check(context, &step)?;
+        return Ok(rates.into_iter().map(|rate| (rate, Ecn::Step(at(*step, rate)))).collect());
+    }
+    for given in [section.kmin.given(), section.kmax.given()].iter().flatten() {
+        check(context, given)?;
+    }
+    let quarter = section.kmax.map(|kmax| scaled(kmax, 1, RAMP));
+    let kmin = section.kmin.fill(quarter.unwrap_or(OrPart::Part(KMIN.expect("not zero"))));
+    let kmax = section.kmax.fill(scaled(*kmin, RAMP, 1));
+    let pmax = section.pmax.fill(Fraction::ONE);
+    context.at_most_one(&pmax)?;
+    let ramp = |rate| {
+        let [low, high] = [at(*kmin, rate), at(*kmax, rate)];
+        if low > high {
+            let expected = format!("it must be at most {}, which is {high} at {rate}", kmax.key());
+            return Err(context.invalid(&kmin, expected));
+        }
+        Ok((rate, Ecn::Ramp { kmin: low, kmax: high, pmax: *pmax }))
+    };
+    rates.into_iter().map(ramp).collect()
+}
+
+/// `times / parts` of a threshold.
+fn scaled(threshold: OrPart<Bytes>, times: u32, parts: u32) -> OrPart<Bytes> {
+    match threshold {
+        OrPart::Given(bytes) => {
+            OrPart::Given(Bytes::new(bytes.get() * u64::from(times) / u64::from(parts)))
+        }
+        OrPart::Part(part) => {
+            let (above, below) = (part.numerator() * times, part.denominator() * parts);
+            OrPart::Part(Fraction::new(above, below).expect("not zero"))
+        }
+    }
+}
+
+fn check(context: &Context<'_>, threshold: &Located<OrPart<Bytes>>) -> Result<(), ScenarioError> {
+    let OrPart::Part(part) = **threshold else { return Ok(()) };
+    if part.of(1) <= MOST_PRODUCTS {
+        return Ok(());
+    }
+    let expected = format!(
+        "a part of rate times base round trip must be at most {MOST_PRODUCTS}; a size has a unit, \
+         such as {}B",
+        part.of(1)
+    );
+    Err(context.invalid(threshold, expected))
+}
+
+/// The retransmission timer: that of the section, or one that no queue makes expire.
+fn timer(section: &mut TransportSection, path: LongestPath, buffer: Buffer) -> Span {
+    let buffers = match buffer {
+        Buffer::Shared(bytes) => bytes,
+        Buffer::PerPort(bytes) => bytes * u64::from(path.switches.max(1)),
+    };
+    let drained = path.slowest.max(SLOWEST).time_for(buffers);
+    let timer = (path.round_trip * 2 + drained).min(LONGEST_SPAN);
+    // Three digits, upward: a time to read.
+    let unit = 10_u64.pow(timer.as_ps().max(1).ilog10().saturating_sub(2));
+    *section.retransmit_timeout.fill(Span::from_ps(timer.as_ps().div_ceil(unit) * unit))
+}
+
+/// The longest time until an arrival is acknowledged, where the policy's transport has one.
+fn ack_time(
+    section: &mut TransportSection,
+    scheme: &Scheme,
+    round_trip: Span,
+    nic: &mut NicConfig,
+) {
+    let is_own = nic.recovery.name() == scheme.recovery.name();
+    if is_own && scheme.transport.ack_frequency.timed && nic.ack.every > 1 {
+        nic.ack.within = *section.ack_time.fill(round_trip);
+    }
+}
+
+/// The oversubscription of a receiver-credit control, where its section has none.
+fn oversubscription(
+    (typed, section): (&TransportSection, &mut TransportSection),
+    topology: &Topology,
+    nic: &mut NicConfig,
+) {
+    let CongestionControl::Rccc(config) = &mut nic.congestion else { return };
+    if config.nscc || typed.parameters.contains_key(OVERSUBSCRIPTION) {
+        return;
+    }
+    config.oversubscription = topology.oversubscription();
+    let text = config.oversubscription.to_string();
+    section.parameters.insert(OVERSUBSCRIPTION.to_owned(), text.into());
+}

@@ -1,0 +1,44 @@
+//! Links, switches and failures of a file, but for what follows from the workload
+//! ([`super::derived`]).
+
+use super::{buffering, class, failure, immediates, switch};
+use crate::balance::Scheme;
+use crate::fabric::{FabricConfig, Rounding};
+use crate::nic::NicConfig;
+use crate::scenario::file::ScenarioFile;
+use crate::scenario::input::context::Context;
+use crate::scenario::input::error::ScenarioError;
+use crate::topology::Topology;
+use crate::units::Time;
+
+/// The frames that switches see.
+pub(in crate::scenario) fn frames(nic: &NicConfig, scheme: &Scheme) -> switch::Frames {
+    let trimmed = scheme.transport.trimmed.unwrap_or(nic.header);
+    switch::Frames { packet: nic.payload + nic.header, trimmed }
+}
+
+/// Links, switches and failures of a file.
+pub(in crate::scenario) fn resolve(
+    context: &Context<'_>,
+    file: &mut ScenarioFile,
+    topology: &Topology,
+    (nic, scheme, time_limit): (&NicConfig, &Scheme, Time),
+) -> Result<FabricConfig, ScenarioError> {
+    immediates::check_fidelity(context, file)?;
+    let switch = switch::resolve(context, &mut file.switch, frames(nic, scheme))?;
+    let run = failure::DrawContext { seed: *file.general.seed, time_limit };
+    let fabric = FabricConfig {
+        switch,
+        ecn_by_rate: Vec::new(),
+        ecn_at_hosts: *file.switch.ecn_at_hosts,
+        gap: *file.topology.wire.gap,
+        forwarding_delay: *file.topology.wire.forwarding_delay,
+        rounding: Rounding::default(),
+        ties: *file.switch.ties,
+        llr: super::topology::llr(context, &file.topology.wire)?,
+        failures: failure::resolve(context, &file.failure, topology, run)?,
+        classes: class::resolve(context, file, topology)?,
+    };
+    buffering::pool(context, &file.switch, &fabric, topology)?;
+    Ok(fabric)
+}
