@@ -27,7 +27,7 @@ const PS: u64 = 1_000;
 /// The text of `fct.txt`: a line for each completed flow.
 pub(super) fn table(setup: &Setup, flows: &FlowFile, outcome: &Outcome) -> String {
     let completed = completions(setup.workload.messages.len(), &outcome.flows);
-    let routes = Routes::new(&setup.topology, &|_| true);
+    let routes = setup.topology.routes();
     let ports = ports::of(flows);
     let mut order: Vec<(Time, usize)> = completed
         .iter()
@@ -43,7 +43,7 @@ pub(super) fn table(setup: &Setup, flows: &FlowFile, outcome: &Outcome) -> Strin
         let (src_port, dst_port) = (ports[flow].source, ports[flow].destination);
         let start_ns = message.start.as_ps() / PS;
         let fct_ns = at.since(message.start).as_ps() / PS;
-        let standalone_ns = standalone_ns(setup, &routes, message);
+        let standalone_ns = standalone_ns(setup, routes, message);
         writeln!(
             table,
             "{src} {dst} {src_port} {dst_port} {} {start_ns} {fct_ns} {standalone_ns}",

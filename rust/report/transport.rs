@@ -5,7 +5,6 @@ use serde::Serialize;
 
 use crate::endpoint::base_rtt;
 use crate::fabric::Setup;
-use crate::topology::Routes;
 use crate::units::Span;
 
 /// The transport of a run: that of its policy, where jobs have others.
@@ -41,8 +40,8 @@ fn first_timeout(setup: &Setup) -> Span {
     let Setup { topology, nic, fabric, .. } = setup;
     // Routes are computed only for a recovery whose timer follows from the round trip.
     let round_trip = || {
-        let routes = Routes::new(topology, &|_| true);
-        base_rtt(topology, &routes, nic, fabric.forwarding_delay, &setup.workload)
+        let routes = topology.routes();
+        base_rtt(topology, routes, nic, fabric.forwarding_delay, &setup.workload)
     };
     nic.recovery.first_timeout(nic.retransmit_timeout, round_trip)
 }

@@ -12,7 +12,7 @@ use crate::fabric::Setup;
 use crate::record::RecordedTable;
 use crate::report::SCALE_UP;
 use crate::study;
-use crate::topology::{Routes, Way};
+use crate::topology::Way;
 use crate::units::Bytes;
 use crate::workload::read_results;
 
@@ -208,7 +208,7 @@ impl RunFolder {
     pub fn slowdowns(&self) -> Result<Vec<(f64, f64)>, ResultsError> {
         let setup = self.setup()?;
         let (topology, wire) = (&*setup.topology, study::wire(&setup));
-        let routes = Routes::new(topology, &|_| true);
+        let routes = topology.routes();
         let ideal = |message: &Message| -> Option<f64> {
             let host = |name: &str| {
                 let index = topology.host_names().iter().position(|host| host == name)?;
@@ -218,7 +218,7 @@ impl RunFolder {
             if topology.way(src, dst) != Way::Fabric {
                 return None;
             }
-            ideal_ns(&bound::Path::between(topology, &routes, src, dst)?, message.bytes, &wire)
+            ideal_ns(&bound::Path::between(topology, routes, src, dst)?, message.bytes, &wire)
         };
         let one = |message: &Message| Some((message.bytes, message.fct_ns? / ideal(message)?));
         Ok(self.messages()?.iter().filter_map(one).collect())

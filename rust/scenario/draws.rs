@@ -7,7 +7,7 @@ use crate::fluid::Fidelity;
 use crate::ids::{HostId, PortId, SwitchId};
 use crate::nic::congestion::CongestionControl;
 use crate::split::SplitConfig;
-use crate::topology::{Routes, Topology};
+use crate::topology::Topology;
 
 impl Scenario {
     /// True if anything is drawn at random that a result may depend on: messages, failures, marks
@@ -64,7 +64,7 @@ fn has_choices(topology: &Topology) -> bool {
     if topology.planes().count() > 1 {
         return true;
     }
-    let routes = Routes::new(topology, &|_| true);
+    let routes = topology.routes();
     let switches = (0..topology.switches().len() as u32).map(SwitchId);
     let mut pairs = switches
         .flat_map(|switch| (0..topology.host_count()).map(move |host| (switch, HostId(host))));

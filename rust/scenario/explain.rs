@@ -3,8 +3,10 @@
 use std::path::{Component, Path, PathBuf};
 
 use super::file::transport::DeliveryName;
+use super::resolve::derived;
 use super::resolved::Scenario;
 use crate::nic::recovery::RecoveryName;
+use crate::units::Span;
 
 /// A key of a resolved scenario.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -166,6 +168,16 @@ impl Scenario {
             "transport.delivery" if *transport.delivery == DeliveryName::Auto => {
                 let delivery = nic.queue_pairs.delivery.unwrap_or(nic.recovery.delivery());
                 Some(delivery.to_string())
+            }
+            "transport.retransmit_timeout"
+                if !self.origin.source.has(transport.retransmit_timeout.key()) =>
+            {
+                let path = self.longest_path();
+                let waiting = derived::waiting(&self.topology, &self.fabric, path)
+                    + derived::coalesced(nic, &self.workload);
+                let round_trip = Span::from_ns(path.round_trip.as_ps().div_ceil(1_000));
+                let rate = path.slowest;
+                Some(format!("two base round trips of {round_trip} and {waiting} at {rate}"))
             }
             _ => None,
         }

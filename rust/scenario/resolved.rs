@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 
 use super::file::topology::{Shape, TopologyFormat};
 use super::file::{Fabric, ScenarioFile};
@@ -18,13 +18,13 @@ use super::resolve::{
     policy_warnings, record, recovery, switch, transport,
 };
 use crate::balance::{SHARED_PARAMETERS, Scheme};
-use crate::endpoint::{JobClass, JobPolicy};
+use crate::endpoint::{JobClass, JobPolicy, LongestPath, longest_path};
 use crate::fabric::{FabricConfig, Setup};
 use crate::fluid::Fidelity;
 use crate::ids::{HostId, LinkId};
 use crate::nic::NicConfig;
 use crate::record::Recording;
-use crate::topology::{Routes, Topology};
+use crate::topology::Topology;
 use crate::units::{Bytes, Time};
 use crate::workload::Workload;
 use crate::workload::chakra::{ChakraError, Streaming};
@@ -71,8 +71,6 @@ pub struct Scenario {
     down: Vec<LinkId>,
     /// The host of each node id of flow files.
     host_of_node: Arc<[Option<HostId>]>,
-    /// Routes without failures, computed where a default follows from the base round trip.
-    routes: OnceLock<Arc<Routes>>,
     /// The file that the topology was read from.
     topology_text: Option<Arc<str>>,
     pub(super) origin: Arc<Typed>,
@@ -200,7 +198,6 @@ impl Scenario {
             job_classes: classes,
             recordings,
             file,
-            routes: OnceLock::new(),
             origin,
         }
         .derived()
@@ -209,14 +206,9 @@ impl Scenario {
     /// Fills in the defaults that follow from the fabric and the workload together, and checks the
     /// limits of what there is now.
     fn derived(mut self) -> Result<Self, ScenarioError> {
-        let origin = Arc::clone(&self.origin);
-        let routes = self.routes.get_or_init(|| Arc::new(Routes::new(&self.topology, &|_| true)));
-        let network = derived::Network {
-            topology: &self.topology,
-            routes,
-            workload: &self.workload,
-            scheme: &self.scheme,
-        };
+        let (origin, path) = (Arc::clone(&self.origin), self.longest_path());
+        let (topology, workload, scheme) = (&*self.topology, &*self.workload, &self.scheme);
+        let network = derived::Network { topology, workload, scheme, path };
         let filled =
             derived::Filled { file: &mut self.file, fabric: &mut self.fabric, nic: &mut self.nic };
         derived::fill(&origin.context(), &origin.file, network, filled)?;
@@ -232,6 +224,12 @@ impl Scenario {
         }
         .check(&origin.context())?;
         Ok(self)
+    }
+
+    /// The longest idle path of its workload.
+    pub(super) fn longest_path(&self) -> LongestPath {
+        let delay = self.fabric.forwarding_delay;
+        longest_path(&self.topology, self.topology.routes(), &self.nic, delay, &self.workload)
     }
 }
 

@@ -106,8 +106,8 @@ pub fn estimate(setup: &Setup, messages: u64) -> Estimate {
     let planned = workload.messages.len() as u64;
     let streams = streams.len() as u64;
     let packets = packets(setup, messages);
-    let routes = Routes::new(&setup.topology, &|_| true);
-    let packet_hops = (packets as f64 * mean_hops(setup, &routes)) as u64;
+    let routes = setup.topology.routes();
+    let packet_hops = (packets as f64 * mean_hops(setup, routes)) as u64;
     let (planned, live, streams, discarded) = match exchange(setup) {
         // Its messages and queue pairs are discarded, but for places among the numbers and times.
         Some(chains) => {

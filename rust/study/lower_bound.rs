@@ -7,7 +7,6 @@ use crate::bound::{Bound, Cuts, Wire, bound};
 use crate::fabric::Setup;
 use crate::report::human;
 use crate::split::SmallestPiece;
-use crate::topology::Routes;
 use crate::units::{Span, Time};
 
 /// Computes a completion time that no scheme can beat on this fabric without failures. Of the
@@ -17,8 +16,8 @@ use crate::units::{Span, Time};
 /// Times are exact: a run that truncates them ([`crate::fabric::Rounding`]) may beat the bound by
 /// the sum of the truncations.
 pub fn lower_bound(setup: &Setup) -> Bound {
-    let routes = Routes::new(&setup.topology, &|_| true);
-    bound(&setup.topology, &routes, &setup.workload, &wire(setup))
+    let routes = setup.topology.routes();
+    bound(&setup.topology, routes, &setup.workload, &wire(setup))
 }
 
 /// A warning if a run whose completion time is `bound` at least cannot complete within its time

@@ -111,7 +111,7 @@ impl Slots {
     /// The slots that the splitters name for the messages of `setup`; `None` if they leave the
     /// choice to the state of the queue pairs.
     fn of(setup: &Setup) -> Option<Self> {
-        let routes = Routes::new(&setup.topology, &|_| true);
+        let routes = setup.topology.routes();
         let hosts = (0..setup.topology.host_count()).map(HostId);
         let payload = setup.nic.payload;
         let policies = setup.policies();
@@ -135,7 +135,7 @@ impl Slots {
                 dst: message.dst,
                 edge: routes.edge_of(message.dst),
                 bytes: message.bytes,
-                paths: paths(policies.all()[index].scheme.forwarding, &routes, message),
+                paths: paths(policies.all()[index].scheme.forwarding, routes, message),
             };
             splitter.handle_message(message.start, &request);
             while let Some(flow) = splitter.poll_flow(message.start) {

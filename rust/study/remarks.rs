@@ -94,8 +94,8 @@ fn short_timer(setup: &Setup, outcome: &Outcome) -> Option<String> {
         return None;
     }
     let Setup { topology, nic, fabric, .. } = setup;
-    let routes = Routes::new(topology, &|_| true);
-    let round_trip = base_rtt(topology, &routes, nic, fabric.forwarding_delay, &setup.workload);
+    let routes = topology.routes();
+    let round_trip = base_rtt(topology, routes, nic, fabric.forwarding_delay, &setup.workload);
     let timer = nic.recovery.first_timeout(nic.retransmit_timeout, || round_trip);
     let ports = (0..).map(PortId).zip(&outcome.queue_bytes_max_by_port);
     let delays = ports.map(|(port, &bytes)| topology.link(port.link()).rate.time_for(bytes));
@@ -143,8 +143,8 @@ fn long_timer(setup: &Setup, outcome: &Outcome, bound: Span) -> Option<String> {
     let lost = outcome.counters.dropped + outcome.counters.control_dropped;
     let cct = outcome.cct.filter(|_| lost > 0)?;
     let round_trip = || {
-        let routes = Routes::new(topology, &|_| true);
-        base_rtt(topology, &routes, nic, fabric.forwarding_delay, &setup.workload)
+        let routes = topology.routes();
+        base_rtt(topology, routes, nic, fabric.forwarding_delay, &setup.workload)
     };
     let timer = nic.recovery.first_timeout(nic.retransmit_timeout, round_trip);
     // Many short waits in a row make a long one.
@@ -195,8 +195,8 @@ fn unknown_failure(setup: &Setup, outcome: &Outcome, bound: Span) -> Option<Stri
     if outcome.counters.dropped == 0 || down.is_empty() {
         return None;
     }
-    let routes = Routes::new(topology, &|_| true);
-    let known_after = |failure: &&Failure| match has_detours(topology, &routes, failure.link) {
+    let routes = topology.routes();
+    let known_after = |failure: &&Failure| match has_detours(topology, routes, failure.link) {
         true => failure.detection.min(failure.convergence),
         false => failure.convergence,
     };

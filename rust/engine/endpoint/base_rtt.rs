@@ -143,17 +143,25 @@ pub fn longest_path(
     let hosts: Vec<HostId> = kinds.examples().collect();
     let links = hosts.iter().flat_map(|&host| topology.planes().ports_of(host));
     let slowest = links.map(|port| topology.link(port.link()).rate).min().unwrap_or_default();
-    let farthest = |from: HostId| {
-        let trips = hosts.iter().map(|&to| {
-            let RoundTrip { longest, switches, .. } = paths.round_trip(nic, from, to);
-            (LongestPath { round_trip: longest, switches, slowest }, to)
-        });
-        trips.max().unwrap_or((LongestPath::default(), from))
+    let trip = |from: HostId, to: HostId| {
+        let RoundTrip { longest, switches, .. } = paths.round_trip(nic, from, to);
+        LongestPath { round_trip: longest, switches, slowest }
     };
     if hosts.len() * hosts.len() <= MOST_PAIRS {
-        return hosts.iter().map(|&from| farthest(from).0).max().unwrap_or_default();
+        let pairs = hosts.iter().flat_map(|&from| hosts.iter().map(move |&to| (from, to)));
+        return pairs.map(|(from, to)| trip(from, to)).max().unwrap_or_default();
     }
-    hosts.first().map_or(LongestPath::default(), |&first| farthest(farthest(first).1).0)
+    // The way to one host is found for all others at once; the way back is taken to be as long.
+    let farthest = |to: HostId| {
+        let mut known = BTreeMap::new();
+        let packet = nic.payload + nic.header;
+        let ways = hosts.iter().map(|&from| (paths.one_way(from, to, packet, &mut known), from));
+        ways.max_by_key(|(ways, _)| ways.longest).map_or(to, |(_, from)| from)
+    };
+    hosts.first().map_or(LongestPath::default(), |&first| {
+        let end = farthest(first);
+        trip(farthest(end), end)
+    })
 }
 
 /// Round-trip times of pairs of hosts, each computed when it is asked for first.
@@ -189,21 +197,27 @@ impl PairTrips {
 
 impl IdlePaths<'_> {
     fn round_trip(&self, nic: &NicConfig, from: HostId, to: HostId) -> RoundTrip {
-        let there = self.one_way(from, to, nic.payload + nic.header);
-        let back = self.one_way(to, from, nic.ack.bytes);
+        let there = self.one_way(from, to, nic.payload + nic.header, &mut BTreeMap::new());
+        let back = self.one_way(to, from, nic.ack.bytes, &mut BTreeMap::new());
         let sum = |a: Ways, b: Ways| a.longest + b.longest;
         let is_even = there.is_even() && back.is_even();
         RoundTrip { longest: sum(there, back), switches: there.switches, is_even }
     }
 
-    /// The times of a packet on the paths that routing takes; zero without a path.
-    fn one_way(&self, from: HostId, to: HostId, bytes: Bytes) -> Ways {
+    /// The times of a packet on the paths that routing takes; zero without a path. `known` has those
+    /// of switches for the same host and bytes.
+    fn one_way(
+        &self,
+        from: HostId,
+        to: HostId,
+        bytes: Bytes,
+        known: &mut BTreeMap<SwitchId, Option<Ways>>,
+    ) -> Ways {
         if from == to {
             return Ways::default();
         }
-        let mut known = BTreeMap::new();
         let ports = self.topology.planes().ports_of(from).iter();
-        let ways = ports.filter_map(|&port| self.beyond(port, to, bytes, &mut known));
+        let ways = ports.filter_map(|&port| self.beyond(port, to, bytes, known));
         ways.reduce(Ways::and).unwrap_or_default()
     }
 

@@ -81,10 +81,10 @@ pub(super) struct Candidates<'a> {
 
 impl ForwardingTable {
     pub(super) fn new(topology: &Topology, scheme: &Scheme) -> Self {
-        let routes = Routes::new(topology, &|_| true);
+        let intact = topology.routes();
         let mut table = Self {
-            intact: Arc::new(routes.clone()),
-            routes,
+            intact: Arc::clone(intact),
+            routes: (**intact).clone(),
             rerouted: false,
             capacities: None,
             weights: scheme.weights,

@@ -1,5 +1,6 @@
 //! The graph of hosts, switches and links.
 
+use super::intact_routes::IntactRoutes;
 use super::{Direct, Link, Node, Planes, ScaleUp, Switch, TopologyError, Way, check, spelling};
 use crate::ids::{HostId, LinkId, PortId, SwitchId};
 use crate::units::{BitRate, Span};
@@ -21,6 +22,7 @@ pub struct Topology {
     /// The ports of switch `s` are `switch_ports[first_port[s]..first_port[s + 1]]`.
     first_port: Vec<u32>,
     switch_ports: Vec<PortId>,
+    intact_routes: IntactRoutes,
 }
 
 impl Topology {
@@ -119,6 +121,7 @@ impl Topology {
             rails,
             first_port,
             switch_ports,
+            intact_routes: IntactRoutes::default(),
         })
     }
 
@@ -129,6 +132,7 @@ impl Topology {
         for (id, link) in (0u32..).map(LinkId).zip(&mut self.links) {
             link.delay = delay(id, link.delay);
         }
+        self.intact_routes = IntactRoutes::default();
         self
     }
 
@@ -137,7 +141,13 @@ impl Topology {
     pub fn with_host_latency(mut self, latency: Span) -> Self {
         let hosts = |link: &&mut Link| link.ends.iter().any(|end| matches!(end, Node::Host(_)));
         self.links.iter_mut().filter(hosts).for_each(|link| link.delay += latency);
+        self.intact_routes = IntactRoutes::default();
         self
+    }
+
+    /// The place of its routes without failures.
+    pub(super) fn intact_routes(&self) -> &IntactRoutes {
+        &self.intact_routes
     }
 
     /// The topology as a direct network, whose groups these are.

@@ -19,12 +19,13 @@ pub mod hpcc;
 mod hpcc_error;
 #[cfg(feature = "fabric")]
 pub mod infragraph;
+mod intact_routes;
 mod leaf_spine;
 mod link_state;
 mod multi_plane;
 mod names;
-mod oversubscription;
 mod node;
+mod oversubscription;
 mod planes;
 mod pods;
 mod rail_only;

@@ -89,10 +89,11 @@ section! {
         /// complete. `delivery` must be ordered. `header` has to include the 4 bytes of the data.
         max_wimm?: u32 = "none: plain WRITEs, without a limit",
         /// The time for which a sender waits for an acknowledgement. By default no queue makes it
-        /// expire: a port may take the whole shared buffer, or its own at each switch.
+        /// expire: a port may take the whole shared buffer, or its own at each switch; with flow
+        /// control packets wait in the buffers of all switches; and with `ack_every` a receiver
+        /// waits for as many packets, while their sender serves its other peers.
         retransmit_timeout?: Span = "twice the longest base round trip of the workload, and the \
-                                     time in which the slowest link of its hosts sends a full \
-                                     buffer",
+                                     time in which the slowest link of its hosts sends these bytes",
         /// The time after which a receiver repeats a NACK (value of the HPCC simulator).
         nack_interval: Span = Span::from_us(500),
         /// The shortest time between two CNPs of a queue pair (Zhu et al., SIGCOMM 2015).

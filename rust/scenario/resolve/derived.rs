@@ -2,7 +2,7 @@
 //! retransmission timer, and when acknowledgements are due.
 
 use crate::balance::Scheme;
-use crate::endpoint::{LongestPath, longest_path};
+use crate::endpoint::LongestPath;
 use crate::fabric::{Buffer, Ecn, FabricConfig};
 use crate::nic::NicConfig;
 use crate::nic::congestion::{CongestionControl, OrPart};
@@ -12,7 +12,7 @@ use crate::scenario::file::transport::TransportSection;
 use crate::scenario::input::context::{Context, LONGEST_SPAN};
 use crate::scenario::input::error::ScenarioError;
 use crate::scenario::input::located::Located;
-use crate::topology::{Routes, Topology};
+use crate::topology::Topology;
 use crate::units::{BitRate, Bytes, Fraction, Span};
 use crate::workload::Workload;
 
@@ -36,10 +36,9 @@ const OVERSUBSCRIPTION: &str = "oversubscription";
 #[derive(Clone, Copy)]
 pub(in crate::scenario) struct Network<'a> {
     pub topology: &'a Topology,
-    /// Without failures.
-    pub routes: &'a Routes,
     pub workload: &'a Workload,
     pub scheme: &'a Scheme,
+    pub path: LongestPath,
 }
 
 /// Where they go.
@@ -56,7 +55,7 @@ pub(in crate::scenario) fn fill(
     network: Network<'_>,
     filled: Filled<'_>,
 ) -> Result<(), ScenarioError> {
-    let Network { topology, routes, workload, scheme } = network;
+    let Network { topology, workload, scheme, path } = network;
     let Filled { file, fabric, nic } = filled;
     let (switch, transport) = (&mut file.switch, &mut file.transport);
     // Another seed or policy may have filled them in already.
@@ -64,14 +63,18 @@ pub(in crate::scenario) fn fill(
     transport.retransmit_timeout = typed.transport.retransmit_timeout.clone();
     transport.ack_time = typed.transport.ack_time.clone();
     oversubscription((&typed.transport, &mut *transport), topology, nic);
-    let path = longest_path(topology, routes, nic, fabric.forwarding_delay, workload);
     let product = Product { round_trip: path.round_trip, packet: nic.payload + nic.header };
     let marking = marking(context, &mut switch.ecn, topology, product)?;
     fabric.switch.ecn = marking.first().map_or(Ecn::Off, |&(_, ecn)| ecn);
     let is_one = marking.iter().all(|(_, ecn)| *ecn == fabric.switch.ecn);
     fabric.ecn_by_rate = if is_one { Vec::new() } else { marking };
     ack_time(transport, scheme, path.round_trip, nic);
-    nic.retransmit_timeout = timer(transport, path, fabric.switch.buffer);
+    if typed.transport.retransmit_timeout.is_none() {
+        let coalesced = coalesced(nic, workload);
+        let derived = timer(path, waiting(topology, fabric, path) + coalesced);
+        transport.retransmit_timeout.fill(derived);
+    }
+    nic.retransmit_timeout = transport.retransmit_timeout.unwrap_or(Span::MAX);
     Ok(())
 }
 
@@ -154,17 +157,41 @@ fn check(context: &Context<'_>, threshold: &Located<OrPart<Bytes>>) -> Result<()
     Err(context.invalid(threshold, expected))
 }
 
-/// The retransmission timer: that of the section, or one that no queue makes expire.
-fn timer(section: &mut TransportSection, path: LongestPath, buffer: Buffer) -> Span {
-    let buffers = match buffer {
+/// The most bytes that may be ahead of a packet: the whole buffer of one switch, or of a port at
+/// each switch; with flow control, which holds packets back in all switches, theirs.
+pub(in crate::scenario) fn waiting(
+    topology: &Topology,
+    fabric: &FabricConfig,
+    path: LongestPath,
+) -> Bytes {
+    let is_lossless = fabric.switch.pfc.is_some() || fabric.switch.cbfc.is_some();
+    match fabric.switch.buffer {
+        Buffer::Shared(bytes) if is_lossless => bytes * (topology.switches().len().max(1) as u64),
         Buffer::Shared(bytes) => bytes,
         Buffer::PerPort(bytes) => bytes * u64::from(path.switches.max(1)),
-    };
-    let drained = path.slowest.max(SLOWEST).time_for(buffers);
+    }
+}
+
+/// What a host sends before each of its peers has enough packets for an acknowledgement, where
+/// nothing else makes one due.
+pub(in crate::scenario) fn coalesced(nic: &NicConfig, workload: &Workload) -> Bytes {
+    if nic.ack.every == 1 || nic.ack.within < Span::MAX {
+        return Bytes::ZERO;
+    }
+    let mut pairs: Vec<_> = workload.messages.iter().map(|it| (it.src, it.dst)).collect();
+    pairs.sort_unstable();
+    pairs.dedup();
+    let peers = pairs.chunk_by(|a, b| a.0 == b.0).map(<[_]>::len).max().unwrap_or(0);
+    (nic.payload + nic.header) * u64::from(nic.ack.every) * peers as u64
+}
+
+/// A retransmission timer that no queue makes expire.
+fn timer(path: LongestPath, waiting: Bytes) -> Span {
+    let drained = path.slowest.max(SLOWEST).time_for(waiting);
     let timer = (path.round_trip * 2 + drained).min(LONGEST_SPAN);
     // Three digits, upward: a time to read.
     let unit = 10_u64.pow(timer.as_ps().max(1).ilog10().saturating_sub(2));
-    *section.retransmit_timeout.fill(Span::from_ps(timer.as_ps().div_ceil(unit) * unit))
+    Span::from_ps(timer.as_ps().div_ceil(unit) * unit)
 }
 
 /// The longest time until an arrival is acknowledged, where the policy's transport has one.

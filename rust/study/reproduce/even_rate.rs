@@ -14,7 +14,6 @@ use crate::nic::congestion::{CongestionControl, line_rate};
 use crate::split::SplitConfig;
 use crate::study::lower_bound;
 use crate::switching::FailureKind;
-use crate::topology::Routes;
 use crate::units::{Bytes, Fraction, Span};
 use crate::workload::{Message, Workload};
 
@@ -39,7 +38,7 @@ pub(super) fn apply(setup: &mut Setup) -> Span {
 /// The greatest common rate if each message is divided evenly over its paths that are up, in
 /// millionths of line rate, at least one.
 fn rho_max(setup: &Setup) -> u32 {
-    let routes = Routes::new(&setup.topology, &|_| true);
+    let routes = setup.topology.routes();
     let is_up = |port: &PortId| {
         let mut failures = setup.fabric.failures.iter();
         !failures.any(|it| it.link == port.link() && it.kind == FailureKind::Down)
@@ -58,7 +57,7 @@ fn rho_max(setup: &Setup) -> u32 {
 
 /// The completion time of the longest message alone whose packets leave at that share of line rate.
 fn least(setup: &Setup, share: Fraction) -> Span {
-    let routes = Routes::new(&setup.topology, &|_| true);
+    let routes = setup.topology.routes();
     let key = |message: &&Message| (message.bytes, routes.hops(message.src, message.dst));
     let Some(&longest) = setup.workload.messages.iter().max_by_key(key) else {
         return Span::ZERO;

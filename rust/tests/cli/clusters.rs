@@ -69,7 +69,7 @@ fn the_claim_of_the_example_holds_and_pages_have_its_script() {
     let of = |policy: &str| ["64KB", "256KB", "1024KB"].map(|it| slowdown(&results, policy, it));
     let ecmp = of("ecmp");
     assert!(ecmp.is_sorted() && (1.5..1.7).contains(&ecmp[0]), "{ecmp:?}");
-    assert!((3.0..3.3).contains(&ecmp[2]), "{ecmp:?}");
+    assert!((3.7..4.0).contains(&ecmp[2]), "{ecmp:?}");
     for policy in ["spray", "reps"] {
         assert!(of(policy).iter().all(|slowdown| *slowdown <= 1.2), "{policy}: {:?}", of(policy));
     }

@@ -127,7 +127,7 @@ fn people_get_a_table_of_80_columns() {
 fn a_comparison_has_five_seeds_where_anything_is_drawn_and_one_where_nothing_is() {
     let bench = Bench::with_small();
     let fixed = SMALL.replace("spines = 2", "spines = 1").replace("256KB", "16KB");
-    let fixed = format!("{fixed}\n[switch]\nties = \"port\"\n");
+    let fixed = format!("{fixed}\n[switch]\nties = \"port\"\necn.step = \"800KB\"\n");
     bench.write("fixed.toml", &fixed);
     let compare = |file: &str, options: &[&str]| {
         let arguments = ["compare", file, "--policies", "ecmp,spray"];

@@ -14,18 +14,21 @@ fn summary(bench: &Bench, folder: &str) -> Value {
 fn what_auto_became_is_in_the_summary_the_table_and_the_resolved_scenario() {
     let bench = Bench::with_small();
     let left = bench.evenkeel(&["run", "small.toml", "--out", "ecmp"]);
-    let row = "NIC       line-rate, go-back-n, ordered delivery; retransmission timer 1.000ms";
+    let row = "NIC       line-rate, go-back-n, ordered delivery; retransmission timer 1.290ms";
     assert!(left.out.lines().any(|line| line == row), "{}", left.out);
     let transport = &summary(&bench, "ecmp")["transport"];
     let expected = serde_json::json!({
         "congestion_control": "line-rate",
         "recovery": "go-back-n",
         "delivery": "ordered",
-        "retransmit_timeout_ns": 1_000_000.0,
+        "retransmit_timeout_ns": 1_290_000.0,
     });
     assert_eq!(transport, &expected);
     let resolved = bench.read("ecmp/scenario.toml");
     assert!(resolved.contains("recovery = \"auto\"  # default; here go-back-n\n"), "{resolved}");
+    let timer = "retransmit_timeout = \"1290us\"  # default; here two base round trips of ";
+    assert!(resolved.contains(timer), "{resolved}");
+    assert!(resolved.contains("ns and 64MB at 400Gbps\n"), "{resolved}");
     // The file still says auto, so that another policy has what it is made for.
     let again = ["run", "ecmp/scenario.toml", "--policy", "spray", "--out", "spray"];
     assert_eq!(bench.evenkeel(&again).status, 0);
@@ -98,7 +101,7 @@ fn a_failure_that_routing_learns_of_too_late_is_said() {
     let failure = "[[failure]]\nlink = \"leaf0-spine0\"\nat = \"1us\"\n";
     bench.write("failure.toml", &format!("{SMALL}{failure}"));
     let left = bench.evenkeel(&["run", "failure.toml"]);
-    assert!(left.out.contains("CCT       100.1ms (10574."), "of the bound: {}", left.out);
+    assert!(left.out.contains("CCT       100.7ms (10638."), "of the bound: {}", left.out);
     let expected = "the failure of leaf0-spine0 is detected at once, and routing converges after \
                     100.0ms, while the bound is";
     assert!(left.err.contains(expected), "{left:?}");

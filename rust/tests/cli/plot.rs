@@ -25,7 +25,7 @@ fn a_recorded_run_has_six_figures_with_units_and_the_same_bytes_each_time() {
         ("queues-recording-reps", &["queue (KB)", "time (us)", "leaf0-spine0 restored"]),
         ("utilisation-recording-reps", &["utilisation", "time (us)", "leaf0 to spine3"]),
         ("send-rates-recording-reps", &["rate sent (Gbps)", "host3 to host7"]),
-        ("allowed-rates-recording-reps", &["rate allowed (Gbps)"]),
+        ("windows-recording-reps", &["window (KB)"]),
     ] {
         let svg = svg(name);
         assert!(svg.starts_with("<svg xmlns") && svg.trim_end().ends_with("</svg>"), "{name}");
