@@ -15,12 +15,14 @@ use super::timing::{Size, Tail, wire};
 use super::transfer::{State, Transfer};
 use super::waiting::Waiting;
 use super::ways::{Site, Way, Ways};
+use crate::balance::{Scheme, Weights};
 use crate::bound::Wire;
 use crate::endpoint::{Endpoints, HandedFlow};
 use crate::fabric::{Progress, Setup};
 use crate::ids::HostId;
 use crate::sharing::{Service, Sharing, Use};
-use crate::switching::StepEffect;
+use crate::switching::{StepEffect, Switching};
+use crate::topology::Topology;
 use crate::units::{Span, Time};
 
 /// The flows of a queue pair: one is sent, and others wait.
@@ -62,7 +64,8 @@ pub(super) struct World<'a> {
 impl<'a> World<'a> {
     /// The world of a setup, before its first event.
     pub(super) fn new(setup: &'a Setup, grouping: Grouping) -> Self {
-        let switching = setup.switching();
+        let scheme = evened(setup.policies().for_switches(), &setup.topology);
+        let switching = Switching::new(&setup.topology, &setup.fabric, &scheme, setup.seed);
         let site = setup.site(&switching);
         let base_rtt = site.base_rtt;
         let mut endpoints = Endpoints::new(site);
@@ -71,7 +74,6 @@ impl<'a> World<'a> {
         let links = Links::new(&setup.topology, grouping, &mut sharing);
         let wire = wire(setup);
         let changes = changes(&setup.fabric.failures, &switching);
-        let scheme = setup.policies().for_switches();
         let mut world = Self {
             waiting: Waiting::new(setup, base_rtt),
             ways: Ways::new(&setup.topology, switching, &scheme),
@@ -417,4 +419,14 @@ fn uses(way: &Way, back: Option<&Way>, size: &Size) -> Vec<Use> {
     let service = Service::First;
     let acks = acks.map(|it| Use { share: it.share * size.acks, service, ..*it });
     data.chain(acks).collect()
+}
+
+/// The scheme as a fluid run takes it. Policies that look at load fill links of unequal rates by
+/// their rates, as those do that weight next hops by capacity.
+fn evened(scheme: Scheme, topology: &Topology) -> Scheme {
+    let looks = scheme.switch.uses_queue_lengths() || scheme.sender.looks_at_load();
+    match looks && topology.is_uneven() {
+        true => Scheme { weights: Weights::Capacity, ..scheme },
+        false => scheme,
+    }
 }

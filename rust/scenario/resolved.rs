@@ -211,7 +211,10 @@ impl Scenario {
         let network = derived::Network { topology, workload, scheme, path };
         let filled =
             derived::Filled { file: &mut self.file, fabric: &mut self.fabric, nic: &mut self.nic };
-        derived::fill(&origin.context(), &origin.file, network, filled)?;
+        let warnings = derived::fill(&origin.context(), &origin.file, network, filled)?;
+        let is_new = |warning: &String| !self.warnings.contains(warning);
+        let warnings: Vec<String> = warnings.into_iter().filter(is_new).collect();
+        self.warnings.extend(warnings);
         limits::CandidateRun {
             file: &self.file,
             workload: &self.workload,

@@ -230,7 +230,7 @@ fn link_level_retry_leaves_nothing_to_retransmit() {
 fn incast_32_is_limited_by_the_last_link_under_every_policy() {
     for policy in ["ecmp", "spray", "ethereal"] {
         let (_, slowdown) = cct("incast-32.toml", policy);
-        assert!(slowdown < 1.02, "{policy}: {slowdown}");
+        assert!(slowdown < 1.03, "{policy}: {slowdown}");
     }
 }
 

@@ -5,6 +5,7 @@
 mod agreement;
 mod all_to_all;
 mod bounds;
+mod defaults;
 mod failures;
 mod failures_peers;
 mod figure;

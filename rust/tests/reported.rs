@@ -2,8 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
-use evenkeel::fabric;
 use evenkeel::scenario::{Overrides, Scenario};
+use evenkeel::{fabric, fluid};
 
 /// The folder of an input, if the inputs are there.
 fn folder(name: &str) -> Option<PathBuf> {
@@ -78,4 +78,48 @@ fn weights_that_are_not_used_are_a_warning() {
         let warnings = load(&folder.join("degraded.toml"), &set).warnings.join("\n");
         assert!(warnings.contains("makes no use of weights"), "{policy}: {warnings}");
     }
+}
+
+/// A fluid run of a policy that looks at load takes about as long as by packets.
+#[test]
+fn fluid_flows_fill_links_of_unequal_rates_where_the_policy_looks_at_load() {
+    let Some(folder) = folder("fluid-parallel") else { return };
+    for policy in ["reps", "jsq", "adaptive"] {
+        let policy = format!("policy.name={policy}");
+        let scenario = load(&folder.join("rates.toml"), &[&policy, "fidelity=fluid"]);
+        let fluid = fluid::run(&scenario.setup(), &mut |_| {}).outcome.cct.expect("it completes");
+        let packets = cct(&folder.join("rates.toml"), &[&policy]);
+        let off = fluid.as_ns_f64() / 1e3 / packets - 1.0;
+        assert!(off.abs() < 0.05, "{policy}: {off}");
+    }
+}
+
+/// An input of the folder beside it.
+fn robust(name: &str) -> Option<PathBuf> {
+    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared/data/robust").join(name);
+    if !file.is_file() {
+        eprintln!("skipped: reported: {name} is not at ../shared/data/robust");
+        return None;
+    }
+    Some(file)
+}
+
+#[test]
+fn marks_that_begin_above_the_buffer_are_a_warning() {
+    let Some(file) = robust("marks-above-buffer.toml") else { return };
+    // By default they begin below it.
+    assert!(load(&file, &[]).warnings.iter().all(|it| !it.contains("marks begin")));
+    for late in ["switch.ecn.kmin=100KB", "switch.ecn.step=100KB"] {
+        let warnings = load(&file, &[late]).warnings;
+        let is_told = |it: &String| it.contains("marks begin at 100KB, and no port has room");
+        assert!(warnings.iter().any(is_told), "{late}: {warnings:?}");
+    }
+}
+
+#[test]
+fn the_retransmission_timer_is_that_of_mrc_too() {
+    let Some(file) = robust("ignored-timer.toml") else { return };
+    let [short, long] = ["20us", "2ms"]
+        .map(|timer| cct(&file, &[&*format!("transport.retransmit_timeout={timer}")]));
+    assert!(long > 1.5 * short, "{short} and {long}");
 }

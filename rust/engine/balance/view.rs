@@ -17,8 +17,8 @@ pub struct SwitchContext {
     pub ports: u32,
     /// Rate of the fastest port.
     pub port_rate: BitRate,
-    /// The most bytes that can wait at one port: the port's own buffer, or its share of a common
-    /// one. Policies state their thresholds as fractions of it.
+    /// The most bytes that usually wait at one port: the port's own buffer, or what marking leaves
+    /// of a common one. Policies state their thresholds as fractions of it.
     pub port_buffer: Bytes,
 }
 

@@ -364,7 +364,7 @@ impl FabricConfig {
     }
 
     /// The ECN configuration of switch ports of a rate.
-    fn ecn_at(&self, rate: BitRate) -> Ecn {
+    pub(super) fn ecn_at(&self, rate: BitRate) -> Ecn {
         let by_rate = self.ecn_by_rate.iter().find(|(of, _)| *of == rate);
         by_rate.map_or(self.switch.ecn, |&(_, ecn)| ecn)
     }

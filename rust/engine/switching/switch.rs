@@ -1,6 +1,6 @@
 //! A switch: its policy, and the state of its own links.
 
-use super::config::{Buffer, FabricConfig};
+use super::config::{Buffer, Ecn, FabricConfig};
 use super::forwarding_table::{Among, Candidates};
 use crate::balance::Scheme;
 use crate::balance::switch::hash::Hash;
@@ -267,16 +267,26 @@ pub(super) fn context(
 ) -> SwitchContext {
     let ids = topology.ports_of(id);
     let rate = ids.iter().map(|port| topology.link(port.link()).rate).max();
+    let rate = rate.unwrap_or(BitRate::from_bps(1));
     let ports = u32::try_from(ids.len()).expect("ids are 32 bits");
     SwitchContext {
         seed,
         id,
         tier: topology.switches()[id.index()].tier,
         ports,
-        port_rate: rate.unwrap_or(BitRate::from_bps(1)),
+        port_rate: rate,
         port_buffer: match config.switch.buffer {
             Buffer::PerPort(bytes) => bytes,
-            Buffer::Shared(bytes) => Bytes::new(bytes.get() / u64::from(ports.max(1))),
+            Buffer::Shared(bytes) => usual_queue(config.ecn_at(rate)).unwrap_or(bytes),
         },
+    }
+}
+
+/// The most bytes that a port of a shared buffer usually has: all packets are marked from 4/5 of
+/// them on, as by default of a bandwidth-delay product \[inferred\].
+fn usual_queue(ecn: Ecn) -> Option<Bytes> {
+    match ecn {
+        Ecn::Off => None,
+        Ecn::Step(all) | Ecn::Ramp { kmax: all, .. } => Some(Bytes::new(all.get() / 4 * 5)),
     }
 }

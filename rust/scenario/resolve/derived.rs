@@ -3,7 +3,7 @@
 
 use crate::balance::Scheme;
 use crate::endpoint::LongestPath;
-use crate::fabric::{Buffer, Ecn, FabricConfig};
+use crate::fabric::{Buffer, Ecn, FabricConfig, SwitchConfig};
 use crate::nic::NicConfig;
 use crate::nic::congestion::{CongestionControl, OrPart};
 use crate::scenario::file::ScenarioFile;
@@ -48,13 +48,13 @@ pub(in crate::scenario) struct Filled<'a> {
     pub nic: &'a mut NicConfig,
 }
 
-/// Fills in what the file as typed leaves out.
+/// Fills in what the file as typed leaves out. Returns warnings.
 pub(in crate::scenario) fn fill(
     context: &Context<'_>,
     typed: &ScenarioFile,
     network: Network<'_>,
     filled: Filled<'_>,
-) -> Result<(), ScenarioError> {
+) -> Result<Vec<String>, ScenarioError> {
     let Network { topology, workload, scheme, path } = network;
     let Filled { file, fabric, nic } = filled;
     let (switch, transport) = (&mut file.switch, &mut file.transport);
@@ -75,7 +75,28 @@ pub(in crate::scenario) fn fill(
         transport.retransmit_timeout.fill(derived);
     }
     nic.retransmit_timeout = transport.retransmit_timeout.unwrap_or(Span::MAX);
-    Ok(())
+    Ok(Vec::from_iter(late_marks(context, &switch.ecn, &fabric.switch)))
+}
+
+/// A warning of marks that come only where packets are dropped or trimmed.
+fn late_marks(
+    context: &Context<'_>,
+    section: &EcnSection,
+    switch: &SwitchConfig,
+) -> Option<String> {
+    let (Buffer::Shared(buffer) | Buffer::PerPort(buffer)) = switch.buffer;
+    let (low, key) = match switch.ecn {
+        Ecn::Off => return None,
+        Ecn::Step(step) => (step, section.step.key()),
+        Ecn::Ramp { kmin, .. } => (kmin, section.kmin.key()),
+    };
+    (low >= buffer).then(|| {
+        let warning = format!(
+            "marks begin at {low}, and no port has room for more than {buffer}: congestion control \
+             sees no mark, and packets are dropped; write a threshold below the buffer"
+        );
+        context.warning(key, &warning)
+    })
 }
 
 /// What parts are of.

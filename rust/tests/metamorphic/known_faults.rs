@@ -16,7 +16,6 @@ const AS_BUILT: &str = "base round trips are of links as they were built, not as
 const WEIGHTS: &str = "the policy accepts weights and does not use them";
 const ROTATION: &str = "a routing update restarts rotations towards all destinations";
 const SETTLED: &str = "a sample takes packets of a host's ports in order of ports, not of times";
-const PORTS: &str = "thresholds are of a shared buffer divided by ports, idle ones included";
 const FIRST: &str = "the first of equal ports, and the first turn, is that of the lowest number";
 
 /// Controls, recoveries and policies that use the base round trip.
@@ -51,11 +50,6 @@ const BY_FIRST: &[&str] = &["switch-rr", "ofan", "host-dr"];
 /// Faults of the engine by which relations are broken.
 pub(super) const KNOWN_FAULTS: &[KnownFault] = &[
     KnownFault { relation: "renumber-links", names: BY_FIRST, reason: FIRST },
-    KnownFault { relation: "idle-host", names: &["adaptive"], reason: PORTS },
-    KnownFault { relation: "far-idle-host", names: &["adaptive"], reason: PORTS },
-    KnownFault { relation: "slow-idle-host", names: &["adaptive"], reason: PORTS },
-    KnownFault { relation: "idle-pod", names: &["adaptive"], reason: PORTS },
-    KnownFault { relation: "far-idle-pod", names: &["adaptive"], reason: PORTS },
     KnownFault { relation: "renumber-hosts", names: BY_FIRST, reason: FIRST },
     KnownFault { relation: "renumber-switches", names: BY_FIRST, reason: FIRST },
     KnownFault { relation: "degraded-as-rates", names: BY_BASE_ROUND_TRIP, reason: AS_BUILT },

@@ -67,6 +67,21 @@ macro_rules! registry {
         }
 
         impl SenderConfig {
+            /// True if packets avoid paths whose packets were marked or late.
+            pub const fn looks_at_load(&self) -> bool {
+                matches!(
+                    self,
+                    Self::Reps(_)
+                        | Self::RepsLegacy(_)
+                        | Self::Bitmap(_)
+                        | Self::Mixed(_)
+                        | Self::Prime(_)
+                        | Self::MpRdma(_)
+                        | Self::Mrc(_)
+                        | Self::PlaneJsq(_)
+                )
+            }
+
             /// True if a queue pair stays in one of several planes, for a flowlet at least.
             pub const fn keeps_plane(&self) -> bool {
                 matches!(

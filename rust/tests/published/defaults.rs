@@ -1,0 +1,193 @@
+//! Every preset with the defaults of a scenario on healthy fabrics: `docs/defaults.md` has the
+//! tables.
+//!
+//! `EVENKEEL_LONG_TESTS=1 INSTA_UPDATE=always cargo test --test integration published::defaults` writes
+//! anew.
+
+use std::fs;
+use std::path::Path;
+
+use evenkeel::balance::{display_name, presets};
+use evenkeel::fabric::{self, Verdict};
+use evenkeel::scenario::{Overrides, Scenario};
+use evenkeel::study::lower_bound;
+
+use super::run::side_by_side;
+use crate::support::extent;
+
+const PAGE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/docs/defaults.md");
+const BEGIN: &str = "<!-- Made by rust/tests/published/defaults.rs: -->\n";
+const END: &str = "<!-- to here. -->\n";
+
+/// Hosts, and the leaves, spines and hosts of a leaf that they are at.
+const SIZES: [(u32, u32); 3] = [(16, 4), (64, 8), (256, 16)];
+const PLANES: [u32; 2] = [1, 4];
+const BYTES: [&str; 2] = ["1MB", "64MB"];
+const PATTERNS: [&str; 5] = ["permutation", "shift", "all-to-all", "ring", "incast"];
+
+/// A cell of the table.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Case {
+    /// Hosts, and how many of a leaf.
+    size: (u32, u32),
+    planes: u32,
+    policy: &'static str,
+    pattern: &'static str,
+    bytes: &'static str,
+}
+
+impl Case {
+    fn all() -> Vec<Self> {
+        let mut all = Vec::new();
+        for (size, planes) in SIZES.iter().flat_map(|size| PLANES.map(|planes| (*size, planes))) {
+            for policy in presets().map(|preset| preset.name) {
+                for (pattern, bytes) in
+                    PATTERNS.iter().flat_map(|pattern| BYTES.map(|bytes| (*pattern, bytes)))
+                {
+                    all.push(Self { size, planes, policy, pattern, bytes });
+                }
+            }
+        }
+        all
+    }
+
+    /// Each host has 400 Gbps: at one port, or at ports in several planes.
+    fn scenario(self) -> Result<Scenario, String> {
+        let Self { size: (hosts, of_leaf), planes, policy, pattern, bytes } = self;
+        let (kind, rate) = match planes {
+            1 => ("leaf-spine".to_owned(), 400),
+            _ => (format!("multi-plane\"\nplanes = {planes}\n#\""), 400 / planes),
+        };
+        let workload = match pattern {
+            "shift" => format!("kind = \"shift\"\nshift = {of_leaf}"),
+            "ring" => "kind = \"all-reduce\"\nalgorithm = \"ring\"".to_owned(),
+            "incast" => "kind = \"incast\"\nfan_in = 8".to_owned(),
+            other => format!("kind = \"{other}\""),
+        };
+        let text = format!(
+            "[topology]\nkind = \"{kind}\"\nleaves = {0}\nspines = {of_leaf}\n\
+             hosts_per_leaf = {of_leaf}\nhost_rate = \"{rate}Gbps\"\nfabric_rate = \"{rate}Gbps\"\n\
+             [policy]\nname = \"{policy}\"\n[workload]\n{workload}\nbytes = \"{bytes}\"\n",
+            hosts / of_leaf
+        );
+        let scenario = Scenario::parse(&text, "a", Path::new(""), &Overrides::default());
+        scenario.map_err(|error| error.to_string())
+    }
+
+    /// The completion time over its bound; `-` where the policy is refused.
+    fn cell(&self) -> String {
+        let Ok(scenario) = self.scenario() else { return "-".to_owned() };
+        let setup = scenario.setup();
+        let outcome = fabric::run(&setup, &mut |_| {});
+        assert_eq!(outcome.verdict, Verdict::Completed, "{self:?}");
+        let cct = outcome.cct.expect("it completed").as_ns_f64();
+        let counters = outcome.counters;
+        assert_eq!((counters.dropped, counters.retransmitted), (0, 0), "{self:?}");
+        let over = cct / lower_bound(&setup).time.as_ns_f64();
+        let is_explained = over <= MOST || self.bytes == "1MB" || self.has_note();
+        assert!(is_explained, "{self:?}: {over} times the bound");
+        format!("{over:.3}")
+    }
+
+    /// The page says why it is slower.
+    fn has_note(&self) -> bool {
+        let hashed = ["ecmp", "wcmp", "ecmp-murmur", "letflow", "conga", "flowlet", "plb"];
+        let is_hashed = hashed.contains(&self.policy) || self.policy.starts_with("subflow");
+        let is_confined = self.planes > 1 && self.policy == "mp-rdma";
+        let is_pinned = self.planes > 1
+            && self.pattern == "all-to-all"
+            && ["ethereal", "line-cut"].contains(&self.policy);
+        let others = ["reps-ethereal", "drill-by-destination", "bitmap"];
+        is_hashed || is_confined || is_pinned || others.contains(&self.policy)
+    }
+}
+
+/// What is above needs a note.
+const MOST: f64 = 1.25;
+
+/// The row of a policy, whose cells are these.
+fn row(case: &Case, cells: &[String]) -> String {
+    let name = match display_name(case.policy).ends_with(')') {
+        true => format!("`{}` (reconstructed)", case.policy),
+        false => format!("`{}`", case.policy),
+    };
+    format!("| {name} | {} |\n", cells.join(" | "))
+}
+
+fn head((hosts, _): (u32, u32), planes: u32) -> String {
+    let planes = if planes == 1 { "one plane".to_owned() } else { format!("{planes} planes") };
+    let columns = PATTERNS.iter().flat_map(|pattern| BYTES.map(|it| format!(" {pattern} {it} |")));
+    let columns: Vec<String> = columns.collect();
+    let rule = "---|".repeat(columns.len() + 1);
+    format!("\n### {hosts} hosts, {planes}\n\n| policy |{}\n|{rule}\n", columns.concat())
+}
+
+#[test]
+fn every_preset_with_defaults_is_near_the_bound_or_has_a_note_and_sends_nothing_twice() {
+    let quick = |case: &Case| case.size == SIZES[0] && case.bytes == "1MB";
+    let cases = extent::cases("the tables of defaults", Case::all(), quick);
+    let cells = side_by_side(&cases, Case::cell);
+    let page = fs::read_to_string(PAGE).expect("docs/defaults.md is there");
+    let (before, rest) = page.split_once(BEGIN).expect("the page says where its tables begin");
+    let (committed, after) = rest.split_once(END).expect("the page says where its tables end");
+    if !extent::is_long() {
+        let of = |policy: &str, planes: u32| -> Vec<&str> {
+            let plane = if planes == 1 { "one plane" } else { "4 planes" };
+            let table =
+                committed.split("### ").find(|it| it.starts_with(&format!("16 hosts, {plane}")));
+            let row = table
+                .and_then(|it| it.lines().find(|line| line.starts_with(&format!("| `{policy}`"))));
+            row.map_or_else(Vec::new, |row| row.split(" | ").skip(1).step_by(2).collect())
+        };
+        for (cases, cells) in cases.chunks(PATTERNS.len()).zip(cells.chunks(PATTERNS.len())) {
+            let case = cases[0];
+            assert_eq!(of(case.policy, case.planes), cells, "docs/defaults.md: {case:?}");
+        }
+        return;
+    }
+    let of_row = PATTERNS.len() * BYTES.len();
+    let mut tables = String::new();
+    for (cases, cells) in cases.chunks(of_row).zip(cells.chunks(of_row)) {
+        let case = cases[0];
+        if presets().next().is_some_and(|first| first.name == case.policy) {
+            tables += &head(case.size, case.planes);
+        }
+        tables += &row(&case, cells);
+    }
+    if std::env::var("INSTA_UPDATE").is_ok_and(|update| update == "always") {
+        fs::write(PAGE, format!("{before}{BEGIN}{tables}\n{END}{after}")).expect("it is writable");
+        return;
+    }
+    assert!(committed == format!("{tables}\n"), "docs/defaults.md is out of date:\n{tables}");
+}
+
+/// Jain's index of the mean rates of flows of equal length.
+fn fairness(times: impl Iterator<Item = f64>) -> f64 {
+    let rates: Vec<f64> = times.map(f64::recip).collect();
+    let squares = rates.iter().map(|rate| rate * rate).sum::<f64>();
+    rates.iter().sum::<f64>().powi(2) / (rates.len() as f64 * squares)
+}
+
+#[test]
+fn the_default_control_fills_an_incast_at_any_rate_and_shares_it_within_five_per_cent() {
+    let senders = [2, 4, 8, 32];
+    let all = [25, 100, 400, 800].iter().flat_map(|rate| senders.map(|count| (*rate, count)));
+    let quick = |&(rate, count): &(u32, u32)| rate == 400 && count < 32;
+    let cases = extent::cases("fairness of the default control", all.collect(), quick);
+    let runs = side_by_side(&cases, |(rate, count)| {
+        let text = format!(
+            "[topology]\nleaves = 5\nspines = 8\nhosts_per_leaf = 8\nhost_rate = \"{rate}Gbps\"\n\
+             fabric_rate = \"{rate}Gbps\"\n[policy]\nname = \"spray\"\n[workload]\n\
+             kind = \"incast\"\nfan_in = {count}\nbytes = \"64MB\"\n"
+        );
+        let scenario = Scenario::parse(&text, "a", Path::new(""), &Overrides::default()).unwrap();
+        let setup = scenario.setup();
+        let outcome = fabric::run(&setup, &mut |_| {});
+        let cct = outcome.cct.expect("it completed").as_ns_f64();
+        let over = cct / lower_bound(&setup).time.as_ns_f64();
+        (over, fairness(outcome.message_fct.iter().map(|time| time.as_ns_f64())))
+    });
+    for (case, (over, fairness)) in cases.iter().zip(runs) {
+        assert!(over <= 1.1 && fairness >= 0.95, "{case:?}: {over}, {fairness}");
+    }
+}
