@@ -94,7 +94,7 @@ fn fluid_flows_fill_links_of_unequal_rates_where_the_policy_looks_at_load() {
     }
 }
 
-/// An input of the folder beside it.
+/// An input that once gave a wrong result or was accepted without a word.
 fn robust(name: &str) -> Option<PathBuf> {
     let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared/data/robust").join(name);
     if !file.is_file() {

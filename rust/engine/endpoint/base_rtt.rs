@@ -204,8 +204,8 @@ impl IdlePaths<'_> {
         RoundTrip { longest: sum(there, back), switches: there.switches, is_even }
     }
 
-    /// The times of a packet on the paths that routing takes; zero without a path. `known` has those
-    /// of switches for the same host and bytes.
+    /// The times of a packet on the paths that routing takes; zero without a path. `known` has
+    /// those of switches for the same host and bytes.
     fn one_way(
         &self,
         from: HostId,

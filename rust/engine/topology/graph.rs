@@ -22,7 +22,7 @@ pub struct Topology {
     /// The ports of switch `s` are `switch_ports[first_port[s]..first_port[s + 1]]`.
     first_port: Vec<u32>,
     switch_ports: Vec<PortId>,
-    intact_routes: IntactRoutes,
+    pub(super) intact_routes: IntactRoutes,
 }
 
 impl Topology {
@@ -143,11 +143,6 @@ impl Topology {
         self.links.iter_mut().filter(hosts).for_each(|link| link.delay += latency);
         self.intact_routes = IntactRoutes::default();
         self
-    }
-
-    /// The place of its routes without failures.
-    pub(super) fn intact_routes(&self) -> &IntactRoutes {
-        &self.intact_routes
     }
 
     /// The topology as a direct network, whose groups these are.

@@ -20,6 +20,6 @@ impl Eq for IntactRoutes {}
 impl Topology {
     /// The next hops over all links.
     pub fn routes(&self) -> &Arc<Routes> {
-        self.intact_routes().0.get_or_init(|| Arc::new(Routes::new(self, &|_| true)))
+        self.intact_routes.0.get_or_init(|| Arc::new(Routes::new(self, &|_| true)))
     }
 }

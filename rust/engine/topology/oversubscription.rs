@@ -1,4 +1,4 @@
-//! How many bytes of hosts share one byte of the fabric.
+//! The oversubscription of a fabric: bytes of hosts that share one byte of it.
 
 use super::{Node, Topology};
 use crate::ids::SwitchId;
@@ -6,8 +6,8 @@ use crate::topology::capacity::gcd;
 use crate::units::Fraction;
 
 impl Topology {
-    /// The oversubscription: tier by tier the largest ratio of what enters a switch from below to
-    /// its uplinks, multiplied. At least 1; 1 where no switch has uplinks, as in a torus.
+    /// The product over tiers of the largest ratio of a switch's links below to its uplinks: at
+    /// least 1, and 1 where no switch has uplinks, as in a torus.
     pub fn oversubscription(&self) -> Fraction {
         let tiers = self.switches().iter().map(|it| it.tier).max().unwrap_or(0);
         let product = (0..=tiers).map(|tier| self.largest_ratio(tier)).fold((1, 1), |a, b| {
@@ -32,7 +32,7 @@ impl Topology {
         (largest.0 / common, largest.1 / common)
     }
 
-    /// What enters a switch from below and leaves it upwards, in bits per second; `None` without
+    /// Rates of the links below a switch and of its uplinks, in bits per second; `None` without
     /// uplinks.
     fn ratio(&self, switch: SwitchId, tier: u8) -> Option<(u128, u128)> {
         let (mut down, mut up) = (0, 0);

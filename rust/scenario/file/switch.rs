@@ -4,8 +4,8 @@ use serde::de::{Error, Visitor};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use super::toggle::Toggle;
-use crate::nic::congestion::OrPart;
 use crate::fabric::{EcnPoint, PfcConfig, SlowPorts, TieOrder, TrimVictim};
+use crate::nic::congestion::OrPart;
 use crate::scenario::input::section::{Form, Value, named, section};
 use crate::units::{Bytes, Fraction, Span};
 

@@ -21,8 +21,8 @@ use crate::workload::Workload;
 const KMIN: Option<Fraction> = Fraction::new(1, 5);
 /// `kmax` is four times `kmin`, there and in HPCC's configurations.
 const RAMP: u32 = 4;
-/// A bandwidth-delay product counts as at least so many full packets, so that a ramp starts at two:
-/// on short links one packet would be a queue.
+/// The least bandwidth-delay product, in full packets: on short links a ramp starts at two of them,
+/// because one packet is no queue yet.
 const LEAST_PACKETS: u64 = 10;
 /// A threshold beyond this many bandwidth-delay products is a number of bytes without its unit.
 const MOST_PRODUCTS: u64 = 1_000;
@@ -32,7 +32,7 @@ const SLOWEST: BitRate = BitRate::from_bps(1_000_000);
 /// The key of `rccc`.
 const OVERSUBSCRIPTION: &str = "oversubscription";
 
-/// What the defaults follow from.
+/// Inputs of the defaults.
 #[derive(Clone, Copy)]
 pub(in crate::scenario) struct Network<'a> {
     pub topology: &'a Topology,
@@ -41,7 +41,7 @@ pub(in crate::scenario) struct Network<'a> {
     pub path: LongestPath,
 }
 
-/// Where they go.
+/// Places that the defaults fill.
 pub(in crate::scenario) struct Filled<'a> {
     pub file: &'a mut ScenarioFile,
     pub fabric: &'a mut FabricConfig,
@@ -99,7 +99,7 @@ fn late_marks(
     })
 }
 
-/// What parts are of.
+/// The bandwidth-delay product that parts refer to.
 #[derive(Debug, Clone, Copy)]
 struct Product {
     round_trip: Span,
@@ -193,8 +193,8 @@ pub(in crate::scenario) fn waiting(
     }
 }
 
-/// What a host sends before each of its peers has enough packets for an acknowledgement, where
-/// nothing else makes one due.
+/// Bytes that a host sends before each of its peers has enough packets for an acknowledgement;
+/// zero if something else makes one due.
 pub(in crate::scenario) fn coalesced(nic: &NicConfig, workload: &Workload) -> Bytes {
     if nic.ack.every == 1 || nic.ack.within < Span::MAX {
         return Bytes::ZERO;

@@ -60,7 +60,7 @@ pub(in crate::scenario) fn of(
     unused.into_iter().chain(dropped).chain(missing).chain(others).chain(shares).collect()
 }
 
-/// What a scheme leaves unused of links that it should share load over.
+/// Warnings of links that a scheme leaves unused or loads unevenly.
 fn shares(scheme: &Scheme, planes: u32) -> impl Iterator<Item = String> {
     let name = scheme.name;
     let unweighed = has_unused_weights(scheme).then(|| {

@@ -14,7 +14,17 @@ use super::tree::Tree;
 const LARGEST_CIRCLE: usize = 2;
 
 /// Concepts of several files that use one another, and why.
-const CONCEPTS: [(&str, &[&str]); 2] = [
+const CONCEPTS: [(&str, &[&str]); 3] = [
+    (
+        "a topology keeps the routes over all its links, which are computed from it",
+        &[
+            "rust/engine/topology/graph.rs",
+            "rust/engine/topology/intact_routes.rs",
+            "rust/engine/topology/routes.rs",
+            "rust/engine/topology/routes/joined.rs",
+            "rust/engine/topology/routes/search.rs",
+        ],
+    ),
     (
         "a scheme is made of policies, and a policy's file names the presets that are made of it",
         &[

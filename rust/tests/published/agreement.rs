@@ -260,11 +260,7 @@ const RULES: &[Rule] = &[
         without: |setup| setup.fabric.switch.slow_ports = SlowPorts::Keep,
     },
     Rule { name: "good values", case: "mixed", without: |setup| policy(setup, "bitmap") },
-    Rule {
-        name: "good values",
-        case: "mixed-slow",
-        without: |setup| policy(setup, "bitmap"),
-    },
+    Rule { name: "good values", case: "mixed-slow", without: |setup| policy(setup, "bitmap") },
     Rule {
         name: "order a destination",
         case: "round-robin",

@@ -1,8 +1,8 @@
 //! Every preset with the defaults of a scenario on healthy fabrics: `docs/defaults.md` has the
 //! tables.
 //!
-//! `EVENKEEL_LONG_TESTS=1 INSTA_UPDATE=always cargo test --test integration published::defaults` writes
-//! anew.
+//! `EVENKEEL_LONG_TESTS=1 INSTA_UPDATE=always cargo test --test integration published::defaults`
+//! writes them anew.
 
 use std::fs;
 use std::path::Path;
@@ -102,7 +102,7 @@ impl Case {
     }
 }
 
-/// What is above needs a note.
+/// A larger ratio needs a note on the page.
 const MOST: f64 = 1.25;
 
 /// The row of a policy, whose cells are these.

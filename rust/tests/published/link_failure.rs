@@ -13,7 +13,7 @@ const EXPECTED: [(&str, &str); 8] = [
     ("ecmp", "not before the repair at 100"),
     ("spray", "loses 1 in 16 of what it sends again"),
     ("host-dr", "again a turn later, seldom bad twice"),
-    ("reps", "returns to values that came back"),
+    ("reps", "few values came back unmarked"),
     ("flowlet", "a time-out a new label, 1 in 16 bad"),
     ("plb", "a time-out a new label, 1 in 16 bad"),
     ("ethereal", "about one time-out"),

@@ -67,7 +67,7 @@ impl HostDr {
 
     fn advance(&mut self, plane: u16) -> u16 {
         let planes = self.rotations.len() as u16;
-        // Where no path is known there is one, whatever the plane.
+        // Without a known path there is one rotation for every plane.
         let plane = plane % planes;
         self.turn = if plane + 1 == planes { 0 } else { plane + 1 };
         self.rotations[usize::from(plane)].advance() * planes + plane

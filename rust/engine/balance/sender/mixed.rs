@@ -17,10 +17,13 @@ pub type Config = bitmap::Config;
 
 /// The state of one queue pair.
 #[derive(Debug, Clone)]
-pub struct Mixed {
+pub struct Mixed(Box<State>);
+
+#[derive(Debug, Clone)]
+struct State {
     bitmap: Bitmap,
     /// Values that were acknowledged unmarked and not used since, oldest first.
-    good: Box<VecDeque<u16>>,
+    good: VecDeque<u16>,
 }
 
 /// The preset `mixed`: switches that hash, and a retransmission timer for each packet.
@@ -36,7 +39,7 @@ pub const PRESETS: &[Preset] = &[Preset {
 
 impl Mixed {
     pub(super) fn new(config: &Config, qp: &QpContext) -> Self {
-        Self { bitmap: Bitmap::new(config, qp), good: Box::default() }
+        Self(Box::new(State { bitmap: Bitmap::new(config, qp), good: VecDeque::new() }))
     }
 }
 
@@ -45,24 +48,25 @@ impl SenderPolicy for Mixed {
 
     #[inline]
     fn entropy(&mut self, now: Time) -> u16 {
-        self.good.pop_front().unwrap_or_else(|| self.bitmap.entropy(now))
+        let State { bitmap, good } = &mut *self.0;
+        good.pop_front().unwrap_or_else(|| bitmap.entropy(now))
     }
 
     #[inline]
     fn handle_feedback(&mut self, now: Time, feedback: Feedback) {
         if feedback.signal == PathSignal::Good {
-            self.good.push_back(feedback.entropy);
+            self.0.good.push_back(feedback.entropy);
         }
-        self.bitmap.handle_feedback(now, feedback);
+        self.0.bitmap.handle_feedback(now, feedback);
     }
 
     fn handle_timeout(&mut self, now: Time, entropy: u16) -> Option<FailedPath> {
-        self.bitmap.handle_timeout(now, entropy)
+        self.0.bitmap.handle_timeout(now, entropy)
     }
 
     /// The current contents of the queue, and what `bitmap` keeps.
     fn state_bits(&self) -> u64 {
-        16 * self.good.len() as u64 + self.bitmap.state_bits()
+        16 * self.0.good.len() as u64 + self.0.bitmap.state_bits()
     }
 }
 

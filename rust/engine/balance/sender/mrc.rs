@@ -38,9 +38,8 @@ use rotation::{Rotation, State};
 pub struct Config {
     /// Values of a queue pair, the same number in each plane: 128 (typical are 128 to 256).
     pub evs: u16,
-    /// Those of them that are in rotation; the others are backups: 96 (G5: three quarters). Where a
-    /// plane has fewer paths than values, all paths are in rotation: a backup would be a path that
-    /// carries nothing.
+    /// Values in rotation; the others are backups: 96 (G5: three quarters). If a plane has fewer
+    /// paths than values, all paths are in rotation: a backup would be a path that carries nothing.
     pub active: u16,
     /// Values that stay usable whatever is lost: 32 (the headers' example, a quarter).
     pub min_active: u16,

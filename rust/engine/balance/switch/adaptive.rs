@@ -38,8 +38,9 @@ pub struct Config {
     /// The load that is compared. Default: the queue (Switch Pkt AR).
     pub by: By,
     /// The ends of the first three buckets, as ascending fractions of the most bytes that can wait
-    /// at a port; with a shared buffer of 5/4 of the length from which all packets are marked. Default 1/20, 1/10, 1/5 (Ofan, htsim). A queue of exactly that length is in the
-    /// next bucket.
+    /// at a port; with a shared buffer of 5/4 of the length from which all packets are marked.
+    /// Default 1/20, 1/10, 1/5 (Ofan, htsim). A queue of exactly that length is in the next
+    /// bucket.
     pub buckets: [Fraction; 3],
     /// How long a port's bucket stays constant after an update. Default 100 ns (htsim).
     pub refresh: Span,

@@ -148,7 +148,7 @@ fn a_port_is_left_when_its_death_is_detected_and_used_again_when_it_is_back() {
     for (policy, probes) in [("plane-jsq", 0), ("mrc", 3)] {
         let mut setup = lone(policy, 4, 12_000);
         if policy == "mrc" {
-            // What the dead port loses is sent again soon: the range of PSNs never waits for it.
+            // Packets that the port loses are sent again soon: the range of PSNs never waits.
             setup.nic.recovery = crate::nic::recovery::mrc::Config::by_round_trip().into();
         }
         let detection = Span::from_us(10);

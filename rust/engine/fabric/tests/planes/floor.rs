@@ -39,9 +39,8 @@ fn values_used(parameters: &str) -> Vec<u16> {
     let one = messages(&[(0, 3)], 4_000 * PAYLOAD);
     let mut setup = setup(planes(2, plane), "mrc", one);
     // What is out stays out: probes come after the run.
-    let all = format!(
-        "{parameters}\nencoding = \"ecmp\"\ncondemn = \"hole\"\nprobe_every = \"10ms\""
-    );
+    let all =
+        format!("{parameters}\nencoding = \"ecmp\"\ncondemn = \"hole\"\nprobe_every = \"10ms\"");
     setup.scheme = build_scheme("mrc", &all.parse().unwrap()).unwrap();
     setup.nic.recovery = crate::nic::recovery::mrc::Config::by_round_trip().into();
     let kind = FailureKind::Loss { rate: Fraction::new(1, 10).unwrap() };
