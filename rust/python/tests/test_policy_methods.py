@@ -40,15 +40,33 @@ def test_free_planes_are_offered_as_to_a_policy_in_rust():
     same(evenkeel.run(PLANES, policy=PlaneJsq), evenkeel.run(PLANES, policy="plane-jsq"))
 
 
-def test_a_policy_without_a_choice_of_planes_waits_for_the_port_of_its_value():
+def test_a_policy_may_take_the_next_free_plane_as_spray_does():
     class Spray(evenkeel.SenderPolicy):
         def __init__(self, qp):
+            self.planes = qp.planes
             self.random = qp.random()
 
         def entropy(self, now_ps):
             return self.random.next_u16()
 
+        def choose(self, now_ps, free):
+            value = self.random.next_u16()
+            plane = value % self.planes
+            return value - plane + free.next_from(plane)
+
     same(evenkeel.run(PLANES, policy=Spray), evenkeel.run(PLANES, policy="spray"))
+
+
+def test_a_policy_without_a_choice_of_planes_waits_for_the_port_of_its_value():
+    class One(evenkeel.SenderPolicy):
+        def __init__(self, qp):
+            self.value = qp.random().next_u16()
+
+        def entropy(self, now_ps):
+            return self.value
+
+    waiting = evenkeel.run(PLANES, policy=One)
+    assert waiting.cct_ns > 1.5 * evenkeel.run(PLANES, policy="spray").cct_ns
 
 
 def test_a_set_of_planes():
