@@ -222,7 +222,8 @@ fn lone_message(case: &Case) -> Checked {
     draft.leaf_spine().one_workload().short(50_000).remove("failure");
     draft.set("topology.spines", 1).set("topology.parallel_links", 1);
     // Between two thresholds each port draws which packets it marks.
-    draft.remove("switch.ecn").calm();
+    let step = [("step".to_owned(), "800KB".into())];
+    draft.set("switch.ecn", toml::Table::from_iter(step)).calm();
     let scenario = resolved(&draft)?;
     let mut setup = scenario.setup();
     let first = *defined(setup.workload.messages.first())?;
