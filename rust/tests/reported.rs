@@ -5,14 +5,19 @@ use std::path::{Path, PathBuf};
 use evenkeel::scenario::{Overrides, Scenario};
 use evenkeel::{fabric, fluid};
 
-/// The folder of an input, if the inputs are there.
-fn folder(name: &str) -> Option<PathBuf> {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared/data/bugs").join(name);
-    if !folder.is_dir() {
-        eprintln!("skipped: reported: {name} is not at ../shared/data/bugs");
+/// An input of these folders, if it is there.
+fn input(group: &str, name: &str) -> Option<PathBuf> {
+    let shared = Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared/data");
+    let input = shared.join(group).join(name);
+    if !input.exists() {
+        eprintln!("skipped: reported: {name} is not at ../shared/data/{group}");
         return None;
     }
-    Some(folder)
+    Some(input)
+}
+
+fn folder(name: &str) -> Option<PathBuf> {
+    input("bugs", name)
 }
 
 fn load(path: &Path, set: &[&str]) -> Scenario {
@@ -94,19 +99,9 @@ fn fluid_flows_fill_links_of_unequal_rates_where_the_policy_looks_at_load() {
     }
 }
 
-/// An input that once gave a wrong result or was accepted without a word.
-fn robust(name: &str) -> Option<PathBuf> {
-    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared/data/robust").join(name);
-    if !file.is_file() {
-        eprintln!("skipped: reported: {name} is not at ../shared/data/robust");
-        return None;
-    }
-    Some(file)
-}
-
 #[test]
 fn marks_that_begin_above_the_buffer_are_a_warning() {
-    let Some(file) = robust("marks-above-buffer.toml") else { return };
+    let Some(file) = input("robust", "marks-above-buffer.toml") else { return };
     // By default they begin below it.
     assert!(load(&file, &[]).warnings.iter().all(|it| !it.contains("marks begin")));
     for late in ["switch.ecn.kmin=100KB", "switch.ecn.step=100KB"] {
@@ -118,7 +113,7 @@ fn marks_that_begin_above_the_buffer_are_a_warning() {
 
 #[test]
 fn the_retransmission_timer_is_that_of_mrc_too() {
-    let Some(file) = robust("ignored-timer.toml") else { return };
+    let Some(file) = input("robust", "ignored-timer.toml") else { return };
     let [short, long] = ["20us", "2ms"]
         .map(|timer| cct(&file, &[&*format!("transport.retransmit_timeout={timer}")]));
     assert!(long > 1.5 * short, "{short} and {long}");

@@ -228,7 +228,7 @@ fn ack_time(
     }
 }
 
-/// The oversubscription of a receiver-credit control, where its section has none.
+/// Sets the oversubscription of a receiver-credit control whose section leaves it out.
 fn oversubscription(
     (typed, section): (&TransportSection, &mut TransportSection),
     topology: &Topology,

@@ -30,7 +30,7 @@ pub(in crate::scenario) fn resolve(
         Fabric::Existing => None,
         Fabric::Described => trace_file::stream(context, file, ground)?,
     };
-    // What moves no packets needs all messages at once.
+    // Worlds without packets need all messages at once.
     let may_generate = fabric == Fabric::Described && *file.general.fidelity == Fidelity::Packet;
     let ground = Ground { may_generate, ..ground };
     let (mut sent, traces) = match streamed {
