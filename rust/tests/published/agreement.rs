@@ -46,7 +46,7 @@ impl Case {
     fn runs(&self) -> [u64; 2] {
         match self.inputs {
             Inputs::ConWeave(..) => CONWEAVE_RUNS,
-            Inputs::Htsim(_) => HTSIM_RUNS,
+            Inputs::Htsim(..) => HTSIM_RUNS,
         }
     }
 }
@@ -60,8 +60,8 @@ fn find(case: &str) -> &'static Case {
 enum Inputs {
     /// ConWeave's: keys of the configuration, and the flows.
     ConWeave(&'static str, &'static str),
-    /// uet-htsim's, as the sections of a scenario.
-    Htsim(&'static str),
+    /// uet-htsim's: the policy, and the sections of a scenario.
+    Htsim(&'static str, &'static str),
 }
 
 /// A rule that closes a difference: a case, and the same without the rule.
@@ -104,12 +104,12 @@ const CASES: &[Case] = &[
         ),
     },
     Case { name: "conga", inputs: Inputs::ConWeave("LB_MODE 3\nBUFFER_SIZE 9\n", "permutation") },
-    Case { name: "spray", inputs: Inputs::Htsim(SPRAY) },
-    Case { name: "incast", inputs: Inputs::Htsim(INCAST) },
-    Case { name: "slow-spine", inputs: Inputs::Htsim(SLOW_SPINE) },
-    Case { name: "mixed", inputs: Inputs::Htsim(MIXED) },
-    Case { name: "mixed-slow", inputs: Inputs::Htsim(MIXED_SLOW_SPINE) },
-    Case { name: "round-robin", inputs: Inputs::Htsim(ROUND_ROBIN) },
+    Case { name: "spray", inputs: Inputs::Htsim("spray", SPRAY) },
+    Case { name: "incast", inputs: Inputs::Htsim("spray", INCAST) },
+    Case { name: "slow-spine", inputs: Inputs::Htsim("spray", SLOW_SPINE) },
+    Case { name: "mixed", inputs: Inputs::Htsim("mixed", SPRAY) },
+    Case { name: "mixed-slow", inputs: Inputs::Htsim("mixed", SLOW_SPINE) },
+    Case { name: "round-robin", inputs: Inputs::Htsim("switch-rr-by-destination", ROUND_ROBIN) },
 ];
 
 /// uet-htsim's switches and NICs: 100 packets of 4,150 B a port, marks from 25 to 76 of them,
@@ -122,33 +122,22 @@ const HTSIM: &str = "[switch]\nport_buffer = \"415000B\"\n\
 
 const SPRAY: &str = "ack_every = 32\nack_bytes = \"16384B\"\nack_marked = \"at-once\"\n\
     [topology]\nkind = \"leaf-spine\"\nleaves = 8\nspines = 4\nhosts_per_leaf = 4\n\
-    delay = \"1us\"\ngap = \"0B\"\n[policy]\nname = \"spray\"\n\
+    delay = \"1us\"\ngap = \"0B\"\n\
     [workload]\nkind = \"shift\"\nshift = 16\nbytes = \"8MiB\"\n";
 
 const INCAST: &str = "ack_every = 32\nack_bytes = \"16384B\"\nack_marked = \"at-once\"\n\
     [topology]\nkind = \"leaf-spine\"\nleaves = 8\nspines = 4\nhosts_per_leaf = 4\n\
-    delay = \"1us\"\ngap = \"0B\"\n[policy]\nname = \"spray\"\n\
+    delay = \"1us\"\ngap = \"0B\"\n\
     [workload]\nkind = \"flows\"\nfile = \"incast.txt\"\n";
 
 const SLOW_SPINE: &str = "ack_every = 32\nack_bytes = \"16384B\"\nack_marked = \"at-once\"\n\
     [topology]\nkind = \"leaf-spine\"\nleaves = 8\nspines = 4\nhosts_per_leaf = 4\n\
-    delay = \"1us\"\ngap = \"0B\"\n[policy]\nname = \"spray\"\n\
-    [workload]\nkind = \"shift\"\nshift = 16\nbytes = \"2MiB\"\n\
-    [[failure]]\nswitch = \"spine0\"\nkind = \"degrade\"\nfactor = \"1/4\"\nat = \"0s\"\n";
-
-const MIXED: &str = "ack_every = 32\nack_bytes = \"16384B\"\nack_marked = \"at-once\"\n\
-    [topology]\nkind = \"leaf-spine\"\nleaves = 8\nspines = 4\nhosts_per_leaf = 4\n\
-    delay = \"1us\"\ngap = \"0B\"\n[policy]\nname = \"mixed\"\n\
-    [workload]\nkind = \"shift\"\nshift = 16\nbytes = \"8MiB\"\n";
-
-const MIXED_SLOW_SPINE: &str = "ack_every = 32\nack_bytes = \"16384B\"\nack_marked = \"at-once\"\n\
-    [topology]\nkind = \"leaf-spine\"\nleaves = 8\nspines = 4\nhosts_per_leaf = 4\n\
-    delay = \"1us\"\ngap = \"0B\"\n[policy]\nname = \"mixed\"\n\
+    delay = \"1us\"\ngap = \"0B\"\n\
     [workload]\nkind = \"shift\"\nshift = 16\nbytes = \"2MiB\"\n\
     [[failure]]\nswitch = \"spine0\"\nkind = \"degrade\"\nfactor = \"1/4\"\nat = \"0s\"\n";
 
 const ROUND_ROBIN: &str = "[topology]\nkind = \"fat-tree\"\nk = 8\ndelay = \"1us\"\n\
-    gap = \"0B\"\n[policy]\nname = \"switch-rr-by-destination\"\n\
+    gap = \"0B\"\n\
     [workload]\nkind = \"shift\"\nshift = 64\nbytes = \"2MiB\"\n";
 
 const RULES: &[Rule] = &[
@@ -325,11 +314,13 @@ fn setup(folder: &Path, case: &Case, seed: u64) -> Setup {
             let overrides = Overrides { rounding, seed: Some(seed), ..Overrides::default() };
             Experiment::load(&folder.join("config.txt"), &overrides).unwrap().setup
         }
-        Inputs::Htsim(sections) => {
+        Inputs::Htsim(policy, sections) => {
             let incast = [1, 2, 3, 4, 8, 12, 16, 20].map(|from| format!("{from} 0 3 1048576 0\n"));
             write("incast.txt", format!("8\n{}", incast.concat()));
             let text = format!("seed = {seed}\n{HTSIM}{sections}");
-            let scenario = Scenario::parse(&text, "a", folder, &scenario::Overrides::default());
+            let policy = Some(policy.to_owned());
+            let overrides = scenario::Overrides { policy, ..scenario::Overrides::default() };
+            let scenario = Scenario::parse(&text, "a", folder, &overrides);
             let scenario = scenario.unwrap_or_else(|error| panic!("{}: {error}", case.name));
             let mut setup = scenario.setup();
             setup.fabric.ties = TieOrder::Port;
