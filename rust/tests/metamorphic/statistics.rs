@@ -60,6 +60,14 @@ fn differing(base: &Sample, other: &Sample, most: f64) -> Option<String> {
     })
 }
 
+/// By how much two samples differ, if by more than `effect` of the larger mean and not by chance.
+pub(super) fn unequal(left: &[f64], right: &[f64], effect: f64) -> Option<String> {
+    let [a, b] = [mean(left), mean(right)];
+    let chance = rank_sum(left, right);
+    ((a - b).abs() > effect * a.max(b) && chance < BROKEN)
+        .then(|| format!("{a} and {b} on average of {} seeds (p = {chance:.1e})", left.len()))
+}
+
 /// The mean of a sample.
 pub(super) fn mean(sample: &[f64]) -> f64 {
     sample.iter().sum::<f64>() / sample.len().max(1) as f64
