@@ -36,7 +36,7 @@ pub(super) struct Links {
     grouping: Grouping,
     /// By port: its link; [`UNUSED`] before its first use.
     of_port: Vec<u32>,
-    /// The ports of each group.
+    /// The ports of each group, and none of a pace.
     groups: Vec<Vec<PortId>>,
     /// By port: bytes per picosecond.
     capacities: Vec<f64>,
@@ -89,6 +89,13 @@ impl Links {
             *link = port.0;
         }
         if *link == port.0 { Ok(data(port.0, share)) } else { Err(Ungrouped) }
+    }
+
+    /// A link for one queue pair, as fast as it paces its packets.
+    pub(super) fn pace(&mut self, rate: f64, sharing: &mut Sharing) -> Use {
+        self.groups.push(Vec::new());
+        self.carried.push(0.0);
+        data(sharing.add_link(rate), 1.0)
     }
 
     /// The uses of ports that a flow uses together, each with its share; they are added to `to`.

@@ -9,7 +9,9 @@ use super::links::bytes_per_ps;
 use super::ways::{Paths, Way};
 use crate::bound::{Cuts, IdlePath, Path, Wire};
 use crate::fabric::Setup;
-use crate::units::{Bytes, Span, Time};
+use crate::ids::HostId;
+use crate::nic::congestion::CongestionControl;
+use crate::units::{BitRate, Bytes, Span, Time};
 
 /// The sizes of a flow on the wire.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -48,6 +50,15 @@ pub(super) fn wire(setup: &Setup) -> Wire {
     }
 }
 
+/// The bytes per picosecond to which queue pairs of a host pace their packets, if that is less
+/// than the rate of its port.
+pub(super) fn pace(setup: &Setup, host: HostId) -> Option<f64> {
+    let CongestionControl::LineRate(config) = setup.nic_of(host).congestion else { return None };
+    let rate = setup.topology.link(setup.topology.host_port(host).link()).rate;
+    let paced = rate.scaled(config.share).max(BitRate::from_bps(1));
+    (paced < rate).then(|| bytes_per_ps(paced))
+}
+
 impl Size {
     /// The sizes of a flow of `bytes`.
     pub(super) fn of(bytes: Bytes, wire: &Wire) -> Self {
@@ -65,8 +76,9 @@ impl Size {
 }
 
 impl Tail {
-    /// The tail of a flow of `bytes` on its way.
-    pub(super) fn of(way: &Way, bytes: Bytes, size: &Size, wire: &Wire) -> Self {
+    /// The tail of a flow of `bytes` on its way, paced to so many bytes per picosecond
+    /// without gaps.
+    pub(super) fn of(way: &Way, bytes: Bytes, size: &Size, wire: &Wire, pace: Option<f64>) -> Self {
         let count = if way.paths == Paths::One { 1 } else { 2 };
         let path = Path { hops: way.hops.clone(), count };
         let idle = IdlePath::new(&path, bytes, wire);
@@ -76,7 +88,14 @@ impl Tail {
             Paths::One => rates().min(),
             Paths::Several => rates().next().min(rates().next_back()),
         };
-        let sent = rate.map_or(0.0, |rate| size.data / bytes_per_ps(rate));
+        // The last packet goes at the rate of the links.
+        let payload = (bytes.get().max(1) - 1) % wire.payload.get().max(1) + 1;
+        let last = (Bytes::new(payload) + wire.header + wire.gap).get() as f64;
+        let sent = rate.map_or(0.0, |rate| {
+            let rate = bytes_per_ps(rate);
+            let paced = pace.map_or(rate, |pace| rate.min(pace / size.without_gaps));
+            (size.data - last) / rate + last / paced
+        });
         let after = |span: Span| span.as_ps() as i64 - sent.round() as i64;
         Self { delivered: after(idle.delivered), completed: after(idle.completed) }
     }

@@ -10,10 +10,11 @@ use std::sync::Arc;
 use super::links::bytes_per_ps;
 use crate::fabric::{Buffer, Setup};
 use crate::ids::{HostId, PortId};
+use crate::nic::PortFacts;
 use crate::nic::congestion::CongestionControl;
 use crate::sharing::Sharing;
 use crate::topology::{Node, Topology};
-use crate::units::{Bytes, Span};
+use crate::units::{BitRate, Bytes, Span};
 
 /// Round trips until a congestion control has slowed its senders down.
 const ROUND_TRIPS: f64 = 2.0;
@@ -31,6 +32,8 @@ pub(super) struct Waiting {
     /// The memory of a switch, for one port.
     buffer: f64,
     topology: Arc<Topology>,
+    /// The fastest port of a host, with the longest round trip.
+    pub(super) longest: PortFacts,
     /// Whether a link between switches has limited a flow.
     pub(super) is_contended: bool,
     /// The most that waited in front of a link, and where.
@@ -43,25 +46,25 @@ pub(super) type Share = Option<(u32, f64)>;
 impl Waiting {
     pub(super) fn new(setup: &Setup, base_rtt: Span) -> Self {
         let topology = &setup.topology;
-        let fastest = (0..topology.host_count()).map(|host| {
-            let link = topology.host_port(HostId(host)).link();
-            bytes_per_ps(topology.link(link).rate)
-        });
-        let in_flight = fastest.fold(0.0, f64::max) * base_rtt.as_ps() as f64;
+        let rates = (0..topology.host_count())
+            .map(|host| topology.link(topology.host_port(HostId(host)).link()).rate);
+        let longest = PortFacts { line_rate: rates.max().unwrap_or(BitRate::MAX), base_rtt };
+        let in_flight = bytes_per_ps(longest.line_rate) * base_rtt.as_ps() as f64;
         let never_slows = matches!(setup.nic.congestion, CongestionControl::LineRate(_));
         let (Buffer::Shared(buffer) | Buffer::PerPort(buffer)) = setup.fabric.switch.buffer;
         Self {
             bytes: vec![0.0; 2 * topology.links().len()],
             of_a_flow: if never_slows { f64::INFINITY } else { ROUND_TRIPS * in_flight },
             buffer: buffer.get() as f64,
+            longest,
             topology: topology.clone(),
             is_contended: false,
             most: None,
         }
     }
 
-    /// What waits because of a flow with `left` bytes to send.
-    pub(super) fn of(&self, sharing: &Sharing, flow: u32, left: f64) -> Share {
+    /// What waits because of a flow with `left` bytes to send, no faster than `pace`.
+    pub(super) fn of(&self, sharing: &Sharing, flow: u32, left: f64, pace: Option<f64>) -> Share {
         let link = sharing.bottleneck(flow);
         // A host holds what waits for its own port; a group of ports is never too slow for one
         // flow alone.
@@ -69,7 +72,8 @@ impl Waiting {
         let is_of_switch = port.link().index() < self.topology.links().len()
             && matches!(self.topology.ends_of(port).0, Node::Switch(_));
         let own = sharing.uses(flow).next().filter(|_| is_of_switch)?;
-        let part = 1.0 - sharing.rate(flow) / sharing.fair_rate(own.link);
+        let sent = sharing.fair_rate(own.link).min(pace.unwrap_or(f64::INFINITY));
+        let part = 1.0 - sharing.rate(flow) / sent;
         (part > LEAST_PART).then(|| (link, part * left.min(self.of_a_flow)))
     }
 

@@ -5,6 +5,10 @@ use crate::balance::Scheme;
 use crate::balance::sender::SenderConfig;
 use crate::balance::switch::SwitchConfig;
 use crate::fabric::{FailureKind, Outcome, Setup};
+use crate::ids::PortId;
+use crate::nic::congestion::{CongestionControl, CongestionController as _};
+use crate::topology::Node;
+use crate::units::{Bytes, Time};
 
 /// Flows of fewer packets are short: their time is that of their packets on their way, and queues
 /// of a few packets matter \[inferred\].
@@ -26,6 +30,8 @@ impl Seen<'_> {
             self.lost_in_buffers(),
             self.lost_on_links(),
             self.paused(),
+            self.limited_by_credit(),
+            self.started_slowly(),
             self.repathed(),
             self.hashed(),
             self.collided(),
@@ -38,9 +44,11 @@ impl Seen<'_> {
         let (port, bytes) = self.waiting.overflow()?;
         let (from, to) = self.setup.topology.ends_of(port);
         let [from, to] = [from, to].map(|node| self.setup.topology.node_name(node));
-        let what = match self.setup.fabric.switch.pfc {
-            Some(_) => "links would be paused",
-            None => "packets would be lost",
+        let switch = &self.setup.fabric.switch;
+        let what = match (switch.pfc, switch.cbfc) {
+            (Some(_), _) => "links would be paused",
+            (None, Some(_)) => "links would be out of credit",
+            (None, None) => "packets would be lost",
         };
         let control = self.setup.nic.congestion.name();
         Some(format!(
@@ -62,11 +70,63 @@ impl Seen<'_> {
     }
 
     fn paused(&self) -> Option<String> {
-        let has_pfc = self.setup.fabric.switch.pfc.is_some();
-        (has_pfc && self.waiting.is_contended).then(|| {
-            "switches have priority flow control: what its pauses stop beside the flows that cause \
-             them is not in the result"
-                .to_owned()
+        let switch = &self.setup.fabric.switch;
+        let control = match (&switch.pfc, &switch.cbfc) {
+            (Some(_), _) => "priority flow control: what its pauses stop",
+            (None, Some(_)) => "credit-based flow control: what waits for credit",
+            (None, None) => return None,
+        };
+        self.waiting.is_contended.then(|| {
+            format!("switches have {control} beside the flows that cause it is not in the result")
+        })
+    }
+
+    /// A link whose credit is used up before the first of it comes back.
+    fn limited_by_credit(&self) -> Option<String> {
+        let Setup { topology, fabric, nic, .. } = self.setup;
+        let memory = fabric.switch.cbfc.as_ref()?.memory;
+        let packet = nic.payload + nic.header + fabric.gap;
+        // The longest packet and the next one, and what is sent until the credit of the first is back.
+        let needed = |port: &PortId| {
+            let link = topology.link(port.link());
+            let there_and_back = link.delay + link.delay + fabric.forwarding_delay;
+            link.rate.bytes_in(there_and_back) + packet + packet
+        };
+        let ports = (0..2 * topology.links().len()).map(|id| PortId(id as u32));
+        let to_switches = ports.filter(|port| matches!(topology.ends_of(*port).1, Node::Switch(_)));
+        let (port, needed) = to_switches.map(|port| (port, needed(&port))).max_by_key(|it| it.1)?;
+        (memory < needed).then(|| {
+            let link = topology.link(port.link());
+            format!(
+                "the link {} needs {needed} of credit to be full ({} and {} there and back), and \
+                 `switch.cbfc.memory` is {memory}: that its rate is lower is not in the result",
+                topology.link_name(port.link()),
+                link.rate,
+                link.delay + link.delay,
+            )
+        })
+    }
+
+    /// Flows that end before or while their senders find their rate.
+    fn started_slowly(&self) -> Option<String> {
+        let nic = &self.setup.nic;
+        let path = nic.path(self.waiting.longest);
+        let mut control = nic.congestion.build(&path);
+        let rate = control.rate(Time::ZERO).min(path.line_rate);
+        let first = rate.bytes_in(path.base_rtt).min(Bytes::new(control.window()));
+        let is_paced = matches!(nic.congestion, CongestionControl::LineRate(_));
+        if is_paced || nic.congestion.credit().is_some() || first * 10 >= path.bdp() * 9 {
+            return None;
+        }
+        let all = self.outcome.flows.iter();
+        let longer = all.filter(|flow| flow.bytes > first).count();
+        (longer > 0).then(|| {
+            format!(
+                "{} begins with {first} in a round trip, where the longest path holds {}: what \
+                 {longer} flows lose by that is not in the result",
+                nic.congestion.name(),
+                path.bdp(),
+            )
         })
     }
 

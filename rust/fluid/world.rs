@@ -11,7 +11,7 @@ use super::due::Due;
 use super::ends::Ends;
 use super::event::{Event, Events, Kind};
 use super::links::{Grouping, Links, Ungrouped};
-use super::timing::{Size, Tail, wire};
+use super::timing::{Size, Tail, pace, wire};
 use super::transfer::{State, Transfer};
 use super::waiting::Waiting;
 use super::ways::{Site, Way, Ways};
@@ -29,6 +29,8 @@ use crate::units::{Span, Time};
 #[derive(Debug, Default)]
 struct Lane {
     is_busy: bool,
+    /// The link that stands for its pace, if that is below its port's rate.
+    pace: Option<Use>,
     waiting: VecDeque<HandedFlow>,
 }
 
@@ -266,10 +268,16 @@ impl World<'_> {
             self.leave_place(place);
             return Ok(());
         };
-        transfer.tail = Tail::of(&way, flow.bytes, &size, &self.wire);
+        let paced = pace(self.setup, flow.packet.src);
+        transfer.tail = Tail::of(&way, flow.bytes, &size, &self.wire, paced);
         transfer.came = now;
-        let uses = uses(&way, back.as_ref(), &size);
+        let mut uses = uses(&way, back.as_ref(), &size);
         let data_uses = way.uses.len() as u32;
+        if let Some(rate) = paced {
+            let lane = &mut self.lanes[flow.connection as usize];
+            let pace = lane.pace.get_or_insert_with(|| self.links.pace(rate, &mut self.sharing));
+            uses.push(Use { share: size.without_gaps, ..*pace });
+        }
         let taken = place.filter(|&place| self.sharing.uses(place).eq(uses.iter().copied()));
         let of_sharing = taken.unwrap_or_else(|| {
             self.leave_place(place);
@@ -366,7 +374,9 @@ impl World<'_> {
         let index = self.transfer_of[of_sharing as usize];
         let transfer = &mut self.transfers[index as usize];
         transfer.set_rate(self.now, self.sharing.rate(of_sharing));
-        let waits = self.waiting.of(&self.sharing, of_sharing, transfer.left_at(self.now));
+        let pace = pace(self.setup, transfer.flow.packet.src);
+        let left = transfer.left_at(self.now);
+        let waits = self.waiting.of(&self.sharing, of_sharing, left, pace);
         self.waiting.replace(&mut transfer.waits, waits);
         self.ends.set(index, transfer.end());
     }

@@ -118,3 +118,41 @@ fn the_retransmission_timer_is_that_of_mrc_too() {
         .map(|timer| cct(&file, &[&*format!("transport.retransmit_timeout={timer}")]));
     assert!(long > 1.5 * short, "{short} and {long}");
 }
+
+/// The completion time of a fluid run in microseconds, and its warnings.
+fn estimate(path: &Path, set: &[&str]) -> (f64, Vec<String>) {
+    let estimate = fluid::run(&load(path, set).setup(), &mut |_| {});
+    (estimate.outcome.cct.expect("it completes").as_ns_f64() / 1e3, estimate.warnings)
+}
+
+#[test]
+fn fluid_flows_are_paced_to_the_share_of_line_rate_and_a_slow_start_is_a_warning() {
+    let Some(file) = input("robust", "fluid-control.toml") else { return };
+    for share in ["1/2", "1/10"] {
+        let share = format!("transport.parameters={{share='{share}'}}");
+        let set = ["transport.congestion_control=line-rate", &share];
+        let (fluid, warnings) = estimate(&file, &set);
+        let packets = cct(&file, &[&set[..], &["fidelity=packet"]].concat());
+        assert!((fluid / packets - 1.0).abs() < 0.001, "{share}: {fluid} and {packets}");
+        assert!(warnings.is_empty(), "{share}: {warnings:?}");
+    }
+    let slow = "new-reno begins with 41580B in a round trip, where the longest path holds 2016888B";
+    assert!(estimate(&file, &[]).1.iter().any(|it| it.starts_with(slow)));
+    let nscc = ["transport.congestion_control=nscc"];
+    assert!(estimate(&file, &nscc).1.is_empty());
+}
+
+#[test]
+fn credit_below_the_round_trip_of_a_link_is_a_warning_of_fluid_runs() {
+    let Some(file) = input("robust", "fluid-credit.toml") else { return };
+    let warns = |memory: &str| {
+        let (_, warnings) = estimate(&file, &[&format!("switch.cbfc.memory={memory}")]);
+        warnings.iter().any(|it| it.contains("508356B of credit to be full"))
+    };
+    assert!(warns("20KB") && warns("508KB") && !warns("509KB"));
+    // By packets that is what the link needs.
+    let packets =
+        |memory: &str| cct(&file, &["fidelity=packet", &format!("switch.cbfc.memory={memory}")]);
+    assert!(packets("400KB") > 1.1 * packets("1MB"));
+    assert!(packets("530KB") < 1.001 * packets("1MB"));
+}

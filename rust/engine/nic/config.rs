@@ -81,7 +81,7 @@ impl Default for NicConfig {
 
 impl NicConfig {
     /// The network as the congestion control of a queue pair on this port knows it.
-    pub(super) fn path(&self, port: PortFacts) -> PathFacts {
+    pub fn path(&self, port: PortFacts) -> PathFacts {
         PathFacts {
             line_rate: port.line_rate,
             base_rtt: port.base_rtt,
