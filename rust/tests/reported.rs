@@ -5,6 +5,8 @@ use std::path::{Path, PathBuf};
 use evenkeel::scenario::{Overrides, Scenario};
 use evenkeel::{fabric, fluid};
 
+mod inputs;
+
 /// An input of these folders, if it is there.
 fn input(group: &str, name: &str) -> Option<PathBuf> {
     let shared = Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared/data");

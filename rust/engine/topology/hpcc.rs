@@ -8,18 +8,21 @@
 //! ...
 //! ```
 //!
-//! Exactly the announced number of links is read: real files have further lines and comments after
-//! them. Ids of hosts and switches are in order of the file's node ids, which remain in their
+//! The ids of the switches may be on several lines. Exactly the announced number of links is read:
+//! real files have further lines and comments after them. Switches inside servers, which SimAI's
+//! dialect counts, become scale-up networks (`servers`). Ids of hosts and switches are in order of the file's node ids, which remain in their
 //! names (`host5`, `switch128`).
 
+mod servers;
 mod write;
 
-use std::collections::{BTreeSet, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use super::hpcc_error::{HpccTopologyError, HpccTopologyFault as Fault};
 use super::{Link, MAX_HOSTS, MAX_LINKS, MAX_SWITCHES, Node, Switch, Topology};
 use crate::ids::{HostId, SwitchId};
 use crate::units::{BitRate, Span};
+use servers::Servers;
 pub use write::write;
 
 /// The contents of a topology file.
@@ -49,13 +52,20 @@ pub fn read(text: &str, file: &str) -> Result<HpccTopology, HpccTopologyError> {
         }
     };
     // The simulators of this family read tokens, so blank lines have no meaning.
-    let mut lines = (1..).zip(text.lines()).filter(|(_, line)| !line.trim().is_empty());
+    let mut lines = (1..).zip(text.lines()).filter(|(_, line)| !line.trim().is_empty()).peekable();
     let (first, line) = lines.next().ok_or_else(|| at(1)(Fault::Empty))?;
     let counts = Counts::read(line).map_err(at(first))?;
     let mut is_switch = BTreeSet::new();
-    if counts.switches > 0 {
-        let (number, line) = lines.next().unwrap_or((first + 1, ""));
-        is_switch = switch_ids(line, &counts).map_err(at(number))?;
+    let mut found = 0;
+    while found < counts.switches {
+        let next = lines.next_if(|(_, line)| are_ids(line));
+        let (number, line) = next.or_else(|| lines.peek().copied()).unwrap_or((first + 1, ""));
+        found += line.split_whitespace().count() as u64;
+        if next.is_none() || found > counts.switches {
+            let found = if next.is_none() { is_switch.len() as u64 } else { found };
+            return Err(at(number)(Fault::SwitchIds { found, announced: counts.switches }));
+        }
+        add_switch_ids(line, &counts, &mut is_switch).map_err(at(number))?;
     }
     let mut links = Vec::new();
     let announced = usize::try_from(counts.links).unwrap_or(usize::MAX);
@@ -68,11 +78,16 @@ pub fn read(text: &str, file: &str) -> Result<HpccTopology, HpccTopologyError> {
     }
     check_hosts(&counts, &is_switch, &links).map_err(at(first))?;
     let spare = lines.filter(|(_, line)| FileLink::read(line, counts.nodes).is_ok()).count();
-    build(&counts, &is_switch, &links, spare).map_err(|fault| HpccTopologyError {
-        file: file.to_owned(),
-        line: None,
-        fault: Box::new(fault),
-    })
+    let take = |servers| servers::take(servers, &mut is_switch, &mut links);
+    let inside = counts.servers.map(take).transpose().map_err(at(first))?;
+    let (scale_up, inside) = inside.unzip();
+    let is_inside = |id: &u32| inside.as_ref().is_some_and(|inside| inside.contains(id));
+    let of_file =
+        |fault| HpccTopologyError { file: file.to_owned(), line: None, fault: Box::new(fault) };
+    let read = build(&counts, &is_switch, is_inside, &links, spare).map_err(of_file)?;
+    let Some(scale_up) = scale_up else { return Ok(read) };
+    let topology = read.topology.with_scale_up(scale_up);
+    Ok(HpccTopology { topology: topology.map_err(|error| of_file(Fault::Graph(error)))?, ..read })
 }
 
 /// The counts in the first line.
@@ -81,17 +96,23 @@ struct Counts {
     /// Including the switches within servers (NVSwitch).
     switches: u64,
     links: u64,
+    /// Servers with switches inside, if there are any.
+    servers: Option<Servers>,
 }
 
 impl Counts {
     fn read(line: &str) -> Result<Self, Fault> {
         let tokens: Vec<&str> = line.split_whitespace().collect();
         let named = |index: usize| tokens[index].starts_with(|c: char| c.is_ascii_alphabetic());
+        let mut servers = None;
         let (switches, links) = match tokens.len() {
             // SimAI, which differs from the others by the name of its GPU.
             6.. if named(5) => {
                 let inside = count(tokens[2], "NVSwitches")?;
                 let outside = count(tokens[3], "switches")?;
+                let gpus = count(tokens[1], "accelerators of a server")?;
+                let gpus = u32::try_from(gpus).unwrap_or(u32::MAX);
+                servers = (inside > 0).then_some(Servers { gpus, switches: inside });
                 (inside.saturating_add(outside), count(tokens[4], "links")?)
             }
             // HPCC, ConWeave, ASTRA-sim; Ethereal's fork has four more values.
@@ -113,7 +134,7 @@ impl Counts {
         if switches > nodes {
             return Err(Fault::MoreSwitchesThanNodes { switches, nodes });
         }
-        Ok(Self { nodes, switches, links })
+        Ok(Self { nodes, switches, links, servers })
     }
 }
 
@@ -128,19 +149,19 @@ fn node(token: &str, nodes: u64) -> Result<u32, Fault> {
     }
 }
 
-fn switch_ids(line: &str, counts: &Counts) -> Result<BTreeSet<u32>, Fault> {
-    let found = line.split_whitespace().count();
-    if found as u64 != counts.switches {
-        return Err(Fault::SwitchIds { found, announced: counts.switches });
-    }
-    let mut ids = BTreeSet::new();
+/// Whether a line may be one of ids: a link has a rate and a delay with units.
+fn are_ids(line: &str) -> bool {
+    line.split_whitespace().all(|token| token.parse::<u64>().is_ok())
+}
+
+fn add_switch_ids(line: &str, counts: &Counts, ids: &mut BTreeSet<u32>) -> Result<(), Fault> {
     for token in line.split_whitespace() {
         let id = node(token, counts.nodes)?;
         if !ids.insert(id) {
             return Err(Fault::SwitchTwice { node: id });
         }
     }
-    Ok(ids)
+    Ok(())
 }
 
 /// The longest delay, 100,000 s, so that sums of a few delays fit 64 bits of picoseconds.
@@ -206,18 +227,24 @@ fn check_hosts(counts: &Counts, switches: &BTreeSet<u32>, links: &[FileLink]) ->
 fn build(
     counts: &Counts,
     switch_ids: &BTreeSet<u32>,
+    is_inside: impl Fn(&u32) -> bool,
     links: &[FileLink],
     spare: usize,
 ) -> Result<HpccTopology, Fault> {
     let node_of_switch: Vec<u32> = switch_ids.iter().copied().collect();
     let (mut host_of_node, mut node_of_host) = (Vec::new(), Vec::new());
-    let (mut nodes, mut hosts, mut switches) = (Vec::new(), 0u32.., 0u32..);
+    let (mut nodes, mut hosts, mut switches) = (BTreeMap::new(), 0u32.., 0u32..);
     for id in (0u32..).take_while(|id| u64::from(*id) < counts.nodes) {
+        if is_inside(&id) {
+            host_of_node.push(None);
+            continue;
+        }
         let is_switch = switch_ids.contains(&id);
         let next = if is_switch { switches.next() } else { hosts.next() };
         let next = next.expect("fewer nodes than 32 bits hold");
         host_of_node.push((!is_switch).then_some(HostId(next)));
-        nodes.push(if is_switch { Node::Switch(SwitchId(next)) } else { Node::Host(HostId(next)) });
+        let node = if is_switch { Node::Switch(SwitchId(next)) } else { Node::Host(HostId(next)) };
+        nodes.insert(id, node);
         if !is_switch {
             node_of_host.push(id);
         }
@@ -225,7 +252,7 @@ fn build(
     let graph_links: Vec<Link> = links
         .iter()
         .map(|link| {
-            let ends = link.ends.map(|end| nodes[end as usize]);
+            let ends = link.ends.map(|end| nodes[&end]);
             Link { ends, rate: link.rate, delay: link.delay }
         })
         .collect();

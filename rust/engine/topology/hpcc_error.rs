@@ -40,7 +40,8 @@ pub enum HpccTopologyFault {
     InvalidCount {
         /// The value as given.
         token: String,
-        /// What the value should be the number of: `nodes`, `switches`, `NVSwitches` or `links`.
+        /// What the value should be the number of: `nodes`, `switches`,
+        /// `NVSwitches`, `accelerators of a server` or `links`.
         what: &'static str,
     },
     /// A count exceeds its limit.
@@ -62,10 +63,10 @@ pub enum HpccTopologyFault {
         nodes: u64,
     },
     /// The line of switch ids is missing or has another number of ids than announced.
-    #[error("found {found} switch ids; line 1 announces {announced} switches")]
+    #[error("found {found} switch ids; line 1 announces {announced} switches, on one line or several")]
     SwitchIds {
-        /// Ids on the line.
-        found: usize,
+        /// Ids up to here.
+        found: u64,
         /// Switches announced in the first line.
         announced: u64,
     },
@@ -143,6 +144,22 @@ pub enum HpccTopologyFault {
     HostWithoutLink {
         /// Id of the node.
         node: u64,
+    },
+    /// A switch inside servers is not linked as one.
+    #[error(
+        "line 1 has {count} switches inside servers of {gpus} accelerators, those with the lowest \
+         ids; switch {switch} {what}, and each must join the accelerators of one server, all at \
+         one rate"
+    )]
+    Server {
+        /// Switches inside servers, as the first line has them.
+        count: u64,
+        /// Accelerators of a server.
+        gpus: u32,
+        /// Id of the switch.
+        switch: u32,
+        /// The fault of the switch.
+        what: &'static str,
     },
     /// The lines are valid, but the graph is not a valid topology.
     #[error("{0}")]

@@ -132,6 +132,8 @@ struct Wires {
     /// The ends of each wire, the lower first, with its index.
     pairs: BTreeMap<[End; 2], usize>,
     warnings: Vec<String>,
+    /// The first node that has a link to itself.
+    to_itself: Option<String>,
 }
 
 #[derive(Debug)]
@@ -156,7 +158,13 @@ impl Infrastructure {
             let place = format!("edges[{index}]");
             self.add_edge(&ends, edge, Target { place: &place, defaults, all: &mut all })?;
         }
-        let Wires { wires, mut warnings, .. } = all;
+        let Wires { wires, mut warnings, to_itself, .. } = all;
+        warnings.extend(to_itself.map(|name| {
+            format!(
+                "links from an instance to itself, as {name} has, are left out: no shortest path \
+                 uses them"
+            )
+        }));
         let nodes: BTreeSet<End> =
             wires.iter().flat_map(|wire| &wire.ends).map(End::node).collect();
         warnings.extend(ends.left_out(&nodes));
@@ -231,7 +239,9 @@ impl Wires {
     fn add(&mut self, ends: &Ends<'_>, wire: Wire) -> Result<(), InfragraphFault> {
         let [a, b] = &wire.ends;
         if a.node() == b.node() {
-            return Err(InfragraphFault::ToItself(ends.name(&a.node())));
+            // No shortest path uses it.
+            self.to_itself.get_or_insert_with(|| ends.name(&a.node()));
+            return Ok(());
         }
         let mut sorted = wire.ends.clone();
         sorted.sort_unstable();

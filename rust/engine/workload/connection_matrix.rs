@@ -20,8 +20,8 @@
 //! any host. A `oneshot` starts all of its connections at its only activation, a `barrier` after
 //! `count` activations, and a `multishot` one of them, in order of the file, at each activation.
 //! Triggers with another number of activations than they need are refused: htsim stops at them, or
-//! never starts some of the connections. `prio` is read and ignored. [`MatrixFailure`] is about
-//! links that fail.
+//! never starts some of the connections. `prio` changes nothing: where connections have different
+//! ones, a warning says so. [`MatrixFailure`] is about links that fail.
 
 mod error;
 mod failure;
@@ -141,6 +141,7 @@ struct ConnectionWords {
     is_cut: bool,
     size: Option<u64>,
     id: Option<u64>,
+    prio: Option<u64>,
     /// It has the word `msg`.
     is_message: bool,
     /// The trigger that starts it.
@@ -175,7 +176,7 @@ impl ConnectionWords {
             "trigger" => self.started_by = Some(id(tokens, index)?),
             "send_done_trigger" => self.send_done = Some(id(tokens, index)?),
             "recv_done_trigger" => self.receive_done = Some(id(tokens, index)?),
-            "prio" => drop(value(tokens, index, u64::MAX)?),
+            "prio" => self.prio = Some(value(tokens, index, u64::MAX)?),
             other => return Err(MatrixFault::Word(other.to_owned())),
         }
         Ok(2)
@@ -308,6 +309,16 @@ impl MatrixReader {
                 "line {} has a link down from the start, known to routing; htsim stops at the \
                  first packet that would take it",
                 failure.line
+            ));
+        }
+        let first = self.connections.first();
+        let prio = first.and_then(|first| first.words.prio);
+        if let Some(other) = self.connections.iter().find(|it| it.words.prio != prio) {
+            warnings.push(format!(
+                "line {} has another prio than the connections before it, and prio is dropped: \
+                 all connections are served alike, which htsim's NDP does not; a [[class]] of a \
+                 job has a priority",
+                other.line
             ));
         }
         let late = |it: &&ConnectionLine| it.message.start >= SUSPECT_START;

@@ -8,9 +8,9 @@
 //!
 //! Start times are decimal seconds from the start of the simulation. Lines after the announced
 //! number are ignored, and so are blank lines. The files of ns3-rdma, the origin of the family,
-//! also have six columns but with other meanings (`src dst priority packets start_s stop_s`). The
-//! number of columns does not distinguish them: where the fifth column happens to be a whole
-//! number they are read as HPCC's.
+//! also have six columns but with other meanings (`src dst priority packets start_s stop_s`). A port
+//! above 65,535 or a number of bytes with decimals gives them away, and they are refused; where no
+//! flow has more bytes than its start has seconds, a warning says what they may be.
 
 mod error;
 mod write;
@@ -23,6 +23,9 @@ pub use write::write;
 
 /// Maximum number of flows of a file: 2^28, as for collectives.
 pub const MAX_FLOWS: usize = 1 << 28;
+
+/// The last UDP port.
+const LAST_PORT: u16 = u16::MAX;
 
 /// One flow as in the file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -125,6 +128,13 @@ fn flow_line(
     let src = number_32("src (node id)", columns[0])?;
     let dst = number_32("dst (node id)", columns[1])?;
     let priority = number_32("priority", columns[2])?;
+    let is_decimal = |token: &str| token.contains('.') && decimal(token, 12).is_ok();
+    let is_port = |token: &str| token.parse::<u64>().is_ok_and(|port| port <= LAST_PORT.into());
+    if let Some(port) = dst_port
+        && (is_decimal(bytes) || (!is_port(port) && port.parse::<u64>().is_ok()))
+    {
+        return Err(FlowFault::Packets { text: text.trim().into() });
+    }
     let dst_port = dst_port.map(|token| number_32("dst_port", token)).transpose()?;
     let bytes = number("number of bytes", bytes, u64::MAX)?;
     // Twelve decimals of a second: picoseconds.
@@ -158,6 +168,21 @@ fn warnings(flows: &[FlowLine], file: &str) -> Vec<String> {
             "{file}:{}: starts before the flow above it; the simulators of the HPCC family need \
              flows sorted by start, evenkeel does not",
             pair[1].line
+        ));
+    }
+    let seconds = |flow: &FlowLine| flow.start.as_ps() / 1_000_000_000_000;
+    if flows.iter().all(|flow| flow.dst_port.is_some() && flow.bytes <= seconds(flow)) {
+        warnings.push(format!(
+            "{file}: no flow has more bytes than its start has seconds; if these are flows of \
+             ns3-rdma, src dst priority packets start_s stop_s, write them as src dst priority \
+             dst_port bytes start_s"
+        ));
+    }
+    if let Some(pair) = flows.windows(2).find(|pair| pair[1].priority != pair[0].priority) {
+        warnings.push(format!(
+            "{file}:{}: another priority group ({}) than the flow above it ({}); groups are \
+             dropped, and all flows are served alike",
+            pair[1].line, pair[1].priority, pair[0].priority
         ));
     }
     let large: Vec<&FlowLine> =

@@ -17,6 +17,19 @@ const LONGEST: u64 = 1 << 30;
 /// The most bytes of a file of results: 4 GiB. \[inferred\]
 const LONGEST_RESULTS: u64 = 4 << 30;
 
+/// The first bytes of binary files, and the error for each.
+const BINARY: &[(&[u8], &str)] = &[
+    (
+        &[0x7f, 0x10, 0, 0, 0, 0, 0, 0],
+        "it is a binary GOAL schedule; the text that it was made from is needed",
+    ),
+    (&[0x1f, 0x8b], "it is packed by gzip; unpack it"),
+    (&[0x28, 0xb5, 0x2f, 0xfd], "it is packed by zstd; unpack it"),
+    (b"PK\x03\x04", "it is a zip archive; unpack it"),
+    (b"PAR1", "it is a table of Parquet; a text is needed"),
+    (b"SQLite format 3\0", "it is a database of SQLite; a text is needed"),
+];
+
 /// The text of a file, without a byte order mark.
 ///
 /// # Errors
@@ -73,6 +86,9 @@ pub fn text_of(from: impl Read, most: u64) -> Result<String, Error> {
     if from.take(most + 1).read_to_end(&mut bytes)? as u64 > most {
         return Err(too_long(most));
     }
+    if let Some((_, what)) = BINARY.iter().find(|(start, _)| bytes.starts_with(start)) {
+        return Err(Error::new(ErrorKind::InvalidData, *what));
+    }
     let text = String::from_utf8(bytes).map_err(|error| {
         let valid = error.utf8_error().valid_up_to();
         let bytes = error.as_bytes();
@@ -113,6 +129,7 @@ mod tests {
             read_text(&path).map_err(|error| error.to_string())
         };
         assert_eq!(read(b"\xef\xbb\xbf4 nodes"), Ok("4 nodes".to_owned()));
+        assert_eq!(read(b"\x1f\x8b\x08"), Err("it is packed by gzip; unpack it".to_owned()));
         assert_eq!(read(b"a\nb\xff"), Err("line 2 is not UTF-8: byte 0xff at 3".to_owned()));
     }
 

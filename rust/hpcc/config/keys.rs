@@ -25,6 +25,15 @@ pub(super) fn is_irrelevant(name: &str) -> bool {
     IRRELEVANT.contains(&name)
 }
 
+/// The key that an attribute of the family's classes is set by, without `ns3::`.
+pub(super) fn of_attribute(name: &str) -> Option<&'static str> {
+    ATTRIBUTES.iter().find(|(attribute, _)| *attribute == name).map(|(_, key)| *key)
+}
+
+/// Keys of ns3-rdma, the parent of the family, that the family does not have.
+pub(super) const OF_NS3_RDMA: &[&str] =
+    &["APP_START_TIME", "APP_STOP_TIME", "FLOW_LEVEL_ECMP", "PACKET_LEVEL_ECMP", "TCP_FLOW_FILE"];
+
 const FLAG: &str = "0 or 1";
 const WHOLE: &str = "a whole number, for example CC_MODE 1";
 const COUNT: &str = "a whole number from 1, for example 1";
@@ -138,6 +147,36 @@ const KEYS: &[Key] = &[
         config.outputs.notifications = Some(name);
     }),
     one!("RANDOM_SEED", "a whole number", whole_64, config, seed => config.seed = Some(seed)),
+];
+
+/// The attributes of the family's classes that stand for keys: those that its script sets by them.
+const ATTRIBUTES: &[(&str, &str)] = &[
+    ("QbbNetDevice::PauseTime", "PAUSE_TIME"),
+    ("QbbNetDevice::QcnEnabled", "ENABLE_QCN"),
+    ("RdmaHw::AlphaResumInterval", "ALPHA_RESUME_INTERVAL"),
+    ("RdmaHw::CcMode", "CC_MODE"),
+    ("RdmaHw::ClampTargetRate", "CLAMP_TARGET_RATE"),
+    ("RdmaHw::DctcpRateAI", "DCTCP_RATE_AI"),
+    ("RdmaHw::EwmaGain", "EWMA_GAIN"),
+    ("RdmaHw::FastReact", "FAST_REACT"),
+    ("RdmaHw::FastRecoveryTimes", "FAST_RECOVERY_TIMES"),
+    ("RdmaHw::L2AckInterval", "L2_ACK_INTERVAL"),
+    ("RdmaHw::L2BackToZero", "L2_BACK_TO_ZERO"),
+    ("RdmaHw::L2ChunkSize", "L2_CHUNK_SIZE"),
+    ("RdmaHw::MiThresh", "MI_THRESH"),
+    ("RdmaHw::MinRate", "MIN_RATE"),
+    ("RdmaHw::Mtu", "PACKET_PAYLOAD_SIZE"),
+    ("RdmaHw::MultiRate", "MULTI_RATE"),
+    ("RdmaHw::RPTimer", "RP_TIMER"),
+    ("RdmaHw::RateAI", "RATE_AI"),
+    ("RdmaHw::RateBound", "RATE_BOUND"),
+    ("RdmaHw::RateDecreaseInterval", "RATE_DECREASE_INTERVAL"),
+    ("RdmaHw::RateHAI", "RATE_HAI"),
+    ("RdmaHw::SampleFeedback", "SAMPLE_FEEDBACK"),
+    ("RdmaHw::TargetUtil", "U_TARGET"),
+    ("RdmaHw::VarWin", "VAR_WIN"),
+    ("SwitchNode::AckHighPrio", "ACK_HIGH_PRIO"),
+    ("SwitchNode::PfcEnabled", "ENABLE_PFC"),
 ];
 
 /// Known keys without an effect here, from the scripts of HPCC, ConWeave and ASTRA-sim's network.
@@ -297,6 +336,9 @@ mod tests {
     fn no_key_is_listed_twice() {
         let mut names: Vec<&str> = KEYS.iter().map(|key| key.name).collect();
         names.extend(IRRELEVANT);
+        names.extend(OF_NS3_RDMA);
+        names.extend(ATTRIBUTES.iter().map(|(attribute, _)| attribute));
+        assert!(ATTRIBUTES.iter().all(|(_, key)| find(key).is_some()));
         names.sort_unstable();
         let count = names.len();
         names.dedup();

@@ -2,6 +2,7 @@
 
 use thiserror::Error;
 
+use super::keys;
 use crate::units::{BitRate, Bytes, Fraction, Span, Time, decimal};
 
 /// An error in a configuration.
@@ -18,6 +19,46 @@ pub enum ConfigError {
         key: String,
         /// The form of a valid value, with an example.
         expected: &'static str,
+    },
+    /// The file is no configuration.
+    #[error(
+        "{file}: this is a workload of ASTRA-sim 1.0 or SimAI (a policy, here {policy}, the number \
+         of layers, and a line a layer), which is not read; Chakra traces (kind = \"chakra\") and \
+         SimCCL's flows of collectives (kind = \"simccl\") are, and kind = \"training\" makes the \
+         messages of a training step"
+    )]
+    Workload {
+        /// Name of the file.
+        file: String,
+        /// Its first word.
+        policy: String,
+    },
+    /// A key of ns3-rdma.
+    #[error(
+        "{file}:{line}: {key} is a key of ns3-rdma, whose flow files give packets (src dst priority \
+         packets start_s stop_s); these are not read: write src dst priority dst_port bytes \
+         start_s, and remove the line"
+    )]
+    Parent {
+        /// Name of the configuration file.
+        file: String,
+        /// The line, counted from 1.
+        line: usize,
+        /// The key.
+        key: String,
+    },
+    /// An attribute of ns-3 that is not read.
+    #[error(
+        "{file}:{line}: the attribute {key} is not read; remove the line to run without what it \
+         sets"
+    )]
+    Attribute {
+        /// Name of the configuration file.
+        file: String,
+        /// The line, counted from 1.
+        line: usize,
+        /// The attribute.
+        key: String,
     },
     /// A value that is malformed or out of range.
     #[error("{file}:{line}: {key}: invalid value '{value}'; expected {expected}")]
@@ -55,6 +96,26 @@ impl<'a> Line<'a> {
             let key = tokens.next()?;
             Some(Self { file, number, key, values: tokens.collect() })
         })
+    }
+
+    /// The line with the key that an attribute of ns-3 stands for, and its flags as numbers; the
+    /// line itself if it begins with no attribute.
+    ///
+    /// # Errors
+    /// [`ConfigError::Attribute`] if it is not read here.
+    pub(super) fn without_attribute(self) -> Result<Self, ConfigError> {
+        let Some(attribute) = self.key.strip_prefix("ns3::") else { return Ok(self) };
+        let key = keys::of_attribute(attribute).ok_or_else(|| ConfigError::Attribute {
+            file: self.file.to_owned(),
+            line: self.number,
+            key: self.key.to_owned(),
+        })?;
+        let value = |value: &'a str| match value {
+            "true" => "1",
+            "false" => "0",
+            _ => value,
+        };
+        Ok(Self { key, values: self.values.into_iter().map(value).collect(), ..self })
     }
 
     /// The first value.

@@ -9,13 +9,21 @@ use super::settings::HpccConfig;
 /// # Errors
 /// The first value that is missing or invalid, with its line, its key and what is expected.
 pub fn read(text: &str, file: &str) -> Result<HpccConfig, ConfigError> {
+    if let Some(policy) = policy_of_workload(text) {
+        return Err(ConfigError::Workload { file: file.to_owned(), policy: policy.to_owned() });
+    }
     let mut config = HpccConfig::new(file);
     let mut seen: Vec<(&str, usize)> = Vec::new();
     for line in Line::all(text, file) {
         if keys::is_irrelevant(line.key) {
             continue;
         }
+        let line = line.without_attribute()?;
         let number = line.number;
+        if keys::OF_NS3_RDMA.contains(&line.key) {
+            let (file, key) = (file.to_owned(), line.key.to_owned());
+            return Err(ConfigError::Parent { file, line: number, key });
+        }
         let Some(key) = keys::find(line.key) else {
             let warning =
                 format!("{file}:{number}: unknown key '{}'; the line is skipped", line.key);
@@ -38,6 +46,16 @@ pub fn read(text: &str, file: &str) -> Result<HpccConfig, ConfigError> {
         }
     }
     Ok(config)
+}
+
+/// The first word of what is a workload of ASTRA-sim 1.0: the number of layers is in the second
+/// line, alone.
+fn policy_of_workload(text: &str) -> Option<&str> {
+    let mut lines = text.lines().map(str::trim).filter(|line| !line.is_empty());
+    let policy = lines.next()?.split_whitespace().next()?;
+    let is_known = keys::find(policy).is_some() || keys::is_irrelevant(policy);
+    let is_count = lines.next()?.parse::<u64>().is_ok();
+    (!is_known && is_count && policy.starts_with(char::is_alphabetic)).then_some(policy)
 }
 
 #[cfg(test)]

@@ -196,6 +196,7 @@ fn refused(site: &Site<'_>, section: &TrainingSection, error: TrainingError) -> 
             return context.invalid_as(&key, value.to_string(), expected);
         }
         TrainingError::Heads { .. } => of_model(|it| it.kv_heads.key()),
+        TrainingError::HeadsOfTensor { .. } => section.tensor.key(),
         TrainingError::TopK { .. } => of_model(|it| it.top_k.key()),
         TrainingError::Experts { .. }
         | TrainingError::NoExperts { .. }

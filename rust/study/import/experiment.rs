@@ -5,7 +5,7 @@ use toml::{Table, Value};
 use super::{Draft, Import, ImportError};
 use crate::balance::switch::SwitchConfig;
 use crate::fabric::{Ecn, Failure, FailureKind, Headroom, Setup, TieOrder};
-use crate::hpcc::{Experiment, Overrides};
+use crate::hpcc::{Experiment, HpccError, Overrides, config};
 use crate::nic::congestion::CongestionControl;
 use crate::switching::{Buffer, EcnPoint, PfcAdmission, PfcConfig};
 use crate::units::{Span, Time};
@@ -21,6 +21,8 @@ pub(super) fn read(import: &Import<'_>) -> Result<Option<Experiment>, ImportErro
         return Ok(None);
     }
     if import.topology.is_some() {
+        // A file of another kind has an error of its own.
+        config::read(&text, &file).map_err(HpccError::from)?;
         return Err(ImportError::TopologyGiven(file));
     }
     let policy = import.settings.iter().find(|setting| setting.key == "policy.name");

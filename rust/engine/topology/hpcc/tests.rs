@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::ids::LinkId;
+use crate::topology::{CrossRail, ScaleUp};
 
 const SMALL: &str = "6 2 5\n4 5\n0 4 100Gbps 1us 0\n1 4 25000000000 1000ns 0.000000\n\
                      2 5 25000000000.0 0.001ms 1e-3\n3 5 100Gbps 1us 0\n5 4 400Gbps 5us 0\n\
@@ -41,10 +42,41 @@ fn a_small_file_is_read() {
 fn every_dialect_of_the_first_line_is_read() {
     let plain = read(SMALL, "t.txt").unwrap().topology;
     for first in
-        ["6 2 2 5", "6 2 2 5 100 400", "6 2 5 0 1 2 3", "6 1 1 1 5 H100", "6 1 0 2 5 A100 8"]
+        ["6 2 2 5", "6 2 2 5 100 400", "6 2 5 0 1 2 3", "6 1 0 2 5 H100", "6 1 0 2 5 A100 8"]
     {
         assert_eq!(read(&with_line(1, first), "t").unwrap().topology, plain, "{first}");
     }
+}
+
+/// Two servers of two hosts, each with two switches inside, and a leaf.
+const SERVERS: &str = "9 2 4 1 12 H100\n4 5\n6 7 8\n\
+                       0 4 100Gbps 1us 0\n1 4 100Gbps 1us 0\n2 5 100Gbps 1us 0\n\
+                       3 5 100Gbps 1us 0\n0 6 200Gbps 1us 0\n1 6 200Gbps 1us 0\n\
+                       2 7 200Gbps 2us 0\n3 7 200Gbps 1us 0\n0 8 400Gbps 1us 0\n\
+                       1 8 400Gbps 1us 0\n2 8 400Gbps 1us 0\n3 8 400Gbps 1us 1e-3\n";
+
+#[test]
+fn switches_inside_servers_are_scale_up_networks() {
+    let read = read(SERVERS, "t").unwrap();
+    let expected = ScaleUp {
+        gpus: 2,
+        rate: BitRate::from_gbps(300),
+        latency: Span::from_us(4),
+        cross_rail: CrossRail::Fabric,
+    };
+    assert_eq!(read.topology.scale_up(), Some(&expected));
+    assert_eq!((read.node_of_switch, read.host_of_node.len()), (vec![8], 9));
+    assert_eq!(read.error_rate, [0.0, 0.0, 0.0, 1e-3]);
+    for (from, to, what) in [
+        ("1 6 200Gbps", "2 6 200Gbps", "switch 6 is linked to two servers"),
+        ("1 6 200Gbps", "1 6 201Gbps", "switch 4 has links of other rates than the first"),
+        ("1 6 200Gbps", "8 6 200Gbps", "switch 6 is linked to another switch"),
+        ("0 6 200Gbps 1us 0\n1 6", "0 4 200Gbps 1us 0\n1 4", "switch 6 has no link"),
+    ] {
+        let said = error(&SERVERS.replace(from, to));
+        assert!(said.contains(what), "{to}: {said}");
+    }
+    assert!(error(&SERVERS.replace("9 2 4", "9 3 4")).contains("servers"));
 }
 
 #[test]
@@ -64,7 +96,11 @@ fn each_error_names_file_line_value_and_what_is_expected() {
     assert!(line(1, "6 two 5").contains("'two' is not a number of switches"));
     assert!(line(1, "-6 2 5").contains("'-6' is not a number of nodes"));
     assert!(line(1, "1 2 5").contains("2 switches of 1 nodes"));
-    assert_eq!(line(2, "4"), "t.txt:2: found 1 switch ids; line 1 announces 2 switches");
+    let ids = |found| {
+        format!("found {found} switch ids; line 1 announces 2 switches, on one line or several")
+    };
+    assert_eq!(line(2, "4"), format!("t.txt:3: {}", ids(1)));
+    assert_eq!(line(2, "4 5 0"), format!("t.txt:2: {}", ids(3)));
     assert_eq!(line(2, "4 6"), "t.txt:2: unknown node '6'; ids are whole numbers from 0 to 5");
     assert!(line(2, "4 4").contains("switch 4 is listed twice"));
     assert!(line(3, "0 4 100Gbps 1us").starts_with("t.txt:3: '0 4 100Gbps 1us' has 4 values"));

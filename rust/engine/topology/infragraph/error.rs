@@ -59,9 +59,6 @@ pub enum InfragraphFault {
     /// A scheme is not available.
     #[error("scheme '{0}' is not available; expected one2one or many2many")]
     Scheme(String),
-    /// A link connects a switch with itself.
-    #[error("a link from {0} to itself; all ports of an instance without xpu are one switch")]
-    ToItself(String),
     /// Two edges connect the same ends by links with different values.
     #[error("{} and {} are connected before, by a link of another rate or delay", .0[0], .0[1])]
     Twice([String; 2]),

@@ -19,7 +19,7 @@
 //!   complete when the message is delivered and their dependencies are complete. A receive that
 //!   depends on a send of its own rank is posted when that send starts, not when it completes:
 //!   buffers are ready earlier, as with NCCL and with RDMA writes. \[inferred\]
-//! - *Collectives* of a group (`pg_name`, by default all ranks) are matched by their order in the
+//! - *Collectives* of a group (`pg_name`, else `comm_group`, by default all ranks) are matched by their order in the
 //!   files, and sent by the algorithm selected for their operation. `comm_size` is the input of a
 //!   rank, as in ASTRA-sim: the result of an all-gather has that size times the number of ranks. A
 //!   rank's node completes when all messages to the rank are delivered and all of its own are
@@ -45,6 +45,7 @@ mod schema;
 mod stream;
 mod streaming;
 mod survey;
+mod tally;
 mod trace;
 mod write;
 
@@ -63,6 +64,7 @@ use super::{Compute, StepAfter, Workload};
 use crate::collective::Algorithms;
 use error::{NodeFault, RankFault};
 use groups::RankGroups;
+use tally::Tally;
 use trace::RankTrace;
 
 /// The dependencies of nodes that apply.
@@ -149,10 +151,10 @@ pub fn read(
     }
     let workload = assemble::assemble(&traces, &groups, &options.algorithms)
         .map_err(|RankFault { rank, fault }| fault.in_file(source.name(rank), rank))?;
-    let timeless = traces.iter().map(|trace| trace.timeless).sum();
-    let empty_sends = traces.iter().map(|trace| trace.empty_sends).sum();
+    let mut tally = Tally::default();
+    traces.iter().for_each(|trace| tally += trace.tally);
     let workload = options.step_after.apply(workload);
-    Ok(ChakraWorkload { workload, warnings: warnings(timeless, empty_sends) })
+    Ok(ChakraWorkload { workload, warnings: tally.warnings() })
 }
 
 /// Size of the buffer of a file, in bytes.
@@ -174,19 +176,4 @@ fn open(source: &dyn TraceSource, rank: u32) -> Result<Box<dyn BufRead + '_>, No
         return Ok(Box::new(BufReader::new(flate2::bufread::MultiGzDecoder::new(from))));
     }
     Ok(Box::new(from))
-}
-
-/// The warnings for a number of nodes without a duration and of sends of no bytes.
-fn warnings(timeless: usize, empty: usize) -> Vec<String> {
-    let mut warnings = Vec::new();
-    if timeless > 0 {
-        warnings.push(format!(
-            "{timeless} compute nodes give their operations (num_ops) but no duration; they take \
-             no time"
-        ));
-    }
-    if empty > 0 {
-        warnings.push(format!("{empty} sends of 0 bytes are sent as 1 byte"));
-    }
-    warnings
 }

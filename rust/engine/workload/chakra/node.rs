@@ -25,6 +25,19 @@ const PROCESSOR: Lane = Lane(0);
 const ACCELERATOR: Lane = Lane(1);
 const MEMORY: Lane = Lane(2);
 
+/// The attributes that name the group of a collective, as a text or a number: the first that is
+/// there counts. STAGE and converters from graphs of compilers write the second.
+const GROUP_NAMES: [&str; 2] = ["pg_name", "comm_group"];
+
+/// Why a node that takes time has no duration.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Lack {
+    /// A computation gives a number of operations.
+    Operations,
+    /// A load or store of memory: how long it takes is up to the machine.
+    Memory,
+}
+
 /// A node of a file.
 #[derive(Debug, Clone)]
 pub(super) struct ParsedNode {
@@ -34,8 +47,8 @@ pub(super) struct ParsedNode {
     pub action: NodeAction,
     /// Its dependencies, by id.
     pub dependencies: Vec<(u64, Dependency)>,
-    /// Whether it gives a number of operations but no duration.
-    pub is_timeless: bool,
+    /// Why it has no duration, though it takes time.
+    pub lack: Option<Lack>,
 }
 
 impl ParsedNode {
@@ -74,11 +87,9 @@ impl<R: BufRead> NodeReader<R> {
         };
         let at = |fault| NodeFault::of_node(node.id, offset, fault);
         let action = self.action(&node, options, groups).map_err(at)?;
-        let is_timeless = match action {
-            NodeAction::Delay { span: Span::ZERO, .. } => {
-                integer(&node, "num_ops").map_err(at)?.unwrap_or(0) > 0
-            }
-            _ => false,
+        let lack = match action {
+            NodeAction::Delay { span: Span::ZERO, .. } => lack(&node).map_err(at)?,
+            _ => None,
         };
         let mut dependencies: Vec<(u64, Dependency)> =
             node.data_dependencies.iter().map(|&id| (id, Dependency::Data)).collect();
@@ -86,7 +97,7 @@ impl<R: BufRead> NodeReader<R> {
             let control = node.control_dependencies.iter();
             dependencies.extend(control.map(|&id| (id, Dependency::Control)));
         }
-        Ok(Some(ParsedNode { id: node.id, offset, action, dependencies, is_timeless }))
+        Ok(Some(ParsedNode { id: node.id, offset, action, dependencies, lack }))
     }
 
     fn action(
@@ -140,13 +151,15 @@ impl<R: BufRead> NodeReader<R> {
         options: &Options,
         groups: &mut RankGroups,
     ) -> Result<u32, ChakraFault> {
-        let name = match node.attribute("pg_name").and_then(|attribute| attribute.value.as_ref()) {
-            Some(AttributeValue::Text(name)) => name.clone(),
-            Some(_) => integer(node, "pg_name")?.map_or_else(String::new, |name| name.to_string()),
-            None => String::new(),
-        };
-        if !name.is_empty() {
-            return Ok(groups.index_of(&name));
+        for attribute in GROUP_NAMES {
+            let name = match node.attribute(attribute).and_then(|it| it.value.as_ref()) {
+                Some(AttributeValue::Text(name)) => name.clone(),
+                Some(_) => integer(node, attribute)?.map_or_else(String::new, |it| it.to_string()),
+                None => continue,
+            };
+            if !name.is_empty() {
+                return Ok(groups.index_of(&name));
+            }
         }
         let dimensions = node.attribute("involved_dim").and_then(|it| it.value.as_ref());
         match dimensions {
@@ -254,6 +267,16 @@ fn duration(node: &Node) -> Result<Span, ChakraFault> {
         return Err(ChakraFault::Duration(micros));
     }
     Ok(Span::from_us(micros))
+}
+
+/// Why a node without a duration takes time all the same, if it does.
+fn lack(node: &Node) -> Result<Option<Lack>, ChakraFault> {
+    Ok(match node.kind {
+        // Traces written by this program say that a node takes no time.
+        _ if node.attribute(DURATION_PS).is_some() => None,
+        kind::MEMORY_LOAD | kind::MEMORY_STORE => Some(Lack::Memory),
+        _ => (integer(node, "num_ops")?.unwrap_or(0) > 0).then_some(Lack::Operations),
+    })
 }
 
 fn integer(node: &Node, name: &'static str) -> Result<Option<i128>, ChakraFault> {

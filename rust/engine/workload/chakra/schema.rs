@@ -39,6 +39,10 @@ pub(super) struct Node {
 pub(super) mod kind {
     /// Metadata, the first of the kinds.
     pub(crate) const METADATA: i32 = 1;
+    /// A load of data from memory.
+    pub(crate) const MEMORY_LOAD: i32 = 2;
+    /// A store of data to memory.
+    pub(crate) const MEMORY_STORE: i32 = 3;
     /// A computation, whose length is a duration or a number of operations.
     pub(crate) const COMPUTE: i32 = 4;
     /// A send to another rank.

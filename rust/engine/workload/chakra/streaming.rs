@@ -7,7 +7,7 @@ use super::error::ChakraError;
 use super::groups::RankGroups;
 use super::player::Player;
 use super::survey::{Survey, survey};
-use super::{Options, TraceSource, warnings};
+use super::{Options, TraceSource};
 use crate::units::Bytes;
 use crate::workload::Workload;
 
@@ -74,7 +74,7 @@ impl Streaming {
 
     /// Differences from the traces as recorded.
     pub fn warnings(&self) -> Vec<String> {
-        warnings(self.survey.timeless, self.survey.empty_sends)
+        self.survey.tally.warnings()
     }
 
     pub(super) fn source(&self) -> &dyn TraceSource {

@@ -12,6 +12,7 @@ use super::expand::expand;
 use super::groups::RankGroups;
 use super::id_set::IdSet;
 use super::node::{NodeAction, NodeReader, ParsedNode};
+use super::tally::Tally;
 use super::{Options, TraceSource, open};
 use crate::ids::HostId;
 use crate::units::{Bytes, Span, Time};
@@ -31,10 +32,7 @@ pub(super) struct Survey {
     pub messages: u64,
     /// Length of the longest message.
     pub longest: Bytes,
-    /// Number of nodes that give a number of operations but no duration.
-    pub timeless: usize,
-    /// Number of sends of no bytes.
-    pub empty_sends: usize,
+    pub tally: Tally,
 }
 
 /// The position of a node.
@@ -82,8 +80,7 @@ pub(super) fn survey(
         load: Workload::default(),
         messages: 0,
         longest: Bytes::ZERO,
-        timeless: 0,
-        empty_sends: 0,
+        tally: Tally::default(),
     };
     let mut surveyor = Surveyor {
         options,
@@ -141,7 +138,7 @@ impl Surveyor<'_> {
 
     fn add(&mut self, position: NodePosition, node: &ParsedNode) -> Result<(), ChakraFault> {
         let rank = position.rank;
-        self.survey.timeless += usize::from(node.is_timeless);
+        self.survey.tally.count(node);
         match node.action {
             NodeAction::Delay { span, lane: Some(lane) } => {
                 *self.lanes.entry((rank, lane.0)).or_default() += u128::from(span.as_ps());
@@ -155,7 +152,6 @@ impl Surveyor<'_> {
             }
             NodeAction::Send { peer, tag, bytes } => {
                 self.peers.entry(peer).or_insert(("comm_dst", position));
-                self.survey.empty_sends += usize::from(bytes == 0);
                 self.survey.messages += 1;
                 self.add_bytes((rank, peer, tag), at_least_a_byte(bytes), 1);
             }

@@ -6,6 +6,7 @@ use super::Options;
 use super::error::{ChakraFault, Dependency, NodeFault};
 use super::groups::RankGroups;
 use super::node::{NodeAction, NodeReader, ParsedNode};
+use super::tally::Tally;
 
 /// A rank's nodes, in order of its file.
 #[derive(Debug, Clone, Default)]
@@ -13,10 +14,7 @@ pub(super) struct RankTrace {
     pub nodes: Vec<TraceNode>,
     /// The dependencies of all nodes, by index into `nodes`; those of a node are adjacent.
     dependencies: Vec<(u32, Dependency)>,
-    /// Number of nodes that give a number of operations but no duration.
-    pub timeless: usize,
-    /// Number of sends of no bytes.
-    pub empty_sends: usize,
+    pub tally: Tally,
 }
 
 /// A node of a trace that is read as a whole before the run.
@@ -61,9 +59,7 @@ impl RankTrace {
                 let fault = ChakraFault::TooMuch("more than 2^31 nodes or dependencies");
                 return Err(node.fault(fault));
             }
-            trace.timeless += usize::from(node.is_timeless);
-            trace.empty_sends +=
-                usize::from(matches!(node.action, NodeAction::Send { bytes: 0, .. }));
+            trace.tally.count(&node);
             ids.extend(&node.dependencies);
             let ParsedNode { id, offset, action, .. } = node;
             trace.nodes.push(TraceNode { id, offset, action, end: ids.len() as u32 });

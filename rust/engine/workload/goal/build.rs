@@ -5,7 +5,9 @@ use std::collections::BTreeMap;
 use super::error::GoalFault;
 use super::matching::{Match, match_all};
 use super::scan::{GoalOperation, RequiredEvent};
-use super::{GoalFile, Layout, LineFault, MAX_RANKS, Options, RankSection, Schedule};
+use super::{
+    FileOperation, GoalFile, Layout, LineFault, MAX_RANKS, Options, RankSection, Schedule,
+};
 use crate::ids::HostId;
 use crate::units::{Span, Time};
 use crate::workload::graph::{GraphFault, GraphTask, TaskGraph, at_least_a_byte};
@@ -42,7 +44,12 @@ pub(super) fn schedule(
         }
     })?;
     let hosts = file.ranks * place.nics;
-    Ok(Schedule { ranks: file.ranks, hosts, workload, warnings: place.warnings })
+    let is_empty =
+        |it: &&FileOperation| matches!(it.operation, GoalOperation::Send { bytes: 0, .. });
+    let empty = file.operations.iter().filter(is_empty).count();
+    let empty = (empty > 0).then(|| format!("{empty} sends of 0 bytes are sent as 1 byte"));
+    let warnings = place.warnings.into_iter().chain(empty).collect();
+    Ok(Schedule { ranks: file.ranks, hosts, workload, warnings })
 }
 
 /// The hosts of ranks.

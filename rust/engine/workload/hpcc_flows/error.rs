@@ -22,7 +22,9 @@ pub struct FlowFileError {
 pub enum FlowFault {
     /// The first line is not one whole number.
     #[error(
-        "'{text}' is not the number of flows; write it alone in the first line, for example 16"
+        "'{text}' is not the number of flows; write it alone in the first line, for example 16 (a \
+         topology file has several numbers there: it is given by --topology, or by path in \
+         [topology])"
     )]
     Count {
         /// The first line, as written.
@@ -72,6 +74,16 @@ pub enum FlowFault {
         token: String,
         /// The largest allowed value.
         largest: u64,
+    },
+    /// A line is of the dialect of ns3-rdma.
+    #[error(
+        "'{text}' is no flow of the HPCC family, src dst priority dst_port bytes start_s; it seems \
+         to be one of ns3-rdma, src dst priority packets start_s stop_s, which is not read: write \
+         the bytes of its packets, and a port up to {last}", last = super::LAST_PORT
+    )]
+    Packets {
+        /// The line, as written.
+        text: String,
     },
     /// Sender and receiver are the same node.
     #[error("a flow from node {node} to itself; src and dst must differ")]

@@ -49,7 +49,9 @@ fn each_error_names_file_line_token_and_what_is_expected() {
         ),
         ("1\nh0 1 3 9 2\n", "flow.txt:2: 'h0' is not a src (node id); write a whole number"),
         ("1\n0 -1 3 9 2\n", "flow.txt:2: '-1' is not a dst (node id)"),
-        ("1\n0 1 3 4294967296 9 2\n", "flow.txt:2: '4294967296' is not a dst_port"),
+        ("1\n0 1 3 -4 9 2\n", "flow.txt:2: '-4' is not a dst_port"),
+        ("1\n0 1 3 65536 9 2\n", "flow.txt:2: '0 1 3 65536 9 2' is no flow of the HPCC family"),
+        ("1\n0 1 3 40 2.5 9\n", "flow.txt:2: '0 1 3 40 2.5 9' is no flow of the HPCC family"),
         (
             "1\n0 1 3 99999999999999999999 2\n",
             "flow.txt:2: '99999999999999999999' is not a number of bytes; write a whole \
@@ -96,6 +98,17 @@ fn differences_from_the_family_give_warnings() {
     assert_eq!(file.warnings.len(), 2);
     assert!(file.warnings[0].starts_with("flow.txt:3: starts before the flow above it"));
     assert!(file.warnings[1].starts_with("flow.txt:3: 5000000000 bytes do not fit into the 32"));
+}
+
+#[test]
+fn flows_that_may_be_packets_and_priorities_that_differ_give_warnings() {
+    let warnings = |text: &str| read(text, "flow.txt").unwrap().warnings;
+    let packets = warnings("2\n0 1 3 20000 2 9\n0 1 3 10000 3 9\n");
+    assert!(packets[0].contains("no flow has more bytes than its start has seconds"));
+    assert!(warnings("2\n0 1 3 20000 2 9\n0 1 3 10000 30 9\n").is_empty());
+    assert!(warnings("1\n0 1 3 2 9\n").is_empty(), "five columns are ConWeave's");
+    let priorities = warnings("2\n0 1 3 100 100 1\n0 1 4 100 100 1\n");
+    assert!(priorities[0].starts_with("flow.txt:3: another priority group (4) than the flow"));
 }
 
 #[test]
