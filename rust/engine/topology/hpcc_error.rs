@@ -63,7 +63,9 @@ pub enum HpccTopologyFault {
         nodes: u64,
     },
     /// The line of switch ids is missing or has another number of ids than announced.
-    #[error("found {found} switch ids; line 1 announces {announced} switches, on one line or several")]
+    #[error(
+        "found {found} switch ids; line 1 announces {announced} switches, on one line or several"
+    )]
     SwitchIds {
         /// Ids up to here.
         found: u64,
