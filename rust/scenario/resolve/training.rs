@@ -24,6 +24,17 @@ pub(super) fn resolve(
     let context = &site.context;
     let model = model(context, &section.model)?;
     let degrees = degrees(site, section)?;
+    let (Attention::Grouped { heads, .. } | Attention::Latent { heads, .. }) = model.attention;
+    let has_heads = match &*section.model {
+        ModelChoice::Dimensions(model) => model.heads.is_some(),
+        ModelChoice::Name(_) => true,
+    };
+    if has_heads && degrees.tensor > 0 && heads % degrees.tensor != 0 {
+        let expected = format!(
+            "each rank of a tensor-parallel group computes whole heads; write a divisor of {heads}"
+        );
+        return Err(context.invalid(&section.tensor, expected));
+    }
     let sharding = sharding(*section.sharding);
     if sharding == Sharding::Full && section.bucket.is_some() {
         let because = "with sharding = \"full\" each layer's gradients are sent at once";
@@ -196,7 +207,6 @@ fn refused(site: &Site<'_>, section: &TrainingSection, error: TrainingError) -> 
             return context.invalid_as(&key, value.to_string(), expected);
         }
         TrainingError::Heads { .. } => of_model(|it| it.kv_heads.key()),
-        TrainingError::HeadsOfTensor { .. } => section.tensor.key(),
         TrainingError::TopK { .. } => of_model(|it| it.top_k.key()),
         TrainingError::Experts { .. }
         | TrainingError::NoExperts { .. }

@@ -181,6 +181,7 @@ const BAD: &[&str] = &[
     "[workload]\nkind = \"training\"\nlayers = 0",
     "[workload]\nkind = \"training\"\nsequence = 0",
     "[workload]\nkind = \"training\"\nmodel = { layers = 2, hidden = 100, heads = 3 }",
+    "[workload]\nkind = \"training\"\ntensor = 4\nmodel = { layers = 2, hidden = 960, heads = 6 }",
     "[workload]\nkind = \"training\"\nmodel = { layers = 2, hidden = 128, top_k = 3 }",
     "[workload]\nkind = \"training\"\nalgorithms = { all-reduce = \"rung\" }",
     "[workload]\nname = \"a\"",

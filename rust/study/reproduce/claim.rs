@@ -139,6 +139,8 @@ impl<'a> Cell<'a> {
             let key = self.own_key("within").unwrap_or_else(|| "within".to_owned());
             percent(within).map_err(|reason| Refusal::new(key, reason))?;
         }
+        self.expect_numbers()?;
+        expect_used(section)?;
         let judged = expects.within.is_some() || expects.at_least.or(expects.at_most).is_some();
         if !judged && expects.published.is_none() && section.order.is_none() {
             let place = self.own.map_or_else(String::new, |(_, index)| format!("cells[{index}]"));
@@ -167,6 +169,31 @@ impl<'a> Cell<'a> {
             take: section.take,
             measure: measure.filter(|measure| judged_now && !measure.points.is_empty()),
         })
+    }
+
+    /// Refuses what no number can be compared with.
+    fn expect_numbers(&self) -> Result<(), Refusal> {
+        let Expected { published, within, at_least, at_most, .. } = &self.expected;
+        let refused = |name: &str, reason: String| {
+            Err(Refusal::new(self.own_key(name).unwrap_or_else(|| name.to_owned()), reason))
+        };
+        let number = published.as_ref().and_then(expected_number);
+        for (name, number) in
+            [("published", number), ("at_least", *at_least), ("at_most", *at_most)]
+        {
+            if let Some(number) = number.filter(|number| !number.is_finite()) {
+                return refused(name, format!("{number}: expected a finite number"));
+            }
+        }
+        if let Some(within) = within.as_ref().filter(|_| number.is_none()) {
+            return refused("within", format!("'{within}': expected a number `published` with it"));
+        }
+        if let (Some(least), Some(most)) = (at_least, at_most)
+            && least > most
+        {
+            return refused("at_most", format!("{most}: expected `at_least` = {least} or more"));
+        }
+        Ok(())
     }
 
     fn measure(&self, section: &ClaimSection, group: &Group) -> Result<Option<Measure>, Refusal> {
@@ -227,7 +254,8 @@ fn kind(section: &ClaimSection, group: &Group) -> Result<Option<(Kind, Option<us
         (None, None, None) => Ok(Some((Kind::Value, None))),
         (Some(against), None, None) => {
             let other = select(group, against).map_err(|refusal| refusal.below("against"))?;
-            Ok(other.map(|other| (Kind::Against(other, section.comparison), None)))
+            let comparison = section.comparison.unwrap_or_default();
+            Ok(other.map(|other| (Kind::Against(other, comparison), None)))
         }
         (None, Some(fit), order) => {
             let axis = along()?;
@@ -255,6 +283,30 @@ fn kind(section: &ClaimSection, group: &Group) -> Result<Option<(Kind, Option<us
     }
 }
 
+/// Refuses keys that would judge nothing.
+fn expect_used(section: &ClaimSection) -> Result<(), Refusal> {
+    let ClaimSection { comparison, against, slack, order, .. } = section;
+    if comparison.is_some() && against.is_none() {
+        return Err(Refusal::new("as", "expected `against` with it: what is compared with"));
+    }
+    let Some(order) = order else {
+        return match slack {
+            Some(_) => Err(Refusal::new("slack", "expected `order` with it")),
+            None => Ok(()),
+        };
+    };
+    if order.len() < 2 {
+        return Err(Refusal::new("order", "expected two values or more"));
+    }
+    match (1..order.len()).find(|&index| order[..index].contains(&order[index])) {
+        Some(twice) => {
+            let reason = format!("{}: expected each value once", order[twice]);
+            Err(Refusal::new(format!("order[{twice}]"), reason))
+        }
+        None => Ok(()),
+    }
+}
+
 /// The cases of an axis with these labels; without those that do not run at this scale.
 fn listed(group: &Group, axis: usize, labels: &[Value]) -> Result<Vec<usize>, Refusal> {
     let case = |(index, label): (usize, &Value)| {
@@ -268,7 +320,7 @@ fn listed(group: &Group, axis: usize, labels: &[Value]) -> Result<Vec<usize>, Re
 
 /// The unit of the number of a section's claims.
 fn unit(section: &ClaimSection, metric: &Metric) -> &'static str {
-    match (&section.against, section.comparison) {
+    match (&section.against, section.comparison.unwrap_or_default()) {
         (Some(_), Comparison::Ratio) => "x",
         (Some(_), Comparison::Below | Comparison::Above) => "%",
         (Some(_), Comparison::More) => metric.unit,

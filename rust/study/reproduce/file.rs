@@ -131,9 +131,9 @@ pub(super) struct ClaimSection {
     #[serde(default)]
     #[schemars(schema_with = "schema::keys")]
     pub against: Option<Table>,
-    /// How it is compared.
-    #[serde(rename = "as", default)]
-    pub comparison: Comparison,
+    /// How it is compared; a ratio by default.
+    #[serde(rename = "as")]
+    pub comparison: Option<Comparison>,
     /// The axis of `fit` or `order`.
     pub along: Option<String>,
     /// What is found along that axis.

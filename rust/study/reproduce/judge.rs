@@ -319,7 +319,7 @@ mod tests {
         assert_eq!(judged(&format!("{of}within = \"4 %\"")).1, DoesNotHold);
         let largest = format!("{of}seeds = \"largest\"\nwithin = \"10 %\"");
         assert_eq!(judged(&largest), ("22 us".to_owned(), Holds));
-        assert_eq!(judged(&format!("{of}at_least = 21\nat_most = 20")).1, DoesNotHold);
+        assert_eq!(judged(&format!("{of}at_least = 18\nat_most = 20")).1, DoesNotHold);
         assert_eq!(judged(of).1, ClaimVerdict::CannotBeJudged);
     }
 

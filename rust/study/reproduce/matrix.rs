@@ -1,5 +1,7 @@
 //! Groups of runs: axes, their cases, and the scenario of each combination.
 
+use std::collections::BTreeSet;
+
 use toml::{Table, Value};
 
 use super::Scale;
@@ -85,6 +87,14 @@ impl Axis {
     /// The name in claims and tables: the last part of its key.
     pub(super) fn name(&self) -> &str {
         self.key.rsplit('.').next().unwrap_or(&self.key)
+    }
+
+    /// Every key that one of its cases sets.
+    fn paths(&self) -> BTreeSet<String> {
+        let mut paths = BTreeSet::new();
+        let set = self.cases.iter().flat_map(|case| &case.set);
+        set.for_each(|(key, value)| leaves(key, value, &mut paths));
+        paths
     }
 
     pub(super) fn is_called(&self, name: &str) -> bool {
@@ -273,9 +283,39 @@ fn axes(section: &RunSection) -> Result<Vec<Axis>, Refusal> {
     let axes = axes.collect::<Result<Vec<Axis>, Refusal>>();
     let mut axes = axes.map_err(|refusal| refusal.below("over"))?;
     axes.extend(zipped(&section.zip).map_err(|refusal| refusal.below("zip"))?);
-    match section.zip.keys().find(|key| section.over.contains_key(*key)) {
-        Some(twice) => Err(Refusal::new(format!("zip.{twice}"), "`over` has this key too")),
-        None => Ok(axes),
+    let crossed = axes.len() - section.zip.len();
+    let paths: Vec<BTreeSet<String>> = axes.iter().map(Axis::paths).collect();
+    for (index, axis) in axes.iter().enumerate() {
+        for (other, before) in axes[..index].iter().zip(&paths) {
+            let all = paths[index].iter().flat_map(|path| before.iter().map(move |it| (path, it)));
+            let Some((path, _)) = all.into_iter().find(|(a, b)| overlap(a, b)) else { continue };
+            let list = if index < crossed { "over" } else { "zip" };
+            let reason = format!(
+                "it sets {path}, which {} sets too: of two axes that set one key the later would \
+                 win in every run; expected one of them",
+                other.key
+            );
+            return Err(Refusal::new(format!("{list}.{}", axis.key), reason));
+        }
+    }
+    Ok(axes)
+}
+
+/// Whether setting one key changes the other.
+fn overlap(a: &str, b: &str) -> bool {
+    let is_below = |long: &str, short: &str| {
+        long.strip_prefix(short).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
+    };
+    is_below(a, b) || is_below(b, a)
+}
+
+/// The keys that a value sets, from `key` on.
+fn leaves(key: &str, value: &Value, to: &mut BTreeSet<String>) {
+    match value {
+        Value::Table(table) if !table.is_empty() => {
+            table.iter().for_each(|(name, value)| leaves(&format!("{key}.{name}"), value, to));
+        }
+        _ => drop(to.insert(key.to_owned())),
     }
 }
 
@@ -384,7 +424,7 @@ mod tests {
         assert!(fault("over.policy = []").starts_with("over.policy: expected a list of values"));
         let lengths = "zip.b: it has 2 values and zip.a has 1; expected equally many";
         assert_eq!(fault("zip.a = [1]\nzip.b = [1, 2]"), lengths);
-        assert_eq!(fault("over.a = [1]\nzip.a = [1]"), "zip.a: `over` has this key too");
+        assert!(fault("over.a = [1]\nzip.a = [1]").starts_with("zip.a: it sets a, which a sets"));
         assert!(fault("zip.a = { from = 1 }").starts_with("zip.a: "));
         assert_eq!(fault("over.a = [1, 1]"), "over.a[1]: two values have the label '1'");
         assert!(fault("over.a = [{ name = 1 }]").contains("`label` and a table `set`, not `name`"));

@@ -97,7 +97,7 @@ impl Read for ClaimSection {
             per: keys.number("per")?,
             of: keys.table("of")?.unwrap_or_default(),
             against: keys.table("against")?,
-            comparison: keys.named("as")?.unwrap_or_default(),
+            comparison: keys.named("as")?,
             along: keys.optional("along")?,
             fit: keys.named("fit")?,
             order: keys.list("order")?,

@@ -201,7 +201,11 @@ impl RunLog {
     /// # Errors
     /// Those of the file system.
     pub fn remove(self) -> Result<(), StudyError> {
-        fs::remove_file(&self.path).map_err(|reason| self.failed("remove", reason))
+        match fs::remove_file(&self.path) {
+            // Nothing has run.
+            Err(reason) if reason.kind() == ErrorKind::NotFound => Ok(()),
+            removed => removed.map_err(|reason| self.failed("remove", reason)),
+        }
     }
 
     fn failed(&self, action: &'static str, reason: io::Error) -> StudyError {
@@ -256,6 +260,8 @@ mod tests {
         log.append(key("x = \"1\"\n", 2), &Value::Null).unwrap();
         assert_eq!(fs::read_to_string(&path).unwrap(), text);
         log.remove().unwrap();
+        // Without a run there is no file.
+        RunLog::afresh(folder.path(), "none").unwrap().remove().unwrap();
         assert!(!path.exists());
     }
 

@@ -31,17 +31,6 @@ pub enum TrainingError {
         /// Heads of keys and values.
         kv_heads: u32,
     },
-    /// Tensor-parallel ranks would have parts of heads.
-    #[error(
-        "tensor = {tensor} does not divide the model's {heads} heads, of which each rank of a \
-         tensor-parallel group computes whole ones"
-    )]
-    HeadsOfTensor {
-        /// The degree of tensor parallelism.
-        tensor: u32,
-        /// Number of heads of queries.
-        heads: u32,
-    },
     /// The number of experts per token is out of range.
     #[error("top_k = {top_k} is out of range; with {experts} experts expected 1 to {experts}")]
     TopK {

@@ -5,7 +5,7 @@
 //! data, then the pipeline. Ranks of a tensor group are consecutive.
 
 use super::error::TrainingError;
-use super::model::{Attention, Model};
+use super::model::Model;
 
 /// The degrees of parallelism.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -26,7 +26,7 @@ impl Degrees {
         self.tensor * self.pipeline * self.data
     }
 
-    /// Refuses degrees that do not fit each other or the model (Megatron-LM refuses them too), and more than 2^20 ranks.
+    /// Refuses degrees that do not fit each other or the model, and more than 2^20 ranks.
     pub(super) fn check(self, model: &Model) -> Result<(), TrainingError> {
         let Self { tensor, pipeline, data, expert } = self;
         let counts =
@@ -42,10 +42,6 @@ impl Degrees {
         }
         if u64::from(tensor) * u64::from(pipeline) * u64::from(data) > max.into() {
             return Err(TrainingError::TooLarge { what: "data", value: data, max });
-        }
-        let (Attention::Grouped { heads, .. } | Attention::Latent { heads, .. }) = model.attention;
-        if heads % tensor != 0 {
-            return Err(TrainingError::HeadsOfTensor { tensor, heads });
         }
         match model.experts {
             None if expert > 1 => Err(TrainingError::NoExperts { expert }),
@@ -133,7 +129,6 @@ mod tests {
         };
         assert_eq!(error(degrees(1, 4, 1), &dense), "");
         assert_eq!(error(degrees(0, 4, 1), &dense), "tensor = 0 is too small; expected at least 1");
-        assert!(error(degrees(5, 4, 1), &dense).contains("does not divide the model's 96 heads"));
         assert!(error(degrees(1, 4, 2), &dense).contains("the model has no experts"));
         assert!(error(degrees(1, 6, 3), &mixture).contains("the model's 8 experts"));
         assert!(error(degrees(1, 6, 4), &mixture).contains("does not divide data = 6"));
