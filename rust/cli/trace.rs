@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use anyhow::anyhow;
 use clap::Args;
-use evenkeel::report::{Inputs, human, trace_files};
+use evenkeel::report::{self, Inputs, human, trace_files};
 use evenkeel::workload::chakra::Traces;
 
 use super::arguments::ScenarioArguments;
@@ -54,5 +54,6 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<Status> {
         human::plural(u64::from(traces.ranks()), "rank"),
         human::plural(scenario.workload.messages.len() as u64, "message")
     ))?;
+    report::late_start(&scenario.workload).iter().for_each(|note| output::warning(note));
     Ok(Status::Done)
 }

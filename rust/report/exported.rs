@@ -7,9 +7,10 @@ use thiserror::Error;
 use super::{Inputs, OutputError, OutputKind, trace_files, write_output};
 use crate::scenario::Scenario;
 use crate::topology::{hpcc, infragraph};
+use crate::units::{Span, Time};
 use crate::workload::chakra::{NotATrace, Traces};
 use crate::workload::connection_matrix::{self, StartUnit, WrittenMatrix};
-use crate::workload::{NotWritten, goal, hpcc_flows};
+use crate::workload::{NotWritten, Workload, goal, hpcc_flows};
 
 /// A format that is written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -36,8 +37,8 @@ pub enum ExportError {
     #[error("the messages cannot be written as traces: {0}")]
     NotATrace(#[from] NotATrace),
     /// The format does not hold the fabric.
-    #[error("the fabric would be read as another one: it has no switch, or one without a link")]
-    Fabric,
+    #[error("the fabric cannot be written in this format: {0}")]
+    Fabric(String),
     /// A file cannot be written.
     #[error("--out: {0}")]
     Failed(#[from] OutputError),
@@ -49,7 +50,7 @@ pub struct Exported {
     /// The files; of traces, their prefix.
     pub files: Vec<PathBuf>,
     /// What a reader has to be told, which the format does not say.
-    pub notes: Vec<&'static str>,
+    pub notes: Vec<String>,
 }
 
 /// Writes the files of a format into a folder, which is created if it does not exist. Existing
@@ -68,25 +69,33 @@ pub fn export(
     let mut notes = Vec::new();
     let texts = match format {
         ExportFormat::Hpcc => vec![
-            ("topology.txt".to_owned(), hpcc::write(&scenario.topology)),
+            (
+                "topology.txt".to_owned(),
+                hpcc::write(&scenario.topology).map_err(ExportError::Fabric)?,
+            ),
             ("flow.txt".to_owned(), hpcc_flows::write(workload, hosts)?),
         ],
         ExportFormat::Htsim => {
             let WrittenMatrix { text, unit } = connection_matrix::write(workload, hosts)?;
             if unit == StartUnit::Picoseconds {
-                notes.push("starts are in picoseconds: read it with start_unit = \"ps\"");
+                let note = "starts are in picoseconds: read it with start_unit = \"ps\"";
+                notes.push(note.to_owned());
             }
             vec![(format!("{}.cm", scenario.name), text)]
         }
         ExportFormat::Goal => {
+            notes.extend(late_start(workload));
             vec![(format!("{}.goal", scenario.name), goal::write(workload, hosts)?)]
         }
         ExportFormat::Infragraph => {
-            let text = infragraph::write(&scenario.topology).ok_or(ExportError::Fabric)?;
+            let text = infragraph::write(&scenario.topology).map_err(ExportError::Fabric)?;
             vec![(format!("{}.yaml", scenario.name), text)]
         }
         ExportFormat::Chakra => return chakra(scenario, inputs, folder),
     };
+    if matches!(format, ExportFormat::Hpcc | ExportFormat::Infragraph) {
+        notes.extend(not_held(scenario));
+    }
     let mut files = Vec::new();
     for (name, _) in &texts {
         inputs.spare(&folder.join(name))?;
@@ -99,10 +108,35 @@ pub fn export(
     Ok(Exported { files, notes })
 }
 
+/// What formats of fabrics do not hold of this one.
+fn not_held(scenario: &Scenario) -> Option<String> {
+    let delay = scenario.fabric.forwarding_delay;
+    let parts = [
+        scenario.topology.scale_up().map(|_| "the scale-up networks of servers".to_owned()),
+        (delay > Span::ZERO).then(|| format!("topology.forwarding_delay = {delay}")),
+        (!scenario.fabric.failures.is_empty()).then(|| "the failures of links".to_owned()),
+    ];
+    let parts: Vec<String> = parts.into_iter().flatten().collect();
+    (!parts.is_empty()).then(|| format!("the format does not hold {}", parts.join(", ")))
+}
+
 fn chakra(scenario: &Scenario, inputs: &Inputs, folder: &Path) -> Result<Exported, ExportError> {
     let traces = Traces::of(&scenario.workload)?;
     inputs.spare(&trace_files::first(folder, &scenario.name))?;
     trace_files::write(folder, &scenario.name, &traces)?;
     let files = vec![folder.join(format!("{}.RANK.et", scenario.name))];
-    Ok(Exported { files, notes: Vec::new() })
+    let notes = late_start(&scenario.workload).into_iter().collect();
+    Ok(Exported { files, notes })
+}
+
+/// A note where the first message starts later than at the beginning, for formats in which that is
+/// a computation.
+pub fn late_start(workload: &Workload) -> Option<String> {
+    let first = workload.messages.iter().map(|message| message.start).min();
+    let first = first.filter(|first| workload.delays.is_empty() && *first > Time::ZERO)?;
+    let span = first.since(Time::ZERO);
+    Some(format!(
+        "starts are computations in this format: a completion time there counts from the \
+         beginning, {span} before the first message, where that of this scenario begins"
+    ))
 }

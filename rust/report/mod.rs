@@ -54,7 +54,7 @@ pub use comparison_files::{
 pub use comparison_folder::{AllRuns, ComparisonFolder, Interrupted, MissingRuns};
 pub use comparison_table::{indicator_table, verdicts};
 pub use cost::{Cost, CostSummary, Stopwatch};
-pub use exported::{ExportError, ExportFormat, Exported, export};
+pub use exported::{ExportError, ExportFormat, Exported, export, late_start};
 pub use failures::FailureSummary;
 pub use flow_places::FlowPlaces;
 pub use flows_csv::{FlowsCsv, write_flows_csv};

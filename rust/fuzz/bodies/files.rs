@@ -36,7 +36,7 @@ pub fn infragraph(data: &[u8]) {
         Ok(read) => {
             let hosts = read.topology.host_count();
             assert!(hosts > 0);
-            if let Some(text) = topology::infragraph::write(&read.topology) {
+            if let Ok(text) = topology::infragraph::write(&read.topology) {
                 let again = topology::infragraph::read(&text, "again", Defaults::default());
                 assert_eq!(again.expect("it is valid").topology.host_count(), hosts);
             }

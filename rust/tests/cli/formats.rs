@@ -172,3 +172,35 @@ fn files_that_cannot_be_imported_are_errors() {
     assert!(left.out.contains("hosts_per_leaf = 2\n"), "{left:?}");
     assert!(bench.evenkeel(&["list", "formats"]).out.contains("infragraph"));
 }
+
+#[test]
+fn a_fabric_that_would_be_read_as_another_is_refused_and_what_no_format_holds_is_told() {
+    let export = |topology: &str, more: &str, format: &str| {
+        let bench = Bench::new();
+        let text = format!(
+            "[topology]\n{topology}\n[workload]\nkind = \"shift\"\nbytes = \"1KB\"\n\
+             start = \"5us\"\n{more}"
+        );
+        bench.write("a.toml", &text);
+        let left = bench.evenkeel(&["export", "a.toml", "--format", format, "--out", "files"]);
+        assert_eq!(left.status == 0, bench.path("files").exists(), "{left:?}");
+        left
+    };
+    let planes = "kind = \"multi-plane\"\nplanes = 2\nleaves = 2\nspines = 1\nhosts_per_leaf = 2";
+    for format in ["hpcc", "infragraph"] {
+        let why = "the fabric cannot be written in this format: ";
+        export(planes, "", format).expect_invalid(&[why, "has 2 links"]);
+        let rich = "leaves = 2\nspines = 2\nhosts_per_leaf = 2\nforwarding_delay = \"1us\"\n\
+                    scale_up = { gpus = 2 }";
+        let failure = "[[failure]]\nlink = \"leaf0-spine0\"\nat = \"1us\"";
+        let left = export(rich, failure, format);
+        let parts = "the format does not hold the scale-up networks of servers, \
+                     topology.forwarding_delay = 1us, the failures of links";
+        assert!(left.status == 0 && left.err.contains(parts), "{left:?}");
+    }
+    let late = "counts from the beginning, 5us before the first message";
+    for format in ["goal", "chakra"] {
+        let left = export("leaves = 2", "", format);
+        assert!(left.status == 0 && left.err.contains(late), "{format}: {left:?}");
+    }
+}

@@ -6,7 +6,17 @@ use crate::topology::{Node, Topology};
 
 /// The topology file of a fabric. The file has no names, and hosts and switches are numbered in
 /// order of their ids.
-pub fn write(topology: &Topology) -> String {
+///
+/// # Errors
+/// It would not be read as this fabric, and why: a host has several links, for example.
+pub fn write(topology: &Topology) -> Result<String, String> {
+    let text = text(topology);
+    let read = super::read(&text, "topology.txt").map_err(|error| error.fault.to_string())?;
+    topology.expect_same(&read.topology)?;
+    Ok(text)
+}
+
+fn text(topology: &Topology) -> String {
     let (hosts, switches) = (topology.host_count(), topology.switches().len());
     let number = |node: Node| match node {
         Node::Host(host) => host.0,

@@ -26,15 +26,15 @@ devices:
   - {ep1: {component: asic}, ep2: {component: port}, scheme: many2many, link: ic}
 ";
 
-/// The description of a fabric, whose hosts and switches have the names of InfraGraph; `None` if it
-/// would be read as another fabric: one without switches, or with switches without links.
-pub fn write(topology: &Topology) -> Option<String> {
+/// The description of a fabric, whose hosts and switches have the names of InfraGraph.
+///
+/// # Errors
+/// It would not be read as this fabric, and why: a switch has no links, for example.
+pub fn write(topology: &Topology) -> Result<String, String> {
     let text = text(topology);
-    let read = read(&text, "fabric", Defaults::default()).ok()?.topology;
-    let same = read.host_count() == topology.host_count()
-        && read.switches().len() == topology.switches().len()
-        && read.links() == topology.links();
-    same.then_some(text)
+    let read = read(&text, "fabric", Defaults::default());
+    topology.expect_same(&read.map_err(|error| error.to_string())?.topology)?;
+    Ok(text)
 }
 
 fn text(topology: &Topology) -> String {
