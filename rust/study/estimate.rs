@@ -1,19 +1,19 @@
 //! What a run will take, estimated before it is made.
 
-use std::fs;
 use std::time::Duration;
 
+use super::in_flight::packets_in_flight;
 use crate::fabric::Setup;
 use crate::fluid::Fidelity;
-use crate::ids::HostId;
+use crate::ids::{HostId, PortId};
 use crate::report::human;
 use crate::scenario::Scenario;
 use crate::topology::Routes;
 use crate::units::Bytes;
 use crate::workload::{Chains, Message};
 
-/// Memory of a program without a run.
-const PROGRAM: u64 = 8 << 20;
+/// Memory of a program without a run: its own pages and those of its allocator.
+const PROGRAM: u64 = 20 << 20;
 
 /// Memory of a host with its share of the fabric, on fat-trees of 1,024 to 131,072 hosts.
 const PER_HOST: u64 = 12 << 10;
@@ -24,6 +24,9 @@ const PER_MESSAGE: u64 = 260;
 /// Memory of both ends of a queue pair: an all-to-all of 1,024 with a million of them takes 1.37 GB
 /// with its messages under a policy with little state, and other policies keep more.
 const PER_QUEUE_PAIR: u64 = 1_400;
+
+/// Memory of a packet that waits or flies, with its event: 3.9 million of an incast take 790 MB.
+const PER_PACKET: u64 = 200;
 
 /// How many numbers of messages that are discarded take a byte: two tables have 8 bytes for 64.
 const PER_BYTE: u64 = 4;
@@ -102,12 +105,16 @@ pub fn estimate(setup: &Setup, messages: u64) -> Estimate {
     let mut streams: Vec<_> = workload.messages.iter().map(stream).collect();
     streams.sort_unstable();
     streams.dedup();
+    let mut pairs: Vec<_> = streams.iter().map(|&(src, dst, _)| (src, dst)).collect();
+    pairs.dedup();
     let hosts = u64::from(setup.topology.host_count());
     let planned = workload.messages.len() as u64;
     let streams = streams.len() as u64;
     let packets = packets(setup, messages);
     let routes = setup.topology.routes();
-    let packet_hops = (packets as f64 * mean_hops(setup, routes)) as u64;
+    let way = mean_way(setup, routes);
+    let packet_hops = (packets as f64 * way.hops) as u64;
+    let in_flight = packets_in_flight(setup, &pairs, way.delay);
     let (planned, live, streams, discarded) = match exchange(setup) {
         // Its messages and queue pairs are discarded, but for places among the numbers and times.
         Some(chains) => {
@@ -117,7 +124,7 @@ pub fn estimate(setup: &Setup, messages: u64) -> Estimate {
         None => (planned, streams, streams, 0),
     };
     let of_messages = planned * PER_MESSAGE + live * PER_QUEUE_PAIR + discarded;
-    let memory = PROGRAM + hosts * PER_HOST + of_messages;
+    let memory = PROGRAM + hosts * PER_HOST + of_messages + in_flight * PER_PACKET;
     let counted = [(HOP, packet_hops), (MESSAGE, messages), (ENTRY, routes.entries())];
     let cpu: f64 = counted.iter().map(|(each, count)| each.as_secs_f64() * *count as f64).sum();
     Estimate {
@@ -149,36 +156,31 @@ fn packets(setup: &Setup, messages: u64) -> u64 {
     data + (data / u64::from(setup.nic.ack.every.max(1))).max(messages)
 }
 
-/// Links that a packet crosses, on average over some messages from the first to the last.
-fn mean_hops(setup: &Setup, routes: &Routes) -> f64 {
+/// The way of a packet.
+#[derive(Debug, Clone, Copy, Default)]
+struct MeanWay {
+    /// Links that it crosses.
+    hops: f64,
+    /// Their delays together, in picoseconds.
+    delay: f64,
+}
+
+/// The way of a packet on average over some messages from the first to the last.
+fn mean_way(setup: &Setup, routes: &Routes) -> MeanWay {
     let first = |chains: &Chains| chains.sent_by(&|host| host == chains.ranks[0]);
     let of_first = exchange(setup).and_then(first);
     let messages = &of_first.as_ref().unwrap_or(&setup.workload).messages;
     let step = messages.len().div_ceil(SAMPLE).max(1);
-    let hops = messages
-        .iter()
-        .step_by(step)
-        .map(|message| routes.path_ports(message.src, message.dst, 0).len() as f64);
-    let (sum, count) = hops.fold((0.0, 0.0), |(sum, count), hops| (sum + hops, count + 1.0));
-    if count == 0.0 { 0.0 } else { sum / count }
-}
-
-/// The memory that the system says is available, within the limit of the process's control group;
-/// `None` where neither is known.
-pub fn available_memory() -> Option<Bytes> {
-    let number = |path: &str| fs::read_to_string(path).ok()?.trim().parse::<u64>().ok();
-    let group = number("/sys/fs/cgroup/memory.max");
-    let used = number("/sys/fs/cgroup/memory.current").unwrap_or(0);
-    let left = group.map(|most| most.saturating_sub(used));
-    let system = fs::read_to_string("/proc/meminfo").ok();
-    let system = system.as_deref().and_then(available_in);
-    left.into_iter().chain(system).min().map(Bytes::new)
-}
-
-/// The available memory in bytes, from the text of `/proc/meminfo`.
-fn available_in(meminfo: &str) -> Option<u64> {
-    let line = meminfo.lines().find_map(|line| line.strip_prefix("MemAvailable:"))?;
-    line.trim().strip_suffix("kB")?.trim().parse::<u64>().ok()?.checked_mul(1 << 10)
+    let (mut sum, mut count) = (MeanWay::default(), 0.0f64);
+    for message in messages.iter().step_by(step) {
+        let ports = routes.path_ports(message.src, message.dst, 0);
+        let delay = |port: &PortId| setup.topology.link(port.link()).delay.as_ps() as f64;
+        sum.hops += ports.len() as f64;
+        sum.delay += ports.iter().map(delay).sum::<f64>();
+        count += 1.0;
+    }
+    let count = count.max(1.0);
+    MeanWay { hops: sum.hops / count, delay: sum.delay / count }
 }
 
 #[cfg(test)]
@@ -200,12 +202,5 @@ mod tests {
         let entries = ENTRY * 320 * 128;
         assert!(cpu(16) > entries && cpu(16) < entries * 2, "{:?} of {entries:?}", cpu(16));
         assert!(cpu(4) < Duration::from_millis(1));
-    }
-
-    #[test]
-    fn available_memory_is_read_from_the_system_s_table() {
-        let text = "MemTotal:       24689764 kB\nMemAvailable:   23456789 kB\nBuffers: 1 kB\n";
-        assert_eq!(available_in(text), Some(23_456_789 << 10));
-        assert_eq!(available_in("MemTotal: 1 kB\n"), None);
     }
 }

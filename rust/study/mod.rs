@@ -3,9 +3,11 @@
 //! A study simulates and compares runs; it neither reads arguments nor prints. Its results and
 //! their order depend neither on the number of threads nor on the order in which runs finish.
 
+mod available;
 mod compare;
 mod estimate;
 mod import;
+mod in_flight;
 mod lower_bound;
 mod pool;
 mod queue_pairs;
@@ -17,12 +19,13 @@ pub mod statistics;
 mod sweep;
 mod threads;
 
+pub use available::available_memory;
 pub use compare::{
     Comparison, ComparisonRun, EQUAL_WITHIN, Indicators, MetricStatistics, Observer, Planned,
     PolicyStatistics, RunNumbers, Seeds, Standing, Statistics, Unranked, compare,
     reference_topology,
 };
-pub use estimate::{Estimate, available_memory, estimate, estimate_scenario, expect_memory};
+pub use estimate::{Estimate, estimate, estimate_scenario, expect_memory};
 pub use import::{Import, ImportError, Imported, Source};
 pub use lower_bound::{BoundSummary, lower_bound, short_time_limit, wire};
 pub use pool::in_order;

@@ -129,7 +129,20 @@ impl Bench {
     }
 
     pub(super) fn evenkeel(&self, arguments: &[&str]) -> Left {
-        let output = self.command(arguments).output().expect("the program starts");
+        Self::left(self.command(arguments))
+    }
+
+    /// The program with so many kB of address space.
+    #[cfg(target_os = "linux")]
+    pub(super) fn evenkeel_within(&self, kb: u64, arguments: &[&str]) -> Left {
+        let mut command = Command::new("sh");
+        let script = "ulimit -v \"$0\" && exec \"$@\"";
+        command.args(["-c", script, &kb.to_string(), env!("CARGO_BIN_EXE_evenkeel")]);
+        Self::left(self.here(command, arguments))
+    }
+
+    fn left(mut command: Command) -> Left {
+        let output = command.output().expect("the program starts");
         Left {
             status: output.status.code().expect("it ends by itself"),
             out: String::from_utf8(output.stdout).expect("it is UTF-8"),

@@ -51,12 +51,64 @@ fn an_all_to_all_takes_memory_for_its_hosts_and_live_messages_and_not_for_pairs(
 
     let scenario = Scenario::parse(EXCHANGE, "exchange", Path::new(""), &Overrides::default());
     let estimate = study::estimate_scenario(&scenario.unwrap()).unwrap();
-    let (expected, taken) = (estimate.memory.get(), exchange - program.min(exchange) + (8 << 20));
+    let (expected, taken) = (estimate.memory.get(), exchange - program.min(exchange) + (20 << 20));
     assert!(
         expected <= 2 * taken && taken <= 2 * expected,
         "{expected} B are expected and {taken} B taken"
     );
     assert_eq!(estimate.streams, 512 * 511);
+}
+
+/// Nearly all packets of 62 senders wait before one receiver.
+const INCAST: &str = "
+[topology]
+leaves = 8
+spines = 4
+hosts_per_leaf = 8
+[switch]
+buffer = \"2GB\"
+ecn = { step = \"1GB\" }
+[transport]
+congestion_control = \"line-rate\"
+payload = \"256B\"
+retransmit_timeout = \"1s\"
+[policy]
+name = \"spray\"
+[workload]
+kind = \"incast\"
+fan_in = 62
+bytes = \"1MB\"
+";
+
+#[test]
+fn packets_that_wait_take_the_memory_that_is_expected() {
+    let bench = Bench::with_small();
+    bench.write("incast.toml", INCAST);
+    let (Some(program), Some(taken)) = (peak(&bench, "small.toml"), peak(&bench, "incast.toml"))
+    else {
+        return;
+    };
+    let scenario = Scenario::parse(INCAST, "incast", Path::new(""), &Overrides::default());
+    let estimate = study::estimate_scenario(&scenario.unwrap()).unwrap();
+    // The program for tests is larger or smaller than the one that is expected.
+    let (expected, taken) = (estimate.memory.get() - (20 << 20), taken - program.min(taken));
+    assert!(
+        expected <= 2 * taken && taken <= 2 * expected,
+        "{expected} B are expected and {taken} B taken"
+    );
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn the_limit_of_a_process_counts() {
+    let bench = Bench::new();
+    bench.write(
+        "a.toml",
+        "[topology]\nleaves = 16\nspines = 16\nhosts_per_leaf = 64\n\
+                           [workload]\nkind = \"all-to-all\"\nbytes = \"4MB\"\nchannels = 4\n",
+    );
+    let left = bench.evenkeel_within(3_000_000, &["run", "a.toml"]);
+    left.expect_invalid(&["1024 hosts is too large", "the limit is 3 GB", "--force tries it"]);
 }
 
 /// An exchange of 16,384 hosts whose 268 million messages are all outstanding at once, and are made
