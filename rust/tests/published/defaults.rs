@@ -102,9 +102,9 @@ impl Case {
         let is_hashed = hashed.contains(&self.policy) || self.policy.starts_with("subflow");
         let is_confined = self.planes > 1 && self.policy == "mp-rdma";
         let is_pinned = self.planes > 1
-            && self.pattern == "all-to-all"
+            && ["all-to-all", "ring"].contains(&self.pattern)
             && ["ethereal", "line-cut"].contains(&self.policy);
-        let others = ["reps-ethereal", "drill-by-destination", "bitmap"];
+        let others = ["reps-ethereal", "drill-by-destination", "bitmap", "mixed"];
         is_hashed || is_confined || is_pinned || others.contains(&self.policy)
     }
 }
