@@ -149,13 +149,20 @@ impl Host {
         {
             wake = wake.min(start);
         }
-        if free > now && self.nic.has_packets() {
-            wake = wake.min(free.saturating_add(self.timeout));
+        if let Some(expiry) = self.next_expiry(now, free) {
+            wake = wake.min(expiry);
         }
         if let Some(start) = self.starts.front() {
             wake = wake.min(start.at);
         }
         wake = wake.min(self.splitters.poll_timeout());
         (wake != Time::NEVER).then(|| wake.max(now))
+    }
+
+    /// When the timer of a packet can expire that goes without a wake-up once its wire is free, at
+    /// `free`.
+    #[inline(always)]
+    pub fn next_expiry(&self, now: Time, free: Time) -> Option<Time> {
+        (free > now && self.nic.has_packets()).then(|| free.saturating_add(self.timeout))
     }
 }

@@ -15,7 +15,6 @@ pub(super) struct KnownFault {
 const AS_BUILT: &str = "base round trips are of links as they were built, not as they are degraded";
 const WEIGHTS: &str = "the policy accepts weights and does not use them";
 const ROTATION: &str = "a routing update restarts rotations towards all destinations";
-const SETTLED: &str = "a sample takes packets of a host's ports in order of ports, not of times";
 const FIRST: &str = "the first of equal ports, and the first turn, is that of the lowest number";
 
 /// Controls, recoveries and policies that use the base round trip.
@@ -38,9 +37,6 @@ const BY_BASE_ROUND_TRIP: &[&str] = &[
     "sack",
 ];
 
-/// Fabrics whose hosts have several ports.
-const SEVERAL_PORTS: &[&str] = &["multi-plane", "dual-tor", "hpn", "spectrum-x"];
-
 /// Policies that accept weights and do not use them.
 const UNWEIGHED: &[&str] = &["ethereal", "line-cut", "conga", "letflow"];
 
@@ -53,7 +49,6 @@ pub(super) const KNOWN_FAULTS: &[KnownFault] = &[
     KnownFault { relation: "renumber-hosts", names: BY_FIRST, reason: FIRST },
     KnownFault { relation: "renumber-switches", names: BY_FIRST, reason: FIRST },
     KnownFault { relation: "degraded-as-rates", names: BY_BASE_ROUND_TRIP, reason: AS_BUILT },
-    KnownFault { relation: "recording", names: SEVERAL_PORTS, reason: SETTLED },
     KnownFault { relation: "shares-by-capacity", names: UNWEIGHED, reason: WEIGHTS },
     KnownFault { relation: "shares-by-capacity-of-paths", names: UNWEIGHED, reason: WEIGHTS },
     KnownFault { relation: "unused-link-fails", names: &["ofan", "host-dr"], reason: ROTATION },

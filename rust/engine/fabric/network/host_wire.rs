@@ -164,11 +164,18 @@ impl Network {
 
     #[inline(always)]
     fn schedule_wake_of(&mut self, now: Time, id: HostId, host: &mut Host) {
-        let free = match self.wires.are_single() {
-            true => self.ports[host.port.index()].free,
-            false => self.wires.ready(id),
+        let wake = match self.wires.are_single() {
+            true => host.next_wake(now, self.ports[host.port.index()].free),
+            false => {
+                let wakes = [
+                    host.next_wake(now, self.wires.ready(id)),
+                    // A port that is free already may have nothing to send.
+                    host.next_expiry(now, self.wires.next_free(now, id)),
+                ];
+                wakes.into_iter().flatten().min()
+            }
         };
-        let Some(wake) = host.next_wake(now, free) else { return };
+        let Some(wake) = wake else { return };
         // A later wake-up needs no event of its own: the earlier one finds nothing due, and
         // schedules it.
         if wake < host.wake {

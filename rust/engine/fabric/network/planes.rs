@@ -65,6 +65,13 @@ impl Wires {
     }
 }
 
+impl Wires {
+    /// When the first of the ports of a host that are busy at `now` is free; `now` without one.
+    pub(super) fn next_free(&self, now: Time, host: HostId) -> Time {
+        self.free(host).iter().copied().filter(|free| *free > now).min().unwrap_or(now)
+    }
+}
+
 impl Network {
     /// Sends the packets that the NIC would have sent by now, each at the first time at which the
     /// wire of a port was free and its rate permitted.
