@@ -160,16 +160,25 @@ impl JobCombiner {
             return;
         }
         let number = self.graph.counts().1;
-        let gate = self.graph.delay(workload.host_of(TaskId(0)), part.start);
+        let first = workload.host_of(TaskId(0));
+        let common = self.graph.delay(first, part.start);
         self.jobs[index].gate = Some(number);
         for end in part.after.map(|other| self.ends(&parts[other], other)).unwrap_or_default() {
-            self.graph.wait(end, gate);
+            self.graph.wait(end, common);
         }
+        // By the clock each host starts its tasks itself: what one host releases at others comes
+        // before or after what these start at that time, depending on their numbers.
+        let mut gates = BTreeMap::from([(first, common)]);
         for id in (0..tasks).map(TaskId) {
+            let host = workload.host_of(id);
+            let gate = match part.after {
+                Some(_) => common,
+                None => *gates.entry(host).or_insert_with(|| self.graph.delay(host, part.start)),
+            };
             let late = id.0 < messages.end && written(id.0) > Time::ZERO;
             if late {
                 let span = written(id.0).since(Time::ZERO);
-                let wait = self.graph.delay(workload.host_of(id), span);
+                let wait = self.graph.delay(host, span);
                 self.graph.wait(gate, wait);
                 self.graph.wait(wait, place.task(id));
                 self.graph.set_start(place.task(id), Time::ZERO);
