@@ -140,3 +140,9 @@ fn sends_of_no_bytes_are_a_warning_of_schedules_too() {
     let Some(file) = input("robust", "goal-zero.toml") else { return };
     assert!(warns(&file, "sends of 0 bytes are sent as 1 byte"));
 }
+
+#[test]
+fn an_interval_of_probes_has_a_least_value() {
+    let Some(file) = input("robust", "probes-without-end.toml") else { return };
+    assert!(refused(&file).contains("probe_every = 1ns"), "{}", refused(&file));
+}

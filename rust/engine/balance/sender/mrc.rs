@@ -71,6 +71,10 @@ pub struct Config {
     pub denied: Vec<u16>,
 }
 
+/// The shortest interval of probes: at less, a path that is down costs more packets than the
+/// messages. \[inferred\]
+const LEAST_INTERVAL: Span = Span::from_us(1);
+
 impl Default for Config {
     fn default() -> Self {
         Self {
@@ -253,11 +257,11 @@ impl Config {
         if self.probe_successes == 0 {
             return Err("probe_successes = 0: it must be at least 1".to_owned());
         }
-        if self.probe_every == Span::ZERO || self.probe_every_max < self.probe_every {
-            let (least, most) = (self.probe_every, self.probe_every_max);
+        let (least, most) = (self.probe_every, self.probe_every_max);
+        if least < LEAST_INTERVAL || most < least {
             return Err(format!(
-                "probe_every = {least}, probe_every_max = {most}: the first must be longer than 0, \
-                 and not longer than the second"
+                "probe_every = {least}, probe_every_max = {most}: the first must be at least \
+                 {LEAST_INTERVAL}, and not longer than the second"
             ));
         }
         match self.denied.iter().find(|&&index| index >= evs) {

@@ -328,9 +328,9 @@ fn parameters_at_their_bounds_are_taken() {
     assert!(takes("evs = 4096\nactive = 4096\nmin_active = 4096\ndenied = [4095]"));
     assert!(takes("evs = 1\nactive = 1\nmin_active = 0"));
     assert!(takes("reshuffle = 1\nprobe_successes = 1"));
-    assert!(takes("probe_every = \"1ms\"\nprobe_every_max = \"1ms\""));
+    assert!(takes("probe_every = \"1us\"\nprobe_every_max = \"1us\""));
     assert!(!takes("reshuffle = 0") && !takes("probe_successes = 0"));
-    assert!(!takes("evs = 4097\nactive = 1") && !takes("probe_every = \"0us\""));
+    assert!(!takes("evs = 4097\nactive = 1") && !takes("probe_every = \"999ns\""));
 }
 
 #[test]
