@@ -86,7 +86,7 @@ impl Seen<'_> {
         let Setup { topology, fabric, nic, .. } = self.setup;
         let memory = fabric.switch.cbfc.as_ref()?.memory;
         let packet = nic.payload + nic.header + fabric.gap;
-        // The longest packet and the next one, and what is sent until the credit of the first is back.
+        // Two packets, and what is sent until the credit of the first is back.
         let needed = |port: &PortId| {
             let link = topology.link(port.link());
             let there_and_back = link.delay + link.delay + fabric.forwarding_delay;

@@ -17,8 +17,9 @@ struct Load {
     senders: f64,
 }
 
-/// The packets in flight between `pairs` of sender and receiver, each once, where `delay` is the mean time of a packet on its way, in picoseconds:
-/// data that flies, and data that waits before receivers that several hosts send to.
+/// The packets in flight between `pairs` of sender and receiver, each once, where `delay` is the
+/// mean time of a packet on its way, in picoseconds: data that flies, and data that waits before
+/// receivers that several hosts send to.
 pub(super) fn packets_in_flight(setup: &Setup, pairs: &[(HostId, HostId)], delay: f64) -> u64 {
     let (topology, nic) = (&setup.topology, &setup.nic);
     let mut loads = vec![Load::default(); topology.host_count() as usize];

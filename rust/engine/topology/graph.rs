@@ -170,24 +170,6 @@ impl Topology {
         Ok(Self { scale_up: Some(scale_up), ..self })
     }
 
-    /// Fails with a difference in hosts, switches or links; names count for nothing.
-    ///
-    /// # Errors
-    /// What differs.
-    pub(super) fn expect_same(&self, other: &Self) -> Result<(), String> {
-        let counts = |it: &Self| (it.host_count(), it.switches.len(), it.links.len());
-        if counts(self) != counts(other) {
-            let [ours, read] = [counts(self), counts(other)].map(|(hosts, switches, links)| {
-                format!("{hosts} hosts, {switches} switches and {links} links")
-            });
-            return Err(format!("{ours} would be read as {read}"));
-        }
-        match self.links.iter().zip(&other.links).position(|(ours, read)| ours != read) {
-            None => Ok(()),
-            Some(link) => Err(format!("{} would be read as another link", self.link_names[link])),
-        }
-    }
-
     /// The scale-up networks of servers; `None` without any.
     pub fn scale_up(&self) -> Option<&ScaleUp> {
         self.scale_up.as_ref()

@@ -10,8 +10,8 @@
 //!
 //! The ids of the switches may be on several lines. Exactly the announced number of links is read:
 //! real files have further lines and comments after them. Switches inside servers, which SimAI's
-//! dialect counts, become scale-up networks (`servers`). Ids of hosts and switches are in order of the file's node ids, which remain in their
-//! names (`host5`, `switch128`).
+//! dialect counts, become scale-up networks (`servers`). Ids of hosts and switches are in order of
+//! the file's node ids, which remain in their names (`host5`, `switch128`).
 
 mod servers;
 mod write;

@@ -30,6 +30,7 @@ mod planes;
 mod pods;
 mod rail_only;
 mod rail_optimized;
+mod read_back;
 mod routes;
 mod scale_up;
 mod spelling;

@@ -8,9 +8,9 @@
 //!
 //! Start times are decimal seconds from the start of the simulation. Lines after the announced
 //! number are ignored, and so are blank lines. The files of ns3-rdma, the origin of the family,
-//! also have six columns but with other meanings (`src dst priority packets start_s stop_s`). A port
-//! above 65,535 or a number of bytes with decimals gives them away, and they are refused; where no
-//! flow has more bytes than its start has seconds, a warning says what they may be.
+//! also have six columns but with other meanings (`src dst priority packets start_s stop_s`). A
+//! port above 65,535 or a number of bytes with decimals gives them away, and they are refused;
+//! where no flow has more bytes than its start has seconds, a warning says what they may be.
 
 mod error;
 mod write;

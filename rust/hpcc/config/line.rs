@@ -35,9 +35,9 @@ pub enum ConfigError {
     },
     /// A key of ns3-rdma.
     #[error(
-        "{file}:{line}: {key} is a key of ns3-rdma, whose flow files give packets (src dst priority \
-         packets start_s stop_s); these are not read: write src dst priority dst_port bytes \
-         start_s, and remove the line"
+        "{file}:{line}: {key} is a key of ns3-rdma, whose flow files give packets (src dst \
+         priority packets start_s stop_s); these are not read: write src dst priority dst_port \
+         bytes start_s, and remove the line"
     )]
     Parent {
         /// Name of the configuration file.

@@ -19,13 +19,13 @@
 //!   complete when the message is delivered and their dependencies are complete. A receive that
 //!   depends on a send of its own rank is posted when that send starts, not when it completes:
 //!   buffers are ready earlier, as with NCCL and with RDMA writes. \[inferred\]
-//! - *Collectives* of a group (`pg_name`, else `comm_group`, by default all ranks) are matched by their order in the
-//!   files, and sent by the algorithm selected for their operation. `comm_size` is the input of a
-//!   rank, as in ASTRA-sim: the result of an all-gather has that size times the number of ranks. A
-//!   rank's node completes when all messages to the rank are delivered and all of its own are
-//!   complete. In a group of one rank it takes the recorded duration. Roots are the first rank of
-//!   the group. \[inferred\] A collective node with neither `comm_type` nor `comm_size` is
-//!   the host's call of the collective, which takes its duration.
+//! - *Collectives* of a group (`pg_name`, else `comm_group`, by default all ranks) are matched by
+//!   their order in the files, and sent by the algorithm selected for their operation. `comm_size`
+//!   is the input of a rank, as in ASTRA-sim: the result of an all-gather has that size times the
+//!   number of ranks. A rank's node completes when all messages to the rank are delivered and all
+//!   of its own are complete. In a group of one rank it takes the recorded duration. Roots are the
+//!   first rank of the group. \[inferred\] A collective node with neither `comm_type` nor
+//!   `comm_size` is the host's call of the collective, which takes its duration.
 //!
 //! Files are read node by node, and unpacked (gzip) while they are read. [`read`] builds a
 //! workload, which takes about 50 bytes per node, 8 per dependency, and all messages. Traces
