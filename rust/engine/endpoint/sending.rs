@@ -207,12 +207,17 @@ impl Endpoints {
         }
     }
 
+    /// Whether senders weigh paths by what routing announces.
+    pub(crate) fn weighs_paths(&self) -> bool {
+        self.policies.all().iter().any(|policy| weighs_paths(&policy.scheme))
+    }
+
     /// Routing has converged. Policies of source-routing senders that weigh paths by capacity are
     /// informed of what is left of each path.
     pub fn handle_routing(&mut self, state: LinkState) {
         self.paths.clear();
         let weighs = |policy: &Policy| weighs_paths(&policy.scheme);
-        if self.policies.all().iter().any(weighs) {
+        if self.weighs_paths() {
             let of_messages = self.ledger.connections.iter();
             let of_messages = of_messages.filter(|pair| !pair.is_arriving());
             let of_messages =

@@ -76,7 +76,13 @@ impl Network {
                 }
             }
             // The packets in queues stay where they are: a switch decides once about each packet.
-            StepEffect::Converged(state) => endpoints.handle_routing(state),
+            StepEffect::Converged(state) => {
+                // Packets that started before now took their paths by the old weights.
+                if endpoints.weighs_paths() {
+                    self.settle_hosts_before(now, endpoints);
+                }
+                endpoints.handle_routing(state);
+            }
         }
     }
 

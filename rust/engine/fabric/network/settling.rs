@@ -32,6 +32,15 @@ impl Network {
         }
     }
 
+    /// The same at every host of this part of the run.
+    pub(super) fn settle_hosts_before(&mut self, now: Time, endpoints: &mut Endpoints) {
+        for host in (0..endpoints.hosts().len() as u32).map(HostId) {
+            if endpoints.owns(host) {
+                self.settle_before(now, endpoints.host(host).port, endpoints);
+            }
+        }
+    }
+
     /// Starts the packets whose start is at or before `now` at every port of a switch.
     pub(super) fn settle_switch(&mut self, now: Time, switch: SwitchId) {
         for index in 0..self.shared.switching.ports_of(switch).len() {
