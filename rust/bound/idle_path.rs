@@ -309,6 +309,8 @@ pub(super) struct IdlePaths {
     kinds: Vec<IdlePath>,
     of_message: Vec<Option<u32>>,
     scale_up: Option<ScaleUp>,
+    /// The shortest message that those of a load stand for.
+    shortest: Option<Bytes>,
 }
 
 impl IdlePaths {
@@ -342,7 +344,9 @@ impl IdlePaths {
             Some(*kind)
         };
         let of_message = workload.messages.iter().map(&mut find).collect();
-        Self { kinds, of_message, scale_up: topology.scale_up().copied() }
+        // A load stands for messages that may be relayed one after the other.
+        let shortest = workload.chains.as_deref().and_then(|it| it.lengths().first().copied());
+        Self { kinds, of_message, scale_up: topology.scale_up().copied(), shortest }
     }
 
     /// The idle path of a message over the fabric, by index; `None` if no route connects its hosts,
@@ -356,7 +360,7 @@ impl IdlePaths {
     pub(super) fn sender(&self, message: &Message) -> (HostId, u128) {
         let Some(scale_up) = &self.scale_up else { return (message.src, 0) };
         match scale_up.way(message.src, message.dst) {
-            Way::Relayed(by) => (by, scale_up.delivery(message.bytes)),
+            Way::Relayed(by) => (by, self.to_relay(scale_up, message.bytes)),
             Way::Fabric | Way::Inside => (message.src, 0),
         }
     }
@@ -371,12 +375,18 @@ impl IdlePaths {
                 Way::Inside => return Some((first() + latency, first())),
                 Way::Relayed(_) => {
                     let (completed, delivered) = self.over_fabric(index)?;
-                    return Some((first() + completed + latency, first() + delivered));
+                    let first = self.to_relay(scale_up, message.bytes);
+                    return Some((first + completed + latency, first + delivered));
                 }
                 Way::Fabric => {}
             }
         }
         self.over_fabric(index)
+    }
+
+    /// The least time until a relay has the first of a message, which it sends as a whole.
+    fn to_relay(&self, scale_up: &ScaleUp, bytes: Bytes) -> u128 {
+        scale_up.delivery(self.shortest.map_or(bytes, |shortest| bytes.min(shortest)))
     }
 
     fn over_fabric(&self, index: usize) -> Option<(u128, u128)> {

@@ -8,7 +8,7 @@ use crate::fluid::Fidelity;
 use crate::ids::{HostId, PortId};
 use crate::report::human;
 use crate::scenario::Scenario;
-use crate::topology::Routes;
+use crate::topology::{CrossRail, Routes};
 use crate::units::Bytes;
 use crate::workload::{Chains, Message};
 
@@ -138,7 +138,17 @@ pub fn estimate(setup: &Setup, messages: u64) -> Estimate {
 
 /// The messages that are generated during the run, if queue pairs are discarded with them.
 fn exchange(setup: &Setup) -> Option<&Chains> {
-    setup.workload.chains.as_deref().filter(|chains| chains.uses_queue_pairs_once())
+    setup.workload.chains.as_deref().filter(|_| uses_queue_pairs_once(setup))
+}
+
+/// Whether no two messages that are generated during the run share a queue pair, and none needs
+/// another's. A relay sends those of its whole server to a host; and where ports of hosts fail,
+/// what a queue pair has learned of its peer's ports serves the other way too.
+pub(super) fn uses_queue_pairs_once(setup: &Setup) -> bool {
+    let has_relays = setup.topology.scale_up().is_some_and(|it| it.cross_rail == CrossRail::Relay);
+    let may_lose_ports = setup.topology.planes().count() > 1 && !setup.fabric.failures.is_empty();
+    let chains = setup.workload.chains.as_deref();
+    !has_relays && !may_lose_ports && chains.is_some_and(Chains::uses_queue_pairs_once)
 }
 
 fn stream(message: &Message) -> (HostId, HostId, u32) {

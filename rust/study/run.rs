@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use super::estimate::uses_queue_pairs_once;
 use super::lower_bound::short_time_limit;
 use super::remarks::{below_bound, remarks};
 use crate::fabric::{
@@ -158,27 +159,39 @@ fn run_traces(
 ) -> Result<(Finished, Outcome), ChakraError> {
     let RunObservers { watch, flows, progress } = observers;
     let (messages, bytes) = (traces.messages(), traces.load().total_bytes());
-    let total = Total { messages, bytes, queue_pairs: QueuePairs::Kept };
+    let total = Total { chains: None, messages, bytes, queue_pairs: QueuePairs::Kept };
     let mut program = Replay::new(traces.player(), flows);
     let result = run_posted(run, total, &mut program, watch, progress);
     program.into_player().into_fault().map_or(Ok(result), Err)
 }
 
-fn run_chains(run: &Run<'_>, chains: &Chains, observers: RunObservers<'_>) -> (Finished, Outcome) {
+fn run_chains(
+    run: &Run<'_>,
+    chains: &Arc<Chains>,
+    observers: RunObservers<'_>,
+) -> (Finished, Outcome) {
     let RunObservers { watch, flows, progress } = observers;
     let (messages, bytes) = (chains.messages(), run.setup.workload.total_bytes());
-    let total = Total { messages, bytes, queue_pairs: QueuePairs::Kept };
+    let total = Total { chains: None, messages, bytes, queue_pairs: QueuePairs::Kept };
     // What watches a run looks at queue pairs, by the order in which they were made.
-    let total = match chains.uses_queue_pairs_once() && watch.is_none() {
+    let total = match uses_queue_pairs_once(run.setup) && watch.is_none() {
         true => Total { queue_pairs: QueuePairs::UsedOnce, ..total },
         false => total,
     };
-    run_posted(run, total, &mut Generate::new(chains, flows), watch, progress)
+    run_posted(
+        run,
+        Total { chains: Some(chains), ..total },
+        &mut Generate::new(flows),
+        watch,
+        progress,
+    )
 }
 
 /// What a program posts in all.
 #[derive(Debug, Clone, Copy)]
-struct Total {
+struct Total<'a> {
+    /// What makes them, if the world does itself.
+    chains: Option<&'a Arc<Chains>>,
     messages: u64,
     bytes: Bytes,
     queue_pairs: QueuePairs,
@@ -196,7 +209,7 @@ enum QueuePairs {
 /// Runs a program that posts all messages, which are discarded when they complete.
 fn run_posted<P: Program>(
     run: &Run<'_>,
-    total: Total,
+    total: Total<'_>,
     program: &mut P,
     watch: Option<&mut dyn Watch>,
     progress: &mut dyn FnMut(&Progress),
@@ -205,6 +218,9 @@ fn run_posted<P: Program>(
     let stopwatch = Stopwatch::start();
     let mut world = World::new(&setup);
     world.discard_completed();
+    if let Some(chains) = total.chains {
+        world.generate(chains);
+    }
     if total.queue_pairs == QueuePairs::UsedOnce {
         world.discard_queue_pairs();
     }

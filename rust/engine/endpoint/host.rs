@@ -18,6 +18,8 @@ use crate::units::{Span, Time};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Start {
     pub(super) at: Time,
+    /// Its place among those of that time: the number of the task in the workload.
+    pub(super) order: u64,
     pub(super) task: TaskId,
 }
 

@@ -24,6 +24,7 @@ mod base_rtt;
 mod connections;
 mod discarding;
 mod division;
+mod generating;
 mod handed;
 mod host;
 mod in_use;
@@ -66,8 +67,8 @@ use base_rtt::PairTrips;
 use connections::Connection;
 use discarding::QueuePairs;
 use division::{Division, is_provisional};
+use generating::Generating;
 use handed::Handed;
-use host::Start;
 use path_weights::PathWeights;
 use queue_pairs::OwnQps;
 use scale_up::Domains;
@@ -178,6 +179,8 @@ pub struct Endpoints {
     domains: Option<Box<Domains>>,
     /// What becomes of the queue pairs of a message that has completed.
     queue_pairs: QueuePairs,
+    /// What makes messages during the run, if anything does.
+    generating: Option<Generating>,
     /// What a part of a divided run has beside; `None` if the run is not divided.
     division: Option<Box<Division>>,
 }
@@ -208,6 +211,7 @@ impl Endpoints {
             first_reported: None,
             handed: None,
             queue_pairs: QueuePairs::Kept,
+            generating: None,
             division: None,
             domains: Domains::of(&site.topology),
             policies,
@@ -321,7 +325,7 @@ impl Endpoints {
         if self.ledger.discarded().is_none() {
             self.first_reported.get_or_insert(id);
         }
-        let start = Start { at: message.start.max(now), task: id.into() };
+        let start = self.start_at(message.start.max(now), id.into());
         self.hosts[message.src.index()].schedule(start);
         self.touched.push(message.src);
         id

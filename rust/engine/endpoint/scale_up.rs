@@ -15,7 +15,6 @@ use std::collections::BinaryHeap;
 use super::Endpoints;
 use super::MessageEventKind;
 use super::connections::StreamKey;
-use super::host::Start;
 use super::tasks::Ended;
 use crate::ids::{HostId, MessageId};
 use crate::sharing::{Service, Sharing, Use};
@@ -263,7 +262,7 @@ impl Endpoints {
         let domains = self.domains.as_mut().expect("messages arrive in a domain");
         let Some(record) = leg.record else {
             domains.carried.relayed += 1;
-            let start = Start { at: now, task: leg.message.into() };
+            let start = self.start_at(now, leg.message.into());
             self.hosts[leg.to.index()].schedule(start);
             return self.touched.push(leg.to);
         };

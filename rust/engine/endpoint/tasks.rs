@@ -36,7 +36,7 @@ pub(super) fn schedule_independent(
         let host = &mut hosts[host.index()];
         let lane = workload.lane(task);
         if lane.is_none_or(|lane| host.lanes.join(lane, task)) {
-            host.starts.push_back(Start { at, task });
+            host.starts.push_back(Start { at, order: task.0.into(), task });
         }
     }
     for host in hosts {
@@ -47,7 +47,7 @@ pub(super) fn schedule_independent(
 impl Endpoints {
     /// Starts the messages and ends the delays of a host that are due.
     pub(super) fn start_due(&mut self, now: Time, host: HostId) {
-        while let Some(&Start { at, task }) = self.hosts[host.index()].starts.front() {
+        while let Some(&Start { at, task, .. }) = self.hosts[host.index()].starts.front() {
             if at > now {
                 break;
             }
@@ -63,6 +63,7 @@ impl Endpoints {
     /// Releases what waits for a task that has ended, while `handled` is the host that an event is
     /// for: that of the task, unless the task is a message inside a server.
     pub(super) fn release(&mut self, now: Time, handled: HostId, ended: Ended) {
+        self.release_next(now, handled, ended);
         self.release_dependents(now, handled, ended);
         // Delays of no length end at once, one after the other and not one within the other.
         while let Some(ended) = self.ended.pop_front() {
@@ -96,19 +97,19 @@ impl Endpoints {
                     end_of(now, &workload, dependent)
                 }
             };
-            self.launch(now, handled, host, Start { at: due, task: dependent });
+            self.launch(now, handled, host, self.start_at(due, dependent));
         }
         // The task that waited for the lane of this one may be next.
         let next = workload.lane(task).and_then(|lane| self.hosts[at.index()].lanes.leave(lane));
         if let Some(next) = next {
-            let start = Start { at: end_of(now, &workload, next), task: next };
+            let start = self.start_at(end_of(now, &workload, next), next);
             self.launch(now, handled, at, start);
         }
     }
 
     /// Starts a message of `host`, or ends a delay there, when it is due; at once if it is due and
     /// the host is the one that is being handled.
-    fn launch(&mut self, now: Time, handled: HostId, host: HostId, start: Start) {
+    pub(super) fn launch(&mut self, now: Time, handled: HostId, host: HostId, start: Start) {
         if start.at <= now && host == handled {
             match self.site.workload.delay(start.task) {
                 Some(_) => self.ended.push_back(Ended { host, task: start.task }),

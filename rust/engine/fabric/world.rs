@@ -1,5 +1,6 @@
 //! A fabric with its hosts and its clock.
 
+mod generate;
 mod part;
 
 pub(super) use part::{Mail, add_progress, merge};

@@ -164,6 +164,13 @@ impl Chains {
         }
     }
 
+    /// The place of a message among those that its rank sends, as a workload that is built as a
+    /// whole has them.
+    pub(crate) fn position(&self, place: ChainPlace) -> u64 {
+        let steps = self.shape.steps(self.ranks.len()) as u64;
+        u64::from(place.segment) * steps + u64::from(place.step)
+    }
+
     /// The number of messages.
     pub fn messages(&self) -> u64 {
         let of_segment = self.shape.heads(self.ranks.len()) * self.shape.steps(self.ranks.len());

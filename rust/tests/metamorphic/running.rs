@@ -60,6 +60,12 @@ pub(super) const RELATIONS: &[Relation] = &[
         check: probes,
     },
     Relation {
+        name: "streaming",
+        says: "Whether messages are made before a run or during it does not matter.",
+        fault: "those that are made before it have another time between them",
+        check: streaming,
+    },
+    Relation {
         name: "longer-limit",
         says: "A time limit after the end does not matter.",
         fault: "the limit is before the end",
@@ -226,6 +232,41 @@ fn probes(case: &Case) -> Checked {
         lengthen(&mut probed);
     }
     equal(&seen(&setup), &seen(&probed))
+}
+
+/// Collectives whose messages can be made during a run.
+const STREAMED: &[&str] =
+    &["ring-all-reduce", "ring-all-gather", "ring-reduce-scatter", "pipeline", "all-to-all"];
+
+fn streaming(case: &Case) -> Checked {
+    let mut draft = case.draft.clone();
+    draft.one_workload();
+    let number = draft.count("seed", 1);
+    let kind = STREAMED[number as usize % STREAMED.len()];
+    let bytes = 1_000 * (1 + number % 97);
+    let more = if kind == "all-to-all" {
+        format!("outstanding = {}\nchannels = {}", 1 + number % 4, 1 + number % 2)
+    } else {
+        format!("chunks = {}\nchannels = {}", 1 + number % 3, 1 + number % 2)
+    };
+    let gap = ["0s", "1us", "333ps"][number as usize / 2 % 3];
+    let workload = |is_streamed: bool| {
+        let gap = if case.is_faulty && !is_streamed { "77us" } else { gap };
+        format!(
+            "kind = '{kind}'\nbytes = '{bytes}B'\ngap = '{gap}'\nstreaming = {is_streamed}\n{more}"
+        )
+    };
+    let [made, streamed] = [false, true].map(|is_streamed| {
+        let mut draft = draft.clone();
+        draft.replace("workload", &workload(is_streamed));
+        // The bound of a load is another, and so are warnings about it.
+        let mut numbers = alone(&defined(draft.scenario())?);
+        let object = numbers.as_object_mut().expect("a summary is an object");
+        let others = ["bound_ns", "bound", "slowdown", "rho_max", "warnings", "events"];
+        others.iter().for_each(|key| drop(object.remove(*key)));
+        Ok(numbers)
+    });
+    same("streamed", &made?, &streamed?)
 }
 
 fn longer_limit(case: &Case) -> Checked {

@@ -1,0 +1,72 @@
+//! Messages that are made as the ranks of a collective reach them.
+//!
+//! They start, and others after them, at the same points of a run as those of a workload that has
+//! all of them from the start: which of the two a run has changes no result.
+
+use std::sync::Arc;
+
+use super::Endpoints;
+use super::host::Start;
+use super::tasks::Ended;
+use crate::ids::{HostId, IdMap, TaskId};
+use crate::units::Time;
+use crate::workload::{ChainPlace, Chains, StepAfter};
+
+/// The messages of chains that have not completed, by id.
+#[derive(Debug)]
+pub(super) struct Generating {
+    chains: Arc<Chains>,
+    open: IdMap<TaskId, ChainPlace>,
+}
+
+impl Endpoints {
+    /// Makes the messages of `chains` during the run, of hosts that discard what has completed
+    /// ([`Self::discard_completed`]).
+    pub(crate) fn generate(&mut self, chains: &Arc<Chains>) {
+        assert!(self.ledger.discarded().is_some(), "messages are discarded when they complete");
+        // Nobody asks for their events.
+        self.first_reported = None;
+        self.generating = Some(Generating { chains: chains.clone(), open: IdMap::default() });
+        for head in chains.heads() {
+            let (host, start) = self.make(Time::ZERO, head);
+            self.hosts[host.index()].schedule(start);
+        }
+    }
+
+    /// The message of a place and its start, with the host that sends it.
+    fn make(&mut self, at: Time, place: ChainPlace) -> (HostId, Start) {
+        let generating = self.generating.as_mut().expect("there are chains");
+        let message = generating.chains.message(place);
+        let id = self.ledger.post(message);
+        generating.open.insert(id.into(), place);
+        (message.src, self.start_at(at, id.into()))
+    }
+
+    /// The start of a task. At one time those of a host start in the order of a workload that has
+    /// all messages from the start.
+    pub(super) fn start_at(&self, at: Time, task: TaskId) -> Start {
+        let place = self.generating.as_ref().and_then(|it| Some((it, it.open.get(&task)?)));
+        let order = place.map_or(task.0.into(), |(it, place)| it.chains.position(*place));
+        Start { at, order, task }
+    }
+
+    /// Starts what follows a message on its chain.
+    pub(super) fn release_next(&mut self, now: Time, handled: HostId, ended: Ended) {
+        let Some(generating) = &mut self.generating else { return };
+        let Some(&place) = generating.open.get(&ended.task) else { return };
+        let is_delivery = ended.host == generating.chains.message(place).dst;
+        if !is_delivery {
+            generating.open.remove(&ended.task);
+        }
+        let releases = match generating.chains.step_after() {
+            StepAfter::Delivery => is_delivery,
+            StepAfter::Acknowledgement => !is_delivery,
+        };
+        let next = generating.chains.next(place).filter(|_| releases);
+        let due = now.saturating_add(generating.chains.gap());
+        if let Some(next) = next {
+            let (host, start) = self.make(due, next);
+            self.launch(now, handled, host, start);
+        }
+    }
+}

@@ -1,0 +1,22 @@
+//! Messages that are made during a run.
+
+use std::sync::Arc;
+
+use super::World;
+use crate::ids::HostId;
+use crate::units::Time;
+use crate::workload::Chains;
+
+impl World {
+    /// Makes the messages of `chains` during the run, in a world that discards what has completed.
+    ///
+    /// # Panics
+    /// If messages are not discarded, or the clock has moved.
+    pub fn generate(&mut self, chains: &Arc<Chains>) {
+        assert_eq!(self.now, Time::ZERO, "chains begin with the run");
+        self.endpoints.generate(chains);
+        for id in (0..self.setup.topology.host_count()).map(HostId) {
+            self.network.schedule_wake(Time::ZERO, id, &mut self.endpoints);
+        }
+    }
+}
