@@ -82,8 +82,9 @@ Fabric::CheckAttributes() const
 bool
 Fabric::HasHeadroomFor(uint32_t wireBytes) const
 {
-    // The rule `worst-case` of evenkeel (rust/engine/switching/pfc.rs): the frame of a class may wait for
-    // one of each other class. Classes without PFC, which drop packets by choice, have no headroom.
+    // The rule `worst-case` of evenkeel (rust/engine/switching/pfc.rs): the frame of a class may
+    // wait for one of each other class. Classes without PFC, which drop packets by choice, have no
+    // headroom.
     const std::vector<FabricClass>& classes = GetClasses();
     const auto isProtected = [](const FabricClass& each) { return each.pfc; };
     const auto first = std::find_if(classes.begin(), classes.end(), isProtected);

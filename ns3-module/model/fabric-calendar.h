@@ -19,10 +19,10 @@ namespace ns3
  *
  * ns-3 orders simultaneous events by insertion, so that results would depend on the order in which
  * events are scheduled. Here the order depends on the kind of event: changes of links and routing,
- * then ends of pauses and starts by port, then arrivals in an order of sending ports that FabricSwitching::GetPlace draws for each
- * time, then hosts by number. One
- * event of ns-3 is scheduled for the earliest of them, which keeps ns-3's scheduler small. Events
- * are never cancelled: an event that is no longer due does nothing.
+ * then ends of pauses and starts by port, then arrivals in an order of sending ports that
+ * FabricSwitching::GetPlace draws for each time, then hosts by number. One event of ns-3 is
+ * scheduled for the earliest of them, which keeps ns-3's scheduler small. Events are never
+ * cancelled: an event that is no longer due does nothing.
  *
  * The calendar counts picoseconds at any resolution of ns-3's time. At a coarser one, its events
  * run in their order at the tick that contains their time.

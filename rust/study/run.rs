@@ -161,8 +161,21 @@ fn run_traces(
     let (messages, bytes) = (traces.messages(), traces.load().total_bytes());
     let total = Total { chains: None, messages, bytes, queue_pairs: QueuePairs::Kept };
     let mut program = Replay::new(traces.player(), flows);
-    let result = run_posted(run, total, &mut program, watch, progress);
-    program.into_player().into_fault().map_or(Ok(result), Err)
+    let (mut finished, outcome) = run_posted(run, total, &mut program, watch, progress);
+    let player = program.into_player();
+    let late = player.late_nodes();
+    if let Some(fault) = player.into_fault() {
+        return Err(fault);
+    }
+    finished.summary.warnings.extend((late > 0).then(|| {
+        format!(
+            "{late} nodes of the traces were ready before they were read, because {} nodes of a \
+             rank are held: they started late; a larger window, or streaming = false, which takes \
+             more memory, avoids that",
+            traces.window()
+        )
+    }));
+    Ok((finished, outcome))
 }
 
 fn run_chains(

@@ -85,13 +85,22 @@ impl<'s> Player<'s> {
     /// Adds a node that was read.
     fn add(&mut self, now: Time, rank_id: u32, node: ParsedNode) -> Result<(), RankFault> {
         let (id, offset, action) = (node.id, node.offset, node.action);
+        let waited_for = node.dependencies.iter().map(|(on, _)| *on);
+        let is_in_time = self.late.is_in_time(now, rank_id, waited_for);
         let may_start = self.ranks[rank_id as usize].add(node);
         let may_start = may_start.map_err(|fault| fault.of_rank(rank_id))?;
         self.held.add();
         let node = RankNode { rank: rank_id, id };
         self.match_peers(node, offset, action)
             .map_err(|fault| NodeFault::of_node(id, offset, fault).of_rank(rank_id))?;
-        if may_start { self.start(now, node) } else { Ok(()) }
+        if !may_start {
+            return Ok(());
+        }
+        // A receive is in time as long as its message is on the way.
+        let is_open = matches!(action, NodeAction::Receive { .. })
+            && !self.ranks[rank_id as usize].open[&id].delivered;
+        self.late.count += u64::from(!is_in_time && !is_open);
+        self.start(now, node)
     }
 
     /// Matches a node that was read with the nodes of other ranks that belong to it.
@@ -264,6 +273,7 @@ impl<'s> Player<'s> {
         now: Time,
         RankNode { rank: rank_id, id }: RankNode,
     ) -> Result<(), RankFault> {
+        self.late.complete(now, RankNode { rank: rank_id, id });
         let rank = &mut self.ranks[rank_id as usize];
         let node = rank.open.remove(&id).expect("a node completes once");
         match node.action {

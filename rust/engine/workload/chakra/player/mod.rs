@@ -70,6 +70,32 @@ pub struct Player<'s> {
     to_read: BTreeSet<u32>,
     state: PlayerState,
     held: HeldNodes,
+    late: Late,
+}
+
+/// Nodes that were read too late to start when all that they waited for was complete.
+#[derive(Debug, Default)]
+struct Late {
+    /// The time of the last completion, and the nodes that have completed then.
+    at: Time,
+    completed: BTreeSet<RankNode>,
+    count: u64,
+}
+
+impl Late {
+    fn complete(&mut self, now: Time, node: RankNode) {
+        if self.at != now {
+            self.completed.clear();
+            self.at = now;
+        }
+        self.completed.insert(node);
+    }
+
+    /// Whether one of the nodes that a node waited for completes at `now`.
+    fn is_in_time(&self, now: Time, rank: u32, mut waited_for: impl Iterator<Item = u64>) -> bool {
+        let completes = |id| self.completed.contains(&RankNode { rank, id });
+        now == Time::ZERO || self.at == now && waited_for.any(completes)
+    }
 }
 
 #[derive(Debug)]
@@ -115,6 +141,7 @@ impl<'s> Player<'s> {
             to_read: BTreeSet::new(),
             state: PlayerState::New,
             held: HeldNodes::default(),
+            late: Late::default(),
         }
     }
 
@@ -192,6 +219,11 @@ impl<'s> Player<'s> {
     /// Whether every node of every rank is complete.
     pub fn is_done(&self) -> bool {
         matches!(self.state, PlayerState::Done)
+    }
+
+    /// How many nodes were read later than they could have started.
+    pub fn late_nodes(&self) -> u64 {
+        self.late.count
     }
 
     /// The fault that stopped the replay, if there is one.
