@@ -76,8 +76,7 @@ impl Size {
 }
 
 impl Tail {
-    /// The tail of a flow of `bytes` on its way, paced to so many bytes per picosecond
-    /// without gaps.
+    /// The tail of a flow of `bytes` on its way. `pace` is in bytes per picosecond, without gaps.
     pub(super) fn of(way: &Way, bytes: Bytes, size: &Size, wire: &Wire, pace: Option<f64>) -> Self {
         let count = if way.paths == Paths::One { 1 } else { 2 };
         let path = Path { hops: way.hops.clone(), count };

@@ -63,7 +63,7 @@ impl Waiting {
         }
     }
 
-    /// What waits because of a flow with `left` bytes to send, no faster than `pace`.
+    /// The bytes that wait because of a flow with `left` bytes to send, no faster than `pace`.
     pub(super) fn of(&self, sharing: &Sharing, flow: u32, left: f64, pace: Option<f64>) -> Share {
         let link = sharing.bottleneck(flow);
         // A host holds what waits for its own port; a group of ports is never too slow for one

@@ -108,7 +108,7 @@ pub fn export(
     Ok(Exported { files, notes })
 }
 
-/// What formats of fabrics do not hold of this one.
+/// A note that names the settings which formats of fabrics cannot hold.
 fn not_held(scenario: &Scenario) -> Option<String> {
     let delay = scenario.fabric.forwarding_delay;
     let parts = [

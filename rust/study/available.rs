@@ -15,12 +15,12 @@ pub fn available_memory() -> Option<Bytes> {
     available_in(Path::new("/"))
 }
 
-/// The same of a system whose files are below `root`.
+/// The available memory of a system whose files are below `root`.
 fn available_in(root: &Path) -> Option<Bytes> {
     let text = |path: &str| fs::read_to_string(root.join(path)).ok();
     let system = text("proc/meminfo").as_deref().and_then(of_system);
     let process = text("proc/self/limits").as_deref().and_then(of_process).map(|most| {
-        // What is reserved and not resident the allocator has still to give.
+        // The allocator still has the pages that are reserved and not resident.
         let pages = text("proc/self/statm").and_then(|text| number(text.split(' ').nth(1)?));
         most.saturating_sub(pages.unwrap_or(0).saturating_mul(PAGE))
     });
@@ -46,7 +46,7 @@ fn of_process(limits: &str) -> Option<u64> {
     number(line.split_whitespace().next()?)
 }
 
-/// What a line of `/proc/self/cgroup` leaves: the least of its group and those around it.
+/// The memory left in the group of a line of `/proc/self/cgroup`, and in those around it.
 fn of_group(root: &Path, line: &str) -> Option<u64> {
     let (controllers, path) = line.split_once(':')?.1.split_once(':')?;
     let (folder, most, used) = match controllers {

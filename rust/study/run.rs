@@ -203,7 +203,7 @@ fn run_chains(
 /// What a program posts in all.
 #[derive(Debug, Clone, Copy)]
 struct Total<'a> {
-    /// What makes them, if the world does itself.
+    /// The collective, if the world makes its messages itself.
     chains: Option<&'a Arc<Chains>>,
     messages: u64,
     bytes: Bytes,

@@ -179,7 +179,7 @@ pub struct Endpoints {
     domains: Option<Box<Domains>>,
     /// What becomes of the queue pairs of a message that has completed.
     queue_pairs: QueuePairs,
-    /// What makes messages during the run, if anything does.
+    /// The collective whose messages are made during the run, if there is one.
     generating: Option<Generating>,
     /// What a part of a divided run has beside; `None` if the run is not divided.
     division: Option<Box<Division>>,

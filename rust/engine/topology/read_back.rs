@@ -1,4 +1,4 @@
-//! What a written fabric would be read as.
+//! Comparing a fabric with its written form, read back.
 
 use super::Topology;
 
@@ -6,7 +6,7 @@ impl Topology {
     /// Fails with a difference in hosts, switches or links; names count for nothing.
     ///
     /// # Errors
-    /// What differs.
+    /// The first difference.
     pub(super) fn expect_same(&self, read: &Self) -> Result<(), String> {
         let counts = |it: &Self| {
             let (hosts, switches) = (it.host_count(), it.switches().len());

@@ -132,7 +132,7 @@ impl Bench {
         Self::left(self.command(arguments))
     }
 
-    /// The program with so many kB of address space.
+    /// The program with an address space of `kb` kB.
     #[cfg(target_os = "linux")]
     pub(super) fn evenkeel_within(&self, kb: u64, arguments: &[&str]) -> Left {
         let mut command = Command::new("sh");

@@ -207,7 +207,7 @@ fn symmetric_incast(case: &Case) -> Checked {
     if mean(&few[most]) - mean(&few[least]) <= EQUAL * mean(&few[most]) {
         return Ok(());
     }
-    // Which two senders are compared is known before these seeds are run.
+    // The two senders are chosen before these seeds are run.
     let many = sent_again(case, &scenario, 10_001..=10_040)?;
     match unequal(&many[most], &many[least], EQUAL) {
         None => Ok(()),

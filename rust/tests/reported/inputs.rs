@@ -8,7 +8,7 @@ use evenkeel::study::{Import, Source, lower_bound};
 
 use super::{cct, folder, input, load};
 
-/// What a scenario is refused with.
+/// The error of a scenario that is refused.
 fn refused(path: &Path) -> String {
     Scenario::load(path, &Overrides::default()).expect_err("it is refused").to_string()
 }

@@ -7,7 +7,7 @@ use evenkeel::study::reproduce::{Scale, Study};
 
 use super::input;
 
-/// What the claim of a study is refused with; empty if it is not.
+/// The error of a study with this claim; empty if it is valid.
 fn refused(claim: &str) -> String {
     let text = format!(
         "title = \"T\"\nwork = \"W\"\nabout = \"A\"\n\

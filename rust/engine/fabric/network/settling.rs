@@ -32,7 +32,7 @@ impl Network {
         }
     }
 
-    /// The same at every host of this part of the run.
+    /// Starts packets before `now` at every host of this part of the run.
     pub(super) fn settle_hosts_before(&mut self, now: Time, endpoints: &mut Endpoints) {
         for host in (0..endpoints.hosts().len() as u32).map(HostId) {
             if endpoints.owns(host) {

@@ -12,7 +12,7 @@ use super::{Fault, FileLink};
 use crate::topology::{CrossRail, ScaleUp};
 use crate::units::{BitRate, Span};
 
-/// What the first line says of servers.
+/// The servers that the first line announces.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Servers {
     /// Accelerators of a server.

@@ -1,4 +1,4 @@
-//! What nodes of traces lack, counted for warnings.
+//! Counts of nodes whose traces lack a value, for warnings.
 
 use std::ops::AddAssign;
 
@@ -20,7 +20,7 @@ impl Tally {
         self.empty_sends += usize::from(matches!(node.action, NodeAction::Send { bytes: 0, .. }));
     }
 
-    /// What is to be said about them.
+    /// A warning for each count above 0.
     pub(super) fn warnings(&self) -> Vec<String> {
         let [compute, memory] = self.without_duration;
         let all = [
