@@ -6,6 +6,7 @@ use evenkeel::scenario::{Overrides, Scenario};
 use evenkeel::{fabric, fluid};
 
 mod inputs;
+mod running;
 mod studies;
 
 /// An input of these folders, if it is there.
