@@ -51,7 +51,7 @@ fn recording_changes_no_completion_time() {
 fn nodes_that_are_read_late_are_a_warning() {
     let Some(ring) = input("robust", "chakra-window-ring.toml") else { return };
     let folder = tempfile::tempdir().expect("there is room");
-    let set = ["workload.channels=2", "workload.chunks=8"];
+    let set = ["workload.channels=1", "workload.chunks=8"];
     let scenario = load(&ring, &set);
     let traces = evenkeel::workload::chakra::Traces::of(&scenario.workload).expect("a ring is one");
     evenkeel::report::trace_files::write(&folder.path().join("et"), "chakra-window-ring", &traces)
@@ -65,7 +65,7 @@ fn nodes_that_are_read_late_are_a_warning() {
         (warnings.contains("were ready before they were read"), summary["fct_ns"].clone())
     };
     let (is_late, times) = late("100000");
-    assert_eq!((is_late, late("64").0), (false, true));
+    assert_eq!((is_late, late("32").0), (false, true));
     let whole = summary(&file, &["workload.streaming=false"]);
     assert_eq!(times, whole["fct_ns"]);
     assert!(
