@@ -105,8 +105,6 @@ pub fn estimate(setup: &Setup, messages: u64) -> Estimate {
     let mut streams: Vec<_> = workload.messages.iter().map(stream).collect();
     streams.sort_unstable();
     streams.dedup();
-    let mut pairs: Vec<_> = streams.iter().map(|&(src, dst, _)| (src, dst)).collect();
-    pairs.dedup();
     let hosts = u64::from(setup.topology.host_count());
     let planned = workload.messages.len() as u64;
     let streams = streams.len() as u64;
@@ -114,7 +112,7 @@ pub fn estimate(setup: &Setup, messages: u64) -> Estimate {
     let routes = setup.topology.routes();
     let way = mean_way(setup, routes);
     let packet_hops = (packets as f64 * way.hops) as u64;
-    let in_flight = packets_in_flight(setup, &pairs, way.delay);
+    let in_flight = packets_in_flight(setup, way.delay);
     let (planned, live, streams, discarded) = match exchange(setup) {
         // Its messages and queue pairs are discarded, but for places among the numbers and times.
         Some(chains) => {

@@ -3,6 +3,7 @@
 use crate::fabric::{Buffer, Setup};
 use crate::ids::HostId;
 use crate::nic::congestion::CongestionControl;
+use crate::workload::Message;
 
 /// Round trips for which senders that share a receiver go on sending before they slow down
 /// \[inferred\].
@@ -13,25 +14,25 @@ const ROUND_TRIPS: f64 = 2.0;
 struct Load {
     sent: f64,
     received: f64,
-    /// The hosts that send to it.
+    /// The senders that it has at one time, if each divides its rate among its receivers.
     senders: f64,
 }
 
-/// The packets in flight between `pairs` of sender and receiver, each once, where `delay` is the
-/// mean time of a packet on its way, in picoseconds: data that flies, and data that waits before
-/// receivers that several hosts send to.
-pub(super) fn packets_in_flight(setup: &Setup, pairs: &[(HostId, HostId)], delay: f64) -> u64 {
+/// The packets in flight where `delay` is the mean time of a packet on its way, in picoseconds:
+/// data that flies, and data that waits before receivers that several hosts send to.
+pub(super) fn packets_in_flight(setup: &Setup, delay: f64) -> u64 {
     let (topology, nic) = (&setup.topology, &setup.nic);
     let mut loads = vec![Load::default(); topology.host_count() as usize];
     for message in &setup.workload.messages {
         loads[message.src.index()].sent += message.bytes.get() as f64;
         loads[message.dst.index()].received += message.bytes.get() as f64;
     }
-    for &(_, dst) in pairs {
-        loads[dst.index()].senders += 1.0;
+    let bytes_per_ps = |host: HostId| topology.host_rate(host).as_bps() as f64 / 8e12;
+    for Message { src, dst, bytes, .. } in &setup.workload.messages {
+        let part = bytes.get() as f64 / loads[src.index()].sent.max(1.0);
+        loads[dst.index()].senders += part * bytes_per_ps(*src) / bytes_per_ps(*dst);
     }
     let all = || (0u32..).map(HostId).zip(&loads);
-    let bytes_per_ps = |host: HostId| topology.host_rate(host).as_bps() as f64 / 8e12;
     // A timer below the round trip sends again what flies.
     let timeout = (nic.retransmit_timeout.as_ps() as f64).max(1.0);
     let copies = (2.0 * delay / timeout).max(1.0);
@@ -47,4 +48,33 @@ pub(super) fn packets_in_flight(setup: &Setup, pairs: &[(HostId, HostId)], delay
     });
     let bytes = flying.chain(waiting).sum::<f64>();
     (bytes / nic.payload.get().max(1) as f64) as u64
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::scenario::Scenario;
+
+    /// Packets in flight on 64 hosts, of which each packet has 1,000 bytes and takes 2 us.
+    fn in_flight(control: &str, workload: &str) -> u64 {
+        let text = format!(
+            "[topology]\nleaves = 8\nspines = 8\nhosts_per_leaf = 8\n\
+             [transport]\npayload = \"1000B\"\ncongestion_control = \"{control}\"\n\
+             [workload]\n{workload}\n"
+        );
+        let folder = std::path::Path::new("");
+        let scenario = Scenario::parse(&text, "test", folder, &Default::default()).unwrap();
+        packets_in_flight(&scenario.setup(), 2e6)
+    }
+
+    #[test]
+    fn data_waits_before_a_receiver_that_is_sent_more_than_it_takes() {
+        // 400 Gbps for a round trip of 4 us are 200 packets.
+        let shift = in_flight("line-rate", "kind = \"shift\"\nbytes = \"10MB\"");
+        let all_to_all = in_flight("line-rate", "kind = \"all-to-all\"\nbytes = \"64MB\"");
+        assert_eq!((shift, all_to_all), (64 * 200, 64 * 200));
+        let incast = "kind = \"incast\"\nfan_in = 10\nbytes = \"1MB\"";
+        assert_eq!(in_flight("line-rate", incast), 10 * 200 + 9_000);
+        assert_eq!(in_flight("nscc", incast), 10 * 200 + 2 * 10 * 200);
+    }
 }
