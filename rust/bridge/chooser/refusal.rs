@@ -86,7 +86,10 @@ pub(super) fn refusal(scheme: &Scheme, senders: Senders) -> Option<ChooserError>
         return Some(ChooserError::Splits(name));
     }
     match &scheme.sender {
-        SenderConfig::Ecmp(_) | SenderConfig::Spray(_) | SenderConfig::SprayRr(_) => None,
+        SenderConfig::Ecmp(_)
+        | SenderConfig::AnyPlane(_)
+        | SenderConfig::Spray(_)
+        | SenderConfig::SprayRr(_) => None,
         SenderConfig::Flowlet(config) if config.after == flowlet::After::Packet => None,
         _ => Some(ChooserError::Learns(name)),
     }

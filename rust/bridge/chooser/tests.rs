@@ -233,11 +233,12 @@ fn every_policy_is_served_or_refused_with_the_reason() {
             "reps-legacy: acknowledgements",
             "reps-ethereal: acknowledgements",
             "bitmap: acknowledgements",
+            "mixed: acknowledgements",
             "prime: acknowledgements",
             "plb: acknowledgements",
             "host-dr: the source",
             "mp-rdma: acknowledgements",
-            "mrc: acknowledgements",
+            "mrc: the source",
             "plane-jsq: acknowledgements",
             "ecmp-murmur: node numbers",
             "conga: headers",
@@ -287,4 +288,14 @@ fn an_invalid_policy_or_parameter_is_an_error_with_the_reason() {
     assert!(error.contains("use by = \"queue\""), "{error}");
     let error = refusal("flowlet", "after = \"acknowledgement\"");
     assert!(error.contains("learns from acknowledgements"), "{error}");
+}
+
+/// The errors of other policies recommend these.
+#[test]
+fn policies_of_switches_need_no_sender_of_their_own() {
+    for policy in
+        ["switch-rr", "switch-random", "jsq", "drill", "adaptive", "letflow", "ofan", "spray-rr"]
+    {
+        assert!(switch_chooser(policy, "", &facts()).is_ok(), "{policy}");
+    }
 }

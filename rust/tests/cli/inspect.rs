@@ -6,7 +6,7 @@ use super::bench::Bench;
 fn check_prints_a_line_for_each_valid_file_and_an_error_for_each_invalid_one() {
     let bench = Bench::with_small();
     let ok = "small.toml: ok (8 hosts, 4 switches, 12 links, 56 messages, policy ecmp, about \
-              21.3MB and 1.24ms)\n";
+              21.2MB and 1.24ms)\n";
     let left = bench.evenkeel(&["check", "small.toml"]);
     assert_eq!((left.status, left.out.as_str(), left.err.as_str()), (0, ok, ""));
     bench.write("bad.toml", "[topology]\nhost_rate = \"400\"\n");

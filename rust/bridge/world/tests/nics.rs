@@ -38,7 +38,7 @@ fn hosts_have_the_settings_that_they_are_given_and_the_rest_those_of_all() {
     let of = |host| experiment.setup.nic_of(HostId(host));
     assert_eq!(
         [0, 1, 2, 3].map(|host| of(host).congestion.name()),
-        ["dcqcn", "swift", "dcqcn", "swift"]
+        ["nscc", "swift", "nscc", "swift"]
     );
     assert_eq!(of(1).retransmit_timeout, Span::from_us(30));
     assert_eq!((of(2).ack.bytes, of(2).queue_pairs.send_queue), (Bytes::new(90), 7));
