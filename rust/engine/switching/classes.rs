@@ -44,8 +44,8 @@ impl FabricConfig {
         (0..self.class_count() as u32).filter(|&it| self.is_protected(ClassId(it))).count() as u64
     }
 
-    /// Whether no data packet of a class can be lost: flow control protects it, with headroom for the
-    /// worst case or by credit, and no link fails.
+    /// Whether no data packet of a class can be lost: flow control protects it, with headroom for
+    /// the worst case or by credit, and no link fails.
     pub fn loses_none_of(&self, class: ClassId) -> bool {
         self.protects_data() && self.is_protected(class)
     }
