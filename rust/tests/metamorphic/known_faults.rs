@@ -14,6 +14,7 @@ pub(super) struct KnownFault {
 
 const AS_BUILT: &str = "base round trips are of links as they were built, not as they are degraded";
 const WEIGHTS: &str = "the policy accepts weights and does not use them";
+const AGAIN: &str = "values that were acknowledged are used again, whatever the weights";
 const ROTATION: &str = "a routing update restarts rotations towards all destinations";
 const FIRST: &str = "the first of equal ports, and the first turn, is that of the lowest number";
 
@@ -51,6 +52,12 @@ pub(super) const KNOWN_FAULTS: &[KnownFault] = &[
     KnownFault { relation: "degraded-as-rates", names: BY_BASE_ROUND_TRIP, reason: AS_BUILT },
     KnownFault { relation: "shares-by-capacity", names: UNWEIGHED, reason: WEIGHTS },
     KnownFault { relation: "shares-by-capacity-of-paths", names: UNWEIGHED, reason: WEIGHTS },
+    KnownFault { relation: "shares-by-capacity", names: &["reps-ethereal"], reason: AGAIN },
+    KnownFault {
+        relation: "shares-by-capacity-of-paths",
+        names: &["reps-ethereal"],
+        reason: AGAIN,
+    },
     KnownFault { relation: "unused-link-fails", names: &["ofan", "host-dr"], reason: ROTATION },
 ];
 
