@@ -55,7 +55,7 @@ mod tests {
     use super::*;
     use crate::scenario::Scenario;
 
-    /// Packets in flight on 64 hosts, of which each packet has 1,000 bytes and takes 2 us.
+    /// Packets in flight on 64 hosts. A packet has 1,000 bytes and takes 2 us.
     fn in_flight(control: &str, workload: &str) -> u64 {
         let text = format!(
             "[topology]\nleaves = 8\nspines = 8\nhosts_per_leaf = 8\n\

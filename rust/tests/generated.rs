@@ -5,12 +5,11 @@ use std::path::Path;
 
 use evenkeel::balance;
 use evenkeel::fabric::{FlowRecord, Verdict};
-use evenkeel::report::Identity;
 use evenkeel::scenario::{Overrides, Scenario};
-use evenkeel::study::{self, Finished, Run, RunObservers, lower_bound};
+use evenkeel::study::{Finished, lower_bound};
 use evenkeel::units::Bytes;
 
-use crate::support::extent;
+use crate::support::{alone, extent};
 
 /// Ranks that share leaves and ranks that do not, on links of two rates.
 const FABRIC: &str = "
@@ -34,23 +33,11 @@ fn parse(text: &str) -> Result<Scenario, String> {
 /// A run and its flows, in the order in which they completed or, of a whole workload, of messages.
 fn run(text: &str) -> (Finished, Vec<FlowRecord>) {
     let scenario = parse(text).unwrap_or_else(|error| panic!("{error}\n{text}"));
-    let setup = scenario.setup();
-    let policy = scenario.scheme.name.to_owned();
-    let identity = Identity { scenario: scenario.name.clone(), policy, seed: scenario.seed };
-    let run = Run {
-        identity: &identity,
-        setup: &setup,
-        bound: lower_bound(&setup).time,
-        fidelity: scenario.fidelity,
-        threads: 1,
-        traces: None,
-    };
+    let bound = lower_bound(&scenario.setup()).time;
     let mut flows = Vec::new();
-    let observers =
-        RunObservers { watch: None, flows: &mut |flow| flows.push(*flow), progress: &mut |_| {} };
-    let (finished, outcome) = study::run(&run, observers).expect("it reads no traces");
+    let (finished, outcome) = alone(&scenario, &mut |flow| flows.push(*flow));
     assert_eq!(finished.verdict, Verdict::Completed, "{text}");
-    assert!(outcome.cct >= Some(run.bound), "{:?} beats {}: {text}", outcome.cct, run.bound);
+    assert!(outcome.cct >= Some(bound), "{:?} beats {bound}: {text}", outcome.cct);
     flows.extend(outcome.flows);
     (finished, flows)
 }

@@ -40,8 +40,8 @@ pub enum HpccTopologyFault {
     InvalidCount {
         /// The value as given.
         token: String,
-        /// What the value should be the number of: `nodes`, `switches`,
-        /// `NVSwitches`, `accelerators of a server` or `links`.
+        /// The things that it should count: `nodes`, `switches`, `NVSwitches`,
+        /// `accelerators of a server` or `links`.
         what: &'static str,
     },
     /// A count exceeds its limit.

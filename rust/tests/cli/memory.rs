@@ -7,7 +7,7 @@ use evenkeel::scenario::{Overrides, Scenario};
 use evenkeel::study;
 
 use super::bench::{Bench, SMALL};
-use crate::support::extent;
+use crate::support::{alone, extent};
 
 /// A packet from each of 512 ranks to each other, 261,632 messages.
 const EXCHANGE: &str = "
@@ -232,19 +232,7 @@ fn eight_thousand_failures_are_far_from_quadratic() {
                 let overrides = Overrides::default();
                 let scenario = Scenario::parse(&text, "many", Path::new(""), &overrides).unwrap();
                 assert_eq!(scenario.fabric.failures.len() as u64, count);
-                let (identity, setup) = (study::identity(&scenario), scenario.setup());
-                let bound = study::lower_bound(&setup).time;
-                let run = study::Run {
-                    identity: &identity,
-                    setup: &setup,
-                    bound,
-                    fidelity: scenario.fidelity,
-                    threads: 1,
-                    traces: None,
-                };
-                let observers =
-                    study::RunObservers { watch: None, flows: &mut |_| {}, progress: &mut |_| {} };
-                study::run(&run, observers).unwrap();
+                alone(&scenario, &mut |_| {});
             })
         };
         (0..3).map(|_| once()).fold(f64::INFINITY, f64::min)

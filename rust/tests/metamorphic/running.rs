@@ -13,10 +13,7 @@ use evenkeel::record::Recorder;
 use evenkeel::report::Identity;
 use evenkeel::scenario::Scenario;
 use evenkeel::study::reproduce::RunLog;
-use evenkeel::study::{
-    Comparison, ComparisonRun, Observer, Run, RunObservers, Seeds, Shard, Sweep, compare, identity,
-    lower_bound, run,
-};
+use evenkeel::study::{Comparison, ComparisonRun, Observer, Seeds, Shard, Sweep, compare};
 use evenkeel::units::{Span, Time};
 use serde_json::Value;
 
@@ -24,6 +21,7 @@ use super::outcome::{Seen, equal};
 use super::relation::{
     Case, Checked, Failure, Relation, defined, lengthen, require, resolved, seen,
 };
+use crate::support;
 
 /// The relation that needs the Python module.
 pub(super) const RUN_PYTHON: &str = "run-python";
@@ -107,17 +105,7 @@ fn numbers(summary: &impl serde::Serialize) -> Value {
 }
 
 fn alone(scenario: &Scenario) -> Value {
-    let (identity, setup) = (identity(scenario), scenario.setup());
-    let this = Run {
-        identity: &identity,
-        setup: &setup,
-        bound: lower_bound(&setup).time,
-        fidelity: scenario.fidelity,
-        threads: 1,
-        traces: scenario.traces.as_deref(),
-    };
-    let observers = RunObservers { watch: None, flows: &mut |_| {}, progress: &mut |_| {} };
-    numbers(&run(&this, observers).expect("it reads no traces").0.summary)
+    numbers(&support::alone(scenario, &mut |_| {}).0.summary)
 }
 
 /// Fails if two summaries differ, with the first key that does.

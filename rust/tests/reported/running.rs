@@ -2,25 +2,14 @@
 
 use std::path::Path;
 
-use evenkeel::study::{Run, RunObservers, identity, lower_bound, run};
 use serde_json::Value;
 
 use super::{cct, input, load};
+use crate::support::alone;
 
 /// The summary of a run, as JSON.
 fn summary(path: &Path, set: &[&str]) -> Value {
-    let scenario = load(path, set);
-    let (identity, setup) = (identity(&scenario), scenario.setup());
-    let this = Run {
-        identity: &identity,
-        setup: &setup,
-        bound: lower_bound(&setup).time,
-        fidelity: scenario.fidelity,
-        threads: 1,
-        traces: scenario.traces.as_deref(),
-    };
-    let observers = RunObservers { watch: None, flows: &mut |_| {}, progress: &mut |_| {} };
-    let (finished, _) = run(&this, observers).expect("its traces are valid");
+    let (finished, _) = alone(&load(path, set), &mut |_| {});
     assert_eq!(finished.fault, None);
     serde_json::to_value(finished.summary).expect("a summary is JSON")
 }

@@ -1,10 +1,12 @@
 //! Helpers of several tests.
 
+mod alone;
 #[cfg(any(feature = "astra-sim", feature = "bridge"))]
 mod archive;
 pub(crate) mod extent;
 mod snapshot;
 
+pub(crate) use alone::alone;
 #[cfg(any(feature = "astra-sim", feature = "bridge"))]
 pub(crate) use archive::archive;
 pub(crate) use snapshot::{rows, screen, snapshot};
