@@ -62,9 +62,9 @@ CASES = [
 ]
 
 COLLECTIVES = {"all-reduce": 0, "all-gather": 2, "all-to-all": 6, "reduce-scatter": 7}
-COLLECTIVE_NODE, SEND_NODE, RECEIVE_NODE = 7, 5, 6
+COLLECTIVE_NODE, SEND_NODE, RECEIVE_NODE, COMPUTE_NODE, LOAD_NODE = 7, 5, 6, 4, 2
 # Fields of AttributeProto.
-INT64, UINT32 = 9, 11
+INT64, UINT32, UINT64, BOOL = 9, 11, 13, 27
 FINISHED = re.compile(r"sys\[(\d+)\] finished, (\d+) cycles")
 
 
@@ -95,7 +95,7 @@ def node(kind, attributes, index=0, needs=()):
     of = b"".join(attribute(name, field, value) for name, (field, value) in attributes.items())
     needs = b"".join(number(5, need + 1) for need in needs)
     first = number(1, index + 1) + text(2, "node") + number(3, kind) + needs
-    return first + attribute("is_cpu_op", 27, 0) + of
+    return first + (of if "is_cpu_op" in attributes else attribute("is_cpu_op", BOOL, 0) + of)
 
 
 def send_node(peer, tag, size, *place):
@@ -327,6 +327,7 @@ class Ending:
         self.name, self.status, self.says = name, status, says
         self.traces = changes.get("traces")
         self.network = changes.get("network", "")
+        self.memory = changes.get("memory", '{"memory-type": "NO_MEMORY_EXPANSION"}')
         self.more = changes.get("more", [])
 
 
@@ -338,6 +339,15 @@ def one_way(send, receive):
     return [file_of([first]), file_of([second])]
 
 
+def before_a_ring(kind, attributes):
+    """Traces of two ranks: a node, and an all-reduce after it."""
+    ring = {"comm_type": (INT64, COLLECTIVES["all-reduce"]), "comm_size": (INT64, MIB)}
+    first = node(kind, attributes)
+    return [file_of([first, node(COLLECTIVE_NODE, ring, 1, [0])])] * 2
+
+
+OUTAGE = '[policy]\nname = "ecmp"\n[[failure]]\nlink = "host1-leaf0"\nat = "1us"\nuntil = "100ms"\n'
+REMOTE = '{"memory-type": "PER_NPU_MEMORY_EXPANSION", "remote-mem-latency": 100, "remote-mem-bw": 50}'
 CUT = '[[failure]]\nlink = "host1-leaf0"\nat = "1us"\n'
 ENDINGS = [
     Ending("a ring of two", 0, "0 dropped"),
@@ -358,6 +368,17 @@ ENDINGS = [
            traces=[file_of([send_node(1, 5, 3 * GIB)]), file_of([receive_node(0, 5, 3 * GIB)])]),
     Ending("a send to a rank that does not exist", 2, "sends to rank 7 (tag 5",
            traces=[file_of([send_node(7, 5, MIB)]), one_way(0, 0)[1]]),
+    Ending("a computation of the CPU", 0, "no statistics of 2 of 2 ranks",
+           traces=before_a_ring(COMPUTE_NODE, {"is_cpu_op": (BOOL, 1)})),
+    Ending("a load from remote memory", 0, "no statistics of 2 of 2 ranks", memory=REMOTE,
+           traces=before_a_ring(LOAD_NODE, {"tensor_size": (UINT64, MIB)})),
+    Ending("an outage of 100 ms", 0, "routing converges after 100.0ms", network=OUTAGE),
+    Ending("a scale of communication", 2, "makes no use of it", more=["--comm-scale=2"]),
+    Ending("a negative delay", 2, "a factor of 0 or more", more=["--injection-scale=-1"]),
+    Ending("no queues", 2, "there must be 1 or more", more=["--num-queues-per-dim=0"]),
+    Ending("an empty trace", 2, "trace.1.et is empty", traces=[one_way(1, 1)[0], b""]),
+    Ending("one algorithm for two dimensions", 2, "1 algorithms for 2 logical dimensions",
+           more=["--logical-topology-configuration=two.json"]),
     Ending("a trace that no rank reads", 0, "trace.2.et is not read",
            traces=one_way(1, 1) + one_way(0, 1)[:1]),
 ]
@@ -368,7 +389,9 @@ def run_ending(program, ending):
     with tempfile.TemporaryDirectory() as place:
         folder = pathlib.Path(place)
         prepare(folder, topology(2) + ending.network, system("ring", 1))
+        (folder / "memory.json").write_text(ending.memory)
         (folder / "dims.json").write_text('{"logical-dims": ["8", "2"]}')
+        (folder / "two.json").write_text('{"logical-dims": ["2", "1"]}')
         ring = ("all-reduce", "ring", MIB, 2)
         traces = ending.traces or [trace(ring, rank) for rank in range(2)]
         for rank, of_rank in enumerate(traces):

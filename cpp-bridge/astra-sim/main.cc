@@ -3,21 +3,21 @@
 // ASTRA-sim with the network of evenkeel: the options of ASTRA-sim's other networks under their
 // names, and a scenario of evenkeel as network configuration.
 
+#include "inputs.h"
 #include "rank-network.h"
 
 #include "astra-sim/common/Logging.hh"
 #include "astra-sim/system/Sys.hh"
 
 #include <cxxopts/cxxopts.hpp>
-#include <json/json.hpp>
 #include <remote_memory_backend/analytical/AnalyticalRemoteMemory.hh>
 
+#include <cmath>
 #include <cstdio>
 #include <cstdlib>
-#include <filesystem>
-#include <fstream>
 #include <iostream>
 #include <memory>
+#include <sstream>
 #include <stdexcept>
 #include <string>
 #include <vector>
@@ -25,6 +25,9 @@
 namespace
 {
 
+using evenkeel::astra_sim::CheckSystem;
+using evenkeel::astra_sim::CheckTraces;
+using evenkeel::astra_sim::LogicalDims;
 using evenkeel::astra_sim::NetworkOptions;
 using evenkeel::astra_sim::RankNetwork;
 using evenkeel::astra_sim::Simulation;
@@ -71,9 +74,9 @@ Options()
         ("logging-configuration", "loggers (TOML), or empty", empty())
         ("logging-folder", "folder of log files", value<std::string>()->default_value("log"))
         ("num-queues-per-dim", "queues per dimension", value<int>()->default_value("1"))
-        ("compute-scale", "read and not used, as by ASTRA-sim", scale())
-        ("comm-scale", "factor of the sizes of communication", scale())
-        ("injection-scale", "factor of the injection of chunks", scale())
+        ("compute-scale", "only 1: ASTRA-sim makes no use of it", scale())
+        ("comm-scale", "only 1: ASTRA-sim makes no use of it", scale())
+        ("injection-scale", "factor of the delay before a message (endpoint-delay)", scale())
         ("rendezvous-protocol", "receives ask for their sends: messages below 2 GiB",
          value<bool>()->default_value("false"))
         ("policy", "policy in place of the scenario's", none())
@@ -81,64 +84,6 @@ Options()
         ("results-folder", "folder for evenkeel's results: flows.csv, links.csv, summary.json", none())
         ("help", "print this text");
     return options;
-}
-
-/// The sizes of the logical dimensions. They are text in the files of ASTRA-sim.
-std::vector<int>
-LogicalDims(const std::string& path, std::uint32_t hosts)
-{
-    if (path.empty())
-    {
-        return {static_cast<int>(hosts)};
-    }
-    const auto wrong = [&path](const std::string& what) {
-        return std::runtime_error("--logical-topology-configuration=" + path + ": " + what +
-                                  R"(; expected {"logical-dims": ["8", "2"]})");
-    };
-    std::ifstream file(path);
-    const auto json = nlohmann::json::parse(file, nullptr, false);
-    if (!file.is_open() || json.is_discarded())
-    {
-        throw wrong(file.is_open() ? "this is not JSON" : "the file cannot be read");
-    }
-    if (!json.is_object() || !json.contains("logical-dims") || !json["logical-dims"].is_array() ||
-        json["logical-dims"].empty())
-    {
-        throw wrong("there is no list logical-dims");
-    }
-    std::vector<int> dims;
-    std::uint64_t npus = 1;
-    for (const auto& dim : json["logical-dims"])
-    {
-        const std::string text = dim.is_string() ? dim.get<std::string>() : dim.dump();
-        const bool isNumber = !text.empty() && text.size() < 10 &&
-                              text.find_first_not_of("0123456789") == std::string::npos;
-        const int size = isNumber ? std::stoi(text) : 0;
-        if (size < 1)
-        {
-            throw wrong("a dimension is " + dim.dump());
-        }
-        dims.push_back(size);
-        npus *= static_cast<std::uint64_t>(size);
-        if (npus > hosts)
-        {
-            throw wrong("its dimensions have more NPUs than the network has hosts, which are " +
-                        std::to_string(hosts));
-        }
-    }
-    return dims;
-}
-
-/// Warns of traces that no rank reads.
-void
-WarnOfTraces(const std::string& prefix, std::size_t ranks)
-{
-    const std::string next = prefix + "." + std::to_string(ranks) + ".et";
-    if (std::filesystem::exists(next))
-    {
-        std::cerr << "evenkeel: warning: " << next << " is not read: there are " << ranks
-                  << " NPUs, which is the product of the logical dimensions" << std::endl;
-    }
 }
 
 /// The options that only the network reads.
@@ -153,11 +98,52 @@ OfNetwork(const cxxopts::ParseResult& parsed)
     return options;
 }
 
+/// Refuses numbers that have no meaning or no effect.
+void
+CheckNumbers(const cxxopts::ParseResult& parsed)
+{
+    const auto wrong = [](const std::string& name, const auto& value, const std::string& right) {
+        std::ostringstream reason;
+        reason << "--" << name << '=' << value << ": " << right;
+        throw std::runtime_error(reason.str());
+    };
+    for (const char* name : {"comm-scale", "compute-scale"})
+    {
+        const double factor = parsed[name].as<double>();
+        if (factor != 1)
+        {
+            wrong(name, factor, "ASTRA-sim makes no use of it; scale the sizes or times of the traces");
+        }
+    }
+    const double injection = parsed["injection-scale"].as<double>();
+    if (!(injection >= 0) || std::isinf(injection))
+    {
+        wrong("injection-scale", injection, "it must be a factor of 0 or more");
+    }
+    const int queues = parsed["num-queues-per-dim"].as<int>();
+    if (queues < 1)
+    {
+        wrong("num-queues-per-dim", queues, "there must be 1 or more");
+    }
+}
+
+/// True if a rank has nothing left to do, by ASTRA-sim's own conditions.
+bool
+IsOver(const AstraSim::Workload& workload)
+{
+    auto& nodes = workload.et_feeder->getDependancyResolver();
+    const auto& hardware = *workload.hw_resource;
+    return nodes.get_dependancy_free_nodes().empty() && nodes.get_ongoing_nodes().empty() &&
+           hardware.num_in_flight_cpu_ops == 0 && hardware.num_in_flight_gpu_comp_ops == 0 &&
+           hardware.num_in_flight_gpu_comm_ops == 0;
+}
+
 int
 Simulate(const cxxopts::ParseResult& parsed)
 {
     const auto text = [&parsed](const char* name) { return parsed[name].as<std::string>(); };
     const auto number = [&parsed](const char* name) { return parsed[name].as<double>(); };
+    CheckNumbers(parsed);
     for (const char* name : {"workload-configuration", "system-configuration",
                              "remote-memory-configuration", "network-configuration"})
     {
@@ -175,7 +161,8 @@ Simulate(const cxxopts::ParseResult& parsed)
     {
         ranks *= static_cast<std::size_t>(dim);
     }
-    WarnOfTraces(text("workload-configuration"), ranks);
+    CheckSystem(text("system-configuration"), dims.size());
+    CheckTraces(text("workload-configuration"), ranks);
     Analytical::AnalyticalRemoteMemory memory(text("remote-memory-configuration"));
     const std::vector<int> queues(dims.size(), parsed["num-queues-per-dim"].as<int>());
     std::vector<std::unique_ptr<RankNetwork>> networks;
@@ -184,18 +171,47 @@ Simulate(const cxxopts::ParseResult& parsed)
     {
         const int id = static_cast<int>(rank);
         networks.push_back(std::make_unique<RankNetwork>(id, simulation));
-        systems.push_back(std::make_unique<AstraSim::Sys>(
-            id, text("workload-configuration"), text("comm-group-configuration"),
-            text("system-configuration"), &memory, networks.back().get(), dims, queues,
-            number("injection-scale"), number("comm-scale"),
-            parsed["rendezvous-protocol"].as<bool>()));
+        try
+        {
+            systems.push_back(std::make_unique<AstraSim::Sys>(
+                id, text("workload-configuration"), text("comm-group-configuration"),
+                text("system-configuration"), &memory, networks.back().get(), dims, queues,
+                number("injection-scale"), number("comm-scale"),
+                parsed["rendezvous-protocol"].as<bool>()));
+        }
+        catch (const std::exception& error)
+        {
+            throw std::runtime_error("rank " + std::to_string(rank) +
+                                     ", by its trace and the system: " + error.what());
+        }
     }
-    return simulation.Run(static_cast<std::uint32_t>(ranks), [&systems] {
+    const auto fire = [&systems] {
         for (const auto& system : systems)
         {
             system->workload->fire();
         }
-    });
+    };
+    // Statistics of a trace with nodes of CPUs or of remote memory fail in ASTRA-sim, and with them
+    // the word that its rank has finished.
+    const auto idle = [&systems, &networks] {
+        std::size_t over = 0;
+        for (std::size_t rank = 0; rank < systems.size(); ++rank)
+        {
+            const auto& workload = *systems[rank]->workload;
+            if (!workload.is_finished && IsOver(workload))
+            {
+                networks[rank]->sim_notify_finished();
+                ++over;
+            }
+        }
+        if (over > 0)
+        {
+            std::cerr << "evenkeel: warning: ASTRA-sim has no statistics of " << over << " of "
+                      << systems.size() << " ranks, which have finished: it makes none of nodes of "
+                      << "CPUs and of remote memory" << std::endl;
+        }
+    };
+    return simulation.Run(static_cast<std::uint32_t>(ranks), fire, idle);
 }
 
 } // namespace

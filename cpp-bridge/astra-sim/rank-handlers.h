@@ -29,6 +29,10 @@ class RankHandlers
     /// Calls the handler of a ticket at a time in picoseconds, and appends what ranks ask for
     /// meanwhile.
     virtual void call(std::uint64_t now_ps, std::uint64_t ticket, rust::Vec<Request>& requests) = 0;
+
+    /// Called when nothing is left to do while ranks have not finished; appends the end of those
+    /// whose work is done.
+    virtual void idle(rust::Vec<Request>& requests) = 0;
 };
 
 } // namespace astra_sim

@@ -63,9 +63,10 @@ Simulation::HostRate() const
 }
 
 int
-Simulation::Run(std::uint32_t ranks, std::function<void()> fire)
+Simulation::Run(std::uint32_t ranks, std::function<void()> fire, std::function<void()> idle)
 {
     m_fire = std::move(fire);
+    m_idle = std::move(idle);
     const Ending ending = m_network->run(*this, ranks);
     for (const auto& warning : ending.warnings)
     {
@@ -126,6 +127,13 @@ Simulation::call(std::uint64_t now_ps, std::uint64_t ticket, rust::Vec<Request>&
     m_now = now_ps;
     const Redirection redirection(m_requests, requests);
     handler.function(handler.argument);
+}
+
+void
+Simulation::idle(rust::Vec<Request>& requests)
+{
+    const Redirection redirection(m_requests, requests);
+    m_idle();
 }
 
 RankNetwork::RankNetwork(int rank, Simulation& simulation)

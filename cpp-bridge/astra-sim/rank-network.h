@@ -31,10 +31,13 @@ class Simulation final : public RankHandlers
     /// The rate of a host's link in GB/s.
     double HostRate() const;
 
-    /// Runs the ranks from 0 to `ranks`, exclusive: `fire` starts all of them. Prints what the
-    /// network has to say on standard error, and returns the exit status: 0 if every rank has
-    /// finished, 1 if ranks wait for ever or the time limit is reached, 2 if the input is invalid.
-    int Run(std::uint32_t ranks, std::function<void()> fire);
+    /// Runs the ranks from 0 to `ranks`, exclusive: `fire` starts all of them; `idle` is called when
+    /// nothing is left to do while ranks have not finished, and may finish those whose work is done.
+    /// Prints what the network has to say on standard error, and returns the exit status: 0 if every
+    /// rank has finished, 1 if ranks wait for ever or the time limit is reached, 2 if the input is
+    /// invalid.
+    int Run(
+        std::uint32_t ranks, std::function<void()> fire, std::function<void()> idle = [] {});
 
     /// The time in picoseconds.
     std::uint64_t Now() const;
@@ -55,9 +58,11 @@ class Simulation final : public RankHandlers
 
     void start(rust::Vec<Request>& requests) override;
     void call(std::uint64_t now_ps, std::uint64_t ticket, rust::Vec<Request>& requests) override;
+    void idle(rust::Vec<Request>& requests) override;
 
     rust::Box<Network> m_network;
     std::function<void()> m_fire;
+    std::function<void()> m_idle;
     /// By ticket; tickets of handlers that were called are free.
     std::vector<Handler> m_handlers;
     std::vector<std::uint64_t> m_free;

@@ -6,6 +6,7 @@ use std::path::Path;
 
 use super::identity::MARK;
 use super::reproduction_index::TITLE;
+use super::temporary::TEMPORARY;
 use crate::record::RecordedTable;
 use crate::workload::read_results;
 
@@ -39,12 +40,12 @@ const RECORDED: &str = "time_ns,";
 /// The copies of the file that a scenario's fabric was read from, `topology.FORMAT`.
 pub const TOPOLOGIES: [&str; 2] = ["topology.hpcc", "topology.infragraph"];
 
-/// Result files in formats of the HPCC family, by whose content nobody can tell who wrote them.
-/// They count as results if `flows.csv` is beside them.
-pub(super) const UNMARKED: [&str; 4] = ["fct.txt", "pfc.txt", TOPOLOGIES[0], TOPOLOGIES[1]];
+/// The messages that another program sent, as a connection matrix.
+pub const MATRIX: &str = "workload.cm";
 
-/// The prefix of temporary names.
-pub(super) const TEMPORARY: &str = ".evenkeel-";
+/// Result files in formats of other programs, by whose content nobody can tell who wrote them.
+/// They count as results if `flows.csv` is beside them.
+pub(super) const UNMARKED: [&str; 5] = ["fct.txt", "pfc.txt", MATRIX, TOPOLOGIES[0], TOPOLOGIES[1]];
 
 /// The most bytes of a file's start that are looked at.
 const START: u64 = 256;

@@ -19,7 +19,7 @@ const OUT_OF_PROPORTION: u64 = 4;
 const LARGE_PART: u64 = 10;
 
 /// Remarks on a run whose workload has the lower bound `bound`: warnings of its summary.
-pub(super) fn remarks(setup: &Setup, outcome: &Outcome, bound: Span) -> Vec<String> {
+pub(crate) fn remarks(setup: &Setup, outcome: &Outcome, bound: Span) -> Vec<String> {
     let mut remarks = Vec::from_iter(short_time_limit(setup, bound));
     remarks.extend(below_bound(setup, outcome, bound));
     remarks.extend(deadlock(setup, outcome));

@@ -80,6 +80,9 @@ mod ffi {
             ticket: u64,
             requests: &mut Vec<Request>,
         ) -> Result<()>;
+        /// Nothing is left to do while ranks have not finished: asks for the end of those whose
+        /// work is done.
+        fn idle(self: Pin<&mut RankHandlers>, requests: &mut Vec<Request>) -> Result<()>;
     }
 
     extern "Rust" {

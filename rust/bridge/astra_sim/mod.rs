@@ -11,4 +11,5 @@
 mod contract;
 mod error;
 mod network;
+mod posted;
 mod results;

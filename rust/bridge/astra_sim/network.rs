@@ -6,6 +6,7 @@ use std::pin::Pin;
 
 use super::contract::{self, NetworkOptions, RankHandlers, RequestKind};
 use super::error::NetworkError;
+use super::posted::Posted;
 use super::results::{self, Results};
 use crate::bridge::caught::{Failure, caught};
 use crate::fabric::{Setup, Verdict};
@@ -80,12 +81,15 @@ impl Network {
             return Err(NetworkError::TooManyRanks { ranks, hosts, scenario });
         }
         let mut results = Results::begin(&self.scenario, &self.setup, &self.results_folder)?;
-        let program = Program { handlers, requests: Vec::new() };
+        let mut posted = results.posted()?;
+        let program = Program { handlers, requests: Vec::new(), posted: &mut posted };
         let mut write = |flow: &_| results.write(flow);
         let (outcome, ending) = ranks::run(&self.setup, program, ranks, &mut write);
         let (verdict, ended) = (outcome.verdict, outcome.ended);
-        let summary = results.end(&outcome)?;
-        Ok(self.report(ending, verdict, ended).with_summary(summary))
+        let (summary, remarks) = results.end(&outcome, posted)?;
+        let mut report = self.report(ending, verdict, ended);
+        report.warnings.extend(remarks);
+        Ok(contract::Ending { summary, ..report })
     }
 
     /// The same for C++.
@@ -123,28 +127,26 @@ impl Network {
     }
 }
 
-impl contract::Ending {
-    fn with_summary(self, summary: String) -> Self {
-        Self { summary, ..self }
-    }
-}
-
 /// The handlers in C++ as a program.
 struct Program<'a> {
     handlers: Pin<&'a mut RankHandlers>,
     requests: Vec<contract::Request>,
+    posted: &'a mut Posted,
 }
 
 impl Program<'_> {
-    fn take(&mut self, requests: &mut Vec<Request>) {
-        requests.extend(self.requests.drain(..).map(known));
+    fn take(&mut self, now: Time, requests: &mut Vec<Request>) {
+        for request in self.requests.drain(..).map(known) {
+            self.posted.take(now, &request);
+            requests.push(request);
+        }
     }
 }
 
 impl Ranks for Program<'_> {
     fn start(&mut self, requests: &mut Vec<Request>) -> Result<(), String> {
         let called = self.handlers.as_mut().start(&mut self.requests);
-        self.take(requests);
+        self.take(Time::ZERO, requests);
         called.map_err(|exception| exception.what().to_owned())
     }
 
@@ -156,7 +158,13 @@ impl Ranks for Program<'_> {
     ) -> Result<(), String> {
         let handlers = self.handlers.as_mut();
         let called = handlers.call(now.as_ps(), ticket.0, &mut self.requests);
-        self.take(requests);
+        self.take(now, requests);
+        called.map_err(|exception| exception.what().to_owned())
+    }
+
+    fn idle(&mut self, requests: &mut Vec<Request>) -> Result<(), String> {
+        let called = self.handlers.as_mut().idle(&mut self.requests);
+        requests.extend(self.requests.drain(..).map(known));
         called.map_err(|exception| exception.what().to_owned())
     }
 }

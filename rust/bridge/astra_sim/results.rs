@@ -3,15 +3,19 @@
 use std::fs::File;
 use std::io::{self, BufWriter, Seek, Write};
 use std::path::Path;
+use std::sync::Arc;
 
 use super::error::NetworkError;
+use super::posted::Posted;
 use crate::fabric::{FlowRecord, Outcome, Setup};
 use crate::report::{
-    self, FlowPlaces, FlowsCsv, Folder, FolderError, Identity, Stopwatch, Summary,
+    self, FlowPlaces, FlowsCsv, Folder, FolderError, Identity, MATRIX, Stopwatch, Summary,
     TransportSummary, Writer, human,
 };
 use crate::scenario::Scenario;
+use crate::study;
 use crate::units::Span;
+use crate::workload::connection_matrix::Connections;
 
 /// The results folder of that path; `None` if it is empty.
 pub(super) fn folder(path: &str) -> Result<Option<Folder>, FolderError> {
@@ -68,8 +72,18 @@ impl<'a> Results<'a> {
         }
     }
 
-    /// Writes the folder, and returns the line.
-    pub(super) fn end(mut self, outcome: &Outcome) -> Result<String, NetworkError> {
+    /// Where messages are kept during the run.
+    pub(super) fn posted(&self) -> Result<Posted, FolderError> {
+        let file = self.kept.as_ref().map(|kept| kept.folder.scratch()).transpose()?;
+        Ok(Posted::begin(self.setup.topology.host_count(), file))
+    }
+
+    /// Writes the folder; returns the line, and what decided the result and is easily overlooked.
+    pub(super) fn end(
+        mut self,
+        outcome: &Outcome,
+        posted: Posted,
+    ) -> Result<(String, Vec<String>), NetworkError> {
         // Flows that did not complete come last.
         outcome.flows.iter().for_each(|flow| self.write(flow));
         let Self { scenario, setup, identity, stopwatch, kept } = self;
@@ -77,7 +91,10 @@ impl<'a> Results<'a> {
         // Nobody knows beforehand what the ranks will send: there is no lower bound.
         let summary = Summary::new(&identity, topology, outcome, Span::ZERO, stopwatch.stop());
         let transport = TransportSummary::of(setup);
-        let summary = summary.with_transport(transport, scenario.warnings.clone());
+        let sent = Setup { workload: Arc::new(posted.load()), ..setup.clone() };
+        let remarks = study::remarks(&sent, outcome, study::lower_bound(&sent).time);
+        let warnings = [&scenario.warnings[..], &remarks].concat();
+        let summary = summary.with_transport(transport, warnings);
         if let Some(Kept { folder, file, csv, written }) = kept {
             written?;
             csv.end()?;
@@ -87,18 +104,40 @@ impl<'a> Results<'a> {
                 io::copy(&mut file, to).map(drop)
             };
             let links: Writer<'_> = &|to| report::write_links_csv(to, topology, outcome);
-            let toml = resolved(&identity, scenario, folder.path());
+            let messages = posted.messages();
+            let header = Connections::header(topology.host_count(), messages);
+            let lines = posted.end()?;
+            let matrix: Writer<'_> = &|to| {
+                to.write_all(header.as_bytes())?;
+                let Some(mut lines) = lines.as_ref() else { return Ok(()) };
+                lines.rewind()?;
+                io::copy(&mut lines, to).map(drop)
+            };
+            let toml = resolved(&identity, scenario, folder.path(), messages > 0);
             let toml: Writer<'_> = &|to: &mut dyn Write| to.write_all(toml.as_bytes());
-            let files = [("flows.csv", flows), ("links.csv", links), ("scenario.toml", toml)];
+            let mut files = vec![("flows.csv", flows), ("links.csv", links)];
+            files.push(("scenario.toml", toml));
+            files.extend((messages > 0).then_some((MATRIX, matrix)));
             report::keep_run(&folder, &files, &summary)?;
         }
-        Ok(line(&summary, outcome))
+        Ok((line(&summary, outcome), remarks))
     }
 }
 
-fn resolved(identity: &Identity, scenario: &Scenario, folder: &Path) -> String {
+fn resolved(identity: &Identity, scenario: &Scenario, folder: &Path, has_sent: bool) -> String {
     let text = scenario.render_in(folder);
-    format!("{}\n# Resolved; paths are relative to this file.\n\n{text}", identity.header())
+    let workload = if has_sent {
+        format!(
+            "\n# What the ranks sent, at the times at which they did. A pair of hosts is a connection\n\
+             # with a hash of its own: under a policy that hashes, other paths may be taken.\n\
+             [workload]\n\
+             kind = \"connection-matrix\"\nfile = \"{MATRIX}\"\nstart_unit = \"ps\"\n"
+        )
+    } else {
+        "\n# The ranks sent nothing: there is no workload.\n".to_owned()
+    };
+    let header = identity.header();
+    format!("{header}\n# Resolved; paths are relative to this file.\n\n{text}{workload}")
 }
 
 fn line(summary: &Summary, outcome: &Outcome) -> String {

@@ -74,7 +74,11 @@ impl fmt::Display for Ending {
             let shown = waits.len().min(LISTED);
             match waits.len() - shown {
                 _ if waits.is_empty() => {
-                    writeln!(f, "  rank {rank} waits for nothing in the network")?
+                    writeln!(
+                        f,
+                        "  rank {rank} waits for nothing in the network, and has not told the end \
+                         of its work"
+                    )?;
                 }
                 0 => writeln!(f, "  rank {rank} waits {}", waits.join("; "))?,
                 more => {

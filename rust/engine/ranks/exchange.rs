@@ -21,6 +21,8 @@ enum Due {
     Call(Ticket),
     /// The arrival of a message that does not cross the network, with its number in its key.
     Arrival(Key, u64),
+    /// The end of all work while ranks have not finished.
+    Idle,
 }
 
 /// A message that its sender has no last acknowledgement of.
@@ -133,6 +135,18 @@ impl<'f, R: Ranks> Exchange<'f, R> {
         self.requests = requests;
     }
 
+    /// Whether ranks wait while nothing is on its way.
+    fn is_idle(&self) -> bool {
+        self.unfinished > 0 && self.due.is_empty() && self.in_flight.is_empty()
+    }
+
+    /// Tells the program if this was the end of all work.
+    fn tell_idle(&mut self, now: Time) {
+        if self.is_idle() {
+            self.schedule(now, Due::Idle);
+        }
+    }
+
     fn call(&mut self, now: Time, world: &mut World, ticket: Ticket) {
         self.ask(now, world, |ranks, requests| ranks.call(now, ticket, requests));
     }
@@ -227,7 +241,10 @@ impl<R: Ranks> Program for Exchange<'_, R> {
                     self.call(now, world, ticket);
                 }
             }
+            // Whoever does nothing now waits for ever.
+            Due::Idle => return self.ask(now, world, R::idle),
         }
+        self.tell_idle(now);
     }
 
     fn handle_message(&mut self, event: MessageEvent, world: &mut World) {
@@ -246,6 +263,7 @@ impl<R: Ranks> Program for Exchange<'_, R> {
                 self.call(at, world, flight.ticket);
             }
         }
+        self.tell_idle(at);
     }
 
     fn is_done(&self) -> bool {
@@ -258,7 +276,6 @@ impl<R: Ranks> Program for Exchange<'_, R> {
 
     /// True after a fault, and if ranks wait while nothing is on its way.
     fn has_failed(&self) -> bool {
-        let waits = self.unfinished > 0 && self.due.is_empty() && self.in_flight.is_empty();
-        waits || self.fault.is_some()
+        self.is_idle() || self.fault.is_some()
     }
 }

@@ -88,4 +88,13 @@ pub trait Ranks {
         ticket: Ticket,
         requests: &mut Vec<Request>,
     ) -> Result<(), String>;
+
+    /// Nothing is left that can end the waiting of the ranks that have not finished: the last
+    /// chance to finish those whose work is done.
+    ///
+    /// # Errors
+    /// Fails with the program's own reason, which ends the run.
+    fn idle(&mut self, _requests: &mut Vec<Request>) -> Result<(), String> {
+        Ok(())
+    }
 }

@@ -37,7 +37,7 @@ use crate::units::{Bytes, Time};
 pub use error::{MatrixError, MatrixFault};
 pub use failure::MatrixFailure;
 use trigger::{Multishot, Trigger, TriggerEnd};
-pub use write::{WrittenMatrix, write};
+pub use write::{Connections, WrittenMatrix, write};
 
 /// Maximum number of nodes of a matrix: 2^24.
 const MAX_NODES: u64 = 1 << 24;

@@ -241,7 +241,17 @@ RingOfAll(Ranks& ranks)
     }
 }
 
+/// No rank tells its end before nothing is left to do.
+void
+Silent(Ranks& ranks)
+{
+    ranks[1].Receive(0, 64, TAG, Print(ranks[1], "received"));
+    ranks[0].SendAndForget(1, 64, TAG);
+}
+
 const std::map<std::string, void (*)(Ranks&)> CASES = {
+    {"silent", Silent},
+    {"half-silent", Silent},
     {"in-order", InOrder},
     {"sizes", Sizes},
     {"large", Large},
@@ -273,7 +283,18 @@ Run(const std::vector<std::string>& arguments)
     {
         ranks.all.push_back(std::make_unique<Sys>(static_cast<int>(rank), simulation));
     }
-    const int status = simulation.Run(simulation.Hosts(), [&ranks, run] { run(ranks); });
+    const auto fire = [&ranks, run] { run(ranks); };
+    const auto idle = [&ranks, &arguments] {
+        if (arguments[0] == "silent")
+        {
+            ranks.FinishAll();
+        }
+        else if (arguments[0] == "half-silent")
+        {
+            ranks[1].Finish();
+        }
+    };
+    const int status = simulation.Run(simulation.Hosts(), fire, idle);
     for (const std::string& line : logged)
     {
         std::cout << line << '\n';

@@ -7,6 +7,7 @@ use std::sync::OnceLock;
 use std::{env, fs};
 
 use evenkeel::fabric::{self, Outcome};
+use evenkeel::report;
 use evenkeel::scenario::{Overrides, Scenario};
 
 use crate::support::archive;
@@ -142,6 +143,27 @@ fn a_rank_that_waits_for_ever_ends_the_run_with_status_1() {
     assert!(ended.errors.contains(said), "{}", ended.errors);
 }
 
+/// As of traces whose statistics fail in ASTRA-sim.
+#[test]
+fn ranks_that_do_not_tell_their_end_are_asked_when_nothing_is_left() {
+    let Some(ended) = ended("silent") else { return };
+    assert_eq!((ended.status, ended.names()), (0, vec!["received"]), "{}", ended.errors);
+    let ended = ended_on("half-silent", &scenario("half", 2, ""), None).unwrap();
+    let said = "1 rank did not finish";
+    assert!(ended.status == 1 && ended.errors.contains(said), "{}", ended.errors);
+    let said = "rank 0 waits for nothing in the network, and has not told the end of its work";
+    assert!(ended.errors.contains(said), "{}", ended.errors);
+}
+
+#[test]
+fn what_decides_a_result_is_a_warning_as_of_a_run() {
+    let outage = "[[failure]]\nlink = \"host1-leaf0\"\nat = \"1ns\"\nuntil = \"10ms\"\n";
+    let Some(ended) = ended_on("ping-pong", &scenario("outage", 2, outage), None) else { return };
+    assert_eq!(ended.status, 0, "{}", ended.errors);
+    let said = "warning: the failure of host1-leaf0 is detected at once, and routing converges";
+    assert!(ended.errors.contains(said), "{}", ended.errors);
+}
+
 #[test]
 fn a_message_that_nobody_receives_is_a_warning() {
     let Some(ended) = ended("never-received") else { return };
@@ -270,10 +292,27 @@ fn two_runs_of_a_ring_write_the_same_results() {
         let Some(ended) = ended_on("ring", &path, Some(&folder(run))) else { return };
         assert_eq!(ended.status, 0, "{}", ended.errors);
         let read = |file: &str| fs::read_to_string(folder(run).join(file)).unwrap();
-        let files = ["flows.csv", "links.csv", "scenario.toml"].map(read);
+        let files = ["flows.csv", "links.csv", "scenario.toml", "workload.cm"].map(read);
         assert_eq!(files[0].lines().count(), 1 + 8 * 40, "names, and every message");
         let summary: serde_json::Value = serde_json::from_str(&read("summary.json")).unwrap();
         assert_eq!(summary["messages_completed"], 320);
+        let again = by_itself(&folder(run).join("scenario.toml"));
+        let setup = again.setup();
+        let mut flows = Vec::new();
+        let outcome = fabric::run(&setup, &mut |_| ());
+        report::write_flows_csv(&mut flows, &setup, &outcome).unwrap();
+        // The connections of a matrix have source ports, and so hashes, of their own.
+        let times = |text: &str| {
+            let columns = |line: &str| {
+                let columns: Vec<&str> = line.split(',').collect();
+                [&columns[..5], &columns[6..10]].concat().join(",")
+            };
+            let mut lines: Vec<String> = text.lines().map(columns).collect();
+            lines.sort_unstable();
+            lines
+        };
+        let flows = String::from_utf8(flows).unwrap();
+        assert!(times(&flows) == times(&files[0]), "the same messages by themselves");
         all.push(files);
     }
     assert_eq!(all[0], all[1]);

@@ -5,7 +5,7 @@ use std::fmt::Write;
 
 use super::{StartUnit, read};
 use crate::ids::HostId;
-use crate::units::Time;
+use crate::units::{Bytes, Time};
 use crate::workload::normal_form::{Event, NormalForm, NormalMessage};
 use crate::workload::{NotWritten, Workload};
 
@@ -78,22 +78,49 @@ fn sender(form: &NormalForm, event: Event) -> HostId {
     }
 }
 
+/// The lines of connections. Messages of a pair of hosts and a stream are of one connection, whose
+/// `id` is the place of its first message, from 1.
+#[derive(Debug, Default)]
+pub struct Connections {
+    /// The `id` of each connection.
+    ids: BTreeMap<(HostId, HostId, u32), u64>,
+    messages: u64,
+}
+
+impl Connections {
+    /// What a matrix of so many messages begins with.
+    pub fn header(hosts: u32, messages: u64) -> String {
+        format!("Nodes {hosts}\nConnections {messages}\n")
+    }
+
+    /// The line of the next message, without its end. `begins` is `start TIME` or `trigger ID`.
+    pub fn line(
+        &mut self,
+        [src, dst]: [HostId; 2],
+        stream: u32,
+        begins: &str,
+        bytes: Bytes,
+    ) -> String {
+        self.messages += 1;
+        let id = *self.ids.entry((src, dst, stream)).or_insert(self.messages);
+        let further = if id == self.messages { "" } else { " msg" };
+        format!("{}->{} id {id}{further} {begins} size {}", src.0, dst.0, bytes.get())
+    }
+}
+
 fn text(form: &NormalForm, triggers: &Triggers, hosts: u32, unit: StartUnit) -> String {
-    let mut text = format!("Nodes {hosts}\nConnections {}\n", form.messages.len());
+    let mut text = Connections::header(hosts, form.messages.len() as u64);
     if !triggers.by_events.is_empty() {
         let _ = writeln!(text, "Triggers {}", triggers.by_events.len());
     }
-    let mut streams: BTreeMap<(HostId, HostId, u32), usize> = BTreeMap::new();
+    let mut connections = Connections::default();
     for (index, message) in form.messages.iter().enumerate() {
         let &NormalMessage { src, dst, bytes, stream, start, .. } = message;
-        let first = *streams.entry((src, dst, stream)).or_insert(index);
-        let further = if first == index { "" } else { " msg" };
-        let start = match triggers.by_events.get(&message.after) {
+        let begins = match triggers.by_events.get(&message.after) {
             Some(id) => format!("trigger {id}"),
             None => format!("start {}", start.as_ps() / unit.picoseconds()),
         };
-        let (src, dst, bytes) = (src.0, dst.0, bytes.get());
-        let _ = write!(text, "{src}->{dst} id {}{further} {start} size {bytes}", first + 1);
+        text.push_str(&connections.line([src, dst], stream, &begins, bytes));
         let ends = [
             ("send_done_trigger", Event::Completed(index)),
             ("recv_done_trigger", Event::Delivered(index)),

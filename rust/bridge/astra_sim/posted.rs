@@ -1,0 +1,84 @@
+//! The messages that ranks send: a connection matrix of a results folder, and the load of a run.
+
+use std::collections::BTreeMap;
+use std::fs::File;
+use std::io::{self, BufWriter, Write};
+
+use crate::ids::HostId;
+use crate::ranks::{Request, Transfer};
+use crate::units::{Bytes, Time};
+use crate::workload::connection_matrix::Connections;
+use crate::workload::{Message, Workload};
+
+/// What ranks have sent through the network.
+#[derive(Debug)]
+pub(super) struct Posted {
+    hosts: u32,
+    /// Bytes by pair of hosts.
+    load: BTreeMap<[HostId; 2], Bytes>,
+    messages: u64,
+    lines: Option<Lines>,
+}
+
+/// The lines of a connection matrix, in the order of the messages.
+#[derive(Debug)]
+struct Lines {
+    connections: Connections,
+    to: BufWriter<File>,
+    /// The first error stops the writing, not the run.
+    written: io::Result<()>,
+}
+
+impl Posted {
+    /// Nothing yet; the lines of a connection matrix are kept in `file`, if there is one.
+    pub(super) fn begin(hosts: u32, file: Option<File>) -> Self {
+        let lines = file.map(|file| Lines {
+            connections: Connections::default(),
+            to: BufWriter::new(file),
+            written: Ok(()),
+        });
+        Self { hosts, load: BTreeMap::new(), messages: 0, lines }
+    }
+
+    /// Takes what a rank asks for at a time.
+    pub(super) fn take(&mut self, now: Time, request: &Request) {
+        let &Request::Send(Transfer { rank, peer, bytes, .. }) = request else { return };
+        let Ok(peer) = u32::try_from(peer) else { return };
+        let crosses_network = bytes > 0 && peer != rank;
+        let is_valid = peer < self.hosts && i64::try_from(bytes).is_ok();
+        if !crosses_network || !is_valid {
+            return;
+        }
+        let (pair, bytes) = ([rank, peer].map(HostId), Bytes::new(bytes));
+        let load = self.load.entry(pair).or_default();
+        *load = Bytes::new(load.get().saturating_add(bytes.get()));
+        self.messages += 1;
+        if let Some(Lines { connections, to, written: written @ Ok(()) }) = &mut self.lines {
+            let begins = format!("start {}", now.as_ps());
+            *written = writeln!(to, "{}", connections.line(pair, 0, &begins, bytes));
+        }
+    }
+
+    pub(super) fn messages(&self) -> u64 {
+        self.messages
+    }
+
+    /// One message for each pair of hosts, with all bytes of the pair.
+    pub(super) fn load(&self) -> Workload {
+        let message = |(&[src, dst], &bytes): (&[HostId; 2], &Bytes)| Message {
+            src,
+            dst,
+            bytes,
+            stream: 0,
+            start: Time::ZERO,
+        };
+        Workload::independent(self.load.iter().map(message).collect())
+    }
+
+    /// The file of the lines, which are complete.
+    pub(super) fn end(self) -> io::Result<Option<File>> {
+        let Some(Lines { to, written, .. }) = self.lines else { return Ok(None) };
+        written?;
+        to.into_inner().map(Some).map_err(io::IntoInnerError::into_error)
+    }
+}
