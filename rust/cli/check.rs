@@ -1,10 +1,13 @@
 //! `evenkeel check`: validates scenarios and explains them.
 
-use std::path::PathBuf;
+use std::io;
+use std::path::{Path, PathBuf};
 
+use anyhow::anyhow;
 use clap::Args;
-use evenkeel::report;
-use evenkeel::scenario::{Overrides, Scenario};
+use evenkeel::ids::HostId;
+use evenkeel::report::{self, Inputs, human, trace_files};
+use evenkeel::scenario::{Overrides, Scenario, WorkloadKeys};
 use evenkeel::study;
 
 use super::arguments::SetArguments;
@@ -20,7 +23,9 @@ Examples:
 /// Check scenarios without running them
 ///
 /// Prints a line for each valid file, with what a run of it will take on one thread, and for each
-/// invalid one its error, which names the file, the line, the value and what is expected.
+/// invalid one its error, which names the file, the line, the value and what is expected. Workloads
+/// of files are audited for what converters are known to get wrong: warnings tell what is lost or
+/// lacks its order, notes what may be right or wrong.
 #[derive(Debug, Args)]
 #[command(after_long_help = format!("{EXAMPLES}\n{SCENARIO_HELP}"))]
 pub(super) struct Arguments {
@@ -31,6 +36,10 @@ pub(super) struct Arguments {
     set: SetArguments,
     #[command(flatten)]
     memory: MemoryArgument,
+    /// Write the Chakra traces of a scenario to this folder with the order that their
+    /// streams have by the recorded times, where they lack it; everything else stays
+    #[arg(long, value_name = "DIR", conflicts_with = "explain")]
+    mend: Option<PathBuf>,
     /// Print each scenario as TOML with every key, its value, and the origin of the value
     #[arg(long)]
     explain: bool,
@@ -53,6 +62,10 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<Status> {
                 let scenario = scenario::resolve(text, &overrides)?;
                 arguments.memory.check(&scenario)?;
                 warn_of_time_limit(&name, &scenario);
+                note_of_files(&name, &scenario);
+                if let Some(folder) = &arguments.mend {
+                    mend(folder, path, &scenario)?;
+                }
                 Ok((report::check_line(&name, &scenario), scenario.render()))
             }
         });
@@ -70,6 +83,53 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<Status> {
         }
     }
     Ok(status)
+}
+
+/// Tells what a workload of files shows that converters get wrong.
+fn note_of_files(name: &str, scenario: &Scenario) {
+    let is_recorded = |work: &WorkloadKeys| {
+        matches!(
+            work,
+            WorkloadKeys::Chakra(_)
+                | WorkloadKeys::Goal(_)
+                | WorkloadKeys::ConnectionMatrix(_)
+                | WorkloadKeys::Simccl(_)
+                | WorkloadKeys::Flows(_)
+        )
+    };
+    let sections = scenario.file.workload.iter().chain(&scenario.file.job);
+    // Of traces that are read during the run only the load is known.
+    if scenario.traces.is_some() || !sections.into_iter().any(|it| is_recorded(&it.work)) {
+        return;
+    }
+    let name_of = |host: HostId| scenario.topology.host_names()[host.index()].clone();
+    let notes = study::audit(&scenario.workload, &name_of);
+    notes.iter().for_each(|note| output::note(&format!("{name}: {note}")));
+}
+
+/// Writes traces whose streams have an order.
+fn mend(folder: &Path, file: &Path, scenario: &Scenario) -> anyhow::Result<()> {
+    let name = file.display();
+    let traces = scenario.recorded().ok_or_else(|| {
+        anyhow!("--mend: {name}: its [workload] is not of Chakra traces, which alone have streams")
+    })?;
+    let inputs = Inputs::of(scenario, file);
+    let mut kernels = 0;
+    let failed = |error: &dyn std::fmt::Display| anyhow!("--mend: {name}: {error}");
+    for rank in 0..traces.files() {
+        let path = folder.join(traces.name(rank));
+        let mended = traces.mended(rank).map_err(|error| failed(&error))?;
+        kernels += mended.kernels() as u64;
+        inputs.spare(&path).map_err(|error| failed(&error))?;
+        let write = |to: &mut dyn io::Write| mended.write(to).map_err(io::Error::other);
+        trace_files::write_one(&path, write).map_err(|error| failed(&error))?;
+    }
+    let all = human::plural(u64::from(traces.files()), "trace");
+    output::print_text(&format!(
+        "{} and so on: {all}; {} now follow the one before in their stream, by their recorded times\n",
+        folder.join(traces.name(0)).display(),
+        human::plural(kernels, "kernel"),
+    ))
 }
 
 /// Warns of a time limit that no run can meet. One that nobody wrote is not looked at: the bound of

@@ -11,21 +11,26 @@ use crate::workload::chakra::Traces;
 /// # Errors
 /// Those of the file system, and of what is no regular file where a trace would be.
 pub fn write(folder: &Path, name: &str, traces: &Traces<'_>) -> Result<(), OutputError> {
-    std::fs::create_dir_all(folder)
-        .map_err(|reason| OutputError::Failed { path: folder.display().to_string(), reason })?;
     for rank in 0..traces.ranks() {
-        let path = of_rank(folder, name, rank);
-        let file = OutputFile::begin(&path, &OutputKind::UNMARKED)?;
-        let write = || -> io::Result<()> {
-            let mut to = BufWriter::new(file.handle()?);
-            traces.write(rank, &mut to)?;
-            to.flush()
-        };
-        let failed = |reason| OutputError::Failed { path: path.display().to_string(), reason };
-        write().map_err(failed)?;
-        file.complete()?;
+        write_one(&of_rank(folder, name, rank), |to| traces.write(rank, to))?;
     }
     Ok(())
+}
+
+/// Writes the trace of a rank, and creates its folder if that does not exist.
+///
+/// # Errors
+/// As [`write`].
+pub fn write_one(
+    path: &Path,
+    write: impl FnOnce(&mut dyn Write) -> io::Result<()>,
+) -> Result<(), OutputError> {
+    let failed = |reason| OutputError::Failed { path: path.display().to_string(), reason };
+    path.parent().map_or(Ok(()), std::fs::create_dir_all).map_err(failed)?;
+    let file = OutputFile::begin(path, &OutputKind::UNMARKED)?;
+    let mut to = BufWriter::new(file.handle().map_err(failed)?);
+    write(&mut to).and_then(|()| to.flush()).map_err(failed)?;
+    file.complete()
 }
 
 /// The file of the first rank: if it is read by a scenario, those of all ranks are.

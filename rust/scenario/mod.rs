@@ -21,6 +21,7 @@ mod input;
 mod opening;
 mod part;
 mod rail;
+mod recorded;
 mod reference;
 mod resolve;
 mod resolved;
@@ -69,6 +70,7 @@ pub use rail::file::{
     RailFailureSection, RailFile, RailKeys, RailKindName, RailSection, RailWorkloadSection,
     RdmaSection, Sizes, TcpSection,
 };
+pub use recorded::Recorded;
 pub use reference::reference;
 pub use resolved::Scenario;
 pub use schema::schema;

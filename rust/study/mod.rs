@@ -3,6 +3,7 @@
 //! A study simulates and compares runs; it neither reads arguments nor prints. Its results and
 //! their order depend neither on the number of threads nor on the order in which runs finish.
 
+mod audit;
 mod available;
 mod compare;
 mod estimate;
@@ -19,6 +20,7 @@ pub mod statistics;
 mod sweep;
 mod threads;
 
+pub use audit::audit;
 pub use available::available_memory;
 pub use compare::{
     Comparison, ComparisonRun, EQUAL_WITHIN, Indicators, MetricStatistics, Observer, Planned,
@@ -31,6 +33,8 @@ pub use lower_bound::{BoundSummary, lower_bound, short_time_limit, wire};
 pub use pool::in_order;
 pub use queue_pairs::{CountMethod, QpsSummary, QueuePairs, queue_pairs};
 pub use rails::{compare_rails, rail_identity, run_rails};
+#[cfg(feature = "astra-sim")]
+pub(crate) use remarks::remarks;
 pub use run::{Finished, Run, RunObservers, identity, run};
 pub use sweep::{Shard, ShardError, Sweep, SweepFolder, SweepFolderError, SweepRow, SweepTable};
 pub use threads::{cores, default_threads};

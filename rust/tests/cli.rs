@@ -1,6 +1,7 @@
 //! The command line as other programs use it: its output, its exit status, and the files that it
 //! writes.
 
+mod audit;
 mod bench;
 #[cfg(unix)]
 mod clusters;

@@ -7,12 +7,12 @@ use super::site::{Ground, ResolvedWorkload, Site};
 use super::trace_source::{Files, last_rank};
 use crate::fluid::Fidelity;
 use crate::scenario::file::ScenarioFile;
-use crate::scenario::file::workload::chakra::{ChakraSection, DependenciesName};
+use crate::scenario::file::workload::chakra::ChakraSection;
 use crate::scenario::file::workload::recorded::StreamingName;
 use crate::scenario::file::workload::{WorkloadKeys, WorkloadSection};
 use crate::scenario::input::context::Context;
 use crate::scenario::input::error::{Fault, ScenarioError};
-use crate::workload::chakra::{self, Dependencies, Options, Streaming};
+use crate::workload::chakra::{self, Options, Streaming};
 
 /// The traces of a section and the options of reading them.
 struct Traces {
@@ -101,13 +101,11 @@ fn find(site: &Site<'_>, section: &mut ChakraSection) -> Result<Traces, Scenario
     let path = path.as_str();
     let hosts = site.count();
     let whole = context.folder().join(path);
-    let (files, found) = match whole.is_file() {
-        true => (Files::One(whole), hosts),
-        false => {
-            let found = last_rank(&whole).map_or(0, |last| last.saturating_add(1));
-            (Files::OfRanks(whole.display().to_string()), found)
-        }
+    let found = match whole.is_file() {
+        true => hosts,
+        false => last_rank(&whole).map_or(0, |last| last.saturating_add(1)),
     };
+    let files = Files::at(whole);
     if found == 0 {
         let path = format!("{}.0.et", context.folder().join(path).display());
         let missing = || std::io::ErrorKind::NotFound.into();
@@ -126,10 +124,7 @@ fn find(site: &Site<'_>, section: &mut ChakraSection) -> Result<Traces, Scenario
         });
     }
     let options = Options {
-        dependencies: match *section.dependencies {
-            DependenciesName::All => Dependencies::All,
-            DependenciesName::Data => Dependencies::Data,
-        },
+        dependencies: (*section.dependencies).into(),
         algorithms: algorithms::resolve(context, &section.algorithms, chakra::algorithms())?,
         compute: (*section.compute).into(),
         dimensions: dimensions(site, section, *ranks)?,

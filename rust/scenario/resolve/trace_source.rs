@@ -14,7 +14,7 @@ const COMPRESSION: u64 = 8;
 
 /// The traces of a section.
 #[derive(Debug)]
-pub(super) enum Files {
+pub(in crate::scenario) enum Files {
     /// A file per rank: the prefix of the names.
     OfRanks(String),
     /// One file, which every rank replays.
@@ -22,6 +22,21 @@ pub(super) enum Files {
 }
 
 impl Files {
+    /// Those of a path: one file, or a prefix.
+    pub(in crate::scenario) fn at(path: PathBuf) -> Self {
+        match path.is_file() {
+            true => Self::One(path),
+            false => Self::OfRanks(path.display().to_string()),
+        }
+    }
+
+    /// The name of a rank's file without its folder, and without the ending of a packed one.
+    pub(in crate::scenario) fn unpacked_name(&self, rank: u32) -> String {
+        let path = self.path(rank);
+        let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        name.strip_suffix(".gz").map_or(name.clone(), str::to_owned)
+    }
+
     /// The approximate decompressed size of the files of `ranks` ranks.
     pub(super) fn size(&self, ranks: u32) -> u64 {
         let size = |rank: u32| {

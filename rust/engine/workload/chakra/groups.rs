@@ -55,6 +55,21 @@ impl RankGroups {
         Self(vec!["all ranks".to_owned()])
     }
 
+    /// A warning of named groups in which a single rank has collectives, though there are others;
+    /// `members` has the number of ranks of each group.
+    pub(super) fn lonely(&self, members: &[usize], ranks: u32) -> Option<String> {
+        let lonely = (0u32..).zip(members).skip(1).filter(|&(_, &members)| members == 1);
+        let groups: Vec<u32> = lonely.map(|(group, _)| group).filter(|_| ranks > 1).collect();
+        let first = self.name(*groups.first()?);
+        Some(format!(
+            "in {} of {} groups a single rank has collectives, as in {first}: they send nothing, and \
+             take their durations; the traces of other ranks may lack them, or name the group \
+             differently",
+            groups.len(),
+            self.0.len() - 1
+        ))
+    }
+
     pub(super) fn name(&self, group: u32) -> String {
         match group {
             0 => self.0[0].clone(),

@@ -39,6 +39,8 @@ mod error;
 mod expand;
 mod groups;
 mod id_set;
+mod kernels;
+mod mend;
 mod node;
 mod player;
 mod schema;
@@ -56,6 +58,7 @@ use std::io::{BufRead, BufReader, Read};
 
 pub use error::{ChakraError, ChakraFault, Dependency};
 pub use expand::algorithms;
+pub use mend::{MendError, Mended};
 pub use player::{MessageOrigin, Player};
 pub use streaming::{Streaming, WINDOW};
 pub use write::{NotATrace, Traces};
@@ -63,7 +66,8 @@ pub use write::{NotATrace, Traces};
 use super::{Compute, StepAfter, Workload};
 use crate::collective::Algorithms;
 use error::{NodeFault, RankFault};
-use groups::RankGroups;
+use groups::{Call, RankGroups};
+use node::NodeAction;
 use tally::Tally;
 use trace::RankTrace;
 
@@ -154,7 +158,27 @@ pub fn read(
     let mut tally = Tally::default();
     traces.iter().for_each(|trace| tally += trace.tally);
     let workload = options.step_after.apply(workload);
-    Ok(ChakraWorkload { workload, warnings: tally.warnings() })
+    let lonely = groups.lonely(&members(&traces), ranks);
+    let warnings = tally.warnings().into_iter().chain(lonely).collect();
+    Ok(ChakraWorkload { workload, warnings })
+}
+
+/// By group, the number of ranks that have collectives of it.
+fn members(traces: &[RankTrace]) -> Vec<usize> {
+    let mut ranks: Vec<(u32, u32)> = Vec::new();
+    for (rank, trace) in (0u32..).zip(traces) {
+        let groups = trace.nodes.iter().filter_map(|node| match node.action {
+            NodeAction::Collective(Call { group, .. }) => Some(group),
+            _ => None,
+        });
+        ranks.extend(groups.map(|group| (group, rank)));
+        ranks.sort_unstable();
+        ranks.dedup();
+    }
+    let groups = ranks.last().map_or(0, |&(last, _)| last as usize + 1);
+    let mut members = vec![0; groups];
+    ranks.iter().for_each(|&(group, _)| members[group as usize] += 1);
+    members
 }
 
 /// Size of the buffer of a file, in bytes.

@@ -49,6 +49,10 @@ pub(super) struct ParsedNode {
     pub dependencies: Vec<(u64, Dependency)>,
     /// Why it has no duration, though it takes time.
     pub lack: Option<Lack>,
+    /// The stream of the accelerator that ran it, and its recorded start in microseconds.
+    pub stream: Option<(i128, u64)>,
+    /// Whether it is the kernel of a communication that the trace has as a computation.
+    pub is_lost: bool,
 }
 
 impl ParsedNode {
@@ -91,13 +95,20 @@ impl<R: BufRead> NodeReader<R> {
             NodeAction::Delay { span: Span::ZERO, .. } => lack(&node).map_err(at)?,
             _ => None,
         };
+        let on_accelerator = integer(&node, "is_cpu_op").map_err(at)? == Some(0);
+        let stream = match node.attribute("stream").and_then(super::schema::Attribute::integer) {
+            Some(stream) if on_accelerator => Some((stream, node.start_micros)),
+            _ => None,
+        };
+        let is_delay = matches!(action, NodeAction::Delay { .. });
+        let is_lost = on_accelerator && is_delay && is_communication(&node);
         let mut dependencies: Vec<(u64, Dependency)> =
             node.data_dependencies.iter().map(|&id| (id, Dependency::Data)).collect();
         if options.dependencies == Dependencies::All {
             let control = node.control_dependencies.iter();
             dependencies.extend(control.map(|&id| (id, Dependency::Control)));
         }
-        Ok(Some(ParsedNode { id: node.id, offset, action, dependencies, lack }))
+        Ok(Some(ParsedNode { id: node.id, offset, action, dependencies, lack, stream, is_lost }))
     }
 
     fn action(
@@ -215,6 +226,13 @@ fn lane(node: &Node, options: &Options) -> Result<Option<Lane>, ChakraFault> {
         }
         _ => Some(MEMORY),
     })
+}
+
+/// Whether a node without a message is called as kernels of communication are (those of NCCL and
+/// RCCL alike), or is a collective of the accelerator that lacks its type and size.
+fn is_communication(node: &Node) -> bool {
+    let name = node.name.to_ascii_lowercase();
+    node.kind == kind::COLLECTIVE || name.starts_with("nccldev") || name.starts_with("ncclkernel")
 }
 
 /// The action of a node.

@@ -23,6 +23,18 @@ impl<R: BufRead> MessageReader<R> {
 
     /// The next message with its offset; `None` at the end of the file.
     pub(super) fn next<M: Message + Default>(&mut self) -> Result<Option<(u64, M)>, NodeFault> {
+        let Some((start, bytes)) = self.next_bytes()? else { return Ok(None) };
+        Ok(Some((start, Self::decode(start, bytes)?)))
+    }
+
+    /// A message at an offset.
+    pub(super) fn decode<M: Message + Default>(start: u64, bytes: &[u8]) -> Result<M, NodeFault> {
+        let at = |error| NodeFault::of_message(start, ChakraFault::Protobuf(error));
+        M::decode(bytes).map_err(at)
+    }
+
+    /// The bytes of the next message, with its offset.
+    pub(super) fn next_bytes(&mut self) -> Result<Option<(u64, &[u8])>, NodeFault> {
         let start = self.offset;
         let at = |fault| NodeFault::of_message(start, fault);
         let Some(length) = self.length().map_err(at)? else { return Ok(None) };
@@ -34,8 +46,7 @@ impl<R: BufRead> MessageReader<R> {
         if found < length {
             return Err(at(ChakraFault::Truncated { wanted: length, found }));
         }
-        let message = M::decode(self.message.as_slice());
-        Ok(Some((start, message.map_err(|error| at(ChakraFault::Protobuf(error)))?)))
+        Ok(Some((start, &self.message)))
     }
 
     /// The varint before a message; `None` at the end of the file.

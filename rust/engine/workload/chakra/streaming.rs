@@ -74,7 +74,9 @@ impl Streaming {
 
     /// Differences from the traces as recorded.
     pub fn warnings(&self) -> Vec<String> {
-        self.survey.tally.warnings()
+        let members: Vec<usize> = self.survey.members.iter().map(Vec::len).collect();
+        let lonely = self.survey.groups.lonely(&members, self.ranks);
+        self.survey.tally.warnings().into_iter().chain(lonely).collect()
     }
 
     pub(super) fn source(&self) -> &dyn TraceSource {

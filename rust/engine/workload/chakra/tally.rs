@@ -2,6 +2,7 @@
 
 use std::ops::AddAssign;
 
+use super::kernels::Unordered;
 use super::node::{NodeAction, ParsedNode};
 
 /// Numbers of nodes that are not taken as they are.
@@ -9,6 +10,9 @@ use super::node::{NodeAction, ParsedNode};
 pub(super) struct Tally {
     without_duration: [usize; 2],
     empty_sends: usize,
+    /// Kernels of communication that the trace has as computations.
+    lost: usize,
+    pub unordered: Unordered,
 }
 
 impl Tally {
@@ -18,6 +22,7 @@ impl Tally {
             self.without_duration[lack as usize] += 1;
         }
         self.empty_sends += usize::from(matches!(node.action, NodeAction::Send { bytes: 0, .. }));
+        self.lost += usize::from(node.is_lost);
     }
 
     /// A warning for each count above 0.
@@ -34,9 +39,15 @@ impl Tally {
                  duration_micros gives it",
             ),
             (self.empty_sends, "sends of 0 bytes are sent as 1 byte"),
+            (
+                self.lost,
+                "kernels of communication have neither type nor size, or are computations in the \
+                 traces: they send nothing, and take their durations",
+            ),
         ];
         let some = all.into_iter().filter(|(count, _)| *count > 0);
-        some.map(|(count, what)| format!("{count} {what}")).collect()
+        let counted = some.map(|(count, what)| format!("{count} {what}"));
+        counted.chain(self.unordered.warning()).collect()
     }
 }
 
@@ -46,5 +57,7 @@ impl AddAssign for Tally {
             *sum += more;
         }
         self.empty_sends += other.empty_sends;
+        self.lost += other.lost;
+        self.unordered += other.unordered;
     }
 }

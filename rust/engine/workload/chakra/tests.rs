@@ -1,5 +1,6 @@
 //! Small traces: as a whole workload, and replayed while they are read.
 
+mod kernels;
 mod streaming;
 
 use std::io::Read;

@@ -5,6 +5,7 @@ use std::io::BufRead;
 use super::Options;
 use super::error::{ChakraFault, Dependency, NodeFault};
 use super::groups::RankGroups;
+use super::kernels::{self, Kernel, Pair, Unordered};
 use super::node::{NodeAction, NodeReader, ParsedNode};
 use super::tally::Tally;
 
@@ -14,6 +15,10 @@ pub(super) struct RankTrace {
     pub nodes: Vec<TraceNode>,
     /// The dependencies of all nodes, by index into `nodes`; those of a node are adjacent.
     dependencies: Vec<(u32, Dependency)>,
+    /// The nodes that streams of the accelerator run.
+    pub kernels: Vec<Kernel>,
+    /// Neighbours in streams without an order.
+    pub free: Vec<Pair>,
     pub tally: Tally,
 }
 
@@ -61,12 +66,44 @@ impl RankTrace {
             }
             trace.tally.count(&node);
             ids.extend(&node.dependencies);
-            let ParsedNode { id, offset, action, .. } = node;
+            let ParsedNode { id, offset, action, stream, .. } = node;
+            if let Some((stream, start)) = stream {
+                let node = trace.nodes.len() as u32;
+                trace.kernels.push(Kernel { stream, start, node });
+            }
             trace.nodes.push(TraceNode { id, offset, action, end: ids.len() as u32 });
         }
         trace.resolve(&ids)?;
-        trace.check_cycles()?;
+        let order = trace.order()?;
+        let (pairs, followers) = kernels::unordered(&trace, &order);
+        let communicates = |pair: &&Pair| {
+            let action = trace.nodes[pair.after as usize].action;
+            !matches!(action, NodeAction::Delay { .. })
+        };
+        trace.tally.unordered = Unordered {
+            followers,
+            free: pairs.len(),
+            communication: pairs.iter().filter(communicates).count(),
+            untimed: pairs.iter().filter(|pair| !pair.is_timed).count(),
+        };
+        trace.free = pairs;
         Ok(trace)
+    }
+
+    /// The same trace, of which the second node of each pair also depends on the first.
+    pub(super) fn with(&self, pairs: &[[u32; 2]]) -> Self {
+        let mut trace = Self { nodes: self.nodes.clone(), ..Self::default() };
+        let mut pairs: Vec<[u32; 2]> =
+            pairs.iter().map(|&[before, after]| [after, before]).collect();
+        pairs.sort_unstable();
+        for index in 0..self.nodes.len() {
+            trace.dependencies.extend(self.dependencies(index as u32));
+            let first = pairs.partition_point(|&[after, _]| (after as usize) < index);
+            let own = pairs[first..].iter().take_while(|&&[after, _]| after as usize == index);
+            trace.dependencies.extend(own.map(|&[_, before]| (before, Dependency::Data)));
+            trace.nodes[index].end = trace.dependencies.len() as u32;
+        }
+        trace
     }
 
     /// The dependencies of the node at `index`.
@@ -97,8 +134,9 @@ impl RankTrace {
         Ok(())
     }
 
-    /// Refuses dependency cycles, found by a depth-first search from every node.
-    fn check_cycles(&self) -> Result<(), NodeFault> {
+    /// Every node after those that it depends on. Refuses dependency cycles, found by a depth-first
+    /// search from every node.
+    pub(super) fn order(&self) -> Result<Vec<u32>, NodeFault> {
         #[derive(Clone, Copy, PartialEq, Eq)]
         enum Mark {
             Unvisited,
@@ -106,6 +144,7 @@ impl RankTrace {
             Finished,
         }
         let mut marks = vec![Mark::Unvisited; self.nodes.len()];
+        let mut order = Vec::with_capacity(self.nodes.len());
         // The path is explicit: traces are chains of millions of nodes, too deep for recursion.
         let mut path: Vec<SearchFrame> = Vec::new();
         for node in 0..self.nodes.len() as u32 {
@@ -116,6 +155,7 @@ impl RankTrace {
                 marks[*node as usize] = Mark::OnPath;
                 let Some(&(on, _)) = self.dependencies(*node).get(*searched) else {
                     marks[*node as usize] = Mark::Finished;
+                    order.push(*node);
                     path.pop();
                     continue;
                 };
@@ -127,7 +167,7 @@ impl RankTrace {
                 }
             }
         }
-        Ok(())
+        Ok(order)
     }
 
     /// The fault of the cycle from `first` to the end of the path: at one of its control

@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 use super::generated::StepAfterName;
 use super::recorded::{ComputeName, StreamingName};
 use crate::scenario::input::section::{named, section};
+use crate::workload::chakra::Dependencies;
 
 /// The dependencies of Chakra traces that are followed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
@@ -20,6 +21,15 @@ pub enum DependenciesName {
 }
 
 named! { DependenciesName }
+
+impl From<DependenciesName> for Dependencies {
+    fn from(name: DependenciesName) -> Self {
+        match name {
+            DependenciesName::All => Self::All,
+            DependenciesName::Data => Self::Data,
+        }
+    }
+}
 
 section! {
     /// `kind = "chakra"`.

@@ -1,0 +1,135 @@
+//! The kernels of an accelerator's streams: which of them lack the order that a stream has.
+//!
+//! A stream of an accelerator runs its kernels one after the other. Converters of recorded traces
+//! write that order as dependencies only where they see its cause, so that kernels of a stream,
+//! collectives among them, would start at once.
+
+use super::trace::RankTrace;
+
+/// The most streams whose order is looked at in one pass: 4 bytes for each node and stream.
+const STREAMS_OF_A_PASS: usize = 8;
+
+/// A node that a stream of the accelerator runs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Kernel {
+    /// The number of its stream.
+    pub stream: i128,
+    /// Its recorded start in microseconds; 0 if the trace has none.
+    pub start: u64,
+    /// Index of the node in the trace.
+    pub node: u32,
+}
+
+/// What the kernels of one or more ranks lack.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(super) struct Unordered {
+    /// Kernels that follow another one in their stream.
+    pub followers: usize,
+    /// Those of them that do not depend on the one before.
+    pub free: usize,
+    /// Those of the latter that communicate.
+    pub communication: usize,
+    /// Those of the free ones whose stream has no times to order them by.
+    pub untimed: usize,
+}
+
+/// Two nodes of a stream, the second of which does not depend on the first.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Pair {
+    pub before: u32,
+    pub after: u32,
+    /// Whether the trace has times that say which of them is first.
+    pub is_timed: bool,
+}
+
+/// The kernels of a stream in the order in which it ran them.
+type Stream<'a> = &'a [Kernel];
+
+/// The neighbours in streams of a rank without a path between them, and the number of all
+/// neighbours. `order` lists every node after those that it depends on.
+pub(super) fn unordered(trace: &RankTrace, order: &[u32]) -> (Vec<Pair>, usize) {
+    let mut kernels = trace.kernels.clone();
+    kernels.sort_unstable();
+    let streams: Vec<Stream<'_>> =
+        kernels.chunk_by(|one, next| one.stream == next.stream).filter(|it| it.len() > 1).collect();
+    let pairs = streams.chunks(STREAMS_OF_A_PASS).flat_map(|some| pass(trace, order, some));
+    (pairs.collect(), streams.iter().map(|stream| stream.len() - 1).sum())
+}
+
+/// The pairs of some streams.
+fn pass(trace: &RankTrace, order: &[u32], streams: &[Stream<'_>]) -> Vec<Pair> {
+    let width = streams.len();
+    // By node and stream, one more than the place of the last kernel that the node depends on,
+    // itself included; 0 for none.
+    let mut reached = vec![0u32; trace.nodes.len() * width];
+    let mut place = vec![None; trace.nodes.len()];
+    for (number, stream) in streams.iter().enumerate() {
+        for (kernel, at) in stream.iter().zip(1u32..) {
+            place[kernel.node as usize] = Some((number, at));
+        }
+    }
+    // Of kernels alone, the same without themselves, in their own stream.
+    let mut before = vec![0u32; trace.nodes.len()];
+    for &node in order {
+        let own = node as usize * width;
+        for &(on, _) in trace.dependencies(node) {
+            for stream in 0..width {
+                let theirs = reached[on as usize * width + stream];
+                reached[own + stream] = reached[own + stream].max(theirs);
+            }
+        }
+        if let Some((stream, at)) = place[node as usize] {
+            before[node as usize] = reached[own + stream];
+            reached[own + stream] = reached[own + stream].max(at);
+        }
+    }
+    let pairs_of = |stream: &Stream<'_>| {
+        let neighbours = stream.windows(2).zip(1u32..);
+        // Kernels may depend on each other against their times.
+        let free = neighbours.filter(|(pair, at)| {
+            let [one, next] = [0, 1].map(|which| before[pair[which].node as usize]);
+            next < *at && one <= *at
+        });
+        let pair = |(pair, _): (&[Kernel], u32)| Pair {
+            before: pair[0].node,
+            after: pair[1].node,
+            is_timed: pair[1].start > 0,
+        };
+        free.map(pair).collect::<Vec<_>>()
+    };
+    streams.iter().flat_map(pairs_of).collect()
+}
+
+impl Unordered {
+    /// The sentence about them, if they lack anything.
+    pub(super) fn warning(&self) -> Option<String> {
+        let Self { followers, free, communication, untimed } = *self;
+        if free == 0 {
+            return None;
+        }
+        let of_them = match communication {
+            0 => String::new(),
+            count => format!(", {count} of which communicate,"),
+        };
+        let mend = match untimed {
+            0 => "evenkeel check --mend DIR orders them by their recorded times".to_owned(),
+            all if all == free => "the traces have no times to order them by".to_owned(),
+            some => format!(
+                "evenkeel check --mend DIR orders them by their recorded times, which {some} lack"
+            ),
+        };
+        Some(format!(
+            "{free} of {followers} kernels that follow another in their stream{of_them} do not \
+             depend on it and may start before it ends: {mend}"
+        ))
+    }
+}
+
+impl std::ops::AddAssign for Unordered {
+    fn add_assign(&mut self, other: Self) {
+        self.followers += other.followers;
+        self.free += other.free;
+        self.communication += other.communication;
+        self.untimed += other.untimed;
+    }
+}

@@ -1,0 +1,109 @@
+//! Traces whose streams have an order: the files as they are, with the dependencies that they lack.
+
+use std::collections::BTreeMap;
+use std::io::{self, Write};
+
+use prost::Message;
+
+use super::error::{ChakraError, NodeFault};
+use super::groups::RankGroups;
+use super::schema::Node;
+use super::stream::MessageReader;
+use super::trace::RankTrace;
+use super::{Options, TraceSource, open};
+
+/// Why a trace cannot be mended.
+#[derive(Debug, thiserror::Error)]
+pub enum MendError {
+    /// The trace is invalid.
+    #[error(transparent)]
+    Trace(#[from] ChakraError),
+    /// The times of a trace contradict its dependencies.
+    #[error("streams in the order of their recorded times: {0}")]
+    Times(ChakraError),
+    /// The mended trace cannot be written.
+    #[error("cannot write: {0}")]
+    Write(#[from] io::Error),
+}
+
+/// A trace that can be written with an order of its streams.
+#[derive(Debug)]
+pub struct Mended<'a> {
+    source: &'a dyn TraceSource,
+    rank: u32,
+    /// By id of a node, the ids that it is to depend on.
+    added: BTreeMap<u64, Vec<u64>>,
+}
+
+impl std::fmt::Debug for dyn TraceSource + '_ {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "traces such as {}", self.name(0))
+    }
+}
+
+impl<'a> Mended<'a> {
+    /// Reads the trace of `rank` of `ranks`: each kernel of a stream that does not depend on the one
+    /// before is to do so, where the trace has times.
+    ///
+    /// # Errors
+    /// Fails for an invalid trace, and if the order by time contradicts its dependencies.
+    pub fn read(
+        source: &'a dyn TraceSource,
+        rank: u32,
+        ranks: u32,
+        options: &Options,
+    ) -> Result<Self, MendError> {
+        let in_file = |fault: NodeFault| fault.in_file(source.name(rank), rank);
+        let from = open(source, rank).map_err(in_file)?;
+        let trace = RankTrace::read(from, rank, ranks, options, &mut RankGroups::new());
+        let trace = trace.map_err(in_file)?;
+        let pairs = trace.free.iter().filter(|pair| pair.is_timed);
+        let pairs: Vec<[u32; 2]> = pairs.map(|pair| [pair.before, pair.after]).collect();
+        trace.with(&pairs).order().map_err(|fault| MendError::Times(in_file(fault)))?;
+        let mut added: BTreeMap<u64, Vec<u64>> = BTreeMap::new();
+        for pair in pairs {
+            let [before, after] = pair.map(|node| trace.nodes[node as usize].id);
+            added.entry(after).or_default().push(before);
+        }
+        Ok(Self { source, rank, added })
+    }
+
+    /// The number of kernels that depend on one more.
+    pub fn kernels(&self) -> usize {
+        self.added.len()
+    }
+
+    /// Writes the trace: everything is copied byte by byte, and dependencies are added; as those of
+    /// data, which every reader follows.
+    ///
+    /// # Errors
+    /// Fails if the trace cannot be read again, or cannot be written.
+    pub fn write(&self, to: &mut dyn Write) -> Result<(), MendError> {
+        let in_file = |fault: NodeFault| fault.in_file(self.source.name(self.rank), self.rank);
+        let mut messages = MessageReader::new(open(self.source, self.rank).map_err(in_file)?);
+        let mut is_node = false;
+        while let Some((offset, bytes)) = messages.next_bytes().map_err(in_file)? {
+            // The first message is that of the whole file.
+            let more = match std::mem::replace(&mut is_node, true) {
+                true => self.more(offset, bytes).map_err(in_file)?,
+                false => Vec::new(),
+            };
+            let mut length = Vec::new();
+            prost::encoding::encode_varint((bytes.len() + more.len()) as u64, &mut length);
+            for part in [&length, bytes, &more] {
+                to.write_all(part)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// What a node has more: a message that follows another one adds to its lists.
+    fn more(&self, offset: u64, bytes: &[u8]) -> Result<Vec<u8>, NodeFault> {
+        let node: Node = MessageReader::<&[u8]>::decode(offset, bytes)?;
+        let more = self
+            .added
+            .get(&node.id)
+            .map(|ids| Node { data_dependencies: ids.clone(), ..Node::default() }.encode_to_vec());
+        Ok(more.unwrap_or_default())
+    }
+}

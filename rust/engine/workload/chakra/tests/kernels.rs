@@ -1,0 +1,122 @@
+//! Kernels of the accelerator's streams: their order, and how traces are mended that lack it.
+
+use super::super::stream::MessageReader;
+use super::*;
+
+/// A kernel of a stream, with its recorded start.
+fn kernel(node: Node, stream: i64, start: u64) -> Node {
+    let node = with(node, &[("is_cpu_op", 0), ("stream", stream)]);
+    Node { start_micros: start, ..node }
+}
+
+/// A computation and a collective of one stream, and one of another stream, which all would start at
+/// once.
+fn unordered() -> Vec<Node> {
+    vec![
+        kernel(compute(1, 5, &[]), 7, 10),
+        kernel(call(2, 0, &[]), 20, 12),
+        kernel(call(3, 0, &[]), 7, 15),
+        kernel(compute(4, 5, &[3]), 7, 30),
+    ]
+}
+
+fn both(nodes: &[Node]) -> MemoryFiles {
+    MemoryFiles(vec![file(nodes); 2])
+}
+
+fn warnings(files: &MemoryFiles) -> Vec<String> {
+    read_files(files.0.clone()).unwrap().warnings
+}
+
+fn mended(files: &MemoryFiles) -> MemoryFiles {
+    let mend = |rank: u32| {
+        let mut bytes = Vec::new();
+        Mended::read(files, rank, 2, &Options::default()).unwrap().write(&mut bytes).unwrap();
+        bytes
+    };
+    MemoryFiles((0..2).map(mend).collect())
+}
+
+fn nodes(file: &[u8]) -> Vec<Node> {
+    let mut messages = MessageReader::new(file);
+    messages.next::<GlobalMetadata>().unwrap().unwrap();
+    std::iter::from_fn(|| messages.next::<Node>().unwrap()).map(|(_, node)| node).collect()
+}
+
+#[test]
+fn kernels_of_a_stream_without_an_order_are_a_warning_and_are_mended_by_their_times() {
+    let files = both(&unordered());
+    let expected = "2 of 4 kernels that follow another in their stream, 2 of which communicate, do \
+                    not depend on it and may start before it ends: evenkeel check --mend DIR \
+                    orders them by their recorded times";
+    assert_eq!(warnings(&files), [expected]);
+    let mended = mended(&files);
+    assert_eq!(warnings(&mended), [""; 0]);
+    let mut expected = unordered();
+    expected[2].data_dependencies = vec![1];
+    assert!(nodes(&mended.0[0]) == expected, "nothing else changes");
+}
+
+/// A file that has an order, however far the path, stays as it is.
+#[test]
+fn an_order_by_any_path_is_one_also_against_the_times() {
+    let by_another = [
+        kernel(compute(1, 5, &[]), 7, 10),
+        compute(2, 1, &[1]),
+        kernel(call(3, 0, &[2]), 7, 15),
+        kernel(call(4, 0, &[5]), 7, 20),
+        kernel(call(5, 0, &[3]), 7, 25),
+    ];
+    let files = both(&by_another);
+    assert_eq!(warnings(&files), [""; 0]);
+    assert_eq!(mended(&files).0, files.0);
+}
+
+#[test]
+fn a_trace_without_times_is_not_mended() {
+    let nodes = unordered().into_iter().map(|node| Node { start_micros: 0, ..node });
+    let files = both(&nodes.collect::<Vec<_>>());
+    let said = warnings(&files);
+    assert!(said[0].ends_with("the traces have no times to order them by"), "{said:?}");
+    assert_eq!(mended(&files).0, files.0);
+}
+
+/// Each stream by itself has an order by time, but not both.
+#[test]
+fn times_that_contradict_the_dependencies_are_an_error() {
+    let nodes = [
+        kernel(call(1, 0, &[4]), 7, 10),
+        kernel(call(2, 0, &[]), 7, 15),
+        kernel(call(3, 0, &[2]), 20, 12),
+        kernel(call(4, 0, &[]), 20, 17),
+    ];
+    let nodes = [nodes[1].clone(), nodes[3].clone(), nodes[0].clone(), nodes[2].clone()];
+    let files = both(&nodes);
+    let error = Mended::read(&files, 1, 2, &Options::default()).unwrap_err().to_string();
+    let expected = "streams in the order of their recorded times: t.1.et: rank 1, node";
+    assert!(error.starts_with(expected), "{error}");
+}
+
+#[test]
+fn kernels_of_communication_that_send_nothing_are_a_warning() {
+    let named = Node { name: "ncclDevKernel_Broadcast_RING_LL".into(), ..compute(1, 5, &[]) };
+    let typeless = with(node(2, kind::COLLECTIVE, &[]), &[("is_cpu_op", 0)]);
+    let on_host = Node { name: "ncclKernel_AllReduce".into(), ..compute(3, 5, &[]) };
+    let nodes = [with(named, &[("is_cpu_op", 0)]), typeless, on_host];
+    let said = warnings(&both(&nodes));
+    assert!(said[0].starts_with("4 kernels of communication have neither type nor"), "{said:?}");
+}
+
+#[test]
+fn groups_in_which_one_rank_alone_has_collectives_are_a_warning() {
+    let of = |name: &str| {
+        let mut node = call(1, 0, &[]);
+        let value = Some(AttributeValue::Text(name.to_owned()));
+        node.attributes.push(Attribute { name: "pg_name".to_owned(), value });
+        file(&[node])
+    };
+    let said = read_files(vec![of("a"), of("b")]).unwrap().warnings;
+    let expected = "in 2 of 2 groups a single rank has collectives, as in group 'a': they send";
+    assert!(said[0].starts_with(expected), "{said:?}");
+    assert_eq!(read_files(vec![of("a"), of("a")]).unwrap().warnings, [""; 0]);
+}

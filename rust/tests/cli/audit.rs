@@ -1,0 +1,51 @@
+//! What `evenkeel check` finds in the traces of other programs, and mends.
+
+use std::fs;
+
+use super::bench::Bench;
+
+/// A node of a stream of the accelerator: a call of an all-reduce of 1 KiB, or a computation.
+fn kernel(id: u8, is_call: bool, stream: u8, start: u8) -> Vec<u8> {
+    let attribute = |name: &str, value: &[u8]| {
+        let text = [&[0x0a, name.len() as u8], name.as_bytes(), &[0x48], value].concat();
+        [vec![0x52, text.len() as u8], text].concat()
+    };
+    let kind = if is_call { 7 } else { 4 };
+    let times = vec![0x30, start, 0x38, 1];
+    let place = [attribute("is_cpu_op", &[0]), attribute("stream", &[stream])].concat();
+    let call = [attribute("comm_type", &[0]), attribute("comm_size", &[0x80, 8])].concat();
+    let call = if is_call { call } else { Vec::new() };
+    let node = [vec![0x08, id, 0x18, kind], times, place, call].concat();
+    [vec![node.len() as u8], node].concat()
+}
+
+const SCENARIO: &str = "[topology]\nleaves = 1\nspines = 1\nhosts_per_leaf = 2\n[workload]\n\
+                        kind = \"chakra\"\nfile = \"et/t\"\n";
+
+#[test]
+fn streams_without_an_order_are_told_and_mended() {
+    let bench = Bench::new();
+    bench.write("a.toml", SCENARIO);
+    fs::create_dir(bench.path("et")).unwrap();
+    let nodes = [kernel(1, false, 7, 10), kernel(2, true, 7, 20)].concat();
+    for rank in 0..2 {
+        fs::write(bench.path(&format!("et/t.{rank}.et")), [&[0][..], &nodes].concat()).unwrap();
+    }
+    let told = bench.evenkeel(&["check", "a.toml"]);
+    let warning = "2 of 2 kernels that follow another in their stream, 2 of which communicate,";
+    assert!(told.status == 0 && told.err.contains(warning), "{told:?}");
+    let cct = |file: &str| bench.evenkeel(&["run", "--json", file]).json()["cct_ns"].clone();
+    let at_once = cct("a.toml").as_f64().unwrap();
+    let mended = bench.evenkeel(&["check", "a.toml", "--mend", "mended"]);
+    assert_eq!(mended.status, 0, "{mended:?}");
+    let said = "mended/t.0.et and so on: 2 traces; 2 kernels now follow the one before";
+    assert!(mended.out.contains(said), "{mended:?}");
+    bench.write("b.toml", &SCENARIO.replace("et/t", "mended/t"));
+    assert_eq!(bench.evenkeel(&["check", "b.toml"]).err, "");
+    assert!((cct("b.toml").as_f64().unwrap() - at_once - 1_000.0).abs() < 1e-6);
+    let over = bench.evenkeel(&["check", "a.toml", "--mend", "et"]);
+    assert!(over.status == 2 && over.err.contains("--mend"), "inputs are spared: {over:?}");
+    bench.write("c.toml", "[workload]\nkind = \"shift\"\n");
+    let other = bench.evenkeel(&["check", "c.toml", "--mend", "m"]);
+    assert!(other.status == 2 && other.err.contains("not of Chakra traces"), "{other:?}");
+}
