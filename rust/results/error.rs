@@ -91,6 +91,19 @@ pub enum ResultsError {
         /// What would be right.
         expected: &'static str,
     },
+    /// A file is not of the run of the summary beside it, or lacks rows.
+    #[error(
+        "{file}: it has {found}, where the summary.json beside it has {expected}: rows are missing, or \
+         the files are of different runs"
+    )]
+    OtherRun {
+        /// Path of the file.
+        file: String,
+        /// What is there.
+        found: String,
+        /// What would be right.
+        expected: String,
+    },
     /// The scenario beside the results cannot be resolved.
     #[error("{0}")]
     Scenario(String),

@@ -13,6 +13,7 @@ mod quantity;
 mod run;
 mod study;
 mod table;
+mod whole;
 
 use std::path::Path;
 
@@ -55,7 +56,9 @@ impl Results {
         }
         // Where it is no regular file, the reader says so.
         if path.join("summary.json").exists() {
-            return Ok(Self::Run(Box::new(RunFolder::open(path)?)));
+            let run = RunFolder::open(path)?;
+            whole::check_run(&run)?;
+            return Ok(Self::Run(Box::new(run)));
         }
         let comparison = path.join(STATISTICS);
         if comparison.is_file() {
@@ -68,5 +71,11 @@ impl Results {
         Ok(Self::Studies(
             tables.iter().map(|file| StudyTable::read(file)).collect::<Result<_, _>>()?,
         ))
+    }
+
+    /// What a reader should know of results that are shown together: different versions, and rows
+    /// that are missing.
+    pub fn notes(results: &[Self]) -> Vec<String> {
+        whole::notes(results)
     }
 }

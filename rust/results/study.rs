@@ -73,7 +73,7 @@ impl StudyTable {
         Self::of(name, Table::read(path)?)
     }
 
-    fn of(name: String, table: Table) -> Result<Self, ResultsError> {
+    pub(super) fn of(name: String, table: Table) -> Result<Self, ResultsError> {
         let metrics = table.column(FIRST_METRIC)?;
         let seed = table.column("seed")?;
         let (group, parameters) = (table.find("run"), table.find("parameters"));
@@ -114,6 +114,10 @@ impl StudyTable {
     /// Fails if there is no such column, or the value is not a number.
     pub fn metric(&self, row: &StudyRow, name: &str) -> Result<Option<f64>, ResultsError> {
         self.table.optional_number(row.row, self.table.column(name)?)
+    }
+
+    pub(super) fn table(&self) -> &Table {
+        &self.table
     }
 
     /// The path of the file.

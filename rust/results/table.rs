@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use super::ResultsError;
+use crate::report::text_of_csv;
 use crate::workload::read_results;
 
 /// A table of results.
@@ -118,7 +119,7 @@ impl Table {
 
     /// The text of a value.
     pub fn text(&self, row: usize, column: usize) -> &str {
-        self.rows[row].1.get(column).unwrap_or("")
+        text_of_csv(self.rows[row].1.get(column).unwrap_or(""))
     }
 
     /// A value that may be missing: an empty text is `None`.

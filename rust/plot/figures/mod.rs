@@ -38,7 +38,7 @@ pub fn figures(
         .iter()
         .filter_map(|it| if let Results::Run(run) = it { Some(&**run) } else { None })
         .collect();
-    let (mut figures, mut notes) = (Vec::new(), Vec::new());
+    let (mut figures, mut notes) = (Vec::new(), Results::notes(results));
     if !runs.is_empty() {
         figures.extend(of_runs(&runs, request, &mut notes)?);
     }

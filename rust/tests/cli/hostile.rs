@@ -255,6 +255,9 @@ fn names_in_files_do_not_lead_out_of_the_results_folder() {
     let named = summary.replace("\"job\"", "\"../../evil\"").replace("\"ethereal\"", "\"../evil\"");
     assert_ne!(named, summary);
     bench.write("in/deep/out/summary.json", &named);
+    let scenario = bench.read("in/deep/out/scenario.toml");
+    let scenario = scenario.replace("policy=ethereal", "policy=../evil");
+    bench.write("in/deep/out/scenario.toml", &scenario);
     assert_eq!(bench.evenkeel(&["plot", "in/deep/out", "--out", "in/deep/figures"]).status, 0);
     let traced = bench.evenkeel(&["trace", "in/deep/job.toml", "--out", "in/deep/traces"]);
     assert_eq!(traced.status, 0, "{}", traced.err);

@@ -243,3 +243,41 @@ fn png_without_the_feature_says_how_to_have_it() {
     let left = bench.evenkeel(&["plot", "results", "--out", "figures", "--format", "png"]);
     assert!(left.status == 2 && left.err.contains("--features png"), "{}", left.err);
 }
+
+/// Files of another run, rows that are missing, and versions that are mixed.
+#[test]
+fn results_that_do_not_belong_together_are_refused_or_told() {
+    let bench = Bench::with_small();
+    for (folder, policy) in [("a", "ecmp"), ("b", "spray")] {
+        let policy = format!("policy.name={policy}");
+        assert_eq!(
+            bench.evenkeel(&["run", "small.toml", "--set", &policy, "--out", folder]).status,
+            0
+        );
+    }
+    let plot = || bench.evenkeel(&["plot", "a", "b", "--out", "figures"]);
+    assert_eq!((plot().status, plot().err.as_str()), (0, ""));
+    let [flows, links, scenario, summary] =
+        ["flows.csv", "links.csv", "scenario.toml", "summary.json"].map(|name| format!("b/{name}"));
+    let whole = [&flows, &links, &scenario, &summary].map(|name| (name, bench.read(name)));
+    let without_last = |name: &str| {
+        let text = bench.read(name);
+        let lines: Vec<&str> = text.lines().collect();
+        bench.write(name, &(lines[..lines.len() - 1].join("\n") + "\n"));
+    };
+    let restore = || whole.iter().for_each(|(name, text)| bench.write(name, text));
+    without_last(&flows);
+    plot().expect_invalid(&["b/flows.csv: it has 55 completed pieces", "has 56", "rows are missing"]);
+    restore();
+    without_last(&links);
+    plot().expect_invalid(&["b/links.csv: it has 23 directions of links", "has 24"]);
+    restore();
+    bench.write(&scenario, &bench.read("a/scenario.toml"));
+    plot().expect_invalid(&["b/scenario.toml: it has policy=ecmp", "has policy=spray"]);
+    restore();
+    let old = bench.read(&summary).replace("\"version\": \"0.1.0\"", "\"version\": \"0.0.9\"");
+    bench.write(&summary, &old);
+    let said = plot();
+    let expected = "note: the results are of evenkeel 0.0.9 and 0.1.0: their differences may be";
+    assert!(said.status == 0 && said.err.contains(expected), "{said:?}");
+}

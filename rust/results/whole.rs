@@ -1,0 +1,152 @@
+//! Whether results belong together and are complete: files of a folder of the same run, results of
+//! one version, studies and comparisons without gaps.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::{ComparisonTable, Results, ResultsError, RunFolder, StudyTable, Table};
+use crate::report::VERSION;
+
+/// Fails if the files of a folder are not of one run, or rows of them are missing.
+pub(super) fn check_run(run: &RunFolder) -> Result<(), ResultsError> {
+    let differs = |file: &str, found: String, expected: String| {
+        let file = run.path().join(file).display().to_string();
+        Err(ResultsError::OtherRun { file, found, expected })
+    };
+    let first = run.scenario_text();
+    let first = first.as_ref().and_then(|text| text.lines().next());
+    if let Some(header) = first.filter(|line| line.starts_with("# evenkeel ")) {
+        let word = |key: &str| header.split(' ').find_map(|word| word.strip_prefix(key));
+        let (policy, seed) = (run.policy(), run.seed().to_string());
+        for (key, expected) in [("policy=", policy), ("seed=", &seed)] {
+            if let Some(found) = word(key).filter(|found| *found != expected) {
+                return differs(
+                    "scenario.toml",
+                    format!("{key}{found}"),
+                    format!("{key}{expected}"),
+                );
+            }
+        }
+    }
+    let (completed, pieces) = (run.metric("messages_completed"), run.metric("flows_completed"));
+    if let Some(expected) = pieces.filter(|_| run.path().join("flows.csv").is_file()) {
+        let flows = run.table("flows.csv")?;
+        let [message, ended] = flows.indices(["message", "completed_ns"])?;
+        let done = |row: &usize| !flows.text(*row, ended).is_empty();
+        let rows = (0..flows.len()).filter(done).count() as f64;
+        if rows != expected {
+            let words = |count: f64| format!("{count} completed pieces of messages");
+            return differs("flows.csv", words(rows), words(expected));
+        }
+        let mut open = BTreeMap::new();
+        for row in 0..flows.len() {
+            *open.entry(flows.text(row, message)).or_insert(true) &= done(&row);
+        }
+        let rows = open.values().filter(|whole| **whole).count() as f64;
+        if let Some(expected) = completed.filter(|expected| *expected != rows) {
+            let words = |count: f64| format!("{count} completed messages");
+            return differs("flows.csv", words(rows), words(expected));
+        }
+    }
+    if let Some(expected) = run.metric("links").filter(|_| run.path().join("links.csv").is_file()) {
+        let rows = run.links()?.len() as f64;
+        if rows != 2.0 * expected {
+            let words = |rows: f64| format!("{rows} directions of links");
+            return differs("links.csv", words(rows), words(2.0 * expected));
+        }
+    }
+    Ok(())
+}
+
+/// What a reader should know of results that are shown together.
+pub(super) fn notes(results: &[Results]) -> Vec<String> {
+    let mut notes = Vec::from_iter(versions(results));
+    for result in results {
+        match result {
+            Results::Run(_) => {}
+            Results::Studies(tables) => notes.extend(tables.iter().filter_map(gaps)),
+            Results::Comparison(table) => notes.extend(unlike(table)),
+        }
+    }
+    notes
+}
+
+/// A note if results were not all made by this version.
+fn versions(results: &[Results]) -> Option<String> {
+    let runs =
+        results.iter().filter_map(|it| if let Results::Run(run) = it { Some(run) } else { None });
+    let of_run = |run: &Box<RunFolder>| Some(run.summary().get("version")?.as_str()?.to_owned());
+    let versions: BTreeSet<String> = runs.filter_map(of_run).collect();
+    let first = versions.first()?;
+    let all = || versions.iter().map(String::as_str).collect::<Vec<_>>().join(" and ");
+    match versions.len() {
+        1 if first == VERSION => None,
+        1 => Some(format!("the results are of evenkeel {first}, and this is {VERSION}")),
+        _ => Some(format!(
+            "the results are of evenkeel {}: their differences may be those of the \
+                           versions",
+            all()
+        )),
+    }
+}
+
+/// A note if the table of a sweep lacks rows: its points are counted from 1, and each has as many
+/// runs as every other.
+fn gaps(study: &StudyTable) -> Option<String> {
+    let table: &Table = study.table();
+    let point = table.find("point")?;
+    let mut runs: BTreeMap<u64, usize> = BTreeMap::new();
+    for row in 0..table.len() {
+        *runs.entry(table.text(row, point).parse().ok()?).or_default() += 1;
+    }
+    let (last, most) = (*runs.last_key_value()?.0, *runs.values().max()?);
+    let lacks = (1..=last).filter(|point| runs.get(point).is_none_or(|count| *count < most));
+    let lacks: Vec<String> = lacks.map(|point| point.to_string()).collect();
+    let shown = lacks.len().min(8);
+    let more = if shown < lacks.len() { " and others" } else { "" };
+    (!lacks.is_empty()).then(|| {
+        format!(
+            "{}: rows are missing of {} of {} points: {}{more}",
+            study.file(),
+            lacks.len(),
+            last,
+            lacks[..shown].join(", ")
+        )
+    })
+}
+
+/// A note if policies of a comparison have different numbers of runs.
+fn unlike(comparison: &ComparisonTable) -> Option<String> {
+    let rows = comparison.rows.iter().filter(|row| row.metric == "cct_ns");
+    let most = rows.clone().map(|row| row.runs).max()?;
+    let few = rows.filter(|row| row.runs < most);
+    let few: Vec<String> =
+        few.map(|row| format!("{} has {} of {most}", row.policy, row.runs)).collect();
+    (!few.is_empty())
+        .then(|| format!("{}: completed runs are missing: {}", comparison.file(), few.join(", ")))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn study(points: &str) -> StudyTable {
+        let text = format!("point,seed,cct_ns\n{points}");
+        StudyTable::of("a".to_owned(), Table::parse("a.csv", &text).unwrap()).unwrap()
+    }
+
+    #[test]
+    fn a_sweep_without_some_rows_is_told() {
+        assert_eq!(gaps(&study("1,1,5\n1,2,5\n2,1,5\n2,2,5\n")), None);
+        let expected = "a.csv: rows are missing of 2 of 4 points: 2, 3";
+        assert_eq!(gaps(&study("1,1,5\n1,2,5\n2,1,5\n4,1,5\n4,2,5\n")).unwrap(), expected);
+    }
+
+    #[test]
+    fn a_comparison_with_fewer_runs_of_a_policy_is_told() {
+        let text = "policy,metric,runs,median,low,high,reference,ratio,ratio_low,ratio_high,\
+                    verdict\na,cct_ns,5,5,4,6,a,1,,,best\nb,cct_ns,3,5,4,6,a,1,,,even\n";
+        let table = ComparisonTable::of(Table::parse("c.csv", text).unwrap()).unwrap();
+        let expected = "c.csv: completed runs are missing: b has 3 of 5";
+        assert_eq!(unlike(&table).unwrap(), expected);
+    }
+}
