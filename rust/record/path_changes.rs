@@ -7,6 +7,7 @@ use std::io::{self, Write};
 use super::{Sink, nanoseconds};
 use crate::fabric::{PacketEvent, PacketRecord};
 use crate::ids::{HostId, PortId};
+use crate::report::csv_field;
 use crate::topology::{Node, Topology};
 
 /// The flows of some hosts and their table.
@@ -30,7 +31,7 @@ impl PathChanges {
     ) -> io::Result<Self> {
         let hosts = || (0..topology.host_count()).map(HostId);
         let ports = || (0..2 * topology.links().len() as u32).map(PortId);
-        let name = |node: Node| topology.node_name(node).to_owned();
+        let name = |node: Node| csv_field(topology.node_name(node));
         Ok(Self {
             edges: hosts()
                 .map(|host| topology.behind(host).filter(|_| recorded.contains(&host)).collect())

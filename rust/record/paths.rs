@@ -11,6 +11,7 @@ use std::io::{self, Write};
 use super::{Profile, Recording, Sink, nanoseconds};
 use crate::fabric::{PacketEvent, PacketRecord};
 use crate::ids::{HostId, PortId};
+use crate::report::csv_field;
 use crate::topology::{Node, Topology};
 use crate::units::{Span, Time};
 
@@ -97,7 +98,7 @@ impl Paths {
             is_recorded: hosts().map(|host| recording.paths.contains(&host)).collect(),
             edges: hosts().map(|host| topology.behind(host).collect()).collect(),
             owners: (0..ports).map(|port| topology.ends_of(PortId(port)).0).collect(),
-            names: hosts().map(|host| topology.node_name(Node::Host(host)).to_owned()).collect(),
+            names: hosts().map(|host| csv_field(topology.node_name(Node::Host(host)))).collect(),
             until: Time::ZERO.saturating_add(recording.every),
             flows: BTreeMap::new(),
             sink: Sink::new(to, columns)?,

@@ -7,6 +7,7 @@ use std::io::{self, Write};
 use super::{Profile, Recording, Sink, nanoseconds};
 use crate::fabric::{PauseOrder, PauseRecord};
 use crate::ids::{ClassId, PortId};
+use crate::report::csv_field;
 use crate::topology::Topology;
 use crate::units::{Span, Time};
 
@@ -44,9 +45,10 @@ impl Pauses {
     ) -> io::Result<Self> {
         let port = |port: PortId, class: ClassId| {
             let (from, onto) = topology.ends_of(port);
-            let [from, onto] = [from, onto].map(|node| topology.node_name(node).to_owned());
+            let [from, onto] = [from, onto].map(|node| csv_field(topology.node_name(node)));
             let name = recording.classes.get(class.index());
-            let (id, class) = ((port, class), name.map_or_else(String::new, |it| csv_end(it)));
+            let (id, class) =
+                ((port, class), name.map_or_else(String::new, |it| format!(",{}", csv_field(it))));
             Port { id, class, from, onto, since: None, begun: 0, paused: Span::ZERO }
         };
         let classes = || (0..recording.classes.len().max(1) as u32).map(ClassId);
@@ -132,13 +134,5 @@ impl Pauses {
             self.sample(end, all, profile);
         }
         self.sink.finish()
-    }
-}
-
-/// A field at the end of a row, quoted where it must be (RFC 4180).
-fn csv_end(name: &str) -> String {
-    match name.contains([',', '"']) {
-        true => format!(",\"{}\"", name.replace('"', "\"\"")),
-        false => format!(",{name}"),
     }
 }

@@ -6,6 +6,7 @@ use std::io::{self, Write};
 use super::{Recording, Sink, nanoseconds};
 use crate::fabric::Snapshot;
 use crate::ids::PortId;
+use crate::report::csv_field;
 use crate::topology::Topology;
 use crate::units::{BitRate, Span, Time};
 
@@ -38,8 +39,8 @@ impl Ports {
             let (from, onto) = topology.ends_of(id);
             Port {
                 id,
-                from: topology.node_name(from).to_owned(),
-                onto: topology.node_name(onto).to_owned(),
+                from: csv_field(topology.node_name(from)),
+                onto: csv_field(topology.node_name(onto)),
                 rate: topology.link(id.link()).rate,
                 queue: 0,
                 carried: 0,

@@ -9,6 +9,7 @@ use super::{Sink, nanoseconds};
 use crate::fabric::{MOST_CLASSES, PacketEvent, PacketRecord};
 use crate::ids::PortId;
 use crate::packet::Flags;
+use crate::report::csv_field;
 use crate::topology::{Node, Topology};
 use crate::units::Time;
 
@@ -50,7 +51,7 @@ impl QueueChanges {
             // NICs have no queue.
             let Some(switch) = from.switch() else { continue };
             switches[switch.index()] = true;
-            let names = [from, onto].map(|node| topology.node_name(node).to_owned());
+            let names = [from, onto].map(|node| csv_field(topology.node_name(node)));
             recorded.insert(id, Port { names, written: 0, queues: [0; MOST_CLASSES] });
         }
         let sink = Sink::new(to, "time_ns,from,to,queue_bytes")?;

@@ -9,6 +9,7 @@ use super::{Recording, Sink, nanoseconds};
 use crate::endpoint::Endpoints;
 use crate::ids::HostId;
 use crate::nic::Backlog;
+use crate::report::csv_field;
 use crate::topology::{Node, Topology};
 use crate::units::{BitRate, Time};
 
@@ -35,7 +36,7 @@ impl QueuePairs {
         let columns = "time_ns,src,dst,label,in_flight_packets,window_bytes,rate_bps";
         Ok(Self {
             is_recorded: all().map(|host| recording.queue_pairs.contains(&host)).collect(),
-            names: all().map(|host| topology.node_name(Node::Host(host)).to_owned()).collect(),
+            names: all().map(|host| csv_field(topology.node_name(Node::Host(host)))).collect(),
             recorded: Vec::new(),
             created: 0,
             last: recording.is_on_change().then(BTreeMap::new),

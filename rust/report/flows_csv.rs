@@ -3,6 +3,7 @@
 use std::io::{self, Write};
 
 use super::FlowPlaces;
+use super::cells::csv_text;
 use crate::fabric::{FlowRecord, Outcome, Setup};
 use crate::topology::Topology;
 use crate::units::Time;
@@ -65,18 +66,18 @@ impl<W: Write> FlowsCsv<W> {
         let row = [
             flow.message.0.to_string(),
             flow.piece.to_string(),
-            hosts[flow.src.index()].clone(),
-            hosts[flow.dst.index()].clone(),
+            csv_text(&hosts[flow.src.index()]).into_owned(),
+            csv_text(&hosts[flow.dst.index()]).into_owned(),
             flow.bytes.get().to_string(),
             flow.source_port.to_string(),
             nanoseconds(Some(flow.start.as_ps())),
             nanoseconds(instant(flow.delivered)),
             nanoseconds(instant(flow.completed)),
             nanoseconds(completion(flow)),
-            self.places.job(flow.message).to_owned(),
+            csv_text(self.places.job(flow.message)).into_owned(),
             self.places.step(flow.message).map_or_else(String::new, |step| step.to_string()),
         ];
-        let class = self.places.class(flow.message).to_owned();
+        let class = csv_text(self.places.class(flow.message)).into_owned();
         let class = self.places.have_classes().then_some(class);
         self.csv.write_record(row.into_iter().chain(class))?;
         Ok(())

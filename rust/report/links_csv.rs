@@ -3,6 +3,7 @@
 
 use std::io::{self, Write};
 
+use super::cells::csv_text;
 use crate::fabric::Outcome;
 use crate::ids::{HostId, LinkId, PortId};
 use crate::topology::{Node, Topology};
@@ -32,9 +33,9 @@ pub fn write_links_csv(
             let (from, onto) = topology.ends_of(port);
             let bytes = outcome.link_bytes.get(port.index()).copied().unwrap_or(Bytes::ZERO);
             csv.write_record([
-                topology.link_name(LinkId(link)),
-                topology.node_name(from),
-                topology.node_name(onto),
+                &*csv_text(topology.link_name(LinkId(link))),
+                &csv_text(topology.node_name(from)),
+                &csv_text(topology.node_name(onto)),
                 &bytes.get().to_string(),
                 &topology.link(LinkId(link)).rate.as_bps().to_string(),
                 &counted(outcome.queue_bytes_max_by_port.get(port.index()).map(|it| it.get())),
@@ -44,12 +45,12 @@ pub fn write_links_csv(
     }
     if let (Some(scale_up), Some(carried)) = (topology.scale_up(), &outcome.scale_up) {
         for (host, port) in (0u32..).map(HostId).zip(&carried.ports) {
-            let name = topology.node_name(Node::Host(host));
+            let name = csv_text(topology.node_name(Node::Host(host)));
             let network = format!("scale-up{}", scale_up.server_of(host));
             let link = format!("{name}{SCALE_UP}");
             let rate = scale_up.rate.as_bps().to_string();
             for (from, to, bytes) in
-                [(name, &*network, port.sent), (&*network, name, port.received)]
+                [(&*name, &*network, port.sent), (&*network, &*name, port.received)]
             {
                 let bytes = bytes.get().to_string();
                 csv.write_record([&*link, from, to, &bytes, &rate, "", ""])?;

@@ -7,6 +7,7 @@ use std::io::{self, Write};
 use schemars::JsonSchema;
 use serde::Serialize;
 
+use super::cells::{csv_field, csv_text};
 use super::cost::{CostSummary, write_without_costs};
 use super::own_files::COST;
 use super::{Cost, Folder, FolderError, Identity, VERSION, Writer};
@@ -175,13 +176,13 @@ fn busy_rate(outcome: &RailOutcome, rail: usize) -> Option<f64> {
 /// Those of the writer.
 pub fn write_operations_csv(to: &mut dyn Write, summary: &RailSummary) -> io::Result<()> {
     writeln!(to, "operation,bytes,start_ns,took_ns,rail,share_bytes,rail_ns,reissued_chunks")?;
+    let names: Vec<String> = summary.rails.iter().map(|rail| csv_field(&rail.name)).collect();
     for (index, operation) in summary.operations.iter().enumerate() {
         let OperationSummary { bytes, start_ns, reissued_chunks, .. } = operation;
         let took = shown(operation.took_ns);
-        let rails = summary.rails.iter().zip(&operation.share_bytes).zip(&operation.rail_ns);
-        for ((rail, share), time) in rails {
+        let rails = names.iter().zip(&operation.share_bytes).zip(&operation.rail_ns);
+        for ((name, share), time) in rails {
             let time = shown(*time);
-            let name = &rail.name;
             writeln!(
                 to,
                 "{index},{bytes},{start_ns},{took},{name},{share},{time},{reissued_chunks}"
@@ -199,7 +200,7 @@ pub fn write_timeline_csv(to: &mut dyn Write, summary: &RailSummary) -> io::Resu
     let mut csv = csv::Writer::from_writer(to);
     csv.write_record(["at_ns", "rail", "what"])?;
     for TimelineLine { at_ns, rail, what } in &summary.timeline {
-        csv.write_record([&at_ns.to_string(), rail, what])?;
+        csv.write_record([&*at_ns.to_string(), &csv_text(rail), &csv_text(what)])?;
     }
     csv.flush()
 }

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use super::reproduction_page::one_line;
+use super::cells::markdown_text;
 use crate::study::reproduce::{ClaimVerdict, Reproduction};
 
 /// The first line, which tells the page from other files.
@@ -25,8 +25,8 @@ pub fn reproduction_index(studies: &[Reproduction]) -> String {
         let count =
             |verdict| claims.iter().filter(|claim| claim.verdict == verdict).count().to_string();
         let cells = [
-            one_line(work),
-            format!("[{name}]({name}.md): {}", one_line(title)),
+            work.clone(),
+            format!("[{name}]({name}.md): {title}"),
             scale.clone(),
             claims.len().to_string(),
             count(ClaimVerdict::Holds),
@@ -34,7 +34,7 @@ pub fn reproduction_index(studies: &[Reproduction]) -> String {
             count(ClaimVerdict::CannotBeJudged),
             count(ClaimVerdict::NotAtThisScale),
         ];
-        let cells = cells.map(|cell| cell.replace('|', "\\|"));
+        let cells = cells.map(|cell| markdown_text(&cell));
         writeln!(page, "| {} |", cells.join(" | ")).expect("a text");
     }
     page

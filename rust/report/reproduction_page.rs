@@ -2,6 +2,7 @@
 
 use std::fmt::Write as _;
 
+use super::cells::markdown_text;
 use super::human;
 use super::reproduction_table::{heading, meanings, reason_of, reasons, tally};
 use crate::study::reproduce::{Reproduction, ResultTable};
@@ -27,9 +28,9 @@ pub fn reproduction_page(study: &Reproduction) -> String {
         "# {}\n\n{MADE_BY}{name} --scale {scale}`, version {version}: {runs}, {cost} of wall time \
          in total{memory}. `{name}.csv` has the numbers of every run, `{name}.json` this \
          page for programs.\n\n**{}.** {}\n\n{}.\n",
-        one_line(title),
-        one_line(work),
-        one_line(about),
+        markdown_text(title),
+        markdown_text(work),
+        markdown_text(about),
         tally(study)
     );
     claims(&mut page, study);
@@ -39,7 +40,7 @@ pub fn reproduction_page(study: &Reproduction) -> String {
     if !study.learned.is_empty() {
         page.push_str("\n## Findings\n\n");
         for learned in &study.learned {
-            writeln!(page, "- {}", one_line(learned)).expect("a text");
+            writeln!(page, "- {}", markdown_text(learned)).expect("a text");
         }
     }
     page
@@ -67,13 +68,13 @@ fn claims(page: &mut String, study: &Reproduction) {
         let seeds = if claim.seeds == 0 { String::new() } else { claim.seeds.to_string() };
         let by = claim.by();
         let cells = [&text, &by, &claim.published, &claim.ours, &claim.error, &seeds, &verdict];
-        let cells = cells.map(|cell| cell.replace('|', "\\|"));
+        let cells = cells.map(|cell| markdown_text(cell));
         writeln!(page, "| {} |", cells.join(" | ")).expect("a text");
     }
     let reasons = reasons(&study.claims);
     page.push_str(if reasons.is_empty() { "" } else { "\n" });
     for (index, why) in reasons.iter().enumerate() {
-        writeln!(page, "{}. {}", index + 1, one_line(why)).expect("a text");
+        writeln!(page, "{}. {}", index + 1, markdown_text(why)).expect("a text");
     }
     let meanings = meanings(&study.claims).join("; ");
     writeln!(
@@ -87,17 +88,16 @@ fn claims(page: &mut String, study: &Reproduction) {
 
 fn values(page: &mut String, table: &ResultTable) {
     let ResultTable { title, corner, columns, rows } = table;
-    writeln!(page, "\n## {title}\n").expect("a text");
-    writeln!(page, "| {corner} | {} |", columns.join(" | ")).expect("a text");
+    let row = |first: &str, rest: &[String]| {
+        let cells = std::iter::once(first).chain(rest.iter().map(String::as_str));
+        format!("| {} |", cells.map(markdown_text).collect::<Vec<_>>().join(" | "))
+    };
+    writeln!(page, "\n## {}\n", markdown_text(title)).expect("a text");
+    writeln!(page, "{}", row(corner, columns)).expect("a text");
     writeln!(page, "|---|{}", "--:|".repeat(columns.len())).expect("a text");
     for (label, values) in rows {
-        writeln!(page, "| {label} | {} |", values.join(" | ")).expect("a text");
+        writeln!(page, "{}", row(label, values)).expect("a text");
     }
-}
-
-/// Joins the lines of a text.
-pub(super) fn one_line(text: &str) -> String {
-    text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
 #[cfg(test)]

@@ -1,9 +1,11 @@
 //! The results of a sweep as a table: a row for each point and seed.
 
+use std::borrow::Cow;
 use std::io;
 
 use serde_json::Value;
 
+use crate::report::csv_text;
 use crate::study::reproduce::metric;
 
 /// The columns that are neither the seed, a swept key nor a number of a run.
@@ -82,7 +84,10 @@ impl SweepTable {
             let (point, seed, error) = (row.point.to_string(), row.seed.to_string(), row.error());
             let numbers = metric::numbers(row.result.as_ref().unwrap_or(&Value::Null));
             let numbers: Vec<&str> = numbers.iter().map(|(_, number)| number.as_str()).collect();
-            let head = [&[point.as_str()], &self.texts(row)[..], &[seed.as_str()]].concat();
+            let texts = self.texts(row).into_iter().map(csv_text);
+            let texts: Vec<Cow<'_, str>> = texts.collect();
+            let texts: Vec<&str> = texts.iter().map(|it| &**it).collect();
+            let head = [&[point.as_str()], &texts[..], &[seed.as_str()]].concat();
             writer.write_record([&head[..], &numbers[..], &[error.as_str()]].concat())?;
         }
         let bytes = writer.into_inner().map_err(|error| io::Error::other(error.to_string()))?;
