@@ -91,9 +91,10 @@ pub(super) struct Arguments {
     #[arg(long, value_enum, value_name = "DRAFT", conflicts_with = "json")]
     kpi: Option<Kpi>,
     /// Keep the results in this folder: comparison.csv, as --format csv prints it, runs.json, the
-    /// object of --json without wall_s and peak_rss_bytes, and cost.json with these; after SIGINT
-    /// or SIGTERM, those of the runs that are finished, with what is missing; it is created if it
-    /// does not exist, and earlier results of a comparison in it are replaced
+    /// object of --json without wall_s and peak_rss_bytes, and cost.json with these; after SIGINT,
+    /// SIGTERM or SIGHUP, those of the runs that are finished, with what is missing, unless a whole
+    /// comparison is there; it is created if it does not exist, and earlier results of a comparison
+    /// in it are replaced
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
     /// Print one JSON object with all runs instead of the table (times in ns, sizes in bytes)
@@ -171,9 +172,12 @@ impl Arguments {
             finished.iter().map(|finished| finished.summary.clone()).collect();
         let statistics = self.statistics(&summaries, RunNumbers::OF_FABRIC, planned);
         let all = AllRuns { runs: &summaries, interrupted: Interrupted::of(&statistics) };
-        // What an earlier comparison left is better than nothing.
+        // What an earlier comparison left is better than nothing, and a whole one than a part.
         if let Some(folder) = folder.filter(|_| !summaries.is_empty()) {
-            folder.keep(&statistics, &all)?;
+            match all.interrupted.is_some() && folder.has_whole() {
+                true => output::note("--out keeps the earlier comparison, which is whole"),
+                false => folder.keep(&statistics, &all)?,
+            }
         }
         if self.json {
             output::print_json(&all)?;

@@ -1,6 +1,6 @@
 //! `evenkeel init`: a scenario to start from.
 
-use std::fs::OpenOptions;
+use std::fs::{self, OpenOptions};
 use std::io::{ErrorKind, Write};
 use std::path::{Path, PathBuf};
 
@@ -68,20 +68,35 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<Status> {
     if let Some(path) = paths.iter().find(|path| path.exists()) {
         bail!("{}: the file exists and is not replaced; move it, or use --out DIR", path.display());
     }
-    std::fs::create_dir_all(folder)
-        .map_err(|reason| anyhow!("--out {}: cannot create it: {reason}", folder.display()))?;
-    for ((_, text), path) in files.iter().zip(&paths) {
-        write_new(path, &text.replace("FILE", &paths[0].display().to_string()))?;
+    let absent: Vec<&Path> = folder.ancestors().take_while(|it| !it.exists()).collect();
+    let mut written: Vec<&Path> = Vec::new();
+    let mut write = || -> anyhow::Result<()> {
+        fs::create_dir_all(folder)
+            .map_err(|reason| anyhow!("--out {}: cannot create it: {reason}", folder.display()))?;
+        for ((_, text), path) in files.iter().zip(&paths) {
+            write_new(path, &text.replace("FILE", &paths[0].display().to_string()))?;
+            written.push(path);
+        }
+        Ok(())
+    };
+    if let Err(error) = write() {
+        // Nothing is left of what cannot be written whole.
+        written.iter().for_each(|path| drop(fs::remove_file(path)));
+        absent.iter().for_each(|folder| drop(fs::remove_dir(folder)));
+        return Err(error);
     }
     let scenario = paths[0].display();
     output::print_text(&format!("{scenario}: written; next: evenkeel run {scenario}\n"))?;
     Ok(Status::Done)
 }
 
-/// Writes a file that does not exist yet.
+/// Writes a file that does not exist yet; where it cannot be written whole, there is none.
 pub(super) fn write_new(path: &Path, text: &str) -> anyhow::Result<()> {
     let file = OpenOptions::new().write(true).create_new(true).open(path);
-    let written = file.and_then(|mut file| file.write_all(text.as_bytes()));
+    let written = file.and_then(|mut file| {
+        let written = file.write_all(text.as_bytes());
+        written.inspect_err(|_| drop(fs::remove_file(path)))
+    });
     written.map_err(|reason| match reason.kind() {
         ErrorKind::AlreadyExists => anyhow!("{}: the file exists", path.display()),
         _ => anyhow!("{}: cannot write: {reason}", path.display()),

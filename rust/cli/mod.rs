@@ -129,6 +129,7 @@ enum Status {
 /// Runs the command that the arguments name.
 pub(crate) fn main() -> ExitCode {
     allocator::keep_freed_memory();
+    signals::watch();
     let cli = Cli::try_parse().unwrap_or_else(|error| output::end_with(&error));
     let result = match cli.command {
         Command::Run(arguments) => run::run(&arguments),

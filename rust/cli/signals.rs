@@ -1,45 +1,56 @@
-//! SIGINT and SIGTERM: what is done is reported, and nothing half done is left, before the program
-//! ends. A signal that the program was started to ignore, as scripts start jobs in the background
-//! with SIGINT ignored, stays ignored.
+//! SIGINT, SIGTERM and SIGHUP: what is done is reported, and nothing half done is left, before the
+//! program ends. A signal that the program was started to ignore, as `nohup` has SIGHUP and scripts
+//! have SIGINT of jobs in the background, stays ignored.
 
-use std::path::PathBuf;
+#[cfg(unix)]
+use std::sync::{Mutex, PoisonError};
 
-/// Calls `act` on another thread at the first SIGINT or SIGTERM, in place of ending the program.
-/// Threads that start later inherit this, so it comes before them.
+/// What a command does at the first signal.
+#[cfg(unix)]
+type Act = Box<dyn FnOnce() + Send>;
+
+#[cfg(unix)]
+static ACT: Mutex<Option<Act>> = Mutex::new(None);
+
+/// Calls `act` on another thread at the first signal, in place of ending the program.
 #[cfg(unix)]
 pub(super) fn at_the_first(act: impl FnOnce() + Send + 'static) {
-    wait_for_the_first(|_| act());
+    *ACT.lock().unwrap_or_else(PoisonError::into_inner) = Some(Box::new(act));
 }
 
-/// Removes a file at the first SIGINT or SIGTERM; then the signal ends the program, as it does
-/// otherwise. Threads that start later inherit this, so it comes before them.
+/// Watches for signals: the first one is left to what a command has for it, and any other removes
+/// files that are not complete and ends the program, as it does otherwise. Threads that start later
+/// inherit this, so it comes before them.
 #[cfg(unix)]
-pub(super) fn remove_at_the_first(file: PathBuf) {
-    use nix::sys::signal::{SigSet, raise};
-    wait_for_the_first(move |signal| {
-        // It has its own name by now if the run was ending.
-        let _ = std::fs::remove_file(file);
-        let mut only = SigSet::empty();
-        only.add(signal);
-        let _ = only.thread_unblock().and_then(|()| raise(signal));
-        // Where it is ignored after all, the file cannot be completed any more.
-        std::process::exit(128 + signal as i32);
+pub(super) fn watch() {
+    use nix::sys::signal::{SigSet, Signal};
+    let signals = [Signal::SIGINT, Signal::SIGTERM, Signal::SIGHUP];
+    let signals: SigSet = signals.into_iter().filter(|it| !is_ignored(*it)).collect();
+    // Where signals cannot be blocked, they end the program as before.
+    if signals.iter().next().is_none() || signals.thread_block().is_err() {
+        return;
+    }
+    std::thread::spawn(move || {
+        while let Ok(signal) = signals.wait() {
+            let act = ACT.lock().unwrap_or_else(PoisonError::into_inner).take();
+            match act {
+                Some(act) => act(),
+                None => end(signal),
+            }
+        }
     });
 }
 
+/// Ends the program by a signal.
 #[cfg(unix)]
-fn wait_for_the_first(act: impl FnOnce(nix::sys::signal::Signal) + Send + 'static) {
-    use nix::sys::signal::{SigSet, Signal};
-    let signals = [Signal::SIGINT, Signal::SIGTERM].into_iter().filter(|it| !is_ignored(*it));
-    let signals: SigSet = signals.collect();
-    // Where signals cannot be blocked, they end the program as before.
-    if signals.iter().next().is_some() && signals.thread_block().is_ok() {
-        std::thread::spawn(move || {
-            if let Ok(signal) = signals.wait() {
-                act(signal);
-            }
-        });
-    }
+fn end(signal: nix::sys::signal::Signal) -> ! {
+    use nix::sys::signal::{SigSet, raise};
+    evenkeel::report::remove_temporary_files();
+    let mut only = SigSet::empty();
+    only.add(signal);
+    let _ = only.thread_unblock().and_then(|()| raise(signal));
+    // Where it is ignored after all.
+    std::process::exit(128 + signal as i32);
 }
 
 /// True if the program was started to ignore a signal, as far as the system tells without unsafe
@@ -52,10 +63,10 @@ fn is_ignored(signal: nix::sys::signal::Signal) -> bool {
     mask.is_some_and(|mask| mask >> (signal as i32 - 1) & 1 == 1)
 }
 
+/// Signals end the program on this platform, and leave files that are not complete.
+#[cfg(not(unix))]
+pub(super) fn watch() {}
+
 /// Signals end the program on this platform.
 #[cfg(not(unix))]
 pub(super) fn at_the_first(_: impl FnOnce() + Send + 'static) {}
-
-/// Signals end the program on this platform, and leave the file.
-#[cfg(not(unix))]
-pub(super) fn remove_at_the_first(_: PathBuf) {}

@@ -154,6 +154,12 @@ impl Arguments {
         let variable = |name: &str| env::var(name).ok();
         let shards = self.shards.map(NonZeroUsize::get);
         let Some((shard, name)) = Shard::of_environment(variable, shards)? else {
+            if let Some(count) = shards {
+                output::warning(&format!(
+                    "--shards {count} has no effect: nothing numbers this process \
+                     (JOB_COMPLETION_INDEX, SLURM_ARRAY_TASK_ID); --shard I/{count} runs one shard"
+                ));
+            }
             return Ok(Shard::WHOLE);
         };
         output::note(&format!("shard {shard}, by {name}"));

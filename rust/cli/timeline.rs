@@ -10,8 +10,6 @@ use evenkeel::report::{OutputFile, OutputKind};
 use evenkeel::scenario::Scenario;
 use evenkeel::timeline::{self, INTERVAL};
 
-use super::signals;
-
 /// The time-line of a run, in a file that appears when it is complete.
 pub(super) struct Timeline {
     timeline: timeline::Timeline,
@@ -40,9 +38,6 @@ impl Timeline {
         }
         let file = OutputFile::begin(path, &TIMELINE);
         let file = file.map_err(|error| anyhow!("--trace {error}"))?;
-        if let Some(unfinished) = file.unfinished() {
-            signals::remove_at_the_first(unfinished.to_owned());
-        }
         let to = file.handle().map_err(|reason| failed(path, &reason))?;
         let every = scenario.recordings.iter().map(|recording| recording.every).min();
         let every = every.unwrap_or(INTERVAL);

@@ -4,11 +4,13 @@ use std::path::Path;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
 use super::cost::write_without_costs;
 use super::own_files::{COST, Origin, RUNS};
 use super::{Folder, FolderError, Writer, comparison_csv};
 use crate::study::{PolicyStatistics, Statistics};
+use crate::workload::read_results;
 
 /// The object that `evenkeel compare --json` prints; `T` is a list of summaries.
 #[derive(Debug, Serialize, Deserialize, JsonSchema)]
@@ -81,6 +83,13 @@ impl ComparisonFolder {
     /// The names of files beside earlier results, which stay.
     pub fn kept(&self) -> &[String] {
         self.0.kept()
+    }
+
+    /// Whether it has a comparison that was not interrupted.
+    pub fn has_whole(&self) -> bool {
+        let runs = read_results(&self.0.path().join(RUNS)).ok();
+        let runs: Option<Value> = runs.and_then(|text| serde_json::from_str(&text).ok());
+        runs.is_some_and(|runs| runs.get("runs").is_some() && runs["interrupted"].is_null())
     }
 
     /// Writes the statistics and the runs in place of earlier ones.

@@ -8,9 +8,8 @@ use std::fs;
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
-use tempfile::NamedTempFile;
-
-use super::own_files::{self, Origin, TEMPORARY, UNMARKED};
+use super::own_files::{self, Origin, UNMARKED};
+use super::temporary::TemporaryFile;
 use super::{FolderError, NotAFile};
 
 /// The table by whose presence files are told that have no mark of their own.
@@ -31,19 +30,6 @@ pub struct Folder {
     kept: Vec<String>,
     #[cfg(unix)]
     lock: Option<nix::fcntl::Flock<fs::File>>,
-}
-
-/// How a results file is made under a temporary name.
-pub(super) fn results_file() -> tempfile::Builder<'static, 'static> {
-    let mut builder = tempfile::Builder::new();
-    builder.prefix(TEMPORARY);
-    #[cfg(unix)]
-    {
-        use std::os::unix::fs::PermissionsExt;
-        // The permissions of any new file: results are not secret. The umask applies.
-        builder.permissions(fs::Permissions::from_mode(0o666));
-    }
-    builder
 }
 
 impl Folder {
@@ -182,15 +168,15 @@ impl Folder {
         }
         self.clear(&complete)?;
         for (name, file) in complete {
-            file.persist(self.path.join(name))
-                .map_err(|error| self.failed(&format!("rename a file to {name}"), error.error))?;
+            let renamed = file.persist(&self.path.join(name));
+            renamed.map_err(|reason| self.failed(&format!("rename a file to {name}"), reason))?;
         }
         Ok(())
     }
 
-    fn write_temporary(&self, name: &str, write: Writer<'_>) -> Result<NamedTempFile, FolderError> {
-        let mut file = self.temporary()?;
-        let mut buffered = BufWriter::new(file.as_file_mut());
+    fn write_temporary(&self, name: &str, write: Writer<'_>) -> Result<TemporaryFile, FolderError> {
+        let file = self.temporary()?;
+        let mut buffered = BufWriter::new(file.as_file());
         let written = write(&mut buffered).and_then(|()| buffered.flush());
         drop(buffered);
         written.map_err(|reason| self.failed(&format!("write {name}"), reason))?;
@@ -199,11 +185,11 @@ impl Folder {
 
     /// Removes the old mark, results that are not among the `complete` new files, and temporary
     /// files of interrupted runs.
-    fn clear(&self, complete: &[(&str, NamedTempFile)]) -> Result<(), FolderError> {
+    fn clear(&self, complete: &[(&str, TemporaryFile)]) -> Result<(), FolderError> {
         let mark = self.origin.mark();
         let kept = |name: &str| {
             let replaced = complete.iter().any(|(new, _)| *new == name && name != mark);
-            let new = |file: &NamedTempFile| file.path().file_name() == Some(name.as_ref());
+            let new = |file: &TemporaryFile| file.path().file_name() == Some(name.as_ref());
             replaced || complete.iter().any(|(_, file)| new(file))
         };
         let mut old: Vec<String> = self.entries()?.into_iter().filter(|name| !kept(name)).collect();
@@ -246,9 +232,9 @@ impl Folder {
         self.origin.is_result_name(name) || self.is_other(name)
     }
 
-    fn temporary(&self) -> Result<NamedTempFile, FolderError> {
-        let file = results_file().tempfile_in(&self.path);
-        file.map_err(|reason| self.failed("write into the folder", reason))
+    fn temporary(&self) -> Result<TemporaryFile, FolderError> {
+        TemporaryFile::new_in(&self.path)
+            .map_err(|reason| self.failed("write into the folder", reason))
     }
 
     fn name(&self) -> String {
@@ -343,7 +329,7 @@ mod tests {
 
     #[test]
     fn a_file_is_not_a_folder() {
-        let file = NamedTempFile::new().unwrap();
+        let file = TemporaryFile::new().unwrap();
         let error = Folder::open(file.path()).unwrap_err().to_string();
         assert!(error.ends_with("this is a file; expected a folder, which need not exist yet"));
     }

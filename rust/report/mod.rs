@@ -5,6 +5,7 @@
 //! files written here. For the same scenario, seed and version all outputs are the same, byte for
 //! byte, except for the two costs of a run: wall time and memory.
 
+mod cells;
 mod check_line;
 mod classes;
 mod compare_table;
@@ -40,11 +41,13 @@ mod scale_up;
 mod study_folder;
 mod summary;
 mod table;
+mod temporary;
 pub mod trace_files;
 mod transport;
 mod twin;
 mod twin_table;
 
+pub(crate) use cells::{csv_field, csv_text, text_of_csv};
 pub use check_line::{check_line, rails_check_line};
 pub use classes::ClassSummary;
 pub use compare_table::compare_table;
@@ -69,7 +72,7 @@ pub use open::{MessageState, OpenMessage, OpenMessages};
 pub use output_file::{OutputError, OutputFile, OutputKind, write_output};
 pub(crate) use output_schema::courses;
 pub use output_schema::{OUTPUT_SCHEMAS, OutputSchema};
-pub use own_files::{STATISTICS, TOPOLOGIES};
+pub use own_files::{MATRIX, STATISTICS, TOPOLOGIES};
 pub use pfc_txt::{hosts_then_switches, write_pfc_txt};
 pub use rails::{
     OperationSummary, RailLine, RailSummary, TimelineLine, keep_rails, write_operations_csv,
@@ -85,6 +88,8 @@ pub use scale_up::ScaleUpSummary;
 pub use study_folder::{StudyFolder, StudyFolderError};
 pub use summary::{Fct, Packets, Qps, State, Summary, write_summary};
 pub use table::{guess_table, list_table};
+pub use temporary::remove_temporary_files;
+pub(crate) use temporary::{TEMPORARY, TemporaryFile};
 pub use transport::TransportSummary;
 pub use twin::{Count, Difference, LinkDifference, Side, TOLERANCE, Twin};
 pub use twin_table::twin_table;

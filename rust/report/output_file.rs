@@ -5,11 +5,10 @@ use std::fs::{self, File, OpenOptions};
 use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 
-use tempfile::NamedTempFile;
 use thiserror::Error;
 
-use super::folder::results_file;
 use super::own_files::{is_character_device, not_a_file};
+use super::temporary::TemporaryFile;
 
 /// The most bytes of an earlier output by which it is recognised.
 const START: u64 = 1024;
@@ -77,7 +76,7 @@ pub struct OutputFile {
 
 #[derive(Debug)]
 enum Destination {
-    Temporary(NamedTempFile),
+    Temporary(TemporaryFile),
     Device(File),
 }
 
@@ -97,8 +96,7 @@ impl OutputFile {
             There::Replaceable => {
                 let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
                 let folder = folder.unwrap_or(Path::new("."));
-                let file =
-                    fs::create_dir_all(folder).and_then(|()| results_file().tempfile_in(folder));
+                let file = fs::create_dir_all(folder).and_then(|()| TemporaryFile::new_in(folder));
                 Destination::Temporary(file.map_err(failed)?)
             }
         };
@@ -113,14 +111,6 @@ impl OutputFile {
         match &self.to {
             Destination::Temporary(file) => file.as_file().try_clone(),
             Destination::Device(file) => file.try_clone(),
-        }
-    }
-
-    /// The unfinished file, which is left over if the program is killed.
-    pub fn unfinished(&self) -> Option<&Path> {
-        match &self.to {
-            Destination::Temporary(file) => Some(file.path()),
-            Destination::Device(_) => None,
         }
     }
 
@@ -142,9 +132,8 @@ impl OutputFile {
     pub fn complete(self) -> Result<(), OutputError> {
         let Self { path, to } = self;
         let Destination::Temporary(file) = to else { return Ok(()) };
-        let path_shown = path.display().to_string();
-        let renamed = file.persist(path).map(drop);
-        renamed.map_err(|error| OutputError::Failed { path: path_shown, reason: error.error })
+        let failed = |reason| OutputError::Failed { path: path.display().to_string(), reason };
+        file.persist(&path).map_err(failed)
     }
 }
 

@@ -7,10 +7,11 @@ use std::path::{Path, PathBuf};
 use thiserror::Error;
 
 use super::NotAFile;
-use super::folder::results_file;
+use super::cells::csv_text;
 use super::own_files::not_a_file;
 use super::reproduction_index::{TITLE, reproduction_index};
 use super::reproduction_page::{is_reproduction_page, reproduction_page};
+use super::temporary::TemporaryFile;
 use crate::study::reproduce::{BUILT_IN, Reproduction, RunRow};
 use crate::workload::read_results;
 
@@ -158,11 +159,11 @@ impl StudyFolder {
 
     fn write(&self, name: &str, text: &str) -> Result<(), StudyFolderError> {
         let write = || {
-            let mut file = results_file().tempfile_in(&self.path)?;
-            file.write_all(text.as_bytes())?;
-            file.persist(self.path.join(name)).map_err(|error| error.error)
+            let file = TemporaryFile::new_in(&self.path)?;
+            file.as_file().write_all(text.as_bytes())?;
+            file.persist(&self.path.join(name))
         };
-        write().map(|_| ()).map_err(|reason| self.failed(&format!("write {name}"), reason))
+        write().map_err(|reason| self.failed(&format!("write {name}"), reason))
     }
 
     fn name(&self) -> String {
@@ -188,7 +189,7 @@ fn csv(rows: &[RunRow]) -> io::Result<String> {
     }
     for row in rows {
         let numbers = row.numbers.iter().map(|(_, number)| number.clone());
-        let labels = [row.run.clone(), row.parameters.clone(), row.seed.clone()];
+        let labels = [&row.run, &row.parameters, &row.seed].map(|it| csv_text(it).into_owned());
         writer.write_record(labels.into_iter().chain(numbers))?;
     }
     let bytes = writer.into_inner().map_err(|error| io::Error::other(error.to_string()))?;

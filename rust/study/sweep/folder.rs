@@ -4,10 +4,10 @@ use std::fs;
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 
-use tempfile::NamedTempFile;
 use thiserror::Error;
 
 use super::SweepTable;
+use crate::report::{TEMPORARY, TemporaryFile};
 use crate::study::reproduce::{RunLog, StudyError};
 use crate::workload::{read_description, regular_file};
 
@@ -19,8 +19,6 @@ const RESULTS: &str = "results.csv";
 const PARQUET: &str = "results.parquet";
 /// The name of the log of finished runs: `sweep.runs.jsonl`.
 const LOG: &str = "sweep";
-/// The start of temporary names.
-const TEMPORARY: &str = ".evenkeel-";
 
 /// A folder that holds a sweep. A lock keeps other processes out until this value is dropped or the
 /// process ends, in whatever way.
@@ -196,25 +194,12 @@ impl SweepFolder {
 
     fn write(&self, name: &str, bytes: &[u8]) -> Result<(), SweepFolderError> {
         let write = || {
-            let mut file = temporary(&self.path)?;
-            file.write_all(bytes)?;
-            file.persist(self.path.join(name)).map_err(|error| error.error)
+            let file = TemporaryFile::new_in(&self.path)?;
+            file.as_file().write_all(bytes)?;
+            file.persist(&self.path.join(name))
         };
-        let written = write().map(|_| ());
-        written.map_err(|reason| failed(&self.path, &format!("write {name}"), reason))
+        write().map_err(|reason| failed(&self.path, &format!("write {name}"), reason))
     }
-}
-
-/// A file with a temporary name and the permissions of any new file.
-fn temporary(folder: &Path) -> io::Result<NamedTempFile> {
-    let mut builder = tempfile::Builder::new();
-    builder.prefix(TEMPORARY);
-    #[cfg(unix)]
-    {
-        use std::os::unix::fs::PermissionsExt;
-        builder.permissions(fs::Permissions::from_mode(0o666));
-    }
-    builder.tempfile_in(folder)
 }
 
 fn failed(folder: &Path, action: &str, reason: io::Error) -> SweepFolderError {

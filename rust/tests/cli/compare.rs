@@ -310,7 +310,7 @@ fn interrupted(bench: &Bench, arguments: &[&str], signal: &str, seconds: f64) ->
     use std::io::Read;
     use std::process::{Command, Stdio};
 
-    let mut command = bench.command_with("--default-signal=INT,TERM", arguments);
+    let mut command = bench.command_with("--default-signal=INT,TERM,HUP", arguments);
     let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
     while child.try_wait().unwrap().is_none() && processor_seconds(child.id()) < seconds {
         std::thread::sleep(std::time::Duration::from_millis(20));
@@ -361,6 +361,22 @@ fn an_interrupted_comparison_keeps_what_is_finished_and_says_what_is_missing() {
     assert!(!bench.read("kept/runs.json").contains("interrupted"));
 }
 
+/// A part of a comparison is no reason to lose a whole one.
+#[cfg(target_os = "linux")]
+#[test]
+fn an_interrupted_comparison_leaves_a_whole_one_that_is_there() {
+    let bench = Bench::with_small();
+    let compare = ["compare", "small.toml", "--policies", "ecmp", "--out", "kept"];
+    assert_eq!(bench.evenkeel(&compare).status, 0);
+    let before = read(&bench, "runs.json");
+    let more = [&compare[..], &["--seeds", "100000"]].concat();
+    let left = interrupted(&bench, &more, "HUP", 1.0);
+    assert_eq!(left.status, 1, "{}", left.err);
+    assert!(left.err.contains("--out keeps the earlier comparison, which is whole"), "{left:?}");
+    assert!(left.out.contains("best CCT: none, the comparison was interrupted"), "{}", left.out);
+    assert!(read(&bench, "runs.json") == before);
+}
+
 /// Its first run takes hours.
 #[cfg(target_os = "linux")]
 #[test]
@@ -372,7 +388,7 @@ fn a_comparison_that_is_interrupted_before_a_run_is_finished_leaves_earlier_resu
     let content = || ["runs.json", "comparison.csv", "cost.json"].map(|it| read(&bench, it));
     let before = content();
     bench.write("long.toml", &SMALL.replace("256KB", "64GB"));
-    for signal in ["TERM", "INT"] {
+    for signal in ["TERM", "INT", "HUP"] {
         let left = interrupted(&bench, &compare("long.toml"), signal, 0.5);
         assert_eq!((left.status, left.out.as_str()), (1, ""), "{}", left.err);
         assert!(left.err.contains("interrupted: 0 of 1 runs finished"), "{}", left.err);

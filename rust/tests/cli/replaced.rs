@@ -327,8 +327,8 @@ fn send(signal: &str, child: &std::process::Child) {
 fn a_run_that_is_interrupted_leaves_no_unfinished_time_line() {
     use std::os::unix::process::ExitStatusExt;
     let bench = Bench::new();
-    for (signal, number) in [("INT", 2), ("TERM", 15)] {
-        let mut child = traced(&bench, "--default-signal=INT,TERM");
+    for (signal, number) in [("INT", 2), ("TERM", 15), ("HUP", 1)] {
+        let mut child = traced(&bench, "--default-signal=INT,TERM,HUP");
         assert!(blocks(child.id(), 2));
         send(signal, &child);
         assert_eq!(child.wait().unwrap().signal(), Some(number), "it ends as without --trace");

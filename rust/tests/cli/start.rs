@@ -207,3 +207,18 @@ fn shells_complete_commands_and_each_command_has_a_manual_page() {
     let page = bench.read("man1/evenkeel-plot.1");
     assert!(page.starts_with(".ie") && page.contains("Draw figures of results"), "{page}");
 }
+
+/// As on a full disk: the limit of a file's size is far below the text.
+#[cfg(unix)]
+#[test]
+fn a_scenario_that_cannot_be_written_whole_leaves_nothing() {
+    let bench = Bench::new();
+    let script = "trap '' XFSZ; ulimit -f 0; exec \"$@\"";
+    let program = env!("CARGO_BIN_EXE_evenkeel");
+    let mut command = std::process::Command::new("sh");
+    command.args(["-c", script, "sh", program, "init", "--out", "a/b"]);
+    let output = command.current_dir(bench.path("")).output().unwrap();
+    let said = String::from_utf8(output.stderr).unwrap();
+    assert!(output.status.code() == Some(2) && said.contains("cannot write"), "{said}");
+    assert_eq!(bench.names("."), [""; 0]);
+}
