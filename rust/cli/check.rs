@@ -40,7 +40,8 @@ pub(super) struct Arguments {
     /// streams have by the recorded times, where they lack it; everything else stays
     #[arg(long, value_name = "DIR", conflicts_with = "explain")]
     mend: Option<PathBuf>,
-    /// Print each scenario as TOML with every key, its value, and the origin of the value
+    /// Print each scenario as TOML with every key that has an effect, its value, and the origin
+    /// of the value
     #[arg(long)]
     explain: bool,
 }
@@ -126,7 +127,7 @@ fn mend(folder: &Path, file: &Path, scenario: &Scenario) -> anyhow::Result<()> {
     }
     let all = human::plural(u64::from(traces.files()), "trace");
     output::print_text(&format!(
-        "{} and so on: {all}; {} now follow the one before in their stream, by their recorded times\n",
+        "{} and so on: {all}; {} now follow the one before in their stream, by recorded times\n",
         folder.join(traces.name(0)).display(),
         human::plural(kernels, "kernel"),
     ))

@@ -109,10 +109,12 @@ impl Scenario {
         own.iter().any(is_own) || follows && of_recovery.contains(&(key, value))
     }
 
-    /// The resolved scenario as a table, in the order of the format; paths in it are relative to
-    /// the original file.
+    /// The resolved scenario as a table, in the order of the format, without keys that have no
+    /// effect and that nobody gave; paths in it are relative to the original file.
     pub fn as_table(&self) -> toml::Table {
-        toml::Table::try_from(&self.file).expect("a scenario is a TOML table")
+        let mut table = toml::Table::try_from(&self.file).expect("a scenario is a TOML table");
+        self.left_out.iter().for_each(|path| leave_out(&mut table, path));
+        table
     }
 
     /// The resolved scenario as TOML, each line with a comment that says where its value is
@@ -181,6 +183,25 @@ impl Scenario {
             }
             _ => None,
         }
+    }
+}
+
+/// Removes the key of a path, such as `failure[0].at`.
+fn leave_out(table: &mut toml::Table, path: &str) {
+    let Some((first, rest)) = path.split_once('.') else {
+        table.remove(path);
+        return;
+    };
+    let (name, index) = match first.strip_suffix(']').and_then(|it| it.split_once('[')) {
+        Some((name, index)) => (name, index.parse::<usize>().ok()),
+        None => (first, None),
+    };
+    let inner = match (table.get_mut(name), index) {
+        (Some(toml::Value::Array(items)), Some(index)) => items.get_mut(index),
+        (inner, _) => inner,
+    };
+    if let Some(toml::Value::Table(inner)) = inner {
+        leave_out(inner, rest);
     }
 }
 

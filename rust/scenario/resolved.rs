@@ -14,8 +14,8 @@ use super::input::source::Source;
 use super::resolve::messages::Messages;
 use super::resolve::site::Ground;
 use super::resolve::{
-    buffering, class, derived, fabric, failure, job, job_policy, limits, messages, planes, policy,
-    policy_warnings, record, recovery, switch, transport,
+    buffering, class, derived, fabric, failure, inert, job, job_policy, limits, messages, planes,
+    policy, policy_warnings, record, recovery, switch, transport,
 };
 use crate::balance::{SHARED_PARAMETERS, Scheme};
 use crate::endpoint::{JobClass, JobPolicy, LongestPath, longest_path};
@@ -65,6 +65,8 @@ pub struct Scenario {
     /// What a user should know: warnings of readers of files, a file without keys, sections and
     /// parameters that are not used, and policies without what their transport is made for.
     pub warnings: Vec<String>,
+    /// The paths of keys without effect, which the file does not give.
+    pub(super) left_out: Vec<String>,
     /// The warnings of files alone, which no other policy changes.
     file_warnings: Vec<String>,
     /// The links that files of workloads take down.
@@ -176,7 +178,8 @@ impl Scenario {
         let remarks = origin.source.remarks(kind == Fabric::Described);
         let file_warnings = [built.warnings, sent.warnings, remarks].concat();
         let of = (&scheme, &nic, &built.topology);
-        let remarks = policy_warnings::of(context, [typed, &file], of, &job_policies);
+        let known = traces.is_none().then_some(&sent.workload);
+        let told = told(context, [typed, &file], of, &job_policies, known);
         Self {
             name: path.file_stem().unwrap_or_default().to_string_lossy().into_owned(),
             path: path.to_owned(),
@@ -186,7 +189,8 @@ impl Scenario {
             topology: Arc::new(built.topology),
             host_of_node: built.host_of_node.into(),
             topology_text: built.file,
-            warnings: [&file_warnings[..], &remarks].concat(),
+            warnings: [&file_warnings[..], &told.warnings].concat(),
+            left_out: told.left_out,
             file_warnings,
             down: sent.down,
             workload: Arc::new(sent.workload),
@@ -346,8 +350,10 @@ impl Scenario {
         other.job_policies = job_policy::resolve(&context, file, common)?;
         let jobs = &other.job_policies;
         let of = (scheme, nic, &*self.topology);
-        let remarks = policy_warnings::of(&context, [typed, &*file], of, jobs);
-        other.warnings = [&self.file_warnings[..], &remarks].concat();
+        let known = other.traces.is_none().then_some(workload);
+        let told = told(&context, [typed, &*file], of, jobs, known);
+        other.warnings = [&self.file_warnings[..], &told.warnings].concat();
+        other.left_out = told.left_out;
         other.derived()
     }
 
@@ -400,4 +406,19 @@ pub(super) fn refuse_rails(source: &Source) -> Result<(), ScenarioError> {
                    rail is a network of its own; give one network: a scenario of one rail, or \
                    topology.kind = 'rail-optimized' for servers with several NICs";
     Err(Context::of(source).misplaced(&key, because))
+}
+
+/// What a user should know of a policy under this file.
+fn told(
+    context: &Context<'_>,
+    files: [&ScenarioFile; 2],
+    of: (&Scheme, &NicConfig, &Topology),
+    jobs: &[JobPolicy],
+    workload: Option<&Workload>,
+) -> inert::Inert {
+    let remarks = policy_warnings::of(context, files, of, jobs);
+    let (scheme, nic, _) = of;
+    let facts = inert::Facts { file: files[1], nic, scheme, jobs, workload };
+    let inert = inert::of(context, &facts);
+    inert::Inert { warnings: [remarks, inert.warnings].concat(), ..inert }
 }

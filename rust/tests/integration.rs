@@ -11,6 +11,7 @@ mod collectives;
 mod congestion;
 mod contributing;
 mod divided;
+mod effects;
 mod examples;
 mod fabric_properties;
 #[cfg(not(packaged))]

@@ -108,6 +108,11 @@ impl Context<'_> {
         format!("{}: {}: {warning}", self.source.position_of_name(key), key.path())
     }
 
+    /// Whether the file or an override gives a value for a key.
+    pub(in crate::scenario) fn is_given(&self, key: &Key) -> bool {
+        self.source.has(key) || key.is_overridden()
+    }
+
     /// A key that does not apply.
     pub(in crate::scenario) fn misplaced(
         &self,

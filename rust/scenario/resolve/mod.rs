@@ -12,6 +12,7 @@ pub(super) mod failure;
 pub(super) mod flow_file;
 pub(super) mod host_set;
 pub(super) mod immediates;
+pub(super) mod inert;
 pub(super) mod job;
 pub(super) mod job_policy;
 pub(super) mod limits;

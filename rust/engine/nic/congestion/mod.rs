@@ -63,7 +63,7 @@ macro_rules! registry {
             }
 
             /// Whether receivers have to send CNPs: [`CongestionController::WANTS_CNP`].
-            pub(crate) const fn wants_cnp(&self) -> bool {
+            pub const fn wants_cnp(&self) -> bool {
                 match self {
                     $(Self::$control(_) =>
                         <$module::$control as CongestionController>::WANTS_CNP,)*

@@ -1,0 +1,189 @@
+//! Keys that a file gives, and that change nothing under its policy, its transport, its workload or
+//! its failures: each key with what it needs.
+
+use crate::balance::{Scheme, Weights};
+use crate::endpoint::JobPolicy;
+use crate::fluid::Fidelity;
+use crate::nic::{NicConfig, Recovery};
+use crate::scenario::file::ScenarioFile;
+use crate::scenario::file::failure::{FailureName, FailureSection};
+use crate::scenario::file::workload::WorkloadKeys;
+use crate::scenario::input::context::Context;
+use crate::scenario::input::located::Key;
+use crate::workload::Workload;
+
+/// What decides whether keys have an effect.
+pub(in crate::scenario) struct Facts<'a> {
+    /// The file as resolved.
+    pub file: &'a ScenarioFile,
+    pub nic: &'a NicConfig,
+    pub scheme: &'a Scheme,
+    pub jobs: &'a [JobPolicy],
+    /// The messages, if they are known before the run.
+    pub workload: Option<&'a Workload>,
+}
+
+/// A key, whether it has an effect, and what it needs for one.
+struct Need<'a> {
+    key: &'a Key,
+    is_met: bool,
+    words: &'static str,
+}
+
+/// What the keys without an effect come to.
+pub(in crate::scenario) struct Inert {
+    /// A warning for each that the file gives.
+    pub warnings: Vec<String>,
+    /// The paths of the others, which a resolved scenario leaves out.
+    pub left_out: Vec<String>,
+}
+
+/// The keys without an effect.
+pub(in crate::scenario) fn of(context: &Context<'_>, facts: &Facts<'_>) -> Inert {
+    let warnings = warnings(context, facts);
+    let is_fluid = *facts.file.general.fidelity == Fidelity::Fluid;
+    let unmet = facts.needs().filter(|need| !need.is_met).map(|need| need.key);
+    let of_packets = facts.packets().into_iter().filter(|_| is_fluid);
+    let absent = unmet.chain(of_packets).filter(|key| !context.is_given(key));
+    Inert { warnings, left_out: absent.map(|key| key.path().to_owned()).collect() }
+}
+
+fn warnings(context: &Context<'_>, facts: &Facts<'_>) -> Vec<String> {
+    let is_given = |key: &&Key| context.is_given(key);
+    let is_fluid = *facts.file.general.fidelity == Fidelity::Fluid;
+    let of_packets: Vec<&Key> = facts.packets().into_iter().filter(is_given).collect();
+    let fluid = of_packets.split_first().filter(|_| is_fluid).map(|(first, others)| {
+        let others: Vec<String> = others.iter().map(|key| format!(", {}", key.path())).collect();
+        let keys = format!("{}{}", first.path(), others.concat());
+        context
+            .warning(first, &format!("without effect in a fluid run, which has no packets: {keys}"))
+    });
+    let without = facts.needs().filter(|need| !need.is_met && context.is_given(need.key));
+    // What is said of fluid runs says it already.
+    let without = without.filter(|need| !(is_fluid && of_packets.contains(&need.key)));
+    let warning = |need: Need<'_>| {
+        context.warning(need.key, &format!("it has no effect here; it needs {}", need.words))
+    };
+    fluid.into_iter().chain(without.map(warning)).collect()
+}
+
+impl<'a> Facts<'a> {
+    fn needs(&self) -> impl Iterator<Item = Need<'a>> {
+        self.transport().into_iter().chain(self.failures()).chain(self.workloads())
+    }
+
+    /// Keys of what happens to single packets.
+    fn packets(&self) -> Vec<&'a Key> {
+        let (transport, switch) = (&self.file.transport, &self.file.switch);
+        let mut keys = vec![
+            transport.ack_marked.key(),
+            transport.ack_range.key(),
+            transport.ack_span.key(),
+            transport.ack_first.key(),
+            transport.ack_resent.key(),
+            transport.ack_entropies.key(),
+            transport.ack_priority.key(),
+            transport.nack_signal.key(),
+            transport.nack_interval.key(),
+            transport.cnp_interval.key(),
+            switch.ecn_at_hosts.key(),
+            switch.slow_ports.key(),
+            switch.ties.key(),
+        ];
+        let ecn = &switch.ecn;
+        keys.extend([ecn.step.key(), ecn.kmin.key(), ecn.kmax.key(), ecn.pmax.key(), ecn.at.key()]);
+        keys
+    }
+
+    fn transport(&self) -> Vec<Need<'a>> {
+        let section = &self.file.transport;
+        let recoveries = || self.jobs.iter().map(|job| job.recovery).chain([self.nic.recovery]);
+        let repeats = recoveries().any(|it| matches!(it, Recovery::GoBackN(_) | Recovery::Rod(_)));
+        let has_cnps = self.nic.congestion.wants_cnp();
+        let coalesces = self.nic.ack.every > 1;
+        let answers = |it| {
+            !matches!(
+                it,
+                Recovery::PerPacket(_)
+                    | Recovery::Erasure(_)
+                    | Recovery::Mrc(_)
+                    | Recovery::Rudi(_)
+            )
+        };
+        let coalescing = "several packets for an acknowledgement (ack_every above 1)";
+        vec![
+            Need {
+                key: section.nack_interval.key(),
+                is_met: repeats,
+                words: "the recovery go-back-n or rod, whose receivers repeat NACKs",
+            },
+            Need {
+                key: section.cnp_interval.key(),
+                is_met: has_cnps,
+                words: "the congestion control dcqcn, whose receivers send CNPs",
+            },
+            Need {
+                key: section.nack_signal.key(),
+                is_met: recoveries().any(answers),
+                words: "the recovery go-back-n, sack or rod, whose receivers send NACKs for gaps",
+            },
+            Need { key: section.ack_marked.key(), is_met: coalesces, words: coalescing },
+            Need { key: section.ack_first.key(), is_met: coalesces, words: coalescing },
+            Need { key: section.ack_resent.key(), is_met: coalesces, words: coalescing },
+            Need { key: section.ack_span.key(), is_met: coalesces, words: coalescing },
+        ]
+    }
+
+    fn failures(&self) -> Vec<Need<'a>> {
+        let schemes = || self.jobs.iter().map(|job| &job.scheme).chain([self.scheme]);
+        let weighs = schemes().any(|scheme| scheme.weights == Weights::Capacity);
+        let failures = &self.file.failure;
+        let degrades = failures.iter().any(|it| *it.kind == FailureName::Degrade);
+        let slow_ports = Need {
+            key: self.file.switch.slow_ports.key(),
+            is_met: degrades,
+            words: "a [[failure]] with kind = \"degrade\"",
+        };
+        let of_one = |failure: &'a FailureSection| {
+            let is_outage = matches!(*failure.kind, FailureName::Down | FailureName::Flap);
+            let is_weighed = *failure.kind == FailureName::Degrade && weighs;
+            let detection = Need {
+                key: failure.detection.key(),
+                is_met: is_outage,
+                words: "a link that is down: switches go on using one that is slow or lossy",
+            };
+            let convergence = Need {
+                key: failure.convergence.key(),
+                is_met: is_outage || is_weighed,
+                words: "a link that is down, or one that is slow and a policy with weights = \
+                        \"capacity\": routing does not change otherwise",
+            };
+            [detection, convergence]
+        };
+        failures.iter().flat_map(of_one).chain([slow_ports]).collect()
+    }
+
+    fn workloads(&self) -> Vec<Need<'a>> {
+        let is_ordered = self.workload.is_none_or(|workload| {
+            workload.chains.is_some() || workload.waits_for.iter().any(|&count| count > 0)
+        });
+        let order = "messages that wait for others";
+        let sections = self.file.workload.iter().chain(&self.file.job);
+        let of_one = |work: &'a WorkloadKeys| match work {
+            WorkloadKeys::Collective(section) => vec![
+                Need { key: section.gap.key(), is_met: is_ordered, words: order },
+                Need { key: section.step_after.key(), is_met: is_ordered, words: order },
+            ],
+            WorkloadKeys::Training(section) => vec![
+                Need {
+                    key: section.tensor_traffic.key(),
+                    is_met: *section.tensor > 1,
+                    words: "hosts that share matrices (tensor above 1)",
+                },
+                Need { key: section.step_after.key(), is_met: is_ordered, words: order },
+            ],
+            _ => Vec::new(),
+        };
+        sections.flat_map(|section| of_one(&section.work)).collect()
+    }
+}
