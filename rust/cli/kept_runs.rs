@@ -64,8 +64,8 @@ impl Drop for AtEnd {
     }
 }
 
-/// Simulates all runs. At SIGINT, SIGTERM or SIGHUP it calls `interrupted` with those that are finished,
-/// and ends the program with the exit status that this returns.
+/// Simulates all runs. At SIGINT, SIGTERM or SIGHUP it calls `interrupted` with those that are
+/// finished, and ends the program with the exit status that this returns.
 pub(super) fn simulate(
     comparison: &Comparison,
     threads: NonZeroUsize,

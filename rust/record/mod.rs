@@ -8,6 +8,7 @@
 //!
 //! It knows no file and no scenario. `docs/recording.md` has the columns.
 
+mod cells;
 mod courses;
 mod path_changes;
 mod paths;
@@ -21,6 +22,7 @@ mod recorders;
 mod sink;
 mod table;
 
+pub(crate) use cells::{csv_field, csv_text, text_of_csv};
 pub use courses::Courses;
 pub use profile::{MOST_WINDOWS, Profile, Window};
 pub use recorder::Recorder;

@@ -4,10 +4,10 @@
 use std::collections::BTreeMap;
 use std::io::{self, Write};
 
+use super::csv_field;
 use super::{Sink, nanoseconds};
 use crate::fabric::{PacketEvent, PacketRecord};
 use crate::ids::{HostId, PortId};
-use crate::report::csv_field;
 use crate::topology::{Node, Topology};
 
 /// The flows of some hosts and their table.

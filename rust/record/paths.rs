@@ -8,10 +8,10 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::{self, Write};
 
+use super::csv_field;
 use super::{Profile, Recording, Sink, nanoseconds};
 use crate::fabric::{PacketEvent, PacketRecord};
 use crate::ids::{HostId, PortId};
-use crate::report::csv_field;
 use crate::topology::{Node, Topology};
 use crate::units::{Span, Time};
 

@@ -4,10 +4,10 @@
 
 use std::io::{self, Write};
 
+use super::csv_field;
 use super::{Profile, Recording, Sink, nanoseconds};
 use crate::fabric::{PauseOrder, PauseRecord};
 use crate::ids::{ClassId, PortId};
-use crate::report::csv_field;
 use crate::topology::Topology;
 use crate::units::{Span, Time};
 

@@ -3,10 +3,10 @@
 
 use std::io::{self, Write};
 
+use super::csv_field;
 use super::{Recording, Sink, nanoseconds};
 use crate::fabric::Snapshot;
 use crate::ids::PortId;
-use crate::report::csv_field;
 use crate::topology::Topology;
 use crate::units::{BitRate, Span, Time};
 

@@ -5,11 +5,11 @@
 use std::collections::BTreeMap;
 use std::io::{self, Write};
 
+use super::csv_field;
 use super::{Sink, nanoseconds};
 use crate::fabric::{MOST_CLASSES, PacketEvent, PacketRecord};
 use crate::ids::PortId;
 use crate::packet::Flags;
-use crate::report::csv_field;
 use crate::topology::{Node, Topology};
 use crate::units::Time;
 

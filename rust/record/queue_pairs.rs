@@ -5,11 +5,11 @@ use std::io::{self, Write};
 
 use std::collections::BTreeMap;
 
+use super::csv_field;
 use super::{Recording, Sink, nanoseconds};
 use crate::endpoint::Endpoints;
 use crate::ids::HostId;
 use crate::nic::Backlog;
-use crate::report::csv_field;
 use crate::topology::{Node, Topology};
 use crate::units::{BitRate, Time};
 

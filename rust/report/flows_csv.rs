@@ -3,8 +3,8 @@
 use std::io::{self, Write};
 
 use super::FlowPlaces;
-use super::cells::csv_text;
 use crate::fabric::{FlowRecord, Outcome, Setup};
+use crate::record::csv_text;
 use crate::topology::Topology;
 use crate::units::Time;
 

@@ -329,7 +329,7 @@ mod tests {
 
     #[test]
     fn a_file_is_not_a_folder() {
-        let file = TemporaryFile::new().unwrap();
+        let file = tempfile::NamedTempFile::new().unwrap();
         let error = Folder::open(file.path()).unwrap_err().to_string();
         assert!(error.ends_with("this is a file; expected a folder, which need not exist yet"));
     }

@@ -3,9 +3,9 @@
 
 use std::io::{self, Write};
 
-use super::cells::csv_text;
 use crate::fabric::Outcome;
 use crate::ids::{HostId, LinkId, PortId};
+use crate::record::csv_text;
 use crate::topology::{Node, Topology};
 use crate::units::Bytes;
 

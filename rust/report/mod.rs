@@ -5,7 +5,6 @@
 //! files written here. For the same scenario, seed and version all outputs are the same, byte for
 //! byte, except for the two costs of a run: wall time and memory.
 
-mod cells;
 mod check_line;
 mod classes;
 mod compare_table;
@@ -25,6 +24,7 @@ mod inputs;
 mod jobs;
 mod keep_run;
 mod links_csv;
+mod markdown;
 mod open;
 mod output_file;
 mod output_schema;
@@ -32,6 +32,7 @@ mod own_files;
 mod pfc_txt;
 mod rails;
 mod rails_table;
+mod remarks;
 mod reproduction_index;
 mod reproduction_page;
 mod reproduction_table;
@@ -47,7 +48,6 @@ mod transport;
 mod twin;
 mod twin_table;
 
-pub(crate) use cells::{csv_field, csv_text, text_of_csv};
 pub use check_line::{check_line, rails_check_line};
 pub use classes::ClassSummary;
 pub use compare_table::compare_table;
@@ -79,6 +79,9 @@ pub use rails::{
     write_timeline_csv,
 };
 pub use rails_table::{rails_compare_table, rails_table};
+#[cfg(feature = "astra-sim")]
+pub(crate) use remarks::remarks_on_load;
+pub(crate) use remarks::{below_bound, remarks};
 pub use reproduction_index::reproduction_index;
 pub use reproduction_page::reproduction_page;
 pub use reproduction_table::{reproduction_table, study_table};

@@ -7,11 +7,11 @@ use std::io::{self, Write};
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::cells::{csv_field, csv_text};
 use super::cost::{CostSummary, write_without_costs};
 use super::own_files::COST;
 use super::{Cost, Folder, FolderError, Identity, VERSION, Writer};
 use crate::multirail::{RailOutcome, RailSetup, RailVerdict};
+use crate::record::{csv_field, csv_text};
 use crate::units::{Span, Time};
 
 /// The results of a run. Times are nanoseconds with picoseconds as decimals.

@@ -3,12 +3,14 @@
 
 use std::collections::BTreeSet;
 
-use super::lower_bound::short_time_limit;
+use super::human;
 use crate::endpoint::base_rtt;
 use crate::fabric::{Failure, FailureKind, Outcome, Rounding, Setup};
 use crate::ids::{ClassId, HostId, LinkId, PortId};
 use crate::nic::congestion::CongestionControl;
-use crate::report::human;
+#[cfg(feature = "astra-sim")]
+use crate::study::lower_bound;
+use crate::study::short_time_limit;
 use crate::topology::{Routes, Topology};
 use crate::units::{Bytes, Span};
 
@@ -34,9 +36,16 @@ pub(crate) fn remarks(setup: &Setup, outcome: &Outcome, bound: Span) -> Vec<Stri
     remarks
 }
 
+/// The same on a run whose messages were not known before: the bound is that of the load that
+/// `setup` has.
+#[cfg(feature = "astra-sim")]
+pub(crate) fn remarks_on_load(setup: &Setup, outcome: &Outcome) -> Vec<String> {
+    remarks(setup, outcome, lower_bound(setup).time)
+}
+
 /// A completion time that no run can have. The bound is of exact rates: times that are cut to
 /// nanoseconds may be below it.
-pub(super) fn below_bound(setup: &Setup, outcome: &Outcome, bound: Span) -> Option<String> {
+pub(crate) fn below_bound(setup: &Setup, outcome: &Outcome, bound: Span) -> Option<String> {
     if setup.fabric.rounding != Rounding::Exact {
         return None;
     }

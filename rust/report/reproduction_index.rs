@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use super::cells::markdown_text;
+use super::markdown::markdown_text;
 use crate::study::reproduce::{ClaimVerdict, Reproduction};
 
 /// The first line, which tells the page from other files.

@@ -2,8 +2,8 @@
 
 use std::fmt::Write as _;
 
-use super::cells::markdown_text;
 use super::human;
+use super::markdown::markdown_text;
 use super::reproduction_table::{heading, meanings, reason_of, reasons, tally};
 use crate::study::reproduce::{Reproduction, ResultTable};
 

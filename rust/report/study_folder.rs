@@ -7,11 +7,11 @@ use std::path::{Path, PathBuf};
 use thiserror::Error;
 
 use super::NotAFile;
-use super::cells::csv_text;
 use super::own_files::not_a_file;
 use super::reproduction_index::{TITLE, reproduction_index};
 use super::reproduction_page::{is_reproduction_page, reproduction_page};
 use super::temporary::TemporaryFile;
+use crate::record::csv_text;
 use crate::study::reproduce::{BUILT_IN, Reproduction, RunRow};
 use crate::workload::read_results;
 

@@ -93,8 +93,8 @@ pub enum ResultsError {
     },
     /// A file is not of the run of the summary beside it, or lacks rows.
     #[error(
-        "{file}: it has {found}, where the summary.json beside it has {expected}: rows are missing, or \
-         the files are of different runs"
+        "{file}: it has {found}, where the summary.json beside it has {expected}: rows are \
+         missing, or the files are of different runs"
     )]
     OtherRun {
         /// Path of the file.

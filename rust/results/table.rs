@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use super::ResultsError;
-use crate::report::text_of_csv;
+use crate::record::text_of_csv;
 use crate::workload::read_results;
 
 /// A table of results.

@@ -13,7 +13,6 @@ mod lower_bound;
 mod pool;
 mod queue_pairs;
 mod rails;
-mod remarks;
 pub mod reproduce;
 mod run;
 pub mod statistics;
@@ -33,8 +32,6 @@ pub use lower_bound::{BoundSummary, lower_bound, short_time_limit, wire};
 pub use pool::in_order;
 pub use queue_pairs::{CountMethod, QpsSummary, QueuePairs, queue_pairs};
 pub use rails::{compare_rails, rail_identity, run_rails};
-#[cfg(feature = "astra-sim")]
-pub(crate) use remarks::remarks;
 pub use run::{Finished, Run, RunObservers, identity, run};
 pub use sweep::{Shard, ShardError, Sweep, SweepFolder, SweepFolderError, SweepRow, SweepTable};
 pub use threads::{cores, default_threads};

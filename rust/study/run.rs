@@ -4,7 +4,6 @@ use std::sync::Arc;
 
 use super::estimate::uses_queue_pairs_once;
 use super::lower_bound::short_time_limit;
-use super::remarks::{below_bound, remarks};
 use crate::fabric::{
     self, Cut, Division, FixedWorkload, FlowRecord, Generate, Outcome, Program, Progress, Replay,
     Setup, Verdict, Watch, World,
@@ -12,7 +11,7 @@ use crate::fabric::{
 use crate::fluid::{self, Estimate, Fidelity};
 use crate::report::{
     ClassSummary, Cost, FailureSummary, Identity, JobSummary, OpenMessages, Stopwatch, Summary,
-    TransportSummary, human,
+    TransportSummary, below_bound, human, remarks,
 };
 use crate::scenario::Scenario;
 use crate::units::{Bytes, Span, Time};

@@ -13,7 +13,6 @@ use crate::report::{
     TransportSummary, Writer, human,
 };
 use crate::scenario::Scenario;
-use crate::study;
 use crate::units::Span;
 use crate::workload::connection_matrix::Connections;
 
@@ -92,7 +91,7 @@ impl<'a> Results<'a> {
         let summary = Summary::new(&identity, topology, outcome, Span::ZERO, stopwatch.stop());
         let transport = TransportSummary::of(setup);
         let sent = Setup { workload: Arc::new(posted.load()), ..setup.clone() };
-        let remarks = study::remarks(&sent, outcome, study::lower_bound(&sent).time);
+        let remarks = report::remarks_on_load(&sent, outcome);
         let warnings = [&scenario.warnings[..], &remarks].concat();
         let summary = summary.with_transport(transport, warnings);
         if let Some(Kept { folder, file, csv, written }) = kept {
@@ -128,8 +127,8 @@ fn resolved(identity: &Identity, scenario: &Scenario, folder: &Path, has_sent: b
     let text = scenario.render_in(folder);
     let workload = if has_sent {
         format!(
-            "\n# What the ranks sent, at the times at which they did. A pair of hosts is a connection\n\
-             # with a hash of its own: under a policy that hashes, other paths may be taken.\n\
+            "\n# What the ranks sent, at the times at which they did. A pair of hosts is a\n\
+             # connection with a hash of its own: where packets are hashed, paths differ.\n\
              [workload]\n\
              kind = \"connection-matrix\"\nfile = \"{MATRIX}\"\nstart_unit = \"ps\"\n"
         )

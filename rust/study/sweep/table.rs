@@ -5,7 +5,7 @@ use std::io;
 
 use serde_json::Value;
 
-use crate::report::csv_text;
+use crate::record::csv_text;
 use crate::study::reproduce::metric;
 
 /// The columns that are neither the seed, a swept key nor a number of a run.

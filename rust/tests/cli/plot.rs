@@ -267,7 +267,8 @@ fn results_that_do_not_belong_together_are_refused_or_told() {
     };
     let restore = || whole.iter().for_each(|(name, text)| bench.write(name, text));
     without_last(&flows);
-    plot().expect_invalid(&["b/flows.csv: it has 55 completed pieces", "has 56", "rows are missing"]);
+    let expected = ["b/flows.csv: it has 55 completed pieces", "has 56", "rows are missing"];
+    plot().expect_invalid(&expected);
     restore();
     without_last(&links);
     plot().expect_invalid(&["b/links.csv: it has 23 directions of links", "has 24"]);

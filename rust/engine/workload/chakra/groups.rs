@@ -62,8 +62,8 @@ impl RankGroups {
         let groups: Vec<u32> = lonely.map(|(group, _)| group).filter(|_| ranks > 1).collect();
         let first = self.name(*groups.first()?);
         Some(format!(
-            "in {} of {} groups a single rank has collectives, as in {first}: they send nothing, and \
-             take their durations; the traces of other ranks may lack them, or name the group \
+            "in {} of {} groups a single rank has collectives, as in {first}: they send nothing, \
+             and take their durations; the traces of other ranks may lack them, or name the group \
              differently",
             groups.len(),
             self.0.len() - 1

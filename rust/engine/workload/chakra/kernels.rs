@@ -20,19 +20,6 @@ pub(super) struct Kernel {
     pub node: u32,
 }
 
-/// What the kernels of one or more ranks lack.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(super) struct Unordered {
-    /// Kernels that follow another one in their stream.
-    pub followers: usize,
-    /// Those of them that do not depend on the one before.
-    pub free: usize,
-    /// Those of the latter that communicate.
-    pub communication: usize,
-    /// Those of the free ones whose stream has no times to order them by.
-    pub untimed: usize,
-}
-
 /// Two nodes of a stream, the second of which does not depend on the first.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Pair {
@@ -98,38 +85,4 @@ fn pass(trace: &RankTrace, order: &[u32], streams: &[Stream<'_>]) -> Vec<Pair> {
         free.map(pair).collect::<Vec<_>>()
     };
     streams.iter().flat_map(pairs_of).collect()
-}
-
-impl Unordered {
-    /// The sentence about them, if they lack anything.
-    pub(super) fn warning(&self) -> Option<String> {
-        let Self { followers, free, communication, untimed } = *self;
-        if free == 0 {
-            return None;
-        }
-        let of_them = match communication {
-            0 => String::new(),
-            count => format!(", {count} of which communicate,"),
-        };
-        let mend = match untimed {
-            0 => "evenkeel check --mend DIR orders them by their recorded times".to_owned(),
-            all if all == free => "the traces have no times to order them by".to_owned(),
-            some => format!(
-                "evenkeel check --mend DIR orders them by their recorded times, which {some} lack"
-            ),
-        };
-        Some(format!(
-            "{free} of {followers} kernels that follow another in their stream{of_them} do not \
-             depend on it and may start before it ends: {mend}"
-        ))
-    }
-}
-
-impl std::ops::AddAssign for Unordered {
-    fn add_assign(&mut self, other: Self) {
-        self.followers += other.followers;
-        self.free += other.free;
-        self.communication += other.communication;
-        self.untimed += other.untimed;
-    }
 }

@@ -42,8 +42,8 @@ impl std::fmt::Debug for dyn TraceSource + '_ {
 }
 
 impl<'a> Mended<'a> {
-    /// Reads the trace of `rank` of `ranks`: each kernel of a stream that does not depend on the one
-    /// before is to do so, where the trace has times.
+    /// Reads the trace of `rank` of `ranks`: each kernel of a stream that does not depend on the
+    /// one before is to do so, where the trace has times.
     ///
     /// # Errors
     /// Fails for an invalid trace, and if the order by time contradicts its dependencies.

@@ -5,9 +5,9 @@ use std::io::BufRead;
 use super::Options;
 use super::error::{ChakraFault, Dependency, NodeFault};
 use super::groups::RankGroups;
-use super::kernels::{self, Kernel, Pair, Unordered};
+use super::kernels::{self, Kernel, Pair};
 use super::node::{NodeAction, NodeReader, ParsedNode};
-use super::tally::Tally;
+use super::tally::{Tally, Unordered};
 
 /// A rank's nodes, in order of its file.
 #[derive(Debug, Clone, Default)]

@@ -9,8 +9,8 @@ fn kernel(node: Node, stream: i64, start: u64) -> Node {
     Node { start_micros: start, ..node }
 }
 
-/// A computation and a collective of one stream, and one of another stream, which all would start at
-/// once.
+/// A computation and a collective of one stream, and one of another stream, which all would start
+/// at once.
 fn unordered() -> Vec<Node> {
     vec![
         kernel(compute(1, 5, &[]), 7, 10),
