@@ -12,11 +12,10 @@ use crate::units::{Bytes, Span};
 use crate::workload::{ChainPlace, Chains, Message, StepAfter, Workload};
 
 /// The earliest start of each message and, after the messages, of each delay, in picoseconds from
-/// the first start. Tasks in a dependency cycle never start; they keep their scheduled start.
+/// time zero. Tasks in a dependency cycle never start; they keep their scheduled start.
 pub(super) fn earliest_starts(workload: &Workload, paths: &IdlePaths) -> Vec<u128> {
-    let first = workload.first_start();
-    let since = |message: &Message| u128::from(message.start.since(first).as_ps());
-    let mut starts: Vec<u128> = workload.messages.iter().map(since).collect();
+    let scheduled = |message: &Message| u128::from(message.start.as_ps());
+    let mut starts: Vec<u128> = workload.messages.iter().map(scheduled).collect();
     starts.resize(workload.messages.len() + workload.delays.len(), 0);
     let mut unmet = workload.waits_for.clone();
     let mut ready: Vec<usize> = (0..unmet.len()).filter(|task| unmet[*task] == 0).collect();
@@ -62,14 +61,16 @@ fn ends(workload: &Workload, paths: &IdlePaths, task: TaskId) -> (u128, u128) {
     paths.ends(task.index(), message).unwrap_or((0, 0))
 }
 
-/// The earliest completion of the last task that depends on others and of the last delay.
+/// The earliest completion of the last task that depends on others and of the last delay, from the
+/// first start.
 pub(super) fn longest(workload: &Workload, starts: &[u128], paths: &IdlePaths) -> u128 {
     let tasks = (0u32..).zip(starts).filter(|&(task, _)| {
         workload.waits_for.get(task as usize).is_some_and(|count| *count > 0)
             || task as usize >= workload.messages.len()
     });
     let last = tasks.map(|(task, start)| start + ends(workload, paths, TaskId(task)).0).max();
-    last.unwrap_or(0).max(busiest_lane(workload))
+    let first = u128::from(workload.first_start().as_ps());
+    last.unwrap_or(0).saturating_sub(first).max(busiest_lane(workload))
 }
 
 /// The most messages of an exchange that are listed for its lower bound.

@@ -132,8 +132,10 @@ fn largest(
     let starts = chain::earliest_starts(workload, &paths);
     let chain = chain::longest(workload, &starts, &paths).max(generated);
     // The bounds other than the chain concern messages, not delays.
-    let starts = &starts[..workload.messages.len()];
-    let timeline = BoundInputs { workload, starts, paths: &paths };
+    let first = u128::from(workload.first_start().as_ps());
+    let starts = starts[..workload.messages.len()].iter().map(|start| start.saturating_sub(first));
+    let starts: Vec<u128> = starts.collect();
+    let timeline = BoundInputs { workload, starts: &starts, paths: &paths };
     let bounds = [
         ("idle path", idle_path::longest(timeline)),
         ("dependency chain", chain),

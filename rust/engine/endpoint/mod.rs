@@ -367,11 +367,11 @@ impl Endpoints {
         (messages, planned.total_bytes() + posted)
     }
 
-    /// When the first message starts, planned or posted; with delays, the beginning.
+    /// When the first message starts, planned or posted; with delays, when the first job does.
     pub fn first_start(&self) -> Time {
         let workload = &self.site.workload;
         if !workload.delays.is_empty() || self.ledger.discarded().is_some() {
-            return Time::ZERO;
+            return workload.begin;
         }
         let messages = workload.messages.iter().chain(self.ledger.all_posted());
         messages.map(|message| message.start).min().unwrap_or(Time::ZERO)

@@ -106,6 +106,11 @@ impl Workload {
             GraphFault::TooManyTasks | GraphFault::TooManyBytes => JobsError::TooMuch,
         })?;
         whole.jobs = combiner.jobs;
+        let starts = specs.iter().filter(|spec| spec.after.is_none());
+        let starts = starts.map(|spec| spec.workload.first_start().saturating_add(spec.start));
+        if !whole.delays.is_empty() {
+            whole.begin = starts.min().unwrap_or_default();
+        }
         Ok(whole)
     }
 }

@@ -128,6 +128,8 @@ pub struct Workload {
     pub gap: Span,
     /// The jobs of the workload; empty for a workload of one job.
     pub jobs: Vec<Job>,
+    /// The start of the first job, where delays keep its messages until then.
+    pub begin: Time,
     /// Messages that are generated during the run; `messages` are then their load, one for each
     /// pair of hosts and stream, for lower bounds alone.
     pub chains: Option<Arc<Chains>>,
@@ -266,10 +268,10 @@ impl Workload {
         self.messages.iter().fold(Bytes::ZERO, |sum, message| sum + message.bytes)
     }
 
-    /// The start of the first message; time zero for a workload with delays.
+    /// The start of the first message; for a workload with delays, that of its first job.
     pub fn first_start(&self) -> Time {
         if !self.delays.is_empty() {
-            return Time::ZERO;
+            return self.begin;
         }
         self.messages.iter().map(|message| message.start).min().unwrap_or(Time::ZERO)
     }
