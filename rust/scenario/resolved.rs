@@ -162,6 +162,10 @@ impl Scenario {
         let kind = existing.as_ref().map_or(Fabric::Described, |_| Fabric::Existing);
         let (time_limit, seed) = (limits::general(context, &file.general)?, *file.general.seed);
         let scheme = policy::resolve(context, &mut file.policy)?;
+        if typed.policy.name != file.policy.name {
+            // What the file says of another policy is checked all the same.
+            policy::resolve(context, &mut typed.policy.clone())?;
+        }
         let built = planes::fabric(context, &file, &scheme, existing)?;
         recovery::follow(context, &typed.policy, &mut file.transport, &scheme);
         let nic = transport::resolve(context, &mut file.transport, &scheme, &file.switch.trim)?;
@@ -171,8 +175,8 @@ impl Scenario {
         let Messages { sent, traces, classes } =
             messages::resolve(context, &mut file, ground, kind)?;
         failure::take_down(&mut fabric.failures, &sent.down);
-        let common =
-            job_policy::Common { typed, scheme: &scheme, nic: &nic, workload: &sent.workload };
+        let (workload, topology) = (&sent.workload, &built.topology);
+        let common = job_policy::Common { typed, scheme: &scheme, nic: &nic, workload, topology };
         let job_policies = job_policy::resolve(context, &mut file, common)?;
         let recordings = record::resolve(context, &file, &built.topology, &fabric, kind)?;
         let remarks = origin.source.remarks(kind == Fabric::Described);
@@ -346,7 +350,7 @@ impl Scenario {
         other.fabric.switch =
             switch::resolve(&context, &mut file.switch, fabric::frames(nic, scheme))?;
         buffering::pool(&context, &file.switch, &other.fabric, &self.topology)?;
-        let common = job_policy::Common { typed, scheme, nic, workload };
+        let common = job_policy::Common { typed, scheme, nic, workload, topology: &self.topology };
         other.job_policies = job_policy::resolve(&context, file, common)?;
         let jobs = &other.job_policies;
         let of = (scheme, nic, &*self.topology);

@@ -1,6 +1,6 @@
 //! `[[job]] policy`: jobs with a policy of their own.
 
-use super::{policy, transport};
+use super::{planes, policy, transport};
 use crate::balance::Scheme;
 use crate::endpoint::JobPolicy;
 use crate::nic::{NicConfig, Recovery};
@@ -8,6 +8,7 @@ use crate::scenario::file::ScenarioFile;
 use crate::scenario::input::context::Context;
 use crate::scenario::input::error::ScenarioError;
 use crate::scenario::input::located::Located;
+use crate::topology::Topology;
 use crate::workload::Workload;
 
 /// The policy of the whole file, and what else those of jobs are resolved with.
@@ -19,6 +20,7 @@ pub(in crate::scenario) struct Common<'a> {
     pub scheme: &'a Scheme,
     pub nic: &'a NicConfig,
     pub workload: &'a Workload,
+    pub topology: &'a Topology,
 }
 
 /// The policies of the jobs of `file` that have one of their own, whose parameters are completed.
@@ -34,6 +36,7 @@ pub(in crate::scenario) fn resolve(
             continue;
         };
         let scheme = policy::resolve(context, policy)?;
+        planes::check_paths(context, &policy.name, common.topology, &scheme)?;
         let recovery = recovery(context, &scheme, common)?;
         let of_job = &common.workload.jobs[job];
         let streams = of_job.streams(common.workload);

@@ -2,12 +2,15 @@
 
 use super::site::Built;
 use super::{networks, topology};
-use crate::balance::Scheme;
+use crate::balance::sender::PathSpace;
+use crate::balance::{Forwarding, Scheme};
 use crate::fluid::Fidelity;
+use crate::ids::HostId;
 use crate::nic::AnswerPlanes;
 use crate::scenario::file::ScenarioFile;
 use crate::scenario::input::context::Context;
 use crate::scenario::input::error::ScenarioError;
+use crate::scenario::input::located::Located;
 use crate::topology::Topology;
 
 /// The fabric of a file, or `existing` if there is one already, for a policy that it supports.
@@ -31,6 +34,7 @@ pub(in crate::scenario) fn check(
     scheme: &Scheme,
 ) -> Result<(), ScenarioError> {
     networks::check(context, file, topology, scheme)?;
+    check_paths(context, &file.policy.name, topology, scheme)?;
     let planes = topology.planes().count();
     if planes == 1 {
         return check_way_back(context, file, scheme);
@@ -47,6 +51,47 @@ pub(in crate::scenario) fn check(
              each plane"
         );
         return Err(context.invalid(&file.policy.name, expected));
+    }
+    Ok(())
+}
+
+/// The most pairs of edge switches whose paths are all counted: beyond it those from some switches
+/// stand for all, as the fabrics of so many switches are regular.
+const MOST_PAIRS: usize = 1 << 20;
+
+/// Fails for a policy that numbers paths, on a fabric with more of them than 16 bits count.
+pub(super) fn check_paths(
+    context: &Context<'_>,
+    name: &Located<String>,
+    topology: &Topology,
+    scheme: &Scheme,
+) -> Result<(), ScenarioError> {
+    if scheme.forwarding == Forwarding::Hashed {
+        return Ok(());
+    }
+    let routes = topology.routes();
+    let mut hosts: Vec<HostId> = (0..topology.host_count()).map(HostId).collect();
+    hosts.dedup_by_key(|host| routes.edge_of(*host));
+    let sources = (MOST_PAIRS / hosts.len().max(1)).max(1);
+    for src in hosts.iter().take(sources) {
+        for dst in &hosts {
+            let choices = routes.choices(*src, *dst);
+            let add = |paths: PathSpace, &count: &u32| paths.with_tier(count as usize);
+            if choices.iter().try_fold(PathSpace::SINGLE, add).is_none() {
+                let names = topology.host_names();
+                let counts = choices.iter().filter(|count| **count > 1);
+                let counts: Vec<String> = counts.map(u32::to_string).collect();
+                let expected = format!(
+                    "it numbers the paths of a pair of hosts, at most 65,536 in four tiers, and \
+                     from {} to {} there are {}; use fewer spines or parallel links, or a policy \
+                     that hashes, such as ecmp or spray",
+                    names[src.index()],
+                    names[dst.index()],
+                    counts.join(" x ")
+                );
+                return Err(context.invalid(name, expected));
+            }
+        }
     }
     Ok(())
 }
