@@ -1,5 +1,7 @@
 //! Groups of runs: axes, their cases, and the scenario of each combination.
 
+mod clashes;
+
 use std::collections::BTreeSet;
 
 use toml::{Table, Value};
@@ -93,7 +95,7 @@ impl Axis {
     fn paths(&self) -> BTreeSet<String> {
         let mut paths = BTreeSet::new();
         let set = self.cases.iter().flat_map(|case| &case.set);
-        set.for_each(|(key, value)| leaves(key, value, &mut paths));
+        set.for_each(|(key, value)| clashes::leaves(key, value, &mut paths));
         paths
     }
 
@@ -207,6 +209,14 @@ impl Group {
             apply(&mut base, &quick.set).map_err(|refusal| refusal.below("quick.set"))?;
             seeds = quick.seeds.unwrap_or(seeds);
         }
+        let over_seeds = axes.iter().find(|axis| seeds > 1 && axis.paths().contains("seed"));
+        if let Some(axis) = over_seeds {
+            let reason = format!(
+                "it sets the seed, which seeds = {seeds} counts up too: runs would come twice; \
+                 expected one of them"
+            );
+            return Err(Refusal::new(format!("over.{}", axis.key), reason));
+        }
         let runs = runs(&axes, zipped, seeds);
         if !(1..=MOST_RUNS).contains(&runs) {
             let reason = format!("{runs} simulations; expected from 1 to {MOST_RUNS}");
@@ -283,40 +293,9 @@ fn axes(section: &RunSection) -> Result<Vec<Axis>, Refusal> {
     let axes = axes.collect::<Result<Vec<Axis>, Refusal>>();
     let mut axes = axes.map_err(|refusal| refusal.below("over"))?;
     axes.extend(zipped(&section.zip).map_err(|refusal| refusal.below("zip"))?);
-    let crossed = axes.len() - section.zip.len();
-    let paths: Vec<BTreeSet<String>> = axes.iter().map(Axis::paths).collect();
-    for (index, axis) in axes.iter().enumerate() {
-        for (other, before) in axes[..index].iter().zip(&paths) {
-            let all = paths[index].iter().flat_map(|path| before.iter().map(move |it| (path, it)));
-            let Some((path, _)) = all.into_iter().find(|(a, b)| overlap(a, b)) else { continue };
-            let list = if index < crossed { "over" } else { "zip" };
-            let reason = format!(
-                "it sets {path}, which {} sets too: of two axes that set one key the later would \
-                 win in every run; expected one of them",
-                other.key
-            );
-            return Err(Refusal::new(format!("{list}.{}", axis.key), reason));
-        }
-    }
+    clashes::expect_apart(&axes, axes.len() - section.zip.len())?;
+    clashes::expect_used(section, &axes)?;
     Ok(axes)
-}
-
-/// Whether setting one key changes the other.
-fn overlap(a: &str, b: &str) -> bool {
-    let is_below = |long: &str, short: &str| {
-        long.strip_prefix(short).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
-    };
-    is_below(a, b) || is_below(b, a)
-}
-
-/// The keys that a value sets, from `key` on.
-fn leaves(key: &str, value: &Value, to: &mut BTreeSet<String>) {
-    match value {
-        Value::Table(table) if !table.is_empty() => {
-            table.iter().for_each(|(name, value)| leaves(&format!("{key}.{name}"), value, to));
-        }
-        _ => drop(to.insert(key.to_owned())),
-    }
 }
 
 /// The axes whose values vary together, which are equally many.

@@ -80,3 +80,17 @@ fn two_axes_that_set_one_key_are_refused() {
     let Some(file) = input("robust", "sweep-two-axes-one-key.toml") else { return };
     assert!(Sweep::load(&file).is_err());
 }
+
+#[test]
+fn keys_that_never_count_and_seeds_that_come_twice_are_refused() {
+    let refused = |run: &str| {
+        let text =
+            format!("[scenario.workload]\nkind = \"permutation\"\n[[run]]\nname = \"r\"\n{run}");
+        Sweep::parse(text, Path::new("s.toml")).expect_err("it is refused").to_string()
+    };
+    let clash = "set = { \"workload.bytes\" = \"3KB\" }\n[run.over]\n\
+                 \"workload.bytes\" = [\"1KB\", \"2KB\"]\n";
+    assert!(refused(clash).contains("sets it in every run"), "{}", refused(clash));
+    let seeds = "seeds = 2\n[run.over]\nseed = [5, 6]\n";
+    assert!(refused(seeds).contains("seeds = 2 counts up too"), "{}", refused(seeds));
+}

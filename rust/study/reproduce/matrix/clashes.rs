@@ -1,0 +1,60 @@
+//! Keys that a section sets twice, so that one of the values is never used.
+
+use std::collections::BTreeSet;
+
+use toml::Value;
+
+use super::{Axis, Case, Refusal, RunSection};
+
+/// Refuses two axes that set one key; those from `crossed` on vary together.
+pub(super) fn expect_apart(axes: &[Axis], crossed: usize) -> Result<(), Refusal> {
+    let paths: Vec<BTreeSet<String>> = axes.iter().map(Axis::paths).collect();
+    for (index, axis) in axes.iter().enumerate() {
+        for (other, before) in axes[..index].iter().zip(&paths) {
+            let all = paths[index].iter().flat_map(|path| before.iter().map(move |it| (path, it)));
+            let Some((path, _)) = all.into_iter().find(|(a, b)| overlap(a, b)) else { continue };
+            let list = if index < crossed { "over" } else { "zip" };
+            let reason = format!(
+                "it sets {path}, which {} sets too: of two axes that set one key the later would \
+                 win in every run; expected one of them",
+                other.key
+            );
+            return Err(Refusal::new(format!("{list}.{}", axis.key), reason));
+        }
+    }
+    Ok(())
+}
+
+/// Refuses a key of `set` that every case of an axis sets too, so that its value is never used.
+pub(super) fn expect_used(section: &RunSection, axes: &[Axis]) -> Result<(), Refusal> {
+    let mut set = BTreeSet::new();
+    section.set.iter().for_each(|(key, value)| leaves(key, value, &mut set));
+    for path in &set {
+        let sets = |case: &Case| case.set.iter().any(|(key, _)| is_below(path, key));
+        if let Some(axis) = axes.iter().find(|axis| axis.cases.iter().all(sets)) {
+            let reason = format!("{} sets it in every run; expected one of them", axis.key);
+            return Err(Refusal::new(format!("set.{path}"), reason));
+        }
+    }
+    Ok(())
+}
+
+/// Whether setting one key changes the other.
+fn overlap(a: &str, b: &str) -> bool {
+    is_below(a, b) || is_below(b, a)
+}
+
+/// Whether a key is another one or in it.
+fn is_below(long: &str, short: &str) -> bool {
+    long.strip_prefix(short).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
+}
+
+/// The keys that a value sets, from `key` on.
+pub(super) fn leaves(key: &str, value: &Value, to: &mut BTreeSet<String>) {
+    match value {
+        Value::Table(table) if !table.is_empty() => {
+            table.iter().for_each(|(name, value)| leaves(&format!("{key}.{name}"), value, to));
+        }
+        _ => drop(to.insert(key.to_owned())),
+    }
+}
