@@ -119,6 +119,7 @@ struct MatrixReader {
     /// The first message of each connection with an id, as an index into `connections`.
     ids: BTreeMap<u64, usize>,
     triggers: BTreeMap<u64, Trigger>,
+    announced_triggers: Option<u64>,
     announced_failures: Option<u64>,
     failures: Vec<MatrixFailure>,
     /// The first line with a start that has decimals other than 0.
@@ -160,23 +161,25 @@ impl ConnectionWords {
     ) -> Result<usize, MatrixFault> {
         match tokens[index] {
             "start" => {
-                self.start = Some(start(tokens, index, unit)?);
+                put(tokens[index], &mut self.start, start(tokens, index, unit)?)?;
                 let decimals =
                     tokens[index + 1].split_once('.').map_or("", |(_, decimals)| decimals);
                 self.is_cut = decimals.bytes().any(|digit| digit != b'0');
             }
-            "size" => self.size = Some(value(tokens, index, u64::MAX)?),
-            "id" => self.id = Some(id(tokens, index)?),
+            "size" => once(tokens, index, u64::MAX, &mut self.size)?,
+            "id" => put(tokens[index], &mut self.id, id(tokens, index)?)?,
             "msg" => {
                 // Its number, which need not be there, changes nothing.
                 self.is_message = true;
                 let number = tokens.get(index + 1).is_some_and(|it| it.parse::<i64>().is_ok());
                 return if number { id(tokens, index).map(|_| 2) } else { Ok(1) };
             }
-            "trigger" => self.started_by = Some(id(tokens, index)?),
-            "send_done_trigger" => self.send_done = Some(id(tokens, index)?),
-            "recv_done_trigger" => self.receive_done = Some(id(tokens, index)?),
-            "prio" => self.prio = Some(value(tokens, index, u64::MAX)?),
+            "trigger" => put(tokens[index], &mut self.started_by, id(tokens, index)?)?,
+            "send_done_trigger" => put(tokens[index], &mut self.send_done, id(tokens, index)?)?,
+            "recv_done_trigger" => {
+                put(tokens[index], &mut self.receive_done, id(tokens, index)?)?;
+            }
+            "prio" => once(tokens, index, u64::MAX, &mut self.prio)?,
             other => return Err(MatrixFault::Word(other.to_owned())),
         }
         Ok(2)
@@ -185,15 +188,21 @@ impl ConnectionWords {
 
 impl MatrixReader {
     fn read_line(&mut self, line: usize, tokens: &[&str]) -> Result<(), MatrixFault> {
+        if let ("Nodes" | "Connections" | "Triggers" | "Failures", Some(rest)) =
+            (tokens[0], tokens.get(2))
+        {
+            let (word, rest) = (tokens[0].to_owned(), (*rest).to_owned());
+            return Err(MatrixFault::Rest { word, rest });
+        }
         match tokens[0] {
             "Nodes" => match (value(tokens, 0, MAX_NODES)? as u32, self.nodes) {
                 (0, _) => return Err(MatrixFault::ZeroNodes),
                 (nodes, None) => self.nodes = Some(nodes),
                 (_, Some(first)) => return Err(MatrixFault::NodesTwice(first)),
             },
-            "Connections" => self.announced = Some(value(tokens, 0, u64::MAX)?),
-            "Triggers" => drop(value(tokens, 0, u64::MAX)?),
-            "Failures" => self.announced_failures = Some(value(tokens, 0, u64::MAX)?),
+            "Connections" => once(tokens, 0, u64::MAX, &mut self.announced)?,
+            "Triggers" => once(tokens, 0, u64::MAX, &mut self.announced_triggers)?,
+            "Failures" => once(tokens, 0, u64::MAX, &mut self.announced_failures)?,
             "failure" => self.failures.push(MatrixFailure::read(line, tokens)?),
             "trigger" => {
                 let (id, trigger) = Trigger::read(line, tokens)?;
@@ -275,6 +284,10 @@ impl MatrixReader {
         let found = self.connections.len() as u64;
         if let Some(announced) = self.announced.filter(|&announced| announced != found) {
             return Err((last, MatrixFault::Count { announced, found }));
+        }
+        let found = self.triggers.len() as u64;
+        if let Some(announced) = self.announced_triggers.filter(|&announced| announced != found) {
+            return Err((last, MatrixFault::TriggerCount { announced, found }));
         }
         let failures = self.failures.len() as u64;
         if let Some(announced) = self.announced_failures.filter(|&it| it != failures) {
@@ -372,6 +385,24 @@ impl MatrixReader {
         let known = self.triggers.contains_key(&id);
         if known { Ok(()) } else { Err((line, MatrixFault::NoTrigger(id))) }
     }
+}
+
+/// Sets the value of a word that a line, or a file, has once.
+fn put(word: &str, place: &mut Option<u64>, value: u64) -> Result<(), MatrixFault> {
+    match place.replace(value) {
+        None => Ok(()),
+        Some(_) => Err(MatrixFault::Twice(word.to_owned())),
+    }
+}
+
+/// The same of the number after the word at `index`.
+fn once(
+    tokens: &[&str],
+    index: usize,
+    max: u64,
+    place: &mut Option<u64>,
+) -> Result<(), MatrixFault> {
+    put(tokens[index], place, value(tokens, index, max)?)
 }
 
 /// Parses the number after the word at `index`, which must be at most `max`.

@@ -166,7 +166,10 @@ impl GoalReader {
         match statement {
             Statement::Ranks(ranks) => {
                 let valid = u32::try_from(ranks).ok().filter(|n| (1..=MAX_RANKS).contains(n));
-                self.ranks = Some(valid.ok_or(GoalFault::Ranks(ranks))?);
+                let valid = valid.ok_or(GoalFault::Ranks(ranks))?;
+                if let Some(first) = self.ranks.replace(valid) {
+                    return Err(GoalFault::RanksTwice(first));
+                }
             }
             Statement::Open(rank) => self.open(line, rank)?,
             Statement::Close => {

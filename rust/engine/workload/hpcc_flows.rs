@@ -98,7 +98,14 @@ pub fn read(text: &str, file: &str) -> Result<FlowFile, FlowFileError> {
         flows.push(flow);
         last = line;
     }
-    let warnings = warnings(&flows, file);
+    let mut warnings = warnings(&flows, file);
+    let more = lines.clone().count();
+    if let Some((line, _)) = lines.next() {
+        warnings.push(format!(
+            "{file}:{line}: {more} more lines after the {announced} flows that line 1 announces \
+             are not read, as in simulators of the family; correct the number if they are flows"
+        ));
+    }
     Ok(FlowFile { file: file.to_owned(), dialect, flows, warnings })
 }
 

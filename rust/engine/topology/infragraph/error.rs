@@ -74,6 +74,14 @@ pub enum InfragraphFault {
          bandwidth, ms, us or ns for a latency"
     )]
     Unit(String),
+    /// The unit of a value is not the one that its choice names.
+    #[error("choice is {chosen}, and the value is in {found}; write the same unit in both")]
+    Choice {
+        /// The unit that the choice names.
+        chosen: String,
+        /// The unit of the value.
+        found: String,
+    },
     /// A value is no number.
     #[error("{0} is not followed by a number")]
     NoNumber(String),

@@ -20,6 +20,7 @@ pub(super) struct LinkKind {
 }
 
 #[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
 struct Physical {
     bandwidth: Option<Quantity>,
     latency: Option<Quantity>,
@@ -57,7 +58,13 @@ fn value_and_unit(quantity: &Quantity) -> Result<Option<(String, String)>, Infra
     let chosen = quantity.get("choice").and_then(Value::as_str);
     let is_unit = |unit: &str| unit != "choice" && chosen.is_none_or(|chosen| chosen == unit);
     let Some((unit, value)) = quantity.iter().find(|(unit, _)| is_unit(unit)) else {
-        return Ok(None);
+        let mut others = quantity.keys().filter(|unit| *unit != "choice");
+        return match (chosen, others.next()) {
+            (Some(chosen), Some(found)) => {
+                Err(InfragraphFault::Choice { chosen: chosen.to_owned(), found: found.clone() })
+            }
+            _ => Ok(None),
+        };
     };
     match value {
         Value::Null => Ok(None),

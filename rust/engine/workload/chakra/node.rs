@@ -166,6 +166,10 @@ impl<R: BufRead> NodeReader<R> {
             let name = match node.attribute(attribute).and_then(|it| it.value.as_ref()) {
                 Some(AttributeValue::Text(name)) => name.clone(),
                 Some(_) => integer(node, attribute)?.map_or_else(String::new, |it| it.to_string()),
+                None if node.attribute(attribute).is_some() => {
+                    let expected = "a text or a whole number";
+                    return Err(ChakraFault::Attribute { name: attribute, expected });
+                }
                 None => continue,
             };
             if !name.is_empty() {

@@ -108,7 +108,7 @@ pub enum MatrixFault {
         /// Line of the first trigger.
         first: usize,
     },
-    /// A trigger lacks its id or kind.
+    /// A trigger lacks its id or kind, has several kinds, or a count that its kind has not.
     #[error(
         "a trigger is 'trigger id N oneshot', 'trigger id N multishot' or 'trigger id N barrier \
          count M'"
@@ -142,6 +142,25 @@ pub enum MatrixFault {
         starts: usize,
         /// Connections that activate it.
         found: usize,
+    },
+    /// A line has a word more than once.
+    #[error("{0} is given twice in this line; one of them is meant")]
+    Twice(String),
+    /// A line goes on where it should end.
+    #[error("'{rest}' follows '{word} N', which is a line of its own")]
+    Rest {
+        /// The first word of the line.
+        word: String,
+        /// The first word that is too much.
+        rest: String,
+    },
+    /// The number of triggers differs from the announced one.
+    #[error("{announced} triggers are announced, found {found}")]
+    TriggerCount {
+        /// Number of triggers that the file announces.
+        announced: u64,
+        /// Number of triggers in the file.
+        found: u64,
     },
     /// The number of connections differs from the announced one.
     #[error("{announced} connections are announced, found {found}")]

@@ -1,7 +1,7 @@
 //! Triggers: what activates them, and what they start.
 
 use super::error::MatrixFault;
-use super::{id, value};
+use super::{id, put, value};
 use crate::ids::HostId;
 use crate::units::Span;
 use crate::workload::graph::{GraphTask, TaskGraph};
@@ -42,10 +42,12 @@ impl Trigger {
         let mut index = 1;
         while index < tokens.len() {
             match tokens[index] {
-                "id" => trigger_id = Some(id(tokens, index)?),
-                "count" => count = Some(value(tokens, index, u64::MAX)?),
+                "id" => put("id", &mut trigger_id, id(tokens, index)?)?,
+                "count" => put("count", &mut count, value(tokens, index, u64::MAX)?)?,
                 word @ ("oneshot" | "multishot" | "barrier") => {
-                    kind = Some(word);
+                    if kind.replace(word).is_some() {
+                        return Err(MatrixFault::Trigger);
+                    }
                     index += 1;
                     continue;
                 }
@@ -55,6 +57,7 @@ impl Trigger {
         }
         let trigger_id = trigger_id.ok_or(MatrixFault::Trigger)?;
         let kind = match kind.ok_or(MatrixFault::Trigger)? {
+            "oneshot" | "multishot" if count.is_some() => return Err(MatrixFault::Trigger),
             "barrier" => TriggerKind::Once(count.ok_or(MatrixFault::Trigger)?),
             "multishot" => TriggerKind::Multishot,
             _ => TriggerKind::Once(1),

@@ -45,6 +45,9 @@ pub enum GoalFault {
     /// The number of ranks is missing.
     #[error("num_ranks is missing; write for example 'num_ranks 16' in the first line")]
     NoRanks,
+    /// The number of ranks is given twice.
+    #[error("num_ranks is {0} above; a schedule has one number of ranks")]
+    RanksTwice(u32),
     /// The number of ranks is out of range.
     #[error("num_ranks {0} is out of range; expected 1 to 16777216")]
     Ranks(u64),

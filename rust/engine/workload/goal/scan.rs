@@ -270,8 +270,12 @@ struct Attributes {
 
 /// Parses the attributes at the end of a line, in any order.
 fn attributes(rest: &mut Tokens<'_, '_>) -> Result<Attributes, GoalFault> {
-    let mut attributes = Attributes::default();
+    let (mut attributes, mut seen) = (Attributes::default(), Vec::new());
     while let Some(name) = rest.left.next() {
+        if seen.contains(name) {
+            return Err(unexpected(name, "each attribute once"));
+        }
+        seen.push(*name);
         match *name {
             "tag" => attributes.tag = rest.number(u32::MAX.into())? as u32,
             "nic" => attributes.nic = rest.number(HIGHEST_NIC)? as u32,
