@@ -68,6 +68,12 @@ impl Experiment {
     /// A file does not exist, cannot be read or is invalid; the policy is unknown; a marking
     /// threshold is missing; the link of `LINK_DOWN` does not exist.
     pub fn load(path: &Path, overrides: &Overrides) -> Result<Self, HpccError> {
+        let mut experiment = Self::read(path, overrides)?;
+        experiment.warnings.extend(experiment.renamed());
+        Ok(experiment)
+    }
+
+    fn read(path: &Path, overrides: &Overrides) -> Result<Self, HpccError> {
         let config_file = files::given("the configuration", path)?;
         let config = config::read(&files::text(&config_file)?, &path.display().to_string())?;
         let folder = config_file.parent().unwrap_or(Path::new(""));

@@ -116,7 +116,9 @@ pub fn comparison_markdown(statistics: &Statistics) -> String {
     let rule = "|---|---|".to_owned() + &"--:|".repeat(names.len() + 2);
     let mut lines = vec![heading, rule];
     for policy in &statistics.policies {
-        let cells: Vec<String> = policy.metrics.iter().map(markdown_cell).collect();
+        let is_whole = policy.completed == policy.runs;
+        let cells = policy.metrics.iter().map(|metric| markdown_cell(metric, is_whole));
+        let cells: Vec<String> = cells.collect();
         let ratio = policy.metrics[0].ratio.as_ref().map_or_else(String::new, ratio_with_interval);
         let PolicyStatistics { policy: name, standing, completed, runs, lost, .. } = policy;
         let verdict = match completed == runs {
@@ -140,9 +142,13 @@ pub fn comparison_markdown(statistics: &Statistics) -> String {
     lines.join("\n") + "\n"
 }
 
-fn markdown_cell(of_metric: &MetricStatistics) -> String {
+/// A median with its interval, if that is of all runs.
+fn markdown_cell(of_metric: &MetricStatistics, is_whole: bool) -> String {
     let MetricStatistics { metric, sample, .. } = of_metric;
     let Some(sample) = sample else { return String::new() };
+    if !is_whole {
+        return shown(metric, sample.median);
+    }
     format!("{} {}", shown(metric, sample.median), interval(metric, sample)).trim_end().to_owned()
 }
 

@@ -95,7 +95,11 @@ fn ratio_row(statistics: &Statistics, policy: &PolicyStatistics) -> [String; 5] 
     let is_reference = statistics.reference.as_ref() == Some(&policy.policy);
     [
         wrapped(&display_name(&policy.policy)),
-        sample.map_or_else(|| "-".to_owned(), |sample| interval(metric, &sample)),
+        match sample {
+            // The median of runs that did not all complete may be above all that did.
+            Some(sample) if !policy.standing.is_partial() => interval(metric, sample),
+            _ => "-".to_owned(),
+        },
         match ratio {
             _ if is_reference => "1".to_owned(),
             Some(ratio) => ratio_with_interval(ratio),

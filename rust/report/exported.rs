@@ -7,7 +7,7 @@ use thiserror::Error;
 use super::{Inputs, OutputError, OutputKind, trace_files, write_output};
 use crate::scenario::Scenario;
 use crate::topology::{hpcc, infragraph};
-use crate::units::{Span, Time};
+use crate::units::{Bytes, Span, Time};
 use crate::workload::chakra::{NotATrace, Traces};
 use crate::workload::connection_matrix::{self, StartUnit, WrittenMatrix};
 use crate::workload::{NotWritten, Workload, goal, hpcc_flows};
@@ -108,12 +108,17 @@ pub fn export(
     Ok(Exported { files, notes })
 }
 
+/// The gap of formats of fabrics, which a scenario of them has by default.
+const GAP: Bytes = Bytes::new(20);
+
 /// A note that names the settings which formats of fabrics cannot hold.
 fn not_held(scenario: &Scenario) -> Option<String> {
-    let delay = scenario.fabric.forwarding_delay;
+    let (delay, gap) = (scenario.fabric.forwarding_delay, scenario.fabric.gap);
     let parts = [
         scenario.topology.scale_up().map(|_| "the scale-up networks of servers".to_owned()),
         (delay > Span::ZERO).then(|| format!("topology.forwarding_delay = {delay}")),
+        (gap != GAP).then(|| format!("topology.gap = {gap}")),
+        scenario.fabric.llr.map(|_| "link-level retry (topology.llr)".to_owned()),
         (!scenario.fabric.failures.is_empty()).then(|| "the failures of links".to_owned()),
     ];
     let parts: Vec<String> = parts.into_iter().flatten().collect();
@@ -132,8 +137,7 @@ fn chakra(scenario: &Scenario, inputs: &Inputs, folder: &Path) -> Result<Exporte
 /// A note where the first message starts later than at the beginning, for formats in which that is
 /// a computation.
 pub fn late_start(workload: &Workload) -> Option<String> {
-    let first = workload.messages.iter().map(|message| message.start).min();
-    let first = first.filter(|first| workload.delays.is_empty() && *first > Time::ZERO)?;
+    let first = Some(workload.first_start()).filter(|first| *first > Time::ZERO)?;
     let span = first.since(Time::ZERO);
     Some(format!(
         "starts are computations in this format: a completion time there counts from the \

@@ -56,6 +56,17 @@ pub enum OutputError {
         /// What it is.
         found: &'static str,
     },
+    /// A trace of a rank is there that the workload does not have.
+    #[error(
+        "{path} is there, and this workload has {ranks} ranks: whoever reads the prefix would take \
+         it for a part of the same; remove the old traces, or write to another folder"
+    )]
+    MoreRanks {
+        /// Path of the trace.
+        path: String,
+        /// Ranks of the workload.
+        ranks: u32,
+    },
     /// An operation of the file system failed.
     #[error("{path}: cannot write: {reason}")]
     Failed {

@@ -12,7 +12,7 @@ use crate::nic::congestion::CongestionControl;
 use crate::study::lower_bound;
 use crate::study::short_time_limit;
 use crate::topology::{Routes, Topology};
-use crate::units::{Bytes, Span};
+use crate::units::{Bytes, Span, Time};
 
 /// How many times the bound a run takes that something decides beside the load.
 const OUT_OF_PROPORTION: u64 = 4;
@@ -172,7 +172,15 @@ fn long_timer(setup: &Setup, outcome: &Outcome, bound: Span) -> Option<String> {
 /// measure the policy under the failure.
 fn unmet_failures(setup: &Setup, outcome: &Outcome) -> Option<String> {
     let has_begun = |it: &&Failure| it.at < outcome.ended;
-    let begun: Vec<&Failure> = setup.fabric.failures.iter().filter(has_begun).collect();
+    let failures = &setup.fabric.failures;
+    if let Some(first) = failures.first().filter(|_| !failures.iter().any(|it| has_begun(&it))) {
+        return Some(format!(
+            "the run ended before the failure of {}, which begins at {}",
+            setup.topology.link_name(first.link),
+            human::span(first.at.since(Time::ZERO))
+        ));
+    }
+    let begun: Vec<&Failure> = failures.iter().filter(has_begun).collect();
     let has_lost = outcome.counters.dropped + outcome.counters.control_dropped > 0;
     let is_unmet = |failure: &&Failure| {
         let known_after = failure.detection.min(failure.convergence);
@@ -260,6 +268,13 @@ mod tests {
     #[test]
     fn a_run_that_nothing_disturbs_has_none() {
         assert_eq!(remarks_on(""), [""; 0]);
+    }
+
+    #[test]
+    fn a_failure_after_the_end_is_told() {
+        let late = remarks_on("[[failure]]\nlink = \"host0-leaf0\"\nat = \"1s\"\n");
+        let expected = "the run ended before the failure of host0-leaf0, which begins at 1.000s";
+        assert_eq!(late, [expected]);
     }
 
     #[test]

@@ -11,10 +11,21 @@ use crate::workload::chakra::Traces;
 /// # Errors
 /// Those of the file system, and of what is no regular file where a trace would be.
 pub fn write(folder: &Path, name: &str, traces: &Traces<'_>) -> Result<(), OutputError> {
+    expect_no_more(folder, name, traces.ranks())?;
     for rank in 0..traces.ranks() {
         write_one(&of_rank(folder, name, rank), |to| traces.write(rank, to))?;
     }
     Ok(())
+}
+
+/// Refuses a folder with a trace of a rank that this workload does not have: whoever reads the
+/// prefix would take it for one of the same workload.
+fn expect_no_more(folder: &Path, name: &str, ranks: u32) -> Result<(), OutputError> {
+    let next = of_rank(folder, name, ranks);
+    match next.exists() {
+        true => Err(OutputError::MoreRanks { path: next.display().to_string(), ranks }),
+        false => Ok(()),
+    }
 }
 
 /// Writes the trace of a rank, and creates its folder if that does not exist.

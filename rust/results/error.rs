@@ -104,6 +104,15 @@ pub enum ResultsError {
         /// What would be right.
         expected: String,
     },
+    /// The columns of a table are not in the order in which they were written.
+    #[error(
+        "{file}: its columns are in another order; expected swept keys, seed, cct_ns and the other \
+         metrics, as evenkeel sweep writes them: names alone do not tell keys from metrics"
+    )]
+    Order {
+        /// Path of the file.
+        file: String,
+    },
     /// The scenario beside the results cannot be resolved.
     #[error("{0}")]
     Scenario(String),

@@ -76,6 +76,9 @@ impl StudyTable {
     pub(super) fn of(name: String, table: Table) -> Result<Self, ResultsError> {
         let metrics = table.column(FIRST_METRIC)?;
         let seed = table.column("seed")?;
+        if seed > metrics {
+            return Err(ResultsError::Order { file: table.file().to_owned() });
+        }
         let (group, parameters) = (table.find("run"), table.find("parameters"));
         let error = table.find("error");
         let outside = [Some(seed), table.find("point"), group, parameters];

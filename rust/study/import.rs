@@ -64,6 +64,15 @@ struct Draft {
     warnings: Vec<String>,
 }
 
+/// A text as a comment: the name of a file may have any character.
+fn comment(text: &str) -> String {
+    let shown = text.chars().flat_map(|it| match it.is_control() {
+        true => it.escape_default().collect::<Vec<char>>(),
+        false => vec![it],
+    });
+    format!("# {}\n", shown.collect::<String>())
+}
+
 impl Import<'_> {
     /// The scenario of the file, which is valid.
     ///
@@ -81,7 +90,7 @@ impl Import<'_> {
         for setting in self.settings {
             draft.set(setting)?;
         }
-        let comments: String = draft.comments.iter().map(|line| format!("# {line}\n")).collect();
+        let comments: String = draft.comments.iter().map(|line| comment(line)).collect();
         let text = format!("{comments}\n{}", toml::to_string(&draft.table)?);
         let name = self.file.file_stem().unwrap_or_default().to_string_lossy();
         let scenario = Scenario::parse(&text, &name, self.folder, &Overrides::default())?;

@@ -8,6 +8,7 @@ use evenkeel::{fabric, fluid};
 mod inputs;
 mod running;
 mod studies;
+mod tried;
 
 /// An input of these folders, if it is there.
 fn input(group: &str, name: &str) -> Option<PathBuf> {

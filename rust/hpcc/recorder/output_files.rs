@@ -65,6 +65,38 @@ impl Experiment {
         files
     }
 
+    /// A warning for each file whose name of the configuration is in use, so that it has another.
+    pub(in crate::hpcc) fn renamed(&self) -> Vec<String> {
+        let names = &self.config.outputs;
+        let recorded = self.recorded();
+        let tables = self.tables();
+        let is_table = |table, name: &String| tables.contains(&(table, name.clone()));
+        let recorded_as = |file| recorded.iter().find(|(it, _)| *it == file).map(|(_, name)| name);
+        let of_table = [
+            ("FCT_OUTPUT_FILE", &names.fct, ResultTable::Completions, "fct.txt"),
+            ("PFC_OUTPUT_FILE", &names.pfc, ResultTable::Pauses, "pfc.txt"),
+        ];
+        let of_table = of_table.into_iter().filter_map(|(key, name, table, own)| {
+            let name = name.as_ref().filter(|name| !is_table(table, name))?;
+            Some((key, name, own.to_owned()))
+        });
+        let of_recorder = [
+            ("TRACE_OUTPUT_FILE", &names.trace, RecordedFile::Trace),
+            ("QLEN_MON_FILE", &names.queues, RecordedFile::Queues),
+            ("UPLINK_MON_FILE", &names.uplinks, RecordedFile::Uplinks),
+            ("CONN_MON_FILE", &names.connections, RecordedFile::Connections),
+            ("CNP_OUTPUT_FILE", &names.notifications, RecordedFile::Notifications),
+        ];
+        let of_recorder = of_recorder.into_iter().filter_map(|(key, name, file)| {
+            let own = recorded_as(file).filter(|own| Some(*own) != name.as_ref())?;
+            Some((key, name.as_ref()?, own.clone()))
+        });
+        let warning = |(key, name, own): (&str, &String, String)| {
+            format!("{key} {name}: another result has that name; what it asks for is in {own}")
+        };
+        of_table.chain(of_recorder).map(warning).collect()
+    }
+
     /// Every name that a file of this experiment may have, with this configuration or with other
     /// files enabled: a file of such a name in a results folder is an earlier result.
     pub fn file_names(&self) -> Vec<String> {

@@ -33,7 +33,8 @@ pub(in crate::scenario) fn resolve(
     Ok(Some(*most))
 }
 
-/// Refuses the limit in the fluid mode, whose queue pairs send all their messages at once.
+/// Refuses the limit in the fluid mode, whose queue pairs send all their messages at once, and a
+/// cache of contexts, whose misses delay packets.
 pub(in crate::scenario) fn check_fidelity(
     context: &Context<'_>,
     file: &ScenarioFile,
@@ -43,6 +44,11 @@ pub(in crate::scenario) fn check_fidelity(
             let expected = "the fluid mode has no limit of messages under way; omit max_wimm, or \
                             write fidelity = 'packet'";
             Err(context.invalid(&most, expected))
+        }
+        _ if *file.general.fidelity == Fidelity::Fluid && file.transport.qp_cache.is_some() => {
+            let expected = "the fluid mode has no packets that wait for a context; omit qp_cache, \
+                            or write fidelity = 'packet'";
+            Err(context.invalid_as(file.transport.qp_cache.key(), "{ ... }", expected))
         }
         _ => Ok(()),
     }

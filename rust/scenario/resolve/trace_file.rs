@@ -40,7 +40,8 @@ pub(super) fn resolve(
     **streaming = StreamingName::No;
     let read = chakra::read(&files, ranks, &options)
         .map_err(|error| site.context.fault(section.file.key(), Fault::Chakra(error)))?;
-    Ok(ResolvedWorkload { warnings: read.warnings, ..read.workload.into() })
+    let warnings = read.warnings.into_iter().chain(files.twice(ranks)).collect();
+    Ok(ResolvedWorkload { warnings, ..read.workload.into() })
 }
 
 /// Traces that are read during the run, and their load: a message for each pair and stream.
@@ -84,9 +85,11 @@ pub(in crate::scenario) fn stream(
         return Err(context.invalid(&window, "a rank holds one node at least"));
     }
     *section.streaming = StreamingName::Yes;
+    let twice = files.twice(ranks);
     let traces = Streaming::open(Arc::new(files), ranks, options, *window as usize)
         .map_err(|error| context.fault(section.file.key(), Fault::Chakra(error)))?;
-    let sent = ResolvedWorkload { warnings: traces.warnings(), ..traces.load().clone().into() };
+    let warnings = traces.warnings().into_iter().chain(twice).collect();
+    let sent = ResolvedWorkload { warnings, ..traces.load().clone().into() };
     Ok(Some(Streamed { sent, traces: Arc::new(traces) }))
 }
 

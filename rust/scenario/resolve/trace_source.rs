@@ -37,6 +37,21 @@ impl Files {
         name.strip_suffix(".gz").map_or(name.clone(), str::to_owned)
     }
 
+    /// A warning of a rank that has a plain and a packed file, of which the plain one is read.
+    pub(super) fn twice(&self, ranks: u32) -> Option<String> {
+        let Self::OfRanks(prefix) = self else { return None };
+        let has_both = |rank: &u32| {
+            let paths = ENDINGS.map(|ending| PathBuf::from(format!("{prefix}.{rank}{ending}")));
+            paths.iter().all(|path| path.is_file())
+        };
+        let rank = (0..ranks).find(has_both)?;
+        let [plain, packed] = ENDINGS;
+        Some(format!(
+            "{prefix}.{rank}{packed} is not read: {prefix}.{rank}{plain} is there too; remove the \
+             one that is not meant"
+        ))
+    }
+
     /// The approximate decompressed size of the files of `ranks` ranks.
     pub(super) fn size(&self, ranks: u32) -> u64 {
         let size = |rank: u32| {

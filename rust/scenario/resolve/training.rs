@@ -5,7 +5,7 @@ use super::site::{ResolvedWorkload, Site};
 use crate::scenario::file::workload::training::{
     FamilyName, ModelChoice, ModelSection, ShardingName, TensorTrafficName, TrainingSection,
 };
-use crate::scenario::input::context::{Context, Lookup};
+use crate::scenario::input::context::{Context, LONGEST_SPAN, Lookup};
 use crate::scenario::input::error::{Fault, ScenarioError};
 use crate::scenario::input::located::{Key, Located};
 use crate::scenario::input::section::Section;
@@ -24,17 +24,7 @@ pub(super) fn resolve(
     let context = &site.context;
     let model = model(context, &section.model)?;
     let degrees = degrees(site, section)?;
-    let (Attention::Grouped { heads, .. } | Attention::Latent { heads, .. }) = model.attention;
-    let has_heads = match &*section.model {
-        ModelChoice::Dimensions(model) => model.heads.is_some(),
-        ModelChoice::Name(_) => true,
-    };
-    if has_heads && degrees.tensor > 0 && heads % degrees.tensor != 0 {
-        let expected = format!(
-            "each rank of a tensor-parallel group computes whole heads; write a divisor of {heads}"
-        );
-        return Err(context.invalid(&section.tensor, expected));
-    }
+    check_heads(context, section, &model, degrees.tensor)?;
     let sharding = sharding(*section.sharding);
     if sharding == Sharding::Full && section.bucket.is_some() {
         let because = "with sharding = \"full\" each layer's gradients are sent at once";
@@ -71,7 +61,33 @@ pub(super) fn resolve(
         channels: *section.channels,
     };
     let workload = training.build().map_err(|error| refused(site, section, error))?;
+    if workload.delays.iter().any(|delay| delay.span > LONGEST_SPAN) {
+        let expected = "a computation would never end, or after more than 100,000 s; write a rate \
+                        such as 400Tflops";
+        return Err(context.invalid(&section.flops, expected));
+    }
     Ok(StepAfter::from(*section.step_after).apply(workload).into())
+}
+
+/// Refuses a degree of tensor parallelism that cuts heads.
+fn check_heads(
+    context: &Context<'_>,
+    section: &TrainingSection,
+    model: &Model,
+    tensor: u32,
+) -> Result<(), ScenarioError> {
+    let (Attention::Grouped { heads, .. } | Attention::Latent { heads, .. }) = model.attention;
+    let has_heads = match &*section.model {
+        ModelChoice::Dimensions(model) => model.heads.is_some(),
+        ModelChoice::Name(_) => true,
+    };
+    if has_heads && tensor > 0 && heads % tensor != 0 {
+        let expected = format!(
+            "each rank of a tensor-parallel group computes whole heads; write a divisor of {heads}"
+        );
+        return Err(context.invalid(&section.tensor, expected));
+    }
+    Ok(())
 }
 
 const fn sharding(name: ShardingName) -> Sharding {

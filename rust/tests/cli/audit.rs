@@ -49,3 +49,41 @@ fn streams_without_an_order_are_told_and_mended() {
     let other = bench.evenkeel(&["check", "c.toml", "--mend", "m"]);
     assert!(other.status == 2 && other.err.contains("not of Chakra traces"), "{other:?}");
 }
+
+/// Traces of an earlier workload of more ranks would be read as a part of this one.
+#[test]
+fn traces_are_not_written_beside_those_of_more_ranks() {
+    let bench = Bench::new();
+    let fabric = |hosts: u32| {
+        format!(
+            "[topology]\nleaves = 1\nspines = 1\nhosts_per_leaf = {hosts}\n[workload]\n\
+             kind = \"shift\"\n"
+        )
+    };
+    bench.write("w.toml", &fabric(8));
+    assert_eq!(bench.evenkeel(&["trace", "w.toml", "--out", "et"]).status, 0);
+    bench.write("w.toml", &fabric(4));
+    let left = bench.evenkeel(&["trace", "w.toml", "--out", "et"]);
+    left.expect_invalid(&["et/w.4.et is there, and this workload has 4 ranks"]);
+    assert_eq!(bench.names("et").len(), 8);
+    assert_eq!(bench.evenkeel(&["trace", "w.toml", "--out", "other"]).status, 0);
+}
+
+#[cfg(unix)]
+#[test]
+fn the_name_of_an_imported_file_stays_in_its_comment() {
+    let bench = Bench::new();
+    let name = "x\nseed = 77 #.cm";
+    bench.write(name, "Nodes 2\n0->1 id 1 start 0 size 1000\n");
+    let left = bench.evenkeel(&["import", name, "--out", "s.toml"]);
+    assert_eq!(left.status, 0, "{left:?}");
+    assert!(!bench.read("s.toml").lines().any(|line| line.starts_with("seed")));
+}
+
+#[test]
+fn tables_whose_columns_are_in_another_order_are_refused() {
+    let bench = Bench::new();
+    bench.write("results.csv", "point,policy.name,cct_ns,seed\n1,ecmp,10.5,1\n");
+    let left = bench.evenkeel(&["plot", "results.csv", "--out", "figures"]);
+    left.expect_invalid(&["results.csv: its columns are in another order"]);
+}
