@@ -20,6 +20,7 @@ mod plot;
 #[cfg(target_os = "linux")]
 mod replaced;
 mod report;
+mod reported;
 mod reproduce;
 mod run;
 mod start;
