@@ -34,7 +34,7 @@ class Simulation final : public RankHandlers
     /// Runs the ranks from 0 to `ranks`, exclusive: `fire` starts all of them; `idle` is called when
     /// nothing is left to do while ranks have not finished, and may finish those whose work is done.
     /// Prints what the network has to say on standard error, and returns the exit status: 0 if every
-    /// rank has finished, 1 if ranks wait for ever or the time limit is reached, 2 if the input is
+    /// rank has finished, 1 if ranks never finish or the time limit is reached, 2 if the input is
     /// invalid.
     int Run(
         std::uint32_t ranks, std::function<void()> fire, std::function<void()> idle = [] {});

@@ -99,7 +99,7 @@ fn note_of_files(name: &str, scenario: &Scenario) {
         )
     };
     let sections = scenario.file.workload.iter().chain(&scenario.file.job);
-    // Of traces that are read during the run only the load is known.
+    // A workload that is read during the run is known by its load alone.
     if scenario.traces.is_some() || !sections.into_iter().any(|it| is_recorded(&it.work)) {
         return;
     }

@@ -172,7 +172,7 @@ impl Arguments {
             finished.iter().map(|finished| finished.summary.clone()).collect();
         let statistics = self.statistics(&summaries, RunNumbers::OF_FABRIC, planned);
         let all = AllRuns { runs: &summaries, interrupted: Interrupted::of(&statistics) };
-        // What an earlier comparison left is better than nothing, and a whole one than a part.
+        // Keep an earlier comparison if this one has no run, or only a part of its runs.
         if let Some(folder) = folder.filter(|_| !summaries.is_empty()) {
             match all.interrupted.is_some() && folder.has_whole() {
                 true => output::note("--out keeps the earlier comparison, which is whole"),

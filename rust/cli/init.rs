@@ -90,7 +90,7 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<Status> {
     Ok(Status::Done)
 }
 
-/// Writes a file that does not exist yet; where it cannot be written whole, there is none.
+/// Writes a new file, and removes it if it cannot be written completely.
 pub(super) fn write_new(path: &Path, text: &str) -> anyhow::Result<()> {
     let file = OpenOptions::new().write(true).create_new(true).open(path);
     let written = file.and_then(|mut file| {

@@ -5,14 +5,14 @@
 #[cfg(unix)]
 use std::sync::{Mutex, PoisonError};
 
-/// What a command does at the first signal.
+/// The action of a command at the first signal.
 #[cfg(unix)]
 type Act = Box<dyn FnOnce() + Send>;
 
 #[cfg(unix)]
 static ACT: Mutex<Option<Act>> = Mutex::new(None);
 
-/// Calls `act` on another thread at the first signal, in place of ending the program.
+/// Calls `act` on another thread at the first signal, which then does not end the program.
 #[cfg(unix)]
 pub(super) fn at_the_first(act: impl FnOnce() + Send + 'static) {
     *ACT.lock().unwrap_or_else(PoisonError::into_inner) = Some(Box::new(act));
@@ -49,7 +49,7 @@ fn end(signal: nix::sys::signal::Signal) -> ! {
     let mut only = SigSet::empty();
     only.add(signal);
     let _ = only.thread_unblock().and_then(|()| raise(signal));
-    // Where it is ignored after all.
+    // The signal may be ignored after all.
     std::process::exit(128 + signal as i32);
 }
 

@@ -14,7 +14,7 @@ pub(crate) fn csv_text(text: &str) -> Cow<'_, str> {
     }
 }
 
-/// The same as a field of a row, quoted where it must be (RFC 4180).
+/// A text as a field of a row: as [`csv_text`], and quoted if RFC 4180 requires it.
 pub(crate) fn csv_field(text: &str) -> String {
     let text = csv_text(text);
     match text.contains([',', '"', '\n', '\r']) {

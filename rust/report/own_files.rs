@@ -43,8 +43,8 @@ pub const TOPOLOGIES: [&str; 2] = ["topology.hpcc", "topology.infragraph"];
 /// The messages that another program sent, as a connection matrix.
 pub const MATRIX: &str = "workload.cm";
 
-/// Result files in formats of other programs, by whose content nobody can tell who wrote them.
-/// They count as results if `flows.csv` is beside them.
+/// Result files in formats of other programs, whose content does not tell who wrote them.
+/// They count as results if the folder has a `flows.csv`.
 pub(super) const UNMARKED: [&str; 5] = ["fct.txt", "pfc.txt", MATRIX, TOPOLOGIES[0], TOPOLOGIES[1]];
 
 /// The most bytes of a file's start that are looked at.

@@ -1,5 +1,5 @@
-//! What decides the result of a run and is easily overlooked: timers and convergence times that
-//! are out of proportion to the run, and failures that nothing met.
+//! Remarks on causes that decide a result and are easily overlooked: timers and convergence times
+//! that are out of proportion to the run, and failures that no packet met.
 
 use std::collections::BTreeSet;
 
@@ -14,7 +14,7 @@ use crate::study::short_time_limit;
 use crate::topology::{Routes, Topology};
 use crate::units::{Bytes, Span, Time};
 
-/// How many times the bound a run takes that something decides beside the load.
+/// A run that takes this many times its bound is decided by more than its load.
 const OUT_OF_PROPORTION: u64 = 4;
 
 /// One part in how many of a completion time is a large one.
@@ -36,8 +36,7 @@ pub(crate) fn remarks(setup: &Setup, outcome: &Outcome, bound: Span) -> Vec<Stri
     remarks
 }
 
-/// The same on a run whose messages were not known before: the bound is that of the load that
-/// `setup` has.
+/// Remarks on a run whose messages were unknown before: the bound is that of the load in `setup`.
 #[cfg(feature = "astra-sim")]
 pub(crate) fn remarks_on_load(setup: &Setup, outcome: &Outcome) -> Vec<String> {
     remarks(setup, outcome, lower_bound(setup).time)
@@ -78,7 +77,7 @@ fn deadlock(setup: &Setup, outcome: &Outcome) -> Option<String> {
     ))
 }
 
-/// Data of classes with priority flow control that switches drop in spite of it. Where links fail,
+/// Data of classes with priority flow control that switches drop in spite of it. If links fail,
 /// the count of losses does not say which of them are of switches.
 fn lossy_flow_control(setup: &Setup, outcome: &Outcome) -> Option<String> {
     let is_degrade = |it: &Failure| matches!(it.kind, FailureKind::Degrade { .. });
@@ -236,7 +235,7 @@ fn unknown_failure(setup: &Setup, outcome: &Outcome, bound: Span) -> Option<Stri
 }
 
 /// Whether the switches at the ends of a link have another way to wherever it leads, which they
-/// take once they detect that it is down. A spine has none to a leaf.
+/// take once they detect that it is down. A spine has no detour to a leaf.
 fn has_detours(topology: &Topology, routes: &Routes, link: LinkId) -> bool {
     link.ports().into_iter().all(|port| {
         let Some(switch) = topology.ends_of(port).0.switch() else { return true };

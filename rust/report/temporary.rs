@@ -51,7 +51,7 @@ impl TemporaryFile {
         self.file().as_file()
     }
 
-    /// Gives the file its name, in place of what has it.
+    /// Gives the file its name, and replaces an existing file of that name.
     pub(crate) fn persist(mut self, path: &Path) -> io::Result<()> {
         let mut unfinished = unfinished();
         let Some(file) = self.0.take() else { return Ok(()) };

@@ -18,8 +18,8 @@ pub fn write(folder: &Path, name: &str, traces: &Traces<'_>) -> Result<(), Outpu
     Ok(())
 }
 
-/// Refuses a folder with a trace of a rank that this workload does not have: whoever reads the
-/// prefix would take it for one of the same workload.
+/// Refuses a folder with a trace of a rank that this workload does not have: a reader of the
+/// prefix would take it for a part of the same workload.
 fn expect_no_more(folder: &Path, name: &str, ranks: u32) -> Result<(), OutputError> {
     let next = of_rank(folder, name, ranks);
     match next.exists() {

@@ -91,7 +91,7 @@ pub enum ResultsError {
         /// What would be right.
         expected: &'static str,
     },
-    /// A file is not of the run of the summary beside it, or lacks rows.
+    /// A file and the summary in its folder are of different runs, or the file lacks rows.
     #[error(
         "{file}: it has {found}, where the summary.json beside it has {expected}: rows are \
          missing, or the files are of different runs"
@@ -99,9 +99,9 @@ pub enum ResultsError {
     OtherRun {
         /// Path of the file.
         file: String,
-        /// What is there.
+        /// The value in the file.
         found: String,
-        /// What would be right.
+        /// The value in the summary.
         expected: String,
     },
     /// The columns of a table are not in the order in which they were written.

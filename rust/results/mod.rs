@@ -73,8 +73,7 @@ impl Results {
         ))
     }
 
-    /// What a reader should know of results that are shown together: different versions, and rows
-    /// that are missing.
+    /// Notes on results that are shown together: different versions, and rows that are missing.
     pub fn notes(results: &[Self]) -> Vec<String> {
         whole::notes(results)
     }

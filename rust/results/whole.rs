@@ -57,7 +57,7 @@ pub(super) fn check_run(run: &RunFolder) -> Result<(), ResultsError> {
     Ok(())
 }
 
-/// What a reader should know of results that are shown together.
+/// Notes on results that are shown together.
 pub(super) fn notes(results: &[Results]) -> Vec<String> {
     let mut notes = Vec::from_iter(versions(results));
     for result in results {
@@ -72,9 +72,10 @@ pub(super) fn notes(results: &[Results]) -> Vec<String> {
 
 /// A note if results were not all made by this version.
 fn versions(results: &[Results]) -> Option<String> {
-    let runs =
-        results.iter().filter_map(|it| if let Results::Run(run) = it { Some(run) } else { None });
-    let of_run = |run: &Box<RunFolder>| Some(run.summary().get("version")?.as_str()?.to_owned());
+    let runs = results
+        .iter()
+        .filter_map(|it| if let Results::Run(run) = it { Some(&**run) } else { None });
+    let of_run = |run: &RunFolder| Some(run.summary().get("version")?.as_str()?.to_owned());
     let versions: BTreeSet<String> = runs.filter_map(of_run).collect();
     let first = versions.first()?;
     let all = || versions.iter().map(String::as_str).collect::<Vec<_>>().join(" and ");

@@ -110,7 +110,7 @@ impl Scenario {
     }
 
     /// The resolved scenario as a table, in the order of the format, without keys that have no
-    /// effect and that nobody gave; paths in it are relative to the original file.
+    /// effect and are not given; paths in it are relative to the original file.
     pub fn as_table(&self) -> toml::Table {
         let mut table = toml::Table::try_from(&self.file).expect("a scenario is a TOML table");
         self.left_out.iter().for_each(|path| leave_out(&mut table, path));

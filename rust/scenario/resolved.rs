@@ -163,7 +163,7 @@ impl Scenario {
         let (time_limit, seed) = (limits::general(context, &file.general)?, *file.general.seed);
         let scheme = policy::resolve(context, &mut file.policy)?;
         if typed.policy.name != file.policy.name {
-            // What the file says of another policy is checked all the same.
+            // The parameters in the file are checked even if another policy replaces theirs.
             policy::resolve(context, &mut typed.policy.clone())?;
         }
         let built = planes::fabric(context, &file, &scheme, existing)?;
@@ -412,7 +412,7 @@ pub(super) fn refuse_rails(source: &Source) -> Result<(), ScenarioError> {
     Err(Context::of(source).misplaced(&key, because))
 }
 
-/// What a user should know of a policy under this file.
+/// Warnings about a policy under this file.
 fn told(
     context: &Context<'_>,
     files: [&ScenarioFile; 2],

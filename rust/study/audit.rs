@@ -1,5 +1,5 @@
-//! What converters of recorded programs are known to get wrong, as far as a workload shows it:
-//! programs that are right may look so too.
+//! Known faults of converters of recorded programs, as far as a workload shows them: a correct
+//! program may look the same.
 
 use std::collections::BTreeMap;
 

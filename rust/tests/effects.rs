@@ -1,4 +1,4 @@
-//! Keys without effect: whoever gives one is told, and results are those without it.
+//! Keys without effect: giving one is a warning, and changes no result.
 
 use std::path::Path;
 
@@ -36,7 +36,7 @@ fn times(scenario: &Scenario) -> Vec<[u64; 2]> {
     outcome.flows.iter().map(|flow| [flow.delivered.as_ps(), flow.completed.as_ps()]).collect()
 }
 
-/// Whether somebody is told that the key of a setting has no effect.
+/// Whether a warning says that the key of a setting has no effect.
 fn is_told(scenario: &Scenario, setting: &str) -> bool {
     let key = setting.split('=').next().unwrap();
     scenario.warnings.iter().any(|it| it.contains(key) && it.contains("effect"))

@@ -10,7 +10,7 @@ use crate::units::{Bytes, Time};
 use crate::workload::connection_matrix::Connections;
 use crate::workload::{Message, Workload};
 
-/// What ranks have sent through the network.
+/// The messages that ranks have sent through the network.
 #[derive(Debug)]
 pub(super) struct Posted {
     hosts: u32,

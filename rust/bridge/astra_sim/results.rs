@@ -71,7 +71,7 @@ impl<'a> Results<'a> {
         }
     }
 
-    /// Where messages are kept during the run.
+    /// Begins the record of the messages of the run.
     pub(super) fn posted(&self) -> Result<Posted, FolderError> {
         let file = self.kept.as_ref().map(|kept| kept.folder.scratch()).transpose()?;
         Ok(Posted::begin(self.setup.topology.host_count(), file))

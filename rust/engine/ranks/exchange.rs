@@ -241,7 +241,7 @@ impl<R: Ranks> Program for Exchange<'_, R> {
                     self.call(now, world, ticket);
                 }
             }
-            // Whoever does nothing now waits for ever.
+            // A rank that does not finish now never does.
             Due::Idle => return self.ask(now, world, R::idle),
         }
         self.tell_idle(now);

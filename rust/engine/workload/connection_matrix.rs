@@ -395,7 +395,7 @@ fn put(word: &str, place: &mut Option<u64>, value: u64) -> Result<(), MatrixFaul
     }
 }
 
-/// The same of the number after the word at `index`.
+/// Sets the number after the word at `index`, as [`put`] does.
 fn once(
     tokens: &[&str],
     index: usize,

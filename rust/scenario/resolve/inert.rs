@@ -12,7 +12,7 @@ use crate::scenario::input::context::Context;
 use crate::scenario::input::located::Key;
 use crate::workload::Workload;
 
-/// What decides whether keys have an effect.
+/// The values that decide whether keys have an effect.
 pub(in crate::scenario) struct Facts<'a> {
     /// The file as resolved.
     pub file: &'a ScenarioFile,
@@ -30,7 +30,7 @@ struct Need<'a> {
     words: &'static str,
 }
 
-/// What the keys without an effect come to.
+/// The consequences of keys without an effect.
 pub(in crate::scenario) struct Inert {
     /// A warning for each that the file gives.
     pub warnings: Vec<String>,
@@ -59,7 +59,7 @@ fn warnings(context: &Context<'_>, facts: &Facts<'_>) -> Vec<String> {
             .warning(first, &format!("without effect in a fluid run, which has no packets: {keys}"))
     });
     let without = facts.needs().filter(|need| !need.is_met && context.is_given(need.key));
-    // What is said of fluid runs says it already.
+    // The warning of fluid runs names these keys already.
     let without = without.filter(|need| !(is_fluid && of_packets.contains(&need.key)));
     let warning = |need: Need<'_>| {
         context.warning(need.key, &format!("it has no effect here; it needs {}", need.words))

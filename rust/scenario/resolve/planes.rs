@@ -56,7 +56,7 @@ pub(in crate::scenario) fn check(
 }
 
 /// The most pairs of edge switches whose paths are all counted: beyond it those from some switches
-/// stand for all, as the fabrics of so many switches are regular.
+/// stand for all, because fabrics of that size are regular.
 const MOST_PAIRS: usize = 1 << 20;
 
 /// Fails for a policy that numbers paths, on a fabric with more of them than 16 bits count.

@@ -37,7 +37,7 @@ impl Files {
         name.strip_suffix(".gz").map_or(name.clone(), str::to_owned)
     }
 
-    /// A warning of a rank that has a plain and a packed file, of which the plain one is read.
+    /// A warning if a rank has a plain and a packed file: the plain one is read.
     pub(super) fn twice(&self, ranks: u32) -> Option<String> {
         let Self::OfRanks(prefix) = self else { return None };
         let has_both = |rank: &u32| {

@@ -1,4 +1,4 @@
-//! What `evenkeel check` finds in the traces of other programs, and mends.
+//! `evenkeel check` and `trace` on the files of other programs.
 
 use std::fs;
 

@@ -14,13 +14,13 @@ const STREAMS_OF_A_PASS: usize = 8;
 pub(super) struct Kernel {
     /// The number of its stream.
     pub stream: i128,
-    /// Its recorded start in microseconds; 0 if the trace has none.
+    /// Its recorded start in microseconds; 0 if it is unknown.
     pub start: u64,
     /// Index of the node in the trace.
     pub node: u32,
 }
 
-/// Two nodes of a stream, the second of which does not depend on the first.
+/// Two neighbours in a stream without a dependency between them.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Pair {
     pub before: u32,
@@ -55,7 +55,7 @@ fn pass(trace: &RankTrace, order: &[u32], streams: &[Stream<'_>]) -> Vec<Pair> {
             place[kernel.node as usize] = Some((number, at));
         }
     }
-    // Of kernels alone, the same without themselves, in their own stream.
+    // By kernel, the place of the last kernel of its own stream that it depends on.
     let mut before = vec![0u32; trace.nodes.len()];
     for &node in order {
         let own = node as usize * width;

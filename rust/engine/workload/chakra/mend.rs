@@ -17,13 +17,19 @@ use super::{Options, TraceSource, open};
 pub enum MendError {
     /// The trace is invalid.
     #[error(transparent)]
-    Trace(#[from] ChakraError),
+    Trace(Box<ChakraError>),
     /// The times of a trace contradict its dependencies.
     #[error("streams in the order of their recorded times: {0}")]
-    Times(ChakraError),
+    Times(Box<ChakraError>),
     /// The mended trace cannot be written.
     #[error("cannot write: {0}")]
     Write(#[from] io::Error),
+}
+
+impl From<ChakraError> for MendError {
+    fn from(error: ChakraError) -> Self {
+        Self::Trace(Box::new(error))
+    }
 }
 
 /// A trace that can be written with an order of its streams.
@@ -59,7 +65,7 @@ impl<'a> Mended<'a> {
         let trace = trace.map_err(in_file)?;
         let pairs = trace.free.iter().filter(|pair| pair.is_timed);
         let pairs: Vec<[u32; 2]> = pairs.map(|pair| [pair.before, pair.after]).collect();
-        trace.with(&pairs).order().map_err(|fault| MendError::Times(in_file(fault)))?;
+        trace.with(&pairs).order().map_err(|fault| MendError::Times(Box::new(in_file(fault))))?;
         let mut added: BTreeMap<u64, Vec<u64>> = BTreeMap::new();
         for pair in pairs {
             let [before, after] = pair.map(|node| trace.nodes[node as usize].id);
@@ -97,7 +103,7 @@ impl<'a> Mended<'a> {
         Ok(())
     }
 
-    /// What a node has more: a message that follows another one adds to its lists.
+    /// The bytes to append to a node: protobuf adds them to its lists.
     fn more(&self, offset: u64, bytes: &[u8]) -> Result<Vec<u8>, NodeFault> {
         let node: Node = MessageReader::<&[u8]>::decode(offset, bytes)?;
         let more = self

@@ -14,7 +14,7 @@ pub(super) struct Tally {
     pub unordered: Unordered,
 }
 
-/// What the kernels of one or more ranks lack.
+/// Counts of kernels that lack an order, of one or more ranks.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) struct Unordered {
     /// Kernels that follow another one in their stream.

@@ -90,7 +90,7 @@ impl RankTrace {
         Ok(trace)
     }
 
-    /// The same trace, of which the second node of each pair also depends on the first.
+    /// A copy in which the second node of each pair also depends on the first.
     pub(super) fn with(&self, pairs: &[[u32; 2]]) -> Self {
         let mut trace = Self { nodes: self.nodes.clone(), ..Self::default() };
         let mut pairs: Vec<[u32; 2]> =

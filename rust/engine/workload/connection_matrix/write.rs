@@ -88,7 +88,7 @@ pub struct Connections {
 }
 
 impl Connections {
-    /// What a matrix of so many messages begins with.
+    /// The first lines of a matrix with that number of messages.
     pub fn header(hosts: u32, messages: u64) -> String {
         format!("Nodes {hosts}\nConnections {messages}\n")
     }
