@@ -41,6 +41,12 @@ impl Fraction {
         u64::try_from(part).unwrap_or(u64::MAX)
     }
 
+    /// Whether it is at most another one.
+    pub fn is_at_most(self, other: Self) -> bool {
+        let product = |a: u32, b: u32| u64::from(a) * u64::from(b);
+        product(self.numerator, other.denominator) <= product(other.numerator, self.denominator)
+    }
+
     /// The nearest floating-point value, for control laws and reports.
     pub fn as_f64(self) -> f64 {
         f64::from(self.numerator) / f64::from(self.denominator)

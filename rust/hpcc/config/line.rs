@@ -168,7 +168,12 @@ impl<'a> Line<'a> {
             let value = parse(pair[1]).ok_or_else(|| self.invalid(pair[1], expected))?;
             Ok((BitRate::from_bps(rate), value))
         };
-        tokens.chunks_exact(2).map(pair).collect()
+        let pairs = tokens.chunks_exact(2).map(pair).collect::<Result<Vec<_>, _>>()?;
+        let is_known = |index: usize| pairs[..index].iter().any(|it| it.0 == pairs[index].0);
+        match (0..pairs.len()).find(|&index| is_known(index)) {
+            Some(index) => Err(self.invalid(tokens[2 * index], "each rate once")),
+            None => Ok(pairs),
+        }
     }
 }
 

@@ -39,7 +39,17 @@ pub(in crate::scenario) fn of(
     let shares = all.iter().flat_map(|(scheme, key)| {
         shares(scheme, planes).map(|warning| context.warning(key, &warning))
     });
-    let shares: Vec<String> = shares.collect();
+    let mut shares: Vec<String> = shares.collect();
+    let direct = all.iter().filter(|(scheme, _)| scheme.switch.takes_detours());
+    let direct = direct.filter(|_| topology.direct().is_none());
+    shares.extend(direct.map(|(scheme, key)| {
+        let warning = format!(
+            "'{}' takes detours by other groups of switches, and this fabric has no groups: its \
+             paths are minimal",
+            scheme.name
+        );
+        context.warning(key, &warning)
+    }));
     let all = all.into_iter();
     let missing = all.flat_map(|(scheme, key)| missing(context, scheme, &key, (nic, trims)));
     let unused = typed.policy.unused(context, &file.policy, &SHARED_PARAMETERS);

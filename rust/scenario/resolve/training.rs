@@ -157,6 +157,11 @@ fn experts(
             }
         };
     };
+    let layers = section.layers.unwrap_or(u32::MAX);
+    if let Some(dense) = section.dense_layers.given().filter(|dense| **dense >= layers) {
+        let expected = format!("with {layers} layers no layer has experts; write a lower number");
+        return Err(context.invalid(&dense, expected));
+    }
     Ok(Some(Experts {
         count,
         top_k: section.top_k.unwrap_or(2),

@@ -156,3 +156,35 @@ fn the_parameters_of_a_policy_are_checked_under_another_one_too() {
     let error = Scenario::parse(&typo, "tried", Path::new(""), &overrides).unwrap_err();
     assert!(error.to_string().contains("buffr"), "{error}");
 }
+
+#[test]
+fn parameters_that_would_be_cut_are_refused() {
+    for (control, parameters) in [
+        ("swift", "min_window = \"10/1\", max_window = \"3/2\""),
+        ("swift", "start_window = \"2/1\", max_window = \"3/2\""),
+        ("dctcp-window", "start_window = \"2/1\""),
+        ("new-reno", "initial_window = 0"),
+        ("new-reno", "receive_window = \"0B\""),
+    ] {
+        let text = format!(
+            "{SMALL}[transport]\ncongestion_control = \"{control}\"\n\
+             parameters = {{ {parameters} }}\n"
+        );
+        let name = parameters.split(' ').next().unwrap();
+        let error = parse(&text).unwrap_err();
+        assert!(error.contains(name), "{control}: {error}");
+    }
+    let dense = format!(
+        "{SMALL}[workload]\nkind = \"training\"\n[workload.model]\nlayers = 2\nhidden = 128\n\
+         experts = 4\ndense_layers = 2\n"
+    );
+    assert!(parse(&dense).unwrap_err().contains("no layer has experts"));
+}
+
+#[test]
+fn detours_in_a_fabric_without_groups_are_told() {
+    for policy in ["valiant", "ugal"] {
+        let warnings = parse(&format!("{SMALL}[policy]\nname = \"{policy}\"\n")).unwrap().warnings;
+        assert!(warnings[0].contains("this fabric has no groups"), "{policy}: {warnings:?}");
+    }
+}

@@ -13,7 +13,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::{AckSample, CongestionController, ControlConfig, Loss, PathFacts};
-use crate::nic::parameters::Configuration;
+use crate::nic::parameters::{Configuration, InvalidValue, require};
 use crate::units::{Bytes, Time};
 
 /// The parameters of `new-reno`: the first window and the largest.
@@ -37,6 +37,13 @@ impl Configuration for Config {
     const NAME: &'static str = "new-reno";
     const SUMMARY: &'static str = "window of TCP: slow start, congestion avoidance, fast recovery";
     const SOURCE: &'static str = "RFC 5681, 2009; RFC 6582, 2012";
+
+    fn check(&self) -> Result<(), InvalidValue> {
+        let one = "it must be at least 1, in segments";
+        require("initial_window", self.initial_window, self.initial_window > 0, one)?;
+        let some = "it must be above 0: a sender waits for room in it";
+        require("receive_window", self.receive_window, self.receive_window > Bytes::ZERO, some)
+    }
 }
 
 impl ControlConfig for Config {}

@@ -16,7 +16,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::{AckSample, CongestionController, ControlConfig, Loss, PathFacts};
-use crate::nic::parameters::{Configuration, InvalidValue, part, positive, timer};
+use crate::nic::parameters::{Configuration, InvalidValue, part, positive, require, timer};
 use crate::units::{BitRate, Fraction, Span, Time};
 
 /// Bits in a byte times picoseconds in a second.
@@ -86,6 +86,15 @@ impl Configuration for Config {
         part("max_cut", self.max_cut)?;
         positive("start_window", self.start_window)?;
         positive("max_window", self.max_window)?;
+        let least = "it must be at most `max_window`";
+        require("min_window", self.min_window, self.min_window.is_at_most(self.max_window), least)?;
+        let first = "it must be at most `max_window`, which a window never exceeds";
+        require(
+            "start_window",
+            self.start_window,
+            self.start_window.is_at_most(self.max_window),
+            first,
+        )?;
         timer("longest_pause", self.longest_pause)
     }
 }

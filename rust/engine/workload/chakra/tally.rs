@@ -2,13 +2,18 @@
 
 use std::ops::AddAssign;
 
+use super::groups::Call;
 use super::node::{NodeAction, ParsedNode};
+
+/// The number of the operation that has no bytes.
+const BARRIER: u8 = 9;
 
 /// Numbers of nodes that are not taken as they are.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Tally {
     without_duration: [usize; 2],
     empty_sends: usize,
+    empty_collectives: usize,
     /// Kernels of communication that the trace has as computations.
     lost: usize,
     pub unordered: Unordered,
@@ -34,6 +39,9 @@ impl Tally {
             self.without_duration[lack as usize] += 1;
         }
         self.empty_sends += usize::from(matches!(node.action, NodeAction::Send { bytes: 0, .. }));
+        let is_empty = |call: &Call| call.bytes == 0 && call.operation != BARRIER;
+        let is_empty = matches!(&node.action, NodeAction::Collective(call) if is_empty(call));
+        self.empty_collectives += usize::from(is_empty);
         self.lost += usize::from(node.is_lost);
     }
 
@@ -51,6 +59,7 @@ impl Tally {
                  duration_micros gives it",
             ),
             (self.empty_sends, "sends of 0 bytes are sent as 1 byte"),
+            (self.empty_collectives, "collectives of 0 bytes send nothing"),
             (
                 self.lost,
                 "kernels of communication have neither type nor size, or are computations in the \
@@ -69,6 +78,7 @@ impl AddAssign for Tally {
             *sum += more;
         }
         self.empty_sends += other.empty_sends;
+        self.empty_collectives += other.empty_collectives;
         self.lost += other.lost;
         self.unordered += other.unordered;
     }
