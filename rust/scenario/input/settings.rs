@@ -71,13 +71,26 @@ pub(super) fn apply<'i>(
     range: &Range<usize>,
 ) -> Result<(), String> {
     let value = match DeValue::parse(value) {
-        Ok(parsed) => at(parsed.into_inner(), range),
-        Err(_) => DeValue::String(Cow::Borrowed(value)),
+        Ok(parsed) if !has_unit(parsed.get_ref()) => at(parsed.into_inner(), range),
+        _ => DeValue::String(Cow::Borrowed(value)),
     };
     let steps = steps(key).ok_or("it is no path of names and indices")?;
     let [Step::Name(first), ..] = steps.as_slice() else { unreachable!("a name is first") };
     let way = Way { steps: &steps, done: 1 };
     set(entry(table, first, range), way, Spanned::new(range.clone(), value), range)
+}
+
+/// Whether a number has letters after its digits, such as `1_000ns`: then it is a text. The parser
+/// finds that out only when the number is read.
+fn has_unit(value: &DeValue<'_>) -> bool {
+    match value {
+        DeValue::Integer(number) => {
+            let digits = number.as_str().trim_start_matches(['+', '-']);
+            digits.chars().any(|digit| !digit.is_digit(number.radix()))
+        }
+        DeValue::Float(number) => number.as_str().parse::<f64>().is_err(),
+        _ => false,
+    }
 }
 
 /// The steps to a key, of which some are done.
@@ -131,7 +144,10 @@ fn set<'i>(
                 None => Err(format!("there is no element {index}: the scenario has {count}")),
             }
         }
-        (Step::Index(index), _) => Err(format!("[{index}] needs a list, which is not there")),
+        (Step::Index(index), _) => Err(format!(
+            "[{index}] needs a list, which is not there; set the whole list, as in \
+             failure=[{{ link = \"leaf0-spine0\" }}]"
+        )),
         (Step::Name(_), DeValue::Integer(_) | DeValue::Float(_) | DeValue::Datetime(_)) => {
             Err(no_table(way))
         }

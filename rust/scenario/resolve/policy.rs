@@ -71,6 +71,11 @@ pub(in crate::scenario) fn refused<B: Fn(&Parameters) -> Option<SchemeError>>(
         let alone = Parameters::from_iter([(name.clone(), value.clone())]);
         match (refusal.build)(&alone) {
             Some(SchemeError::Parameter { reason, .. }) => {
+                // If it is the only one, the reason of all names the values that are given.
+                let mut others = (*section.parameters).clone();
+                others.remove(name);
+                let is_only = (refusal.build)(&others).is_none();
+                let reason = if is_only { refusal.reason.clone() } else { reason };
                 Some(Refused { name: name.clone(), reason })
             }
             _ => None,

@@ -119,6 +119,9 @@ fn shards_merge_into_the_bytes_of_a_whole_sweep() {
     let third = third.envs(job).output().expect("the program starts");
     let note = String::from_utf8_lossy(&third.stderr);
     assert_eq!(note, "note: shard 3 of 3, by JOB_COMPLETION_INDEX\n");
+    let alone = sweep(&bench, "alone", &["--shards", "3"]);
+    let said = "--shards 3 has no effect: nothing numbers this process";
+    assert!(alone.status == 0 && alone.err.contains(said), "{}", alone.err);
     let left = merge(&["shard-3", "shard-1", "shard-2", "shard-1"]);
     assert_eq!(left.status, 0, "{left:?}");
     for file in ["results.csv", "study.toml"] {
