@@ -31,7 +31,7 @@ fn expect_no_more(folder: &Path, name: &str, ranks: u32) -> Result<(), OutputErr
 /// Writes the trace of a rank, and creates its folder if that does not exist.
 ///
 /// # Errors
-/// As [`write`].
+/// As [`write()`].
 pub fn write_one(
     path: &Path,
     write: impl FnOnce(&mut dyn Write) -> io::Result<()>,
