@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::cost::write_without_costs;
-use super::own_files::{COST, Origin, RUNS};
+use super::own_files::{COST, Origin, RUNS, STATISTICS};
 use super::{Folder, FolderError, Writer, comparison_csv};
 use crate::study::{PolicyStatistics, Statistics};
 use crate::workload::read_results;
@@ -87,6 +87,10 @@ impl ComparisonFolder {
 
     /// Whether it has a comparison that was not interrupted.
     pub fn has_whole(&self) -> bool {
+        // The statistics are the last to appear.
+        if !self.0.path().join(STATISTICS).is_file() {
+            return false;
+        }
         let runs = read_results(&self.0.path().join(RUNS)).ok();
         let runs: Option<Value> = runs.and_then(|text| serde_json::from_str(&text).ok());
         runs.is_some_and(|runs| runs.get("runs").is_some() && runs["interrupted"].is_null())

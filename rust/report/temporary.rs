@@ -63,8 +63,11 @@ impl TemporaryFile {
 
 impl Drop for TemporaryFile {
     fn drop(&mut self) {
-        if let Some(file) = &self.0 {
-            unfinished().remove(file.path());
+        let mut unfinished = unfinished();
+        if let Some(file) = self.0.take() {
+            unfinished.remove(file.path());
+            // Its removal is complete before a signal may end the program.
+            drop(file);
         }
     }
 }
