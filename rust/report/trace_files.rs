@@ -4,6 +4,7 @@ use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
 use super::{OutputError, OutputFile, OutputKind};
+use crate::scenario::last_rank;
 use crate::workload::chakra::Traces;
 
 /// Writes `folder/name.RANK.et` for every rank, and creates the folder if it does not exist.
@@ -18,13 +19,19 @@ pub fn write(folder: &Path, name: &str, traces: &Traces<'_>) -> Result<(), Outpu
     Ok(())
 }
 
-/// Refuses a folder with a trace of a rank that this workload does not have: a reader of the
-/// prefix would take it for a part of the same workload.
-fn expect_no_more(folder: &Path, name: &str, ranks: u32) -> Result<(), OutputError> {
-    let next = of_rank(folder, name, ranks);
-    match next.exists() {
-        true => Err(OutputError::MoreRanks { path: next.display().to_string(), ranks }),
-        false => Ok(()),
+/// Refuses a folder with a trace of a rank that a workload of `ranks` ranks does not have: a reader of
+/// the prefix would take it for a part of the same workload.
+///
+/// # Errors
+/// There is one.
+pub fn expect_no_more(folder: &Path, name: &str, ranks: u32) -> Result<(), OutputError> {
+    let prefix = folder.join(name);
+    match last_rank(&prefix).filter(|last| *last >= ranks) {
+        Some(last) => {
+            let path = format!("{}.{last}.et", prefix.display());
+            Err(OutputError::MoreRanks { path, ranks })
+        }
+        None => Ok(()),
     }
 }
 

@@ -72,5 +72,6 @@ pub use rail::file::{
 };
 pub use recorded::Recorded;
 pub use reference::reference;
+pub(crate) use resolve::trace_source::last_rank;
 pub use resolved::Scenario;
 pub use schema::schema;

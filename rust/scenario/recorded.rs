@@ -1,5 +1,7 @@
 //! The traces of a scenario's workload, as files.
 
+use std::path::Path;
+
 use super::file::workload::WorkloadKeys;
 use super::resolve::trace_source::Files;
 use super::resolved::Scenario;
@@ -33,6 +35,17 @@ impl Recorded {
             Files::One(_) => 1,
             Files::OfRanks(_) => self.ranks,
         }
+    }
+
+    /// Whether the traces are in that folder.
+    pub fn are_in(&self, folder: &Path) -> bool {
+        let own = self.files.folder();
+        own.canonicalize().is_ok_and(|own| folder.canonicalize().is_ok_and(|it| it == own))
+    }
+
+    /// The prefix of the files of ranks, without their folder; `None` of a file that all replay.
+    pub fn prefix(&self) -> Option<String> {
+        self.files.prefix_name()
     }
 
     /// The name of the mended file of a rank, without its folder.

@@ -37,6 +37,19 @@ impl Files {
         name.strip_suffix(".gz").map_or(name.clone(), str::to_owned)
     }
 
+    /// The folder of the files.
+    pub(in crate::scenario) fn folder(&self) -> PathBuf {
+        let path = self.path(0);
+        let folder = path.parent().filter(|folder| *folder != Path::new(""));
+        folder.unwrap_or(Path::new(".")).to_owned()
+    }
+
+    /// The prefix of the names of the files of ranks, without their folder.
+    pub(in crate::scenario) fn prefix_name(&self) -> Option<String> {
+        let Self::OfRanks(prefix) = self else { return None };
+        Some(Path::new(prefix).file_name()?.to_string_lossy().into_owned())
+    }
+
     /// A warning if a rank has a plain and a packed file: the plain one is read.
     pub(super) fn twice(&self, ranks: u32) -> Option<String> {
         let Self::OfRanks(prefix) = self else { return None };
@@ -105,7 +118,7 @@ impl Read for Reopened {
 }
 
 /// The highest rank with a file of that prefix.
-pub(super) fn last_rank(prefix: &Path) -> Option<u32> {
+pub(crate) fn last_rank(prefix: &Path) -> Option<u32> {
     let start = format!("{}.", prefix.file_name()?.to_str()?);
     let folder = prefix.parent().filter(|folder| *folder != Path::new(""));
     let entries = std::fs::read_dir(folder.unwrap_or(Path::new("."))).ok()?;

@@ -25,7 +25,7 @@ pub(super) struct Kernel {
 pub(super) struct Pair {
     pub before: u32,
     pub after: u32,
-    /// Whether the trace has times that say which of them is first.
+    /// Whether the trace has times that say which of them is first; 0 is no time.
     pub is_timed: bool,
 }
 
@@ -80,7 +80,7 @@ fn pass(trace: &RankTrace, order: &[u32], streams: &[Stream<'_>]) -> Vec<Pair> {
         let pair = |(pair, _): (&[Kernel], u32)| Pair {
             before: pair[0].node,
             after: pair[1].node,
-            is_timed: pair[1].start > 0,
+            is_timed: (1..pair[1].start).contains(&pair[0].start),
         };
         free.map(pair).collect::<Vec<_>>()
     };

@@ -4,7 +4,7 @@ use std::io::BufRead;
 
 use super::error::{ChakraFault, Dependency, NodeFault};
 use super::groups::{Call, RankGroups};
-use super::schema::{AttributeValue, GlobalMetadata, Node, kind};
+use super::schema::{Attribute, AttributeValue, GlobalMetadata, Node, kind};
 use super::stream::MessageReader;
 use super::{Dependencies, Options};
 use crate::units::Span;
@@ -95,8 +95,9 @@ impl<R: BufRead> NodeReader<R> {
             NodeAction::Delay { span: Span::ZERO, .. } => lack(&node).map_err(at)?,
             _ => None,
         };
-        let on_accelerator = integer(&node, "is_cpu_op").map_err(at)? == Some(0);
-        let stream = match node.attribute("stream").and_then(super::schema::Attribute::integer) {
+        let value = |name: &str| node.attribute(name).and_then(Attribute::integer);
+        let on_accelerator = value("is_cpu_op") == Some(0);
+        let stream = match value("stream") {
             Some(stream) if on_accelerator => Some((stream, node.start_micros)),
             _ => None,
         };
@@ -303,7 +304,7 @@ fn lack(node: &Node) -> Result<Option<Lack>, ChakraFault> {
 
 fn integer(node: &Node, name: &'static str) -> Result<Option<i128>, ChakraFault> {
     let expected = "a whole number";
-    let number = |attribute: &super::schema::Attribute| {
+    let number = |attribute: &Attribute| {
         attribute.integer().ok_or(ChakraFault::Attribute { name, expected })
     };
     node.attribute(name).map(number).transpose()

@@ -8,6 +8,7 @@ use super::groups::RankGroups;
 use super::kernels::{self, Kernel, Pair};
 use super::node::{NodeAction, NodeReader, ParsedNode};
 use super::tally::{Tally, Unordered};
+use crate::workload::Compute;
 
 /// A rank's nodes, in order of its file.
 #[derive(Debug, Clone, Default)]
@@ -76,15 +77,19 @@ impl RankTrace {
         trace.resolve(&ids)?;
         let order = trace.order()?;
         let (pairs, followers) = kernels::unordered(&trace, &order);
-        let communicates = |pair: &&Pair| {
-            let action = trace.nodes[pair.after as usize].action;
-            !matches!(action, NodeAction::Delay { .. })
+        let is_delay =
+            |node: u32| matches!(trace.nodes[node as usize].action, NodeAction::Delay { .. });
+        let communicates = |pair: &&Pair| !is_delay(pair.after);
+        // An accelerator runs its computations one at a time in any case.
+        let takes_turns = |pair: &&Pair| {
+            options.compute == Compute::Serial && is_delay(pair.before) && is_delay(pair.after)
         };
+        let free = || pairs.iter().filter(|pair| !takes_turns(pair));
         trace.tally.unordered = Unordered {
             followers,
-            free: pairs.len(),
-            communication: pairs.iter().filter(communicates).count(),
-            untimed: pairs.iter().filter(|pair| !pair.is_timed).count(),
+            free: free().count(),
+            communication: free().filter(communicates).count(),
+            untimed: free().filter(|pair| !pair.is_timed).count(),
         };
         trace.free = pairs;
         Ok(trace)
