@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use serde_json::Value;
 
 use super::messages::{self, Message};
-use super::{Disturbance, ResultsError, Table, failures};
+use super::{Disturbance, ResultsError, Table, failures, whole};
 use crate::bound::{self, IdlePath, Wire};
 use crate::fabric::Setup;
 use crate::record::RecordedTable;
@@ -147,7 +147,9 @@ impl RunFolder {
     /// # Errors
     /// Fails if `flows.csv` is missing or invalid.
     pub fn messages(&self) -> Result<Vec<Message>, ResultsError> {
-        messages::read(&self.table("flows.csv")?)
+        let flows = self.table("flows.csv")?;
+        whole::check_flows(self, &flows)?;
+        messages::read(&flows)
     }
 
     /// Both directions of each link.
