@@ -15,6 +15,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyCapsule, PyDict, PyList};
 
 use super::failure;
+use crate::record::text_of_csv;
 use crate::units::Time;
 
 /// A table of results. Its columns are those of the CSV file of the same name.
@@ -104,12 +105,13 @@ impl Table {
         }
         for row in reader().records() {
             let row = row?;
-            kinds.iter_mut().zip(row.iter()).for_each(|(kind, value)| kind.see(value));
+            kinds.iter_mut().zip(row.iter()).for_each(|(kind, value)| kind.see(text_of_csv(value)));
         }
         let mut columns: Vec<Column> = kinds.into_iter().map(Kind::column).collect();
         for row in reader().records() {
             let row = row?;
-            columns.iter_mut().zip(row.iter()).for_each(|(column, value)| column.push_text(value));
+            let values = row.iter().map(text_of_csv);
+            columns.iter_mut().zip(values).for_each(|(column, value)| column.push_text(value));
         }
         Ok(Self::new(names.iter().zip(columns).collect()))
     }

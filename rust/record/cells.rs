@@ -8,10 +8,15 @@ const FORMULA: [char; 6] = ['=', '+', '-', '@', '\t', '\r'];
 /// A text as a cell of CSV: one that a spreadsheet would take for a formula has a `'` before it,
 /// which spreadsheets hide. Numbers stay as they are.
 pub(crate) fn csv_text(text: &str) -> Cow<'_, str> {
-    match text.starts_with(FORMULA) && text.parse::<f64>().is_err() {
+    match acts(text) && text.parse::<f64>().is_err() {
         true => format!("'{text}").into(),
         false => text.into(),
     }
+}
+
+/// Whether a text is a formula, perhaps behind a `'` of its own.
+fn acts(text: &str) -> bool {
+    text.trim_start_matches('\'').starts_with(FORMULA)
 }
 
 /// A text as a field of a row: as [`csv_text`], and quoted if RFC 4180 requires it.
@@ -25,7 +30,7 @@ pub(crate) fn csv_field(text: &str) -> String {
 
 /// The text of a cell that [`csv_text`] wrote.
 pub(crate) fn text_of_csv(cell: &str) -> &str {
-    let rest = cell.strip_prefix('\'').filter(|rest| rest.starts_with(FORMULA));
+    let rest = cell.strip_prefix('\'').filter(|rest| acts(rest));
     rest.unwrap_or(cell)
 }
 
@@ -35,7 +40,9 @@ mod tests {
 
     #[test]
     fn formulas_are_texts_and_numbers_are_numbers() {
-        for text in ["=1+1", "@SUM(A1)", "+x", "-x", "a", "", "-3.5", "'quoted'"] {
+        for text in
+            ["=1+1", "@SUM(A1)", "+x", "-x", "a", "", "-3.5", "'quoted'", "'=1", "''=1", "'-3"]
+        {
             let cell = csv_text(text);
             assert_eq!(text_of_csv(&cell), text);
             let acts = cell.starts_with(FORMULA) && cell.parse::<f64>().is_err();

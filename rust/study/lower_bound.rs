@@ -23,7 +23,7 @@ pub fn lower_bound(setup: &Setup) -> Bound {
 /// A warning if a run whose completion time is `bound` at least cannot complete within its time
 /// limit.
 pub fn short_time_limit(setup: &Setup, bound: Span) -> Option<String> {
-    (setup.time_limit < Time::ZERO.saturating_add(bound)).then(|| {
+    (setup.time_limit < setup.workload.first_start().saturating_add(bound)).then(|| {
         format!(
             "the time limit of {} is less than the lower bound of the completion time, {}",
             human::span(setup.time_limit.since(Time::ZERO)),

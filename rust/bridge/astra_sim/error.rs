@@ -15,8 +15,8 @@ pub(super) enum NetworkError {
     /// The results folder cannot be used.
     #[error("--results-folder: {0}")]
     Folder(#[from] FolderError),
-    /// The flows cannot be written.
-    #[error("--results-folder: cannot write flows.csv: {0}")]
+    /// The flows or the messages cannot be written.
+    #[error("--results-folder: cannot write flows.csv or workload.cm: {0}")]
     Flows(#[from] std::io::Error),
     /// There are more ranks than hosts.
     #[error("{ranks} ranks are more than the {hosts} hosts of {scenario}: a rank is a host")]

@@ -138,6 +138,7 @@ impl<'a> Facts<'a> {
         let schemes = || self.jobs.iter().map(|job| &job.scheme).chain([self.scheme]);
         let weighs = schemes().any(|scheme| scheme.weights == Weights::Capacity);
         let failures = &self.file.failure;
+        let is_fluid = *self.file.general.fidelity == Fidelity::Fluid;
         let degrades = failures.iter().any(|it| *it.kind == FailureName::Degrade);
         let slow_ports = Need {
             key: self.file.switch.slow_ports.key(),
@@ -146,7 +147,8 @@ impl<'a> Facts<'a> {
         };
         let of_one = |failure: &'a FailureSection| {
             let is_outage = matches!(*failure.kind, FailureName::Down | FailureName::Flap);
-            let is_weighed = *failure.kind == FailureName::Degrade && weighs;
+            // A fluid run weighs the ports of policies that look at load.
+            let is_weighed = *failure.kind == FailureName::Degrade && (weighs || is_fluid);
             let detection = Need {
                 key: failure.detection.key(),
                 is_met: is_outage,

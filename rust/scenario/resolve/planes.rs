@@ -73,7 +73,7 @@ pub(super) fn check_paths(
     let mut hosts: Vec<HostId> = (0..topology.host_count()).map(HostId).collect();
     hosts.dedup_by_key(|host| routes.edge_of(*host));
     let sources = (MOST_PAIRS / hosts.len().max(1)).max(1);
-    for src in hosts.iter().take(sources) {
+    for src in hosts.iter().step_by(hosts.len().div_ceil(sources).max(1)) {
         for dst in &hosts {
             let choices = routes.choices(*src, *dst);
             let add = |paths: PathSpace, &count: &u32| paths.with_tier(count as usize);

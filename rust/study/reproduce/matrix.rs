@@ -209,13 +209,14 @@ impl Group {
             apply(&mut base, &quick.set).map_err(|refusal| refusal.below("quick.set"))?;
             seeds = quick.seeds.unwrap_or(seeds);
         }
-        let over_seeds = axes.iter().find(|axis| seeds > 1 && axis.paths().contains("seed"));
-        if let Some(axis) = over_seeds {
+        let over_seeds = axes.iter().position(|axis| seeds > 1 && axis.paths().contains("seed"));
+        if let Some(index) = over_seeds {
             let reason = format!(
                 "it sets the seed, which seeds = {seeds} counts up too: runs would come twice; \
                  expected one of them"
             );
-            return Err(Refusal::new(format!("over.{}", axis.key), reason));
+            let list = if index < axes.len() - zipped { "over" } else { "zip" };
+            return Err(Refusal::new(format!("{list}.{}", axes[index].key), reason));
         }
         let runs = runs(&axes, zipped, seeds);
         if !(1..=MOST_RUNS).contains(&runs) {

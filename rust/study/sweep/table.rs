@@ -88,7 +88,8 @@ impl SweepTable {
             let texts: Vec<Cow<'_, str>> = texts.collect();
             let texts: Vec<&str> = texts.iter().map(|it| &**it).collect();
             let head = [&[point.as_str()], &texts[..], &[seed.as_str()]].concat();
-            writer.write_record([&head[..], &numbers[..], &[error.as_str()]].concat())?;
+            writer
+                .write_record([&head[..], &numbers[..], &[&*csv_text(error.as_str())]].concat())?;
         }
         let bytes = writer.into_inner().map_err(|error| io::Error::other(error.to_string()))?;
         String::from_utf8(bytes).map_err(io::Error::other)

@@ -161,8 +161,6 @@ fn the_parameters_of_a_policy_are_checked_under_another_one_too() {
 fn parameters_that_would_be_cut_are_refused() {
     for (control, parameters) in [
         ("swift", "min_window = \"10/1\", max_window = \"3/2\""),
-        ("swift", "start_window = \"2/1\", max_window = \"3/2\""),
-        ("dctcp-window", "start_window = \"2/1\""),
         ("new-reno", "initial_window = 0"),
         ("new-reno", "receive_window = \"0B\""),
     ] {

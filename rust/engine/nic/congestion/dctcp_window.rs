@@ -16,7 +16,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::{AckSample, CongestionController, ControlConfig, Loss, PathFacts};
-use crate::nic::parameters::{Configuration, InvalidValue, part, positive, require};
+use crate::nic::parameters::{Configuration, InvalidValue, part, positive};
 use crate::units::{Fraction, Time};
 
 /// Parameters; the defaults are those of REPS' evaluation.
@@ -79,13 +79,6 @@ impl Configuration for Config {
     fn check(&self) -> Result<(), InvalidValue> {
         positive("start_window", self.start_window)?;
         positive("max_window", self.max_window)?;
-        let first = "it must be at most `max_window`, which a window never exceeds";
-        require(
-            "start_window",
-            self.start_window,
-            self.start_window.is_at_most(self.max_window),
-            first,
-        )?;
         part("cut", self.cut)
     }
 }

@@ -88,13 +88,6 @@ impl Configuration for Config {
         positive("max_window", self.max_window)?;
         let least = "it must be at most `max_window`";
         require("min_window", self.min_window, self.min_window.is_at_most(self.max_window), least)?;
-        let first = "it must be at most `max_window`, which a window never exceeds";
-        require(
-            "start_window",
-            self.start_window,
-            self.start_window.is_at_most(self.max_window),
-            first,
-        )?;
         timer("longest_pause", self.longest_pause)
     }
 }

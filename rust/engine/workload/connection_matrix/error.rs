@@ -143,8 +143,8 @@ pub enum MatrixFault {
         /// Connections that activate it.
         found: usize,
     },
-    /// A line has a word more than once.
-    #[error("{0} is given twice in this line; one of them is meant")]
+    /// A line has a word more than once, or the file a line of its first words.
+    #[error("{0} is given twice; one of them is meant")]
     Twice(String),
     /// A line goes on where it should end.
     #[error("'{rest}' follows '{word} N', which is a line of its own")]
