@@ -18,9 +18,10 @@ pub(super) fn at_the_first(act: impl FnOnce() + Send + 'static) {
     *ACT.lock().unwrap_or_else(PoisonError::into_inner) = Some(Box::new(act));
 }
 
-/// Watches for signals. A command that has an action gets the first one, and further ones wait until
-/// it has ended the program. Any other signal removes files that are not complete and ends the
-/// program, as it does otherwise. Threads that start later inherit this, so it comes before them.
+/// Watches for signals. A command that has an action gets the first one, and further ones wait
+/// until it has ended the program. Any other signal removes files that are not complete and ends
+/// the program, as it does otherwise. Threads that start later inherit this, so it comes before
+/// them.
 #[cfg(unix)]
 pub(super) fn watch() {
     use nix::sys::signal::{SigSet, Signal};

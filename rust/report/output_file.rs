@@ -58,8 +58,8 @@ pub enum OutputError {
     },
     /// A trace of a rank is there that the workload does not have.
     #[error(
-        "{path} (or .et.gz) is there, and this workload has {ranks} ranks: a reader of the prefix would take \
-         it for a part of the same; remove the old traces, or write to another folder"
+        "{path} (or .et.gz) is there, and this workload has {ranks} ranks: a reader of the prefix \
+         would take it for a part of the same; remove the old traces, or write to another folder"
     )]
     MoreRanks {
         /// Path of the trace.

@@ -19,8 +19,8 @@ pub fn write(folder: &Path, name: &str, traces: &Traces<'_>) -> Result<(), Outpu
     Ok(())
 }
 
-/// Refuses a folder with a trace of a rank that a workload of `ranks` ranks does not have: a reader of
-/// the prefix would take it for a part of the same workload.
+/// Refuses a folder with a trace of a rank that a workload of `ranks` ranks does not have: a reader
+/// of the prefix would take it for a part of the same workload.
 ///
 /// # Errors
 /// There is one.
