@@ -104,8 +104,8 @@ fn relations_hold() {
     search.run();
 }
 
-/// Scenarios in which a fault of the engine was found: timers of hosts with a free port beside a
-/// busy one, paths of packets that start just before routing converges, the first host of a job,
+/// Scenarios in which a fault of the engine was found: timers of hosts with a free and a busy
+/// port, paths of packets that start just before routing converges, the first host of a job,
 /// and queue pairs that were discarded with what they knew of dead ports.
 #[test]
 fn scenarios_that_had_a_fault_have_none() {

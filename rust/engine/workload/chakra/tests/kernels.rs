@@ -120,3 +120,12 @@ fn groups_in_which_one_rank_alone_has_collectives_are_a_warning() {
     assert!(said[0].starts_with(expected), "{said:?}");
     assert_eq!(read_files(vec![of("a"), of("a")]).unwrap().warnings, [""; 0]);
 }
+
+/// An attribute of bytes or of a list has no value that this reader knows.
+#[test]
+fn the_group_of_a_collective_is_a_text_or_a_number() {
+    let mut node = call(1, 0, &[]);
+    node.attributes.push(Attribute { name: "comm_group".to_owned(), value: None });
+    let said = error(vec![file(&[node.clone()]), file(&[node])]);
+    assert!(said.contains("comm_group") && said.contains("a text or a whole number"), "{said}");
+}
