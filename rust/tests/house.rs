@@ -23,6 +23,8 @@ mod house {
     pub(crate) mod tree;
 }
 
+use std::sync::OnceLock;
+
 use house::project::{self, Fault, SourceFile};
 
 /// Fails with all faults, one a line.
@@ -37,29 +39,28 @@ fn layers_use_only_what_is_below_them() {
     expect_none(sources.iter().flat_map(house::layers::check).collect());
 }
 
+/// Which file of the crates uses which, read once.
+fn imports() -> &'static house::imports::Imports {
+    static IMPORTS: OnceLock<house::imports::Imports> = OnceLock::new();
+    IMPORTS.get_or_init(|| {
+        let roots = ["rust/engine/lib.rs", "rust/lib.rs", "rust/main.rs"];
+        house::imports::Imports::of(&roots, &project::files("rust", ".rs"))
+    })
+}
+
 #[test]
 fn no_import_cycle_has_more_than_two_files() {
-    let sources = project::files("rust", ".rs");
-    let imports = house::imports::Imports::of(
-        &["rust/engine/lib.rs", "rust/lib.rs", "rust/main.rs"],
-        &sources,
-    );
-    expect_none(imports.circles());
+    expect_none(imports().circles());
 }
 
 /// `INSTA_UPDATE=always` regenerates it, as it does snapshots.
 #[test]
 fn the_architecture_page_matches_the_sources() {
-    let sources = project::files("rust", ".rs");
-    let imports = house::imports::Imports::of(
-        &["rust/engine/lib.rs", "rust/lib.rs", "rust/main.rs"],
-        &sources,
-    );
     let page = project::read("docs/architecture.md");
-    let text = house::architecture::page(&page, &imports, &sources);
+    let text = house::architecture::page(&page, imports(), &project::files("rust", ".rs"));
     for (path, made) in [
         ("docs/architecture.md", text),
-        ("docs/architecture.svg", house::architecture::figure(&imports)),
+        ("docs/architecture.svg", house::architecture::figure(imports())),
     ] {
         let path = project::root().join(path);
         if std::env::var("INSTA_UPDATE").is_ok_and(|update| update == "always") {

@@ -4,7 +4,7 @@
 //! `properties.rs` has the properties, `case.rs` the random draws, `pipe.rs` the movement of
 //! packets, `ports.rs` the ports of NICs with several; `verbs.rs` has the first three for work
 //! requests with completions. A failure prints the seed, the case after shrinking and its trace.
-//! `EVENKEEL_CASES` is how many cases a pair has (50, and 10,000 with `EVENKEEL_LONG_TESTS=1`),
+//! `EVENKEEL_CASES` is how many cases a pair has (20, and 10,000 with `EVENKEEL_LONG_TESTS=1`),
 //! `EVENKEEL_SEED` where they are drawn from (1), `EVENKEEL_CONTROL` the only congestion control to
 //! be tested (all).
 

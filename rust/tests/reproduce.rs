@@ -100,12 +100,13 @@ fn every_file_is_a_listed_study_that_is_valid_at_both_scales() {
         assert!(study.claims() > 0 && study.runs() > 0, "{name}");
         study
     };
-    for name in &listed {
-        let study = valid(name, Scale::Quick);
+    let quick = listed.iter().map(|name| valid(name, Scale::Quick)).collect();
+    // The messages of each scenario are made: millions with 256 GPUs and more.
+    let is_short = |study: &Study| study.runs() < 20;
+    for study in extent::cases("reproduce::valid_at_quick", quick, is_short) {
         study.check().unwrap_or_else(|error| panic!("{error}"));
     }
-    // The messages of each scenario are made: millions with 256 GPUs and more.
-    let is_small = |name: &String| ["hardware", "nezha", "prime", "reps-law"].contains(&&**name);
+    let is_small = |name: &String| ["nezha", "reps-law"].contains(&&**name);
     for name in extent::cases("reproduce::valid_at_paper", listed, is_small) {
         valid(&name, Scale::Paper).check().unwrap_or_else(|error| panic!("{error}"));
     }

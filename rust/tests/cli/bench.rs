@@ -62,11 +62,11 @@ impl Bench {
 
     /// With the results of a study of many groups, labels and claims in `studies`. All tests that
     /// read them share one simulation.
-    pub(super) fn with_ofan_sweeps() -> Self {
+    pub(super) fn with_studies() -> Self {
         static FILES: OnceLock<Vec<(String, String)>> = OnceLock::new();
         let files = FILES.get_or_init(|| {
             let bench = Self::new();
-            let left = bench.evenkeel(&["reproduce", "ofan-sweeps", "--out", "studies"]);
+            let left = bench.evenkeel(&["reproduce", "reps-failures", "--out", "studies"]);
             assert_eq!(left.status, 0, "{}", left.err);
             let text = |name: &String| bench.read(&format!("studies/{name}"));
             bench.names("studies").into_iter().map(|name| (name.clone(), text(&name))).collect()

@@ -332,7 +332,7 @@ fn interrupted(bench: &Bench, arguments: &[&str], signal: &str, seconds: f64) ->
 fn an_interrupted_comparison_keeps_what_is_finished_and_says_what_is_missing() {
     let bench = Bench::with_small();
     let compare = ["compare", "small.toml", "--policies", "ecmp,spray", "--seeds", "100000"];
-    let left = interrupted(&bench, &[&compare, &["--out", "kept"][..]].concat(), "INT", 2.0);
+    let left = interrupted(&bench, &[&compare, &["--out", "kept"][..]].concat(), "INT", 1.0);
     assert_eq!(left.status, 1, "{}", left.err);
     let all: Value = serde_json::from_str(&bench.read("kept/runs.json")).unwrap();
     let finished = all["runs"].as_array().unwrap().len();
@@ -392,7 +392,7 @@ fn a_comparison_that_is_interrupted_before_a_run_is_finished_leaves_earlier_resu
     let before = content();
     bench.write("long.toml", &SMALL.replace("256KB", "64GB"));
     for signal in ["TERM", "INT", "HUP"] {
-        let left = interrupted(&bench, &compare("long.toml"), signal, 0.5);
+        let left = interrupted(&bench, &compare("long.toml"), signal, 0.1);
         assert_eq!((left.status, left.out.as_str()), (1, ""), "{}", left.err);
         assert!(left.err.contains("interrupted: 0 of 1 runs finished"), "{}", left.err);
         assert!(content() == before, "nothing is finished, so that nothing is written");

@@ -146,7 +146,8 @@ fn a_scenario_with_rails_may_be_standard_input() {
     use std::process::Stdio;
 
     let bench = Bench::new();
-    let rails = "[[rail]]\nname = \"a\"\n[[rail]]\nname = \"b\"\n[workload]\noperations = 2\n";
+    let rails = "[[rail]]\nname = \"a\"\n[[rail]]\nname = \"b\"\n\
+                 [workload]\noperations = 2\nbytes = \"64KB\"\n";
     for arguments in
         [&["run", "-"][..], &["check", "-"], &["compare", "-", "--policies", "nezha,best-single"]]
     {

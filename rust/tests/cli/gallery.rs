@@ -11,10 +11,12 @@ use crate::support::extent;
 const PROJECT: &str = env!("CARGO_MANIFEST_DIR");
 
 /// The commands of the page that run, without the name of the program. The pictures of a training
-/// step and of rails take most of the time.
+/// step and of studies take most of the time.
 fn commands(page: &str) -> Vec<Vec<&str>> {
     let lines = page.lines().filter_map(|line| line.strip_prefix("evenkeel "));
-    let is_short = |line: &&str| !["training", "nezha"].iter().any(|name| line.contains(name));
+    let is_short = |line: &&str| {
+        !["training", "nezha", "reps-failures"].iter().any(|name| line.contains(name))
+    };
     let lines = extent::cases("cli::gallery", lines.collect(), is_short);
     lines.into_iter().map(|line| line.split(' ').collect()).collect()
 }

@@ -103,18 +103,15 @@ fn faults_of_files_name_the_place_and_what_would_be_right() {
 
 #[test]
 fn the_table_of_a_study_is_drawn_over_its_keys() {
-    let bench = Bench::with_ofan_sweeps();
-    let left = bench.evenkeel(&["plot", "studies/ofan-sweeps.csv", "--out", "figures"]);
+    let bench = Bench::with_studies();
+    let left = bench.evenkeel(&["plot", "studies/reps-failures.csv", "--out", "figures"]);
     assert_eq!((left.status, left.err.as_str()), (0, ""));
-    let svg = bench.read("figures/over-hosts-ofan-sweeps-network.svg");
-    assert!(svg.contains("\nhosts\n") && svg.contains("\nofan\n"), "{svg}");
-    let svg = bench.read("figures/over-bytes-ofan-sweeps-overload.svg");
-    assert!(
-        svg.contains("\nbytes (KB)\n") && svg.contains("the bands are their intervals"),
-        "{svg}"
-    );
+    let svg = bench.read("figures/over-failed-reps-failures-growing.svg");
+    assert!(svg.contains("\nfailed\n") && svg.contains("\nreps\n"), "{svg}");
+    let svg = bench.read("figures/by-policy-reps-failures-transient.svg");
+    assert!(svg.contains("\nmedians of up to 2 seeds with their intervals"), "{svg}");
     // The folder has one table, so that it is drawn to the same figures.
-    assert_eq!(bench.evenkeel(&["plot", "studies", "--out", "again"]).out.lines().count(), 7);
+    assert_eq!(bench.evenkeel(&["plot", "studies", "--out", "again"]).out.lines().count(), 3);
 }
 
 #[test]

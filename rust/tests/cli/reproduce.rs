@@ -109,10 +109,10 @@ fn results_are_added_to_a_folder_with_a_page() {
 
 #[test]
 fn the_page_of_a_study_has_each_claim_with_its_verdict_and_reason() {
-    let bench = Bench::with_ofan_sweeps();
+    let bench = Bench::with_studies();
     let judged: serde_json::Value =
-        serde_json::from_str(&bench.read("studies/ofan-sweeps.json")).unwrap();
-    let page = bench.read("studies/ofan-sweeps.md");
+        serde_json::from_str(&bench.read("studies/reps-failures.json")).unwrap();
+    let page = bench.read("studies/reps-failures.md");
     let claims = judged["claims"].as_array().unwrap();
     let rows = page.lines().skip_while(|line| !line.starts_with("| claim |")).skip(2);
     let rows: Vec<&str> = rows.take_while(|line| line.starts_with('|')).collect();
@@ -137,7 +137,7 @@ fn the_page_of_a_study_has_each_claim_with_its_verdict_and_reason() {
     let [holds, fails, open, absent] = counts;
     let numbers = format!("| quick | {} | {holds} | {fails} | {open} | {absent} |", claims.len());
     let index = bench.read("studies/README.md");
-    assert!(index.contains("[ofan-sweeps](ofan-sweeps.md): ") && index.contains(&numbers));
+    assert!(index.contains("[reps-failures](reps-failures.md): ") && index.contains(&numbers));
     assert!(!page.contains("docs/") && !index.contains("docs/"), "links of a user's folder");
 }
 

@@ -214,7 +214,7 @@ fn a_sweep_killed_many_times_and_out_of_disk_has_the_bytes_of_an_undisturbed_one
     let seed = 16;
     let mut random = Stream::new(seed, Purpose::Test, 0);
     let mut torn = 0;
-    let kills = if extent::is_long() { 20 } else { 8 };
+    let kills = if extent::is_long() { 20 } else { 5 };
     for kill in 0..kills {
         if kill % 5 == 2 {
             let left = with_full_disk(&bench, "killed", 4 + u64::from(random.below(9)));

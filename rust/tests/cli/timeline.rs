@@ -9,6 +9,7 @@ use prost::Message as _;
 use serde_json::Value as Json;
 
 use super::bench::Bench;
+use crate::support::extent;
 
 const EXAMPLE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/examples/recording.toml");
 
@@ -194,6 +195,9 @@ print("processor",
 
 #[test]
 fn perfetto_reads_the_trace() {
+    if extent::is_left_out("cli::timeline::perfetto_reads") {
+        return;
+    }
     let (bench, _) = traced();
     bench.write("read.py", PERFETTO);
     let python = Command::new("python3")

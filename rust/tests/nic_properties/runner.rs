@@ -14,7 +14,7 @@ use super::verbs;
 use crate::support::extent;
 
 /// Cases per pair without `EVENKEEL_CASES`: by default, and with `EVENKEEL_LONG_TESTS=1`.
-const CASES: [u32; 2] = [30, 10_000];
+const CASES: [u32; 2] = [20, 10_000];
 
 /// The maximum number of lines of a trace that a failure prints, from the end.
 const TRACE_LINES: usize = 150;
