@@ -10,7 +10,7 @@
 //! are scaled down. If every weight is 0, all ports have the same weight.
 
 use super::state_size::index_bits;
-use crate::rng::Stream;
+use crate::rng::{Stream, mix64};
 
 /// The longest schedule whose weights are not scaled down, in entries.
 const LONGEST_EXACT: u64 = 1 << 16;
@@ -93,6 +93,14 @@ fn reduced(weights: &[u32]) -> Vec<u32> {
     // Rounding up keeps every port with a weight above 0 in the schedule.
     let scaled = |weight: u32| (u64::from(weight) * LONGEST_EXACT).div_ceil(sum);
     weights.map(|weight| u32::try_from(scaled(weight)).expect("less than the weight")).collect()
+}
+
+/// A number that differs where weights have other proportions; 0 where all are alike.
+pub(crate) fn fingerprint(weights: &[u32]) -> u64 {
+    if weights.windows(2).all(|pair| pair[0] == pair[1]) {
+        return 0;
+    }
+    reduced(weights).iter().fold(0, |sum, &weight| mix64(sum ^ mix64(u64::from(weight) + 1)))
 }
 
 /// The greatest common divisor.

@@ -15,8 +15,7 @@ pub(super) struct KnownFault {
 const AS_BUILT: &str = "base round trips are of links as they were built, not as they are degraded";
 const WEIGHTS: &str = "the policy accepts weights and does not use them";
 const AGAIN: &str = "values that were acknowledged are used again, whatever the weights";
-const ROTATION: &str = "a routing update restarts rotations towards all destinations";
-const FIRST: &str = "the first of equal ports, and the first turn, is that of the lowest number";
+const TABLE: &str = "the source has the order of the forwarding table, which is that of ports";
 
 /// Controls, recoveries and policies that use the base round trip.
 const BY_BASE_ROUND_TRIP: &[&str] = &[
@@ -41,14 +40,14 @@ const BY_BASE_ROUND_TRIP: &[&str] = &[
 /// Policies that accept weights and do not use them.
 const UNWEIGHED: &[&str] = &["ethereal", "line-cut", "conga", "letflow"];
 
-/// Policies that begin with the port of the lowest number.
-const BY_FIRST: &[&str] = &["switch-rr", "ofan", "host-dr"];
+/// Policies that take ports in the order of their numbers.
+const BY_NUMBER: &[&str] = &["switch-rr"];
 
 /// Faults of the engine by which relations are broken.
 pub(super) const KNOWN_FAULTS: &[KnownFault] = &[
-    KnownFault { relation: "renumber-links", names: BY_FIRST, reason: FIRST },
-    KnownFault { relation: "renumber-hosts", names: BY_FIRST, reason: FIRST },
-    KnownFault { relation: "renumber-switches", names: BY_FIRST, reason: FIRST },
+    KnownFault { relation: "renumber-links", names: BY_NUMBER, reason: TABLE },
+    KnownFault { relation: "renumber-hosts", names: BY_NUMBER, reason: TABLE },
+    KnownFault { relation: "renumber-switches", names: BY_NUMBER, reason: TABLE },
     KnownFault { relation: "degraded-as-rates", names: BY_BASE_ROUND_TRIP, reason: AS_BUILT },
     KnownFault { relation: "shares-by-capacity", names: UNWEIGHED, reason: WEIGHTS },
     KnownFault { relation: "shares-by-capacity-of-paths", names: UNWEIGHED, reason: WEIGHTS },
@@ -58,7 +57,6 @@ pub(super) const KNOWN_FAULTS: &[KnownFault] = &[
         names: &["reps-ethereal"],
         reason: AGAIN,
     },
-    KnownFault { relation: "unused-link-fails", names: &["ofan", "host-dr"], reason: ROTATION },
 ];
 
 /// The fault by which a relation is known to be broken for a scenario.

@@ -17,7 +17,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::{QpContext, SenderConfig, SenderPolicy};
-use crate::balance::rotation::Rotation;
+use crate::balance::rotation::{Rotation, fingerprint};
 use crate::balance::{Forwarding, Preset, Scheme, Weights, parse_config};
 use crate::nic::Recovery;
 use crate::packet::PlaneMask;
@@ -35,6 +35,8 @@ pub struct HostDr {
     rotations: Box<[Rotation]>,
     /// The plane that is first in line.
     turn: u16,
+    /// The [`fingerprint`] of the weights of the paths.
+    weights: u64,
     /// Draws the new order after a weight change, which few runs need.
     random: Box<Stream>,
 }
@@ -62,7 +64,8 @@ impl HostDr {
         let equal = vec![1; qp.paths.count() as usize];
         let planes = (qp.network.planes.max(1) as usize).min(equal.len());
         let rotations = rotations(&equal, planes, &mut random);
-        Self { rotations, turn: 0, random: Box::new(random) }
+        let turn = random.below(planes as u32) as u16;
+        Self { rotations, turn, weights: 0, random: Box::new(random) }
     }
 
     fn advance(&mut self, plane: u16) -> u16 {
@@ -95,6 +98,11 @@ impl SenderPolicy for HostDr {
     }
 
     fn handle_weights(&mut self, weights: &[u32]) {
+        // What changed elsewhere in the fabric restarts nothing.
+        let before = std::mem::replace(&mut self.weights, fingerprint(weights));
+        if self.weights == before {
+            return;
+        }
         // The pointer starts anew: its old value counts in a schedule of another length.
         self.rotations = rotations(weights, self.rotations.len(), &mut self.random);
     }
@@ -144,6 +152,9 @@ mod tests {
             let count = |path| cycle.iter().filter(|&&it| it == path).count();
             assert_eq!([0, 1, 2, 3].map(count), [2, 2, 2, 1], "{cycle:?}");
         }
+        let mut before = policy.clone();
+        policy.handle_weights(&[16, 16, 16, 8]);
+        assert_eq!(sent(&mut policy, 7), sent(&mut before, 7), "the same proportions");
         policy.handle_weights(&[1, 0, 1, 1]);
         assert!(!sent(&mut policy, 30).contains(&1));
     }

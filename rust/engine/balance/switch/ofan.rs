@@ -10,8 +10,8 @@
 //!
 //! \[inferred\]: a packet is in the small bin if it has at most 128 bytes or is not data (a trimmed
 //! packet of 64 bytes is in it by its length). A pointer is created at its first use. When
-//! routing, weights or the switch's own links change, each pointer is redrawn at its next use,
-//! with the weights for the edge switch of that packet even if it stands for a pod. The schedule
+//! the candidates or their weights change, a pointer is redrawn at its next use, with the weights
+//! for the edge switch of that packet even if it stands for a pod. The schedule
 //! is counted as state of its pointer; schedules that the pointers of a pod share, which the
 //! source mentions, are not modelled.
 
@@ -20,7 +20,7 @@ use serde::{Deserialize, Serialize};
 use super::{
     StateSize, SwitchConfig, SwitchContext, SwitchPolicy, SwitchView, at_switches, index_bits,
 };
-use crate::balance::rotation::Rotation;
+use crate::balance::rotation::{Rotation, fingerprint};
 use crate::balance::{Preset, Scheme, Weights, parse_config};
 use crate::ids::SwitchId;
 use crate::packet::Packet;
@@ -65,6 +65,8 @@ enum DestinationKey {
 struct Pointer {
     rotation: Rotation,
     candidates: u32,
+    /// The [`fingerprint`] of their weights, as they were at this epoch.
+    weights: u64,
     epoch: u32,
 }
 
@@ -95,21 +97,29 @@ impl Ofan {
         }
     }
 
-    /// Draws the pointer at `index` for the current candidates.
+    /// Draws the pointer at `index` for the current candidates, unless they and their weights are
+    /// as before.
     #[cold]
-    fn draw<V: SwitchView>(&mut self, index: usize, view: &V) {
+    fn renew<V: SwitchView>(&mut self, index: usize, view: &V) {
         if self.pointers.len() <= index {
             self.pointers.resize(index + 1, None);
         }
         let (candidates, epoch) = (view.candidates(), view.epoch());
         let weights: Vec<u32> = (0..candidates).map(|candidate| view.weight(candidate)).collect();
-        // Each pointer has a random stream of its own, independent of other pointers.
-        // The epoch is part of the key: the order after a failure is another one.
-        let pointer_key = mix64((index as u64) << 32 | u64::from(epoch));
+        let fingerprint = fingerprint(&weights);
+        if let Some(pointer) = &mut self.pointers[index]
+            && (pointer.candidates, pointer.weights) == (candidates, fingerprint)
+        {
+            pointer.epoch = epoch;
+            return;
+        }
+        // Each pointer has a random stream of its own, independent of other pointers. The weights
+        // are part of the key, and the epoch is not: it counts changes anywhere in the fabric.
+        let pointer_key = mix64((index as u64) << 32) ^ fingerprint;
         let id = mix64(u64::from(self.id.0)) ^ pointer_key;
         let mut random = Stream::new(self.seed, Purpose::SwitchPolicy, id);
         let rotation = Rotation::new(&weights, &mut random);
-        self.pointers[index] = Some(Pointer { rotation, candidates, epoch });
+        self.pointers[index] = Some(Pointer { rotation, candidates, weights: fingerprint, epoch });
     }
 }
 
@@ -127,7 +137,7 @@ impl SwitchPolicy for Ofan {
         // Ids are dense, so that a vector serves as the map: one look-up for each packet.
         let index = destination as usize * BINS + usize::from(!is_small);
         let (candidates, epoch) = (view.candidates(), view.epoch());
-        // At most two rounds: a missing or outdated pointer is drawn, and then matches.
+        // At most two rounds: a missing or outdated pointer is renewed, and then matches.
         loop {
             match self.pointers.get_mut(index) {
                 Some(Some(pointer))
@@ -135,7 +145,7 @@ impl SwitchPolicy for Ofan {
                 {
                     return u32::from(pointer.rotation.advance());
                 }
-                _ => self.draw(index, view),
+                _ => self.renew(index, view),
             }
         }
     }
@@ -248,6 +258,10 @@ mod tests {
     fn weights_apply_from_the_next_change_of_the_epoch() {
         let (mut ofan, mut ports) = (switch(0), Ports::empty(4));
         chosen(&mut ofan, &mut ports, &data(), 3);
+        let expected = chosen(&mut ofan.clone(), &mut ports, &data(), 4);
+        ports.epoch = 7;
+        let after = chosen(&mut ofan, &mut ports, &data(), 4);
+        assert_eq!(after, expected, "nothing has changed for this switch");
         (ports.epoch, ports.weights) = (1, vec![1_600, 1_600, 1_600, 800]);
         let round = chosen(&mut ofan, &mut ports, &data(), 7);
         let shares = [0, 1, 2, 3].map(|port| round.iter().filter(|&&turn| turn == port).count());
