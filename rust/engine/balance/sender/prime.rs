@@ -175,11 +175,14 @@ impl Prime {
         // The time of a full packet at line rate.
         let packet = network.base_rtt.as_ps() / u64::from(network.bdp_packets.max(1));
         let round = Span::from_ps(packet * values);
+        let [edge, above] = [edge, above].map(|values| Tier::new(values, &mut random));
+        // Short messages of all queue pairs would begin in one plane.
+        let turn = if planes > 1 { random.below(planes.into()) as u16 } else { 0 };
         Self(Box::new(State {
             planes,
-            turn: 0,
-            edge: Tier::new(edge, &mut random),
-            above: Tier::new(above, &mut random),
+            turn,
+            edge,
+            above,
             scores: vec![Score::default(); values as usize],
             clear: Time::ZERO,
             threshold: config.threshold.as_f64() as f32,
