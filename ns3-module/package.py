@@ -25,10 +25,14 @@ PACKAGE = pathlib.Path(__file__).resolve().parent.parent
 # The studies of examples/reproduce are part of the library.
 CRATE = ["Cargo.toml", "Cargo.lock", "LICENSE", "build.rs", "rust", "cpp-bridge", "examples/reproduce"]
 # What is in these folders, but not needed to build it.
-UNUSED = ["rust/tests", "rust/fuzz", "rust/benches", "cpp-bridge/astra-sim"]
+UNUSED = ["rust/cli", "rust/draw", "rust/python", "rust/tests", "rust/fuzz", "rust/benches", "cpp-bridge/astra-sim"]
 # The headers of the module that the library includes.
 HEADERS = ["fabric-packet.h", "fabric-records.h", "fabric-verbs-records.h"]
-FEATURES = {"Cargo.toml": ["fabric", "bridge"], "rust/engine/Cargo.toml": ["fabric"]}
+FEATURES = {
+    "Cargo.toml": ["fabric", "bridge"],
+    "rust/engine/Cargo.toml": ["fabric"],
+    "rust/worlds/Cargo.toml": ["fabric"],
+}
 
 
 def run(*command, **options):
@@ -49,7 +53,7 @@ def export(paths, to):
 
 def reduced(manifest, chosen):
     """The manifest with some features alone: no tests, and no crates for other features."""
-    features = tomllib.loads(manifest)["features"]
+    features = tomllib.loads(manifest).get("features", {})
     needed = {each.removeprefix("dep:") for name in chosen for each in features[name]}
     kept = []
     for section in re.split(r"(?m)^(?=\[)", manifest):
@@ -66,6 +70,9 @@ def reduced(manifest, chosen):
                 for line in section.split("\n")
                 if "optional = true" not in line or line.split(" ")[0] in needed
             )
+        elif head == "[workspace]":
+            # Crates that others depend on are members by themselves.
+            section = "[workspace]\n\n"
         elif head == "[package]":
             section = re.sub(r"(?m)^(default-run|readme) = .*\n", "", section)
         kept.append(section)
@@ -86,8 +93,8 @@ def stage(folder):
     headers.mkdir(parents=True)
     for header in HEADERS:
         shutil.copy(folder / "model" / header, headers)
-    for name, chosen in FEATURES.items():
-        manifest = crate / name
+    for manifest in [crate / "Cargo.toml", *crate.glob("rust/*/Cargo.toml")]:
+        chosen = FEATURES.get(str(manifest.relative_to(crate)), [])
         manifest.write_text(reduced(manifest.read_text(), chosen))
     # cargo prints the lines that make it use the copies.
     configuration = run("cargo", "vendor", "--versioned-dirs", "vendor", cwd=crate)

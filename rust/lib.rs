@@ -2,9 +2,8 @@
 //! by flows.
 //!
 //! Given a fabric, a workload and failures, it computes how long each load-balancing scheme takes
-//! to complete, and what it costs in NIC state. This text describes the architecture: the layers,
-//! the order in which to read them, and what each layer deliberately does not know.
-//! `docs/architecture.md` draws the imports between them.
+//! to complete, and what it costs in NIC state. This text has the order in which to read
+//! the modules, and what each deliberately does not know. `docs/architecture.md` draws the crates.
 //!
 //! # Overview
 //!
@@ -54,23 +53,6 @@
 //! 11. `python` (feature `python`): the library as a Python module; `rust/python/evenkeel` is the
 //!     package around it.
 //!
-//! # Layers
-//!
-//! Each layer uses only those to its left:
-//!
-//! ```text
-//! units ids rng prefetch sharing  <-  packet  <-  nic balance split rail
-//!   <-  topology collective workload  <-  endpoint switching  <-  bound fabric
-//!   <-  fluid multirail ranks record timeline invariants
-//!   <-  scenario hpcc  <-  study report  <-  results  <-  plot  <-  page
-//!   <-  cli (the binary)  python
-//! ```
-//!
-//! A test checks this against the sources. The bridge to C++ (`bridge`, with the features `bridge`,
-//! `astra-sim` and `ns3`) uses every layer except `prefetch`, `collective`, `bound`, `fluid`,
-//! `multirail`, `record`, `timeline`, `invariants`, `study`, `results`, `plot`, `page`, `cli` and
-//! `python`, and no layer uses it.
-//!
 //! # What each layer does not know
 //!
 //! - A sender policy has access to no queue and no other host, a switch policy to no sender and no
@@ -104,49 +86,37 @@
 //! evenkeel = { path = "../evenkeel", default-features = false, features = ["fabric"] }
 //! ```
 
-#[cfg(feature = "fabric")]
-use evenkeel_engine::sharing;
+#[cfg(feature = "plot")]
+pub use evenkeel_draw::{page, plot};
 pub use evenkeel_engine::{
     balance, collective, endpoint, ids, nic, packet, rng, split, switching, topology, units,
     workload,
 };
 #[cfg(feature = "fabric")]
 pub use evenkeel_engine::{fabric, ranks};
-
 #[cfg(feature = "fabric")]
-pub mod bound;
+pub use evenkeel_formats::hpcc;
+#[cfg(feature = "fabric")]
+pub use evenkeel_observe::{invariants, record, timeline};
+#[cfg(feature = "fabric")]
+pub use evenkeel_scenario as scenario;
+#[cfg(feature = "fabric")]
+pub use evenkeel_study as study;
+#[cfg(feature = "fabric")]
+pub use evenkeel_study::{report, results};
+pub use evenkeel_worlds::rail;
+#[cfg(feature = "fabric")]
+pub use evenkeel_worlds::{bound, fluid, multirail};
+
 #[cfg(any(feature = "bridge", feature = "astra-sim"))]
 mod bridge;
 #[cfg(test)]
 #[path = "tests/support/extent.rs"]
 mod extent;
-#[cfg(feature = "fabric")]
-pub mod fluid;
-#[cfg(feature = "fabric")]
-pub mod hpcc;
-#[cfg(feature = "fabric")]
-pub mod invariants;
-#[cfg(feature = "fabric")]
-pub mod multirail;
-#[cfg(feature = "plot")]
-pub mod page;
-#[cfg(feature = "plot")]
-pub mod plot;
 #[cfg(feature = "python")]
 mod python;
-pub mod rail;
 #[cfg(feature = "fabric")]
-pub mod record;
-#[cfg(feature = "fabric")]
-pub mod report;
-#[cfg(feature = "fabric")]
-pub mod results;
-#[cfg(feature = "fabric")]
-pub mod scenario;
-#[cfg(feature = "fabric")]
-pub mod study;
-#[cfg(feature = "fabric")]
-pub mod timeline;
+pub mod studies;
 
 #[cfg(feature = "ns3")]
 pub use bridge::ns3;

@@ -5,10 +5,9 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 use evenkeel::report::{self, StudyFolder};
+use evenkeel::studies::BUILT_IN;
 use evenkeel::study;
-use evenkeel::study::reproduce::{
-    BUILT_IN, Reproduction, RunLog, RunRow, Scale, Study, StudyError,
-};
+use evenkeel::study::reproduce::{Reproduction, RunLog, RunRow, Scale, Study, StudyError};
 use serde::Serialize;
 
 use super::memory::MemoryArgument;
@@ -135,12 +134,12 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<Status> {
         Some(name) => vec![name],
     };
     let most_memory = arguments.memory.limit();
-    let load = |name: &&str| Study::load(name, arguments.scale.into());
+    let load = |name: &&str| Study::load(name, BUILT_IN, arguments.scale.into());
     let studies = names.iter().map(|name| Ok(load(name)?.within(most_memory)));
     let studies = studies.collect::<Result<Vec<Study>, StudyError>>()?;
     studies.iter().try_for_each(Study::check)?;
     let added: Vec<&str> = studies.iter().map(|study| study.name.as_str()).collect();
-    let open = |folder| StudyFolder::open(folder, &added);
+    let open = |folder| StudyFolder::open(folder, &added, BUILT_IN);
     let folder = arguments.out.as_deref().map(open).transpose()?;
     let logs = studies.iter().map(|study| arguments.log(study)).collect::<anyhow::Result<Vec<_>>>();
     let mut results = Vec::new();
@@ -165,7 +164,8 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<Status> {
 fn list() -> anyhow::Result<Status> {
     let mut rows = Vec::new();
     for (name, _) in BUILT_IN {
-        let (quick, paper) = (Study::load(name, Scale::Quick)?, Study::load(name, Scale::Paper)?);
+        let load = |scale| Study::load(name, BUILT_IN, scale);
+        let (quick, paper) = (load(Scale::Quick)?, load(Scale::Paper)?);
         let shows = format!("{}: {}", paper.work(), paper.title());
         let (claims, all) = (paper.claims().to_string(), paper.runs().to_string());
         rows.push([(*name).to_owned(), shows, claims, quick.runs().to_string(), all]);

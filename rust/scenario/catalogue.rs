@@ -13,7 +13,7 @@ use super::file::workload::{self, CommonSection, JobSection};
 use super::file::{DEFAULT_POLICY, GeneralSection};
 use super::input::reader::Kind;
 use super::input::section::{Form, KeyDescription, Section, Value, written};
-use super::rail::file as rails;
+use super::rails::file as rails;
 use super::reference;
 
 /// A key of scenarios.

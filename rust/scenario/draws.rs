@@ -76,8 +76,8 @@ mod tests {
     use std::path::Path;
 
     use super::*;
+    use crate::Overrides;
     use crate::fabric;
-    use crate::scenario::Overrides;
 
     fn scenario(keys: &str) -> Scenario {
         Scenario::parse(keys, "a", Path::new(""), &Overrides::default()).unwrap()

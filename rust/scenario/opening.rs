@@ -9,7 +9,7 @@ use super::input::error::ScenarioError;
 use super::input::located::Key;
 use super::input::overrides::Overrides;
 use super::input::source::Source;
-use super::rail::RailScenario;
+use super::rails::RailScenario;
 use super::resolved::{Scenario, Typed, World, refuse_rails};
 use crate::workload::{LONGEST_DESCRIPTION, read_description, text_of};
 

@@ -20,7 +20,7 @@ use super::input::located::{Key, Located};
 use super::input::reader::Kind;
 use super::input::section::{KeyDescription, Section, Value, names, written};
 use super::input::source::Source;
-use super::rail::file as rail_file;
+use super::rails::file as rail_file;
 use super::resolve::{congestion, policy, recovery};
 use crate::balance::{self, Parameters, SHARED_PARAMETERS};
 use crate::nic::congestion::CongestionName;

@@ -7,7 +7,8 @@ use std::path::Path;
 
 use evenkeel::fabric::Progress;
 use evenkeel::report::{Identity, reproduction_table};
-use evenkeel::study::reproduce::{BUILT_IN, ClaimVerdict, Origin, Scale, Study};
+use evenkeel::studies::BUILT_IN;
+use evenkeel::study::reproduce::{ClaimVerdict, Origin, Scale, Study};
 use evenkeel::study::{ComparisonRun, Observer};
 
 use crate::support::{extent, snapshot};
@@ -57,7 +58,8 @@ fn quick_results_of_every_study_are_its_snapshot() {
     let kept = |name: &&str| *name == "reproduce-ethereal-gpt";
     for snapshot_name in extent::cases("reproduce::quick_results", SNAPSHOTS.to_vec(), kept) {
         let name = snapshot_name.strip_prefix("reproduce-").expect("each has it");
-        let study = Study::load(name, Scale::Quick).unwrap_or_else(|error| panic!("{error}"));
+        let study =
+            Study::load(name, BUILT_IN, Scale::Quick).unwrap_or_else(|error| panic!("{error}"));
         let (result, rows) = study.run(CORES, &Unobserved).unwrap();
         assert_eq!(rows.len(), study.runs(), "{name}");
         let table = reproduction_table(&result);
@@ -72,7 +74,7 @@ fn ethereal_agrees_with_its_artifact_where_that_was_measured() {
     if extent::is_left_out("reproduce::ethereal_agrees") {
         return;
     }
-    let study = Study::load("ethereal-collectives", Scale::Quick).unwrap();
+    let study = Study::load("ethereal-collectives", BUILT_IN, Scale::Quick).unwrap();
     let (result, _) = study.run(CORES, &Unobserved).unwrap();
     let measured = result.claims.iter().filter(|claim| {
         claim.origin == Origin::Artifact && claim.verdict != ClaimVerdict::NotAtThisScale
@@ -94,9 +96,9 @@ fn every_file_is_a_listed_study_that_is_valid_at_both_scales() {
     files.sort();
     let mut listed: Vec<String> = BUILT_IN.iter().map(|(name, _)| (*name).to_owned()).collect();
     listed.sort();
-    assert_eq!(files, listed, "rust/study/reproduce/built_in.rs lists the files");
+    assert_eq!(files, listed, "rust/studies.rs lists the files");
     let valid = |name: &str, scale: Scale| {
-        let study = Study::load(name, scale).unwrap_or_else(|error| panic!("{error}"));
+        let study = Study::load(name, BUILT_IN, scale).unwrap_or_else(|error| panic!("{error}"));
         assert!(study.claims() > 0 && study.runs() > 0, "{name}");
         study
     };
@@ -132,7 +134,7 @@ fn the_page_of_verdicts_has_a_row_for_each_study_with_all_its_claims() {
     assert_eq!(rows.len(), BUILT_IN.len(), "one row for each study, and the total");
     let mut sum = [0; 4];
     for (cells, (name, _)) in rows.iter().zip(BUILT_IN) {
-        let study = Study::load(name, Scale::Paper).unwrap();
+        let study = Study::load(name, BUILT_IN, Scale::Paper).unwrap();
         let link = format!("[{name}](../examples/reproduce/{name}.toml): {}", study.title());
         assert_eq!((cells[0], cells[1]), (study.work(), &*link), "in the order of BUILT_IN");
         let row = verdicts(cells);

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-use crate::scenario::input::section::{Form, Value, named, section};
+use crate::input::section::{Form, Value, named, section};
 use crate::units::{Fraction, Span};
 
 /// The kinds of failures that `[[failure]]` can name.

@@ -21,13 +21,13 @@ use serde::{Deserialize, Deserializer, Serialize};
 
 use crate::balance::{Parameters, SHARED_PARAMETERS};
 use crate::fluid::Fidelity;
-use crate::scenario::input::context::Context;
-use crate::scenario::input::error::ScenarioError;
-use crate::scenario::input::located::{Key, Located};
-use crate::scenario::input::overrides::Overrides;
-use crate::scenario::input::reader::SectionReader;
-use crate::scenario::input::section::{Form, Value, named, section};
-use crate::scenario::input::source::Source;
+use crate::input::context::Context;
+use crate::input::error::ScenarioError;
+use crate::input::located::{Key, Located};
+use crate::input::overrides::Overrides;
+use crate::input::reader::SectionReader;
+use crate::input::section::{Form, Value, named, section};
+use crate::input::source::Source;
 use crate::units::Span;
 use class::ClassSection;
 use failure::FailureSection;
@@ -145,7 +145,7 @@ impl<'de> Deserialize<'de> for PolicySection {
 
 /// The fabric of a scenario.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(in crate::scenario) enum Fabric {
+pub(crate) enum Fabric {
     /// The fabric that its section `[topology]` describes.
     Described,
     /// An existing fabric; without `[workload]` and `[[job]]` nothing is sent.
@@ -154,10 +154,7 @@ pub(in crate::scenario) enum Fabric {
 
 impl ScenarioFile {
     /// Reads the sections of a text.
-    pub(in crate::scenario) fn read(
-        source: &Source,
-        fabric: Fabric,
-    ) -> Result<Self, ScenarioError> {
+    pub(crate) fn read(source: &Source, fabric: Fabric) -> Result<Self, ScenarioError> {
         let mut reader = SectionReader::new(source);
         let general = reader.take()?;
         let topology = TopologySection::read(reader.section_or_empty("topology")?, fabric)?;
@@ -201,7 +198,7 @@ impl ScenarioFile {
 
 impl ScenarioFile {
     /// Sets what the command line sets.
-    pub(in crate::scenario) fn apply(&mut self, overrides: &Overrides) {
+    pub(crate) fn apply(&mut self, overrides: &Overrides) {
         if let Some(name) = &overrides.policy {
             self.policy.override_with(name, &SHARED_PARAMETERS);
         }
@@ -212,11 +209,11 @@ impl ScenarioFile {
 }
 
 /// The policy of a scenario that names none.
-pub(in crate::scenario) const DEFAULT_POLICY: &str = "ethereal";
+pub(crate) const DEFAULT_POLICY: &str = "ethereal";
 
 impl PolicySection {
     /// Reads the section, whose policy is `default` if it names none.
-    pub(in crate::scenario) fn read(
+    pub(crate) fn read(
         mut reader: SectionReader<'_>,
         default: &str,
     ) -> Result<Self, ScenarioError> {
@@ -226,7 +223,7 @@ impl PolicySection {
 
     /// The policy that the command line names. Unless it is the file's own, its parameters are the
     /// default ones, but for those that are `shared` among policies.
-    pub(in crate::scenario) fn override_with(&mut self, name: &str, shared: &[&str]) {
+    pub(crate) fn override_with(&mut self, name: &str, shared: &[&str]) {
         if *self.name != name {
             self.parameters.retain(|key, _| shared.contains(&(key as &str)));
         }
@@ -234,7 +231,7 @@ impl PolicySection {
     }
 
     /// Warnings about the parameters that are not used, since another policy overrides this one.
-    pub(in crate::scenario) fn unused(
+    pub(crate) fn unused(
         &self,
         context: &Context<'_>,
         instead: &Self,

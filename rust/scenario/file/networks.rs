@@ -1,6 +1,6 @@
 //! `[topology]` of fabrics without a common top tier: rail-only, torus, dragonfly.
 
-use crate::scenario::input::section::section;
+use crate::input::section::section;
 use crate::units::{BitRate, Span};
 
 section! {

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize, Serializer};
 
-use crate::scenario::input::section::{named, section};
+use crate::input::section::{named, section};
 use crate::units::Span;
 
 section! {
@@ -44,7 +44,7 @@ pub enum RecordOn {
 named! { RecordOn }
 
 /// Writes `[record]` as one table, and `[[record]]` as a list.
-pub(in crate::scenario) fn serialize<S: Serializer>(
+pub(crate) fn serialize<S: Serializer>(
     sections: &[RecordSection],
     to: S,
 ) -> Result<S::Ok, S::Error> {

@@ -5,8 +5,8 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use super::toggle::Toggle;
 use crate::fabric::{EcnPoint, PfcConfig, SlowPorts, TieOrder, TrimVictim};
+use crate::input::section::{Form, Value, named, section};
 use crate::nic::congestion::OrPart;
-use crate::scenario::input::section::{Form, Value, named, section};
 use crate::units::{Bytes, Fraction, Span};
 
 /// `admission`: the simulator whose switches admit packets and pause links like this.

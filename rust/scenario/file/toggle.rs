@@ -6,8 +6,8 @@ use serde::de::value::MapAccessDeserializer;
 use serde::de::{Error, MapAccess, Visitor};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-use crate::scenario::input::located::Key;
-use crate::scenario::input::section::{Form, Section, Value};
+use crate::input::located::Key;
+use crate::input::section::{Form, Section, Value};
 
 /// `false`, `true`, or a table: `true` is a table of defaults.
 #[derive(Debug, Clone, PartialEq, Default)]

@@ -6,10 +6,10 @@ use super::Fabric;
 use super::networks::{
     DragonflyPlusSection, DragonflySection, DualTorSection, RailOnlySection, TorusSection,
 };
-use crate::scenario::input::error::ScenarioError;
-use crate::scenario::input::located::Located;
-use crate::scenario::input::reader::{Kind, SectionReader};
-use crate::scenario::input::section::{Group, Section, named, section};
+use crate::input::error::ScenarioError;
+use crate::input::located::Located;
+use crate::input::reader::{Kind, SectionReader};
+use crate::input::section::{Group, Section, named, section};
 use crate::switching::Afterwards;
 use crate::topology::CrossRail;
 use crate::units::{BitRate, Bytes, Fraction, Span};
@@ -283,7 +283,7 @@ pub enum Shape {
 }
 
 /// Every kind of fabric.
-pub(in crate::scenario) const KINDS: &[Kind<Shape>] = &[
+pub(crate) const KINDS: &[Kind<Shape>] = &[
     Kind {
         name: "leaf-spine",
         summary: "Two tiers, every leaf wired to every spine.",
@@ -376,7 +376,7 @@ fn generated<S: Section>(reader: &mut SectionReader<'_>) -> Result<Generated<S>,
 }
 
 impl TopologySection {
-    pub(in crate::scenario) fn read(
+    pub(crate) fn read(
         mut reader: SectionReader<'_>,
         fabric: Fabric,
     ) -> Result<Self, ScenarioError> {
@@ -396,7 +396,7 @@ impl TopologySection {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::scenario::input::section::names;
+    use crate::input::section::names;
 
     #[test]
     fn rows_are_in_the_order_of_the_names() {

@@ -3,10 +3,10 @@
 use serde::{Deserialize, Serialize};
 
 use crate::balance::Parameters;
+use crate::input::section::{named, section};
 use crate::nic::congestion::CongestionName;
 use crate::nic::recovery::RecoveryName;
 use crate::nic::{AckRange, AckSpan, Entropies, First, Marked, NackSignal, Resent};
-use crate::scenario::input::section::{named, section};
 use crate::units::{Bytes, Span};
 
 /// The order in which messages of a queue pair are delivered.

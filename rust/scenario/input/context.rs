@@ -8,16 +8,16 @@ use super::error::{Fault, ScenarioError, nearest};
 use super::located::{Key, Located};
 use super::position::Position;
 use super::source::Source;
-pub(in crate::scenario) use crate::nic::parameters::LONGEST_SPAN;
+pub(crate) use crate::nic::parameters::LONGEST_SPAN;
 use crate::units::{Bytes, Fraction, Span};
 use crate::workload::read_text;
 
 /// The longest packet: its length field has 16 bits.
-pub(in crate::scenario) const LONGEST_PACKET: Bytes = Bytes::new(65_535);
+pub(crate) const LONGEST_PACKET: Bytes = Bytes::new(65_535);
 
 /// The origin of a scenario.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Context<'a> {
+pub struct Context<'a> {
     /// The text of the scenario, in which faults are located.
     source: &'a Source,
     /// The folder to which paths in it are relative.
@@ -26,7 +26,7 @@ pub(crate) struct Context<'a> {
 
 /// The shortest span that is valid.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(in crate::scenario) enum AtLeast {
+pub(crate) enum AtLeast {
     /// Any span, zero included.
     Zero,
     /// Any span longer than zero.
@@ -35,7 +35,7 @@ pub(in crate::scenario) enum AtLeast {
 
 /// A name that was looked up among those that are known.
 #[derive(Debug, Clone, Copy)]
-pub(in crate::scenario) struct Lookup<'a> {
+pub(crate) struct Lookup<'a> {
     /// The kind of name.
     pub what: &'static str,
     pub name: &'a str,
@@ -44,17 +44,17 @@ pub(in crate::scenario) struct Lookup<'a> {
 
 impl<'a> Context<'a> {
     /// The context of a text that names no other file.
-    pub(crate) fn of(source: &'a Source) -> Self {
+    pub fn of(source: &'a Source) -> Self {
         Self::in_folder(source, Path::new(""))
     }
 
     /// The context of a text whose paths are relative to `folder`.
-    pub(in crate::scenario) const fn in_folder(source: &'a Source, folder: &'a Path) -> Self {
+    pub(crate) const fn in_folder(source: &'a Source, folder: &'a Path) -> Self {
         Self { source, folder }
     }
 
     /// The folder to which paths in the scenario are relative.
-    pub(in crate::scenario) const fn folder(&self) -> &'a Path {
+    pub(crate) const fn folder(&self) -> &'a Path {
         self.folder
     }
 }
@@ -62,7 +62,7 @@ impl<'a> Context<'a> {
 /// Faults at a key.
 impl Context<'_> {
     /// `fault` at the position of the key.
-    pub(crate) fn fault(&self, key: &Key, fault: Fault) -> ScenarioError {
+    pub fn fault(&self, key: &Key, fault: Fault) -> ScenarioError {
         // An invalid key is shown itself; otherwise its value is shown.
         let position = match fault {
             _ if key.is_overridden() => Position::CommandLine,
@@ -73,7 +73,7 @@ impl Context<'_> {
     }
 
     /// An invalid value; shown as written, or as computed if it is a default.
-    pub(in crate::scenario) fn invalid<T: Display>(
+    pub(crate) fn invalid<T: Display>(
         &self,
         value: &Located<T>,
         expected: impl Into<String>,
@@ -82,7 +82,7 @@ impl Context<'_> {
     }
 
     /// An invalid value, shown as `value`.
-    pub(crate) fn invalid_as(
+    pub fn invalid_as(
         &self,
         key: &Key,
         value: impl Into<String>,
@@ -93,37 +93,33 @@ impl Context<'_> {
     }
 
     /// A value as written, or as computed if it is a default.
-    pub(in crate::scenario) fn shown<T: Display>(&self, value: &Located<T>) -> String {
+    pub(crate) fn shown<T: Display>(&self, value: &Located<T>) -> String {
         self.typed(value.key()).unwrap_or_else(|| value.to_string())
     }
 
     /// The value of a key in the file, unless it is overridden.
-    pub(in crate::scenario) fn typed(&self, key: &Key) -> Option<String> {
+    pub(crate) fn typed(&self, key: &Key) -> Option<String> {
         let typed = self.source.value_text(key).filter(|_| !key.is_overridden());
         typed.map(|typed| typed.trim_matches('"').to_owned())
     }
 
     /// A warning about the name of a key, after its place.
-    pub(in crate::scenario) fn warning(&self, key: &Key, warning: &str) -> String {
+    pub(crate) fn warning(&self, key: &Key, warning: &str) -> String {
         format!("{}: {}: {warning}", self.source.position_of_name(key), key.path())
     }
 
     /// Whether the file or an override gives a value for a key.
-    pub(in crate::scenario) fn is_given(&self, key: &Key) -> bool {
+    pub(crate) fn is_given(&self, key: &Key) -> bool {
         self.source.has(key) || key.is_overridden()
     }
 
     /// A key that does not apply.
-    pub(in crate::scenario) fn misplaced(
-        &self,
-        key: &Key,
-        because: impl Into<String>,
-    ) -> ScenarioError {
+    pub(crate) fn misplaced(&self, key: &Key, because: impl Into<String>) -> ScenarioError {
         self.fault(key, Fault::Misplaced { key: key.to_string(), because: because.into() })
     }
 
     /// A value that this version does not support.
-    pub(in crate::scenario) fn unsupported(
+    pub(crate) fn unsupported(
         &self,
         key: &Key,
         value: impl Display,
@@ -134,7 +130,7 @@ impl Context<'_> {
     }
 
     /// A required key that is missing.
-    pub(crate) fn missing(
+    pub fn missing(
         &self,
         key: &Key,
         because: impl Into<String>,
@@ -145,7 +141,7 @@ impl Context<'_> {
     }
 
     /// A fault at `key`: a name that is not among the known ones.
-    pub(in crate::scenario) fn unknown(&self, key: &Key, lookup: Lookup<'_>) -> ScenarioError {
+    pub(crate) fn unknown(&self, key: &Key, lookup: Lookup<'_>) -> ScenarioError {
         let Lookup { what, name, known } = lookup;
         let nearest = nearest(name, known.iter().copied());
         let (name, known) = (name.to_owned(), known.join(", "));
@@ -156,10 +152,7 @@ impl Context<'_> {
 /// Reads and checks of values, whose faults point at their keys.
 impl Context<'_> {
     /// The text of a file, and the file's name for errors.
-    pub(in crate::scenario) fn read(
-        &self,
-        path: &Located<String>,
-    ) -> Result<FileText, ScenarioError> {
+    pub(crate) fn read(&self, path: &Located<String>) -> Result<FileText, ScenarioError> {
         self.path(path)?;
         let whole = self.folder.join(path.as_str());
         let name = whole.display().to_string();
@@ -170,7 +163,7 @@ impl Context<'_> {
     }
 
     /// Fails for a path that names nothing.
-    pub(in crate::scenario) fn path(&self, path: &Located<String>) -> Result<(), ScenarioError> {
+    pub(crate) fn path(&self, path: &Located<String>) -> Result<(), ScenarioError> {
         match path.is_empty() {
             true => Err(self.invalid_as(path.key(), "\"\"", "expected the path of a file")),
             false => Ok(()),
@@ -178,7 +171,7 @@ impl Context<'_> {
     }
 
     /// `count`, which must not be zero.
-    pub(in crate::scenario) fn positive(&self, count: &Located<u32>) -> Result<u32, ScenarioError> {
+    pub(crate) fn positive(&self, count: &Located<u32>) -> Result<u32, ScenarioError> {
         if **count == 0 {
             return Err(self.invalid(count, "it must be at least 1"));
         }
@@ -186,7 +179,7 @@ impl Context<'_> {
     }
 
     /// `span`, neither too short nor too long.
-    pub(in crate::scenario) fn span(
+    pub(crate) fn span(
         &self,
         span: &Located<Span>,
         at_least: AtLeast,
@@ -201,7 +194,7 @@ impl Context<'_> {
     }
 
     /// `name`, which must not be blank, nor have characters that break a line of a table.
-    pub(in crate::scenario) fn name(&self, name: &Located<String>) -> Result<(), ScenarioError> {
+    pub(crate) fn name(&self, name: &Located<String>) -> Result<(), ScenarioError> {
         let expected = match name.as_str() {
             blank if blank.trim().is_empty() => "a name must not be blank",
             text if text.contains(char::is_control) => {
@@ -213,7 +206,7 @@ impl Context<'_> {
     }
 
     /// `bytes`, at least `least` and at most a packet.
-    pub(in crate::scenario) fn wire_bytes(
+    pub(crate) fn wire_bytes(
         &self,
         bytes: &Located<Bytes>,
         least: Bytes,
@@ -226,10 +219,7 @@ impl Context<'_> {
     }
 
     /// `share`, which must not be more than the whole.
-    pub(in crate::scenario) fn at_most_one(
-        &self,
-        share: &Located<Fraction>,
-    ) -> Result<Fraction, ScenarioError> {
+    pub(crate) fn at_most_one(&self, share: &Located<Fraction>) -> Result<Fraction, ScenarioError> {
         if share.numerator() > share.denominator() {
             return Err(self.invalid(share, "it must be at most 1, for example '1/5'"));
         }
@@ -239,7 +229,7 @@ impl Context<'_> {
 
 /// The content of a file that a scenario names.
 #[derive(Debug)]
-pub(in crate::scenario) struct FileText {
+pub(crate) struct FileText {
     /// The file, for errors.
     pub name: String,
     pub text: String,

@@ -25,12 +25,12 @@ pub struct ScenarioError {
 }
 
 impl ScenarioError {
-    pub(in crate::scenario) fn new(position: Position, fault: Fault) -> Self {
+    pub(crate) fn new(position: Position, fault: Fault) -> Self {
         Self { position: Box::new(position), fault: Box::new(fault) }
     }
 
     /// A file that cannot be read.
-    pub(in crate::scenario) fn unreadable(file: String, reason: std::io::Error) -> Self {
+    pub(crate) fn unreadable(file: String, reason: std::io::Error) -> Self {
         let position = Position::File { file: file.clone() };
         Self::new(position, Fault::Unreadable { path: file, reason })
     }
@@ -244,10 +244,7 @@ fn did_you_mean(nearest: &Option<String>) -> String {
 }
 
 /// The name of `known` that is most similar to `name`.
-pub(in crate::scenario) fn nearest<'a>(
-    name: &str,
-    known: impl Iterator<Item = &'a str>,
-) -> Option<String> {
+pub(crate) fn nearest<'a>(name: &str, known: impl Iterator<Item = &'a str>) -> Option<String> {
     // At most a third of the letters may differ; names beyond that are not similar.
     let most = (name.chars().count() / 3).max(2);
     known

@@ -16,7 +16,7 @@ pub struct Key {
 
 impl Key {
     /// The file itself, the root of all keys.
-    pub(crate) const ROOT: Self = Self { path: String::new(), overridden: false };
+    pub const ROOT: Self = Self { path: String::new(), overridden: false };
 
     /// The whole path, sections included; empty for the file itself.
     pub fn path(&self) -> &str {
@@ -24,7 +24,7 @@ impl Key {
     }
 
     /// True if the command line sets its value.
-    pub(in crate::scenario) const fn is_overridden(&self) -> bool {
+    pub(crate) const fn is_overridden(&self) -> bool {
         self.overridden
     }
 
@@ -35,7 +35,7 @@ impl Key {
     }
 
     /// The child key `name`.
-    pub(crate) fn child(&self, name: &str) -> Self {
+    pub fn child(&self, name: &str) -> Self {
         let dot = if self.path.is_empty() { "" } else { "." };
         Self { path: format!("{}{dot}{name}", self.path), overridden: false }
     }
@@ -66,7 +66,7 @@ impl<T> Located<T> {
     }
 
     /// A value of that key.
-    pub(in crate::scenario) const fn of(value: T, key: Key) -> Self {
+    pub(crate) const fn of(value: T, key: Key) -> Self {
         Self { value, key }
     }
 
@@ -76,35 +76,35 @@ impl<T> Located<T> {
     }
 
     /// Another value of the same key.
-    pub(in crate::scenario) fn with<U>(&self, value: U) -> Located<U> {
+    pub(crate) fn with<U>(&self, value: U) -> Located<U> {
         Located { value, key: self.key.clone() }
     }
 
     /// A value of the key `name` below it.
-    pub(in crate::scenario) fn with_child<U>(&self, name: &str, value: U) -> Located<U> {
+    pub(crate) fn with_child<U>(&self, name: &str, value: U) -> Located<U> {
         Located { value, key: self.key.child(name) }
     }
 
     /// The value that the command line sets in place of the file's.
-    pub(in crate::scenario) fn override_with(&mut self, value: T) {
+    pub(crate) fn override_with(&mut self, value: T) {
         self.value = value;
         self.key.overridden = true;
     }
 
     /// Sets the key of the value.
-    pub(in crate::scenario) fn set_key(&mut self, key: &Key) {
+    pub(crate) fn set_key(&mut self, key: &Key) {
         self.key = Key { overridden: self.key.overridden, ..key.clone() };
     }
 }
 
 impl<T: Clone> Located<Option<T>> {
     /// The value, if any.
-    pub(in crate::scenario) fn given(&self) -> Option<Located<T>> {
+    pub(crate) fn given(&self) -> Option<Located<T>> {
         self.value.as_ref().map(|value| self.with(value.clone()))
     }
 
     /// The value, which is set to `default` if it is missing.
-    pub(in crate::scenario) fn fill(&mut self, default: T) -> Located<T> {
+    pub(crate) fn fill(&mut self, default: T) -> Located<T> {
         let value = self.value.get_or_insert(default).clone();
         self.with(value)
     }

@@ -3,7 +3,7 @@
 use super::error::{Fault, nearest};
 
 /// The fault for serde's message about a key.
-pub(in crate::scenario) fn fault_of(key: &str, message: &str) -> Fault {
+pub(crate) fn fault_of(key: &str, message: &str) -> Fault {
     if let Some((unknown, known)) = unknown_name(message, "unknown field ") {
         if is_inside_date(&unknown) {
             return date(key);
@@ -44,13 +44,13 @@ pub(in crate::scenario) fn fault_of(key: &str, message: &str) -> Fault {
 }
 
 /// What is expected where a key holds a table.
-pub(in crate::scenario) fn table_expected(key: &str) -> String {
+pub(crate) fn table_expected(key: &str) -> String {
     let name = key.rsplit('.').next().unwrap_or(key);
     format!("a table: {name} = {{ ... }}; {} has its keys", look_up(key))
 }
 
 /// A key as sections write it: `job.policy` of `job[0].policy`.
-pub(in crate::scenario) fn without_indices(key: &str) -> String {
+pub(crate) fn without_indices(key: &str) -> String {
     let mut name = key.to_owned();
     while let Some((start, end)) = name.find('[').zip(name.find(']')) {
         name.replace_range(start..=end, "");
@@ -68,18 +68,18 @@ fn look_up(key: &str) -> String {
 }
 
 /// To serde a date is a table with a key of such a name.
-pub(in crate::scenario) fn is_inside_date(key: &str) -> bool {
+pub(crate) fn is_inside_date(key: &str) -> bool {
     key.starts_with("$__toml_private")
 }
 
 /// The fault of a date in place of a table.
-pub(in crate::scenario) fn date(key: &str) -> Fault {
+pub(crate) fn date(key: &str) -> Fault {
     let reason = "invalid type: date, expected a table or a name".to_owned();
     Fault::BadValue { key: key.to_owned(), reason }
 }
 
 /// The fault of a key that its section does not have.
-pub(in crate::scenario) fn unknown_key(section: &str, key: &str, known: &[String]) -> Fault {
+pub(crate) fn unknown_key(section: &str, key: &str, known: &[String]) -> Fault {
     if is_inside_date(key) {
         return date(section);
     }
@@ -94,17 +94,14 @@ pub(in crate::scenario) fn unknown_key(section: &str, key: &str, known: &[String
 
 /// The unknown name and the known ones, where `message` is serde's about an unknown name: it
 /// gives them in backquotes, the unknown one first.
-pub(in crate::scenario) fn unknown_name(
-    message: &str,
-    start: &str,
-) -> Option<(String, Vec<String>)> {
+pub(crate) fn unknown_name(message: &str, start: &str) -> Option<(String, Vec<String>)> {
     let rest = message.strip_prefix(start)?;
     let mut names = rest.split('`').skip(1).step_by(2).map(str::to_owned);
     Some((names.next()?, names.collect()))
 }
 
 /// What the parser of TOML says of the text at a fault; of a bare word, that it needs quotes.
-pub(in crate::scenario) fn syntax_reason(message: &str, text: &str) -> String {
+pub(crate) fn syntax_reason(message: &str, text: &str) -> String {
     let refused = message.split_once(", expected ").map_or(message, |(refused, _)| refused);
     let is_word = match refused {
         "string values must be quoted" => true,
@@ -136,7 +133,7 @@ fn beyond_toml(found: &str) -> Option<&str> {
 }
 
 /// What is wrong with a whole number that TOML has no room for.
-pub(in crate::scenario) fn out_of_range(number: &str) -> String {
+pub(crate) fn out_of_range(number: &str) -> String {
     match number {
         "0x" | "0o" | "0b" => format!("{number} has no digits; expected for example {number}10"),
         _ if number.starts_with('-') => {

@@ -36,7 +36,7 @@ pub enum Position {
 
 impl Position {
     /// The line with carets below the position; empty without a line.
-    pub(crate) fn excerpt(&self) -> String {
+    pub fn excerpt(&self) -> String {
         let Self::Line { line, column, width, text, .. } = self else {
             return String::new();
         };

@@ -17,7 +17,7 @@ use crate::balance::Parameters;
 
 /// A section, of which some keys may already have been read.
 #[derive(Debug)]
-pub(crate) struct SectionReader<'s> {
+pub struct SectionReader<'s> {
     source: &'s Source,
     key: Key,
     table: DeTable<'s>,
@@ -28,7 +28,7 @@ pub(crate) struct SectionReader<'s> {
 /// A kind of a section: a line of a table that its dispatch, its messages and the reference of the
 /// format are made from.
 #[derive(Debug)]
-pub(in crate::scenario) struct Kind<S: 'static> {
+pub(crate) struct Kind<S: 'static> {
     pub name: &'static str,
     /// One line for people.
     pub summary: &'static str,
@@ -45,14 +45,14 @@ impl<S> Kind<S> {
     }
 
     /// The names of the keys of its own.
-    pub(in crate::scenario) fn names(&self) -> impl Iterator<Item = &'static str> {
+    pub(crate) fn names(&self) -> impl Iterator<Item = &'static str> {
         self.groups.iter().flat_map(|group| group.names).copied()
     }
 }
 
 impl<'s> SectionReader<'s> {
     /// All of a file.
-    pub(crate) fn new(source: &'s Source) -> Self {
+    pub fn new(source: &'s Source) -> Self {
         Self { source, key: Key::ROOT, table: source.document(), known: Vec::new() }
     }
 
@@ -67,18 +67,18 @@ impl<'s> SectionReader<'s> {
     }
 
     /// Reads the keys of `S`.
-    pub(in crate::scenario) fn take<S: Section>(&mut self) -> Result<S, ScenarioError> {
+    pub(crate) fn take<S: Section>(&mut self) -> Result<S, ScenarioError> {
         self.known.extend(S::NAMES);
         self.take_unlisted()
     }
 
     /// Removes a key from the known keys that messages list, because it does not apply.
-    pub(in crate::scenario) fn unlist(&mut self, name: &str) {
+    pub(crate) fn unlist(&mut self, name: &str) {
         self.known.retain(|known| *known != name);
     }
 
     /// Reads the keys of `S` without listing them in messages, so that they can be rejected.
-    pub(in crate::scenario) fn take_unlisted<S: Section>(&mut self) -> Result<S, ScenarioError> {
+    pub(crate) fn take_unlisted<S: Section>(&mut self) -> Result<S, ScenarioError> {
         let mut table = DeTable::new();
         for name in S::NAMES {
             if let Some((key, value)) = self.table.remove_entry(*name) {
@@ -95,14 +95,14 @@ impl<'s> SectionReader<'s> {
     }
 
     /// Reads the keys of `S`, and fails for others.
-    pub(in crate::scenario) fn take_all<S: Section>(mut self) -> Result<S, ScenarioError> {
+    pub(crate) fn take_all<S: Section>(mut self) -> Result<S, ScenarioError> {
         let section = self.take()?;
         self.finish()?;
         Ok(section)
     }
 
     /// Reads one key, whose value is `default` if the section does not have it.
-    pub(in crate::scenario) fn take_key<T: DeserializeOwned + Value>(
+    pub(crate) fn take_key<T: DeserializeOwned + Value>(
         &mut self,
         name: &'static str,
         default: T,
@@ -115,28 +115,25 @@ impl<'s> SectionReader<'s> {
     }
 
     /// The section of that name without any keys.
-    pub(in crate::scenario) fn empty(&self, name: &str) -> Self {
+    pub(crate) fn empty(&self, name: &str) -> Self {
         let (source, key) = (self.source, self.key.child(name));
         Self { source, key, table: DeTable::new(), known: Vec::new() }
     }
 
     /// The section that a key holds, or one without any keys.
-    pub(crate) fn section_or_empty(&mut self, name: &'static str) -> Result<Self, ScenarioError> {
+    pub fn section_or_empty(&mut self, name: &'static str) -> Result<Self, ScenarioError> {
         Ok(self.section(name)?.unwrap_or_else(|| self.empty(name)))
     }
 
     /// The section that a key holds, if it is there.
-    pub(in crate::scenario) fn section(
-        &mut self,
-        name: &'static str,
-    ) -> Result<Option<Self>, ScenarioError> {
+    pub(crate) fn section(&mut self, name: &'static str) -> Result<Option<Self>, ScenarioError> {
         self.known.push(name);
         let value = self.table.remove(name);
         value.map(|value| self.below(self.key.child(name), value)).transpose()
     }
 
     /// The sections of a list: `[[failure]]`.
-    pub(crate) fn sections(&mut self, name: &'static str) -> Result<Vec<Self>, ScenarioError> {
+    pub fn sections(&mut self, name: &'static str) -> Result<Vec<Self>, ScenarioError> {
         self.known.push(name);
         let Some(value) = self.table.remove(name) else { return Ok(Vec::new()) };
         let key = self.key.child(name);
@@ -151,10 +148,7 @@ impl<'s> SectionReader<'s> {
     }
 
     /// The one section that a key holds, or the sections of a list.
-    pub(in crate::scenario) fn one_or_more(
-        &mut self,
-        name: &'static str,
-    ) -> Result<Vec<Self>, ScenarioError> {
+    pub(crate) fn one_or_more(&mut self, name: &'static str) -> Result<Vec<Self>, ScenarioError> {
         match self.table.get(name).map(Spanned::get_ref) {
             Some(DeValue::Array(_)) => self.sections(name),
             _ => Ok(self.section(name)?.into_iter().collect()),
@@ -162,7 +156,7 @@ impl<'s> SectionReader<'s> {
     }
 
     /// All keys that were not taken yet, as parameters of a preset.
-    pub(in crate::scenario) fn rest(&mut self) -> Result<Located<Parameters>, ScenarioError> {
+    pub(crate) fn rest(&mut self) -> Result<Located<Parameters>, ScenarioError> {
         let table = std::mem::take(&mut self.table);
         let parameters: Parameters = self.read(Spanned::new(0..0, DeValue::Table(table)))?;
         let mut parameters = Located::new(parameters);
@@ -171,7 +165,7 @@ impl<'s> SectionReader<'s> {
     }
 
     /// Fails for a remaining key, which the section does not have.
-    pub(crate) fn finish(self) -> Result<(), ScenarioError> {
+    pub fn finish(self) -> Result<(), ScenarioError> {
         let section = match self.key.path() {
             "" => self.source.subject().name().to_owned(),
             path => format!("[{path}]"),
@@ -180,11 +174,7 @@ impl<'s> SectionReader<'s> {
     }
 
     /// Fails for a remaining key, which is for another of `kinds` than `kind`, or for none.
-    pub(in crate::scenario) fn finish_kind<S>(
-        self,
-        kind: &str,
-        kinds: &[Kind<S>],
-    ) -> Result<(), ScenarioError> {
+    pub(crate) fn finish_kind<S>(self, kind: &str, kinds: &[Kind<S>]) -> Result<(), ScenarioError> {
         let Some(wrong) = self.next() else { return Ok(()) };
         let section = &self.key;
         let others = kinds.iter().filter(|other| other.names().any(|name| name == wrong));

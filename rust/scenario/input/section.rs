@@ -14,7 +14,7 @@ use crate::units::{BitRate, Bytes, Flops, Fraction, Span};
 
 /// The form of a key's value.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(in crate::scenario) struct Form {
+pub(crate) struct Form {
     /// The notation: `whole number`, or the valid names.
     pub text: String,
     /// The keys of its table, if any.
@@ -22,17 +22,17 @@ pub(in crate::scenario) struct Form {
 }
 
 /// The notation of a section as a value.
-pub(in crate::scenario) const TABLE: &str = "table";
+pub(crate) const TABLE: &str = "table";
 
 impl Form {
-    pub(in crate::scenario) fn of(text: impl Into<String>) -> Self {
+    pub(crate) fn of(text: impl Into<String>) -> Self {
         Self { text: text.into(), keys: Vec::new() }
     }
 }
 
 /// The description of a key of a section.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(in crate::scenario) struct KeyDescription {
+pub(crate) struct KeyDescription {
     pub name: &'static str,
     /// The meaning: its doc comment.
     pub summary: String,
@@ -42,7 +42,7 @@ pub(in crate::scenario) struct KeyDescription {
 }
 
 /// A type of values of keys.
-pub(in crate::scenario) trait Value {
+pub(crate) trait Value {
     /// The form of the value.
     fn form() -> Form;
 
@@ -52,21 +52,19 @@ pub(in crate::scenario) trait Value {
 
 /// A group of keys of a section, for lists.
 #[derive(Debug, Clone, Copy)]
-pub(in crate::scenario) struct Group {
+pub(crate) struct Group {
     pub names: &'static [&'static str],
     pub keys: fn() -> Vec<KeyDescription>,
 }
 
 impl Group {
-    pub(in crate::scenario) const fn of<S: Section>() -> Self {
+    pub(crate) const fn of<S: Section>() -> Self {
         Self { names: S::NAMES, keys: S::keys }
     }
 }
 
 /// A table whose keys are known: what [`section!`] declares.
-pub(in crate::scenario) trait Section:
-    Value + Default + DeserializeOwned
-{
+pub(crate) trait Section: Value + Default + DeserializeOwned {
     /// The names of its keys.
     const NAMES: &'static [&'static str];
 
@@ -130,20 +128,20 @@ plain! {
 }
 
 /// The names that serde reads as a `T`, an enum without data.
-pub(in crate::scenario) fn names<T: for<'de> Deserialize<'de>>() -> Vec<String> {
+pub(crate) fn names<T: for<'de> Deserialize<'de>>() -> Vec<String> {
     let none: value::StrDeserializer<'_, value::Error> = "\0".into_deserializer();
     let refusal = T::deserialize(none).err().map(|error| error.to_string()).unwrap_or_default();
     unknown_name(&refusal, "unknown variant ").map_or_else(Vec::new, |(_, known)| known)
 }
 
 /// The form of a value that is one of several names: `` `"a"`, `"b"` ``.
-pub(in crate::scenario) fn one_of(names: &[String]) -> Form {
+pub(crate) fn one_of(names: &[String]) -> Form {
     let quoted: Vec<String> = names.iter().map(|name| format!("`\"{name}\"`")).collect();
     Form::of(quoted.join(", "))
 }
 
 /// A default as TOML writes it, in backquotes; nothing of a table.
-pub(in crate::scenario) fn written<T: Serialize>(value: &T) -> String {
+pub(crate) fn written<T: Serialize>(value: &T) -> String {
     match toml::Value::try_from(value) {
         Ok(toml::Value::Table(_)) | Err(_) => String::new(),
         Ok(value) => format!("`{value}`"),
@@ -169,37 +167,37 @@ macro_rules! section {
         pub struct $name {
             $(
                 $(#[doc = $key_doc])+
-                pub $key: $($crate::scenario::input::located::Located<$type>)?
-                    $($crate::scenario::input::located::Located<Option<$maybe>>)?,
+                pub $key: $($crate::input::located::Located<$type>)?
+                    $($crate::input::located::Located<Option<$maybe>>)?,
             )*
         }
 
         impl Default for $name {
             fn default() -> Self {
-                use $crate::scenario::input::located::Located;
+                use $crate::input::located::Located;
                 Self {
                     $($key: $(Located::<$type>::new($default))? $(Located::new(None::<$maybe>))?,)*
                 }
             }
         }
 
-        impl $crate::scenario::input::section::Section for $name {
+        impl $crate::input::section::Section for $name {
             const NAMES: &'static [&'static str] = &[$(stringify!($key)),*];
 
-            fn keys() -> Vec<$crate::scenario::input::section::KeyDescription> {
-                use $crate::scenario::input::section::{KeyDescription, Value};
+            fn keys() -> Vec<$crate::input::section::KeyDescription> {
+                use $crate::input::section::{KeyDescription, Value};
                 let _default = Self::default();
                 vec![$(KeyDescription {
                     name: stringify!($key),
                     summary: [$($key_doc),+].concat().trim().to_owned(),
                     form: $(<$type as Value>::form())? $(<$maybe as Value>::form())?,
                     default:
-                        $($crate::scenario::input::section::written::<$type>(&_default.$key))?
+                        $($crate::input::section::written::<$type>(&_default.$key))?
                         $($words.to_owned())?,
                 }),*]
             }
 
-            fn key_named(&self, name: &str) -> Option<$crate::scenario::input::located::Key> {
+            fn key_named(&self, name: &str) -> Option<$crate::input::located::Key> {
                 match name {
                     $(stringify!($key) => Some(self.$key.key().clone()),)*
                     _ => None,
@@ -207,14 +205,14 @@ macro_rules! section {
             }
         }
 
-        impl $crate::scenario::input::section::Value for $name {
-            fn form() -> $crate::scenario::input::section::Form {
-                use $crate::scenario::input::section::{Form, Section, TABLE};
+        impl $crate::input::section::Value for $name {
+            fn form() -> $crate::input::section::Form {
+                use $crate::input::section::{Form, Section, TABLE};
                 Form { text: TABLE.to_owned(), keys: Self::keys() }
             }
 
-            fn locate(&mut self, _section: &$crate::scenario::input::located::Key) {
-                $($crate::scenario::input::section::Value::locate(
+            fn locate(&mut self, _section: &$crate::input::located::Key) {
+                $($crate::input::section::Value::locate(
                     &mut self.$key,
                     &_section.child(stringify!($key)),
                 );)*
@@ -222,17 +220,17 @@ macro_rules! section {
         }
     };
 }
-pub(in crate::scenario) use section;
+pub(crate) use section;
 
 /// Declares a set of names as a value: what serde reads of an enum without data.
 macro_rules! named {
     ($($type:ty),* $(,)?) => {
-        $(impl $crate::scenario::input::section::Value for $type {
-            fn form() -> $crate::scenario::input::section::Form {
-                let names = $crate::scenario::input::section::names::<$type>();
-                $crate::scenario::input::section::one_of(&names)
+        $(impl $crate::input::section::Value for $type {
+            fn form() -> $crate::input::section::Form {
+                let names = $crate::input::section::names::<$type>();
+                $crate::input::section::one_of(&names)
             }
         })*
     };
 }
-pub(in crate::scenario) use named;
+pub(crate) use named;

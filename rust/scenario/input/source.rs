@@ -20,8 +20,10 @@ const MOST_ENTRIES: usize = 1_000_000;
 
 /// What a text describes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Subject {
+pub enum Subject {
+    /// A run.
     Scenario,
+    /// A set of runs.
     Study,
 }
 
@@ -60,7 +62,7 @@ struct SetKey {
 /// A TOML text, and the positions of its keys. Keys that the command line sets follow the text of
 /// the file.
 #[derive(Debug)]
-pub(crate) struct Source {
+pub struct Source {
     subject: Subject,
     file: String,
     text: String,
@@ -75,7 +77,7 @@ pub(crate) struct Source {
 
 impl Source {
     /// Reads the text of a scenario; errors name it `file`.
-    pub(in crate::scenario) fn read(text: String, file: String) -> Result<Self, ScenarioError> {
+    pub(crate) fn read(text: String, file: String) -> Result<Self, ScenarioError> {
         Self::of(Subject::Scenario, text, file)
     }
 
@@ -83,7 +85,7 @@ impl Source {
     ///
     /// # Errors
     /// It is not TOML, or too long.
-    pub(crate) fn of(subject: Subject, text: String, file: String) -> Result<Self, ScenarioError> {
+    pub fn of(subject: Subject, text: String, file: String) -> Result<Self, ScenarioError> {
         let mut entries = BTreeMap::new();
         let parsed = DeTable::parse(&text)
             .map(|table| collect_table(table.get_ref(), &Key::ROOT, &mut entries));
@@ -102,7 +104,7 @@ impl Source {
     }
 
     /// The same with keys that the command line sets in place of the file's.
-    pub(in crate::scenario) fn with(mut self, settings: &[Setting]) -> Result<Self, ScenarioError> {
+    pub(crate) fn with(mut self, settings: &[Setting]) -> Result<Self, ScenarioError> {
         for Setting { key, value } in settings {
             let mut add = |text: &str| {
                 self.text.push_str(text);
@@ -131,12 +133,12 @@ impl Source {
     }
 
     /// Its keys and values.
-    pub(in crate::scenario) fn document(&self) -> DeTable<'_> {
+    pub(crate) fn document(&self) -> DeTable<'_> {
         self.merged().expect("keys were set when the text was read")
     }
 
     /// The fault of a value that serde rejects.
-    pub(in crate::scenario) fn refusal(&self, error: &toml::de::Error) -> ScenarioError {
+    pub(crate) fn refusal(&self, error: &toml::de::Error) -> ScenarioError {
         let span = error.span().unwrap_or(0..0);
         let text = self.text.get(span.clone()).unwrap_or_default();
         // To serde a date is a map too: the text tells them apart.
@@ -157,36 +159,36 @@ impl Source {
     }
 
     /// True if the file has such a section or key.
-    pub(crate) fn has(&self, key: &Key) -> bool {
+    pub fn has(&self, key: &Key) -> bool {
         self.entries.contains_key(key.path())
     }
 
     /// What a user should know of the text: that it says nothing, if it should and does not.
-    pub(in crate::scenario) fn remarks(&self, should_speak: bool) -> Vec<String> {
+    pub(crate) fn remarks(&self, should_speak: bool) -> Vec<String> {
         let empty = || format!("{}: the file has no keys: all are defaults", self.file);
         Vec::from_iter((should_speak && self.entries.is_empty()).then(empty))
     }
 
     /// The line of the key with that path, from 1.
-    pub(in crate::scenario) fn line_of(&self, path: &str) -> Option<usize> {
+    pub(crate) fn line_of(&self, path: &str) -> Option<usize> {
         let entry = self.entries.get(path)?;
         (entry.name.start < self.length || self.set.is_empty())
             .then(|| self.line_and_column(entry.name.start).0)
     }
 
     /// True if the command line sets the key with that path, or a section around it.
-    pub(in crate::scenario) fn is_set(&self, path: &str) -> bool {
+    pub(crate) fn is_set(&self, path: &str) -> bool {
         let is_set = |entry: &Entry| self.set.iter().any(|set| set.value == entry.value);
         self.entries.get(path).is_some_and(is_set)
     }
 
     /// The text of the value of a key.
-    pub(in crate::scenario) fn value_text(&self, key: &Key) -> Option<&str> {
+    pub(crate) fn value_text(&self, key: &Key) -> Option<&str> {
         self.text.get(self.entries.get(key.path())?.value.clone())
     }
 
     /// The position of a key's value, or of the innermost section around it.
-    pub(crate) fn position_of_value(&self, key: &Key) -> Position {
+    pub fn position_of_value(&self, key: &Key) -> Position {
         let path = key.path();
         if let Some(entry) = self.entries.get(path) {
             return self.at(&entry.value);
@@ -197,7 +199,7 @@ impl Source {
     }
 
     /// The position of a key's name, or of the innermost section around it.
-    pub(in crate::scenario) fn position_of_name(&self, key: &Key) -> Position {
+    pub(crate) fn position_of_name(&self, key: &Key) -> Position {
         match self.entries.get(key.path()) {
             Some(entry) => self.at(&entry.name),
             None => self.position_of_value(key),

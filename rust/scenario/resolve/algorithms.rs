@@ -3,10 +3,10 @@
 use std::collections::BTreeMap;
 
 use crate::collective::Algorithms;
-use crate::scenario::input::context::{Context, Lookup};
-use crate::scenario::input::error::ScenarioError;
-use crate::scenario::input::located::Located;
-use crate::scenario::input::message::{date, is_inside_date};
+use crate::input::context::{Context, Lookup};
+use crate::input::error::ScenarioError;
+use crate::input::located::Located;
+use crate::input::message::{date, is_inside_date};
 
 /// `algorithms` with those that a section names, one for an operation.
 pub(super) fn resolve(

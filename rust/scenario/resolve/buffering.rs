@@ -3,14 +3,12 @@
 use crate::fabric::{
     Buffer, CbfcConfig, FabricConfig, Headroom, PfcAdmission, PfcConfig, TrimConfig, TrimVictim,
 };
+use crate::file::switch::{AdmissionName, CbfcSection, HeadroomName, PfcSection, SwitchSection};
+use crate::file::toggle::Toggle;
 use crate::ids::SwitchId;
-use crate::scenario::file::switch::{
-    AdmissionName, CbfcSection, HeadroomName, PfcSection, SwitchSection,
-};
-use crate::scenario::file::toggle::Toggle;
-use crate::scenario::input::context::{AtLeast, Context};
-use crate::scenario::input::error::{Fault, ScenarioError};
-use crate::scenario::input::located::{Key, Located};
+use crate::input::context::{AtLeast, Context};
+use crate::input::error::{Fault, ScenarioError};
+use crate::input::located::{Key, Located};
 use crate::switching::MOST_CREDITS;
 use crate::topology::Topology;
 use crate::units::Bytes;
@@ -146,7 +144,7 @@ pub(super) fn trim(
 
 /// Fails for a buffer that has no shared memory besides reserves and headrooms, or less memory than
 /// the links of a switch have credit for.
-pub(in crate::scenario) fn pool(
+pub(crate) fn pool(
     context: &Context<'_>,
     section: &SwitchSection,
     fabric: &FabricConfig,

@@ -2,15 +2,15 @@
 
 use crate::endpoint::JobClass;
 use crate::fabric::{ClassConfig, MOST_CLASSES, Scheduling};
+use crate::file::ScenarioFile;
+use crate::file::class::{ClassSection, SchedulingName};
+use crate::file::toggle::Toggle;
+use crate::file::workload::WorkloadSection;
 use crate::fluid::Fidelity;
 use crate::ids::ClassId;
-use crate::scenario::file::ScenarioFile;
-use crate::scenario::file::class::{ClassSection, SchedulingName};
-use crate::scenario::file::toggle::Toggle;
-use crate::scenario::file::workload::WorkloadSection;
-use crate::scenario::input::context::{Context, Lookup};
-use crate::scenario::input::error::ScenarioError;
-use crate::scenario::input::located::{Key, Located};
+use crate::input::context::{Context, Lookup};
+use crate::input::error::ScenarioError;
+use crate::input::located::{Key, Located};
 use crate::topology::Topology;
 use crate::workload::Workload;
 
@@ -20,7 +20,7 @@ const LONGEST_NAME: usize = 24;
 const MOST_WEIGHT: u32 = 64;
 
 /// The classes of a file; none if data has one queue.
-pub(in crate::scenario) fn resolve(
+pub(crate) fn resolve(
     context: &Context<'_>,
     file: &mut ScenarioFile,
     topology: &Topology,
@@ -130,7 +130,7 @@ fn protection(
 }
 
 /// The classes of the jobs of a file, or of its workload.
-pub(in crate::scenario) fn of_jobs(
+pub(crate) fn of_jobs(
     context: &Context<'_>,
     file: &mut ScenarioFile,
     workload: &Workload,
@@ -173,7 +173,7 @@ fn class_of(
 }
 
 /// Warns of classes that no message has, and of flow control that protects none.
-pub(in crate::scenario) fn warnings(
+pub(crate) fn warnings(
     context: &Context<'_>,
     file: &ScenarioFile,
     jobs: &[JobClass],

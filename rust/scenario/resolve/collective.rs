@@ -3,12 +3,12 @@
 use super::pattern::delayed;
 use super::site::{ResolvedWorkload, Site};
 use crate::collective::{self, Collective, CollectiveError, CollectiveKind, Plan};
+use crate::file::workload::generated::{CollectiveSection, DEFAULT_BYTES};
+use crate::file::workload::recorded::StreamingName;
 use crate::ids::HostId;
-use crate::scenario::file::workload::generated::{CollectiveSection, DEFAULT_BYTES};
-use crate::scenario::file::workload::recorded::StreamingName;
-use crate::scenario::input::context::{AtLeast, Lookup};
-use crate::scenario::input::error::{Fault, ScenarioError};
-use crate::scenario::input::located::Key;
+use crate::input::context::{AtLeast, Lookup};
+use crate::input::error::{Fault, ScenarioError};
+use crate::input::located::Key;
 use crate::units::{Bytes, Span};
 use crate::workload::{Chains, StepAfter};
 

@@ -2,16 +2,16 @@
 
 use super::parameters;
 use crate::balance::sender::Trimming;
+use crate::file::switch::TrimSection;
+use crate::file::toggle::Toggle;
+use crate::file::transport::TransportSection;
+use crate::input::context::Context;
+use crate::input::error::ScenarioError;
 use crate::nic::congestion::{CongestionControl, CongestionName};
-use crate::scenario::file::switch::TrimSection;
-use crate::scenario::file::toggle::Toggle;
-use crate::scenario::file::transport::TransportSection;
-use crate::scenario::input::context::Context;
-use crate::scenario::input::error::ScenarioError;
 
 /// The congestion control of a section, or `default` if it names none; its parameters are
 /// completed. The default preset may depend on whether switches trim.
-pub(in crate::scenario) fn resolve(
+pub(crate) fn resolve(
     context: &Context<'_>,
     section: &mut TransportSection,
     default: CongestionName,

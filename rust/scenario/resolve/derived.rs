@@ -4,14 +4,14 @@
 use crate::balance::Scheme;
 use crate::endpoint::LongestPath;
 use crate::fabric::{Buffer, Ecn, FabricConfig, SwitchConfig};
+use crate::file::ScenarioFile;
+use crate::file::switch::EcnSection;
+use crate::file::transport::TransportSection;
+use crate::input::context::{Context, LONGEST_SPAN};
+use crate::input::error::ScenarioError;
+use crate::input::located::Located;
 use crate::nic::NicConfig;
 use crate::nic::congestion::{CongestionControl, OrPart};
-use crate::scenario::file::ScenarioFile;
-use crate::scenario::file::switch::EcnSection;
-use crate::scenario::file::transport::TransportSection;
-use crate::scenario::input::context::{Context, LONGEST_SPAN};
-use crate::scenario::input::error::ScenarioError;
-use crate::scenario::input::located::Located;
 use crate::topology::Topology;
 use crate::units::{BitRate, Bytes, Fraction, Span};
 use crate::workload::Workload;
@@ -34,7 +34,7 @@ const OVERSUBSCRIPTION: &str = "oversubscription";
 
 /// Inputs of the defaults.
 #[derive(Clone, Copy)]
-pub(in crate::scenario) struct Network<'a> {
+pub(crate) struct Network<'a> {
     pub topology: &'a Topology,
     pub workload: &'a Workload,
     pub scheme: &'a Scheme,
@@ -42,14 +42,14 @@ pub(in crate::scenario) struct Network<'a> {
 }
 
 /// Places that the defaults fill.
-pub(in crate::scenario) struct Filled<'a> {
+pub(crate) struct Filled<'a> {
     pub file: &'a mut ScenarioFile,
     pub fabric: &'a mut FabricConfig,
     pub nic: &'a mut NicConfig,
 }
 
 /// Fills in what the file as typed leaves out. Returns warnings.
-pub(in crate::scenario) fn fill(
+pub(crate) fn fill(
     context: &Context<'_>,
     typed: &ScenarioFile,
     network: Network<'_>,
@@ -180,11 +180,7 @@ fn check(context: &Context<'_>, threshold: &Located<OrPart<Bytes>>) -> Result<()
 
 /// The most bytes that may be ahead of a packet: the whole buffer of one switch, or of a port at
 /// each switch; with flow control, which holds packets back in all switches, theirs.
-pub(in crate::scenario) fn waiting(
-    topology: &Topology,
-    fabric: &FabricConfig,
-    path: LongestPath,
-) -> Bytes {
+pub(crate) fn waiting(topology: &Topology, fabric: &FabricConfig, path: LongestPath) -> Bytes {
     let is_lossless = fabric.switch.pfc.is_some() || fabric.switch.cbfc.is_some();
     match fabric.switch.buffer {
         Buffer::Shared(bytes) if is_lossless => bytes * (topology.switches().len().max(1) as u64),
@@ -195,7 +191,7 @@ pub(in crate::scenario) fn waiting(
 
 /// Bytes that a host sends before each of its peers has enough packets for an acknowledgement;
 /// zero if something else makes one due.
-pub(in crate::scenario) fn coalesced(nic: &NicConfig, workload: &Workload) -> Bytes {
+pub(crate) fn coalesced(nic: &NicConfig, workload: &Workload) -> Bytes {
     if nic.ack.every == 1 || nic.ack.within < Span::MAX {
         return Bytes::ZERO;
     }

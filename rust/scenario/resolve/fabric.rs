@@ -4,21 +4,21 @@
 use super::{buffering, class, failure, immediates, switch};
 use crate::balance::Scheme;
 use crate::fabric::{FabricConfig, Rounding};
+use crate::file::ScenarioFile;
+use crate::input::context::Context;
+use crate::input::error::ScenarioError;
 use crate::nic::NicConfig;
-use crate::scenario::file::ScenarioFile;
-use crate::scenario::input::context::Context;
-use crate::scenario::input::error::ScenarioError;
 use crate::topology::Topology;
 use crate::units::Time;
 
 /// The frames that switches see.
-pub(in crate::scenario) fn frames(nic: &NicConfig, scheme: &Scheme) -> switch::Frames {
+pub(crate) fn frames(nic: &NicConfig, scheme: &Scheme) -> switch::Frames {
     let trimmed = scheme.transport.trimmed.unwrap_or(nic.header);
     switch::Frames { packet: nic.payload + nic.header, trimmed }
 }
 
 /// Links, switches and failures of a file.
-pub(in crate::scenario) fn resolve(
+pub(crate) fn resolve(
     context: &Context<'_>,
     file: &mut ScenarioFile,
     topology: &Topology,

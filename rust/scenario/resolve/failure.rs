@@ -1,12 +1,12 @@
 //! `[[failure]]`: from names and probabilities to links.
 
 use crate::fabric::{Direction, Failure, FailureKind};
+use crate::file::failure::{FailureName, FailureSection, SpanOrNever};
 use crate::ids::{LinkId, PortId};
+use crate::input::context::{AtLeast, Context};
+use crate::input::error::{Fault, ScenarioError};
+use crate::input::located::{Key, Located};
 use crate::rng::{Purpose, Stream};
-use crate::scenario::file::failure::{FailureName, FailureSection, SpanOrNever};
-use crate::scenario::input::context::{AtLeast, Context};
-use crate::scenario::input::error::{Fault, ScenarioError};
-use crate::scenario::input::located::{Key, Located};
 use crate::topology::{Node, Topology};
 use crate::units::{Fraction, Span, Time};
 
@@ -16,7 +16,7 @@ const MOST_OUTAGES: u64 = 1 << 20;
 
 /// The inputs of random failures.
 #[derive(Debug, Clone, Copy)]
-pub(in crate::scenario) struct DrawContext {
+pub(crate) struct DrawContext {
     pub seed: u64,
     pub time_limit: Time,
 }
@@ -41,7 +41,7 @@ type LinkStream = (LinkId, Stream);
 ///
 /// A section with a probability draws once for each link between switches, from the link's own
 /// stream; the n-th such section takes the n-th draw, so that adding one moves no other.
-pub(in crate::scenario) fn resolve(
+pub(crate) fn resolve(
     context: &Context<'_>,
     sections: &[FailureSection],
     topology: &Topology,
@@ -86,7 +86,7 @@ pub(in crate::scenario) fn resolve(
 }
 
 /// Adds links that are down from the start, of which routing knows at once.
-pub(in crate::scenario) fn take_down(failures: &mut Vec<Failure>, down: &[LinkId]) {
+pub(crate) fn take_down(failures: &mut Vec<Failure>, down: &[LinkId]) {
     if down.is_empty() {
         return;
     }

@@ -2,13 +2,13 @@
 //! of other projects.
 
 use super::site::{ResolvedWorkload, Site};
-use crate::ids::{LinkId, SwitchId};
-use crate::scenario::file::workload::recorded::{
+use crate::file::workload::recorded::{
     ConnectionMatrixSection, FlowsSection, GoalSection, SimcclSection,
 };
-use crate::scenario::input::context::FileText;
-use crate::scenario::input::error::{Fault, ScenarioError};
-use crate::scenario::input::located::{Key, Located};
+use crate::ids::{LinkId, SwitchId};
+use crate::input::context::FileText;
+use crate::input::error::{Fault, ScenarioError};
+use crate::input::located::{Key, Located};
 use crate::topology::{Node, Topology};
 use crate::workload::connection_matrix::{MatrixError, MatrixFailure, MatrixFault};
 use crate::workload::{connection_matrix, goal as schedule, hpcc_flows, simccl as nccl};

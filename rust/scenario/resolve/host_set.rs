@@ -1,9 +1,9 @@
 //! `hosts = "0..16"`: the hosts of a workload, rank by rank.
 
 use crate::ids::HostId;
-use crate::scenario::input::context::Context;
-use crate::scenario::input::error::ScenarioError;
-use crate::scenario::input::located::Located;
+use crate::input::context::Context;
+use crate::input::error::ScenarioError;
+use crate::input::located::Located;
 
 /// The notation of a set, for errors.
 const FORM: &str = "write numbers and ranges without their ends, separated by commas: \"0..16\", \

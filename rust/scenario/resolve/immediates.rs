@@ -1,14 +1,14 @@
 //! `[transport] max_wimm`: messages as WRITEs with immediate data.
 
+use crate::file::ScenarioFile;
+use crate::file::transport::TransportSection;
 use crate::fluid::Fidelity;
+use crate::input::context::Context;
+use crate::input::error::ScenarioError;
 use crate::nic::{Delivery, Recovery};
-use crate::scenario::file::ScenarioFile;
-use crate::scenario::file::transport::TransportSection;
-use crate::scenario::input::context::Context;
-use crate::scenario::input::error::ScenarioError;
 
 /// How many messages of a queue pair may be under way, if they are WRITEs with immediate data.
-pub(in crate::scenario) fn resolve(
+pub(crate) fn resolve(
     context: &Context<'_>,
     section: &TransportSection,
     recovery: Recovery,
@@ -35,7 +35,7 @@ pub(in crate::scenario) fn resolve(
 
 /// Refuses the limit in the fluid mode, whose queue pairs send all their messages at once, and a
 /// cache of contexts, whose misses delay packets.
-pub(in crate::scenario) fn check_fidelity(
+pub(crate) fn check_fidelity(
     context: &Context<'_>,
     file: &ScenarioFile,
 ) -> Result<(), ScenarioError> {

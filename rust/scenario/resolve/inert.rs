@@ -3,17 +3,17 @@
 
 use crate::balance::{Scheme, Weights};
 use crate::endpoint::JobPolicy;
+use crate::file::ScenarioFile;
+use crate::file::failure::{FailureName, FailureSection};
+use crate::file::workload::WorkloadKeys;
 use crate::fluid::Fidelity;
+use crate::input::context::Context;
+use crate::input::located::Key;
 use crate::nic::{NicConfig, Recovery};
-use crate::scenario::file::ScenarioFile;
-use crate::scenario::file::failure::{FailureName, FailureSection};
-use crate::scenario::file::workload::WorkloadKeys;
-use crate::scenario::input::context::Context;
-use crate::scenario::input::located::Key;
 use crate::workload::Workload;
 
 /// The values that decide whether keys have an effect.
-pub(in crate::scenario) struct Facts<'a> {
+pub(crate) struct Facts<'a> {
     /// The file as resolved.
     pub file: &'a ScenarioFile,
     pub nic: &'a NicConfig,
@@ -31,7 +31,7 @@ struct Need<'a> {
 }
 
 /// The consequences of keys without an effect.
-pub(in crate::scenario) struct Inert {
+pub(crate) struct Inert {
     /// A warning for each that the file gives.
     pub warnings: Vec<String>,
     /// The paths of the others, which a resolved scenario leaves out.
@@ -39,7 +39,7 @@ pub(in crate::scenario) struct Inert {
 }
 
 /// The keys without an effect.
-pub(in crate::scenario) fn of(context: &Context<'_>, facts: &Facts<'_>) -> Inert {
+pub(crate) fn of(context: &Context<'_>, facts: &Facts<'_>) -> Inert {
     let warnings = warnings(context, facts);
     let is_fluid = *facts.file.general.fidelity == Fidelity::Fluid;
     let unmet = facts.needs().filter(|need| !need.is_met).map(|need| need.key);

@@ -2,12 +2,12 @@
 
 use super::site::{Ground, ResolvedWorkload};
 use super::workload;
+use crate::file::ScenarioFile;
+use crate::file::workload::WorkloadSection;
+use crate::input::context::{AtLeast, Context, Lookup};
+use crate::input::error::ScenarioError;
+use crate::input::located::{Key, Located};
 use crate::rng::{Purpose, Stream};
-use crate::scenario::file::ScenarioFile;
-use crate::scenario::file::workload::WorkloadSection;
-use crate::scenario::input::context::{AtLeast, Context, Lookup};
-use crate::scenario::input::error::ScenarioError;
-use crate::scenario::input::located::{Key, Located};
 use crate::units::Span;
 use crate::workload::{JobSpec, JobsError, Workload};
 
@@ -15,7 +15,7 @@ use crate::workload::{JobSpec, JobsError, Workload};
 const LONGEST_NAME: usize = 24;
 
 /// The messages of all workloads of a file; none if it has none.
-pub(in crate::scenario) fn resolve(
+pub(crate) fn resolve(
     context: &Context<'_>,
     file: &mut ScenarioFile,
     ground: Ground<'_>,

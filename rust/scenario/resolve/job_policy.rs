@@ -3,17 +3,17 @@
 use super::{planes, policy, transport};
 use crate::balance::Scheme;
 use crate::endpoint::JobPolicy;
+use crate::file::ScenarioFile;
+use crate::input::context::Context;
+use crate::input::error::ScenarioError;
+use crate::input::located::Located;
 use crate::nic::{NicConfig, Recovery};
-use crate::scenario::file::ScenarioFile;
-use crate::scenario::input::context::Context;
-use crate::scenario::input::error::ScenarioError;
-use crate::scenario::input::located::Located;
 use crate::topology::Topology;
 use crate::workload::Workload;
 
 /// The policy of the whole file, and what else those of jobs are resolved with.
 #[derive(Clone, Copy)]
-pub(in crate::scenario) struct Common<'a> {
+pub(crate) struct Common<'a> {
     /// The file as written.
     pub typed: &'a ScenarioFile,
     /// What `[policy]` names.
@@ -24,7 +24,7 @@ pub(in crate::scenario) struct Common<'a> {
 }
 
 /// The policies of the jobs of `file` that have one of their own, whose parameters are completed.
-pub(in crate::scenario) fn resolve(
+pub(crate) fn resolve(
     context: &Context<'_>,
     file: &mut ScenarioFile,
     common: Common<'_>,

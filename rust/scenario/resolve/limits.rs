@@ -4,13 +4,13 @@ use std::collections::BTreeMap;
 
 use crate::endpoint::JobPolicy;
 use crate::fabric::{FabricConfig, Failure, FailureKind};
+use crate::file::workload::{WorkloadKeys, WorkloadSection};
+use crate::file::{GeneralSection, SCHEMA_VERSION, ScenarioFile};
 use crate::ids::LinkId;
+use crate::input::context::Context;
+use crate::input::error::{Fault, ScenarioError};
+use crate::input::located::{Key, Located};
 use crate::nic::NicConfig;
-use crate::scenario::file::workload::{WorkloadKeys, WorkloadSection};
-use crate::scenario::file::{GeneralSection, SCHEMA_VERSION, ScenarioFile};
-use crate::scenario::input::context::Context;
-use crate::scenario::input::error::{Fault, ScenarioError};
-use crate::scenario::input::located::{Key, Located};
 use crate::topology::Topology;
 use crate::units::{BitRate, Bytes, Fraction, Span, Time};
 use crate::workload::Workload;
@@ -20,10 +20,7 @@ use crate::workload::Workload;
 const LATEST_END: Span = Span::from_ms(4_000_000_000);
 
 /// Fails for a version of the format that this program does not read.
-pub(in crate::scenario) fn version(
-    context: &Context<'_>,
-    version: &Located<u32>,
-) -> Result<(), ScenarioError> {
+pub(crate) fn version(context: &Context<'_>, version: &Located<u32>) -> Result<(), ScenarioError> {
     let expected = match **version {
         SCHEMA_VERSION => return Ok(()),
         0 => format!("versions begin with 1; this evenkeel reads {SCHEMA_VERSION}"),
@@ -37,10 +34,7 @@ pub(in crate::scenario) fn version(
 }
 
 /// Fails for a seed that TOML cannot write.
-pub(in crate::scenario) fn seed(
-    context: &Context<'_>,
-    seed: &Located<u64>,
-) -> Result<u64, ScenarioError> {
+pub(crate) fn seed(context: &Context<'_>, seed: &Located<u64>) -> Result<u64, ScenarioError> {
     if i64::try_from(**seed).is_err() {
         let expected = format!("it must be at most {}, TOML's largest number", i64::MAX);
         return Err(context.invalid(seed, expected));
@@ -49,7 +43,7 @@ pub(in crate::scenario) fn seed(
 }
 
 /// Checks the keys above the sections; returns the time limit.
-pub(in crate::scenario) fn general(
+pub(crate) fn general(
     context: &Context<'_>,
     section: &GeneralSection,
 ) -> Result<Time, ScenarioError> {
@@ -64,7 +58,7 @@ pub(in crate::scenario) fn general(
 }
 
 /// A run whose limits are checked.
-pub(in crate::scenario) struct CandidateRun<'a> {
+pub(crate) struct CandidateRun<'a> {
     pub file: &'a ScenarioFile,
     pub workload: &'a Workload,
     /// The longest message, if the workload has only the sums of its messages.
@@ -79,7 +73,7 @@ pub(in crate::scenario) struct CandidateRun<'a> {
 impl CandidateRun<'_> {
     /// Fails for a run whose bytes overflow, or whose time might: all packets, sent one after the
     /// other over the slowest link, must end before the latest time limit.
-    pub(in crate::scenario) fn check(&self, context: &Context<'_>) -> Result<(), ScenarioError> {
+    pub(crate) fn check(&self, context: &Context<'_>) -> Result<(), ScenarioError> {
         let messages = &self.workload.messages;
         let last = messages.iter().map(|message| message.start).max().unwrap_or(Time::ZERO);
         let sections = self.file.workload.iter().chain(&self.file.job);

@@ -5,14 +5,14 @@ use std::sync::Arc;
 use super::site::{Ground, ResolvedWorkload};
 use super::{class, job, trace_file};
 use crate::endpoint::JobClass;
+use crate::file::{Fabric, ScenarioFile};
 use crate::fluid::Fidelity;
-use crate::scenario::file::{Fabric, ScenarioFile};
-use crate::scenario::input::context::Context;
-use crate::scenario::input::error::ScenarioError;
+use crate::input::context::Context;
+use crate::input::error::ScenarioError;
 use crate::workload::chakra::Streaming;
 
 /// The messages of a file.
-pub(in crate::scenario) struct Messages {
+pub(crate) struct Messages {
     pub sent: ResolvedWorkload,
     /// If they are read during the run.
     pub traces: Option<Arc<Streaming>>,
@@ -20,7 +20,7 @@ pub(in crate::scenario) struct Messages {
 }
 
 /// The messages of a file, with the classes of its jobs.
-pub(in crate::scenario) fn resolve(
+pub(crate) fn resolve(
     context: &Context<'_>,
     file: &mut ScenarioFile,
     ground: Ground<'_>,

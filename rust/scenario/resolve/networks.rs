@@ -3,16 +3,16 @@
 use super::site::Built;
 use super::topology::{built, links};
 use crate::balance::{self, Forwarding, Parameters, Scheme, Weights};
-use crate::fluid::Fidelity;
-use crate::scenario::file::ScenarioFile;
-use crate::scenario::file::networks::{
+use crate::file::ScenarioFile;
+use crate::file::networks::{
     DragonflyPlusSection, DragonflySection, DualTorSection, RailOnlySection, TorusSection,
 };
-use crate::scenario::file::toggle::Toggle;
-use crate::scenario::file::topology::Generated;
-use crate::scenario::input::context::{AtLeast, Context};
-use crate::scenario::input::error::{Fault, ScenarioError};
-use crate::scenario::input::located::{Key, Located};
+use crate::file::toggle::Toggle;
+use crate::file::topology::Generated;
+use crate::fluid::Fidelity;
+use crate::input::context::{AtLeast, Context};
+use crate::input::error::{Fault, ScenarioError};
+use crate::input::located::{Key, Located};
 use crate::topology::{
     CrossRail, Dragonfly, DualTor, Group, RailOnly, Topology, TopologyError, Torus,
 };

@@ -1,11 +1,11 @@
 //! Tables of parameters, whose keys are those of the selected control, recovery or policy.
 
 use crate::balance::Parameters;
+use crate::input::context::{Context, Lookup};
+use crate::input::error::{Fault, ScenarioError};
+use crate::input::located::Located;
+use crate::input::message::{fault_of, unknown_key, unknown_name};
 use crate::nic::parameters::{InvalidValue, ParameterError};
-use crate::scenario::input::context::{Context, Lookup};
-use crate::scenario::input::error::{Fault, ScenarioError};
-use crate::scenario::input::located::Located;
-use crate::scenario::input::message::{fault_of, unknown_key, unknown_name};
 
 /// The parameter that is rejected.
 #[derive(Debug, Clone)]

@@ -1,10 +1,10 @@
 //! `[workload]` with the kind of a traffic pattern.
 
 use super::site::{ResolvedWorkload, Site};
-use crate::scenario::file::workload::generated::{IncastSection, PermutationSection, ShiftSection};
-use crate::scenario::input::context::AtLeast;
-use crate::scenario::input::error::{Fault, ScenarioError};
-use crate::scenario::input::located::{Key, Located};
+use crate::file::workload::generated::{IncastSection, PermutationSection, ShiftSection};
+use crate::input::context::AtLeast;
+use crate::input::error::{Fault, ScenarioError};
+use crate::input::located::{Key, Located};
 use crate::units::{Bytes, Span};
 use crate::workload::{Incast, Permutation, Shift, StartJitter, Workload, WorkloadError};
 

@@ -4,17 +4,17 @@ use super::site::Built;
 use super::{networks, topology};
 use crate::balance::sender::PathSpace;
 use crate::balance::{Forwarding, Scheme};
+use crate::file::ScenarioFile;
 use crate::fluid::Fidelity;
 use crate::ids::HostId;
+use crate::input::context::Context;
+use crate::input::error::ScenarioError;
+use crate::input::located::Located;
 use crate::nic::AnswerPlanes;
-use crate::scenario::file::ScenarioFile;
-use crate::scenario::input::context::Context;
-use crate::scenario::input::error::ScenarioError;
-use crate::scenario::input::located::Located;
 use crate::topology::Topology;
 
 /// The fabric of a file, or `existing` if there is one already, for a policy that it supports.
-pub(in crate::scenario) fn fabric(
+pub(crate) fn fabric(
     context: &Context<'_>,
     file: &ScenarioFile,
     scheme: &Scheme,
@@ -27,7 +27,7 @@ pub(in crate::scenario) fn fabric(
 }
 
 /// Fails for settings that a fabric of several planes does not support.
-pub(in crate::scenario) fn check(
+pub(crate) fn check(
     context: &Context<'_>,
     file: &ScenarioFile,
     topology: &Topology,

@@ -2,12 +2,12 @@
 
 use super::parameters::{self, Refused};
 use crate::balance::{self, Parameters, Scheme, SchemeError, Weights};
-use crate::scenario::file::PolicySection;
-use crate::scenario::input::context::{AtLeast, Context, Lookup};
-use crate::scenario::input::error::ScenarioError;
+use crate::file::PolicySection;
+use crate::input::context::{AtLeast, Context, Lookup};
+use crate::input::error::ScenarioError;
 
 /// The scheme of a section, whose parameters are completed.
-pub(in crate::scenario) fn resolve(
+pub(crate) fn resolve(
     context: &Context<'_>,
     section: &mut PolicySection,
 ) -> Result<Scheme, ScenarioError> {
@@ -52,7 +52,7 @@ pub(super) fn weights_name(scheme: &Scheme) -> &'static str {
 
 /// Parameters that a policy refuses.
 #[derive(Debug)]
-pub(in crate::scenario) struct Refusal<'a, B> {
+pub(crate) struct Refusal<'a, B> {
     /// Why it refuses all of them together.
     pub reason: String,
     /// Whether it refuses some of them.
@@ -62,7 +62,7 @@ pub(in crate::scenario) struct Refusal<'a, B> {
 }
 
 /// The fault of the first parameter of a section that is refused by itself, or of its policy.
-pub(in crate::scenario) fn refused<B: Fn(&Parameters) -> Option<SchemeError>>(
+pub(crate) fn refused<B: Fn(&Parameters) -> Option<SchemeError>>(
     context: &Context<'_>,
     section: &PolicySection,
     refusal: &Refusal<'_, B>,

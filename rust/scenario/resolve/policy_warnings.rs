@@ -3,16 +3,16 @@
 
 use crate::balance::{SHARED_PARAMETERS, Scheme, Transport, Weights};
 use crate::endpoint::JobPolicy;
+use crate::file::ScenarioFile;
+use crate::file::toggle::Toggle;
+use crate::input::context::Context;
+use crate::input::located::Key;
 use crate::nic::NicConfig;
-use crate::scenario::file::ScenarioFile;
-use crate::scenario::file::toggle::Toggle;
-use crate::scenario::input::context::Context;
-use crate::scenario::input::located::Key;
 use crate::topology::Topology;
 
 /// What a user should know before results are taken for those of the policy's transport, and of a
 /// file as typed.
-pub(in crate::scenario) fn of(
+pub(crate) fn of(
     context: &Context<'_>,
     [typed, file]: [&ScenarioFile; 2],
     (scheme, nic, topology): (&Scheme, &NicConfig, &Topology),

@@ -2,14 +2,14 @@
 
 use super::{failure, host_set};
 use crate::fabric::FabricConfig;
+use crate::file::record::{RecordOn, RecordSection};
+use crate::file::{Fabric, ScenarioFile};
 use crate::fluid::Fidelity;
 use crate::ids::{HostId, PortId};
+use crate::input::context::{AtLeast, Context};
+use crate::input::error::ScenarioError;
+use crate::input::located::{Key, Located};
 use crate::record::{On, Recording};
-use crate::scenario::file::record::{RecordOn, RecordSection};
-use crate::scenario::file::{Fabric, ScenarioFile};
-use crate::scenario::input::context::{AtLeast, Context};
-use crate::scenario::input::error::ScenarioError;
-use crate::scenario::input::located::{Key, Located};
 use crate::switching::SwitchConfig;
 use crate::topology::Topology;
 use crate::units::Span;
@@ -21,7 +21,7 @@ const SHORTEST: Span = Span::from_ns(1);
 const LONGEST_NAME: usize = 32;
 
 /// What a file records over time.
-pub(in crate::scenario) fn resolve(
+pub(crate) fn resolve(
     context: &Context<'_>,
     file: &ScenarioFile,
     topology: &Topology,

@@ -2,15 +2,15 @@
 
 use super::{parameters, policy};
 use crate::balance::Scheme;
+use crate::file::PolicySection;
+use crate::file::transport::TransportSection;
+use crate::input::context::Context;
+use crate::input::error::ScenarioError;
 use crate::nic::Recovery;
-use crate::scenario::file::PolicySection;
-use crate::scenario::file::transport::TransportSection;
-use crate::scenario::input::context::Context;
-use crate::scenario::input::error::ScenarioError;
 
 /// Leaves out the parameters of the recovery and of the congestion control that are defaults of the
 /// file's own policy, `own`, where the command line names a policy that has others.
-pub(in crate::scenario) fn follow(
+pub(crate) fn follow(
     context: &Context<'_>,
     own: &PolicySection,
     section: &mut TransportSection,
@@ -32,7 +32,7 @@ pub(in crate::scenario) fn follow(
 
 /// The loss recovery of a section, whose parameters are completed. `of_the_policy` is the one for
 /// which the policy is designed; its parameters are the defaults if it is selected.
-pub(in crate::scenario) fn resolve(
+pub(crate) fn resolve(
     context: &Context<'_>,
     section: &mut TransportSection,
     of_the_policy: Recovery,

@@ -1,9 +1,9 @@
 //! `[topology] scale_up`: the networks within servers.
 
 use super::site::Built;
-use crate::scenario::file::topology::{Shape, TopologySection};
-use crate::scenario::input::context::{AtLeast, Context};
-use crate::scenario::input::error::{Fault, ScenarioError};
+use crate::file::topology::{Shape, TopologySection};
+use crate::input::context::{AtLeast, Context};
+use crate::input::error::{Fault, ScenarioError};
 use crate::topology::{ScaleUp, TopologyError};
 
 /// The fabric with the scale-up networks of its servers, if it has any.

@@ -2,16 +2,16 @@
 
 use std::sync::Arc;
 
+use crate::file::workload::CommonSection;
 use crate::ids::{HostId, LinkId};
-use crate::scenario::file::workload::CommonSection;
-use crate::scenario::input::context::Context;
-use crate::scenario::input::located::Located;
+use crate::input::context::Context;
+use crate::input::located::Located;
 use crate::topology::Topology;
 use crate::units::Bytes;
 use crate::workload::Workload;
 
 /// The fabric of a scenario.
-pub(in crate::scenario) struct Built {
+pub(crate) struct Built {
     /// Hosts, switches and links of the fabric.
     pub topology: Topology,
     /// The host of each node id of flow files.
@@ -24,7 +24,7 @@ pub(in crate::scenario) struct Built {
 
 impl Built {
     /// A topology without node ids.
-    pub(in crate::scenario) fn new(topology: Topology) -> Self {
+    pub(crate) fn new(topology: Topology) -> Self {
         let host_of_node = (0..topology.host_count()).map(|host| Some(HostId(host))).collect();
         Self { topology, host_of_node, warnings: Vec::new(), file: None }
     }
@@ -32,7 +32,7 @@ impl Built {
 
 /// The context that all workloads of a scenario share.
 #[derive(Debug, Clone, Copy)]
-pub(in crate::scenario) struct Ground<'a> {
+pub(crate) struct Ground<'a> {
     pub topology: &'a Topology,
     /// The host of each node id of flow files.
     pub host_of_node: &'a [Option<HostId>],
@@ -47,7 +47,7 @@ pub(in crate::scenario) struct Ground<'a> {
 
 impl<'a> Ground<'a> {
     /// The context where all messages are there from the beginning.
-    pub(in crate::scenario) fn new(
+    pub(crate) fn new(
         topology: &'a Topology,
         host_of_node: &'a [Option<HostId>],
         seed: u64,
@@ -59,7 +59,7 @@ impl<'a> Ground<'a> {
 
 /// The context of one workload.
 #[derive(Debug, Clone)]
-pub(in crate::scenario) struct Site<'a> {
+pub(crate) struct Site<'a> {
     pub context: Context<'a>,
     pub ground: Ground<'a>,
     pub kind: &'a Located<String>,
@@ -78,7 +78,7 @@ impl Site<'_> {
 
 /// The messages of one workload or of a whole scenario.
 #[derive(Debug, Default)]
-pub(in crate::scenario) struct ResolvedWorkload {
+pub(crate) struct ResolvedWorkload {
     pub workload: Workload,
     /// Warnings of a reader of files.
     pub warnings: Vec<String>,

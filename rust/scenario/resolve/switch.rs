@@ -2,15 +2,15 @@
 
 use super::buffering::{self, LARGEST_BUFFER};
 use crate::fabric::{Buffer, Ecn, SwitchConfig};
-use crate::scenario::file::switch::SwitchSection;
-use crate::scenario::input::context::Context;
-use crate::scenario::input::error::ScenarioError;
-use crate::scenario::input::located::Located;
+use crate::file::switch::SwitchSection;
+use crate::input::context::Context;
+use crate::input::error::ScenarioError;
+use crate::input::located::Located;
 use crate::units::Bytes;
 
 /// The frames of a transport.
 #[derive(Debug, Clone, Copy)]
-pub(in crate::scenario) struct Frames {
+pub(crate) struct Frames {
     /// A full packet on the wire.
     pub packet: Bytes,
     /// A packet that is cut to its headers.
@@ -19,7 +19,7 @@ pub(in crate::scenario) struct Frames {
 
 /// The settings of every switch. A buffer must hold at least one packet of `packet` bytes; packets
 /// are trimmed to `trimmed` where the section does not say. Marking is off.
-pub(in crate::scenario) fn resolve(
+pub(crate) fn resolve(
     context: &Context<'_>,
     section: &mut SwitchSection,
     Frames { packet, trimmed }: Frames,

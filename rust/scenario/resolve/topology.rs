@@ -3,13 +3,13 @@
 use super::site::Built;
 use super::topology_file;
 use super::{networks, scale_up};
-use crate::scenario::file::topology::{
+use crate::file::topology::{
     FatTreeSection, Generated, LeafSpineSection, LinksSection, MultiPlaneSection,
     RailOptimizedSection, Shape, TopologySection, WireSection,
 };
-use crate::scenario::input::context::{AtLeast, Context};
-use crate::scenario::input::error::{Fault, ScenarioError};
-use crate::scenario::input::located::{Key, Located};
+use crate::input::context::{AtLeast, Context};
+use crate::input::error::{Fault, ScenarioError};
+use crate::input::located::{Key, Located};
 use crate::switching::LlrConfig;
 use crate::topology::{FatTree, LeafSpine, MultiPlane, RailOptimized, Topology, TopologyError};
 use crate::units::{BitRate, Bytes, Span};
@@ -35,7 +35,7 @@ macro_rules! preset {
 }
 
 /// The graph of a section, or `existing` if the fabric exists already.
-pub(in crate::scenario) fn resolve(
+pub(crate) fn resolve(
     context: &Context<'_>,
     section: &TopologySection,
     existing: Option<Topology>,
@@ -88,7 +88,7 @@ fn wire(context: &Context<'_>, section: &WireSection) -> Result<(), ScenarioErro
 }
 
 /// Link-level retry, if there is any.
-pub(in crate::scenario) fn llr(
+pub(crate) fn llr(
     context: &Context<'_>,
     section: &WireSection,
 ) -> Result<Option<LlrConfig>, ScenarioError> {

@@ -1,10 +1,10 @@
 //! `[topology] kind = "file"`: a graph from a file of another project.
 
 use super::site::Built;
-use crate::scenario::file::topology::{TopologyFileSection, TopologyFormat};
-use crate::scenario::input::context::{AtLeast, Context, FileText};
-use crate::scenario::input::error::{Fault, ScenarioError};
-use crate::scenario::input::located::{Key, Located};
+use crate::file::topology::{TopologyFileSection, TopologyFormat};
+use crate::input::context::{AtLeast, Context, FileText};
+use crate::input::error::{Fault, ScenarioError};
+use crate::input::located::{Key, Located};
 use crate::topology::hpcc::{self, HpccTopology};
 use crate::topology::infragraph::{self, Defaults};
 use crate::units::{BitRate, Span};

@@ -5,13 +5,13 @@ use std::sync::Arc;
 use super::algorithms;
 use super::site::{Ground, ResolvedWorkload, Site};
 use super::trace_source::{Files, last_rank};
+use crate::file::ScenarioFile;
+use crate::file::workload::chakra::ChakraSection;
+use crate::file::workload::recorded::StreamingName;
+use crate::file::workload::{WorkloadKeys, WorkloadSection};
 use crate::fluid::Fidelity;
-use crate::scenario::file::ScenarioFile;
-use crate::scenario::file::workload::chakra::ChakraSection;
-use crate::scenario::file::workload::recorded::StreamingName;
-use crate::scenario::file::workload::{WorkloadKeys, WorkloadSection};
-use crate::scenario::input::context::Context;
-use crate::scenario::input::error::{Fault, ScenarioError};
+use crate::input::context::Context;
+use crate::input::error::{Fault, ScenarioError};
 use crate::workload::chakra::{self, Options, Streaming};
 
 /// The traces of a section and the options of reading them.
@@ -45,13 +45,13 @@ pub(super) fn resolve(
 }
 
 /// Traces that are read during the run, and their load: a message for each pair and stream.
-pub(in crate::scenario) struct Streamed {
+pub(crate) struct Streamed {
     pub sent: ResolvedWorkload,
     pub traces: Arc<Streaming>,
 }
 
 /// Opens the traces of a file, if they are read during the run.
-pub(in crate::scenario) fn stream(
+pub(crate) fn stream(
     context: &Context<'_>,
     file: &mut ScenarioFile,
     ground: Ground<'_>,

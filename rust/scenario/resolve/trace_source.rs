@@ -14,7 +14,7 @@ const COMPRESSION: u64 = 8;
 
 /// The traces of a section.
 #[derive(Debug)]
-pub(in crate::scenario) enum Files {
+pub(crate) enum Files {
     /// A file per rank: the prefix of the names.
     OfRanks(String),
     /// One file, which every rank replays.
@@ -23,7 +23,7 @@ pub(in crate::scenario) enum Files {
 
 impl Files {
     /// Those of a path: one file, or a prefix.
-    pub(in crate::scenario) fn at(path: PathBuf) -> Self {
+    pub(crate) fn at(path: PathBuf) -> Self {
         match path.is_file() {
             true => Self::One(path),
             false => Self::OfRanks(path.display().to_string()),
@@ -31,21 +31,21 @@ impl Files {
     }
 
     /// The name of a rank's file without its folder, and without the ending of a packed one.
-    pub(in crate::scenario) fn unpacked_name(&self, rank: u32) -> String {
+    pub(crate) fn unpacked_name(&self, rank: u32) -> String {
         let path = self.path(rank);
         let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
         name.strip_suffix(".gz").map_or(name.clone(), str::to_owned)
     }
 
     /// The folder of the files.
-    pub(in crate::scenario) fn folder(&self) -> PathBuf {
+    pub(crate) fn folder(&self) -> PathBuf {
         let path = self.path(0);
         let folder = path.parent().filter(|folder| *folder != Path::new(""));
         folder.unwrap_or(Path::new(".")).to_owned()
     }
 
     /// The prefix of the names of the files of ranks, without their folder.
-    pub(in crate::scenario) fn prefix_name(&self) -> Option<String> {
+    pub(crate) fn prefix_name(&self) -> Option<String> {
         let Self::OfRanks(prefix) = self else { return None };
         Some(Path::new(prefix).file_name()?.to_string_lossy().into_owned())
     }
@@ -118,7 +118,7 @@ impl Read for Reopened {
 }
 
 /// The highest rank with a file of that prefix.
-pub(crate) fn last_rank(prefix: &Path) -> Option<u32> {
+pub fn last_rank(prefix: &Path) -> Option<u32> {
     let start = format!("{}.", prefix.file_name()?.to_str()?);
     let folder = prefix.parent().filter(|folder| *folder != Path::new(""));
     let entries = std::fs::read_dir(folder.unwrap_or(Path::new("."))).ok()?;

@@ -2,13 +2,13 @@
 
 use super::algorithms;
 use super::site::{ResolvedWorkload, Site};
-use crate::scenario::file::workload::training::{
+use crate::file::workload::training::{
     FamilyName, ModelChoice, ModelSection, ShardingName, TensorTrafficName, TrainingSection,
 };
-use crate::scenario::input::context::{Context, LONGEST_SPAN, Lookup};
-use crate::scenario::input::error::{Fault, ScenarioError};
-use crate::scenario::input::located::{Key, Located};
-use crate::scenario::input::section::Section;
+use crate::input::context::{Context, LONGEST_SPAN, Lookup};
+use crate::input::error::{Fault, ScenarioError};
+use crate::input::located::{Key, Located};
+use crate::input::section::Section;
 use crate::units::Bytes;
 use crate::workload::StepAfter;
 use crate::workload::training::{

@@ -2,6 +2,12 @@
 
 use super::{congestion, immediates, recovery};
 use crate::balance::{AckFrequency, Scheme};
+use crate::file::switch::TrimSection;
+use crate::file::toggle::Toggle;
+use crate::file::transport::{DeliveryName, TransportSection};
+use crate::input::context::{AtLeast, Context, LONGEST_PACKET};
+use crate::input::error::ScenarioError;
+use crate::input::located::Located;
 use crate::nic::congestion::{CongestionControl, Scope};
 use crate::nic::recovery::Numbering;
 use crate::nic::verbs::QpConfig;
@@ -9,18 +15,12 @@ use crate::nic::{
     AckConfig, AckRange, AckSpan, CacheConfig, Delivery, First, NicConfig, Recovery, Resent,
 };
 use crate::packet::Packet;
-use crate::scenario::file::switch::TrimSection;
-use crate::scenario::file::toggle::Toggle;
-use crate::scenario::file::transport::{DeliveryName, TransportSection};
-use crate::scenario::input::context::{AtLeast, Context, LONGEST_PACKET};
-use crate::scenario::input::error::ScenarioError;
-use crate::scenario::input::located::Located;
 use crate::units::{Bytes, Span};
 
 /// The settings of every NIC under a policy, which is designed for a loss recovery and may come
 /// with defaults of its own ([`Transport`](crate::balance::Transport)); the preset of the
 /// congestion control may depend on whether switches trim.
-pub(in crate::scenario) fn resolve(
+pub(crate) fn resolve(
     context: &Context<'_>,
     section: &mut TransportSection,
     policy: &Scheme,

@@ -2,9 +2,9 @@
 
 use super::site::{Ground, ResolvedWorkload, Site};
 use super::{collective, flow_file, host_set, pattern, trace_file, training};
-use crate::scenario::file::workload::{WorkloadKeys, WorkloadSection};
-use crate::scenario::input::context::Context;
-use crate::scenario::input::error::ScenarioError;
+use crate::file::workload::{WorkloadKeys, WorkloadSection};
+use crate::input::context::Context;
+use crate::input::error::ScenarioError;
 
 /// The messages of a section, on the hosts that it names, from time zero on.
 pub(super) fn resolve(

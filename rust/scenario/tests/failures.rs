@@ -1,8 +1,8 @@
 //! Failures of links and switches.
 
 use super::parse;
+use crate::Scenario;
 use crate::fabric::{Direction, Failure, FailureKind};
-use crate::scenario::Scenario;
 use crate::topology::Node;
 use crate::units::Span;
 

@@ -4,11 +4,11 @@ use std::path::{Path, PathBuf};
 
 use super::{parse, snapshot};
 use crate::extent;
-use crate::scenario::{Overrides, RailScenario, Scenario};
+use crate::{Overrides, RailScenario, Scenario};
 
 #[test]
 fn every_example_is_valid_and_renders_to_itself() {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("examples");
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples");
     let entries = std::fs::read_dir(&folder).expect("the project has examples");
     let is_scenario = |path: &PathBuf| path.extension().is_some_and(|it| it == "toml");
     let all: Vec<PathBuf> =
@@ -36,7 +36,7 @@ fn every_example_is_valid_and_renders_to_itself() {
 /// Real files of the HPCC family, if they exist.
 #[test]
 fn topology_and_flow_files_are_read_relative_to_the_scenario() {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared/data/hpcc/conweave");
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/data/hpcc/conweave");
     if !folder.is_dir() {
         println!("skipped: the HPCC family's files are not in ../shared/data/hpcc");
         return;

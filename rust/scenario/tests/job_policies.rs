@@ -4,8 +4,8 @@ use super::parse;
 use crate::balance::{Eligibility, Weights};
 use crate::fabric::{self, Outcome, Verdict};
 use crate::nic::Recovery;
-use crate::scenario::{Overrides, Scenario};
 use crate::topology::Node;
+use crate::{Overrides, Scenario};
 
 /// Four leaves and four spines. A flow of job `a` goes from leaf 0 to leaf 1, and one of job `b`
 /// from leaf 2 to leaf 3.

@@ -13,7 +13,8 @@ mod switch;
 mod transport;
 mod types;
 mod workloads;
-pub(crate) mod wrong;
+#[path = "../../tests/support/wrong.rs"]
+mod wrong;
 
 use std::path::Path;
 
@@ -25,7 +26,7 @@ pub(super) fn parse(text: &str) -> Result<Scenario, ScenarioError> {
 
 pub(super) fn snapshot(name: &str, text: &str) {
     let mut settings = insta::Settings::clone_current();
-    settings.set_snapshot_path(concat!(env!("CARGO_MANIFEST_DIR"), "/snapshots"));
+    settings.set_snapshot_path(concat!(env!("CARGO_MANIFEST_DIR"), "/../../snapshots"));
     settings.set_prepend_module_to_snapshot(false);
     settings.bind(|| insta::assert_snapshot!(name, text));
 }

@@ -2,8 +2,8 @@
 
 use super::parse;
 use crate::nic::{Marked, Recovery};
-use crate::scenario::{Scenario, ValueOrigin};
 use crate::units::{Bytes, Span};
+use crate::{Scenario, ValueOrigin};
 
 const MRC: &str = "[policy]\nname = \"mrc\"\n";
 

@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use super::{parse, snapshot};
 use crate::nic::{AckConfig, First, NicConfig};
-use crate::scenario::{FailureSection, Overrides, Scenario, ScenarioFile, reference};
 use crate::units::{Bytes, Span};
+use crate::{FailureSection, Overrides, Scenario, ScenarioFile, reference};
 
 /// The format's reference, as the design prints it.
 const SAMPLE: &str = r#"
@@ -161,7 +161,7 @@ fn another_seed_draws_another_permutation_on_the_same_topology() {
 
 #[test]
 fn the_reference_in_docs_is_what_the_code_generates() {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/scenario.md");
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/scenario.md");
     let page = reference();
     if std::env::var("INSTA_UPDATE").is_ok_and(|update| update == "always") {
         std::fs::create_dir_all(path.parent().expect("it is in a folder")).unwrap();

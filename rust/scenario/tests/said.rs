@@ -3,8 +3,8 @@
 use std::path::Path;
 
 use super::parse;
-use crate::scenario::{Overrides, RailScenario, Scenario};
 use crate::units::Bytes;
+use crate::{Overrides, RailScenario, Scenario};
 
 fn fault(text: &str) -> String {
     parse(text).expect_err(text).to_string()
@@ -164,7 +164,7 @@ fn a_list_is_no_table() {
 #[test]
 fn no_table_of_the_format_takes_a_list() {
     let mut tables = 0;
-    for part in crate::scenario::catalogue::parts() {
+    for part in crate::catalogue::parts() {
         let (open, close) = if part.is_list { ("[[", "]]") } else { ("[", "]") };
         let header = format!("{open}{}{close}", part.name);
         let kind = part.only.replace("<collective>", "all-to-all");

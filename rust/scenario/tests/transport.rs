@@ -1,13 +1,13 @@
 //! Congestion controls, loss recoveries and acknowledgements.
 
 use super::parse;
+use crate::ValueOrigin;
 use crate::balance::Parameters;
 use crate::balance::sender::Trimming;
 use crate::nic::congestion::{CONTROLS, CongestionControl, dcqcn};
 use crate::nic::parameters::ParameterError;
 use crate::nic::recovery::sack::{Config, Window};
 use crate::nic::{AckRange, Delivery, Entropies, Marked, Recovery, Resent};
-use crate::scenario::ValueOrigin;
 use crate::units::{Bytes, Span};
 
 #[test]

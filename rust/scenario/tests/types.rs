@@ -6,9 +6,7 @@ use super::parse;
 use super::wrong::{HUGE, values, word_of_the_program};
 use crate::balance;
 use crate::extent;
-use crate::scenario::{
-    Fault, KeyEntry, Overrides, Position, RailScenario, ScenarioError, catalogue,
-};
+use crate::{Fault, KeyEntry, Overrides, Position, RailScenario, ScenarioError, catalogue};
 
 /// Tables within sections.
 const TABLES: [&str; 5] =

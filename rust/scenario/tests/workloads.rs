@@ -3,8 +3,8 @@
 use std::path::Path;
 
 use super::parse;
-use crate::scenario::{Overrides, Scenario};
 use crate::workload::Workload;
+use crate::{Overrides, Scenario};
 
 #[test]
 fn jobs_use_their_hosts_and_are_explained_one_by_one() {

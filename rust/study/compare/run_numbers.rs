@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use serde::Serialize;
 use serde_json::Value;
 
-use crate::study::reproduce::metric::Metric;
+use crate::reproduce::metric::Metric;
 
 /// The numbers of a run; the first of them is the completion time.
 #[derive(Debug, Clone, PartialEq)]

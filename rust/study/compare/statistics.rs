@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::run_numbers::{Planned, RunNumbers};
-use crate::study::statistics::{Interval, LEAST_SEEDS, Sample};
+use crate::statistics::{Interval, LEAST_SEEDS, Sample};
 
 /// The statistics of a comparison.
 #[derive(Debug, Clone, PartialEq)]

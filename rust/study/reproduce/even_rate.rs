@@ -10,9 +10,9 @@ use std::sync::Arc;
 
 use crate::fabric::Setup;
 use crate::ids::PortId;
+use crate::lower_bound;
 use crate::nic::congestion::{CongestionControl, line_rate};
 use crate::split::SplitConfig;
-use crate::study::lower_bound;
 use crate::switching::FailureKind;
 use crate::units::{Bytes, Fraction, Span};
 use crate::workload::{Message, Workload};

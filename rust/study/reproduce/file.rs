@@ -77,7 +77,7 @@ fn one() -> u32 {
     Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default, Serialize, Deserialize, JsonSchema,
 )]
 #[serde(rename_all = "kebab-case")]
-pub(in crate::study) enum FlowRate {
+pub(crate) enum FlowRate {
     /// As the scenario says.
     #[default]
     Scenario,

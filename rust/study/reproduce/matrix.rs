@@ -21,14 +21,14 @@ const MOST_RUNS: usize = 100_000;
 
 /// A group of runs: every combination of the cases of its axes, under several seeds.
 #[derive(Debug, Clone)]
-pub(in crate::study) struct Group {
+pub(crate) struct Group {
     pub name: String,
     pub axes: Vec<Axis>,
     pub seeds: u32,
     /// The rate at which flows send.
     pub rate: FlowRate,
     /// The index of its section.
-    pub(in crate::study) index: usize,
+    pub(crate) index: usize,
     pub(super) scale: Scale,
     /// How many of the axes, from the end, vary together.
     pub(super) zipped: usize,
@@ -40,7 +40,7 @@ pub(in crate::study) struct Group {
 
 /// A parameter that varies from run to run.
 #[derive(Debug, Clone)]
-pub(in crate::study) struct Axis {
+pub(crate) struct Axis {
     pub key: String,
     /// The cases that run.
     pub cases: Vec<Case>,
@@ -50,14 +50,14 @@ pub(in crate::study) struct Axis {
 
 /// A value of an axis.
 #[derive(Debug, Clone)]
-pub(in crate::study) struct Case {
+pub(crate) struct Case {
     pub label: String,
     /// The keys that it sets, with their values.
     set: Vec<(String, Value)>,
 }
 
 /// A combination: the index of a case for each axis.
-pub(in crate::study) type Combination = Vec<usize>;
+pub(crate) type Combination = Vec<usize>;
 
 impl Axis {
     fn new(key: &str, values: &Value) -> Result<Self, Refusal> {
@@ -240,7 +240,7 @@ impl Group {
     }
 
     /// All combinations; the last axis varies fastest, and axes that vary together are the last.
-    pub(in crate::study) fn combinations(&self) -> Vec<Combination> {
+    pub(crate) fn combinations(&self) -> Vec<Combination> {
         if !self.is_run {
             return Vec::new();
         }
@@ -274,7 +274,7 @@ impl Group {
     }
 
     /// The labels of a combination: `policy ecmp, bytes 4MB`.
-    pub(in crate::study) fn label(&self, combination: &Combination) -> String {
+    pub(crate) fn label(&self, combination: &Combination) -> String {
         let named =
             |(axis, &case): (&Axis, &usize)| format!("{} {}", axis.name(), axis.cases[case].label);
         self.axes.iter().zip(combination).map(named).collect::<Vec<_>>().join(", ")

@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 /// The numbers of the JSON object, and those derived from it.
-pub(in crate::study) const NAMES: [&str; 40] = [
+pub(crate) const NAMES: [&str; 40] = [
     "cct_ns",
     "bound_ns",
     "slowdown",

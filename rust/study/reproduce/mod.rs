@@ -13,11 +13,10 @@
 //! - `simulate`: the runs; `run_log`: those that have finished.
 //! - `even_rate`: the rate of flows under failures; `rates`: the rates of messages.
 //! - `judge`: measures and verdicts; `outcome`: the results.
-//! - `built_in`: the studies of this project; `schema`: the JSON Schema of the file.
+//! - `schema`: the JSON Schema of the file.
 //!
 //! [`docs/studies.md`]: https://github.com/evenkeel/evenkeel
 
-mod built_in;
 mod claim;
 mod error;
 mod even_rate;
@@ -44,7 +43,6 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
-pub use built_in::BUILT_IN;
 pub use error::StudyError;
 pub use outcome::{ClaimOutcome, ClaimVerdict, Origin, Reproduction, ResultTable, RunRow, Target};
 pub use run_log::{RunLine, RunLog};
@@ -57,6 +55,9 @@ use crate::units::Bytes;
 use claim::Claim;
 use error::Refusal;
 use file::{SeriesSection, StudyFile, TableSection};
+
+/// The name and the text of a study that has a name.
+pub type BuiltIn = (&'static str, &'static str);
 use judge::Results;
 use matrix::{Axis, Group};
 use simulate::{Measured, Site};
@@ -97,19 +98,19 @@ pub struct Study {
 }
 
 impl Study {
-    /// Reads the study of that name, or the file with that path. Its scenarios are read when they
-    /// run; [`Self::check`] reads all of them before.
+    /// Reads the study of that name, of those in `known`, or the file with that path. Its
+    /// scenarios are read when they run; [`Self::check`] reads all of them before.
     ///
     /// # Errors
     /// No study has the name and no file the path; the file or a claim is invalid.
-    pub fn load(name: &str, scale: Scale) -> Result<Self, StudyError> {
-        if let Some((_, text)) = BUILT_IN.iter().find(|(known, _)| *known == name) {
+    pub fn load(name: &str, known: &[BuiltIn], scale: Scale) -> Result<Self, StudyError> {
+        if let Some((_, text)) = known.iter().find(|(known, _)| *known == name) {
             let path = Path::new("examples/reproduce").join(format!("{name}.toml"));
             return Self::parse(text, &path, scale)?.with_heading();
         }
         let path = Path::new(name);
         if !path.is_file() {
-            let known: Vec<&str> = BUILT_IN.iter().map(|(known, _)| *known).collect();
+            let known: Vec<&str> = known.iter().map(|(known, _)| *known).collect();
             let known = known.join(", ");
             return Err(StudyError::Unknown { name: name.to_owned(), known });
         }

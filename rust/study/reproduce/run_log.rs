@@ -17,7 +17,7 @@ use crate::workload::regular_file;
 
 /// What a result depends on: two simulations with the same key have the same result.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
-pub(in crate::study) struct RunKey {
+pub(crate) struct RunKey {
     /// The version of this program.
     pub version: String,
     /// The name of the group of runs.
@@ -33,10 +33,10 @@ pub(in crate::study) struct RunKey {
 }
 
 /// What identifies a run in its study: its group, its labels and its seed.
-pub(in crate::study) type RunName = (String, String, u64);
+pub(crate) type RunName = (String, String, u64);
 
 impl RunKey {
-    pub(in crate::study) fn name(&self) -> RunName {
+    pub(crate) fn name(&self) -> RunName {
         (self.run.clone(), self.parameters.clone(), self.seed)
     }
 }
@@ -138,14 +138,14 @@ impl RunLog {
     }
 
     /// The result of a run with that key, if an earlier start has it.
-    pub(in crate::study) fn take(&self, key: &RunKey) -> Option<Value> {
+    pub(crate) fn take(&self, key: &RunKey) -> Option<Value> {
         let (_, result) = self.earlier.get(key)?;
         self.taken.fetch_add(1, Ordering::Relaxed);
         Some(result.clone())
     }
 
     /// Adds the result of a run.
-    pub(in crate::study) fn append(&self, key: RunKey, result: &Value) -> Result<(), StudyError> {
+    pub(crate) fn append(&self, key: RunKey, result: &Value) -> Result<(), StudyError> {
         let line = line(key, result);
         let mut is_broken = self.is_broken.lock().unwrap_or_else(PoisonError::into_inner);
         if *is_broken {
@@ -169,13 +169,13 @@ impl RunLog {
     }
 
     /// The newest result of each run, labels and seed: a study that was changed has several.
-    pub(in crate::study) fn newest(&self) -> impl Iterator<Item = (&RunKey, &Value)> {
+    pub(crate) fn newest(&self) -> impl Iterator<Item = (&RunKey, &Value)> {
         let results = self.earlier.iter().map(|(key, (_, result))| (key, result));
         results.filter(|(key, _)| self.is_newest(key))
     }
 
     /// True if no later line has a result of another scenario for the same run, labels and seed.
-    pub(in crate::study) fn is_newest(&self, key: &RunKey) -> bool {
+    pub(crate) fn is_newest(&self, key: &RunKey) -> bool {
         let line = self.earlier.get(key).map(|(line, _)| line);
         line.is_some() && self.newest.get(&key.name()) == line
     }
@@ -214,7 +214,7 @@ impl RunLog {
 }
 
 /// The line of a result, with its end.
-pub(in crate::study) fn line(key: RunKey, result: &Value) -> String {
+pub(crate) fn line(key: RunKey, result: &Value) -> String {
     let line = RunLine { key, result: result.clone() };
     serde_json::to_string(&line).expect("a result is a JSON object") + "\n"
 }

@@ -16,12 +16,12 @@ use crate::fabric::{Setup, Watch};
 use crate::record::Recorders;
 use crate::report::{Identity, RailSummary, Summary, VERSION};
 use crate::scenario::{Key, Overrides, RailScenario, Scenario, ScenarioError, Source};
-use crate::study::{
+use crate::timeline::Watches;
+use crate::units::Bytes;
+use crate::{
     ComparisonRun, Observer, Run, RunObservers, expect_memory, in_order, lower_bound, run,
     run_rails,
 };
-use crate::timeline::Watches;
-use crate::units::Bytes;
 
 /// The results of a group: for each combination, the JSON object of each seed.
 #[derive(Debug, Clone)]
@@ -32,7 +32,7 @@ pub(super) struct Measured {
 
 /// A simulation to come.
 #[derive(Debug, Clone, Copy)]
-pub(in crate::study) struct Job<'a> {
+pub(crate) struct Job<'a> {
     pub group: &'a Group,
     pub combination: &'a Combination,
     /// From 0.
@@ -41,7 +41,7 @@ pub(in crate::study) struct Job<'a> {
 
 /// A text of a study, for errors and for the files that its scenarios name.
 #[derive(Debug, Clone, Copy)]
-pub(in crate::study) struct Site<'a> {
+pub(crate) struct Site<'a> {
     pub source: &'a Source,
     pub folder: &'a Path,
     /// The memory that a run may take; any if `None`.
@@ -92,7 +92,7 @@ pub(super) fn simulate(
 
 /// What a run is made of.
 #[derive(Debug)]
-pub(in crate::study) enum Prepared {
+pub(crate) enum Prepared {
     Fabric(Box<Scenario>),
     Rails(Box<RailScenario>),
 }
@@ -147,12 +147,12 @@ impl Job<'_> {
     }
 
     /// What the result depends on.
-    pub(in crate::study) fn key(&self, prepared: &Prepared) -> RunKey {
+    pub(crate) fn key(&self, prepared: &Prepared) -> RunKey {
         self.key_of(prepared.resolved())
     }
 
     /// What the result depends on, with every key of the resolved scenario.
-    pub(in crate::study) fn key_of(&self, scenario: String) -> RunKey {
+    pub(crate) fn key_of(&self, scenario: String) -> RunKey {
         RunKey {
             version: VERSION.to_owned(),
             run: self.group.name.clone(),
@@ -163,7 +163,7 @@ impl Job<'_> {
         }
     }
 
-    pub(in crate::study) fn simulate(
+    pub(crate) fn simulate(
         &self,
         prepared: &Prepared,
         this: ComparisonRun,
@@ -232,7 +232,7 @@ impl Job<'_> {
         recorders.map_err(|error| self.invalid(site, error.to_string()))
     }
 
-    pub(in crate::study) fn identity(&self, seed: u64) -> Identity {
+    pub(crate) fn identity(&self, seed: u64) -> Identity {
         Identity {
             scenario: self.group.name.clone(),
             policy: self.group.label(self.combination),
@@ -240,7 +240,7 @@ impl Job<'_> {
         }
     }
 
-    pub(in crate::study) fn prepare(&self, site: Site<'_>) -> Result<Prepared, StudyError> {
+    pub(crate) fn prepare(&self, site: Site<'_>) -> Result<Prepared, StudyError> {
         let table = self.group.scenario(self.combination);
         let table = table.map_err(|refusal| {
             self.invalid_at(
@@ -269,7 +269,7 @@ impl Job<'_> {
     }
 
     /// Refuses a run that is not expected to fit into memory.
-    pub(in crate::study) fn expect_memory(
+    pub(crate) fn expect_memory(
         &self,
         prepared: &Prepared,
         site: Site<'_>,
@@ -280,7 +280,7 @@ impl Job<'_> {
     }
 
     /// The seed; that of a scenario which is invalid counts from 1.
-    pub(in crate::study) fn seed(&self) -> u64 {
+    pub(crate) fn seed(&self) -> u64 {
         let table = self.group.scenario(self.combination);
         let seed = table.ok().and_then(|table| self.seed_of(&table));
         seed.unwrap_or(1 + u64::from(self.seed_index))

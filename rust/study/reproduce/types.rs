@@ -6,8 +6,12 @@ use std::path::Path;
 use serde_json::Value;
 
 use super::{Scale, Study, StudyError, schema};
-use crate::scenario::tests::wrong::{HUGE, values, word_of_the_program};
 use crate::scenario::{Position, ScenarioError};
+
+#[path = "../../tests/support/wrong.rs"]
+mod wrong;
+
+use wrong::{HUGE, values, word_of_the_program};
 
 /// A section with the keys that it needs.
 const SECTIONS: [(&str, &str, &[&str]); 6] = [

@@ -7,7 +7,7 @@
 use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use crate::study::reproduce::StudyError;
+use crate::reproduce::StudyError;
 
 /// Why a point has no result.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -61,8 +61,8 @@ mod tests {
 
     use crate::fabric::Progress;
     use crate::report::Identity;
-    use crate::study::reproduce::RunLog;
-    use crate::study::{ComparisonRun, Observer, Shard, Sweep};
+    use crate::reproduce::RunLog;
+    use crate::{ComparisonRun, Observer, Shard, Sweep};
 
     const STUDY: &str = r#"
         [scenario.topology]

@@ -8,7 +8,7 @@ use thiserror::Error;
 
 use super::SweepTable;
 use crate::report::{TEMPORARY, TemporaryFile};
-use crate::study::reproduce::{RunLog, StudyError};
+use crate::reproduce::{RunLog, StudyError};
 use crate::workload::{read_description, regular_file};
 
 /// A copy of the study's file; the mark of a sweep's folder.

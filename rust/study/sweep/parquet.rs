@@ -12,7 +12,7 @@ use ::parquet::schema::types::{Type, TypePtr};
 use serde_json::Value;
 
 use super::SweepTable;
-use crate::study::reproduce::metric;
+use crate::reproduce::metric;
 
 /// A column: its name and its values.
 struct Column {

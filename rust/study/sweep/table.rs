@@ -6,7 +6,7 @@ use std::io;
 use serde_json::Value;
 
 use crate::record::csv_text;
-use crate::study::reproduce::metric;
+use crate::reproduce::metric;
 
 /// The columns that are neither the seed, a swept key nor a number of a run.
 pub(super) const FIXED: [&str; 3] = ["point", "run", "error"];

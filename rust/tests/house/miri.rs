@@ -12,8 +12,7 @@ pub(crate) fn unknown(list: &SourceFile, sources: &[SourceFile]) -> Vec<Fault> {
 fn has_test(file: &SourceFile, name: &str) -> bool {
     let layer = name.split("::").next().unwrap_or_default();
     let test = name.rsplit("::").next().unwrap_or_default();
-    let path = file.path.trim_start_matches("rust/").trim_start_matches("engine/");
-    let is_in = |end: &str| path.starts_with(&format!("{layer}{end}"));
+    let is_in = |end: &str| file.path.contains(&format!("/{layer}{end}"));
     (is_in("/") || is_in(".rs")) && file.text.contains(&format!("fn {test}()"))
 }
 

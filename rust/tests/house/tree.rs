@@ -60,12 +60,6 @@ impl Tree {
             self.descend(child, &inside, &below, files);
         }
     }
-
-    /// The module that a file holds.
-    pub(crate) fn module_of(&self, path: &str) -> Option<&[String]> {
-        let found = self.modules.iter().find(|(_, file)| *file == path);
-        found.map(|(module, _)| module.as_slice())
-    }
 }
 
 /// Faults of files that no crate root reaches, so that nothing in them is compiled or tested.
@@ -183,8 +177,5 @@ mod tests {
         let roots = ["rust/lib.rs", "rust/tests/cli.rs"].map(str::to_owned);
         let paths: Vec<String> = orphans(&roots, &files).into_iter().map(|it| it.path).collect();
         assert_eq!(paths, ["rust/packet.rs", "rust/nic/q.rs"]);
-        let tree = Tree::of(&["rust/lib.rs"], &files);
-        let tests = ["nic", "qp", "tests"].map(str::to_owned);
-        assert_eq!(tree.module_of("rust/nic/qp/tests.rs"), Some(&tests[..]));
     }
 }

@@ -36,7 +36,7 @@ pub struct HostDr {
     /// The plane that is first in line.
     turn: u16,
     /// The [`fingerprint`] of the weights of the paths.
-    weights: u64,
+    weights: u32,
     /// Draws the new order after a weight change, which few runs need.
     random: Box<Stream>,
 }
@@ -99,7 +99,7 @@ impl SenderPolicy for HostDr {
 
     fn handle_weights(&mut self, weights: &[u32]) {
         // What changed elsewhere in the fabric restarts nothing.
-        let before = std::mem::replace(&mut self.weights, fingerprint(weights));
+        let before = std::mem::replace(&mut self.weights, fingerprint(weights) as u32);
         if self.weights == before {
             return;
         }

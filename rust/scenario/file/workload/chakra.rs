@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::generated::StepAfterName;
 use super::recorded::{ComputeName, StreamingName};
-use crate::scenario::input::section::{named, section};
+use crate::input::section::{named, section};
 use crate::workload::chakra::Dependencies;
 
 /// The dependencies of Chakra traces that are followed.

@@ -3,12 +3,12 @@
 use serde::{Deserialize, Serialize};
 
 use super::recorded::StreamingName;
-use crate::scenario::input::section::{named, section};
+use crate::input::section::{named, section};
 use crate::units::{Bytes, Span};
 use crate::workload::StepAfter;
 
 /// The default payload of a rank or a flow.
-pub(in crate::scenario) const DEFAULT_BYTES: Bytes = Bytes::new(16_000_000);
+pub(crate) const DEFAULT_BYTES: Bytes = Bytes::new(16_000_000);
 
 /// The event of a message that starts the steps of other ranks that depend on it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]

@@ -1,19 +1,19 @@
 //! `[workload]` and `[[job]]` as written in the file: a struct for each kind of workload.
 
-pub(in crate::scenario) mod chakra;
-pub(in crate::scenario) mod generated;
-pub(in crate::scenario) mod recorded;
-pub(in crate::scenario) mod training;
+pub(crate) mod chakra;
+pub(crate) mod generated;
+pub(crate) mod recorded;
+pub(crate) mod training;
 
 use serde::Serialize;
 
 use crate::collective;
-use crate::scenario::file::PolicySection;
-use crate::scenario::input::context::Lookup;
-use crate::scenario::input::error::ScenarioError;
-use crate::scenario::input::located::Located;
-use crate::scenario::input::reader::{Kind, SectionReader};
-use crate::scenario::input::section::{Group, section};
+use crate::file::PolicySection;
+use crate::input::context::Lookup;
+use crate::input::error::ScenarioError;
+use crate::input::located::Located;
+use crate::input::reader::{Kind, SectionReader};
+use crate::input::section::{Group, section};
 use crate::units::Span;
 use chakra::ChakraSection;
 use generated::{CollectiveSection, IncastSection, PermutationSection, ShiftSection};
@@ -94,7 +94,7 @@ pub enum WorkloadKeys {
 const COLLECTIVE: &str = "<collective>";
 
 /// Every kind of workload; collectives, which are many, share the first row.
-pub(in crate::scenario) const KINDS: &[Kind<WorkloadKeys>] = &[
+pub(crate) const KINDS: &[Kind<WorkloadKeys>] = &[
     Kind {
         name: COLLECTIVE,
         summary: "A collective: its whole name (`ring-all-reduce`), or what it does \
@@ -159,11 +159,11 @@ pub(in crate::scenario) const KINDS: &[Kind<WorkloadKeys>] = &[
 ];
 
 /// The kind of a section that names none.
-pub(in crate::scenario) const DEFAULT_KIND: &str = "all-to-all";
+pub(crate) const DEFAULT_KIND: &str = "all-to-all";
 
 /// The section that a workload is read from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(in crate::scenario) enum SectionRole {
+pub(crate) enum SectionRole {
     /// It is the only one, `[workload]`.
     Alone,
     /// It is one of `[[job]]`.
@@ -171,7 +171,7 @@ pub(in crate::scenario) enum SectionRole {
 }
 
 impl WorkloadSection {
-    pub(in crate::scenario) fn read(
+    pub(crate) fn read(
         mut reader: SectionReader<'_>,
         role: SectionRole,
     ) -> Result<Self, ScenarioError> {
@@ -196,7 +196,7 @@ impl WorkloadSection {
     }
 
     /// True if the messages depend on the seed.
-    pub(in crate::scenario) fn is_drawn(&self) -> bool {
+    pub(crate) fn is_drawn(&self) -> bool {
         let jitter = match &self.work {
             WorkloadKeys::Permutation(_) => return true,
             WorkloadKeys::Collective(section) => *section.start_jitter,
@@ -208,7 +208,7 @@ impl WorkloadSection {
     }
 
     /// True if the messages are in a file.
-    pub(in crate::scenario) const fn is_recorded(&self) -> bool {
+    pub(crate) const fn is_recorded(&self) -> bool {
         matches!(
             self.work,
             WorkloadKeys::Flows(_)

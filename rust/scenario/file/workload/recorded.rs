@@ -4,7 +4,7 @@ use std::fmt;
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-use crate::scenario::input::section::{Form, Value, named, section};
+use crate::input::section::{Form, Value, named, section};
 use crate::workload::Compute;
 use crate::workload::connection_matrix::StartUnit;
 use crate::workload::goal::Layout;

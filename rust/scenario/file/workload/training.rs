@@ -8,8 +8,8 @@ use serde::de::{Error, MapAccess, Visitor};
 use serde::{Deserialize, Deserializer, Serialize};
 
 use super::generated::StepAfterName;
-use crate::scenario::input::located::Key;
-use crate::scenario::input::section::{Form, Section, Value, named, section};
+use crate::input::located::Key;
+use crate::input::section::{Form, Section, Value, named, section};
 use crate::units::{Bytes, Flops};
 
 /// The model of a training without the key `model`.

@@ -5,17 +5,17 @@ use toml::de::{DeInteger, DeValue};
 use toml::{Spanned, Table, Value};
 
 use super::SectionReader;
-use crate::scenario::input::error::{Fault, ScenarioError};
-use crate::scenario::input::located::Key;
-use crate::scenario::input::message::out_of_range;
-use crate::scenario::input::section::names;
+use crate::input::error::{Fault, ScenarioError};
+use crate::input::located::Key;
+use crate::input::message::out_of_range;
+use crate::input::section::names;
 
 impl<'s> SectionReader<'s> {
     /// The value of a key, if the section has it.
     ///
     /// # Errors
     /// It is of another type.
-    pub(crate) fn optional<T: DeserializeOwned>(
+    pub fn optional<T: DeserializeOwned>(
         &mut self,
         name: &'static str,
     ) -> Result<Option<T>, ScenarioError> {
@@ -30,7 +30,7 @@ impl<'s> SectionReader<'s> {
     ///
     /// # Errors
     /// It is missing, or of another type.
-    pub(crate) fn required<T: DeserializeOwned>(
+    pub fn required<T: DeserializeOwned>(
         &mut self,
         name: &'static str,
         example: &str,
@@ -40,7 +40,7 @@ impl<'s> SectionReader<'s> {
     }
 
     /// The fault of a key that is missing and has no default.
-    pub(crate) fn without_default(&self, name: &str, example: &str) -> ScenarioError {
+    pub fn without_default(&self, name: &str, example: &str) -> ScenarioError {
         self.context().missing(&self.key().child(name), "it has no default", example)
     }
 
@@ -48,7 +48,7 @@ impl<'s> SectionReader<'s> {
     ///
     /// # Errors
     /// It is no text, or another name.
-    pub(crate) fn named<T: DeserializeOwned>(
+    pub fn named<T: DeserializeOwned>(
         &mut self,
         name: &'static str,
     ) -> Result<Option<T>, ScenarioError> {
@@ -65,7 +65,7 @@ impl<'s> SectionReader<'s> {
     ///
     /// # Errors
     /// It is no number, or beyond TOML's whole numbers.
-    pub(crate) fn number(&mut self, name: &'static str) -> Result<Option<f64>, ScenarioError> {
+    pub fn number(&mut self, name: &'static str) -> Result<Option<f64>, ScenarioError> {
         let Some(value) = self.value(name) else { return Ok(None) };
         self.fits(&self.key().child(name), &value)?;
         self.read(value).map(Some)
@@ -75,10 +75,7 @@ impl<'s> SectionReader<'s> {
     ///
     /// # Errors
     /// It is neither, or beyond TOML's whole numbers.
-    pub(crate) fn number_or_text(
-        &mut self,
-        name: &'static str,
-    ) -> Result<Option<Value>, ScenarioError> {
+    pub fn number_or_text(&mut self, name: &'static str) -> Result<Option<Value>, ScenarioError> {
         let Some(value) = self.value(name) else { return Ok(None) };
         let key = self.key().child(name);
         match value.get_ref() {
@@ -93,7 +90,7 @@ impl<'s> SectionReader<'s> {
     ///
     /// # Errors
     /// It is no list, or has a value that TOML has no room for.
-    pub(crate) fn list(&mut self, name: &'static str) -> Result<Option<Vec<Value>>, ScenarioError> {
+    pub fn list(&mut self, name: &'static str) -> Result<Option<Vec<Value>>, ScenarioError> {
         let Some(value) = self.value(name) else { return Ok(None) };
         let key = self.key().child(name);
         if !value.get_ref().is_array() {
@@ -106,7 +103,7 @@ impl<'s> SectionReader<'s> {
     ///
     /// # Errors
     /// It is no table, or has a value that TOML has no room for.
-    pub(crate) fn table(&mut self, name: &'static str) -> Result<Option<Table>, ScenarioError> {
+    pub fn table(&mut self, name: &'static str) -> Result<Option<Table>, ScenarioError> {
         let Some(value) = self.value(name) else { return Ok(None) };
         self.any_table(self.key().child(name), value).map(Some)
     }
@@ -115,10 +112,7 @@ impl<'s> SectionReader<'s> {
     ///
     /// # Errors
     /// It is no list of tables, or has a value that TOML has no room for.
-    pub(crate) fn tables(
-        &mut self,
-        name: &'static str,
-    ) -> Result<Option<Vec<Table>>, ScenarioError> {
+    pub fn tables(&mut self, name: &'static str) -> Result<Option<Vec<Table>>, ScenarioError> {
         let Some(value) = self.value(name) else { return Ok(None) };
         let key = self.key().child(name);
         let DeValue::Array(items) = value.get_ref() else {

@@ -1,0 +1,87 @@
+//! Scenarios: the TOML file that describes a run, parsed once into a valid run.
+//!
+//! A [`ScenarioFile`] is the content of the file; a [`Scenario`] is the validated input of a run.
+//! Every fault is found between the two and is reported with its file, line, key and value and what
+//! is expected ([`ScenarioError`]). A scenario is converted to a [`Setup`](crate::fabric::Setup);
+//! it does not run.
+//!
+//! Each folder uses only those before it:
+//!
+//! - `input`: the text, values with their keys ([`Located`]), faults, checks that sections share,
+//!   and the macro that declares a section.
+//! - `file`: the file's content, a struct for each section and each kind of workload and fabric.
+//! - `resolve`: from those structs to the input of a run.
+//! - `rails`: file and resolution of scenarios whose hosts have several rails.
+
+use evenkeel_engine::{
+    balance, collective, endpoint, fabric, ids, nic, packet, rng, split, switching, topology,
+    units, workload,
+};
+use evenkeel_observe::record;
+use evenkeel_worlds::{fluid, multirail, rail};
+
+mod catalogue;
+mod draws;
+mod explain;
+mod file;
+mod input;
+mod opening;
+mod part;
+mod rails;
+mod recorded;
+mod reference;
+mod resolve;
+mod resolved;
+mod schema;
+
+#[cfg(test)]
+#[path = "../tests/support/extent.rs"]
+mod extent;
+#[cfg(test)]
+mod tests;
+
+pub use catalogue::{KeyEntry, ParameterEntry, catalogue, parameters};
+pub use explain::{Explained, ValueOrigin, relative_path};
+pub use file::failure::{FailureName, FailureSection, SpanOrNever};
+pub use file::record::{RecordOn, RecordSection};
+pub use file::switch::{
+    CbfcSection, EcnSection, HeadroomName, PfcSection, SwitchSection, TrimSection,
+};
+pub use file::toggle::Toggle;
+pub use file::topology::{
+    FatTreeSection, Generated, LeafSpineSection, LinksSection, RailOptimizedSection, Shape,
+    TopologyFileSection, TopologyFormat, TopologyKind, TopologySection, WireSection,
+};
+pub use file::transport::{DeliveryName, QpCacheSection, TransportSection};
+pub use file::workload::chakra::{ChakraSection, DependenciesName};
+pub use file::workload::generated::{
+    CollectiveSection, IncastSection, PermutationSection, ShiftSection, StepAfterName,
+};
+pub use file::workload::recorded::{
+    ComputeName, ConnectionMatrixSection, FlowsSection, GoalSection, StreamingName,
+};
+pub use file::workload::training::{
+    FamilyName, ModelChoice, ModelSection, ShardingName, TensorTrafficName, TrainingSection,
+};
+pub use file::workload::{CommonSection, JobSection, WorkloadKeys, WorkloadSection};
+pub use file::{GeneralSection, PolicySection, SCHEMA_VERSION, ScenarioFile};
+pub use input::context::Context;
+pub use input::error::{Fault, ScenarioError};
+pub use input::located::{Key, Located};
+pub use input::overrides::Overrides;
+pub use input::position::Position;
+pub use input::reader::SectionReader;
+pub use input::settings::Setting;
+pub use input::source::{Source, Subject};
+pub use opening::ScenarioText;
+pub use rails::RailScenario;
+pub use rails::file::{
+    HandlerSection, HostsSection, InNetworkSection, RailCommonSection, RailFailureName,
+    RailFailureSection, RailFile, RailKeys, RailKindName, RailSection, RailWorkloadSection,
+    RdmaSection, Sizes, TcpSection,
+};
+pub use recorded::Recorded;
+pub use reference::reference;
+pub use resolve::trace_source::last_rank;
+pub use resolved::Scenario;
+pub use schema::schema;

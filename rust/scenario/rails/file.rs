@@ -1,0 +1,366 @@
+//! The file of a scenario of hosts with several rails: `[[rail]]` sections, with a struct for each
+//! kind of rail.
+
+use serde::{Deserialize, Serialize};
+
+use crate::file::failure::SpanOrNever;
+use crate::file::{GeneralSection, PolicySection};
+use crate::input::context::Context;
+use crate::input::error::ScenarioError;
+use crate::input::located::{Key, Located};
+use crate::input::overrides::Overrides;
+use crate::input::reader::{Kind, SectionReader};
+use crate::input::section::{Form, Group, Value, named, section};
+use crate::input::source::Source;
+use crate::rail::handler;
+use crate::units::{BitRate, Bytes, Fraction, Span};
+
+/// A whole file. Every section except `[[rail]]` is optional; an unknown one is an error.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct RailFile {
+    /// The keys above all sections.
+    #[serde(flatten)]
+    pub general: GeneralSection,
+    /// The number of hosts, and how fast they add.
+    pub hosts: HostsSection,
+    /// The rails of every host, in order.
+    pub rail: Vec<RailSection>,
+    /// How operations are divided among rails.
+    pub policy: PolicySection,
+    /// The all-reduces that the hosts run one after the other.
+    pub workload: RailWorkloadSection,
+    /// The exception handler: its timers, and the length of chunks.
+    pub handler: HandlerSection,
+    /// The failures of rails, each a `[[failure]]`.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub failure: Vec<RailFailureSection>,
+}
+
+/// The policy of a file that names none.
+pub(crate) const DEFAULT_POLICY: &str = "nezha";
+
+section! {
+    /// `[hosts]`: the hosts.
+    pub struct HostsSection {
+        /// The number of hosts; the default is that of Nezha's first cluster.
+        count: u32 = 6,
+        /// The rate at which a host's processor adds one vector to another \[inferred\]: two
+        /// streams are read and one is written at a core's share of a memory channel.
+        add_rate: BitRate = BitRate::from_gbps(80),
+    }
+}
+
+/// The kinds of rails that `[[rail]]` can name.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum RailKindName {
+    /// A ring of the hosts over a kernel's transport.
+    #[default]
+    Tcp,
+    /// A ring of the hosts over the NIC of this project.
+    Rdma,
+    /// A tree of switches that add the vectors of the hosts.
+    InNetwork,
+}
+
+/// `[[rail]]`: a plane of links and switches.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct RailSection {
+    /// The keys of every kind.
+    #[serde(flatten)]
+    pub common: RailCommonSection,
+    /// The kind of reduction.
+    pub kind: Located<RailKindName>,
+    /// The keys of the kind.
+    #[serde(flatten)]
+    pub keys: RailKeys,
+}
+
+section! {
+    /// The keys of every kind of rail.
+    pub struct RailCommonSection {
+        /// The name in results and failures.
+        name?: String = "`rail0` and so on",
+    }
+}
+
+/// The rates at which a core sends and receives through Linux's TCP with all offloads: Cai,
+/// Chaudhary, Vuppalapati, Hwang, Agarwal, "Understanding Host Network Stack Overheads" (SIGCOMM
+/// 2021), section 3: 42 Gbps into one core, 89 Gbps out of one. The two figures are quoted from
+/// memory and were not checked against the paper.
+const CORE_SENDS: BitRate = BitRate::from_gbps(89);
+const CORE_RECEIVES: BitRate = BitRate::from_gbps(42);
+
+// `tcp`: 9000 B of IP with 52 B of IP and TCP (timestamps) and 18 B of Ethernet; the costs of a
+// message are those of a system call and a wake-up, in the order of Linux's [inferred]; slices are
+// Linux's largest segments to be cut by the adapter (`GSO_MAX_SIZE`); 200 ms is its least timeout
+// (`TCP_RTO_MIN`).
+section! {
+    /// `kind = "tcp"`.
+    pub struct TcpSection {
+        /// Rate of its links.
+        rate: BitRate = BitRate::from_gbps(10),
+        /// One-way propagation delay of its links.
+        delay: Span = Span::from_ns(500),
+        /// Headers of a packet on the wire: IP, TCP with timestamps, Ethernet.
+        header: Bytes = Bytes::new(70),
+        /// Payload of a full packet: 9000 B of IP.
+        payload: Bytes = Bytes::new(8_948),
+        /// Packet memory of the switch.
+        buffer: Bytes = Bytes::new(16_000_000),
+        /// The processor's time for each message sent: a system call \[inferred\].
+        send_message: Span = Span::from_us(6),
+        /// The processor's time for each message received: a wake-up \[inferred\].
+        receive_message: Span = Span::from_us(12),
+        /// The rate at which a dedicated processor sends (Cai et al., SIGCOMM 2021).
+        send_rate: BitRate = CORE_SENDS,
+        /// The rate at which a dedicated processor receives (Cai et al., SIGCOMM 2021).
+        receive_rate: BitRate = CORE_RECEIVES,
+        /// Links of each host. With several links, each message is one ordered stream over all of
+        /// them, as with MPTCP.
+        links: u32 = 1,
+        /// Several links: the rate at which a dedicated processor computes checksums \[inferred\]:
+        /// one pass over memory. No adapter computes those of MPTCP (RFC 8684, section 3.3.1).
+        checksum_rate?: BitRate = "64 Gbps",
+        /// The bytes that the processor handles at a time: Linux's `GSO_MAX_SIZE`.
+        slice: Bytes = Bytes::new(64 << 10),
+        /// The time for which a sender waits for an acknowledgement: Linux's `TCP_RTO_MIN`.
+        retransmit_timeout: Span = Span::from_ms(200),
+    }
+}
+
+section! {
+    /// `kind = "rdma"`, with the defaults of `[transport]`.
+    pub struct RdmaSection {
+        /// Rate of its links.
+        rate: BitRate = BitRate::from_gbps(100),
+        /// One-way propagation delay of its links.
+        delay: Span = Span::from_ns(500),
+        /// Headers of a packet on the wire.
+        header: Bytes = Bytes::new(62),
+        /// Payload of a full packet.
+        payload: Bytes = Bytes::new(4_096),
+        /// Packet memory of the switch.
+        buffer: Bytes = Bytes::new(16_000_000),
+        /// The processor's time for each message sent: a doorbell \[inferred\].
+        send_message: Span = Span::from_us(1),
+        /// The processor's time for each message received: a poll \[inferred\].
+        receive_message: Span = Span::from_us(1),
+        /// The bytes that the processor handles at a time.
+        slice: Bytes = Bytes::new(1 << 20),
+        /// The time for which a sender waits for an acknowledgement.
+        retransmit_timeout: Span = Span::from_ms(1),
+    }
+}
+
+section! {
+    /// `kind = "in-network"`.
+    pub struct InNetworkSection {
+        /// Rate of its links.
+        rate: BitRate = BitRate::from_gbps(100),
+        /// One-way propagation delay of its links.
+        delay: Span = Span::from_ns(500),
+        /// Headers of a segment on the wire.
+        header: Bytes = Bytes::new(64),
+        /// Children of a switch.
+        radix: u32 = 8,
+        /// Payload of a segment.
+        segment: Bytes = Bytes::new(4_096),
+        /// The segments that a switch holds at a time.
+        slots: u32 = 64,
+        /// The time from the last child's segment to the sum.
+        switch_latency: Span = Span::from_ns(300),
+        /// The processor's time for each chunk.
+        chunk_overhead: Span = Span::from_us(2),
+    }
+}
+
+/// The keys of a kind of rail.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[serde(untagged)]
+pub enum RailKeys {
+    /// A ring over a kernel's transport.
+    Tcp(TcpSection),
+    /// A ring over the NIC of this project.
+    Rdma(RdmaSection),
+    /// A tree of switches that add the vectors of the hosts.
+    InNetwork(InNetworkSection),
+}
+
+/// Every kind of rail.
+pub(crate) const KINDS: &[Kind<RailKeys>] = &[
+    Kind {
+        name: "tcp",
+        summary: "A ring of the hosts over a kernel's transport.",
+        groups: &[Group::of::<TcpSection>()],
+        read: |reader| reader.take().map(RailKeys::Tcp),
+    },
+    Kind {
+        name: "rdma",
+        summary: "A ring of the hosts over the NIC of this project.",
+        groups: &[Group::of::<RdmaSection>()],
+        read: |reader| reader.take().map(RailKeys::Rdma),
+    },
+    Kind {
+        name: "in-network",
+        summary: "Switches that reduce.",
+        groups: &[Group::of::<InNetworkSection>()],
+        read: |reader| reader.take().map(RailKeys::InNetwork),
+    },
+];
+
+/// One size, or several that operations take in turn.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(untagged, expecting = "expected a size, such as \"64MB\", or a list of sizes")]
+pub enum Sizes {
+    /// The same for all.
+    One(Bytes),
+    /// Cyclically, in this order.
+    Several(Vec<Bytes>),
+}
+
+impl Value for Sizes {
+    fn form() -> Form {
+        Form::of("size, such as `\"64MB\"`, or a list of sizes")
+    }
+}
+
+section! {
+    /// `[workload]`: the operations.
+    pub struct RailWorkloadSection {
+        /// The collective: `all-reduce` alone.
+        kind: String = "all-reduce".to_owned(),
+        /// The number of consecutive operations.
+        operations: u32 = 20,
+        /// The length of each rank's vector, in whole elements of 8 B. Several sizes are taken in
+        /// turn.
+        bytes: Sizes = Sizes::One(Bytes::new(16_000_000)),
+        /// Chunks in flight on a rail at a time.
+        window: u32 = 2,
+    }
+}
+
+section! {
+    /// `[handler]`: timers and sizes of the exception handler; all defaults are \[inferred\].
+    pub struct HandlerSection {
+        /// The longest chunk, a multiple of the element; ranks agree on chunks and repeat them
+        /// after a failure.
+        chunk: Bytes = handler::Config::default().chunk,
+        /// The period of the heartbeats from each rank to the next one, on each rail.
+        heartbeat: Span = handler::Config::default().heartbeat,
+        /// Heartbeats missed in a row after which a rail is down, at least 1.
+        misses: u32 = handler::Config::default().misses,
+        /// The tolerated delay of a heartbeat.
+        grace: Span = handler::Config::default().grace,
+        /// The multiple of the expected time without a completion after which a rail is suspected.
+        stall_factor: u32 = handler::Config::default().stall_factor,
+        /// The shortest time after which a rail is suspected.
+        stall_least: Span = handler::Config::default().stall_least,
+        /// The time within which a suspected rail must answer or make progress.
+        confirm: Span = handler::Config::default().confirm,
+        /// The time after which a rank publishes its report again if others have not answered.
+        retry: Span = handler::Config::default().retry,
+        /// The period with which a rail that is down is probed.
+        probe: Span = handler::Config::default().probe,
+        /// Rounds of probes in a row that all ranks answered after which a rail is up, at least 1.
+        good_probes: u32 = handler::Config::default().good_probes,
+    }
+}
+
+/// The kinds of failures of rails that `[[failure]]` can name.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum RailFailureName {
+    /// The link of a host transmits nothing.
+    #[default]
+    Link,
+    /// The switch transmits nothing.
+    Switch,
+    /// The link of a host has a share of its rate.
+    Crawl,
+    /// The link of a host transmits nothing, and its adapter reports that at once.
+    Error,
+}
+
+named! { RailKindName, RailFailureName }
+
+section! {
+    /// `[[failure]]`: a failure of a rail.
+    pub struct RailFailureSection {
+        /// The rail's name.
+        rail?: String = "required",
+        /// The kind of failure.
+        kind: RailFailureName = RailFailureName::default(),
+        /// The host of the link. Not for `switch`.
+        host?: u32 = "0",
+        /// When it starts.
+        at: Span = Span::ZERO,
+        /// When it ends.
+        until: SpanOrNever = SpanOrNever::Never,
+        /// `crawl`: the share of the rate that is left.
+        left?: Fraction = "1/1000",
+    }
+}
+
+impl RailFile {
+    /// Reads the sections of a text.
+    pub(super) fn read(source: &Source) -> Result<Self, ScenarioError> {
+        refuse_record(source)?;
+        refuse_one_network(source)?;
+        let mut reader = SectionReader::new(source);
+        let general = reader.take()?;
+        let hosts = reader.section_or_empty("hosts")?.take_all()?;
+        let rail = reader.sections("rail")?.into_iter().map(RailSection::read);
+        let rail = rail.collect::<Result<_, _>>()?;
+        let policy = PolicySection::read(reader.section_or_empty("policy")?, DEFAULT_POLICY)?;
+        let workload = reader.section_or_empty("workload")?.take_all()?;
+        let handler = reader.section_or_empty("handler")?.take_all()?;
+        let failure = reader.sections("failure")?;
+        let failure = failure.into_iter().map(SectionReader::take_all).collect::<Result<_, _>>()?;
+        reader.finish()?;
+        Ok(Self { general, hosts, rail, policy, workload, handler, failure })
+    }
+
+    /// Sets what the command line sets.
+    pub(super) fn apply(&mut self, overrides: &Overrides) {
+        if let Some(name) = &overrides.policy {
+            // Allocators share no parameters.
+            self.policy.override_with(name, &[]);
+        }
+        if let Some(seed) = overrides.seed {
+            self.general.seed.override_with(seed);
+        }
+    }
+}
+
+/// Refuses `[record]`, which hosts with several rails do not have.
+fn refuse_record(source: &Source) -> Result<(), ScenarioError> {
+    let key = Key::ROOT.child("record");
+    if !source.has(&key) {
+        return Ok(());
+    }
+    let because = "hosts with several rails have no time series of ports and queue pairs; their \
+                   results folder has operations.csv and timeline.csv";
+    Err(Context::of(source).misplaced(&key, because))
+}
+
+/// Refuses sections of one network, which files with rails do not have.
+fn refuse_one_network(source: &Source) -> Result<(), ScenarioError> {
+    let sections = ["topology", "switch", "transport", "class", "job"];
+    let key = sections.iter().map(|name| Key::ROOT.child(name)).find(|key| source.has(key));
+    let Some(key) = key else { return Ok(()) };
+    let because = "the file has [[rail]], each of which is a network of its own, and all hosts run \
+                   the all-reduces of [workload]; leave out this section, or every [[rail]]";
+    Err(Context::of(source).misplaced(&key, because))
+}
+
+impl RailSection {
+    fn read(mut reader: SectionReader<'_>) -> Result<Self, ScenarioError> {
+        let common = reader.take()?;
+        let kind: Located<RailKindName> = reader.take_key("kind", RailKindName::default())?;
+        let row = &KINDS[*kind as usize];
+        let keys = (row.read)(&mut reader)?;
+        reader.finish_kind(row.name, KINDS)?;
+        Ok(Self { common, kind, keys })
+    }
+}

@@ -1,0 +1,47 @@
+//! Runs and sets of runs: a scenario goes in, summaries come out.
+//!
+//! A study simulates and compares runs; it neither reads arguments nor prints. Its results and
+//! their order depend neither on the number of threads nor on the order in which runs finish.
+
+use evenkeel_engine::{
+    balance, endpoint, fabric, ids, nic, split, switching, topology, units, workload,
+};
+use evenkeel_formats::hpcc;
+use evenkeel_observe::{record, timeline};
+use evenkeel_scenario as scenario;
+use evenkeel_worlds::{bound, fluid, multirail, rail};
+
+mod audit;
+mod available;
+mod compare;
+mod estimate;
+mod import;
+mod in_flight;
+mod lower_bound;
+mod pool;
+mod queue_pairs;
+mod rails;
+pub mod report;
+pub mod reproduce;
+pub mod results;
+mod run;
+pub mod statistics;
+mod sweep;
+mod threads;
+
+pub use audit::audit;
+pub use available::available_memory;
+pub use compare::{
+    Comparison, ComparisonRun, EQUAL_WITHIN, Indicators, MetricStatistics, Observer, Planned,
+    PolicyStatistics, RunNumbers, Seeds, Standing, Statistics, Unranked, compare,
+    reference_topology,
+};
+pub use estimate::{Estimate, estimate, estimate_scenario, expect_memory};
+pub use import::{Import, ImportError, Imported, Source};
+pub use lower_bound::{BoundSummary, lower_bound, short_time_limit, wire};
+pub use pool::in_order;
+pub use queue_pairs::{CountMethod, QpsSummary, QueuePairs, queue_pairs};
+pub use rails::{compare_rails, rail_identity, run_rails};
+pub use run::{Finished, Run, RunObservers, identity, run};
+pub use sweep::{Shard, ShardError, Sweep, SweepFolder, SweepFolderError, SweepRow, SweepTable};
+pub use threads::{cores, default_threads};

@@ -1,0 +1,119 @@
+//! The folder of a comparison: its statistics and its runs.
+
+use std::path::Path;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use super::cost::write_without_costs;
+use super::own_files::{COST, Origin, RUNS, STATISTICS};
+use super::{Folder, FolderError, Writer, comparison_csv};
+use crate::workload::read_results;
+use crate::{PolicyStatistics, Statistics};
+
+/// The object that `evenkeel compare --json` prints; `T` is a list of summaries.
+#[derive(Debug, Serialize, Deserialize, JsonSchema)]
+pub struct AllRuns<T> {
+    /// The objects of `evenkeel run --json`, policy by policy and seed by seed.
+    pub runs: T,
+    /// What is missing of a comparison that was interrupted; absent of others.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub interrupted: Option<Interrupted>,
+}
+
+/// What is missing of a comparison that SIGINT or SIGTERM ended.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Interrupted {
+    /// The number of all runs that it was to have.
+    pub runs_planned: u64,
+    /// Those that are missing.
+    pub runs_missing: u64,
+    /// The policies with missing runs, which cannot be compared with others.
+    pub policies: Vec<MissingRuns>,
+}
+
+/// The missing runs of a policy.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct MissingRuns {
+    /// The policy.
+    pub policy: String,
+    /// The number of its runs that are missing.
+    pub runs_missing: u64,
+}
+
+impl Interrupted {
+    /// What is missing according to the statistics of a comparison, if anything is.
+    pub fn of(statistics: &Statistics) -> Option<Self> {
+        let partial = statistics.policies.iter().filter(|policy| policy.missing > 0);
+        let missing = |it: &PolicyStatistics| MissingRuns {
+            policy: it.policy.clone(),
+            runs_missing: it.missing as u64,
+        };
+        let policies: Vec<MissingRuns> = partial.map(missing).collect();
+        let all: usize = statistics.policies.iter().map(|policy| policy.runs).sum();
+        let runs_missing = policies.iter().map(|policy| policy.runs_missing).sum();
+        (runs_missing > 0).then_some(Self { runs_planned: all as u64, runs_missing, policies })
+    }
+}
+
+/// What a run cost, and which it is: an item of `cost.json`.
+#[derive(Debug, Serialize, Deserialize)]
+struct RunCost {
+    policy: String,
+    seed: u64,
+    wall_s: f64,
+    peak_rss_bytes: Option<u64>,
+}
+
+/// A folder for the results of a comparison, which holds nothing else or was written by an earlier
+/// one; other files beside these are left alone.
+#[derive(Debug)]
+pub struct ComparisonFolder(Folder);
+
+impl ComparisonFolder {
+    /// Creates the folder if it does not exist, and locks it, before the runs.
+    ///
+    /// # Errors
+    /// As those of [`Folder::open`], for earlier results of a comparison.
+    pub fn open(path: &Path) -> Result<Self, FolderError> {
+        Folder::open_of(Origin::Comparison, path, &[]).map(Self)
+    }
+
+    /// The names of files beside earlier results, which stay.
+    pub fn kept(&self) -> &[String] {
+        self.0.kept()
+    }
+
+    /// Whether it has a comparison that was not interrupted.
+    pub fn has_whole(&self) -> bool {
+        // The statistics are the last to appear.
+        if !self.0.path().join(STATISTICS).is_file() {
+            return false;
+        }
+        let runs = read_results(&self.0.path().join(RUNS)).ok();
+        let runs: Option<Value> = runs.and_then(|text| serde_json::from_str(&text).ok());
+        runs.is_some_and(|runs| runs.get("runs").is_some() && runs["interrupted"].is_null())
+    }
+
+    /// Writes the statistics and the runs in place of earlier ones.
+    ///
+    /// # Errors
+    /// Those of the file system. The previous content is then unchanged, unless renaming failed.
+    pub fn keep(
+        &self,
+        statistics: &Statistics,
+        runs: &AllRuns<impl Serialize>,
+    ) -> Result<(), FolderError> {
+        let all: Writer<'_> = &|to| write_without_costs(to, runs);
+        let costs: Writer<'_> = &|to| to.write_all(costs(runs)?.as_bytes());
+        self.0.replace(&[(RUNS, all), (COST, costs)], &|to| {
+            to.write_all(comparison_csv(statistics)?.as_bytes())
+        })
+    }
+}
+
+fn costs(runs: &impl Serialize) -> serde_json::Result<String> {
+    let costs: AllRuns<Vec<RunCost>> = serde_json::from_value(serde_json::to_value(runs)?)?;
+    Ok(serde_json::to_string_pretty(&costs)? + "\n")
+}

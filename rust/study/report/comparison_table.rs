@@ -1,0 +1,213 @@
+//! Tables of the statistics of a comparison: ratios with verdicts, and indicators.
+
+use super::compare_table::wrapped;
+use super::human;
+use super::table::{finish, plain};
+use crate::balance::display_name;
+use crate::statistics::{LEAST_SEEDS, Sample, coverage};
+use crate::{EQUAL_WITHIN, MetricStatistics, PolicyStatistics, Standing, Statistics, Unranked};
+
+/// Returns the text below the table of a comparison: the ratios of completion times with the
+/// verdict on each policy, unless there is a single run, and a line that names the best policy or
+/// says why no policy is.
+pub fn verdicts(statistics: &Statistics) -> String {
+    let best = best_line(statistics);
+    match statistics.seeds.max(statistics.policies.len()) {
+        1 => best,
+        _ => format!("{}\n{best}", ratio_table(statistics)),
+    }
+}
+
+/// The line that names the best policy and those that may be as good, or says why none is.
+fn best_line(statistics: &Statistics) -> String {
+    let Some(best) = statistics.best() else {
+        return format!("best CCT: none, {}\n", why_unranked(statistics));
+    };
+    let mut line = format!("best CCT: {}", best.policy);
+    for (standing, words) in
+        [(Standing::Tied, "tied with"), (Standing::Unclear, "not told apart from")]
+    {
+        let alike = statistics.policies.iter().filter(|policy| policy.standing == standing);
+        let alike: Vec<&str> = alike.map(|policy| policy.policy.as_str()).collect();
+        if !alike.is_empty() {
+            line += &format!(", {words} {}", alike.join(", "));
+        }
+    }
+    line + "\n"
+}
+
+fn why_unranked(statistics: &Statistics) -> String {
+    match (statistics.unranked, statistics.seeds) {
+        (Some(Unranked::Interrupted), _) => "the comparison was interrupted".to_owned(),
+        (Some(Unranked::FewSeeds), 1) => {
+            format!("a single draw ranks nothing; --seeds {LEAST_SEEDS} does")
+        }
+        (Some(Unranked::FewSeeds), seeds) => {
+            format!("{seeds} draws are too few to rank policies; --seeds {LEAST_SEEDS} does")
+        }
+        (Some(Unranked::Incomplete) | None, _) => {
+            "each policy has a run that did not complete".to_owned()
+        }
+    }
+}
+
+/// The interval of each policy's completion time, its ratio to the reference, and the verdict.
+fn ratio_table(statistics: &Statistics) -> String {
+    let mut table = plain();
+    let reference = statistics.reference.as_deref().unwrap_or("-");
+    let over = format!("over {reference}");
+    let headings = ["policy", "CCT from, to", &over, "slower in", "verdict"];
+    // A single seed has no intervals.
+    let is_shown = |column: usize| statistics.seeds > 1 || column != 1 && column != 3;
+    let columns: Vec<usize> = (0..headings.len()).filter(|&column| is_shown(column)).collect();
+    table.set_header(columns.iter().map(|&column| headings[column]));
+    for policy in &statistics.policies {
+        let row = ratio_row(statistics, policy);
+        table.add_row(columns.iter().map(|&column| &row[column]));
+    }
+    let heading = match statistics.seeds {
+        1 => format!("CCT over that of {reference}, same seed"),
+        seeds => format!(
+            "CCT over that of {reference}, median of {seeds} seeds; a median is in [from, to]\n\
+             with a probability of {:.1} %, whatever the distribution",
+            coverage(seeds) * 100.0
+        ),
+    };
+    let is_there = |standing| statistics.policies.iter().any(|it| it.standing == standing);
+    let mut text = format!("{heading}\n\n{}", finish(table, 1));
+    if is_there(Standing::Tied) {
+        text += &format!("tie: within {} % of the best\n", EQUAL_WITHIN * 100.0);
+    }
+    if is_there(Standing::Unclear) {
+        text += "unclear: the ratio to the best may be 1; more seeds tell\n";
+    }
+    text
+}
+
+fn ratio_row(statistics: &Statistics, policy: &PolicyStatistics) -> [String; 5] {
+    let MetricStatistics { metric, sample, ratio } = &policy.metrics[0];
+    let verdict = match policy.standing {
+        standing if standing.is_partial() => completed_of(policy),
+        standing => standing.word().to_owned(),
+    };
+    let is_reference = statistics.reference.as_ref() == Some(&policy.policy);
+    [
+        wrapped(&display_name(&policy.policy)),
+        match sample {
+            // The median of runs that did not all complete may be above all that did.
+            Some(sample) if !policy.standing.is_partial() => interval(metric, sample),
+            _ => "-".to_owned(),
+        },
+        match ratio {
+            _ if is_reference => "1".to_owned(),
+            Some(ratio) => ratio_with_interval(ratio),
+            None => "-".to_owned(),
+        },
+        match policy.lost {
+            Some(lost) => format!("{lost} of {}", policy.runs),
+            None => "-".to_owned(),
+        },
+        verdict,
+    ]
+}
+
+/// `2.740× [2.467, 15.77]`: a ratio and its interval, if it has one.
+pub(super) fn ratio_with_interval(ratio: &Sample) -> String {
+    let median = format!("{}×", human::ratio(ratio.median));
+    match ratio.interval() {
+        Some(it) => format!("{median} [{}, {}]", human::ratio(it.low), human::ratio(it.high)),
+        None => median,
+    }
+}
+
+/// `[1.065ms, 6.546ms]`; empty of a single value and of equal values.
+pub(super) fn interval(metric: &str, sample: &Sample) -> String {
+    let interval = sample.interval().filter(|it| it.low < it.high);
+    let shown = |value| shown(metric, value);
+    interval.map_or_else(String::new, |it| format!("[{}, {}]", shown(it.low), shown(it.high)))
+}
+
+/// How many of its runs completed.
+pub(super) fn completed_of(policy: &PolicyStatistics) -> String {
+    format!("{} of {}", policy.completed, policy.runs)
+}
+
+/// The indicators of the IETF's draft, a row for each policy, below a title.
+pub fn indicator_table(statistics: &Statistics, title: &str) -> String {
+    let mut table = plain();
+    table.set_header(["load balancing", "MMR", "JFI", "OOO/s", "retx/s", "goodput", "CCT"]);
+    for policy in &statistics.policies {
+        let order = [1, 2, 3, 4, 5, 0];
+        let cell = |index: usize| {
+            let MetricStatistics { metric, sample, .. } = &policy.metrics[index];
+            sample.map_or_else(|| "-".to_owned(), |sample| shown(metric, sample.median))
+        };
+        let mut cells = order.map(cell);
+        if policy.standing.is_partial() {
+            let [.., time] = &mut cells;
+            time.push_str(&format!("\n{}", completed_of(policy)));
+        }
+        let name = display_name(&policy.policy).into_owned();
+        table.add_row([vec![name], cells.to_vec()].concat());
+    }
+    let seeds = match statistics.seeds {
+        1 => "one seed".to_owned(),
+        seeds => format!("medians of {seeds} seeds"),
+    };
+    format!("{title}; {seeds}\n\n{}", finish(table, 1))
+}
+
+/// A value for people, in the unit that the name of its metric has.
+pub(super) fn shown(metric: &str, value: f64) -> String {
+    match metric {
+        "slowdown" | "max_mean_ratio" => format!("{value:.3}"),
+        "jain_index" => format!("{value:.4}"),
+        "goodput_percent" => format!("{value:.1}%"),
+        "queue_bytes_max" => human::bytes(value),
+        "bytes_per_s" => human::bytes(value) + "/s",
+        _ if metric.contains("_ns") => human::nanoseconds(value),
+        _ => human::count(value),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::sample;
+    use super::*;
+    use crate::{Planned, RunNumbers};
+
+    fn statistics(seeds: u64) -> Statistics {
+        sample::statistics(&sample::comparison(seeds))
+    }
+
+    #[test]
+    fn ratios_fit_into_80_characters() {
+        let text = verdicts(&statistics(5));
+        assert!(text.lines().all(|line| line.chars().count() <= 80), "{text}");
+        sample::snapshot("compare-ratios", &text);
+    }
+
+    #[test]
+    fn the_best_is_named_with_those_that_may_be_as_good() {
+        assert_eq!(best_line(&statistics(5)), "best CCT: ecmp, tied with switch-rr-shuffled\n");
+    }
+
+    #[test]
+    fn a_few_draws_have_no_best_and_say_why() {
+        let one = "best CCT: none, a single draw ranks nothing; --seeds 5 does\n";
+        assert!(verdicts(&statistics(1)).ends_with(one));
+        let three = "best CCT: none, 3 draws are too few to rank policies; --seeds 5 does\n";
+        assert!(verdicts(&statistics(3)).ends_with(three));
+    }
+
+    #[test]
+    fn an_interrupted_comparison_has_no_best() {
+        let runs = sample::comparison(5);
+        let numbers = RunNumbers::of_summaries(&runs[..7], RunNumbers::OF_FABRIC);
+        let policies = ["ecmp", "switch-rr-shuffled"].map(str::to_owned).to_vec();
+        let planned = Planned { policies, seeds: 5, is_drawn: true };
+        let text = verdicts(&Statistics::of(RunNumbers::OF_FABRIC, &numbers, None, &planned));
+        assert!(text.ends_with("best CCT: none, the comparison was interrupted\n"), "{text}");
+        assert!(text.contains(" unranked\n") && text.contains(" 2 of 5\n"), "{text}");
+    }
+}

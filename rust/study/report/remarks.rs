@@ -1,0 +1,425 @@
+//! Remarks on causes that decide a result and are easily overlooked: timers and convergence times
+//! that are out of proportion to the run, and failures that no packet met.
+
+use std::collections::BTreeSet;
+
+use super::human;
+use crate::endpoint::base_rtt;
+use crate::fabric::{Failure, FailureKind, Outcome, Rounding, Setup};
+use crate::ids::{ClassId, HostId, LinkId, PortId};
+use crate::lower_bound;
+use crate::nic::congestion::CongestionControl;
+use crate::short_time_limit;
+use crate::topology::{Routes, Topology};
+use crate::units::{Bytes, Span, Time};
+
+/// A run that takes this many times its bound is decided by more than its load.
+const OUT_OF_PROPORTION: u64 = 4;
+
+/// One part in how many of a completion time is a large one.
+const LARGE_PART: u64 = 10;
+
+/// Remarks on a run whose workload has the lower bound `bound`: warnings of its summary.
+pub(crate) fn remarks(setup: &Setup, outcome: &Outcome, bound: Span) -> Vec<String> {
+    let mut remarks = Vec::from_iter(short_time_limit(setup, bound));
+    remarks.extend(below_bound(setup, outcome, bound));
+    remarks.extend(deadlock(setup, outcome));
+    remarks.extend(lossy_flow_control(setup, outcome));
+    remarks.extend(short_timer(setup, outcome));
+    remarks.extend(high_least_rate(setup));
+    remarks.extend(unmet_failures(setup, outcome));
+    remarks.extend(long_timer(setup, outcome, bound));
+    if outcome.cct.is_none_or(|cct| cct > bound * OUT_OF_PROPORTION) {
+        remarks.extend(unknown_failure(setup, outcome, bound));
+    }
+    remarks
+}
+
+/// Remarks on a run whose messages were unknown before: the bound is that of the load in `setup`.
+pub fn remarks_on_load(setup: &Setup, outcome: &Outcome) -> Vec<String> {
+    remarks(setup, outcome, lower_bound(setup).time)
+}
+
+/// A completion time that no run can have. The bound is of exact rates: times that are cut to
+/// nanoseconds may be below it.
+pub(crate) fn below_bound(setup: &Setup, outcome: &Outcome, bound: Span) -> Option<String> {
+    if setup.fabric.rounding != Rounding::Exact {
+        return None;
+    }
+    let cct = outcome.cct.filter(|cct| *cct < bound)?;
+    Some(format!(
+        "the completion time of {} is below its lower bound of {}, which is a fault of evenkeel: \
+         please report it with the scenario's file",
+        human::span(cct),
+        human::span(bound)
+    ))
+}
+
+/// A cycle of ports that wait for each other.
+fn deadlock(setup: &Setup, outcome: &Outcome) -> Option<String> {
+    let topology = &setup.topology;
+    let name = |port: &PortId| {
+        let (from, to) = topology.ends_of(*port);
+        format!("{} > {}", topology.node_name(from), topology.node_name(to))
+    };
+    let names: Vec<String> = outcome.deadlock.iter().map(name).collect();
+    let first = names.first()?;
+    let (control, waits) = match setup.fabric.switch.cbfc {
+        None => ("priority", "is paused"),
+        Some(_) => ("credit-based", "has no credit"),
+    };
+    Some(format!(
+        "{control} flow control is deadlocked: each of these ports {waits} until the next one \
+         sends, {}, {first}",
+        names.join(", ")
+    ))
+}
+
+/// Data of classes with priority flow control that switches drop in spite of it. If links fail,
+/// the count of losses does not say which of them are of switches.
+fn lossy_flow_control(setup: &Setup, outcome: &Outcome) -> Option<String> {
+    let is_degrade = |it: &Failure| matches!(it.kind, FailureKind::Degrade { .. });
+    setup.fabric.switch.pfc.filter(|_| setup.fabric.failures.iter().all(is_degrade))?;
+    let protected = |class: u32| setup.fabric.is_protected(ClassId(class));
+    let of_classes = (0u32..).zip(&outcome.dropped_by_class).filter(|&(it, _)| protected(it));
+    let dropped: u64 = match outcome.dropped_by_class.is_empty() {
+        true => outcome.counters.dropped,
+        false => of_classes.map(|(_, dropped)| dropped).sum(),
+    };
+    (dropped > 0).then(|| {
+        format!(
+            "switches drop {dropped} data packets in spite of priority flow control: their memory \
+             or headroom does not hold what is in flight when a link is paused"
+        )
+    })
+}
+
+/// A timer that expires before an acknowledgement can be back, behind the longest queue of the run.
+fn short_timer(setup: &Setup, outcome: &Outcome) -> Option<String> {
+    if outcome.counters.retransmitted == 0 {
+        return None;
+    }
+    let Setup { topology, nic, fabric, .. } = setup;
+    let routes = topology.routes();
+    let round_trip = base_rtt(topology, routes, nic, fabric.forwarding_delay, &setup.workload);
+    let timer = nic.recovery.first_timeout(nic.retransmit_timeout, || round_trip);
+    let ports = (0..).map(PortId).zip(&outcome.queue_bytes_max_by_port);
+    let delays = ports.map(|(port, &bytes)| topology.link(port.link()).rate.time_for(bytes));
+    let queue = delays.max().unwrap_or_default();
+    (timer < round_trip + queue).then(|| {
+        format!(
+            "the retransmission timer of {} is shorter than an idle round trip of {} and the \
+             longest queue, {}: packets are sent again that are not lost",
+            human::span(timer),
+            human::span(round_trip),
+            human::span(queue)
+        )
+    })
+}
+
+/// A least rate that is above the rate of a host's link, so that nothing slows a sender there.
+fn high_least_rate(setup: &Setup) -> Option<String> {
+    let control = &setup.nic.congestion;
+    let (least, signals) = match control {
+        CongestionControl::Dcqcn(config) => (config.min_rate, "marks"),
+        CongestionControl::DcqcnMlx(config) => (config.min_rate, "marks"),
+        CongestionControl::DctcpRate(config) => (config.min_rate, "marks"),
+        CongestionControl::Hpcc(config) => (config.min_rate, "full links"),
+        CongestionControl::HpccPint(config) => (config.min_rate, "full links"),
+        CongestionControl::Timely(config) => (config.min_rate, "long round trips"),
+        _ => return None,
+    };
+    let topology = &setup.topology;
+    let links = (0..topology.host_count()).map(|host| topology.host_port(HostId(host)).link());
+    let slowest = links.min_by_key(|&link| topology.link(link).rate)?;
+    let rate = topology.link(slowest).rate;
+    (least > rate).then(|| {
+        format!(
+            "min_rate = {least} of {} is above the rate of {}, {rate}: {signals} do not slow \
+             its sender",
+            control.name(),
+            topology.link_name(slowest)
+        )
+    })
+}
+
+/// A timer that takes a large part of the completion time once it runs out.
+fn long_timer(setup: &Setup, outcome: &Outcome, bound: Span) -> Option<String> {
+    let Setup { topology, nic, fabric, .. } = setup;
+    let lost = outcome.counters.dropped + outcome.counters.control_dropped;
+    let cct = outcome.cct.filter(|_| lost > 0)?;
+    let round_trip = || {
+        let routes = topology.routes();
+        base_rtt(topology, routes, nic, fabric.forwarding_delay, &setup.workload)
+    };
+    let timer = nic.recovery.first_timeout(nic.retransmit_timeout, round_trip);
+    // Many short waits in a row make a long one.
+    let is_repeated = timer > bound && cct > bound * OUT_OF_PROPORTION;
+    (timer < cct && (timer * LARGE_PART > cct || is_repeated)).then(|| {
+        format!(
+            "the retransmission timer of {} is {:.1} % of the completion time: losses that only \
+             the timer notices decide it",
+            human::span(timer),
+            timer.as_ps() as f64 / cct.as_ps() as f64 * 100.0
+        )
+    })
+}
+
+/// Failures that no packet met, though switches did not know of them at once: the run does not
+/// measure the policy under the failure.
+fn unmet_failures(setup: &Setup, outcome: &Outcome) -> Option<String> {
+    let has_begun = |it: &&Failure| it.at < outcome.ended;
+    let failures = &setup.fabric.failures;
+    if let Some(first) = failures.first().filter(|_| !failures.iter().any(|it| has_begun(&it))) {
+        return Some(format!(
+            "the run ended before the failure of {}, which begins at {}",
+            setup.topology.link_name(first.link),
+            human::span(first.at.since(Time::ZERO))
+        ));
+    }
+    let begun: Vec<&Failure> = failures.iter().filter(has_begun).collect();
+    let has_lost = outcome.counters.dropped + outcome.counters.control_dropped > 0;
+    let is_unmet = |failure: &&Failure| {
+        let known_after = failure.detection.min(failure.convergence);
+        let is_down = failure.kind == FailureKind::Down;
+        let sent = |port: PortId| outcome.link_bytes.get(port.index());
+        let is_unused = failure.ports().all(|port| sent(port) == Some(&Bytes::ZERO));
+        // A link that is down loses whatever is sent into it.
+        let is_met_by_none =
+            is_down && !has_lost && failure.at.saturating_add(known_after) >= outcome.ended;
+        (is_unused || is_met_by_none) && !(is_down && known_after == Span::ZERO)
+    };
+    let first = begun.first().filter(|_| begun.iter().all(is_unmet))?;
+    let links: BTreeSet<LinkId> = begun.iter().map(|failure| failure.link).collect();
+    let what = match links.len() {
+        1 => format!("the failure of {}", setup.topology.link_name(first.link)),
+        failed => format!("any failure of the {failed} links"),
+    };
+    Some(format!("no packet met {what}: the completion time is that without it"))
+}
+
+/// A failure that loses packets for longer than the run should take.
+fn unknown_failure(setup: &Setup, outcome: &Outcome, bound: Span) -> Option<String> {
+    let topology = &setup.topology;
+    let may_be = |it: &&Failure| {
+        let lasts = it.until.since(it.at).min(it.convergence);
+        it.kind == FailureKind::Down && it.at < outcome.ended && lasts > bound
+    };
+    let down: Vec<&Failure> = setup.fabric.failures.iter().filter(may_be).collect();
+    if outcome.counters.dropped == 0 || down.is_empty() {
+        return None;
+    }
+    let routes = topology.routes();
+    let known_after = |failure: &&Failure| match has_detours(topology, routes, failure.link) {
+        true => failure.detection.min(failure.convergence),
+        false => failure.convergence,
+    };
+    let known = down.into_iter().map(|failure| (known_after(&failure), failure));
+    let late = known.filter(|&(after, _)| after > bound);
+    let (_, latest) = late.max_by_key(|&(after, _)| after)?;
+    let after = |span: Span| match span {
+        Span::MAX => "never".to_owned(),
+        Span::ZERO => "at once".to_owned(),
+        span => format!("after {}", human::span(span)),
+    };
+    Some(format!(
+        "the failure of {} is detected {}, and routing converges {}, while the bound is {}: until \
+         then packets are lost there",
+        topology.link_name(latest.link),
+        after(latest.detection),
+        after(latest.convergence),
+        human::span(bound)
+    ))
+}
+
+/// Whether the switches at the ends of a link have another way to wherever it leads, which they
+/// take once they detect that it is down. A spine has no detour to a leaf.
+fn has_detours(topology: &Topology, routes: &Routes, link: LinkId) -> bool {
+    link.ports().into_iter().all(|port| {
+        let Some(switch) = topology.ends_of(port).0.switch() else { return true };
+        let hosts = (0..topology.host_count()).map(HostId);
+        hosts.map(|host| routes.next_hops(switch, host)).all(|ports| ports != [port])
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use super::*;
+    use crate::fabric;
+    use crate::lower_bound;
+    use crate::scenario::{Overrides, Scenario};
+
+    /// The remarks on a permutation among eight hosts with these sections.
+    fn remarks_on(sections: &str) -> Vec<String> {
+        let text = format!(
+            "[topology]\nleaves = 2\nspines = 2\nhosts_per_leaf = 4\n[policy]\nname = \"ecmp\"\n\
+             [workload]\nkind = \"permutation\"\nbytes = \"64KB\"\n{sections}"
+        );
+        let scenario = Scenario::parse(&text, "a", Path::new(""), &Overrides::default()).unwrap();
+        let setup = scenario.setup();
+        remarks(&setup, &fabric::run(&setup, &mut |_| {}), lower_bound(&setup).time)
+    }
+
+    #[test]
+    fn a_run_that_nothing_disturbs_has_none() {
+        assert_eq!(remarks_on(""), [""; 0]);
+    }
+
+    #[test]
+    fn a_failure_after_the_end_is_told() {
+        let late = remarks_on("[[failure]]\nlink = \"host0-leaf0\"\nat = \"1s\"\n");
+        let expected = "the run ended before the failure of host0-leaf0, which begins at 1.000s";
+        assert_eq!(late, [expected]);
+    }
+
+    #[test]
+    fn a_timer_below_the_round_trip_and_one_far_above_the_bound_are_told() {
+        let short = remarks_on("[transport]\nretransmit_timeout = \"1us\"\n");
+        assert!(
+            short[0].starts_with("the retransmission timer of 1.000us is shorter"),
+            "{short:?}"
+        );
+        let lossy = "[[failure]]\nlink = \"host0-leaf0\"\nkind = \"loss\"\nrate = \"1/2\"\n\
+                     [transport]\nretransmit_timeout = \"1ms\"\n";
+        let long = remarks_on(lossy);
+        assert!(long[0].starts_with("the retransmission timer of 1.000ms is"), "{long:?}");
+        assert!(long[0].contains("% of the completion time: losses that only"), "{long:?}");
+    }
+
+    /// Seven senders at line rate fill a queue of 3.5 MB, 70 us at 400 Gbps.
+    #[test]
+    fn a_timer_below_the_queueing_delay_is_told() {
+        let incast = |timer: &str| {
+            let text = format!(
+                "[topology]\nleaves = 1\nspines = 1\nhosts_per_leaf = 8\n[transport]\n\
+                 congestion_control = \"line-rate\"\nretransmit_timeout = \"{timer}\"\n\
+                 [policy]\nname = \"spray\"\n[workload]\nkind = \"incast\"\nfan_in = 7\n\
+                 bytes = \"500KB\"\n"
+            );
+            let scenario = Scenario::parse(&text, "a", Path::new(""), &Overrides::default());
+            let setup = scenario.unwrap().setup();
+            remarks(&setup, &fabric::run(&setup, &mut |_| {}), lower_bound(&setup).time)
+        };
+        let said = incast("30us");
+        assert!(said[0].starts_with("the retransmission timer of 30.00us is shorter"), "{said:?}");
+        assert_eq!(incast("100us"), [""; 0]);
+    }
+
+    #[test]
+    fn flow_control_that_loses_data_is_told() {
+        let incast = |headroom| {
+            let text = format!(
+                "[topology]\nleaves = 1\nspines = 1\nhosts_per_leaf = 8\n[switch]\n\
+                 buffer = \"2MB\"\npfc = {{ headroom = \"{headroom}\" }}\n[transport]\n\
+                 congestion_control = \"line-rate\"\n[policy]\nname = \"ecmp\"\n\
+                 [workload]\nkind = \"incast\"\nfan_in = 7\nbytes = \"1MB\"\n"
+            );
+            let scenario = Scenario::parse(&text, "a", Path::new(""), &Overrides::default());
+            let setup = scenario.unwrap().setup();
+            remarks(&setup, &fabric::run(&setup, &mut |_| {}), lower_bound(&setup).time)
+        };
+        assert!(incast("0B")[0].contains("in spite of priority flow control"));
+        let enough = incast("worst-case");
+        assert!(enough.iter().all(|remark| !remark.contains("flow control")), "{enough:?}");
+    }
+
+    #[test]
+    fn a_least_rate_above_the_link_is_told() {
+        let high = "[transport]\nparameters = { min_rate = \"401Gbps\" }\n";
+        let of_dcqcn = format!("{high}congestion_control = \"dcqcn\"\n");
+        let expected = "min_rate = 401Gbps of dcqcn is above the rate of host0-leaf0, 400Gbps: \
+                        marks do not slow its sender";
+        assert_eq!(remarks_on(&of_dcqcn), [expected]);
+        assert_eq!(remarks_on(&of_dcqcn.replace("401Gbps", "400Gbps")), [""; 0]);
+        for (control, signals) in [
+            ("dcqcn-mlx", "marks"),
+            ("dctcp-rate", "marks"),
+            ("hpcc", "full links"),
+            ("hpcc-pint", "full links"),
+            ("timely", "long round trips"),
+        ] {
+            let text = format!("{high}congestion_control = \"{control}\"\n");
+            let expected = format!(
+                "min_rate = 401Gbps of {control} is above the rate of host0-leaf0, 400Gbps: \
+                 {signals} do not slow its sender"
+            );
+            assert!(remarks_on(&text).contains(&expected), "{control}: {:?}", remarks_on(&text));
+        }
+    }
+
+    #[test]
+    fn a_failure_that_is_known_too_late_is_named() {
+        let down = "[[failure]]\nlink = \"leaf0-spine0\"\ndetection = \"never\"\n\
+                    [transport]\nretransmit_timeout = \"10us\"\n";
+        let remarks = remarks_on(down);
+        let expected = "the failure of leaf0-spine0 is detected never, and routing converges after \
+                        100.0ms, while the bound is";
+        assert!(remarks.iter().any(|remark| remark.starts_with(expected)), "{remarks:?}");
+    }
+
+    /// A spine has one link to a leaf: that the leaf detects its failure at once is not enough.
+    #[test]
+    fn a_failure_that_is_detected_at_once_is_named_where_switches_have_no_other_way() {
+        let down = "[[failure]]\nlink = \"leaf0-spine0\"\n[transport]\n\
+                    retransmit_timeout = \"10us\"\n";
+        let expected = "the failure of leaf0-spine0 is detected at once, and routing converges \
+                        after 100.0ms, while the bound is";
+        let is_named =
+            |remarks: &[String]| remarks.iter().any(|remark| remark.starts_with(expected));
+        let remarks = remarks_on(down);
+        assert!(is_named(&remarks), "{remarks:?}");
+        let soon = down.replace("[transport]", "convergence = \"1us\"\n[transport]");
+        let remarks = remarks_on(&soon);
+        assert!(!remarks.iter().any(|remark| remark.contains("converges")), "{remarks:?}");
+        let short = down.replace("[transport]", "until = \"3us\"\n[transport]");
+        assert!(!is_named(&remarks_on(&short)), "it is over before it matters");
+    }
+
+    /// Each leaf has one flow and two spines: ecmp avoids the first spine under some seeds.
+    #[test]
+    fn a_failure_that_no_packet_meets_is_told() {
+        let text = |policy: &str, at: &str, detection: &str| {
+            format!(
+                "[topology]\nleaves = 2\nspines = 2\nhosts_per_leaf = 1\n[policy]\n\
+                 name = \"{policy}\"\n[workload]\nkind = \"shift\"\nbytes = \"64KB\"\n\
+                 [[failure]]\nlink = \"leaf0-spine0\"\nat = \"{at}\"\n\
+                 detection = \"{detection}\"\n[transport]\nretransmit_timeout = \"20us\"\n"
+            )
+        };
+        let remarks = |text: &str, seed| {
+            let scenario = Scenario::parse(text, "a", Path::new(""), &Overrides::default());
+            let setup = scenario.unwrap().with_seed(seed).unwrap().setup();
+            let outcome = fabric::run(&setup, &mut |_| {});
+            let remarks = remarks(&setup, &outcome, lower_bound(&setup).time);
+            let is_told =
+                remarks.iter().any(|it| it.starts_with("no packet met the failure of leaf0"));
+            (is_told, outcome.counters.dropped + outcome.counters.control_dropped > 0)
+        };
+        for at in ["0s", "3us"] {
+            let of_ecmp: Vec<(bool, bool)> =
+                (1..=8).map(|seed| remarks(&text("ecmp", at, "1ms"), seed)).collect();
+            assert!(of_ecmp.iter().all(|(is_told, has_lost)| is_told != has_lost), "{of_ecmp:?}");
+            assert!(of_ecmp.contains(&(true, false)) && of_ecmp.contains(&(false, true)));
+        }
+        let avoided = text("ecmp", "0s", "0s");
+        assert!((1..=8).all(|seed| !remarks(&avoided, seed).0), "switches know of it at once");
+        assert_eq!(remarks(&text("spray", "0s", "1ms"), 1), (false, true));
+    }
+
+    #[test]
+    fn a_link_beside_another_one_has_a_detour() {
+        let fabric = |keys: &str| Scenario::topology(keys, "a", Path::new("")).unwrap();
+        let has = |topology: &Topology, link: &str| {
+            let routes = Routes::new(topology, &|_| true);
+            has_detours(topology, &routes, topology.link_named(link).expect("it is there"))
+        };
+        let one = fabric("leaves = 2\nspines = 2\nhosts_per_leaf = 2");
+        assert!(!has(&one, "leaf0-spine0") && !has(&one, "host0-leaf0"));
+        let tree = fabric("kind = \"fat-tree\"\nk = 4\nparallel_links = 2");
+        let of_switches = |link: &&String| !link.contains("host");
+        let links: Vec<&String> = tree.link_names().iter().filter(of_switches).collect();
+        assert!(links.iter().any(|link| has(&tree, link)), "{links:?}");
+    }
+}

@@ -1,0 +1,233 @@
+//! The folder of a run.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use serde_json::Value;
+
+use super::messages::{self, Message};
+use super::{Disturbance, ResultsError, Table, failures, whole};
+use crate::bound::{self, IdlePath, Wire};
+use crate::fabric::Setup;
+use crate::record::RecordedTable;
+use crate::report::SCALE_UP;
+use crate::topology::Way;
+use crate::units::Bytes;
+use crate::workload::read_results;
+
+/// One direction of a link, and what it did.
+#[derive(Debug, Clone, PartialEq)]
+pub struct LinkLoad {
+    /// The link's name.
+    pub link: String,
+    /// The node that sends.
+    pub from: String,
+    /// The node that receives.
+    pub to: String,
+    /// Bytes that it carried.
+    pub bytes: f64,
+    /// Its rate in bit/s, if the file has it.
+    pub rate_bps: Option<f64>,
+    /// The most bytes that waited for it, if the file has them.
+    pub queue_bytes_max: Option<f64>,
+    /// Packets that were marked there, if the file has them.
+    pub marked: Option<f64>,
+}
+
+/// The results of a run.
+#[derive(Debug)]
+pub struct RunFolder {
+    path: PathBuf,
+    summary: Value,
+}
+
+impl RunFolder {
+    /// Opens a folder with `summary.json`.
+    pub(super) fn open(path: &Path) -> Result<Self, ResultsError> {
+        let file = path.join("summary.json");
+        let text = read_results(&file);
+        let text = text.map_err(|reason| ResultsError::unreadable(&file, reason))?;
+        let summary: Value = serde_json::from_str(&text).map_err(|error| ResultsError::Json {
+            file: file.display().to_string(),
+            line: error.line(),
+            column: error.column(),
+            reason: error.to_string(),
+        })?;
+        let run = Self { path: path.to_owned(), summary };
+        for key in ["scenario", "policy"] {
+            run.text(key)?;
+        }
+        run.number("seed")?;
+        Ok(run)
+    }
+
+    /// The path of the folder.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// The object of `summary.json`.
+    pub fn summary(&self) -> &Value {
+        &self.summary
+    }
+
+    /// The name of the scenario.
+    pub fn scenario(&self) -> &str {
+        self.summary["scenario"].as_str().unwrap_or_default()
+    }
+
+    /// The name of the policy.
+    pub fn policy(&self) -> &str {
+        self.summary["policy"].as_str().unwrap_or_default()
+    }
+
+    /// The seed.
+    pub fn seed(&self) -> u64 {
+        self.summary["seed"].as_u64().unwrap_or_default()
+    }
+
+    /// A number of the summary, by a key such as `fct_ns.p99`; `None` if it is null or absent.
+    pub fn metric(&self, key: &str) -> Option<f64> {
+        let value = key.split('.').try_fold(&self.summary, |value, part| value.get(part))?;
+        value.as_f64()
+    }
+
+    fn text(&self, key: &str) -> Result<&str, ResultsError> {
+        let value = &self.summary[key];
+        value.as_str().ok_or_else(|| self.wrong(key, value, "a text"))
+    }
+
+    fn number(&self, key: &str) -> Result<f64, ResultsError> {
+        let value = &self.summary[key];
+        value.as_f64().ok_or_else(|| self.wrong(key, value, "a number"))
+    }
+
+    fn wrong(&self, key: &str, value: &Value, expected: &'static str) -> ResultsError {
+        let found = match value {
+            Value::Null => "missing".to_owned(),
+            other => other.to_string(),
+        };
+        let file = self.path.join("summary.json").display().to_string();
+        ResultsError::Key { file, key: key.to_owned(), found, expected }
+    }
+
+    /// A table of the run.
+    ///
+    /// # Errors
+    /// Fails if there is none, or it is invalid.
+    pub fn table(&self, name: &str) -> Result<Table, ResultsError> {
+        Table::read(&self.path.join(name))
+    }
+
+    /// A recorded table, with the name of its recording, of each recording that has it.
+    ///
+    /// # Errors
+    /// Fails if the folder cannot be read, or a table is invalid.
+    pub fn recorded(
+        &self,
+        table: RecordedTable,
+    ) -> Result<Vec<(Option<String>, Table)>, ResultsError> {
+        let entries = fs::read_dir(&self.path);
+        let entries = entries.map_err(|reason| ResultsError::unreadable(&self.path, reason))?;
+        let mut names: Vec<String> = entries
+            .filter_map(|entry| entry.ok()?.file_name().into_string().ok())
+            .filter(|name| table.recording_of(name).is_some())
+            .collect();
+        names.sort();
+        let read = |name: &String| {
+            let recording = table.recording_of(name).flatten().map(str::to_owned);
+            Ok((recording, self.table(name)?))
+        };
+        names.iter().map(read).collect()
+    }
+
+    /// The messages, in order of their numbers.
+    ///
+    /// # Errors
+    /// Fails if `flows.csv` is missing or invalid.
+    pub fn messages(&self) -> Result<Vec<Message>, ResultsError> {
+        let flows = self.table("flows.csv")?;
+        whole::check_flows(self, &flows)?;
+        messages::read(&flows)
+    }
+
+    /// Both directions of each link.
+    ///
+    /// # Errors
+    /// Fails if `links.csv` is missing or invalid.
+    pub fn links(&self) -> Result<Vec<LinkLoad>, ResultsError> {
+        let table = self.table("links.csv")?;
+        let [link, from, to, bytes] = table.indices(["link", "from", "to", "bytes"])?;
+        let others = ["rate_bps", "queue_bytes_max", "marked"].map(|name| table.find(name));
+        let optional = |row, column: Option<usize>| match column {
+            Some(column) => table.optional_number(row, column),
+            None => Ok(None),
+        };
+        let read = |row| {
+            let [rate_bps, queue_bytes_max, marked] = others;
+            Ok(LinkLoad {
+                link: table.text(row, link).to_owned(),
+                from: table.text(row, from).to_owned(),
+                to: table.text(row, to).to_owned(),
+                bytes: table.number(row, bytes)?,
+                rate_bps: optional(row, rate_bps)?,
+                queue_bytes_max: optional(row, queue_bytes_max)?,
+                marked: optional(row, marked)?,
+            })
+        };
+        // Ports of scale-up networks are no links of the fabric.
+        let is_of_fabric = |row: &usize| !table.text(*row, link).ends_with(SCALE_UP);
+        (0..table.len()).filter(is_of_fabric).map(read).collect()
+    }
+
+    /// The text of `scenario.toml`, if it is there: experiments of the HPCC family have none.
+    pub fn scenario_text(&self) -> Option<String> {
+        read_results(&self.path.join("scenario.toml")).ok()
+    }
+
+    /// What the run was of, without its workload.
+    ///
+    /// # Errors
+    /// Fails without `scenario.toml`, and if its fabric was read from a file that is not beside it.
+    pub fn setup(&self) -> Result<Setup, ResultsError> {
+        failures::setup(&self.path.join("scenario.toml"))
+    }
+
+    /// What failed, in order of time.
+    ///
+    /// # Errors
+    /// As [`Self::setup`].
+    pub fn disturbances(&self) -> Result<Vec<Disturbance>, ResultsError> {
+        Ok(failures::of(&self.setup()?))
+    }
+
+    /// The size of each message that completed, and its completion time over that of the same
+    /// message alone on an idle path.
+    ///
+    /// # Errors
+    /// As [`Self::setup`] and [`Self::messages`].
+    pub fn slowdowns(&self) -> Result<Vec<(f64, f64)>, ResultsError> {
+        let setup = self.setup()?;
+        let (topology, wire) = (&*setup.topology, crate::wire(&setup));
+        let routes = topology.routes();
+        let ideal = |message: &Message| -> Option<f64> {
+            let host = |name: &str| {
+                let index = topology.host_names().iter().position(|host| host == name)?;
+                Some(crate::ids::HostId(u32::try_from(index).ok()?))
+            };
+            let (src, dst) = (host(&message.src)?, host(&message.dst)?);
+            if topology.way(src, dst) != Way::Fabric {
+                return None;
+            }
+            ideal_ns(&bound::Path::between(topology, routes, src, dst)?, message.bytes, &wire)
+        };
+        let one = |message: &Message| Some((message.bytes, message.fct_ns? / ideal(message)?));
+        Ok(self.messages()?.iter().filter_map(one).collect())
+    }
+}
+
+/// The completion time of a message alone, in nanoseconds.
+fn ideal_ns(path: &bound::Path, bytes: f64, wire: &Wire) -> Option<f64> {
+    let ideal = IdlePath::new(path, Bytes::new(bytes as u64), wire).completed.as_ns_f64();
+    (ideal > 0.0).then_some(ideal)
+}
