@@ -2,8 +2,6 @@
 //!
 //! The crate `evenkeel` re-exports it and describes the architecture.
 
-use evenkeel_engine::{
-    balance, endpoint, fabric, ids, nic, packet, topology, units, workload,
-};
+use evenkeel_engine::{balance, endpoint, fabric, ids, nic, packet, topology, units, workload};
 
 pub mod hpcc;

@@ -3,9 +3,7 @@
 //!
 //! The crate `evenkeel` re-exports it and describes the architecture.
 
-use evenkeel_engine::{
-    endpoint, fabric, ids, nic, packet, sharing, switching, topology, units,
-};
+use evenkeel_engine::{endpoint, fabric, ids, nic, packet, sharing, switching, topology, units};
 
 pub mod invariants;
 pub mod record;

@@ -155,8 +155,8 @@ fn each_dependency_has_its_reason() {
 }
 
 /// The manifests of the project: in the packaged crate the original of its own, since cargo
-/// writes another one without comments, and not those of fuzzing and of mutation testing, which
-/// are packages of their own.
+/// writes another one without comments, and not that of fuzzing, which is a
+/// package of its own.
 fn manifests() -> Vec<SourceFile> {
     let all = [
         "Cargo.toml.orig",
@@ -169,7 +169,6 @@ fn manifests() -> Vec<SourceFile> {
         "rust/study/Cargo.toml",
         "rust/worlds/Cargo.toml",
         "rust/fuzz/Cargo.toml",
-        "rust/mutants/Cargo.toml",
     ];
     let there = |path: &&str| project::root().join(path).exists();
     let found: Vec<&str> = all.into_iter().filter(there).collect();

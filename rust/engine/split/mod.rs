@@ -5,7 +5,11 @@
 //! NIC it is sans-IO: messages, failed paths and the time go in, flows and a wake-up time come out.
 
 pub mod batch;
+pub mod ethereal;
+pub mod k_way;
+pub mod line_cut;
 pub mod pieces;
+pub mod whole;
 
 pub use pieces::{Cutter, SmallestPiece};
 
@@ -14,12 +18,9 @@ use crate::balance::sender::PathSpace;
 use crate::ids::{HostId, MessageId, SwitchId};
 use crate::units::{Bytes, Time};
 
-/// Declares the modules of splitters and dispatches to them: a splitter is its file and a line
-/// here.
+/// Dispatches to splitters: a splitter is its file, its `mod` line and a line here.
 macro_rules! registry {
     ($($module:ident :: $splitter:ident),* $(,)?) => {
-        $(pub mod $module;)*
-
         /// The splitter of one host.
         #[derive(Debug)]
         pub enum Splitter {

@@ -57,7 +57,7 @@ pub(crate) fn files(folder: &str, ending: &str) -> Vec<SourceFile> {
         let entry = entry.expect("the folder can be read");
         let name = entry.file_name().into_string().expect("file names are UTF-8");
         let path = format!("{folder}/{name}");
-        let is_package = path.starts_with("rust/fuzz/") || path.starts_with("rust/mutants/");
+        let is_package = path.starts_with("rust/fuzz/");
         if is_package && ["target", "artifacts"].contains(&name.as_str()) {
             // What these packages build, and what a fuzzer finds.
             continue;

@@ -1,11 +1,11 @@
-//! The tree of modules: which file holds which module, read from `mod` lines and registries.
+//! The tree of modules: which file holds which module, read from `mod` lines.
 
 use std::collections::BTreeMap;
 
 use super::lexer;
 use super::project::{Fault, SourceFile};
 
-/// A `mod name;` line, or a line of a registry, which declares a module too.
+/// A `mod name;` line.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Declaration {
     /// The modules of the same file around it.
@@ -77,14 +77,13 @@ pub(crate) fn orphans(roots: &[String], files: &[SourceFile]) -> Vec<Fault> {
         .collect()
 }
 
-/// The `mod` lines of a file, and the modules that its registries declare.
+/// The `mod` lines of a file.
 pub(crate) fn declarations(text: &str) -> Vec<Declaration> {
     let layers = lexer::split(text);
     let words = lexer::words(&layers.code);
     let mut found = Vec::new();
     // The name of each brace that is open, if it is a module's.
     let mut open: Vec<Option<String>> = Vec::new();
-    let mut registry = None;
     let word = |index: usize| words.get(index).map_or("", |(_, word)| *word);
     for (index, &(offset, text)) in words.iter().enumerate() {
         let inline = || open.iter().flatten().cloned().collect::<Vec<_>>();
@@ -92,14 +91,8 @@ pub(crate) fn declarations(text: &str) -> Vec<Declaration> {
             "{" => {
                 let is_module = index >= 2 && word(index - 2) == "mod";
                 open.push(is_module.then(|| word(index - 1).to_owned()));
-                if word(index.wrapping_sub(2)) == "registry" && word(index - 1) == "!" {
-                    registry = Some(open.len());
-                }
             }
             "}" => {
-                if registry == Some(open.len()) {
-                    registry = None;
-                }
                 open.pop();
             }
             "mod" if word(index + 2) == ";" => found.push(Declaration {
@@ -107,23 +100,10 @@ pub(crate) fn declarations(text: &str) -> Vec<Declaration> {
                 name: word(index + 1).to_owned(),
                 path: path_attribute(&layers, offset),
             }),
-            "::" if registry == Some(open.len()) && is_first_of_its_line(&layers.code, offset) => {
-                found.push(Declaration {
-                    inline: inline(),
-                    name: word(index - 1).to_owned(),
-                    path: None,
-                });
-            }
             _ => {}
         }
     }
     found
-}
-
-/// True if all before `offset` in its line is one word.
-fn is_first_of_its_line(code: &str, offset: usize) -> bool {
-    let line = code[..offset].rsplit('\n').next().unwrap_or_default();
-    line.trim().chars().all(|c| c.is_alphanumeric() || c == '_')
 }
 
 /// What `#[path = "…"]` says on the line before that of `offset`.
@@ -160,13 +140,13 @@ mod tests {
     }
 
     #[test]
-    fn modules_registries_and_paths_reach_files() {
+    fn modules_and_paths_reach_files() {
         let files = files(&[
             ("rust/lib.rs", "pub mod nic;\n// mod packet;\nmod a { mod b; }"),
-            ("rust/nic/mod.rs", "mod qp;\nregistry! {\n    hash::Hash,\n    ring::Ring,\n}\n"),
+            ("rust/nic/mod.rs", "mod qp;\nmod hash;\nmod ring;\n"),
             ("rust/nic/qp.rs", "#[cfg(test)]\nmod tests;\nfn f() { x::y() }"),
             ("rust/nic/qp/tests.rs", ""),
-            ("rust/nic/hash.rs", "registry! {\n  // mod x;\n}"),
+            ("rust/nic/hash.rs", "// mod x;\n"),
             ("rust/nic/ring.rs", ""),
             ("rust/a/b.rs", ""),
             ("rust/tests/cli.rs", "#[path = \"../bodies/all.rs\"]\nmod bodies;"),

@@ -48,10 +48,14 @@
 //! ```
 
 mod allocator;
+pub mod best_single;
 mod cost;
 mod division;
+pub mod even;
 pub mod handler;
 mod line;
+pub mod nezha;
+pub mod proportional;
 mod set;
 #[cfg(test)]
 mod test_rails;
@@ -133,12 +137,9 @@ impl std::fmt::Display for Phase {
     }
 }
 
-/// Declares the modules of allocators and dispatches to them: an allocator is its file and a line
-/// here.
+/// Dispatches to allocators: an allocator is its file, its `mod` line and a line here.
 macro_rules! registry {
     ($($module:ident :: $weigh:ident),* $(,)?) => {
-        $(pub mod $module;)*
-
         /// The weighing part of an allocator.
         #[derive(Debug, Clone)]
         pub enum Weigher {

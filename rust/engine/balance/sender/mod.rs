@@ -3,7 +3,27 @@
 //! A policy sees what a NIC sees: its own packets, acknowledgements and time-outs. It does not see
 //! queues or other hosts.
 
+pub mod any_plane;
+pub mod bitmap;
+#[cfg(any(test, feature = "custom"))]
+pub mod custom;
+pub mod ecmp;
 mod entropy_space;
+pub mod flowlet;
+pub mod host_dr;
+pub mod mixed;
+pub mod mp_rdma;
+pub mod mrc;
+pub mod pinned;
+pub mod plane_jsq;
+pub mod plb;
+pub mod prime;
+pub mod reps;
+pub mod reps_ethereal;
+pub mod reps_legacy;
+pub mod source_port;
+pub mod spray;
+pub mod spray_rr;
 mod xor_rounds;
 
 pub use super::path_space::PathSpace;
@@ -15,12 +35,9 @@ use crate::units::{Span, Time};
 
 use super::Preset;
 
-/// Declares the modules of sender policies and dispatches to them: a policy is its file and a line
-/// here.
+/// Dispatches to sender policies: a policy is its file, its `mod` line and a line here.
 macro_rules! registry {
     ($($(#[$only:meta])* $module:ident :: $policy:ident),* $(,)?) => {
-        $($(#[$only])* pub mod $module;)*
-
         /// The sender policy of one queue pair.
         #[derive(Debug, Clone)]
         pub enum Sender {

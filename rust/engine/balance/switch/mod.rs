@@ -3,7 +3,24 @@
 //! A policy sees what a switch sees: headers, its own queues, its own ports and the weights from
 //! routing. It does not see other switches or the state of senders.
 
+pub mod adaptive;
+pub mod conga;
+#[cfg(any(test, feature = "custom"))]
+pub mod custom;
+pub mod drill;
+pub mod drill_by_destination;
 mod flowlet_table;
+pub mod hash;
+pub mod hash_by_part;
+pub mod jsq;
+pub mod letflow;
+pub mod murmur;
+pub mod ofan;
+pub mod random;
+pub mod round_robin;
+pub mod round_robin_by_destination;
+pub mod ugal;
+pub mod valiant;
 mod weighted;
 
 pub use super::detour::{DetourView, RouteLoad};
@@ -20,12 +37,9 @@ use crate::packet::{Flags, Packet};
 use crate::units::Time;
 use weighted::Weighted;
 
-/// Declares the modules of switch policies and dispatches to them: a policy is its file and a line
-/// here.
+/// Dispatches to switch policies: a policy is its file, its `mod` line and a line here.
 macro_rules! registry {
     ($($(#[$only:meta])* $module:ident :: $policy:ident),* $(,)?) => {
-        $($(#[$only])* pub mod $module;)*
-
         /// The policy of one switch.
         #[derive(Debug, Clone)]
         pub enum PortSelector {

@@ -8,11 +8,24 @@
 
 mod control;
 mod credit;
+pub mod dcqcn;
+pub mod dcqcn_mlx;
+pub mod dctcp_rate;
+pub mod dctcp_window;
+pub mod hpcc;
+pub mod hpcc_pint;
+pub mod line_rate;
+pub mod mp_rdma;
+pub mod new_reno;
+pub mod nscc;
 mod or_part;
 mod rate_window;
+pub mod rccc;
 mod scope;
+pub mod swift;
 mod telemetry;
 mod timed;
+pub mod timely;
 
 pub use control::{CongestionName, CongestionPreset, Control, ControlConfig, find};
 pub use credit::{CREDIT_UNIT, CreditRules, FIRST_CREDIT};
@@ -28,8 +41,6 @@ use crate::units::{BitRate, Bytes, Span, Time};
 /// Makes congestion controls real everywhere: a line here is all that a control's file needs.
 macro_rules! registry {
     ($($module:ident :: $control:ident),* $(,)?) => {
-        $(pub mod $module;)*
-
         /// A congestion control and its parameters.
         #[derive(Debug, Clone, PartialEq)]
         pub enum CongestionControl {

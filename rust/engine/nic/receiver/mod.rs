@@ -2,7 +2,11 @@
 //! names the one that it needs.
 
 mod answers;
+mod any_order;
+mod coded;
+mod in_order;
 mod messages;
+mod stateless;
 
 pub(super) use answers::{Answer, Answers, Outbox, Peer, ReceiverSettings};
 
@@ -13,8 +17,7 @@ use crate::units::Time;
 /// share one, so that the receiving half of a queue pair is no larger than the largest of them.
 macro_rules! registry {
     ($($module:ident :: $receiver:ident),* $(,)?) => {
-        $(mod $module;
-        pub(super) use $module::$receiver;)*
+        $(pub(super) use $module::$receiver;)*
 
         /// The receiving side of one queue pair.
         #[derive(Debug, Clone)]

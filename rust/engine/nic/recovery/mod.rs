@@ -7,9 +7,16 @@
 
 mod by_plane;
 mod entry;
+pub mod erasure;
 mod facts;
 mod flights;
+pub mod go_back_n;
+pub mod mrc;
+pub mod per_packet;
 mod report;
+pub mod rod;
+pub mod rudi;
+pub mod sack;
 mod selective;
 
 pub use entry::{RecoveryEntry, RecoveryName};
@@ -27,8 +34,6 @@ use crate::units::{Bytes, Span, Time};
 /// Makes loss recoveries real everywhere: a line here is all that a recovery's file needs.
 macro_rules! registry {
     ($($module:ident :: $recovery:ident),* $(,)?) => {
-        $(pub mod $module;)*
-
         /// A loss recovery and its parameters.
         #[derive(Debug, Clone, Copy, PartialEq, Eq)]
         pub enum Recovery {
