@@ -30,7 +30,7 @@ pub(crate) fn config() -> Config {
     }
     if std::env::var_os("PROPTEST_CASES").is_none() {
         // Two properties, and one of them runs each scenario twice.
-        config.cases = if extent::is_long() { 160 } else { 8 };
+        config.cases = if extent::is_long() { 160 } else { 6 };
     }
     config
 }

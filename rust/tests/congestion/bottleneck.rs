@@ -19,7 +19,7 @@ use evenkeel::units::{BitRate, Bytes, Fraction, Span, Time};
 use evenkeel::workload::{Message, Workload};
 
 use super::control;
-use crate::support::{extent, snapshot};
+use crate::support::{extent, snapshot, snapshot_or_rows};
 
 const PAYLOAD: u64 = 4_096;
 const HEADER: u64 = 62;
@@ -340,6 +340,11 @@ fn has_window(case: &Control) -> bool {
 /// 4158 B and an acknowledgement of 64 B.
 const START_WINDOW_MB: f64 = 1.5 * 0.0125 * (4.0 + 2.0 * 0.332_64 + 2.0 * 0.005_12);
 
+/// Controls that are tried by default.
+fn is_usual(case: &Control) -> bool {
+    ["line-rate", "dcqcn", "nscc"].contains(&case.name)
+}
+
 /// In all 57.6 MB, less than the buffer of 64 MB: without any control (`line-rate`) all of it but
 /// one share is queued in the switch. Window-based controls are bounded by their initial windows.
 /// Rate-based controls start at line rate and react after the delay of their first marks: two
@@ -354,18 +359,20 @@ fn an_incast_of_any_size_completes_with_a_bounded_queue() {
         write!(text, "{size:>6}").expect("memory");
     }
     let unchecked = Control { name: "line-rate", preset: "", gbps: 100, ecn: Ecn::Off };
-    for case in [unchecked].into_iter().chain(controls()) {
+    let all = [unchecked].into_iter().chain(controls()).collect();
+    let cases = extent::cases("congestion::sizes", all, is_usual);
+    for case in &cases {
         let name = format!("{:<14}{:<12}", case.name, case.preset);
         write!(text, "\n{name}").expect("memory");
         for senders in sizes {
-            let outcome = incast(&case, senders, 57_600_000);
+            let outcome = incast(case, senders, 57_600_000);
             assert_eq!((outcome.counters.dropped, outcome.counters.retransmitted), (0, 0));
             let queue = outcome.queue_bytes_max.get() as f64 / 1e6;
             write!(text, "{queue:>6.2}").expect("memory");
             // Headers make 1.6 % of the packets.
             let all = 57.6 * 1.016 * (1.0 - 1.0 / f64::from(senders));
             let bound = match case.name {
-                _ if has_window(&case) => START_WINDOW_MB * f64::from(senders),
+                _ if has_window(case) => START_WINDOW_MB * f64::from(senders),
                 "line-rate" => all,
                 _ if senders <= 6 => all / 4.0,
                 _ => all,
@@ -373,7 +380,7 @@ fn an_incast_of_any_size_completes_with_a_bounded_queue() {
             assert!(queue <= bound, "{name}, {senders} senders: {queue} beyond {bound} MB");
         }
     }
-    snapshot("congestion-incast-queue-mb", &text);
+    snapshot_or_rows("congestion-incast-queue-mb", &text);
 }
 
 /// Every number of senders from 2 to 64, with 256 KB each, four bandwidth-delay products: all
@@ -383,11 +390,13 @@ fn an_incast_of_any_size_completes_with_a_bounded_queue() {
 fn every_incast_from_2_to_64_completes_and_is_fair() {
     let mut text = "control       preset       least Jain  at N   queue MB at N = 64\n".to_owned();
     let unchecked = Control { name: "line-rate", preset: "", gbps: 100, ecn: Ecn::Off };
-    for case in [unchecked].into_iter().chain(controls()) {
+    let all = [unchecked].into_iter().chain(controls()).collect();
+    let cases = extent::cases("congestion::from_2_to_64", all, is_usual);
+    for case in &cases {
         let mut least = (1.0, 0);
         let mut queue = 0.0;
         for senders in 2..=64 {
-            let outcome = incast(&case, senders, 256_000 * u64::from(senders));
+            let outcome = incast(case, senders, 256_000 * u64::from(senders));
             let name = format!("{} {}, {senders} senders", case.name, case.preset);
             let counters = &outcome.counters;
             assert_eq!((counters.dropped, counters.retransmitted), (0, 0), "{name}");
@@ -402,7 +411,7 @@ fn every_incast_from_2_to_64_completes_and_is_fair() {
             queue = outcome.queue_bytes_max.get() as f64 / 1e6;
             // Headers make 1.6 % of the packets; one share less a packet is on the way out.
             let all = 0.256 * 1.016 * f64::from(senders - 1) + 0.005;
-            let window = if has_window(&case) { START_WINDOW_MB * f64::from(senders) } else { all };
+            let window = if has_window(case) { START_WINDOW_MB * f64::from(senders) } else { all };
             assert!(queue <= all.min(window), "{name}: {queue} MB");
             if jain(&rates) < least.0 {
                 least = (jain(&rates), senders);
@@ -423,7 +432,7 @@ fn every_incast_from_2_to_64_completes_and_is_fair() {
             least.1
         );
     }
-    snapshot("congestion-every-incast", &text);
+    snapshot_or_rows("congestion-every-incast", &text);
 }
 
 #[test]

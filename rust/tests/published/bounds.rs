@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use super::run::{complete, setup, side_by_side};
-use crate::support::screen;
+use crate::support::{extent, rows, screen};
 use evenkeel::study::lower_bound;
 use evenkeel::units::{BitRate, Bytes};
 
@@ -15,7 +15,8 @@ const BOUNDS: [(u64, f64, &str); 3] =
 
 #[test]
 fn the_bounds_equal_those_of_ofan_in_all_digits() {
-    let rows = side_by_side(&BOUNDS, |&(packets, theirs, by)| {
+    let jobs = extent::cases("published::bounds", BOUNDS.to_vec(), |it| it.0 == BOUNDS[0].0);
+    let made = side_by_side(&jobs, |&(packets, theirs, by)| {
         let mut setup = setup("ofan-permutation.toml", "ethereal", 1);
         let workload = Arc::make_mut(&mut setup.workload);
         for message in &mut workload.messages {
@@ -30,7 +31,10 @@ fn the_bounds_equal_those_of_ofan_in_all_digits() {
         assert!((bound - theirs).abs() < 1e-5, "{bound} for {theirs}");
         format!("{packets:>7}  {by:<11} {theirs:>11.5} {bound:>14.5} {reached:>16.3}\n")
     });
+    if made.len() < BOUNDS.len() {
+        return rows("published-bounds", &made.concat());
+    }
     let head = "Permutation, k = 8, 800 Gbps: lower bound in us (Ofan, appendix B); seed 1\n\
                 packets  by                            ours  ethereal reaches\n";
-    screen("published-bounds", &format!("{head}{}", rows.concat()));
+    screen("published-bounds", &format!("{head}{}", made.concat()));
 }

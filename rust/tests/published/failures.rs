@@ -83,7 +83,7 @@ fn label((policy, weights): Row) -> String {
 
 /// Rows that run by default.
 fn is_short(row: &Row) -> bool {
-    ["reps", "ethereal"].contains(&row.0)
+    row.0 == "reps"
 }
 
 /// The table of an example and the means of its rows; `None` if only some of the rows ran, which

@@ -40,7 +40,7 @@ fn recording_changes_no_completion_time() {
 fn nodes_that_are_read_late_are_a_warning() {
     let Some(ring) = input("robust", "chakra-window-ring.toml") else { return };
     let folder = tempfile::tempdir().expect("there is room");
-    let set = ["workload.channels=1", "workload.chunks=2"];
+    let set = ["workload.channels=1", "workload.chunks=2", "workload.bytes=8MB"];
     let scenario = load(&ring, &set);
     let traces = evenkeel::workload::chakra::Traces::of(&scenario.workload).expect("a ring is one");
     evenkeel::report::trace_files::write(&folder.path().join("et"), "chakra-window-ring", &traces)

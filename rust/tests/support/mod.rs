@@ -9,4 +9,4 @@ mod snapshot;
 pub(crate) use alone::alone;
 #[cfg(any(feature = "astra-sim", feature = "bridge"))]
 pub(crate) use archive::archive;
-pub(crate) use snapshot::{rows, screen, snapshot};
+pub(crate) use snapshot::{rows, screen, snapshot, snapshot_or_rows};

@@ -16,6 +16,14 @@ pub(crate) fn screen(name: &str, table: &str) {
     snapshot(name, table);
 }
 
+/// Compares a table with its snapshot; by default, those of its rows that were made.
+pub(crate) fn snapshot_or_rows(name: &str, table: &str) {
+    match super::extent::is_long() {
+        true => snapshot(name, table),
+        false => rows(name, table),
+    }
+}
+
 /// Compares rows of a table that was not made as a whole: each line is one of the snapshot's.
 pub(crate) fn rows(name: &str, rows: &str) {
     let path = format!("{}/snapshots/{name}.snap", env!("CARGO_MANIFEST_DIR"));

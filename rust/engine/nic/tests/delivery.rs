@@ -137,6 +137,9 @@ fn go_back_n_refuses_unordered_delivery_by_name() {
 /// repair; the wire distinguishes only numbers that are near each other.
 #[test]
 fn a_coded_message_may_have_more_packets_than_sequence_numbers_distinguish() {
+    if extent::is_left_out("nic::delivery, more packets than sequence numbers") {
+        return;
+    }
     let mut config = NicConfig::clone(&config(Recovery::ERASURE, 32));
     (config.payload, config.header) = (Bytes::new(1), Bytes::new(1));
     let config = Arc::new(config);
