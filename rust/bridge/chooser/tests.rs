@@ -190,15 +190,20 @@ fn ports_get_shares_by_weight_and_none_with_weight_0() {
 }
 
 #[test]
-fn a_rotation_is_drawn_again_after_routing_changed() {
+fn a_rotation_is_drawn_again_where_weights_have_changed() {
     let mut chooser = made("ofan", "");
     let round = choices(&mut chooser, 7, 8, &[]);
-    assert_eq!(round, choices(&mut chooser, 8, 8, &[]));
-    let changed = (0..3).any(|_| {
-        chooser.routing_changed();
-        choices(&mut chooser, 7, 8, &[]) != round
-    });
-    assert!(changed);
+    chooser.routing_changed();
+    assert_eq!(choices(&mut chooser, 7, 8, &[]), round, "routing has changed elsewhere");
+    chooser.routing_changed();
+    let mut weights = [1; PORTS.len()];
+    weights[0] = 3;
+    let mut weighted = |count: usize| -> Vec<u32> {
+        let of = |_| chooser.choose(&arrival(7, 0), &PORTS, &[], &weights);
+        (0..count).map(of).collect()
+    };
+    let cycle = weighted(PORTS.len() + 2);
+    assert_eq!(cycle.iter().filter(|&&port| port == 0).count(), 3, "{cycle:?}");
 }
 
 #[test]
