@@ -3,7 +3,7 @@
 //!
 //! Given a fabric, a workload and failures, it computes how long each load-balancing scheme takes
 //! to complete, and what it costs in NIC state. This text has the order in which to read
-//! the modules, and what each deliberately does not know. `docs/architecture.md` draws the crates.
+//! the modules. `docs/architecture.md` draws the crates, and says what each part does not see.
 //!
 //! # Overview
 //!
@@ -52,24 +52,6 @@
 //!     [`page`] is the HTML page of a report.
 //! 11. `python` (feature `python`): the library as a Python module; `rust/python/evenkeel` is the
 //!     package around it.
-//!
-//! # What each layer does not know
-//!
-//! - A sender policy has access to no queue and no other host, a switch policy to no sender and no
-//!   other switch, and a splitter to no packet. A policy that cheats does not compile.
-//! - An allocator of rails has access to sizes and durations, an exception handler to the numbers
-//!   of chunks and messages; neither has access to data, to a link or to the other.
-//! - The NIC knows neither the topology nor the world: the fabric, ns-3 or a test drives it alike.
-//! - Hosts and switches know no event queue and no wire, and each other only by packets: neither
-//!   [`endpoint`] nor [`switching`] uses the other.
-//! - The fabric's loop knows nothing of RDMA, ECN or policies: it takes the next event, advances
-//!   the time, and dispatches.
-//! - The fluid world knows no packet, no queue and no congestion control; it says where that
-//!   matters.
-//! - Only a timer, an acknowledgement or a routing update reveals a failure.
-//! - Reports never simulate, and a run never draws figures.
-//! - The Python module computes nothing: it converts arguments and results, and interrupts runs
-//!   where they report progress.
 //!
 //! # Features
 //!
