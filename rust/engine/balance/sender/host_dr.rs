@@ -115,7 +115,7 @@ impl SenderPolicy for HostDr {
 
 #[cfg(test)]
 mod tests {
-    use super::super::PathSpace;
+    use super::super::{NetworkParameters, PathSpace};
     use super::*;
 
     fn host_dr(qp_index: u32, tiers: &[usize]) -> HostDr {
@@ -157,6 +157,19 @@ mod tests {
         assert_eq!(sent(&mut policy, 7), sent(&mut before, 7), "the same proportions");
         policy.handle_weights(&[1, 0, 1, 1]);
         assert!(!sent(&mut policy, 30).contains(&1));
+    }
+
+    #[test]
+    fn queue_pairs_begin_in_any_plane() {
+        let paths = PathSpace::SINGLE.with_tier(4).and_then(|paths| paths.with_tier(2)).unwrap();
+        let network = NetworkParameters { planes: 4, ..NetworkParameters::default() };
+        let of = |qp_index| QpContext { qp_index, paths, network, ..QpContext::for_test() };
+        let mut first = [0; 4];
+        for qp in (0..400).map(of) {
+            let entropy = HostDr::new(&Config {}, &qp).entropy(Time::ZERO);
+            first[usize::from(entropy % 4)] += 1;
+        }
+        assert!(first.iter().all(|&count| count > 60), "{first:?}");
     }
 
     #[test]

@@ -229,3 +229,16 @@ fn a_value_is_skipped_while_three_scores_add_up_to_the_threshold() {
     };
     assert!(!mark(16_000_000) && mark(16_000_001));
 }
+
+#[test]
+fn queue_pairs_begin_in_any_plane() {
+    let paths = PathSpace::SINGLE.with_tier(4).and_then(|paths| paths.with_tier(2)).unwrap();
+    let network = NetworkParameters { planes: 4, ..NetworkParameters::default() };
+    let of = |qp_index| QpContext { qp_index, paths, network, ..QpContext::for_test() };
+    let mut first = [0; 4];
+    for qp in (0..400).map(of) {
+        let entropy = Prime::new(&Config::default(), &qp).entropy(Time::ZERO);
+        first[usize::from(entropy % 4)] += 1;
+    }
+    assert!(first.iter().all(|&count| count > 60), "{first:?}");
+}
