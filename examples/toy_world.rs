@@ -7,10 +7,10 @@ use evenkeel::endpoint::{Endpoints, Site, base_rtt};
 use evenkeel::ids::{HostId, PortId};
 use evenkeel::nic::NicConfig;
 use evenkeel::packet::Packet;
+use evenkeel::pattern::Permutation;
 use evenkeel::switching::{Buffer, Ecn, EcnPoint, FabricConfig, PortLoads, Switching};
 use evenkeel::topology::{LeafSpine, Node, Topology};
 use evenkeel::units::{BitRate, Bytes, Span, Time};
-use evenkeel::workload::Permutation;
 
 /// All wires, each with the time at which it is `free`, and the events of nodes: packets, timeouts.
 struct Wires {

@@ -7,12 +7,13 @@
 //!
 //! # Overview
 //!
-//! A [`workload`] (perhaps generated from a [`collective`]) is a set of messages and their
-//! dependencies. At each host a splitter ([`split`]) divides messages into flows, each on a queue
-//! pair. The [`nic`] divides flows into packets and asks a sender policy ([`balance::sender`]) for
-//! the entropy value of each packet. In each switch a switch policy ([`balance::switch`]) chooses
-//! among the equal-cost ports of the [`topology`]. These three are the product, and they are
-//! sans-IO: they have no clock, no event queue and no global random state.
+//! A [`workload`] (perhaps generated from a [`collective`] or a [`training`] iteration) is a set of
+//! messages and their dependencies. At each host a splitter ([`split`]) divides messages into
+//! flows, each on a queue pair. The [`nic`] divides flows into packets and asks a sender policy
+//! ([`balance::sender`]) for the entropy value of each packet. In each switch a switch policy
+//! ([`balance::switch`]) chooses among the equal-cost ports of the [`topology`]. These three are
+//! the product, and they are sans-IO: they have no clock, no event queue and no global random
+//! state.
 //!
 //! Two layers put them together, for any world. [`endpoint`] is all hosts: dependencies between
 //! messages, splitters, NICs, and the ledger of what completed. [`switching`] is all switches:
@@ -32,7 +33,8 @@
 //!    documentation lists the verbs; then read one policy of each kind, such as
 //!    [`balance::sender::spray`] and [`split::ethereal`], and [`rail::nezha`] with
 //!    [`rail::handler`] for hosts with several rails.
-//! 4. [`topology`], [`collective`], [`workload`]: the wiring, and the messages.
+//! 4. [`topology`], [`workload`]: the wiring, and the graph of messages. [`collective`],
+//!    [`training`] and [`pattern`] generate such graphs.
 //! 5. [`endpoint`]: the work of hosts in any world, from messages with dependencies to queue pairs.
 //!    [`switching`]: the work of switches in any world.
 //! 6. [`fabric`]: `driver` has the one loop, `world` hosts and network under one clock, `network`
@@ -44,8 +46,8 @@
 //!    program, such as ASTRA-sim. [`record`] and [`timeline`]: time series of a run, and its course
 //!    as a Perfetto trace, written while it proceeds. [`invariants`]: a second account of every
 //!    packet, which must agree with the first.
-//! 8. [`scenario`] (TOML files, resolved and validated) and [`hpcc`] (experiments of the HPCC
-//!    family of ns-3 simulators from their own files).
+//! 8. [`chakra`], [`goal`], [`simccl`], [`connection_matrix`], [`infragraph`] and [`hpcc`] (files
+//!    of other simulators), and [`scenario`] (TOML files, resolved and validated).
 //! 9. [`study`] (runs and sets of runs) and [`report`] (their results); the command line is in the
 //!    binary.
 //! 10. [`results`] reads back what reports wrote, [`plot`] draws figures of it, and
@@ -56,13 +58,13 @@
 //! # Features
 //!
 //! `fabric` has the worlds in Rust and all that is built on them: [`fabric`], [`bound`], [`fluid`],
-//! [`multirail`], [`ranks`], [`record`], [`timeline`], [`invariants`], [`scenario`], [`hpcc`],
-//! [`study`], [`report`] and [`results`]. `plot` adds [`plot`] and [`page`], and `png` their second
-//! format. Without it the library is the layers below, for a world of your own. `cli` is the
-//! program; both are on by default. `python` is the Python module (`pip install .`;
-//! `docs/python.md`), for which alone policies of a caller ([`balance`], `custom`) are compiled.
-//! `bridge`, `astra-sim` and `ns3` are the contracts with C++. A crate that uses the library needs
-//! no command line:
+//! [`multirail`], [`ranks`], [`record`], [`timeline`], [`invariants`], [`chakra`] and the other
+//! formats, [`scenario`], [`study`], [`report`] and [`results`]. `plot` adds [`plot`] and [`page`],
+//! and `png` their second format. Without it the library is the layers below, for a world of your
+//! own. `cli` is the program; both are on by default. `python` is the Python module (`pip install
+//! .`; `docs/python.md`), for which alone policies of a caller ([`balance`], `custom`) are
+//! compiled. `bridge`, `astra-sim` and `ns3` are the contracts with C++. A crate that uses the
+//! library needs no command line:
 //!
 //! ```toml
 //! evenkeel = { path = "../evenkeel", default-features = false, features = ["fabric"] }
@@ -71,13 +73,14 @@
 #[cfg(feature = "plot")]
 pub use evenkeel_draw::{page, plot};
 pub use evenkeel_engine::{
-    balance, collective, endpoint, ids, nic, packet, rng, split, switching, topology, units,
-    workload,
+    balance, endpoint, ids, nic, packet, rng, split, switching, topology, units, workload,
 };
 #[cfg(feature = "fabric")]
 pub use evenkeel_engine::{fabric, ranks};
 #[cfg(feature = "fabric")]
-pub use evenkeel_formats::hpcc;
+pub use evenkeel_formats::{
+    chakra, connection_matrix, goal, hpcc, infragraph, normal_form, simccl, text_file,
+};
 #[cfg(feature = "fabric")]
 pub use evenkeel_observe::{invariants, record, timeline};
 #[cfg(feature = "fabric")]
@@ -86,6 +89,7 @@ pub use evenkeel_scenario as scenario;
 pub use evenkeel_study as study;
 #[cfg(feature = "fabric")]
 pub use evenkeel_study::{report, results};
+pub use evenkeel_traffic::{collective, pattern, training};
 pub use evenkeel_worlds::rail;
 #[cfg(feature = "fabric")]
 pub use evenkeel_worlds::{bound, fluid, multirail};

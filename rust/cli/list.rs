@@ -4,7 +4,7 @@ use anyhow::bail;
 use clap::{Args, ValueEnum};
 use evenkeel::nic::{congestion, recovery};
 use evenkeel::report::list_table;
-use evenkeel::workload::training;
+use evenkeel::training;
 use evenkeel::{balance, collective, rail};
 
 use super::{Status, guesses, output};

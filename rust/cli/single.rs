@@ -5,6 +5,7 @@ use std::io::{self, BufWriter, Seek};
 use std::path::Path;
 
 use anyhow::anyhow;
+use evenkeel::chakra::Streaming;
 use evenkeel::fabric::{FlowRecord, Outcome, Setup, Watch};
 use evenkeel::fluid::Fidelity;
 use evenkeel::record::Courses;
@@ -13,7 +14,6 @@ use evenkeel::scenario::Scenario;
 use evenkeel::study::{self, Finished, Run, RunObservers};
 use evenkeel::topology::Topology;
 use evenkeel::units::Span;
-use evenkeel::workload::chakra::Streaming;
 
 use super::arguments::ResultArguments;
 use super::progress::{self, Bars};

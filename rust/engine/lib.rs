@@ -10,7 +10,6 @@
 )]
 
 pub mod balance;
-pub mod collective;
 pub mod endpoint;
 #[cfg(test)]
 #[path = "../tests/support/extent.rs"]

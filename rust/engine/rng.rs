@@ -66,7 +66,7 @@ impl Stream {
     }
 
     /// The stream that `seed` gives for `purpose` and an ordered pair of ids.
-    pub(crate) fn for_pair(seed: u64, purpose: Purpose, first: u32, second: u32) -> Self {
+    pub fn for_pair(seed: u64, purpose: Purpose, first: u32, second: u32) -> Self {
         Self::new(seed, purpose, u64::from(first) << 32 | u64::from(second))
     }
 

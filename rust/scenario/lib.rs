@@ -14,10 +14,11 @@
 //! - `rails`: file and resolution of scenarios whose hosts have several rails.
 
 use evenkeel_engine::{
-    balance, collective, endpoint, fabric, ids, nic, packet, rng, split, switching, topology,
-    units, workload,
+    balance, endpoint, fabric, ids, nic, packet, rng, split, switching, topology, units, workload,
 };
+use evenkeel_formats::{chakra, connection_matrix, goal, hpcc, infragraph, simccl, text_file};
 use evenkeel_observe::record;
+use evenkeel_traffic::{collective, pattern, training};
 use evenkeel_worlds::{fluid, multirail, rail};
 
 mod catalogue;

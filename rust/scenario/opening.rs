@@ -11,7 +11,7 @@ use super::input::overrides::Overrides;
 use super::input::source::Source;
 use super::rails::RailScenario;
 use super::resolved::{Scenario, Typed, World, refuse_rails};
-use crate::workload::{LONGEST_DESCRIPTION, read_description, text_of};
+use crate::text_file::{LONGEST_DESCRIPTION, read_description, text_of};
 
 /// The text of a scenario, read once: a file may change, and a pipe is empty the second time.
 #[derive(Debug, Clone)]

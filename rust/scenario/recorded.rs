@@ -5,7 +5,7 @@ use std::path::Path;
 use super::file::workload::WorkloadKeys;
 use super::resolve::trace_source::Files;
 use super::resolved::Scenario;
-use crate::workload::chakra::{MendError, Mended, Options};
+use crate::chakra::{MendError, Mended, Options};
 
 /// The traces that a scenario's workload is read from.
 #[derive(Debug)]

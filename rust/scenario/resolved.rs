@@ -18,6 +18,7 @@ use super::resolve::{
     policy, policy_warnings, record, recovery, switch, transport,
 };
 use crate::balance::{SHARED_PARAMETERS, Scheme};
+use crate::chakra::{ChakraError, Streaming};
 use crate::endpoint::{JobClass, JobPolicy, LongestPath, longest_path};
 use crate::fabric::{FabricConfig, Setup};
 use crate::fluid::Fidelity;
@@ -27,7 +28,6 @@ use crate::record::Recording;
 use crate::topology::Topology;
 use crate::units::{Bytes, Time};
 use crate::workload::Workload;
-use crate::workload::chakra::{ChakraError, Streaming};
 
 /// A valid scenario: all faults have been found before it exists.
 #[derive(Debug, Clone)]

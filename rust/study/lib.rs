@@ -6,7 +6,9 @@
 use evenkeel_engine::{
     balance, endpoint, fabric, ids, nic, split, switching, topology, units, workload,
 };
-use evenkeel_formats::hpcc;
+use evenkeel_formats::{
+    chakra, connection_matrix, goal, hpcc, infragraph, normal_form, simccl, text_file,
+};
 use evenkeel_observe::{record, timeline};
 use evenkeel_scenario as scenario;
 use evenkeel_worlds::{bound, fluid, multirail, rail};

@@ -4,9 +4,10 @@ use std::sync::Arc;
 
 use super::estimate::uses_queue_pairs_once;
 use super::lower_bound::short_time_limit;
+use crate::chakra::{ChakraError, Replay, Streaming};
 use crate::fabric::{
-    self, Cut, Division, FixedWorkload, FlowRecord, Generate, Outcome, Program, Progress, Replay,
-    Setup, Verdict, Watch, World,
+    self, Cut, Division, FixedWorkload, FlowRecord, Generate, Outcome, Program, Progress, Setup,
+    Verdict, Watch, World,
 };
 use crate::fluid::{self, Estimate, Fidelity};
 use crate::report::{
@@ -15,7 +16,6 @@ use crate::report::{
 };
 use crate::scenario::Scenario;
 use crate::units::{Bytes, Span, Time};
-use crate::workload::chakra::{ChakraError, Streaming};
 use crate::workload::{Chains, Workload};
 
 /// The input of a run.

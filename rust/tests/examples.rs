@@ -387,7 +387,7 @@ fn gpt_step_takes_ethereal_as_long_as_spray_and_ecmp_longer() {
 
 #[test]
 fn moe_64_ends_with_collectives_of_gigabytes() {
-    use evenkeel::workload::training::TrafficClass;
+    use evenkeel::training::TrafficClass;
     let scenario = parsed("moe-64.toml", "ethereal", &[]);
     // All bytes of a final collective over the 64 GPUs: each sends all but its own share.
     let sent = |class: TrafficClass, parts: f64| {

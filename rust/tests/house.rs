@@ -154,28 +154,17 @@ fn each_dependency_has_its_reason() {
     }
 }
 
-/// The manifests of the project: in the packaged crate the original of its own, since cargo
-/// writes another one without comments, and not that of fuzzing, which is a
-/// package of its own.
+/// Returns the manifests of the project: the root's, and that of each folder of `rust`.
+///
+/// The packaged root crate has the original beside one without comments, which cargo writes.
 fn manifests() -> Vec<SourceFile> {
-    let all = [
-        "Cargo.toml.orig",
-        "Cargo.toml",
-        "rust/engine/Cargo.toml",
-        "rust/draw/Cargo.toml",
-        "rust/formats/Cargo.toml",
-        "rust/observe/Cargo.toml",
-        "rust/scenario/Cargo.toml",
-        "rust/study/Cargo.toml",
-        "rust/worlds/Cargo.toml",
-        "rust/fuzz/Cargo.toml",
-    ];
-    let there = |path: &&str| project::root().join(path).exists();
-    let found: Vec<&str> = all.into_iter().filter(there).collect();
-    let is_packaged = found.contains(&"Cargo.toml.orig");
-    let named = |path: &str| SourceFile { path: path.replace(".orig", ""), ..project::read(path) };
-    let is_meant = |path: &&str| !is_packaged || *path != "Cargo.toml";
-    found.into_iter().filter(is_meant).map(named).collect()
+    let original = "Cargo.toml.orig";
+    let of_root = match project::root().join(original).exists() {
+        true => SourceFile { path: "Cargo.toml".to_owned(), ..project::read(original) },
+        false => project::read("Cargo.toml"),
+    };
+    let below = project::files("rust", "/Cargo.toml");
+    std::iter::once(of_root).chain(below).collect()
 }
 
 /// Fuzzing is a separate package, which the default build does not compile.

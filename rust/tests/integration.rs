@@ -37,6 +37,7 @@ mod speed_page;
 mod support;
 #[path = "../../examples/toy_world.rs"]
 mod toy_world;
+mod trace_faults;
 mod traces;
 mod traffic_classes;
 mod trust;

@@ -9,10 +9,10 @@ use std::sync::Arc;
 use evenkeel::collective::{ALL, Collective, Plan};
 use evenkeel::fabric::{self, QpCounts, Setup, Verdict};
 use evenkeel::ids::HostId;
+use evenkeel::pattern::Shift;
 use evenkeel::scenario::{Overrides, Scenario};
 use evenkeel::study::{self, CountMethod, QueuePairs};
 use evenkeel::units::Bytes;
-use evenkeel::workload::Shift;
 
 use crate::support::{extent, snapshot};
 

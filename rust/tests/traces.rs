@@ -5,13 +5,13 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use evenkeel::fabric::{self, FlowRecord, Outcome, Replay, Setup, Verdict, World};
+use evenkeel::chakra::{Replay, Traces};
+use evenkeel::fabric::{self, FlowRecord, Outcome, Setup, Verdict, World};
 use evenkeel::ids::{HostId, TaskId};
 use evenkeel::report::trace_files;
 use evenkeel::scenario::{Overrides, Scenario};
 use evenkeel::study::lower_bound;
 use evenkeel::units::{Bytes, Span, Time};
-use evenkeel::workload::chakra::Traces;
 use evenkeel::workload::{Delay, Lane, Message, Workload};
 
 /// The folder of real traces next to the project; `None`, with a message, if it does not exist.

@@ -4,10 +4,10 @@ use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::{self, BufWriter, Write};
 
+use crate::connection_matrix::Connections;
 use crate::ids::HostId;
 use crate::ranks::{Request, Transfer};
 use crate::units::{Bytes, Time};
-use crate::workload::connection_matrix::Connections;
 use crate::workload::{Message, Workload};
 
 /// The messages that ranks have sent through the network.

@@ -7,6 +7,7 @@ use std::sync::Arc;
 
 use super::error::NetworkError;
 use super::posted::Posted;
+use crate::connection_matrix::Connections;
 use crate::fabric::{FlowRecord, Outcome, Setup};
 use crate::report::{
     self, FlowPlaces, FlowsCsv, Folder, FolderError, Identity, MATRIX, Stopwatch, Summary,
@@ -14,7 +15,6 @@ use crate::report::{
 };
 use crate::scenario::Scenario;
 use crate::units::Span;
-use crate::workload::connection_matrix::Connections;
 
 /// The results folder of that path; `None` if it is empty.
 pub(super) fn folder(path: &str) -> Result<Option<Folder>, FolderError> {

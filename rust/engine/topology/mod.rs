@@ -15,10 +15,6 @@ mod fat_tree;
 #[doc(hidden)]
 pub mod fixtures;
 mod graph;
-pub mod hpcc;
-mod hpcc_error;
-#[cfg(feature = "fabric")]
-pub mod infragraph;
 mod intact_routes;
 mod leaf_spine;
 mod link_state;
@@ -30,7 +26,6 @@ mod planes;
 mod pods;
 mod rail_only;
 mod rail_optimized;
-mod read_back;
 mod routes;
 mod scale_up;
 mod spelling;
@@ -44,10 +39,6 @@ pub use dual_tor::DualTor;
 pub use error::TopologyError;
 pub use fat_tree::FatTree;
 pub use graph::Topology;
-pub use hpcc::HpccTopology;
-pub use hpcc_error::{HpccTopologyError, HpccTopologyFault};
-#[cfg(feature = "fabric")]
-pub use infragraph::{InfragraphError, InfragraphFault, InfragraphTopology};
 pub use leaf_spine::LeafSpine;
 pub use link_state::{FailuresKnown, LinkState};
 pub use multi_plane::MultiPlane;

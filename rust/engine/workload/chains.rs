@@ -59,7 +59,8 @@ pub fn ring_block(begin: isize, ranks: usize, step: usize, rank: usize) -> usize
 }
 
 impl ChainShape {
-    pub(crate) fn blocks(self, ranks: usize) -> usize {
+    /// Number of blocks that a segment is divided into.
+    pub fn blocks(self, ranks: usize) -> usize {
         match self {
             Self::Ring(_) | Self::Exchange => ranks,
             Self::Line => 1,

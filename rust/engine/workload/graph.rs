@@ -6,18 +6,18 @@ use crate::units::{Bytes, Span, Time};
 use super::{Delay, Lane, Message, Workload};
 
 /// Maximum number of messages, and of delays, of a workload: 2^28, as for collectives.
-pub(super) const MAX_TASKS: usize = 1 << 28;
+pub const MAX_TASKS: usize = 1 << 28;
 
 /// A message or a delay of a graph that is not finished.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct GraphTask(u32);
+pub struct GraphTask(u32);
 
 /// The bit of a task that distinguishes delays from messages.
 const DELAY: u32 = 1 << 31;
 
 /// Why a graph is not a valid workload.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum GraphFault {
+pub enum GraphFault {
     /// These tasks are on a dependency cycle, or depend on one; in ascending order.
     Cycle(Vec<GraphTask>),
     /// There are more messages or delays than [`MAX_TASKS`].
@@ -28,7 +28,7 @@ pub(super) enum GraphFault {
 
 /// The position of an added workload in the graph.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Appended {
+pub struct Appended {
     /// Index of its first message.
     messages: u32,
     /// Index of its first delay.
@@ -39,7 +39,7 @@ pub(super) struct Appended {
 
 impl Appended {
     /// The task in the graph of one of its messages or delays.
-    pub(super) fn task(self, id: TaskId) -> GraphTask {
+    pub fn task(self, id: TaskId) -> GraphTask {
         match id.0.checked_sub(self.own) {
             Some(delay) => GraphTask(DELAY | (self.delays + delay)),
             None => GraphTask(self.messages + id.0),
@@ -49,7 +49,7 @@ impl Appended {
 
 /// Messages, delays, and their dependencies.
 #[derive(Debug, Default)]
-pub(super) struct TaskGraph {
+pub struct TaskGraph {
     messages: Vec<Message>,
     delays: Vec<Delay>,
     /// The lanes of delays that have one, in order of the delays.
@@ -61,46 +61,48 @@ pub(super) struct TaskGraph {
 }
 
 impl TaskGraph {
-    pub(super) fn message(&mut self, message: Message) -> GraphTask {
+    /// Adds a message without dependencies.
+    pub fn message(&mut self, message: Message) -> GraphTask {
         self.messages.push(message);
         GraphTask(self.messages.len() as u32 - 1)
     }
 
-    pub(super) fn delay(&mut self, host: HostId, span: Span) -> GraphTask {
+    /// Adds a delay without dependencies.
+    pub fn delay(&mut self, host: HostId, span: Span) -> GraphTask {
         self.delays.push(Delay { host, span });
         GraphTask(DELAY | (self.delays.len() as u32 - 1))
     }
 
     /// Adds a delay; with a lane, the delays of which run one at a time.
-    pub(super) fn delay_of(&mut self, lane: Option<Lane>, host: HostId, span: Span) -> GraphTask {
+    pub fn delay_of(&mut self, lane: Option<Lane>, host: HostId, span: Span) -> GraphTask {
         self.lanes.extend(lane.map(|lane| (self.delays.len() as u32, lane)));
         self.delay(host, span)
     }
 
     /// Makes `after` depend on `before`. If `before` is a message, that is its completion where
     /// `after` is at its sender, and its delivery where `after` is at its receiver.
-    pub(super) fn wait(&mut self, before: GraphTask, after: GraphTask) {
+    pub fn wait(&mut self, before: GraphTask, after: GraphTask) {
         self.waits.push((before, after));
     }
 
     /// Makes a delay start when `count` of its dependencies are met, whichever are met first.
-    pub(super) fn start_after(&mut self, delay: GraphTask, count: u32) {
+    pub fn start_after(&mut self, delay: GraphTask, count: u32) {
         self.starts_after.push((delay, count));
     }
 
     /// The numbers of messages and of delays.
-    pub(super) fn counts(&self) -> (usize, usize) {
+    pub fn counts(&self) -> (usize, usize) {
         (self.messages.len(), self.delays.len())
     }
 
     /// The number of messages or of delays, whichever is larger.
-    pub(super) fn len(&self) -> usize {
+    pub fn len(&self) -> usize {
         self.messages.len().max(self.delays.len())
     }
 
     /// Adds a whole workload without a gap, lanes or starts; its message `m` becomes the task
     /// `first + m`, where `first` is returned.
-    pub(super) fn extend(&mut self, other: &Workload) -> usize {
+    pub fn extend(&mut self, other: &Workload) -> usize {
         let (first, delays) = (self.messages.len(), self.delays.len() as u32);
         let messages = other.messages.len() as u32;
         let task = |id: u32| match id.checked_sub(messages) {
@@ -119,12 +121,12 @@ impl TaskGraph {
 
     /// Adds a whole workload with its delays, with stream `s` replaced by `stream_of(s)`. Its
     /// compute gap becomes a delay before each message with dependencies.
-    pub(super) fn append(&mut self, other: &Workload, stream_of: impl Fn(u32) -> u32) -> Appended {
+    pub fn append(&mut self, other: &Workload, stream_of: impl Fn(u32) -> u32) -> Appended {
         self.append_at(other, &stream_of, &|host| host)
     }
 
     /// Adds a whole workload as [`Self::append`] does, with host `h` replaced by `host_of(h)`.
-    pub(super) fn append_at(
+    pub fn append_at(
         &mut self,
         other: &Workload,
         stream_of: &dyn Fn(u32) -> u32,
@@ -166,12 +168,12 @@ impl TaskGraph {
     }
 
     /// Moves the earliest start of a message.
-    pub(super) fn set_start(&mut self, message: GraphTask, start: Time) {
+    pub fn set_start(&mut self, message: GraphTask, start: Time) {
         self.messages[message.0 as usize].start = start;
     }
 
     /// The task of the message at this index.
-    pub(super) fn nth_message(index: usize) -> GraphTask {
+    pub fn nth_message(index: usize) -> GraphTask {
         GraphTask(index as u32)
     }
 
@@ -179,7 +181,7 @@ impl TaskGraph {
     ///
     /// # Errors
     /// Fails if the dependencies have a cycle, or a limit is exceeded.
-    pub(super) fn finish(self) -> Result<Workload, GraphFault> {
+    pub fn finish(self) -> Result<Workload, GraphFault> {
         if self.len() > MAX_TASKS {
             return Err(GraphFault::TooManyTasks);
         }
@@ -242,20 +244,19 @@ fn cyclic_tasks(workload: &Workload) -> Vec<TaskId> {
 
 /// The length of a message of a file. A message of no bytes, which is one packet of headers on the
 /// wire, has one byte here, because messages of a workload have at least one. \[inferred\]
-pub(super) fn at_least_a_byte(bytes: u64) -> Bytes {
+pub fn at_least_a_byte(bytes: u64) -> Bytes {
     Bytes::new(bytes.max(1))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::workload::flow;
 
     #[test]
     fn tasks_are_numbered_messages_first_and_waits_counted_once() {
         let mut graph = TaskGraph::default();
         let compute = graph.delay(HostId(0), Span::from_us(1));
-        let sent = graph.message(flow(0, HostId(0), HostId(1), Bytes::new(5)));
+        let sent = graph.message(Message::at_once(0, HostId(0), HostId(1), Bytes::new(5)));
         let after = graph.delay(HostId(1), Span::ZERO);
         graph.wait(compute, sent);
         graph.wait(sent, after);
@@ -281,7 +282,7 @@ mod tests {
     fn more_than_2_to_the_64_bytes_are_refused() {
         let mut graph = TaskGraph::default();
         for _ in 0..2 {
-            graph.message(flow(0, HostId(0), HostId(1), Bytes::new(u64::MAX)));
+            graph.message(Message::at_once(0, HostId(0), HostId(1), Bytes::new(u64::MAX)));
         }
         assert_eq!(graph.finish(), Err(GraphFault::TooManyBytes));
     }

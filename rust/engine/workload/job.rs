@@ -222,10 +222,14 @@ mod tests {
     use super::*;
     use crate::ids::MessageId;
     use crate::units::Bytes;
-    use crate::workload::{Delay, Shift, flow};
+    use crate::workload::{Delay, Message};
 
     fn shift(hosts: u32) -> Workload {
-        Shift { hosts, shift: 1, bytes: Bytes::new(7) }.build().unwrap()
+        let flow = |src| {
+            let dst = HostId((src + 1) % hosts);
+            Message::at_once(src, HostId(src), dst, Bytes::new(7))
+        };
+        Workload::independent((0..hosts).map(flow).collect())
     }
 
     fn part(name: &str, workload: Workload) -> JobSpec {
@@ -268,7 +272,7 @@ mod tests {
     #[test]
     fn a_gap_and_a_scheduled_start_become_delays_after_the_gate() {
         let waits = [(MessageId(0), MessageId(1))];
-        let messages = vec![flow(0, HostId(0), HostId(1), Bytes::new(1)); 2];
+        let messages = vec![Message::at_once(0, HostId(0), HostId(1), Bytes::new(1)); 2];
         let mut chain = Workload::with_dependencies(messages, &waits);
         chain.gap = Span::from_ns(5);
         chain.messages[0].start = Time::ZERO + Span::from_ns(9);

@@ -2,40 +2,14 @@
 
 mod blocks;
 mod chains;
-pub mod chakra;
-pub mod connection_matrix;
-mod error;
-pub mod goal;
-mod graph;
-pub mod hpcc_flows;
-mod incast;
+pub mod graph;
 mod job;
-mod normal_form;
-mod permutation;
-mod shift;
-#[cfg(feature = "fabric")]
-pub mod simccl;
-mod start_jitter;
 mod step_after;
-#[cfg(feature = "fabric")]
-mod text_file;
-pub mod training;
 
 pub use blocks::{Blocks, equal_blocks};
-pub use chains::{ChainPlace, Chains};
-pub use chains::{ChainShape, ring_block};
-pub use error::WorkloadError;
-pub use incast::Incast;
+pub use chains::{ChainPlace, ChainShape, Chains, ring_block};
 pub use job::{Job, JobSpec, JobsError};
-pub use normal_form::NotWritten;
-pub use permutation::Permutation;
-pub use shift::Shift;
-pub use start_jitter::StartJitter;
 pub use step_after::StepAfter;
-#[cfg(feature = "fabric")]
-pub use text_file::{
-    LONGEST_DESCRIPTION, read_description, read_results, read_text, regular_file, text_of,
-};
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -57,6 +31,13 @@ pub struct Message {
     pub stream: u32,
     /// The earliest start; the start itself for a message without dependencies.
     pub start: Time,
+}
+
+impl Message {
+    /// Returns a message that starts at time zero.
+    pub const fn at_once(stream: u32, src: HostId, dst: HostId, bytes: Bytes) -> Self {
+        Self { src, dst, bytes, stream, start: Time::ZERO }
+    }
 }
 
 /// A computation or another delay of a host, which sends nothing.
@@ -275,9 +256,4 @@ impl Workload {
         }
         self.messages.iter().map(|message| message.start).min().unwrap_or(Time::ZERO)
     }
-}
-
-/// A flow of a traffic pattern, starting at time zero.
-fn flow(stream: u32, src: HostId, dst: HostId, bytes: Bytes) -> Message {
-    Message { src, dst, bytes, stream, start: Time::ZERO }
 }

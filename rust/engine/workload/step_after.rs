@@ -58,13 +58,13 @@ mod tests {
     use super::*;
     use crate::ids::{HostId, MessageId};
     use crate::units::Bytes;
-    use crate::workload::flow;
+    use crate::workload::Message;
 
     /// Two messages of a host to another, and the other's answer, which depends on the first; the
     /// second depends on the first at its sender.
     fn workload() -> Workload {
         let [a, b] = [HostId(0), HostId(1)];
-        let message = |src, dst| flow(0, src, dst, Bytes::new(1));
+        let message = |src, dst| Message::at_once(0, src, dst, Bytes::new(1));
         let messages = vec![message(a, b), message(a, b), message(b, a)];
         let waits = [(MessageId(0), MessageId(1)), (MessageId(0), MessageId(2))];
         let gap = Span::from_ns(3);

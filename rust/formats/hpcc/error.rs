@@ -7,9 +7,9 @@ use thiserror::Error;
 use super::config::{ConfigError, LB_MODES};
 use super::node_list::NodeListError;
 use crate::balance::SchemeError;
-use crate::topology::HpccTopologyError;
+use crate::hpcc::flows::FlowFileError;
+use crate::hpcc::topology::HpccTopologyError;
 use crate::units::BitRate;
-use crate::workload::hpcc_flows::FlowFileError;
 
 /// The reason why an experiment cannot be run.
 #[derive(Debug, Error)]

@@ -9,13 +9,14 @@ use super::config::{self, Family, HpccConfig, WithLine};
 use super::files::{self, InputFile};
 use super::node_numbers::NodeNumbers;
 use super::recovery::{self, PolicyOrigin};
+use super::topology;
 use super::{HpccError, fabric, fct, node_list, ports, warnings, wire};
 use crate::balance::switch::SwitchConfig;
 use crate::balance::{self, Parameters, Scheme};
 use crate::fabric::{Outcome, Rounding, Setup};
-use crate::topology::{Node, hpcc};
+use crate::hpcc::flows::{self, FlowFile};
+use crate::topology::Node;
 use crate::units::{Span, Time};
-use crate::workload::hpcc_flows::{self, FlowFile};
 
 /// Settings of the caller that override the configuration.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -93,9 +94,9 @@ impl Experiment {
         let topology_file = topology_file.find(&config.file, folder)?;
         let flow_file = flow_file.find(&config.file, folder)?;
         let topology_name = topology_file.display().to_string();
-        let read = hpcc::read(&files::text(&topology_file)?, &topology_name)?;
+        let read = topology::read(&files::text(&topology_file)?, &topology_name)?;
         let flow_name = flow_file.display().to_string();
-        let flows = hpcc_flows::read(&files::text(&flow_file)?, &flow_name)?;
+        let flows = flows::read(&files::text(&flow_file)?, &flow_name)?;
         let workload = flows.workload(&read.host_of_node)?;
 
         let numbers = NodeNumbers::new(&read);

@@ -4,6 +4,7 @@ use super::config::{Family, HpccConfig, WithLine};
 use super::congestion;
 use super::node_numbers::NodeNumbers;
 use super::recovery::{self, DialectRecovery};
+use super::topology::HpccTopology;
 use super::{HpccError, wire};
 use crate::balance::Scheme;
 use crate::fabric::{
@@ -13,7 +14,7 @@ use crate::fabric::{
 use crate::ids::LinkId;
 use crate::nic::verbs::QpConfig;
 use crate::nic::{AckConfig, NicConfig};
-use crate::topology::{HpccTopology, Node, Topology};
+use crate::topology::{Node, Topology};
 use crate::units::{BitRate, Bytes, Fraction, Span, Time};
 
 /// The settings of switches and links. A packet is marked when it is dequeued, by the bytes that

@@ -12,11 +12,11 @@ use std::fmt::Write as _;
 use super::{ports, wire};
 use crate::balance::switch::murmur::address;
 use crate::fabric::{FlowRecord, Outcome, Setup};
+use crate::hpcc::flows::{Dialect, FlowFile};
 use crate::ids::HostId;
 use crate::topology::{Routes, Topology};
 use crate::units::{Bytes, Time};
 use crate::workload::Message;
-use crate::workload::hpcc_flows::{Dialect, FlowFile};
 
 /// Nanoseconds per second times bits per byte.
 const NS_BITS: u128 = 8_000_000_000;

@@ -32,7 +32,7 @@ impl InputFile<'_> {
 
 /// The text of the file at `path`.
 pub(super) fn text(path: &Path) -> Result<String, HpccError> {
-    crate::workload::read_text(path)
+    crate::text_file::read_text(path)
         .map_err(|source| HpccError::Unreadable { path: path.to_owned(), source })
 }
 

@@ -15,6 +15,7 @@ mod experiment;
 mod fabric;
 mod fct;
 mod files;
+pub mod flows;
 mod node_list;
 mod node_numbers;
 mod ports;
@@ -23,6 +24,7 @@ mod recovery;
 mod round_trips;
 #[cfg(test)]
 mod tests;
+pub mod topology;
 mod warnings;
 mod wire;
 

@@ -1,6 +1,7 @@
 //! The numbers that a topology file gives to nodes.
 
-use crate::topology::{HpccTopology, Node};
+use super::topology::HpccTopology;
+use crate::topology::Node;
 
 /// The number of each host and of each switch in the topology file, by id.
 #[derive(Debug, Clone, PartialEq, Eq)]

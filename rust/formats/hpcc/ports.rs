@@ -11,8 +11,8 @@ use super::node_numbers::NodeNumbers;
 use crate::balance::Scheme;
 use crate::balance::sender::source_port;
 use crate::balance::switch::murmur;
+use crate::hpcc::flows::{Dialect, FlowFile, FlowLine};
 use crate::workload::Workload;
-use crate::workload::hpcc_flows::{Dialect, FlowFile, FlowLine};
 
 /// The ports of a flow. Counted ports have 16 bits and wrap; a destination port that the flow file
 /// gives may be larger.
@@ -70,12 +70,12 @@ pub(super) fn ecmp_scheme(numbers: &NodeNumbers, flows: &FlowFile, workload: &Wo
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::workload::hpcc_flows;
+    use crate::hpcc::flows;
 
     #[test]
     fn ports_count_by_pair_in_hpcc_and_by_host_in_conweave() {
         let ports = |text: &str| {
-            let flows = hpcc_flows::read(text, "f").unwrap();
+            let flows = flows::read(text, "f").unwrap();
             of(&flows).iter().map(|it| (it.source, it.destination)).collect::<Vec<_>>()
         };
         let six = ports("3\n2 1 3 7 9 2\n2 1 3 8 9 2\n2 4 3 9 9 2\n");

@@ -87,7 +87,7 @@ mod tests {
     use super::*;
     use crate::balance::{self, Parameters};
     use crate::hpcc::config;
-    use crate::topology::hpcc;
+    use crate::hpcc::topology;
 
     const TIERS: &str = "7 3 6\n0 1 2\n0 2 100Gbps 0.001ms 0\n1 2 100Gbps 0.001ms 0\n\
                          0 3 100Gbps 0.001ms 0\n0 4 100Gbps 0.001ms 0\n1 5 100Gbps 0.001ms 0\n\
@@ -95,7 +95,7 @@ mod tests {
 
     fn of_keys(keys: &str, policy: &str, origin: PolicyOrigin) -> (DialectRecovery, bool) {
         let config = config::read(keys, "c").unwrap();
-        let read = hpcc::read(TIERS, "t").unwrap();
+        let read = topology::read(TIERS, "t").unwrap();
         let scheme = balance::build_scheme(policy, &Parameters::new()).unwrap();
         let used = of(&config, &scheme, origin, &read.topology);
         (used, warning(&config, &scheme, used.recovery).is_some())

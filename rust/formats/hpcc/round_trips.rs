@@ -107,7 +107,7 @@ impl<'a> Pairs<'a> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::topology::hpcc;
+    use crate::hpcc::topology;
 
     const STAR: &str =
         "4 1 3\n0\n0 1 100Gbps 0.001ms 0\n0 2 100Gbps 0.001ms 0\n0 3 100Gbps 0.001ms 0\n";
@@ -118,7 +118,7 @@ mod tests {
     #[test]
     fn the_simulator_prints_these_for_its_star_and_for_two_leaves() {
         let of = |text| {
-            let read = hpcc::read(text, "topology.txt").unwrap();
+            let read = topology::read(text, "topology.txt").unwrap();
             let Largest { round_trip, product } = largest(&read.topology, Bytes::new(1_000));
             (round_trip.as_ps() / 1_000, product.get())
         };
@@ -128,7 +128,7 @@ mod tests {
 
     #[test]
     fn each_pair_has_its_own_round_trip() {
-        let read = hpcc::read(TIERS, "topology.txt").unwrap();
+        let read = topology::read(TIERS, "topology.txt").unwrap();
         let trips = of_pairs(&read.topology, Bytes::new(1_000));
         let between = |from, to| trips.between(HostId(from), HostId(to)).unwrap();
         assert_eq!(between(0, 1), Span::from_ns(4_160));

@@ -4,16 +4,16 @@ use std::io::Read;
 use std::path::Path;
 use std::sync::Arc;
 
-use evenkeel::hpcc;
+use evenkeel::chakra::{self, Options, Streaming, TraceSource, Traces};
+use evenkeel::connection_matrix::StartUnit;
+use evenkeel::infragraph::Defaults;
+use evenkeel::normal_form::NotWritten;
 use evenkeel::scenario::{Overrides, RailScenario, Scenario, Setting};
 use evenkeel::study::reproduce::{Scale, Study};
 use evenkeel::study::{Shard, Sweep};
-use evenkeel::topology;
-use evenkeel::topology::infragraph::Defaults;
 use evenkeel::units::{BitRate, Span};
-use evenkeel::workload::chakra::{self, Options, Streaming, TraceSource, Traces};
-use evenkeel::workload::connection_matrix::StartUnit;
-use evenkeel::workload::{NotWritten, Workload, connection_matrix, goal, hpcc_flows, simccl};
+use evenkeel::workload::Workload;
+use evenkeel::{connection_matrix, goal, hpcc, infragraph, simccl};
 
 /// Inputs with numbers of this many digits are skipped: thousands of hosts or switches are valid,
 /// but too slow to build for each input.
@@ -22,7 +22,7 @@ const SKIPPED_DIGITS: usize = 4;
 /// A topology file of the HPCC family.
 pub fn topology_hpcc(data: &[u8]) {
     let Some(text) = text(data) else { return };
-    match topology::hpcc::read(text, "topology.txt") {
+    match hpcc::topology::read(text, "topology.txt") {
         Ok(read) => assert_eq!(read.node_of_host.len(), read.topology.host_count() as usize),
         Err(error) => expect_message(&error.to_string()),
     }
@@ -32,12 +32,12 @@ pub fn topology_hpcc(data: &[u8]) {
 pub fn infragraph(data: &[u8]) {
     let Some(text) = text(data) else { return };
     let (rate, delay) = (Some(BitRate::from_gbps(100)), Some(Span::from_us(1)));
-    match topology::infragraph::read(text, "fabric.yaml", Defaults { rate, delay }) {
+    match infragraph::read(text, "fabric.yaml", Defaults { rate, delay }) {
         Ok(read) => {
             let hosts = read.topology.host_count();
             assert!(hosts > 0);
-            if let Ok(text) = topology::infragraph::write(&read.topology) {
-                let again = topology::infragraph::read(&text, "again", Defaults::default());
+            if let Ok(text) = infragraph::write(&read.topology) {
+                let again = infragraph::read(&text, "again", Defaults::default());
                 assert_eq!(again.expect("it is valid").topology.host_count(), hosts);
             }
         }
@@ -50,7 +50,7 @@ pub fn flows_hpcc(data: &[u8]) {
     let Ok(text) = std::str::from_utf8(data) else { return };
     let hosts: Vec<_> =
         (0..9u32).map(|node| (node % 3 != 2).then_some(evenkeel::ids::HostId(node))).collect();
-    match hpcc_flows::read(text, "flows.txt") {
+    match hpcc::flows::read(text, "flows.txt") {
         Ok(read) => match read.workload(&hosts) {
             Ok(workload) => assert_eq!(workload.messages.len(), read.flows.len()),
             Err(error) => expect_message(&error.to_string()),
@@ -276,7 +276,7 @@ fn expect_written(workload: &Workload, hosts: u32) {
     let written = [
         goal::write(workload, hosts).err(),
         connection_matrix::write(workload, hosts).err(),
-        hpcc_flows::write(workload, hosts).err(),
+        hpcc::flows::write(workload, hosts).err(),
     ];
     for refused in written.into_iter().flatten() {
         assert_ne!(refused, NotWritten::ReadsOtherwise);

@@ -9,8 +9,8 @@ use super::located::{Key, Located};
 use super::position::Position;
 use super::source::Source;
 pub(crate) use crate::nic::parameters::LONGEST_SPAN;
+use crate::text_file::read_text;
 use crate::units::{Bytes, Fraction, Span};
-use crate::workload::read_text;
 
 /// The longest packet: its length field has 16 bits.
 pub(crate) const LONGEST_PACKET: Bytes = Bytes::new(65_535);

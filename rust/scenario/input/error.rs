@@ -3,15 +3,17 @@
 use thiserror::Error;
 
 use super::position::Position;
+use crate::chakra::ChakraError;
 use crate::collective::CollectiveError;
-use crate::topology::{HpccTopologyError, InfragraphError, TopologyError};
-use crate::workload::WorkloadError;
-use crate::workload::chakra::ChakraError;
-use crate::workload::connection_matrix::MatrixError;
-use crate::workload::goal::GoalError;
-use crate::workload::hpcc_flows::FlowFileError;
-use crate::workload::simccl::SimcclError;
-use crate::workload::training::TrainingError;
+use crate::connection_matrix::MatrixError;
+use crate::goal::GoalError;
+use crate::hpcc::flows::FlowFileError;
+use crate::hpcc::topology::HpccTopologyError;
+use crate::infragraph::InfragraphError;
+use crate::pattern::PatternError;
+use crate::simccl::SimcclError;
+use crate::topology::TopologyError;
+use crate::training::TrainingError;
 
 /// A fault and its position. Prints as `file:line:column: fault` and the line with a caret.
 #[derive(Debug, Error)]
@@ -162,7 +164,7 @@ pub enum Fault {
         /// The key that it is about.
         key: String,
         /// The reason why it cannot be built.
-        error: WorkloadError,
+        error: PatternError,
     },
     /// A training whose model, degrees or sizes are invalid.
     #[error("{key}: {error}")]

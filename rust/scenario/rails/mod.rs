@@ -48,7 +48,7 @@ impl RailScenario {
     /// no file, such as a pipe, can be read only once, by who resolves it.
     pub fn is_in(path: &Path) -> bool {
         path.is_file()
-            && Self::is_in_text(&crate::workload::read_description(path).unwrap_or_default())
+            && Self::is_in_text(&crate::text_file::read_description(path).unwrap_or_default())
     }
 
     /// True if a text has `[[rail]]` sections; false if it is not TOML.
@@ -63,7 +63,7 @@ impl RailScenario {
     /// Fails if the file or an override is invalid.
     pub fn load(path: &Path, overrides: &Overrides) -> Result<Self, ScenarioError> {
         let file = path.display().to_string();
-        let text = crate::workload::read_description(path);
+        let text = crate::text_file::read_description(path);
         let text = text.map_err(|reason| ScenarioError::unreadable(file, reason))?;
         Self::parse(text, path, overrides)
     }

@@ -2,6 +2,7 @@
 //! of other projects.
 
 use super::site::{ResolvedWorkload, Site};
+use crate::connection_matrix::{MatrixError, MatrixFailure, MatrixFault};
 use crate::file::workload::recorded::{
     ConnectionMatrixSection, FlowsSection, GoalSection, SimcclSection,
 };
@@ -10,8 +11,7 @@ use crate::input::context::FileText;
 use crate::input::error::{Fault, ScenarioError};
 use crate::input::located::{Key, Located};
 use crate::topology::{Node, Topology};
-use crate::workload::connection_matrix::{MatrixError, MatrixFailure, MatrixFault};
-use crate::workload::{connection_matrix, goal as schedule, hpcc_flows, simccl as nccl};
+use crate::{connection_matrix, goal as schedule, hpcc, simccl as nccl};
 
 /// Reads the flow file of a section.
 pub(super) fn flows(
@@ -20,7 +20,7 @@ pub(super) fn flows(
 ) -> Result<ResolvedWorkload, ScenarioError> {
     let file = read(site, &section.file, "flow.txt")?;
     let fault = |error| site.context.fault(section.file.key(), Fault::FlowFile(error));
-    let flows = hpcc_flows::read(&file.text, &file.name).map_err(fault)?;
+    let flows = hpcc::flows::read(&file.text, &file.name).map_err(fault)?;
     let workload = flows.workload(site.ground.host_of_node).map_err(fault)?;
     Ok(ResolvedWorkload { warnings: flows.warnings, ..workload.into() })
 }

@@ -4,12 +4,12 @@ use std::sync::Arc;
 
 use super::site::{Ground, ResolvedWorkload};
 use super::{class, job, trace_file};
+use crate::chakra::Streaming;
 use crate::endpoint::JobClass;
 use crate::file::{Fabric, ScenarioFile};
 use crate::fluid::Fidelity;
 use crate::input::context::Context;
 use crate::input::error::ScenarioError;
-use crate::workload::chakra::Streaming;
 
 /// The messages of a file.
 pub(crate) struct Messages {

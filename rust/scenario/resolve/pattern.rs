@@ -5,8 +5,9 @@ use crate::file::workload::generated::{IncastSection, PermutationSection, ShiftS
 use crate::input::context::AtLeast;
 use crate::input::error::{Fault, ScenarioError};
 use crate::input::located::{Key, Located};
+use crate::pattern::{Incast, PatternError, Permutation, Shift, StartJitter};
 use crate::units::{Bytes, Span};
-use crate::workload::{Incast, Permutation, Shift, StartJitter, Workload, WorkloadError};
+use crate::workload::Workload;
 
 pub(super) fn permutation(
     site: &Site<'_>,
@@ -43,13 +44,13 @@ pub(super) fn incast(
 /// The error of a pattern, at the key that causes it; `own` is the key that only this pattern has.
 fn refused(
     site: &Site<'_>,
-    error: WorkloadError,
+    error: PatternError,
     bytes: &Located<Bytes>,
     own: Option<&Key>,
 ) -> ScenarioError {
     let key = match error {
-        WorkloadError::NoBytes { .. } | WorkloadError::TooManyBytes { .. } => Some(bytes.key()),
-        WorkloadError::ShiftToSelf { .. } | WorkloadError::FanIn { .. } => own,
+        PatternError::NoBytes { .. } | PatternError::TooManyBytes { .. } => Some(bytes.key()),
+        PatternError::ShiftToSelf { .. } | PatternError::FanIn { .. } => own,
         _ => None,
     };
     let key = key.unwrap_or(site.kind.key());

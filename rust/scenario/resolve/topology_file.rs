@@ -2,11 +2,11 @@
 
 use super::site::Built;
 use crate::file::topology::{TopologyFileSection, TopologyFormat};
+use crate::hpcc::topology::HpccTopology;
+use crate::infragraph::{self, Defaults};
 use crate::input::context::{AtLeast, Context, FileText};
 use crate::input::error::{Fault, ScenarioError};
 use crate::input::located::{Key, Located};
-use crate::topology::hpcc::{self, HpccTopology};
-use crate::topology::infragraph::{self, Defaults};
 use crate::units::{BitRate, Span};
 
 /// Reads the file of a section.
@@ -40,7 +40,7 @@ fn hpcc_file(
         return Err(context.misplaced(section.delay.key(), because));
     }
     let key = section.path.key();
-    let read = hpcc::read(&file.text, &file.name)
+    let read = crate::hpcc::topology::read(&file.text, &file.name)
         .map_err(|error| context.fault(key, Fault::TopologyFile(error)))?;
     check(context, key, &read)?;
     let HpccTopology { topology, host_of_node, warnings, .. } = read;

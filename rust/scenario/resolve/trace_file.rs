@@ -5,6 +5,7 @@ use std::sync::Arc;
 use super::algorithms;
 use super::site::{Ground, ResolvedWorkload, Site};
 use super::trace_source::{Files, last_rank};
+use crate::chakra::{self, Options, Streaming};
 use crate::file::ScenarioFile;
 use crate::file::workload::chakra::ChakraSection;
 use crate::file::workload::recorded::StreamingName;
@@ -12,7 +13,6 @@ use crate::file::workload::{WorkloadKeys, WorkloadSection};
 use crate::fluid::Fidelity;
 use crate::input::context::Context;
 use crate::input::error::{Fault, ScenarioError};
-use crate::workload::chakra::{self, Options, Streaming};
 
 /// The traces of a section and the options of reading them.
 struct Traces {

@@ -4,7 +4,7 @@ use std::fs::File;
 use std::io::{Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 
-use crate::workload::chakra::TraceSource;
+use crate::chakra::TraceSource;
 
 /// The suffixes of the files of ranks.
 const ENDINGS: [&str; 2] = [".et", ".et.gz"];

@@ -9,12 +9,12 @@ use crate::input::context::{Context, LONGEST_SPAN, Lookup};
 use crate::input::error::{Fault, ScenarioError};
 use crate::input::located::{Key, Located};
 use crate::input::section::Section;
-use crate::units::Bytes;
-use crate::workload::StepAfter;
-use crate::workload::training::{
+use crate::training::{
     self, Attention, Degrees, Experts, Model, ModelFamily, Sharding, TensorTraffic, Training,
     TrainingError, Widths,
 };
+use crate::units::Bytes;
+use crate::workload::StepAfter;
 
 /// The iterations of a section.
 pub(super) fn resolve(

@@ -2,12 +2,12 @@
 
 use thiserror::Error;
 
+use crate::connection_matrix::MatrixError;
+use crate::goal::GoalError;
 use crate::hpcc::HpccError;
+use crate::hpcc::flows::FlowFileError;
 use crate::scenario::ScenarioError;
-use crate::workload::connection_matrix::MatrixError;
-use crate::workload::goal::GoalError;
-use crate::workload::hpcc_flows::FlowFileError;
-use crate::workload::simccl::SimcclError;
+use crate::simccl::SimcclError;
 
 /// Why a file cannot be imported.
 #[derive(Debug, Error)]

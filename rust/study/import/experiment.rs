@@ -8,8 +8,8 @@ use crate::fabric::{Ecn, Failure, FailureKind, Headroom, Setup, TieOrder};
 use crate::hpcc::{Experiment, HpccError, Overrides, config};
 use crate::nic::congestion::CongestionControl;
 use crate::switching::{Buffer, EcnPoint, PfcAdmission, PfcConfig};
+use crate::text_file::read_text;
 use crate::units::{Span, Time};
-use crate::workload::read_text;
 
 /// The experiment of a configuration; `None` for a flow file, which begins with a number.
 pub(super) fn read(import: &Import<'_>) -> Result<Option<Experiment>, ImportError> {

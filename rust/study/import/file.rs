@@ -5,9 +5,10 @@ use std::path::{Path, PathBuf};
 use toml::Value;
 
 use super::{Draft, Import, ImportError, Source};
-use crate::workload::connection_matrix::StartUnit;
-use crate::workload::simccl::Choice;
-use crate::workload::{connection_matrix, goal, hpcc_flows, read_text, simccl};
+use crate::connection_matrix::StartUnit;
+use crate::simccl::Choice;
+use crate::text_file::read_text;
+use crate::{connection_matrix, goal, hpcc, simccl};
 
 /// The most hosts of a leaf of a fabric that is made up.
 const HOSTS_PER_LEAF: u32 = 16;
@@ -73,7 +74,7 @@ fn messages(import: &Import<'_>) -> Result<(&'static str, PathBuf, u32), ImportE
     let path = import.file.to_owned();
     Ok(match import.source {
         Source::Hpcc => {
-            let flows = hpcc_flows::read(&text()?, &name)?;
+            let flows = hpcc::flows::read(&text()?, &name)?;
             let nodes = flows.flows.iter().map(|flow| flow.src.max(flow.dst));
             ("flows", path, nodes.max().unwrap_or(0).saturating_add(1))
         }

@@ -9,7 +9,7 @@ use serde_json::Value;
 use super::cost::write_without_costs;
 use super::own_files::{COST, Origin, RUNS, STATISTICS};
 use super::{Folder, FolderError, Writer, comparison_csv};
-use crate::workload::read_results;
+use crate::text_file::read_results;
 use crate::{PolicyStatistics, Statistics};
 
 /// The object that `evenkeel compare --json` prints; `T` is a list of summaries.

@@ -5,12 +5,13 @@ use std::path::{Path, PathBuf};
 use thiserror::Error;
 
 use super::{Inputs, OutputError, OutputKind, trace_files, write_output};
+use crate::chakra::{NotATrace, Traces};
+use crate::connection_matrix::{self, StartUnit, WrittenMatrix};
+use crate::normal_form::NotWritten;
 use crate::scenario::Scenario;
-use crate::topology::{hpcc, infragraph};
 use crate::units::{Bytes, Span, Time};
-use crate::workload::chakra::{NotATrace, Traces};
-use crate::workload::connection_matrix::{self, StartUnit, WrittenMatrix};
-use crate::workload::{NotWritten, Workload, goal, hpcc_flows};
+use crate::workload::Workload;
+use crate::{goal, hpcc, infragraph};
 
 /// A format that is written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -71,9 +72,9 @@ pub fn export(
         ExportFormat::Hpcc => vec![
             (
                 "topology.txt".to_owned(),
-                hpcc::write(&scenario.topology).map_err(ExportError::Fabric)?,
+                hpcc::topology::write(&scenario.topology).map_err(ExportError::Fabric)?,
             ),
-            ("flow.txt".to_owned(), hpcc_flows::write(workload, hosts)?),
+            ("flow.txt".to_owned(), hpcc::flows::write(workload, hosts)?),
         ],
         ExportFormat::Htsim => {
             let WrittenMatrix { text, unit } = connection_matrix::write(workload, hosts)?;

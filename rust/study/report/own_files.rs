@@ -8,7 +8,7 @@ use super::identity::MARK;
 use super::reproduction_index::TITLE;
 use super::temporary::TEMPORARY;
 use crate::record::RecordedTable;
-use crate::workload::read_results;
+use crate::text_file::read_results;
 
 /// The file that shows that a run's folder is complete; always the last to appear.
 pub(super) const SUMMARY: &str = "summary.json";

@@ -13,7 +13,7 @@ use super::reproduction_page::{is_reproduction_page, reproduction_page};
 use super::temporary::TemporaryFile;
 use crate::record::csv_text;
 use crate::reproduce::{BuiltIn, Reproduction, RunRow};
-use crate::workload::read_results;
+use crate::text_file::read_results;
 
 /// The verdicts of all studies in the folder.
 const INDEX: &str = "README.md";

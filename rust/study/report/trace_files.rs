@@ -4,8 +4,8 @@ use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
 use super::{OutputError, OutputFile, OutputKind};
+use crate::chakra::Traces;
 use crate::scenario::last_rank;
-use crate::workload::chakra::Traces;
 
 /// Writes `folder/name.RANK.et` for every rank, and creates the folder if it does not exist.
 ///

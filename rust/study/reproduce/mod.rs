@@ -114,7 +114,7 @@ impl Study {
             let known = known.join(", ");
             return Err(StudyError::Unknown { name: name.to_owned(), known });
         }
-        let text = crate::workload::read_description(path);
+        let text = crate::text_file::read_description(path);
         let text =
             text.map_err(|reason| StudyError::Unreadable { file: name.to_owned(), reason })?;
         Self::parse(&text, path, scale)?.with_heading()

@@ -13,7 +13,7 @@ use serde_json::Value;
 
 use super::error::StudyError;
 use super::file::FlowRate;
-use crate::workload::regular_file;
+use crate::text_file::regular_file;
 
 /// What a result depends on: two simulations with the same key have the same result.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]

@@ -26,7 +26,7 @@ pub struct Disturbance {
 /// What a run was of, without its workload: the fabric, its failures and the settings of NICs.
 pub(super) fn setup(path: &Path) -> Result<Setup, ResultsError> {
     let folder = path.parent().unwrap_or(Path::new(""));
-    let text = crate::workload::read_results(path);
+    let text = crate::text_file::read_results(path);
     let text = text.map_err(|reason| ResultsError::unreadable(path, reason))?;
     let file = path.display();
     let invalid = |reason: String| ResultsError::Scenario(format!("{file}: {reason}"));

@@ -11,9 +11,9 @@ use crate::bound::{self, IdlePath, Wire};
 use crate::fabric::Setup;
 use crate::record::RecordedTable;
 use crate::report::SCALE_UP;
+use crate::text_file::read_results;
 use crate::topology::Way;
 use crate::units::Bytes;
-use crate::workload::read_results;
 
 /// One direction of a link, and what it did.
 #[derive(Debug, Clone, PartialEq)]

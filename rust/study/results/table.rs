@@ -4,7 +4,7 @@ use std::path::Path;
 
 use super::ResultsError;
 use crate::record::text_of_csv;
-use crate::workload::read_results;
+use crate::text_file::read_results;
 
 /// A table of results.
 #[derive(Debug, Clone)]

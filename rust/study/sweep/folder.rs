@@ -9,7 +9,7 @@ use thiserror::Error;
 use super::SweepTable;
 use crate::report::{TEMPORARY, TemporaryFile};
 use crate::reproduce::{RunLog, StudyError};
-use crate::workload::{read_description, regular_file};
+use crate::text_file::{read_description, regular_file};
 
 /// A copy of the study's file; the mark of a sweep's folder.
 const STUDY: &str = "study.toml";

@@ -31,8 +31,8 @@ use super::reproduce::simulate::{Job, Site};
 use super::reproduce::{Scale, Study, StudyError};
 use super::{ComparisonRun, Observer, in_order};
 use crate::scenario::Position;
+use crate::text_file::read_description;
 use crate::units::Bytes;
-use crate::workload::read_description;
 use attempt::{Fault, attempt};
 
 /// A study whose runs are the rows of a table.

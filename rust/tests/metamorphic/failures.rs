@@ -129,7 +129,7 @@ fn degraded_as_rates(case: &Case) -> Checked {
     let degraded = defined(degraded.scenario())?;
     let folder = defined(tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).ok())?;
     // A file has a rate for each link.
-    let text = defined(evenkeel::topology::hpcc::write(&scenario.topology).ok())?;
+    let text = defined(evenkeel::hpcc::topology::write(&scenario.topology).ok())?;
     let first_slow = |line: &str| {
         let ends: Vec<&str> = line.split(' ').collect();
         ends.len() > 4 && ends[2] == "400Gbps" && !ends[..2].contains(&"10")

@@ -42,7 +42,7 @@ fn nodes_that_are_read_late_are_a_warning() {
     let folder = tempfile::tempdir().expect("there is room");
     let set = ["workload.channels=1", "workload.chunks=2", "workload.bytes=8MB"];
     let scenario = load(&ring, &set);
-    let traces = evenkeel::workload::chakra::Traces::of(&scenario.workload).expect("a ring is one");
+    let traces = evenkeel::chakra::Traces::of(&scenario.workload).expect("a ring is one");
     evenkeel::report::trace_files::write(&folder.path().join("et"), "chakra-window-ring", &traces)
         .expect("there is room");
     let text = std::fs::read_to_string(ring.with_file_name("chakra-window.toml")).expect("a file");

@@ -21,7 +21,6 @@ mod queue_pairs;
 mod receiver_credit;
 mod records;
 mod recovery;
-mod replay;
 mod retry;
 mod scale_up;
 mod switches;

@@ -1,7 +1,7 @@
 //! Scale-up networks within servers: closed forms.
 
 use super::*;
-use crate::collective::{self, Plan};
+use crate::ids::MessageId;
 use crate::topology::{CrossRail, RailOptimized, ScaleUp};
 
 /// 3.6 Tbps: 20 ps for 9 bytes.
@@ -124,15 +124,39 @@ fn relays_keep_an_all_to_all_off_the_spines() {
     assert!(peers.clone().count() == 28 && peers.into_iter().all(|flow| flow.dst.0 % 4 == 0));
 }
 
+/// An all-reduce of 8 servers of 4. A GPU sends a quarter to each other GPU of its server, 14 steps
+/// of 1/32 to the next server of its rail, and a quarter to each other GPU again. Each step waits
+/// for what the GPU received in the step before.
+fn hierarchical_all_reduce(bytes: u64) -> Workload {
+    let (mut all, mut waits) = (Vec::new(), Vec::new());
+    let mut before: Vec<Vec<u32>> = vec![Vec::new(); 32];
+    for step in 0..16 {
+        let mut received = vec![Vec::new(); 32];
+        for src in 0..32 {
+            let inside = [0, 15].contains(&step);
+            let server = (src / 4 * 4..src / 4 * 4 + 4).filter(|dst| inside && *dst != src);
+            let next = (!inside).then_some((src + 4) % 32);
+            for dst in server.chain(next) {
+                let index = all.len() as u32;
+                all.extend(messages(&[(src, dst)], if inside { bytes / 4 } else { bytes / 32 }));
+                waits.extend(
+                    before[src as usize].iter().map(|it| (MessageId(*it), MessageId(index))),
+                );
+                received[dst as usize].push(index);
+            }
+        }
+        before = received;
+    }
+    Workload::with_dependencies(all, &waits)
+}
+
 #[test]
 fn a_hierarchical_all_reduce_takes_its_closed_form() {
     // 8 servers of 4: reduce-scatter of quarters, a ring of 14 steps of 1/32 on each rail, and an
     // all-gather of quarters.
     let bytes = 32 * 10 * PAYLOAD;
-    let plan = Plan { group: 4, ..Plan::new((0..32).map(HostId).collect(), Bytes::new(bytes)) };
-    let workload = collective::find("hierarchical-all-reduce").unwrap().build(&plan).unwrap();
     let mut setup = setup(rails(scale_up(4)), "ecmp", Vec::new());
-    setup.workload = Arc::new(workload);
+    setup.workload = Arc::new(hierarchical_all_reduce(bytes));
     let outcome = complete(&setup);
     let inside = sending_ps(3 * bytes / 4) + LATENCY_PS;
     // Every GPU's step on its rail takes as long, and the next begins with the delivery.
@@ -154,7 +178,7 @@ fn a_hierarchical_all_reduce_takes_its_closed_form() {
 fn tasks_wait_for_messages_inside_as_for_others() {
     // 0 sends to 1, which sends to 5 over the fabric, which sends to 6.
     let chain = messages(&[(0, 1), (1, 5), (5, 6)], 40_960);
-    let ids = [0, 1, 2].map(crate::ids::MessageId);
+    let ids = [0, 1, 2].map(MessageId);
     let pairs = [(ids[0], ids[1]), (ids[1], ids[2])];
     let mut setup = setup(rails(scale_up(4)), "ecmp", Vec::new());
     setup.workload = Arc::new(Workload::with_dependencies(chain, &pairs));

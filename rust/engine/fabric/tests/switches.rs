@@ -2,7 +2,6 @@
 
 use super::*;
 use crate::balance::switch::StateSize;
-use crate::collective;
 use crate::fabric::network::Network;
 use crate::ids::{PortId, SwitchId};
 use crate::packet::Packet;
@@ -58,11 +57,10 @@ fn a_queue_length_includes_the_packet_that_is_being_sent() {
 fn ofan_keeps_a_pointer_for_each_other_edge_switch_and_each_other_pod() {
     let k = 4;
     let topology = fat_tree(k, 400);
-    let ranks = (0..topology.host_count()).map(HostId).collect();
-    let plan = collective::Plan::new(ranks, Bytes::new(16 * PAYLOAD));
-    let workload = collective::find("all-to-all").unwrap().build(&plan).unwrap();
-    let mut setup = setup(topology, "ofan", Vec::new());
-    setup.workload = Arc::new(workload);
+    let hosts = 0..topology.host_count();
+    let pairs = hosts.clone().flat_map(|src| hosts.clone().map(move |dst| (src, dst)));
+    let pairs: Vec<(u32, u32)> = pairs.filter(|(src, dst)| src != dst).collect();
+    let setup = setup(topology, "ofan", messages(&pairs, PAYLOAD));
     let states = complete(&setup).switch_states;
     // Data and acknowledgements; an order of two uplinks and a place in it are three bits.
     let state = |pointers| StateSize { entries: 2 * pointers, bits: 2 * pointers * 3 };

@@ -6,8 +6,8 @@ use serde::{Deserialize, Serialize};
 
 use super::generated::StepAfterName;
 use super::recorded::{ComputeName, StreamingName};
+use crate::chakra::Dependencies;
 use crate::input::section::{named, section};
-use crate::workload::chakra::Dependencies;
 
 /// The dependencies of Chakra traces that are followed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]

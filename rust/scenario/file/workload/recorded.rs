@@ -4,10 +4,10 @@ use std::fmt;
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
+use crate::connection_matrix::StartUnit;
+use crate::goal::Layout;
 use crate::input::section::{Form, Value, named, section};
 use crate::workload::Compute;
-use crate::workload::connection_matrix::StartUnit;
-use crate::workload::goal::Layout;
 
 section! {
     /// `kind = "flows"`.

@@ -1,0 +1,22 @@
+//! Comparing a fabric with its written form, read back.
+
+use crate::topology::Topology;
+
+/// Fails with a difference in hosts, switches or links; names count for nothing.
+///
+/// # Errors
+/// The first difference.
+pub(crate) fn expect_same(written: &Topology, read: &Topology) -> Result<(), String> {
+    let counts = |it: &Topology| {
+        let (hosts, switches) = (it.host_count(), it.switches().len());
+        format!("{hosts} hosts, {switches} switches and {} links", it.links().len())
+    };
+    let [ours, theirs] = [counts(written), counts(read)];
+    if ours != theirs {
+        return Err(format!("{ours} would be read as {theirs}"));
+    }
+    match written.links().iter().zip(read.links()).position(|(ours, read)| ours != read) {
+        None => Ok(()),
+        Some(link) => Err(format!("{} would be read as another link", written.link_names()[link])),
+    }
+}
