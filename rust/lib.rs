@@ -52,8 +52,6 @@
 //!    binary.
 //! 10. [`results`] reads back what reports wrote, [`plot`] draws figures of it, and
 //!     [`page`] is the HTML page of a report.
-//! 11. `python` (feature `python`): the library as a Python module; `rust/python/evenkeel` is the
-//!     package around it.
 //!
 //! # Features
 //!
@@ -61,10 +59,9 @@
 //! [`multirail`], [`ranks`], [`record`], [`timeline`], [`invariants`], [`chakra`] and the other
 //! formats, [`scenario`], [`study`], [`report`] and [`results`]. `plot` adds [`plot`] and [`page`],
 //! and `png` their second format. Without it the library is the layers below, for a world of your
-//! own. `cli` is the program; both are on by default. `python` is the Python module (`pip install
-//! .`; `docs/python.md`), for which alone policies of a caller ([`balance`], `custom`) are
-//! compiled. `bridge`, `astra-sim` and `ns3` are the contracts with C++. A crate that uses the
-//! library needs no command line:
+//! own. `cli` is the program; both are on by default. `bridge`, `astra-sim` and `ns3` are the
+//! contracts with C++. The Python module is a crate above this one (`rust/python`). A crate that
+//! uses the library needs no command line:
 //!
 //! ```toml
 //! evenkeel = { path = "../evenkeel", default-features = false, features = ["fabric"] }
@@ -99,8 +96,6 @@ mod bridge;
 #[cfg(test)]
 #[path = "tests/support/extent.rs"]
 mod extent;
-#[cfg(feature = "python")]
-mod python;
 #[cfg(feature = "fabric")]
 pub mod studies;
 

@@ -13,9 +13,9 @@ use super::rails::{self, RailRun};
 use super::scenario::{LoadedKind, OverrideRequest, Source, expect_memory};
 use super::supervise::{Control, RunCounter, supervise};
 use super::table::Table;
-use crate::report::{self, AllRuns, RailSummary, Summary};
-use crate::scenario::{Overrides, RailScenario, Scenario};
-use crate::study::{self, Comparison, Planned, RunNumbers, Seeds, Statistics};
+use evenkeel::report::{self, AllRuns, RailSummary, Summary};
+use evenkeel::scenario::{Overrides, RailScenario, Scenario};
+use evenkeel::study::{self, Comparison, Planned, RunNumbers, Seeds, Statistics};
 
 /// The results of a comparison.
 #[pyclass(frozen, name = "Comparison", module = "evenkeel._evenkeel")]

@@ -3,9 +3,9 @@
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
-use crate::hpcc::HpccError;
-use crate::scenario::{Position, ScenarioError};
-use crate::study::reproduce::StudyError;
+use evenkeel::hpcc::HpccError;
+use evenkeel::scenario::{Position, ScenarioError};
+use evenkeel::study::reproduce::StudyError;
 
 /// The module of the package that declares the exceptions.
 const ERRORS: &str = "evenkeel._errors";

@@ -5,8 +5,8 @@ use std::path::PathBuf;
 use pyo3::prelude::*;
 
 use super::failure::{Failure, results};
-use crate::plot::{self, Request};
-use crate::results::Results;
+use evenkeel::plot::{self, Request};
+use evenkeel::results::Results;
 
 /// Name, title and SVG of a figure.
 type Drawn = (String, String, String);

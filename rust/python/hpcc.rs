@@ -8,10 +8,10 @@ use pyo3::prelude::*;
 use super::failure::{Failure, results};
 use super::run::{RunResult, Text};
 use super::supervise::{Control, supervise};
-use crate::fabric::{Outcome, Rounding, Watch};
-use crate::hpcc::{Experiment, Overrides, Recorder, ResultTable};
-use crate::report::{self, Identity};
-use crate::study::{self, Run, RunObservers};
+use evenkeel::fabric::{Outcome, Rounding, Watch};
+use evenkeel::hpcc::{Experiment, Overrides, Recorder, ResultTable};
+use evenkeel::report::{self, Identity};
+use evenkeel::study::{self, Run, RunObservers};
 
 /// What is run.
 #[derive(Debug, FromPyObject)]
@@ -71,7 +71,7 @@ fn simulate(request: Request, control: &Control) -> Result<RunResult, Failure> {
         identity: &identity,
         setup: &setup,
         bound: study::lower_bound(&setup).time,
-        fidelity: crate::fluid::Fidelity::Packet,
+        fidelity: evenkeel::fluid::Fidelity::Packet,
         threads: study::default_threads(&setup),
         traces: None,
     };

@@ -9,12 +9,12 @@ use super::failure::{Failure, results};
 use super::json::json;
 use super::supervise::Control;
 use super::table::Table;
-use crate::fabric::Progress;
-use crate::multirail::{RailOutcome, RailVerdict};
-use crate::report::{self, Folder, Identity, RailSummary};
-use crate::scenario::RailScenario;
-use crate::study;
-use crate::units::Time;
+use evenkeel::fabric::Progress;
+use evenkeel::multirail::{RailOutcome, RailVerdict};
+use evenkeel::report::{self, Folder, Identity, RailSummary};
+use evenkeel::scenario::RailScenario;
+use evenkeel::study;
+use evenkeel::units::Time;
 
 /// The results of a run over several rails.
 #[pyclass(frozen, name = "RailRun", module = "evenkeel._evenkeel")]

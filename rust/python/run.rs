@@ -10,14 +10,14 @@ use super::failure::{Failure, results};
 use super::json::json;
 use super::supervise::Control;
 use super::table::{Column, Table};
-use crate::fabric::{FlowRecord, Outcome, Setup, Watch};
-use crate::ids::{LinkId, PortId};
-use crate::record::Recorders;
-use crate::report::{self, FlowPlaces, FlowsCsv, Folder, Identity, Summary, Writer};
-use crate::scenario::Scenario;
-use crate::study::{self, Finished, Run, RunObservers};
-use crate::timeline::Watches;
-use crate::units::Time;
+use evenkeel::fabric::{FlowRecord, Outcome, Setup, Watch};
+use evenkeel::ids::{LinkId, PortId};
+use evenkeel::record::Recorders;
+use evenkeel::report::{self, FlowPlaces, FlowsCsv, Folder, Identity, Summary, Writer};
+use evenkeel::scenario::Scenario;
+use evenkeel::study::{self, Finished, Run, RunObservers};
+use evenkeel::timeline::Watches;
+use evenkeel::units::Time;
 
 /// The results of a run.
 #[pyclass(frozen, name = "Run", module = "evenkeel._evenkeel")]

@@ -12,11 +12,11 @@ use super::rails::RailRun;
 use super::run::RunResult;
 use super::supervise::{Control, supervise};
 use super::{rails, run};
-use crate::fluid::Fidelity;
-use crate::report;
-use crate::scenario::{Overrides, RailScenario, Scenario, ScenarioError};
-use crate::study::{self, BoundSummary, QpsSummary};
-use crate::units::Bytes;
+use evenkeel::fluid::Fidelity;
+use evenkeel::report;
+use evenkeel::scenario::{Overrides, RailScenario, Scenario, ScenarioError};
+use evenkeel::study::{self, BoundSummary, QpsSummary};
+use evenkeel::units::Bytes;
 
 /// A valid scenario.
 #[pyclass(frozen, name = "Loaded", module = "evenkeel._evenkeel")]
@@ -317,6 +317,6 @@ pub(super) fn json_of_toml(py: Python<'_>, text: &str, file: &str) -> PyResult<S
 /// Every key of the format: key, where it holds, notation, default and meaning.
 #[pyfunction]
 pub(super) fn catalogue() -> Vec<(String, String, String, String, String)> {
-    let entries = crate::scenario::catalogue().into_iter();
+    let entries = evenkeel::scenario::catalogue().into_iter();
     entries.map(|it| (it.key, it.only, it.form, it.default, it.summary)).collect()
 }

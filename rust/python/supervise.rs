@@ -10,9 +10,9 @@ use std::time::Duration;
 
 use pyo3::prelude::*;
 
-use crate::fabric;
-use crate::report::Identity;
-use crate::study::{ComparisonRun, Observer};
+use evenkeel::fabric;
+use evenkeel::report::Identity;
+use evenkeel::study::{ComparisonRun, Observer};
 
 /// The time between two looks at signals and progress: short for a person who presses Ctrl-C, long
 /// for a processor.

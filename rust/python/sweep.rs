@@ -10,7 +10,7 @@ use super::failure::{Failure, results};
 use super::json::json;
 use super::supervise::{Control, RunCounter, supervise};
 use super::table::Table;
-use crate::study::{self, Shard, Sweep, SweepFolder, SweepTable};
+use evenkeel::study::{self, Shard, Sweep, SweepFolder, SweepTable};
 
 /// The results of a sweep.
 #[pyclass(frozen, name = "Sweep", module = "evenkeel._evenkeel")]

@@ -15,8 +15,8 @@ use pyo3::prelude::*;
 use pyo3::types::{PyCapsule, PyDict, PyList};
 
 use super::failure;
-use crate::record::text_of_csv;
-use crate::units::Time;
+use evenkeel::record::text_of_csv;
+use evenkeel::units::Time;
 
 /// A table of results. Its columns are those of the CSV file of the same name.
 #[pyclass(frozen, module = "evenkeel")]

@@ -3,15 +3,15 @@
 use pyo3::exceptions::{PyIndexError, PyValueError};
 use pyo3::prelude::*;
 
-use crate::balance::sender::{self, PathSignal};
-use crate::balance::switch;
-use crate::packet::{self, Flags, PacketKind};
-use crate::rng::{Purpose, Stream};
+use evenkeel::balance::sender::{self, PathSignal};
+use evenkeel::balance::switch;
+use evenkeel::packet::{self, Flags, PacketKind};
+use evenkeel::rng::{Purpose, Stream};
 
 /// A stream of random numbers, which the seed of the run determines.
 #[pyclass(module = "evenkeel")]
 #[derive(Debug, Clone)]
-pub(in crate::python) struct Random(Stream);
+pub(crate) struct Random(Stream);
 
 #[pymethods]
 impl Random {
@@ -46,7 +46,7 @@ impl Random {
 /// What a sender policy knows of its queue pair: `balance::sender::QpContext`.
 #[pyclass(frozen, get_all, module = "evenkeel")]
 #[derive(Debug, Clone)]
-pub(in crate::python) struct QpContext {
+pub(crate) struct QpContext {
     seed: u64,
     src: u32,
     dst: u32,
@@ -99,7 +99,7 @@ impl QpContext {
 /// The report of an acknowledgement: `balance::sender::Feedback`.
 #[pyclass(frozen, get_all, module = "evenkeel")]
 #[derive(Debug, Clone, Hash)]
-pub(in crate::python) struct Feedback {
+pub(crate) struct Feedback {
     entropy: u16,
     /// `good`, `marked`, `nack`, `trimmed` or `trimmed-at-last-hop`.
     signal: &'static str,
@@ -134,7 +134,7 @@ pub(super) const fn signal_name(signal: PathSignal) -> &'static str {
 /// What a switch policy knows of its switch: `balance::switch::SwitchContext`.
 #[pyclass(frozen, get_all, module = "evenkeel")]
 #[derive(Debug, Clone)]
-pub(in crate::python) struct SwitchContext {
+pub(crate) struct SwitchContext {
     seed: u64,
     id: u32,
     tier: u8,
@@ -171,7 +171,7 @@ impl SwitchContext {
 /// The header of a packet, as a switch reads it.
 #[pyclass(frozen, get_all, module = "evenkeel")]
 #[derive(Debug, Clone, Hash)]
-pub(in crate::python) struct Packet {
+pub(crate) struct Packet {
     src: u32,
     dst: u32,
     /// The hash of the 5-tuple without the entropy value.
@@ -202,7 +202,7 @@ impl Packet {
 /// The state of a switch at a decision: `balance::switch::SwitchView`.
 #[pyclass(frozen, module = "evenkeel")]
 #[derive(Debug, Clone, Hash)]
-pub(in crate::python) struct SwitchView {
+pub(crate) struct SwitchView {
     /// Port, queued bytes and rate of each candidate.
     candidates: Vec<(u32, u64, u64)>,
     #[pyo3(get)]
@@ -267,7 +267,7 @@ impl SwitchView {
 /// A packet that leaves a switch: `balance::switch::Departure`.
 #[pyclass(frozen, get_all, module = "evenkeel")]
 #[derive(Debug, Clone, Hash)]
-pub(in crate::python) struct Departure {
+pub(crate) struct Departure {
     port: u32,
     source_edge: u32,
     destination_edge: u32,

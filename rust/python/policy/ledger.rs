@@ -6,7 +6,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// The calls of a run in their order.
 #[derive(Debug, Default)]
-pub(in crate::python) struct Ledger(Mutex<Calls>);
+pub(crate) struct Ledger(Mutex<Calls>);
 
 #[derive(Debug, Default)]
 struct Calls {
@@ -25,7 +25,7 @@ impl Ledger {
     }
 
     /// Begins the second run.
-    pub(in crate::python) fn replay(&self) {
+    pub(crate) fn replay(&self) {
         self.lock().repeated = Some(0);
     }
 

@@ -16,9 +16,9 @@ use pyo3::types::PyAnyMethods;
 
 use super::failure::Failure;
 use super::supervise::Control;
-use crate::balance::sender::{SenderConfig, custom as custom_sender};
-use crate::balance::switch::{SwitchConfig, custom as custom_switch};
-use crate::scenario::Scenario;
+use evenkeel::balance::sender::{SenderConfig, custom as custom_sender};
+use evenkeel::balance::switch::{SwitchConfig, custom as custom_switch};
+use evenkeel::scenario::Scenario;
 
 pub(super) use context::{
     Departure, Feedback, Packet, QpContext, Random, SwitchContext, SwitchView,

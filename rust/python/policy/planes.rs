@@ -3,12 +3,12 @@
 use pyo3::prelude::*;
 use pyo3::types::{PyIterator, PyTuple};
 
-use crate::packet;
+use evenkeel::packet;
 
 /// A set of planes: `packet::PlaneMask`.
 #[pyclass(frozen, eq, hash, module = "evenkeel")]
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub(in crate::python) struct PlaneMask {
+pub(crate) struct PlaneMask {
     #[pyo3(get)]
     bits: u32,
 }

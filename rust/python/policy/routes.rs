@@ -3,12 +3,12 @@
 use pyo3::exceptions::PyIndexError;
 use pyo3::prelude::*;
 
-use crate::balance::switch;
+use evenkeel::balance::switch;
 
 /// A route as the first switch of a packet sees it: `balance::switch::RouteLoad`.
 #[pyclass(frozen, get_all, module = "evenkeel")]
 #[derive(Debug, Clone, Copy, Hash)]
-pub(in crate::python) struct RouteLoad {
+pub(crate) struct RouteLoad {
     links: u32,
     queue_bytes: u64,
     /// The product of both.
@@ -25,7 +25,7 @@ impl RouteLoad {
 /// The routes of a packet at the switch of its sender: `balance::switch::DetourView`.
 #[pyclass(frozen, module = "evenkeel")]
 #[derive(Debug, Clone, Hash)]
-pub(in crate::python) struct DetourView {
+pub(crate) struct DetourView {
     #[pyo3(get)]
     minimal: RouteLoad,
     by: Vec<RouteLoad>,

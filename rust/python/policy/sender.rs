@@ -9,10 +9,10 @@ use pyo3::prelude::*;
 use super::context::{Feedback as PyFeedback, QpContext as PyQpContext, signal_name};
 use super::planes::PlaneMask as PyPlaneMask;
 use super::{Object, Shared};
-use crate::balance::sender::custom::{CustomSender, SenderFactory};
-use crate::balance::sender::{FailedPath, Feedback, PathSignal, QpContext};
-use crate::packet::PlaneMask;
-use crate::units::Time;
+use evenkeel::balance::sender::custom::{CustomSender, SenderFactory};
+use evenkeel::balance::sender::{FailedPath, Feedback, PathSignal, QpContext};
+use evenkeel::packet::PlaneMask;
+use evenkeel::units::Time;
 
 /// Makes the policy of each queue pair.
 #[derive(Debug)]

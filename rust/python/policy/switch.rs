@@ -12,10 +12,10 @@ use super::context::{
 };
 use super::routes::DetourView as PyDetourView;
 use super::{Object, Shared};
-use crate::balance::switch::custom::{CustomSwitch, SwitchFactory};
-use crate::balance::switch::{Departure, DetourView, StateSize, SwitchContext, SwitchView};
-use crate::packet::Packet;
-use crate::units::Time;
+use evenkeel::balance::switch::custom::{CustomSwitch, SwitchFactory};
+use evenkeel::balance::switch::{Departure, DetourView, StateSize, SwitchContext, SwitchView};
+use evenkeel::packet::Packet;
+use evenkeel::units::Time;
 
 /// Makes the policy of each switch.
 #[derive(Debug)]

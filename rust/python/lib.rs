@@ -22,7 +22,7 @@ use pyo3::prelude::*;
 /// The compiled part of the package.
 #[pymodule]
 fn _evenkeel(module: &Bound<'_, PyModule>) -> PyResult<()> {
-    module.add("VERSION", crate::report::VERSION)?;
+    module.add("VERSION", evenkeel::report::VERSION)?;
     module.add_class::<scenario::Loaded>()?;
     module.add_class::<run::RunResult>()?;
     module.add_class::<rails::RailRun>()?;
