@@ -1,18 +1,15 @@
 //! `evenkeel hpcc`: an experiment of the HPCC family of simulators, from its own files.
 
-use std::fs::File;
-use std::io::{self, BufWriter, Seek, Write};
 use std::path::PathBuf;
+use std::sync::Arc;
 
-use anyhow::anyhow;
 use clap::Args;
 use evenkeel::fabric::Rounding;
-use evenkeel::hpcc::{Experiment, Overrides, RecordedFile, Recorder, ResultTable};
-use evenkeel::report::{self, Identity, Writer};
-use evenkeel::study;
+use evenkeel::hpcc::{Experiment, Overrides};
+use evenkeel::study::{Session, SessionOptions, Subject};
 
 use super::arguments::ResultArguments;
-use super::single::{self, Destination, Kind, Single};
+use super::single::{self, Destination};
 use super::{Status, output};
 
 const EXAMPLES: &str = "\
@@ -88,78 +85,9 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<Status> {
     for warning in &experiment.warnings {
         output::warning(warning);
     }
-    let tables = experiment.tables();
-    let names = experiment.file_names();
-    let destination = Destination::open(&arguments.results, &names)?;
-    let identity = Identity {
-        scenario: experiment.name.clone(),
-        policy: experiment.setup.scheme.name.to_owned(),
-        seed: experiment.setup.seed,
-    };
-    let (mut single, recordings) = simulate(&experiment, &identity, &destination)?;
-    single.add_printed_warnings(&experiment.warnings);
-    let fct = experiment.fct_table(single.outcome());
-    let (topology, outcome) = (&experiment.setup.topology, single.outcome());
-    let number = |node| experiment.node_number(node);
-    let completions: Writer<'_> = &|to| to.write_all(fct.as_bytes());
-    let pauses: Writer<'_> = &|to| report::write_pfc_txt(to, topology, outcome, &number);
-    let copies: Vec<_> = recordings
-        .iter()
-        .map(|recording| move |to: &mut dyn Write| copy(&recording.content, to))
-        .collect();
-    let tables = tables.iter().map(|(table, name)| {
-        let write = match table {
-            ResultTable::Completions => completions,
-            ResultTable::Pauses => pauses,
-        };
-        (name.as_str(), write)
-    });
-    let copies = recordings.iter().zip(&copies);
-    let copies = copies.map(|(recording, copy)| (recording.name.as_str(), copy as Writer<'_>));
-    let others = tables.chain(copies).collect::<Vec<_>>();
-    single.report(&destination, &others, experiment.time_limit_key())
-}
-
-/// A file that was recorded during the run.
-struct RecordedContent {
-    file: RecordedFile,
-    /// Its name in the results folder.
-    name: String,
-    /// An unnamed file with its content.
-    content: File,
-}
-
-/// Simulates the experiment, and records the files that it asks for if results are kept.
-fn simulate<'a>(
-    experiment: &'a Experiment,
-    identity: &'a Identity,
-    destination: &Destination,
-) -> anyhow::Result<(Single<'a>, Vec<RecordedContent>)> {
-    let setup = &experiment.setup;
-    let mut recordings = Vec::new();
-    for (file, name) in experiment.recorded() {
-        let content = destination.scratch()?;
-        recordings.extend(content.map(|content| RecordedContent { file, name, content }));
-    }
-    if recordings.is_empty() {
-        let kind = Kind::Workload(study::default_threads(setup));
-        let single = single::simulate(identity, setup, kind, destination)?;
-        return Ok((single, recordings));
-    }
-    let mut open = |file| -> io::Result<Box<dyn Write>> {
-        let recording = recordings.iter().find(|recording| recording.file == file);
-        let content = &recording.ok_or(io::ErrorKind::NotFound)?.content;
-        Ok(Box::new(BufWriter::new(content.try_clone()?)))
-    };
-    let failed = |reason: io::Error| anyhow!("--out: cannot write the recorded files: {reason}");
-    let mut recorder = Recorder::new(experiment, &mut open).map_err(failed)?;
-    let single = single::simulate(identity, setup, Kind::Watched(&mut recorder), destination)?;
-    recorder.finish(single.outcome()).map_err(failed)?;
-    Ok((single, recordings))
-}
-
-/// Copies the whole content of a file that was written before.
-pub(super) fn copy(mut file: &File, to: &mut dyn Write) -> io::Result<()> {
-    file.rewind()?;
-    io::copy(&mut file, to).map(drop)
+    let printed = experiment.warnings.len();
+    let subject = Subject::Experiment(Arc::new(experiment));
+    let destination = Destination::open(&arguments.results, &subject.file_names())?;
+    let session = Session::new(subject, SessionOptions::default()).map_err(single::failed)?;
+    single::run(session, printed, &destination)
 }

@@ -22,7 +22,6 @@ mod plot;
 mod progress;
 mod qps;
 mod rails;
-mod record;
 mod report;
 mod reproduce;
 mod run;
@@ -33,7 +32,6 @@ mod signals;
 mod single;
 mod sweep;
 mod threads;
-mod timeline;
 mod trace;
 mod twin;
 

@@ -1,19 +1,15 @@
 //! The parts that are common to commands with a single run: progress, the results folder, printing.
 
 use std::fs::File;
-use std::io::{self, BufWriter, Seek};
+use std::io::{self, BufWriter, Seek, Write};
 use std::path::Path;
 
 use anyhow::anyhow;
-use evenkeel::chakra::Streaming;
-use evenkeel::fabric::{FlowRecord, Outcome, Setup, Watch};
-use evenkeel::fluid::Fidelity;
-use evenkeel::record::Courses;
-use evenkeel::report::{self, FlowPlaces, FlowsCsv, Folder, Identity, Summary, Writer};
-use evenkeel::scenario::Scenario;
-use evenkeel::study::{self, Finished, Run, RunObservers};
+use evenkeel::fabric::{FlowRecord, Setup};
+use evenkeel::invariants;
+use evenkeel::report::{self, FlowPlaces, FlowsCsv, Folder, Writer, human};
+use evenkeel::study::{Ended, Scratch, Session, SessionError, SessionObservers};
 use evenkeel::topology::Topology;
-use evenkeel::units::Span;
 
 use super::arguments::ResultArguments;
 use super::progress::{self, Bars};
@@ -35,19 +31,6 @@ enum Format {
     Json,
 }
 
-/// A single run and its results.
-pub(super) struct Single<'a> {
-    setup: &'a Setup,
-    finished: Finished,
-    outcome: Outcome,
-    /// `flows.csv`, if it was written during the run.
-    flows: Option<File>,
-    /// The scenario with every default, for the summary that is kept.
-    resolved: Option<toml::Table>,
-    /// How many of the summary's warnings, the first ones, were printed before the run.
-    printed_warnings: usize,
-}
-
 impl Destination {
     /// Opens the destination before the run: creates the folder and checks that it is writable.
     /// `others` are the names of results in addition to those that every folder has.
@@ -60,11 +43,6 @@ impl Destination {
         Ok(Self { folder, format })
     }
 
-    /// The folder of the results, if they are kept.
-    pub(super) fn folder(&self) -> Option<&Path> {
-        self.folder.as_ref().map(Folder::path)
-    }
-
     /// Refuses the path of a time-line that a result would replace.
     pub(super) fn expect_no_result_at(&self, trace: &Path) -> anyhow::Result<()> {
         match self.folder.as_ref().filter(|folder| folder.has_result_at(trace)) {
@@ -75,11 +53,6 @@ impl Destination {
                 folder.path().display()
             )),
         }
-    }
-
-    /// An unnamed file for data that are written during a run; `None` if no results are kept.
-    pub(super) fn scratch(&self) -> anyhow::Result<Option<File>> {
-        Ok(self.folder.as_ref().map(Folder::scratch).transpose()?)
     }
 }
 
@@ -99,68 +72,109 @@ pub(super) fn kept_in(folder: Option<&Folder>) -> String {
     }
 }
 
-/// What a single run is of.
-pub(super) enum Kind<'a> {
-    /// The workload of its setup, on up to so many threads.
-    Workload(u16),
-    /// The same, as flows of bytes.
-    Fluid,
-    /// The same, observed by a watch.
-    Watched(&'a mut dyn Watch),
-    /// The workload of its setup, generated during the run, perhaps observed by a watch.
-    Generated(Option<&'a mut dyn Watch>),
-    /// Traces of a scenario, which are read during the run, perhaps observed by a watch.
-    Traces(&'a Scenario, &'a Streaming, Option<&'a mut dyn Watch>),
+/// Unnamed files for data that are written during a run, with the names of the later files.
+struct Files<'a> {
+    folder: Option<&'a Folder>,
+    files: Vec<(String, File)>,
 }
 
-/// Makes a single run, with a progress bar on standard error if that is a terminal. Flows of
-/// messages that are read or generated during it are written as they complete if results are kept.
-pub(super) fn simulate<'a>(
-    identity: &'a Identity,
-    setup: &'a Setup,
-    kind: Kind<'_>,
-    to: &Destination,
-) -> anyhow::Result<Single<'a>> {
-    let (mut watch, mut traces, mut scratch) = (None::<&mut dyn Watch>, None, None);
-    let (mut fidelity, mut threads) = (Fidelity::Packet, 1);
-    match kind {
-        Kind::Workload(most) => threads = most,
-        Kind::Fluid => fidelity = Fidelity::Fluid,
-        Kind::Watched(by) => watch = Some(by),
-        Kind::Generated(by) => {
-            watch = by;
-            scratch = to.scratch()?;
-        }
-        Kind::Traces(scenario, streaming, by) => {
-            watch = by;
-            traces = Some((scenario, streaming));
-            scratch = to.scratch()?;
-        }
+impl Scratch for Files<'_> {
+    fn open(&mut self, name: &str) -> io::Result<Option<Box<dyn Write>>> {
+        let Some(folder) = self.folder else { return Ok(None) };
+        let file = folder.scratch().map_err(io::Error::other)?;
+        self.files.push((name.to_owned(), file.try_clone()?));
+        Ok(Some(Box::new(BufWriter::new(file))))
     }
-    let mut flows = StreamedFlows::begin(scratch.as_ref(), setup)?;
-    let bound = study::lower_bound(setup).time;
-    // It is the first of the summary's warnings, and said before a run that may take long.
-    let short = study::short_time_limit(setup, bound);
-    short.iter().for_each(|warning| output::warning(warning));
-    let printed_warnings = short.iter().count();
+}
+
+/// Converts an error of a session, which begins with an option.
+pub(super) fn failed(error: SessionError) -> anyhow::Error {
+    match error {
+        SessionError::Scenario(error) => error.into(),
+        _ => anyhow!("--{error}"),
+    }
+}
+
+/// Runs a session, with a progress bar on standard error if that is a terminal, and reports it.
+///
+/// `printed` warnings of the session were printed before.
+pub(super) fn run(session: Session, printed: usize, to: &Destination) -> anyhow::Result<Status> {
+    let early = session.early_warnings();
+    early.iter().for_each(|warning| output::warning(warning));
+    let printed = printed + early.iter().count();
+    let setup = session.setup().clone();
+    let streamed = to.folder.as_ref().filter(|_| session.streams());
+    let streamed = streamed.map(Folder::scratch).transpose()?;
+    let mut flows = StreamedFlows::begin(streamed.as_ref(), &setup)?;
+    let mut files = Files { folder: to.folder.as_ref(), files: Vec::new() };
     let bars = Bars::of_one();
-    let bar = bars.start(progress::label(identity));
-    let traced = traces.map(|(_, streaming)| streaming);
-    let run = Run { identity, setup, bound, fidelity, threads, traces: traced };
-    let observers = RunObservers {
-        watch: watch.map(|watch| watch as &mut dyn Watch),
+    let bar = bars.start(progress::label(session.identity()));
+    let ended = session.run(SessionObservers {
+        scratch: &mut files,
         flows: &mut |flow| flows.write(flow),
         progress: &mut |progress| bar.update(progress),
-    };
-    let result = study::run(&run, observers);
+    });
     bar.end();
-    let (finished, outcome) = match (result, traces) {
-        (Ok(result), _) => result,
-        (Err(fault), Some((scenario, _))) => return Err(scenario.trace_fault(fault).into()),
-        (Err(fault), None) => return Err(fault.into()),
-    };
-    flows.end(&outcome)?;
-    Ok(Single { setup, finished, outcome, flows: scratch, resolved: None, printed_warnings })
+    let ended = ended.map_err(failed)?;
+    flows.end(&ended)?;
+    report(&ended, printed, streamed.as_ref(), &files.files, to)
+}
+
+/// Writes the results folder, prints the results, and reports a run that did not complete.
+fn report(
+    ended: &Ended,
+    printed: usize,
+    streamed: Option<&File>,
+    files: &[(String, File)],
+    to: &Destination,
+) -> anyhow::Result<Status> {
+    let summary = &ended.finished.summary;
+    if let Some(folder) = &to.folder {
+        let flows = |to: &mut dyn Write| streamed.map_or(Ok(()), |file| copy(file, to));
+        let flows: Option<Writer<'_>> = streamed.is_some().then_some(&flows);
+        let copies: Vec<_> =
+            files.iter().map(|(_, file)| move |to: &mut dyn Write| copy(file, to)).collect();
+        let others = files.iter().zip(&copies);
+        let others: Vec<_> =
+            others.map(|((name, _), copy)| (name.as_str(), copy as Writer<'_>)).collect();
+        ended.keep(folder, flows, &others)?;
+    }
+    match to.format {
+        Format::Json => output::print_json(summary)?,
+        Format::Table => {
+            output::print_text(&report::run_table(summary))?;
+            output::print_text(&format!("results   {}\n", kept_in(to.folder.as_ref())))?;
+        }
+    }
+    let warnings = summary.warnings.iter().skip(printed);
+    let warnings = warnings.filter(|warning| ended.finished.fault.as_ref() != Some(*warning));
+    warnings.for_each(|warning| output::warning(warning));
+    let status = incomplete::report(&ended.finished, ended.session.time_limit_key());
+    Ok(ended.check.as_ref().map_or(status, |report| report_check(report, status)))
+}
+
+/// Reports the violations that the check of a run found.
+fn report_check(report: &invariants::Report, status: Status) -> Status {
+    if report.count == 0 {
+        let records = report.records;
+        output::note(&format!("check: {records} events of packets, no invariant is violated"));
+        return status;
+    }
+    for violation in &report.violations {
+        output::error(&violation.to_string());
+    }
+    output::error(&format!(
+        "--check: {} of invariants: this is a fault of evenkeel, not of the scenario; please \
+         report it with the scenario's file",
+        human::plural(report.count, "violation")
+    ));
+    Status::Incomplete
+}
+
+/// Copies the whole content of a file that was written before.
+fn copy(mut file: &File, to: &mut dyn Write) -> io::Result<()> {
+    file.rewind()?;
+    io::copy(&mut file, to).map(drop)
 }
 
 /// `flows.csv` of a run whose flows are written as they complete; nothing if they are not kept.
@@ -188,9 +202,9 @@ impl<'a> StreamedFlows<'a> {
     }
 
     /// Flows that did not complete come last.
-    fn end(mut self, outcome: &Outcome) -> anyhow::Result<()> {
+    fn end(mut self, ended: &Ended) -> anyhow::Result<()> {
         if self.csv.is_some() {
-            outcome.flows.iter().for_each(|flow| self.write(flow));
+            ended.outcome.flows.iter().for_each(|flow| self.write(flow));
         }
         let ended = self.written.and_then(|()| self.csv.map_or(Ok(()), FlowsCsv::end));
         ended.map_err(flows_not_written)
@@ -199,75 +213,4 @@ impl<'a> StreamedFlows<'a> {
 
 fn flows_not_written(reason: io::Error) -> anyhow::Error {
     anyhow!("--out: cannot write flows.csv: {reason}")
-}
-
-impl Single<'_> {
-    /// The outcome of the run.
-    pub(super) fn outcome(&self) -> &Outcome {
-        &self.outcome
-    }
-
-    /// The lower bound of its completion time.
-    pub(super) fn bound(&self) -> Option<Span> {
-        Some(study::lower_bound(self.setup).time)
-    }
-
-    /// Adds warnings to the results that were printed before the run.
-    pub(super) fn add_printed_warnings(&mut self, warnings: &[String]) {
-        let all = &mut self.finished.summary.warnings;
-        all.splice(0..0, warnings.iter().cloned());
-        self.printed_warnings += warnings.len();
-    }
-
-    /// Adds the resolved scenario of the run to the summary that is kept.
-    pub(super) fn add_resolved(&mut self, scenario: &Scenario) {
-        self.resolved = Some(scenario.as_table());
-    }
-
-    /// Adds the course of the run to its results.
-    pub(super) fn add_courses(&mut self, courses: Option<Courses>) {
-        self.finished.summary.record = courses;
-    }
-
-    /// Writes the results folder with the files `others`, prints the results, and reports a run
-    /// that did not complete: `limit` is the key of its time limit.
-    pub(super) fn report(
-        &self,
-        to: &Destination,
-        others: &[(&str, Writer<'_>)],
-        limit: &str,
-    ) -> anyhow::Result<Status> {
-        if let Some(folder) = &to.folder {
-            self.keep(folder, others)?;
-        }
-        match to.format {
-            Format::Json => output::print_json(&self.finished.summary)?,
-            Format::Table => {
-                output::print_text(&report::run_table(&self.finished.summary))?;
-                output::print_text(&format!("results   {}\n", kept_in(to.folder.as_ref())))?;
-            }
-        }
-        let warnings = self.finished.summary.warnings.iter().skip(self.printed_warnings);
-        let warnings = warnings.filter(|warning| self.finished.fault.as_ref() != Some(*warning));
-        warnings.for_each(|warning| output::warning(warning));
-        Ok(incomplete::report(&self.finished, limit))
-    }
-
-    fn keep(&self, folder: &Folder, others: &[(&str, Writer<'_>)]) -> anyhow::Result<()> {
-        let Self { setup, finished, outcome, .. } = self;
-        let topology = &setup.topology;
-        let flows: Writer<'_> = &|to| match &self.flows {
-            None => report::write_flows_csv(to, setup, outcome),
-            Some(file) => {
-                let mut file: &File = file;
-                file.rewind()?;
-                io::copy(&mut file, to).map(drop)
-            }
-        };
-        let links: Writer<'_> = &|to| report::write_links_csv(to, topology, outcome);
-        let files = [&[("flows.csv", flows), ("links.csv", links)], others].concat();
-        let resolved = self.resolved.clone();
-        report::keep_run(folder, &files, &Summary { resolved, ..finished.summary.clone() })?;
-        Ok(())
-    }
 }

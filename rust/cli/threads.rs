@@ -1,8 +1,7 @@
 //! The number of threads of a single run.
 
 use clap::Args;
-use evenkeel::fabric::{Cut, Division, Setup};
-use evenkeel::study;
+use evenkeel::study::Session;
 
 use super::output;
 
@@ -17,19 +16,15 @@ pub(super) struct ThreadsArgument {
 }
 
 impl ThreadsArgument {
-    /// The number of threads that a run may take. If more than one were asked for and the run takes
-    /// one, a warning says why: `other` is a reason beside those of the workload and the fabric.
-    pub(super) fn for_run(&self, setup: &Setup, other: Option<&str>) -> u16 {
-        let Some(asked) = self.threads else { return study::default_threads(setup) };
-        let reason = match (other, Division::new(setup, asked, Cut::default())) {
-            _ if asked == 1 => None,
-            (Some(other), _) => Some(other.to_owned()),
-            (None, Err(reason)) => Some(reason.to_string()),
-            (None, Ok(_)) => None,
-        };
-        if let Some(reason) = reason {
+    /// The number of threads that was asked for.
+    pub(super) fn get(&self) -> Option<u16> {
+        self.threads
+    }
+
+    /// Warns if more than one thread was asked for and the run takes one.
+    pub(super) fn explain(&self, session: &Session) {
+        if let (Some(asked), Some(reason)) = (self.threads, session.single_thread_reason()) {
             output::warning(&format!("--threads {asked}: the run takes one thread: {reason}"));
         }
-        asked
     }
 }

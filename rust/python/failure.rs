@@ -5,6 +5,7 @@ use pyo3::types::PyDict;
 
 use evenkeel::hpcc::HpccError;
 use evenkeel::scenario::{Position, ScenarioError};
+use evenkeel::study::SessionError;
 use evenkeel::study::reproduce::StudyError;
 
 /// The module of the package that declares the exceptions.
@@ -123,6 +124,16 @@ impl From<StudyError> for Failure {
 impl From<HpccError> for Failure {
     fn from(error: HpccError) -> Self {
         Self::Hpcc(error)
+    }
+}
+
+impl From<SessionError> for Failure {
+    fn from(error: SessionError) -> Self {
+        match error {
+            SessionError::Scenario(error) => Self::Scenario(error),
+            SessionError::Option { .. } => Self::Argument(error.to_string()),
+            _ => Self::Results(error.to_string()),
+        }
     }
 }
 

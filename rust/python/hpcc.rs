@@ -1,17 +1,16 @@
 //! Experiments of the HPCC family of simulators, from their own files.
 
-use std::io::{self, Write};
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use pyo3::prelude::*;
 
-use super::failure::{Failure, results};
-use super::run::{RunResult, Text};
+use super::failure::Failure;
+use super::run::{self, RunResult};
 use super::supervise::{Control, supervise};
-use evenkeel::fabric::{Outcome, Rounding, Watch};
-use evenkeel::hpcc::{Experiment, Overrides, Recorder, ResultTable};
-use evenkeel::report::{self, Identity};
-use evenkeel::study::{self, Run, RunObservers};
+use evenkeel::fabric::Rounding;
+use evenkeel::hpcc::{Experiment, Overrides};
+use evenkeel::study::{SessionOptions, Subject};
 
 /// What is run.
 #[derive(Debug, FromPyObject)]
@@ -50,71 +49,11 @@ fn simulate(request: Request, control: &Control) -> Result<RunResult, Failure> {
     let Request { config, lb, topology, flows, seed, truncate_ns, out } = request;
     let rounding = if truncate_ns { Rounding::TruncateNs } else { Rounding::Exact };
     let experiment = Experiment::load(&config, &Overrides { lb, topology, flows, rounding, seed })?;
-    let setup = experiment.setup.clone();
-    let identity = Identity {
-        scenario: experiment.name.clone(),
-        policy: setup.scheme.name.to_owned(),
-        seed: setup.seed,
-    };
+    let subject = Subject::Experiment(Arc::new(experiment));
     // As on the command line, what the experiment records is recorded if results are kept.
-    let kept = out.is_some();
-    let recorded = if kept { experiment.recorded() } else { Vec::new() };
-    let texts: Vec<_> =
-        recorded.into_iter().map(|(file, name)| (file, name, Text::default())).collect();
-    let mut open = |file| -> io::Result<Box<dyn Write>> {
-        let text = texts.iter().find(|(it, ..)| *it == file).map(|(.., text)| text.clone());
-        Ok(Box::new(io::BufWriter::new(text.ok_or(io::ErrorKind::NotFound)?)))
-    };
-    let recorder = (!texts.is_empty()).then(|| Recorder::new(&experiment, &mut open));
-    let mut recorder = recorder.transpose().map_err(|reason: io::Error| results(reason))?;
-    let run = Run {
-        identity: &identity,
-        setup: &setup,
-        bound: study::lower_bound(&setup).time,
-        fidelity: evenkeel::fluid::Fidelity::Packet,
-        threads: study::default_threads(&setup),
-        traces: None,
-    };
-    let label = identity.policy.clone();
-    let observers = RunObservers {
-        watch: recorder.as_mut().map(|it| it as &mut dyn Watch),
-        flows: &mut |_| {},
-        progress: &mut |progress| control.report(&label, progress),
-    };
-    let (mut finished, outcome) = study::run(&run, observers).map_err(results)?;
-    if let Some(recorder) = recorder {
-        recorder.finish(&outcome).map_err(results)?;
-    }
-    let mut files = tables(&experiment, &outcome).map_err(results)?;
-    files.extend(texts.into_iter().map(|(_, name, text)| (name, text.take())));
-    let other_names = experiment.file_names();
-    finished.summary.warnings.splice(0..0, experiment.warnings.iter().cloned());
-    let result = RunResult {
-        identity,
-        setup,
-        finished,
-        outcome,
-        streamed: Vec::new(),
-        scenario: None,
-        limit: experiment.time_limit_key(),
-        files,
-        other_names,
-    };
+    let result = run::session(subject, SessionOptions::default(), out.is_some(), control)?;
     if let Some(out) = out {
         result.keep(out)?;
     }
     Ok(result)
-}
-
-/// The tables of the family, each under every name that it has.
-fn tables(experiment: &Experiment, outcome: &Outcome) -> io::Result<Vec<(String, Vec<u8>)>> {
-    let mut pauses = Vec::new();
-    let number = |node| experiment.node_number(node);
-    report::write_pfc_txt(&mut pauses, &experiment.setup.topology, outcome, &number)?;
-    let completions = experiment.fct_table(outcome).into_bytes();
-    let content = |table| match table {
-        ResultTable::Completions => completions.clone(),
-        ResultTable::Pauses => pauses.clone(),
-    };
-    Ok(experiment.tables().into_iter().map(|(table, name)| (name, content(table))).collect())
 }

@@ -45,6 +45,12 @@ impl RailRun {
     }
 
     #[getter]
+    #[expect(clippy::unused_self, reason = "a getter of Python")]
+    fn violations(&self) -> Option<Vec<String>> {
+        None
+    }
+
+    #[getter]
     fn incomplete(&self) -> Option<String> {
         self.incomplete.clone()
     }

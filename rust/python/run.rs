@@ -10,108 +10,71 @@ use super::failure::{Failure, results};
 use super::json::json;
 use super::supervise::Control;
 use super::table::{Column, Table};
-use evenkeel::fabric::{FlowRecord, Outcome, Setup, Watch};
+use evenkeel::fabric::FlowRecord;
 use evenkeel::ids::{LinkId, PortId};
-use evenkeel::record::Recorders;
-use evenkeel::report::{self, FlowPlaces, FlowsCsv, Folder, Identity, Summary, Writer};
-use evenkeel::scenario::Scenario;
-use evenkeel::study::{self, Finished, Run, RunObservers};
-use evenkeel::timeline::Watches;
+use evenkeel::report::{self, FlowPlaces, FlowsCsv, Folder, Writer};
+use evenkeel::study::{Ended, Scratch, Session, SessionObservers, SessionOptions, Subject};
 use evenkeel::units::Time;
 
 /// The results of a run.
 #[pyclass(frozen, name = "Run", module = "evenkeel._evenkeel")]
 #[derive(Debug)]
 pub(super) struct RunResult {
-    pub(super) identity: Identity,
-    pub(super) setup: Setup,
-    pub(super) finished: Finished,
-    pub(super) outcome: Outcome,
-    /// The flows of traces, which the outcome does not keep.
-    pub(super) streamed: Vec<FlowRecord>,
-    /// Where it is from; nothing of an experiment of the HPCC family.
-    pub(super) scenario: Option<Box<Scenario>>,
-    /// The key of the time limit.
-    pub(super) limit: &'static str,
-    /// Further files, of which the tables of `[record]` are tables here too.
-    pub(super) files: Vec<(String, Vec<u8>)>,
-    /// What the folder of an experiment of the HPCC family may hold beside the usual.
-    pub(super) other_names: Vec<String>,
+    pub(super) ended: Ended,
+    /// Flows of messages that were read or generated during the run; the outcome lacks them.
+    streamed: Vec<FlowRecord>,
+    /// Recorded files, whose tables are tables here too.
+    files: Vec<(String, Vec<u8>)>,
 }
 
-/// Simulates a scenario.
-pub(super) fn scenario(
-    scenario: &Scenario,
-    threads: Option<u16>,
+/// Runs a session. Recorded files are kept in memory if `is_kept`.
+pub(super) fn session(
+    subject: Subject,
+    options: SessionOptions,
+    is_kept: bool,
     control: &Control,
 ) -> Result<RunResult, Failure> {
-    let identity = study::identity(scenario);
-    let setup = scenario.setup();
-    let mut recordings = Recordings::begin(scenario)?;
-    let mut watches = recordings.recorders.watches();
-    let mut several;
-    let watch = match watches.len() {
-        0 | 1 => watches.pop(),
-        _ => {
-            several = Watches::new(&scenario.topology, watches);
-            Some(&mut several as &mut dyn Watch)
+    let session = Session::new(subject, options)?;
+    let label = match session.subject() {
+        Subject::Scenario(_) => {
+            format!("{}, seed {}", session.identity().policy, session.identity().seed)
         }
+        Subject::Experiment(_) => session.identity().policy.clone(),
     };
-    let threads = threads.unwrap_or_else(|| study::default_threads(&setup));
-    let run = Run {
-        identity: &identity,
-        setup: &setup,
-        bound: study::lower_bound(&setup).time,
-        fidelity: scenario.fidelity,
-        threads,
-        traces: scenario.traces.as_deref(),
-    };
-    let label = format!("{}, seed {}", identity.policy, identity.seed);
+    let mut texts = Texts { is_kept, files: Vec::new() };
     let mut streamed = Vec::new();
-    let observers = RunObservers {
-        watch,
+    let ended = session.run(SessionObservers {
+        scratch: &mut texts,
         flows: &mut |flow| streamed.push(*flow),
         progress: &mut |progress| control.report(&label, progress),
-    };
-    let result = study::run(&run, observers);
-    let (mut finished, outcome) = result.map_err(|fault| scenario.trace_fault(fault))?;
-    finished.summary.warnings.splice(0..0, scenario.warnings.iter().cloned());
-    let mut files = Vec::new();
-    finished.summary.record = recordings.recorders.finish(&outcome.pauses).map_err(results)?;
-    files.extend(recordings.files.into_iter().map(|(name, text)| (name, text.take())));
-    if setup.fabric.switch.pfc.is_some() {
-        let mut pauses = Vec::new();
-        let number = report::hosts_then_switches(&setup.topology);
-        report::write_pfc_txt(&mut pauses, &setup.topology, &outcome, &number).map_err(results)?;
-        files.push(("pfc.txt".to_owned(), pauses));
-    }
-    let (scenario, limit) = (Some(Box::new(scenario.clone())), "time_limit");
-    let other_names = Vec::new();
-    Ok(RunResult {
-        identity,
-        setup,
-        finished,
-        outcome,
-        streamed,
-        scenario,
-        limit,
-        files,
-        other_names,
-    })
+    })?;
+    let files = texts.files.into_iter().map(|(name, text)| (name, text.take())).collect();
+    Ok(RunResult { ended, streamed, files })
 }
 
-/// The tables of `[record]`, which grow in memory during the run.
-struct Recordings {
-    recorders: Recorders,
+/// Recorded files, which grow in memory during the run.
+struct Texts {
+    is_kept: bool,
     files: Vec<(String, Text)>,
+}
+
+impl Scratch for Texts {
+    fn open(&mut self, name: &str) -> io::Result<Option<Box<dyn Write>>> {
+        if !self.is_kept {
+            return Ok(None);
+        }
+        let text = Text::default();
+        self.files.push((name.to_owned(), text.clone()));
+        Ok(Some(Box::new(io::BufWriter::new(text))))
+    }
 }
 
 /// A text in memory that its writer and its reader share.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Text(Arc<Mutex<Vec<u8>>>);
+struct Text(Arc<Mutex<Vec<u8>>>);
 
 impl Text {
-    pub(super) fn take(&self) -> Vec<u8> {
+    fn take(&self) -> Vec<u8> {
         std::mem::take(&mut *self.0.lock().unwrap_or_else(PoisonError::into_inner))
     }
 }
@@ -126,46 +89,43 @@ impl Write for Text {
     }
 }
 
-impl Recordings {
-    fn begin(scenario: &Scenario) -> Result<Self, Failure> {
-        let mut files = Vec::new();
-        let recordings = &scenario.recordings;
-        let recorders = Recorders::new(recordings, &scenario.topology, &mut |recording, table| {
-            let text = Text::default();
-            files.push((table.file(recording.name.as_deref()), text.clone()));
-            Ok(Box::new(io::BufWriter::new(text)) as Box<dyn Write>)
-        });
-        Ok(Self { recorders: recorders.map_err(results)?, files })
-    }
-}
-
 #[pymethods]
 impl RunResult {
     /// The object that `evenkeel run --json` prints.
     fn json(&self) -> String {
-        json(&self.finished.summary)
+        json(&self.ended.finished.summary)
     }
 
     /// The table that `evenkeel run` prints.
     fn text(&self) -> String {
-        report::run_table(&self.finished.summary)
+        report::run_table(&self.ended.finished.summary)
     }
 
     /// The scenario with every default.
     #[getter]
     fn scenario_toml(&self) -> Option<String> {
-        self.scenario.as_ref().map(|scenario| scenario.render())
+        match self.ended.session.subject() {
+            Subject::Scenario(scenario) => Some(scenario.render()),
+            Subject::Experiment(_) => None,
+        }
     }
 
     /// Why the run did not complete; None if it did.
     #[getter]
     fn incomplete(&self) -> Option<String> {
-        self.finished.incomplete(self.limit)
+        self.ended.incomplete()
     }
 
     #[getter]
     fn warnings(&self) -> Vec<String> {
-        self.finished.summary.warnings.clone()
+        self.ended.finished.summary.warnings.clone()
+    }
+
+    /// Violations that the check of the run found; None if it was not checked.
+    #[getter]
+    fn violations(&self) -> Option<Vec<String>> {
+        let report = self.ended.check.as_ref()?;
+        Some(report.violations.iter().map(ToString::to_string).collect())
     }
 
     /// The names of the tables.
@@ -206,16 +166,16 @@ impl RunResult {
     }
 
     fn all_flows(&self) -> impl Iterator<Item = &FlowRecord> {
-        self.streamed.iter().chain(&self.outcome.flows)
+        self.streamed.iter().chain(&self.ended.outcome.flows)
     }
 
     /// The jobs and steps of flows; unknown of those that were read or generated during the run.
     fn places(&self) -> FlowPlaces {
-        FlowPlaces::of_setup(&self.setup, self.streamed.is_empty())
+        FlowPlaces::of_setup(self.ended.session.setup(), self.streamed.is_empty())
     }
 
     fn flows(&self) -> Table {
-        let hosts = self.setup.topology.host_names();
+        let hosts = self.ended.session.setup().topology.host_names();
         let places = self.places();
         let mut whole = [(); 5].map(|()| Column::whole());
         let mut names = [(); 4].map(|()| Column::text());
@@ -264,7 +224,7 @@ impl RunResult {
     }
 
     fn links(&self) -> Table {
-        let (topology, outcome) = (&self.setup.topology, &self.outcome);
+        let (topology, outcome) = (&self.ended.session.setup().topology, &self.ended.outcome);
         let mut names = [(); 3].map(|()| Column::text());
         let mut numbers = [(); 4].map(|()| Column::whole());
         for link in 0..topology.links().len() as u32 {
@@ -299,28 +259,22 @@ impl RunResult {
     }
 
     pub(super) fn keep(&self, path: PathBuf) -> Result<(), Failure> {
-        let folder = Folder::open_for(&path, &self.other_names).map_err(results)?;
-        let Self { identity, setup, outcome, .. } = self;
-        let flows: Writer<'_> = &|to| {
+        let session = &self.ended.session;
+        let others = session.subject().file_names();
+        let folder = Folder::open_for(&path, &others).map_err(results)?;
+        let flows = |to: &mut dyn Write| {
             let mut csv = FlowsCsv::begin(to, self.places())?;
-            self.all_flows().try_for_each(|flow| csv.write(&setup.topology, flow))?;
+            let topology = &session.setup().topology;
+            self.all_flows().try_for_each(|flow| csv.write(topology, flow))?;
             csv.end()
         };
-        let links: Writer<'_> = &|to| report::write_links_csv(to, &setup.topology, outcome);
-        let resolved = |scenario: &Scenario| report::resolved(identity, scenario, &path);
-        let resolved = self.scenario.as_deref().map(resolved);
-        let contents = resolved.iter().map(|text| ("scenario.toml", text.as_bytes()));
-        let contents: Vec<(&str, &[u8])> = contents
-            .chain(self.files.iter().map(|(name, bytes)| (name.as_str(), bytes.as_slice())))
-            .collect();
+        let flows: Option<Writer<'_>> = (!self.streamed.is_empty()).then_some(&flows);
         let writers: Vec<_> =
-            contents.iter().map(|(_, bytes)| |to: &mut dyn Write| to.write_all(bytes)).collect();
-        let mut files: Vec<(&str, Writer<'_>)> = vec![("flows.csv", flows), ("links.csv", links)];
-        files
-            .extend(contents.iter().zip(&writers).map(|((name, _), it)| (*name, it as Writer<'_>)));
-        let resolved = self.scenario.as_deref().map(Scenario::as_table);
-        let summary = Summary { resolved, ..self.finished.summary.clone() };
-        report::keep_run(&folder, &files, &summary).map_err(results)
+            self.files.iter().map(|(_, it)| |to: &mut dyn Write| to.write_all(it)).collect();
+        let files = self.files.iter().zip(&writers);
+        let files: Vec<_> =
+            files.map(|((name, _), it)| (name.as_str(), it as Writer<'_>)).collect();
+        self.ended.keep(&folder, flows, &files).map_err(results)
     }
 }
 

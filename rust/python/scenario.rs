@@ -15,7 +15,7 @@ use super::{rails, run};
 use evenkeel::fluid::Fidelity;
 use evenkeel::report;
 use evenkeel::scenario::{Overrides, RailScenario, Scenario, ScenarioError};
-use evenkeel::study::{self, BoundSummary, QpsSummary};
+use evenkeel::study::{self, BoundSummary, QpsSummary, SessionOptions, Subject};
 use evenkeel::units::Bytes;
 
 /// A valid scenario.
@@ -93,6 +93,12 @@ struct RunRequest {
     /// Whether a run with a policy of Python is repeated and compared.
     #[pyo3(item)]
     repeat: bool,
+    /// The file of a time-line.
+    #[pyo3(item)]
+    trace: Option<PathBuf>,
+    /// Whether the run is checked against a second account of every packet.
+    #[pyo3(item)]
+    check: bool,
 }
 
 impl Source {
@@ -236,14 +242,16 @@ impl Loaded {
         request: RunRequest,
         listener: Option<Bound<'_, PyAny>>,
     ) -> PyResult<RunResult> {
-        let RunRequest { policy, threads, repeat } = request;
+        let RunRequest { policy, threads, repeat, trace, check } = request;
         let scenario = self.fabric(py)?;
         expect_memory(scenario, self.most_memory).map_err(|failure| failure.raise(py))?;
         let control = Arc::new(Control::default());
         control.expect_runs(1);
         let Some(policy) = policy else {
+            let subject = Subject::Scenario(Arc::new(scenario.clone()));
+            let options = SessionOptions { threads, trace, check };
             let result = supervise(py, listener.as_ref(), &control, || {
-                run::scenario(scenario, threads, &control)
+                run::session(subject, options, true, &control)
             })?;
             return result.map_err(|failure| failure.raise(py));
         };
@@ -256,11 +264,14 @@ impl Loaded {
         let scenario = policy.put_into(scenario, &control, &ledger);
         let scenario = scenario.map_err(|failure| failure.raise(py))?;
         let result = supervise(py, listener.as_ref(), &control, || {
-            let first = run::scenario(&scenario, Some(1), &control)?;
+            let subject = Subject::Scenario(Arc::new(scenario));
+            let options = SessionOptions { threads: Some(1), trace, check };
+            let first = run::session(subject.clone(), options, true, &control)?;
             if repeat {
                 ledger.replay();
-                let again = run::scenario(&scenario, Some(1), &control)?;
-                if again.outcome != first.outcome {
+                let options = SessionOptions { threads: Some(1), ..SessionOptions::default() };
+                let again = run::session(subject, options, false, &control)?;
+                if again.ended.outcome != first.ended.outcome {
                     return Err(results("a run and its repetition differ"));
                 }
             }

@@ -9,7 +9,7 @@ use evenkeel_engine::{
 use evenkeel_formats::{
     chakra, connection_matrix, goal, hpcc, infragraph, normal_form, simccl, text_file,
 };
-use evenkeel_observe::{record, timeline};
+use evenkeel_observe::{invariants, record, timeline};
 use evenkeel_scenario as scenario;
 use evenkeel_worlds::{bound, fluid, multirail, rail};
 
@@ -27,6 +27,7 @@ pub mod report;
 pub mod reproduce;
 pub mod results;
 mod run;
+mod session;
 pub mod statistics;
 mod sweep;
 mod threads;
@@ -45,5 +46,8 @@ pub use pool::in_order;
 pub use queue_pairs::{CountMethod, QpsSummary, QueuePairs, queue_pairs};
 pub use rails::{compare_rails, rail_identity, run_rails};
 pub use run::{Finished, Run, RunObservers, identity, run};
+pub use session::{
+    Ended, Scratch, Session, SessionError, SessionObservers, SessionOptions, Subject,
+};
 pub use sweep::{Shard, ShardError, Sweep, SweepFolder, SweepFolderError, SweepRow, SweepTable};
 pub use threads::{cores, default_threads};

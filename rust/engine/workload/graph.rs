@@ -96,7 +96,7 @@ impl TaskGraph {
     }
 
     /// The number of messages or of delays, whichever is larger.
-    pub fn len(&self) -> usize {
+    pub fn larger_count(&self) -> usize {
         self.messages.len().max(self.delays.len())
     }
 
@@ -182,7 +182,7 @@ impl TaskGraph {
     /// # Errors
     /// Fails if the dependencies have a cycle, or a limit is exceeded.
     pub fn finish(self) -> Result<Workload, GraphFault> {
-        if self.len() > MAX_TASKS {
+        if self.larger_count() > MAX_TASKS {
             return Err(GraphFault::TooManyTasks);
         }
         let bytes: u128 = self.messages.iter().map(|it| u128::from(it.bytes.get())).sum();

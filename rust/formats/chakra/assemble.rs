@@ -260,7 +260,7 @@ impl<'a> Assembler<'a> {
         let hosts: Vec<HostId> = nodes.iter().map(|node| HostId(node.rank)).collect();
         let mut messages = expand(call.operation, call.bytes, &hosts, algorithms)
             .map_err(|error| self.fault(nodes[0], ChakraFault::Collective(Box::new(error))))?;
-        if self.graph.len() + messages.messages.len() > MAX_TASKS {
+        if self.graph.larger_count() + messages.messages.len() > MAX_TASKS {
             return Err(self.fault(nodes[0], too_many()));
         }
         messages.messages.iter_mut().for_each(|it| it.stream = COLLECTIVE_STREAMS | call.group);

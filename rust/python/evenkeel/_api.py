@@ -57,6 +57,8 @@ def run(
     force: bool = False,
     out: Optional[Path] = None,
     repeat: bool = True,
+    trace: Optional[Path] = None,
+    check: bool = False,
     progress: ProgressLike = None,
     name: Optional[str] = None,
 ) -> Run:
@@ -71,6 +73,9 @@ def run(
     out: keeps the results in this folder too.
     repeat: a run with a policy in Python is made twice, and compared call by call; False makes it
         once. Without a policy in Python a run is made once.
+    trace: writes a time-line for ui.perfetto.dev to this file.
+    check: checks the run against a second account of every packet, see `Run.violations`; makes
+        the run several times slower.
     progress: a callable that gets `evenkeel.Progress`, True for a bar, False for none.
     name: the name of a scenario that is no file.
 
@@ -87,8 +92,19 @@ def run(
     _warn(loaded.warnings)
     with Listener(progress) as listener:
         if not loaded.has_rails:
-            request = {"policy": custom, "threads": threads, "repeat": repeat}
+            request = {
+                "policy": custom,
+                "threads": threads,
+                "repeat": repeat,
+                "trace": None if trace is None else os.fspath(trace),
+                "check": check,
+            }
             native = loaded.run(request, listener)
+        elif trace is not None or check:
+            option = "check" if trace is None else "trace"
+            raise ArgumentError(
+                f"{option}: a scenario with [[rail]] sections has no packets of one fabric; omit it"
+            )
         elif custom is not None:
             raise ArgumentError(
                 "policy: a scenario with [[rail]] sections has an allocator, which cannot be "

@@ -273,6 +273,11 @@ class Run(Summary):
         return self._native.scenario_toml
 
     @property
+    def violations(self) -> Optional[List[str]]:
+        """Invariants that the run violated, a bug in evenkeel; None without ``check=True``."""
+        return self._native.violations
+
+    @property
     def tables(self) -> Tables:
         """Arrow tables: flows, links and, with ``[record]``, ports, queue pairs and paths over
         time; of several rails, operations and their time-line."""

@@ -144,3 +144,19 @@ def test_an_experiment_of_the_hpcc_family_is_the_same(command_line, tmp_path):
     files = {"topology": folder + "topology.txt", "flows": folder + "flow.txt"}
     text = (ROOT / config).read_text()
     assert evenkeel.hpcc(text, lb="spray", **files).cct_ns == run.cct_ns
+
+
+def test_a_time_line_and_a_check_are_the_same(command_line, tmp_path):
+    theirs, ours = tmp_path / "theirs.pftrace", tmp_path / "ours.pftrace"
+    command_line("run", "examples/idle-path.toml", "--trace", theirs, "--check")
+    run = evenkeel.run("examples/idle-path.toml", trace=ours, check=True)
+    assert ours.read_bytes() == theirs.read_bytes()
+    assert run.violations == []
+    assert evenkeel.run("examples/idle-path.toml").violations is None
+
+
+@pytest.mark.parametrize("option", [{"trace": "a.pftrace"}, {"check": True}])
+def test_a_run_without_packets_has_neither_time_line_nor_check(option):
+    for scenario in (FLUID, "examples/rails-failure.toml"):
+        with pytest.raises(evenkeel.ArgumentError, match=f"^{next(iter(option))}: "):
+            evenkeel.run(scenario, **option)

@@ -224,7 +224,7 @@ impl<'a> ProgramBuilder<'a> {
             Some(known) => known,
             None => self.build(collective, group.len())?,
         };
-        if self.graph.len() + expansion.messages.len() > MAX_TRAINING_TASKS {
+        if self.graph.larger_count() + expansion.messages.len() > MAX_TRAINING_TASKS {
             return Err(TrainingError::TooManyMessages);
         }
         let host = |member: HostId| HostId(group[member.index()]);

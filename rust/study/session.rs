@@ -1,0 +1,426 @@
+//! A single run with everything that observes it, and the files that keep its results.
+//!
+//! The command line and Python both open a [`Session`]. They differ in where data are kept until
+//! the results are written ([`Scratch`]), and in how they speak to people.
+
+use std::io::{self, BufWriter, Write};
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use thiserror::Error;
+
+use super::run::{Finished, Run, RunObservers, identity, run};
+use super::{default_threads, lower_bound, short_time_limit};
+use crate::fabric::{Cut, Division, FlowRecord, Outcome, Progress, Setup, Watch};
+use crate::fluid::Fidelity;
+use crate::hpcc::{Experiment, RecordedFile, Recorder, ResultTable};
+use crate::invariants::{Invariants, Report};
+use crate::record::Recorders;
+use crate::report::{
+    self, Folder, FolderError, Identity, OutputError, OutputFile, OutputKind, Summary, Writer,
+};
+use crate::scenario::{Scenario, ScenarioError};
+use crate::timeline::{self, INTERVAL, Timeline, Watches};
+use crate::units::Span;
+
+/// The input of a session.
+#[derive(Debug, Clone)]
+pub enum Subject {
+    /// A scenario of one network.
+    Scenario(Arc<Scenario>),
+    /// An experiment of the HPCC family.
+    Experiment(Arc<Experiment>),
+}
+
+/// Options of a session.
+#[derive(Debug, Clone, Default)]
+pub struct SessionOptions {
+    /// The number of threads; [`default_threads`] if `None`. Results do not depend on it.
+    pub threads: Option<u16>,
+    /// The file of a time-line for Perfetto.
+    pub trace: Option<PathBuf>,
+    /// Checks the run against a second account of every packet.
+    pub check: bool,
+}
+
+/// Keeps data that are written during a run.
+pub trait Scratch {
+    /// Opens a writer for the later file `name`; `None` if no results are kept.
+    ///
+    /// # Errors
+    /// The data cannot be kept.
+    fn open(&mut self, name: &str) -> io::Result<Option<Box<dyn Write>>>;
+}
+
+/// Callbacks of a session during its run.
+pub struct SessionObservers<'a> {
+    /// Keeps recorded tables.
+    pub scratch: &'a mut dyn Scratch,
+    /// Called with each flow when it completes, if messages are read or generated during the run.
+    pub flows: &'a mut dyn FnMut(&FlowRecord),
+    /// Called periodically with the progress of the run.
+    pub progress: &'a mut dyn FnMut(&Progress),
+}
+
+/// A run that is ready to start.
+#[derive(Debug)]
+pub struct Session {
+    subject: Subject,
+    identity: Identity,
+    setup: Setup,
+    bound: Span,
+    options: SessionOptions,
+}
+
+/// A run that has ended, whether or not it completed.
+#[derive(Debug)]
+pub struct Ended {
+    /// The session that it was.
+    pub session: Session,
+    /// The numbers of the run.
+    pub finished: Finished,
+    /// Everything that the run computed.
+    pub outcome: Outcome,
+    /// The findings of [`SessionOptions::check`].
+    pub check: Option<Report>,
+}
+
+/// Why a session cannot begin, or failed. The text begins with the option that it is about.
+#[derive(Debug, Error)]
+pub enum SessionError {
+    /// An option does not apply to the scenario.
+    #[error("{option}: {reason}")]
+    Option {
+        /// Name of the option.
+        option: &'static str,
+        /// The reason, and what to do.
+        reason: &'static str,
+    },
+    /// The file of the time-line may not be replaced.
+    #[error("trace {0}")]
+    TraceFile(OutputError),
+    /// The time-line cannot be written.
+    #[error("trace {}: cannot write: {reason}", path.display())]
+    Trace {
+        /// The file.
+        path: PathBuf,
+        /// The error of the system.
+        reason: io::Error,
+    },
+    /// Recorded tables cannot be written.
+    #[error("out: cannot write the recorded tables: {0}")]
+    Record(io::Error),
+    /// A trace of the scenario is invalid where it is read during the run.
+    #[error(transparent)]
+    Scenario(ScenarioError),
+}
+
+/// The time-line file of a run, which appears when it is complete.
+struct TraceFile {
+    timeline: Timeline,
+    file: OutputFile,
+}
+
+const TIMELINE: OutputKind = OutputKind { name: "a time-line", is_own: timeline::is_timeline };
+
+impl Subject {
+    fn scenario(&self) -> Option<&Scenario> {
+        match self {
+            Self::Scenario(scenario) => Some(scenario),
+            Self::Experiment(_) => None,
+        }
+    }
+
+    /// Warnings of its files, which precede those of the run.
+    pub fn warnings(&self) -> &[String] {
+        match self {
+            Self::Scenario(scenario) => &scenario.warnings,
+            Self::Experiment(experiment) => &experiment.warnings,
+        }
+    }
+
+    /// Names of files that its results folder may have in addition to those of every run.
+    pub fn file_names(&self) -> Vec<String> {
+        match self {
+            Self::Scenario(_) => Vec::new(),
+            Self::Experiment(experiment) => experiment.file_names(),
+        }
+    }
+
+    fn open(&self) -> (Identity, Setup) {
+        match self {
+            Self::Scenario(scenario) => (identity(scenario), scenario.setup()),
+            Self::Experiment(experiment) => {
+                let setup = experiment.setup.clone();
+                let policy = setup.scheme.name.to_owned();
+                let scenario = experiment.name.clone();
+                (Identity { scenario, policy, seed: setup.seed }, setup)
+            }
+        }
+    }
+}
+
+impl Session {
+    /// Prepares a run.
+    ///
+    /// # Errors
+    /// An option does not apply: fluid runs have no packets to trace or check, and a time-line
+    /// keeps all messages.
+    pub fn new(subject: Subject, options: SessionOptions) -> Result<Self, SessionError> {
+        let (is_fluid, streams) = subject
+            .scenario()
+            .map_or((false, false), |it| (it.fidelity == Fidelity::Fluid, it.streams()));
+        let refused = |option, reason| Err(SessionError::Option { option, reason });
+        if options.check && is_fluid {
+            return refused(
+                "check",
+                "it follows packets, and fidelity = \"fluid\" has none; omit one of them",
+            );
+        }
+        if options.trace.is_some() && is_fluid {
+            return refused(
+                "trace",
+                "a fluid run has no packets and queues; use fidelity = \"packet\"",
+            );
+        }
+        if options.trace.is_some() && streams {
+            return refused(
+                "trace",
+                "messages that are read or generated during the run are not kept; use streaming \
+                 = false",
+            );
+        }
+        let (identity, setup) = subject.open();
+        let bound = lower_bound(&setup).time;
+        Ok(Self { subject, identity, setup, bound, options })
+    }
+
+    /// The label of its results.
+    pub fn identity(&self) -> &Identity {
+        &self.identity
+    }
+
+    /// Everything that determines its results.
+    pub fn setup(&self) -> &Setup {
+        &self.setup
+    }
+
+    /// The lower bound of its completion time.
+    pub fn bound(&self) -> Span {
+        self.bound
+    }
+
+    /// The input.
+    pub fn subject(&self) -> &Subject {
+        &self.subject
+    }
+
+    /// Warnings of the run that are known before it starts.
+    pub fn early_warnings(&self) -> Option<String> {
+        short_time_limit(&self.setup, self.bound)
+    }
+
+    /// Why a run that asks for several threads takes one; `None` if it takes several.
+    pub fn single_thread_reason(&self) -> Option<String> {
+        let asked = self.options.threads.filter(|asked| *asked > 1)?;
+        let scenario = self.subject.scenario();
+        let is = |property: fn(&Scenario) -> bool| scenario.is_some_and(property);
+        let reason = match () {
+            () if self.options.check => "--check observes it",
+            () if is(|it| it.fidelity == Fidelity::Fluid) => "fidelity = \"fluid\"",
+            () if is(|it| it.traces.is_some()) => "workload.streaming reads traces during it",
+            () if is(Scenario::streams) => "workload.streaming generates messages during it",
+            () if is(|it| !it.recordings.is_empty()) => "[record] observes it",
+            () if self.options.trace.is_some() => "--trace observes it",
+            () => {
+                let division = Division::new(&self.setup, asked, Cut::default());
+                return division.err().map(|reason| reason.to_string());
+            }
+        };
+        Some(reason.to_owned())
+    }
+
+    /// True if messages are read or generated during the run, and flows are passed to
+    /// [`SessionObservers::flows`].
+    pub fn streams(&self) -> bool {
+        let Some(scenario) = self.subject.scenario() else { return false };
+        scenario.traces.is_some() || scenario.fidelity == Fidelity::Packet && scenario.streams()
+    }
+
+    /// The key of its time limit.
+    pub fn time_limit_key(&self) -> &'static str {
+        match &self.subject {
+            Subject::Scenario(_) => "time_limit",
+            Subject::Experiment(experiment) => experiment.time_limit_key(),
+        }
+    }
+
+    /// Runs to the end.
+    ///
+    /// # Errors
+    /// A trace of the scenario is invalid, or a recorded table or the time-line cannot be written.
+    pub fn run(self, observers: SessionObservers<'_>) -> Result<Ended, SessionError> {
+        let SessionObservers { scratch, flows, progress } = observers;
+        let mut recorders = self.recorders(scratch).map_err(SessionError::Record)?;
+        let mut recorder = self.recorder(scratch).map_err(SessionError::Record)?;
+        let mut trace = self.begin_trace()?;
+        let mut check = self.options.check.then(|| Invariants::new(&self.setup));
+        let mut watches = recorders.watches();
+        watches.extend(recorder.as_mut().map(|it| it as &mut dyn Watch));
+        watches.extend(trace.as_mut().map(|it| &mut it.timeline as &mut dyn Watch));
+        watches.extend(check.as_mut().map(|it| it as &mut dyn Watch));
+        let mut several;
+        let watch = match watches.len() {
+            0 | 1 => watches.pop(),
+            _ => {
+                several = Watches::new(&self.setup.topology, watches);
+                Some(&mut several as &mut dyn Watch)
+            }
+        };
+        let (mut finished, outcome) = self.simulate(RunObservers { watch, flows, progress })?;
+        if let Some(trace) = trace {
+            self.end_trace(trace, &outcome)?;
+        }
+        finished.summary.warnings.splice(0..0, self.subject.warnings().iter().cloned());
+        let courses = recorders.finish(&outcome.pauses).map_err(SessionError::Record)?;
+        finished.summary.record = courses;
+        if let Some(recorder) = recorder {
+            recorder.finish(&outcome).map_err(SessionError::Record)?;
+        }
+        let check = check.map(|check| check.finish(&outcome, Some(self.bound)));
+        Ok(Ended { session: self, finished, outcome, check })
+    }
+
+    fn simulate(&self, observers: RunObservers<'_>) -> Result<(Finished, Outcome), SessionError> {
+        let scenario = self.subject.scenario();
+        let a_run = Run {
+            identity: &self.identity,
+            setup: &self.setup,
+            bound: self.bound,
+            fidelity: scenario.map_or(Fidelity::Packet, |scenario| scenario.fidelity),
+            threads: self.options.threads.unwrap_or_else(|| default_threads(&self.setup)),
+            traces: scenario.and_then(|scenario| scenario.traces.as_deref()),
+        };
+        run(&a_run, observers).map_err(|fault| {
+            let scenario = scenario.expect("an experiment reads no traces during a run");
+            SessionError::Scenario(scenario.trace_fault(fault))
+        })
+    }
+
+    /// The recorders of `[record]`, which give the summary its courses even if no table is kept.
+    fn recorders(&self, scratch: &mut dyn Scratch) -> io::Result<Recorders> {
+        let recordings = self.subject.scenario().map_or(&[][..], |it| &it.recordings);
+        Recorders::new(recordings, &self.setup.topology, &mut |recording, table| {
+            let to = scratch.open(&table.file(recording.name.as_deref()))?;
+            Ok(to.unwrap_or_else(|| Box::new(io::sink())))
+        })
+    }
+
+    /// The recorder of an experiment, if it records files and they are kept.
+    fn recorder(&self, scratch: &mut dyn Scratch) -> io::Result<Option<Recorder>> {
+        let Subject::Experiment(experiment) = &self.subject else { return Ok(None) };
+        let mut files: Vec<(RecordedFile, Box<dyn Write>)> = Vec::new();
+        for (file, name) in experiment.recorded() {
+            files.extend(scratch.open(&name)?.map(|to| (file, to)));
+        }
+        if files.is_empty() {
+            return Ok(None);
+        }
+        let mut open = |file| -> io::Result<Box<dyn Write>> {
+            let at = files.iter().position(|(it, _)| *it == file);
+            Ok(files.swap_remove(at.ok_or(io::ErrorKind::NotFound)?).1)
+        };
+        Recorder::new(experiment, &mut open).map(Some)
+    }
+
+    /// The time-line samples at the shortest interval of `[record]`, if there is one.
+    fn begin_trace(&self) -> Result<Option<TraceFile>, SessionError> {
+        let Some(path) = &self.options.trace else { return Ok(None) };
+        let file = OutputFile::begin(path, &TIMELINE).map_err(SessionError::TraceFile)?;
+        let to = file.handle().map_err(|reason| self.trace_error(reason))?;
+        let recordings = self.subject.scenario().map_or(&[][..], |it| &it.recordings);
+        let every = recordings.iter().map(|recording| recording.every).min();
+        let to = Box::new(BufWriter::new(to));
+        let timeline = Timeline::new(&self.setup, every.unwrap_or(INTERVAL), to);
+        Ok(Some(TraceFile { timeline, file }))
+    }
+
+    fn end_trace(&self, trace: TraceFile, outcome: &Outcome) -> Result<(), SessionError> {
+        let written = trace.timeline.finish(&self.setup, outcome);
+        written.map_err(|reason| self.trace_error(reason))?;
+        trace.file.complete().map_err(SessionError::TraceFile)
+    }
+
+    fn trace_error(&self, reason: io::Error) -> SessionError {
+        SessionError::Trace { path: self.options.trace.clone().unwrap_or_default(), reason }
+    }
+}
+
+impl Ended {
+    /// Why the run did not complete; `None` if it did.
+    pub fn incomplete(&self) -> Option<String> {
+        self.finished.incomplete(self.session.time_limit_key())
+    }
+
+    /// Writes the results folder. `flows` writes `flows.csv` if the outcome lacks the flows of a
+    /// run that reads or generates messages; `others` are the files that were kept during the run.
+    ///
+    /// # Errors
+    /// Those of the folder.
+    pub fn keep(
+        &self,
+        folder: &Folder,
+        flows: Option<Writer<'_>>,
+        others: &[(&str, Writer<'_>)],
+    ) -> Result<(), FolderError> {
+        let Self { session: Session { subject, identity, setup, .. }, outcome, .. } = self;
+        let of_outcome: Writer<'_> = &|to| report::write_flows_csv(to, setup, outcome);
+        let links: Writer<'_> = &|to| report::write_links_csv(to, &setup.topology, outcome);
+        let scenario = subject.scenario();
+        let resolved = scenario.map(|it| report::resolved(identity, it, folder.path()));
+        let copy = scenario.and_then(|it| it.topology_text());
+        let copy = copy.map(|(text, format)| (report::TOPOLOGIES[format as usize], text));
+        let texts: Vec<(&str, &str)> =
+            resolved.iter().map(|text| ("scenario.toml", text.as_str())).chain(copy).collect();
+        let texts: Vec<_> = texts
+            .into_iter()
+            .map(|(name, text)| (name, move |to: &mut dyn Write| to.write_all(text.as_bytes())))
+            .collect();
+        let number = report::hosts_then_switches(&setup.topology);
+        let pauses = |to: &mut dyn Write| match subject {
+            Subject::Scenario(_) => report::write_pfc_txt(to, &setup.topology, outcome, &number),
+            Subject::Experiment(experiment) => {
+                let number = |node| experiment.node_number(node);
+                report::write_pfc_txt(to, &setup.topology, outcome, &number)
+            }
+        };
+        let completions = |to: &mut dyn Write| match subject {
+            Subject::Scenario(_) => Ok(()),
+            Subject::Experiment(it) => to.write_all(it.fct_table(outcome).as_bytes()),
+        };
+        let tables = self.tables();
+        let mut files = vec![("flows.csv", flows.unwrap_or(of_outcome)), ("links.csv", links)];
+        files.extend(texts.iter().map(|(name, text)| (*name, text as Writer<'_>)));
+        files.extend(tables.iter().map(|(table, name)| {
+            let write: Writer<'_> = match table {
+                ResultTable::Completions => &completions,
+                ResultTable::Pauses => &pauses,
+            };
+            (name.as_str(), write)
+        }));
+        files.extend_from_slice(others);
+        let resolved = scenario.map(Scenario::as_table);
+        report::keep_run(folder, &files, &Summary { resolved, ..self.finished.summary.clone() })
+    }
+
+    /// Tables of the HPCC family with their file names. A scenario has that of pauses under PFC.
+    fn tables(&self) -> Vec<(ResultTable, String)> {
+        match &self.session.subject {
+            Subject::Experiment(experiment) => experiment.tables(),
+            Subject::Scenario(_) if self.session.setup.fabric.switch.pfc.is_some() => {
+                vec![(ResultTable::Pauses, "pfc.txt".to_owned())]
+            }
+            Subject::Scenario(_) => Vec::new(),
+        }
+    }
+}
