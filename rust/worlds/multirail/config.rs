@@ -28,6 +28,13 @@ pub struct RailSetup {
     pub time_limit: Time,
 }
 
+impl RailSetup {
+    /// The failures of one rail.
+    pub(super) fn failures_of(&self, rail: u32) -> impl Iterator<Item = &RailFailure> {
+        self.failures.iter().filter(move |failure| failure.rail == rail)
+    }
+}
+
 /// The parameters of a rail.
 #[derive(Debug, Clone, PartialEq)]
 pub struct RailConfig {
@@ -155,30 +162,4 @@ pub enum RailFailureKind {
         /// Index of the host.
         host: u32,
     },
-}
-
-/// The parameters of one rail, whatever its kind.
-#[derive(Debug)]
-pub(super) struct PlaneSetup<'a> {
-    pub(super) rail: &'a RailConfig,
-    /// Number of hosts, one rank each.
-    pub(super) ranks: u32,
-    pub(super) seed: u64,
-    pub(super) host: HostCosts,
-    /// The failures of this rail.
-    pub(super) failures: Vec<RailFailure>,
-}
-
-impl<'a> PlaneSetup<'a> {
-    /// The parameters of the rail at `index` of a setup.
-    pub(super) fn new(setup: &'a RailSetup, index: u32) -> Self {
-        let failures = setup.failures.iter().filter(|failure| failure.rail == index);
-        Self {
-            rail: &setup.rails[index as usize],
-            ranks: setup.ranks,
-            seed: setup.seed,
-            host: setup.host,
-            failures: failures.copied().collect(),
-        }
-    }
 }

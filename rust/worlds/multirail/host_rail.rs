@@ -14,40 +14,38 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use super::attempt::{Attempt, ControlMessage, RailDelivery, Sums};
-use super::config::{HostCosts, PlaneSetup, RailFailure, RailFailureKind, Software, Transport};
+use super::config::{HostCosts, RailFailure, RailFailureKind, RailSetup, Software, Transport};
 use super::cpu::{Cpu, time_for};
+use super::events::Events;
 use super::numbers::Inputs;
-use super::ring::{Block, BlockAction, Ring};
+use super::plane::{Attempt, ControlMessage, Plane, RailDelivery, Sums};
+use super::ring::{Block, Ring};
 use crate::balance::{Parameters, build_scheme};
 use crate::endpoint::MessageEventKind;
-use crate::fabric::{
-    Buffer, Direction, Ecn, EcnPoint, FabricConfig, Failure, FailureKind, Rounding, SwitchConfig,
-    World,
-};
+use crate::fabric::{self, Buffer, Direction, FabricConfig, Failure, FailureKind, World};
 use crate::ids::{HostId, LinkId, SwitchId};
 use crate::topology::{Link, Node, Switch, Topology};
 use crate::units::{Bytes, Fraction, Span, Time};
 use crate::workload::{Message, Workload};
 
-/// An event at a host.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+/// Work that the processor of a host has done.
+#[derive(Debug)]
 enum HostEvent {
-    /// The processor has handled a slice of the block that its rank sends.
+    /// It has handled a slice of the block that its rank sends.
     Sent { block: u64, bytes: Bytes },
-    /// The processor has handled a slice that arrived at the next rank.
+    /// It has handled a slice that arrived at the next rank.
     Received { block: u64, bytes: Bytes },
-    /// The processor has handled a control message to be sent.
-    ControlSent { control: ControlMessage },
-    /// The processor has handled a control message that arrived.
-    ControlReceived { control: ControlMessage },
+    /// It has handled a control message to be sent.
+    ControlSent(ControlMessage),
+    /// It has handled a control message that arrived.
+    ControlReceived(ControlMessage),
 }
 
 /// The content of a message of the fabric.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug)]
 enum Payload {
     Slice { from: u32, number: u64, block: u64, bytes: Bytes },
-    Control { control: ControlMessage },
+    Control(ControlMessage),
 }
 
 /// A block and the progress of its current hop.
@@ -61,6 +59,27 @@ struct Transfer {
     unreceived: Bytes,
 }
 
+/// The fabric of one link of every host.
+#[derive(Debug)]
+struct LinkFabric {
+    world: World,
+    /// The payload of each message, by its id, until it is delivered.
+    payloads: Vec<Option<Payload>>,
+    /// Bytes of slices in flight, by sender.
+    backlog: Vec<Bytes>,
+}
+
+/// The ordered stream of slices from a host to its successor.
+#[derive(Debug, Clone, Default)]
+struct SliceStream {
+    /// The number of slices sent.
+    sent: u64,
+    /// The number of slices that the successor has taken in order.
+    taken: u64,
+    /// Slices that arrived before an earlier one: block and length, by number.
+    early: BTreeMap<u64, (u64, Bytes)>,
+}
+
 /// The simulation of a ring rail.
 #[derive(Debug)]
 pub(super) struct HostRail {
@@ -68,173 +87,91 @@ pub(super) struct HostRail {
     seed: u64,
     software: Software,
     host: HostCosts,
-    /// One fabric per link of a host.
-    worlds: Vec<World>,
-    events: BTreeMap<(Time, u64), HostEvent>,
-    next_event: u64,
+    links: Vec<LinkFabric>,
+    events: Events<HostEvent>,
     transfers: BTreeMap<u64, Transfer>,
     next_block: u64,
-    /// The payload of each message of the fabric, by link and message id.
-    payloads: Vec<Vec<Payload>>,
-    /// Bytes of slices in flight, by link and sender.
-    backlog: Vec<Vec<Bytes>>,
-    /// The number of slices sent, by sender.
-    sent: Vec<u64>,
-    /// The number of slices that the successor has taken in order, by sender.
-    taken: Vec<u64>,
-    /// Slices that arrived before an earlier one, by sender and sequence number.
-    out_of_order: BTreeMap<(u32, u64), (u64, Bytes)>,
+    /// The stream of each sender.
+    streams: Vec<SliceStream>,
     /// The current message stream: connections are replaced when in-flight data is discarded.
-    stream: u32,
-    deliveries: Vec<RailDelivery>,
+    message_stream: u32,
     bytes: Bytes,
 }
 
 impl HostRail {
-    /// The rail in its initial state.
-    pub(super) fn new(setup: &PlaneSetup<'_>, transport: &Transport) -> Self {
-        let &PlaneSetup { ranks, seed, host, .. } = setup;
-        let fabric = fabric(setup, transport);
-        let links = transport.links.max(1) as usize;
+    /// The rail at `index` of a setup, in its initial state.
+    pub(super) fn new(setup: &RailSetup, index: u32, transport: &Transport) -> Self {
+        let &RailSetup { ranks, seed, host, .. } = setup;
+        let fabric = fabric(setup, index, transport);
+        let link = |_| LinkFabric {
+            world: World::new(&fabric),
+            payloads: Vec::new(),
+            backlog: vec![Bytes::ZERO; ranks as usize],
+        };
         Self {
             ring: Ring(ranks),
             seed,
             software: transport.software,
             host,
-            worlds: (0..links).map(|_| World::new(&fabric)).collect(),
-            events: BTreeMap::new(),
-            next_event: 0,
+            links: (0..transport.links.max(1)).map(link).collect(),
+            events: Events::new(),
             transfers: BTreeMap::new(),
             next_block: 0,
-            payloads: vec![Vec::new(); links],
-            backlog: vec![vec![Bytes::ZERO; ranks as usize]; links],
-            sent: vec![0; ranks as usize],
-            taken: vec![0; ranks as usize],
-            out_of_order: BTreeMap::new(),
-            stream: 0,
-            deliveries: Vec::new(),
+            streams: vec![SliceStream::default(); ranks as usize],
+            message_stream: 0,
             bytes: Bytes::ZERO,
         }
     }
 
-    /// The time of its next event.
-    pub(super) fn next_time(&mut self) -> Option<Time> {
-        let own = self.events.first_key_value().map(|(&(at, _), _)| at);
-        own.into_iter().chain(self.worlds.iter_mut().flat_map(World::next_time)).min()
-    }
-
-    /// Handles its next event; events at hosts precede packets of the same time.
-    pub(super) fn step(&mut self, cpus: &mut [Cpu]) {
-        let worlds = self.worlds.iter_mut().map(World::next_time).enumerate();
-        let (world_time, link) =
-            worlds.map(|(link, at)| (at.unwrap_or(Time::NEVER), link)).min().unwrap_or_default();
-        match self.events.first_entry() {
-            Some(entry) if entry.key().0 <= world_time => {
-                let ((now, _), event) = entry.remove_entry();
-                self.handle(now, event, cpus);
-            }
-            _ => {
-                self.worlds[link].step();
-                let now = self.worlds[link].now();
-                while let Some(event) = self.worlds[link].poll_message_event() {
-                    if event.kind == MessageEventKind::Delivered {
-                        let payload = self.payloads[link][event.message.index()];
-                        self.deliver(now, link, payload, cpus);
-                    }
-                }
-            }
-        }
-    }
-
-    /// Takes the next delivery to a rank that was not polled yet.
-    pub(super) fn poll_delivery(&mut self) -> Option<RailDelivery> {
-        self.deliveries.pop()
-    }
-
-    /// `rank` starts its part of an attempt.
-    pub(super) fn begin(&mut self, now: Time, attempt: Attempt, rank: u32, cpus: &mut [Cpu]) {
-        let inputs = Inputs::new(self.seed, attempt.id.operation);
-        if let Some(block) = self.ring.start(inputs, attempt, rank) {
-            let id = self.next_block;
-            self.next_block += 1;
-            let none = Bytes::ZERO;
-            let transfer = Transfer { block, unsent: none, undelivered: none, unreceived: none };
-            self.transfers.insert(id, transfer);
-            self.send(now, id, cpus);
-        }
-    }
-
-    /// Discards everything in flight. The old connections may still deliver it; new messages have
-    /// connections of their own.
-    pub(super) fn discard(&mut self) {
-        self.transfers.clear();
-        self.stream += 1;
-        // Slices that are lost must not delay the slices of the next attempt.
-        self.taken.clone_from(&self.sent);
-        self.out_of_order.clear();
-    }
-
-    /// Sends a control message.
-    pub(super) fn send_control(&mut self, now: Time, control: ControlMessage, cpus: &mut [Cpu]) {
-        let done = cpus[control.from as usize].run(now, self.software.send_message);
-        self.push(done, HostEvent::ControlSent { control });
-    }
-
-    /// Bytes that ranks have handed to the rail, each hop counted.
-    pub(super) fn bytes(&self) -> Bytes {
-        self.bytes
-    }
-
-    fn push(&mut self, at: Time, event: HostEvent) {
-        self.events.insert((at, self.next_event), event);
-        self.next_event += 1;
-    }
-
-    fn handle(&mut self, now: Time, event: HostEvent, cpus: &mut [Cpu]) {
+    /// Handles work that a processor has done.
+    fn handle(&mut self, now: Time, event: HostEvent, cpus: &mut [Cpu]) -> Option<RailDelivery> {
         match event {
             HostEvent::Sent { block, bytes } => {
-                let Some(transfer) = self.transfers.get(&block) else { return };
-                let from = transfer.block.at;
-                let number = self.sent[from as usize];
-                self.sent[from as usize] += 1;
+                let from = self.transfers.get(&block)?.block.at;
+                let stream = &mut self.streams[from as usize];
+                let number = stream.sent;
+                stream.sent += 1;
                 let link = self.least_busy(from);
-                self.backlog[link][from as usize] += bytes;
+                self.links[link].backlog[from as usize] += bytes;
                 self.post(now, link, Payload::Slice { from, number, block, bytes });
                 self.send_slice(now, block, cpus);
+                None
             }
             HostEvent::Received { block, bytes } => {
-                let Some(transfer) = self.transfers.get_mut(&block) else { return };
+                let transfer = self.transfers.get_mut(&block)?;
                 transfer.unreceived -= bytes;
-                if transfer.unreceived == Bytes::ZERO {
-                    self.hop(now, block, cpus);
-                }
+                let is_whole = transfer.unreceived == Bytes::ZERO;
+                is_whole.then(|| self.hop(now, block, cpus)).flatten()
             }
-            HostEvent::ControlSent { control } => self.post(now, 0, Payload::Control { control }),
-            HostEvent::ControlReceived { control } => {
-                self.deliveries.push(RailDelivery::Control(control));
+            HostEvent::ControlSent(control) => {
+                self.post(now, 0, Payload::Control(control));
+                None
             }
+            HostEvent::ControlReceived(control) => Some(RailDelivery::Control(control)),
         }
     }
 
     /// The link with the fewest bytes of a sender in flight.
     fn least_busy(&self, from: u32) -> usize {
-        let backlog = |&link: &usize| self.backlog[link][from as usize];
-        (0..self.worlds.len()).min_by_key(backlog).unwrap_or(0)
+        let backlog = |&link: &usize| self.links[link].backlog[from as usize];
+        (0..self.links.len()).min_by_key(backlog).unwrap_or(0)
     }
 
     /// Posts a message to the fabric of a link.
     fn post(&mut self, now: Time, link: usize, payload: Payload) {
         // A control message has a stream of its own, so that it does not queue behind data.
-        let (src, dst, bytes, stream) = match payload {
-            Payload::Slice { from, bytes, .. } => (from, self.ring.after(from), bytes, 0),
-            Payload::Control { control } => (control.from, control.to, control.bytes, 1),
+        let (src, dst, bytes, stream) = match &payload {
+            Payload::Slice { from, bytes, .. } => (*from, self.ring.after(*from), *bytes, 0),
+            Payload::Control(ControlMessage { from, to, message }) => {
+                (*from, *to, message.bytes(), 1)
+            }
         };
-        let stream = 2 * self.stream + stream;
+        let stream = 2 * self.message_stream + stream;
         let (src, dst) = (HostId(src), HostId(dst));
-        let message = Message { src, dst, bytes, stream, start: now };
-        let id = self.worlds[link].post(now, message);
-        debug_assert_eq!(id.index(), self.payloads[link].len());
-        self.payloads[link].push(payload);
+        let LinkFabric { world, payloads, .. } = &mut self.links[link];
+        let id = world.post(now, Message { src, dst, bytes, stream, start: now });
+        debug_assert_eq!(id.index(), payloads.len());
+        payloads.push(Some(payload));
     }
 
     /// Starts the next hop of a block.
@@ -258,28 +195,26 @@ impl HostRail {
         let work =
             time_for(self.software.send_rate, bytes) + time_for(self.software.checksum_rate, bytes);
         let done = cpus[transfer.block.at as usize].run(now, work);
-        self.push(done, HostEvent::Sent { block: id, bytes });
+        self.events.push(done, HostEvent::Sent { block: id, bytes });
     }
 
     /// Processes a message that the fabric of a link has delivered.
     fn deliver(&mut self, now: Time, link: usize, payload: Payload, cpus: &mut [Cpu]) {
         match payload {
             Payload::Slice { from, number, block, bytes } => {
-                self.backlog[link][from as usize] -= bytes;
+                self.links[link].backlog[from as usize] -= bytes;
+                let stream = &mut self.streams[from as usize];
                 // A smaller number belongs to a discarded attempt.
-                if number >= self.taken[from as usize] {
-                    self.out_of_order.insert((from, number), (block, bytes));
+                if number >= stream.taken {
+                    stream.early.insert(number, (block, bytes));
                 }
-                while let Some((block, bytes)) =
-                    self.out_of_order.remove(&(from, self.taken[from as usize]))
-                {
-                    self.taken[from as usize] += 1;
+                while let Some((block, bytes)) = self.streams[from as usize].take_next() {
                     self.receive(now, block, bytes, cpus);
                 }
             }
-            Payload::Control { control } => {
+            Payload::Control(control) => {
                 let done = cpus[control.to as usize].run(now, self.software.receive_message);
-                self.push(done, HostEvent::ControlReceived { control });
+                self.events.push(done, HostEvent::ControlReceived(control));
             }
         }
     }
@@ -291,37 +226,109 @@ impl HostRail {
         let to = self.ring.after(transfer.block.at) as usize;
         let mut work = time_for(self.software.receive_rate, bytes)
             + time_for(self.software.checksum_rate, bytes);
-        if self.ring.arrival(&transfer.block) == BlockAction::Add {
+        if self.ring.adds(&transfer.block) {
             work += time_for(self.host.add_rate, bytes);
         }
         if transfer.undelivered == Bytes::ZERO {
             work += self.software.receive_message;
         }
         let done = cpus[to].run(now, work);
-        self.push(done, HostEvent::Received { block, bytes });
+        self.events.push(done, HostEvent::Received { block, bytes });
     }
 
     /// Completes a hop of a block.
-    fn hop(&mut self, now: Time, id: u64, cpus: &mut [Cpu]) {
-        let Some(transfer) = self.transfers.get_mut(&id) else { return };
-        let attempt = transfer.block.attempt.id;
-        self.ring.hop(Inputs::new(self.seed, attempt.operation), &mut transfer.block);
-        let block = &transfer.block;
-        if self.ring.is_final(block) {
+    fn hop(&mut self, now: Time, id: u64, cpus: &mut [Cpu]) -> Option<RailDelivery> {
+        let block = &mut self.transfers.get_mut(&id)?.block;
+        let key = block.attempt.key;
+        self.ring.hop(Inputs::new(self.seed, key.operation), block);
+        let sums = self.ring.is_final(block).then(|| {
             let (rank, range, numbers) = (block.at, block.range, block.numbers.clone());
-            self.deliveries.push(RailDelivery::Sums(Sums { attempt, rank, range, numbers }));
-        }
+            RailDelivery::Sums(Sums { key, rank, range, numbers })
+        });
         if self.ring.has_ended(block) {
             self.transfers.remove(&id);
         } else {
             self.send(now, id, cpus);
         }
+        sums
     }
 }
 
-/// The fabric of a rail: a star of all hosts around one switch, without messages.
-fn fabric(setup: &PlaneSetup<'_>, transport: &Transport) -> crate::fabric::Setup {
-    let &PlaneSetup { rail, ranks, seed, .. } = setup;
+impl SliceStream {
+    /// Takes the next slice in order, if it has arrived.
+    fn take_next(&mut self) -> Option<(u64, Bytes)> {
+        let next = self.early.remove(&self.taken)?;
+        self.taken += 1;
+        Some(next)
+    }
+}
+
+impl Plane for HostRail {
+    fn next_time(&mut self) -> Option<Time> {
+        let packets = self.links.iter_mut().flat_map(|link| link.world.next_time());
+        self.events.next_time().into_iter().chain(packets).min()
+    }
+
+    /// Events at hosts precede packets of the same time.
+    fn step(&mut self, cpus: &mut [Cpu]) -> Option<RailDelivery> {
+        let links = self.links.iter_mut().enumerate();
+        let next = links.filter_map(|(index, link)| Some((link.world.next_time()?, index))).min();
+        let Some((_, link)) =
+            next.filter(|&(at, _)| self.events.next_time().is_none_or(|event| event > at))
+        else {
+            let (now, event) = self.events.pop()?;
+            return self.handle(now, event, cpus);
+        };
+        self.links[link].world.step();
+        let now = self.links[link].world.now();
+        while let Some(event) = self.links[link].world.poll_message_event() {
+            if event.kind == MessageEventKind::Delivered
+                && let Some(payload) = self.links[link].payloads[event.message.index()].take()
+            {
+                self.deliver(now, link, payload, cpus);
+            }
+        }
+        None
+    }
+
+    fn begin(&mut self, now: Time, attempt: Attempt, rank: u32, cpus: &mut [Cpu]) {
+        let inputs = Inputs::new(self.seed, attempt.key.operation);
+        if let Some(block) = self.ring.start(inputs, attempt, rank) {
+            let id = self.next_block;
+            self.next_block += 1;
+            let none = Bytes::ZERO;
+            let transfer = Transfer { block, unsent: none, undelivered: none, unreceived: none };
+            self.transfers.insert(id, transfer);
+            self.send(now, id, cpus);
+        }
+    }
+
+    /// The old connections may still deliver what is in flight; new messages have connections of
+    /// their own.
+    fn discard(&mut self) {
+        self.transfers.clear();
+        self.message_stream += 1;
+        for stream in &mut self.streams {
+            // Slices that are lost must not delay the slices of the next attempt.
+            stream.taken = stream.sent;
+            stream.early.clear();
+        }
+    }
+
+    fn send_control(&mut self, now: Time, control: ControlMessage, cpus: &mut [Cpu]) {
+        let done = cpus[control.from as usize].run(now, self.software.send_message);
+        self.events.push(done, HostEvent::ControlSent(control));
+    }
+
+    fn bytes(&self) -> Bytes {
+        self.bytes
+    }
+}
+
+/// The fabric of one link of every host: a star around one switch, without messages.
+fn fabric(setup: &RailSetup, index: u32, transport: &Transport) -> fabric::Setup {
+    let &RailSetup { ranks, seed, .. } = setup;
+    let rail = &setup.rails[index as usize];
     let hosts = (0..ranks).map(|host| HostId(host).to_string()).collect();
     let switch = Switch { name: "switch0".to_owned(), tier: 0 };
     let link = |host| Link {
@@ -331,31 +338,16 @@ fn fabric(setup: &PlaneSetup<'_>, transport: &Transport) -> crate::fabric::Setup
     };
     let links = (0..ranks).map(link).collect();
     let topology = Topology::new(hosts, vec![switch], links).expect("a star is a fabric");
-    let scheme = build_scheme("ecmp", &Parameters::new()).expect("it is registered");
-    crate::fabric::Setup {
+    let failures = setup.failures_of(index).flat_map(|failure| on_links(failure, ranks));
+    fabric::Setup {
         topology: Arc::new(topology),
         fabric: FabricConfig {
-            switch: SwitchConfig {
-                buffer: Buffer::Shared(transport.buffer),
-                ecn: Ecn::Off,
-                ecn_point: EcnPoint::Enqueue,
-                pfc: None,
-                cbfc: None,
-                trim: None,
-                slow_ports: crate::fabric::SlowPorts::Keep,
-            },
-            ecn_by_rate: Vec::new(),
-            ecn_at_hosts: true,
             gap: transport.gap,
-            forwarding_delay: Span::ZERO,
-            ties: crate::fabric::TieOrder::Drawn,
-            llr: None,
-            rounding: Rounding::Exact,
-            classes: Vec::new(),
-            failures: setup.failures.iter().flat_map(|failure| on_links(failure, ranks)).collect(),
+            failures: failures.collect(),
+            ..FabricConfig::plain(Buffer::Shared(transport.buffer))
         },
         nic: transport.nic.clone(),
-        scheme,
+        scheme: build_scheme("ecmp", &Parameters::new()).expect("it is registered"),
         own_nics: BTreeMap::new(),
         job_policies: Vec::new(),
         job_classes: Vec::new(),

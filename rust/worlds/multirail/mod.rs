@@ -16,9 +16,9 @@
 //! asks an [`Allocator`](crate::rail::Allocator) for divisions, and reports the measured costs to
 //! it.
 
-mod attempt;
 mod config;
 mod cpu;
+mod events;
 mod host_rail;
 mod numbers;
 mod operation;

@@ -6,6 +6,7 @@
 //! until an operation is complete everywhere, because a chunk is repeated from its inputs, never
 //! from a buffer with partial sums.
 
+use crate::rail::handler::OperationId;
 use crate::rng::mix64;
 use crate::units::Bytes;
 
@@ -16,7 +17,7 @@ pub const ELEMENT: Bytes = Bytes::new(8);
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Inputs {
     seed: u64,
-    operation: u32,
+    operation: OperationId,
 }
 
 /// A range of elements of an operation's vector.
@@ -54,12 +55,12 @@ impl Range {
 
 impl Inputs {
     /// The inputs of an operation of the run with that seed.
-    pub(super) fn new(seed: u64, operation: u32) -> Self {
+    pub(super) fn new(seed: u64, operation: OperationId) -> Self {
         Self { seed, operation }
     }
 
     fn key(self, rank: u32) -> u64 {
-        mix64(mix64(self.seed ^ u64::from(self.operation)) ^ u64::from(rank))
+        mix64(mix64(self.seed ^ self.operation.0) ^ u64::from(rank))
     }
 
     /// Returns the input of `rank`.
@@ -115,7 +116,7 @@ mod tests {
     #[test]
     fn sums_cover_all_ranks_and_differ_by_index_and_operation() {
         let range = Range { first: 100, count: 4 };
-        let inputs = Inputs::new(1, 0);
+        let inputs = Inputs::new(1, OperationId(0));
         let by_hand: Vec<i64> = (0..4)
             .map(|place| {
                 let of = |rank| inputs.of(rank, range)[place];
@@ -123,7 +124,7 @@ mod tests {
             })
             .collect();
         assert_eq!(inputs.sum(3, range), by_hand);
-        assert_ne!(inputs.sum(3, range), Inputs::new(1, 1).sum(3, range));
+        assert_ne!(inputs.sum(3, range), Inputs::new(1, OperationId(1)).sum(3, range));
         assert_ne!(by_hand[0], by_hand[1]);
     }
 }

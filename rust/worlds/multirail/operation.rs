@@ -6,8 +6,10 @@
 
 use std::collections::VecDeque;
 
-use super::attempt::{Attempt, AttemptId, Sums};
-use super::numbers::{Inputs, Range};
+use super::config::RailSetup;
+use super::numbers::{ELEMENT, Inputs, Range};
+use super::plane::{Attempt, Sums};
+use crate::rail::handler::{ChunkIssue, ChunkKey, Epoch, OperationId};
 use crate::units::{Span, Time};
 
 /// The progress of a rank with a chunk.
@@ -22,7 +24,7 @@ enum ChunkPhase {
 #[derive(Debug, Clone, Copy)]
 struct ChunkState {
     rail: u32,
-    epoch: u64,
+    epoch: Epoch,
     phase: ChunkPhase,
     /// Elements whose sums the rank has, of this epoch.
     received: u64,
@@ -49,25 +51,6 @@ struct RankState {
     missing: usize,
 }
 
-/// A chunk at the start of an operation.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Chunk {
-    pub(super) rail: u32,
-    pub(super) epoch: u64,
-    pub(super) range: Range,
-}
-
-/// A repetition of a chunk at one rank.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Repetition {
-    pub(super) rank: u32,
-    pub(super) chunk: u32,
-    /// The rail of the new attempt.
-    pub(super) rail: u32,
-    /// The epoch of the new attempt.
-    pub(super) epoch: u64,
-}
-
 /// The result of storing sums.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Stored {
@@ -81,23 +64,10 @@ pub(super) enum Stored {
     Complete,
 }
 
-/// The parameters of an operation.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct OperationParameters {
-    /// Index of the operation within the run.
-    pub(super) index: u32,
-    pub(super) started: Time,
-    /// Seed of the run.
-    pub(super) seed: u64,
-    pub(super) ranks: u32,
-    /// Number of rails of every host, up or not.
-    pub(super) rails: usize,
-}
-
 /// An operation in progress.
 #[derive(Debug)]
 pub(super) struct RankOperation {
-    pub(super) index: u32,
+    pub(super) id: OperationId,
     pub(super) started: Time,
     inputs: Inputs,
     chunks: Vec<Range>,
@@ -106,19 +76,29 @@ pub(super) struct RankOperation {
 
 impl RankOperation {
     /// An operation of these consecutive chunks.
-    pub(super) fn new(parameters: &OperationParameters, chunks: &[Chunk]) -> Self {
-        let &OperationParameters { index, started, seed, ranks, rails } = parameters;
-        let mut queues = vec![RailQueue::default(); rails];
-        for (index, chunk) in (0u32..).zip(chunks) {
-            queues[chunk.rail as usize].waiting.push_back(index);
+    pub(super) fn new(
+        setup: &RailSetup,
+        id: OperationId,
+        started: Time,
+        chunks: &[ChunkIssue],
+    ) -> Self {
+        let mut queues = vec![RailQueue::default(); setup.rails.len()];
+        for chunk in chunks {
+            queues[chunk.rail.index()].waiting.push_back(chunk.key.chunk);
         }
-        let state = |&Chunk { rail, epoch, .. }: &Chunk| ChunkState {
-            rail,
-            epoch,
+        let state = |chunk: &ChunkIssue| ChunkState {
+            rail: chunk.rail.0,
+            epoch: chunk.key.epoch,
             phase: ChunkPhase::Waiting,
             received: 0,
         };
-        let total: u64 = chunks.iter().map(|chunk| chunk.range.count).sum();
+        let element = ELEMENT.get();
+        let range = |chunk: &ChunkIssue| {
+            let (first, end) = (chunk.range.start / element, chunk.range.end / element);
+            Range { first, count: end - first }
+        };
+        let ranges: Vec<Range> = chunks.iter().map(range).collect();
+        let total: u64 = ranges.iter().map(|range| range.count).sum();
         let rank = RankState {
             chunks: chunks.iter().map(state).collect(),
             queues,
@@ -127,11 +107,11 @@ impl RankOperation {
             missing: chunks.len(),
         };
         Self {
-            index,
+            id,
             started,
-            inputs: Inputs::new(seed, index),
-            chunks: chunks.iter().map(|chunk| chunk.range).collect(),
-            ranks: vec![rank; ranks as usize],
+            inputs: Inputs::new(setup.seed, id),
+            chunks: ranges,
+            ranks: vec![rank; setup.ranks as usize],
         }
     }
 
@@ -156,29 +136,29 @@ impl RankOperation {
         queue.in_progress += 1;
         let state = &mut chunks[chunk as usize];
         state.phase = ChunkPhase::InProgress;
-        let id = AttemptId { operation: self.index, chunk, epoch: state.epoch };
-        Some(Attempt { id, range: self.chunks[chunk as usize] })
+        let key = ChunkKey { operation: self.id, chunk, epoch: state.epoch };
+        Some(Attempt { key, range: self.chunks[chunk as usize] })
     }
 
     /// Stores sums at the rank that has received them.
     pub(super) fn store(&mut self, now: Time, sums: Sums) -> Stored {
-        let Sums { attempt, rank, range, .. } = sums;
-        if attempt.operation != self.index {
+        let Sums { key, rank, range, .. } = sums;
+        if key.operation != self.id {
             return Stored::Late;
         }
-        let count = self.chunks[attempt.chunk as usize].count;
+        let count = self.chunks[key.chunk as usize].count;
         let state = &mut self.ranks[rank as usize];
-        let chunk = &mut state.chunks[attempt.chunk as usize];
-        if attempt.epoch < chunk.epoch {
+        let chunk = &mut state.chunks[key.chunk as usize];
+        if key.epoch < chunk.epoch {
             return Stored::Late;
         }
-        if attempt.epoch > chunk.epoch {
+        if key.epoch > chunk.epoch {
             state.early.push(sums);
             return Stored::Early;
         }
         chunk.received += range.count;
         // More elements than the chunk has would mean that it was summed twice.
-        assert!(chunk.received <= count, "{attempt:?} arrived twice at rank {rank}");
+        assert!(chunk.received <= count, "{key:?} arrived twice at rank {rank}");
         let elements = range.first as usize..(range.first + range.count) as usize;
         state.result[elements].copy_from_slice(&sums.numbers);
         if chunk.received < count {
@@ -189,7 +169,7 @@ impl RankOperation {
             queue.in_progress -= 1;
         } else {
             // All other ranks were faster: this rank had not begun.
-            queue.waiting.retain(|&waiting| waiting != attempt.chunk);
+            queue.waiting.retain(|&waiting| waiting != key.chunk);
         }
         chunk.phase = ChunkPhase::Complete;
         queue.last = Some(now);
@@ -200,8 +180,9 @@ impl RankOperation {
     /// Starts a new attempt at a chunk at one rank, from its original input; the sums of the
     /// previous attempt are discarded. Returns [`Stored::Complete`] if the other ranks were so fast
     /// that all sums of the new attempt have arrived early.
-    pub(super) fn repeat(&mut self, now: Time, repetition: &Repetition) -> Stored {
-        let &Repetition { rank, chunk, rail, epoch } = repetition;
+    pub(super) fn repeat(&mut self, now: Time, rank: u32, issue: &ChunkIssue) -> Stored {
+        let ChunkKey { chunk, epoch, .. } = issue.key;
+        let rail = issue.rail.0;
         let state = &mut self.ranks[rank as usize];
         let current = &mut state.chunks[chunk as usize];
         let queue = &mut state.queues[current.rail as usize];
@@ -215,7 +196,7 @@ impl RankOperation {
         let early = std::mem::take(&mut state.early);
         let mut stored = Stored::Partial;
         for sums in early {
-            let of_chunk = sums.attempt.chunk == chunk;
+            let of_chunk = sums.key.chunk == chunk;
             let this = self.store(now, sums);
             if of_chunk && this == Stored::Complete {
                 stored = this;
@@ -252,7 +233,9 @@ impl RankOperation {
 
 #[cfg(test)]
 mod tests {
+    use super::super::tests::{rdma, setup};
     use super::*;
+    use crate::ids::RailId;
 
     fn at(us: u64) -> Time {
         Time::ZERO + Span::from_us(us)
@@ -260,37 +243,38 @@ mod tests {
 
     /// Two chunks of 4 elements on rail 0 and one of 2 on rail 1, two ranks.
     fn operation() -> RankOperation {
-        let chunks = [(0, 0, 4), (0, 4, 4), (1, 8, 2)];
-        let chunks = chunks.map(|(rail, first, count)| Chunk {
-            rail,
-            epoch: 0,
-            range: Range { first, count },
-        });
-        let started = Time::ZERO;
-        let parameters = OperationParameters { index: 0, started, seed: 1, ranks: 2, rails: 2 };
-        RankOperation::new(&parameters, &chunks)
+        let rail = rdma("rail", 10);
+        let setup = setup(2, vec![rail.clone(), rail], &[80]);
+        let chunks = [(0, 0..32), (0, 32..64), (1, 64..80)];
+        let issue =
+            |(chunk, (rail, range))| ChunkIssue { key: key(chunk, 0), rail: RailId(rail), range };
+        let chunks: Vec<ChunkIssue> = (0..).zip(chunks).map(issue).collect();
+        RankOperation::new(&setup, OperationId(0), Time::ZERO, &chunks)
+    }
+
+    fn key(chunk: u32, epoch: u64) -> ChunkKey {
+        ChunkKey { operation: OperationId(0), chunk, epoch: Epoch(epoch) }
     }
 
     /// Stores all sums of an attempt at a chunk.
     fn store_all(of: &mut RankOperation, us: u64, rank: u32, chunk: u32, epoch: u64) -> Stored {
         let range = of.chunks[chunk as usize];
         let numbers = of.inputs.sum(2, range);
-        let attempt = AttemptId { operation: 0, chunk, epoch };
-        of.store(at(us), Sums { attempt, rank, range, numbers })
+        of.store(at(us), Sums { key: key(chunk, epoch), rank, range, numbers })
     }
 
     fn repeat(of: &mut RankOperation, chunk: u32) -> Stored {
-        of.repeat(at(3), &Repetition { rank: 0, chunk, rail: 1, epoch: 1 })
+        of.repeat(at(3), 0, &ChunkIssue { key: key(chunk, 1), rail: RailId(1), range: 0..0 })
     }
 
     #[test]
     fn a_window_of_chunks_is_in_progress_and_the_last_sums_complete_the_operation() {
         let mut of = operation();
         let begun: Vec<Option<u32>> =
-            (0..2).map(|_| of.begin_next(0, 0, 1).map(|attempt| attempt.id.chunk)).collect();
+            (0..2).map(|_| of.begin_next(0, 0, 1).map(|attempt| attempt.key.chunk)).collect();
         assert_eq!(begun, [Some(0), None]);
         assert_eq!(store_all(&mut of, 1, 0, 0, 0), Stored::Complete);
-        assert_eq!(of.begin_next(0, 0, 1).map(|attempt| attempt.id.chunk), Some(1));
+        assert_eq!(of.begin_next(0, 0, 1).map(|attempt| attempt.key.chunk), Some(1));
         assert_eq!(store_all(&mut of, 2, 0, 1, 0), Stored::Complete);
         assert_eq!(of.ranks[0].missing, 1);
         assert_eq!(store_all(&mut of, 3, 0, 2, 0), Stored::Complete, "although it had not begun");
@@ -310,8 +294,8 @@ mod tests {
         assert_eq!(of.ranks[0].missing, 1, "a rank that had the chunk repeats it too");
         assert_eq!(repeat(&mut of, 1), Stored::Complete);
         assert_eq!(store_all(&mut of, 4, 0, 0, 0), Stored::Late);
-        let next = of.begin_next(1, 0, 9).map(|attempt| (attempt.id.chunk, attempt.id.epoch));
-        assert_eq!(next, Some((0, 1)));
+        let next = of.begin_next(1, 0, 9).map(|attempt| (attempt.key.chunk, attempt.key.epoch));
+        assert_eq!(next, Some((0, Epoch(1))));
         assert_eq!(store_all(&mut of, 5, 0, 0, 1), Stored::Complete);
         assert_eq!(of.ranks[0].missing, 0);
     }

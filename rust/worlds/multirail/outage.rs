@@ -10,21 +10,13 @@ pub(super) struct Wires {
     failures: Vec<RailFailure>,
 }
 
-/// The effect of a failure on a wire.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum WireEffect {
-    None,
-    Degraded(Fraction),
-    Down,
-}
-
 impl Wires {
     /// The index that stands for any wire between the root and a switch.
     pub(super) const ROOT: u32 = u32::MAX;
 
     /// Wires of one rate with these failures.
-    pub(super) fn new(rate: BitRate, failures: &[RailFailure]) -> Self {
-        Self { rate, failures: failures.to_vec() }
+    pub(super) const fn new(rate: BitRate, failures: Vec<RailFailure>) -> Self {
+        Self { rate, failures }
     }
 
     /// The end of a transmission that is due at `start` on a wire (`None` for a wire that never
@@ -33,24 +25,13 @@ impl Wires {
     pub(super) fn end(&self, wire: Option<u32>, start: Time, bytes: Bytes) -> Option<Time> {
         let mut start = start;
         loop {
-            let mut rate = self.rate;
-            let mut back = None;
-            for (failure, effect) in self.effects(wire) {
-                let RailFailure { at, until, .. } = *failure;
-                match effect {
-                    WireEffect::Degraded(part) if at <= start && start < until => {
-                        rate = rate.scaled(part);
-                    }
-                    _ => {}
-                }
-            }
-            let rate = rate.max(BitRate::from_bps(1));
+            let active = |failure: &&RailFailure| failure.at <= start && start < failure.until;
+            let left = self.failures.iter().filter(active).filter_map(|it| left(it.kind, wire));
+            let rate = left.fold(self.rate, BitRate::scaled).max(BitRate::from_bps(1));
             let end = start.saturating_add(rate.time_for(bytes));
-            for (failure, effect) in self.effects(wire) {
-                if effect == WireEffect::Down && failure.at < end && start < failure.until {
-                    back = back.max(Some(failure.until));
-                }
-            }
+            let cut =
+                |it: &&RailFailure| it.at < end && start < it.until && interrupts(it.kind, wire);
+            let back = self.failures.iter().filter(cut).map(|failure| failure.until).max();
             match back {
                 None => return Some(end),
                 Some(Time::NEVER) => return None,
@@ -58,25 +39,24 @@ impl Wires {
             }
         }
     }
+}
 
-    fn effects(&self, wire: Option<u32>) -> impl Iterator<Item = (&RailFailure, WireEffect)> {
-        self.failures.iter().map(move |failure| (failure, effect(failure.kind, wire)))
+/// Whether a failure stops a wire. A switch fails with all its links, whichever tier it is in.
+fn interrupts(kind: RailFailureKind, wire: Option<u32>) -> bool {
+    match kind {
+        RailFailureKind::Link { host } | RailFailureKind::Error { host } => wire == Some(host),
+        RailFailureKind::Switch => wire.is_some(),
+        RailFailureKind::Crawl { .. } => false,
     }
 }
 
-/// The effect of a kind of failure on a wire.
-fn effect(kind: RailFailureKind, wire: Option<u32>) -> WireEffect {
+/// The part of a wire's rate that a failure leaves, if it slows the wire down.
+fn left(kind: RailFailureKind, wire: Option<u32>) -> Option<Fraction> {
     match kind {
-        RailFailureKind::Link { host } | RailFailureKind::Error { host } if wire == Some(host) => {
-            WireEffect::Down
-        }
-        // A switch fails with all its links, whichever tier it is in.
-        RailFailureKind::Switch if wire.is_some() => WireEffect::Down,
         RailFailureKind::Crawl { host, left } if wire == Some(host) => {
             Fraction::new(u32::from(left.max(1)), 1 << 16)
-                .map_or(WireEffect::Down, WireEffect::Degraded)
         }
-        _ => WireEffect::None,
+        _ => None,
     }
 }
 
@@ -96,7 +76,7 @@ mod tests {
     #[test]
     fn an_interrupted_transmission_is_repeated_after_the_outage() {
         let down = failure(RailFailureKind::Link { host: 1 }, 150, at(400));
-        let wires = Wires::new(BitRate::from_gbps(8), &[down]);
+        let wires = Wires::new(BitRate::from_gbps(8), vec![down]);
         let end = |wire, start| wires.end(wire, at(start), Bytes::new(100));
         assert_eq!(end(Some(1), 50), Some(at(150)), "its last bit has left");
         assert_eq!(end(Some(1), 60), Some(at(500)));
@@ -109,7 +89,7 @@ mod tests {
     fn a_permanent_outage_never_ends_and_a_degraded_wire_is_slower() {
         let down = failure(RailFailureKind::Switch, 100, Time::NEVER);
         let slow = failure(RailFailureKind::Crawl { host: 0, left: 1 << 14 }, 0, at(50));
-        let wires = Wires::new(BitRate::from_gbps(8), &[slow, down]);
+        let wires = Wires::new(BitRate::from_gbps(8), vec![slow, down]);
         let end = |wire, start| wires.end(wire, at(start), Bytes::new(10));
         assert_eq!(end(Some(0), 40), Some(at(80)), "a quarter of the rate");
         assert_eq!(end(Some(0), 50), Some(at(60)));

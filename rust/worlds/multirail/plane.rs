@@ -1,79 +1,67 @@
-//! A rail of any kind.
+//! A rail of any kind, and what it carries.
 
-use super::attempt::{Attempt, ControlMessage, RailDelivery};
-use super::config::{PlaneSetup, RailKind, RailSetup};
 use super::cpu::Cpu;
-use super::host_rail::HostRail;
-use super::tree_rail::TreeRail;
+use super::numbers::Range;
+use crate::rail::handler::{ChunkKey, RankMessage};
 use crate::units::{Bytes, Time};
 
 /// The simulation of one rail.
-#[derive(Debug)]
-pub(super) enum Plane {
-    Hosts(Box<HostRail>),
-    Tree(Box<TreeRail>),
-}
-
-/// Calls a method of either kind of rail.
-macro_rules! dispatch {
-    ($self:ident, $rail:ident => $call:expr) => {
-        match $self {
-            Self::Hosts($rail) => $call,
-            Self::Tree($rail) => $call,
-        }
-    };
-}
-
-impl Plane {
-    /// The rail at `index` of a setup.
-    pub(super) fn new(setup: &RailSetup, index: u32) -> Self {
-        let plane = PlaneSetup::new(setup, index);
-        match &plane.rail.kind {
-            RailKind::Tcp(transport) | RailKind::Rdma(transport) => {
-                Self::Hosts(Box::new(HostRail::new(&plane, transport)))
-            }
-            RailKind::InNetwork(tree) => Self::Tree(Box::new(TreeRail::new(&plane, tree))),
-        }
-    }
-
+pub(super) trait Plane {
     /// The time of its next event.
-    pub(super) fn next_time(&mut self) -> Option<Time> {
-        dispatch!(self, rail => rail.next_time())
-    }
+    fn next_time(&mut self) -> Option<Time>;
 
-    /// Handles its next event.
-    pub(super) fn step(&mut self, cpus: &mut [Cpu]) {
-        match self {
-            Self::Hosts(rail) => rail.step(cpus),
-            Self::Tree(rail) => rail.step(),
-        }
-    }
+    /// Handles its next event, which delivers at most one thing.
+    fn step(&mut self, cpus: &mut [Cpu]) -> Option<RailDelivery>;
 
-    /// Takes the next delivery to a rank that was not polled yet.
-    pub(super) fn poll_delivery(&mut self) -> Option<RailDelivery> {
-        dispatch!(self, rail => rail.poll_delivery())
-    }
+    /// `rank` starts its part of an attempt; all ranks start all attempts in the same order.
+    fn begin(&mut self, now: Time, attempt: Attempt, rank: u32, cpus: &mut [Cpu]);
 
-    /// `rank` starts its part of an attempt.
-    pub(super) fn begin(&mut self, now: Time, attempt: Attempt, rank: u32, cpus: &mut [Cpu]) {
-        dispatch!(self, rail => rail.begin(now, attempt, rank, cpus));
-    }
-
-    /// Discards everything in flight.
-    pub(super) fn discard(&mut self) {
-        dispatch!(self, rail => rail.discard());
-    }
+    /// Discards what is in flight of all attempts.
+    fn discard(&mut self);
 
     /// Sends a control message.
-    pub(super) fn send_control(&mut self, now: Time, control: ControlMessage, cpus: &mut [Cpu]) {
-        match self {
-            Self::Hosts(rail) => rail.send_control(now, control, cpus),
-            Self::Tree(rail) => rail.send_control(now, control),
-        }
-    }
+    fn send_control(&mut self, now: Time, control: ControlMessage, cpus: &mut [Cpu]);
 
     /// Bytes that ranks have handed to the rail, each hop counted.
-    pub(super) fn bytes(&self) -> Bytes {
-        dispatch!(self, rail => rail.bytes())
-    }
+    fn bytes(&self) -> Bytes;
+}
+
+/// An attempt at summing a chunk over all ranks on one rail.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Attempt {
+    pub(super) key: ChunkKey,
+    /// The elements of the chunk.
+    pub(super) range: Range,
+}
+
+/// The final sums of some elements of a chunk at one rank.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Sums {
+    /// The attempt that produced them.
+    pub(super) key: ChunkKey,
+    /// The rank that has them.
+    pub(super) rank: u32,
+    /// The elements of the vector that are summed.
+    pub(super) range: Range,
+    /// The sum of each element of `range`, in order.
+    pub(super) numbers: Vec<i64>,
+}
+
+/// What a rail delivers.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum RailDelivery {
+    /// A rank has final sums.
+    Sums(Sums),
+    /// A control message has arrived.
+    Control(ControlMessage),
+}
+
+/// A control message between two ranks.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct ControlMessage {
+    /// The rank that sends the message.
+    pub(super) from: u32,
+    /// The rank that receives the message.
+    pub(super) to: u32,
+    pub(super) message: RankMessage,
 }

@@ -8,8 +8,8 @@
 //! in the remaining hops each rank stores the sum. A hop depends on nothing but the previous hop,
 //! so the block is the whole state of the algorithm.
 
-use super::attempt::Attempt;
 use super::numbers::{Inputs, Range};
+use super::plane::Attempt;
 
 /// The number of ranks of a ring, at least 2.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -27,15 +27,6 @@ pub(super) struct Block {
     pub(super) numbers: Vec<i64>,
 }
 
-/// What a rank does with an arriving block.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum BlockAction {
-    /// It adds its input.
-    Add,
-    /// It stores the sums.
-    Store,
-}
-
 impl Ring {
     /// The block that starts at `rank`; `None` if it would be empty.
     pub(super) fn start(self, inputs: Inputs, attempt: Attempt, rank: u32) -> Option<Block> {
@@ -49,14 +40,14 @@ impl Ring {
         (rank + 1) % self.0
     }
 
-    /// What the next rank will do with the block.
-    pub(super) fn arrival(self, block: &Block) -> BlockAction {
-        if block.hops < self.0 - 1 { BlockAction::Add } else { BlockAction::Store }
+    /// Whether the next rank adds its input to the block; otherwise it stores the sums.
+    pub(super) fn adds(self, block: &Block) -> bool {
+        block.hops < self.0 - 1
     }
 
     /// Moves the block to the next rank, which does its part.
     pub(super) fn hop(self, inputs: Inputs, block: &mut Block) {
-        let adds = self.arrival(block) == BlockAction::Add;
+        let adds = self.adds(block);
         block.at = self.after(block.at);
         block.hops += 1;
         if adds {
@@ -66,7 +57,7 @@ impl Ring {
 
     /// Whether the block contains the final sums.
     pub(super) fn is_final(self, block: &Block) -> bool {
-        block.hops >= self.0 - 1
+        !self.adds(block)
     }
 
     /// Whether the block has made its last hop.
@@ -77,15 +68,16 @@ impl Ring {
 
 #[cfg(test)]
 mod tests {
-    use super::super::attempt::AttemptId;
     use super::*;
+    use crate::rail::handler::{ChunkKey, Epoch, OperationId};
+
+    const KEY: ChunkKey = ChunkKey { operation: OperationId(0), chunk: 0, epoch: Epoch(0) };
 
     #[test]
     fn every_rank_gets_every_block_summed_once_in_2n_minus_2_hops() {
-        let inputs = Inputs::new(1, 0);
-        let id = AttemptId { operation: 0, chunk: 0, epoch: 0 };
+        let inputs = Inputs::new(1, OperationId(0));
         for ranks in 2..8u32 {
-            let attempt = Attempt { id, range: Range { first: 3, count: 17 } };
+            let attempt = Attempt { key: KEY, range: Range { first: 3, count: 17 } };
             let ring = Ring(ranks);
             let mut had = vec![Vec::new(); ranks as usize];
             for rank in 0..ranks {
@@ -105,9 +97,9 @@ mod tests {
 
     #[test]
     fn a_chunk_of_fewer_elements_than_ranks_has_fewer_blocks() {
-        let id = AttemptId { operation: 0, chunk: 0, epoch: 0 };
-        let attempt = Attempt { id, range: Range { first: 0, count: 2 } };
-        let blocks = (0..4).filter_map(|rank| Ring(4).start(Inputs::new(1, 0), attempt, rank));
+        let attempt = Attempt { key: KEY, range: Range { first: 0, count: 2 } };
+        let blocks =
+            (0..4).filter_map(|rank| Ring(4).start(Inputs::new(1, OperationId(0)), attempt, rank));
         assert_eq!(blocks.count(), 2);
     }
 }

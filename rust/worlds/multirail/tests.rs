@@ -18,7 +18,7 @@ const FREE: Software = Software {
     slice: Bytes::new(1 << 20),
 };
 
-fn rdma(name: &str, gbps: u64) -> RailConfig {
+pub(super) fn rdma(name: &str, gbps: u64) -> RailConfig {
     let nic = NicConfig {
         congestion: CongestionControl::LineRate(line_rate::Config::default()),
         recovery: Recovery::GO_BACK_N,
@@ -49,7 +49,7 @@ fn tree(name: &str, gbps: u64, radix: u32) -> RailConfig {
     }
 }
 
-fn setup(ranks: u32, rails: Vec<RailConfig>, operations: &[u64]) -> RailSetup {
+pub(super) fn setup(ranks: u32, rails: Vec<RailConfig>, operations: &[u64]) -> RailSetup {
     RailSetup {
         ranks,
         rails,

@@ -14,14 +14,16 @@
 //! `overhead + 2h·(s/β + p) + (2h − 1)·l + (n − 1)·s/β`: the textbook's `2αh + x/β` with
 //! `α = s/β + p + l`, minus what the first segment and the root would count twice.
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::VecDeque;
 use std::sync::Arc;
 
-use super::attempt::{Attempt, AttemptId, ControlMessage, RailDelivery, Sums};
-use super::config::{PlaneSetup, TreeConfig};
+use super::config::{RailSetup, TreeConfig};
 use super::cpu::Cpu;
+use super::events::Events;
 use super::numbers::{ELEMENT, Inputs, Range};
 use super::outage::Wires;
+use super::plane::{Attempt, ControlMessage, Plane, RailDelivery, Sums};
+use crate::rail::handler::ChunkKey;
 use crate::units::{Bytes, Span, Time};
 
 /// Sums on their way down, shared by all receivers.
@@ -83,112 +85,33 @@ pub(super) struct TreeRail {
     wires: Wires,
     nodes: Vec<TreeNode>,
     /// The attempt and the elements of each segment, in order.
-    segments: Vec<(AttemptId, Range)>,
-    events: BTreeMap<(Time, u64), TreeEvent>,
-    next_event: u64,
-    deliveries: Vec<RailDelivery>,
+    segments: Vec<(ChunkKey, Range)>,
+    events: Events<TreeEvent>,
     bytes: Bytes,
 }
 
 impl TreeRail {
-    /// The rail in its initial state.
-    pub(super) fn new(setup: &PlaneSetup<'_>, config: &TreeConfig) -> Self {
-        let &PlaneSetup { rail, ranks, seed, .. } = setup;
+    /// The rail at `index` of a setup, in its initial state.
+    pub(super) fn new(setup: &RailSetup, index: u32, config: &TreeConfig) -> Self {
+        let &RailSetup { ranks, seed, .. } = setup;
+        let rail = &setup.rails[index as usize];
         Self {
             config: *config,
             seed,
             ranks,
             delay: rail.delay,
-            wires: Wires::new(rail.rate, &setup.failures),
+            wires: Wires::new(rail.rate, setup.failures_of(index).copied().collect()),
             nodes: nodes(ranks, config.radix),
             segments: Vec::new(),
-            events: BTreeMap::new(),
-            next_event: 0,
-            deliveries: Vec::new(),
+            events: Events::new(),
             bytes: Bytes::ZERO,
         }
     }
 
     /// The number of switch tiers.
-    pub(super) fn height(&self) -> u32 {
+    fn height(&self) -> u32 {
         let parent = |node: u32| self.nodes[node as usize].parent;
         (std::iter::successors(Some(0), |&node| parent(node)).count() - 1) as u32
-    }
-
-    /// The time of its next event.
-    pub(super) fn next_time(&self) -> Option<Time> {
-        self.events.first_key_value().map(|(&(at, _), _)| at)
-    }
-
-    /// Handles its next event.
-    pub(super) fn step(&mut self) {
-        let Some(((now, _), event)) = self.events.pop_first() else { return };
-        match event {
-            TreeEvent::Begun { rank, attempt } => self.handle_begun(now, rank, attempt),
-            TreeEvent::Up { child, numbers } => self.receive(now, child, &numbers),
-            TreeEvent::Summed { switch } => self.pass_up(now, switch),
-            TreeEvent::Free { child } => self.pump(now, child),
-            TreeEvent::Credit { child } => {
-                self.nodes[child as usize].credited += 1;
-                self.pump(now, child);
-            }
-            TreeEvent::Down { child, segment, numbers } => {
-                self.handle_down(now, child, segment, numbers);
-            }
-            TreeEvent::Forward { switch, segment, numbers } => {
-                self.multicast(now, switch, segment, &numbers);
-            }
-            TreeEvent::Control(control) => self.deliveries.push(RailDelivery::Control(control)),
-        }
-    }
-
-    /// Takes the next delivery to a rank that was not polled yet.
-    pub(super) fn poll_delivery(&mut self) -> Option<RailDelivery> {
-        self.deliveries.pop()
-    }
-
-    /// `rank` starts its part of an attempt; all ranks start all attempts in the same order.
-    pub(super) fn begin(&mut self, now: Time, attempt: Attempt, rank: u32, cpus: &mut [Cpu]) {
-        let done = cpus[rank as usize].run(now, self.config.chunk_overhead);
-        self.push(done, TreeEvent::Begun { rank, attempt });
-    }
-
-    /// Discards everything in flight but control messages: the tree is set up again.
-    pub(super) fn discard(&mut self) {
-        let is_control = |event: &mut TreeEvent| matches!(event, TreeEvent::Control(_));
-        self.events.retain(|_, event| is_control(event));
-        self.nodes = nodes(self.ranks, self.config.radix);
-        self.segments.clear();
-    }
-
-    /// Sends a control message up to the root and down again.
-    pub(super) fn send_control(&mut self, now: Time, control: ControlMessage) {
-        let ControlMessage { from, to, bytes, .. } = control;
-        let bytes = bytes + self.config.header;
-        let hop = |at: Time, wire: Option<u32>| {
-            self.wires.end(wire, at, bytes).map(|end| end.saturating_add(self.delay))
-        };
-        let tiers = self.height();
-        let wires = std::iter::once(Some(from))
-            .chain((1..2 * tiers - 1).map(|_| None))
-            .chain(std::iter::once(Some(to)));
-        let latency = self.config.switch_latency;
-        let arrival = wires.enumerate().try_fold(now, |at, (hops, wire)| {
-            hop(if hops == 0 { at } else { at.saturating_add(latency) }, wire)
-        });
-        if let Some(at) = arrival {
-            self.push(at, TreeEvent::Control(control));
-        }
-    }
-
-    /// Bytes that ranks have handed to the rail.
-    pub(super) fn bytes(&self) -> Bytes {
-        self.bytes
-    }
-
-    fn push(&mut self, at: Time, event: TreeEvent) {
-        self.events.insert((at, self.next_event), event);
-        self.next_event += 1;
     }
 
     /// Appends the segments of a chunk that a host begins.
@@ -196,9 +119,9 @@ impl TreeRail {
         let node = &mut self.nodes[rank as usize];
         for range in attempt.range.cut(self.config.segment.get() / ELEMENT.get()) {
             if node.begun == self.segments.len() as u64 {
-                self.segments.push((attempt.id, range));
+                self.segments.push((attempt.key, range));
             }
-            debug_assert_eq!(self.segments[node.begun as usize], (attempt.id, range));
+            debug_assert_eq!(self.segments[node.begun as usize], (attempt.key, range));
             node.begun += 1;
             self.bytes += range.bytes();
         }
@@ -233,8 +156,8 @@ impl TreeRail {
             if node.sent == node.begun {
                 return;
             }
-            let (attempt, range) = self.segments[node.sent as usize];
-            Inputs::new(self.seed, attempt.operation).of(child, range)
+            let (key, range) = self.segments[node.sent as usize];
+            Inputs::new(self.seed, key.operation).of(child, range)
         } else {
             match node.ready.pop_front() {
                 Some(sums) => sums,
@@ -246,8 +169,8 @@ impl TreeRail {
         let end = self.wires.end(wire, now, bytes);
         self.nodes[child as usize].up_free = end.unwrap_or(Time::NEVER);
         let Some(end) = end else { return };
-        self.push(end.saturating_add(self.delay), TreeEvent::Up { child, numbers });
-        self.push(end, TreeEvent::Free { child });
+        self.events.push(end.saturating_add(self.delay), TreeEvent::Up { child, numbers });
+        self.events.push(end, TreeEvent::Free { child });
         if child >= self.ranks {
             self.free_slot(end, child);
         }
@@ -256,7 +179,7 @@ impl TreeRail {
     /// Returns credits to the children of a switch after a sum has left it.
     fn free_slot(&mut self, at: Time, switch: u32) {
         for child in self.nodes[switch as usize].children.clone() {
-            self.push(at.saturating_add(self.delay), TreeEvent::Credit { child });
+            self.events.push(at.saturating_add(self.delay), TreeEvent::Credit { child });
         }
     }
 
@@ -279,7 +202,8 @@ impl TreeRail {
             let Some((_, sums)) = node.sums.pop_front() else { return };
             node.summed += 1;
             node.ready.push_back(sums);
-            self.push(now.saturating_add(self.config.switch_latency), TreeEvent::Summed { switch });
+            let at = now.saturating_add(self.config.switch_latency);
+            self.events.push(at, TreeEvent::Summed { switch });
         }
     }
 
@@ -316,7 +240,7 @@ impl TreeRail {
             last = last.zip(end).map(|(last, end)| last.max(end));
             if let Some(end) = end {
                 let numbers = numbers.clone();
-                self.push(
+                self.events.push(
                     end.saturating_add(self.delay),
                     TreeEvent::Down { child, segment, numbers },
                 );
@@ -326,15 +250,82 @@ impl TreeRail {
     }
 
     /// Forwards a sum at a switch, or delivers it at a host.
-    fn handle_down(&mut self, now: Time, child: u32, segment: u64, numbers: SharedSums) {
+    fn handle_down(
+        &mut self,
+        now: Time,
+        child: u32,
+        segment: u64,
+        numbers: SharedSums,
+    ) -> Option<RailDelivery> {
         if child >= self.ranks {
             let at = now.saturating_add(self.config.switch_latency);
-            self.push(at, TreeEvent::Forward { switch: child, segment, numbers });
-            return;
+            self.events.push(at, TreeEvent::Forward { switch: child, segment, numbers });
+            return None;
         }
-        let (attempt, range) = self.segments[segment as usize];
+        let (key, range) = self.segments[segment as usize];
         let numbers = numbers.to_vec();
-        self.deliveries.push(RailDelivery::Sums(Sums { attempt, rank: child, range, numbers }));
+        Some(RailDelivery::Sums(Sums { key, rank: child, range, numbers }))
+    }
+}
+
+impl Plane for TreeRail {
+    fn next_time(&mut self) -> Option<Time> {
+        self.events.next_time()
+    }
+
+    fn step(&mut self, _cpus: &mut [Cpu]) -> Option<RailDelivery> {
+        let (now, event) = self.events.pop()?;
+        match event {
+            TreeEvent::Begun { rank, attempt } => self.handle_begun(now, rank, attempt),
+            TreeEvent::Up { child, numbers } => self.receive(now, child, &numbers),
+            TreeEvent::Summed { switch } => self.pass_up(now, switch),
+            TreeEvent::Free { child } => self.pump(now, child),
+            TreeEvent::Credit { child } => {
+                self.nodes[child as usize].credited += 1;
+                self.pump(now, child);
+            }
+            TreeEvent::Down { child, segment, numbers } => {
+                return self.handle_down(now, child, segment, numbers);
+            }
+            TreeEvent::Forward { switch, segment, numbers } => {
+                self.multicast(now, switch, segment, &numbers);
+            }
+            TreeEvent::Control(control) => return Some(RailDelivery::Control(control)),
+        }
+        None
+    }
+
+    fn begin(&mut self, now: Time, attempt: Attempt, rank: u32, cpus: &mut [Cpu]) {
+        let done = cpus[rank as usize].run(now, self.config.chunk_overhead);
+        self.events.push(done, TreeEvent::Begun { rank, attempt });
+    }
+
+    /// Sets the tree up again. Control messages stay in flight.
+    fn discard(&mut self) {
+        self.events.retain(|event| matches!(event, TreeEvent::Control(_)));
+        self.nodes = nodes(self.ranks, self.config.radix);
+        self.segments.clear();
+    }
+
+    /// Sends a control message up to the root and down again.
+    fn send_control(&mut self, now: Time, control: ControlMessage, _cpus: &mut [Cpu]) {
+        let bytes = control.message.bytes() + self.config.header;
+        let inner = 2 * self.height() as usize - 2;
+        let wires = [Some(control.from)].into_iter();
+        let wires = wires.chain(std::iter::repeat_n(None, inner)).chain([Some(control.to)]);
+        let mut at = now;
+        for (hops, wire) in wires.enumerate() {
+            if hops > 0 {
+                at = at.saturating_add(self.config.switch_latency);
+            }
+            let Some(end) = self.wires.end(wire, at, bytes) else { return };
+            at = end.saturating_add(self.delay);
+        }
+        self.events.push(at, TreeEvent::Control(control));
+    }
+
+    fn bytes(&self) -> Bytes {
+        self.bytes
     }
 }
 

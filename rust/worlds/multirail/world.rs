@@ -4,22 +4,21 @@
 //! agree on the rails that are up \[inferred\], as at the end of a training step. At equal times
 //! failures come first, then the timers of ranks, then the rails by index.
 
-use std::collections::BTreeMap;
-
-use super::attempt::{AttemptId, ControlMessage, RailDelivery, Sums};
-use super::config::{RailFailure, RailFailureKind, RailSetup};
+use super::config::{RailFailure, RailFailureKind, RailKind, RailSetup};
 use super::cpu::Cpu;
-use super::numbers::{ELEMENT, Range};
-use super::operation::{Chunk, OperationParameters, RankOperation, Repetition, Stored};
+use super::host_rail::HostRail;
+use super::numbers::ELEMENT;
+use super::operation::{RankOperation, Stored};
 use super::outcome::{OperationRecord, RailEvent, RailOutcome, RailRecord, RailVerdict};
-use super::plane::Plane;
-use super::timeline::{StateChange, Timeline};
+use super::plane::{ControlMessage, Plane, RailDelivery, Sums};
+use super::timeline::Timeline;
+use super::tree_rail::TreeRail;
 use crate::ids::{RailId, RankId};
 use crate::rail::handler::{
     Action, ChunkAdmission, ChunkIssue, ChunkKey, Epoch, Handler, Membership, OperationId,
     RankMessage,
 };
-use crate::rail::{self, Allocator, Division, RailCost, RailSet};
+use crate::rail::{Allocator, Division, RailCost, RailOperation, RailSet};
 use crate::units::{Bytes, Span, Time};
 
 /// The number of events between two reports of progress.
@@ -52,14 +51,11 @@ pub fn run_observed(
 struct RailWorld<'a> {
     setup: &'a RailSetup,
     allocator: Allocator,
-    planes: Vec<Plane>,
+    planes: Vec<Box<dyn Plane>>,
     cpus: Vec<Cpu>,
     handlers: Vec<Handler>,
     /// The next deadline of each handler.
     wakes: Vec<Time>,
-    /// The control messages in flight, by cookie.
-    messages: BTreeMap<u64, RankMessage>,
-    next_message: u64,
     /// Starts and ends of failures, latest first.
     failures: Vec<(Time, RailEvent, RailFailure)>,
     /// The last agreement of all ranks.
@@ -67,7 +63,6 @@ struct RailWorld<'a> {
     now: Time,
     operation: Option<RankOperation>,
     records: Vec<OperationRecord>,
-    assigned: Vec<Bytes>,
     timeline: Timeline,
     late: u64,
     events: u64,
@@ -97,18 +92,15 @@ impl<'a> RailWorld<'a> {
         Self {
             setup,
             allocator,
-            planes: (0..rails as u32).map(|rail| Plane::new(setup, rail)).collect(),
+            planes: (0..rails as u32).map(|rail| plane(setup, rail)).collect(),
             cpus: vec![Cpu::default(); setup.ranks as usize],
             handlers: (0..setup.ranks).map(handler).collect(),
             wakes: vec![Time::ZERO; setup.ranks as usize],
-            messages: BTreeMap::new(),
-            next_message: 0,
             failures,
             agreed: (Epoch(0), RailSet::first(rails)),
             now: Time::ZERO,
             operation: None,
             records: Vec::new(),
-            assigned: vec![Bytes::ZERO; rails],
             timeline: Timeline::new(rails),
             late: 0,
             events: 0,
@@ -134,8 +126,7 @@ impl<'a> RailWorld<'a> {
                     self.act(rank);
                 }
                 NextEvent::Rail(rail) => {
-                    self.planes[rail].step(&mut self.cpus);
-                    while let Some(delivery) = self.planes[rail].poll_delivery() {
+                    if let Some(delivery) = self.planes[rail].step(&mut self.cpus) {
                         self.handle_delivery(rail as u32, delivery);
                     }
                 }
@@ -148,7 +139,7 @@ impl<'a> RailWorld<'a> {
         let failure = self.failures.last().map(|&(at, ..)| (at, NextEvent::Failure));
         let ranks = self.wakes.iter().enumerate();
         let rank = ranks.map(|(rank, &at)| (at, NextEvent::Rank(rank))).min();
-        let rails = self.planes.iter_mut().map(Plane::next_time).enumerate();
+        let rails = self.planes.iter_mut().map(|plane| plane.next_time()).enumerate();
         let rail = rails.filter_map(|(rail, at)| Some((at?, NextEvent::Rail(rail)))).min();
         [failure, rank, rail].into_iter().flatten().min()
     }
@@ -174,8 +165,8 @@ impl<'a> RailWorld<'a> {
                 Action::Reissue(issues) => self.reissue(rank as u32, &issues),
                 Action::Rails { up, epoch } => self.agree(up, epoch),
                 Action::StateChange { rail, state, cause } => {
-                    let change = StateChange { rail: rail.0, rank: rank as u32, state, cause };
-                    self.timeline.record_state(self.now, &change);
+                    let event = RailEvent::StateChange { rank: rank as u32, state, cause };
+                    self.timeline.record(self.now, rail.0, event);
                 }
             }
         }
@@ -186,11 +177,7 @@ impl<'a> RailWorld<'a> {
     }
 
     fn send(&mut self, rank: usize, to: RankId, over: RailId, message: RankMessage) {
-        let cookie = self.next_message;
-        self.next_message += 1;
-        let control =
-            ControlMessage { from: rank as u32, to: to.0, bytes: message.bytes(), cookie };
-        self.messages.insert(cookie, message);
+        let control = ControlMessage { from: rank as u32, to: to.0, message };
         self.planes[over.index()].send_control(self.now, control, &mut self.cpus);
     }
 
@@ -215,26 +202,19 @@ impl<'a> RailWorld<'a> {
     /// Issues chunks again at one rank.
     fn reissue(&mut self, rank: u32, issues: &[ChunkIssue]) {
         let Some(operation) = &mut self.operation else { return };
-        let of_this = |issue: &&ChunkIssue| issue.key.operation.0 == u64::from(operation.index);
+        let of_this = |issue: &&ChunkIssue| issue.key.operation == operation.id;
         let issues: Vec<&ChunkIssue> = issues.iter().filter(of_this).collect();
         let Some(first) = issues.first() else { return };
         let record = self.records.last_mut().expect("an operation has a record");
-        if self.timeline.begin_reissue(first.key.epoch.0) {
-            record.reissued += issues.len() as u64;
-            let chunks = issues.len() as u64;
-            let lost = operation.rail_of(rank, first.key.chunk);
-            self.timeline.record(self.now, lost, RailEvent::Reissued { chunks });
+        let (chunks, lost) = (issues.len() as u64, operation.rail_of(rank, first.key.chunk));
+        if self.timeline.record_reissue(self.now, first.key.epoch, lost, chunks) {
+            record.reissued += chunks;
         }
-        let mut complete = Vec::new();
-        for issue in issues {
-            let (rail, epoch) = (issue.rail.0, issue.key.epoch.0);
-            let repetition = Repetition { rank, chunk: issue.key.chunk, rail, epoch };
-            if operation.repeat(self.now, &repetition) == Stored::Complete {
-                complete.push((rail, issue.key));
-            }
-        }
-        for (rail, key) in complete {
-            self.handle_complete(rail, rank, &key);
+        let repeat =
+            |issue: &&ChunkIssue| operation.repeat(self.now, rank, issue) == Stored::Complete;
+        let complete: Vec<&ChunkIssue> = issues.into_iter().filter(repeat).collect();
+        for issue in complete {
+            self.handle_complete(issue.rail.0, rank, &issue.key);
         }
         for rail in 0..self.planes.len() as u32 {
             self.begin_chunks(rail, rank);
@@ -250,12 +230,10 @@ impl<'a> RailWorld<'a> {
             return;
         }
         self.allocator.handle_rails(up);
-        let operation = rail::RailOperation { bytes, element: ELEMENT };
+        let operation = RailOperation { bytes, element: ELEMENT };
         let Ok(division) = self.allocator.allocate(&operation) else { return };
-        let chunks = self.issue(index as u64, &operation, &division);
-        for (assigned, &share) in self.assigned.iter_mut().zip(division.shares()) {
-            *assigned += share;
-        }
+        let id = OperationId(index as u64);
+        let chunks = self.issue(id, &operation, &division);
         self.records.push(OperationRecord {
             bytes,
             started: self.now,
@@ -265,57 +243,41 @@ impl<'a> RailWorld<'a> {
             reissued: 0,
             wrong: 0,
         });
-        let parameters = OperationParameters {
-            index: index as u32,
-            started: self.now,
-            seed: self.setup.seed,
-            ranks: self.setup.ranks,
-            rails: self.planes.len(),
-        };
-        self.operation = Some(RankOperation::new(&parameters, &chunks));
+        self.operation = Some(RankOperation::new(self.setup, id, self.now, &chunks));
         for rail in 0..self.planes.len() as u32 {
             (0..self.setup.ranks).for_each(|rank| self.begin_chunks(rail, rank));
         }
-        // Performs the actions that `issue` left to the handlers.
-        (0..self.handlers.len()).for_each(|rank| self.act(rank));
     }
 
     /// Starts an operation at every rank; returns its chunks, which are the same at all ranks.
     fn issue(
         &mut self,
-        index: u64,
-        operation: &rail::RailOperation,
+        id: OperationId,
+        operation: &RailOperation,
         division: &Division,
-    ) -> Vec<Chunk> {
+    ) -> Vec<ChunkIssue> {
         let expected = self.expected(operation, division);
         let rails = (0..self.planes.len() as u32).map(RailId);
         let rates: Vec<_> = rails.map(|rail| self.allocator.rate(operation, rail)).collect();
         let mut chunks = Vec::new();
-        for rank in 0..self.handlers.len() {
-            self.wakes[rank] = self.now;
-            let handler = &mut self.handlers[rank];
+        for (handler, wake) in self.handlers.iter_mut().zip(&mut self.wakes) {
             handler.handle_rates(&rates);
             handler
-                .handle_operation(self.now, OperationId(index), division, &expected)
+                .handle_operation(self.now, id, division, &expected)
                 .expect("all ranks agree on the rails of the division");
-            let mut messages = Vec::new();
             while let Some(action) = handler.poll_action() {
-                match action {
-                    Action::Issue(issues) => chunks = issues.iter().map(chunk).collect(),
-                    Action::Send { to, over, message } => messages.push((to, over, message)),
-                    _ => {}
+                if let Action::Issue(issues) = action {
+                    chunks = issues;
                 }
             }
-            for (to, over, message) in messages {
-                self.send(rank, to, over, message);
-            }
+            *wake = handler.poll_timeout();
         }
         chunks
     }
 
     /// The expected time between completed chunks, by rail: that of all chunks that are in progress
     /// at a time, since they may complete together.
-    fn expected(&self, operation: &rail::RailOperation, division: &Division) -> Vec<Option<Span>> {
+    fn expected(&self, operation: &RailOperation, division: &Division) -> Vec<Option<Span>> {
         let of_rail = |rail: RailId| {
             let bytes = division.of(rail);
             // Before the first measurement: a ring sends everything twice, at half its line rate.
@@ -339,8 +301,7 @@ impl<'a> RailWorld<'a> {
     fn handle_delivery(&mut self, rail: u32, delivery: RailDelivery) {
         match delivery {
             RailDelivery::Sums(sums) => self.handle_sums(rail, sums),
-            RailDelivery::Control(ControlMessage { from, to, cookie, .. }) => {
-                let Some(message) = self.messages.remove(&cookie) else { return };
+            RailDelivery::Control(ControlMessage { from, to, message }) => {
                 let handler = &mut self.handlers[to as usize];
                 handler.handle_message(self.now, RankId(from), RailId(rail), &message);
                 self.act(to as usize);
@@ -349,7 +310,7 @@ impl<'a> RailWorld<'a> {
     }
 
     fn handle_sums(&mut self, rail: u32, sums: Sums) {
-        let (rank, key) = (sums.rank, key(sums.attempt));
+        let (rank, key) = (sums.rank, sums.key);
         let Some(operation) = &mut self.operation else {
             self.late += 1;
             return;
@@ -368,7 +329,7 @@ impl<'a> RailWorld<'a> {
 
     /// Processes the completion of a chunk of a rail at a rank.
     fn handle_complete(&mut self, rail: u32, rank: u32, key: &ChunkKey) {
-        self.timeline.record_complete(self.now, key.epoch.0);
+        self.timeline.record_complete(self.now, key.epoch);
         self.handlers[rank as usize].handle_chunk(self.now, key);
         self.act(rank as usize);
         if self.operation.as_ref().is_some_and(RankOperation::is_complete) {
@@ -394,26 +355,28 @@ impl<'a> RailWorld<'a> {
                     Some(RailCost { rail, bytes, duration: time? })
                 })
                 .collect();
-            let operation = rail::RailOperation { bytes: record.bytes, element: ELEMENT };
+            let operation = RailOperation { bytes: record.bytes, element: ELEMENT };
             self.allocator.handle_costs(&operation, &costs);
         }
         self.begin_operation();
     }
 
     fn outcome(self, verdict: RailVerdict) -> RailOutcome {
-        let rails = self.setup.rails.iter().zip(&self.planes).zip(&self.assigned);
+        let rails = self.setup.rails.iter().zip(&self.planes).enumerate();
+        let assigned = |rail: usize| {
+            self.records.iter().fold(Bytes::ZERO, |sum, record| sum + record.shares[rail])
+        };
+        let rails = rails.map(|(index, (rail, plane))| RailRecord {
+            name: rail.name.clone(),
+            kind: rail.kind.name(),
+            assigned: assigned(index),
+            carried: plane.bytes(),
+        });
         RailOutcome {
             verdict,
             ended: self.now,
+            rails: rails.collect(),
             operations: self.records,
-            rails: rails
-                .map(|((rail, plane), &assigned)| RailRecord {
-                    name: rail.name.clone(),
-                    kind: rail.kind.name(),
-                    assigned,
-                    carried: plane.bytes(),
-                })
-                .collect(),
             cpu_busy: self.cpus.iter().map(Cpu::busy).collect(),
             timeline: self.timeline.into_entries(),
             late: self.late,
@@ -422,18 +385,12 @@ impl<'a> RailWorld<'a> {
     }
 }
 
-fn key(attempt: AttemptId) -> ChunkKey {
-    ChunkKey {
-        operation: OperationId(u64::from(attempt.operation)),
-        chunk: attempt.chunk,
-        epoch: Epoch(attempt.epoch),
+/// The rail at `index` of a setup.
+fn plane(setup: &RailSetup, index: u32) -> Box<dyn Plane> {
+    match &setup.rails[index as usize].kind {
+        RailKind::Tcp(transport) | RailKind::Rdma(transport) => {
+            Box::new(HostRail::new(setup, index, transport))
+        }
+        RailKind::InNetwork(tree) => Box::new(TreeRail::new(setup, index, tree)),
     }
-}
-
-/// A chunk of a handler, in elements.
-fn chunk(issue: &ChunkIssue) -> Chunk {
-    let element = ELEMENT.get();
-    let (start, end) = (issue.range.start / element, issue.range.end / element);
-    let range = Range { first: start, count: end - start };
-    Chunk { rail: issue.rail.0, epoch: issue.key.epoch.0, range }
 }
