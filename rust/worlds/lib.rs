@@ -9,7 +9,7 @@ use evenkeel_engine::{endpoint, fabric, nic, packet, rng, sharing, switching, to
 
 #[cfg(feature = "fabric")]
 pub mod bound;
-#[cfg(test)]
+#[cfg(all(test, feature = "fabric"))]
 #[path = "../tests/support/extent.rs"]
 mod extent;
 #[cfg(feature = "fabric")]

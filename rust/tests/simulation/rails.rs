@@ -18,9 +18,14 @@ fn one_rail() -> impl Strategy<Value = String> {
 }
 
 fn failure(rails: usize) -> impl Strategy<Value = String> {
-    (0..rails, 0u64..30, 1u64..200).prop_map(|(rail, at, lasts)| {
+    // Every scenario has two hosts or more.
+    let kinds = ["link\"\nhost = 1", "error\"\nhost = 0", "crawl\"\nhost = 1", "switch\""];
+    (0..rails, select(kinds.to_vec()), 0u64..30, 1u64..200).prop_map(|(rail, kind, at, lasts)| {
         let until = at + lasts;
-        format!("[[failure]]\nrail = \"r{rail}\"\nat = \"{at}ms\"\nuntil = \"{until}ms\"\n")
+        format!(
+            "[[failure]]\nrail = \"r{rail}\"\nkind = \"{kind}\nat = \"{at}ms\"\n\
+             until = \"{until}ms\"\n"
+        )
     })
 }
 
@@ -29,7 +34,7 @@ pub(super) fn scenario() -> impl Strategy<Value = Drawn> {
     let allocators: Vec<_> = rail::PRESETS.iter().map(|it| it.name).collect();
     let general = (0u32..1_000, select(allocators), 2u32..6, 1u32..8, 1u64..2_000_000);
     let rails = prop::collection::vec(one_rail(), 2..4);
-    let failures = prop_oneof![2 => Just(String::new()), 1 => failure(2)];
+    let failures = prop::collection::vec(failure(2), 0..3).prop_map(|all| all.concat());
     (general, rails, failures).prop_map(
         |((seed, allocator, hosts, operations, bytes), rails, failures)| {
             let rails: String = (0..)

@@ -1,10 +1,10 @@
 //! Rails for tests whose cost is exactly a line, α + x/β, with or without noise.
 
+use evenkeel_engine::rng::{Purpose, Stream};
 use proptest::test_runner::{Config, RngSeed};
 
 use super::{Allocator, AllocatorConfig, Division, RailCost, RailOperation, allocator_config};
 use crate::ids::RailId;
-use crate::rng::{Purpose, Stream};
 use crate::units::{BitRate, Bytes, Span};
 
 /// A rail: start-up in nanoseconds, and picoseconds per byte.

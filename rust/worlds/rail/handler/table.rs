@@ -165,15 +165,9 @@ impl OperationTable {
         let on_it = |it: &&TrackedOperation| {
             it.started.is_some() && it.waiting.get(rail.index()).is_some_and(|&count| count > 0)
         };
-        let mut waiting = self.operations.values().filter(on_it);
-        let expected = |it: &TrackedOperation| it.expected.get(rail.index()).copied().flatten();
-        let oldest = waiting.next()?;
-        let first = expected(oldest).unwrap_or(Span::ZERO);
-        // Operations on one rail share its rate, so the time between chunks adds up.
-        let all = waiting
-            .filter_map(expected)
-            .fold(first.as_ps(), |sum, more| sum.saturating_add(more.as_ps()));
-        Some((oldest.progress.operation, Span::from_ps(all)))
+        let oldest = self.operations.values().find(on_it)?;
+        let expected = oldest.expected.get(rail.index()).copied().flatten();
+        Some((oldest.progress.operation, expected.unwrap_or(Span::ZERO)))
     }
 
     /// The state of all operations, for a report.
