@@ -154,7 +154,6 @@ pub fn allocator(data: &[u8]) {
         let (bytes, element) = (Bytes::new(input.number()), Bytes::new(choice.into()));
         allocate(&mut allocator, RailOperation { bytes, element }, &mut input);
     }
-    allocator.status();
 }
 
 /// Divides an operation, and reports costs of its parts and of others.

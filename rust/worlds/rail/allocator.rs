@@ -6,7 +6,7 @@
 
 use thiserror::Error;
 
-use super::{Concurrency, CostLine, Costs, Division, Phase, RailSet, SizeClass, Weigh, Weigher};
+use super::{Concurrency, CostLine, Costs, Division, RailSet, SizeClass, Weigh, Weigher};
 use crate::ids::RailId;
 use crate::units::{BitRate, Bytes, Span};
 
@@ -121,34 +121,10 @@ pub enum AllocateError {
 /// Divides operations over rails, and adapts to their costs.
 #[derive(Debug, Clone)]
 pub struct Allocator {
-    weigher: Weigher,
+    pub(super) weigher: Weigher,
     up: RailSet,
     nominal: Vec<BitRate>,
     costs: Costs,
-    /// The last division of each class, for reports.
-    last: Vec<Option<Division>>,
-}
-
-/// The state of an allocator for operations of one size class, for reports.
-#[derive(Debug, Clone, PartialEq)]
-pub struct ClassStatus {
-    /// The class of sizes that the status applies to.
-    pub class: SizeClass,
-    /// How the allocator currently divides such operations.
-    pub phase: Phase,
-    /// The rails in the order of their ids.
-    pub rails: Vec<RailStatus>,
-}
-
-/// The measurements of one rail in one size class.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct RailStatus {
-    /// The line fitted to its costs; `None` before the first sample.
-    pub line: Option<CostLine>,
-    /// Number of samples of this class since the measurements were last discarded.
-    pub samples: u32,
-    /// Its share of the last operation of this class.
-    pub bytes: Bytes,
 }
 
 impl Allocator {
@@ -166,7 +142,6 @@ impl Allocator {
             up: RailSet::first(rails),
             nominal: nominal.to_vec(),
             costs: Costs::new(rails, memory),
-            last: vec![None; SizeClass::all().count()],
         })
     }
 
@@ -178,7 +153,6 @@ impl Allocator {
         if self.up.is_empty() {
             return Err(AllocateError::NoRail);
         }
-        let class = SizeClass::of(operation.bytes);
         let context = context(operation, self.up, &self.nominal, &self.costs);
         let mut weights = self.weigher.weigh(&context);
         weights.resize(self.nominal.len(), 0.0);
@@ -193,9 +167,7 @@ impl Allocator {
         {
             weights[first.index()] = 1.0;
         }
-        let division = Division::by_weights(operation.bytes, operation.element, &weights);
-        self.last[class.index()] = Some(division.clone());
-        Ok(division)
+        Ok(Division::by_weights(operation.bytes, operation.element, &weights))
     }
 
     /// Processes the costs of an operation: one cost for each rail that completed its share.
@@ -260,22 +232,6 @@ impl Allocator {
         let line = self.costs.line(rail, SizeClass::of(operation.bytes));
         let nominal = self.nominal.get(rail.index()).copied().unwrap_or_default();
         line.map_or(nominal, |line| BitRate::from_bps((8e12 / line.ps_per_byte) as u64))
-    }
-
-    /// The status of each size class of which an operation was divided.
-    pub fn status(&self) -> Vec<ClassStatus> {
-        let classes = SizeClass::all().zip(&self.last);
-        let used = classes.filter_map(|(class, last)| Some((class, last.as_ref()?)));
-        used.map(|(class, last)| {
-            let rails = (0..).map(RailId).take(self.nominal.len());
-            let rails = rails.map(|rail| RailStatus {
-                line: self.costs.line(rail, class),
-                samples: self.costs.count(rail, class),
-                bytes: last.of(rail),
-            });
-            ClassStatus { class, phase: self.weigher.phase(class), rails: rails.collect() }
-        })
-        .collect()
     }
 }
 

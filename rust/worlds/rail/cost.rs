@@ -21,24 +21,11 @@ pub struct SizeClass(u8);
 
 impl SizeClass {
     /// The number of classes: one for each bit length of a 64-bit number.
-    const COUNT: usize = 65;
+    pub const COUNT: usize = 65;
 
     /// The class of an operation of `bytes`.
     pub const fn of(bytes: Bytes) -> Self {
         Self((u64::BITS - bytes.get().leading_zeros()) as u8)
-    }
-
-    /// The smallest size in the class.
-    pub const fn smallest(self) -> Bytes {
-        match self.0 {
-            0 => Bytes::ZERO,
-            bits => Bytes::new(1 << (bits - 1)),
-        }
-    }
-
-    /// All classes, from the smallest.
-    pub fn all() -> impl Iterator<Item = Self> {
-        (0..Self::COUNT as u8).map(Self)
     }
 
     /// The index of the class in a table of all classes.

@@ -109,32 +109,6 @@ pub trait Weigh {
 
     /// Processes a change of the rails that are up; the measurements are discarded.
     fn handle_rails(&mut self, _up: RailSet) {}
-
-    /// The current phase of a size class.
-    fn phase(&self, _class: SizeClass) -> Phase {
-        Phase::Fixed
-    }
-}
-
-/// How an allocator divides operations of one size class.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Phase {
-    /// The allocator has no phases.
-    Fixed,
-    /// The allocator measures all rails; so far this number of operations has been measured.
-    Cold(u32),
-    /// The allocator uses its measurements.
-    Hot,
-}
-
-impl std::fmt::Display for Phase {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.pad(match self {
-            Self::Fixed => "fixed",
-            Self::Cold(_) => "cold",
-            Self::Hot => "hot",
-        })
-    }
 }
 
 /// Dispatches to allocators: an allocator is its file, its `mod` line and a line here.
@@ -190,9 +164,6 @@ macro_rules! registry {
             fn handle_rails(&mut self, up: RailSet) {
                 match self { $(Self::$weigh(it) => it.handle_rails(up),)* }
             }
-            fn phase(&self, class: SizeClass) -> Phase {
-                match self { $(Self::$weigh(it) => it.phase(class),)* }
-            }
         }
 
         /// The presets of all allocators.
@@ -237,9 +208,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn phases_have_names_and_the_weight_of_the_newest_duration_is_that_of_nezha() {
-        let names = [Phase::Fixed, Phase::Cold(3), Phase::Hot].map(|phase| phase.to_string());
-        assert_eq!(names, ["fixed", "cold", "hot"]);
+    fn the_weight_of_the_newest_duration_is_that_of_nezha() {
         let config = |name: &str, text: &str| {
             allocator_config(name, &text.parse().expect("it is TOML")).unwrap().memory()
         };

@@ -39,7 +39,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{
     AllocationContext, AllocatorConfig, AllocatorPreset, CostLine, EqualFinish, OperationCosts,
-    Phase, RailSet, Retention, Sample, SizeClass, Weigh, equal_finish,
+    RailSet, Retention, Sample, SizeClass, Weigh, equal_finish,
 };
 use crate::balance::{Origin, SchemeError, parse_config};
 use crate::ids::RailId;
@@ -186,7 +186,7 @@ pub const PRESET: AllocatorPreset = AllocatorPreset {
 
 impl Nezha {
     pub(super) fn new(config: &Config, rails: usize) -> Self {
-        let states = vec![ClassState::Cold(0); SizeClass::all().count()];
+        let states = vec![ClassState::Cold(0); SizeClass::COUNT];
         Self { config: *config, states, misses: vec![[0; 2]; rails] }
     }
 
@@ -240,13 +240,6 @@ impl Weigh for Nezha {
 
     fn handle_rails(&mut self, _up: RailSet) {
         self.reset();
-    }
-
-    fn phase(&self, class: SizeClass) -> Phase {
-        match self.states[class.index()] {
-            ClassState::Cold(measured) => Phase::Cold(measured),
-            ClassState::Hot(_) => Phase::Hot,
-        }
     }
 }
 

@@ -1,4 +1,4 @@
-//! A reconstruction: the timers of the exception handler, and the longest interruptions with them.
+//! A reconstruction: the timers of the exception handler.
 //!
 //! Source: \[inferred\]. Nezha's abstract (arXiv 2405.17870 v2, 2026) publishes one number:
 //! operations resume within 200 ms after a rail fails. The timers are chosen so that detection,
@@ -109,37 +109,11 @@ impl Config {
         let factor = u64::from(self.stall_factor);
         Span::from_ps(expected.as_ps().saturating_mul(factor)).max(self.stall_least)
     }
-
-    /// The longest time from the silence of a rail until all ranks have re-issued the missing
-    /// chunks, if messages take `one_way` and none is lost: the last heartbeat is in flight, all
-    /// tolerated heartbeats stay out, one report goes out, and its answers return.
-    pub fn silence_budget(&self, one_way: Span) -> Span {
-        one_way + self.heartbeat * u64::from(self.misses) + self.grace + one_way * 2
-    }
-
-    /// The same for a rail that still carries heartbeats but completes nothing, with a chunk
-    /// expected every `expected`.
-    pub fn stall_budget(&self, one_way: Span, expected: Span) -> Span {
-        self.stall(expected) + self.confirm + one_way * 2
-    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn the_published_200_ms_hold_with_the_default_timers() {
-        let config = Config::default();
-        // A millisecond one way is slow for messages of a few kilobytes within a cluster.
-        let one_way = Span::from_ms(1);
-        assert_eq!(config.silence_budget(one_way), Span::from_ms(108));
-        assert_eq!(config.stall_budget(one_way, Span::from_ms(5)), Span::from_ms(42));
-        // Stalls of chunks of up to 50 ms are detected in time too.
-        assert!(config.stall_budget(one_way, Span::from_ms(50)) < Span::from_ms(200));
-        // A lost report costs one retry.
-        assert!(config.silence_budget(one_way) + config.retry < Span::from_ms(200));
-    }
 
     #[test]
     fn a_parameter_of_zero_is_rejected_with_its_default() {

@@ -5,7 +5,7 @@
 //! other rails, within 200 ms. States, messages and timers are this project's (\[inferred\]).
 //!
 //! Each rank has a [`Handler`]. Time and events go in ([`Handler::handle_operation`],
-//! [`Handler::handle_chunk`], [`Handler::handle_message`], [`Handler::handle_error`],
+//! [`Handler::handle_chunk`], [`Handler::handle_message`], [`Handler::handle_link_down`],
 //! [`Handler::handle_timeout`]); [`Handler::poll_action`] returns the actions of the world, and
 //! [`Handler::poll_timeout`] the time of the next call. It knows the ids of operations and chunks,
 //! and carries no data.
@@ -316,16 +316,6 @@ impl Handler {
             }
         }
         admission
-    }
-
-    /// Processes an error of the work on a chunk. An error of an earlier attempt is ignored.
-    pub fn handle_error(&mut self, now: Time, key: &ChunkKey) {
-        let admission = self.admission(key);
-        if let Some(placement) = self.table.placement(key)
-            && matches!(admission, ChunkAdmission::Accepted | ChunkAdmission::Repeated)
-        {
-            self.fail(now, placement.rail, Cause::Error);
-        }
     }
 
     /// Processes a failure of this rank's link to `rail`.

@@ -4,7 +4,7 @@
 //!
 //! ```text
 //! up ──(a heartbeat is missing; nothing completed in 3 × the expected time)──> suspect
-//! up, suspect ──(an error completion; the link is down; another rank reports it)──> down
+//! up, suspect ──(the link is down; another rank reports it)──> down
 //! suspect ──(a heartbeat; a completion; a rank started the operation only now)──> up
 //! suspect ──(the second heartbeat is missing; the confirmation time has passed)──> down
 //! down ──(a round of probes that all ranks answered)──> probing ──(three in a row)──> up
@@ -48,7 +48,7 @@ pub enum Cause {
     Silence,
     /// No chunk was completed for too long.
     Stall,
-    /// A work request ended with an error, or the link is down.
+    /// The adapter reports that the link is down.
     Error,
     /// Another rank published the change.
     Published,
