@@ -9,7 +9,7 @@ use crate::multirail::ELEMENT;
 use crate::rail::handler::{self, ConfigError};
 use crate::units::Bytes;
 
-/// The most bytes of all ranks' vectors of one operation together, which are in memory.
+/// The most bytes of all ranks' vectors of one operation together: every packet is simulated.
 const MOST_BYTES: u64 = 8 << 30;
 /// The most operations of a run.
 const MOST_OPERATIONS: u32 = 1_000_000;

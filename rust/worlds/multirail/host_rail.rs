@@ -241,16 +241,14 @@ impl HostRail {
         let block = &mut self.transfers.get_mut(&id)?.block;
         let key = block.attempt.key;
         self.ring.hop(Inputs::new(self.seed, key.operation), block);
-        let sums = self.ring.is_final(block).then(|| {
-            let (rank, range, numbers) = (block.at, block.range, block.numbers.clone());
-            RailDelivery::Sums(Sums { key, rank, range, numbers })
-        });
+        let sums = Sums { key, rank: block.at, range: block.range, sum: block.sum };
+        let delivery = self.ring.is_final(block).then_some(RailDelivery::Sums(sums));
         if self.ring.has_ended(block) {
             self.transfers.remove(&id);
         } else {
             self.send(now, id, cpus);
         }
-        sums
+        delivery
     }
 }
 

@@ -35,7 +35,7 @@ pub(super) struct Attempt {
 }
 
 /// The final sums of some elements of a chunk at one rank.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Sums {
     /// The attempt that produced them.
     pub(super) key: ChunkKey,
@@ -43,8 +43,8 @@ pub(super) struct Sums {
     pub(super) rank: u32,
     /// The elements of the vector that are summed.
     pub(super) range: Range,
-    /// The sum of each element of `range`, in order.
-    pub(super) numbers: Vec<i64>,
+    /// The sum of the ranks' numbers for this range.
+    pub(super) sum: i64,
 }
 
 /// What a rail delivers.

@@ -16,7 +16,7 @@ use super::plane::Attempt;
 pub(super) struct Ring(pub(super) u32);
 
 /// A block on its way around the ring.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Block {
     pub(super) attempt: Attempt,
     pub(super) range: Range,
@@ -24,15 +24,16 @@ pub(super) struct Block {
     pub(super) at: u32,
     /// The number of hops so far.
     pub(super) hops: u32,
-    pub(super) numbers: Vec<i64>,
+    /// The sum of the numbers so far.
+    pub(super) sum: i64,
 }
 
 impl Ring {
     /// The block that starts at `rank`; `None` if it would be empty.
     pub(super) fn start(self, inputs: Inputs, attempt: Attempt, rank: u32) -> Option<Block> {
         let range = attempt.range.part(u64::from(rank), u64::from(self.0));
-        let numbers = inputs.of(rank, range);
-        (range.count > 0).then_some(Block { attempt, range, at: rank, hops: 0, numbers })
+        let sum = inputs.of(rank, range);
+        (range.count > 0).then_some(Block { attempt, range, at: rank, hops: 0, sum })
     }
 
     /// The successor of a rank.
@@ -51,7 +52,7 @@ impl Ring {
         block.at = self.after(block.at);
         block.hops += 1;
         if adds {
-            inputs.add(block.at, block.range, &mut block.numbers);
+            block.sum = block.sum.wrapping_add(inputs.of(block.at, block.range));
         }
     }
 
@@ -85,7 +86,7 @@ mod tests {
                 while !ring.has_ended(&block) {
                     ring.hop(inputs, &mut block);
                     if ring.is_final(&block) {
-                        assert_eq!(block.numbers, inputs.sum(ranks, block.range));
+                        assert_eq!(block.sum, inputs.sum(ranks, block.range));
                         had[block.at as usize].push(block.range.count);
                     }
                 }

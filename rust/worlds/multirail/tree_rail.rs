@@ -15,7 +15,6 @@
 //! `α = s/β + p + l`, minus what the first segment and the root would count twice.
 
 use std::collections::VecDeque;
-use std::sync::Arc;
 
 use super::config::{RailSetup, TreeConfig};
 use super::cpu::Cpu;
@@ -26,16 +25,13 @@ use super::plane::{Attempt, ControlMessage, Plane, RailDelivery, Sums};
 use crate::rail::handler::ChunkKey;
 use crate::units::{Bytes, Span, Time};
 
-/// Sums on their way down, shared by all receivers.
-type SharedSums = Arc<[i64]>;
-
 /// An event in the tree.
 #[derive(Debug, Clone)]
 enum TreeEvent {
     /// A host begins a chunk.
     Begun { rank: u32, attempt: Attempt },
     /// A segment of a child arrives at its parent.
-    Up { child: u32, numbers: Vec<i64> },
+    Up { child: u32, sum: i64 },
     /// A switch has added the segments of all its children.
     Summed { switch: u32 },
     /// The upward wire of a child is free.
@@ -43,9 +39,9 @@ enum TreeEvent {
     /// A child learns that its parent has one more free slot.
     Credit { child: u32 },
     /// A sum arrives at a child.
-    Down { child: u32, segment: u64, numbers: SharedSums },
+    Down { child: u32, segment: u64, sum: i64 },
     /// A switch forwards a sum down.
-    Forward { switch: u32, segment: u64, numbers: SharedSums },
+    Forward { switch: u32, segment: u64, sum: i64 },
     /// A control message arrives.
     Control(ControlMessage),
 }
@@ -64,13 +60,13 @@ struct TreeNode {
     /// The number of segments whose slot at the parent is free again.
     credited: u64,
     /// Of a switch: sums in progress, in order, with the number of children added to each.
-    sums: VecDeque<(u32, Vec<i64>)>,
+    sums: VecDeque<(u32, i64)>,
     /// Of a switch: the number of segments received from each child.
     received: Vec<u64>,
     /// Of a switch: the number of complete sums.
     summed: u64,
     /// Of a switch: complete sums to be sent up. A host derives its numbers when it sends them.
-    ready: VecDeque<Vec<i64>>,
+    ready: VecDeque<i64>,
     /// Of a host: the number of segments of the chunks that it has begun.
     begun: u64,
 }
@@ -140,8 +136,8 @@ impl TreeRail {
         }
     }
 
-    fn wire_bytes(&self, numbers: usize) -> Bytes {
-        ELEMENT * numbers as u64 + self.config.header
+    fn wire_bytes(&self, segment: u64) -> Bytes {
+        self.segments[segment as usize].1.bytes() + self.config.header
     }
 
     /// Sends up the next segment of a node, if its wire is free and its parent has a slot.
@@ -152,24 +148,25 @@ impl TreeRail {
         if node.up_free > now || !has_credit || node.parent.is_none() {
             return;
         }
-        let numbers = if child < self.ranks {
-            if node.sent == node.begun {
+        let segment = node.sent;
+        let sum = if child < self.ranks {
+            if segment == node.begun {
                 return;
             }
-            let (key, range) = self.segments[node.sent as usize];
+            let (key, range) = self.segments[segment as usize];
             Inputs::new(self.seed, key.operation).of(child, range)
         } else {
             match node.ready.pop_front() {
-                Some(sums) => sums,
+                Some(sum) => sum,
                 None => return,
             }
         };
         node.sent += 1;
-        let bytes = self.wire_bytes(numbers.len());
+        let bytes = self.wire_bytes(segment);
         let end = self.wires.end(wire, now, bytes);
         self.nodes[child as usize].up_free = end.unwrap_or(Time::NEVER);
         let Some(end) = end else { return };
-        self.events.push(end.saturating_add(self.delay), TreeEvent::Up { child, numbers });
+        self.events.push(end.saturating_add(self.delay), TreeEvent::Up { child, sum });
         self.events.push(end, TreeEvent::Free { child });
         if child >= self.ranks {
             self.free_slot(end, child);
@@ -184,7 +181,7 @@ impl TreeRail {
     }
 
     /// Adds a segment of `child` to those of its siblings at their parent.
-    fn receive(&mut self, now: Time, child: u32, numbers: &[i64]) {
+    fn receive(&mut self, now: Time, child: u32, sum: i64) {
         let Some(switch) = self.nodes[child as usize].parent else { return };
         let node = &mut self.nodes[switch as usize];
         let children = node.children.len() as u32;
@@ -192,16 +189,15 @@ impl TreeRail {
         let slot = (node.received[index] - node.summed) as usize;
         node.received[index] += 1;
         if slot == node.sums.len() {
-            node.sums.push_back((0, vec![0; numbers.len()]));
+            node.sums.push_back((0, 0));
         }
-        let (added, sums) = &mut node.sums[slot];
-        *added += 1;
-        sums.iter_mut().zip(numbers).for_each(|(sum, number)| *sum = sum.wrapping_add(*number));
+        let (added, total) = &mut node.sums[slot];
+        (*added, *total) = (*added + 1, total.wrapping_add(sum));
         if *added == children {
             debug_assert_eq!(slot, 0, "children send in order");
-            let Some((_, sums)) = node.sums.pop_front() else { return };
+            let Some((_, total)) = node.sums.pop_front() else { return };
             node.summed += 1;
-            node.ready.push_back(sums);
+            node.ready.push_back(total);
             let at = now.saturating_add(self.config.switch_latency);
             self.events.push(at, TreeEvent::Summed { switch });
         }
@@ -214,24 +210,18 @@ impl TreeRail {
             self.pump(now, switch);
             return;
         }
-        let Some(numbers) = node.ready.pop_front() else { return };
+        let Some(sum) = node.ready.pop_front() else { return };
         let segment = node.sent;
         node.sent += 1;
-        let end = self.multicast(now, switch, segment, &numbers.into());
+        let end = self.multicast(now, switch, segment, sum);
         if let Some(end) = end {
             self.free_slot(end, switch);
         }
     }
 
     /// Sends a sum to all children. Returns the end of the last transmission, if all of them end.
-    fn multicast(
-        &mut self,
-        now: Time,
-        switch: u32,
-        segment: u64,
-        numbers: &SharedSums,
-    ) -> Option<Time> {
-        let bytes = self.wire_bytes(numbers.len());
+    fn multicast(&mut self, now: Time, switch: u32, segment: u64, sum: i64) -> Option<Time> {
+        let bytes = self.wire_bytes(segment);
         let mut last = Some(now);
         for child in self.nodes[switch as usize].children.clone() {
             let start = now.max(self.nodes[child as usize].down_free);
@@ -239,11 +229,8 @@ impl TreeRail {
             self.nodes[child as usize].down_free = end.unwrap_or(Time::NEVER);
             last = last.zip(end).map(|(last, end)| last.max(end));
             if let Some(end) = end {
-                let numbers = numbers.clone();
-                self.events.push(
-                    end.saturating_add(self.delay),
-                    TreeEvent::Down { child, segment, numbers },
-                );
+                let at = end.saturating_add(self.delay);
+                self.events.push(at, TreeEvent::Down { child, segment, sum });
             }
         }
         last
@@ -255,16 +242,15 @@ impl TreeRail {
         now: Time,
         child: u32,
         segment: u64,
-        numbers: SharedSums,
+        sum: i64,
     ) -> Option<RailDelivery> {
         if child >= self.ranks {
             let at = now.saturating_add(self.config.switch_latency);
-            self.events.push(at, TreeEvent::Forward { switch: child, segment, numbers });
+            self.events.push(at, TreeEvent::Forward { switch: child, segment, sum });
             return None;
         }
         let (key, range) = self.segments[segment as usize];
-        let numbers = numbers.to_vec();
-        Some(RailDelivery::Sums(Sums { key, rank: child, range, numbers }))
+        Some(RailDelivery::Sums(Sums { key, rank: child, range, sum }))
     }
 }
 
@@ -277,18 +263,18 @@ impl Plane for TreeRail {
         let (now, event) = self.events.pop()?;
         match event {
             TreeEvent::Begun { rank, attempt } => self.handle_begun(now, rank, attempt),
-            TreeEvent::Up { child, numbers } => self.receive(now, child, &numbers),
+            TreeEvent::Up { child, sum } => self.receive(now, child, sum),
             TreeEvent::Summed { switch } => self.pass_up(now, switch),
             TreeEvent::Free { child } => self.pump(now, child),
             TreeEvent::Credit { child } => {
                 self.nodes[child as usize].credited += 1;
                 self.pump(now, child);
             }
-            TreeEvent::Down { child, segment, numbers } => {
-                return self.handle_down(now, child, segment, numbers);
+            TreeEvent::Down { child, segment, sum } => {
+                return self.handle_down(now, child, segment, sum);
             }
-            TreeEvent::Forward { switch, segment, numbers } => {
-                self.multicast(now, switch, segment, &numbers);
+            TreeEvent::Forward { switch, segment, sum } => {
+                self.multicast(now, switch, segment, sum);
             }
             TreeEvent::Control(control) => return Some(RailDelivery::Control(control)),
         }

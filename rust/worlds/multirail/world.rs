@@ -346,7 +346,7 @@ impl<'a> RailWorld<'a> {
         };
         record.took = Some(self.now.since(operation.started));
         record.times = (0..self.planes.len() as u32).map(|rail| operation.duration(rail)).collect();
-        record.wrong = operation.wrong();
+        record.wrong = operation.wrong;
         // An operation with repeated chunks is not representative of its cost.
         if record.reissued == 0 {
             let of_rail = (0..).map(RailId).zip(&record.shares).zip(&record.times);
