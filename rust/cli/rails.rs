@@ -3,7 +3,7 @@
 use std::num::NonZeroUsize;
 
 use anyhow::bail;
-use evenkeel::multirail::RailVerdict;
+use evenkeel::fabric::Verdict;
 use evenkeel::report::{self, Folder, RailSummary};
 use evenkeel::scenario::{Overrides, RailScenario, ScenarioText};
 use evenkeel::study;
@@ -61,7 +61,7 @@ pub(super) fn compare(
     let scenarios = scenarios.collect::<Result<Vec<RailScenario>, _>>()?;
     scenarios.iter().flat_map(|scenario| &scenario.warnings).for_each(|it| output::warning(it));
     let finished = study::compare_rails(&scenarios, threads, &|_, _| {})?;
-    let finished: Vec<(RailSummary, RailVerdict)> =
+    let finished: Vec<(RailSummary, Verdict)> =
         finished.into_iter().map(|(summary, outcome)| (summary, outcome.verdict)).collect();
     show(finished.iter().map(|(summary, _)| summary.clone()).collect())?;
     status(&finished)
@@ -78,16 +78,16 @@ fn warn_of_seed(overrides: &Overrides) {
 }
 
 /// The status of finished runs. A wrong sum is an error, also if the run did not complete.
-fn status(finished: &[(RailSummary, RailVerdict)]) -> anyhow::Result<Status> {
+fn status(finished: &[(RailSummary, Verdict)]) -> anyhow::Result<Status> {
     if let Some((run, _)) = finished.iter().find(|(run, _)| !run.exact) {
         bail!("{} under {}: a rank has wrong sums, which is a bug", run.scenario, run.policy);
     }
     let mut status = Status::Done;
     for (run, verdict) in finished {
         let reason = match verdict {
-            RailVerdict::Completed => continue,
-            RailVerdict::Stalled => "it stalled: nothing was left to happen",
-            RailVerdict::TimeLimit => "it reached its time limit (time_limit)",
+            Verdict::Completed => continue,
+            Verdict::Stalled => "it stalled: nothing was left to happen",
+            Verdict::TimeLimit => "it reached its time limit (time_limit)",
         };
         let done = run.operations.iter().filter(|it| it.took_ns.is_some()).count();
         output::error(&format!(

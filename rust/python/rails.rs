@@ -9,8 +9,8 @@ use super::failure::{Failure, results};
 use super::json::json;
 use super::supervise::Control;
 use super::table::Table;
-use evenkeel::fabric::Progress;
-use evenkeel::multirail::{RailOutcome, RailVerdict};
+use evenkeel::fabric::{Progress, Verdict};
+use evenkeel::multirail::RailOutcome;
 use evenkeel::report::{self, Folder, Identity, RailSummary};
 use evenkeel::scenario::RailScenario;
 use evenkeel::study;
@@ -136,7 +136,7 @@ fn finished(
         let reason = format!("{name} under {policy}: a rank has wrong sums, which is a bug");
         return Err(Failure::Results(reason));
     }
-    let incomplete = (outcome.verdict != RailVerdict::Completed).then(|| {
+    let incomplete = (outcome.verdict != Verdict::Completed).then(|| {
         let done = summary.operations.iter().filter(|it| it.took_ns.is_some()).count();
         format!(
             "{} under {}: {done} all-reduces completed before the run stalled or reached its time \

@@ -3,7 +3,8 @@
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
-use evenkeel::multirail::{self, RailKind, RailOutcome, RailVerdict};
+use evenkeel::fabric::Verdict;
+use evenkeel::multirail::{self, RailKind, RailOutcome};
 use evenkeel::rail;
 use evenkeel::report::{self, RailSummary};
 use evenkeel::scenario::{Overrides, RailScenario};
@@ -23,7 +24,7 @@ fn scenario(name: &str, policy: &str) -> RailScenario {
 
 fn run(scenario: &RailScenario) -> (RailSummary, RailOutcome) {
     let (summary, outcome) = study::run_rails(scenario, &mut |_| {}).unwrap();
-    assert_eq!(outcome.verdict, RailVerdict::Completed, "{}", scenario.name);
+    assert_eq!(outcome.verdict, Verdict::Completed, "{}", scenario.name);
     assert!(summary.exact, "{}", scenario.name);
     (summary, outcome)
 }

@@ -21,7 +21,7 @@ use crate::rail::{self, AllocatorConfig};
 use crate::units::Time;
 use file::{RailFile, RailSection};
 
-/// The most hosts: each has a processor, vectors and connections in every rail.
+/// The most hosts: each has a processor, and connections in every rail.
 const MOST_HOSTS: u32 = 256;
 /// The most rails: the number of bits in an allocator's set.
 const MOST_RAILS: usize = 64;

@@ -10,7 +10,8 @@ use serde::Serialize;
 use super::cost::{CostSummary, write_without_costs};
 use super::own_files::COST;
 use super::{Cost, Folder, FolderError, Identity, VERSION, Writer};
-use crate::multirail::{RailOutcome, RailSetup, RailVerdict};
+use crate::fabric::Verdict;
+use crate::multirail::{RailOutcome, RailSetup};
 use crate::record::{csv_field, csv_text};
 use crate::units::{Span, Time};
 
@@ -113,7 +114,7 @@ fn ns(time: Time) -> f64 {
 impl RailSummary {
     /// The summary of a run of `setup`.
     pub fn new(identity: &Identity, setup: &RailSetup, outcome: &RailOutcome, cost: Cost) -> Self {
-        let done = outcome.verdict == RailVerdict::Completed;
+        let done = outcome.verdict == Verdict::Completed;
         let operations = outcome.operations.iter().map(|operation| OperationSummary {
             bytes: operation.bytes.get(),
             start_ns: ns(operation.started),
@@ -125,8 +126,8 @@ impl RailSummary {
         });
         let rails = setup.rails.iter().zip(&outcome.rails).enumerate();
         let rails = rails.map(|(index, (config, rail))| RailLine {
-            name: rail.name.clone(),
-            kind: rail.kind,
+            name: config.name.clone(),
+            kind: config.kind.name(),
             rate_bps: config.rate.as_bps(),
             assigned_bytes: rail.assigned.get(),
             carried_bytes: rail.carried.get(),

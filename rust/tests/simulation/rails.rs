@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use evenkeel::multirail::RailVerdict;
+use evenkeel::fabric::Verdict;
 use evenkeel::rail;
 use evenkeel::scenario::{Overrides, RailScenario};
 use evenkeel::study;
@@ -63,7 +63,7 @@ pub(super) fn check(text: &str) -> Result<(), String> {
     if outcome != again {
         return Err("the same scenario gives another outcome".to_owned());
     }
-    let is_complete = outcome.verdict == RailVerdict::Completed;
+    let is_complete = outcome.verdict == Verdict::Completed;
     if is_complete && !summary.exact {
         return Err("it completes with other sums than those of the hosts".to_owned());
     }

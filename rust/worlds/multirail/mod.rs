@@ -1,5 +1,5 @@
-//! A reconstruction: hosts with several rails of different kinds, and all-reduces of real numbers
-//! that are divided among them.
+//! A reconstruction: hosts with several rails of different kinds, and all-reduces that are divided
+//! among them.
 //!
 //! Source: Yu, Dong, Liao, "Nezha: Breaking Multi-Rail Network Barriers for Distributed DNN
 //! Training" (arXiv 2405.17870, 2024 and 2026), of which only the abstracts were available: what
@@ -12,9 +12,12 @@
 //!   its own ([`crate::fabric::World`]);
 //! - [`RailKind::InNetwork`]: switches that add (`tree_rail`).
 //!
-//! [`run`] steps the rail with the earliest event. It has no formula for the cost of a rail: it
-//! asks an [`Allocator`](crate::rail::Allocator) for divisions, and reports the measured costs to
-//! it.
+//! [`run`] steps the rail with the earliest event. Rails are not planes of one fabric, because their
+//! buffers, gaps and transports differ. Their order at equal times is that of their indices: it
+//! decides which rail gets the processor of a host first.
+//!
+//! The module has no formula for the cost of a rail: it asks an
+//! [`Allocator`](crate::rail::Allocator) for divisions, and reports the measured costs to it.
 
 mod config;
 mod cpu;
@@ -35,9 +38,7 @@ pub use config::{
     TreeConfig,
 };
 pub use numbers::ELEMENT;
-pub use outcome::{
-    OperationRecord, RailEvent, RailOutcome, RailRecord, RailVerdict, TimelineEntry,
-};
+pub use outcome::{OperationRecord, RailEvent, RailOutcome, RailRecord, TimelineEntry};
 pub use world::{run, run_observed};
 
 #[cfg(test)]

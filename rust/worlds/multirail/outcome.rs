@@ -1,18 +1,8 @@
 //! The results of a run over several rails.
 
+use crate::fabric::Verdict;
 use crate::rail::handler::{Cause, RailState};
 use crate::units::{Bytes, Span, Time};
-
-/// The end of a run.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum RailVerdict {
-    /// Every operation is complete at every rank.
-    Completed,
-    /// No event was left.
-    Stalled,
-    /// The time limit was reached.
-    TimeLimit,
-}
 
 /// The results of one operation.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -46,12 +36,8 @@ impl OperationRecord {
 }
 
 /// The results of one rail.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct RailRecord {
-    /// Name of the rail.
-    pub name: String,
-    /// Kind of the rail, in the spelling of scenarios.
-    pub kind: &'static str,
     /// The sum of its shares at the start of operations.
     pub assigned: Bytes,
     /// Bytes that ranks handed to it, each hop counted.
@@ -118,8 +104,8 @@ impl std::fmt::Display for RailEvent {
 /// All results of a run.
 #[derive(Debug, Clone, PartialEq)]
 pub struct RailOutcome {
-    /// The end of the run.
-    pub verdict: RailVerdict,
+    /// How the run ended; completed if every operation is complete at every rank.
+    pub verdict: Verdict,
     /// The time at which it ended.
     pub ended: Time,
     /// Every operation that was started, in order.

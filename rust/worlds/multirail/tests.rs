@@ -3,6 +3,7 @@
 use super::*;
 use crate::balance::Parameters;
 use crate::extent;
+use crate::fabric::Verdict;
 use crate::nic::congestion::{CongestionControl, line_rate, new_reno};
 use crate::nic::recovery::sack;
 use crate::nic::{NicConfig, Recovery};
@@ -67,7 +68,7 @@ fn complete(setup: &RailSetup, policy: &str) -> RailOutcome {
     let config = rail::allocator_config(policy, &Parameters::new()).unwrap();
     let rates: Vec<BitRate> = setup.rails.iter().map(|rail| rail.rate).collect();
     let outcome = run(setup, config.build(&rates).unwrap());
-    assert_eq!(outcome.verdict, RailVerdict::Completed);
+    assert_eq!(outcome.verdict, Verdict::Completed);
     assert!(outcome.operations.iter().all(|it| it.took.is_some() && it.wrong == 0), "{outcome:?}");
     outcome
 }

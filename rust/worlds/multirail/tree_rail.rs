@@ -57,12 +57,12 @@ struct TreeNode {
     down_free: Time,
     /// The number of segments sent up.
     sent: u64,
+    /// The number of segments that the parent has received.
+    received: u64,
     /// The number of segments whose slot at the parent is free again.
     credited: u64,
     /// Of a switch: sums in progress, in order, with the number of children added to each.
     sums: VecDeque<(u32, i64)>,
-    /// Of a switch: the number of segments received from each child.
-    received: Vec<u64>,
     /// Of a switch: the number of complete sums.
     summed: u64,
     /// Of a switch: complete sums to be sent up. A host derives its numbers when it sends them.
@@ -183,17 +183,16 @@ impl TreeRail {
     /// Adds a segment of `child` to those of its siblings at their parent.
     fn receive(&mut self, now: Time, child: u32, sum: i64) {
         let Some(switch) = self.nodes[child as usize].parent else { return };
+        let segment = self.nodes[child as usize].received;
+        self.nodes[child as usize].received += 1;
         let node = &mut self.nodes[switch as usize];
-        let children = node.children.len() as u32;
-        let Some(index) = node.children.iter().position(|&other| other == child) else { return };
-        let slot = (node.received[index] - node.summed) as usize;
-        node.received[index] += 1;
+        let slot = (segment - node.summed) as usize;
         if slot == node.sums.len() {
             node.sums.push_back((0, 0));
         }
         let (added, total) = &mut node.sums[slot];
         (*added, *total) = (*added + 1, total.wrapping_add(sum));
-        if *added == children {
+        if *added == node.children.len() as u32 {
             debug_assert_eq!(slot, 0, "children send in order");
             let Some((_, total)) = node.sums.pop_front() else { return };
             node.summed += 1;
@@ -324,8 +323,7 @@ fn nodes(ranks: u32, radix: u32) -> Vec<TreeNode> {
         for children in tier.chunks(radix.max(2) as usize) {
             let switch = nodes.len() as u32;
             children.iter().for_each(|&child| nodes[child as usize].parent = Some(switch));
-            let received = vec![0; children.len()];
-            nodes.push(TreeNode { children: children.to_vec(), received, ..TreeNode::default() });
+            nodes.push(TreeNode { children: children.to_vec(), ..TreeNode::default() });
             above.push(switch);
         }
         tier = above;

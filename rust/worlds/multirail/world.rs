@@ -9,10 +9,11 @@ use super::cpu::Cpu;
 use super::host_rail::HostRail;
 use super::numbers::ELEMENT;
 use super::operation::{RankOperation, Stored};
-use super::outcome::{OperationRecord, RailEvent, RailOutcome, RailRecord, RailVerdict};
+use super::outcome::{OperationRecord, RailEvent, RailOutcome, RailRecord};
 use super::plane::{ControlMessage, Plane, RailDelivery, Sums};
 use super::timeline::Timeline;
 use super::tree_rail::TreeRail;
+use crate::fabric::Verdict;
 use crate::ids::{RailId, RankId};
 use crate::rail::handler::{
     Action, ChunkAdmission, ChunkIssue, ChunkKey, Epoch, Handler, Membership, OperationId,
@@ -107,12 +108,12 @@ impl<'a> RailWorld<'a> {
         }
     }
 
-    fn run(&mut self, progress: &mut dyn FnMut(usize)) -> RailVerdict {
+    fn run(&mut self, progress: &mut dyn FnMut(usize)) -> Verdict {
         while self.operation.is_some() || self.records.len() < self.setup.operations.len() {
-            let Some((at, next)) = self.next() else { return RailVerdict::Stalled };
+            let Some((at, next)) = self.next() else { return Verdict::Stalled };
             if at > self.setup.time_limit {
                 self.now = self.setup.time_limit;
-                return RailVerdict::TimeLimit;
+                return Verdict::TimeLimit;
             }
             self.now = at;
             self.events += 1;
@@ -132,7 +133,7 @@ impl<'a> RailWorld<'a> {
                 }
             }
         }
-        RailVerdict::Completed
+        Verdict::Completed
     }
 
     fn next(&mut self) -> Option<(Time, NextEvent)> {
@@ -361,21 +362,15 @@ impl<'a> RailWorld<'a> {
         self.begin_operation();
     }
 
-    fn outcome(self, verdict: RailVerdict) -> RailOutcome {
-        let rails = self.setup.rails.iter().zip(&self.planes).enumerate();
-        let assigned = |rail: usize| {
-            self.records.iter().fold(Bytes::ZERO, |sum, record| sum + record.shares[rail])
+    fn outcome(self, verdict: Verdict) -> RailOutcome {
+        let record = |rail: usize| RailRecord {
+            assigned: self.records.iter().fold(Bytes::ZERO, |sum, it| sum + it.shares[rail]),
+            carried: self.planes[rail].bytes(),
         };
-        let rails = rails.map(|(index, (rail, plane))| RailRecord {
-            name: rail.name.clone(),
-            kind: rail.kind.name(),
-            assigned: assigned(index),
-            carried: plane.bytes(),
-        });
         RailOutcome {
             verdict,
             ended: self.now,
-            rails: rails.collect(),
+            rails: (0..self.planes.len()).map(record).collect(),
             operations: self.records,
             cpu_busy: self.cpus.iter().map(Cpu::busy).collect(),
             timeline: self.timeline.into_entries(),
