@@ -78,23 +78,6 @@ impl Sample {
     }
 }
 
-/// The costs of one operation on the rails that took part.
-#[derive(Debug)]
-pub struct OperationCosts<'a> {
-    /// A sample for each rail that had a share, in the order of the reports.
-    pub samples: &'a [Sample],
-}
-
-impl OperationCosts<'_> {
-    /// The imbalance of the rails' ends: (longest − shortest) / longest; 0 for fewer than two
-    /// rails.
-    pub fn spread(&self) -> f64 {
-        let longest = self.samples.iter().map(Sample::ps).fold(0.0, f64::max);
-        let shortest = self.samples.iter().map(Sample::ps).fold(f64::INFINITY, f64::min);
-        if self.samples.len() < 2 || longest <= 0.0 { 0.0 } else { (longest - shortest) / longest }
-    }
-}
-
 /// Whether an allocator keeps the measurements so far.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Retention {
@@ -194,8 +177,7 @@ impl Allocator {
             }
         }
         let context = context(operation, self.up, &self.nominal, &self.costs);
-        let operation_costs = OperationCosts { samples: &samples };
-        if self.weigher.handle_costs(&context, &operation_costs) == Retention::Discard {
+        if self.weigher.handle_costs(&context, &samples) == Retention::Discard {
             self.costs.clear();
         }
     }

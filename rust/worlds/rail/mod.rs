@@ -61,8 +61,7 @@ mod set;
 mod test_rails;
 
 pub use allocator::{
-    AllocateError, AllocationContext, Allocator, OperationCosts, RailCost, RailOperation,
-    Retention, Sample,
+    AllocateError, AllocationContext, Allocator, RailCost, RailOperation, Retention, Sample,
 };
 pub use cost::{Concurrency, Costs, SizeClass};
 pub use division::{Division, RailRange};
@@ -98,12 +97,9 @@ pub trait Weigh {
         true
     }
 
-    /// Processes the costs of an operation; `context` already includes the accepted samples.
-    fn handle_costs(
-        &mut self,
-        _context: &AllocationContext<'_>,
-        _costs: &OperationCosts<'_>,
-    ) -> Retention {
+    /// Processes the costs of an operation, a sample for each rail that had a share; `context`
+    /// already includes the accepted samples.
+    fn handle_costs(&mut self, _context: &AllocationContext<'_>, _samples: &[Sample]) -> Retention {
         Retention::Keep
     }
 
@@ -157,9 +153,9 @@ macro_rules! registry {
             fn handle_costs(
                 &mut self,
                 context: &AllocationContext<'_>,
-                costs: &OperationCosts<'_>,
+                samples: &[Sample],
             ) -> Retention {
-                match self { $(Self::$weigh(it) => it.handle_costs(context, costs),)* }
+                match self { $(Self::$weigh(it) => it.handle_costs(context, samples),)* }
             }
             fn handle_rails(&mut self, up: RailSet) {
                 match self { $(Self::$weigh(it) => it.handle_rails(up),)* }

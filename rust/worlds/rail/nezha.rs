@@ -38,8 +38,8 @@
 use serde::{Deserialize, Serialize};
 
 use super::{
-    AllocationContext, AllocatorConfig, AllocatorPreset, CostLine, EqualFinish, OperationCosts,
-    RailSet, Retention, Sample, SizeClass, Weigh, equal_finish,
+    AllocationContext, AllocatorConfig, AllocatorPreset, CostLine, EqualFinish, RailSet, Retention,
+    Sample, SizeClass, Weigh, equal_finish,
 };
 use crate::balance::{Origin, SchemeError, parse_config};
 use crate::ids::RailId;
@@ -217,11 +217,7 @@ impl Weigh for Nezha {
         hot.trial || !missed
     }
 
-    fn handle_costs(
-        &mut self,
-        context: &AllocationContext<'_>,
-        costs: &OperationCosts<'_>,
-    ) -> Retention {
+    fn handle_costs(&mut self, context: &AllocationContext<'_>, samples: &[Sample]) -> Retention {
         if self.misses.iter().flatten().any(|&misses| misses >= self.config.misses) {
             self.reset();
             return Retention::Discard;
@@ -233,7 +229,7 @@ impl Weigh for Nezha {
             state @ ClassState::Cold(_) => {
                 *state = ClassState::Hot(Hot::new(context.lines()));
             }
-            ClassState::Hot(hot) => hot.apply_feedback(context, costs, &self.config),
+            ClassState::Hot(hot) => hot.apply_feedback(context, samples, &self.config),
         }
         Retention::Keep
     }
@@ -369,11 +365,11 @@ impl Hot {
     fn apply_feedback(
         &mut self,
         context: &AllocationContext<'_>,
-        costs: &OperationCosts<'_>,
+        samples: &[Sample],
         config: &Config,
     ) {
         // A rail alone says nothing of a split.
-        if costs.samples.len() < 2 {
+        if samples.len() < 2 {
             return;
         }
         let bytes = context.bytes.get() as f64;
@@ -381,11 +377,11 @@ impl Hot {
         let then = equal_finish(bytes, &fitted, config.floor);
         if let (Some(now), Some(then)) = (self.split(context, config), then) {
             let same = (0..fitted.len()).all(|rail| now.uses(rail) == then.uses(rail));
-            if same && now.rails() > 1 && costs.spread() < config.dead_band {
+            if same && now.rails() > 1 && spread(samples) < config.dead_band {
                 return;
             }
         }
-        for sample in costs.samples {
+        for sample in samples {
             let rail = sample.cost.rail.index();
             let Some(line) = fitted[rail] else { continue };
             let factor = &mut self.factors[rail];
@@ -396,6 +392,13 @@ impl Hot {
         let lines = fitted.into_iter().zip(&self.factors);
         self.lines = lines.map(|(line, &factor)| Some(line?.times(factor))).collect();
     }
+}
+
+/// The imbalance of the rails' ends: (longest − shortest) / longest; 0 for fewer than two rails.
+fn spread(samples: &[Sample]) -> f64 {
+    let longest = samples.iter().map(Sample::ps).fold(0.0, f64::max);
+    let shortest = samples.iter().map(Sample::ps).fold(f64::INFINITY, f64::min);
+    if samples.len() < 2 || longest <= 0.0 { 0.0 } else { (longest - shortest) / longest }
 }
 
 /// What an operation would be divided by if it is no trial, and the split.

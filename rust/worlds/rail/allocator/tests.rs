@@ -20,25 +20,6 @@ fn rails_that_are_down_get_nothing_under_any_allocator() {
 }
 
 #[test]
-fn the_spread_is_what_the_first_rail_waits_for_the_last() {
-    let spread = |ns: &[u64]| {
-        let sample = |(rail, &ns): (u32, &u64)| Sample {
-            cost: RailCost {
-                rail: RailId(rail),
-                bytes: Bytes::new(1),
-                duration: Span::from_ns(ns),
-            },
-            concurrency: Concurrency::Shared,
-            expected_ps: None,
-        };
-        let samples: Vec<Sample> = (0..).zip(ns).map(sample).collect();
-        OperationCosts { samples: &samples }.spread()
-    };
-    assert_eq!([&[400, 100][..], &[300, 400, 200], &[5, 5]].map(spread), [0.75, 0.5, 0.0]);
-    assert_eq!([&[][..], &[7], &[0, 0]].map(spread), [0.0; 3]);
-}
-
-#[test]
 fn equal_inputs_give_equal_divisions() {
     let run = |name| {
         let mut bench = Bench::new(name, &[(1_000, 100), (9_000, 37)]);

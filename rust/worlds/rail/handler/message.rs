@@ -209,15 +209,6 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_message_takes_a_header_and_eight_bytes_for_each_number() {
-        let beat = |ranks: usize| RankMessage::Heartbeat { complete: vec![OperationId(7); ranks] };
-        assert_eq!([0, 1, 5].map(|ranks| beat(ranks).bytes().get()), [16, 24, 56]);
-        let probe = RankMessage::Probe { round: 1, awaited: None };
-        let answer = RankMessage::Answer { round: 1, started: None };
-        assert_eq!([probe, answer].map(|it| it.bytes().get()), [32, 32]);
-    }
-
-    #[test]
     fn views_merge_in_any_order_to_the_same_view() {
         let view = RailView::new(3);
         let (a, b) = (view.advanced(RailId(0), 1), view.advanced(RailId(2), 1));

@@ -250,26 +250,3 @@ impl RailMonitor {
         self.confirmed.unwrap_or_else(|| self.awaits.map_or(Time::NEVER, stalled))
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    /// Chunks are expected every 10 ms, so that a rail stalls after 30 ms.
-    #[test]
-    fn a_rank_that_has_just_started_explains_a_stall_and_one_that_stalls_itself_does_not() {
-        let config = Config::default();
-        let at = |ms| Time::ZERO + Span::from_ms(ms);
-        let after = |started: Span| {
-            let mut monitor = RailMonitor::new(Time::ZERO);
-            monitor.awaits = Some((OperationId(0), Span::from_ms(10)));
-            assert_eq!(monitor.handle_timeout(at(30), 2, &config), Due::Probe { round: 1 });
-            let answer = Answer { from: RankId(1), round: 1, started: Some(started) };
-            monitor.handle_answer(at(31), &answer, &config);
-            monitor.state()
-        };
-        let stalled = Span::from_ms(30);
-        assert_eq!(after(stalled), RailState::Suspect);
-        assert_eq!(after(Span::from_ps(stalled.as_ps() - 1)), RailState::Up);
-    }
-}

@@ -278,26 +278,27 @@ fn invalid_parameters_are_rejected_with_the_valid_range() {
     }
 }
 
-/// Rails that take six times as long beside others: three together take twice as long as one.
+/// The first 64 divisions over rails that take six times as long beside others.
+fn contended(rails: usize) -> Vec<Division> {
+    let config = crate::rail::test_rails::config("nezha", "");
+    let mut allocator = config.build(&vec![BitRate::from_gbps(80); rails]).unwrap();
+    let operation = operation(16 * MIB);
+    let step = |_| {
+        let division = allocator.allocate(&operation).unwrap();
+        let ps_per_byte = if division.ranges().count() == 1 { 100 } else { 600 };
+        let costs = division
+            .ranges()
+            .map(|it| cost(it.rail.0, it.bytes().get(), it.bytes().get() * ps_per_byte));
+        allocator.handle_costs(&operation, &costs.collect::<Vec<_>>());
+        division
+    };
+    (0..64).map(step).collect()
+}
+
+/// Three rails together take twice as long as one.
 #[test]
 fn while_a_rail_alone_is_best_the_split_is_tried_and_nothing_between() {
-    let config = crate::rail::test_rails::config("nezha", "");
-    let mut allocator = config.build(&[BitRate::from_gbps(80); 3]).unwrap();
-    let operation = operation(16 * MIB);
-    let rails_in_use = |_| {
-        let division = allocator.allocate(&operation).unwrap();
-        let shares: Vec<_> = division.ranges().map(|it| (it.rail, it.bytes())).collect();
-        let ps_per_byte = if shares.len() == 1 { 100 } else { 600 };
-        let cost = |&(rail, bytes): &(RailId, Bytes)| RailCost {
-            rail,
-            bytes,
-            duration: Span::from_ps(bytes.get() * ps_per_byte),
-        };
-        let costs: Vec<RailCost> = shares.iter().map(cost).collect();
-        allocator.handle_costs(&operation, &costs);
-        shares.len()
-    };
-    let rails: Vec<usize> = (0..64).map(rails_in_use).collect();
+    let rails: Vec<usize> = contended(3).iter().map(|it| it.ranges().count()).collect();
     // Three cold operations, a trial of one rail, and with it the change; the split is not tried
     // until the second operation after that, and then ever less often.
     assert_eq!(rails[..6], [3, 3, 3, 1, 1, 3], "{rails:?}");
@@ -307,24 +308,8 @@ fn while_a_rail_alone_is_best_the_split_is_tried_and_nothing_between() {
 
 #[test]
 fn while_one_of_two_rails_is_best_alone_the_other_is_tried_in_the_split() {
-    let config = crate::rail::test_rails::config("nezha", "");
-    let mut allocator = config.build(&[BitRate::from_gbps(80); 2]).unwrap();
-    let operation = operation(16 * MIB);
-    let least_share = |_| {
-        let division = allocator.allocate(&operation).unwrap();
-        let ps_per_byte = if division.ranges().count() == 1 { 100 } else { 600 };
-        let costs: Vec<RailCost> = division
-            .ranges()
-            .map(|it| (it.rail, it.bytes()))
-            .map(|(rail, bytes)| {
-                let duration = Span::from_ps(bytes.get() * ps_per_byte);
-                RailCost { rail, bytes, duration }
-            })
-            .collect();
-        allocator.handle_costs(&operation, &costs);
-        division.shares().iter().min().unwrap().get()
-    };
-    let shares: Vec<u64> = (0..64).map(least_share).collect();
+    let least = |division: &Division| division.shares().iter().min().unwrap().get();
+    let shares: Vec<u64> = contended(2).iter().map(least).collect();
     // Three cold operations, the trial of a rail, and one operation more before that of the split.
     assert_eq!([shares[3], shares[4]], [0; 2], "{shares:?}");
     assert!(shares[5] > 7 * MIB, "{shares:?}");
@@ -381,6 +366,20 @@ fn a_duration_that_is_off_by_just_half_is_no_miss() {
         nezha.accepts(class, &sample)
     };
     assert_eq!([499, 500, 1_500, 1_501].map(accepts), [false, true, true, false]);
+}
+
+#[test]
+fn the_spread_is_what_the_first_rail_waits_for_the_last() {
+    let spread = |ps: &[u64]| {
+        let sample = |(rail, &ps)| Sample {
+            cost: cost(rail, 1, ps),
+            concurrency: Concurrency::Shared,
+            expected_ps: None,
+        };
+        spread(&(0..).zip(ps).map(sample).collect::<Vec<_>>())
+    };
+    assert_eq!([&[400, 100][..], &[300, 400, 200], &[5, 5]].map(spread), [0.75, 0.5, 0.0]);
+    assert_eq!([&[][..], &[7], &[0, 0]].map(spread), [0.0; 3]);
 }
 
 #[test]

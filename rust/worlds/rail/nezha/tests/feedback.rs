@@ -21,7 +21,7 @@ fn feedback(measured: [u64; 3], before: [f64; 3], costs: &[RailCost]) -> Vec<f64
         |&cost: &_| Sample { cost, concurrency: Concurrency::Shared, expected_ps: Some(1.0) };
     let samples: Vec<Sample> = costs.iter().map(sample).collect();
     let config = Config { dead_band: 0.25, ..Config::default() };
-    hot.apply_feedback(&context, &OperationCosts { samples: &samples }, &config);
+    hot.apply_feedback(&context, &samples, &config);
     hot.factors.iter().map(|factor| (factor * 1e3).round() / 1e3).collect()
 }
 
