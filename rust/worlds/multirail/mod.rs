@@ -12,9 +12,9 @@
 //!   its own ([`crate::fabric::World`]);
 //! - [`RailKind::InNetwork`]: switches that add (`tree_rail`).
 //!
-//! [`run`] steps the rail with the earliest event. Rails are not planes of one fabric, because their
-//! buffers, gaps and transports differ. Their order at equal times is that of their indices: it
-//! decides which rail gets the processor of a host first.
+//! [`run`] steps the rail with the earliest event. Rails are not planes of one fabric: their
+//! buffers, gaps and transports differ. At equal times they take turns by index, which decides
+//! which of them gets the processor of a host first.
 //!
 //! The module has no formula for the cost of a rail: it asks an
 //! [`Allocator`](crate::rail::Allocator) for divisions, and reports the measured costs to it.

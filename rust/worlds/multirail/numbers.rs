@@ -60,7 +60,7 @@ impl Inputs {
         Self { seed, operation }
     }
 
-    /// Returns the number of `rank` for a range.
+    /// The number of `rank` for a range.
     pub(super) fn of(self, rank: u32, range: Range) -> i64 {
         let key = mix64(mix64(self.seed ^ self.operation.0) ^ u64::from(rank));
         mix64(key ^ range.first) as i64

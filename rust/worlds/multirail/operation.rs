@@ -4,7 +4,7 @@
 //! has a later epoch: sums of an earlier epoch are late and ignored, and sums of an epoch that a
 //! rank does not know yet are kept until it does.
 
-use std::collections::VecDeque;
+use std::collections::{BTreeSet, VecDeque};
 
 use super::config::RailSetup;
 use super::numbers::{ELEMENT, Inputs, Range};
@@ -21,13 +21,27 @@ enum ChunkPhase {
 }
 
 /// The current attempt at a chunk at one rank.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone)]
 struct ChunkState {
     rail: u32,
     epoch: Epoch,
     phase: ChunkPhase,
-    /// Elements whose sums the rank has, of this epoch.
-    received: u64,
+    /// The ranges whose sums the rank has, of this epoch.
+    received: BTreeSet<Range>,
+    /// The elements of these ranges.
+    elements: u64,
+}
+
+impl ChunkState {
+    fn waiting(issue: &ChunkIssue) -> Self {
+        Self {
+            rail: issue.rail.0,
+            epoch: issue.key.epoch,
+            phase: ChunkPhase::Waiting,
+            received: BTreeSet::new(),
+            elements: 0,
+        }
+    }
 }
 
 /// The chunks of one rail at one rank.
@@ -71,7 +85,7 @@ pub(super) struct RankOperation {
     inputs: Inputs,
     chunks: Vec<Range>,
     ranks: Vec<RankState>,
-    /// The number of elements of which a rank has received a wrong sum.
+    /// The number of elements with a wrong sum at some rank.
     pub(super) wrong: u64,
 }
 
@@ -87,12 +101,6 @@ impl RankOperation {
         for chunk in chunks {
             queues[chunk.rail.index()].waiting.push_back(chunk.key.chunk);
         }
-        let state = |chunk: &ChunkIssue| ChunkState {
-            rail: chunk.rail.0,
-            epoch: chunk.key.epoch,
-            phase: ChunkPhase::Waiting,
-            received: 0,
-        };
         let element = ELEMENT.get();
         let range = |chunk: &ChunkIssue| {
             let (first, end) = (chunk.range.start / element, chunk.range.end / element);
@@ -100,7 +108,7 @@ impl RankOperation {
         };
         let ranges: Vec<Range> = chunks.iter().map(range).collect();
         let rank = RankState {
-            chunks: chunks.iter().map(state).collect(),
+            chunks: chunks.iter().map(ChunkState::waiting).collect(),
             queues,
             early: Vec::new(),
             missing: chunks.len(),
@@ -156,13 +164,12 @@ impl RankOperation {
             state.early.push(sums);
             return Stored::Early;
         }
-        chunk.received += range.count;
-        // More elements than the chunk has would mean that it was summed twice.
-        assert!(chunk.received <= count, "{key:?} arrived twice at rank {rank}");
+        assert!(chunk.received.insert(range), "{range:?} of {key:?} arrived twice at rank {rank}");
+        chunk.elements += range.count;
         if sum != self.inputs.sum(ranks, range) {
             self.wrong += range.count;
         }
-        if chunk.received < count {
+        if chunk.elements < count {
             return Stored::Partial;
         }
         let queue = &mut state.queues[chunk.rail as usize];
@@ -182,8 +189,7 @@ impl RankOperation {
     /// previous attempt are discarded. Returns [`Stored::Complete`] if the other ranks were so fast
     /// that all sums of the new attempt have arrived early.
     pub(super) fn repeat(&mut self, now: Time, rank: u32, issue: &ChunkIssue) -> Stored {
-        let ChunkKey { chunk, epoch, .. } = issue.key;
-        let rail = issue.rail.0;
+        let chunk = issue.key.chunk;
         let state = &mut self.ranks[rank as usize];
         let current = &mut state.chunks[chunk as usize];
         let queue = &mut state.queues[current.rail as usize];
@@ -192,8 +198,8 @@ impl RankOperation {
             ChunkPhase::InProgress => queue.in_progress -= 1,
             ChunkPhase::Complete => state.missing += 1,
         }
-        *current = ChunkState { rail, epoch, phase: ChunkPhase::Waiting, received: 0 };
-        state.queues[rail as usize].waiting.push_back(chunk);
+        *current = ChunkState::waiting(issue);
+        state.queues[issue.rail.index()].waiting.push_back(chunk);
         let early = std::mem::take(&mut state.early);
         let mut stored = Stored::Partial;
         for sums in early {

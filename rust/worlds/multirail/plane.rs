@@ -1,4 +1,4 @@
-//! A rail of any kind, and what it carries.
+//! The interface of a rail of any kind, its attempts and its deliveries.
 
 use super::cpu::Cpu;
 use super::numbers::Range;
@@ -47,7 +47,7 @@ pub(super) struct Sums {
     pub(super) sum: i64,
 }
 
-/// What a rail delivers.
+/// A delivery of a rail to a rank.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum RailDelivery {
     /// A rank has final sums.

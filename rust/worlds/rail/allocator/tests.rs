@@ -1,4 +1,4 @@
-//! What allocators have in common: divisions and costs.
+//! Divisions and costs under any allocator.
 
 use super::super::test_rails::{Bench, config, operation};
 use super::*;

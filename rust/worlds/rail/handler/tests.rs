@@ -378,8 +378,8 @@ fn a_probe_is_answered_with_the_time_since_the_awaited_operation_was_started() {
     assert_eq!(answer(&mut rank, 0), says(Some(Span::MAX)), "it has been released");
 }
 
-/// Three rails, of which the first is suspect and the third fails. The report is asked for every
-/// 10 ms, as nobody answers.
+/// The first of three rails is suspect, and the third fails. No rank answers, so the report is
+/// asked for every 10 ms.
 #[test]
 fn a_report_goes_over_one_rail_after_the_other_and_a_suspect_one_last() {
     let member = Membership { rank: RankId(0), ranks: 3, rails: 3 };

@@ -278,7 +278,7 @@ fn invalid_parameters_are_rejected_with_the_valid_range() {
     }
 }
 
-/// The first 64 divisions over rails that take six times as long beside others.
+/// The first 64 divisions over rails that take six times as long together as alone.
 fn contended(rails: usize) -> Vec<Division> {
     let config = crate::rail::test_rails::config("nezha", "");
     let mut allocator = config.build(&vec![BitRate::from_gbps(80); rails]).unwrap();
