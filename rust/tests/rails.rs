@@ -52,7 +52,7 @@ fn tcp_gain(percent: u64) -> (f64, f64, f64) {
     };
     let took = |rails: &[usize]| {
         let mut scenario = on_rails("rails-tcp-tcp.toml", rails, &[16_000_000; 5]);
-        scenario.setup.host.add_rate = slower(scenario.setup.host.add_rate);
+        scenario.setup.add_rate = slower(scenario.setup.add_rate);
         for rail in &mut scenario.setup.rails {
             let RailKind::Tcp(transport) = &mut rail.kind else { continue };
             let software = &mut transport.software;

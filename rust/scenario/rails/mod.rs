@@ -16,7 +16,7 @@ use super::input::source::Source;
 use super::resolve::{limits, policy};
 use crate::balance::{Parameters, SchemeError};
 use crate::fluid::Fidelity;
-use crate::multirail::{HostCosts, RailConfig, RailFailure, RailSetup};
+use crate::multirail::{RailConfig, RailFailure, RailSetup};
 use crate::rail::{self, AllocatorConfig};
 use crate::units::Time;
 use file::{RailFile, RailSection};
@@ -121,7 +121,7 @@ fn resolve(context: &Context<'_>, file: &mut RailFile) -> Result<RailSetup, Scen
     Ok(RailSetup {
         ranks,
         rails,
-        host: HostCosts { add_rate: Some(add_rate) },
+        add_rate: Some(add_rate),
         window,
         handler,
         operations,

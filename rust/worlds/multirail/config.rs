@@ -11,8 +11,8 @@ pub struct RailSetup {
     pub ranks: u32,
     /// The rails, at least one; each is a plane of its own.
     pub rails: Vec<RailConfig>,
-    /// The costs of the hosts themselves.
-    pub host: HostCosts,
+    /// The rate at which the processor of a host adds vectors; `None` if it costs no time (a GPU).
+    pub add_rate: Option<BitRate>,
     /// The number of chunks of a rail in progress at a time, at least 1. Default 2 \[inferred\], so
     /// that the last steps of one chunk overlap with the first steps of the next.
     pub window: u32,
@@ -118,13 +118,6 @@ pub struct TreeConfig {
     pub switch_latency: Span,
     /// The processor time of each host per chunk, before its first segment.
     pub chunk_overhead: Span,
-}
-
-/// The costs of the hosts themselves.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct HostCosts {
-    /// The rate at which the processor adds vectors; `None` if it costs no time (a GPU).
-    pub add_rate: Option<BitRate>,
 }
 
 /// A failure of a rail.

@@ -14,7 +14,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use super::config::{HostCosts, RailFailure, RailFailureKind, RailSetup, Software, Transport};
+use super::config::{RailFailure, RailFailureKind, RailSetup, Software, Transport};
 use super::cpu::{Cpu, time_for};
 use super::events::Events;
 use super::numbers::Inputs;
@@ -25,7 +25,7 @@ use crate::endpoint::MessageEventKind;
 use crate::fabric::{self, Buffer, Direction, FabricConfig, Failure, FailureKind, World};
 use crate::ids::{HostId, LinkId, SwitchId};
 use crate::topology::{Link, Node, Switch, Topology};
-use crate::units::{Bytes, Fraction, Span, Time};
+use crate::units::{BitRate, Bytes, Fraction, Span, Time};
 use crate::workload::{Message, Workload};
 
 /// Work that the processor of a host has done.
@@ -86,7 +86,7 @@ pub(super) struct HostRail {
     ring: Ring,
     seed: u64,
     software: Software,
-    host: HostCosts,
+    add_rate: Option<BitRate>,
     links: Vec<LinkFabric>,
     events: Events<HostEvent>,
     transfers: BTreeMap<u64, Transfer>,
@@ -101,7 +101,7 @@ pub(super) struct HostRail {
 impl HostRail {
     /// The rail at `index` of a setup, in its initial state.
     pub(super) fn new(setup: &RailSetup, index: u32, transport: &Transport) -> Self {
-        let &RailSetup { ranks, seed, host, .. } = setup;
+        let &RailSetup { ranks, seed, add_rate, .. } = setup;
         let fabric = fabric(setup, index, transport);
         let link = |_| LinkFabric {
             world: World::new(&fabric),
@@ -112,7 +112,7 @@ impl HostRail {
             ring: Ring(ranks),
             seed,
             software: transport.software,
-            host,
+            add_rate,
             links: (0..transport.links.max(1)).map(link).collect(),
             events: Events::new(),
             transfers: BTreeMap::new(),
@@ -227,7 +227,7 @@ impl HostRail {
         let mut work = time_for(self.software.receive_rate, bytes)
             + time_for(self.software.checksum_rate, bytes);
         if self.ring.adds(&transfer.block) {
-            work += time_for(self.host.add_rate, bytes);
+            work += time_for(self.add_rate, bytes);
         }
         if transfer.undelivered == Bytes::ZERO {
             work += self.software.receive_message;

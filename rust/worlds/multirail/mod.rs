@@ -34,8 +34,7 @@ mod tree_rail;
 mod world;
 
 pub use config::{
-    HostCosts, RailConfig, RailFailure, RailFailureKind, RailKind, RailSetup, Software, Transport,
-    TreeConfig,
+    RailConfig, RailFailure, RailFailureKind, RailKind, RailSetup, Software, Transport, TreeConfig,
 };
 pub use numbers::ELEMENT;
 pub use outcome::{OperationRecord, RailEvent, RailOutcome, RailRecord, TimelineEntry};

@@ -54,7 +54,7 @@ pub(super) fn setup(ranks: u32, rails: Vec<RailConfig>, operations: &[u64]) -> R
     RailSetup {
         ranks,
         rails,
-        host: HostCosts::default(),
+        add_rate: None,
         window: 2,
         handler: handler::Config::default(),
         operations: operations.iter().map(|&bytes| Bytes::new(bytes)).collect(),
