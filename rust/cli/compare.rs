@@ -8,6 +8,7 @@ use anyhow::bail;
 use clap::{Args, ValueEnum};
 use evenkeel::report::{self, AllRuns, ComparisonFolder, Interrupted, Summary};
 use evenkeel::scenario::{Overrides, Scenario, ScenarioText};
+use evenkeel::study::metrics::INDICATORS;
 use evenkeel::study::{
     self, Comparison, Finished, Indicators, Planned, RunNumbers, Seeds, Statistics,
 };
@@ -286,7 +287,8 @@ impl Arguments {
             seed: run.seed,
             numbers: [vec![run.cct_ns], indicators.numbers().to_vec()].concat(),
         });
-        let metrics = [vec!["cct_ns"], Indicators::NAMES.to_vec()].concat();
+        let metrics =
+            [vec!["cct_ns"], INDICATORS.iter().map(|metric| metric.name).collect()].concat();
         let numbers = numbers.collect::<Vec<_>>();
         Statistics::of(&metrics, &numbers, self.baseline.as_deref(), planned)
     }

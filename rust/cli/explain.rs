@@ -4,6 +4,7 @@ use anyhow::bail;
 use clap::Args;
 use evenkeel::nic::{congestion, recovery};
 use evenkeel::scenario::{KeyEntry, ParameterEntry, catalogue, parameters};
+use evenkeel::study::metrics::{Better, METRICS, Metric};
 use evenkeel::topology::nearest;
 use evenkeel::{balance, collective};
 
@@ -14,13 +15,14 @@ Examples:
   evenkeel explain failure.convergence
   evenkeel explain ecn
   evenkeel explain reps
+  evenkeel explain packets.dropped
 ";
 
-/// Say what a key of a scenario means, or a name in one
+/// Say what a key of a scenario means, a name in one, or a metric of results
 ///
 /// KEY is a key with its section or without (`switch.ecn.step`, `step`), a section (`record`), a
 /// parameter of policies, congestion controls or loss recoveries (`policy.evs`), or the name of one
-/// of these or of a collective. docs/scenario.md has all keys.
+/// of these or of a collective, or a number of results (`cct_ns`). docs/scenario.md has all keys.
 #[derive(Debug, Args)]
 #[command(after_long_help = EXAMPLES)]
 pub(super) struct Arguments {
@@ -39,17 +41,19 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<Status> {
     let meant = parameters.iter().filter(|it| is_parameter(it, word));
     texts.extend(meant.map(ParameterEntry::to_string));
     texts.extend(named(word, &parameters));
+    texts.extend(METRICS.iter().filter(|it| is_meant(it.name, word)).map(metric));
     if texts.is_empty() {
         let keys = entries.iter().map(|it| &it.key).chain(parameters.iter().map(|it| &it.key));
         let keys = keys.flat_map(|key| [key.as_str(), last(key)]);
-        let known: Vec<String> = keys.chain(names()).map(str::to_owned).collect();
+        let metrics = METRICS.iter().map(|metric| metric.name);
+        let known: Vec<String> = keys.chain(names()).chain(metrics).map(str::to_owned).collect();
         let mut near = nearest(word, known.iter().map(String::as_str));
         near.dedup();
         let hint = match near.is_empty() {
             true => "docs/scenario.md has all keys".to_owned(),
             false => format!("did you mean {}?", near.join(", ")),
         };
-        bail!("'{word}' is neither a key of scenarios nor a name in one; {hint}");
+        bail!("'{word}' is neither a key of scenarios, a name in one, nor a metric; {hint}");
     }
     output::print(&texts.join("\n"))?;
     Ok(Status::Done)
@@ -102,6 +106,18 @@ fn named(word: &str, parameters: &[ParameterEntry]) -> Vec<String> {
             text
         })
         .collect()
+}
+
+/// Describes a metric of results.
+fn metric(metric: &Metric) -> String {
+    let better = match metric.better {
+        Better::Less => "less is better",
+        Better::More => "more is better",
+        Better::Neither => "describes the run",
+    };
+    let unit = if metric.unit.is_empty() { "none" } else { metric.unit };
+    let Metric { name, description, .. } = metric;
+    format!("{name} (metric of a run)\n  meaning  {description}; {better}\n  unit     {unit}\n")
 }
 
 /// What has the parameter, as [`all`] names it.

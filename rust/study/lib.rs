@@ -20,6 +20,7 @@ mod estimate;
 mod import;
 mod in_flight;
 mod lower_bound;
+pub mod metrics;
 mod pool;
 mod queue_pairs;
 mod rails;

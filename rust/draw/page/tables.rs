@@ -3,24 +3,27 @@
 use super::html::{escape, number_cell, table};
 use crate::report::human;
 use crate::results::{ComparisonTable, FailedRow, Results, ResultsError, RunFolder, StudyTable};
+use crate::study::metrics::Metric;
 
-/// A column of the table of runs: title, key of the summary, and how people read it.
-type Column = (&'static str, &'static str, fn(f64) -> String);
-
-const COLUMNS: [Column; 12] = [
-    ("CCT", "cct_ns", human::nanoseconds),
-    ("over the bound", "slowdown", |value| format!("{value:.3}")),
-    ("p50 FCT", "fct_ns.p50", human::nanoseconds),
-    ("p99 FCT", "fct_ns.p99", human::nanoseconds),
-    ("longest queue", "queue_bytes_max", human::bytes),
-    ("sent", "packets.sent", human::count),
-    ("sent again", "packets.retransmitted", human::count),
-    ("dropped", "packets.dropped", human::count),
-    ("marked", "packets.marked", human::count),
-    ("out of order", "packets.out_of_order", human::count),
-    ("PFC pauses", "pfc_pauses", human::count),
-    ("extra QPs", "qps.extra_per_nic_max", human::count),
+/// Columns of the table of runs.
+const COLUMNS: [&str; 12] = [
+    "cct_ns",
+    "slowdown",
+    "fct_ns.p50",
+    "fct_ns.p99",
+    "queue_bytes_max",
+    "packets.sent",
+    "packets.retransmitted",
+    "packets.dropped",
+    "packets.marked",
+    "packets.out_of_order",
+    "pfc_pauses",
+    "qps.extra_per_nic_max",
 ];
+
+fn columns() -> impl Iterator<Item = &'static Metric> {
+    COLUMNS.into_iter().filter_map(Metric::find)
+}
 
 /// Rows of a study's table on the page; the file has all.
 const MOST_ROWS: usize = 200;
@@ -54,11 +57,11 @@ fn of_runs(runs: &[&RunFolder]) -> String {
                 "<th scope=\"row\">{policy}</th><td>{scenario}</td><td data-value=\"{0}\">{0}</td>",
                 run.seed()
             );
-            let cell = |(_, key, show): &Column| number_cell(run.metric(key), show);
-            labels + &COLUMNS.iter().map(cell).collect::<String>()
+            let cell = |metric: &Metric| number_cell(run.metric(metric.name), metric.show);
+            labels + &columns().map(cell).collect::<String>()
         })
         .collect();
-    let titles = COLUMNS.iter().map(|(title, ..)| *title);
+    let titles = columns().map(|metric| metric.title);
     let titles: Vec<&str> = ["policy", "scenario", "seed"].into_iter().chain(titles).collect();
     table("Runs", &titles, &rows)
 }
@@ -69,7 +72,9 @@ fn of_comparison(comparison: &ComparisonTable) -> String {
         .iter()
         .map(|row| {
             let (policy, metric) = (escape(&row.policy), escape(&row.metric));
-            let numbers = cells(Some(row.median), row.interval, human::count);
+            let show =
+                Metric::find(&row.metric).map_or(human::count as fn(f64) -> String, |it| it.show);
+            let numbers = cells(Some(row.median), row.interval, show);
             let (ratio, interval) = row.ratio.map_or((None, None), |(it, ends)| (Some(it), ends));
             let ratios = cells(ratio, interval, human::ratio);
             let (runs, verdict) = (row.runs, escape(&row.verdict));
@@ -95,8 +100,8 @@ fn cells(value: Option<f64>, ends: Option<(f64, f64)>, show: fn(f64) -> String) 
 }
 
 fn of_study(study: &StudyTable) -> Result<String, ResultsError> {
-    let metrics: Vec<&Column> =
-        COLUMNS.iter().filter(|(_, key, _)| study.metrics().iter().any(|it| it == key)).collect();
+    let has = |metric: &&Metric| study.metrics().iter().any(|name| name == metric.name);
+    let metrics: Vec<&Metric> = columns().filter(has).collect();
     let mut rows = Vec::new();
     for row in study.rows.iter().take(MOST_ROWS) {
         let mut cells = format!(
@@ -105,12 +110,12 @@ fn of_study(study: &StudyTable) -> Result<String, ResultsError> {
             escape(&row.words()),
             escape(row.seed())
         );
-        for (_, key, show) in &metrics {
-            cells += &number_cell(study.metric(row, key)?, show);
+        for metric in &metrics {
+            cells += &number_cell(study.metric(row, metric.name)?, metric.show);
         }
         rows.push(cells);
     }
-    let titles = metrics.iter().map(|(title, ..)| *title);
+    let titles = metrics.iter().map(|metric| metric.title);
     let titles: Vec<&str> = ["run", "parameters", "seed"].into_iter().chain(titles).collect();
     let shown = match study.rows.len() {
         all if all > MOST_ROWS => format!("the first {MOST_ROWS} of {all} runs"),

@@ -31,15 +31,6 @@ pub struct Indicators {
 }
 
 impl Indicators {
-    /// The names of the columns, in the order of [`Self::numbers`].
-    pub const NAMES: [&'static str; 5] = [
-        "max_mean_ratio",
-        "jain_index",
-        "out_of_order_per_s",
-        "retransmitted_per_s",
-        "goodput_percent",
-    ];
-
     /// The indicators of a run of `setup`; `has_packets` is false of a fluid run.
     pub fn of(setup: &Setup, outcome: &Outcome, has_packets: bool) -> Self {
         let groups = loads_of_parallel_uplinks(&setup.topology, outcome);
@@ -54,7 +45,7 @@ impl Indicators {
         }
     }
 
-    /// The values in the order of [`Self::NAMES`].
+    /// The values in the order of [`INDICATORS`](crate::metrics::INDICATORS).
     pub fn numbers(&self) -> [Option<f64>; 5] {
         [
             self.max_mean_ratio,

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use serde::Serialize;
 use serde_json::Value;
 
-use crate::reproduce::metric::Metric;
+use crate::reproduce::reading::Reading;
 
 /// The numbers of a run; the first of them is the completion time.
 #[derive(Debug, Clone, PartialEq)]
@@ -43,7 +43,7 @@ impl RunNumbers {
     /// These numbers of the JSON object of a run.
     pub fn of(run: &Value, metrics: &[&'static str]) -> Self {
         let number = |name: &&str| {
-            let metric = Metric::named(name).expect("the names are constants");
+            let metric = Reading::named(name).expect("the names are constants");
             metric.of(run).filter(|number| number.is_finite())
         };
         Self {

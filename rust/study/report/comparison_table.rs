@@ -4,6 +4,7 @@ use super::compare_table::wrapped;
 use super::human;
 use super::table::{finish, plain};
 use crate::balance::display_name;
+use crate::metrics::{INDICATORS, Metric};
 use crate::statistics::{LEAST_SEEDS, Sample, coverage};
 use crate::{EQUAL_WITHIN, MetricStatistics, PolicyStatistics, Standing, Statistics, Unranked};
 
@@ -135,7 +136,8 @@ pub(super) fn completed_of(policy: &PolicyStatistics) -> String {
 /// The indicators of the IETF's draft, a row for each policy, below a title.
 pub fn indicator_table(statistics: &Statistics, title: &str) -> String {
     let mut table = plain();
-    table.set_header(["load balancing", "MMR", "JFI", "OOO/s", "retx/s", "goodput", "CCT"]);
+    let names = INDICATORS.iter().map(|metric| metric.title);
+    table.set_header(["load balancing"].into_iter().chain(names).chain(["CCT"]));
     for policy in &statistics.policies {
         let order = [1, 2, 3, 4, 5, 0];
         let cell = |index: usize| {
@@ -157,17 +159,9 @@ pub fn indicator_table(statistics: &Statistics, title: &str) -> String {
     format!("{title}; {seeds}\n\n{}", finish(table, 1))
 }
 
-/// A value for people, in the unit that the name of its metric has.
+/// Formats a value of a metric for people.
 pub(super) fn shown(metric: &str, value: f64) -> String {
-    match metric {
-        "slowdown" | "max_mean_ratio" => format!("{value:.3}"),
-        "jain_index" => format!("{value:.4}"),
-        "goodput_percent" => format!("{value:.1}%"),
-        "queue_bytes_max" => human::bytes(value),
-        "bytes_per_s" => human::bytes(value) + "/s",
-        _ if metric.contains("_ns") => human::nanoseconds(value),
-        _ => human::count(value),
-    }
+    Metric::find(metric).map_or(human::count as fn(f64) -> String, |it| it.show)(value)
 }
 
 #[cfg(test)]

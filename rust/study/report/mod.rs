@@ -97,4 +97,4 @@ pub use twin::{Count, Difference, LinkDifference, Side, TOLERANCE, Twin};
 pub use twin_table::twin_table;
 
 #[cfg(test)]
-mod sample;
+pub(crate) mod sample;

@@ -214,7 +214,7 @@ fn summary_of(outcome: &Outcome) -> Summary {
     Summary::new(&identity(), &topology(), outcome, Span::from_ns(900), cost)
 }
 
-pub(super) fn summary() -> Summary {
+pub(crate) fn summary() -> Summary {
     summary_of(&completed())
 }
 

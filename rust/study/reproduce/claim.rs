@@ -6,8 +6,8 @@ use super::Scale;
 use super::error::Refusal;
 use super::file::{ClaimSection, Comparison, Expected, Fit, JudgedAt, SeedStatistic, Take};
 use super::matrix::{Axis, Combination, Group, label_of};
-use super::metric::Metric;
 use super::outcome::{Origin, Target};
+use super::reading::Reading;
 
 /// The chosen case of each axis of a group; `None` where any is meant.
 pub(super) type Selection = Vec<Option<usize>>;
@@ -22,7 +22,7 @@ pub(super) struct Claim {
     pub target: Option<Target>,
     pub source: String,
     pub group: usize,
-    pub metric: Metric,
+    pub metric: Reading,
     /// What the quantity is divided by.
     pub per: f64,
     /// The unit of the claim's number.
@@ -147,7 +147,7 @@ impl<'a> Cell<'a> {
             let reason = "expected one of `published`, `at_least`, `at_most` and `order`";
             return Err(Refusal::new(place, reason));
         }
-        let metric = Metric::named(&section.metric);
+        let metric = Reading::named(&section.metric);
         let metric = metric.map_err(|reason| Refusal::new("metric", reason))?;
         if let Some(per) = section.per.filter(|per| !(per.is_finite() && *per > 0.0)) {
             return Err(Refusal::new("per", format!("{per}: expected a number above 0")));
@@ -319,7 +319,7 @@ fn listed(group: &Group, axis: usize, labels: &[Value]) -> Result<Vec<usize>, Re
 }
 
 /// The unit of the number of a section's claims.
-fn unit(section: &ClaimSection, metric: &Metric) -> &'static str {
+fn unit(section: &ClaimSection, metric: &Reading) -> &'static str {
     match (&section.against, section.comparison.unwrap_or_default()) {
         (Some(_), Comparison::Ratio) => "x",
         (Some(_), Comparison::Below | Comparison::Above) => "%",

@@ -5,8 +5,8 @@ use serde_json::Value;
 use super::claim::{Claim, Kind, Measure, Selection, expected_number, magnitude, percent};
 use super::file::{Comparison, Fit, SeedStatistic, Take};
 use super::matrix::{Combination, Group};
-use super::metric::Metric;
 use super::outcome::{ClaimOutcome, ClaimVerdict};
+use super::reading::Reading;
 use super::simulate::Measured;
 
 /// What was measured.
@@ -28,7 +28,7 @@ impl Results<'_> {
     /// A metric of a combination, over its seeds; `None` if the results have no such number.
     pub(super) fn value(
         &self,
-        metric: &Metric,
+        metric: &Reading,
         point: &Combination,
         seeds: SeedStatistic,
     ) -> Option<f64> {

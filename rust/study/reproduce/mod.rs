@@ -23,11 +23,11 @@ mod even_rate;
 mod file;
 mod judge;
 pub(super) mod matrix;
-pub(super) mod metric;
 mod outcome;
 mod range;
 mod rates;
 mod read;
+pub(super) mod reading;
 pub(super) mod run_log;
 mod schema;
 mod series;
@@ -299,7 +299,7 @@ impl Study {
                     run: group.name.clone(),
                     parameters: group.label(combination),
                     seed: run["seed"].to_string(),
-                    numbers: metric::numbers(run),
+                    numbers: reading::numbers(run),
                 }));
             }
         }

@@ -8,18 +8,18 @@ use super::claim::{axis, group, select};
 use super::error::Refusal;
 use super::judge::{Results, number};
 use super::matrix::{Combination, Group};
-use super::metric::{self, Metric, Windows};
 use super::outcome::ResultTable;
+use super::reading::{self, Reading, Windows};
 
 /// Checks a series' section.
 pub(super) fn check(section: &SeriesSection, groups: &[Group]) -> Result<(), Refusal> {
     let group = &groups[group(groups, &section.run)?];
-    if !metric::is_series(&section.metric) {
+    if !reading::is_series(&section.metric) {
         let metric = &section.metric;
         let reason = format!("'{metric}': expected a series, such as record.path_changes");
         return Err(Refusal::new("metric", reason));
     }
-    Metric::named(&section.metric).map_err(|reason| Refusal::new("metric", reason))?;
+    Reading::named(&section.metric).map_err(|reason| Refusal::new("metric", reason))?;
     if section.rows == 0 {
         return Err(Refusal::new("rows", "0: expected at least 1"));
     }

@@ -5,12 +5,12 @@ use super::claim::{axis, group, select};
 use super::error::Refusal;
 use super::judge::{Results, number};
 use super::matrix::Group;
-use super::metric::Metric;
 use super::outcome::ResultTable;
+use super::reading::Reading;
 
 /// The indices of a table's axes, and the cases of the others.
 struct Layout {
-    metric: Metric,
+    metric: Reading,
     rows: usize,
     columns: Option<usize>,
     /// The case of each other axis; `None` if one does not run at this scale.
@@ -18,7 +18,7 @@ struct Layout {
 }
 
 fn layout(section: &TableSection, group: &Group) -> Result<Layout, Refusal> {
-    let metric = Metric::named(&section.metric);
+    let metric = Reading::named(&section.metric);
     let metric = metric.map_err(|reason| Refusal::new("metric", reason))?;
     let rows = axis(group, &section.rows).map_err(|reason| Refusal::new("rows", reason))?;
     let columns = section.columns.as_deref().map(|name| axis(group, name)).transpose();

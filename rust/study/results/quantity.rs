@@ -18,24 +18,6 @@ pub enum Dimension {
     Packets,
 }
 
-impl Dimension {
-    /// The dimension of a metric by the end of its name: `cct_ns`, `queue_bytes_max`.
-    pub fn of_metric(name: &str) -> Self {
-        let name = name.split('.').next().unwrap_or(name);
-        if name.ends_with("_ns") {
-            Self::Time
-        } else if name.contains("bytes") {
-            Self::Size
-        } else if name.ends_with("_bps") {
-            Self::Rate
-        } else if name == "packets" {
-            Self::Packets
-        } else {
-            Self::Number
-        }
-    }
-}
-
 /// A number with its dimension.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Quantity {
@@ -85,13 +67,5 @@ mod tests {
         for text in ["", "never", "ecmp", "104 packets (7B)", "inf"] {
             assert_eq!(Quantity::parse(text), None, "{text}");
         }
-    }
-
-    #[test]
-    fn the_name_of_a_metric_says_its_dimension() {
-        assert_eq!(Dimension::of_metric("fct_ns.p99"), Dimension::Time);
-        assert_eq!(Dimension::of_metric("queue_bytes_max"), Dimension::Size);
-        assert_eq!(Dimension::of_metric("packets.dropped"), Dimension::Packets);
-        assert_eq!(Dimension::of_metric("slowdown"), Dimension::Number);
     }
 }

@@ -24,8 +24,8 @@ pub use folder::{SweepFolder, SweepFolderError};
 pub use shard::{Shard, ShardError};
 pub use table::{SweepRow, SweepTable};
 
+use super::metrics::METRICS;
 use super::reproduce::matrix::{Combination, Group};
-use super::reproduce::metric::NAMES;
 use super::reproduce::run_log::{self, RunKey, RunLog, RunName};
 use super::reproduce::simulate::{Job, Site};
 use super::reproduce::{Scale, Study, StudyError};
@@ -72,7 +72,9 @@ impl Sweep {
     /// The text is not a study, or an axis is called as another column of the results.
     pub fn parse(text: String, path: &Path) -> Result<Self, StudyError> {
         let study = Study::parse(&text, path, Scale::Paper)?;
-        let is_column = |key: &str| table::FIXED.contains(&key) || NAMES.contains(&key);
+        let is_column = |key: &str| {
+            table::FIXED.contains(&key) || METRICS.iter().any(|metric| metric.name == key)
+        };
         for group in &study.groups {
             if let Some(axis) = group.axes.iter().find(|axis| is_column(&axis.key)) {
                 let reason = "the results have a column of this name; expected another label";

@@ -12,7 +12,8 @@ use ::parquet::schema::types::{Type, TypePtr};
 use serde_json::Value;
 
 use super::SweepTable;
-use crate::reproduce::metric;
+use crate::metrics::METRICS;
+use crate::reproduce::reading;
 
 /// A column: its name and its values.
 struct Column {
@@ -50,11 +51,11 @@ fn columns(table: &SweepTable) -> Vec<Column> {
     columns.push(whole("seed", &|row| rows[row].seed.cast_signed()));
     let numbers: Vec<Vec<(String, String)>> = rows
         .iter()
-        .map(|row| metric::numbers(row.result.as_ref().unwrap_or(&Value::Null)))
+        .map(|row| reading::numbers(row.result.as_ref().unwrap_or(&Value::Null)))
         .collect();
-    for (index, name) in metric::NAMES.iter().enumerate() {
+    for (index, metric) in METRICS.iter().enumerate() {
         let values = numbers.iter().map(|row| row[index].1.parse().ok()).collect();
-        columns.push(Column { name: (*name).to_owned(), values: Values::Number(values) });
+        columns.push(Column { name: metric.name.to_owned(), values: Values::Number(values) });
     }
     columns.push(text("error", &|row| rows[row].error()));
     columns
@@ -141,6 +142,6 @@ mod tests {
         assert_eq!((cell(0, "pfc_pauses"), cell(1, "cct_ns")), (Field::Null, Field::Null));
         assert_eq!(cell(0, "error"), Field::Str(String::new()));
         assert_eq!(cell(1, "error"), Field::Str("no such file".to_owned()));
-        assert_eq!(rows[0].len(), table.labels().len() + metric::NAMES.len() + 3);
+        assert_eq!(rows[0].len(), table.labels().len() + METRICS.len() + 3);
     }
 }

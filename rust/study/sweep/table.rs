@@ -5,8 +5,9 @@ use std::io;
 
 use serde_json::Value;
 
+use crate::metrics::METRICS;
 use crate::record::csv_text;
-use crate::reproduce::metric;
+use crate::reproduce::reading;
 
 /// The columns that are neither the seed, a swept key nor a number of a run.
 pub(super) const FIXED: [&str; 3] = ["point", "run", "error"];
@@ -79,10 +80,11 @@ impl SweepTable {
     pub fn csv(&self) -> io::Result<String> {
         let mut writer = csv::Writer::from_writer(Vec::new());
         let head = [&["point"], &self.labels()[..], &["seed"]].concat();
-        writer.write_record([&head[..], &metric::NAMES[..], &["error"]].concat())?;
+        let names = METRICS.each_ref().map(|metric| metric.name);
+        writer.write_record([&head[..], &names[..], &["error"]].concat())?;
         for row in &self.rows {
             let (point, seed, error) = (row.point.to_string(), row.seed.to_string(), row.error());
-            let numbers = metric::numbers(row.result.as_ref().unwrap_or(&Value::Null));
+            let numbers = reading::numbers(row.result.as_ref().unwrap_or(&Value::Null));
             let numbers: Vec<&str> = numbers.iter().map(|(_, number)| number.as_str()).collect();
             let texts = self.texts(row).into_iter().map(csv_text);
             let texts: Vec<Cow<'_, str>> = texts.collect();

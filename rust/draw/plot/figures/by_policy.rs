@@ -1,9 +1,9 @@
 //! A metric for each policy, with its interval over seeds.
 
 use super::labels::Group;
-use super::{Request, metric_label};
+use super::{Request, metric_dimension, metric_label};
 use crate::plot::{Axis, DotPlot, DotRow, Drawing, Figure};
-use crate::results::{ComparisonTable, Dimension};
+use crate::results::ComparisonTable;
 use crate::study::statistics::Sample;
 
 /// A row for each group of runs; `None` if no run has the metric.
@@ -50,7 +50,7 @@ fn drawn(subject: &str, mut rows: Vec<DotRow>, seeds: usize, request: &Request) 
     }
     let all = || rows.iter().flat_map(|row| row.values.iter().copied().chain([row.value]));
     let label = metric_label(&request.metric);
-    let dimension = Dimension::of_metric(&request.metric);
+    let dimension = metric_dimension(&request.metric);
     let axis = Axis::new(&label, dimension, all()).wide(all());
     let ticks = match rows.iter().any(|row| !row.values.is_empty()) {
         true => "; the ticks are single runs",

@@ -10,7 +10,8 @@ mod swept;
 
 use super::{Drawing, Figure};
 use crate::report::human;
-use crate::results::{Results, ResultsError, RunFolder};
+use crate::results::{Dimension, Results, ResultsError, RunFolder};
+use crate::study::metrics::Metric;
 
 /// What is asked of figures.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -115,20 +116,15 @@ fn slug(text: &str) -> String {
     words.join("-").to_lowercase()
 }
 
-/// What a metric is called on an axis.
-fn metric_label(metric: &str) -> String {
-    match metric {
-        "cct_ns" => "completion time".to_owned(),
-        "slowdown" => "completion time over its lower bound".to_owned(),
-        "increase_percent" => "completion time above its lower bound (%)".to_owned(),
-        "fct_ns.mean" => "mean message completion time".to_owned(),
-        "fct_ns.p50" => "median message completion time".to_owned(),
-        "fct_ns.p99" => "99th percentile of message completion times".to_owned(),
-        "fct_ns.max" => "longest message completion time".to_owned(),
-        "queue_bytes_max" => "longest queue".to_owned(),
-        "queue_bytes_mean" => "mean queue".to_owned(),
-        other => other.trim_end_matches("_ns").replace('_', " "),
-    }
+/// Returns the label of a metric's axis.
+fn metric_label(name: &str) -> String {
+    let words = || name.trim_end_matches("_ns").replace('_', " ");
+    Metric::find(name).map_or_else(words, |metric| metric.description.to_owned())
+}
+
+/// Returns the dimension of a metric's axis.
+fn metric_dimension(name: &str) -> Dimension {
+    Metric::find(name).map_or(Dimension::Number, |metric| metric.dimension)
 }
 
 impl Figure {

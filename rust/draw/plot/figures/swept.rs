@@ -3,7 +3,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::{Request, by_policy, metric_label};
+use super::{Request, by_policy, metric_dimension, metric_label};
 use crate::plot::{Axis, Chart, Drawing, Figure, Join, Point, Series};
 use crate::results::{Dimension, Quantity, ResultsError, StudyRow, StudyTable};
 use crate::study::statistics::Sample;
@@ -63,7 +63,7 @@ fn figure(subject: &str, measured: &[(&StudyRow, f64)], request: &Request) -> Op
     let mut x = Axis::new(&key.replace('_', " "), dimension, xs()).wide(xs());
     x.from_zero = false;
     let label = metric_label(&request.metric);
-    let y = Axis::new(&label, Dimension::of_metric(&request.metric), ys()).wide(ys());
+    let y = Axis::new(&label, metric_dimension(&request.metric), ys()).wide(ys());
     let has_bands = points().any(|point| point.interval.is_some());
     let note = if has_bands { "medians over seeds; the bands are their intervals" } else { "" };
     let title = format!("{} over {}: {subject}", by_policy::capital(&label), x.label);

@@ -2,53 +2,7 @@
 
 use serde_json::Value;
 
-/// The numbers of the JSON object, and those derived from it.
-pub(crate) const NAMES: [&str; 40] = [
-    "cct_ns",
-    "bound_ns",
-    "slowdown",
-    "increase_percent",
-    "fct_ns.min",
-    "fct_ns.mean",
-    "fct_ns.p50",
-    "fct_ns.p99",
-    "fct_ns.max",
-    "messages",
-    "messages_completed",
-    "flows",
-    "flows_completed",
-    "packets.sent",
-    "packets.delivered",
-    "packets.retransmitted",
-    "packets.dropped",
-    "packets.trimmed",
-    "packets.marked",
-    "packets.out_of_order",
-    "pfc_pauses",
-    "queue_bytes_max",
-    "queue_bytes_mean",
-    "link_bytes_max",
-    "qps.per_nic_max",
-    "qps.total",
-    "qps.extra_per_nic_max",
-    "qps.extra_total",
-    "qps.in_use_per_nic_max",
-    "qps.in_use_per_peer_max",
-    "state.switch_entries_max",
-    "state.switch_bits_max",
-    "state.sender_bits_per_qp_max",
-    "bytes_per_s",
-    "cpu_busy_ns_max",
-    "operation_ns.first",
-    "operation_ns.last",
-    "operation_ns.max",
-    "resume_ns",
-    "events",
-];
-
-/// The rates of messages, for claims and tables of studies; no columns of their own.
-const RATES: [&str; 5] =
-    ["rate_gbps.min", "rate_gbps.p01", "rate_gbps.p50", "rate_gbps.mean", "rate_gbps.max"];
+use crate::metrics::{METRICS, Metric, RATES, number};
 
 /// What `[record]` adds to the JSON object: a list each, with a number for each window. Of a
 /// recording with a name they are in an object of this name.
@@ -71,7 +25,7 @@ const TIMES: [(&str, f64); 3] = [("us", 1e3), ("ms", 1e6), ("s", 1e9)];
 
 /// A measured quantity.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) struct Metric {
+pub(crate) struct Reading {
     /// The name in nanoseconds, if it is a time.
     path: String,
     /// What its values are divided by.
@@ -83,26 +37,25 @@ pub(crate) struct Metric {
 /// The numbers of the JSON object of a run, with their names; empty where it has none.
 pub(crate) fn numbers(run: &Value) -> Vec<(String, String)> {
     let text = |name: &str| {
-        let number = Metric::named(name).ok().and_then(|metric| metric.of(run));
+        let number = Reading::named(name).ok().and_then(|metric| metric.of(run));
         number.filter(|it| it.is_finite()).map_or_else(String::new, |it| it.to_string())
     };
-    NAMES.iter().map(|name| ((*name).to_owned(), text(name))).collect()
+    METRICS.iter().map(|it| (it.name.to_owned(), text(it.name))).collect()
 }
 
-impl Metric {
+impl Reading {
     /// The metric of that name: a key of the JSON object (`packets.dropped`); of times also in
     /// other units (`cct_us`); of a job `job.NAME.cct_us`.
     pub(crate) fn named(name: &str) -> Result<Self, String> {
         let (path, divisor, unit) = in_nanoseconds(name);
-        let is_known = NAMES.iter().chain(&RATES).any(|name| *name == path) || is_of_job(&path);
+        let known = || METRICS.iter().chain(&RATES).map(|metric| metric.name);
+        let is_known = known().any(|name| name == path) || is_of_job(&path);
         if let Some(recorded) = path.strip_prefix("record.") {
             recorded_name(name, recorded)?;
         } else if !is_known {
-            let near = NAMES
-                .iter()
-                .chain(&RATES)
-                .max_by(|a, b| strsim::jaro(a, &path).total_cmp(&strsim::jaro(b, &path)));
-            let near = near.copied().unwrap_or_default();
+            let near =
+                known().max_by(|a, b| strsim::jaro(a, &path).total_cmp(&strsim::jaro(b, &path)));
+            let near = near.unwrap_or_default();
             return Err(format!(
                 "'{name}': no such number in the results of a run; did you mean '{near}'? \
                  Times end in _ns, _us, _ms or _s"
@@ -114,27 +67,19 @@ impl Metric {
     /// Its value in the JSON object of a run. A time that the run did not reach is infinite; `None`
     /// if the object has no such number.
     pub(crate) fn of(&self, run: &Value) -> Option<f64> {
-        let value = match self.path.as_str() {
-            "increase_percent" => (number(&run["slowdown"])? - 1.0) * 100.0,
-            "resume_ns" => resume_ns(run)?,
-            path if path.starts_with("record.") => of_windows(run, path)?,
-            path => match path.strip_prefix("operation_ns.") {
-                Some(which) => operation_ns(run, which)?,
-                None => number(self.find(run)?)?,
-            },
+        let value = match Metric::find(&self.path) {
+            Some(metric) => metric.of(run)?,
+            None if self.path.starts_with("record.") => of_windows(run, &self.path)?,
+            None => number(self.of_job(run)?)?,
         };
         Some(value / self.divisor)
     }
 
-    /// Its place in the JSON object of a run.
-    fn find<'a>(&self, run: &'a Value) -> Option<&'a Value> {
-        match self.path.strip_prefix("job.").and_then(|rest| rest.rsplit_once('.')) {
-            Some((job, key)) => {
-                let jobs = run["jobs"].as_array()?;
-                Some(&jobs.iter().find(|it| it["name"].as_str() == Some(job))?[key])
-            }
-            None => Some(self.path.split('.').fold(run, |value, key| &value[key])),
-        }
+    /// The value of `job.NAME.KEY`.
+    fn of_job<'a>(&self, run: &'a Value) -> Option<&'a Value> {
+        let (job, key) = self.path.strip_prefix("job.")?.rsplit_once('.')?;
+        let jobs = run["jobs"].as_array()?;
+        Some(&jobs.iter().find(|it| it["name"].as_str() == Some(job))?[key])
     }
 }
 
@@ -206,33 +151,6 @@ fn of_windows(run: &Value, path: &str) -> Option<f64> {
     }
 }
 
-/// A number; infinite for `null`, which stands for what a run did not reach.
-fn number(value: &Value) -> Option<f64> {
-    if value.is_null() { Some(f64::INFINITY) } else { value.as_f64() }
-}
-
-/// The time of an operation of rails: the `first`, the `last`, or the longest.
-fn operation_ns(run: &Value, which: &str) -> Option<f64> {
-    let operations = run["operations"].as_array()?;
-    let mut times = operations.iter().filter_map(|operation| number(&operation["took_ns"]));
-    match which {
-        "first" => times.next(),
-        "last" => times.next_back(),
-        _ => times.max_by(f64::total_cmp),
-    }
-}
-
-/// The time from the first failure of a rail until the first chunk that was issued again is whole;
-/// infinite if none is.
-fn resume_ns(run: &Value) -> Option<f64> {
-    let events = run["timeline"].as_array()?;
-    let at = |what: &str| {
-        let event = events.iter().find(|event| event["what"].as_str() == Some(what));
-        event.and_then(|event| event["at_ns"].as_f64())
-    };
-    Some(at("the first of them is whole at a rank").unwrap_or(f64::INFINITY) - at("fails")?)
-}
-
 /// The name with `_ns` in place of another unit of time, the divisor of its values, and the unit.
 fn in_nanoseconds(name: &str) -> (String, f64, &'static str) {
     for (unit, ns) in TIMES {
@@ -242,19 +160,17 @@ fn in_nanoseconds(name: &str) -> (String, f64, &'static str) {
         };
         if let Some(stem) = stem.strip_suffix(unit).and_then(|stem| stem.strip_suffix('_')) {
             let path = format!("{stem}_ns{rest}");
-            if NAMES.contains(&path.as_str()) || is_of_job(&path) {
+            if Metric::find(&path).is_some() || is_of_job(&path) {
                 return (path, ns, unit);
             }
         }
     }
-    let unit = match name {
-        "increase_percent" => "%",
-        _ if name.ends_with(".growth") => "",
-        _ if name.contains("_ns") => "ns",
-        _ if name.contains("bytes_per_s") => "B/s",
-        _ if name.starts_with("rate_gbps") => "Gbit/s",
-        _ if name.contains("bytes") => "B",
-        _ => "",
+    let unit = match Metric::find(name) {
+        Some(metric) => metric.unit,
+        None if name.ends_with(".growth") => "",
+        None if name.contains("_ns") => "ns",
+        None if name.contains("bytes") => "B",
+        None => "",
     };
     (name.to_owned(), 1.0, unit)
 }
@@ -273,15 +189,15 @@ mod tests {
             "cct_ns": 1500.0, "slowdown": 1.25, "fct_ns": { "p99": null },
             "jobs": [{ "name": "a.b", "cct_ns": 2e6 }],
         });
-        let value = |name: &str| Metric::named(name).unwrap().of(&run);
+        let value = |name: &str| Reading::named(name).unwrap().of(&run);
         assert_eq!(value("cct_ns"), Some(1500.0));
         assert_eq!(value("cct_us"), Some(1.5));
         assert_eq!(value("increase_percent"), Some(25.0));
         assert_eq!(value("fct_us.p99"), Some(f64::INFINITY));
         assert_eq!(value("job.a.b.cct_ms"), Some(2.0));
         assert_eq!(value("job.other.cct_ms"), None);
-        assert_eq!(Metric::named("fct_us.p99").unwrap().unit, "us");
-        assert_eq!(Metric::named("queue_bytes_max").unwrap().unit, "B");
+        assert_eq!(Reading::named("fct_us.p99").unwrap().unit, "us");
+        assert_eq!(Reading::named("queue_bytes_max").unwrap().unit, "B");
     }
 
     #[test]
@@ -293,40 +209,40 @@ mod tests {
                 { "at_ns": 9e6, "rail": "a", "what": "the first of them is whole at a rank" },
             ],
         });
-        let value = |name: &str| Metric::named(name).unwrap().of(&run);
+        let value = |name: &str| Reading::named(name).unwrap().of(&run);
         assert_eq!(value("operation_ms.first"), Some(3.0));
         assert_eq!(value("operation_ms.last"), Some(2.0));
         assert_eq!(value("operation_us.max"), Some(5e3));
         assert_eq!(value("resume_ms"), Some(8.0));
         let healthy = serde_json::json!({ "operations": [], "timeline": [] });
-        assert_eq!(Metric::named("resume_ns").unwrap().of(&healthy), None);
-        assert_eq!(Metric::named("operation_ns.max").unwrap().of(&healthy), None);
-        assert_eq!(Metric::named("operation_ns.max").unwrap().of(&serde_json::json!({})), None);
+        assert_eq!(Reading::named("resume_ns").unwrap().of(&healthy), None);
+        assert_eq!(Reading::named("operation_ns.max").unwrap().of(&healthy), None);
+        assert_eq!(Reading::named("operation_ns.max").unwrap().of(&serde_json::json!({})), None);
     }
 
     #[test]
     fn windows_have_sums_and_growth() {
         let record = serde_json::json!({ "window_ns": 1e3, "path_changes": [9, 1, 2, 3, 6, 8] });
         let run = serde_json::json!({ "record": record });
-        let value = |name: &str| Metric::named(name).unwrap().of(&run);
+        let value = |name: &str| Reading::named(name).unwrap().of(&run);
         assert_eq!(value("record.path_changes.sum"), Some(29.0));
         assert_eq!(value("record.path_changes.max"), Some(9.0));
         assert_eq!(value("record.path_changes.least"), Some(1.0));
         assert_eq!(value("record.path_changes.growth"), Some(3.0));
         assert_eq!(value("record.packets.growth"), None);
-        assert_eq!(Metric::named("record.packets.sum").unwrap().of(&serde_json::json!({})), None);
+        assert_eq!(Reading::named("record.packets.sum").unwrap().of(&serde_json::json!({})), None);
         let several = serde_json::json!({ "record": { "a": run["record"] } });
-        let named = Metric::named("record.a.path_changes.sum").unwrap();
+        let named = Reading::named("record.a.path_changes.sum").unwrap();
         assert_eq!((named.of(&several), named.of(&run)), (Some(29.0), None));
         assert!(is_series("record.path_changes") && is_series("record.a.pauses"));
         assert!(!is_series("record.path_changes.sum") && !is_series("pauses"));
-        let error = Metric::named("record.pathchanges.sum").unwrap_err();
+        let error = Reading::named("record.pathchanges.sum").unwrap_err();
         assert!(error.contains("one of queue_bytes_max, packets"), "{error}");
     }
 
     #[test]
     fn an_unknown_metric_names_the_closest() {
-        let error = Metric::named("packets.droped").unwrap_err();
+        let error = Reading::named("packets.droped").unwrap_err();
         assert!(error.contains("did you mean 'packets.dropped'?"), "{error}");
     }
 }

@@ -1,0 +1,343 @@
+//! The numbers of a run's results: one table of names, units, directions and words.
+//!
+//! A name is the path of the number in the run's JSON object. Columns of `results.csv`, claims of
+//! studies, tables, axes, pages and `evenkeel explain` are views of this table.
+
+use serde_json::Value;
+
+use crate::report::human;
+use crate::results::Dimension;
+
+/// A number of a run's results.
+#[derive(Debug, Clone, Copy)]
+pub struct Metric {
+    /// Path in the JSON object: `packets.dropped`.
+    pub name: &'static str,
+    /// Unit of the number; empty for a count or a ratio.
+    pub unit: &'static str,
+    /// Dimension, for axes.
+    pub dimension: Dimension,
+    /// The better direction.
+    pub better: Better,
+    /// Title of a column.
+    pub title: &'static str,
+    /// Description, also the label of an axis.
+    pub description: &'static str,
+    /// Formats a value for people.
+    pub show: fn(f64) -> String,
+    get: Get,
+}
+
+/// The better direction of a metric.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Better {
+    /// Less is better.
+    Less,
+    /// More is better.
+    More,
+    /// Neither: the number describes the run.
+    Neither,
+}
+
+/// Where the value is in the JSON object.
+#[derive(Debug, Clone, Copy)]
+enum Get {
+    /// At the path that the name is.
+    Path,
+    /// Computed from other numbers.
+    Derived(fn(&Value) -> Option<f64>),
+}
+
+impl Metric {
+    const fn new(
+        name: &'static str,
+        kind: Kind,
+        better: Better,
+        title: &'static str,
+        description: &'static str,
+    ) -> Self {
+        let (unit, dimension, show): (_, _, fn(f64) -> String) = match kind {
+            Kind::Time => ("ns", Dimension::Time, human::nanoseconds),
+            Kind::Bytes => ("B", Dimension::Size, human::bytes),
+            Kind::ByteRate => ("B/s", Dimension::Size, bytes_per_second),
+            Kind::BitRate => ("Gbit/s", Dimension::Number, human::count),
+            Kind::Packets => ("", Dimension::Packets, human::count),
+            Kind::Count => ("", Dimension::Number, human::count),
+            Kind::Ratio => ("", Dimension::Number, three_decimals),
+            Kind::Index => ("", Dimension::Number, four_decimals),
+            Kind::Percent => ("%", Dimension::Number, percent),
+        };
+        Self { name, unit, dimension, better, title, description, show, get: Get::Path }
+    }
+
+    const fn derived(self, get: fn(&Value) -> Option<f64>) -> Self {
+        Self { get: Get::Derived(get), ..self }
+    }
+
+    /// Returns the metric of that name.
+    pub fn find(name: &str) -> Option<&'static Self> {
+        METRICS.iter().chain(&RATES).chain(&INDICATORS).find(|metric| metric.name == name)
+    }
+
+    /// Returns the value in the JSON object of a run. A time that the run did not reach is
+    /// infinite; `None` if the object has no such number.
+    pub(crate) fn of(&self, run: &Value) -> Option<f64> {
+        match self.get {
+            Get::Derived(get) => get(run),
+            Get::Path => number(self.name.split('.').fold(run, |value, key| &value[key])),
+        }
+    }
+}
+
+/// What a metric counts.
+#[derive(Debug, Clone, Copy)]
+enum Kind {
+    Time,
+    Bytes,
+    ByteRate,
+    BitRate,
+    Packets,
+    Count,
+    Ratio,
+    Index,
+    Percent,
+}
+
+use Better::{Less, More, Neither};
+use Kind::{BitRate, ByteRate, Bytes, Count, Index, Packets, Percent, Ratio, Time};
+
+/// Metrics with a column in `results.csv`, in the order of the columns.
+pub static METRICS: [Metric; 40] = [
+    Metric::new("cct_ns", Time, Less, "CCT", "completion time"),
+    Metric::new("bound_ns", Time, Neither, "bound", "lower bound of the completion time"),
+    Metric::new("slowdown", Ratio, Less, "over the bound", "completion time over its lower bound"),
+    Metric::new(
+        "increase_percent",
+        Percent,
+        Less,
+        "above the bound",
+        "completion time above its lower bound (%)",
+    )
+    .derived(increase_percent),
+    Metric::new("fct_ns.min", Time, Less, "least FCT", "shortest message completion time"),
+    Metric::new("fct_ns.mean", Time, Less, "mean FCT", "mean message completion time"),
+    Metric::new("fct_ns.p50", Time, Less, "p50 FCT", "median message completion time"),
+    Metric::new("fct_ns.p99", Time, Less, "p99 FCT", "99th percentile of message completion times"),
+    Metric::new("fct_ns.max", Time, Less, "longest FCT", "longest message completion time"),
+    Metric::new("messages", Count, Neither, "messages", "messages of the workload"),
+    Metric::new("messages_completed", Count, More, "completed", "messages that completed"),
+    Metric::new("flows", Count, Neither, "flows", "messages and pieces that were posted to NICs"),
+    Metric::new("flows_completed", Count, More, "flows completed", "flows that completed"),
+    Metric::new("packets.sent", Packets, Neither, "sent", "data packets that NICs sent"),
+    Metric::new(
+        "packets.delivered",
+        Packets,
+        Neither,
+        "delivered",
+        "data packets that arrived at their hosts",
+    ),
+    Metric::new("packets.retransmitted", Packets, Less, "sent again", "retransmitted packets"),
+    Metric::new(
+        "packets.dropped",
+        Packets,
+        Less,
+        "dropped",
+        "packets lost in buffers and on links",
+    ),
+    Metric::new("packets.trimmed", Packets, Less, "trimmed", "packets trimmed to their headers"),
+    Metric::new("packets.marked", Packets, Neither, "marked", "packets that arrived with a mark"),
+    Metric::new(
+        "packets.out_of_order",
+        Packets,
+        Less,
+        "out of order",
+        "packets that arrived after a later one",
+    ),
+    Metric::new("pfc_pauses", Count, Less, "PFC pauses", "pause frames of priority flow control"),
+    Metric::new("queue_bytes_max", Bytes, Less, "longest queue", "longest queue"),
+    Metric::new("queue_bytes_mean", Bytes, Less, "mean queue", "mean queue"),
+    Metric::new("link_bytes_max", Bytes, Less, "busiest link", "bytes of the busiest link"),
+    Metric::new("qps.per_nic_max", Count, Less, "QPs", "most queue pairs at one NIC"),
+    Metric::new("qps.total", Count, Less, "all QPs", "queue pairs of all NICs"),
+    Metric::new(
+        "qps.extra_per_nic_max",
+        Count,
+        Less,
+        "extra QPs",
+        "most queue pairs at one NIC that splitters added",
+    ),
+    Metric::new(
+        "qps.extra_total",
+        Count,
+        Less,
+        "all extra QPs",
+        "queue pairs that splitters added",
+    ),
+    Metric::new(
+        "qps.in_use_per_nic_max",
+        Count,
+        Less,
+        "QPs in use",
+        "most queue pairs at one NIC with work at a time",
+    ),
+    Metric::new(
+        "qps.in_use_per_peer_max",
+        Count,
+        Less,
+        "QPs per peer",
+        "most queue pairs to one peer with work at a time",
+    ),
+    Metric::new(
+        "state.switch_entries_max",
+        Count,
+        Less,
+        "switch entries",
+        "most entries that a policy keeps in one switch",
+    ),
+    Metric::new(
+        "state.switch_bits_max",
+        Count,
+        Less,
+        "switch bits",
+        "most bits that a policy keeps in one switch",
+    ),
+    Metric::new(
+        "state.sender_bits_per_qp_max",
+        Count,
+        Less,
+        "sender bits",
+        "most bits that a policy keeps for one queue pair",
+    ),
+    Metric::new("bytes_per_s", ByteRate, More, "throughput", "bytes of operations per second"),
+    Metric::new("cpu_busy_ns_max", Time, Less, "CPU", "longest busy time of a host's processor"),
+    Metric::new("operation_ns.first", Time, Less, "first", "time of the first operation")
+        .derived(|run| operations(run)?.next()),
+    Metric::new("operation_ns.last", Time, Less, "last", "time of the last operation")
+        .derived(|run| operations(run)?.next_back()),
+    Metric::new("operation_ns.max", Time, Less, "longest", "time of the longest operation")
+        .derived(|run| operations(run)?.max_by(f64::total_cmp)),
+    Metric::new(
+        "resume_ns",
+        Time,
+        Less,
+        "resumed",
+        "time from a rail's failure until the first chunk sent again is whole",
+    )
+    .derived(resume_ns),
+    Metric::new("events", Count, Neither, "events", "events of the simulation"),
+];
+
+/// Rates of messages, for claims and tables of studies; no columns of their own.
+pub(crate) static RATES: [Metric; 5] = [
+    Metric::new("rate_gbps.min", BitRate, More, "least rate", "least rate of a message"),
+    Metric::new("rate_gbps.p01", BitRate, More, "p01 rate", "1st percentile of message rates"),
+    Metric::new("rate_gbps.p50", BitRate, More, "p50 rate", "median rate of messages"),
+    Metric::new("rate_gbps.mean", BitRate, More, "mean rate", "mean rate of messages"),
+    Metric::new("rate_gbps.max", BitRate, More, "largest rate", "largest rate of a message"),
+];
+
+/// Indicators of the IETF's benchmarking draft, in the order of
+/// [`Indicators::numbers`](super::Indicators::numbers); not in the JSON object.
+pub static INDICATORS: [Metric; 5] = [
+    Metric::new("max_mean_ratio", Ratio, Less, "MMR", "largest over mean load of parallel uplinks"),
+    Metric::new("jain_index", Index, More, "JFI", "Jain's index of the loads of parallel uplinks"),
+    Metric::new("out_of_order_per_s", Count, Less, "OOO/s", "packets out of order per second"),
+    Metric::new("retransmitted_per_s", Count, Less, "retx/s", "retransmitted packets per second"),
+    Metric::new("goodput_percent", Percent, More, "goodput", "goodput in per cent of line rate"),
+];
+
+/// A number; infinite for `null`, which stands for what a run did not reach.
+pub(crate) fn number(value: &Value) -> Option<f64> {
+    if value.is_null() { Some(f64::INFINITY) } else { value.as_f64() }
+}
+
+fn increase_percent(run: &Value) -> Option<f64> {
+    Some((number(&run["slowdown"])? - 1.0) * 100.0)
+}
+
+/// The times of the operations of rails, in order.
+fn operations(run: &Value) -> Option<impl DoubleEndedIterator<Item = f64>> {
+    let operations = run["operations"].as_array()?;
+    Some(operations.iter().filter_map(|operation| number(&operation["took_ns"])))
+}
+
+/// The time from the first failure of a rail until the first chunk that was issued again is whole;
+/// infinite if none is.
+fn resume_ns(run: &Value) -> Option<f64> {
+    let events = run["timeline"].as_array()?;
+    let at = |what: &str| {
+        let event = events.iter().find(|event| event["what"].as_str() == Some(what));
+        event.and_then(|event| event["at_ns"].as_f64())
+    };
+    Some(at("the first of them is whole at a rank").unwrap_or(f64::INFINITY) - at("fails")?)
+}
+
+fn bytes_per_second(value: f64) -> String {
+    human::bytes(value) + "/s"
+}
+
+fn three_decimals(value: f64) -> String {
+    format!("{value:.3}")
+}
+
+fn four_decimals(value: f64) -> String {
+    format!("{value:.4}")
+}
+
+fn percent(value: f64) -> String {
+    format!("{value:.1}%")
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::*;
+    use crate::report::sample;
+
+    #[test]
+    fn names_and_titles_are_unique_and_each_number_of_a_summary_has_a_metric() {
+        let all = || METRICS.iter().chain(&RATES).chain(&INDICATORS);
+        let distinct =
+            |of: fn(&Metric) -> &'static str| all().map(of).collect::<BTreeSet<_>>().len();
+        assert_eq!(distinct(|it| it.name), all().count());
+        assert_eq!(distinct(|it| it.title), all().count());
+        let summary = serde_json::to_value(sample::summary()).unwrap();
+        let missing: Vec<String> = leaves("", &summary)
+            .into_iter()
+            .filter(|name| Metric::find(name).is_none())
+            .filter(|name| !BESIDE.contains(&name.split('.').next().unwrap_or(name)))
+            .collect();
+        assert_eq!(missing, [] as [&str; 0]);
+    }
+
+    /// Numbers that identify a run or its cost, and objects with their own schemas.
+    const BESIDE: [&str; 10] = [
+        "seed",
+        "hosts",
+        "switches",
+        "links",
+        "packet_hops",
+        "wall_s",
+        "peak_rss_bytes",
+        "transport",
+        "record",
+        "resolved",
+    ];
+
+    fn leaves(path: &str, value: &Value) -> Vec<String> {
+        match value {
+            Value::Object(object) => {
+                let below = object.iter().flat_map(|(key, value)| {
+                    leaves(
+                        &if path.is_empty() { key.clone() } else { format!("{path}.{key}") },
+                        value,
+                    )
+                });
+                below.collect()
+            }
+            Value::Number(_) => vec![path.to_owned()],
+            _ => Vec::new(),
+        }
+    }
+}
