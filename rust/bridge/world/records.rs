@@ -38,6 +38,9 @@ pub(in crate::bridge) struct FabricPacket {
     pub flags: u8,
 }
 
+// C++ reads the same 48 bytes: no padding.
+const _: () = assert!(size_of::<FabricPacket>() == 48);
+
 /// An end of a link: a host or a switch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[repr(C)]

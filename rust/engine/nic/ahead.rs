@@ -11,6 +11,10 @@ use crate::ids::QpId;
 use crate::packet::AckView;
 use crate::prefetch::{prefetch, prefetch_all, prefetch_behind, prefetch_ends, prefetch_lines};
 
+// Each packet fetches this many cache lines of its NIC.
+#[cfg(target_pointer_width = "64")]
+const _: () = assert!(Nic::TOUCHED.div_ceil(64) == 9);
+
 impl Nic {
     /// The bytes that each packet touches: the first ones, as far as the list of queue pairs.
     pub(crate) const TOUCHED: usize = offset_of!(Self, qps) + 32;

@@ -123,6 +123,13 @@ pub(super) struct Requester {
     nacks: NackSignal,
 }
 
+// A run may have a million requesters: seven cache lines each, of which packets touch the first.
+#[cfg(target_pointer_width = "64")]
+const _: () = {
+    assert!(size_of::<Requester>() == 7 * 64);
+    assert!(Requester::TOUCHED_BY_GO_BACK_N == 5 * 64);
+};
+
 impl Requester {
     /// The bytes that each packet and acknowledgement touches: the first ones, as far as its
     /// recovery and with it.

@@ -20,6 +20,10 @@ pub(super) struct Responder {
     receiving: Receiving,
 }
 
+// A run may have a million responders: three cache lines each.
+#[cfg(target_pointer_width = "64")]
+const _: () = assert!(size_of::<Responder>() == 3 * 64);
+
 impl Responder {
     pub(super) fn new(peer: Peer, recovery: Recovery, delivery: Delivery) -> Self {
         let receiving = recovery.receiver(delivery);

@@ -331,12 +331,3 @@ mod signals;
 mod telemetry;
 mod timers;
 mod windows;
-
-#[test]
-fn halves_are_whole_cache_lines_of_which_packets_touch_the_first() {
-    // A run may have a million of them.
-    assert_eq!((size_of::<Responder>(), align_of::<Responder>()), (3 * 64, 64));
-    assert_eq!((size_of::<Requester>(), align_of::<Requester>()), (7 * 64, 64));
-    assert_eq!(Requester::TOUCHED_BY_GO_BACK_N, 5 * 64);
-    assert_eq!((Requester::TOUCHED.div_ceil(64), Nic::TOUCHED.div_ceil(64)), (7, 9));
-}

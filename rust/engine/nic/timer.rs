@@ -88,6 +88,9 @@ pub(super) struct Timers<const FIRST: u8, const COUNT: usize> {
     due: [Time; COUNT],
 }
 
+// An owner pays for its timers alone.
+const _: () = assert!(size_of::<SenderTimers>() == 8 && size_of::<RateTimers<3>>() == 24);
+
 /// The one timer of the sending half.
 pub(super) type SenderTimers = Timers<{ Timer::Retransmission as u8 }, 1>;
 

@@ -100,6 +100,10 @@ pub(super) struct Port {
     rounding: Rounding,
 }
 
+// Every event touches the first cache line; only queues touch the second.
+#[cfg(target_pointer_width = "64")]
+const _: () = assert!(std::mem::offset_of!(Port, waiting) == 64 && size_of::<Port>() == 128);
+
 /// The parameters of a port.
 pub(super) struct PortParts {
     pub(super) start: Node,

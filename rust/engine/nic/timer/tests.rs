@@ -68,13 +68,6 @@ fn every_timer_is_listed_once() {
 }
 
 #[test]
-fn a_table_has_an_entry_for_each_timer_of_its_owner() {
-    assert_eq!(size_of::<SenderTimers>(), 8);
-    assert_eq!((size_of::<RateTimers<2>>(), size_of::<RateTimers<3>>()), (16, 24));
-    assert_eq!((size_of::<ReceiverTimers>(), size_of::<NackTimers>()), (16, 8));
-}
-
-#[test]
 fn timers_run_out_in_the_order_of_their_times_and_stop() {
     let mut timers = RateTimers::<3>::default();
     let order = [Timer::Alpha, Timer::RateIncrease, Timer::RateDecrease];

@@ -25,12 +25,6 @@ fn a_packet_is_on_the_wire_for_its_bytes_and_the_wire_busy_for_the_gap_too() {
 }
 
 #[test]
-fn what_every_packet_touches_is_one_cache_line() {
-    assert_eq!(std::mem::offset_of!(Port, waiting), 64);
-    assert_eq!(size_of::<Port>(), 128);
-}
-
-#[test]
 fn truncation_is_to_the_nanosecond_below() {
     assert_eq!(port(100, Rounding::TruncateNs).time_for(1_048), Span::from_ns(83));
     assert_eq!(port(100, Rounding::Exact).time_for(1_048), Span::from_ps(83_840));
