@@ -70,7 +70,7 @@
 #[cfg(feature = "plot")]
 pub use evenkeel_draw::{page, plot};
 pub use evenkeel_engine::{
-    balance, endpoint, ids, nic, packet, rng, split, switching, topology, units, workload,
+    balance, endpoint, ids, nic, packet, rng, split, switching, topology, units, values, workload,
 };
 #[cfg(feature = "fabric")]
 pub use evenkeel_engine::{fabric, ranks};

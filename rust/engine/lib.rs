@@ -30,4 +30,5 @@ pub mod split;
 pub mod switching;
 pub mod topology;
 pub mod units;
+pub mod values;
 pub mod workload;

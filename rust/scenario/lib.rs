@@ -14,7 +14,8 @@
 //! - `rails`: file and resolution of scenarios whose hosts have several rails.
 
 use evenkeel_engine::{
-    balance, endpoint, fabric, ids, nic, packet, rng, split, switching, topology, units, workload,
+    balance, endpoint, fabric, ids, nic, packet, rng, split, switching, topology, units, values,
+    workload,
 };
 use evenkeel_formats::{chakra, connection_matrix, goal, hpcc, infragraph, simccl, text_file};
 use evenkeel_observe::record;

@@ -25,7 +25,7 @@ use super::resolve::{congestion, policy, recovery};
 use crate::balance::{self, Parameters, SHARED_PARAMETERS};
 use crate::nic::congestion::CongestionName;
 use crate::nic::recovery::RecoveryName;
-use crate::{collective, rail};
+use crate::{collective, rail, values};
 
 /// The reference of the format of scenarios, as Markdown.
 pub fn reference() -> String {
@@ -180,8 +180,9 @@ struct Named<T> {
 
 /// All names that serde reads as a `T`.
 fn named<T: DeserializeOwned>() -> impl Iterator<Item = Named<T>> {
-    names::<T>().into_iter().map(|name| {
-        let value = toml::Value::String(name.clone()).try_into();
+    names::<T>().iter().map(|&name| {
+        let name = name.to_owned();
+        let value = values::read(toml::Value::String(name.clone()));
         Named { name, value: value.expect("it is one of the names") }
     })
 }

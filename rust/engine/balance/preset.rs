@@ -4,6 +4,7 @@ use std::borrow::Cow;
 
 use super::{Origin, Parameters, Preset, Scheme, SchemeError, Weights, sender, switch};
 use crate::split;
+use crate::values;
 
 /// All presets: those of sender policies, then of switch policies, then of splitters.
 pub fn presets() -> impl Iterator<Item = &'static Preset> {
@@ -33,9 +34,9 @@ pub fn build_scheme(name: &str, parameters: &Parameters) -> Result<Scheme, Schem
     let preset = find_preset(name)?;
     let mut own = parameters.clone();
     let Some(weights) = own.remove("weights") else { return (preset.build)(&own) };
-    let weights = weights.try_into::<Weights>().map_err(|error| SchemeError::Parameter {
+    let weights: Weights = values::read(weights).map_err(|error| SchemeError::Malformed {
         name: preset.name,
-        reason: error.message().to_owned(),
+        error: error.below("weights"),
     })?;
     Ok(Scheme { weights, ..(preset.build)(&own)? })
 }
@@ -99,10 +100,8 @@ mod tests {
         let of = |name| build_scheme(name, &Parameters::new()).unwrap();
         assert_eq!(of("wcmp"), Scheme { name: "wcmp", weights: Weights::Capacity, ..of("ecmp") });
         let error = build_scheme("ecmp", &read("weights = \"some\"")).unwrap_err().to_string();
-        assert!(
-            error.contains("unknown variant `some`, expected `equal` or `capacity`"),
-            "{error}"
-        );
+        let expected = "weights: unknown name 'some'; expected one of equal, capacity";
+        assert!(error.contains(expected), "{error}");
     }
 
     #[test]

@@ -9,6 +9,7 @@ use super::switch::{SwitchConfig, hash};
 use super::transport::Transport;
 use crate::nic::{AnswerPlanes, Recovery};
 use crate::split::{SplitConfig, whole};
+use crate::values::{self, ValueError};
 
 /// How switches interpret an entropy value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -153,7 +154,15 @@ pub enum SchemeError {
         /// The names of all presets, separated by commas.
         known: String,
     },
-    /// The policy does not have that parameter, or its value is invalid.
+    /// The policy does not have that parameter, or its value has the wrong type.
+    #[error("policy '{name}': {error}")]
+    Malformed {
+        /// The preset whose parameter cannot be read.
+        name: &'static str,
+        /// The parameter, and what is wrong with it.
+        error: ValueError,
+    },
+    /// The value of a parameter is invalid.
     #[error("policy '{name}': {reason}")]
     Parameter {
         /// The preset whose parameter is invalid.
@@ -172,8 +181,6 @@ pub fn parse_config<C: for<'de> Deserialize<'de>>(
     name: &'static str,
     parameters: &Parameters,
 ) -> Result<C, SchemeError> {
-    parameters.clone().try_into().map_err(|error: toml::de::Error| SchemeError::Parameter {
-        name,
-        reason: error.message().to_owned(),
-    })
+    let parameters = parameters.clone().into();
+    values::read(parameters).map_err(|error| SchemeError::Malformed { name, error })
 }

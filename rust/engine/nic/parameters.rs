@@ -9,6 +9,7 @@ use thiserror::Error;
 
 use crate::balance::Parameters;
 use crate::units::{BitRate, Bytes, Fraction, Span};
+use crate::values::{self, ValueError};
 
 /// The longest span that a parameter may have: 100,000 s, so that sums of a few of them and of
 /// the time limit stay within 64 bits of picoseconds.
@@ -49,12 +50,10 @@ pub struct InvalidValue {
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum ParameterError {
     /// An unknown key, or a value of the wrong type.
-    #[error("{key}: {message}")]
+    #[error("{error}")]
     Malformed {
-        /// The key; empty if no key by itself is wrong.
-        key: String,
-        /// What serde says about it.
-        message: String,
+        /// The key, and what is wrong with it.
+        error: ValueError,
         /// Keys that exist beside those of the configuration.
         beside: &'static [&'static str],
     },
@@ -107,21 +106,10 @@ pub(super) fn overridden<C: Configuration>(
     };
     let mut all = table(base);
     all.extend(given.clone());
-    let value: C = all.try_into().map_err(|error: toml::de::Error| {
-        // serde does not name the key of a wrong type: each key is tried alone to find it.
-        let (key, error) = culprit::<C>(given).unwrap_or((String::new(), error));
-        ParameterError::Malformed { key, message: error.message().to_owned(), beside }
-    })?;
+    let value: C =
+        values::read(all.into()).map_err(|error| ParameterError::Malformed { error, beside })?;
     value.check()?;
     Ok(Configured { value, parameters: table(&value) })
-}
-
-/// The first key that is wrong by itself.
-fn culprit<C: DeserializeOwned>(given: &Parameters) -> Option<(String, toml::de::Error)> {
-    given.iter().find_map(|(key, value)| {
-        let alone = Parameters::from_iter([(key.clone(), value.clone())]);
-        alone.try_into::<C>().err().map(|error| (key.clone(), error))
-    })
 }
 
 /// Refuses `value` if it is not `right`.

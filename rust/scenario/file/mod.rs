@@ -139,7 +139,7 @@ impl<'de> Deserialize<'de> for PolicySection {
                 Ok(PolicySection { name: name.into(), parameters: parameters.into() })
             }
         }
-        from.deserialize_any(NameOrTable)
+        from.deserialize_map(NameOrTable)
     }
 }
 
@@ -218,7 +218,7 @@ impl PolicySection {
         default: &str,
     ) -> Result<Self, ScenarioError> {
         let name = reader.take_key("name", default.to_owned())?;
-        Ok(Self { name, parameters: reader.rest()? })
+        Ok(Self { name, parameters: reader.rest() })
     }
 
     /// The policy that the command line names. Unless it is the file's own, its parameters are the

@@ -104,7 +104,7 @@ section! {
         /// A credit: a power of two from 32 B to 2048 B \[inferred\]. A packet takes whole ones.
         credit: Bytes = Bytes::new(256),
         /// Bytes that each packet counts beyond its length on the wire, from -16 to 127.
-        overhead: i8 = 0,
+        overhead: i64 = 0,
         /// The time after the loss of a packet on a link until its credit is given back
         /// \[inferred\].
         correction: Span = Span::from_us(10),

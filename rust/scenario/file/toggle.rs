@@ -55,6 +55,6 @@ impl<'de, T: Deserialize<'de> + Default> Deserialize<'de> for Toggle<T> {
                 T::deserialize(MapAccessDeserializer::new(map)).map(Toggle::On)
             }
         }
-        from.deserialize_any(BoolOrTable(PhantomData))
+        from.deserialize_map(BoolOrTable(PhantomData))
     }
 }

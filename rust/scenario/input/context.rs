@@ -6,11 +6,13 @@ use std::path::Path;
 
 use super::error::{Fault, ScenarioError, nearest};
 use super::located::{Key, Located};
+use super::message::{table_expected, without_indices};
 use super::position::Position;
 use super::source::Source;
 pub(crate) use crate::nic::parameters::LONGEST_SPAN;
 use crate::text_file::read_text;
 use crate::units::{Bytes, Fraction, Span};
+use crate::values::{Reason, ValueError};
 
 /// The longest packet: its length field has 16 bits.
 pub(crate) const LONGEST_PACKET: Bytes = Bytes::new(65_535);
@@ -138,6 +140,66 @@ impl Context<'_> {
     ) -> ScenarioError {
         let (because, example) = (because.into(), example.into());
         self.fault(key, Fault::Missing { key: key.to_string(), because, example })
+    }
+
+    /// A value at `above` or below it that cannot be read. Its table also has the keys of `more`.
+    pub(crate) fn unreadable(
+        &self,
+        above: &Key,
+        error: ValueError,
+        more: &[&str],
+    ) -> ScenarioError {
+        let key = above.below(&error.path);
+        match error.reason {
+            Reason::UnknownKey { key: name, known } => {
+                self.unknown_key(&key, &name, &[more, known].concat(), None)
+            }
+            Reason::UnknownName { name, known } => {
+                self.unknown(&key, Lookup { what: "value", name: &name, known })
+            }
+            Reason::NoTable(found) => self.wrong_type(&key, &found, &table_expected(key.path())),
+            Reason::Tables => self.one_pair(&key),
+            Reason::Invalid(reason) if key.path() == "policy.name" => {
+                self.bad_value(&key, format!("{reason}; `evenkeel list policies` lists them"))
+            }
+            Reason::Invalid(reason) => self.bad_value(&key, reason),
+        }
+    }
+
+    /// A value of the wrong type, without its unit, or beyond its type.
+    pub(crate) fn bad_value(&self, key: &Key, reason: String) -> ScenarioError {
+        self.fault(key, Fault::BadValue { key: key.to_string(), reason })
+    }
+
+    /// A value of the wrong type: `found`, where something else is expected.
+    pub(crate) fn wrong_type(&self, key: &Key, found: &str, expected: &str) -> ScenarioError {
+        self.bad_value(key, format!("invalid type: {found}, expected {expected}"))
+    }
+
+    /// A list of tables, `[[name]]`, where one table is expected.
+    pub(crate) fn one_pair(&self, key: &Key) -> ScenarioError {
+        let name = without_indices(key.path());
+        let expected = format!("one table: write [{name}], with one pair of brackets");
+        self.wrong_type(key, "list", &expected)
+    }
+
+    /// A key that its section, of that kind if any, does not have.
+    pub(crate) fn unknown_key(
+        &self,
+        section: &Key,
+        name: &str,
+        known: &[&str],
+        kind: Option<&str>,
+    ) -> ScenarioError {
+        let nearest = nearest(name, known.iter().copied());
+        let (key, known) = (name.to_owned(), known.join(", "));
+        let title = match (section.path(), kind) {
+            ("", _) => self.source.subject().name().to_owned(),
+            (path, None) => format!("[{path}]"),
+            (path, Some(kind)) => format!("[{path}] with kind = {kind}"),
+        };
+        let fault = Fault::UnknownKey { section: title, key, nearest, known };
+        self.fault(&section.child(name), fault)
     }
 
     /// A fault at `key`: a name that is not among the known ones.

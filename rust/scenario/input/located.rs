@@ -40,6 +40,17 @@ impl Key {
         Self { path: format!("{}{dot}{name}", self.path), overridden: false }
     }
 
+    /// The key at `path` below it: `kmin`, `[0].link`, or empty for the key itself.
+    pub(crate) fn below(&self, path: &str) -> Self {
+        match path {
+            "" => self.clone(),
+            item if item.starts_with('[') => {
+                Self { path: format!("{}{item}", self.path), overridden: false }
+            }
+            name => self.child(name),
+        }
+    }
+
     /// The item of its list at that index.
     pub(crate) fn item(&self, index: usize) -> Self {
         Self { path: format!("{}[{index}]", self.path), overridden: false }

@@ -4,23 +4,22 @@
 mod keys;
 
 use serde::de::DeserializeOwned;
-use toml::Spanned;
-use toml::de::{DeTable, DeValue, ValueDeserializer};
+use toml::{Table, Value as TomlValue};
 
 use super::context::Context;
-use super::error::{Fault, ScenarioError, nearest};
+use super::error::ScenarioError;
 use super::located::{Key, Located};
-use super::message::{table_expected, without_indices};
-use super::section::{Group, KeyDescription, Section, TABLE, Value};
+use super::section::{Group, Section, Value};
 use super::source::Source;
 use crate::balance::Parameters;
+use crate::values::{self, Reason};
 
 /// A section, of which some keys may already have been read.
 #[derive(Debug)]
 pub struct SectionReader<'s> {
     source: &'s Source,
     key: Key,
-    table: DeTable<'s>,
+    table: Table,
     /// The known keys: all that have been requested.
     known: Vec<&'static str>,
 }
@@ -79,17 +78,9 @@ impl<'s> SectionReader<'s> {
 
     /// Reads the keys of `S` without listing them in messages, so that they can be rejected.
     pub(crate) fn take_unlisted<S: Section>(&mut self) -> Result<S, ScenarioError> {
-        let mut table = DeTable::new();
-        for name in S::NAMES {
-            if let Some((key, value)) = self.table.remove_entry(*name) {
-                table.insert(key, value);
-            }
-        }
-        let nests = |value: &DeValue<'_>| value.is_array() || value.is_table();
-        if table.values().any(|value| nests(value.get_ref())) {
-            self.refuse_lists(&table, S::keys(), &self.key)?;
-        }
-        let mut section: S = self.read(Spanned::new(0..0, DeValue::Table(table)))?;
+        let taken = S::NAMES.iter().filter_map(|name| self.table.remove_entry(*name));
+        let table = taken.collect();
+        let mut section: S = self.read(&self.key, TomlValue::Table(table))?;
         section.locate(&self.key);
         Ok(section)
     }
@@ -108,16 +99,17 @@ impl<'s> SectionReader<'s> {
         default: T,
     ) -> Result<Located<T>, ScenarioError> {
         self.known.push(name);
-        let typed = self.table.remove(name).map(|value| self.read(value)).transpose()?;
+        let key = self.key.child(name);
+        let typed = self.table.remove(name).map(|value| self.read(&key, value)).transpose()?;
         let mut value = Located::new(typed.unwrap_or(default));
-        value.locate(&self.key.child(name));
+        value.locate(&key);
         Ok(value)
     }
 
     /// The section of that name without any keys.
     pub(crate) fn empty(&self, name: &str) -> Self {
         let (source, key) = (self.source, self.key.child(name));
-        Self { source, key, table: DeTable::new(), known: Vec::new() }
+        Self { source, key, table: Table::new(), known: Vec::new() }
     }
 
     /// The section that a key holds, or one without any keys.
@@ -137,40 +129,32 @@ impl<'s> SectionReader<'s> {
         self.known.push(name);
         let Some(value) = self.table.remove(name) else { return Ok(Vec::new()) };
         let key = self.key.child(name);
-        let DeValue::Array(items) = value.get_ref() else {
+        let TomlValue::Array(items) = value else {
             let expected = format!(
                 "a list of tables: write [[{key}]], with two pairs of brackets, above each"
             );
-            return Err(self.wrong_type(key, &value, &expected));
+            return Err(self.wrong_type(&key, &value, &expected));
         };
-        let items = items.iter().cloned().enumerate();
+        let items = items.into_iter().enumerate();
         items.map(|(index, item)| self.below(key.item(index), item)).collect()
     }
 
     /// The one section that a key holds, or the sections of a list.
     pub(crate) fn one_or_more(&mut self, name: &'static str) -> Result<Vec<Self>, ScenarioError> {
-        match self.table.get(name).map(Spanned::get_ref) {
-            Some(DeValue::Array(_)) => self.sections(name),
+        match self.table.get(name) {
+            Some(TomlValue::Array(_)) => self.sections(name),
             _ => Ok(self.section(name)?.into_iter().collect()),
         }
     }
 
     /// All keys that were not taken yet, as parameters of a preset.
-    pub(crate) fn rest(&mut self) -> Result<Located<Parameters>, ScenarioError> {
-        let table = std::mem::take(&mut self.table);
-        let parameters: Parameters = self.read(Spanned::new(0..0, DeValue::Table(table)))?;
-        let mut parameters = Located::new(parameters);
-        parameters.locate(&self.key);
-        Ok(parameters)
+    pub(crate) fn rest(&mut self) -> Located<Parameters> {
+        Located::of(std::mem::take(&mut self.table), self.key.clone())
     }
 
     /// Fails for a remaining key, which the section does not have.
     pub fn finish(self) -> Result<(), ScenarioError> {
-        let section = match self.key.path() {
-            "" => self.source.subject().name().to_owned(),
-            path => format!("[{path}]"),
-        };
-        self.next().map_or(Ok(()), |key| Err(self.unknown_key(&key, section)))
+        self.next().map_or(Ok(()), |key| Err(self.unknown_key(&key, None)))
     }
 
     /// Fails for a remaining key, which is for another of `kinds` than `kind`, or for none.
@@ -180,8 +164,7 @@ impl<'s> SectionReader<'s> {
         let others = kinds.iter().filter(|other| other.names().any(|name| name == wrong));
         let others: Vec<String> = others.map(Kind::in_a_sentence).collect();
         if others.is_empty() {
-            let section = format!("[{section}] with kind = {kind}");
-            return Err(self.unknown_key(&wrong, section));
+            return Err(self.unknown_key(&wrong, Some(kind)));
         }
         let own = self.known.iter().filter(|key| **key != "kind").copied().collect::<Vec<_>>();
         let because = format!(
@@ -194,87 +177,32 @@ impl<'s> SectionReader<'s> {
 
     /// The first remaining key.
     fn next(&self) -> Option<String> {
-        self.table.keys().next().map(|key| key.get_ref().to_string())
+        self.table.keys().next().cloned()
     }
 
     /// The fault of a key that the section does not have. It suggests a similar key that applies.
-    fn unknown_key(&self, name: &str, section: String) -> ScenarioError {
-        let nearest = nearest(name, self.known.iter().copied());
-        let (key, known) = (name.to_owned(), self.known.join(", "));
-        let fault = Fault::UnknownKey { section, key, nearest, known };
-        self.context().fault(&self.key.child(name), fault)
+    fn unknown_key(&self, name: &str, kind: Option<&str>) -> ScenarioError {
+        self.context().unknown_key(&self.key, name, &self.known, kind)
     }
 
-    fn read<T: DeserializeOwned>(&self, value: Spanned<DeValue<'_>>) -> Result<T, ScenarioError> {
-        T::deserialize(ValueDeserializer::from(value)).map_err(|error| self.source.refusal(&error))
+    fn read<T: DeserializeOwned>(&self, key: &Key, value: TomlValue) -> Result<T, ScenarioError> {
+        values::read(value).map_err(|error| self.context().unreadable(key, error, &[]))
     }
 
-    /// Fails for a list where `keys` have a table: serde reads one as the table's values in order.
-    fn refuse_lists(
-        &self,
-        table: &DeTable<'_>,
-        keys: Vec<KeyDescription>,
-        above: &Key,
-    ) -> Result<(), ScenarioError> {
-        for KeyDescription { name, form, .. } in keys {
-            let Some(value) = table.get(name) else { continue };
-            let key = above.child(name);
-            match value.get_ref() {
-                _ if form.keys.is_empty() => {}
-                DeValue::Table(inner) => self.refuse_lists(inner, form.keys, &key)?,
-                DeValue::Array(items) if are_tables(items) => {
-                    return Err(self.one_pair(key, value));
-                }
-                DeValue::Array(_) if form.text == TABLE => {
-                    let expected = table_expected(key.path());
-                    return Err(self.wrong_type(key, value, &expected));
-                }
-                _ => {}
-            }
-        }
-        Ok(())
-    }
-
-    /// The fault of `[[name]]` in place of `[name]`.
-    fn one_pair(&self, key: Key, value: &Spanned<DeValue<'_>>) -> ScenarioError {
-        let name = without_indices(key.path());
-        let expected = format!("one table: write [{name}], with one pair of brackets");
-        self.wrong_type(key, value, &expected)
-    }
-
-    fn below(&self, key: Key, value: Spanned<DeValue<'s>>) -> Result<Self, ScenarioError> {
-        let heading = key.heading();
-        match value.get_ref() {
-            DeValue::Table(table) => {
-                let (source, table) = (self.source, table.clone());
-                Ok(Self { source, key, table, known: Vec::new() })
-            }
-            // A list of tables, and a value in place of a table: what to write instead.
-            DeValue::Array(items) if are_tables(items) => Err(self.one_pair(key, &value)),
-            DeValue::String(text) if key.to_string() == "policy" => {
-                let expected = format!("a table: write [policy] and below it name = {text:?}");
-                Err(self.wrong_type(key, &value, &expected))
-            }
-            _ => {
-                let expected = format!("a table: write {heading} and its keys below it");
-                Err(self.wrong_type(key, &value, &expected))
-            }
-        }
-    }
-
-    fn wrong_type(&self, key: Key, value: &Spanned<DeValue<'_>>, expected: &str) -> ScenarioError {
-        let found = match value.get_ref() {
-            DeValue::Datetime(_) => "date",
-            DeValue::Array(_) => "list",
-            other => other.type_str(),
+    /// The section of a key with that value.
+    fn below(&self, key: Key, value: TomlValue) -> Result<Self, ScenarioError> {
+        let expected = match value.as_str().filter(|_| key.path() == "policy") {
+            Some(name) => format!("a table: write [policy] and below it name = {name:?}"),
+            None => format!("a table: write {} and its keys below it", key.heading()),
         };
-        let reason = format!("invalid type: {found}, expected {expected}");
-        let fault = Fault::BadValue { key: key.to_string(), reason };
-        self.context().fault(&key, fault)
+        match values::table(value) {
+            Ok(table) => Ok(Self { source: self.source, key, table, known: Vec::new() }),
+            Err(Reason::NoTable(found)) => Err(self.context().wrong_type(&key, &found, &expected)),
+            Err(reason) => Err(self.context().unreadable(&key, reason.into(), &[])),
+        }
     }
-}
 
-/// Whether a list is what `[[name]]` writes.
-fn are_tables(items: &[Spanned<DeValue<'_>>]) -> bool {
-    !items.is_empty() && items.iter().all(|item| item.get_ref().is_table())
+    fn wrong_type(&self, key: &Key, value: &TomlValue, expected: &str) -> ScenarioError {
+        self.context().wrong_type(key, &values::describe(value), expected)
+    }
 }

@@ -4,13 +4,13 @@
 use std::collections::BTreeMap;
 
 use serde::Serialize;
-use serde::de::{Deserialize, DeserializeOwned, IntoDeserializer, value};
+use serde::de::DeserializeOwned;
 
 use super::located::{Key, Located};
-use super::message::unknown_name;
 use crate::balance::Parameters;
 use crate::nic::congestion::OrPart;
 use crate::units::{BitRate, Bytes, Flops, Fraction, Span};
+use crate::values::{self, Reason};
 
 /// The form of a key's value.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -111,7 +111,7 @@ macro_rules! plain {
 
 plain! {
     u8: "whole number",
-    i8: "whole number",
+    i64: "whole number",
     u32: "whole number",
     u64: "whole number",
     bool: "`true` or `false`",
@@ -128,14 +128,16 @@ plain! {
 }
 
 /// The names that serde reads as a `T`, an enum without data.
-pub(crate) fn names<T: for<'de> Deserialize<'de>>() -> Vec<String> {
-    let none: value::StrDeserializer<'_, value::Error> = "\0".into_deserializer();
-    let refusal = T::deserialize(none).err().map(|error| error.to_string()).unwrap_or_default();
-    unknown_name(&refusal, "unknown variant ").map_or_else(Vec::new, |(_, known)| known)
+pub(crate) fn names<T: DeserializeOwned>() -> &'static [&'static str] {
+    let no_name = toml::Value::String(String::new());
+    match values::read::<T>(no_name).err().map(|error| error.reason) {
+        Some(Reason::UnknownName { known, .. }) => known,
+        _ => &[],
+    }
 }
 
 /// The form of a value that is one of several names: `` `"a"`, `"b"` ``.
-pub(crate) fn one_of(names: &[String]) -> Form {
+pub(crate) fn one_of(names: &[&str]) -> Form {
     let quoted: Vec<String> = names.iter().map(|name| format!("`\"{name}\"`")).collect();
     Form::of(quoted.join(", "))
 }
@@ -228,7 +230,7 @@ macro_rules! named {
         $(impl $crate::input::section::Value for $type {
             fn form() -> $crate::input::section::Form {
                 let names = $crate::input::section::names::<$type>();
-                $crate::input::section::one_of(&names)
+                $crate::input::section::one_of(names)
             }
         })*
     };

@@ -82,7 +82,7 @@ pub(super) fn apply<'i>(
 
 /// Whether a number has letters after its digits, such as `1_000ns`: then it is a text. The parser
 /// finds that out only when the number is read.
-fn has_unit(value: &DeValue<'_>) -> bool {
+pub(super) fn has_unit(value: &DeValue<'_>) -> bool {
     match value {
         DeValue::Integer(number) => {
             let digits = number.as_str().trim_start_matches(['+', '-']);

@@ -3,12 +3,12 @@
 use std::collections::BTreeMap;
 use std::ops::Range;
 
-use toml::Spanned;
 use toml::de::{DeTable, DeValue};
+use toml::{Spanned, Table, Value};
 
 use super::error::{Fault, ScenarioError};
 use super::located::Key;
-use super::message::{fault_of, out_of_range, syntax_reason};
+use super::message::{needs_quotes, out_of_range, syntax_reason};
 use super::position::Position;
 use super::settings::{self, Setting};
 
@@ -73,6 +73,8 @@ pub struct Source {
     lines: Vec<usize>,
     /// By path (`topology.leaves`, `failure[0].link`).
     entries: BTreeMap<String, Entry>,
+    /// Its keys and values.
+    table: Table,
 }
 
 impl Source {
@@ -86,21 +88,15 @@ impl Source {
     /// # Errors
     /// It is not TOML, or too long.
     pub fn of(subject: Subject, text: String, file: String) -> Result<Self, ScenarioError> {
-        let mut entries = BTreeMap::new();
-        let parsed = DeTable::parse(&text)
-            .map(|table| collect_table(table.get_ref(), &Key::ROOT, &mut entries));
-        let refused = parsed.err();
-        let is_too_much = entries.len() > MOST_ENTRIES;
         let starts = text.match_indices('\n').map(|(end, _)| end + 1);
         let lines = std::iter::once(0).chain(starts).collect();
-        let (length, set) = (text.len(), Vec::new());
-        let source = Self { subject, file, text, length, set, lines, entries };
-        refused.map_or(Ok(()), |error| Err(source.not_toml(&error)))?;
-        if is_too_much {
-            let reason = format!("more than {MOST_ENTRIES} keys and items of lists, the most");
-            return Err(ScenarioError::new(source.whole(), Fault::Syntax { reason }));
-        }
-        Ok(source)
+        let (length, set, entries, table) = (text.len(), Vec::new(), BTreeMap::new(), Table::new());
+        let source = Self { subject, file, text, length, set, lines, entries, table };
+        let Collected { entries, table } = {
+            let parsed = DeTable::parse(&source.text);
+            Collected::of(&source, parsed.map_err(|error| source.not_toml(&error))?.get_ref())?
+        };
+        Ok(Self { entries, table, ..source })
     }
 
     /// The same with keys that the command line sets in place of the file's.
@@ -113,10 +109,8 @@ impl Source {
             let set = SetKey { name: add(key), value: add(value) };
             self.set.push(set);
         }
-        let mut entries = BTreeMap::new();
-        collect_table(&self.merged()?, &Key::ROOT, &mut entries);
-        self.entries = entries;
-        Ok(self)
+        let Collected { entries, table } = Collected::of(&self, &self.merged()?)?;
+        Ok(Self { entries, table, ..self })
     }
 
     /// The keys and values of the file, and those that the command line sets.
@@ -133,24 +127,8 @@ impl Source {
     }
 
     /// Its keys and values.
-    pub(crate) fn document(&self) -> DeTable<'_> {
-        self.merged().expect("keys were set when the text was read")
-    }
-
-    /// The fault of a value that serde rejects.
-    pub(crate) fn refusal(&self, error: &toml::de::Error) -> ScenarioError {
-        let span = error.span().unwrap_or(0..0);
-        let text = self.text.get(span.clone()).unwrap_or_default();
-        // To serde a date is a map too: the text tells them apart.
-        let is_date = DeValue::parse(text).is_ok_and(|it| it.get_ref().is_datetime());
-        let found = if is_date { "date" } else { "table" };
-        let message = match error.message() {
-            "integer number overflowed" => out_of_range(text),
-            other => other.replacen(": map,", &format!(": {found},"), 1),
-        };
-        let fault = fault_of(self.key_at(&span), &message);
-        // An unknown key is shown itself; otherwise its value is shown.
-        ScenarioError::new(self.at(&span), fault)
+    pub(crate) fn document(&self) -> Table {
+        self.table.clone()
     }
 
     /// What it describes.
@@ -245,49 +223,85 @@ impl Source {
         let column = before[self.lines[line - 1]..].chars().count() + 1;
         (line, column)
     }
+}
 
-    /// The innermost key whose name or value `range` is in; empty at the top.
-    fn key_at(&self, range: &TextRange) -> &str {
-        let inside = |outer: &TextRange| outer.start <= range.start && range.end <= outer.end;
-        let mut found = ("", usize::MAX);
-        for (path, entry) in &self.entries {
-            for outer in [&entry.name, &entry.value] {
-                // What the command line sets stands where its sections do, which come first.
-                if inside(outer) && outer.len() <= found.1 {
-                    found = (path, outer.len());
-                }
-            }
-        }
-        found.0
+/// The keys and values of a document, and where they stand.
+struct Collected {
+    entries: BTreeMap<String, Entry>,
+    table: Table,
+}
+
+impl Collected {
+    /// Of a document whose faults `source` locates.
+    fn of(source: &Source, document: &DeTable<'_>) -> Result<Self, ScenarioError> {
+        let mut collector = Collector { source, entries: BTreeMap::new() };
+        let table = collector.table(document, &Key::ROOT)?;
+        Ok(Self { entries: collector.entries, table })
     }
 }
 
-fn collect_table(table: &DeTable<'_>, above: &Key, entries: &mut BTreeMap<String, Entry>) {
-    for (name, value) in table {
-        if entries.len() > MOST_ENTRIES {
-            return;
+/// Collects keys and values while it walks through them.
+struct Collector<'s> {
+    source: &'s Source,
+    entries: BTreeMap<String, Entry>,
+}
+
+impl Collector<'_> {
+    fn table(&mut self, table: &DeTable<'_>, above: &Key) -> Result<Table, ScenarioError> {
+        let values = table.iter().map(|(name, value)| {
+            let key = above.child(name.get_ref());
+            Ok((name.get_ref().to_string(), self.entry(key, name.span(), value)?))
+        });
+        values.collect()
+    }
+
+    /// The value of a key, or of an item of a list, whose name stands at `name`.
+    fn entry(
+        &mut self,
+        key: Key,
+        name: TextRange,
+        value: &Spanned<DeValue<'_>>,
+    ) -> Result<Value, ScenarioError> {
+        if self.entries.len() >= MOST_ENTRIES {
+            let reason = format!("more than {MOST_ENTRIES} keys and items of lists, the most");
+            return Err(ScenarioError::new(self.source.whole(), Fault::Syntax { reason }));
         }
-        let key = above.child(name.get_ref());
-        let entry = Entry { name: name.span(), value: value.span() };
-        entries.insert(key.path().to_owned(), entry);
-        collect_value(value, &key, entries);
+        self.entries.insert(key.path().to_owned(), Entry { name, value: value.span() });
+        let plain = match value.get_ref() {
+            DeValue::Table(table) => return self.table(table, &key).map(Value::Table),
+            DeValue::Array(items) => {
+                let items = items.iter().enumerate();
+                let items =
+                    items.map(|(index, item)| self.entry(key.item(index), item.span(), item));
+                return items.collect::<Result<_, _>>().map(Value::Array);
+            }
+            plain => plain_value(plain, &self.source.text[value.span()]),
+        };
+        let fault = |reason| Fault::BadValue { key: key.to_string(), reason };
+        plain.map_err(|reason| ScenarioError::new(self.source.at(&value.span()), fault(reason)))
     }
 }
 
-fn collect_value(value: &Spanned<DeValue<'_>>, key: &Key, entries: &mut BTreeMap<String, Entry>) {
-    match value.get_ref() {
-        DeValue::Table(table) => collect_table(table, key, entries),
-        DeValue::Array(items) => {
-            for (index, item) in items.iter().enumerate() {
-                if entries.len() > MOST_ENTRIES {
-                    return;
-                }
-                let key = key.item(index);
-                let entry = Entry { name: item.span(), value: item.span() };
-                entries.insert(key.path().to_owned(), entry);
-                collect_value(item, &key, entries);
+/// A value without values inside, whose text is `text`.
+///
+/// # Errors
+/// Fails for a number that has a unit, or that TOML has no room for.
+fn plain_value(value: &DeValue<'_>, text: &str) -> Result<Value, String> {
+    match value {
+        number if settings::has_unit(number) => Err(needs_quotes(text)),
+        DeValue::String(text) => Ok(Value::String(text.to_string())),
+        DeValue::Integer(number) => i64::from_str_radix(number.as_str(), number.radix())
+            .map(Value::Integer)
+            .map_err(|_| out_of_range(number)),
+        DeValue::Float(number) => match number.as_str().parse::<f64>() {
+            Ok(value) if value.is_infinite() && !text.contains("inf") => {
+                Err(format!("{text} is too large; the largest number is {:e}", f64::MAX))
             }
-        }
-        _ => {}
+            Ok(value) => Ok(Value::Float(value)),
+            Err(_) => Err(needs_quotes(text)),
+        },
+        DeValue::Boolean(value) => Ok(Value::Boolean(*value)),
+        DeValue::Datetime(date) => Ok(Value::Datetime(*date)),
+        DeValue::Array(_) | DeValue::Table(_) => unreachable!("they have values inside"),
     }
 }

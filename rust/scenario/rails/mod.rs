@@ -14,7 +14,7 @@ use super::input::located::Key;
 use super::input::overrides::Overrides;
 use super::input::source::Source;
 use super::resolve::{limits, policy};
-use crate::balance::{Parameters, SchemeError};
+use crate::balance::SchemeError;
 use crate::fluid::Fidelity;
 use crate::multirail::{RailConfig, RailFailure, RailSetup};
 use crate::rail::{self, AllocatorConfig};
@@ -164,9 +164,13 @@ fn allocator(
             let known: Vec<&str> = known.split(", ").collect();
             context.unknown(key, Lookup { what: "allocator", name: &name, known: &known })
         }
+        SchemeError::Malformed { error, .. } => {
+            context.unreadable(section.parameters.key(), error, &["name"])
+        }
         SchemeError::Parameter { reason, .. } => {
-            let build = |given: &Parameters| rail::allocator_config(&section.name, given).err();
-            policy::refused(context, section, &policy::Refusal { reason, build, beside: &["name"] })
+            policy::refused(context, section, reason, |given| {
+                rail::allocator_config(&section.name, given).err()
+            })
         }
     })
 }

@@ -6,7 +6,6 @@ use crate::collective::Algorithms;
 use crate::input::context::{Context, Lookup};
 use crate::input::error::ScenarioError;
 use crate::input::located::Located;
-use crate::input::message::{date, is_inside_date};
 
 /// `algorithms` with those that a section names, one for an operation.
 pub(super) fn resolve(
@@ -15,9 +14,6 @@ pub(super) fn resolve(
     mut algorithms: Algorithms,
 ) -> Result<Algorithms, ScenarioError> {
     for (operation, algorithm) in named.iter().flatten() {
-        if is_inside_date(operation) {
-            return Err(context.fault(named.key(), date(named.key().path())));
-        }
         let key = named.key().child(operation);
         let known = algorithms.names(operation);
         if known.is_empty() {

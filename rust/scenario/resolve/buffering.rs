@@ -79,14 +79,13 @@ pub(super) fn cbfc(
     if !(32..=2_048).contains(&credit.get()) || !credit.get().is_power_of_two() {
         return Err(context.invalid(credit, "it must be 32B, 64B, 128B, ... or 2048B"));
     }
-    if **overhead < -16 {
-        return Err(context.invalid(overhead, "it must be from -16 to 127"));
-    }
+    let bytes = i8::try_from(**overhead).ok().filter(|&bytes| bytes >= -16);
+    let bytes = bytes.ok_or_else(|| context.invalid(overhead, "it must be from -16 to 127"))?;
     context.span(correction, AtLeast::OnePicosecond)?;
     let config = CbfcConfig {
         memory: **memory,
         credit: u16::try_from(credit.get()).expect("at most 2,048"),
-        overhead: **overhead,
+        overhead: bytes,
         packet: u16::try_from(packet.get()).unwrap_or(u16::MAX),
         correction: **correction,
     };

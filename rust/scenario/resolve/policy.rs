@@ -1,6 +1,5 @@
 //! `[policy]`: from a name and its parameters to a scheme.
 
-use super::parameters::{self, Refused};
 use crate::balance::{self, Parameters, Scheme, SchemeError, Weights};
 use crate::file::PolicySection;
 use crate::input::context::{AtLeast, Context, Lookup};
@@ -29,10 +28,12 @@ fn scheme(context: &Context<'_>, section: &PolicySection) -> Result<Scheme, Scen
     let build = |given: &Parameters| balance::build_scheme(&section.name, given);
     build(&section.parameters).map_err(|error| match error {
         SchemeError::Unknown { name, .. } => unknown(context, section, &name),
-        SchemeError::Parameter { reason, .. } => {
+        SchemeError::Malformed { error, .. } => {
             let beside = [&["name"], &balance::SHARED_PARAMETERS[..]].concat();
-            let alone = |given: &Parameters| build(given).err();
-            refused(context, section, &Refusal { reason, build: alone, beside: &beside })
+            context.unreadable(section.parameters.key(), error, &beside)
+        }
+        SchemeError::Parameter { reason, .. } => {
+            refused(context, section, reason, |given| build(given).err())
         }
     })
 }
@@ -50,38 +51,23 @@ pub(super) fn weights_name(scheme: &Scheme) -> &'static str {
     }
 }
 
-/// Parameters that a policy refuses.
-#[derive(Debug)]
-pub(crate) struct Refusal<'a, B> {
-    /// Why it refuses all of them together.
-    pub reason: String,
-    /// Whether it refuses some of them.
-    pub build: B,
-    /// Keys of the section that are no parameters.
-    pub beside: &'a [&'a str],
-}
-
 /// The fault of the first parameter of a section that is refused by itself, or of its policy.
-pub(crate) fn refused<B: Fn(&Parameters) -> Option<SchemeError>>(
+/// `reason` is why all of them together are refused.
+pub(crate) fn refused(
     context: &Context<'_>,
     section: &PolicySection,
-    refusal: &Refusal<'_, B>,
+    reason: String,
+    build: impl Fn(&Parameters) -> Option<SchemeError>,
 ) -> ScenarioError {
     let first = section.parameters.iter().find_map(|(name, value)| {
         let alone = Parameters::from_iter([(name.clone(), value.clone())]);
-        match (refusal.build)(&alone) {
-            Some(SchemeError::Parameter { reason, .. }) => {
-                // If it is the only one, the reason of all names the values that are given.
-                let mut others = (*section.parameters).clone();
-                others.remove(name);
-                let is_only = (refusal.build)(&others).is_none();
-                let reason = if is_only { refusal.reason.clone() } else { reason };
-                Some(Refused { name: name.clone(), reason })
-            }
-            _ => None,
-        }
+        let Some(SchemeError::Parameter { reason: of_it, .. }) = build(&alone) else { return None };
+        // If it is the only one, the reason of all names the values that are given.
+        let mut others = (*section.parameters).clone();
+        others.remove(name);
+        let is_only = build(&others).is_none();
+        Some((name.as_str(), if is_only { reason.clone() } else { of_it }))
     });
-    let name_is = || Refused { name: "name".into(), reason: refusal.reason.clone() };
-    let refused = first.unwrap_or_else(name_is);
-    parameters::fault(context, &section.parameters, refused, refusal.beside)
+    let (name, reason) = first.unwrap_or(("name", reason.clone()));
+    context.bad_value(&section.parameters.key().child(name), reason)
 }

@@ -128,8 +128,8 @@ fn a_number_beyond_tomls_is_one_of_its_key() {
     assert!(RailScenario::is_in_text(text), "it is a scenario with rails, if an invalid one");
     let path = Path::new("test.toml");
     let said = RailScenario::parse(text.to_owned(), path, &Overrides::default()).unwrap_err();
-    let expected = "test.toml:3:10: handler.misses: invalid type: integer 99999999999999999999, \
-                    expected a whole number from 0 to 4294967295";
+    let expected = "test.toml:3:10: handler.misses: 99999999999999999999 is too large; the \
+                    largest whole number is 9223372036854775807";
     assert!(said.to_string().starts_with(expected), "{said}");
     let of_policy = |value: &str| set("", &format!("policy.entropies={value}"));
     let expected = "policy.entropies: 99999999999999999999 is too large; the largest whole number \
@@ -140,6 +140,7 @@ fn a_number_beyond_tomls_is_one_of_its_key() {
     assert!(of_policy("-99999999999999999999").ends_with(expected));
     let long = "9".repeat(60);
     assert!(of_policy(&long).contains(&format!("{long} is too large; the largest")));
+    assert!(fault("seed = 1e999\n").contains("seed: 1e999 is too large; the largest number is"));
     assert!(fault("seed = 0x\n").contains("seed: 0x has no digits; expected for example 0x10"));
 }
 

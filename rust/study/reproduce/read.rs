@@ -66,7 +66,7 @@ impl Read for RunSection {
             over: keys.table("over")?.unwrap_or_default(),
             zip: keys.table("zip")?.unwrap_or_default(),
             seeds: keys.optional("seeds")?.unwrap_or(1),
-            rate: keys.named("rate")?.unwrap_or_default(),
+            rate: keys.optional("rate")?.unwrap_or_default(),
             quick: whole(keys.section_or_empty("quick")?)?,
         })
     }
@@ -85,28 +85,28 @@ impl Read for QuickSection {
 
 impl Read for ClaimSection {
     fn read(keys: &mut SectionReader<'_>) -> Result<Self, ScenarioError> {
-        let origin = keys.named("origin")?;
+        let origin = keys.optional("origin")?;
         Ok(Self {
             text: keys.required("text", "text = \"hashing takes longer than spraying\"")?,
             origin: origin
                 .ok_or_else(|| keys.without_default("origin", "origin = \"expectation\""))?,
-            target: keys.named("target")?,
+            target: keys.optional("target")?,
             source: keys.optional("source")?.unwrap_or_default(),
             run: keys.required("run", RUN)?,
             metric: keys.required("metric", METRIC)?,
-            per: keys.number("per")?,
+            per: keys.optional("per")?,
             of: keys.table("of")?.unwrap_or_default(),
             against: keys.table("against")?,
-            comparison: keys.named("as")?,
+            comparison: keys.optional("as")?,
             along: keys.optional("along")?,
-            fit: keys.named("fit")?,
+            fit: keys.optional("fit")?,
             order: keys.list("order")?,
             slack: keys.optional("slack")?,
-            take: keys.named("take")?,
-            seeds: keys.named("seeds")?.unwrap_or_default(),
+            take: keys.optional("take")?,
+            seeds: keys.optional("seeds")?.unwrap_or_default(),
             expected: Expected::read(keys)?,
             cells: keys.tables("cells")?.unwrap_or_default(),
-            scale: keys.named("scale")?.unwrap_or_default(),
+            scale: keys.optional("scale")?.unwrap_or_default(),
         })
     }
 }
@@ -116,8 +116,8 @@ impl Read for Expected {
         Ok(Self {
             published: keys.number_or_text("published")?,
             within: keys.optional("within")?,
-            at_least: keys.number("at_least")?,
-            at_most: keys.number("at_most")?,
+            at_least: keys.optional("at_least")?,
+            at_most: keys.optional("at_most")?,
             why: keys.optional("why")?,
         })
     }
@@ -132,7 +132,7 @@ impl Read for TableSection {
             rows: keys.required("rows", "rows = \"policy\"")?,
             columns: keys.optional("columns")?,
             of: keys.table("of")?.unwrap_or_default(),
-            seeds: keys.named("seeds")?.unwrap_or_default(),
+            seeds: keys.optional("seeds")?.unwrap_or_default(),
         })
     }
 }

@@ -201,12 +201,12 @@ fn what_is_expected_in_place_of_a_wrong_type_is_said() {
     for (text, expected) in [
         (
             format!("{run}quick = 3\n"),
-            "s.toml:3:9: run[0].quick: invalid type: integer, expected a table: write [run.quick] \
-             and its keys below it\n  |\n3 | quick = 3\n  |         ^",
+            "s.toml:3:9: run[0].quick: invalid type: integer 3, expected a table: write \
+             [run.quick] and its keys below it\n  |\n3 | quick = 3\n  |         ^",
         ),
         (
             format!("{run}rate = -1\n"),
-            "s.toml:3:8: run[0].rate: invalid type: integer, expected one of \"scenario\", \
+            "s.toml:3:8: run[0].rate: invalid type: integer -1, expected one of \"scenario\", \
              \"rho-max\"\n",
         ),
         (
@@ -220,8 +220,8 @@ fn what_is_expected_in_place_of_a_wrong_type_is_said() {
         ),
         (
             format!("{run}seeds = 99999999999999999999\n"),
-            "s.toml:3:9: run[0].seeds: invalid type: integer 99999999999999999999, expected a \
-             whole number from 0 to 4294967295\n",
+            "s.toml:3:9: run[0].seeds: 99999999999999999999 is too large; the largest whole number \
+             is 9223372036854775807\n",
         ),
         (
             "[run]\nname = \"r\"\n".to_owned(),

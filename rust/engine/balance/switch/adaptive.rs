@@ -381,7 +381,7 @@ mod tests {
             ("buckets = [\"1/5\", \"1/10\", \"1/20\"]", "must be in ascending order"),
             ("levels = [\"1/2\", \"3/20\", \"1/2\"]", "must be in ascending order"),
             ("window = \"0us\"", "for example \"30us\""),
-            ("by = \"length\"", "`queue-and-utilisation`"),
+            ("by = \"length\"", "expected one of queue, utilisation, queue-and-utilisation"),
         ] {
             let error = crate::balance::build_scheme("adaptive", &key.parse().unwrap());
             let error = error.unwrap_err().to_string();

@@ -115,7 +115,7 @@ impl<'de> Deserialize<'de> for ModelChoice {
                 Ok(ModelChoice::Dimensions(Box::new(section)))
             }
         }
-        from.deserialize_any(NameOrTable)
+        from.deserialize_map(NameOrTable)
     }
 }
 

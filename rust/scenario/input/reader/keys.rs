@@ -1,16 +1,13 @@
 //! Keys without a declaration: values that serde reads one by one, for files that are no scenarios.
 
 use serde::de::DeserializeOwned;
-use toml::de::{DeInteger, DeValue};
-use toml::{Spanned, Table, Value};
+use toml::{Table, Value};
 
 use super::SectionReader;
-use crate::input::error::{Fault, ScenarioError};
+use crate::input::error::ScenarioError;
 use crate::input::located::Key;
-use crate::input::message::out_of_range;
-use crate::input::section::names;
 
-impl<'s> SectionReader<'s> {
+impl SectionReader<'_> {
     /// The value of a key, if the section has it.
     ///
     /// # Errors
@@ -19,11 +16,8 @@ impl<'s> SectionReader<'s> {
         &mut self,
         name: &'static str,
     ) -> Result<Option<T>, ScenarioError> {
-        let Some(value) = self.value(name) else { return Ok(None) };
-        if value.get_ref().as_integer().is_some_and(is_beyond_reading) {
-            self.fits(&self.key().child(name), &value)?;
-        }
-        self.read(value).map(Some)
+        let Some((key, value)) = self.value(name) else { return Ok(None) };
+        self.read(&key, value).map(Some)
     }
 
     /// The value of a key that has no default.
@@ -44,135 +38,68 @@ impl<'s> SectionReader<'s> {
         self.context().missing(&self.key().child(name), "it has no default", example)
     }
 
-    /// The value of a key that is one of several names.
-    ///
-    /// # Errors
-    /// It is no text, or another name.
-    pub fn named<T: DeserializeOwned>(
-        &mut self,
-        name: &'static str,
-    ) -> Result<Option<T>, ScenarioError> {
-        let Some(value) = self.value(name) else { return Ok(None) };
-        if value.get_ref().is_str() {
-            return self.read(value).map(Some);
-        }
-        let known: Vec<String> = names::<T>().iter().map(|name| format!("\"{name}\"")).collect();
-        let expected = format!("one of {}", known.join(", "));
-        Err(self.wrong_type(self.key().child(name), &value, &expected))
-    }
-
-    /// The value of a key that is a number, whole or not.
-    ///
-    /// # Errors
-    /// It is no number, or beyond TOML's whole numbers.
-    pub fn number(&mut self, name: &'static str) -> Result<Option<f64>, ScenarioError> {
-        let Some(value) = self.value(name) else { return Ok(None) };
-        self.fits(&self.key().child(name), &value)?;
-        self.read(value).map(Some)
-    }
-
     /// The value of a key that is a number or a text.
     ///
     /// # Errors
-    /// It is neither, or beyond TOML's whole numbers.
+    /// It is neither.
     pub fn number_or_text(&mut self, name: &'static str) -> Result<Option<Value>, ScenarioError> {
-        let Some(value) = self.value(name) else { return Ok(None) };
-        let key = self.key().child(name);
-        match value.get_ref() {
-            DeValue::Integer(_) | DeValue::Float(_) | DeValue::String(_) => {
-                self.any(&key, value).map(Some)
+        match self.value(name) {
+            Some((_, value @ (Value::Integer(_) | Value::Float(_) | Value::String(_)))) => {
+                Ok(Some(value))
             }
-            _ => Err(self.wrong_type(key, &value, "a number, or a text in quotes")),
+            Some((key, other)) => {
+                Err(self.wrong_type(&key, &other, "a number, or a text in quotes"))
+            }
+            None => Ok(None),
         }
     }
 
     /// The value of a key that is a list of any values.
     ///
     /// # Errors
-    /// It is no list, or has a value that TOML has no room for.
+    /// It is no list.
     pub fn list(&mut self, name: &'static str) -> Result<Option<Vec<Value>>, ScenarioError> {
-        let Some(value) = self.value(name) else { return Ok(None) };
-        let key = self.key().child(name);
-        if !value.get_ref().is_array() {
-            return Err(self.wrong_type(key, &value, "a list: [ ... ]"));
+        match self.value(name) {
+            Some((_, Value::Array(items))) => Ok(Some(items)),
+            Some((key, other)) => Err(self.wrong_type(&key, &other, "a list: [ ... ]")),
+            None => Ok(None),
         }
-        self.any(&key, value).map(|value| value.as_array().cloned())
     }
 
     /// The value of a key that is a table with any keys.
     ///
     /// # Errors
-    /// It is no table, or has a value that TOML has no room for.
+    /// It is no table.
     pub fn table(&mut self, name: &'static str) -> Result<Option<Table>, ScenarioError> {
-        let Some(value) = self.value(name) else { return Ok(None) };
-        self.any_table(self.key().child(name), value).map(Some)
+        let Some((key, value)) = self.value(name) else { return Ok(None) };
+        self.any_table(&key, value, &format!("a table: {name} = {{ ... }}")).map(Some)
     }
 
     /// The value of a key that is a list of tables with any keys.
     ///
     /// # Errors
-    /// It is no list of tables, or has a value that TOML has no room for.
+    /// It is no list of tables.
     pub fn tables(&mut self, name: &'static str) -> Result<Option<Vec<Table>>, ScenarioError> {
-        let Some(value) = self.value(name) else { return Ok(None) };
-        let key = self.key().child(name);
-        let DeValue::Array(items) = value.get_ref() else {
+        let Some((key, value)) = self.value(name) else { return Ok(None) };
+        let Value::Array(items) = value else {
             let expected = format!("a list of tables: {name} = [{{ ... }}, {{ ... }}]");
-            return Err(self.wrong_type(key, &value, &expected));
+            return Err(self.wrong_type(&key, &value, &expected));
         };
-        let items = items.iter().cloned().enumerate();
-        let tables = items.map(|(index, item)| self.any_table(key.item(index), item));
+        let items = items.into_iter().enumerate();
+        let tables =
+            items.map(|(index, item)| self.any_table(&key.item(index), item, "a table: { ... }"));
         tables.collect::<Result<_, _>>().map(Some)
     }
 
-    fn value(&mut self, name: &'static str) -> Option<Spanned<DeValue<'s>>> {
+    fn value(&mut self, name: &'static str) -> Option<(Key, Value)> {
         self.known.push(name);
-        self.table.remove(name)
+        self.table.remove(name).map(|value| (self.key().child(name), value))
     }
 
-    fn any_table(&self, key: Key, value: Spanned<DeValue<'_>>) -> Result<Table, ScenarioError> {
-        if !value.get_ref().is_table() {
-            let name = key.path().rsplit('.').next().unwrap_or_default();
-            let expected = match name.split_once('[') {
-                Some(_) => "a table: { ... }".to_owned(),
-                None => format!("a table: {name} = {{ ... }}"),
-            };
-            return Err(self.wrong_type(key, &value, &expected));
-        }
-        self.fits(&key, &value)?;
-        self.read(value)
-    }
-
-    fn any(&self, key: &Key, value: Spanned<DeValue<'_>>) -> Result<Value, ScenarioError> {
-        self.fits(key, &value)?;
-        self.read(value)
-    }
-
-    /// Refuses whole numbers that TOML's values have no room for.
-    fn fits(&self, key: &Key, value: &Spanned<DeValue<'_>>) -> Result<(), ScenarioError> {
-        match value.get_ref() {
-            DeValue::Integer(number) if !has_room(number) => {
-                let reason = out_of_range(number.as_str());
-                let fault = Fault::BadValue { key: key.to_string(), reason };
-                Err(self.context().fault(key, fault))
-            }
-            DeValue::Array(items) => {
-                let mut items = items.iter().enumerate();
-                items.try_for_each(|(index, item)| self.fits(&key.item(index), item))
-            }
-            DeValue::Table(table) => {
-                let mut keys = table.iter();
-                keys.try_for_each(|(name, value)| self.fits(&key.child(name.get_ref()), value))
-            }
-            _ => Ok(()),
+    fn any_table(&self, key: &Key, value: Value, expected: &str) -> Result<Table, ScenarioError> {
+        match value {
+            Value::Table(table) => Ok(table),
+            other => Err(self.wrong_type(key, &other, expected)),
         }
     }
-}
-
-fn has_room(number: &DeInteger<'_>) -> bool {
-    i64::from_str_radix(number.as_str(), number.radix()).is_ok()
-}
-
-/// True of whole numbers of which serde's messages say neither the key nor what is expected.
-fn is_beyond_reading(number: &DeInteger<'_>) -> bool {
-    i128::from_str_radix(number.as_str(), number.radix()).is_err()
 }
