@@ -1,7 +1,5 @@
 //! Words that several messages share.
 
-use toml::de::DeInteger;
-
 /// What is expected where a key holds a table.
 pub(crate) fn table_expected(key: &str) -> String {
     let name = key.rsplit('.').next().unwrap_or(key);
@@ -41,15 +39,4 @@ pub(crate) fn syntax_reason(message: &str, text: &str) -> String {
 /// The message for a bare word.
 pub(crate) fn needs_quotes(word: &str) -> String {
     format!("a text stands in quotes: {word:?}")
-}
-
-/// The message for a whole number that TOML has no room for.
-pub(crate) fn out_of_range(number: &DeInteger<'_>) -> String {
-    match number.as_str() {
-        "" => format!("{number} has no digits; expected for example {number}10"),
-        digits if digits.starts_with('-') => {
-            format!("{number} is too small; the least whole number is {}", i64::MIN)
-        }
-        _ => format!("{number} is too large; the largest whole number is {}", i64::MAX),
-    }
 }

@@ -2,6 +2,7 @@
 //! and the checks that sections share. This module depends on no section.
 
 pub(super) mod context;
+pub(super) mod document;
 pub(super) mod error;
 pub(super) mod located;
 pub(super) mod message;

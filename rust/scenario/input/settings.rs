@@ -1,10 +1,12 @@
 //! Keys that the command line sets: `--set topology.leaves=8`.
 
-use std::borrow::Cow;
-use std::ops::Range;
+use toml::de::DeValue;
+use toml::{Spanned, Table, Value};
 
-use toml::Spanned;
-use toml::de::{DeTable, DeValue};
+use super::document::{Collector, Entries, Entry, Refused, has_unit};
+use super::error::Fault;
+use super::located::Key;
+use super::position::Position;
 
 /// A key that the command line sets, with its value.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -59,37 +61,42 @@ fn steps(key: &str) -> Option<Vec<Step<'_>>> {
     matches!(steps.first(), Some(Step::Name(_))).then_some(steps)
 }
 
-/// Sets a key of a document to the value whose text is `value` and stands at `range`; the key's
-/// name is there too.
-///
-/// # Errors
-/// Fails with what is wrong with the key.
-pub(super) fn apply<'i>(
-    table: &mut DeTable<'i>,
-    key: &'i str,
-    value: &'i str,
-    range: &Range<usize>,
-) -> Result<(), String> {
-    let value = match DeValue::parse(value) {
-        Ok(parsed) if !has_unit(parsed.get_ref()) => at(parsed.into_inner(), range),
-        _ => DeValue::String(Cow::Borrowed(value)),
-    };
-    let steps = steps(key).ok_or("it is no path of names and indices")?;
-    let [Step::Name(first), ..] = steps.as_slice() else { unreachable!("a name is first") };
-    let way = Way { steps: &steps, done: 1 };
-    set(entry(table, first, range), way, Spanned::new(range.clone(), value), range)
-}
+impl Setting {
+    /// Its position, for errors.
+    pub(super) fn position(&self) -> Position {
+        Position::Setting { key: self.key.clone(), value: self.value.clone() }
+    }
 
-/// Whether a number has letters after its digits, such as `1_000ns`: then it is a text. The parser
-/// finds that out only when the number is read.
-pub(super) fn has_unit(value: &DeValue<'_>) -> bool {
-    match value {
-        DeValue::Integer(number) => {
-            let digits = number.as_str().trim_start_matches(['+', '-']);
-            digits.chars().any(|digit| !digit.is_digit(number.radix()))
+    /// Sets the key in a table and its entries, as the setting of that index.
+    ///
+    /// # Errors
+    /// Fails if the key cannot be set, or for a number out of range.
+    pub(super) fn apply(
+        &self,
+        table: &mut Table,
+        entries: &mut Entries,
+        index: usize,
+    ) -> Result<(), Refused> {
+        let fault = |reason: &str| {
+            let (key, reason) = (self.key.clone(), reason.to_owned());
+            Refused { range: None, fault: Box::new(Fault::BadValue { key, reason }) }
+        };
+        let steps = steps(&self.key).ok_or_else(|| fault("it is no path of names and indices"))?;
+        let [Step::Name(first), ..] = steps.as_slice() else { unreachable!("a name is first") };
+        let path = |done| Way { steps: &steps, done }.path();
+        for above in 1..steps.len() {
+            entries.entry(path(above)).or_insert(Entry::Set(index));
         }
-        DeValue::Float(number) => number.as_str().parse::<f64>().is_err(),
-        _ => false,
+        let key = path(steps.len());
+        let is_below =
+            |path: &str| path.strip_prefix(&*key).is_some_and(|rest| rest.starts_with(['.', '[']));
+        entries.retain(|path, _| !is_below(path));
+        let text = || Spanned::new(0..0, DeValue::String(self.value.as_str().into()));
+        let parsed = DeValue::parse(&self.value).ok().filter(|it| !has_unit(it.get_ref()));
+        let mut collector = Collector { entries, setting: Some(index) };
+        let value = collector.entry(Key::ROOT.child(&key), 0..0, &parsed.unwrap_or_else(text))?;
+        let way = Way { steps: &steps, done: 1 };
+        set(entry(table, first), way, value).map_err(|reason| fault(&reason))
     }
 }
 
@@ -123,24 +130,17 @@ impl<'i> Way<'_, 'i> {
 }
 
 /// Sets what is below `place` by the steps that are left.
-fn set<'i>(
-    place: &mut Spanned<DeValue<'i>>,
-    way: Way<'_, 'i>,
-    value: Spanned<DeValue<'i>>,
-    range: &Range<usize>,
-) -> Result<(), String> {
+fn set(place: &mut Value, way: Way<'_, '_>, value: Value) -> Result<(), String> {
     let Some((step, rest)) = way.next() else {
         *place = value;
         return Ok(());
     };
-    match (step, place.get_mut()) {
-        (Step::Name(name), DeValue::Table(table)) => {
-            set(entry(table, name, range), rest, value, range)
-        }
-        (Step::Index(index), DeValue::Array(items)) => {
+    match (step, &mut *place) {
+        (Step::Name(name), Value::Table(table)) => set(entry(table, name), rest, value),
+        (Step::Index(index), Value::Array(items)) => {
             let count = items.len();
             match items.get_mut(index) {
-                Some(item) => set(item, rest, value, range),
+                Some(item) => set(item, rest, value),
                 None => Err(format!("there is no element {index}: the scenario has {count}")),
             }
         }
@@ -148,15 +148,15 @@ fn set<'i>(
             "[{index}] needs a list, which is not there; set the whole list, as in \
              failure=[{{ link = \"leaf0-spine0\" }}]"
         )),
-        (Step::Name(_), DeValue::Integer(_) | DeValue::Float(_) | DeValue::Datetime(_)) => {
+        (Step::Name(_), Value::Integer(_) | Value::Float(_) | Value::Datetime(_)) => {
             Err(no_table(way))
         }
-        (Step::Name(_), DeValue::String(_)) if !way.is_name_or_table() => Err(no_table(way)),
+        (Step::Name(_), Value::String(_)) if !way.is_name_or_table() => Err(no_table(way)),
         // The whole value is replaced, as `policy = "reps"` by `policy.name`.
         (Step::Name(name), _) => {
-            let mut table = DeTable::new();
-            let result = set(entry(&mut table, name, range), rest, value, range);
-            *place = Spanned::new(range.clone(), DeValue::Table(table));
+            let mut table = Table::new();
+            let result = set(entry(&mut table, name), rest, value);
+            *place = Value::Table(table);
             result
         }
     }
@@ -168,31 +168,8 @@ fn no_table(way: Way<'_, '_>) -> String {
 }
 
 /// The value of a key of a table, which gets an empty table if it has none.
-fn entry<'t, 'i>(
-    table: &'t mut DeTable<'i>,
-    name: &'i str,
-    range: &Range<usize>,
-) -> &'t mut Spanned<DeValue<'i>> {
-    if !table.contains_key(name) {
-        let empty = Spanned::new(range.clone(), DeValue::Table(DeTable::new()));
-        table.insert(Spanned::new(range.clone(), Cow::Borrowed(name)), empty);
-    }
-    table.get_mut(name).expect("it was inserted")
-}
-
-/// A value all of whose parts stand at `range`.
-fn at<'i>(value: DeValue<'i>, range: &Range<usize>) -> DeValue<'i> {
-    let moved =
-        |value: Spanned<DeValue<'i>>| Spanned::new(range.clone(), at(value.into_inner(), range));
-    match value {
-        DeValue::Array(items) => DeValue::Array(items.into_iter().map(moved).collect()),
-        DeValue::Table(table) => {
-            let key = |key: Spanned<Cow<'i, str>>| Spanned::new(range.clone(), key.into_inner());
-            let moved = table.into_iter().map(|(name, value)| (key(name), moved(value)));
-            DeValue::Table(moved.collect())
-        }
-        scalar => scalar,
-    }
+fn entry<'t>(table: &'t mut Table, name: &str) -> &'t mut Value {
+    table.entry(name).or_insert_with(|| Value::Table(Table::new()))
 }
 
 #[cfg(test)]

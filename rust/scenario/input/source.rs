@@ -1,22 +1,14 @@
 //! The text of a scenario, and the position of each key.
 
-use std::collections::BTreeMap;
-use std::ops::Range;
+use toml::Table;
+use toml::de::DeTable;
 
-use toml::de::{DeTable, DeValue};
-use toml::{Spanned, Table, Value};
-
+use super::document::{Collector, Entries, Entry, Refused, TextRange};
 use super::error::{Fault, ScenarioError};
 use super::located::Key;
-use super::message::{needs_quotes, out_of_range, syntax_reason};
+use super::message::syntax_reason;
 use super::position::Position;
-use super::settings::{self, Setting};
-
-/// Bytes of the text.
-type TextRange = Range<usize>;
-
-/// The most keys and items of lists of a file: 1,000,000, some 200,000 failures. \[inferred\]
-const MOST_ENTRIES: usize = 1_000_000;
+use super::settings::Setting;
 
 /// What a text describes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -45,35 +37,18 @@ impl Subject {
     }
 }
 
-/// The position of a key.
-#[derive(Debug, Clone)]
-struct Entry {
-    name: TextRange,
-    value: TextRange,
-}
-
-/// A key that the command line sets: where its name and its value stand in the text.
-#[derive(Debug)]
-struct SetKey {
-    name: TextRange,
-    value: TextRange,
-}
-
-/// A TOML text, and the positions of its keys. Keys that the command line sets follow the text of
-/// the file.
+/// A TOML text, and the positions of its keys.
 #[derive(Debug)]
 pub struct Source {
     subject: Subject,
     file: String,
     text: String,
-    /// Bytes of the file; what follows is not its.
-    length: usize,
-    set: Vec<SetKey>,
     /// Where each line starts.
     lines: Vec<usize>,
-    /// By path (`topology.leaves`, `failure[0].link`).
-    entries: BTreeMap<String, Entry>,
-    /// Its keys and values.
+    /// What the command line sets.
+    settings: Vec<Setting>,
+    entries: Entries,
+    /// Its keys and values, with those that the command line sets.
     table: Table,
 }
 
@@ -90,40 +65,25 @@ impl Source {
     pub fn of(subject: Subject, text: String, file: String) -> Result<Self, ScenarioError> {
         let starts = text.match_indices('\n').map(|(end, _)| end + 1);
         let lines = std::iter::once(0).chain(starts).collect();
-        let (length, set, entries, table) = (text.len(), Vec::new(), BTreeMap::new(), Table::new());
-        let source = Self { subject, file, text, length, set, lines, entries, table };
-        let Collected { entries, table } = {
-            let parsed = DeTable::parse(&source.text);
-            Collected::of(&source, parsed.map_err(|error| source.not_toml(&error))?.get_ref())?
+        let (settings, mut entries, table) = (Vec::new(), Entries::new(), Table::new());
+        let source = Self { subject, file, text, lines, settings, entries: Entries::new(), table };
+        let table = {
+            let parsed = DeTable::parse(&source.text).map_err(|error| source.not_toml(&error))?;
+            let mut collector = Collector { entries: &mut entries, setting: None };
+            let table = collector.table(parsed.get_ref(), &Key::ROOT);
+            table.map_err(|refused| source.refused(refused))?
         };
         Ok(Self { entries, table, ..source })
     }
 
     /// The same with keys that the command line sets in place of the file's.
     pub(crate) fn with(mut self, settings: &[Setting]) -> Result<Self, ScenarioError> {
-        for Setting { key, value } in settings {
-            let mut add = |text: &str| {
-                self.text.push_str(text);
-                self.text.len() - text.len()..self.text.len()
-            };
-            let set = SetKey { name: add(key), value: add(value) };
-            self.set.push(set);
+        for (index, setting) in settings.iter().enumerate() {
+            let set = setting.apply(&mut self.table, &mut self.entries, index);
+            set.map_err(|refused| ScenarioError::new(setting.position(), *refused.fault))?;
         }
-        let Collected { entries, table } = Collected::of(&self, &self.merged()?)?;
-        Ok(Self { entries, table, ..self })
-    }
-
-    /// The keys and values of the file, and those that the command line sets.
-    fn merged(&self) -> Result<DeTable<'_>, ScenarioError> {
-        let file = DeTable::parse(&self.text[..self.length]);
-        let mut table = file.expect("the text was parsed when it was read").into_inner();
-        for SetKey { name, value } in &self.set {
-            let (key, text) = (&self.text[name.clone()], &self.text[value.clone()]);
-            settings::apply(&mut table, key, text, value).map_err(|reason| {
-                ScenarioError::new(self.at(value), Fault::BadValue { key: key.to_owned(), reason })
-            })?;
-        }
-        Ok(table)
+        self.settings = settings.to_vec();
+        Ok(self)
     }
 
     /// Its keys and values.
@@ -149,39 +109,53 @@ impl Source {
 
     /// The line of the key with that path, from 1.
     pub(crate) fn line_of(&self, path: &str) -> Option<usize> {
-        let entry = self.entries.get(path)?;
-        (entry.name.start < self.length || self.set.is_empty())
-            .then(|| self.line_and_column(entry.name.start).0)
+        match self.entries.get(path)? {
+            Entry::File { name, .. } => Some(self.line_and_column(name.start).0),
+            Entry::Set(_) => None,
+        }
     }
 
     /// True if the command line sets the key with that path, or a section around it.
     pub(crate) fn is_set(&self, path: &str) -> bool {
-        let is_set = |entry: &Entry| self.set.iter().any(|set| set.value == entry.value);
-        self.entries.get(path).is_some_and(is_set)
+        matches!(self.entries.get(path), Some(Entry::Set(_)))
     }
 
     /// The text of the value of a key.
     pub(crate) fn value_text(&self, key: &Key) -> Option<&str> {
-        self.text.get(self.entries.get(key.path())?.value.clone())
+        match self.entries.get(key.path())? {
+            Entry::File { value, .. } => self.text.get(value.clone()),
+            Entry::Set(index) => Some(&self.settings[*index].value),
+        }
     }
 
     /// The position of a key's value, or of the innermost section around it.
     pub fn position_of_value(&self, key: &Key) -> Position {
         let path = key.path();
-        if let Some(entry) = self.entries.get(path) {
-            return self.at(&entry.value);
+        match self.entries.get(path) {
+            Some(Entry::File { value, .. }) => self.at(value),
+            Some(Entry::Set(index)) => self.settings[*index].position(),
+            // Of a section, its header is shown and not its whole content.
+            None => {
+                match path.rsplit_once('.').filter(|(above, _)| self.entries.contains_key(*above)) {
+                    Some((section, _)) => self.position_of_name(&Key::ROOT.child(section)),
+                    None => self.whole(),
+                }
+            }
         }
-        // Of a section, its header is shown and not its whole content.
-        let section = path.rsplit_once('.').and_then(|(section, _)| self.entries.get(section));
-        section.map_or_else(|| self.whole(), |section| self.at(&section.name))
     }
 
     /// The position of a key's name, or of the innermost section around it.
     pub(crate) fn position_of_name(&self, key: &Key) -> Position {
         match self.entries.get(key.path()) {
-            Some(entry) => self.at(&entry.name),
-            None => self.position_of_value(key),
+            Some(Entry::File { name, .. }) => self.at(name),
+            _ => self.position_of_value(key),
         }
+    }
+
+    fn refused(&self, refused: Refused) -> ScenarioError {
+        let Refused { range, fault } = refused;
+        let position = range.map_or_else(|| self.whole(), |range| self.at(&range));
+        ScenarioError::new(position, *fault)
     }
 
     fn not_toml(&self, error: &toml::de::Error) -> ScenarioError {
@@ -201,10 +175,6 @@ impl Source {
     }
 
     fn at(&self, range: &TextRange) -> Position {
-        if let Some(set) = self.set.iter().find(|set| set.value == *range) {
-            let text = |range: &TextRange| self.text[range.clone()].to_owned();
-            return Position::Setting { key: text(&set.name), value: text(&set.value) };
-        }
         let start = range.start.min(self.text.len());
         let (line, column) = self.line_and_column(start);
         let text = self.text[self.lines[line - 1]..].lines().next().unwrap_or("").to_owned();
@@ -222,86 +192,5 @@ impl Source {
         let line = self.lines.partition_point(|&start| start <= before.len());
         let column = before[self.lines[line - 1]..].chars().count() + 1;
         (line, column)
-    }
-}
-
-/// The keys and values of a document, and where they stand.
-struct Collected {
-    entries: BTreeMap<String, Entry>,
-    table: Table,
-}
-
-impl Collected {
-    /// Of a document whose faults `source` locates.
-    fn of(source: &Source, document: &DeTable<'_>) -> Result<Self, ScenarioError> {
-        let mut collector = Collector { source, entries: BTreeMap::new() };
-        let table = collector.table(document, &Key::ROOT)?;
-        Ok(Self { entries: collector.entries, table })
-    }
-}
-
-/// Collects keys and values while it walks through them.
-struct Collector<'s> {
-    source: &'s Source,
-    entries: BTreeMap<String, Entry>,
-}
-
-impl Collector<'_> {
-    fn table(&mut self, table: &DeTable<'_>, above: &Key) -> Result<Table, ScenarioError> {
-        let values = table.iter().map(|(name, value)| {
-            let key = above.child(name.get_ref());
-            Ok((name.get_ref().to_string(), self.entry(key, name.span(), value)?))
-        });
-        values.collect()
-    }
-
-    /// The value of a key, or of an item of a list, whose name stands at `name`.
-    fn entry(
-        &mut self,
-        key: Key,
-        name: TextRange,
-        value: &Spanned<DeValue<'_>>,
-    ) -> Result<Value, ScenarioError> {
-        if self.entries.len() >= MOST_ENTRIES {
-            let reason = format!("more than {MOST_ENTRIES} keys and items of lists, the most");
-            return Err(ScenarioError::new(self.source.whole(), Fault::Syntax { reason }));
-        }
-        self.entries.insert(key.path().to_owned(), Entry { name, value: value.span() });
-        let plain = match value.get_ref() {
-            DeValue::Table(table) => return self.table(table, &key).map(Value::Table),
-            DeValue::Array(items) => {
-                let items = items.iter().enumerate();
-                let items =
-                    items.map(|(index, item)| self.entry(key.item(index), item.span(), item));
-                return items.collect::<Result<_, _>>().map(Value::Array);
-            }
-            plain => plain_value(plain, &self.source.text[value.span()]),
-        };
-        let fault = |reason| Fault::BadValue { key: key.to_string(), reason };
-        plain.map_err(|reason| ScenarioError::new(self.source.at(&value.span()), fault(reason)))
-    }
-}
-
-/// A value without values inside, whose text is `text`.
-///
-/// # Errors
-/// Fails for a number that has a unit, or that TOML has no room for.
-fn plain_value(value: &DeValue<'_>, text: &str) -> Result<Value, String> {
-    match value {
-        number if settings::has_unit(number) => Err(needs_quotes(text)),
-        DeValue::String(text) => Ok(Value::String(text.to_string())),
-        DeValue::Integer(number) => i64::from_str_radix(number.as_str(), number.radix())
-            .map(Value::Integer)
-            .map_err(|_| out_of_range(number)),
-        DeValue::Float(number) => match number.as_str().parse::<f64>() {
-            Ok(value) if value.is_infinite() && !text.contains("inf") => {
-                Err(format!("{text} is too large; the largest number is {:e}", f64::MAX))
-            }
-            Ok(value) => Ok(Value::Float(value)),
-            Err(_) => Err(needs_quotes(text)),
-        },
-        DeValue::Boolean(value) => Ok(Value::Boolean(*value)),
-        DeValue::Datetime(date) => Ok(Value::Datetime(*date)),
-        DeValue::Array(_) | DeValue::Table(_) => unreachable!("they have values inside"),
     }
 }
