@@ -152,14 +152,15 @@ fn marking(
     rates.into_iter().map(ramp).collect()
 }
 
-/// `times / parts` of a threshold.
+/// `times / parts` of a threshold, at most the largest that its type has.
 fn scaled(threshold: OrPart<Bytes>, times: u32, parts: u32) -> OrPart<Bytes> {
     match threshold {
         OrPart::Given(bytes) => {
-            OrPart::Given(Bytes::new(bytes.get() * u64::from(times) / u64::from(parts)))
+            OrPart::Given(Bytes::new(bytes.get().saturating_mul(times.into()) / u64::from(parts)))
         }
         OrPart::Part(part) => {
-            let (above, below) = (part.numerator() * times, part.denominator() * parts);
+            let above = part.numerator().saturating_mul(times);
+            let below = part.denominator().saturating_mul(parts);
             OrPart::Part(Fraction::new(above, below).expect("not zero"))
         }
     }
