@@ -1,6 +1,9 @@
 //! Positions in a scenario.
 
 use std::fmt;
+use std::ops::Range;
+
+use annotate_snippets::{AnnotationKind, Group, Level, Renderer, Snippet};
 
 /// The position of a fault.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -13,10 +16,10 @@ pub enum Position {
         line: usize,
         /// Column, from 1, in characters.
         column: usize,
-        /// The number of characters.
-        width: usize,
         /// The text of the whole line, for the excerpt.
         text: String,
+        /// The bytes of that text that are marked.
+        marked: Range<usize>,
     },
     /// In the scenario as a whole: a default is wrong, or something is missing.
     File {
@@ -37,16 +40,16 @@ pub enum Position {
 impl Position {
     /// The line with carets below the position; empty without a line.
     pub fn excerpt(&self) -> String {
-        let Self::Line { line, column, width, text, .. } = self else {
+        let Self::Line { line, text, marked, .. } = self else {
             return String::new();
         };
-        let number = line.to_string();
-        let margin = " ".repeat(number.len());
-        // Tabs stay tabs, so that the carets are below the position.
-        let indent: String =
-            text.chars().take(column - 1).map(|c| if c == '\t' { c } else { ' ' }).collect();
-        let carets = "^".repeat((*width).max(1));
-        format!("\n{margin} |\n{number} | {text}\n{margin} | {indent}{carets}")
+        // The renderer panics where a range cuts a character.
+        let is_whole = text.get(marked.clone()).is_some();
+        let marked = if is_whole { marked.clone() } else { 0..text.len() };
+        let mark = AnnotationKind::Primary.span(marked);
+        let snippet = Snippet::source(text).line_start(*line).annotation(mark);
+        let group = Group::with_level(Level::ERROR).element(snippet);
+        format!("\n{}", Renderer::plain().render(&[group]))
     }
 }
 
@@ -58,5 +61,32 @@ impl fmt::Display for Position {
             Self::CommandLine => f.write_str("command line"),
             Self::Setting { key, value } => write!(f, "--set {key}={value}"),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn excerpt(text: &str, marked: Range<usize>) -> String {
+        let (file, text) = (String::new(), text.to_owned());
+        Position::Line { file, line: 12, column: 1, text, marked }.excerpt()
+    }
+
+    #[test]
+    fn carets_are_below_the_marked_bytes_after_tabs_and_wide_characters() {
+        assert_eq!(excerpt("k = 3", 4..5), "\n   |\n12 | k = 3\n   |     ^");
+        assert_eq!(excerpt("\tk = 3", 5..6), "\n   |\n12 |     k = 3\n   |         ^");
+        assert_eq!(excerpt("\"名\" = 3", 8..9), "\n   |\n12 | \"名\" = 3\n   |        ^");
+        assert_eq!(excerpt("seed =", 6..6), "\n   |\n12 | seed =\n   |       ^");
+    }
+
+    #[test]
+    fn a_long_line_is_trimmed_and_a_range_within_a_character_is_the_line() {
+        let long = format!("{{ {}k = 3{} }}", "a = 1, ".repeat(40), ", b = 2".repeat(40));
+        let at = long.find("k = 3").unwrap();
+        let said = excerpt(&long, at..at + 5);
+        assert!(said.contains("k = 3") && said.lines().all(|line| line.len() < 150), "{said}");
+        assert_eq!(excerpt("é", 0..1), "\n   |\n12 | é\n   | ^");
     }
 }

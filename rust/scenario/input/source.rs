@@ -175,15 +175,12 @@ impl Source {
     }
 
     fn at(&self, range: &TextRange) -> Position {
-        let start = range.start.min(self.text.len());
-        let (line, column) = self.line_and_column(start);
-        let text = self.text[self.lines[line - 1]..].lines().next().unwrap_or("").to_owned();
-        let rest = text.chars().count().saturating_sub(column - 1);
-        let meant = self
-            .text
-            .get(start..range.end)
-            .map_or(1, |meant| meant.lines().next().unwrap_or("").chars().count());
-        Position::Line { file: self.file.clone(), line, column, width: meant.min(rest), text }
+        let (line, column) = self.line_and_column(range.start);
+        let start = self.lines[line - 1];
+        let text = self.text[start..].lines().next().unwrap_or_default().to_owned();
+        let within = |offset: usize| offset.saturating_sub(start).min(text.len());
+        let marked = within(range.start)..within(range.end);
+        Position::Line { file: self.file.clone(), line, column, text, marked }
     }
 
     fn line_and_column(&self, offset: usize) -> (usize, usize) {
