@@ -23,7 +23,7 @@ pub fn read<T: DeserializeOwned>(value: Value) -> Result<T, ValueError> {
 pub struct ValueError {
     /// Path of the value below the one that was read: `ecn.kmin`, or empty.
     pub path: String,
-    /// What is wrong.
+    /// The fault.
     pub reason: Reason,
 }
 
@@ -58,7 +58,7 @@ pub enum Reason {
 }
 
 impl ValueError {
-    /// The same error for a table with `key`, or a list with an index as in `[0]`.
+    /// Adds the key, or the index as in `[0]`, of the value to its path.
     pub(crate) fn below(self, key: &str) -> Self {
         let dot = if self.path.is_empty() || self.path.starts_with('[') { "" } else { "." };
         Self { path: format!("{key}{dot}{}", self.path), ..self }
@@ -137,7 +137,7 @@ fn in_words(found: Unexpected<'_>) -> String {
     }
 }
 
-/// What a type expects, in words of TOML where serde has words of Rust.
+/// Translates what a type expects from words of Rust to words of TOML.
 fn wanted(expected: &dyn Expected) -> String {
     let expected = expected.to_string();
     let words = match expected.as_str() {

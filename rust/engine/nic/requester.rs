@@ -123,7 +123,7 @@ pub(super) struct Requester {
     nacks: NackSignal,
 }
 
-// A run may have a million requesters: seven cache lines each, of which packets touch the first.
+// A run may have a million requesters: seven cache lines each. With go-back-N packets touch five.
 #[cfg(target_pointer_width = "64")]
 const _: () = {
     assert!(size_of::<Requester>() == 7 * 64);

@@ -30,7 +30,7 @@ pub(super) type Entries = BTreeMap<String, Entry>;
 
 /// A value that is refused.
 pub(super) struct Refused {
-    /// Where its text stands; `None` for the text as a whole.
+    /// The bytes of its text; `None` for the text as a whole.
     pub range: Option<TextRange>,
     pub fault: Box<Fault>,
 }

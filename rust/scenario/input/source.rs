@@ -45,7 +45,7 @@ pub struct Source {
     text: String,
     /// Where each line starts.
     lines: Vec<usize>,
-    /// What the command line sets.
+    /// Keys that the command line sets.
     settings: Vec<Setting>,
     entries: Entries,
     /// Its keys and values, with those that the command line sets.
@@ -134,7 +134,7 @@ impl Source {
         match self.entries.get(path) {
             Some(Entry::File { value, .. }) => self.at(value),
             Some(Entry::Set(index)) => self.settings[*index].position(),
-            // Of a section, its header is shown and not its whole content.
+            // The header of a section is shown, not its whole content.
             None => {
                 match path.rsplit_once('.').filter(|(above, _)| self.entries.contains_key(*above)) {
                     Some((section, _)) => self.position_of_name(&Key::ROOT.child(section)),
