@@ -6,7 +6,7 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use evenkeel::scenario::{Overrides, Scenario, Setting};
+use evenkeel_scenario::{Overrides, Scenario, Setting};
 
 use super::memory::MemoryArgument;
 use super::scenario;

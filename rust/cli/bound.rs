@@ -1,8 +1,8 @@
 //! `evenkeel bound`: the lower bound of a scenario.
 
 use clap::Args;
-use evenkeel::report::human;
-use evenkeel::study::{self, BoundSummary};
+use evenkeel_study::report::human;
+use evenkeel_study::{self as study, BoundSummary};
 
 use super::arguments::ScenarioArguments;
 use super::{SCENARIO_HELP, Status, output};

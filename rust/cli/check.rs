@@ -5,10 +5,10 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{anyhow, bail};
 use clap::Args;
-use evenkeel::ids::HostId;
-use evenkeel::report::{self, human, trace_files};
-use evenkeel::scenario::{Overrides, Scenario, WorkloadKeys};
-use evenkeel::study;
+use evenkeel_engine::ids::HostId;
+use evenkeel_scenario::{Overrides, Scenario, WorkloadKeys};
+use evenkeel_study as study;
+use evenkeel_study::report::{self, human, trace_files};
 
 use super::arguments::SetArguments;
 use super::memory::MemoryArgument;

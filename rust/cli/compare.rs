@@ -6,11 +6,11 @@ use std::path::PathBuf;
 
 use anyhow::bail;
 use clap::{Args, ValueEnum};
-use evenkeel::report::{self, AllRuns, ComparisonFolder, Interrupted, Summary};
-use evenkeel::scenario::{Overrides, Scenario, ScenarioText};
-use evenkeel::study::metrics::INDICATORS;
-use evenkeel::study::{
-    self, Comparison, Finished, Indicators, Planned, RunNumbers, Seeds, Statistics,
+use evenkeel_scenario::{Overrides, Scenario, ScenarioText};
+use evenkeel_study::metrics::INDICATORS;
+use evenkeel_study::report::{self, AllRuns, ComparisonFolder, Interrupted, Summary};
+use evenkeel_study::{
+    self as study, Comparison, Finished, Indicators, Planned, RunNumbers, Seeds, Statistics,
 };
 use serde::Serialize;
 

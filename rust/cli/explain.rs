@@ -2,11 +2,12 @@
 
 use anyhow::bail;
 use clap::Args;
-use evenkeel::nic::{congestion, recovery};
-use evenkeel::scenario::{KeyEntry, ParameterEntry, catalogue, parameters};
-use evenkeel::study::metrics::{Better, METRICS, Metric};
-use evenkeel::topology::nearest;
-use evenkeel::{balance, collective};
+use evenkeel_engine::balance;
+use evenkeel_engine::nic::{congestion, recovery};
+use evenkeel_engine::topology::nearest;
+use evenkeel_scenario::{KeyEntry, ParameterEntry, catalogue, parameters};
+use evenkeel_study::metrics::{Better, METRICS, Metric};
+use evenkeel_traffic::collective;
 
 use super::{Status, output};
 

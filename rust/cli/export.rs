@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use anyhow::anyhow;
 use clap::{Args, ValueEnum};
-use evenkeel::report::{self, ExportFormat, Inputs};
+use evenkeel_study::report::{self, ExportFormat, Inputs};
 
 use super::arguments::ScenarioArguments;
 use super::{SCENARIO_HELP, Status, output};

@@ -6,8 +6,8 @@ mod rows;
 
 use std::path::Path;
 
-use evenkeel::report::guess_table;
-use evenkeel::scenario::{Overrides, Scenario, catalogue};
+use evenkeel_scenario::{Overrides, Scenario, catalogue};
+use evenkeel_study::report::guess_table;
 use rows::GUESSES;
 
 /// A scenario that says no more than that its policy is MRC, on switches that trim.

@@ -4,9 +4,9 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use clap::Args;
-use evenkeel::fabric::Rounding;
-use evenkeel::hpcc::{Experiment, Overrides};
-use evenkeel::study::{Session, SessionOptions, Subject};
+use evenkeel_engine::fabric::Rounding;
+use evenkeel_formats::hpcc::{Experiment, Overrides};
+use evenkeel_study::{Session, SessionOptions, Subject};
 
 use super::arguments::ResultArguments;
 use super::single::{self, Destination};

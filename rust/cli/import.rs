@@ -4,8 +4,8 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{anyhow, bail};
 use clap::{Args, ValueEnum};
-use evenkeel::scenario::Setting;
-use evenkeel::study::{Import, Source};
+use evenkeel_scenario::Setting;
+use evenkeel_study::{Import, Source};
 
 use super::init::write_new;
 use super::{Status, output};

@@ -1,6 +1,6 @@
 //! The error messages for a run that did not complete, or has a result that none can have.
 
-use evenkeel::study::Finished;
+use evenkeel_study::Finished;
 
 use super::{Status, output};
 
@@ -20,9 +20,9 @@ pub(super) fn report(finished: &Finished, limit: &str) -> Status {
 mod tests {
     use std::path::Path;
 
-    use evenkeel::scenario::{Overrides, Scenario};
-    use evenkeel::study::{self, Run, RunObservers};
-    use evenkeel::units::Span;
+    use evenkeel_engine::units::Span;
+    use evenkeel_scenario::{Overrides, Scenario};
+    use evenkeel_study::{self as study, Run, RunObservers};
 
     use super::*;
 

@@ -6,9 +6,9 @@ use std::sync::mpsc::{self, Sender};
 use std::sync::{Mutex, PoisonError};
 use std::thread;
 
-use evenkeel::fabric::Progress;
-use evenkeel::report::Identity;
-use evenkeel::study::{self, Comparison, ComparisonRun, Finished, Indicators, Observer};
+use evenkeel_engine::fabric::Progress;
+use evenkeel_study::report::Identity;
+use evenkeel_study::{self as study, Comparison, ComparisonRun, Finished, Indicators, Observer};
 
 use super::progress::Bars;
 use super::signals;

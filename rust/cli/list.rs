@@ -2,10 +2,12 @@
 
 use anyhow::bail;
 use clap::{Args, ValueEnum};
-use evenkeel::nic::{congestion, recovery};
-use evenkeel::report::list_table;
-use evenkeel::training;
-use evenkeel::{balance, collective, rail};
+use evenkeel_engine::balance;
+use evenkeel_engine::nic::{congestion, recovery};
+use evenkeel_study::report::list_table;
+use evenkeel_traffic::collective;
+use evenkeel_traffic::training;
+use evenkeel_worlds::rail;
 
 use super::{Status, guesses, output};
 
@@ -202,7 +204,7 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<Status> {
 mod tests {
     use std::path::Path;
 
-    use evenkeel::scenario::{Overrides, Scenario};
+    use evenkeel_scenario::{Overrides, Scenario};
 
     use super::*;
 

@@ -2,9 +2,9 @@
 
 use anyhow::anyhow;
 use clap::Args;
-use evenkeel::scenario::Scenario;
-use evenkeel::study;
-use evenkeel::units::Bytes;
+use evenkeel_engine::units::Bytes;
+use evenkeel_scenario::Scenario;
+use evenkeel_study as study;
 
 // Whether what is not expected to fit into memory is tried.
 #[derive(Debug, Args)]

@@ -4,8 +4,8 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{anyhow, bail};
 use clap::Args;
-use evenkeel::report::human;
-use evenkeel::study::{Sweep, SweepFolder};
+use evenkeel_study::report::human;
+use evenkeel_study::{Sweep, SweepFolder};
 
 use super::{Status, sweep};
 

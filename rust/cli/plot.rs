@@ -5,9 +5,9 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{anyhow, bail};
 use clap::{Args, ValueEnum};
-use evenkeel::plot::{self, Figure, Request};
-use evenkeel::report::{OutputError, OutputFile, OutputKind, write_output};
-use evenkeel::results::Results;
+use evenkeel_draw::plot::{self, Figure, Request};
+use evenkeel_study::report::{OutputError, OutputFile, OutputKind, write_output};
+use evenkeel_study::results::Results;
 
 use super::{Status, output};
 

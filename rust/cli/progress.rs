@@ -6,10 +6,10 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use evenkeel::fabric::Progress;
-use evenkeel::report::{Identity, Stopwatch, human};
-use evenkeel::study::{ComparisonRun, Observer};
-use evenkeel::units::Span;
+use evenkeel_engine::fabric::Progress;
+use evenkeel_engine::units::Span;
+use evenkeel_study::report::{Identity, Stopwatch, human};
+use evenkeel_study::{ComparisonRun, Observer};
 use indicatif::{HumanDuration, MultiProgress, ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 use super::output;
@@ -217,7 +217,7 @@ impl Drop for Bars {
 
 #[cfg(test)]
 mod tests {
-    use evenkeel::units::Time;
+    use evenkeel_engine::units::Time;
 
     use super::*;
 

@@ -1,9 +1,9 @@
 //! `evenkeel qps`: the number of queue pairs of a scenario.
 
 use clap::Args;
-use evenkeel::fabric::Verdict;
-use evenkeel::report::human;
-use evenkeel::study::{self, CountMethod, QpsSummary};
+use evenkeel_engine::fabric::Verdict;
+use evenkeel_study::report::human;
+use evenkeel_study::{self as study, CountMethod, QpsSummary};
 
 use super::arguments::{PolicyArgument, ScenarioArguments};
 use super::progress::Bars;

@@ -3,10 +3,10 @@
 use std::num::NonZeroUsize;
 
 use anyhow::bail;
-use evenkeel::fabric::Verdict;
-use evenkeel::report::{self, Folder, RailSummary};
-use evenkeel::scenario::{Overrides, RailScenario, ScenarioText};
-use evenkeel::study;
+use evenkeel_engine::fabric::Verdict;
+use evenkeel_scenario::{Overrides, RailScenario, ScenarioText};
+use evenkeel_study as study;
+use evenkeel_study::report::{self, Folder, RailSummary};
 
 use super::arguments::ResultArguments;
 use super::{Status, output, single};

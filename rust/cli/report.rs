@@ -3,10 +3,10 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use evenkeel::page::{self, Wording};
-use evenkeel::plot::{self, Request};
-use evenkeel::report::{OutputKind, write_output};
-use evenkeel::results::Results;
+use evenkeel_draw::page::{self, Wording};
+use evenkeel_draw::plot::{self, Request};
+use evenkeel_study::report::{OutputKind, write_output};
+use evenkeel_study::results::Results;
 
 use super::plot::not_written;
 use super::{Status, output};

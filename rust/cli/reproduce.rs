@@ -4,10 +4,9 @@ use std::num::NonZeroUsize;
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
-use evenkeel::report::{self, StudyFolder};
-use evenkeel::studies::BUILT_IN;
-use evenkeel::study;
-use evenkeel::study::reproduce::{Reproduction, RunLog, RunRow, Scale, Study, StudyError};
+use evenkeel_study as study;
+use evenkeel_study::report::{self, StudyFolder};
+use evenkeel_study::reproduce::{BuiltIn, Reproduction, RunLog, RunRow, Scale, Study, StudyError};
 use serde::Serialize;
 
 use super::memory::MemoryArgument;
@@ -127,19 +126,19 @@ struct Studies {
 }
 
 /// Runs the studies and prints their claims; without a name, lists them.
-pub(super) fn run(arguments: &Arguments) -> anyhow::Result<Status> {
+pub(super) fn run(arguments: &Arguments, built_in: &'static [BuiltIn]) -> anyhow::Result<Status> {
     let names: Vec<&str> = match arguments.study.as_deref() {
-        None => return list(),
-        Some(ALL) => BUILT_IN.iter().map(|(name, _)| *name).collect(),
+        None => return list(built_in),
+        Some(ALL) => built_in.iter().map(|(name, _)| *name).collect(),
         Some(name) => vec![name],
     };
     let most_memory = arguments.memory.limit();
-    let load = |name: &&str| Study::load(name, BUILT_IN, arguments.scale.into());
+    let load = |name: &&str| Study::load(name, built_in, arguments.scale.into());
     let studies = names.iter().map(|name| Ok(load(name)?.within(most_memory)));
     let studies = studies.collect::<Result<Vec<Study>, StudyError>>()?;
     studies.iter().try_for_each(Study::check)?;
     let added: Vec<&str> = studies.iter().map(|study| study.name.as_str()).collect();
-    let open = |folder| StudyFolder::open(folder, &added, BUILT_IN);
+    let open = |folder| StudyFolder::open(folder, &added, built_in);
     let folder = arguments.out.as_deref().map(open).transpose()?;
     let logs = studies.iter().map(|study| arguments.log(study)).collect::<anyhow::Result<Vec<_>>>();
     let mut results = Vec::new();
@@ -161,10 +160,10 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<Status> {
 }
 
 /// Prints the studies, with how many claims and runs each has.
-fn list() -> anyhow::Result<Status> {
+fn list(built_in: &'static [BuiltIn]) -> anyhow::Result<Status> {
     let mut rows = Vec::new();
-    for (name, _) in BUILT_IN {
-        let load = |scale| Study::load(name, BUILT_IN, scale);
+    for (name, _) in built_in {
+        let load = |scale| Study::load(name, built_in, scale);
         let (quick, paper) = (load(Scale::Quick)?, load(Scale::Paper)?);
         let shows = format!("{}: {}", paper.work(), paper.title());
         let (claims, all) = (paper.claims().to_string(), paper.runs().to_string());

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use anyhow::bail;
 use clap::Args;
-use evenkeel::study::{Session, SessionOptions, Subject};
+use evenkeel_study::{Session, SessionOptions, Subject};
 
 use super::arguments::{PolicyArgument, ResultArguments, ScenarioArguments};
 use super::single::{self, Destination};

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use anyhow::bail;
-use evenkeel::scenario::{Overrides, Scenario, ScenarioText};
+use evenkeel_scenario::{Overrides, Scenario, ScenarioText};
 
 use super::output;
 

@@ -2,8 +2,9 @@
 
 use clap::Args;
 use clap::builder::{PossibleValue, PossibleValuesParser};
-use evenkeel::report::{OUTPUT_SCHEMAS, OutputSchema};
-use evenkeel::{scenario, study};
+use evenkeel_scenario as scenario;
+use evenkeel_study as study;
+use evenkeel_study::report::{OUTPUT_SCHEMAS, OutputSchema};
 
 use super::{Status, output};
 

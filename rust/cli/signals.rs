@@ -45,7 +45,7 @@ pub(super) fn watch() {
 #[cfg(unix)]
 fn end(signal: nix::sys::signal::Signal) -> ! {
     use nix::sys::signal::{SigSet, raise};
-    evenkeel::report::remove_temporary_files();
+    evenkeel_study::report::remove_temporary_files();
     let mut only = SigSet::empty();
     only.add(signal);
     let _ = only.thread_unblock().and_then(|()| raise(signal));

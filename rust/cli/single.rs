@@ -5,11 +5,11 @@ use std::io::{self, BufWriter, Seek, Write};
 use std::path::Path;
 
 use anyhow::anyhow;
-use evenkeel::fabric::{FlowRecord, Setup};
-use evenkeel::invariants;
-use evenkeel::report::{self, FlowPlaces, FlowsCsv, Folder, Writer, human};
-use evenkeel::study::{Ended, Scratch, Session, SessionError, SessionObservers};
-use evenkeel::topology::Topology;
+use evenkeel_engine::fabric::{FlowRecord, Setup};
+use evenkeel_engine::topology::Topology;
+use evenkeel_observe::invariants;
+use evenkeel_study::report::{self, FlowPlaces, FlowsCsv, Folder, Writer, human};
+use evenkeel_study::{Ended, Scratch, Session, SessionError, SessionObservers};
 
 use super::arguments::ResultArguments;
 use super::progress::{self, Bars};

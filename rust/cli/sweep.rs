@@ -6,9 +6,9 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{anyhow, bail};
 use clap::Args;
-use evenkeel::report::human;
-use evenkeel::study::reproduce::StudyError;
-use evenkeel::study::{self, Shard, Sweep, SweepFolder, SweepTable};
+use evenkeel_study::report::human;
+use evenkeel_study::reproduce::StudyError;
+use evenkeel_study::{self as study, Shard, Sweep, SweepFolder, SweepTable};
 
 use super::memory::MemoryArgument;
 use super::progress::Bars;
@@ -169,7 +169,7 @@ impl Arguments {
 
 #[cfg(test)]
 mod tests {
-    use evenkeel::study::reproduce::{Scale, Study};
+    use evenkeel_study::reproduce::{Scale, Study};
 
     use super::*;
 

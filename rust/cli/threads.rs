@@ -1,7 +1,7 @@
 //! The number of threads of a single run.
 
 use clap::Args;
-use evenkeel::study::Session;
+use evenkeel_study::Session;
 
 use super::output;
 

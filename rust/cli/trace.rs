@@ -4,8 +4,8 @@ use std::path::PathBuf;
 
 use anyhow::anyhow;
 use clap::Args;
-use evenkeel::chakra::Traces;
-use evenkeel::report::{self, Inputs, human, trace_files};
+use evenkeel_formats::chakra::Traces;
+use evenkeel_study::report::{self, Inputs, human, trace_files};
 
 use super::arguments::ScenarioArguments;
 use super::{SCENARIO_HELP, Status, output};

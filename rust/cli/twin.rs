@@ -1,12 +1,13 @@
 //! `evenkeel twin`: a scenario in Rust and in ns-3.
 
+use anyhow::bail;
 use clap::Args;
-use evenkeel::fabric::{self, Outcome, Setup};
-use evenkeel::report::{self, Side, Stopwatch, Twin};
-use evenkeel::study;
+use evenkeel_engine::fabric;
+use evenkeel_study as study;
+use evenkeel_study::report::{self, Side, Stopwatch, Twin};
 
 use super::arguments::{PolicyArgument, ScenarioArguments};
-use super::{SCENARIO_HELP, Status, output};
+use super::{OtherWorld, SCENARIO_HELP, Status, output};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -35,7 +36,14 @@ pub(super) struct Arguments {
 }
 
 /// Runs the scenario in both worlds and prints the comparison.
-pub(super) fn run(arguments: &Arguments) -> anyhow::Result<Status> {
+pub(super) fn run(arguments: &Arguments, ns3: Option<OtherWorld>) -> anyhow::Result<Status> {
+    let Some(in_ns3) = ns3 else {
+        bail!(
+            "twin: this program is built without ns-3; on Debian: apt-get install libns3-dev \
+             libgsl-dev libsqlite3-dev libxml2-dev cmake, then cargo run --release --features ns3 \
+             -- twin ..."
+        );
+    };
     let scenario = arguments.scenario.load(Some(&arguments.policy))?;
     scenario.expect_packets()?;
     scenario.expect_known()?;
@@ -62,18 +70,4 @@ fn timed<T>(run: impl FnOnce() -> T) -> (T, f64) {
     let stopwatch = Stopwatch::start();
     let result = run();
     (result, stopwatch.stop().wall.as_secs_f64())
-}
-
-#[cfg(feature = "ns3")]
-fn in_ns3(setup: &Setup) -> anyhow::Result<Outcome> {
-    Ok(evenkeel::ns3::run(setup)?)
-}
-
-#[cfg(not(feature = "ns3"))]
-fn in_ns3(_setup: &Setup) -> anyhow::Result<Outcome> {
-    anyhow::bail!(
-        "twin: this program is built without ns-3; on Debian: apt-get install libns3-dev \
-         libgsl-dev libsqlite3-dev libxml2-dev cmake, then cargo run --release --features ns3 \
-         -- twin ..."
-    )
 }

@@ -1,6 +1,7 @@
 //! Draws cases, and shrinks and prints failures.
 
 use std::fmt::Write as _;
+use std::panic::AssertUnwindSafe;
 
 use proptest::prelude::*;
 use proptest::test_runner::{Config, RngAlgorithm, TestCaseError, TestError, TestRng, TestRunner};
@@ -132,7 +133,9 @@ fn number(name: &str) -> Option<u64> {
 
 /// The trace of a case up to its failure, one line per event.
 fn trace(case: &Case, settings: &Settings, start: &Start) -> String {
-    let ran = std::panic::catch_unwind(|| run(case, settings, start, WakeUps::Asked).0.trace);
+    let ran = std::panic::catch_unwind(AssertUnwindSafe(|| {
+        run(case, settings, start, WakeUps::Asked).0.trace
+    }));
     let Ok(trace) = ran else { return "the NIC panics: its trace ends there".to_owned() };
     let mut text = String::new();
     let skipped = trace.len().saturating_sub(TRACE_LINES);

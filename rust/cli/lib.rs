@@ -1,5 +1,5 @@
-//! The command line, one subcommand per file. All computation is in the library; this layer reads
-//! arguments, shows progress, prints, and chooses the exit status.
+//! The command line, one subcommand per file. All computation is in the crates below; this one
+//! reads arguments, shows progress, prints, and chooses the exit status.
 
 mod allocator;
 mod arguments;
@@ -38,6 +38,9 @@ mod twin;
 use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
+
+use evenkeel_engine::fabric::{Outcome, Setup};
+use evenkeel_study::reproduce::BuiltIn;
 
 const ABOUT: &str = "Compare load-balancing policies for AI-training networks";
 
@@ -124,8 +127,20 @@ enum Status {
     Invalid,
 }
 
+/// The parts of the program that are in the crate above.
+#[derive(Debug, Clone, Copy)]
+pub struct Program {
+    /// The studies that have a name.
+    pub studies: &'static [BuiltIn],
+    /// Runs a setup in ns-3; `None` if the program is built without it.
+    pub ns3: Option<OtherWorld>,
+}
+
+/// Runs a setup in another world.
+pub type OtherWorld = fn(&Setup) -> anyhow::Result<Outcome>;
+
 /// Runs the command that the arguments name.
-pub(crate) fn main() -> ExitCode {
+pub fn main(program: &Program) -> ExitCode {
     allocator::keep_freed_memory();
     signals::watch();
     let cli = Cli::try_parse().unwrap_or_else(|error| output::end_with(&error));
@@ -134,7 +149,7 @@ pub(crate) fn main() -> ExitCode {
         Command::Compare(arguments) => compare::run(&arguments),
         Command::Sweep(arguments) => sweep::run(&arguments),
         Command::Merge(arguments) => merge::run(&arguments),
-        Command::Reproduce(arguments) => reproduce::run(&arguments),
+        Command::Reproduce(arguments) => reproduce::run(&arguments, program.studies),
         Command::Plot(arguments) => plot::run(&arguments),
         Command::Report(arguments) => report::run(&arguments),
         Command::Hpcc(arguments) => hpcc::run(&arguments),
@@ -145,7 +160,7 @@ pub(crate) fn main() -> ExitCode {
         Command::Trace(arguments) => trace::run(&arguments),
         Command::Import(arguments) => import::run(&arguments),
         Command::Export(arguments) => export::run(&arguments),
-        Command::Twin(arguments) => twin::run(&arguments),
+        Command::Twin(arguments) => twin::run(&arguments, program.ns3),
         Command::Init(arguments) => init::run(&arguments),
         Command::Explain(arguments) => explain::run(&arguments),
         Command::Schema(arguments) => schema::run(&arguments),
@@ -169,7 +184,7 @@ mod tests {
     use std::path::Path;
 
     use clap::CommandFactory;
-    use evenkeel::scenario::{Overrides, Scenario};
+    use evenkeel_scenario::{Overrides, Scenario};
 
     use super::*;
 
