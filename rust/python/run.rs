@@ -9,12 +9,10 @@ use pyo3::prelude::*;
 use super::failure::{Failure, results};
 use super::json::json;
 use super::supervise::Control;
-use super::table::{Column, Table};
+use super::table::Table;
 use evenkeel::fabric::FlowRecord;
-use evenkeel::ids::{LinkId, PortId};
-use evenkeel::report::{self, FlowPlaces, FlowsCsv, Folder, Writer};
+use evenkeel::report::{self, FLOW_COLUMNS, FlowPlaces, FlowsCsv, Folder, LINK_COLUMNS, Writer};
 use evenkeel::study::{Ended, Scratch, Session, SessionObservers, SessionOptions, Subject};
-use evenkeel::units::Time;
 
 /// The results of a run.
 #[pyclass(frozen, name = "Run", module = "evenkeel._evenkeel")]
@@ -175,87 +173,14 @@ impl RunResult {
     }
 
     fn flows(&self) -> Table {
-        let hosts = self.ended.session.setup().topology.host_names();
-        let places = self.places();
-        let mut whole = [(); 5].map(|()| Column::whole());
-        let mut names = [(); 4].map(|()| Column::text());
-        let mut times = [(); 4].map(|()| Column::number());
-        for flow in self.all_flows() {
-            let numbers = [
-                Some(u64::from(flow.message.0)),
-                Some(u64::from(flow.piece)),
-                Some(flow.bytes.get()),
-                Some(u64::from(flow.source_port)),
-                places.step(flow.message).map(u64::from),
-            ];
-            whole.iter_mut().zip(numbers).for_each(|(column, it)| column.push_whole(it));
-            let texts = [
-                hosts[flow.src.index()].as_str(),
-                hosts[flow.dst.index()].as_str(),
-                places.job(flow.message),
-                places.class(flow.message),
-            ];
-            names.iter_mut().zip(texts).for_each(|(it, text)| it.push_text(text));
-            let since = |at: Time| Time::from_ps(at.as_ps() - flow.start.as_ps());
-            let completed = happened(flow.completed);
-            let of_flow =
-                [Some(flow.start), happened(flow.delivered), completed, completed.map(since)];
-            times.iter_mut().zip(of_flow).for_each(|(column, at)| column.push_time(at));
-        }
-        let [message, piece, bytes, source_port, step] = whole;
-        let [src, dst, job, class] = names;
-        let [start, delivered, completed, fct] = times;
-        let mut columns = vec![
-            ("message", message),
-            ("piece", piece),
-            ("src", src),
-            ("dst", dst),
-            ("bytes", bytes),
-            ("source_port", source_port),
-            ("start_ns", start),
-            ("delivered_ns", delivered),
-            ("completed_ns", completed),
-            ("fct_ns", fct),
-            ("job", job),
-            ("step", step),
-        ];
-        columns.extend(places.have_classes().then_some(("class", class)));
-        Table::new(columns)
+        let (places, topology) = (self.places(), &self.ended.session.setup().topology);
+        let rows = self.all_flows().map(|flow| report::flow_row(&places, topology, flow));
+        Table::of_rows(&FLOW_COLUMNS[..report::flow_columns(&places)], rows)
     }
 
     fn links(&self) -> Table {
-        let (topology, outcome) = (&self.ended.session.setup().topology, &self.ended.outcome);
-        let mut names = [(); 3].map(|()| Column::text());
-        let mut numbers = [(); 4].map(|()| Column::whole());
-        for link in 0..topology.links().len() as u32 {
-            for port in [PortId(2 * link), PortId(2 * link + 1)] {
-                let (from, onto) = topology.ends_of(port);
-                let link = LinkId(link);
-                let [name, of_from, of_to] = &mut names;
-                name.push_text(topology.link_name(link));
-                of_from.push_text(topology.node_name(from));
-                of_to.push_text(topology.node_name(onto));
-                let carried = outcome.link_bytes.get(port.index()).map_or(0, |it| it.get());
-                let waited = outcome.queue_bytes_max_by_port.get(port.index());
-                let all = [
-                    Some(carried),
-                    Some(topology.link(link).rate.as_bps()),
-                    waited.map(|it| it.get()),
-                    outcome.marked_by_port.get(port.index()).copied(),
-                ];
-                numbers.iter_mut().zip(all).for_each(|(column, it)| column.push_whole(it));
-            }
-        }
-        let ([link, from, to], [bytes, rate, waited, marked]) = (names, numbers);
-        Table::new(vec![
-            ("link", link),
-            ("from", from),
-            ("to", to),
-            ("bytes", bytes),
-            ("rate_bps", rate),
-            ("queue_bytes_max", waited),
-            ("marked", marked),
-        ])
+        let topology = &self.ended.session.setup().topology;
+        Table::of_rows(&LINK_COLUMNS, report::link_rows(topology, &self.ended.outcome))
     }
 
     pub(super) fn keep(&self, path: PathBuf) -> Result<(), Failure> {
@@ -276,8 +201,4 @@ impl RunResult {
             files.map(|((name, _), it)| (name.as_str(), it as Writer<'_>)).collect();
         self.ended.keep(&folder, flows, &files).map_err(results)
     }
-}
-
-fn happened(at: Time) -> Option<Time> {
-    (at != Time::NEVER).then_some(at)
 }

@@ -16,7 +16,8 @@ use pyo3::types::{PyCapsule, PyDict, PyList};
 
 use super::failure;
 use evenkeel::record::text_of_csv;
-use evenkeel::units::Time;
+use evenkeel::report::{Cell, CellKind};
+use evenkeel::units::Span;
 
 /// A table of results. Its columns are those of the CSV file of the same name.
 #[pyclass(frozen, module = "evenkeel")]
@@ -58,18 +59,25 @@ impl Column {
         }
     }
 
-    /// Adds a number to a column of whole numbers.
-    pub(super) fn push_whole(&mut self, value: Option<u64>) {
-        let value = value.map(|it| i64::try_from(it).unwrap_or(i64::MAX));
-        if let Self::Whole(column) = self {
-            column.append_option(value);
+    fn of_kind(kind: CellKind) -> Self {
+        match kind {
+            CellKind::Whole => Self::whole(),
+            CellKind::Text => Self::text(),
+            CellKind::Time => Self::number(),
         }
     }
 
-    /// Adds a time to a column of numbers, in nanoseconds.
-    pub(super) fn push_time(&mut self, at: Option<Time>) {
-        if let Self::Number(column) = self {
-            column.append_option(at.map(Time::as_ns_f64));
+    /// Adds a cell of the column's kind. Times are in nanoseconds.
+    fn push(&mut self, cell: &Cell<'_>) {
+        match (self, cell) {
+            (Self::Whole(column), Cell::Whole(number)) => {
+                column.append_option(number.map(|it| i64::try_from(it).unwrap_or(i64::MAX)));
+            }
+            (Self::Number(column), Cell::Time(ps)) => {
+                column.append_option(ps.map(|ps| Span::from_ps(ps).as_ns_f64()));
+            }
+            (Self::Text(column), Cell::Text(text)) => column.append_value(text),
+            (column, cell) => unreachable!("{cell:?} in {column:?}"),
         }
     }
 
@@ -93,6 +101,18 @@ impl Table {
         }
         let batch = RecordBatch::try_new(Arc::new(Schema::new(fields)), arrays);
         Self { batch: batch.expect("the columns of a table are equally long") }
+    }
+
+    /// Returns a table of typed rows.
+    pub(super) fn of_rows<'a, const N: usize>(
+        columns: &[(&str, CellKind)],
+        rows: impl Iterator<Item = [Cell<'a>; N]>,
+    ) -> Self {
+        let mut filled: Vec<Column> = columns.iter().map(|(_, it)| Column::of_kind(*it)).collect();
+        for row in rows {
+            filled.iter_mut().zip(&row).for_each(|(column, cell)| column.push(cell));
+        }
+        Self::new(columns.iter().map(|(name, _)| *name).zip(filled).collect())
     }
 
     /// A table from CSV with a line of names, after lines that start with `#`.

@@ -43,6 +43,23 @@ def test_a_run_gives_the_same_summary_and_the_same_files(name, command_line, tmp
             assert (ours / file).read_bytes() == (theirs / file).read_bytes(), file
 
 
+def test_tables_have_the_rows_of_the_files(tmp_path):
+    import csv
+
+    run = evenkeel.run("examples/scale-up.toml", out=tmp_path)
+    for name in ("flows", "links"):
+        with open(tmp_path / f"{name}.csv", encoding="utf-8") as file:
+            rows = list(csv.DictReader(file))
+        table = run.tables[name].to_dict()
+        assert list(table) == list(rows[0])
+        for column, values in table.items():
+            texts = [row[column] for row in rows]
+            number = column.endswith("_ns")
+            expected = [float(text) if number and text else text for text in texts]
+            found = ["" if it is None else it if number else str(it) for it in values]
+            assert found == expected, column
+
+
 def test_a_fluid_run_is_the_same(command_line, tmp_path):
     path = tmp_path / "fluid.toml"
     path.write_text(FLUID)

@@ -5,6 +5,7 @@
 //! files written here. For the same scenario, seed and version all outputs are the same, byte for
 //! byte, except for the two costs of a run: wall time and memory.
 
+mod cells;
 mod check_line;
 mod classes;
 mod compare_table;
@@ -48,6 +49,9 @@ mod transport;
 mod twin;
 mod twin_table;
 
+pub use cells::{
+    Cell, CellKind, FLOW_COLUMNS, LINK_COLUMNS, SCALE_UP, flow_columns, flow_row, link_rows,
+};
 pub use check_line::{check_line, rails_check_line};
 pub use classes::ClassSummary;
 pub use compare_table::compare_table;
@@ -67,7 +71,7 @@ pub use identity::{Identity, VERSION};
 pub use inputs::Inputs;
 pub use jobs::JobSummary;
 pub use keep_run::keep_run;
-pub use links_csv::{SCALE_UP, write_links_csv};
+pub use links_csv::write_links_csv;
 pub use open::{MessageState, OpenMessage, OpenMessages};
 pub use output_file::{OutputError, OutputFile, OutputKind, write_output};
 pub(crate) use output_schema::courses;
