@@ -39,7 +39,7 @@ pub enum Better {
     Neither,
 }
 
-/// Where the value is in the JSON object.
+/// Source of a value in the JSON object.
 #[derive(Debug, Clone, Copy)]
 enum Get {
     /// At the path that the name is.
@@ -89,7 +89,7 @@ impl Metric {
     }
 }
 
-/// What a metric counts.
+/// Quantity that a metric measures.
 #[derive(Debug, Clone, Copy)]
 enum Kind {
     Time,

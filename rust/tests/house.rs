@@ -156,7 +156,7 @@ fn each_dependency_has_its_reason() {
 
 /// Returns the manifests of the project: the root's, and that of each folder of `rust`.
 ///
-/// The packaged root crate has the original beside one without comments, which cargo writes.
+/// The packaged root crate has the original too: cargo writes a manifest without comments.
 fn manifests() -> Vec<SourceFile> {
     let original = "Cargo.toml.orig";
     let of_root = match project::root().join(original).exists() {

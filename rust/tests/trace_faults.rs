@@ -38,7 +38,7 @@ fn trace(rank: u32, bytes: u64) -> Vec<u8> {
     file
 }
 
-/// A run of both ranks, of which two nodes each are held; host 1 receives `received` bytes more.
+/// Replays both ranks with a window of two nodes each; host 1 receives `received` bytes more.
 fn replay(received: u64) -> (Outcome, Option<String>) {
     let files = vec![trace(0, 1_000), trace(1, received)];
     let traces = Streaming::open(Arc::new(MemoryFiles(files)), 2, Options::default(), 2).unwrap();

@@ -14,7 +14,7 @@ use crate::units::{Bytes, Time};
 pub enum Cell<'a> {
     /// A whole number, if there is one.
     Whole(Option<u64>),
-    /// A name; empty if there is none.
+    /// A name; empty if it is missing.
     Text(Cow<'a, str>),
     /// A time in picoseconds; `None` for an event that did not happen.
     Time(Option<u64>),
@@ -112,7 +112,7 @@ pub const SCALE_UP: &str = "-scale-up";
 /// Returns two rows for each link, one for each direction (`from` one end `to` the other), in order
 /// of links; then two for each GPU's port on the scale-up network of its server (link
 /// `host0-scale-up`, between `host0` and `scale-up0`), if there are such networks. Numbers that
-/// nobody counted, such as the queues of a fluid run, are missing.
+/// were not counted, such as the queues of a fluid run, are missing.
 pub fn link_rows<'a>(
     topology: &'a Topology,
     outcome: &'a Outcome,

@@ -4,8 +4,8 @@ use serde_json::Value;
 
 use crate::metrics::{METRICS, Metric, RATES, number};
 
-/// What `[record]` adds to the JSON object: a list each, with a number for each window. Of a
-/// recording with a name they are in an object of this name.
+/// Lists that `[record]` adds to the JSON object, with a number for each window. A recording with a
+/// name has them in an object of this name.
 const RECORDED: [&str; 8] = [
     "queue_bytes_max",
     "packets",
@@ -17,7 +17,7 @@ const RECORDED: [&str; 8] = [
     "paused_ns",
 ];
 
-/// What is taken of such a list.
+/// Numbers computed from such a list.
 const OF_WINDOWS: [&str; 4] = ["sum", "max", "least", "growth"];
 
 /// Units in which times may be asked for: the ending of the name, and nanoseconds.
