@@ -37,6 +37,9 @@ pub(super) struct Arguments {
 
 /// Runs the scenario in both worlds and prints the comparison.
 pub(super) fn run(arguments: &Arguments, ns3: Option<OtherWorld>) -> anyhow::Result<Status> {
+    let scenario = arguments.scenario.load(Some(&arguments.policy))?;
+    scenario.expect_packets()?;
+    scenario.expect_known()?;
     let Some(in_ns3) = ns3 else {
         bail!(
             "twin: this program is built without ns-3; on Debian: apt-get install libns3-dev \
@@ -44,9 +47,6 @@ pub(super) fn run(arguments: &Arguments, ns3: Option<OtherWorld>) -> anyhow::Res
              -- twin ..."
         );
     };
-    let scenario = arguments.scenario.load(Some(&arguments.policy))?;
-    scenario.expect_packets()?;
-    scenario.expect_known()?;
     let setup = scenario.setup();
     let (ns3, ns3_wall_s) = timed(|| in_ns3(&setup));
     let ns3 = ns3?;

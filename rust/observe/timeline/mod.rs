@@ -3,7 +3,7 @@
 //! A [`Timeline`] observes a run and writes while it proceeds: counters of queues and rates at each
 //! interval, and instants for packets that are lost or sent again and for changes of paths. At the
 //! end come the messages, a slice each. `docs/timeline.md` has the tracks. Not to be confused with
-//! Chakra traces ([`chakra`](evenkeel_engine::chakra)), which are workloads.
+//! Chakra traces, which are workloads.
 
 pub mod schema;
 mod tracks;
