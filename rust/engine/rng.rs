@@ -37,8 +37,8 @@ pub enum Purpose {
     Repath = 9,
     /// Seeds of jobs after the first, by their indices.
     Job = 10,
-    /// Parts of a divided run, on which no result depends.
-    Division = 11,
+    /// Partitions of a parallel run, on which no result depends.
+    Partitioning = 11,
     /// Utilizations that PINT rounds up or down, by run.
     Telemetry = 12,
     /// Which of two packets is trimmed, by port.

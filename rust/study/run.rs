@@ -6,8 +6,8 @@ use super::estimate::uses_queue_pairs_once;
 use super::lower_bound::short_time_limit;
 use crate::chakra::{ChakraError, Replay, Streaming};
 use crate::fabric::{
-    self, Cut, Division, FixedWorkload, FlowRecord, Generate, Outcome, Program, Progress, Setup,
-    Verdict, Watch, World,
+    self, Cut, FixedWorkload, FlowRecord, Generate, Outcome, Partitioning, Program, Progress,
+    Setup, Verdict, Watch, World,
 };
 use crate::fluid::{self, Estimate, Fidelity};
 use crate::report::{
@@ -30,7 +30,7 @@ pub struct Run<'a> {
     /// Whether it moves packets or flows of bytes.
     pub fidelity: Fidelity,
     /// The number of threads that it may take. Its results do not depend on it; a run that is
-    /// observed by a watch, reads traces, generates messages or cannot be divided takes one.
+    /// observed by a watch, reads traces, generates messages or cannot be partitioned takes one.
     pub threads: u16,
     /// Traces that are read during the run; they replace the workload of `setup`.
     pub traces: Option<&'a Streaming>,
@@ -112,12 +112,12 @@ fn run_workload(run: &Run<'_>, observers: RunObservers<'_>) -> (Finished, Outcom
     let RunObservers { watch, progress, .. } = observers;
     let stopwatch = Stopwatch::start();
     let observers = fabric::Observers { watch, progress };
-    let division = match observers.watch {
-        None => Division::new(run.setup, run.threads, Cut::default()).ok(),
+    let partitioning = match observers.watch {
+        None => Partitioning::new(run.setup, run.threads, Cut::default()).ok(),
         Some(_) => None,
     };
-    let outcome = match division {
-        Some(division) => fabric::run_divided(run.setup, &division, observers.progress).0,
+    let outcome = match partitioning {
+        Some(partitioning) => fabric::run_parallel(run.setup, &partitioning, observers.progress).0,
         None => fabric::drive(World::new(run.setup), &mut FixedWorkload, observers),
     };
     (finish_workload(run, &outcome, stopwatch.stop()), outcome)

@@ -11,7 +11,7 @@ use thiserror::Error;
 
 use super::run::{Finished, Run, RunObservers, identity, run};
 use super::{default_threads, lower_bound, short_time_limit};
-use crate::fabric::{Cut, Division, FlowRecord, Outcome, Progress, Setup, Watch};
+use crate::fabric::{Cut, FlowRecord, Outcome, Partitioning, Progress, Setup, Watch};
 use crate::fluid::Fidelity;
 use crate::hpcc::{Experiment, RecordedFile, Recorder, ResultTable};
 use crate::invariants::{Invariants, Report};
@@ -233,8 +233,8 @@ impl Session {
             () if is(|it| !it.recordings.is_empty()) => "[record] observes it",
             () if self.options.trace.is_some() => "--trace observes it",
             () => {
-                let division = Division::new(&self.setup, asked, Cut::default());
-                return division.err().map(|reason| reason.to_string());
+                let partitioning = Partitioning::new(&self.setup, asked, Cut::default());
+                return partitioning.err().map(|reason| reason.to_string());
             }
         };
         Some(reason.to_owned())

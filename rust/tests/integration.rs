@@ -10,7 +10,6 @@ mod cli;
 mod collectives;
 mod congestion;
 mod contributing;
-mod divided;
 mod effects;
 mod examples;
 mod fabric_properties;
@@ -25,6 +24,7 @@ mod nic_properties;
 mod ns3_tree;
 #[path = "../benches/page.rs"]
 mod page;
+mod parallel;
 mod periods;
 mod published;
 mod queue_pairs;

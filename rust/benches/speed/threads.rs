@@ -8,7 +8,7 @@
 
 use std::time::Instant;
 
-use evenkeel::fabric::{Cut, Division, run, run_divided};
+use evenkeel::fabric::{Cut, Partitioning, run, run_parallel};
 
 use super::cases::{Case, LINES, Line};
 use super::options::Options;
@@ -43,8 +43,8 @@ fn row(line: Line, case: Case, cores: usize, rounds: usize) -> String {
     pairs.sort_by(|a, b| a.0.total_cmp(&b.0));
     let (speed_up, one, several) = pairs[pairs.len() / 2];
     let setup = line.setup(case);
-    let division = Division::new(&setup, COUNTED, Cut::default()).expect("a fat-tree");
-    let counts = run_divided(&setup, &division, &mut |_| {}).1;
+    let partitioning = Partitioning::new(&setup, COUNTED, Cut::default()).expect("a fat-tree");
+    let counts = run_parallel(&setup, &partitioning, &mut |_| {}).1;
     let count = counts.events as f64 / counts.critical_events as f64;
     let hosts = thousands(hosts(case).into());
     format!("{hosts} | {line} | {one:.2} s | {several:.2} s | {speed_up:.2} | {count:.1}")
@@ -58,8 +58,8 @@ pub(crate) fn child(line: Line, case: Case, threads: u16) {
     if threads == 1 {
         run(&setup, &mut |_| {});
     } else {
-        let division = Division::new(&setup, threads, Cut::default()).expect("a fat-tree");
-        run_divided(&setup, &division, &mut |_| {});
+        let partitioning = Partitioning::new(&setup, threads, Cut::default()).expect("a fat-tree");
+        run_parallel(&setup, &partitioning, &mut |_| {});
     }
     println!("{}", start.elapsed().as_secs_f64());
 }

@@ -21,8 +21,8 @@ pub(super) struct Connection {
     slot: u32,
     /// The index of its pair of hosts in [`InUse`].
     pair: u32,
-    /// Whether its sender is in another part of a divided run: its flows are then those that the
-    /// ledger expects.
+    /// Whether its sender is in another partition of a parallel run: its flows are then those that
+    /// the ledger expects.
     is_arriving: bool,
     /// The index of the pool that it returns to when it is idle; [`NO_POOL`] if it has a fixed
     /// slot.
@@ -64,13 +64,13 @@ impl Connection {
         ConnectionKey { src, dst, stream, slot }
     }
 
-    /// True if its sender is in another part of a divided run.
+    /// True if its sender is in another partition of a parallel run.
     pub(super) fn is_arriving(&self) -> bool {
         self.is_arriving
     }
 
-    /// The first of its flows that has not been delivered, if its sender is in this part of a
-    /// divided run.
+    /// The first of its flows that has not been delivered, if its sender is in this
+    /// partition of a parallel run.
     pub(super) fn next_flow(&self) -> Option<u32> {
         self.flows.first().filter(|_| !self.is_arriving)
     }
@@ -280,15 +280,15 @@ impl Connections {
         stream.count
     }
 
-    /// Adds the connection of a queue pair whose sender is in another part of a divided run; its
-    /// id.
+    /// Adds the connection of a queue pair whose sender is in another partition of a parallel run;
+    /// its id.
     pub(super) fn add_arriving(&mut self, key: &ConnectionKey, qp: QpId) -> u32 {
         let id = self.next_id();
         self.list.push(Connection { is_arriving: true, ..Connection::new(key, qp, u32::MAX) });
         id
     }
 
-    /// Takes over the maxima of another part of a divided run.
+    /// Takes over the maxima of another partition of a parallel run.
     pub(super) fn absorb(&mut self, other: &Self) {
         self.in_use.absorb(&other.in_use);
     }

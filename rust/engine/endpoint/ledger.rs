@@ -57,11 +57,11 @@ struct Discards {
     free: Vec<u32>,
 }
 
-/// The time of delivery of a flow that another part of a divided run receives, until the parts are
-/// put together: a time at which no flow is delivered.
+/// The time of delivery of a flow that another partition of a parallel run receives, until the
+/// partitions are put together: a time at which no flow is delivered.
 const ELSEWHERE: Time = Time::ZERO;
 
-/// A flow that another part of a divided run sends.
+/// A flow that another partition of a parallel run sends.
 #[derive(Debug, Clone, Copy)]
 struct Arriving {
     message: MessageId,
@@ -83,7 +83,7 @@ pub struct Ledger {
     /// Every flow, in the order in which they were posted; where flows are discarded, the open ones
     /// and some that were, in some order.
     flows: Vec<FlowRecord>,
-    /// Flows that other parts of a divided run send, in the order in which they became known.
+    /// Flows that other partitions of a parallel run send, in the order in which they became known.
     arriving: Vec<Arriving>,
     pub(super) connections: Connections,
     /// Messages that have been delivered.
@@ -204,7 +204,7 @@ impl Ledger {
         id
     }
 
-    /// The same for a flow that is delivered in another part of a divided run.
+    /// The same for a flow that is delivered in another partition of a parallel run.
     pub(super) fn add_departing_flow(&mut self, now: Time, flow: &Flow, connection: u32) -> u32 {
         let id = self.open_flow(now, flow, connection);
         self.flows[id as usize].delivered = ELSEWHERE;
@@ -332,7 +332,7 @@ impl Ledger {
         Some(record.message)
     }
 
-    /// The next flow on a connection of another part of a divided run: a piece of a message.
+    /// The next flow on a connection of another partition of a parallel run: a piece of a message.
     pub(super) fn expect(&mut self, connection: u32, message: MessageId, piece: u32, pieces: u32) {
         self.progress_mut(message).pieces = pieces;
         let id = u32::try_from(self.arriving.len()).expect("fewer than 2^32 flows");
@@ -340,11 +340,11 @@ impl Ledger {
         self.connections.expect_flow(connection, id);
     }
 
-    /// Takes over what another part of a divided run has, which sends the messages for which
-    /// `is_sent` is true. [`Self::note_arrivals`] follows the last part.
+    /// Takes over what another partition of a parallel run has, which sends the messages for which
+    /// `is_sent` is true. [`Self::note_arrivals`] follows the last partition.
     pub(super) fn absorb(&mut self, other: Self, is_sent: &dyn Fn(MessageId) -> bool) {
         for (index, theirs) in other.progress.iter() {
-            let ours = self.progress.get_mut(index).expect("all parts have all messages");
+            let ours = self.progress.get_mut(index).expect("all partitions have all messages");
             let delivered = ours.delivered + theirs.delivered;
             if is_sent(MessageId(index as u32)) {
                 *ours = *theirs;
@@ -361,7 +361,7 @@ impl Ledger {
         self.connections.absorb(&other.connections);
     }
 
-    /// Gives each flow the time of its delivery in another part.
+    /// Gives each flow the time of its delivery in another partition.
     ///
     /// # Panics
     /// If a flow has completed and was not delivered.

@@ -23,7 +23,6 @@ mod ahead;
 mod base_rtt;
 mod connections;
 mod discarding;
-mod division;
 mod generating;
 mod handed;
 mod host;
@@ -32,6 +31,7 @@ mod lanes;
 mod ledger;
 mod news;
 mod pages;
+mod partition;
 mod path_weights;
 mod policies;
 mod pool;
@@ -50,11 +50,11 @@ use std::sync::Arc;
 
 pub(crate) use base_rtt::RoundTrip;
 pub use base_rtt::{LongestPath, base_rtt, longest_path};
-#[cfg(feature = "fabric")]
-pub(crate) use division::{Note, Share, is_divisible};
 pub use handed::{EntropyValues, HandedFlow};
 pub use host::{Host, OwnNic};
 pub use ledger::{Discarded, Ledger};
+#[cfg(feature = "fabric")]
+pub(crate) use partition::{Note, Share, is_partitionable};
 pub use policies::{JobClass, JobPolicy, Policies, Policy};
 pub use port_polls::{PortPolls, PortStart, Ports};
 pub use record::{FlowRecord, QpCounts};
@@ -66,9 +66,9 @@ pub use spans::Spans;
 use base_rtt::PairTrips;
 use connections::Connection;
 use discarding::QueuePairs;
-use division::{Division, is_provisional};
 use generating::Generating;
 use handed::Handed;
+use partition::{Partition, is_provisional};
 use path_weights::PathWeights;
 use queue_pairs::OwnQps;
 use scale_up::Domains;
@@ -181,8 +181,8 @@ pub struct Endpoints {
     queue_pairs: QueuePairs,
     /// The collective whose messages are made during the run, if there is one.
     generating: Option<Generating>,
-    /// What a part of a divided run has beside; `None` if the run is not divided.
-    division: Option<Box<Division>>,
+    /// State of a partition of a parallel run; `None` in a single-threaded run.
+    partition: Option<Box<Partition>>,
 }
 
 impl Endpoints {
@@ -212,7 +212,7 @@ impl Endpoints {
             handed: None,
             queue_pairs: QueuePairs::Kept,
             generating: None,
-            division: None,
+            partition: None,
             domains: Domains::of(&site.topology),
             policies,
             site,

@@ -122,9 +122,9 @@ impl Endpoints {
     pub(super) fn put(&mut self, now: Time, src: HostId, flow: &Flow) {
         let stream = self.message(flow.message).stream;
         let connection = self.connection_for(StreamKey { src, dst: flow.dst, stream }, flow);
-        let is_abroad =
-            self.division.as_mut().is_some_and(|it| it.post(connection, flow.dst, flow));
-        let id = match is_abroad {
+        let is_remote =
+            self.partition.as_mut().is_some_and(|it| it.post(connection, flow.dst, flow));
+        let id = match is_remote {
             true => self.ledger.add_departing_flow(now, flow, connection),
             false => self.ledger.add_flow(now, flow, connection),
         };
@@ -173,8 +173,8 @@ impl Endpoints {
         if let Some(settings) = settings {
             self.hosts[key.src.index()].nic.set_settings(qp, settings);
         }
-        let receiver = match &mut self.division {
-            Some(division) => division.open(cookie, key, qp),
+        let receiver = match &mut self.partition {
+            Some(partition) => partition.open(cookie, key, qp),
             None => {
                 let half = ReceiveHalf { peer: key.src, peer_qp: qp, label, cookie, settings };
                 let nic = &mut self.hosts[key.dst.index()].nic;

@@ -33,9 +33,9 @@ pub(super) enum Event {
     Correction(PortId),
     /// A packet arrives at the end of the wire of this port.
     Arrival(PortId, SlotId),
-    /// A packet arrives at the end of the wire of this port, which is in another part of a divided
-    /// run: the arrival is an event there, and this port learns that its wire has one packet less.
-    Crossing(PortId),
+    /// A packet arrives at the end of the wire of this port, in another partition: the arrival
+    /// is an event there, and this port learns that its wire has one packet less.
+    Handoff(PortId),
     /// The wire of this port is free, and no packet is on it.
     Free(PortId),
     /// A timeout of this host.
@@ -57,12 +57,12 @@ const SHORT_ID_BITS: u32 = u32::BITS - TIME_BITS - KIND_BITS;
 
 /// The slot of an event without a packet.
 const NO_SLOT: u64 = (1 << SLOT_BITS) - 1;
-/// The slot of an event without a packet: of one that has crossed into another part, or of a
+/// The slot of an event without a packet: of one that has been handed off, or of a
 /// correction of credit.
-const CROSSED: u64 = NO_SLOT - 1;
+const HANDED_OFF: u64 = NO_SLOT - 1;
 /// The slot of the end of a pause, which shares its kind with starts and precedes them; the least
 /// that is no packet's.
-const PAUSE_END: u64 = CROSSED - 1;
+const PAUSE_END: u64 = HANDED_OFF - 1;
 /// Set in the ids of probes, which share their kind with failures.
 const PROBE: u32 = 1 << (ID_BITS - 1);
 
@@ -91,9 +91,9 @@ impl Word {
             Event::Probe(index) => Self::new(CONTROL, PROBE | index, NO_SLOT),
             Event::PauseEnd(port) => Self::new(START, port.0, PAUSE_END),
             Event::Start(port) => Self::new(START, port.0, NO_SLOT),
-            Event::Correction(port) => Self::new(START, port.0, CROSSED),
+            Event::Correction(port) => Self::new(START, port.0, HANDED_OFF),
             Event::Arrival(port, slot) => Self::of_arrival(port, slot),
-            Event::Crossing(port) => Self::new(PORT, port.0, CROSSED),
+            Event::Handoff(port) => Self::new(PORT, port.0, HANDED_OFF),
             Event::Free(port) => Self::new(PORT, port.0, NO_SLOT),
             Event::Host(host) => Self::new(HOST, host.0, NO_SLOT),
         }
@@ -146,10 +146,10 @@ impl Word {
         }
         let id = self.id();
         match self.0 >> (SLOT_BITS + ID_BITS) & ((1 << KIND_BITS) - 1) {
-            PORT if self.0 & NO_SLOT == CROSSED => Event::Crossing(PortId(id)),
+            PORT if self.0 & NO_SLOT == HANDED_OFF => Event::Handoff(PortId(id)),
             PORT => Event::Free(PortId(id)),
             HOST => Event::Host(HostId(id)),
-            START if self.0 & NO_SLOT == CROSSED => Event::Correction(PortId(id)),
+            START if self.0 & NO_SLOT == HANDED_OFF => Event::Correction(PortId(id)),
             START if self.0 & NO_SLOT == PAUSE_END => Event::PauseEnd(PortId(id)),
             START => Event::Start(PortId(id)),
             _ if id & PROBE != 0 => Event::Probe(id & !PROBE),
@@ -225,7 +225,7 @@ mod tests {
             Event::Start(port),
             Event::Correction(port),
             Event::Arrival(port, SlotId(MOST_PACKETS - 1)),
-            Event::Crossing(port),
+            Event::Handoff(port),
             Event::Free(port),
             Event::Host(HostId(9_999)),
         ] {

@@ -52,9 +52,9 @@ pub(super) struct EventQueue {
     early: BinaryHeap<Reverse<Entry>>,
     /// Events later than the calendar's last bucket.
     far: BinaryHeap<Reverse<Entry>>,
-    /// Packets that arrive in another part of a divided run, in the order of their starts: the
-    /// time of the arrival, the port and the packet.
-    crossings: Vec<(Time, PortId, SlotId)>,
+    /// Packets that arrive in another partition of a parallel run, in the order of their starts:
+    /// the time of the arrival, the port and the packet.
+    handoffs: Vec<(Time, PortId, SlotId)>,
     /// How many `buckets` are not empty, so that an empty calendar is not searched.
     near: usize,
     last: u64,
@@ -83,7 +83,7 @@ impl EventQueue {
             base: 0,
             early: BinaryHeap::new(),
             far: BinaryHeap::new(),
-            crossings: Vec::new(),
+            handoffs: Vec::new(),
             near: 0,
             last: 0,
             sorter: Sorter::default(),
@@ -108,15 +108,15 @@ impl EventQueue {
         self.push_word(time.as_ps(), Word::of(Event::Start(port)));
     }
 
-    /// Adds the arrival of a packet in another part of a divided run.
-    pub(super) fn push_crossing(&mut self, time: Time, port: PortId, slot: SlotId) {
-        self.push(time, Event::Crossing(port));
-        self.crossings.push((time, port, slot));
+    /// Adds the arrival of a packet in another partition of a parallel run.
+    pub(super) fn push_handoff(&mut self, time: Time, port: PortId, slot: SlotId) {
+        self.push(time, Event::Handoff(port));
+        self.handoffs.push((time, port, slot));
     }
 
-    /// The arrivals in other parts that were added since the last call.
-    pub(super) fn take_crossings(&mut self) -> std::vec::Drain<'_, (Time, PortId, SlotId)> {
-        self.crossings.drain(..)
+    /// Takes the handoffs since the last call.
+    pub(super) fn take_handoffs(&mut self) -> std::vec::Drain<'_, (Time, PortId, SlotId)> {
+        self.handoffs.drain(..)
     }
 
     #[inline(always)]
@@ -291,14 +291,14 @@ impl EventQueue {
         self.taken
     }
 
-    /// All arrivals to come, those in other parts of a divided run included, in no order.
+    /// All arrivals to come, those in other partitions of a parallel run included, in no order.
     pub(super) fn arrivals(&self) -> impl Iterator<Item = (PortId, SlotId)> + '_ {
         let current = &self.current[self.taken..];
         let near = self.buckets.iter().flatten().chain(current).copied();
         let early = self.early.iter().map(|Reverse(it)| it.word.restored(it.time, self.ties));
         let others = early.chain(self.far.iter().map(|Reverse(entry)| entry.word));
-        let crossings = self.crossings.iter().map(|&(_, port, slot)| (port, slot));
-        near.chain(others).filter_map(Word::arrival).chain(crossings)
+        let handoffs = self.handoffs.iter().map(|&(_, port, slot)| (port, slot));
+        near.chain(others).filter_map(Word::arrival).chain(handoffs)
     }
 
     /// Makes the next bucket that is not empty the current one; false if all are empty.

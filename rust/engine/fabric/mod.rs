@@ -6,7 +6,6 @@
 
 mod calendar;
 mod counters;
-mod divided;
 mod driver;
 mod event;
 mod event_queue;
@@ -14,6 +13,7 @@ mod final_checks;
 mod generate;
 mod network;
 mod outcome;
+mod parallel;
 mod program;
 mod reachability;
 mod setup;
@@ -27,10 +27,10 @@ mod tests;
 #[doc(hidden)]
 pub use calendar::Calendar;
 pub use counters::NetworkCounters;
-pub use divided::{Cut, Division, Undivided, WindowCounts, run_divided};
 pub use driver::{Observers, drive, run};
 pub use generate::Generate;
 pub use outcome::{Counters, Measured, Outcome, PauseRecord, Progress, Queue, QueueProbe, Verdict};
+pub use parallel::{Cut, Partitioning, Sequential, WindowCounts, run_parallel};
 pub use program::{FixedWorkload, Program};
 pub use setup::Setup;
 pub use trace_buffer::{PacketEvent, PacketRecord, TraceBuffer};

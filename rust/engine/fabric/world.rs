@@ -1,9 +1,9 @@
 //! A fabric with its hosts and its clock.
 
 mod generate;
-mod part;
+mod partition;
 
-pub(super) use part::{Mail, add_progress, merge};
+pub(super) use partition::{Mail, add_progress, merge};
 
 use super::event::{Event, Word};
 use super::final_checks::Ending;
@@ -33,7 +33,7 @@ pub struct World {
     now: Time,
     events: u64,
     probes: Vec<QueueProbe>,
-    /// False for the parts of a divided run but the first, which count no common event.
+    /// True if this world counts common events. In a parallel run only the first partition does.
     counts_common: bool,
 }
 
@@ -122,10 +122,10 @@ impl World {
         match event {
             Event::Arrival(..) | Event::Start(_) => unreachable!("they are handled apart"),
             Event::Free(port) => self.network.handle_free(now, port, &mut self.endpoints),
-            Event::Crossing(port) => {
-                // The arrival is counted in the part that it is for.
+            Event::Handoff(port) => {
+                // The arrival is counted in the receiving partition.
                 self.events -= 1;
-                self.network.handle_crossing(now, port);
+                self.network.handle_handoff(now, port);
             }
             Event::PauseEnd(port) => self.handle_pause_end(now, port),
             Event::Correction(port) => {

@@ -7,7 +7,7 @@ use std::process::{Command, Stdio};
 use std::sync::OnceLock;
 
 use evenkeel::fabric::{
-    self, Cut, Division, FixedWorkload, Observers, Progress, Setup, World, drive,
+    self, Cut, FixedWorkload, Observers, Partitioning, Progress, Setup, World, drive,
 };
 use evenkeel::record::Recorder;
 use evenkeel::report::Identity;
@@ -79,8 +79,9 @@ fn threads(case: &Case) -> Checked {
     }
     let base = seen(&setup);
     for (parts, cut) in [(2, Cut::Contiguous), (4, Cut::Drawn(7))] {
-        let division = defined(Division::new(&other, parts, cut).ok())?.with_quiet_events(4);
-        equal(&base, &Seen::of(&fabric::run_divided(&other, &division, &mut |_| {}).0))?;
+        let partitioning =
+            defined(Partitioning::new(&other, parts, cut).ok())?.with_quiet_events(4);
+        equal(&base, &Seen::of(&fabric::run_parallel(&other, &partitioning, &mut |_| {}).0))?;
     }
     Ok(())
 }

@@ -5,14 +5,14 @@ use std::io::Write as _;
 use std::path::Path;
 
 use evenkeel::fabric::{
-    self, Cut, Division, FixedWorkload, Observers, Outcome, Setup, Verdict, World,
+    self, Cut, FixedWorkload, Observers, Outcome, Partitioning, Setup, Verdict, World,
 };
 use evenkeel::invariants::{Invariants, Report};
 use evenkeel::scenario::{Overrides, Scenario};
 use evenkeel::study::{self, lower_bound};
 use evenkeel::units::Span;
 
-use crate::divided::first_difference;
+use crate::parallel::first_difference;
 
 /// What became of the scenarios.
 #[derive(Debug, Default)]
@@ -89,10 +89,10 @@ pub(super) fn check(text: &str, tally: &Tally) -> Result<(), String> {
     if let Some(difference) = first_difference(&alone, &outcome) {
         return Err(format!("observed, {difference}"));
     }
-    if let Ok(division) = Division::new(&setup, 3, Cut::Interleaved) {
-        let division = division.with_quiet_events(4);
-        let divided = fabric::run_divided(&setup, &division, &mut |_| {}).0;
-        if let Some(difference) = first_difference(&alone, &divided) {
+    if let Ok(partitioning) = Partitioning::new(&setup, 3, Cut::Interleaved) {
+        let partitioning = partitioning.with_quiet_events(4);
+        let parallel = fabric::run_parallel(&setup, &partitioning, &mut |_| {}).0;
+        if let Some(difference) = first_difference(&alone, &parallel) {
             return Err(format!("on three threads, {difference}"));
         }
     }

@@ -129,7 +129,7 @@ fn arrivals_are_found_wherever_they_wait() {
         queue.push_arrival(at(time), PortId(slot.0), slot);
     }
     queue.push(at(3_000), Event::Host(HostId(0)));
-    queue.push_crossing(at(4_000), PortId(4), SlotId(4));
+    queue.push_handoff(at(4_000), PortId(4), SlotId(4));
     // The bucket that is looked up is the current one, and what precedes it is early.
     queue.pop(at(2_000));
     assert_eq!(queue.next_time(), Some(at(3_000)));
@@ -182,7 +182,7 @@ fn an_event_is_taken_at_its_time_and_not_a_picosecond_before() {
     }
 }
 
-/// Parts of a divided run are compared by what comes next in each.
+/// Partitions of a parallel run are compared by what comes next in each.
 #[test]
 fn the_next_event_is_known_by_its_time_and_rank_before_it_is_taken() {
     let mut queue = queue_for(5_000, 1_000_000);

@@ -21,7 +21,7 @@
 
 mod ahead;
 mod arrival;
-mod border;
+mod boundary;
 mod class_table;
 mod classes;
 mod failing_links;
@@ -43,7 +43,7 @@ use std::sync::Arc;
 
 use ahead::Ahead;
 pub(super) use arrival::{Arrival, DeliveredPacket};
-pub(super) use border::Crossing;
+pub(super) use boundary::Handoff;
 pub(super) use held::cycle;
 pub(super) use pfc::LinkOrder;
 pub(super) use pool::SlotId;
@@ -89,8 +89,8 @@ pub(super) struct Network {
     forwarding_delay: Span,
     /// Prefetched cache lines.
     ahead: Ahead,
-    /// Ports whose wires end in other parts of a divided run.
-    borders: Vec<PortId>,
+    /// Boundary ports: their wires end in other partitions of a parallel run.
+    boundaries: Vec<PortId>,
     /// PFC frames that took effect, and pauses that expired.
     pauses: Vec<PauseRecord>,
     /// How long a pause lasts without another frame, if it expires at all.
@@ -129,7 +129,7 @@ impl Network {
             rates: LinkRates::default(),
             forwarding_delay: fabric.forwarding_delay,
             ahead: Ahead::default(),
-            borders: Vec::new(),
+            boundaries: Vec::new(),
             pauses: Vec::new(),
             pause_time: None,
             pause_ends: Vec::new(),

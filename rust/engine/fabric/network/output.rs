@@ -216,8 +216,8 @@ impl Output<'_> {
         self.shared.queue.push_arrival(arrives, self.id, queued.slot());
     }
 
-    /// The same on a link that fails, that ends in another part of a divided run or that needs
-    /// credit, or before which telemetry is written.
+    /// The same on a link that fails, that ends in another partition of a parallel run or that
+    /// needs credit, or before which telemetry is written.
     #[cold]
     fn transmit_specially(&mut self, start: Time, arrives: Time, queued: Queued) {
         let slot = queued.slot();
@@ -233,8 +233,8 @@ impl Output<'_> {
             // The ingress was counted off before the start, so that its place is free for the rate.
             self.shared.pool.get_mut(slot).aside = Aside::from_rate_index(self.port.rate_index());
         }
-        match self.port.special.has(Special::BORDER) {
-            true => self.shared.queue.push_crossing(arrives, self.id, slot),
+        match self.port.special.has(Special::BOUNDARY) {
+            true => self.shared.queue.push_handoff(arrives, self.id, slot),
             false => self.shared.queue.push_arrival(arrives, self.id, slot),
         }
     }

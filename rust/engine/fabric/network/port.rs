@@ -314,8 +314,8 @@ impl Port {
         sent + self.delay
     }
 
-    /// A packet is on the wire that started in another part of a divided run.
-    pub(super) fn handle_crossing(&mut self) {
+    /// A packet is on the wire that started in another partition of a parallel run.
+    pub(super) fn handle_handoff(&mut self) {
         self.on_wire += 1;
     }
 

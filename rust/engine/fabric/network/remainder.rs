@@ -83,7 +83,7 @@ impl Remainder {
         self.control += u64::from(packet.is_control() && !packet.is_link_frame());
     }
 
-    /// Adds what is in another part of a divided run: a packet is in one of them.
+    /// Adds what is in another partition of a parallel run: a packet is in one of them.
     pub(in crate::fabric) fn absorb(&mut self, other: &Self) {
         self.held += other.held;
         self.placed += other.placed;

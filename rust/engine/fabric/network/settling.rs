@@ -32,7 +32,7 @@ impl Network {
         }
     }
 
-    /// Starts packets before `now` at every host of this part of the run.
+    /// Starts packets before `now` at every host of this partition.
     pub(super) fn settle_hosts_before(&mut self, now: Time, endpoints: &mut Endpoints) {
         for host in (0..endpoints.hosts().len() as u32).map(HostId) {
             if endpoints.owns(host) {
@@ -59,7 +59,7 @@ impl Network {
         }
     }
 
-    /// The same for the hosts of this part of the run: what their NICs would have sent by `now` is
+    /// The same for the hosts of this partition: what their NICs would have sent by `now` is
     /// counted as sent.
     pub(in crate::fabric) fn settle_hosts(&mut self, now: Time, endpoints: &mut Endpoints) {
         for host in (0..endpoints.hosts().len() as u32).map(HostId) {

@@ -1,8 +1,8 @@
-//! Where one case ends and the next begins: limits of time, reports, parts of a divided run.
+//! Where one case ends and the next begins: limits of time, reports, partitions of a parallel run.
 
 use super::lossless::lossless;
 use super::*;
-use crate::fabric::divided::{Cut, Division, run_divided};
+use crate::fabric::parallel::{Cut, Partitioning, run_parallel};
 use crate::ids::SwitchId;
 use crate::topology::{Link, Node, Switch};
 
@@ -30,19 +30,19 @@ fn progress_is_reported_every_quarter_of_a_million_events_and_at_the_end() {
 }
 
 #[test]
-fn a_divided_run_reports_progress_every_256_windows_and_at_the_end() {
+fn a_parallel_run_reports_progress_every_256_windows_and_at_the_end() {
     let pairs: Vec<(u32, u32)> = (0..4).map(|host| (host, (host + 2) % 4)).collect();
     let setup = setup(leaf_spine(2, 2, 2, 400), "spray", messages(&pairs, 2_000 * PAYLOAD));
-    let division = Division::new(&setup, 2, Cut::Contiguous).unwrap().with_quiet_events(0);
+    let partitioning = Partitioning::new(&setup, 2, Cut::Contiguous).unwrap().with_quiet_events(0);
     let mut reports = 0;
-    let (_, counts) = run_divided(&setup, &division, &mut |_| reports += 1);
+    let (_, counts) = run_parallel(&setup, &partitioning, &mut |_| reports += 1);
     assert!(counts.windows > 300, "{}", counts.windows);
     // The first report is that of the first window.
     assert_eq!(reports, counts.windows.div_ceil(256) + 1);
 }
 
-/// Parts of a divided run look ahead by the shortest link between two of them: a link within a part
-/// may be shorter.
+/// Partitions of a parallel run look ahead by the shortest link between two of them: a link within
+/// a partition may be shorter.
 #[test]
 fn windows_are_as_long_as_the_shortest_link_between_parts() {
     let rate = BitRate::from_gbps(400);
@@ -61,14 +61,14 @@ fn windows_are_as_long_as_the_shortest_link_between_parts() {
         let hosts = ["a", "b"].map(str::to_owned).to_vec();
         let topology = Topology::new(hosts, switches(), links).unwrap();
         let setup = setup(topology, "ecmp", messages(&[(0, 1)], PAYLOAD));
-        let division = Division::new(&setup, 2, Cut::Contiguous).unwrap();
-        let crosses = |leaf| division.part_of(leaf) != division.part_of(spine);
+        let partitioning = Partitioning::new(&setup, 2, Cut::Contiguous).unwrap();
+        let crosses = |leaf| partitioning.partition_of(leaf) != partitioning.partition_of(spine);
         let expected = match (crosses(left), crosses(right)) {
             (true, false) => to_left,
             (false, true) => to_right,
-            both => panic!("one link lies between the parts: {both:?}"),
+            both => panic!("one link lies between the partitions: {both:?}"),
         };
-        assert_eq!(division.lookahead(), Span::from_ns(expected));
+        assert_eq!(partitioning.lookahead(), Span::from_ns(expected));
     }
 }
 

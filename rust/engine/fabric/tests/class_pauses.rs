@@ -1,8 +1,8 @@
 //! Priority flow control by traffic class: pauses of one class beside another, and what they hold.
 
 use super::classes::with;
-use super::divided::{CUTS, divided};
 use super::lossless::{lossless, ring_of_switches};
+use super::parallel::{CUTS, parallel};
 use super::*;
 use crate::extent;
 use crate::ids::ClassId;
@@ -152,14 +152,14 @@ fn a_class_without_flow_control_is_dropped_where_others_lose_nothing() {
 }
 
 #[test]
-fn pauses_of_classes_are_the_same_divided() {
+fn pauses_of_classes_are_the_same_in_parallel() {
     for (index, policy) in ["ecmp", "spray"].into_iter().enumerate() {
         let setup = mixed(policy);
         let whole = complete(&setup);
         assert!(whole.pauses.len() > 20, "{} pauses", whole.pauses.len());
         let cuts = if extent::is_long() { &CUTS[..] } else { &CUTS[index..][..1] };
-        for &(parts, cut) in cuts {
-            assert!(whole == divided(&setup, parts, cut), "{policy}, {parts} {cut:?}");
+        for &(partitions, cut) in cuts {
+            assert!(whole == parallel(&setup, partitions, cut), "{policy}, {partitions} {cut:?}");
         }
     }
 }

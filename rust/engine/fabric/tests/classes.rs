@@ -1,6 +1,6 @@
-//! Traffic classes: closed forms of two classes at one wire, marks, buffers, and divided runs.
+//! Traffic classes: closed forms of two classes at one wire, marks, buffers, and parallel runs.
 
-use super::divided::{CUTS, busy, divided};
+use super::parallel::{CUTS, busy, parallel};
 use super::*;
 use crate::endpoint::JobClass;
 use crate::ids::ClassId;
@@ -151,13 +151,13 @@ fn one_class_is_as_no_class() {
 }
 
 #[test]
-fn classes_have_the_same_outcome_divided() {
+fn classes_have_the_same_outcome_in_parallel() {
     for policy in ["ecmp", "spray", "jsq", "ethereal"] {
         let setup = busy_classes(policy);
         let whole = complete(&setup);
         assert!(whole.counters.dropped > 0 && whole.counters.marked > 0, "{policy}");
-        for (parts, cut) in CUTS {
-            assert!(whole == divided(&setup, parts, cut), "{policy}, {parts} {cut:?}");
+        for (partitions, cut) in CUTS {
+            assert!(whole == parallel(&setup, partitions, cut), "{policy}, {partitions} {cut:?}");
         }
     }
 }

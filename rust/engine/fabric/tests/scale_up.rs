@@ -193,6 +193,6 @@ fn tasks_wait_for_messages_inside_as_for_others() {
 #[test]
 fn a_run_with_it_goes_on_one_thread() {
     let setup = setup(rails(scale_up(4)), "ecmp", messages(&[(0, 1), (0, 4)], 10_000));
-    let refused = Division::new(&setup, 2, Cut::default()).unwrap_err();
+    let refused = Partitioning::new(&setup, 2, Cut::default()).unwrap_err();
     assert!(refused.to_string().contains("scale-up"), "{refused}");
 }

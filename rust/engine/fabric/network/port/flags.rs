@@ -7,8 +7,8 @@ pub(in crate::fabric::network) struct Special(u16);
 impl Special {
     /// Its link fails at some time.
     pub(in crate::fabric::network) const FAULTY: Self = Self(1);
-    /// Its link ends in another part of a divided run.
-    pub(in crate::fabric::network) const BORDER: Self = Self(2);
+    /// Its link ends in another partition of a parallel run.
+    pub(in crate::fabric::network) const BOUNDARY: Self = Self(2);
     /// It is of a switch that writes telemetry into data packets.
     pub(in crate::fabric::network) const TELEMETRY: Self = Self(4);
     /// Packets are traced at the start of its link.
@@ -30,7 +30,7 @@ impl Special {
 
     /// What has a say when a packet is put on the wire.
     pub(in crate::fabric::network) const AT_START: Self =
-        Self::FAULTY.with(Self::BORDER).with(Self::TELEMETRY).with(Self::CREDIT);
+        Self::FAULTY.with(Self::BOUNDARY).with(Self::TELEMETRY).with(Self::CREDIT);
     /// What has a say when a packet arrives.
     pub(in crate::fabric::network) const AT_END: Self =
         Self::FAULTY.with(Self::TELEMETRY).with(Self::TRACED_END);

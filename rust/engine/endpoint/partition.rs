@@ -1,11 +1,10 @@
-//! The hosts of one part of a run that is divided among threads, and what they let hosts of other
-//! parts know.
+//! The hosts of one partition of a parallel run, and the notes they send to other partitions.
 //!
-//! A part has all hosts, and moves only its own. What a host does to another one without a packet
-//! is a [`Note`]: that it has opened a queue pair, and that it has put a flow on one. In an
-//! undivided run the other host learns of both at once; here it learns of them at the end of a
-//! window, which is before the first packet can arrive. The receiving ends of queue pairs are made
-//! in the order in which an undivided run makes them: by the event that opened the sending end.
+//! Each partition holds every host but simulates only its own. A [`Note`] is an effect on another
+//! host without a packet: a new queue pair, or a flow posted to one. In a single-threaded run the
+//! other host learns of both at once. Here it learns of them at the end of a window, before the
+//! first packet can arrive. Receiving ends are created in the order of a single-threaded run: by
+//! the event that opened the sending end.
 //!
 //! Until the sender knows the number of the receiving end, its packets have a provisional one that
 //! names the sending end ([`provisional`]); the receiver's host finds the queue pair by it.
@@ -36,20 +35,20 @@ pub(super) const fn is_provisional(packet: &Packet) -> bool {
     packet.qp.0 & PROVISIONAL != 0
 }
 
-/// The hosts of a part among all hosts.
+/// The owner of every host.
 #[derive(Debug, Clone)]
 pub(crate) struct Share {
-    /// The part of each host, by id.
-    pub(crate) parts: Arc<[u16]>,
-    /// The index of this part.
+    /// The partition of each host, by id.
+    pub(crate) partitions: Arc<[u16]>,
+    /// The index of this partition.
     pub(crate) own: u16,
 }
 
 impl Share {
-    /// True if a host is one of this part.
+    /// True if the partition owns `host`.
     #[inline]
     pub(crate) fn owns(&self, host: HostId) -> bool {
-        self.parts[host.index()] == self.own
+        self.partitions[host.index()] == self.own
     }
 }
 
@@ -58,7 +57,7 @@ impl Share {
 pub(crate) struct Note {
     /// The time and the rank of the event that caused it.
     pub(crate) at: (Time, u32),
-    /// The part that it comes from, and the part of the host that it is for.
+    /// The partition of the sender, and that of the receiving host.
     pub(crate) from: u16,
     pub(crate) to: u16,
     content: Content,
@@ -66,7 +65,7 @@ pub(crate) struct Note {
 
 #[derive(Debug, Clone, Copy)]
 enum Content {
-    /// A queue pair has been opened; its index among the connections of its part.
+    /// A queue pair was opened, with its index among the connections of its partition.
     Opened { connection: u32, key: ConnectionKey, qp: QpId },
     /// A flow has been put on it.
     Posted { connection: u32, message: MessageId, piece: u32, pieces: u32 },
@@ -74,22 +73,22 @@ enum Content {
     Answered { src: HostId, qp: QpId, receiver: QpId },
 }
 
-/// The state of a part that an undivided run does not have.
+/// State that only a partition of a parallel run has.
 #[derive(Debug)]
-pub(super) struct Division {
+pub(super) struct Partition {
     share: Share,
     /// Notes to be passed on; those before `stamped` have their time and rank.
     notes: Vec<Note>,
     stamped: usize,
-    /// The connections of other parts whose receivers are here: by part and index there.
+    /// Connections of other partitions with their receivers here, by partition and index there.
     arriving: IdMap<(u16, u32), u32>,
-    /// The receiving ends of this part's hosts, by sending host and its queue pair.
+    /// Receiving ends of this partition's hosts, by sending host and its queue pair.
     receivers: IdMap<(HostId, QpId), QpId>,
 }
 
-impl Division {
+impl Partition {
     fn note(&mut self, host: HostId, content: Content) {
-        let (from, to) = (self.share.own, self.share.parts[host.index()]);
+        let (from, to) = (self.share.own, self.share.partitions[host.index()]);
         self.notes.push(Note { at: (Time::ZERO, 0), from, to, content });
     }
 
@@ -100,20 +99,20 @@ impl Division {
         provisional(qp)
     }
 
-    /// A flow has been put on a connection to `dst`; true if it is delivered in another part.
+    /// Notes a flow on a connection to `dst`. True if another partition delivers it.
     pub(super) fn post(&mut self, connection: u32, dst: HostId, flow: &Flow) -> bool {
-        let is_abroad = !self.share.owns(dst);
-        if is_abroad {
+        let is_remote = !self.share.owns(dst);
+        if is_remote {
             let &Flow { message, piece, pieces, .. } = flow;
             self.note(dst, Content::Posted { connection, message, piece, pieces });
         }
-        is_abroad
+        is_remote
     }
 }
 
 /// True if what happens at a host is known at another one only by packets: no delay releases a task
 /// of another host.
-pub(crate) fn is_divisible(workload: &Workload) -> bool {
+pub(crate) fn is_partitionable(workload: &Workload) -> bool {
     workload.tasks().all(|task| match workload.task(task) {
         Task::Message(_, message) => message.src != message.dst,
         Task::Delay(delay) => {
@@ -124,45 +123,47 @@ pub(crate) fn is_divisible(workload: &Workload) -> bool {
 }
 
 impl Endpoints {
-    /// The hosts of a part of a divided run, with the tasks of its own hosts scheduled.
-    pub(crate) fn of_part(site: Site, share: Share) -> Self {
-        let mut part = Self::unscheduled(site);
-        schedule_independent(&part.site.workload, &mut part.hosts, &|host| share.owns(host));
-        part.division = Some(Box::new(Division {
+    /// Returns the hosts of a partition, with the tasks of its own hosts scheduled.
+    pub(crate) fn of_partition(site: Site, share: Share) -> Self {
+        let mut endpoints = Self::unscheduled(site);
+        schedule_independent(&endpoints.site.workload, &mut endpoints.hosts, &|host| {
+            share.owns(host)
+        });
+        endpoints.partition = Some(Box::new(Partition {
             share,
             notes: Vec::new(),
             stamped: 0,
             arriving: IdMap::default(),
             receivers: IdMap::default(),
         }));
-        part
+        endpoints
     }
 
-    /// True if a host is moved here: always, except in a part of a divided run.
+    /// True if `host` is simulated here. Without partitions, every host is.
     pub(crate) fn owns(&self, host: HostId) -> bool {
-        self.division.as_ref().is_none_or(|division| division.share.owns(host))
+        self.partition.as_ref().is_none_or(|partition| partition.share.owns(host))
     }
 
     /// Gives the notes of the event that was handled last its time and rank.
     #[inline]
     pub(crate) fn stamp(&mut self, now: Time, rank: u32) {
-        let Some(division) = &mut self.division else { return };
-        for note in &mut division.notes[division.stamped..] {
+        let Some(partition) = &mut self.partition else { return };
+        for note in &mut partition.notes[partition.stamped..] {
             note.at = (now, rank);
         }
-        division.stamped = division.notes.len();
+        partition.stamped = partition.notes.len();
     }
 
     /// The notes since the last call, in order.
     pub(crate) fn take_notes(&mut self) -> Vec<Note> {
-        let Some(division) = &mut self.division else { return Vec::new() };
-        division.stamped = 0;
-        std::mem::take(&mut division.notes)
+        let Some(partition) = &mut self.partition else { return Vec::new() };
+        partition.stamped = 0;
+        std::mem::take(&mut partition.notes)
     }
 
-    /// Takes the notes for this part at the end of a window, those of all parts together.
+    /// Handles the notes of all partitions for this one, at the end of a window.
     pub(crate) fn handle_notes(&mut self, mut notes: Vec<Note>) {
-        // Notes of one event are from one part, and in order.
+        // Notes of one event are from one partition, and in order.
         notes.sort_by_key(|note| note.at);
         for Note { from, content, .. } in notes {
             match content {
@@ -170,8 +171,8 @@ impl Endpoints {
                     self.open_receiving(from, connection, &key, qp);
                 }
                 Content::Posted { connection, message, piece, pieces } => {
-                    let division = self.division.as_ref().expect("only parts get notes");
-                    let connection = division.arriving[&(from, connection)];
+                    let partition = self.partition.as_ref().expect("only partitions get notes");
+                    let connection = partition.arriving[&(from, connection)];
                     self.ledger.expect(connection, message, piece, pieces);
                 }
                 Content::Answered { src, qp, receiver } => {
@@ -179,9 +180,9 @@ impl Endpoints {
                 }
             }
         }
-        if let Some(division) = &mut self.division {
+        if let Some(partition) = &mut self.partition {
             // Answers need no order.
-            division.stamped = division.notes.len();
+            partition.stamped = partition.notes.len();
         }
     }
 
@@ -196,13 +197,13 @@ impl Endpoints {
         let label = key.label();
         let half = ReceiveHalf { peer: key.src, peer_qp: qp, label, cookie, settings };
         let receiver = self.hosts[key.dst.index()].nic.open_receiving(half);
-        let division = self.division.as_mut().expect("only parts get notes");
-        division.receivers.insert((key.src, qp), receiver);
+        let partition = self.partition.as_mut().expect("only partitions get notes");
+        partition.receivers.insert((key.src, qp), receiver);
         if is_own {
             self.hosts[key.src.index()].nic.set_receiver(qp, receiver);
         } else {
-            division.arriving.insert((from, connection), cookie);
-            division.note(key.src, Content::Answered { src: key.src, qp, receiver });
+            partition.arriving.insert((from, connection), cookie);
+            partition.note(key.src, Content::Answered { src: key.src, qp, receiver });
         }
     }
 
@@ -210,35 +211,35 @@ impl Endpoints {
     #[cold]
     pub(super) fn with_receiver(&self, packet: &Packet) -> Packet {
         let sender = QpId(packet.qp.0 & !PROVISIONAL);
-        let division = self.division.as_ref().expect("only parts have provisional numbers");
-        Packet { qp: division.receivers[&(packet.src, sender)], ..*packet }
+        let partition = self.partition.as_ref().expect("only partitions have provisional numbers");
+        Packet { qp: partition.receivers[&(packet.src, sender)], ..*packet }
     }
 
-    /// Messages that have been delivered to hosts of this part.
+    /// Returns the number of messages delivered to hosts of this partition.
     pub(crate) fn delivered_messages(&self) -> u64 {
         self.ledger.delivered
     }
 
-    /// The hosts of all parts as those of one run that has ended; `parts` begins with part 0.
+    /// Joins the hosts of all partitions at the end of a run. Partition 0 comes first.
     ///
     /// # Panics
-    /// If there is no part.
-    pub(crate) fn merge(parts: Vec<Self>) -> Self {
-        let mut parts = parts.into_iter();
-        let mut all = parts.next().expect("a run has a part");
-        for mut part in parts {
-            let division = part.division.take().expect("it is a part");
+    /// If there is no partition.
+    pub(crate) fn merge(partitions: Vec<Self>) -> Self {
+        let mut partitions = partitions.into_iter();
+        let mut all = partitions.next().expect("a run has a partition");
+        for mut other in partitions {
+            let partition = other.partition.take().expect("it is a partition");
             for index in 0..all.hosts.len() {
-                if division.share.owns(HostId(index as u32)) {
-                    std::mem::swap(&mut all.hosts[index], &mut part.hosts[index]);
+                if partition.share.owns(HostId(index as u32)) {
+                    std::mem::swap(&mut all.hosts[index], &mut other.hosts[index]);
                 }
             }
             let messages = &all.site.workload.messages;
-            let is_sent = |id: MessageId| division.share.owns(messages[id.index()].src);
-            all.ledger.absorb(part.ledger, &is_sent);
+            let is_sent = |id: MessageId| partition.share.owns(messages[id.index()].src);
+            all.ledger.absorb(other.ledger, &is_sent);
         }
         all.ledger.note_arrivals();
-        all.division = None;
+        all.partition = None;
         all
     }
 }

@@ -1,14 +1,14 @@
-//! A world that is a part of a divided run: it handles the events of its own hosts and switches,
-//! window by window ([`crate::fabric::divided`]).
+//! A world as a partition of a parallel run: it handles the events of its own hosts and switches,
+//! window by window ([`crate::fabric::parallel`]).
 
 use std::collections::BTreeMap;
 
 use super::World;
 use crate::endpoint::{Endpoints, Note};
-use crate::fabric::divided::Division;
 use crate::fabric::final_checks::Ending;
-use crate::fabric::network::Crossing;
+use crate::fabric::network::Handoff;
 use crate::fabric::outcome::{Measured, Outcome, PauseRecord, Progress, Verdict};
+use crate::fabric::parallel::Partitioning;
 use crate::fabric::setup::Setup;
 use crate::ids::{ClassId, PortId};
 use crate::packet::PauseOrder;
@@ -16,26 +16,30 @@ use crate::switching::Ties;
 use crate::topology::Node;
 use crate::units::{Span, Time};
 
-/// What a part passes on to another one at the end of a window.
+/// Packets and notes that a partition passes to another at the end of a window.
 #[derive(Debug, Default)]
 pub(in crate::fabric) struct Mail {
-    crossings: Vec<Crossing>,
+    handoffs: Vec<Handoff>,
     notes: Vec<Note>,
 }
 
 impl World {
-    /// The part of that index of a divided run, before its first event.
-    pub(in crate::fabric) fn of_part(setup: &Setup, division: &Division, index: u16) -> Self {
-        let share = division.share(index);
-        let mut part = Self::with_hosts(setup, |site| Endpoints::of_part(site, share));
-        part.counts_common = index == 0;
-        part.network.set_borders(division.borders(index));
-        part
+    /// Returns the partition with that index, before its first event.
+    pub(in crate::fabric) fn of_partition(
+        setup: &Setup,
+        partitioning: &Partitioning,
+        index: u16,
+    ) -> Self {
+        let share = partitioning.share(index);
+        let mut partition = Self::with_hosts(setup, |site| Endpoints::of_partition(site, share));
+        partition.counts_common = index == 0;
+        partition.network.set_boundaries(partitioning.boundaries(index));
+        partition
     }
 
-    /// The time before which nothing happens in this part.
+    /// Returns the time before which this partition has no event.
     pub(in crate::fabric) fn next_window(&mut self) -> Option<Time> {
-        let times = [self.network.next_time(), self.network.next_border_start()];
+        let times = [self.network.next_time(), self.network.next_boundary_start()];
         times.into_iter().flatten().min()
     }
 
@@ -45,7 +49,7 @@ impl World {
     }
 
     /// Handles at most `most` events before `end`; how many it has handled, those of packets that
-    /// leave for other parts included.
+    /// leave for other partitions included.
     pub(in crate::fabric) fn run_window(&mut self, end: Time, most: u64) -> u64 {
         let Some(by) = end.as_ps().checked_sub(1).map(Time::from_ps) else { return 0 };
         for handled in 0..most {
@@ -61,70 +65,70 @@ impl World {
         most
     }
 
-    /// Ends a window: adds what is for other parts to their `mail`, by part.
+    /// Ends a window: adds handoffs and notes to `mail`, by receiving partition.
     pub(in crate::fabric) fn end_window(
         &mut self,
         end: Time,
-        division: &Division,
+        partitioning: &Partitioning,
         mail: &mut [Mail],
     ) {
-        self.network.take_crossings(end, &mut |crossing| {
-            mail[division.receiver_of(crossing.port)].crossings.push(crossing);
+        self.network.take_handoffs(end, &mut |handoff| {
+            mail[partitioning.receiver_of(handoff.port)].handoffs.push(handoff);
         });
         for note in self.endpoints.take_notes() {
             mail[usize::from(note.to)].notes.push(note);
         }
     }
 
-    /// Begins a window with what other parts have passed on.
+    /// Begins a window with the mail of other partitions.
     pub(in crate::fabric) fn receive(&mut self, mail: impl Iterator<Item = Mail>) {
         let mut notes = Vec::new();
-        for mut part in mail {
-            part.crossings.drain(..).for_each(|crossing| self.network.receive(crossing));
-            notes.append(&mut part.notes);
+        for mut partition in mail {
+            partition.handoffs.drain(..).for_each(|handoff| self.network.receive(handoff));
+            notes.append(&mut partition.notes);
         }
         if !notes.is_empty() {
             self.endpoints.handle_notes(notes);
         }
     }
 
-    /// Messages delivered to hosts of this part.
+    /// Returns the number of messages delivered to hosts of this partition.
     pub(in crate::fabric) fn delivered_messages(&self) -> u64 {
         self.endpoints.delivered_messages()
     }
 
-    /// Messages and delays of this part that have ended.
+    /// Returns the number of messages and delays of this partition that have ended.
     pub(in crate::fabric) fn ended_tasks(&self) -> u64 {
         let tasks = self.setup.workload.task_count() as u64;
         tasks - self.endpoints.ledger().open
     }
 }
 
-/// The outcome of a divided run whose parts have ended; `division` says who has what.
+/// Merges the partitions of a run that has ended into its outcome.
 ///
 /// # Panics
 /// If it is one that no run can have.
 pub(in crate::fabric) fn merge(
-    mut parts: Vec<World>,
-    division: &Division,
+    mut partitions: Vec<World>,
+    partitioning: &Partitioning,
     verdict: Verdict,
     limit: Time,
 ) -> Outcome {
     let ended = match verdict {
         Verdict::TimeLimit => limit,
-        _ => parts.iter().map(|part| part.now).max().unwrap_or(Time::ZERO),
+        _ => partitions.iter().map(|partition| partition.now).max().unwrap_or(Time::ZERO),
     };
-    parts.iter_mut().for_each(|part| part.stop(ended));
-    let mut measured = parts[0].measured(verdict);
-    let mut remainder = parts[0].network.remainder();
-    let mut states = parts[0].network.switching().states();
-    for (index, part) in parts.iter_mut().enumerate().skip(1) {
-        let owns = |node: Node| division.part_of(node) == index;
-        let topology = part.setup.topology.clone();
+    partitions.iter_mut().for_each(|partition| partition.stop(ended));
+    let mut measured = partitions[0].measured(verdict);
+    let mut remainder = partitions[0].network.remainder();
+    let mut states = partitions[0].network.switching().states();
+    for (index, partition) in partitions.iter_mut().enumerate().skip(1) {
+        let owns = |node: Node| partitioning.partition_of(node) == index;
+        let topology = partition.setup.topology.clone();
         let owns_port = |port: PortId| owns(topology.ends_of(port).0);
-        absorb(&mut measured, part.measured(verdict), &owns_port);
-        remainder.absorb(&part.network.remainder());
-        let theirs = (0u32..).zip(part.network.switching().states());
+        absorb(&mut measured, partition.measured(verdict), &owns_port);
+        remainder.absorb(&partition.network.remainder());
+        let theirs = (0u32..).zip(partition.network.switching().states());
         for (switch, state) in theirs {
             if owns(Node::Switch(crate::ids::SwitchId(switch))) {
                 states[switch as usize] = state;
@@ -132,11 +136,12 @@ pub(in crate::fabric) fn merge(
         }
     }
     measured.held_back.sort_unstable();
-    let setup = parts[0].setup.clone();
+    let setup = partitions[0].setup.clone();
     let pause_time = setup.fabric.switch.pfc.and_then(|pfc| pfc.pause_time);
-    let ties = parts[0].network.switching().ties();
+    let ties = partitions[0].network.switching().ties();
     measured.pauses = in_order(measured.pauses, pause_time, ties);
-    let endpoints = Endpoints::merge(parts.into_iter().map(|part| part.endpoints).collect());
+    let endpoints =
+        Endpoints::merge(partitions.into_iter().map(|partition| partition.endpoints).collect());
     let outcome = Outcome::of(measured, states, &endpoints);
     Ending::new(outcome, remainder, &endpoints).checked(&setup)
 }
@@ -163,41 +168,41 @@ fn in_order(pauses: Vec<PauseRecord>, pause_time: Option<Span>, ties: Ties) -> V
     placed.into_iter().map(|(_, pause)| pause).collect()
 }
 
-/// Adds the measurements of another part, which has the ports for which `owns` is true.
-fn absorb(all: &mut Measured, part: Measured, owns: &dyn Fn(PortId) -> bool) {
-    all.counters.add(&part.counters);
-    all.events += part.events;
-    all.in_flight += part.in_flight;
+/// Adds the measurements of another partition. `owns` is true for its ports.
+fn absorb(all: &mut Measured, partition: Measured, owns: &dyn Fn(PortId) -> bool) {
+    all.counters.add(&partition.counters);
+    all.events += partition.events;
+    all.in_flight += partition.in_flight;
     for (id, port) in (0u32..).map(PortId).zip(0..all.link_bytes.len()) {
         if owns(id) {
-            all.queue_bytes_max_by_port[port] = part.queue_bytes_max_by_port[port];
-            all.link_bytes[port] = part.link_bytes[port];
+            all.queue_bytes_max_by_port[port] = partition.queue_bytes_max_by_port[port];
+            all.link_bytes[port] = partition.link_bytes[port];
         }
     }
-    let marked = all.marked_by_port.iter_mut().zip(part.marked_by_port);
+    let marked = all.marked_by_port.iter_mut().zip(partition.marked_by_port);
     for (_, (ours, theirs)) in (0u32..).zip(marked).filter(|(id, _)| owns(PortId(*id))) {
         *ours = theirs;
     }
-    for (ours, theirs) in all.probes.iter_mut().zip(part.probes) {
+    for (ours, theirs) in all.probes.iter_mut().zip(partition.probes) {
         for (id, (ours, theirs)) in (0u32..).zip(ours.queues.iter_mut().zip(theirs.queues)) {
             if owns(PortId(id)) {
                 *ours = theirs;
             }
         }
     }
-    all.pauses.extend(part.pauses);
-    all.held_back.extend(part.held_back);
-    let dropped = all.dropped_by_class.iter_mut().zip(part.dropped_by_class);
+    all.pauses.extend(partition.pauses);
+    all.held_back.extend(partition.held_back);
+    let dropped = all.dropped_by_class.iter_mut().zip(partition.dropped_by_class);
     dropped.for_each(|(ours, theirs)| *ours += theirs);
 }
 
-/// The progress of a divided run, from that of its parts.
-pub(in crate::fabric) fn add_progress(all: Progress, part: Progress) -> Progress {
+/// Adds the progress of a partition to that of the run.
+pub(in crate::fabric) fn add_progress(all: Progress, partition: Progress) -> Progress {
     Progress {
-        now: all.now.max(part.now),
-        completed: all.completed + part.completed,
-        delivered_bytes: all.delivered_bytes + part.delivered_bytes,
-        packet_hops: all.packet_hops + part.packet_hops,
+        now: all.now.max(partition.now),
+        completed: all.completed + partition.completed,
+        delivered_bytes: all.delivered_bytes + partition.delivered_bytes,
+        packet_hops: all.packet_hops + partition.packet_hops,
         ..all
     }
 }
@@ -208,7 +213,7 @@ mod tests {
     use crate::switching::TieOrder;
 
     #[test]
-    fn the_progress_of_parts_is_the_sum_of_theirs_at_the_latest_time() {
+    fn the_progress_of_partitions_is_the_sum_of_theirs_at_the_latest_time() {
         let of = |now, completed, delivered_bytes, packet_hops| Progress {
             now: Time::from_ps(now),
             completed,

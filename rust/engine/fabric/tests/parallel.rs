@@ -1,9 +1,9 @@
-//! Divided runs: every policy, and what cannot be divided.
+//! Parallel runs: every policy, and the runs that stay on one thread.
 
 use super::*;
 use crate::balance::presets;
 use crate::extent;
-use crate::fabric::divided::{Cut, Division, Undivided, run_divided};
+use crate::fabric::parallel::{Cut, Partitioning, Sequential, run_parallel};
 use crate::ids::SwitchId;
 use crate::nic::congestion::{dcqcn, hpcc};
 use crate::switching::PfcConfig;
@@ -13,9 +13,9 @@ use crate::workload::Delay;
 pub(super) const CUTS: [(u16, Cut); 3] =
     [(2, Cut::Contiguous), (4, Cut::Contiguous), (3, Cut::Drawn(7))];
 
-pub(super) fn divided(setup: &Setup, parts: u16, cut: Cut) -> Outcome {
-    let division = Division::new(setup, parts, cut).unwrap().with_quiet_events(5);
-    run_divided(setup, &division, &mut |_| {}).0
+pub(super) fn parallel(setup: &Setup, partitions: u16, cut: Cut) -> Outcome {
+    let partitioning = Partitioning::new(setup, partitions, cut).unwrap().with_quiet_events(5);
+    run_parallel(setup, &partitioning, &mut |_| {}).0
 }
 
 /// 16 hosts, each with three peers, with queues, marks, a link that is down for a while and one
@@ -40,35 +40,39 @@ pub(super) fn busy(policy: &str) -> Setup {
 }
 
 #[test]
-fn every_policy_has_the_same_outcome_divided() {
+fn every_policy_has_the_same_outcome_in_parallel() {
     let every_second = |&(index, _): &(usize, _)| index % 2 == 0;
     let all = presets().enumerate().collect();
-    for (index, preset) in extent::cases("fabric::divided", all, every_second) {
+    for (index, preset) in extent::cases("fabric::parallel", all, every_second) {
         let setup = busy(preset.name);
         let whole = complete(&setup);
-        // By default each policy has one of the divisions.
+        // By default each policy is tested with one of the partitionings.
         let cuts = if extent::is_long() { &CUTS[..] } else { &CUTS[index % 3..][..1] };
-        for &(parts, cut) in cuts {
-            assert!(whole == divided(&setup, parts, cut), "{}, {parts} {cut:?}", preset.name);
+        for &(partitions, cut) in cuts {
+            assert!(
+                whole == parallel(&setup, partitions, cut),
+                "{}, {partitions} {cut:?}",
+                preset.name
+            );
         }
     }
 }
 
 #[test]
-fn flow_control_has_the_same_pauses_divided() {
+fn flow_control_has_the_same_pauses_in_parallel() {
     let incast: Vec<(u32, u32)> = (1..16).map(|src| (src, 0)).collect();
     let mut setup = setup(leaf_spine(4, 4, 4, 400), "spray", messages(&incast, 400_000));
     setup.fabric.switch.pfc = Some(PfcConfig::HPCC);
     setup.fabric.switch.buffer = Buffer::Shared(Bytes::new(2_000_000));
     let whole = complete(&setup);
     assert!(whole.pauses.len() > 20, "{} pauses", whole.pauses.len());
-    for (parts, cut) in CUTS {
-        assert!(whole == divided(&setup, parts, cut), "{parts} {cut:?}");
+    for (partitions, cut) in CUTS {
+        assert!(whole == parallel(&setup, partitions, cut), "{partitions} {cut:?}");
     }
 }
 
 #[test]
-fn pauses_that_expire_are_the_same_divided() {
+fn pauses_that_expire_are_the_same_in_parallel() {
     let incast: Vec<(u32, u32)> = (1..16).map(|src| (src, 0)).collect();
     let mut setup = setup(leaf_spine(4, 4, 4, 400), "spray", messages(&incast, 400_000));
     let pfc = PfcConfig { pause_time: Some(Span::from_ns(300)), ..PfcConfig::HPCC };
@@ -76,105 +80,106 @@ fn pauses_that_expire_are_the_same_divided() {
     setup.fabric.switch.buffer = Buffer::Shared(Bytes::new(2_000_000));
     let whole = complete(&setup);
     assert!(whole.pauses.len() > 20, "{} pauses", whole.pauses.len());
-    for (parts, cut) in CUTS {
-        assert!(whole == divided(&setup, parts, cut), "{parts} {cut:?}");
+    for (partitions, cut) in CUTS {
+        assert!(whole == parallel(&setup, partitions, cut), "{partitions} {cut:?}");
     }
 }
 
 #[test]
-fn a_run_that_meets_its_limit_ends_there_divided() {
+fn a_run_that_meets_its_limit_ends_there_in_parallel() {
     let mut setup = busy("spray");
     for us in [1, 7, 12] {
         setup.time_limit = Time::ZERO + Span::from_us(us);
         let whole = run(&setup, &mut |_| {});
         assert_eq!(whole.verdict, Verdict::TimeLimit);
-        for (parts, cut) in CUTS {
-            assert!(whole == divided(&setup, parts, cut), "{us} us, {parts} {cut:?}");
+        for (partitions, cut) in CUTS {
+            assert!(whole == parallel(&setup, partitions, cut), "{us} us, {partitions} {cut:?}");
         }
     }
 }
 
 #[test]
-fn pods_stay_together_and_every_part_has_hosts() {
+fn pods_stay_together_and_every_partition_has_hosts() {
     let setup = setup(fat_tree(8, 400), "spray", messages(&shift(128), 1_000));
-    let division = Division::new(&setup, 4, Cut::Contiguous).unwrap();
+    let partitioning = Partitioning::new(&setup, 4, Cut::Contiguous).unwrap();
     let mut hosts = [0; 4];
-    (0..128).for_each(|host| hosts[division.part_of(Node::Host(HostId(host)))] += 1);
+    (0..128).for_each(|host| hosts[partitioning.partition_of(Node::Host(HostId(host)))] += 1);
     assert_eq!(hosts, [32; 4]);
     // Of the links between switches, those of the 8 x 4 x 4 ends at cores are cut, three of four.
-    let borders: usize = (0..4).map(|part| division.borders(part).len()).sum();
-    assert_eq!(borders, 2 * 128 * 3 / 4);
+    let boundaries: usize = (0..4).map(|partition| partitioning.boundaries(partition).len()).sum();
+    assert_eq!(boundaries, 2 * 128 * 3 / 4);
 }
 
-/// Of two parts with as many neighbours, that with fewer switches above the edge gets one.
+/// On a tie of neighbours, the partition with fewer switches above the edge gets the switch.
 #[test]
 fn a_switch_above_the_edge_is_where_most_of_its_neighbours_below_are() {
-    let parts = |leaves, cut| {
+    let partitions = |leaves, cut| {
         let setup = setup(leaf_spine(leaves, 2, 1, 400), "spray", messages(&[(0, 1)], 1_000));
-        let division = Division::new(&setup, 2, cut).unwrap();
+        let partitioning = Partitioning::new(&setup, 2, cut).unwrap();
         let switches = (0..leaves + 2).map(|id| Node::Switch(SwitchId(id)));
-        switches.map(|switch| division.part_of(switch)).collect::<Vec<usize>>()
+        switches.map(|switch| partitioning.partition_of(switch)).collect::<Vec<usize>>()
     };
     // Leaves, then spines.
-    assert_eq!(parts(4, Cut::Contiguous), [0, 0, 1, 1, 0, 1]);
-    assert_eq!(parts(4, Cut::Interleaved), [0, 1, 0, 1, 0, 1]);
-    assert_eq!(parts(3, Cut::Contiguous), [0, 0, 1, 0, 0]);
-    assert_eq!(parts(3, Cut::Interleaved), [0, 1, 0, 0, 0]);
+    assert_eq!(partitions(4, Cut::Contiguous), [0, 0, 1, 1, 0, 1]);
+    assert_eq!(partitions(4, Cut::Interleaved), [0, 1, 0, 1, 0, 1]);
+    assert_eq!(partitions(3, Cut::Contiguous), [0, 0, 1, 0, 0]);
+    assert_eq!(partitions(3, Cut::Interleaved), [0, 1, 0, 0, 0]);
 }
 
 #[test]
-fn what_cannot_be_divided_says_why() {
-    let of = |setup: &Setup| Division::new(setup, 2, Cut::Contiguous).map(drop).unwrap_err();
+fn a_sequential_run_says_why() {
+    let of = |setup: &Setup| Partitioning::new(setup, 2, Cut::Contiguous).map(drop).unwrap_err();
     let plain = setup(leaf_spine(2, 2, 1, 400), "spray", messages(&[(0, 1)], 1_000));
-    assert!(Division::new(&plain, 9, Cut::Contiguous).is_ok_and(|it| it.count() == 2));
+    assert!(Partitioning::new(&plain, 9, Cut::Contiguous).is_ok_and(|it| it.count() == 2));
     let one = setup(leaf_spine(1, 1, 2, 400), "spray", messages(&[(0, 1)], 1_000));
-    assert_eq!(of(&one), Undivided::OnePart);
+    assert_eq!(of(&one), Sequential::OnePartition);
     let mut apart = plain.clone();
     let cut = |name| failure(plain.topology.link_named(name).unwrap(), Time::ZERO, Span::ZERO);
     let never = |failure| Failure { until: Time::NEVER, ..failure };
     apart.fabric.failures = vec![never(cut("leaf0-spine0"))];
-    assert!(Division::new(&apart, 2, Cut::Contiguous).is_ok(), "the other spine is left");
+    assert!(Partitioning::new(&apart, 2, Cut::Contiguous).is_ok(), "the other spine is left");
     apart.fabric.failures.push(never(cut("leaf0-spine1")));
-    assert_eq!(of(&apart), Undivided::Separated);
+    assert_eq!(of(&apart), Sequential::Separated);
     let mut delayed = plain.clone();
     let delays = vec![Delay { host: HostId(1), span: Span::ZERO }];
     let tasks = [(crate::ids::TaskId(1), crate::ids::TaskId(0))];
     delayed.workload = Arc::new(Workload::with_delays(messages(&[(0, 1)], 1_000), delays, &tasks));
-    assert_eq!(of(&delayed), Undivided::Delays);
+    assert_eq!(of(&delayed), Sequential::Delays);
 }
 
 #[test]
-fn what_knows_no_parts_is_not_divided() {
-    let of = |setup: &Setup| Division::new(setup, 2, Cut::Contiguous).map(drop).unwrap_err();
+fn what_knows_no_partitions_is_not_in_parallel() {
+    let of = |setup: &Setup| Partitioning::new(setup, 2, Cut::Contiguous).map(drop).unwrap_err();
     let on = |topology| setup(topology, "ecmp", messages(&[(0, 1)], 1_000));
     let plain = on(leaf_spine(2, 2, 1, 400));
     let rate = BitRate::from_gbps(400);
     let plane = LeafSpine { host_rate: rate, fabric_rate: rate, ..fixtures::leaf_spine(2, 2, 1) };
     let planes = MultiPlane { planes: 2, rails: 1, plane }.build().unwrap();
-    assert_eq!(of(&setup(planes, "plane-jsq", messages(&[(0, 1)], 1_000))), Undivided::Planes);
+    assert_eq!(of(&setup(planes, "plane-jsq", messages(&[(0, 1)], 1_000))), Sequential::Planes);
     let at_once = LeafSpine { delay: Span::ZERO, ..plane }.build().unwrap();
-    assert_eq!(of(&on(at_once)), Undivided::NoLength);
+    assert_eq!(of(&on(at_once)), Sequential::NoLength);
     let servers = super::scale_up::rails(super::scale_up::scale_up(4));
-    assert_eq!(of(&on(servers)), Undivided::ScaleUp);
+    assert_eq!(of(&on(servers)), Sequential::ScaleUp);
 
     let link = |ends| Link { ends, rate, delay: Span::from_ns(500) };
     let host = |id| Node::Host(HostId(id));
     let names = ["a", "b"].map(str::to_owned).to_vec();
     let wired = Topology::new(names, Vec::new(), vec![link([host(0), host(1)])]).unwrap();
-    assert_eq!(of(&on(wired)), Undivided::NoSwitch);
+    assert_eq!(of(&on(wired)), Sequential::NoSwitch);
 
     let mut telemetry = plain.clone();
     telemetry.nic.congestion = CongestionControl::Hpcc(hpcc::Config::default());
-    assert_eq!(of(&telemetry), Undivided::Telemetry);
+    assert_eq!(of(&telemetry), Sequential::Telemetry);
     let mut retry = plain.clone();
     retry.fabric.llr = Some(super::retry::LLR);
-    assert_eq!(of(&retry), Undivided::Retry);
+    assert_eq!(of(&retry), Sequential::Retry);
     let mut credit = plain;
     super::credit::credit(&mut credit, 100_000);
-    assert_eq!(of(&credit), Undivided::LinkCredit);
+    assert_eq!(of(&credit), Sequential::LinkCredit);
 }
 
-/// A packet is not yet in the other part while the switch that it comes to looks where it goes.
+/// A packet is not yet in the other partition while the switch that it comes to looks where it
+/// goes.
 #[test]
 fn the_forwarding_delay_makes_windows_longer() {
     let window = |delay: u64, host_delay: u64| {
@@ -191,7 +196,7 @@ fn the_forwarding_delay_makes_windows_longer() {
         let topology = Topology::new(hosts, vec![switch("l"), switch("r")], links).unwrap();
         let mut setup = setup(topology, "ecmp", messages(&[(0, 1)], 1_000));
         setup.fabric.forwarding_delay = Span::from_ns(70);
-        Division::new(&setup, 2, Cut::Contiguous).unwrap().lookahead()
+        Partitioning::new(&setup, 2, Cut::Contiguous).unwrap().lookahead()
     };
     assert_eq!(window(500, 2_000), Span::from_ns(500 + 70));
     // Two hosts at one switch: to it and away from it.
@@ -199,13 +204,13 @@ fn the_forwarding_delay_makes_windows_longer() {
 }
 
 #[test]
-fn probes_and_changes_of_links_are_events_of_one_part() {
+fn probes_and_changes_of_links_are_events_of_one_partition() {
     let mut setup = setup(leaf_spine(2, 2, 1, 400), "ecmp", messages(&[(0, 1)], 3 * PAYLOAD));
     let events = complete(&setup).counters.events;
     setup.probes = [1, 2, 3].map(|us| Time::ZERO + Span::from_us(us)).to_vec();
     let whole = complete(&setup);
     assert_eq!(whole.counters.events, events + 3);
-    assert!(whole == divided(&setup, 2, Cut::Contiguous));
+    assert!(whole == parallel(&setup, 2, Cut::Contiguous));
     // Its unused link fails, and is up again.
     let link = setup.topology.link_named("leaf0-spine0").unwrap();
     let carried = |port: PortId| whole.link_bytes[port.index()] > Bytes::ZERO;
@@ -215,7 +220,7 @@ fn probes_and_changes_of_links_are_events_of_one_part() {
     setup.fabric.failures = vec![failure(link, until, Span::from_ms(1))];
     let whole = complete(&setup);
     assert!(whole.counters.events > events + 3);
-    assert!(whole == divided(&setup, 2, Cut::Contiguous));
+    assert!(whole == parallel(&setup, 2, Cut::Contiguous));
 }
 
 /// Which thread goes through a window changes nothing that is counted.
@@ -223,9 +228,9 @@ fn probes_and_changes_of_links_are_events_of_one_part() {
 fn windows_that_are_left_to_one_thread_are_counted_as_others() {
     let setup = busy("spray");
     let counts = |quiet_events| {
-        let division = Division::new(&setup, 3, Cut::Contiguous).unwrap();
-        let division = division.with_quiet_events(quiet_events);
-        run_divided(&setup, &division, &mut |_| {}).1
+        let partitioning = Partitioning::new(&setup, 3, Cut::Contiguous).unwrap();
+        let partitioning = partitioning.with_quiet_events(quiet_events);
+        run_parallel(&setup, &partitioning, &mut |_| {}).1
     };
     let apart = counts(0);
     assert!(apart.windows > 40, "{apart:?}");
@@ -242,11 +247,11 @@ fn an_event_at_the_end_of_a_window_is_of_the_next_one() {
     let mut pairs = messages(&[(0, 2), (1, 3)], PAYLOAD);
     pairs[1].start = Time::ZERO + Span::from_ns(500);
     let setup = setup(leaf_spine(2, 2, 2, 400), "ecmp", pairs);
-    let division = Division::new(&setup, 2, Cut::Contiguous).unwrap();
-    assert_eq!(division.lookahead(), Span::from_ns(500));
+    let partitioning = Partitioning::new(&setup, 2, Cut::Contiguous).unwrap();
+    assert_eq!(partitioning.lookahead(), Span::from_ns(500));
     let whole = complete(&setup);
     assert_eq!(whole.message_fct, [whole.message_fct[0]; 2], "neither waits for the other");
-    assert!(whole == divided(&setup, 2, Cut::Contiguous));
+    assert!(whole == parallel(&setup, 2, Cut::Contiguous));
 }
 
 /// After 16 quiet windows one thread goes on alone, until a message of many packets.
@@ -258,22 +263,22 @@ fn quiet_windows_and_busy_ones_have_the_same_outcome() {
     }
     pairs[2].bytes = Bytes::new(10 * PAYLOAD);
     let setup = setup(leaf_spine(2, 1, 1, 400), "ecmp", pairs);
-    assert!(complete(&setup) == divided(&setup, 2, Cut::Contiguous));
+    assert!(complete(&setup) == parallel(&setup, 2, Cut::Contiguous));
 }
 
 #[test]
-fn what_is_not_divided_is_said_in_words() {
+fn reasons_for_one_thread_are_words() {
     for (why, says) in [
-        (Undivided::OnePart, "fewer than two switches"),
-        (Undivided::NoSwitch, "another host"),
-        (Undivided::Planes, "several planes"),
-        (Undivided::Delays, "at once"),
-        (Undivided::Separated, "stay down"),
-        (Undivided::NoLength, "no delay"),
-        (Undivided::Telemetry, "telemetry"),
-        (Undivided::Retry, "llr"),
-        (Undivided::ScaleUp, "scale-up"),
-        (Undivided::LinkCredit, "cbfc"),
+        (Sequential::OnePartition, "fewer than two switches"),
+        (Sequential::NoSwitch, "another host"),
+        (Sequential::Planes, "several planes"),
+        (Sequential::Delays, "at once"),
+        (Sequential::Separated, "stay down"),
+        (Sequential::NoLength, "no delay"),
+        (Sequential::Telemetry, "telemetry"),
+        (Sequential::Retry, "llr"),
+        (Sequential::ScaleUp, "scale-up"),
+        (Sequential::LinkCredit, "cbfc"),
     ] {
         assert!(why.to_string().contains(says), "{why}");
     }

@@ -1,14 +1,13 @@
-//! The windows of a divided run: every part handles its events of a window on a thread of its own,
-//! then the parts exchange what concerns each other, and agree on the next window.
+//! The windows of a parallel run. Each partition handles its events of a window on its own thread.
+//! Then the partitions exchange packets and notes, and agree on the next window.
 //!
-//! Where windows have few events, as while a single message is under way, threads would wait for
-//! each other longer than they work. The first thread then goes on with all parts by itself, until
-//! a window has more.
+//! In windows with few events, as while a single message is in flight, threads would wait for each
+//! other longer than they work. The first thread then runs all partitions, until a window has more.
 
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use super::Division;
+use super::Partitioning;
 use super::barrier::Barrier;
 use crate::fabric::outcome::{Outcome, Progress, Verdict};
 use crate::fabric::setup::Setup;
@@ -21,20 +20,20 @@ const PROGRESS_EVERY: u64 = 256;
 /// So many quiet windows one after the other are left to one thread.
 const QUIET_WINDOWS: u32 = 16;
 
-/// How well a run divides, counted and not measured: the events of the part with the most of them
-/// are what a window costs on as many cores as there are parts.
+/// Counts that show how well a run can use several cores. With a core for each partition, a window
+/// costs as much as its busiest partition.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct WindowCounts {
     /// Windows until the run could end.
     pub windows: u64,
-    /// The events of all parts in these windows; a packet that crosses from one part into another
-    /// has one in either.
+    /// Events of all partitions in these windows. A packet that crosses a boundary has one in each
+    /// of both partitions.
     pub events: u64,
-    /// The events of the part with the most, summed over the windows.
+    /// Events of the busiest partition, summed over the windows.
     pub critical_events: u64,
 }
 
-/// What a part shows to the others between two windows.
+/// State that a partition shows to the others between two windows.
 #[derive(Debug, Default)]
 struct Shown {
     /// The time before which nothing happens in it, in picoseconds; `u64::MAX` if nothing does.
@@ -46,29 +45,29 @@ struct Shown {
 
 /// What the threads share.
 struct Shared<'a> {
-    division: &'a Division,
+    partitioning: &'a Partitioning,
     limit: Time,
     messages: u64,
     barrier: Barrier,
-    parts: Vec<Mutex<Option<World>>>,
+    partitions: Vec<Mutex<Option<World>>>,
     shown: Vec<Shown>,
-    /// What each part has passed on, by the part that it is for and the one that it comes from.
+    /// Mail between partitions, by receiver and sender.
     mail: Vec<Vec<Mutex<Mail>>>,
 }
 
 pub(super) fn run(
     setup: &Setup,
-    division: &Division,
+    partitioning: &Partitioning,
     progress: &mut dyn FnMut(&Progress),
 ) -> (Outcome, WindowCounts) {
-    let count = division.count();
+    let count = partitioning.count();
     let inbox = || (0..count).map(|_| Mutex::default()).collect();
     let shared = Shared {
-        division,
+        partitioning,
         limit: setup.time_limit,
         messages: setup.workload.messages.len() as u64,
         barrier: Barrier::new(count),
-        parts: (0..count).map(|_| Mutex::default()).collect(),
+        partitions: (0..count).map(|_| Mutex::default()).collect(),
         shown: (0..count).map(|_| Shown::default()).collect(),
         mail: (0..count).map(|_| inbox()).collect(),
     };
@@ -79,9 +78,9 @@ pub(super) fn run(
         }
         Thread { shared: &shared, index: 0 }.run(setup, progress)
     });
-    let mut parts = shared.take_parts();
-    let verdict = finish(&mut parts, division, setup);
-    let outcome = merge(parts, division, verdict, setup.time_limit);
+    let mut partitions = shared.take_partitions();
+    let verdict = finish(&mut partitions, partitioning, setup);
+    let outcome = merge(partitions, partitioning, verdict, setup.time_limit);
     progress(&Progress {
         now: outcome.ended,
         completed: outcome.message_fct.len() as u64,
@@ -93,7 +92,7 @@ pub(super) fn run(
     (outcome, counts)
 }
 
-/// A thread with its part.
+/// A thread with its partition.
 struct Thread<'a> {
     shared: &'a Shared<'a>,
     index: usize,
@@ -104,15 +103,15 @@ impl Thread<'_> {
     fn run(&self, setup: &Setup, progress: &mut dyn FnMut(&Progress)) -> WindowCounts {
         let shared = self.shared;
         let _guard = shared.barrier.guard();
-        let mut world = World::of_part(setup, shared.division, self.index as u16);
+        let mut world = World::of_partition(setup, shared.partitioning, self.index as u16);
         shared.shown[self.index].show(&mut world, 0);
-        *lock(&shared.parts[self.index]) = Some(world);
+        *lock(&shared.partitions[self.index]) = Some(world);
         let (mut counts, mut quiet) = (WindowCounts::default(), 0);
         shared.barrier.wait();
         loop {
             let Some(end) = shared.next_end() else { return counts };
             if quiet >= QUIET_WINDOWS {
-                // Nobody looks at what the parts have shown from here on.
+                // From here on no thread reads what the partitions have shown.
                 shared.barrier.wait();
                 if self.index == 0 {
                     shared.run_quiet_windows(&mut counts);
@@ -123,21 +122,22 @@ impl Thread<'_> {
             }
             self.run_window(end, counts.windows.is_multiple_of(PROGRESS_EVERY));
             if self.index == 0 && counts.windows.is_multiple_of(PROGRESS_EVERY) {
-                let parts = shared.shown.iter().filter_map(|part| *lock(&part.progress));
-                parts.reduce(add_progress).iter().for_each(&mut *progress);
+                let partitions =
+                    shared.shown.iter().filter_map(|partition| *lock(&partition.progress));
+                partitions.reduce(add_progress).iter().for_each(&mut *progress);
             }
             quiet = if shared.count(&mut counts) { quiet + 1 } else { 0 };
         }
     }
 
-    /// Handles a window of the own part, and exchanges mail with the others.
+    /// Handles a window of this thread's partition, and exchanges mail with the others.
     fn run_window(&self, end: Time, reports: bool) {
         let shared = self.shared;
-        let mut part = lock(&shared.parts[self.index]);
-        let world = part.as_mut().expect("every thread puts its part there");
+        let mut partition = lock(&shared.partitions[self.index]);
+        let world = partition.as_mut().expect("every thread puts its partition there");
         let mut mail: Vec<Mail> = shared.shown.iter().map(|_| Mail::default()).collect();
         let events = world.run_window(end, u64::MAX);
-        world.end_window(end, shared.division, &mut mail);
+        world.end_window(end, shared.partitioning, &mut mail);
         for (to, mail) in mail.into_iter().enumerate() {
             *lock(&shared.mail[to][self.index]) = mail;
         }
@@ -148,7 +148,7 @@ impl Thread<'_> {
         let inbox = shared.mail[self.index].iter();
         world.receive(inbox.map(|mail| std::mem::take(&mut *lock(mail))));
         shared.shown[self.index].show(world, events);
-        drop(part);
+        drop(partition);
         shared.barrier.wait();
     }
 }
@@ -163,100 +163,108 @@ impl Shown {
 }
 
 impl Shared<'_> {
-    fn take_parts(&self) -> Vec<World> {
-        let parts = self.parts.iter().map(|part| lock(part).take());
-        parts.map(|part| part.expect("every thread puts its part there")).collect()
+    fn take_partitions(&self) -> Vec<World> {
+        let partitions = self.partitions.iter().map(|partition| lock(partition).take());
+        partitions
+            .map(|partition| partition.expect("every thread puts its partition there"))
+            .collect()
     }
 
-    /// Counts the window that all parts have shown; true if it was a quiet one.
+    /// Counts the window that all partitions have shown. True if it was quiet.
     fn count(&self, counts: &mut WindowCounts) -> bool {
-        let events = || self.shown.iter().map(|part| part.events.load(Ordering::Relaxed));
+        let events = || self.shown.iter().map(|partition| partition.events.load(Ordering::Relaxed));
         let all: u64 = events().sum();
         counts.windows += 1;
         counts.events += all;
         counts.critical_events += events().max().unwrap_or(0);
-        all < self.division.quiet_events() * self.shown.len() as u64
+        all < self.partitioning.quiet_events() * self.shown.len() as u64
     }
 
-    /// Goes through windows with all parts on one thread, until one is not quiet or the run may
-    /// end.
+    /// Runs windows of all partitions on one thread, until one is not quiet or the run may end.
     fn run_quiet_windows(&self, counts: &mut WindowCounts) {
-        let mut parts = self.take_parts();
+        let mut partitions = self.take_partitions();
         while let Some(end) = self.next_end() {
-            let handled: Vec<u64> =
-                parts.iter_mut().map(|part| part.run_window(end, u64::MAX)).collect();
-            exchange(&mut parts, self.division, end);
-            for ((part, events), shown) in parts.iter_mut().zip(handled).zip(&self.shown) {
-                shown.show(part, events);
+            let handled: Vec<u64> = partitions
+                .iter_mut()
+                .map(|partition| partition.run_window(end, u64::MAX))
+                .collect();
+            exchange(&mut partitions, self.partitioning, end);
+            for ((partition, events), shown) in partitions.iter_mut().zip(handled).zip(&self.shown)
+            {
+                shown.show(partition, events);
             }
             if !self.count(counts) {
                 break;
             }
         }
-        for (place, part) in self.parts.iter().zip(parts) {
-            *lock(place) = Some(part);
+        for (place, partition) in self.partitions.iter().zip(partitions) {
+            *lock(place) = Some(partition);
         }
     }
 
     /// The end of the next window; `None` if the run may end in it, or cannot go on.
     fn next_end(&self) -> Option<Time> {
         let of_all = |number: fn(&Shown) -> &AtomicU64| {
-            self.shown.iter().map(move |part| number(part).load(Ordering::Relaxed))
+            self.shown.iter().map(move |partition| number(partition).load(Ordering::Relaxed))
         };
-        if of_all(|part| &part.delivered).sum::<u64>() == self.messages {
+        if of_all(|partition| &partition.delivered).sum::<u64>() == self.messages {
             return None;
         }
-        let next = of_all(|part| &part.next).min().filter(|&next| next != u64::MAX)?;
-        window(self.division, self.limit, Time::from_ps(next))
+        let next = of_all(|partition| &partition.next).min().filter(|&next| next != u64::MAX)?;
+        window(self.partitioning, self.limit, Time::from_ps(next))
     }
 }
 
 /// The end of the window that begins with `next`; `None` beyond the time limit. An event exactly at
 /// the limit still happens.
-fn window(division: &Division, limit: Time, next: Time) -> Option<Time> {
+fn window(partitioning: &Partitioning, limit: Time, next: Time) -> Option<Time> {
     let after = Time::from_ps(limit.as_ps().saturating_add(1));
-    (next <= limit).then(|| next.saturating_add(division.lookahead()).min(after))
+    (next <= limit).then(|| next.saturating_add(partitioning.lookahead()).min(after))
 }
 
-/// Goes on to the end on one thread, in the order of events of an undivided run.
-fn finish(parts: &mut [World], division: &Division, setup: &Setup) -> Verdict {
+/// Runs to the end on one thread, in the event order of a single-threaded run.
+fn finish(partitions: &mut [World], partitioning: &Partitioning, setup: &Setup) -> Verdict {
     let tasks = setup.workload.task_count() as u64;
-    let is_idle = |parts: &[World]| parts.iter().map(World::ended_tasks).sum::<u64>() == tasks;
+    let is_idle =
+        |partitions: &[World]| partitions.iter().map(World::ended_tasks).sum::<u64>() == tasks;
     loop {
-        if is_idle(parts) {
+        if is_idle(partitions) {
             return Verdict::Completed;
         }
-        let next = parts.iter_mut().filter_map(World::next_window).min();
+        let next = partitions.iter_mut().filter_map(World::next_window).min();
         let Some(next) = next else { return Verdict::Stalled };
-        let Some(end) = window(division, setup.time_limit, next) else {
+        let Some(end) = window(partitioning, setup.time_limit, next) else {
             return Verdict::TimeLimit;
         };
-        while let Some(first) = first_before(parts, end) {
-            parts[first].run_window(end, 1);
-            if is_idle(parts) {
+        while let Some(first) = first_before(partitions, end) {
+            partitions[first].run_window(end, 1);
+            if is_idle(partitions) {
                 return Verdict::Completed;
             }
         }
-        exchange(parts, division, end);
+        exchange(partitions, partitioning, end);
     }
 }
 
-/// The part with the next event before `end`.
-fn first_before(parts: &mut [World], end: Time) -> Option<usize> {
-    let next = parts.iter_mut().enumerate().filter_map(|(index, part)| Some((part.peek()?, index)));
+/// Returns the partition with the next event before `end`.
+fn first_before(partitions: &mut [World], end: Time) -> Option<usize> {
+    let next = partitions
+        .iter_mut()
+        .enumerate()
+        .filter_map(|(index, partition)| Some((partition.peek()?, index)));
     let ((at, _), first) = next.min()?;
     (at < end).then_some(first)
 }
 
-fn exchange(parts: &mut [World], division: &Division, end: Time) {
-    let mut inboxes: Vec<Vec<Mail>> = parts.iter().map(|_| Vec::new()).collect();
-    for part in &mut *parts {
+fn exchange(partitions: &mut [World], partitioning: &Partitioning, end: Time) {
+    let mut inboxes: Vec<Vec<Mail>> = partitions.iter().map(|_| Vec::new()).collect();
+    for partition in &mut *partitions {
         let mut mail: Vec<Mail> = inboxes.iter().map(|_| Mail::default()).collect();
-        part.end_window(end, division, &mut mail);
+        partition.end_window(end, partitioning, &mut mail);
         inboxes.iter_mut().zip(mail).for_each(|(inbox, mail)| inbox.push(mail));
     }
-    for (part, inbox) in parts.iter_mut().zip(inboxes) {
-        part.receive(inbox.into_iter());
+    for (partition, inbox) in partitions.iter_mut().zip(inboxes) {
+        partition.receive(inbox.into_iter());
     }
 }
 
@@ -267,26 +275,26 @@ fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::fabric::divided::Cut;
+    use crate::fabric::parallel::Cut;
     use crate::fabric::tests::{leaf_spine, messages, setup};
     use crate::units::Span;
 
-    /// One host of either part begins to send: that of the second part first.
+    /// One host of each partition sends. The host of the second partition starts first.
     #[test]
-    fn the_first_part_with_an_event_before_the_end_goes_on() {
+    fn the_first_partition_with_an_event_before_the_end_goes_on() {
         let mut both = messages(&[(0, 1), (1, 0)], 1_000);
         for (message, us) in both.iter_mut().zip([7, 5]) {
             message.start = Time::ZERO + Span::from_us(us);
         }
         let setup = setup(leaf_spine(2, 1, 1, 400), "ecmp", both);
-        let division = Division::new(&setup, 2, Cut::Contiguous).unwrap();
-        let mut parts = [0, 1].map(|index| World::of_part(&setup, &division, index));
-        let mut first = |ps| first_before(&mut parts, Time::from_ps(ps));
+        let partitioning = Partitioning::new(&setup, 2, Cut::Contiguous).unwrap();
+        let mut partitions = [0, 1].map(|index| World::of_partition(&setup, &partitioning, index));
+        let mut first = |ps| first_before(&mut partitions, Time::from_ps(ps));
         assert_eq!([5_000_000, 5_000_001, 9_000_000].map(&mut first), [None, Some(1), Some(1)]);
         // An event at the very end of a window is of the next one.
-        parts[1].run_window(Time::from_ps(5_000_000), 1);
-        assert_eq!(parts[1].now(), Time::ZERO);
-        parts[1].run_window(Time::from_ps(5_000_001), 1);
-        assert_eq!(parts[1].now(), Time::from_ps(5_000_000));
+        partitions[1].run_window(Time::from_ps(5_000_000), 1);
+        assert_eq!(partitions[1].now(), Time::ZERO);
+        partitions[1].run_window(Time::from_ps(5_000_001), 1);
+        assert_eq!(partitions[1].now(), Time::from_ps(5_000_000));
     }
 }

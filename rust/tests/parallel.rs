@@ -1,10 +1,9 @@
-//! A run on several threads has the outcome of a run on one, for any number of parts and whatever
-//! is in which.
+//! A run on several threads has the outcome of a run on one, for any partitioning.
 
 use std::cell::Cell;
 use std::path::{Path, PathBuf};
 
-use evenkeel::fabric::{self, Cut, Division, Outcome, Setup};
+use evenkeel::fabric::{self, Cut, Outcome, Partitioning, Setup};
 use evenkeel::fluid::Fidelity;
 use evenkeel::scenario::{Overrides, Scenario};
 use evenkeel::units::{Span, Time};
@@ -13,9 +12,9 @@ use proptest::test_runner::TestRunner;
 use crate::fabric_properties::{Drawn, config, parse, scenario};
 use crate::support::extent;
 
-/// Numbers of parts, how they are cut, and which windows are left to one thread: none, those with
-/// few events, or nearly all of these small fabrics.
-const DIVISIONS: [(u16, Cut, u64); 5] = [
+/// Numbers of partitions, their cut, and the windows that stay on one thread: none, those with few
+/// events, or nearly all of these small fabrics.
+const PARTITIONINGS: [(u16, Cut, u64); 5] = [
     (2, Cut::Contiguous, 0),
     (3, Cut::Contiguous, 256),
     (4, Cut::Interleaved, 8),
@@ -23,9 +22,9 @@ const DIVISIONS: [(u16, Cut, u64); 5] = [
     (3, Cut::Drawn(1), 0),
 ];
 
-fn run_divided(setup: &Setup, (parts, cut, quiet): (u16, Cut, u64)) -> Option<Outcome> {
-    let division = Division::new(setup, parts, cut).ok()?.with_quiet_events(quiet);
-    Some(fabric::run_divided(setup, &division, &mut |_| {}).0)
+fn run_with(setup: &Setup, (partitions, cut, quiet): (u16, Cut, u64)) -> Option<Outcome> {
+    let partitioning = Partitioning::new(setup, partitions, cut).ok()?.with_quiet_events(quiet);
+    Some(fabric::run_parallel(setup, &partitioning, &mut |_| {}).0)
 }
 
 /// Examples with more bytes are long tests, and with more than `LONGEST` they take minutes, four
@@ -33,29 +32,29 @@ fn run_divided(setup: &Setup, (parts, cut, quiet): (u16, Cut, u64)) -> Option<Ou
 const SHORT: u64 = 1 << 26;
 const LONGEST: u64 = 1 << 31;
 
-/// Panics if a division changes the outcome; the number of divisions.
-fn check(setup: &Setup, divisions: &[(u16, Cut, u64)]) -> usize {
+/// Panics if a partitioning changes the outcome; the number of partitionings.
+fn check(setup: &Setup, partitionings: &[(u16, Cut, u64)]) -> usize {
     let whole = fabric::run(setup, &mut |_| {});
-    let differs = |&division: &(u16, Cut, u64)| {
-        let divided = run_divided(setup, division)?;
-        Some((division, first_difference(&whole, &divided)))
+    let differs = |&partitioning: &(u16, Cut, u64)| {
+        let parallel = run_with(setup, partitioning)?;
+        Some((partitioning, first_difference(&whole, &parallel)))
     };
-    let all: Vec<_> = divisions.iter().filter_map(differs).collect();
-    for (division, difference) in &all {
-        assert!(difference.is_none(), "{division:?}: {}", difference.as_ref().unwrap());
+    let all: Vec<_> = partitionings.iter().filter_map(differs).collect();
+    for (partitioning, difference) in &all {
+        assert!(difference.is_none(), "{partitioning:?}: {}", difference.as_ref().unwrap());
     }
     all.len()
 }
 
 /// Where two outcomes differ, shortly.
-pub(crate) fn first_difference(whole: &Outcome, divided: &Outcome) -> Option<String> {
-    if whole == divided {
+pub(crate) fn first_difference(whole: &Outcome, parallel: &Outcome) -> Option<String> {
+    if whole == parallel {
         return None;
     }
-    let [whole, divided] = [whole, divided].map(|outcome| format!("{outcome:#?}"));
-    let mut lines = whole.lines().zip(divided.lines()).enumerate();
-    let (line, (whole, divided)) = lines.find(|(_, (a, b))| a != b)?;
-    Some(format!("line {line} of the outcome is {divided}, not {whole}"))
+    let [whole, parallel] = [whole, parallel].map(|outcome| format!("{outcome:#?}"));
+    let mut lines = whole.lines().zip(parallel.lines()).enumerate();
+    let (line, (whole, parallel)) = lines.find(|(_, (a, b))| a != b)?;
+    Some(format!("line {line} of the outcome is {parallel}, not {whole}"))
 }
 
 #[test]
@@ -64,13 +63,13 @@ fn any_division_gives_the_outcome_of_one_thread() {
     let property = |drawn: Drawn| {
         let mut setup = parse(&drawn.0).setup();
         setup.probes = [2, 11, 60].map(|us| Time::ZERO + Span::from_us(us)).to_vec();
-        divided.set(divided.get() + check(&setup, &DIVISIONS));
+        divided.set(divided.get() + check(&setup, &PARTITIONINGS));
         Ok(())
     };
     runner.run(&scenario(), property).unwrap_or_else(|error| panic!("{error}"));
     // Links of no length and hosts at one switch are frequent among these scenarios.
     let cases = runner.config().cases as usize;
-    assert!(divided.get() > cases, "{} divisions of {cases} scenarios", divided.get());
+    assert!(divided.get() > cases, "{} partitionings of {cases} scenarios", divided.get());
 }
 
 /// The scenarios of the examples that move packets of one fabric, by name.
@@ -84,7 +83,7 @@ fn examples() -> Vec<(String, Setup)> {
     let is_short = |path: &PathBuf| {
         !["fsdp-llama-3.toml", "gpt-step.toml"].iter().any(|name| path.ends_with(name))
     };
-    for path in extent::cases("divided::examples", all, is_short) {
+    for path in extent::cases("parallel::examples", all, is_short) {
         if let Ok(scenario) = Scenario::load(&path, &Overrides::default())
             && scenario.fidelity == Fidelity::Packet
         {
@@ -97,17 +96,18 @@ fn examples() -> Vec<(String, Setup)> {
 }
 
 #[test]
-fn examples_have_the_same_outcome_divided() {
+fn examples_have_the_same_outcome_in_parallel() {
     let mut divided = 0;
     for (name, setup) in examples() {
         let bytes = setup.workload.total_bytes().get();
         if bytes > LONGEST || (bytes > SHORT && extent::is_left_out(&name)) {
             continue;
         }
-        // By default one division, in which one thread handles most windows: with more threads than
-        // cores, every barrier is slow. The drawn scenarios use the other divisions.
-        let divisions = if extent::is_long() { &DIVISIONS[..3] } else { &DIVISIONS[1..2] };
-        divided += usize::from(check(&setup, divisions) > 0);
+        // By default one partitioning, in which one thread handles most windows. With more threads
+        // than cores every barrier is slow. The drawn scenarios use the other partitionings.
+        let partitionings =
+            if extent::is_long() { &PARTITIONINGS[..3] } else { &PARTITIONINGS[1..2] };
+        divided += usize::from(check(&setup, partitionings) > 0);
     }
-    assert!(divided > 5, "{divided} examples can be divided");
+    assert!(divided > 5, "{divided} examples can run in parallel");
 }

@@ -1,11 +1,11 @@
-//! Who is in which part of a divided run.
+//! Assigns switches and hosts to the partitions of a parallel run.
 
 use std::cmp::Reverse;
 use std::collections::BTreeSet;
 use std::fmt;
 use std::sync::Arc;
 
-use crate::endpoint::{Share, is_divisible};
+use crate::endpoint::{Share, is_partitionable};
 use crate::fabric::reachability;
 use crate::fabric::setup::Setup;
 use crate::ids::{HostId, LinkId, PortId, SwitchId};
@@ -13,27 +13,27 @@ use crate::rng::{Purpose, Stream};
 use crate::topology::{Node, Topology};
 use crate::units::Span;
 
-/// A window with fewer events for each part is left to one thread: these take some ten
-/// microseconds, in which threads on cores of their own meet, but hardly more.
+/// A window with fewer events per partition stays on one thread. These events take some ten
+/// microseconds, about as long as threads on separate cores take to meet.
 const QUIET_EVENTS: u64 = 256;
 
-/// How edge switches are divided; switches above follow most of their neighbours below.
+/// Assignment of edge switches. Switches above follow most of their neighbours below.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Cut {
-    /// Neighbouring edge switches are in the same part: few wires are cut.
+    /// Neighbouring edge switches are in the same partition: few wires are cut.
     #[default]
     Contiguous,
-    /// One part after the other gets an edge switch.
+    /// Partitions get edge switches in round-robin order.
     Interleaved,
     /// Every switch is drawn from this seed: nearly all wires are cut.
     Drawn(u64),
 }
 
-/// Why a run goes on one thread.
+/// Reason for a run on one thread.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Undivided {
-    /// No more than one part is asked for, or there is no more than one edge switch.
-    OnePart,
+pub enum Sequential {
+    /// One partition is requested, or the fabric has one edge switch.
+    OnePartition,
     /// A host is wired to another host.
     NoSwitch,
     /// Hosts have several ports.
@@ -42,7 +42,7 @@ pub enum Undivided {
     Delays,
     /// Links that stay down separate hosts that exchange messages.
     Separated,
-    /// A link between two parts, or of a host, has no length.
+    /// A link between two partitions, or of a host, has no length.
     NoLength,
     /// Packets carry telemetry.
     Telemetry,
@@ -54,10 +54,10 @@ pub enum Undivided {
     LinkCredit,
 }
 
-impl fmt::Display for Undivided {
+impl fmt::Display for Sequential {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
-            Self::OnePart => "the hosts are attached to fewer than two switches",
+            Self::OnePartition => "the hosts are attached to fewer than two switches",
             Self::Planes => "hosts have a port in each of several planes",
             Self::NoSwitch => "a host is wired to another host",
             Self::Delays => {
@@ -68,81 +68,84 @@ impl fmt::Display for Undivided {
             Self::Retry => "links retry frames (llr)",
             Self::ScaleUp => "servers have scale-up networks, which wake one host for others",
             Self::LinkCredit => "links have credit-based flow control (cbfc)",
-            Self::NoLength => "a link has no delay, so that no part can go ahead of another one",
+            Self::NoLength => {
+                "a link has no delay, so that no partition can go ahead of another one"
+            }
         })
     }
 }
 
-/// The parts of a divided run.
+/// The partitions of a parallel run.
 #[derive(Debug, Clone)]
-pub struct Division {
+pub struct Partitioning {
     count: u16,
     hosts: Arc<[u16]>,
     switches: Vec<u16>,
     /// The longest window.
     lookahead: Span,
-    /// The part at the start and at the end of each port's wire.
+    /// Partitions at the start and at the end of each port's wire.
     ends: Vec<(u16, u16)>,
     quiet_events: u64,
 }
 
-impl Division {
-    /// Divides a run into `parts`, or fewer if there are fewer edge switches.
+impl Partitioning {
+    /// Splits a run into `partitions`, or fewer if there are fewer edge switches.
     ///
     /// # Errors
-    /// If that leaves one part, or the run cannot be divided.
-    pub fn new(setup: &Setup, parts: u16, cut: Cut) -> Result<Self, Undivided> {
+    /// If that leaves one partition, or the run needs one thread.
+    pub fn new(setup: &Setup, partitions: u16, cut: Cut) -> Result<Self, Sequential> {
         let topology = &setup.topology;
         if topology.planes().count() > 1 {
-            return Err(Undivided::Planes);
+            return Err(Sequential::Planes);
         }
         let edges: Option<Vec<SwitchId>> =
             (0..topology.host_count()).map(|host| topology.edge_of(HostId(host))).collect();
-        let edges = edges.ok_or(Undivided::NoSwitch)?;
+        let edges = edges.ok_or(Sequential::NoSwitch)?;
         let distinct: BTreeSet<SwitchId> = edges.iter().copied().collect();
-        let count = usize::from(parts).min(distinct.len());
+        let count = usize::from(partitions).min(distinct.len());
         if count < 2 {
-            return Err(Undivided::OnePart);
+            return Err(Sequential::OnePartition);
         }
         if setup.nic.congestion.telemetry().is_some() {
-            return Err(Undivided::Telemetry);
+            return Err(Sequential::Telemetry);
         }
         if topology.scale_up().is_some() {
-            return Err(Undivided::ScaleUp);
+            return Err(Sequential::ScaleUp);
         }
         if setup.fabric.llr.is_some() {
-            return Err(Undivided::Retry);
+            return Err(Sequential::Retry);
         }
         if setup.fabric.switch.cbfc.is_some() {
-            return Err(Undivided::LinkCredit);
+            return Err(Sequential::LinkCredit);
         }
-        if !is_divisible(&setup.workload) {
-            return Err(Undivided::Delays);
+        if !is_partitionable(&setup.workload) {
+            return Err(Sequential::Delays);
         }
         if reachability::separates(setup) {
-            return Err(Undivided::Separated);
+            return Err(Sequential::Separated);
         }
-        let switches = divide(topology, &edges, count, cut);
+        let switches = assign(topology, &edges, count, cut);
         let hosts: Arc<[u16]> = edges.iter().map(|edge| switches[edge.index()]).collect();
-        let part_of = |node: Node| match node {
+        let partition_of = |node: Node| match node {
             Node::Host(host) => hosts[host.index()],
             Node::Switch(switch) => switches[switch.index()],
         };
         let ports = (0..2 * topology.links().len() as u32).map(PortId);
         let ends = ports.map(|port| topology.ends_of(port));
-        let ends: Vec<(u16, u16)> = ends.map(|(from, to)| (part_of(from), part_of(to))).collect();
-        let lookahead = lookahead(setup, &ends).ok_or(Undivided::NoLength)?;
+        let ends: Vec<(u16, u16)> =
+            ends.map(|(from, to)| (partition_of(from), partition_of(to))).collect();
+        let lookahead = lookahead(setup, &ends).ok_or(Sequential::NoLength)?;
         let (count, quiet_events) = (count as u16, QUIET_EVENTS);
         Ok(Self { count, hosts: hosts.clone(), switches, lookahead, ends, quiet_events })
     }
 
-    /// The number of parts.
+    /// Returns the number of partitions.
     pub fn count(&self) -> usize {
         self.count.into()
     }
 
-    /// Leaves windows to one thread if they have fewer events for each part, once some of them have
-    /// followed each other; 256 by default, 0 for none.
+    /// Sets the events per partition below which windows stay on one thread, after a series of such
+    /// windows: 256 by default, 0 for never.
     #[must_use]
     pub fn with_quiet_events(self, quiet_events: u64) -> Self {
         Self { quiet_events, ..self }
@@ -157,7 +160,7 @@ impl Division {
         self.lookahead
     }
 
-    pub(in crate::fabric) fn part_of(&self, node: Node) -> usize {
+    pub(in crate::fabric) fn partition_of(&self, node: Node) -> usize {
         match node {
             Node::Host(host) => self.hosts[host.index()].into(),
             Node::Switch(switch) => self.switches[switch.index()].into(),
@@ -165,34 +168,34 @@ impl Division {
     }
 
     pub(in crate::fabric) fn share(&self, own: u16) -> Share {
-        Share { parts: self.hosts.clone(), own }
+        Share { partitions: self.hosts.clone(), own }
     }
 
-    /// The ports of a part whose wires end in other parts.
-    pub(in crate::fabric) fn borders(&self, own: u16) -> Vec<PortId> {
+    /// Returns the boundary ports of a partition: their wires end in other partitions.
+    pub(in crate::fabric) fn boundaries(&self, own: u16) -> Vec<PortId> {
         let ports = (0u32..).map(PortId).zip(&self.ends);
         ports.filter(|(_, (from, to))| *from == own && to != from).map(|(port, _)| port).collect()
     }
 
-    /// The part in which the packets of a port arrive.
+    /// Returns the partition at the end of the port's wire.
     pub(in crate::fabric) fn receiver_of(&self, port: PortId) -> usize {
         self.ends[port.index()].1.into()
     }
 }
 
-/// The part of each switch.
-fn divide(topology: &Topology, edges: &[SwitchId], count: usize, cut: Cut) -> Vec<u16> {
+/// Returns the partition of each switch.
+fn assign(topology: &Topology, edges: &[SwitchId], count: usize, cut: Cut) -> Vec<u16> {
     const NONE: u16 = u16::MAX;
-    let mut parts = vec![NONE; topology.switches().len()];
+    let mut partitions = vec![NONE; topology.switches().len()];
     if let Cut::Drawn(seed) = cut {
-        let mut draws = Stream::new(seed, Purpose::Division, 0);
-        parts.iter_mut().for_each(|part| *part = draws.below(count as u32) as u16);
-        return parts;
+        let mut draws = Stream::new(seed, Purpose::Partitioning, 0);
+        partitions.iter_mut().for_each(|partition| *partition = draws.below(count as u32) as u16);
+        return partitions;
     }
     let (hosts, mut given) = (edges.len(), 0);
     for (host, edge) in edges.iter().enumerate() {
-        if parts[edge.index()] == NONE {
-            parts[edge.index()] = match cut {
+        if partitions[edge.index()] == NONE {
+            partitions[edge.index()] = match cut {
                 Cut::Interleaved => (given % count) as u16,
                 _ => (host * count / hosts) as u16,
             };
@@ -201,11 +204,11 @@ fn divide(topology: &Topology, edges: &[SwitchId], count: usize, cut: Cut) -> Ve
     }
     let mut sizes = vec![0u32; count];
     loop {
-        // One tier after the other: those that have a neighbour with a part.
+        // One tier after the other: those that have a neighbour with a partition.
         let next: Vec<(SwitchId, Vec<u32>)> = (0u32..)
-            .zip(&parts)
-            .filter(|(_, part)| **part == NONE)
-            .map(|(id, _)| (SwitchId(id), links_into(topology, SwitchId(id), &parts, count)))
+            .zip(&partitions)
+            .filter(|(_, partition)| **partition == NONE)
+            .map(|(id, _)| (SwitchId(id), links_into(topology, SwitchId(id), &partitions, count)))
             .filter(|(_, links)| links.iter().any(|&links| links > 0))
             .collect();
         if next.is_empty() {
@@ -214,22 +217,25 @@ fn divide(topology: &Topology, edges: &[SwitchId], count: usize, cut: Cut) -> Ve
         for (switch, links) in next {
             // Where several have as many links, the one with the fewest switches above the edge.
             let best = (0..count).max_by_key(|&it| (links[it], Reverse((sizes[it], it))));
-            let best = best.expect("there are parts");
+            let best = best.expect("there are partitions");
             sizes[best] += 1;
-            parts[switch.index()] = best as u16;
+            partitions[switch.index()] = best as u16;
         }
     }
     // Switches that no host reaches.
-    parts.iter_mut().filter(|part| **part == NONE).for_each(|part| *part = 0);
-    parts
+    partitions
+        .iter_mut()
+        .filter(|partition| **partition == NONE)
+        .for_each(|partition| *partition = 0);
+    partitions
 }
 
-/// How many links of a switch end in each part.
-fn links_into(topology: &Topology, switch: SwitchId, parts: &[u16], count: usize) -> Vec<u32> {
+/// Counts the links from a switch to each partition.
+fn links_into(topology: &Topology, switch: SwitchId, partitions: &[u16], count: usize) -> Vec<u32> {
     let mut links = vec![0; count];
     for &port in topology.ports_of(switch) {
         if let Node::Switch(neighbour) = topology.ends_of(port).1
-            && let Some(links) = links.get_mut(usize::from(parts[neighbour.index()]))
+            && let Some(links) = links.get_mut(usize::from(partitions[neighbour.index()]))
         {
             *links += 1;
         }
@@ -237,7 +243,7 @@ fn links_into(topology: &Topology, switch: SwitchId, parts: &[u16], count: usize
     links
 }
 
-/// How long nothing that happens in one part can concern another one; `None` if that is no time.
+/// Returns the time for which no event of one partition can affect another; `None` if it is zero.
 fn lookahead(setup: &Setup, ends: &[(u16, u16)]) -> Option<Span> {
     let Setup { topology, fabric, .. } = setup;
     let links = (0u32..).map(LinkId).zip(topology.links());

@@ -71,8 +71,8 @@ impl Barrier {
         let is_current = self.round.load(Ordering::Acquire) == round;
         let is_broken = is_current && self.is_broken.load(Ordering::Relaxed);
         if is_broken {
-            // That part has said why; this one ends without a message of its own.
-            std::panic::resume_unwind(Box::new("another part of the run panicked"));
+            // The other partition has printed the reason, so this one ends silently.
+            std::panic::resume_unwind(Box::new("another partition of the run panicked"));
         }
         is_current
     }
