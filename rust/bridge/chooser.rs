@@ -11,7 +11,7 @@ mod flows;
 mod refusal;
 mod view;
 
-use super::caught::{Failure, caught};
+use super::panic_guard::{Failure, catch_panic};
 use crate::balance::sender::SenderConfig;
 use crate::balance::switch::hash::Hash;
 use crate::balance::switch::{PortSelector, SwitchConfig, SwitchContext};
@@ -234,7 +234,7 @@ fn try_switch_chooser(
     parameters: &str,
     facts: &SwitchFacts,
 ) -> Result<Box<SwitchChooser>, Failure<ChooserError>> {
-    caught(|| switch_chooser(policy, parameters, facts))
+    catch_panic(|| switch_chooser(policy, parameters, facts))
 }
 
 /// The gap after which a flowlet begins; zero without flowlets.

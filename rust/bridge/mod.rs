@@ -10,10 +10,10 @@
 
 #[cfg(feature = "astra-sim")]
 mod astra_sim;
-mod caught;
 #[cfg(feature = "bridge")]
 mod chooser;
 #[cfg(feature = "ns3")]
 pub mod ns3;
+mod panic_guard;
 #[cfg(feature = "bridge")]
 mod world;

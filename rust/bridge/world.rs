@@ -12,7 +12,6 @@
 //! [`enumerations`] and [`records`] declare what crosses the language border, and [`contract`] the
 //! calls.
 
-mod caught;
 mod classes;
 pub(super) mod contract;
 mod convert;
@@ -22,10 +21,11 @@ mod experiment;
 mod facts;
 mod failing;
 mod graph;
+mod mismatch;
 mod nics;
+mod panic_guard;
 mod recording;
 mod records;
-mod unlike;
 mod verbs;
 
 #[cfg(test)]

@@ -4,7 +4,7 @@
 //! accesses a port and a packet that are no longer cached. The calendar contains the coming events,
 //! so their memory is fetched while earlier events are handled. Results do not change.
 
-/// Starts to bring the first cache line of `item` near; a hint, where the processor has one.
+/// Prefetches the first cache line of `item`: a hint, on processors that have one.
 #[inline]
 pub(crate) fn prefetch<T>(item: &T) {
     prefetch_line(item, 0);
@@ -30,13 +30,13 @@ fn prefetch_byte<T>(item: &T, byte: usize) {
 #[cfg(not(target_arch = "x86_64"))]
 fn prefetch_byte<T>(_item: &T, _byte: usize) {}
 
-/// The same for every cache line of a larger item.
+/// Prefetches every cache line of a larger item.
 #[inline]
 pub(crate) fn prefetch_all<T>(item: &T) {
     prefetch_lines(item, size_of::<T>().div_ceil(64));
 }
 
-/// The same for the first and the last cache line of an item of two at most.
+/// Prefetches the first and the last cache line of an item of at most two.
 #[inline]
 pub(crate) fn prefetch_ends<T>(item: &T) {
     const { assert!(size_of::<T>() <= 65, "such an item may have a line between these") };
@@ -44,7 +44,7 @@ pub(crate) fn prefetch_ends<T>(item: &T) {
     prefetch_byte(item, size_of::<T>().saturating_sub(1));
 }
 
-/// The same for its first cache lines.
+/// Prefetches the first `lines` cache lines of `item`.
 #[inline]
 pub(crate) fn prefetch_lines<T>(item: &T, lines: usize) {
     for line in 0..lines {
@@ -52,7 +52,7 @@ pub(crate) fn prefetch_lines<T>(item: &T, lines: usize) {
     }
 }
 
-/// The same for the place of the item that follows the last one of a list.
+/// Prefetches the slot behind the last item of a list.
 #[inline]
 pub(crate) fn prefetch_behind<T>(items: &[T]) {
     let Some(first) = items.first() else { return };

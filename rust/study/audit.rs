@@ -48,15 +48,15 @@ pub fn audit(workload: &Workload, name: &dyn Fn(HostId) -> String) -> Vec<String
         let (all, tiny) = (workload.messages.len(), tiny as u64);
         format!("{tiny} of {all} messages have 1 byte, as where a converter knows no size")
     });
-    let unlike = [("send", (|it| it.sent) as fn(&Count) -> u64), ("receive", |it| it.received)];
-    let unlike = unlike.into_iter().filter_map(|(verb, count)| {
+    let mismatches = [("send", (|it| it.sent) as fn(&Count) -> u64), ("receive", |it| it.received)];
+    let mismatches = mismatches.into_iter().filter_map(|(verb, count)| {
         let counts = hosts.iter().map(|(host, it)| (count(it), host));
         let (least, most) = (counts.clone().min()?, counts.max_by_key(|&(count, _)| count)?);
         let some = |(count, host): (u64, &HostId)| format!("{count} ({})", name(*host));
         (least.0 != most.0)
             .then(|| format!("hosts {verb} from {} to {} messages", some(least), some(most)))
     });
-    ready.into_iter().chain(tiny).chain(unlike).collect()
+    ready.into_iter().chain(tiny).chain(mismatches).collect()
 }
 
 #[cfg(test)]

@@ -46,7 +46,7 @@ fn check(setup: &Setup, partitionings: &[(u16, Cut, u64)]) -> usize {
     all.len()
 }
 
-/// Where two outcomes differ, shortly.
+/// Describes the first difference of two outcomes.
 pub(crate) fn first_difference(whole: &Outcome, parallel: &Outcome) -> Option<String> {
     if whole == parallel {
         return None;

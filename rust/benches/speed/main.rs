@@ -31,7 +31,7 @@ use std::process::Command;
 
 use cases::{Case, LINES, Line};
 use evenkeel::fabric::{Verdict, run};
-use options::{Options, What};
+use options::{Options, Target};
 use page::{Table, thousands};
 
 /// The argument of a process that measures the yardstick.
@@ -81,11 +81,11 @@ fn main() {
         eprintln!("error: {fault}");
         std::process::exit(2);
     });
-    let (name, table) = match options.what {
-        What::Yardstick => ("yardstick", compare(&options)),
-        What::Threads => ("threads", threads::table(&options)),
-        What::Sizes => ("sizes", sizes::table(&options)),
-        What::Planes => ("planes", planes::table(&options)),
+    let (name, table) = match options.target {
+        Target::Yardstick => ("yardstick", compare(&options)),
+        Target::Threads => ("threads", threads::table(&options)),
+        Target::Sizes => ("sizes", sizes::table(&options)),
+        Target::Planes => ("planes", planes::table(&options)),
     };
     let Some(path) = options.write else { return };
     let page = std::fs::read_to_string(&path).unwrap_or_else(|error| panic!("{path}: {error}"));

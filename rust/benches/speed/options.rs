@@ -4,7 +4,7 @@ use super::cases::Case;
 
 /// The table to measure.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(crate) enum What {
+pub(crate) enum Target {
     /// Packet-hops per CPU-second, against the yardstick.
     Yardstick,
     /// The wall time of one run on several threads.
@@ -16,7 +16,7 @@ pub(crate) enum What {
 }
 
 pub(crate) struct Options {
-    pub(crate) what: What,
+    pub(crate) target: Target,
     pub(crate) rounds: usize,
     pub(crate) cases: Vec<Case>,
     pub(crate) is_small: bool,
@@ -30,7 +30,7 @@ impl Options {
     pub(crate) fn parse(words: &[&str]) -> Result<Self, String> {
         let cases = [8, 16].map(|k| Case { k, kib: 8 << 10 });
         let mut options = Self {
-            what: What::Yardstick,
+            target: Target::Yardstick,
             rounds: 5,
             cases: cases.to_vec(),
             is_small: false,
@@ -39,10 +39,10 @@ impl Options {
         let mut words = words.iter();
         while let Some(&word) = words.next() {
             match word {
-                "--threads" => options.what = What::Threads,
-                "--sizes" => options.what = What::Sizes,
+                "--threads" => options.target = Target::Threads,
+                "--sizes" => options.target = Target::Sizes,
                 "--large" => options.cases.push(LARGE),
-                "--planes" => options.what = What::Planes,
+                "--planes" => options.target = Target::Planes,
                 "--small" => (options.cases, options.is_small) = (vec![SMALL], true),
                 "--rounds" => {
                     let rounds = words.next().and_then(|it| it.parse().ok()).filter(|&n| n > 0);

@@ -8,7 +8,7 @@ use super::contract::{self, NetworkOptions, RankHandlers, RequestKind};
 use super::error::NetworkError;
 use super::posted::Posted;
 use super::results::{self, Results};
-use crate::bridge::caught::{Failure, caught};
+use crate::bridge::panic_guard::{Failure, catch_panic};
 use crate::fabric::{Setup, Verdict};
 use crate::ids::HostId;
 use crate::ranks::{self, Ending, Ranks, Request, Ticket, Transfer};
@@ -53,7 +53,7 @@ pub(super) fn open_network(options: &NetworkOptions) -> Result<Box<Network>, Net
 pub(super) fn try_open_network(
     options: &NetworkOptions,
 ) -> Result<Box<Network>, Failure<NetworkError>> {
-    caught(|| open_network(options))
+    catch_panic(|| open_network(options))
 }
 
 impl Network {
@@ -98,7 +98,7 @@ impl Network {
         handlers: Pin<&mut RankHandlers>,
         ranks: u32,
     ) -> Result<contract::Ending, Failure<NetworkError>> {
-        caught(|| self.run(handlers, ranks))
+        catch_panic(|| self.run(handlers, ranks))
     }
 
     fn report(&self, ending: Ending, verdict: Verdict, ended: Time) -> contract::Ending {

@@ -1,15 +1,15 @@
 //! The calls that C++ makes, and the one call that Rust makes.
 //!
 //! Constructors can fail, with the text that the command line would print; a panic in a call that
-//! can fail is its error too ([`super::caught`]). Calls on the packet path cannot fail, and
+//! can fail is its error too ([`super::panic_guard`]). Calls on the packet path cannot fail, and
 //! allocate nothing; a value there that no enumeration has is a broken invariant and ends the
 //! process with a message.
 
-use super::caught::{
-    experiment_of_hpcc, experiment_of_scenario, experiment_of_text, experiment_on_graph, graph_of,
-};
 use super::core::Core;
 use super::experiment::Experiment;
+use super::panic_guard::{
+    experiment_of_hpcc, experiment_of_scenario, experiment_of_text, experiment_on_graph, graph_of,
+};
 
 pub(in crate::bridge) use ffi::*;
 

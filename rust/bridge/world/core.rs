@@ -2,14 +2,14 @@
 
 use super::classes::PortTurns;
 use super::contract::Measured;
+use super::mismatch::mismatch_text;
 use super::recording::Recording;
 use super::records::{FabricIngress, FabricMessageEvent, FabricPacket};
-use super::unlike::unlike_text;
 use super::verbs::Verbs;
 use crate::endpoint::{Endpoints, MessageEvent, PortPolls, PortStart, Ports};
 use crate::fabric::Setup;
 use crate::ids::{ClassId, HostId, LinkClass, PortId, SwitchId};
-use crate::nic::Unlike;
+use crate::nic::Mismatch;
 use crate::packet::{Packet, PlaneMask};
 use crate::switching::{IngressLimits, PortLoads, StepEffect, Switching};
 use crate::topology::Node;
@@ -39,14 +39,14 @@ pub(super) enum PostError {
     #[error("message of 0 bytes: it must have at least one byte")]
     Empty,
     /// The NICs at its ends cannot have a queue pair.
-    #[error("{}", unlike_text(*.src, *.dst, .unlike))]
-    Unlike {
+    #[error("{}", mismatch_text(*.src, *.dst, .mismatch))]
+    Mismatch {
         /// Number of the sending host.
         src: u32,
         /// Number of the receiving host.
         dst: u32,
         /// In what they differ.
-        unlike: Unlike,
+        mismatch: Mismatch,
     },
     /// The workload has delays, whose ids follow those of messages.
     #[error("messages cannot be added to a workload that computes between messages")]
@@ -277,8 +277,8 @@ impl Core {
         if bytes == 0 {
             return Err(PostError::Empty);
         }
-        if let Some(unlike) = self.endpoints.unlike(HostId(src), HostId(dst), stream) {
-            return Err(PostError::Unlike { src, dst, unlike });
+        if let Some(mismatch) = self.endpoints.mismatch(HostId(src), HostId(dst), stream) {
+            return Err(PostError::Mismatch { src, dst, mismatch });
         }
         if !self.endpoints.workload().delays.is_empty() {
             return Err(PostError::Delays);

@@ -38,8 +38,8 @@ fn expect_connected(setup: &Setup) -> Result<(), ExperimentError> {
         let (src, dst) = (message.src, message.dst);
         let recovery = policies.recovery_of(message.stream);
         let sender = setup.nic_of(src);
-        if let Some(unlike) = sender.unlike(setup.nic_of(dst), recovery) {
-            return Err(ExperimentError::Unlike { src: src.0, dst: dst.0, unlike });
+        if let Some(mismatch) = sender.mismatch(setup.nic_of(dst), recovery) {
+            return Err(ExperimentError::Mismatch { src: src.0, dst: dst.0, mismatch });
         }
         let recovery = recovery.unwrap_or(sender.recovery);
         let most = recovery.longest_message().unwrap_or(Bytes::new(u64::MAX));

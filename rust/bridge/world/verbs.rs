@@ -10,13 +10,13 @@ use super::convert::{Known as _, UnknownValue};
 use super::core::Core;
 use super::enumerations::FabricQpState;
 use super::experiment::Experiment;
+use super::mismatch::mismatch_text;
 use super::records::{FabricCompletion, FabricQpSettings, FabricWork};
-use super::unlike::unlike_text;
 use crate::ids::{HostId, QpId};
 use crate::nic::verbs::{
     Completion, CompletionStatus, DEEPEST_QUEUE, Opcode, QpConfig, VerbsError,
 };
-use crate::nic::{QpState, Unlike};
+use crate::nic::{Mismatch, QpState};
 use crate::units::{Span, Time};
 
 /// A number of retries without limit.
@@ -42,14 +42,14 @@ pub(super) enum WorkError {
     #[error("queue pair from host {0} to itself: the ends must be two hosts")]
     ToItself(u32),
     /// The NICs at its ends cannot have a queue pair.
-    #[error("{} (EINVAL)", unlike_text(*.src, *.dst, .unlike))]
-    Unlike {
+    #[error("{} (EINVAL)", mismatch_text(*.src, *.dst, .mismatch))]
+    Mismatch {
         /// The host of the queue pair.
         src: u32,
         /// The host at its other end.
         dst: u32,
         /// In what they differ.
-        unlike: Unlike,
+        mismatch: Mismatch,
     },
     /// The queue pair carries messages, or does not exist.
     #[error("host {0} has no queue pair {1} of a program (EINVAL)")]
@@ -171,8 +171,8 @@ impl Core {
         if host == peer {
             return Err(WorkError::ToItself(host));
         }
-        if let Some(unlike) = self.endpoints.unlike_nics(HostId(host), HostId(peer)) {
-            return Err(WorkError::Unlike { src: host, dst: peer, unlike });
+        if let Some(mismatch) = self.endpoints.mismatch_of_nics(HostId(host), HostId(peer)) {
+            return Err(WorkError::Mismatch { src: host, dst: peer, mismatch });
         }
         let qp = self.endpoints.create_qp(HostId(host), HostId(peer), stream)?;
         self.verbs.sends.insert((HostId(host), qp), VecDeque::new());

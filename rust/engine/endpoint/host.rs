@@ -9,7 +9,7 @@ use super::lanes::Lanes;
 use super::policies::Policies;
 use super::splitters::Splitters;
 use crate::ids::{HostId, PortId, TaskId};
-use crate::nic::{Nic, NicConfig, PortFacts, Recovery, Unlike};
+use crate::nic::{Mismatch, Nic, NicConfig, PortFacts, Recovery};
 use crate::prefetch::{prefetch, prefetch_all, prefetch_ends, prefetch_lines};
 use crate::split::SplitterContext;
 use crate::units::{Span, Time};
@@ -63,11 +63,15 @@ impl Site {
 
     /// In what the NICs of two hosts differ, so that no queue pair with that recovery, or with
     /// their own, can connect them.
-    pub(super) fn unlike(&self, [a, b]: [HostId; 2], recovery: Option<Recovery>) -> Option<Unlike> {
+    pub(super) fn mismatch(
+        &self,
+        [a, b]: [HostId; 2],
+        recovery: Option<Recovery>,
+    ) -> Option<Mismatch> {
         if self.own_nics.is_empty() {
             return None;
         }
-        self.nic_of(a).unlike(self.nic_of(b), recovery)
+        self.nic_of(a).mismatch(self.nic_of(b), recovery)
     }
 
     /// The round-trip time that it is configured with.
@@ -113,19 +117,19 @@ impl Host {
         }
     }
 
-    /// Starts to bring it near.
+    /// Prefetches it.
     #[inline]
     pub(crate) fn prefetch(&self) {
         prefetch_lines(self, (offset_of!(Self, nic) + Nic::TOUCHED).div_ceil(64));
         prefetch(&self.splitters);
     }
 
-    /// Starts to bring all of it near.
+    /// Prefetches all of it.
     pub(crate) fn prefetch_all(&self) {
         prefetch_all(self);
     }
 
-    /// Starts to bring near the flow that starts next.
+    /// Prefetches the next flow.
     pub(crate) fn prefetch_next_flow(&self) {
         self.splitters.next_flow().into_iter().for_each(prefetch_ends);
     }

@@ -19,23 +19,23 @@
 //!
 //! It knows no link, no queue and no switch.
 
-mod ahead;
 mod base_rtt;
 mod connections;
 mod discarding;
+mod fluid_flows;
 mod generating;
-mod handed;
 mod host;
 mod in_use;
 mod lanes;
 mod ledger;
-mod news;
+mod nic_events;
 mod pages;
 mod partition;
 mod path_weights;
 mod policies;
 mod pool;
 mod port_polls;
+mod prefetch;
 mod queue_pairs;
 mod record;
 mod scale_up;
@@ -50,7 +50,7 @@ use std::sync::Arc;
 
 pub(crate) use base_rtt::RoundTrip;
 pub use base_rtt::{LongestPath, base_rtt, longest_path};
-pub use handed::{EntropyValues, HandedFlow};
+pub use fluid_flows::{EntropyValues, FluidFlow};
 pub use host::{Host, OwnNic};
 pub use ledger::{Discarded, Ledger};
 #[cfg(feature = "fabric")]
@@ -66,8 +66,8 @@ pub use spans::Spans;
 use base_rtt::PairTrips;
 use connections::Connection;
 use discarding::QueuePairs;
+use fluid_flows::FluidFlows;
 use generating::Generating;
-use handed::Handed;
 use partition::{Partition, is_provisional};
 use path_weights::PathWeights;
 use queue_pairs::OwnQps;
@@ -174,7 +174,7 @@ pub struct Endpoints {
     /// The first message whose events are reported; `None` if none is.
     first_reported: Option<MessageId>,
     /// Flows for the world; `None` if NICs send them as packets.
-    handed: Option<Handed>,
+    fluid_flows: Option<FluidFlows>,
     /// The scale-up networks of servers; `None` without any.
     domains: Option<Box<Domains>>,
     /// What becomes of the queue pairs of a message that has completed.
@@ -209,7 +209,7 @@ impl Endpoints {
             touched: Vec::new(),
             message_events: VecDeque::new(),
             first_reported: None,
-            handed: None,
+            fluid_flows: None,
             queue_pairs: QueuePairs::Kept,
             generating: None,
             partition: None,

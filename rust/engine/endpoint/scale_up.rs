@@ -75,9 +75,9 @@ impl Transfer {
     }
 }
 
-/// What is to happen in a domain.
+/// A future action in a domain.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-enum What {
+enum Action {
     /// The last bit of a transfer leaves.
     Sent { index: u32, version: u32 },
     /// A leg arrives.
@@ -86,12 +86,12 @@ enum What {
     Known { record: u32 },
 }
 
-/// What happens in a domain when; at the same time in the order in which it was foreseen.
+/// An action with its time. Actions at the same time are in the order of their scheduling.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 struct Step {
     at: Time,
     number: u64,
-    what: What,
+    action: Action,
 }
 
 /// The scale-up networks of all servers.
@@ -136,8 +136,8 @@ impl Domains {
         self.delivered_bytes
     }
 
-    fn foresee(&mut self, at: Time, host: HostId, what: What) {
-        let step = Step { at, number: self.foreseen, what };
+    fn foresee(&mut self, at: Time, host: HostId, action: Action) {
+        let step = Step { at, number: self.foreseen, action };
         self.foreseen += 1;
         self.steps[self.scale_up.server_of(host) as usize].push(Reverse(step));
     }
@@ -168,7 +168,7 @@ impl Domains {
             let ps = (transfer.left / rate - FORGIVEN_PS).ceil().max(0.0);
             let (from, version) = (transfer.leg.from, transfer.version);
             let at = now.saturating_add(Span::from_ps(ps as u64));
-            self.foresee(at, from, What::Sent { index, version });
+            self.foresee(at, from, Action::Sent { index, version });
         }
     }
 
@@ -179,12 +179,12 @@ impl Domains {
     }
 
     /// What else happens by `now` in the server of a host.
-    fn pop(&mut self, now: Time, host: HostId) -> Option<What> {
+    fn pop(&mut self, now: Time, host: HostId) -> Option<Action> {
         if self.next(host) > now {
             return None;
         }
         let steps = &mut self.steps[self.scale_up.server_of(host) as usize];
-        steps.pop().map(|Reverse(step)| step.what)
+        steps.pop().map(|Reverse(step)| step.action)
     }
 
     /// The last bit of a transfer leaves, unless its rate has changed since that was foreseen.
@@ -200,7 +200,7 @@ impl Domains {
         ports[leg.from.index()].sent += leg.bytes;
         ports[leg.to.index()].received += leg.bytes;
         let at = now.saturating_add(self.scale_up.latency);
-        self.foresee(at, leg.to, What::Arrived(leg));
+        self.foresee(at, leg.to, Action::Arrived(leg));
     }
 }
 
@@ -235,16 +235,16 @@ impl Endpoints {
     pub(super) fn handle_domain(&mut self, now: Time, waker: HostId) {
         self.hosts[waker.index()].domain_wake = Time::NEVER;
         let Some(mut domains) = self.domains.take() else { return };
-        while let Some(what) = domains.pop(now, waker) {
-            match what {
-                What::Sent { index, version } => domains.end(now, index, version),
-                What::Arrived(leg) => {
+        while let Some(action) = domains.pop(now, waker) {
+            match action {
+                Action::Sent { index, version } => domains.end(now, index, version),
+                Action::Arrived(leg) => {
                     // What it releases may start messages in the same domain.
                     self.domains = Some(domains);
                     self.arrive_inside(now, waker, leg);
                     domains = self.domains.take().expect("it was put back");
                 }
-                What::Known { record } => {
+                Action::Known { record } => {
                     self.domains = Some(domains);
                     self.complete_record(now, waker, record, None);
                     domains = self.domains.take().expect("it was put back");
@@ -269,7 +269,7 @@ impl Endpoints {
         domains.carried.inside += 1;
         domains.delivered_bytes += leg.bytes.get();
         let known = now.saturating_add(domains.scale_up.latency);
-        domains.foresee(known, leg.from, What::Known { record });
+        domains.foresee(known, leg.from, Action::Known { record });
         if let Some(message) = self.ledger.deliver_flow(now, record) {
             self.report(now, message, MessageEventKind::Delivered);
             self.release(now, waker, Ended { host: leg.to, task: message.into() });
@@ -285,7 +285,7 @@ impl Endpoints {
             let message = planned.or_else(|| self.ledger.posted(message));
             if message.is_some_and(|message| message.src != id) {
                 let known = now.saturating_add(domains.scale_up.latency);
-                domains.foresee(known, id, What::Known { record });
+                domains.foresee(known, id, Action::Known { record });
                 let waker = domains.scale_up.last_of_server(id);
                 return self.wake_domain(waker, known);
             }

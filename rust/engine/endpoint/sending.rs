@@ -6,7 +6,7 @@ use super::{Endpoints, Policy, RoundTrip, Site};
 use crate::balance::sender::{NetworkParameters, PathSpace, QpContext, Sender, SenderPolicy as _};
 use crate::balance::{Forwarding, Scheme, Weights};
 use crate::ids::{HostId, LinkId, MessageId, TaskId};
-use crate::nic::{ReceiveHalf, SendHalf, Unlike};
+use crate::nic::{Mismatch, ReceiveHalf, SendHalf};
 use crate::split::{Flow, QueuePairChoice, Request, Split};
 use crate::topology::{FailuresKnown, LinkState};
 use crate::units::{Bytes, Time};
@@ -128,7 +128,7 @@ impl Endpoints {
             true => self.ledger.add_departing_flow(now, flow, connection),
             false => self.ledger.add_flow(now, flow, connection),
         };
-        if self.handed.is_some() {
+        if self.fluid_flows.is_some() {
             let &Flow { path, bytes, .. } = flow;
             return self.hand_over(now, Put { record: id, connection, path, bytes });
         }
@@ -186,15 +186,15 @@ impl Endpoints {
         self.ledger.connections.add(&key, qp)
     }
 
-    /// In what the NICs of two hosts differ, so that no queue pair of a message stream can connect
-    /// them; `None` if one can.
-    pub fn unlike(&self, a: HostId, b: HostId, stream: u32) -> Option<Unlike> {
-        self.site.unlike([a, b], self.policies.recovery_of(stream))
+    /// Returns the mismatch that prevents a queue pair of a message stream between two hosts;
+    /// `None` if they can connect.
+    pub fn mismatch(&self, a: HostId, b: HostId, stream: u32) -> Option<Mismatch> {
+        self.site.mismatch([a, b], self.policies.recovery_of(stream))
     }
 
-    /// The same for queue pairs of programs, which have the recovery of their NIC.
-    pub fn unlike_nics(&self, a: HostId, b: HostId) -> Option<Unlike> {
-        self.site.unlike([a, b], None)
+    /// Returns the mismatch for queue pairs of programs, which use the recovery of their NIC.
+    pub fn mismatch_of_nics(&self, a: HostId, b: HostId) -> Option<Mismatch> {
+        self.site.mismatch([a, b], None)
     }
 
     /// Informs the policy of a new queue pair of what routing has announced to existing ones.

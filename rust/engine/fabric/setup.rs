@@ -23,7 +23,7 @@ pub struct Setup {
     /// The configuration of the NIC of every host,
     pub nic: NicConfig,
     /// except for these hosts. Hosts between which messages go have NICs that a queue pair can
-    /// connect ([`NicConfig::unlike`]).
+    /// connect ([`NicConfig::mismatch`]).
     pub own_nics: BTreeMap<HostId, NicConfig>,
     /// The load-balancing scheme.
     pub scheme: Scheme,

@@ -131,7 +131,7 @@ impl World {
             Event::Correction(port) => {
                 let order = LinkOrder::Corrected;
                 if let Arrival::Pfc(port, order) = self.network.handle_frame(now, port, order) {
-                    self.obey(now, port, order);
+                    self.apply_pause(now, port, order);
                 }
             }
             Event::Host(host) => self.handle_host(now, host),
@@ -308,7 +308,7 @@ impl World {
         match self.network.handle_arrival(now, id, slot, &mut self.endpoints) {
             Arrival::Nothing => return false,
             Arrival::Delivered(delivery) => self.deliver(now, delivery),
-            Arrival::Pfc(port, order) => self.obey(now, port, order),
+            Arrival::Pfc(port, order) => self.apply_pause(now, port, order),
         }
         true
     }
@@ -330,11 +330,11 @@ impl World {
     }
 
     /// Applies a frame of flow control to a host's port.
-    fn obey(&mut self, now: Time, port: PortId, order: LinkOrder) {
+    fn apply_pause(&mut self, now: Time, port: PortId, order: LinkOrder) {
         let Node::Host(id) = self.setup.topology.ends_of(port).0 else { return };
         // Packets that could start by now start before the frame takes effect.
         self.network.transmit_from(now, self.endpoints.host_mut(id));
-        self.network.obey(now, port, order);
+        self.network.apply_pause(now, port, order);
         if let LinkOrder::Pause(order, class) = order
             && self.setup.fabric.has_classes()
         {
@@ -350,8 +350,8 @@ impl World {
         while let Some(class) = self.network.expiring(now, port) {
             let order = LinkOrder::Pause(PauseOrder::Resume, class);
             match self.network.start_of(port) {
-                Node::Host(_) => self.obey(now, port, order),
-                Node::Switch(_) => self.network.obey(now, port, order),
+                Node::Host(_) => self.apply_pause(now, port, order),
+                Node::Switch(_) => self.network.apply_pause(now, port, order),
             }
         }
     }

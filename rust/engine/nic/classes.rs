@@ -113,7 +113,7 @@ impl Nic {
 
     /// A sending half stands behind those of its class that wait for their turn.
     #[inline(always)]
-    pub(super) fn stand_in_line(&mut self, slot: Slot) {
+    pub(super) fn enqueue(&mut self, slot: Slot) {
         match &mut self.classes {
             None => self.ready.push_back(slot),
             Some(classes) => {

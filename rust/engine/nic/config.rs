@@ -4,7 +4,7 @@ mod peers;
 
 use std::sync::Arc;
 
-pub use peers::{Peers, Unlike};
+pub use peers::{Mismatch, Peers};
 
 use super::ack::AckConfig;
 use super::congestion::{CongestionControl, PathFacts, nscc};

@@ -53,7 +53,7 @@ impl QpTable {
         self.first + self.list.len()
     }
 
-    /// Starts to bring near where the next one goes.
+    /// Prefetches the slot of the next entry.
     pub(super) fn prefetch_behind(&self) {
         prefetch_behind(&self.list);
     }

@@ -375,7 +375,7 @@ impl Requester {
         self.inform_policy(now, ack, new);
         while let Some(Lost { entropy, position }) = self.recovery.poll_lost() {
             self.tell_policy(now, missing(now, ack, entropy, PathSignal::Nack));
-            self.tell_hole(now, entropy, position);
+            self.on_gap(now, entropy, position);
         }
         self.tell_arrivals(now, ack, new);
         self.complete(events);

@@ -85,7 +85,7 @@ impl Nic {
                 continue;
             }
             self.requesters[slot.index()].send_state = SendState::Ready;
-            self.stand_in_line(slot);
+            self.enqueue(slot);
         }
     }
 
@@ -151,7 +151,7 @@ impl Nic {
         let start = requester.next_start();
         if is_soon(start) {
             requester.send_state = SendState::Ready;
-            self.stand_in_line(slot);
+            self.enqueue(slot);
         } else {
             requester.send_state = SendState::Paced;
             self.paced.push(start, requester.turn(slot));

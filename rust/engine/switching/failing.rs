@@ -88,7 +88,7 @@ impl Switching {
     /// Applies a step, by its index in [`Self::steps`]; returns the remaining work of the world.
     pub fn apply_step(&mut self, index: u32) -> StepEffect {
         let effect = self.apply(index);
-        self.look_at_hashes();
+        self.refresh_hash_fast_path();
         effect
     }
 

@@ -304,7 +304,7 @@ impl ForwardingTable {
 }
 
 impl Switching {
-    /// Starts to bring near what [`Self::likely_port`] reads of the routes to a host.
+    /// Prefetches what [`Self::likely_port`] reads of the routes to a host.
     #[inline(always)]
     pub(crate) fn prefetch_route(&self, switch: SwitchId, dst: HostId) {
         match self.table.forwarding {

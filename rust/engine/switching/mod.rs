@@ -179,12 +179,12 @@ impl Switching {
             has_dead_ports: false,
             topology: topology.clone(),
         };
-        switching.look_at_hashes();
+        switching.refresh_hash_fast_path();
         switching
     }
 
-    /// Whether hashes alone decide: known anew after each step of the failure plan.
-    fn look_at_hashes(&mut self) {
+    /// Recomputes the fast path where hashes alone decide, after each step of the failure plan.
+    fn refresh_hash_fast_path(&mut self) {
         self.hashes_decide = !self.hashes.is_empty()
             && !self.has_dead_ports
             && !self.tracks_departures

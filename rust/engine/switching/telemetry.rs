@@ -131,7 +131,7 @@ impl Meter {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::nic::congestion::OrPart;
+    use crate::nic::congestion::AbsoluteOrFraction;
 
     const PORT: PortId = PortId(0);
 
@@ -142,8 +142,10 @@ mod tests {
 
     /// The utilization that packets of 1000 B bring, one every `ns`, after a hundred round trips.
     fn utilization(ns: u64, waiting: u64, base: f64) -> f64 {
-        let request =
-            TelemetryRequest::Utilization { base, round_trip: OrPart::Given(Span::from_us(8)) };
+        let request = TelemetryRequest::Utilization {
+            base,
+            round_trip: AbsoluteOrFraction::Absolute(Span::from_us(8)),
+        };
         let mut telemeter = Telemeter::new(request, 1, BitRate::from_gbps(100), Span::ZERO, 1);
         let (mut sum, mut count) = (0.0, 0.0);
         for packet in 0..800_000 / ns {
@@ -173,7 +175,7 @@ mod tests {
     fn other_packets_count_as_bytes_too() {
         let request = TelemetryRequest::Utilization {
             base: 1.01,
-            round_trip: OrPart::Given(Span::from_us(8)),
+            round_trip: AbsoluteOrFraction::Absolute(Span::from_us(8)),
         };
         let mut telemeter = Telemeter::new(request, 1, BitRate::from_gbps(100), Span::ZERO, 1);
         let mut telemetry = Telemetry::default();

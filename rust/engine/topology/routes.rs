@@ -165,7 +165,7 @@ impl Routes {
         self.table[switch.index() * self.columns as usize + column as usize]
     }
 
-    /// Starts to bring near what [`Self::lookup`] reads.
+    /// Prefetches what [`Self::lookup`] reads.
     #[inline(always)]
     pub(crate) fn prefetch(&self, switch: SwitchId, dst: HostId) {
         prefetch(&self.attachments[dst.index()]);

@@ -81,10 +81,10 @@ impl RankTrace {
             |node: u32| matches!(trace.nodes[node as usize].action, NodeAction::Delay { .. });
         let communicates = |pair: &&Pair| !is_delay(pair.after);
         // An accelerator runs its computations one at a time in any case.
-        let takes_turns = |pair: &&Pair| {
+        let is_serialized = |pair: &&Pair| {
             options.compute == Compute::Serial && is_delay(pair.before) && is_delay(pair.after)
         };
-        let free = || pairs.iter().filter(|pair| !takes_turns(pair));
+        let free = || pairs.iter().filter(|pair| !is_serialized(pair));
         trace.tally.unordered = Unordered {
             followers,
             free: free().count(),

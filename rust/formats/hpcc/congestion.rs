@@ -6,7 +6,8 @@ use super::config::{HpccConfig, WithLine};
 use super::{HpccError, round_trips};
 use crate::nic::RoundTrips;
 use crate::nic::congestion::{
-    CongestionControl, OrPart, Pacing, WindowRule, dcqcn_mlx, dctcp_rate, hpcc, hpcc_pint, timely,
+    AbsoluteOrFraction, CongestionControl, Pacing, WindowRule, dcqcn_mlx, dctcp_rate, hpcc,
+    hpcc_pint, timely,
 };
 use crate::topology::Topology;
 use crate::units::{Bytes, Span};
@@ -16,9 +17,9 @@ use crate::units::{Bytes, Span};
 struct Common {
     window: WindowRule,
     /// W.
-    window_bytes: OrPart<Bytes>,
+    window_bytes: AbsoluteOrFraction<Bytes>,
     /// T.
-    round_trip: OrPart<Span>,
+    round_trip: AbsoluteOrFraction<Span>,
     pacing: Pacing,
 }
 
@@ -45,12 +46,14 @@ impl Common {
             (true, true) => WindowRule::ByRate,
         };
         if !config.global_round_trip || !asks_for_round_trips(config) {
-            let (window_bytes, round_trip) = (OrPart::WHOLE, OrPart::WHOLE);
+            let (window_bytes, round_trip) = (AbsoluteOrFraction::WHOLE, AbsoluteOrFraction::WHOLE);
             return Self { window, window_bytes, round_trip, pacing };
         }
         let largest = round_trips::largest(topology, config.payload);
-        let (window_bytes, round_trip) =
-            (OrPart::Given(largest.product), OrPart::Given(largest.round_trip));
+        let (window_bytes, round_trip) = (
+            AbsoluteOrFraction::Absolute(largest.product),
+            AbsoluteOrFraction::Absolute(largest.round_trip),
+        );
         Self { window, window_bytes, round_trip, pacing }
     }
 }
@@ -93,7 +96,7 @@ fn hpcc(config: &HpccConfig, common: Common) -> hpcc::Config {
     hpcc::Config {
         target_utilization: keys.target_utilization,
         max_stage: keys.max_stage,
-        additive_increase: OrPart::Given(rates.additive_increase),
+        additive_increase: AbsoluteOrFraction::Absolute(rates.additive_increase),
         min_rate: rates.min_rate,
         fast_react: keys.fast_react,
         multiple_rates: keys.multiple_rates,
@@ -109,8 +112,8 @@ fn hpcc(config: &HpccConfig, common: Common) -> hpcc::Config {
 fn timely(config: &HpccConfig, common: Common) -> timely::Config {
     let rates = &config.rates;
     timely::Config {
-        additive_increase: OrPart::Given(rates.additive_increase),
-        hyper_increase: OrPart::Given(rates.hyper_increase),
+        additive_increase: AbsoluteOrFraction::Absolute(rates.additive_increase),
+        hyper_increase: AbsoluteOrFraction::Absolute(rates.hyper_increase),
         min_rate: rates.min_rate,
         window: common.window,
         window_bytes: common.window_bytes,
@@ -135,7 +138,7 @@ fn hpcc_pint(config: &HpccConfig, common: Common) -> hpcc_pint::Config {
     hpcc_pint::Config {
         target_utilization: keys.target_utilization,
         max_stage: keys.max_stage,
-        additive_increase: OrPart::Given(rates.additive_increase),
+        additive_increase: AbsoluteOrFraction::Absolute(rates.additive_increase),
         min_rate: rates.min_rate,
         base: keys.pint_base,
         probability: keys.pint_probability,

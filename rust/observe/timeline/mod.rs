@@ -15,7 +15,7 @@ use std::io::{self, Write};
 
 pub use watches::Watches;
 
-use tracks::{Track, Tracks, Unit, What};
+use tracks::{Label, Track, Tracks, Unit};
 
 use crate::endpoint::label_of;
 use crate::fabric::{FlowRecord, Outcome, PacketEvent, PacketRecord, Setup, Snapshot, Watch};
@@ -95,7 +95,7 @@ impl Timeline {
             for (at, what) in [(failure.at, kind), (failure.until, "restored")] {
                 if at != Time::NEVER {
                     let name = format!("{link} {what}");
-                    tracks.instant(at, failures, What { category: "failure", name, facts: &[] });
+                    tracks.instant(at, failures, Label { category: "failure", name, facts: &[] });
                 }
             }
         }
@@ -212,7 +212,7 @@ impl Timeline {
         for (pair, changes) in changed {
             let (track, name) = (self.pair(pair), "path change".to_owned());
             let facts = &[("changes", changes)];
-            self.tracks.instant(at, track, What { category: "path", name, facts });
+            self.tracks.instant(at, track, Label { category: "path", name, facts });
         }
     }
 
@@ -232,14 +232,14 @@ impl Timeline {
                 let [src, dst] = [packet.src, packet.dst].map(|host| &self.names[host.index()]);
                 let name = format!("lost: {src} to {dst}");
                 let facts = &[("port", port.0.into())];
-                self.tracks.instant(*at, track, What { category: "loss", name, facts });
+                self.tracks.instant(*at, track, Label { category: "loss", name, facts });
             }
             PacketEvent::Dequeued if from == Node::Host(packet.src) => {
                 if packet.flags.has(Flags::RETRANSMITTED) {
                     let (track, name) = (self.pair(pair), "retransmission".to_owned());
                     let facts = &[("entropy", packet.entropy.into())];
-                    let what = What { category: "retransmission", name, facts };
-                    self.tracks.instant(*at, track, what);
+                    let label = Label { category: "retransmission", name, facts };
+                    self.tracks.instant(*at, track, label);
                 }
             }
             PacketEvent::Dequeued => {
@@ -294,12 +294,12 @@ impl Timeline {
         }
         let state = if flow.completed == Time::NEVER { ", not completed" } else { "" };
         let name = format!("message {}{state}", flow.message.0);
-        let what = What { category: "message", name, facts: &facts };
-        self.tracks.begin(flow.start, track, what);
+        let label = Label { category: "message", name, facts: &facts };
+        self.tracks.begin(flow.start, track, label);
         if flow.delivered != Time::NEVER {
             let name = "delivered".to_owned();
-            let what = What { category: "message", name, facts: &[] };
-            self.tracks.instant(flow.delivered, track, what);
+            let label = Label { category: "message", name, facts: &[] };
+            self.tracks.instant(flow.delivered, track, label);
         }
         self.tracks.end(end, track);
     }

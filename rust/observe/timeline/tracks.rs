@@ -12,10 +12,10 @@ use crate::units::Time;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Track(u64);
 
-/// What an event says of itself.
+/// The label of an event: its category, name and facts.
 #[derive(Debug)]
-pub(super) struct What<'a> {
-    /// What to search for.
+pub(super) struct Label<'a> {
+    /// Category, for searches.
     pub(super) category: &'a str,
     pub(super) name: String,
     pub(super) facts: &'a [(&'a str, u64)],
@@ -67,8 +67,8 @@ impl Tracks {
     }
 
     /// The beginning of a slice.
-    pub(super) fn begin(&mut self, at: Time, track: Track, what: What<'_>) {
-        let event = event(kind::BEGIN, track, what);
+    pub(super) fn begin(&mut self, at: Time, track: Track, label: Label<'_>) {
+        let event = event(kind::BEGIN, track, label);
         self.event(at, event);
     }
 
@@ -80,8 +80,8 @@ impl Tracks {
     }
 
     /// Something that happens.
-    pub(super) fn instant(&mut self, at: Time, track: Track, what: What<'_>) {
-        let event = event(kind::INSTANT, track, what);
+    pub(super) fn instant(&mut self, at: Time, track: Track, label: Label<'_>) {
+        let event = event(kind::INSTANT, track, label);
         self.event(at, event);
     }
 
@@ -135,8 +135,8 @@ pub(super) fn beginning(name: &str) -> Vec<u8> {
     bytes_of(TracePacket { track: Some(track), sequence_flags: Some(1), ..TracePacket::default() })
 }
 
-fn event(kind: i32, Track(track): Track, what: What<'_>) -> TrackEvent {
-    let What { category, name, facts } = what;
+fn event(kind: i32, Track(track): Track, label: Label<'_>) -> TrackEvent {
+    let Label { category, name, facts } = label;
     let annotations = facts.iter().map(|(name, value)| Annotation {
         name: Some((*name).to_owned()),
         value: Some(Value::Number(*value)),

@@ -6,7 +6,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use super::toggle::Toggle;
 use crate::fabric::{EcnPoint, PfcConfig, SlowPorts, TieOrder, TrimVictim};
 use crate::input::section::{Form, Value, named, section};
-use crate::nic::congestion::OrPart;
+use crate::nic::congestion::AbsoluteOrFraction;
 use crate::units::{Bytes, Fraction, Span};
 
 /// `admission`: the simulator whose switches admit packets and pause links like this.
@@ -56,11 +56,11 @@ section! {
     /// 4/5 (Ultra Ethernet's simulator).
     pub struct EcnSection {
         /// Step: the queue length above which every packet is marked.
-        step?: OrPart<Bytes> = "none: a ramp",
+        step?: AbsoluteOrFraction<Bytes> = "none: a ramp",
         /// Ramp: the queue length up to which no packet is marked.
-        kmin?: OrPart<Bytes> = "a quarter of `kmax`, or `1/5`",
+        kmin?: AbsoluteOrFraction<Bytes> = "a quarter of `kmax`, or `1/5`",
         /// Ramp: the queue length above which every packet is marked.
-        kmax?: OrPart<Bytes> = "four times `kmin`",
+        kmax?: AbsoluteOrFraction<Bytes> = "four times `kmin`",
         /// Ramp: the probability of marking just below `kmax`.
         pmax?: Fraction = "`1`",
         /// The point at which the queue length is compared.

@@ -8,7 +8,7 @@ use serde::de::DeserializeOwned;
 
 use super::located::{Key, Located};
 use crate::balance::Parameters;
-use crate::nic::congestion::OrPart;
+use crate::nic::congestion::AbsoluteOrFraction;
 use crate::units::{BitRate, Bytes, Flops, Fraction, Span};
 use crate::values::{self, Reason};
 
@@ -124,7 +124,7 @@ plain! {
     BitRate: "rate, such as `\"400Gbps\"`",
     Flops: "operations a second, such as `\"400Tflops\"`",
     Fraction: "fraction, such as `\"1/5\"`",
-    OrPart<Bytes>: "size, such as `\"64KB\"`, or part, such as `\"1/5\"`",
+    AbsoluteOrFraction<Bytes>: "size, such as `\"64KB\"`, or part, such as `\"1/5\"`",
 }
 
 /// The names that serde reads as a `T`, an enum without data.

@@ -11,7 +11,7 @@ use crate::input::context::{Context, LONGEST_SPAN};
 use crate::input::error::ScenarioError;
 use crate::input::located::Located;
 use crate::nic::NicConfig;
-use crate::nic::congestion::{CongestionControl, OrPart};
+use crate::nic::congestion::{AbsoluteOrFraction, CongestionControl};
 use crate::topology::Topology;
 use crate::units::{BitRate, Bytes, Fraction, Span};
 use crate::workload::Workload;
@@ -128,7 +128,7 @@ fn marking(
     let mut rates: Vec<BitRate> = topology.links().iter().map(|link| link.rate).collect();
     rates.sort_unstable_by(|a, b| b.cmp(a));
     rates.dedup();
-    let at = |threshold: OrPart<Bytes>, rate: BitRate| threshold.of(product.at(rate));
+    let at = |threshold: AbsoluteOrFraction<Bytes>, rate: BitRate| threshold.of(product.at(rate));
     if let Some(step) = section.step.given() {
         check(context, &step)?;
         return Ok(rates.into_iter().map(|rate| (rate, Ecn::Step(at(*step, rate)))).collect());
@@ -137,7 +137,8 @@ fn marking(
         check(context, given)?;
     }
     let quarter = section.kmax.map(|kmax| scaled(kmax, 1, RAMP));
-    let kmin = section.kmin.fill(quarter.unwrap_or(OrPart::Part(KMIN.expect("not zero"))));
+    let kmin =
+        section.kmin.fill(quarter.unwrap_or(AbsoluteOrFraction::Fraction(KMIN.expect("not zero"))));
     let kmax = section.kmax.fill(scaled(*kmin, RAMP, 1));
     let pmax = section.pmax.fill(Fraction::ONE);
     context.at_most_one(&pmax)?;
@@ -153,21 +154,28 @@ fn marking(
 }
 
 /// `times / parts` of a threshold, at most the largest that its type has.
-fn scaled(threshold: OrPart<Bytes>, times: u32, parts: u32) -> OrPart<Bytes> {
+fn scaled(
+    threshold: AbsoluteOrFraction<Bytes>,
+    times: u32,
+    parts: u32,
+) -> AbsoluteOrFraction<Bytes> {
     match threshold {
-        OrPart::Given(bytes) => {
-            OrPart::Given(Bytes::new(bytes.get().saturating_mul(times.into()) / u64::from(parts)))
-        }
-        OrPart::Part(part) => {
+        AbsoluteOrFraction::Absolute(bytes) => AbsoluteOrFraction::Absolute(Bytes::new(
+            bytes.get().saturating_mul(times.into()) / u64::from(parts),
+        )),
+        AbsoluteOrFraction::Fraction(part) => {
             let above = part.numerator().saturating_mul(times);
             let below = part.denominator().saturating_mul(parts);
-            OrPart::Part(Fraction::new(above, below).expect("not zero"))
+            AbsoluteOrFraction::Fraction(Fraction::new(above, below).expect("not zero"))
         }
     }
 }
 
-fn check(context: &Context<'_>, threshold: &Located<OrPart<Bytes>>) -> Result<(), ScenarioError> {
-    let OrPart::Part(part) = **threshold else { return Ok(()) };
+fn check(
+    context: &Context<'_>,
+    threshold: &Located<AbsoluteOrFraction<Bytes>>,
+) -> Result<(), ScenarioError> {
+    let AbsoluteOrFraction::Fraction(part) = **threshold else { return Ok(()) };
     if part.of(1) <= MOST_PRODUCTS {
         return Ok(());
     }

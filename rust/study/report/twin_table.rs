@@ -39,12 +39,12 @@ fn rows(twin: &Twin) -> Vec<(&'static str, String)> {
         let LinkDifference { link, from, rust_bytes, ns3_bytes } = it;
         ("", format!("{link} from {from}: {rust_bytes} B in Rust, {ns3_bytes} B in ns-3"))
     }));
-    let (equal, unlike): (Vec<_>, Vec<_>) =
+    let (equal, mismatches): (Vec<_>, Vec<_>) =
         twin.counts.iter().partition(|count| count.rust == count.ns3);
     rows.push(("counts", format!("{} of {} equal", equal.len(), twin.counts.len())));
-    let unlike = unlike.iter();
+    let mismatches = mismatches.iter();
     rows.extend(
-        unlike.map(|it| ("", format!("{}: {} in Rust, {} in ns-3", it.what, it.rust, it.ns3))),
+        mismatches.map(|it| ("", format!("{}: {} in Rust, {} in ns-3", it.what, it.rust, it.ns3))),
     );
     rows.push((
         "wall time",

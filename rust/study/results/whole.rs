@@ -70,7 +70,7 @@ pub(super) fn notes(results: &[Results]) -> Vec<String> {
         match result {
             Results::Run(_) => {}
             Results::Studies(tables) => notes.extend(tables.iter().filter_map(gaps)),
-            Results::Comparison(table) => notes.extend(unlike(table)),
+            Results::Comparison(table) => notes.extend(mismatch(table)),
         }
     }
     notes
@@ -123,7 +123,7 @@ fn gaps(study: &StudyTable) -> Option<String> {
 }
 
 /// A note if policies of a comparison have different numbers of runs.
-fn unlike(comparison: &ComparisonTable) -> Option<String> {
+fn mismatch(comparison: &ComparisonTable) -> Option<String> {
     let rows = comparison.rows.iter().filter(|row| row.metric == "cct_ns");
     let most = rows.clone().map(|row| row.runs).max()?;
     let few = rows.filter(|row| row.runs < most);
@@ -155,6 +155,6 @@ mod tests {
                     verdict\na,cct_ns,5,5,4,6,a,1,,,best\nb,cct_ns,3,5,4,6,a,1,,,even\n";
         let table = ComparisonTable::of(Table::parse("c.csv", text).unwrap()).unwrap();
         let expected = "c.csv: completed runs are missing: b has 3 of 5";
-        assert_eq!(unlike(&table).unwrap(), expected);
+        assert_eq!(mismatch(&table).unwrap(), expected);
     }
 }

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use evenkeel::balance::{Parameters, build_scheme};
 use evenkeel::fabric::{Buffer, FabricConfig, Outcome, Setup, Verdict, run};
 use evenkeel::ids::{HostId, LinkId};
-use evenkeel::nic::congestion::{CongestionControl, OrPart, hpcc, hpcc_pint};
+use evenkeel::nic::congestion::{AbsoluteOrFraction, CongestionControl, hpcc, hpcc_pint};
 use evenkeel::nic::{AckConfig, NicConfig};
 use evenkeel::topology::LeafSpine;
 use evenkeel::units::{BitRate, Bytes, Fraction, Span, Time};
@@ -130,7 +130,7 @@ fn flows_share_the_target_while_their_increases_fit() {
 fn more_increases_than_fit_leave_a_queue() {
     // Ten times the increase for a tenth of the flows: 25 of them fill what 250 do.
     let (flows, increase) = (25, 10.0 * INCREASE);
-    let additive_increase = OrPart::Given(BitRate::from_bps(increase as u64));
+    let additive_increase = AbsoluteOrFraction::Absolute(BitRate::from_bps(increase as u64));
     let config = hpcc::Config { additive_increase, ..hpcc::Config::default() };
     let ms = |ms| Time::ZERO + Span::from_ms(ms);
     let star = Star {

@@ -4,9 +4,9 @@ use crate::ids::PortId;
 use crate::switching::{Failure, FailureKind, Switching};
 use crate::units::Time;
 
-/// What changes.
+/// The target of a change.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum What {
+pub(super) enum Target {
     /// A failure begins or ends on the wire: its index.
     Wire(u32),
     /// A step of the failure plan: its index.
@@ -17,17 +17,17 @@ pub(super) enum What {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Change {
     pub(super) at: Time,
-    pub(super) what: What,
+    pub(super) target: Target,
 }
 
 /// All changes of a run, in order of time; wires change before anyone learns of it.
 pub(super) fn changes(failures: &[Failure], switching: &Switching) -> Vec<Change> {
     let wires = (0u32..).zip(failures).flat_map(|(index, failure)| {
-        let what = What::Wire(index);
-        [failure.at, failure.until].map(|at| Change { at, what })
+        let target = Target::Wire(index);
+        [failure.at, failure.until].map(|at| Change { at, target })
     });
     let steps = (0u32..).zip(switching.steps());
-    let steps = steps.map(|(index, step)| Change { at: step.at, what: What::Step(index) });
+    let steps = steps.map(|(index, step)| Change { at: step.at, target: Target::Step(index) });
     let mut all: Vec<Change> = wires.chain(steps).filter(|it| it.at < Time::NEVER).collect();
     all.sort_unstable();
     all

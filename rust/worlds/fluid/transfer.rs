@@ -2,7 +2,7 @@
 
 use super::timing::{Size, Tail};
 use super::waiting::Share;
-use crate::endpoint::HandedFlow;
+use crate::endpoint::FluidFlow;
 use crate::sharing::Use;
 use crate::units::{Span, Time};
 
@@ -12,7 +12,7 @@ const FORGIVEN_PS: f64 = 1e-3;
 /// A flow that is being sent, or whose last packet is on its way.
 #[derive(Debug)]
 pub(super) struct Transfer {
-    pub(super) flow: HandedFlow,
+    pub(super) flow: FluidFlow,
     pub(super) size: Size,
     pub(super) tail: Tail,
     pub(super) state: State,
@@ -43,7 +43,7 @@ pub(super) enum State {
 }
 
 impl Transfer {
-    pub(super) fn new(now: Time, flow: HandedFlow, size: Size, tail: Tail) -> Self {
+    pub(super) fn new(now: Time, flow: FluidFlow, size: Size, tail: Tail) -> Self {
         Self {
             flow,
             tail,

@@ -13,7 +13,7 @@ use std::sync::Arc;
 use super::links::{Links, Ungrouped};
 use crate::balance::{Forwarding, Scheme};
 use crate::bound::Hop;
-use crate::endpoint::{EntropyValues, HandedFlow};
+use crate::endpoint::{EntropyValues, FluidFlow};
 use crate::ids::{HostId, PortId, SwitchId};
 use crate::packet::{Flags, Packet, PacketKind};
 use crate::sharing::{Sharing, Use};
@@ -114,7 +114,7 @@ impl Ways {
     pub(super) fn of(
         &mut self,
         now: Time,
-        flow: &HandedFlow,
+        flow: &FluidFlow,
         site: &mut Site<'_>,
     ) -> Result<Option<Way>, Ungrouped> {
         self.find(now, flow.packet, flow.entropies, site)
@@ -124,7 +124,7 @@ impl Ways {
     pub(super) fn back(
         &mut self,
         now: Time,
-        flow: &HandedFlow,
+        flow: &FluidFlow,
         site: &mut Site<'_>,
     ) -> Result<Option<Way>, Ungrouped> {
         let Packet { src, dst, entropy, flags, .. } = flow.packet;

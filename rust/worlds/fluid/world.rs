@@ -6,7 +6,7 @@
 
 use std::collections::VecDeque;
 
-use super::changes::{Change, What, arrives, changes};
+use super::changes::{Change, Target, arrives, changes};
 use super::due::Due;
 use super::ends::Ends;
 use super::event::{Event, Events, Kind};
@@ -17,7 +17,7 @@ use super::waiting::Waiting;
 use super::ways::{Site, Way, Ways};
 use crate::balance::{Scheme, Weights};
 use crate::bound::Wire;
-use crate::endpoint::{Endpoints, HandedFlow};
+use crate::endpoint::{Endpoints, FluidFlow};
 use crate::fabric::{Progress, Setup};
 use crate::ids::HostId;
 use crate::sharing::{Service, Sharing, Use};
@@ -31,7 +31,7 @@ struct Lane {
     is_busy: bool,
     /// The link that stands for its pace, if that is below its port's rate.
     pace: Option<Use>,
-    waiting: VecDeque<HandedFlow>,
+    waiting: VecDeque<FluidFlow>,
 }
 
 /// A fabric without packets, with its hosts.
@@ -126,7 +126,7 @@ impl<'a> World<'a> {
                 break;
             }
             self.handled += 1;
-            while let Some(flow) = self.endpoints.poll_handed_flow() {
+            while let Some(flow) = self.endpoints.poll_fluid_flow() {
                 self.take(flow)?;
             }
         }
@@ -215,7 +215,7 @@ impl World<'_> {
 /// Flows.
 impl World<'_> {
     /// Takes a flow from its host: it starts now, or after those before it on its queue pair.
-    fn take(&mut self, flow: HandedFlow) -> Result<(), Ungrouped> {
+    fn take(&mut self, flow: FluidFlow) -> Result<(), Ungrouped> {
         let connection = flow.connection as usize;
         if self.lanes.len() <= connection {
             self.lanes.resize_with(connection + 1, Lane::default);
@@ -230,7 +230,7 @@ impl World<'_> {
     }
 
     /// Starts a flow; `place` is the place in `sharing` of the flow before it on its queue pair.
-    fn start(&mut self, flow: HandedFlow, place: Option<u32>) -> Result<(), Ungrouped> {
+    fn start(&mut self, flow: FluidFlow, place: Option<u32>) -> Result<(), Ungrouped> {
         let size = Size::of(flow.bytes, &self.wire);
         let transfer = Transfer::new(self.now, flow, size, Tail::default());
         let index = match self.free.pop() {
@@ -386,13 +386,13 @@ impl World<'_> {
 impl World<'_> {
     fn change(&mut self, index: u32) {
         let failures = &self.setup.fabric.failures;
-        match self.changes[index as usize].what {
-            What::Wire(failure) => {
+        match self.changes[index as usize].target {
+            Target::Wire(failure) => {
                 for port in failures[failure as usize].ports() {
                     self.ways.set_arrives(port, arrives(failures, port, self.now));
                 }
             }
-            What::Step(step) => match self.ways.switching.apply_step(step) {
+            Target::Step(step) => match self.ways.switching.apply_step(step) {
                 // Fluid runs have one plane.
                 StepEffect::None | StepEffect::HostPort(..) => {}
                 StepEffect::Rate(link, rates) => {

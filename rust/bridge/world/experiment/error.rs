@@ -1,8 +1,8 @@
 //! Why an experiment is refused.
 
-use crate::bridge::world::unlike::unlike_text;
+use crate::bridge::world::mismatch::mismatch_text;
 use crate::hpcc::HpccError;
-use crate::nic::Unlike;
+use crate::nic::Mismatch;
 use crate::scenario::ScenarioError;
 use crate::topology::TopologyError;
 use crate::units::{Bytes, Time};
@@ -135,14 +135,14 @@ pub(in crate::bridge) enum ExperimentError {
     )]
     SlowPorts,
     /// NICs between which messages go cannot have a queue pair.
-    #[error("{}", unlike_text(*.src, *.dst, .unlike))]
-    Unlike {
+    #[error("{}", mismatch_text(*.src, *.dst, .mismatch))]
+    Mismatch {
         /// Number of the sending host.
         src: u32,
         /// Number of the receiving host.
         dst: u32,
         /// In what they differ.
-        unlike: Unlike,
+        mismatch: Mismatch,
     },
     /// A message is longer than the loss recovery of its sender can number.
     #[error(

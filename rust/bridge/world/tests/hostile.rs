@@ -2,7 +2,7 @@
 //! and none panics.
 
 use super::*;
-use crate::bridge::caught::Failure;
+use crate::bridge::panic_guard::Failure;
 use crate::bridge::world::enumerations::{FabricOperation, FabricQpState, FabricRounding};
 use crate::bridge::world::records::{FabricQpSettings, FabricWork};
 use crate::rng::{Purpose, Stream};
@@ -126,7 +126,7 @@ fn no_graph_panics() {
             joined_ports: random.below(2) == 0,
         };
         let none = Overrides::default();
-        let made = super::super::caught::experiment_on_graph(&graph, "", "", &none);
+        let made = super::super::panic_guard::experiment_on_graph(&graph, "", "", &none);
         if let Some(experiment) = expect(made) {
             drop(experiment.core());
         }
@@ -135,19 +135,19 @@ fn no_graph_panics() {
 
 #[test]
 fn no_text_panics() {
-    use super::super::caught;
+    use super::super::panic_guard;
 
     let none = Overrides::default();
     let texts = ["[topology", "\u{0}", "seed = 99999999999999999999", "[workload]\nkind = 3"];
     for text in texts {
-        assert!(expect(caught::experiment_of_text(text, "no-such-folder", &none)).is_none());
-        assert!(expect(caught::experiment_of_scenario(text, &none)).is_none());
+        assert!(expect(panic_guard::experiment_of_text(text, "no-such-folder", &none)).is_none());
+        assert!(expect(panic_guard::experiment_of_scenario(text, &none)).is_none());
         let exact = FabricRounding::EXACT;
-        assert!(expect(caught::experiment_of_hpcc(text, &none, exact)).is_none());
-        expect(caught::graph_of(text, ""));
+        assert!(expect(panic_guard::experiment_of_hpcc(text, &none, exact)).is_none());
+        expect(panic_guard::graph_of(text, ""));
     }
     let policy = Overrides { policy: "no such policy".to_owned(), ..Overrides::default() };
-    assert!(expect(caught::experiment_of_text(SPREAD, "", &policy)).is_none());
+    assert!(expect(panic_guard::experiment_of_text(SPREAD, "", &policy)).is_none());
 }
 
 #[test]

@@ -19,20 +19,20 @@
 //!
 //! `cargo bench --bench instructions` measures it and fails if a count rises by more than 3 %.
 
-mod ahead;
 mod arrival;
 mod boundary;
 mod class_table;
 mod classes;
+mod deadlock;
 mod failing_links;
 mod forwarding;
-mod held;
 mod host_wire;
 mod output;
 mod pfc;
 mod planes;
 mod pool;
 mod port;
+mod prefetch;
 mod readings;
 mod remainder;
 mod settling;
@@ -41,12 +41,12 @@ mod tracing;
 
 use std::sync::Arc;
 
-use ahead::Ahead;
 pub(super) use arrival::{Arrival, DeliveredPacket};
 pub(super) use boundary::Handoff;
-pub(super) use held::cycle;
+pub(super) use deadlock::cycle;
 pub(super) use pfc::LinkOrder;
 pub(super) use pool::SlotId;
+use prefetch::Prefetcher;
 pub(super) use readings::PortCounters;
 pub(super) use remainder::Remainder;
 
@@ -88,7 +88,7 @@ pub(super) struct Network {
     /// The time from a packet's arrival at a switch until it can leave.
     forwarding_delay: Span,
     /// Prefetched cache lines.
-    ahead: Ahead,
+    prefetcher: Prefetcher,
     /// Boundary ports: their wires end in other partitions of a parallel run.
     boundaries: Vec<PortId>,
     /// PFC frames that took effect, and pauses that expired.
@@ -128,7 +128,7 @@ impl Network {
             wires: Wires::new(topology),
             rates: LinkRates::default(),
             forwarding_delay: fabric.forwarding_delay,
-            ahead: Ahead::default(),
+            prefetcher: Prefetcher::default(),
             boundaries: Vec::new(),
             pauses: Vec::new(),
             pause_time: None,

@@ -200,14 +200,14 @@ impl Network {
         match self.ports[id.index()].start.node() {
             Node::Host(_) => Arrival::Pfc(id, order),
             Node::Switch(_) => {
-                self.obey(now, id, order);
+                self.apply_pause(now, id, order);
                 Arrival::Nothing
             }
         }
     }
 
     /// Applies a frame to its port.
-    pub(in crate::fabric) fn obey(&mut self, now: Time, id: PortId, order: LinkOrder) {
+    pub(in crate::fabric) fn apply_pause(&mut self, now: Time, id: PortId, order: LinkOrder) {
         let credit = self.shared.switching.credits().map(|mut credits| match order {
             LinkOrder::Freed(freed) => credits.update(id, freed),
             LinkOrder::Pause(..) | LinkOrder::Corrected => credits.correct(id),
@@ -290,7 +290,7 @@ mod tests {
         network.expire_pauses_after(pause);
         let ports = [0, 1].map(|host| setup.topology.host_port(HostId(host)).reverse());
         let order = LinkOrder::Pause(PauseOrder::Pause, ClassId(1));
-        network.obey(Time::ZERO + now, ports[1], order);
+        network.apply_pause(Time::ZERO + now, ports[1], order);
         let expiring = |at| ports.map(|port| network.expiring(Time::ZERO + at, port));
         assert_eq!(expiring(now + pause), [None, Some(ClassId(1))]);
         assert_eq!(expiring(pause), [None; 2]);

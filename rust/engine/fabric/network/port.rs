@@ -175,7 +175,7 @@ impl Port {
         self.time_at(rate, bytes) + self.delay
     }
 
-    /// Starts to bring its first two cache lines near.
+    /// Prefetches its first two cache lines.
     #[inline]
     pub(super) fn prefetch(&self) {
         prefetch(self);

@@ -59,7 +59,7 @@ impl Network {
         }
     }
 
-    /// The same for the hosts of this partition: what their NICs would have sent by `now` is
+    /// Settles the hosts of this partition: what their NICs would have sent by `now` is
     /// counted as sent.
     pub(in crate::fabric) fn settle_hosts(&mut self, now: Time, endpoints: &mut Endpoints) {
         for host in (0..endpoints.hosts().len() as u32).map(HostId) {

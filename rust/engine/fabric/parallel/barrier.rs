@@ -3,7 +3,7 @@
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Condvar, Mutex, PoisonError};
 
-/// How often a thread looks whether the others have come before it lets them have its core.
+/// Number of checks for the other threads before a thread yields its core.
 const SPINS: u32 = 1 << 12;
 
 /// A barrier that waits without the operating system, since a wait is mostly shorter than its
@@ -26,7 +26,8 @@ impl Barrier {
         Self { threads, waiting, round, is_broken: AtomicBool::new(false), sleeping, changed }
     }
 
-    /// Waits until every thread has called this. What a thread wrote before is seen by all after.
+    /// Waits until every thread has called this. Afterwards each thread sees the earlier writes of
+    /// all.
     ///
     /// # Panics
     /// If another thread has panicked.
@@ -42,7 +43,7 @@ impl Barrier {
         }
     }
 
-    /// The same where the others may take long to come: it lets them have its core at once.
+    /// Waits like [`Self::wait`], but sleeps at once: for waits that may be long.
     ///
     /// # Panics
     /// If another thread has panicked.
@@ -80,7 +81,7 @@ impl Barrier {
     fn change(&self, change: impl FnOnce()) {
         let sleeping = self.sleeping.lock().unwrap_or_else(PoisonError::into_inner);
         change();
-        // Waking costs a call of the operating system, whether or not somebody sleeps.
+        // Waking costs a system call, even if no thread sleeps.
         if *sleeping > 0 {
             self.changed.notify_all();
         }

@@ -215,7 +215,7 @@ fn assign(topology: &Topology, edges: &[SwitchId], count: usize, cut: Cut) -> Ve
             break;
         }
         for (switch, links) in next {
-            // Where several have as many links, the one with the fewest switches above the edge.
+            // On a tie of links, the partition with the fewest switches above the edge.
             let best = (0..count).max_by_key(|&it| (links[it], Reverse((sizes[it], it))));
             let best = best.expect("there are partitions");
             sizes[best] += 1;

@@ -43,7 +43,7 @@ struct Shown {
     progress: Mutex<Option<Progress>>,
 }
 
-/// What the threads share.
+/// State that the threads share.
 struct Shared<'a> {
     partitioning: &'a Partitioning,
     limit: Time,

@@ -338,7 +338,11 @@ fn a_trimmed_packet_that_passes_paused_data_is_marked() {
             (Ecn::Step(Bytes::new(10_000)), ecn_point);
         let mut network = Network::new(&setup);
         let port = setup.topology.host_port(HostId(2)).reverse();
-        network.obey(Time::ZERO, port, LinkOrder::Pause(PauseOrder::Pause, ClassId::default()));
+        network.apply_pause(
+            Time::ZERO,
+            port,
+            LinkOrder::Pause(PauseOrder::Pause, ClassId::default()),
+        );
         let mut forward = |wire_bytes, flags| {
             let packet = Packet { dst: HostId(2), wire_bytes, flags, ..Packet::default() };
             network.forward_for_test(Time::ZERO, SwitchId(0), packet);

@@ -105,7 +105,7 @@ fn pods_stay_together_and_every_partition_has_hosts() {
     let mut hosts = [0; 4];
     (0..128).for_each(|host| hosts[partitioning.partition_of(Node::Host(HostId(host)))] += 1);
     assert_eq!(hosts, [32; 4]);
-    // Of the links between switches, those of the 8 x 4 x 4 ends at cores are cut, three of four.
+    // Three of four links between the 8 x 4 x 4 ports below cores and the cores are cut.
     let boundaries: usize = (0..4).map(|partition| partitioning.boundaries(partition).len()).sum();
     assert_eq!(boundaries, 2 * 128 * 3 / 4);
 }
@@ -223,7 +223,7 @@ fn probes_and_changes_of_links_are_events_of_one_partition() {
     assert!(whole == parallel(&setup, 2, Cut::Contiguous));
 }
 
-/// Which thread goes through a window changes nothing that is counted.
+/// Counts do not depend on the thread that runs a window.
 #[test]
 fn windows_that_are_left_to_one_thread_are_counted_as_others() {
     let setup = busy("spray");

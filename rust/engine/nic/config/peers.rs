@@ -49,9 +49,9 @@ impl Peers {
     }
 }
 
-/// What two NICs must have in common, because it is a property of the queue pairs between them.
+/// A difference of two NICs that prevents a queue pair between them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-pub enum Unlike {
+pub enum Mismatch {
     /// The packets of a queue pair have one MTU.
     #[error("payload ({0} and {1})")]
     Payload(Bytes, Bytes),
@@ -67,20 +67,20 @@ pub enum Unlike {
 }
 
 impl NicConfig {
-    /// In what it differs from another, so that no queue pair can connect them; `None` if one can.
-    /// `recovery` is that of the queue pair, where it is not the NIC's.
-    pub fn unlike(&self, other: &Self, recovery: Option<Recovery>) -> Option<Unlike> {
+    /// Returns the mismatch with `other` that prevents a queue pair; `None` if they can connect.
+    /// `recovery` is that of the queue pair, if it differs from the NIC's.
+    pub fn mismatch(&self, other: &Self, recovery: Option<Recovery>) -> Option<Mismatch> {
         if self.payload != other.payload {
-            return Some(Unlike::Payload(self.payload, other.payload));
+            return Some(Mismatch::Payload(self.payload, other.payload));
         }
         if self.header != other.header {
-            return Some(Unlike::Header(self.header, other.header));
+            return Some(Mismatch::Header(self.header, other.header));
         }
         let [of_self, of_other] = [self, other].map(|it| recovery.unwrap_or(it.recovery));
         if of_self != of_other {
-            return Some(Unlike::Recovery(of_self.name(), of_other.name()));
+            return Some(Mismatch::Recovery(of_self.name(), of_other.name()));
         }
         let [of_self, of_other] = [self, other].map(|it| it.delivery_with(of_self));
-        (of_self != of_other).then_some(Unlike::Delivery(of_self, of_other))
+        (of_self != of_other).then_some(Mismatch::Delivery(of_self, of_other))
     }
 }

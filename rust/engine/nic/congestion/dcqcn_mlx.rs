@@ -15,7 +15,7 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use super::or_part::OrPart;
+use super::absolute_or_fraction::AbsoluteOrFraction;
 use super::rate_window::{Beside, Pacing, RateWindow, WindowRule};
 use super::timed::{Rates, Timed};
 use super::{AckSample, CongestionController, CongestionPreset, ControlConfig, PathFacts, floor};
@@ -54,8 +54,8 @@ pub struct Config {
     pub window: WindowRule,
     /// The window at line rate, or its part of the bandwidth-delay product of the longest path:
     /// 1/1.
-    #[serde(skip_serializing_if = "OrPart::is_whole")]
-    pub window_bytes: OrPart<Bytes>,
+    #[serde(skip_serializing_if = "AbsoluteOrFraction::is_whole")]
+    pub window_bytes: AbsoluteOrFraction<Bytes>,
     /// What paces packets: the `rate`, or with `line-rate` the window alone (`RATE_BOUND`).
     #[serde(skip_serializing_if = "Pacing::is_rate")]
     pub pacing: Pacing,
@@ -76,7 +76,7 @@ impl Default for Config {
             rate_on_first_cnp: Fraction::ONE,
             clamp_target_rate: false,
             window: WindowRule::None,
-            window_bytes: OrPart::WHOLE,
+            window_bytes: AbsoluteOrFraction::WHOLE,
             pacing: Pacing::Rate,
         }
     }

@@ -6,7 +6,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::or_part::OrPart;
+use super::absolute_or_fraction::AbsoluteOrFraction;
 use super::rate_window::{Beside, Pacing, RateWindow, WindowRule};
 use super::{AckSample, CongestionController, CongestionPreset, ControlConfig, Loss, PathFacts};
 use crate::nic::parameters::{Configuration, InvalidValue, positive_part, rate};
@@ -27,8 +27,8 @@ pub struct Config {
     pub window: WindowRule,
     /// The window at line rate, or its part of the bandwidth-delay product of the longest path:
     /// 1/1.
-    #[serde(skip_serializing_if = "OrPart::is_whole")]
-    pub window_bytes: OrPart<Bytes>,
+    #[serde(skip_serializing_if = "AbsoluteOrFraction::is_whole")]
+    pub window_bytes: AbsoluteOrFraction<Bytes>,
     /// What paces packets: the `rate`, or with `line-rate` the window alone (`RATE_BOUND`).
     #[serde(skip_serializing_if = "Pacing::is_rate")]
     pub pacing: Pacing,
@@ -41,7 +41,7 @@ impl Default for Config {
             additive_increase: BitRate::from_gbps(1),
             min_rate: BitRate::from_bps(100_000_000),
             window: WindowRule::None,
-            window_bytes: OrPart::WHOLE,
+            window_bytes: AbsoluteOrFraction::WHOLE,
             pacing: Pacing::Rate,
         }
     }

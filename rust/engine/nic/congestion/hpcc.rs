@@ -27,7 +27,7 @@ use std::num::NonZero;
 
 use serde::{Deserialize, Serialize};
 
-use super::or_part::OrPart;
+use super::absolute_or_fraction::AbsoluteOrFraction;
 use super::rate_window::{MovedPace, Pacing, WindowRule};
 use super::telemetry::TelemetryRequest;
 use super::{AckSample, CongestionController, CongestionPreset, ControlConfig, PathFacts};
@@ -45,7 +45,7 @@ pub struct Config {
     /// (`MI_THRESH`; the paper: 5).
     pub max_stage: u32,
     /// Additive increase, or its part of line rate: 1/2500 (`RATE_AI`: 10 Mbps for 25 Gbps).
-    pub additive_increase: OrPart<BitRate>,
+    pub additive_increase: AbsoluteOrFraction<BitRate>,
     /// No rate falls below: 1 Gbps (`MIN_RATE`; the simulator's class: 100 Mbps).
     pub min_rate: BitRate,
     /// Whether every acknowledgement changes the rate, not only one in a round trip: yes
@@ -58,9 +58,9 @@ pub struct Config {
     /// The window: `by-rate` (`HAS_WIN`, `VAR_WIN`).
     pub window: WindowRule,
     /// W, or its part of T times line rate: 1/1.
-    pub window_bytes: OrPart<Bytes>,
+    pub window_bytes: AbsoluteOrFraction<Bytes>,
     /// T, or its part of the round trip of the longest idle path: 1/1 (`GLOBAL_T`).
-    pub round_trip: OrPart<Span>,
+    pub round_trip: AbsoluteOrFraction<Span>,
     /// What paces packets: the `rate`, or with `line-rate` the window alone (`RATE_BOUND`).
     pub pacing: Pacing,
     /// By how much the units of telemetry are larger than 128 bytes sent and 80 bytes of queue: 0,
@@ -73,14 +73,14 @@ impl Default for Config {
         Self {
             target_utilization: Fraction::new(19, 20).expect("not zero"),
             max_stage: 0,
-            additive_increase: OrPart::one_of(2_500),
+            additive_increase: AbsoluteOrFraction::one_of(2_500),
             min_rate: BitRate::from_gbps(1),
             fast_react: true,
             multiple_rates: false,
             sample_feedback: false,
             window: WindowRule::ByRate,
-            window_bytes: OrPart::WHOLE,
-            round_trip: OrPart::WHOLE,
+            window_bytes: AbsoluteOrFraction::WHOLE,
+            round_trip: AbsoluteOrFraction::WHOLE,
             pacing: Pacing::Rate,
             int_multiple: 0,
         }

@@ -13,8 +13,8 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::absolute_or_fraction::AbsoluteOrFraction;
 use super::hpcc::{Reference, Rule, RuleConfig};
-use super::or_part::OrPart;
 use super::rate_window::{MovedPace, Pacing, WindowRule};
 use super::telemetry::TelemetryRequest;
 use super::{AckSample, CongestionController, ControlConfig, PathFacts};
@@ -32,7 +32,7 @@ pub struct Config {
     /// (`MI_THRESH`).
     pub max_stage: u32,
     /// Additive increase, or its part of line rate: 1/2500 (`RATE_AI`: 10 Mbps for 25 Gbps).
-    pub additive_increase: OrPart<BitRate>,
+    pub additive_increase: AbsoluteOrFraction<BitRate>,
     /// No rate falls below: 1 Gbps (`MIN_RATE`).
     pub min_rate: BitRate,
     /// The base of the powers: 101/100 (`PINT_LOG_BASE`; the simulator's class: 1.05).
@@ -42,9 +42,9 @@ pub struct Config {
     /// The window: `by-rate` (`HAS_WIN`, `VAR_WIN`).
     pub window: WindowRule,
     /// W, or its part of T times line rate: 1/1.
-    pub window_bytes: OrPart<Bytes>,
+    pub window_bytes: AbsoluteOrFraction<Bytes>,
     /// T, or its part of the round trip of the longest idle path: 1/1 (`GLOBAL_T`).
-    pub round_trip: OrPart<Span>,
+    pub round_trip: AbsoluteOrFraction<Span>,
     /// What paces packets: the `rate`, or with `line-rate` the window alone (`RATE_BOUND`).
     pub pacing: Pacing,
 }
@@ -54,13 +54,13 @@ impl Default for Config {
         Self {
             target_utilization: Fraction::new(19, 20).expect("not zero"),
             max_stage: 0,
-            additive_increase: OrPart::one_of(2_500),
+            additive_increase: AbsoluteOrFraction::one_of(2_500),
             min_rate: BitRate::from_gbps(1),
             base: Fraction::new(101, 100).expect("not zero"),
             probability: Fraction::ONE,
             window: WindowRule::ByRate,
-            window_bytes: OrPart::WHOLE,
-            round_trip: OrPart::WHOLE,
+            window_bytes: AbsoluteOrFraction::WHOLE,
+            round_trip: AbsoluteOrFraction::WHOLE,
             pacing: Pacing::Rate,
         }
     }

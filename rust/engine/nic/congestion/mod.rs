@@ -6,6 +6,7 @@
 //! a run with a million queue pairs does not pay for a million ticking clocks. The deadlines are
 //! in a table (`nic::timer`) all the same.
 
+mod absolute_or_fraction;
 mod control;
 mod credit;
 pub mod dcqcn;
@@ -18,7 +19,6 @@ pub mod line_rate;
 pub mod mp_rdma;
 pub mod new_reno;
 pub mod nscc;
-mod or_part;
 mod rate_window;
 pub mod rccc;
 mod scope;
@@ -27,9 +27,9 @@ mod telemetry;
 mod timed;
 pub mod timely;
 
+pub use absolute_or_fraction::AbsoluteOrFraction;
 pub use control::{CongestionName, CongestionPreset, Control, ControlConfig, find};
 pub use credit::{CREDIT_UNIT, CreditRules, FIRST_CREDIT};
-pub use or_part::OrPart;
 pub use rate_window::{Pacing, WindowRule};
 pub use scope::Scope;
 pub use telemetry::TelemetryRequest;

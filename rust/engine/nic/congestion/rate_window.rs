@@ -5,7 +5,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{OrPart, PathFacts};
+use super::{AbsoluteOrFraction, PathFacts};
 use crate::units::{BitRate, Bytes, Span, Time};
 
 /// The window beside a rate.
@@ -42,7 +42,11 @@ pub(super) struct RateWindow {
 
 impl RateWindow {
     /// The window of that rule, of `bytes` or a part of the bandwidth-delay product of the path.
-    pub(super) fn new(rule: WindowRule, bytes: OrPart<Bytes>, path: &PathFacts) -> Self {
+    pub(super) fn new(
+        rule: WindowRule,
+        bytes: AbsoluteOrFraction<Bytes>,
+        path: &PathFacts,
+    ) -> Self {
         Self {
             rule,
             bytes: bytes.of(path.bdp()).get(),
@@ -198,7 +202,8 @@ mod tests {
         // Packets of 1000 B with 940 B of payload.
         let path = PathFacts { payload: Bytes::new(940), ..PathFacts::FOR_TEST };
         let at = |rule, bytes, gbps: u64| {
-            RateWindow::new(rule, OrPart::Given(Bytes::new(bytes)), &path).at(gbps * 1_000_000_000)
+            RateWindow::new(rule, AbsoluteOrFraction::Absolute(Bytes::new(bytes)), &path)
+                .at(gbps * 1_000_000_000)
         };
         assert_eq!(at(WindowRule::None, 1, 1), u64::MAX);
         assert_eq!(at(WindowRule::Fixed, 9_400, 10), 10_000);
@@ -209,7 +214,8 @@ mod tests {
 
     #[test]
     fn a_change_of_the_rate_moves_the_next_packet() {
-        let window = RateWindow::new(WindowRule::None, OrPart::WHOLE, &PathFacts::FOR_TEST);
+        let window =
+            RateWindow::new(WindowRule::None, AbsoluteOrFraction::WHOLE, &PathFacts::FOR_TEST);
         let mut pace = MovedPace::new(window, Pacing::Rate, &PathFacts::FOR_TEST);
         assert_eq!(pace.next_start(), None);
         pace.handle_sent(Time::from_ps(5_000), 1_000);
@@ -227,7 +233,9 @@ mod tests {
     #[test]
     fn a_window_or_line_rate_beside_a_rate_is_kept_and_nothing_else() {
         let path = PathFacts::FOR_TEST;
-        let beside = |rule, pacing| Beside::of(RateWindow::new(rule, OrPart::WHOLE, &path), pacing);
+        let beside = |rule, pacing| {
+            Beside::of(RateWindow::new(rule, AbsoluteOrFraction::WHOLE, &path), pacing)
+        };
         let rate = BitRate::from_gbps(7);
         let of = |it: Option<Box<Beside>>| {
             let it = it.as_deref();

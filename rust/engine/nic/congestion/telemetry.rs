@@ -2,7 +2,7 @@
 
 use std::num::NonZero;
 
-use super::OrPart;
+use super::AbsoluteOrFraction;
 use crate::units::Span;
 
 /// What switches write into data packets for a congestion control, and receivers return.
@@ -20,6 +20,6 @@ pub enum TelemetryRequest {
         base: f64,
         /// The time over which ports average, or its part of the round trip of the longest idle
         /// path.
-        round_trip: OrPart<Span>,
+        round_trip: AbsoluteOrFraction<Span>,
     },
 }

@@ -7,7 +7,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::or_part::OrPart;
+use super::absolute_or_fraction::AbsoluteOrFraction;
 use super::rate_window::{Pacing, RateWindow, WindowRule};
 use super::{AckSample, CongestionController, ControlConfig, PathFacts, floor};
 use crate::nic::parameters::{Configuration, InvalidValue, positive_part, rate, require, timer};
@@ -28,17 +28,17 @@ pub struct Config {
     /// The unit of the gradient: 20 us.
     pub min_rtt: Span,
     /// Additive increase, or its part of line rate: 1/1000 (`RATE_AI`: 10 Mbps for 10 Gbps).
-    pub additive_increase: OrPart<BitRate>,
+    pub additive_increase: AbsoluteOrFraction<BitRate>,
     /// The increase after as many increases in a row: 5.
     pub hyper_after: u32,
     /// That increase, or its part of line rate: 1/200 (`RATE_HAI`: 50 Mbps for 10 Gbps).
-    pub hyper_increase: OrPart<BitRate>,
+    pub hyper_increase: AbsoluteOrFraction<BitRate>,
     /// No rate falls below: 1 Gbps (`MIN_RATE`).
     pub min_rate: BitRate,
     /// The window: `none` (`HAS_WIN`, `VAR_WIN`).
     pub window: WindowRule,
     /// W, or its part of the bandwidth-delay product of the longest path: 1/1.
-    pub window_bytes: OrPart<Bytes>,
+    pub window_bytes: AbsoluteOrFraction<Bytes>,
     /// What paces packets: the `rate`, or with `line-rate` the window alone (`RATE_BOUND`).
     pub pacing: Pacing,
 }
@@ -51,12 +51,12 @@ impl Default for Config {
             low: Span::from_us(50),
             high: Span::from_us(500),
             min_rtt: Span::from_us(20),
-            additive_increase: OrPart::one_of(1_000),
+            additive_increase: AbsoluteOrFraction::one_of(1_000),
             hyper_after: 5,
-            hyper_increase: OrPart::one_of(200),
+            hyper_increase: AbsoluteOrFraction::one_of(200),
             min_rate: BitRate::from_gbps(1),
             window: WindowRule::None,
-            window_bytes: OrPart::WHOLE,
+            window_bytes: AbsoluteOrFraction::WHOLE,
             pacing: Pacing::Rate,
         }
     }

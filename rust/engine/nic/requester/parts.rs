@@ -29,7 +29,7 @@ pub(in crate::nic) struct RequesterParts {
 }
 
 impl Requester {
-    /// Starts to bring near what the completion of the oldest work touches besides, if packets
+    /// Prefetches what the completion of the oldest work touches besides, if packets
     /// before `cumulative` are all of it; the work.
     #[inline]
     pub(in crate::nic) fn prefetch_completion(&self, cumulative: Psn) -> Option<u64> {

@@ -67,7 +67,7 @@ impl Requester {
         while let Some(Lost { entropy, position }) = self.recovery.poll_lost() {
             let (signal, rtt) = (PathSignal::Nack, Span::ZERO);
             self.tell_policy(now, Feedback { entropy, signal, packets: 0, marked: 0, rtt });
-            self.tell_hole(now, entropy, position);
+            self.on_gap(now, entropy, position);
         }
     }
 }

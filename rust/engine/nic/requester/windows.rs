@@ -218,7 +218,7 @@ impl Requester {
     }
 
     /// Arrivals show that a packet with that entropy value is lost.
-    pub(super) fn tell_hole(&mut self, now: Time, entropy: u16, position: LostPosition) {
+    pub(super) fn on_gap(&mut self, now: Time, entropy: u16, position: LostPosition) {
         let control = match &mut self.planes {
             None => &mut self.congestion,
             Some(planes) => &mut planes.with_value(entropy).control,

@@ -1,7 +1,7 @@
 //! NICs that are not all configured alike.
 
 use super::*;
-use crate::nic::{Delivery, Peers, Unlike};
+use crate::nic::{Delivery, Mismatch, Peers};
 
 fn peer(congestion: CongestionControl, every: u32) -> NicConfig {
     let common = config(Recovery::PER_PACKET, every);
@@ -32,27 +32,27 @@ fn each_knows_how_the_others_acknowledge_and_who_wants_notifications() {
 #[test]
 fn queue_pairs_need_the_same_payload_header_recovery_and_delivery() {
     let one = plain(1);
-    let unlike = |change: &dyn Fn(&mut NicConfig)| {
+    let mismatch = |change: &dyn Fn(&mut NicConfig)| {
         let mut other = one.clone();
         change(&mut other);
-        one.unlike(&other, None)
+        one.mismatch(&other, None)
     };
     let (payload, header) = (Bytes::new(512), Bytes::new(99));
-    assert_eq!(unlike(&|it| it.retransmit_timeout = Span::from_ms(7)), None);
-    assert_eq!(unlike(&|it| it.payload = payload), Some(Unlike::Payload(one.payload, payload)));
-    assert_eq!(unlike(&|it| it.header = header), Some(Unlike::Header(one.header, header)));
+    assert_eq!(mismatch(&|it| it.retransmit_timeout = Span::from_ms(7)), None);
+    assert_eq!(mismatch(&|it| it.payload = payload), Some(Mismatch::Payload(one.payload, payload)));
+    assert_eq!(mismatch(&|it| it.header = header), Some(Mismatch::Header(one.header, header)));
     let names = (Recovery::PER_PACKET.name(), Recovery::GO_BACK_N.name());
-    let recovery = Some(Unlike::Recovery(names.0, names.1));
-    assert_eq!(unlike(&|it| it.recovery = Recovery::GO_BACK_N), recovery);
+    let recovery = Some(Mismatch::Recovery(names.0, names.1));
+    assert_eq!(mismatch(&|it| it.recovery = Recovery::GO_BACK_N), recovery);
     let other = NicConfig { recovery: Recovery::GO_BACK_N, ..one.clone() };
-    assert_eq!(one.unlike(&other, Some(Recovery::PER_PACKET)), None, "the queue pair's own");
+    assert_eq!(one.mismatch(&other, Some(Recovery::PER_PACKET)), None, "the queue pair's own");
     let orders = [Delivery::Ordered, Delivery::Unordered].map(|order| {
         let mut ordered = one.clone();
         ordered.queue_pairs.delivery = Some(order);
         ordered
     });
-    let delivery = Unlike::Delivery(Delivery::Ordered, Delivery::Unordered);
-    assert_eq!(orders[0].unlike(&orders[1], None), Some(delivery));
+    let delivery = Mismatch::Delivery(Delivery::Ordered, Delivery::Unordered);
+    assert_eq!(orders[0].mismatch(&orders[1], None), Some(delivery));
 }
 
 #[test]

@@ -48,7 +48,7 @@ impl Ring {
         self.places.get(self.place(0)).filter(|_| !self.is_empty()).copied()
     }
 
-    /// Starts to bring the place of the first packet near.
+    /// Prefetches the slot of the first packet.
     #[inline]
     pub(super) fn prefetch_first(&self) {
         if let Some(place) = self.places.get(self.place(0)) {
@@ -56,7 +56,7 @@ impl Ring {
         }
     }
 
-    /// Starts to bring the place behind the last packet near.
+    /// Prefetches the slot behind the last packet.
     #[inline]
     pub(super) fn prefetch_behind(&self) {
         if let Some(place) = self.places.get(self.place(self.count)) {

@@ -1,7 +1,7 @@
 //! The rule by which HPCC and HPCC-PINT set a rate from a utilization, and what both keep for it.
 
 use crate::nic::congestion::rate_window::{MovedPace, Pacing, RateWindow, WindowRule};
-use crate::nic::congestion::{OrPart, PathFacts};
+use crate::nic::congestion::{AbsoluteOrFraction, PathFacts};
 use crate::nic::parameters::{InvalidValue, positive, positive_part, rate, timer};
 use crate::units::{BitRate, Bytes, Fraction, Span};
 
@@ -10,11 +10,11 @@ use crate::units::{BitRate, Bytes, Fraction, Span};
 pub(in crate::nic::congestion) struct RuleConfig {
     pub target_utilization: Fraction,
     pub max_stage: u32,
-    pub additive_increase: OrPart<BitRate>,
+    pub additive_increase: AbsoluteOrFraction<BitRate>,
     pub min_rate: BitRate,
     pub window: WindowRule,
-    pub window_bytes: OrPart<Bytes>,
-    pub round_trip: OrPart<Span>,
+    pub window_bytes: AbsoluteOrFraction<Bytes>,
+    pub round_trip: AbsoluteOrFraction<Span>,
     pub pacing: Pacing,
 }
 
@@ -23,8 +23,8 @@ impl RuleConfig {
         positive_part("target_utilization", self.target_utilization)?;
         rate("min_rate", self.min_rate)?;
         match self.round_trip {
-            OrPart::Given(span) => timer("round_trip", span),
-            OrPart::Part(part) => positive("round_trip", part),
+            AbsoluteOrFraction::Absolute(span) => timer("round_trip", span),
+            AbsoluteOrFraction::Fraction(part) => positive("round_trip", part),
         }
     }
 

@@ -13,7 +13,7 @@ fn values_out_of_range_are_refused() {
     assert_eq!(Config::default().check(), Ok(()));
     let zero = BitRate::from_bps(0);
     assert_eq!(refused(Config { min_rate: zero, ..Config::default() }), "min_rate");
-    let round_trip = OrPart::Given(Span::ZERO);
+    let round_trip = AbsoluteOrFraction::Absolute(Span::ZERO);
     assert_eq!(refused(Config { round_trip, ..Config::default() }), "round_trip");
 }
 

@@ -1,8 +1,8 @@
-//! Memory of coming events that is fetched ahead on large fabrics. Results do not depend on it.
+//! Prefetches the memory of future events on large fabrics. Results do not depend on it.
 //!
-//! Fabrics of some size have it fetched once a bucket of the calendar. On very large ones, where
-//! a bucket's memory would not fit a cache that is near, each event that is taken fetches for one
-//! event of the bucket after it, and for one that comes soon.
+//! Large fabrics prefetch once per bucket of the calendar. On very large ones the memory of a
+//! bucket exceeds a near cache. There, each event prefetches for one event of the next bucket, and
+//! for one that is due soon.
 
 use super::Network;
 use super::pool::SlotId;
@@ -12,20 +12,20 @@ use crate::packet::{Flags, View};
 use crate::prefetch::prefetch;
 use crate::topology::Node;
 
-/// How many events ahead the way of a packet is fetched: with an event in some 200 ns, longer than
-/// the steps of a visit take.
+/// Distance, in events, at which the state on a packet's path is prefetched. An event takes some
+/// 200 ns, so this is longer than the steps of a visit.
 const DEPTH: usize = 24;
 
-/// How many events before that the entry of the forwarding table is fetched that it reads.
+/// Further distance, in events, at which the entry of the forwarding table is prefetched.
 const ROUTE: usize = 4;
 
-/// How many events before a host's timeout the host is fetched, the flow that it starts, the host
-/// that the flow goes to, and the ends of their lists of queue pairs.
+/// Distances, in events before a host's timeout, for the host, the flow that it starts, the flow's
+/// receiver, and the ends of their lists of queue pairs.
 const TIMEOUT_STEPS: [usize; 4] = [8, 6, 4, 2];
 
-/// What is fetched in steps, each of which reads what the one before has fetched.
+/// State of prefetches in several steps: each step reads what the previous one has fetched.
 #[derive(Debug, Default)]
-pub(super) struct Ahead {
+pub(super) struct Prefetcher {
     /// The last packets that will leave switches.
     leaving: Recent<Leaving>,
     /// The last hosts that events will come to.
@@ -80,7 +80,7 @@ impl Network {
         if !endpoints.has_many_queue_pairs() {
             return;
         }
-        let mut visits = std::mem::take(&mut self.ahead.bucket);
+        let mut visits = std::mem::take(&mut self.prefetcher.bucket);
         for (port, slot) in self.shared.queue.upcoming() {
             visits.extend(self.visit(port, slot, endpoints));
         }
@@ -89,7 +89,7 @@ impl Network {
         visits.iter().for_each(|&visit| self.fetch_ending::<true>(endpoints, visit));
         visits.iter().for_each(|&visit| self.fetch_ending::<false>(endpoints, visit));
         visits.clear();
-        self.ahead.bucket = visits;
+        self.prefetcher.bucket = visits;
     }
 
     /// Fetches, before an event is taken, what one event of the next bucket and one that comes
@@ -170,14 +170,14 @@ impl Network {
             let packet = &self.shared.pool.get(slot).packet;
             if let Some(port) = self.shared.switching.likely_port(switch, packet) {
                 self.ports[port.index()].prefetch();
-                self.ahead.leaving.push(Leaving { port, flags: packet.flags });
-                let Leaving { port, flags } = self.ahead.leaving.before(2);
+                self.prefetcher.leaving.push(Leaving { port, flags: packet.flags });
+                let Leaving { port, flags } = self.prefetcher.leaving.before(2);
                 self.ports[port.index()].prefetch_ends(flags);
             }
         }
         if let Some(visit) = self.visit(id, slot, endpoints) {
-            self.ahead.visits.push(visit);
-            let visits = &self.ahead.visits;
+            self.prefetcher.visits.push(visit);
+            let visits = &self.prefetcher.visits;
             self.fetch_queue_pair(endpoints, visits.before(1));
             self.fetch_half(endpoints, visits.before(2));
             self.fetch_ending::<true>(endpoints, visits.before(3));

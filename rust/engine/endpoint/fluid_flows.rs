@@ -1,7 +1,7 @@
-//! Flows that are handed to the world as a whole, in place of packets of their NIC.
+//! Flows that the world carries whole, instead of packets of their NIC.
 //!
-//! A world that does not move packets takes each flow here, and says when it has been delivered and
-//! when it has completed. Messages, splitters, queue pairs and dependencies are the same.
+//! A world without packets takes each flow here, and reports its delivery and its completion.
+//! Messages, splitters, queue pairs and dependencies do not differ.
 
 use std::collections::VecDeque;
 
@@ -19,7 +19,7 @@ const ASKED: usize = 8;
 
 /// A flow that the world carries.
 #[derive(Debug, Clone, Copy)]
-pub struct HandedFlow {
+pub struct FluidFlow {
     /// Its sender, receiver, label, entropy value and route, as in each of its data packets.
     pub packet: Packet,
     /// Its length.
@@ -43,36 +43,36 @@ pub enum EntropyValues {
 }
 
 /// Flows that the world has not taken yet, in the order in which they were put on queue pairs.
-pub(super) type Handed = VecDeque<HandedFlow>;
+pub(super) type FluidFlows = VecDeque<FluidFlow>;
 
 impl Endpoints {
-    /// From now on flows are handed to the world: NICs send nothing.
+    /// Passes all later flows to the world: NICs send nothing.
     ///
     /// # Panics
     /// If a flow has been put on a queue pair already.
     pub fn hand_over_flows(&mut self) {
         assert!(self.ledger.flow_records() == 0, "no NIC has anything to send yet");
-        self.handed.get_or_insert_default();
+        self.fluid_flows.get_or_insert_default();
     }
 
     /// The next flow that the world is to carry, in the order of their starts.
-    pub fn poll_handed_flow(&mut self) -> Option<HandedFlow> {
-        self.handed.as_mut()?.pop_front()
+    pub fn poll_fluid_flow(&mut self) -> Option<FluidFlow> {
+        self.fluid_flows.as_mut()?.pop_front()
     }
 
     /// The receiver of a flow has all of it.
-    pub fn deliver_flow(&mut self, now: Time, flow: &HandedFlow) {
+    pub fn deliver_flow(&mut self, now: Time, flow: &FluidFlow) {
         self.handle_delivered(now, flow.packet.dst, flow.connection, flow.index);
     }
 
     /// The sender of a flow has its last acknowledgement.
-    pub fn complete_flow(&mut self, now: Time, flow: &HandedFlow) {
+    pub fn complete_flow(&mut self, now: Time, flow: &FluidFlow) {
         self.handle_completed(now, flow.packet.src, flow.connection, flow.record);
     }
 
     /// A flow has waited for an acknowledgement in vain. If its sender moves it to another path,
     /// its splitter learns of that.
-    pub fn handle_flow_timeout(&mut self, now: Time, flow: &mut HandedFlow) {
+    pub fn handle_flow_timeout(&mut self, now: Time, flow: &mut FluidFlow) {
         let key = self.ledger.connections.as_slice()[flow.connection as usize].key();
         let mut policy = self.sender_policy(&key, flow.packet.entropy);
         let Some(failed) = policy.handle_timeout(now, flow.packet.entropy) else { return };
@@ -94,8 +94,8 @@ impl Endpoints {
             false => EntropyValues::Several,
         };
         let packet = data_packet(&key, values[0], flags);
-        let flow = HandedFlow { packet, bytes, connection, entropies, record, index };
-        self.handed.as_mut().expect("flows are handed over").push_back(flow);
+        let flow = FluidFlow { packet, bytes, connection, entropies, record, index };
+        self.fluid_flows.as_mut().expect("flows are handed over").push_back(flow);
     }
 
     /// The policy of a queue pair as it is at first, on a path.

@@ -6,17 +6,17 @@ use super::enumerations::{FabricQpState, FabricRounding};
 use super::experiment::{self, Experiment, ExperimentError};
 use super::records::{FabricQpSettings, FabricWork};
 use super::verbs::WorkError;
-use crate::bridge::caught::{Failure, caught};
+use crate::bridge::panic_guard::{Failure, catch_panic};
 
 type Made = Result<Box<Experiment>, Failure<ExperimentError>>;
 type Worked<T> = Result<T, Failure<WorkError>>;
 
 pub(super) fn experiment_of_scenario(path: &str, overrides: &Overrides) -> Made {
-    caught(|| experiment::experiment_of_scenario(path, overrides))
+    catch_panic(|| experiment::experiment_of_scenario(path, overrides))
 }
 
 pub(super) fn experiment_of_text(text: &str, folder: &str, overrides: &Overrides) -> Made {
-    caught(|| experiment::experiment_of_text(text, folder, overrides))
+    catch_panic(|| experiment::experiment_of_text(text, folder, overrides))
 }
 
 pub(super) fn experiment_on_graph(
@@ -25,7 +25,7 @@ pub(super) fn experiment_on_graph(
     folder: &str,
     overrides: &Overrides,
 ) -> Made {
-    caught(|| experiment::experiment_on_graph(graph, text, folder, overrides))
+    catch_panic(|| experiment::experiment_on_graph(graph, text, folder, overrides))
 }
 
 pub(super) fn experiment_of_hpcc(
@@ -33,30 +33,30 @@ pub(super) fn experiment_of_hpcc(
     overrides: &Overrides,
     rounding: FabricRounding,
 ) -> Made {
-    caught(|| experiment::experiment_of_hpcc(path, overrides, rounding))
+    catch_panic(|| experiment::experiment_of_hpcc(path, overrides, rounding))
 }
 
 pub(super) fn graph_of(section: &str, folder: &str) -> Result<Graph, Failure<ExperimentError>> {
-    caught(|| experiment::graph_of(section, folder))
+    catch_panic(|| experiment::graph_of(section, folder))
 }
 
 impl Experiment {
     pub(super) fn try_set_queue_pairs(&mut self, settings: &FabricQpSettings) -> Worked<()> {
-        caught(|| self.set_queue_pairs(settings))
+        catch_panic(|| self.set_queue_pairs(settings))
     }
 
     pub(super) fn try_set_own_nics(
         &mut self,
         nics: &[NicSettings],
     ) -> Result<(), Failure<ExperimentError>> {
-        caught(|| self.set_own_nics(nics))
+        catch_panic(|| self.set_own_nics(nics))
     }
 
     pub(super) fn try_record_hpcc(
         &self,
         core: &mut Core,
     ) -> Result<RecordPlan, Failure<ExperimentError>> {
-        caught(|| self.record_hpcc(core))
+        catch_panic(|| self.record_hpcc(core))
     }
 
     pub(super) fn try_write_hpcc(
@@ -64,7 +64,7 @@ impl Experiment {
         core: &mut Core,
         folder: &str,
     ) -> Result<(), Failure<ExperimentError>> {
-        caught(|| self.write_hpcc(core, folder))
+        catch_panic(|| self.write_hpcc(core, folder))
     }
 }
 
@@ -75,7 +75,7 @@ impl Core {
         applied: u32,
         now_ps: u64,
     ) -> Result<(), Failure<ExperimentError>> {
-        caught(|| self.add_failures(sections, applied, now_ps))
+        catch_panic(|| self.add_failures(sections, applied, now_ps))
     }
 
     pub(super) fn try_end_failures(
@@ -85,7 +85,7 @@ impl Core {
         applied: u32,
         now_ps: u64,
     ) -> Result<(), Failure<ExperimentError>> {
-        caught(|| self.end_failures(target, at_ps, applied, now_ps))
+        catch_panic(|| self.end_failures(target, at_ps, applied, now_ps))
     }
 
     #[allow(
@@ -101,15 +101,15 @@ impl Core {
         start_ps: u64,
         stream: u32,
     ) -> Result<u32, Failure<PostError>> {
-        caught(|| self.post(src, dst, bytes, now_ps, start_ps, stream))
+        catch_panic(|| self.post(src, dst, bytes, now_ps, start_ps, stream))
     }
 
     pub(super) fn try_create_qp(&mut self, host: u32, peer: u32, stream: u32) -> Worked<u32> {
-        caught(|| self.create_qp(host, peer, stream))
+        catch_panic(|| self.create_qp(host, peer, stream))
     }
 
     pub(super) fn try_set_peer_qp(&mut self, host: u32, qp: u32, peer: u32) -> Worked<()> {
-        caught(|| self.set_peer_qp(host, qp, peer))
+        catch_panic(|| self.set_peer_qp(host, qp, peer))
     }
 
     pub(super) fn try_modify_qp(
@@ -119,15 +119,15 @@ impl Core {
         state: FabricQpState,
         now_ps: u64,
     ) -> Worked<()> {
-        caught(|| self.modify_qp(host, qp, state, now_ps))
+        catch_panic(|| self.modify_qp(host, qp, state, now_ps))
     }
 
     pub(super) fn try_query_qp(&self, host: u32, qp: u32) -> Worked<FabricQpState> {
-        caught(|| self.query_qp(host, qp))
+        catch_panic(|| self.query_qp(host, qp))
     }
 
     pub(super) fn try_destroy_qp(&mut self, host: u32, qp: u32, now_ps: u64) -> Worked<()> {
-        caught(|| self.destroy_qp(host, qp, now_ps))
+        catch_panic(|| self.destroy_qp(host, qp, now_ps))
     }
 
     pub(super) fn try_post_send(
@@ -137,7 +137,7 @@ impl Core {
         work: &FabricWork,
         now_ps: u64,
     ) -> Worked<()> {
-        caught(|| self.post_send(host, qp, work, now_ps))
+        catch_panic(|| self.post_send(host, qp, work, now_ps))
     }
 
     pub(super) fn try_post_receive(
@@ -147,6 +147,6 @@ impl Core {
         id: u64,
         now_ps: u64,
     ) -> Worked<()> {
-        caught(|| self.post_receive(host, qp, id, now_ps))
+        catch_panic(|| self.post_receive(host, qp, id, now_ps))
     }
 }

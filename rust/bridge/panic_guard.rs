@@ -1,4 +1,4 @@
-//! Panics at the language border: in a call that can fail, a panic becomes its error.
+//! Panic guard at the language boundary: in a call that can fail, a panic becomes its error.
 //!
 //! A panic is a fault of this library, and must not unwind into C++. A call that returns an error
 //! catches it, and the caller gets an exception with the text of the fault. A call that cannot fail
@@ -31,8 +31,8 @@ impl<E: Display> Display for Failure<E> {
     }
 }
 
-/// The result of a call, whatever happens in it.
-pub(super) fn caught<T, E>(call: impl FnOnce() -> Result<T, E>) -> Result<T, Failure<E>> {
+/// Returns the result of a call. A panic becomes [`Failure::Fault`].
+pub(super) fn catch_panic<T, E>(call: impl FnOnce() -> Result<T, E>) -> Result<T, Failure<E>> {
     // What a panic leaves half done is said not to be used.
     match catch_unwind(AssertUnwindSafe(call)) {
         Ok(result) => result.map_err(Failure::Refused),
@@ -53,11 +53,11 @@ mod tests {
     #[test]
     fn a_panic_is_an_error_with_its_text() {
         let value = 3;
-        let fault = caught(|| -> Result<(), String> { panic!("{value} is not even") });
+        let fault = catch_panic(|| -> Result<(), String> { panic!("{value} is not even") });
         let text = fault.unwrap_err().to_string();
         assert!(text.contains("a fault of evenkeel") && text.contains("3 is not even"), "{text}");
-        let refused = caught(|| Err::<(), _>("no such host"));
+        let refused = catch_panic(|| Err::<(), _>("no such host"));
         assert_eq!(refused.unwrap_err().to_string(), "no such host");
-        assert_eq!(caught(|| Ok::<_, String>(7)), Ok(7));
+        assert_eq!(catch_panic(|| Ok::<_, String>(7)), Ok(7));
     }
 }

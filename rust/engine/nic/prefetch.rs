@@ -1,5 +1,5 @@
-//! What of a NIC is fetched ahead of the packets that come to it or start from it, on large
-//! fabrics: each step reads what the one before has fetched.
+//! Prefetches the state of a NIC before a packet arrives or starts, on large fabrics. Each step
+//! reads the data that the previous one has fetched.
 
 use std::mem::offset_of;
 
@@ -16,17 +16,17 @@ use crate::prefetch::{prefetch, prefetch_all, prefetch_behind, prefetch_ends, pr
 const _: () = assert!(Nic::TOUCHED.div_ceil(64) == 9);
 
 impl Nic {
-    /// The bytes that each packet touches: the first ones, as far as the list of queue pairs.
+    /// Bytes that each packet touches: the first ones, as far as the list of queue pairs.
     pub(crate) const TOUCHED: usize = offset_of!(Self, qps) + 32;
 
-    /// Starts to bring near where the halves of `qp` are found.
+    /// Prefetches the entry of `qp` in the table of queue pairs.
     #[inline]
     pub(crate) fn prefetch_qp(&self, qp: QpId) {
         self.qps.get(qp.index()).into_iter().for_each(prefetch);
     }
 
-    /// Starts to bring near what a packet for `qp` is for: its sending half if it is control, else
-    /// its receiving half.
+    /// Prefetches the half of `qp` that a packet is for: the sending half for control, else the
+    /// receiving half.
     #[inline]
     pub(crate) fn prefetch_half(&self, qp: QpId, is_control: bool) {
         let Some(qp) = self.qps.get(qp.index()) else { return };
@@ -36,20 +36,20 @@ impl Nic {
         }
     }
 
-    /// Starts to bring near where the halves of a new queue pair to send on are made.
+    /// Prefetches the slots of a new sending queue pair.
     pub(crate) fn prefetch_new_sender(&self) {
         prefetch_behind(&self.requesters);
         prefetch_behind(&self.requester_qps);
         self.qps.prefetch_behind();
     }
 
-    /// The same of a new queue pair that receives.
+    /// Prefetches the slots of a new receiving queue pair.
     pub(crate) fn prefetch_new_receiver(&self) {
         prefetch_behind(&self.responders);
         self.qps.prefetch_behind();
     }
 
-    /// Starts to bring near what is sent next: the first answer, or whose turn to send it is.
+    /// Prefetches the head of line: the first answer, or the next sending half in turn.
     #[inline]
     pub(crate) fn prefetch_turn(&self) {
         match self.control.front() {
@@ -58,13 +58,13 @@ impl Nic {
         }
     }
 
-    /// Starts to bring near the sending half whose turn is next.
+    /// Prefetches the next sending half in turn.
     #[inline]
     pub(crate) fn prefetch_next(&self) {
         self.ready.front().into_iter().for_each(|&slot| self.prefetch_requester(slot));
     }
 
-    /// Starts to bring near what the completion of the oldest work touches besides, if that is what
+    /// Prefetches what the completion of the oldest work touches besides, if that is what
     /// an acknowledgement brings; the work.
     #[inline]
     pub(crate) fn prefetch_completion(&self, ack: AckView<'_>) -> Option<u64> {
@@ -79,7 +79,7 @@ impl Nic {
         half.as_peer().owner.cookie()
     }
 
-    /// The same of its sending half.
+    /// Returns the cookie of a queue pair's sending half, if its events carry one.
     #[inline]
     pub(crate) fn sending_cookie(&self, qp: QpId) -> Option<u32> {
         let half = self.requesters.get(self.qps.get(qp.index())?.requester.index())?;

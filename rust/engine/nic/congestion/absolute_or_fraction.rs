@@ -1,0 +1,115 @@
+//! Parameters given as an absolute quantity, or as a fraction of the network's.
+
+use std::fmt::Display;
+use std::str::FromStr;
+
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+use crate::units::{BitRate, Bytes, Fraction, Span};
+
+/// An absolute quantity, `"40Mbps"`, or a fraction of a reference, `"1/2500"`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum AbsoluteOrFraction<T> {
+    /// The quantity itself.
+    Absolute(T),
+    /// Fraction of the reference that the parameter names.
+    Fraction(Fraction),
+}
+
+impl<T: Copy> AbsoluteOrFraction<T> {
+    /// The whole reference.
+    pub const WHOLE: Self = Self::Fraction(Fraction::ONE);
+
+    /// The fraction `1 / below`; `below` is above 0.
+    pub(super) fn one_of(below: u32) -> Self {
+        Self::Fraction(Fraction::new(1, below).expect("not zero"))
+    }
+
+    /// True if it is the whole reference.
+    pub fn is_whole(&self) -> bool {
+        matches!(self, Self::Fraction(part) if *part == Fraction::ONE)
+    }
+}
+
+impl AbsoluteOrFraction<BitRate> {
+    /// Returns the rate for the reference `whole`.
+    pub(super) fn of(self, whole: BitRate) -> BitRate {
+        match self {
+            Self::Absolute(rate) => rate,
+            Self::Fraction(part) => BitRate::from_bps(part.of(whole.as_bps())),
+        }
+    }
+}
+
+impl AbsoluteOrFraction<Bytes> {
+    /// Returns the bytes for the reference `whole`, at least 1.
+    pub fn of(self, whole: Bytes) -> Bytes {
+        Bytes::new(match self {
+            Self::Absolute(bytes) => bytes.get(),
+            Self::Fraction(part) => part.of(whole.get()),
+        })
+        .max(Bytes::new(1))
+    }
+}
+
+impl AbsoluteOrFraction<Span> {
+    /// Returns the span for the reference `whole`, at least 1 ns.
+    pub fn of(self, whole: Span) -> Span {
+        match self {
+            Self::Absolute(span) => span,
+            Self::Fraction(part) => Span::from_ps(part.of(whole.as_ps())),
+        }
+        .max(Span::from_ns(1))
+    }
+}
+
+impl<T: Display> Display for AbsoluteOrFraction<T> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Absolute(quantity) => quantity.fmt(f),
+            Self::Fraction(part) => part.fmt(f),
+        }
+    }
+}
+
+impl<T: Serialize> Serialize for AbsoluteOrFraction<T> {
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        match self {
+            Self::Absolute(quantity) => quantity.serialize(to),
+            Self::Fraction(part) => part.serialize(to),
+        }
+    }
+}
+
+impl<'de, T: FromStr<Err: Display>> Deserialize<'de> for AbsoluteOrFraction<T> {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        let text = String::deserialize(from)?;
+        if let Ok(part) = text.parse() {
+            return Ok(Self::Fraction(part));
+        }
+        text.parse().map(Self::Absolute).map_err(|error| {
+            serde::de::Error::custom(format!("{error}, or a part of what the network has: '1/2'"))
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_quantity_or_a_part_of_another_one() {
+        let part = AbsoluteOrFraction::<BitRate>::one_of(2_500);
+        assert_eq!(part.of(BitRate::from_gbps(100)), BitRate::from_bps(40_000_000));
+        let given = AbsoluteOrFraction::Absolute(Bytes::new(9));
+        assert_eq!((given.of(Bytes::new(1)), given.is_whole()), (Bytes::new(9), false));
+        assert_eq!(AbsoluteOrFraction::<Span>::WHOLE.of(Span::from_us(7)), Span::from_us(7));
+        assert!(AbsoluteOrFraction::<Span>::WHOLE.is_whole() && !part.is_whole());
+        let read = |text: &str| {
+            AbsoluteOrFraction::<Span>::deserialize(toml::Value::String(text.to_owned()))
+        };
+        assert_eq!(read("8us"), Ok(AbsoluteOrFraction::Absolute(Span::from_us(8))));
+        assert_eq!(read("3/2"), Ok(AbsoluteOrFraction::Fraction(Fraction::new(3, 2).unwrap())));
+        assert!(read("soon").unwrap_err().to_string().contains("or a part of"));
+    }
+}
