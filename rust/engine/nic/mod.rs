@@ -17,78 +17,64 @@
 //!
 //! The NIC sees no topology, and other hosts only as ids.
 //!
+//! The folders:
+//!
+//! - `qp`: the queue pair, its states and its account;
+//! - `send`: requesters, their schedule, pacing and prefetches;
+//! - `receive`: responders, acknowledgements and granted credit;
+//! - `ports`: planes and the lines of traffic classes;
+//! - [`recovery`], [`congestion`], [`verbs`] and `config`.
+//!
 //! `examples/two_nics.rs` joins two NICs back to back.
 
-mod accounting;
-mod ack;
-mod agenda;
-mod answer_planes;
-mod board;
-mod classes;
 mod config;
 pub mod congestion;
-mod context_cache;
 mod counters;
-mod credits;
-mod delivery;
-mod destinations;
 mod event;
-mod event_qps;
-mod new_controls;
-mod pacer;
 pub mod parameters;
-mod peer_ranges;
-mod planes;
-mod prefetch;
+mod ports;
 mod qp;
-mod qp_settings;
-mod qp_table;
-mod receiver;
+mod receive;
 pub mod recovery;
-mod requester;
-mod responder;
-mod reverse;
-mod round_trips;
-mod schedule;
-mod sending_state;
-mod sent_entropies;
-mod telemetry;
+mod send;
 mod timer;
 pub mod verbs;
 
 pub use crate::sharing::{ClassSet, Discipline, Turns};
-pub use accounting::{PeerAccount, QpAccount};
-pub use ack::{AckConfig, AckRange, AckSpan, Entropies, First, Marked, NackSignal, Resent};
-pub use answer_planes::AnswerPlanes;
-pub use classes::{Others, Start};
+pub use config::round_trips::RoundTrips;
 pub use config::{Mismatch, NicConfig, Peers, PortFacts};
-pub use context_cache::{CacheConfig, CacheCounters};
 pub use counters::NicCounters;
-pub use delivery::Delivery;
 pub use event::{Backlog, NicEvent, Owner};
-pub use event_qps::{ReceiveHalf, SendHalf};
-pub use planes::FreePorts;
+pub use ports::answer_planes::AnswerPlanes;
+pub use ports::classes::{Others, Start};
+pub use ports::planes::FreePorts;
+pub use qp::accounting::{PeerAccount, QpAccount};
+pub use qp::context_cache::{CacheConfig, CacheCounters};
+pub use qp::delivery::Delivery;
+pub use qp::event_qps::{ReceiveHalf, SendHalf};
+pub use qp::settings::QpSettings;
 pub use qp::{Origin, QpAttributes, QpState, Reporting, answer_label};
-pub use qp_settings::QpSettings;
+pub use receive::ack::{
+    AckConfig, AckRange, AckSpan, Entropies, First, Marked, NackSignal, Resent,
+};
 pub use recovery::Recovery;
-pub use round_trips::RoundTrips;
-pub use sending_state::SendingState;
+pub use send::sending_state::SendingState;
 pub use timer::Timer;
 
 use std::collections::{BTreeMap, VecDeque};
 
-use agenda::Agenda;
-use context_cache::ContextCache;
-use credits::Credits;
-use destinations::Destinations;
-use new_controls::NewControls;
-use planes::Planes;
+use congestion::new_controls::NewControls;
+use ports::planes::Planes;
+use qp::context_cache::ContextCache;
+use qp::table::QpTable;
 use qp::{FreeHalves, Setup, Slot, Turn};
-use qp_table::QpTable;
-use receiver::{Outbox, ReceiverSettings};
-use requester::Requester;
-use responder::Responder;
-use telemetry::Relay;
+use receive::credits::Credits;
+use receive::receiver::{Outbox, ReceiverSettings};
+use receive::responder::Responder;
+use receive::telemetry::Relay;
+use send::agenda::Agenda;
+use send::destinations::Destinations;
+use send::requester::Requester;
 use verbs::{Completion, WorkQueues};
 
 #[cfg(doc)]
@@ -127,7 +113,7 @@ pub struct Nic {
     /// With several ports.
     planes: Option<Box<Planes>>,
     /// The lines of sending halves with several classes; `ready` then has none.
-    classes: Option<Box<classes::ClassLines>>,
+    classes: Option<Box<ports::classes::ClassLines>>,
     /// The windows that queue pairs to the same host share, if they do.
     destinations: Option<Box<Destinations>>,
     port: PortFacts,

@@ -2,8 +2,8 @@
 
 use super::NicConfig;
 use crate::ids::HostId;
-use crate::nic::ack::AckConfig;
-use crate::nic::delivery::Delivery;
+use crate::nic::qp::delivery::Delivery;
+use crate::nic::receive::ack::AckConfig;
 use crate::nic::recovery::Recovery;
 use crate::units::Bytes;
 

@@ -17,6 +17,7 @@ pub mod hpcc;
 pub mod hpcc_pint;
 pub mod line_rate;
 pub mod mp_rdma;
+pub(super) mod new_controls;
 pub mod new_reno;
 pub mod nscc;
 mod rate_window;

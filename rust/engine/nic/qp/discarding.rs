@@ -3,8 +3,8 @@
 use super::{Life, Slot, Turn};
 use crate::ids::QpId;
 use crate::nic::Nic;
-use crate::nic::requester::Requester;
-use crate::nic::responder::Responder;
+use crate::nic::receive::responder::Responder;
+use crate::nic::send::requester::Requester;
 use crate::units::{Span, Time};
 
 /// Entries of timers beyond those in use, up to which it does not pay to look for old ones.

@@ -7,10 +7,10 @@ use crate::balance::sender::{
 use crate::ids::{ClassId, HostId, QpId};
 use crate::nic::Nic;
 use crate::nic::event::Owner;
-use crate::nic::qp_settings::QpSettings;
-use crate::nic::receiver::Peer;
-use crate::nic::requester::{Requester, RequesterParts, SendState};
-use crate::nic::responder::Responder;
+use crate::nic::qp::settings::QpSettings;
+use crate::nic::receive::receiver::Peer;
+use crate::nic::receive::responder::Responder;
+use crate::nic::send::requester::{Requester, RequesterParts, SendState};
 use crate::nic::verbs::{CompletionStatus, LARGEST_MTU, SMALLEST_MTU, VerbsError, WorkQueues};
 use crate::packet::{Flags, Psn};
 use crate::rng::mix32;

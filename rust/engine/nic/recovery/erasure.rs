@@ -19,10 +19,10 @@ use serde::{Deserialize, Serialize};
 
 use super::flights::{Flight, Flights};
 use super::{Arrived, Expired, Missed, Numbering, Recovery, RecoveryConfig, SendRecovery, Why};
-use crate::nic::board::Board;
-use crate::nic::delivery::Delivery;
 use crate::nic::parameters::Configuration;
-use crate::nic::receiver::{Coded, Receiving};
+use crate::nic::qp::delivery::Delivery;
+use crate::nic::receive::board::Board;
+use crate::nic::receive::receiver::{Coded, Receiving};
 use crate::packet::{AckView, DataFields, MessageLabel, Psn};
 use crate::units::{Bytes, Span, Time};
 

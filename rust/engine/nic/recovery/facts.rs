@@ -1,8 +1,8 @@
 //! What follows from the constants of a recovery.
 
 use super::{Numbering, Recovery};
-use crate::nic::ack::AckRange;
-use crate::nic::delivery::Delivery;
+use crate::nic::qp::delivery::Delivery;
+use crate::nic::receive::ack::AckRange;
 
 impl Recovery {
     /// The order of delivery where no other is asked for.

@@ -8,9 +8,9 @@
 use serde::{Deserialize, Serialize};
 
 use super::{Arrived, Expired, Missed, Recovery, RecoveryConfig, SendRecovery};
-use crate::nic::delivery::Delivery;
 use crate::nic::parameters::Configuration;
-use crate::nic::receiver::{InOrder, Receiving};
+use crate::nic::qp::delivery::Delivery;
+use crate::nic::receive::receiver::{InOrder, Receiving};
 use crate::nic::timer::{SenderTimers, Timer};
 use crate::units::{Span, Time};
 

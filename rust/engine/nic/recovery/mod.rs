@@ -22,11 +22,11 @@ mod selective;
 pub use entry::{RecoveryEntry, RecoveryName};
 pub(super) use report::{Expired, Lost, LostPosition, Missed, PlaneUse, Why};
 
-use super::ack::AckRange;
 use super::congestion::PathFacts;
-use super::delivery::Delivery;
 use super::parameters::{Configuration, Configured, ParameterError, overridden};
-use super::receiver::Receiving;
+use super::qp::delivery::Delivery;
+use super::receive::ack::AckRange;
+use super::receive::receiver::Receiving;
 use crate::balance::Parameters;
 use crate::packet::{AckView, DataFields};
 use crate::units::{Bytes, Span, Time};

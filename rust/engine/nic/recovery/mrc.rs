@@ -26,10 +26,10 @@ use serde::{Deserialize, Serialize};
 use super::selective::Selective;
 use super::{Arrived, Expired, Lost, LostPosition, Missed, PlaneUse};
 use super::{RecoveryConfig, SendRecovery, Why};
-use crate::nic::ack::AckRange;
-use crate::nic::delivery::Delivery;
 use crate::nic::parameters::{Configuration, InvalidValue, require, timer};
-use crate::nic::receiver::{AnyOrder, Receiving};
+use crate::nic::qp::delivery::Delivery;
+use crate::nic::receive::ack::AckRange;
+use crate::nic::receive::receiver::{AnyOrder, Receiving};
 use crate::units::{Span, Time};
 
 /// The unit of time-outs: 1.024 us · 2^t (`timeout` of `mrc.h`).

@@ -8,10 +8,10 @@ use serde::{Deserialize, Serialize};
 use super::flights::{Flight, Flights};
 use super::selective::Selective;
 use super::{Arrived, Expired, Missed, PlaneUse, Recovery, RecoveryConfig, SendRecovery, Why};
-use crate::nic::ack::AckRange;
-use crate::nic::delivery::Delivery;
 use crate::nic::parameters::Configuration;
-use crate::nic::receiver::{AnyOrder, Receiving};
+use crate::nic::qp::delivery::Delivery;
+use crate::nic::receive::ack::AckRange;
+use crate::nic::receive::receiver::{AnyOrder, Receiving};
 use crate::packet::AckView;
 use crate::units::{Span, Time};
 

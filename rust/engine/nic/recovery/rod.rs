@@ -17,9 +17,9 @@ use serde::{Deserialize, Serialize};
 
 use super::go_back_n::{BackTo, GoBackN};
 use super::{Recovery, RecoveryConfig};
-use crate::nic::delivery::Delivery;
 use crate::nic::parameters::Configuration;
-use crate::nic::receiver::{InOrder, Receiving};
+use crate::nic::qp::delivery::Delivery;
+use crate::nic::receive::receiver::{InOrder, Receiving};
 use crate::units::Span;
 
 /// Parameters: none; the timers are `retransmit_timeout` and `nack_interval`.

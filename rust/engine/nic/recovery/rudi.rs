@@ -15,10 +15,10 @@ use serde::{Deserialize, Serialize};
 
 use super::per_packet::PerPacket;
 use super::{Recovery, RecoveryConfig};
-use crate::nic::ack::AckRange;
-use crate::nic::delivery::Delivery;
 use crate::nic::parameters::Configuration;
-use crate::nic::receiver::{Receiving, Stateless};
+use crate::nic::qp::delivery::Delivery;
+use crate::nic::receive::ack::AckRange;
+use crate::nic::receive::receiver::{Receiving, Stateless};
 use crate::units::Span;
 
 /// Parameters: none; the timer is `retransmit_timeout`.

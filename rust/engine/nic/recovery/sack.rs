@@ -21,9 +21,9 @@ use super::selective::Selective;
 use super::{Arrived, Expired, Lost, LostPosition, Missed, PlaneUse};
 use super::{RecoveryConfig, SendRecovery, Why};
 use crate::nic::congestion::PathFacts;
-use crate::nic::delivery::Delivery;
 use crate::nic::parameters::{Configuration, InvalidValue, require, timer};
-use crate::nic::receiver::{AnyOrder, Receiving};
+use crate::nic::qp::delivery::Delivery;
+use crate::nic::receive::receiver::{AnyOrder, Receiving};
 use crate::nic::timer::{SenderTimers, Timer};
 use crate::units::{Bytes, Span, Time};
 

@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 
 use super::by_plane::ByPlane;
 use super::{Arrived, PlaneUse};
-use crate::nic::board::Board;
+use crate::nic::receive::board::Board;
 use crate::units::Time;
 
 /// The packets of one queue pair: those that arrived, those that wait to be sent again, and how

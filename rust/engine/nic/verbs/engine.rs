@@ -7,7 +7,7 @@ use super::{
 };
 use crate::ids::QpId;
 use crate::nic::qp::{Posting, Qp, QpState, Role, Slot};
-use crate::nic::receiver::{Outbox, ReceiveRecovery as _};
+use crate::nic::receive::receiver::{Outbox, ReceiveRecovery as _};
 use crate::nic::recovery::{Numbering, SendRecovery as _};
 use crate::nic::{Delivery, Nic, NicEvent};
 use crate::packet::{DataView, Packet, RefusalReason, RefusalView, View};

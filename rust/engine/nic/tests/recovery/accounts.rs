@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::nic::Delivery;
-use crate::nic::receiver::ReceiveRecovery as _;
+use crate::nic::receive::receiver::ReceiveRecovery as _;
 
 /// All, and that of MRC.
 fn recoveries() -> impl Iterator<Item = Recovery> {

@@ -1,0 +1,137 @@
+//! The account of queue pairs: what a NIC holds because of how messages are split.
+//!
+//! It is derived from the queue pairs that exist, not from a formula about the scheme. That is
+//! what a formula can be held against.
+
+use std::collections::BTreeMap;
+
+use crate::ids::{HostId, QpId};
+use crate::nic::qp::{Life, Origin, Qp, Role};
+use crate::nic::{CacheCounters, Nic};
+use crate::units::Bytes;
+
+/// The queue pairs of one NIC. It counts both ends of a connection, each at its own NIC.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct QpAccount {
+    /// Queue pairs ever made.
+    pub opened: u64,
+    /// Queue pairs made and not destroyed.
+    pub live: u64,
+    /// The most queue pairs that were live at once.
+    pub peak: u64,
+    /// Queue pairs ever made to send on; the `qps` of a run count these.
+    pub sending: u64,
+    /// ... of which a splitter asked for beyond one a pair of peers and message stream.
+    pub extra: u64,
+    /// Hosts at the other end of live queue pairs.
+    pub peers: u64,
+    /// The most live queue pairs with one peer.
+    pub per_peer_max: u64,
+    /// Memory of the contexts of `peak` queue pairs.
+    pub context_bytes: Bytes,
+    /// The cache of contexts, if there is one.
+    pub cache: CacheCounters,
+}
+
+impl QpAccount {
+    /// The maximum of each count over several NICs; the counters of their caches are added up.
+    pub fn most(accounts: &[Self]) -> Self {
+        accounts.iter().fold(Self::default(), |most, it| Self {
+            opened: most.opened.max(it.opened),
+            live: most.live.max(it.live),
+            peak: most.peak.max(it.peak),
+            sending: most.sending.max(it.sending),
+            extra: most.extra.max(it.extra),
+            peers: most.peers.max(it.peers),
+            per_peer_max: most.per_peer_max.max(it.per_peer_max),
+            context_bytes: most.context_bytes.max(it.context_bytes),
+            cache: CacheCounters {
+                hits: most.cache.hits + it.cache.hits,
+                send_misses: most.cache.send_misses + it.cache.send_misses,
+                receive_misses: most.cache.receive_misses + it.cache.receive_misses,
+            },
+        })
+    }
+}
+
+/// The live queue pairs that a NIC has with one peer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct PeerAccount {
+    /// Queue pairs that send, and those that only receive.
+    pub live: u64,
+    /// Queue pairs that send.
+    pub sending: u64,
+    /// ... of which extra.
+    pub extra: u64,
+}
+
+impl PeerAccount {
+    /// Both together.
+    pub(in crate::nic) fn plus(self, other: Self) -> Self {
+        Self {
+            live: self.live + other.live,
+            sending: self.sending + other.sending,
+            extra: self.extra + other.extra,
+        }
+    }
+}
+
+impl Nic {
+    /// The account of its queue pairs, as of now. Those that the world has discarded when nothing
+    /// could come of them any more count as live.
+    pub fn account(&self) -> QpAccount {
+        let peers = self.account_by_peer();
+        let context = self.config.queue_pairs.context_bytes.get();
+        QpAccount {
+            opened: self.qps.len() as u64,
+            live: self.qps.gone().all + self.count_qps(|qp| qp.life == Life::Live),
+            peak: self.peak_qps,
+            sending: self.send_qps(),
+            extra: self.extra_qps(),
+            peers: peers.len() as u64,
+            per_peer_max: peers.values().map(|peer| peer.live).max().unwrap_or(0),
+            context_bytes: Bytes::new(self.peak_qps * context),
+            cache: self.cache.as_ref().map(|cache| cache.counters()).unwrap_or_default(),
+        }
+    }
+
+    /// The account of its live queue pairs by peer.
+    pub(crate) fn account_by_peer(&self) -> BTreeMap<HostId, PeerAccount> {
+        let mut peers: BTreeMap<HostId, PeerAccount> = self.qps.gone().peers.iter().collect();
+        for (number, qp) in self.qps.iter() {
+            let id = QpId(number as u32);
+            if qp.life != Life::Live {
+                continue;
+            }
+            let peer = peers.entry(self.peer_of(id)).or_default();
+            let sends = qp.role == Role::Both;
+            *peer = peer.plus(PeerAccount {
+                live: 1,
+                sending: u64::from(sends),
+                extra: u64::from(sends && qp.origin == Origin::Extra),
+            });
+        }
+        peers
+    }
+
+    /// The largest state that a policy keeps for a queue pair, in bits.
+    pub(crate) fn policy_bits_max(&self) -> u64 {
+        let gone = self.qps.gone().policy_bits;
+        self.requesters.iter().map(|requester| requester.policy_bits()).fold(gone, u64::max)
+    }
+
+    /// Queue pairs ever made to send on.
+    pub(crate) fn send_qps(&self) -> u64 {
+        self.qps.gone().sending + self.count_qps(|qp| qp.role == Role::Both)
+    }
+
+    /// ... of which a splitter asked for beyond one a pair of peers and message stream.
+    pub(crate) fn extra_qps(&self) -> u64 {
+        let is_extra = |qp: &Qp| qp.role == Role::Both && qp.origin == Origin::Extra;
+        self.qps.gone().extra + self.count_qps(is_extra)
+    }
+
+    fn count_qps(&self, is: fn(&Qp) -> bool) -> u64 {
+        self.qps.iter().filter(|(_, qp)| is(qp)).count() as u64
+    }
+}

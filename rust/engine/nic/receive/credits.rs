@@ -1,0 +1,299 @@
+//! Credit that receivers grant (RCCC of Ultra Ethernet): what the senders ask for, and the pacer
+//! that shares the rate of the NIC's ports among them. The sender's side is `congestion::rccc`,
+//! which has the sources.
+//!
+//! Each data packet, whole or trimmed, and each request carries the number up to which its sender
+//! asks for credit. The pacer serves those that asked in turn, a grant at a time, at just less than
+//! the rate of the ports; with nobody asking, those that asked before get grants unasked, in turn,
+//! up to one window each.
+//!
+//! A grant has the entropy value of the packet that its sender was last heard by, and so does not
+//! rotate on its own as in the simulator \[inferred\]: it is a valid path under source routes too.
+
+mod adaptation;
+
+use std::collections::VecDeque;
+
+use crate::ids::HostId;
+use crate::nic::Nic;
+use crate::nic::PortFacts;
+use crate::nic::config::NicConfig;
+use crate::nic::congestion::{CREDIT_UNIT as UNIT, FIRST_CREDIT as FIRST};
+use crate::nic::qp::Slot;
+use crate::packet::{DataView, EndpointView, Flags, Packet, Psn};
+use crate::units::{BitRate, Span, Time};
+
+use adaptation::{Adaptation, Arrival};
+
+/// A grant of nothing takes the time of this much.
+const LEAST_UNITS: u64 = 1_024 / UNIT;
+
+/// What a NIC grants to its senders.
+#[derive(Debug, Clone)]
+pub(in crate::nic) struct Credits {
+    law: Law,
+    adaptation: Option<Adaptation>,
+    /// By receiving half.
+    senders: Vec<Asker>,
+    /// Those whose wishes are not granted, in turn.
+    active: VecDeque<Slot>,
+    /// Those that get grants unasked, in turn.
+    idle: VecDeque<Slot>,
+    /// When the next grant may go.
+    free: Time,
+    /// When its entry among the acknowledgement timers is due; `NEVER` without one.
+    entry: Time,
+}
+
+/// The constants of one NIC, in units of credit.
+#[derive(Debug, Clone, Copy)]
+struct Law {
+    grant: u64,
+    /// The most that a sender may have.
+    most: u64,
+    /// The most that a sender may ask for beyond what it was granted: the most, and its debt.
+    furthest: u64,
+    unasked: bool,
+    /// Of the ports, times the part that is granted, in bits per second.
+    rate: BitRate,
+}
+
+/// A sender as its receiver knows it.
+#[derive(Debug, Clone, Copy)]
+struct Asker {
+    target: u64,
+    granted: u64,
+    is_active: bool,
+    is_idle: bool,
+    entropy: u16,
+    flags: Flags,
+}
+
+impl Default for Asker {
+    fn default() -> Self {
+        let (entropy, flags) = (0, Flags::NONE);
+        Self { target: FIRST, granted: FIRST, is_active: false, is_idle: false, entropy, flags }
+    }
+}
+
+/// What a packet says of credit.
+#[derive(Debug, Clone, Copy)]
+struct Wish {
+    target: Psn,
+    urgency: Urgency,
+    entropy: u16,
+    flags: Flags,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Urgency {
+    /// Its sender is served if it asks for more than before.
+    IfMore,
+    /// In any case: it has to send again, or may have missed a grant.
+    Always,
+}
+
+/// A grant that goes out.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Grant {
+    slot: Slot,
+    number: u64,
+    entropy: u16,
+    flags: Flags,
+}
+
+impl Credits {
+    /// What the NIC of a host with these ports grants, if its congestion control asks for that.
+    pub(in crate::nic) fn of(
+        host: HostId,
+        port: PortFacts,
+        config: &NicConfig,
+    ) -> Option<Box<Self>> {
+        let credit = config.congestion.credit()?;
+        let most = credit.most(&config.path(port)).div_ceil(UNIT);
+        let packet = (config.payload + config.header).get().div_ceil(UNIT);
+        Some(Box::new(Self {
+            law: Law {
+                grant: credit.grant.get() / UNIT,
+                most,
+                furthest: most + packet,
+                unasked: credit.unasked,
+                rate: BitRate::from_bps(credit.pace.of(port.line_rate.as_bps()).max(1)),
+            },
+            adaptation: Adaptation::new(&credit, port.base_rtt, host),
+            senders: Vec::new(),
+            active: VecDeque::new(),
+            idle: VecDeque::new(),
+            free: Time::ZERO,
+            entry: Time::NEVER,
+        }))
+    }
+
+    fn asker(&mut self, slot: Slot) -> &mut Asker {
+        if self.senders.len() <= slot.index() {
+            self.senders.resize(slot.index() + 1, Asker::default());
+        }
+        &mut self.senders[slot.index()]
+    }
+
+    /// Takes what a packet of the sender of `slot` asks for.
+    fn note(&mut self, now: Time, slot: Slot, wish: Wish) {
+        let (furthest, nobody) =
+            (self.law.furthest, self.active.is_empty() && self.idle.is_empty());
+        let asker = self.asker(slot);
+        let target = wish.target.near(asker.granted).min(asker.granted + furthest);
+        let more = target > asker.target;
+        asker.target = asker.target.max(target);
+        (asker.entropy, asker.flags) = (wish.entropy, wish.flags);
+        if (more || wish.urgency == Urgency::Always) && !asker.is_active {
+            asker.is_active = true;
+            self.active.push_back(slot);
+            // A pause without anybody to grant to is not made up for.
+            self.free = if nobody { self.free.max(now) } else { self.free };
+        }
+    }
+
+    /// The grant that is due at `now`, if any.
+    fn poll(&mut self, now: Time) -> Option<Grant> {
+        if self.free > now {
+            return None;
+        }
+        let (slot, units) = match self.active.pop_front() {
+            Some(slot) => (slot, self.serve(slot)),
+            None => {
+                let slot = self.idle.pop_front()?;
+                (slot, self.serve_unasked(slot))
+            }
+        };
+        self.free = self.free.saturating_add(self.time_for(units.max(LEAST_UNITS)));
+        let Asker { granted: number, entropy, flags, .. } = self.senders[slot.index()];
+        Some(Grant { slot, number, entropy, flags })
+    }
+
+    /// Grants to a sender that asks; returns how much.
+    fn serve(&mut self, slot: Slot) -> u64 {
+        let Law { grant, unasked, .. } = self.law;
+        let asker = &mut self.senders[slot.index()];
+        let units = asker.target.saturating_sub(asker.granted).min(grant);
+        asker.granted += units;
+        asker.is_active = asker.target > asker.granted;
+        if asker.is_active {
+            self.active.push_back(slot);
+        } else if unasked && !asker.is_idle {
+            asker.is_idle = true;
+            self.idle.push_back(slot);
+        }
+        units
+    }
+
+    /// Grants to a sender that does not ask; returns how much.
+    fn serve_unasked(&mut self, slot: Slot) -> u64 {
+        let Law { grant, most, .. } = self.law;
+        let asker = &mut self.senders[slot.index()];
+        asker.granted += grant;
+        asker.is_idle = asker.granted.checked_sub(asker.target).is_some_and(|ahead| ahead < most);
+        if asker.is_idle {
+            self.idle.push_back(slot);
+        }
+        grant
+    }
+
+    /// How long a grant of so many units keeps the pacer busy.
+    fn time_for(&self, units: u64) -> Span {
+        let bits = u128::from(units * UNIT * 8) * 1_000_000_000_000;
+        let ps = bits.div_ceil(u128::from(self.law.rate.as_bps()));
+        let ps = u64::try_from(ps).unwrap_or(u64::MAX);
+        match &self.adaptation {
+            None => Span::from_ps(ps),
+            Some(adaptation) => Span::from_ps((ps as f64 / adaptation.rate()) as u64),
+        }
+    }
+
+    /// When the next grant is due; `NEVER` without anybody to grant to.
+    fn due(&self) -> Time {
+        if self.active.is_empty() && self.idle.is_empty() { Time::NEVER } else { self.free }
+    }
+}
+
+impl Nic {
+    /// Takes what a data packet says of credit, where receivers grant any.
+    pub(in crate::nic) fn note_credit(&mut self, now: Time, packet: DataView<'_>, slot: Slot) {
+        let Some(credits) = &mut self.credits else { return };
+        let urgency = if packet.is_trimmed() { Urgency::Always } else { Urgency::IfMore };
+        if let Some(adaptation) = &mut credits.adaptation {
+            adaptation.handle_arrival(now, Arrival::of(packet));
+        }
+        let flags = packet.flags.among(Flags::HASHED);
+        let (target, entropy) = (packet.credit_target(), packet.entropy);
+        credits.note(now, slot, Wish { target, urgency, entropy, flags });
+        self.grant(now);
+    }
+
+    /// A sender asks for credit beside its packets.
+    pub(in crate::nic) fn handle_credit_request(&mut self, now: Time, request: EndpointView<'_>) {
+        let id = request.receiver();
+        let receives = self.live(id).is_ok_and(|qp| qp.state.receives());
+        if !receives || self.credits.is_none() {
+            self.counters.discarded += 1;
+            return;
+        }
+        if self.qps[id.index()].responder.is_none() {
+            self.make_responder(id);
+        }
+        let slot = self.qps[id.index()].responder;
+        let Some(credits) = &mut self.credits else { return };
+        let (target, entropy) = (request.credit_target(), request.entropy);
+        let flags = request.flags.among(Flags::HASHED);
+        credits.note(now, slot, Wish { target, urgency: Urgency::Always, entropy, flags });
+        self.grant(now);
+    }
+
+    /// The pacer's entry among the acknowledgement timers is due.
+    pub(in crate::nic) fn handle_credit_timeout(&mut self, now: Time) {
+        if let Some(credits) = &mut self.credits {
+            credits.entry = Time::NEVER;
+            self.grant(now);
+        }
+    }
+
+    /// Sends the grants that are due.
+    fn grant(&mut self, now: Time) {
+        let Some(credits) = &mut self.credits else { return };
+        let wire_bytes = self.config.ack.wire_bytes(0);
+        let priority = Flags::PRIORITY.when(self.config.ack.priority);
+        while let Some(Grant { slot, number, entropy, flags }) = credits.poll(now) {
+            let peer = self.responders[slot.index()].as_peer();
+            self.control.push_back(Packet {
+                src: peer.host,
+                dst: peer.peer,
+                qp: peer.peer_qp,
+                label: peer.label,
+                wire_bytes,
+                entropy,
+                route: entropy,
+                flags: priority.with(flags),
+                ..Packet::credit(Psn::on_wire(number))
+            });
+        }
+        let due = credits.due();
+        if due < credits.entry {
+            credits.entry = due;
+            self.ack_timers.push(due, Slot::NONE);
+        }
+    }
+
+    /// Asks for credit beside packets, for a sending half that has none and may ask now: its
+    /// retransmission timer ran out, or it has waited for credit as long as that.
+    pub(in crate::nic) fn push_credit_request(&mut self, now: Time, slot: Slot) {
+        let sources = self.in_line() as u64 + 1;
+        let Some(request) = self.requesters[slot.index()].poll_credit_request(now, sources) else {
+            return;
+        };
+        let flags = request.flags.with(Flags::PRIORITY.when(self.config.ack.priority));
+        let wire_bytes = self.config.ack.wire_bytes(0);
+        self.control.push_back(Packet { src: self.host, wire_bytes, flags, ..request });
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,284 @@
+//! Answers of a receiving half: which arrivals are still to be reported, and the packets that
+//! report them.
+
+use std::collections::VecDeque;
+
+use crate::ids::{HostId, QpId};
+use crate::nic::counters::NicCounters;
+use crate::nic::event::{NicEvent, Owner};
+use crate::nic::receive::ack::{
+    AckConfig, AckRange, AckSpan, Echo, Marked, NackSignal, Resent, Unreported,
+};
+use crate::nic::receive::board::Board;
+use crate::nic::timer::{ReceiverTimers, Timer};
+use crate::packet::{AckFields, ArrivalReport, DataView, Flags, Packet, Psn, RefusalReason, Stamp};
+use crate::units::{Bytes, Span, Time};
+
+/// What receiving halves are configured with.
+#[derive(Debug, Clone, Copy)]
+pub(in crate::nic) struct ReceiverSettings {
+    /// Payload of a full packet.
+    pub payload: Bytes,
+    /// Headers of a data packet on the wire.
+    pub header: Bytes,
+    pub ack: AckConfig,
+    /// How long a receiver waits before it repeats a NACK for the same PSN.
+    pub nack_interval: Span,
+    /// Smallest span between two congestion notification packets; `None` if the congestion
+    /// control wants none.
+    pub cnp_interval: Option<Span>,
+}
+
+/// Where the packets and events of a receiving half go.
+pub(in crate::nic) struct Outbox<'a> {
+    pub settings: &'a ReceiverSettings,
+    pub control: &'a mut VecDeque<Packet>,
+    pub events: &'a mut VecDeque<NicEvent>,
+    pub counters: &'a mut NicCounters,
+}
+
+impl Outbox<'_> {
+    /// Payload bytes of a data packet that is whole.
+    pub(crate) fn payload(&self, packet: DataView<'_>) -> u64 {
+        u64::from(packet.wire_bytes).saturating_sub(self.settings.header.get())
+    }
+}
+
+/// The ends of a queue pair, as both its halves know them.
+#[derive(Debug, Clone, Copy)]
+pub(in crate::nic) struct Peer {
+    pub host: HostId,
+    pub peer: HostId,
+    pub peer_qp: QpId,
+    /// Hash of the 5-tuple of the packets that the half sends.
+    pub label: u32,
+    /// Whom its events are for.
+    pub owner: Owner,
+}
+
+/// The answers of one receiving half.
+#[derive(Debug, Clone)]
+pub(in crate::nic) struct Answers {
+    peer: Peer,
+    /// One past the highest packet that has arrived.
+    highest: u64,
+    unreported: Unreported,
+    /// A timer that limits how often something is sent counts as expired until it is first set.
+    timers: ReceiverTimers,
+}
+
+/// An acknowledgement or NACK without the arrivals that it reports.
+#[derive(Debug, Clone, Copy)]
+pub(in crate::nic) struct Answer<'a> {
+    is: AckOrNack,
+    /// Every packet before this one has arrived; with an erasure code, the index of the message
+    /// that the answer is about.
+    cumulative: u64,
+    /// [`Flags::LAST`] if it completes its message, or none.
+    flags: Flags,
+    /// All arrivals, where a bitmap can repeat them.
+    board: Option<&'a Board>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum AckOrNack {
+    Ack,
+    Nack,
+}
+
+impl<'a> Answer<'a> {
+    pub(crate) fn ack(cumulative: u64) -> Self {
+        Self { is: AckOrNack::Ack, cumulative, flags: Flags::NONE, board: None }
+    }
+
+    pub(crate) fn nack(cumulative: u64) -> Self {
+        Self { is: AckOrNack::Nack, ..Self::ack(cumulative) }
+    }
+
+    /// The same answer with the arrivals that its bitmap may repeat.
+    pub(crate) fn of(self, board: &'a Board) -> Self {
+        Self { board: Some(board), ..self }
+    }
+
+    /// The same answer with a flag.
+    pub(crate) fn with(self, flags: Flags) -> Self {
+        Self { flags: self.flags.with(flags), ..self }
+    }
+
+    /// The same answer to a packet beyond a gap, which may carry a sign of congestion.
+    #[inline]
+    pub(crate) fn beyond_gap(self, out: &Outbox) -> Self {
+        let carries =
+            self.is == AckOrNack::Nack && out.settings.ack.nacks == NackSignal::Congestion;
+        self.with(Flags::MARKED.when(carries))
+    }
+
+    /// The packet of this answer with `report`.
+    #[inline]
+    fn packet(self, report: ArrivalReport, echo: Stamp) -> Packet {
+        let fields = AckFields { cumulative: Psn::on_wire(self.cumulative), report, echo };
+        let packet = match self.is {
+            AckOrNack::Ack => Packet::ack(fields),
+            AckOrNack::Nack => Packet::gap_nack(fields),
+        };
+        Packet { flags: self.flags, ..packet }
+    }
+}
+
+impl Answers {
+    pub(crate) fn new(peer: Peer) -> Self {
+        let mut timers = ReceiverTimers::default();
+        timers.expire(Timer::Cnp);
+        Self { peer, highest: 0, unreported: Unreported::default(), timers }
+    }
+
+    /// The ends of its queue pair.
+    pub(crate) const fn peer(&self) -> Peer {
+        self.peer
+    }
+
+    /// When what has arrived must be acknowledged; `NEVER` if nothing is unreported.
+    #[inline]
+    pub(crate) fn deadline(&self) -> Time {
+        self.timers.deadline(Timer::AckCoalescing)
+    }
+
+    /// Whether arrivals are unreported.
+    #[inline]
+    pub(crate) const fn has_unreported(&self) -> bool {
+        !self.unreported.is_empty()
+    }
+
+    /// Whether one acknowledgement can report `sequence` beside what is unreported.
+    #[inline]
+    pub(crate) fn has_room_for(&self, sequence: u64, out: &Outbox) -> bool {
+        out.settings.ack.span == AckSpan::Unlimited
+            || self.unreported.has_room_for(sequence, out.settings.ack.range)
+    }
+
+    /// Refuses a packet for a reason of the verbs.
+    pub(crate) fn refuse(&self, packet: DataView<'_>, reason: RefusalReason, out: &mut Outbox) {
+        let echo = Echo::of(packet);
+        self.send_bare(Packet::refusal(packet.psn(), reason, echo.stamp), echo, out);
+    }
+
+    /// Whether what is unreported must be acknowledged with `packet`: it is the last of its
+    /// message, its sender asks for it, it is marked and that cannot wait, or it is time by count
+    /// or bytes.
+    #[inline]
+    pub(crate) fn is_due(&self, packet: DataView<'_>, out: &Outbox) -> bool {
+        packet.is_last()
+            || packet.flags.has(Flags::ACK_REQUEST)
+            || packet.flags.has(Flags::MARKED) && out.settings.ack.marked == Marked::AtOnce
+            || packet.flags.has(Flags::RETRANSMITTED) && out.settings.ack.resent == Resent::AtOnce
+            || self.unreported.is_full(&out.settings.ack)
+    }
+
+    /// Adds an arrival to what is unreported; it has room for it.
+    #[inline(always)]
+    pub(crate) fn note(&mut self, now: Time, sequence: u64, packet: DataView<'_>, out: &Outbox) {
+        if self.unreported.is_empty() {
+            // The oldest arrival sets the deadline; later ones do not put it off.
+            self.timers.set(Timer::AckCoalescing, now.saturating_add(out.settings.ack.within));
+        }
+        if out.settings.ack.span == AckSpan::Unlimited
+            && !self.unreported.has_room_for(sequence, out.settings.ack.range)
+        {
+            self.unreported.make_room_for(sequence);
+        }
+        self.unreported.note(sequence, packet);
+    }
+
+    /// Counts a packet that arrives whole behind one that was sent later.
+    #[inline]
+    pub(crate) fn count_order(&mut self, sequence: u64, out: &mut Outbox) {
+        if sequence < self.highest {
+            out.counters.out_of_order += 1;
+        }
+        self.highest = self.highest.max(sequence + 1);
+    }
+
+    /// Reports all arrivals that are unreported, with an echo of the last of them.
+    #[inline]
+    pub(crate) fn report(&mut self, answer: Answer<'_>, out: &mut Outbox) {
+        let echo = self.unreported.echo();
+        self.report_with(echo, answer, out);
+    }
+
+    /// Reports all arrivals that are unreported, with an echo of another packet.
+    #[inline]
+    pub(crate) fn report_with(&mut self, echo: Echo, answer: Answer<'_>, out: &mut Outbox) {
+        // The entry among the NIC's timers stays: it fires, finds nothing due and goes.
+        self.timers.stop(Timer::AckCoalescing);
+        let new = self.unreported.packets();
+        let report = match (out.settings.ack.range, answer.board) {
+            (AckRange::Last64, Some(board)) => self.unreported.take_with(board),
+            _ => self.unreported.take(),
+        };
+        let wire_bytes = out.settings.ack.wire_bytes(new);
+        self.send(Packet { wire_bytes, ..answer.packet(report, echo.stamp) }, echo, out);
+    }
+
+    /// Answers one packet and reports nothing.
+    pub(crate) fn answer(&self, packet: DataView<'_>, answer: Answer<'_>, out: &mut Outbox) {
+        let echo = Echo::of(packet);
+        self.send_bare(answer.packet(ArrivalReport::default(), echo.stamp), echo, out);
+    }
+
+    /// Answers a packet that was trimmed to its header, with its PSN and whether the last switch
+    /// on its way trimmed it.
+    pub(crate) fn refuse_trimmed(&self, packet: DataView<'_>, cumulative: u64, out: &mut Outbox) {
+        let echo = Echo::of(packet);
+        let last_hop = Flags::LAST_HOP.when(packet.flags.has(Flags::LAST_HOP));
+        let nack = Packet::trimmed_nack(packet.psn(), Psn::on_wire(cumulative), echo.stamp);
+        self.send_bare(Packet { flags: nack.flags.with(last_hop), ..nack }, echo, out);
+    }
+
+    /// Sends an answer that reports nothing.
+    fn send_bare(&self, answer: Packet, echo: Echo, out: &mut Outbox) {
+        let wire_bytes = out.settings.ack.wire_bytes(0);
+        self.send(Packet { wire_bytes, ..answer }, echo, out);
+    }
+
+    /// Sends an answer, to which addresses and what all answers echo are added.
+    #[inline]
+    fn send(&self, answer: Packet, echo: Echo, out: &mut Outbox) {
+        // The flag is for switches: in the NIC, answers go before data in any case.
+        let priority = Flags::PRIORITY.when(out.settings.ack.priority);
+        out.control.push_back(Packet {
+            src: self.peer.host,
+            dst: self.peer.peer,
+            qp: self.peer.peer_qp,
+            label: self.peer.label,
+            // The value of the answered packet serves twice: it informs the sender which path it is
+            // about, and it selects the answer's own way back.
+            entropy: echo.entropy,
+            route: echo.entropy,
+            flags: priority.with(echo.flags).with(answer.flags),
+            ..answer
+        });
+    }
+
+    /// Reports that a message is delivered.
+    pub(crate) fn deliver(&self, message: u64, out: &mut Outbox) {
+        let message = message as u32;
+        out.events.push_back(NicEvent::Delivered { owner: self.peer.owner, message });
+    }
+
+    /// Sends no congestion notification packets, whatever comes.
+    pub(crate) fn stop_notifications(&mut self) {
+        self.timers.stop(Timer::Cnp);
+    }
+
+    /// Sends a congestion notification packet, where the congestion control wants them and none
+    /// was sent within an interval.
+    pub(crate) fn notify_congestion(&mut self, now: Time, packet: DataView<'_>, out: &mut Outbox) {
+        let Some(interval) = out.settings.cnp_interval else { return };
+        // DCQCN, section 3.1: at most one CNP for a flow in each interval, the first one at once.
+        if self.timers.is_due(Timer::Cnp, now) {
+            self.timers.set(Timer::Cnp, now.saturating_add(interval));
+            let echo = Echo::of(packet);
+            self.send_bare(Packet::cnp(echo.stamp), echo, out);
+        }
+    }
+}

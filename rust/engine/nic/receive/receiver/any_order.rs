@@ -1,0 +1,100 @@
+//! Packets in any order: what selective repeat accepts.
+//!
+//! Source: the acknowledgements of Ultra Ethernet 1.0, with a cumulative number and a bitmap of 64
+//! PSNs; for selective acknowledgements, Mittal et al., "Revisiting Network Support for RDMA"
+//! (SIGCOMM 2018), section 3.1: with a gap, each packet is answered at once, with a NACK that has
+//! the cumulative number and the packet that made the receiver send it (the highest of its
+//! bitmap).
+
+use super::messages::{Arrival, Messages};
+use super::{Answer, Answers, Outbox, ReceiveRecovery};
+use crate::nic::qp::delivery::Delivery;
+use crate::nic::receive::board::Board;
+use crate::packet::{DataView, Flags};
+use crate::units::Time;
+
+/// The receiver of selective repeat.
+#[derive(Debug, Clone)]
+pub(in crate::nic) struct AnyOrder {
+    /// A packet counts as lost when more than this many beyond it have arrived.
+    reordering: u32,
+    board: Board,
+    messages: Messages,
+}
+
+impl AnyOrder {
+    pub(crate) fn new(reordering: u32, delivery: Delivery) -> Self {
+        Self { reordering, board: Board::default(), messages: Messages::new(delivery) }
+    }
+
+    /// Whether packets beyond the first missing one show that it is lost.
+    #[inline]
+    fn has_gap(&self) -> bool {
+        self.board.ahead() > u64::from(self.reordering)
+    }
+}
+
+impl ReceiveRecovery for AnyOrder {
+    fn answer(&self) -> Answer<'_> {
+        let first = self.board.first();
+        let answer = if self.has_gap() { Answer::nack(first) } else { Answer::ack(first) };
+        answer.of(&self.board)
+    }
+
+    fn delivered(&self) -> u64 {
+        self.messages.delivered()
+    }
+
+    fn has_delivered(&self, index: u64) -> bool {
+        self.messages.has_delivered(index)
+    }
+
+    fn arrived(&self) -> u64 {
+        self.board.first()
+    }
+
+    fn handle_data(
+        &mut self,
+        now: Time,
+        packet: DataView<'_>,
+        answers: &mut Answers,
+        out: &mut Outbox,
+    ) {
+        let sequence = packet.psn().near(self.board.first());
+        let known = self.board.has(sequence);
+        let is_beyond_gap = sequence > self.board.first();
+        // The header of a packet that has arrived is a duplicate: a NACK would have it sent once
+        // more.
+        if packet.is_trimmed() && !known {
+            answers.refuse_trimmed(packet, self.board.first(), out);
+            // Its sender waits for what has arrived before it.
+            if packet.flags.has(Flags::ACK_REQUEST) && answers.has_unreported() {
+                answers.report(self.answer(), out);
+            }
+            return;
+        }
+        answers.count_order(sequence, out);
+        // This report goes out before the packet is on the board, and does not cover it.
+        if !answers.has_room_for(sequence, out) {
+            answers.report(self.answer(), out);
+        }
+        answers.note(now, sequence, packet, out);
+        // A duplicate is reported again, at once: the first report may be what was lost.
+        if known {
+            out.counters.duplicates += 1;
+            answers.report(self.answer(), out);
+            return;
+        }
+        out.counters.payload_received += out.payload(packet);
+        self.board.insert(sequence);
+        let arrival = Arrival { sequence, first: self.board.first() };
+        let delivered =
+            self.messages.handle_new(arrival, packet, |number| answers.deliver(number, out));
+        // A delivery is acknowledged at once even if a late packet, not the last one, completed it.
+        if delivered > 0 || self.has_gap() || answers.is_due(packet, out) {
+            let answer = self.answer();
+            let answer = if is_beyond_gap { answer.beyond_gap(out) } else { answer };
+            answers.report(answer, out);
+        }
+    }
+}

@@ -1,0 +1,149 @@
+//! Coded packets: any `m` of a message are the message. See [`crate::nic::recovery::erasure`].
+//!
+//! Source: the ideal loss recovery of Ofan (arXiv 2507.21372, section 2). A message is whole
+//! when its `m`-th packet has arrived, and is delivered then whatever others miss, or in its turn
+//! where delivery is ordered.
+
+use std::collections::BTreeMap;
+
+use super::{Answer, Answers, Outbox, ReceiveRecovery};
+use crate::nic::qp::delivery::Delivery;
+use crate::nic::receive::board::Board;
+use crate::packet::{DataView, Flags};
+use crate::units::Time;
+
+/// A message that is arriving, or has arrived before one that was posted before it.
+#[derive(Debug, Clone, Default)]
+struct Partial {
+    /// Packets that are still needed.
+    needed: u64,
+    /// Bytes that are still needed.
+    bytes: u64,
+    /// Which of its coded packets arrived; nothing is kept of a whole message.
+    arrived: Board,
+    /// The highest of them. What was lost is never sent again, so that `arrived` may start far
+    /// behind it; packets on the wire are identified by how near they are to this one.
+    highest: u64,
+}
+
+/// The receiver of an erasure code.
+#[derive(Debug, Clone)]
+pub(in crate::nic) struct Coded {
+    delivery: Delivery,
+    /// Every message before this one is whole.
+    oldest: u64,
+    /// Those that have begun, by number.
+    messages: BTreeMap<u64, Partial>,
+    /// The message that what is unreported is of.
+    reporting: u64,
+}
+
+/// Which coded packet of which message.
+#[derive(Debug, Clone, Copy)]
+struct CodedPacket {
+    message: u64,
+    index: u64,
+}
+
+impl Coded {
+    pub(crate) fn new(delivery: Delivery) -> Self {
+        Self { delivery, oldest: 0, messages: BTreeMap::new(), reporting: 0 }
+    }
+
+    fn is_whole(&self, number: u64) -> bool {
+        let whole = |message: &Partial| message.needed == 0;
+        number < self.oldest || self.messages.get(&number).is_some_and(whole)
+    }
+
+    /// Takes a coded packet that was missing.
+    fn accept(
+        &mut self,
+        CodedPacket { message: number, index }: CodedPacket,
+        packet: DataView<'_>,
+        answers: &Answers,
+        out: &mut Outbox,
+    ) {
+        let bytes = u64::from(packet.message().length);
+        let needed = bytes.div_ceil(out.settings.payload.get()).max(1);
+        let message = self.messages.entry(number).or_insert_with(|| Partial {
+            needed,
+            bytes,
+            arrived: Board::default(),
+            highest: 0,
+        });
+        message.needed -= 1;
+        message.arrived.insert(index);
+        message.highest = message.highest.max(index);
+        // A repair is as long as the longest packet: the last one that counts may be cut short.
+        let whole = message.needed == 0;
+        let credit = if whole { u64::MAX } else { out.payload(packet) };
+        let credit = credit.min(message.bytes);
+        message.bytes -= credit;
+        out.counters.payload_received += credit;
+        if !whole {
+            return;
+        }
+        // A whole message is known by its count; its bits are not needed any more.
+        message.arrived = Board::default();
+        if self.delivery == Delivery::Unordered {
+            answers.deliver(number, out);
+        }
+        while self.messages.get(&self.oldest).is_some_and(|oldest| oldest.needed == 0) {
+            self.messages.remove(&self.oldest);
+            if self.delivery == Delivery::Ordered {
+                answers.deliver(self.oldest, out);
+            }
+            self.oldest += 1;
+        }
+    }
+}
+
+impl ReceiveRecovery for Coded {
+    fn answer(&self) -> Answer<'_> {
+        let flags = Flags::LAST.when(self.is_whole(self.reporting));
+        Answer::ack(self.reporting).with(flags)
+    }
+
+    fn delivered(&self) -> u64 {
+        self.oldest
+    }
+
+    /// Packets have no numbers beyond their message.
+    fn arrived(&self) -> u64 {
+        0
+    }
+
+    fn handle_data(
+        &mut self,
+        now: Time,
+        packet: DataView<'_>,
+        answers: &mut Answers,
+        out: &mut Outbox,
+    ) {
+        let number = packet.message().index.near(self.oldest);
+        let message = self.messages.get(&number);
+        let index = packet.psn().near(message.map_or(0, |message| message.highest));
+        let known = self.is_whole(number) || message.is_some_and(|it| it.arrived.has(index));
+        if packet.is_trimmed() && !known {
+            answers.refuse_trimmed(packet, number, out);
+            return;
+        }
+        // One order over all messages: an index has at most 32 bits.
+        answers.count_order(number << 32 | index, out);
+        // An acknowledgement names one message, so that packets of two never share one.
+        let other = self.reporting != number && answers.has_unreported();
+        if other || !answers.has_room_for(index, out) {
+            answers.report(self.answer(), out);
+        }
+        self.reporting = number;
+        answers.note(now, index, packet, out);
+        if known {
+            out.counters.duplicates += 1;
+        } else {
+            self.accept(CodedPacket { message: number, index }, packet, answers, out);
+        }
+        if known || self.is_whole(number) || answers.is_due(packet, out) {
+            answers.report(self.answer(), out);
+        }
+    }
+}

@@ -1,0 +1,102 @@
+//! Which packets a receiving half accepts, and when it answers: one way a file. A loss recovery
+//! names the one that it needs.
+
+mod answers;
+mod any_order;
+mod coded;
+mod in_order;
+mod messages;
+mod stateless;
+
+pub(in crate::nic) use answers::{Answer, Answers, Outbox, Peer, ReceiverSettings};
+
+use crate::packet::DataView;
+use crate::units::Time;
+
+/// Makes receivers real: a line here is all that a receiver's file needs. Several recoveries may
+/// share one, so that the receiving half of a queue pair is no larger than the largest of them.
+macro_rules! registry {
+    ($($module:ident :: $receiver:ident),* $(,)?) => {
+        $(pub(in crate::nic) use $module::$receiver;)*
+
+        /// The receiving side of one queue pair.
+        #[derive(Debug, Clone)]
+        pub(in crate::nic) enum Receiving {
+            $($receiver($receiver),)*
+        }
+
+        $(impl From<$receiver> for Receiving {
+            fn from(receiver: $receiver) -> Self {
+                Self::$receiver(receiver)
+            }
+        })*
+
+        impl ReceiveRecovery for Receiving {
+            #[inline]
+            fn handle_data(
+                &mut self,
+                now: Time,
+                packet: DataView<'_>,
+                answers: &mut Answers,
+                out: &mut Outbox,
+            ) {
+                match self {
+                    $(Self::$receiver(it) => it.handle_data(now, packet, answers, out),)*
+                }
+            }
+            fn answer(&self) -> Answer<'_> {
+                match self { $(Self::$receiver(it) => it.answer(),)* }
+            }
+            fn delivered(&self) -> u64 {
+                match self { $(Self::$receiver(it) => it.delivered(),)* }
+            }
+            fn has_delivered(&self, index: u64) -> bool {
+                match self { $(Self::$receiver(it) => it.has_delivered(index),)* }
+            }
+            fn expected(&self) -> Option<u64> {
+                match self { $(Self::$receiver(it) => it.expected(),)* }
+            }
+            fn arrived(&self) -> u64 {
+                match self { $(Self::$receiver(it) => it.arrived(),)* }
+            }
+        }
+    };
+}
+
+registry! {
+    in_order::InOrder,
+    any_order::AnyOrder,
+    coded::Coded,
+    stateless::Stateless,
+}
+
+/// The receiving side of a loss recovery.
+pub(in crate::nic) trait ReceiveRecovery {
+    /// Takes a data packet, whole or trimmed to its header, and answers it if that is due.
+    fn handle_data(
+        &mut self,
+        now: Time,
+        packet: DataView<'_>,
+        answers: &mut Answers,
+        out: &mut Outbox,
+    );
+
+    /// The answer that would report all arrivals now.
+    fn answer(&self) -> Answer<'_>;
+
+    /// Every message before this one is delivered.
+    fn delivered(&self) -> u64;
+
+    /// Whether message `index` is delivered.
+    fn has_delivered(&self, index: u64) -> bool {
+        index < self.delivered()
+    }
+
+    /// The only packet that would be accepted next, where packets are accepted in order alone.
+    fn expected(&self) -> Option<u64> {
+        None
+    }
+
+    /// Every packet before this one has arrived, where packets are numbered along the queue pair.
+    fn arrived(&self) -> u64;
+}

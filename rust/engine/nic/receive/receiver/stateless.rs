@@ -1,0 +1,77 @@
+//! Packets that are executed as they come, each answered by itself: the target of RUDI.
+//!
+//! Source: Ultra Ethernet Specification 1.0, delivery modes of the packet delivery sublayer, by
+//! public notes on it: no connection state at the target, a response for each request.
+
+use super::messages::{Arrival, Messages};
+use super::{Answer, Answers, Outbox, ReceiveRecovery};
+use crate::nic::qp::delivery::Delivery;
+use crate::nic::receive::board::Board;
+use crate::packet::DataView;
+use crate::units::Time;
+
+/// The target of RUDI. What it keeps is the record of the simulation, which tells when a message is
+/// whole and which packets came twice: no answer depends on it.
+#[derive(Debug, Clone)]
+pub(in crate::nic) struct Stateless {
+    record: Board,
+    messages: Messages,
+}
+
+impl Default for Stateless {
+    fn default() -> Self {
+        Self { record: Board::default(), messages: Messages::new(Delivery::Unordered) }
+    }
+}
+
+impl Stateless {
+    /// Records a packet that is executed.
+    fn record(&mut self, sequence: u64, packet: DataView<'_>, answers: &Answers, out: &mut Outbox) {
+        if self.record.has(sequence) {
+            out.counters.duplicates += 1;
+            return;
+        }
+        out.counters.payload_received += out.payload(packet);
+        self.record.insert(sequence);
+        let arrival = Arrival { sequence, first: self.record.first() };
+        self.messages.handle_new(arrival, packet, |number| answers.deliver(number, out));
+    }
+}
+
+impl ReceiveRecovery for Stateless {
+    /// It has nothing to report beside the packet at hand.
+    fn answer(&self) -> Answer<'_> {
+        Answer::ack(0)
+    }
+
+    fn delivered(&self) -> u64 {
+        self.messages.delivered()
+    }
+
+    fn has_delivered(&self, index: u64) -> bool {
+        self.messages.has_delivered(index)
+    }
+
+    fn arrived(&self) -> u64 {
+        self.record.first()
+    }
+
+    fn handle_data(
+        &mut self,
+        now: Time,
+        packet: DataView<'_>,
+        answers: &mut Answers,
+        out: &mut Outbox,
+    ) {
+        let sequence = packet.psn().near(self.record.first());
+        // Whether it was executed before is not known: it is asked for in any case.
+        if packet.is_trimmed() {
+            answers.refuse_trimmed(packet, 0, out);
+            return;
+        }
+        answers.count_order(sequence, out);
+        answers.note(now, sequence, packet, out);
+        self.record(sequence, packet, answers, out);
+        answers.report(self.answer(), out);
+    }
+}

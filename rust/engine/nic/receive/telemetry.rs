@@ -1,0 +1,117 @@
+//! Telemetry in a NIC: from a data packet into the answers to it, and from an acknowledgement to
+//! the congestion control.
+//!
+//! Packets have no room for telemetry, so it goes beside them: the world hands it over before
+//! [`Nic::handle_packet`], and takes it after [`Nic::poll_transmit`]. Only NICs whose congestion
+//! control asks for telemetry have a [`Relay`].
+
+use std::collections::VecDeque;
+
+use crate::nic::Nic;
+use crate::nic::congestion::CongestionController;
+use crate::nic::qp::Slot;
+use crate::nic::send::requester::SendState;
+use crate::packet::{Packet, Telemetry};
+use crate::units::Time;
+
+/// The telemetry of packets on their way through a NIC.
+#[derive(Debug, Clone, Default)]
+pub(in crate::nic) struct Relay {
+    /// That of the packet that is handled next.
+    arrived: Telemetry,
+    /// That of each answer that waits for the wire.
+    answers: VecDeque<Telemetry>,
+    /// That of the packet polled last.
+    departing: Telemetry,
+}
+
+impl Nic {
+    /// Hands over what ports have written into the packet that [`Nic::handle_packet`] is called
+    /// with next.
+    pub fn handle_telemetry(&mut self, telemetry: &Telemetry) {
+        if let Some(relay) = &mut self.relay {
+            relay.arrived = *telemetry;
+        }
+    }
+
+    /// What the packet polled last carries: for an answer, what the answered packet had.
+    pub fn take_telemetry(&mut self) -> Telemetry {
+        self.relay
+            .as_mut()
+            .map_or_else(Telemetry::default, |relay| std::mem::take(&mut relay.departing))
+    }
+
+    /// Gives the answers that were made since the last call the telemetry of the packet that they
+    /// answer.
+    pub(in crate::nic) fn relay_to_answers(&mut self) {
+        let Some(relay) = &mut self.relay else { return };
+        relay.answers.resize(self.control.len(), relay.arrived);
+    }
+
+    /// Notes that the first answer goes on the wire.
+    pub(in crate::nic) fn relay_departing(&mut self) {
+        if let Some(relay) = &mut self.relay {
+            relay.departing = relay.answers.pop_front().unwrap_or_default();
+        }
+    }
+
+    /// Passes an answer to its sending half with its telemetry, which may move the half's next
+    /// packet.
+    pub(in crate::nic) fn handle_control_with_telemetry(
+        &mut self,
+        now: Time,
+        packet: &Packet,
+        slot: Slot,
+    ) {
+        self.relay_to_sender(slot);
+        self.requesters[slot.index()].handle_control(now, packet, &mut self.events);
+        self.follow_pace(slot);
+        self.make_ready(slot);
+        self.keep_timer(slot);
+    }
+
+    /// Gives the congestion control of a sending half the telemetry of the answer that it is about
+    /// to handle.
+    pub(in crate::nic) fn relay_to_sender(&mut self, slot: Slot) {
+        if let Some(relay) = &self.relay {
+            self.requesters[slot.index()].congestion.handle_telemetry(&relay.arrived);
+        }
+    }
+
+    /// Moves the next packet of a sending half to where a change of its rate puts it.
+    pub(in crate::nic) fn follow_pace(&mut self, slot: Slot) {
+        if self.relay.is_none() {
+            return;
+        }
+        let requester = &mut self.requesters[slot.index()];
+        let before = requester.next_start();
+        if let Some(start) = requester.congestion.next_start() {
+            requester.pacer.move_to(start);
+        }
+        let start = requester.next_start();
+        if requester.send_state == SendState::Paced && start != before {
+            // The entry of the former start goes when its time comes.
+            self.paced.push(start, requester.turn(slot));
+        }
+    }
+
+    /// Whether an entry among the paced sending halves, whose time has come, is left over from a
+    /// start that has moved since.
+    pub(in crate::nic) fn passes_over(&mut self, now: Time, slot: Slot) -> bool {
+        self.requesters[slot.index()].send_state != SendState::Paced
+            || self.waits_for_moved_start(now, slot)
+    }
+
+    /// Puts a sending half whose turn it is back among the paced ones, if its start has moved
+    /// beyond `now`.
+    pub(in crate::nic) fn waits_for_moved_start(&mut self, now: Time, slot: Slot) -> bool {
+        let requester = &mut self.requesters[slot.index()];
+        let start = requester.next_start();
+        if start <= now {
+            return false;
+        }
+        requester.send_state = SendState::Paced;
+        self.paced.push(start, requester.turn(slot));
+        true
+    }
+}

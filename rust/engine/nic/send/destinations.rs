@@ -1,0 +1,168 @@
+//! Windows that all queue pairs of a NIC to the same host share: `scope = "destination"`, or
+//! `"destination-plane"` for one of each plane.
+//!
+//! While nothing happens the windows rest here, and know the packets in flight of all queue pairs
+//! that share them. A sending half has them while it acts ([`Nic::with_windows`]): what it sends
+//! and learns is for all. Whose turn it is when they open: that of the half which has not sent for
+//! longest, so that none starves.
+//!
+//! The windows of a host stay when the last queue pair to it is gone: what they have learned is of
+//! the host.
+
+use std::collections::{BTreeMap, VecDeque};
+
+use crate::ids::HostId;
+use crate::nic::Nic;
+use crate::nic::qp::Slot;
+use crate::nic::send::requester::{PlaneWindows, Requester, SendState};
+
+/// The windows of all hosts that the NIC sends to.
+#[derive(Debug, Clone, Default)]
+pub(in crate::nic) struct Destinations(BTreeMap<HostId, Destination>);
+
+#[derive(Debug, Clone)]
+struct Destination {
+    windows: Box<PlaneWindows>,
+    /// The sending halves that share them, the one that sent last at the end.
+    turns: VecDeque<Slot>,
+}
+
+impl Destination {
+    fn count_sharers(&mut self) {
+        Requester::set_sharers(&mut self.windows, self.turns.len());
+    }
+}
+
+impl Destinations {
+    fn of(&mut self, requester: &Requester) -> Option<&mut Destination> {
+        self.0.get_mut(&requester.peer())
+    }
+}
+
+impl Nic {
+    /// Does `work` while the sending half has the windows that it shares, if it shares any.
+    #[inline(always)]
+    pub(in crate::nic) fn with_windows<R>(
+        &mut self,
+        slot: Slot,
+        work: impl FnOnce(&mut Self) -> R,
+    ) -> R {
+        self.borrow_windows(slot);
+        let result = work(self);
+        self.return_windows(slot);
+        result
+    }
+
+    /// The sending half has the windows that it shares, if it shares any.
+    #[inline(always)]
+    pub(in crate::nic) fn borrow_windows(&mut self, slot: Slot) {
+        if self.destinations.is_some() {
+            self.move_windows(slot, Requester::borrow_windows);
+        }
+    }
+
+    /// They rest again.
+    #[inline(always)]
+    pub(in crate::nic) fn return_windows(&mut self, slot: Slot) {
+        if self.destinations.is_some() {
+            self.move_windows(slot, Requester::return_windows);
+        }
+    }
+
+    #[cold]
+    fn move_windows(&mut self, slot: Slot, by: fn(&mut Requester, &mut Box<PlaneWindows>)) {
+        let requester = &mut self.requesters[slot.index()];
+        let destination = self.destinations.as_mut().and_then(|it| it.of(requester));
+        if let Some(destination) = destination {
+            by(requester, &mut destination.windows);
+        }
+    }
+
+    /// A new sending half, which has nothing in flight, shares the windows of its destination.
+    pub(in crate::nic) fn join_destination(&mut self, slot: Slot) {
+        let Some(destinations) = &mut self.destinations else { return };
+        let requester = &self.requesters[slot.index()];
+        let Some(windows) = requester.own_windows() else { return };
+        let of_peer = destinations.0.entry(requester.peer());
+        let destination =
+            of_peer.or_insert_with(|| Destination { windows, turns: VecDeque::new() });
+        if !destination.turns.contains(&slot) {
+            destination.turns.push_back(slot);
+        }
+        destination.count_sharers();
+    }
+
+    /// What the sending half has in flight is forgotten.
+    pub(in crate::nic) fn forget_in_flight(&mut self, slot: Slot) {
+        let Some(requester) = self.requesters.get(slot.index()) else { return };
+        if let Some(destination) = self.destinations.as_mut().and_then(|it| it.of(requester)) {
+            requester.leave_windows(&mut destination.windows);
+        }
+    }
+
+    /// A sending half that is gone no longer has turns.
+    pub(in crate::nic) fn leave_destination(&mut self, slot: Slot) {
+        self.forget_in_flight(slot);
+        let Some(requester) = self.requesters.get(slot.index()) else { return };
+        if let Some(destination) = self.destinations.as_mut().and_then(|it| it.of(requester)) {
+            destination.turns.retain(|&other| other != slot);
+            destination.count_sharers();
+        }
+    }
+
+    /// A sending half has put a packet on the wire.
+    #[inline(always)]
+    pub(in crate::nic) fn end_turn(&mut self, slot: Slot) {
+        if self.destinations.is_some() {
+            self.end_turn_among_sharers(slot);
+        }
+    }
+
+    #[cold]
+    fn end_turn_among_sharers(&mut self, slot: Slot) {
+        let Some(destinations) = &mut self.destinations else { return };
+        let Some(destination) = destinations.of(&self.requesters[slot.index()]) else { return };
+        if let Some(index) = destination.turns.iter().position(|&other| other == slot) {
+            destination.turns.remove(index);
+            destination.turns.push_back(slot);
+        }
+    }
+
+    /// Schedules a sending half that may have something to send, and those that wait for the same
+    /// windows.
+    #[inline(always)]
+    pub(in crate::nic) fn make_sharers_ready(&mut self, slot: Slot) {
+        match self.destinations {
+            None => self.make_ready(slot),
+            Some(_) => self.make_all_sharers_ready(slot),
+        }
+    }
+
+    #[cold]
+    fn make_all_sharers_ready(&mut self, slot: Slot) {
+        let destinations = self.destinations.as_mut().expect("it was just there");
+        let Some(destination) = destinations.of(&self.requesters[slot.index()]) else {
+            return self.make_ready(slot);
+        };
+        for slot in destination.turns.clone() {
+            if self.requesters[slot.index()].send_state == SendState::Idle {
+                self.make_ready(slot);
+            }
+        }
+    }
+
+    /// What congestion control allows a sending half in flight, in bytes on the wire.
+    pub(in crate::nic) fn window_of(&self, slot: Slot) -> u64 {
+        let requester = &self.requesters[slot.index()];
+        let shared = self.destinations.as_ref().and_then(|it| it.0.get(&requester.peer()));
+        shared.map_or_else(|| requester.window(), |it| it.windows.window())
+    }
+}
+
+#[cfg(test)]
+impl Nic {
+    /// The windows that queue pairs to a host share.
+    pub(in crate::nic) fn windows_to(&self, host: HostId) -> &PlaneWindows {
+        &self.destinations.as_ref().expect("they share").0[&host].windows
+    }
+}

@@ -1,0 +1,94 @@
+//! Pacing: when a queue pair may send its next packet.
+
+use crate::units::{BitRate, Span, Time};
+
+/// Bits in a byte times picoseconds in a second.
+const PS_BITS: u64 = 8_000_000_000_000;
+
+/// Spaces the packets of one queue pair by its rate. It carries what is less than a picosecond
+/// from packet to packet, so that rates are exact over time.
+#[derive(Debug, Clone, Copy, Default)]
+pub(in crate::nic) struct Pacer {
+    next: Time,
+    /// Of a picosecond, in units of 1/rate.
+    remainder: u64,
+}
+
+impl Pacer {
+    /// When the next packet may start.
+    pub(in crate::nic) fn next(&self) -> Time {
+        self.next
+    }
+
+    /// No packet starts before `time`.
+    pub(in crate::nic) fn hold_until(&mut self, time: Time) {
+        self.next = self.next.max(time);
+    }
+
+    /// The next packet starts at `time`, and what is less than a picosecond is forgotten.
+    pub(in crate::nic) fn move_to(&mut self, time: Time) {
+        *self = Self { next: time, remainder: 0 };
+    }
+
+    /// A packet of `bytes` on the wire starts at `now`; what its rate leaves to the next one is cut
+    /// to a multiple of `unit`. There is no catching up: a queue pair that was kept waiting longer
+    /// than its rate asks for does not burst afterwards.
+    pub(in crate::nic) fn handle_sent(&mut self, now: Time, bytes: u32, rate: BitRate, unit: Span) {
+        // The fraction is worth keeping only if this packet starts exactly when the last one
+        // planned it. It counts in units of 1/rate: after a change of the rate it is not exact any
+        // more, and the minimum keeps it below one picosecond.
+        let carried = if now == self.next { self.remainder.min(rate.as_bps() - 1) } else { 0 };
+        let numerator = u64::from(bytes) * PS_BITS + carried;
+        self.remainder = numerator % rate.as_bps();
+        let mut pause = numerator / rate.as_bps();
+        if unit.as_ps() > 1 {
+            (pause, self.remainder) = (pause - pause % unit.as_ps(), 0);
+        }
+        self.next = Time::from_ps(now.as_ps() + pause);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_rate_that_no_picosecond_divides_is_exact_over_time() {
+        let rate = BitRate::from_bps(7_000_000_001);
+        let (mut pacer, mut now) = (Pacer::default(), Time::ZERO);
+        let packets = 1_000_000;
+        for _ in 0..packets {
+            pacer.handle_sent(now, 1_048, rate, Span::from_ps(1));
+            now = pacer.next();
+        }
+        let exact = u128::from(packets * 1_048u64) * u128::from(PS_BITS) / 7_000_000_001;
+        assert_eq!(u128::from(now.as_ps()), exact);
+    }
+
+    #[test]
+    fn time_lost_is_not_made_up() {
+        let rate = BitRate::from_gbps(8);
+        let mut pacer = Pacer::default();
+        pacer.handle_sent(Time::from_ps(500), 1, rate, Span::from_ps(1));
+        assert_eq!(pacer.next(), Time::from_ps(1_500));
+    }
+
+    #[test]
+    fn pauses_are_cut_to_whole_units() {
+        let (mut pacer, unit) = (Pacer::default(), Span::from_ns(1));
+        pacer.handle_sent(Time::ZERO, 1_048, BitRate::from_gbps(100), unit);
+        assert_eq!(pacer.next(), Time::from_ps(83_000));
+        pacer.move_to(Time::from_ps(7));
+        assert_eq!(pacer.next(), Time::from_ps(7));
+    }
+
+    #[test]
+    fn what_a_faster_rate_leaves_over_is_less_than_a_picosecond_at_a_slower_one() {
+        let mut pacer = Pacer::default();
+        // 7.992e15 / 7,000,000,001 = 1,141,714.286: nearly two billion units of 1/rate are left.
+        pacer.handle_sent(Time::ZERO, 999, BitRate::from_bps(7_000_000_001), Span::from_ps(1));
+        assert_eq!(pacer.next(), Time::from_ps(1_141_714));
+        pacer.handle_sent(pacer.next(), 1_000, BitRate::from_gbps(1), Span::from_ps(1));
+        assert_eq!(pacer.next(), Time::from_ps(1_141_714 + 8_000_000));
+    }
+}

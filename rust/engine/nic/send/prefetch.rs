@@ -1,0 +1,98 @@
+//! Prefetches the state of a NIC before a packet arrives or starts, on large fabrics. Each step
+//! reads the data that the previous one has fetched.
+
+use std::mem::offset_of;
+
+use crate::ids::QpId;
+use crate::nic::Nic;
+use crate::nic::qp::Slot;
+use crate::nic::recovery::Recovery;
+use crate::nic::send::requester::Requester;
+use crate::packet::AckView;
+use crate::prefetch::{prefetch, prefetch_all, prefetch_behind, prefetch_ends, prefetch_lines};
+
+// Each packet fetches this many cache lines of its NIC.
+#[cfg(target_pointer_width = "64")]
+const _: () = assert!(Nic::TOUCHED.div_ceil(64) == 9);
+
+impl Nic {
+    /// Bytes that each packet touches: the first ones, as far as the list of queue pairs.
+    pub(crate) const TOUCHED: usize = offset_of!(Self, qps) + 32;
+
+    /// Prefetches the entry of `qp` in the table of queue pairs.
+    #[inline]
+    pub(crate) fn prefetch_qp(&self, qp: QpId) {
+        self.qps.get(qp.index()).into_iter().for_each(prefetch);
+    }
+
+    /// Prefetches the half of `qp` that a packet is for: the sending half for control, else the
+    /// receiving half.
+    #[inline]
+    pub(crate) fn prefetch_half(&self, qp: QpId, is_control: bool) {
+        let Some(qp) = self.qps.get(qp.index()) else { return };
+        match is_control {
+            true => self.prefetch_requester(qp.requester),
+            false => self.responders.get(qp.responder.index()).into_iter().for_each(prefetch_all),
+        }
+    }
+
+    /// Prefetches the slots of a new sending queue pair.
+    pub(crate) fn prefetch_new_sender(&self) {
+        prefetch_behind(&self.requesters);
+        prefetch_behind(&self.requester_qps);
+        self.qps.prefetch_behind();
+    }
+
+    /// Prefetches the slots of a new receiving queue pair.
+    pub(crate) fn prefetch_new_receiver(&self) {
+        prefetch_behind(&self.responders);
+        self.qps.prefetch_behind();
+    }
+
+    /// Prefetches the head of line: the first answer, or the next sending half in turn.
+    #[inline]
+    pub(crate) fn prefetch_turn(&self) {
+        match self.control.front() {
+            Some(answer) => prefetch_ends(answer),
+            None => self.ready.front().into_iter().for_each(prefetch),
+        }
+    }
+
+    /// Prefetches the next sending half in turn.
+    #[inline]
+    pub(crate) fn prefetch_next(&self) {
+        self.ready.front().into_iter().for_each(|&slot| self.prefetch_requester(slot));
+    }
+
+    /// Prefetches what the completion of the oldest work touches besides, if that is what
+    /// an acknowledgement brings; the work.
+    #[inline]
+    pub(crate) fn prefetch_completion(&self, ack: AckView<'_>) -> Option<u64> {
+        let half = self.requesters.get(self.qps.get(ack.qp.index())?.requester.index())?;
+        half.prefetch_completion(ack.cumulative())
+    }
+
+    /// The cookie of a queue pair's receiving half, if its events carry one.
+    #[inline]
+    pub(crate) fn receiving_cookie(&self, qp: QpId) -> Option<u32> {
+        let half = self.responders.get(self.qps.get(qp.index())?.responder.index())?;
+        half.as_peer().owner.cookie()
+    }
+
+    /// Returns the cookie of a queue pair's sending half, if its events carry one.
+    #[inline]
+    pub(crate) fn sending_cookie(&self, qp: QpId) -> Option<u32> {
+        let half = self.requesters.get(self.qps.get(qp.index())?.requester.index())?;
+        half.as_peer().owner.cookie()
+    }
+
+    #[inline]
+    fn prefetch_requester(&self, slot: Slot) {
+        let bytes = match self.config.recovery {
+            Recovery::GoBackN(_) => Requester::TOUCHED_BY_GO_BACK_N,
+            _ => Requester::TOUCHED,
+        };
+        let half = self.requesters.get(slot.index());
+        half.into_iter().for_each(|half| prefetch_lines(half, bytes.div_ceil(64)));
+    }
+}

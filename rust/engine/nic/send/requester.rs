@@ -1,0 +1,436 @@
+//! The sending half of a queue pair: work in, packets out, acknowledgements in, completions out.
+
+mod credit;
+mod feedback;
+mod parts;
+mod path;
+mod quiet;
+mod timed;
+mod verbs;
+mod windows;
+mod work;
+
+use std::collections::VecDeque;
+use std::mem::offset_of;
+
+use feedback::missing;
+pub(in crate::nic) use parts::RequesterParts;
+use path::Path;
+pub(in crate::nic) use windows::PlaneWindows;
+use work::{Work, WorkList};
+
+use crate::balance::sender::{PathSignal, Sender, SenderPolicy};
+use crate::ids::{HostId, QpId};
+use crate::nic::config::NicConfig;
+use crate::nic::congestion::new_controls::NewControls;
+use crate::nic::congestion::{CongestionController, Controller, Loss, PathFacts};
+use crate::nic::event::{Backlog, NicEvent, Owner};
+use crate::nic::qp::delivery::Delivery;
+use crate::nic::qp::settings::QpSettings;
+use crate::nic::receive::ack::{Entropies, NackSignal};
+use crate::nic::recovery::{Lost, Missed, Numbering, SendRecovery, Sending, Why};
+use crate::nic::send::pacer::Pacer;
+use crate::nic::send::sent_entropies::SentEntropies;
+use crate::packet::{AckView, DataFields, Flags, MessageLabel, NackView, Packet, Psn, Stamp, View};
+use crate::units::{BitRate, Bytes, Span, Time};
+
+/// Most packets in flight at once: on the wire, of two numbers that are 2^23 or more apart the
+/// later one looks earlier (InfiniBand specification, volume 1, 9.7.2).
+const MOST_OUTSTANDING: u64 = Psn::MODULUS / 2 - 1;
+
+/// When a packet starts, and on which wire.
+#[derive(Debug, Clone, Copy)]
+pub(in crate::nic) struct Departure<'a> {
+    pub(in crate::nic) now: Time,
+    pub(in crate::nic) line_rate: BitRate,
+    pub(in crate::nic) config: &'a NicConfig,
+}
+
+/// The next packet of a sending half.
+#[derive(Debug, Clone, Copy)]
+pub(in crate::nic) struct Next {
+    pub(in crate::nic) sequence: u64,
+    /// Its entropy value, if that is drawn already.
+    pub(in crate::nic) entropy: Option<u16>,
+}
+
+/// The state of a sending half in the schedule of its NIC.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(in crate::nic) enum SendState {
+    /// It has nothing to send.
+    Idle,
+    /// It waits for its turn in the queue.
+    Ready,
+    /// It waits for its rate, or for its context.
+    Paced,
+}
+
+/// The sending half: one for each queue pair that sends.
+///
+/// What each packet touches comes first, in five cache lines with go-back-N: with thousands of
+/// queue pairs these are fetched ahead (`nic::ahead`).
+#[derive(Debug, Clone)]
+#[repr(C, align(64))]
+pub(in crate::nic) struct Requester {
+    pub send_state: SendState,
+    /// Whether it has sent a packet again.
+    has_resent: bool,
+    /// Whether its policy sends probes, or it may have to ask for credit.
+    wakes: bool,
+    /// Whether the other end lets packets wait for their acknowledgement, unless asked.
+    asks: bool,
+    /// Whether packets name their message, since it may be delivered before others.
+    names_messages: bool,
+    /// Whether `most_messages` is a limit.
+    limits_messages: bool,
+    numbering: Numbering,
+    flags: Flags,
+    label: u32,
+    host: HostId,
+    peer: HostId,
+    peer_qp: QpId,
+    /// A full packet on the wire.
+    packet_bytes: u32,
+    path: Path,
+    /// When its entry among the NIC's timers is due; `NEVER` if it has none.
+    pub timer_entry: Time,
+    /// One past the last packet of the last message.
+    end: u64,
+    /// What the recovery allows in flight at once, in bytes on the wire.
+    recovery_window: u64,
+    /// Where acknowledgements carry the entropy values of all that they cover.
+    entropies: Option<Box<SentEntropies>>,
+    /// The controls of the planes, where each has one of its own, or those that queue pairs to a
+    /// host share; `congestion` then rests.
+    planes: Option<Box<PlaneWindows>>,
+    pub(in crate::nic) pacer: Pacer,
+    pub(in crate::nic) congestion: Controller,
+    pub(in crate::nic) policy: Sender,
+    work: WorkList,
+    pub(in crate::nic) recovery: Sending,
+    /// Bytes on the wire that were never sent; kept where receivers grant credit.
+    unsent: u64,
+    owner: Owner,
+    /// How many sending halves of the NIC were made before.
+    pub age: u32,
+    /// Low bits of how many messages are complete.
+    completed: u32,
+    /// Messages of which packets may be under way.
+    most_messages: u32,
+    /// The index of the traffic class of its packets.
+    class: u8,
+    /// What NACKs for a gap say of congestion.
+    nacks: NackSignal,
+}
+
+// A run may have a million requesters: seven cache lines each. With go-back-N packets touch five.
+#[cfg(target_pointer_width = "64")]
+const _: () = {
+    assert!(size_of::<Requester>() == 7 * 64);
+    assert!(Requester::TOUCHED_BY_GO_BACK_N == 5 * 64);
+};
+
+impl Requester {
+    /// The bytes that each packet and acknowledgement touches: the first ones, as far as its
+    /// recovery and with it.
+    pub(in crate::nic) const TOUCHED: usize = offset_of!(Self, recovery) + size_of::<Sending>();
+
+    /// The same with go-back-N, which has 48 bytes behind the number that tells recoveries apart.
+    pub(in crate::nic) const TOUCHED_BY_GO_BACK_N: usize = offset_of!(Self, recovery) + 56;
+
+    pub(in crate::nic) fn new(
+        parts: RequesterParts,
+        config: &NicConfig,
+        controls: &mut NewControls,
+    ) -> Self {
+        let facts = PathFacts { is_even: parts.is_even, ..config.path(parts.port) };
+        let QpSettings { recovery: made_for, flags, class } = parts.settings;
+        let ack = parts.ack;
+        let path = Path::new(made_for, &parts.policy);
+        let mut recovery = made_for.sender(config.retransmit_timeout);
+        recovery.set_ack_range(ack.range);
+        recovery.set_base_rtt(facts.base_rtt);
+        let most_messages = windows::most_messages(config, parts.owner);
+        let planes = PlaneWindows::of(config, parts.port, parts.planes, &mut recovery);
+        Self {
+            send_state: SendState::Idle,
+            timer_entry: Time::NEVER,
+            age: 0,
+            has_resent: false,
+            host: parts.host,
+            peer: parts.peer,
+            peer_qp: QpId::default(),
+            label: parts.label,
+            flags,
+            class: u8::try_from(class.0).unwrap_or(u8::MAX),
+            owner: parts.owner,
+            completed: 0,
+            packet_bytes: u32::try_from(facts.packet.get()).unwrap_or(u32::MAX),
+            wakes: parts.policy.sends_probes() && path.is_chosen()
+                || config.congestion.credit().is_some(),
+            unsent: 0,
+            asks: ack.every > 1,
+            nacks: ack.nacks,
+            recovery_window: made_for.window(&facts),
+            entropies: match (ack.entropies, made_for.numbering()) {
+                (_, Numbering::Message) => None,
+                _ if !path.is_chosen() => None,
+                (Entropies::Last, _) if !parts.policy.needs_packet_feedback() => None,
+                (_, Numbering::QueuePair) => Some(Box::new(SentEntropies::new(ack.range))),
+            },
+            numbering: made_for.numbering(),
+            names_messages: made_for.numbering() == Numbering::QueuePair
+                && config.delivery_with(made_for) == Delivery::Unordered,
+            path,
+            end: 0,
+            limits_messages: most_messages.is_some(),
+            most_messages: most_messages.unwrap_or(u32::MAX),
+            recovery,
+            policy: parts.policy,
+            pacer: Pacer::default(),
+            congestion: controls.next(config, facts),
+            planes,
+            work: WorkList::new(),
+        }
+    }
+
+    /// Learns the number of the receiving half.
+    pub(in crate::nic) fn connect(&mut self, peer_qp: QpId) {
+        self.peer_qp = peer_qp;
+    }
+
+    /// Learns the share of traffic that each of its paths gets.
+    pub(in crate::nic) fn handle_weights(&mut self, weights: &[u32]) {
+        self.policy.handle_weights(weights);
+    }
+
+    /// What its policy keeps, in bits.
+    pub(in crate::nic) fn policy_bits(&self) -> u64 {
+        self.policy.state_bits()
+    }
+
+    /// Takes a message; `path` is where it is pinned, if the policy pins.
+    pub(in crate::nic) fn post(&mut self, bytes: Bytes, id: u64, path: u16, config: &NicConfig) {
+        let packets = bytes.get().div_ceil(config.payload.get()).max(1);
+        self.work.push(Work { first: self.end, packets, bytes: bytes.get(), id, verb: 0 });
+        // With work in progress the path stays: a change would let packets of one message overtake
+        // those of another.
+        if self.work.is_single() {
+            self.policy.set_path(path);
+        }
+        self.end += packets;
+        self.unsent += bytes.get() + packets * config.header.get();
+        self.recovery.handle_posted(packets);
+    }
+
+    /// The oldest packet that is not acknowledged.
+    pub(in crate::nic) fn unacknowledged(&self) -> u64 {
+        self.recovery.unacknowledged()
+    }
+
+    /// True if it has no message that is not complete.
+    pub(in crate::nic) fn is_done(&self) -> bool {
+        self.work.is_empty()
+    }
+
+    /// How far its work has come, whatever its window and rate are.
+    pub(in crate::nic) fn backlog(&self) -> Backlog {
+        if self.work.is_empty() {
+            return Backlog::Nothing;
+        }
+        match self.recovery.next(self.end) {
+            Some(_) => Backlog::Unsent,
+            None => Backlog::Unacknowledged,
+        }
+    }
+
+    /// True if there is a packet to send, whatever its rate is.
+    #[inline]
+    pub(in crate::nic) fn has_packet(&self) -> bool {
+        self.next_sequence().is_some()
+    }
+
+    /// The packet to send next, if there is one, whatever its rate is.
+    #[inline(always)]
+    pub(in crate::nic) fn next_packet(&self) -> Option<Next> {
+        Some(Next { sequence: self.next_sequence()?, entropy: None })
+    }
+
+    /// The number of that packet: as a call of its own, its result takes no memory.
+    fn next_sequence(&self) -> Option<u64> {
+        let sequence = self.recovery.next(self.window_end())?;
+        self.window_is_open().then_some(sequence)
+    }
+
+    /// When the rate lets the next packet go.
+    pub(in crate::nic) fn next_start(&self) -> Time {
+        self.pacer.next()
+    }
+
+    /// When the retransmission timer expires.
+    #[inline(always)]
+    pub(in crate::nic) fn deadline(&self) -> Time {
+        self.recovery.deadline()
+    }
+
+    /// Writes the packet that [`Self::next_packet`] has just named to `place`.
+    #[inline]
+    pub(in crate::nic) fn transmit(&mut self, at: Departure<'_>, next: Next, place: &mut Packet) {
+        let Departure { now, config, .. } = at;
+        let Next { sequence, entropy: drawn } = next;
+        let work = self.work.of(sequence);
+        let index = sequence - work.first;
+        let last = index + 1 == work.packets;
+        let payload =
+            if last { work.bytes - index * config.payload.get() } else { config.payload.get() };
+        let wire_bytes = u16::try_from(payload + config.header.get()).expect("checked by config");
+        // Read before `handle_sent`, which counts this packet as sent.
+        let again = sequence < self.recovery.never_sent();
+        self.has_resent |= again;
+        // Asked once for each packet, a retransmission included: policies count on that.
+        let entropy = drawn.unwrap_or_else(|| self.entropy(now));
+        let mut data = DataFields {
+            psn: Psn::on_wire(sequence),
+            sent: Stamp::at(now),
+            verb: work.verb,
+            message: MessageLabel::default(),
+        };
+        if self.names_messages {
+            data.message = self.message_label(&work);
+        }
+        // An erasure code numbers packets in its own way, whatever the order of delivery.
+        self.recovery.label(&mut data, work.bytes);
+        *place = Packet {
+            src: self.host,
+            dst: self.peer,
+            qp: self.peer_qp,
+            label: self.label,
+            wire_bytes,
+            entropy,
+            route: entropy,
+            flags: self.flags.with(Flags::LAST.when(last)).with(Flags::RETRANSMITTED.when(again)),
+            ..Packet::data(data)
+        };
+        if let Some(entropies) = &mut self.entropies {
+            entropies.handle_sent(sequence, entropy);
+        }
+        self.recovery.handle_sent(now, entropy);
+        // After the recovery: whether the window is open depends on this packet being in flight.
+        self.tell_sent(now, entropy, wire_bytes);
+        self.pace(at, wire_bytes);
+        if self.asks && self.window_is_full(entropy) {
+            // No later packet would make its acknowledgement due.
+            place.flags = place.flags.with(Flags::ACK_REQUEST);
+        }
+    }
+
+    /// What unordered delivery needs to know of a packet: the index of its message, and how many
+    /// packets that has.
+    fn message_label(&self, work: &Work) -> MessageLabel {
+        let before = self.work.before(work.first) as u64;
+        MessageLabel {
+            index: Psn::on_wire(u64::from(self.completed) + before),
+            length: u32::try_from(work.packets).unwrap_or(u32::MAX),
+        }
+    }
+
+    /// Delays the next packet if the rate is below line rate.
+    fn pace(&mut self, at: Departure<'_>, wire_bytes: u16) {
+        let Departure { now, line_rate, config } = at;
+        let rate = self.congestion.rate(now);
+        // At line rate the wire alone paces: the sending half takes its turns and needs no
+        // wake-ups.
+        if rate < line_rate {
+            self.pacer.handle_sent(now, u32::from(wire_bytes), rate, config.pace_unit);
+        }
+    }
+
+    /// An acknowledgement, NACK or CNP came in.
+    #[inline(always)]
+    pub(in crate::nic) fn handle_control(
+        &mut self,
+        now: Time,
+        packet: &Packet,
+        events: &mut VecDeque<NicEvent>,
+    ) {
+        // Nearly always.
+        if let Some(ack) = packet.as_ack() {
+            return self.handle_ack(now, ack, events);
+        }
+        match packet.view() {
+            View::Ack(ack) => self.handle_ack(now, ack, events),
+            View::Nack(nack) => self.handle_nack(now, nack, events),
+            View::Cnp => self.congestion.handle_cnp(now),
+            View::Credit(credit) => self.congestion.handle_credit(now, credit.number()),
+            // Only queue pairs with completions act on refusals; see `Nic::handle_refusal`.
+            View::Refusal(_) | View::Pause(_) | View::LinkCredit(_) | View::Endpoint(_) => {}
+            View::Data(_) => unreachable!("data goes to the responder"),
+        }
+    }
+
+    /// Recovery first, then the policy and congestion control, which are informed of what is in
+    /// flight after it; completions last.
+    fn handle_ack(&mut self, now: Time, ack: AckView<'_>, events: &mut VecDeque<NicEvent>) {
+        let new = self.recovery.handle_ack(now, self.recovery.read(ack));
+        self.inform_policy(now, ack, new);
+        while let Some(Lost { entropy, position }) = self.recovery.poll_lost() {
+            self.tell_policy(now, missing(now, ack, entropy, PathSignal::Nack));
+            self.on_gap(now, entropy, position);
+        }
+        self.tell_arrivals(now, ack, new);
+        self.complete(events);
+    }
+
+    fn handle_nack(&mut self, now: Time, nack: NackView<'_>, events: &mut VecDeque<NicEvent>) {
+        let why = if nack.is_for_trimmed() { Why::Trimmed } else { Why::Gap };
+        let is_ack = why == Why::Gap && self.recovery.reads_gap_nacks_as_acks();
+        if why == Why::Gap && self.nacks != NackSignal::None && nack.as_ack().echoes_mark() {
+            match is_ack && nack.as_ack().report().marked_packets() > 0 {
+                // Those that read marks of acknowledgements read them there.
+                true => self.congestion.handle_cnp(now),
+                false => self.congestion.handle_marked_nack(now),
+            }
+        }
+        if is_ack {
+            self.handle_ack(now, nack.as_ack(), events);
+            return;
+        }
+        let said = self.recovery.read(nack.as_ack());
+        let missed = Missed { missing: said.ack, psn: said.base, why };
+        // A NACK for a packet before the oldest incomplete message is late.
+        let late = self.work.oldest().is_none_or(|work| missed.missing < work.first);
+        let late = late && self.numbering == Numbering::QueuePair;
+        if late || !self.recovery.handle_nack(now, missed) {
+            return;
+        }
+        let signal = match why {
+            Why::Gap => PathSignal::Nack,
+            Why::Trimmed if nack.was_trimmed_at_last_hop() => PathSignal::TrimmedAtLastHop,
+            Why::Trimmed => PathSignal::Trimmed,
+        };
+        self.tell_policy(now, missing(now, nack.as_ack(), nack.entropy, signal));
+        let loss = match signal {
+            PathSignal::Trimmed => Loss::Trimmed,
+            PathSignal::TrimmedAtLastHop => Loss::TrimmedAtLastHop,
+            _ => Loss::Nack,
+        };
+        let rtt = Span::from_ps(nack.as_ack().echo().ps_until(now));
+        self.tell_nack_rtt(nack.entropy, rtt);
+        self.tell_loss(now, nack.entropy, loss);
+        self.complete(events);
+    }
+
+    #[inline(always)]
+    fn complete(&mut self, events: &mut VecDeque<NicEvent>) {
+        let known = self.recovery.unacknowledged();
+        while let Some(work) = self.work.oldest() {
+            if work.end() > known {
+                return;
+            }
+            events.push_back(NicEvent::Completed { owner: self.owner, work: work.id });
+            self.work.pop_oldest();
+            // 2^32 is a multiple of the numbers on the wire.
+            self.completed = self.completed.wrapping_add(1);
+        }
+    }
+}

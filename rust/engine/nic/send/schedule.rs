@@ -1,0 +1,196 @@
+//! Whose turn it is: which sending half puts the next packet on the wire, and whose timers are due.
+//!
+//! Sending halves that may send stand in a queue and take turns, a packet each; with several
+//! traffic classes in a queue for each (`classes`). Those that their
+//! rate (or a missing context) holds back stand in an agenda by the time when they may start.
+//! Timers stand in two; an entry that turns out to be early is put back, so that nothing is ever
+//! removed from the middle of an agenda.
+
+use crate::nic::Nic;
+use crate::nic::qp::{Slot, Turn};
+use crate::nic::send::requester::{Departure, Next, SendState};
+use crate::packet::{Flags, Packet};
+use crate::units::{Bytes, Time};
+
+impl Nic {
+    /// Whether its answers have priority, so that pauses (PFC) do not hold them back.
+    #[inline]
+    pub fn answers_pass(&self) -> bool {
+        self.config.ack.priority
+    }
+
+    /// The packet that starts on the wire at `now`, if there is one: answers first, then queue
+    /// pairs in turn.
+    pub fn poll_transmit(&mut self, now: Time) -> Option<Packet> {
+        let mut packet = Packet::default();
+        self.poll_transmit_to(now, &mut packet).then_some(packet)
+    }
+
+    /// The same, written to `place`, where it stays: a copy of it would wait until its parts have
+    /// been written. False if there is none; `place` may have changed.
+    #[inline(always)]
+    pub(crate) fn poll_transmit_to(&mut self, now: Time, place: &mut Packet) -> bool {
+        if self.poll_transmit_control_to(place) {
+            return true;
+        }
+        self.end_pauses(now);
+        while let Some(slot) = self.ready.pop_front() {
+            self.borrow_windows(slot);
+            let has_sent = self.poll_transmit_of(now, slot, place);
+            self.return_windows(slot);
+            if has_sent {
+                self.end_turn(slot);
+                return true;
+            }
+        }
+        // With several classes nothing stands in that queue.
+        match self.poll_transmit_by_class(now) {
+            Some(packet) => *place = packet,
+            None => return false,
+        }
+        true
+    }
+
+    /// Writes the packet of the sending half whose turn it is to `place`; false if it has none.
+    #[inline(always)]
+    pub(in crate::nic) fn poll_transmit_of(
+        &mut self,
+        now: Time,
+        slot: Slot,
+        place: &mut Packet,
+    ) -> bool {
+        let requester = &mut self.requesters[slot.index()];
+        requester.send_state = SendState::Idle;
+        // Acknowledgements may have left it nothing to send, or its window may have closed.
+        let Some(next) = requester.next_packet() else { return false };
+        if self.relay.is_some() && self.waits_for_moved_start(now, slot) {
+            return false;
+        }
+        let requester = &mut self.requesters[slot.index()];
+        // A miss delays this sending half alone: its turn comes again with its context.
+        if let Some(cache) = &mut self.cache
+            && let Some(miss) = cache.send(self.requester_qps[slot.index()])
+        {
+            requester.send_state = SendState::Paced;
+            let turn = requester.turn(slot);
+            self.paced.push(now.saturating_add(miss), turn);
+            return false;
+        }
+        self.transmit(now, slot, next, place);
+        true
+    }
+
+    /// Those whose time has come stand behind those that already wait for their turn.
+    #[inline(always)]
+    pub(in crate::nic) fn end_pauses(&mut self, now: Time) {
+        // Of equal start times the older half comes first, so that the order does not depend on the
+        // order in which the agenda was filled.
+        while let Some((_, Turn { slot, .. })) = self.paced.pop(now) {
+            if self.relay.is_some() && self.passes_over(now, slot) {
+                continue;
+            }
+            self.requesters[slot.index()].send_state = SendState::Ready;
+            self.enqueue(slot);
+        }
+    }
+
+    /// Writes the next packet of a sending half, which has its windows, to `place`.
+    #[inline(always)]
+    pub(in crate::nic) fn transmit(
+        &mut self,
+        now: Time,
+        slot: Slot,
+        next: Next,
+        place: &mut Packet,
+    ) {
+        let requester = &mut self.requesters[slot.index()];
+        requester.send_state = SendState::Idle;
+        let at = Departure { now, line_rate: self.port.line_rate, config: &self.config };
+        requester.transmit(at, next, place);
+        if self.credits.is_some() {
+            let sources = self.in_line() as u64 + 1;
+            *place = self.requesters[slot.index()].ask_with(*place, sources);
+        }
+        self.counters.data_sent += 1;
+        self.counters.retransmitted += u64::from(place.flags.has(Flags::RETRANSMITTED));
+        // A rate that lets the next packet start before this one has left the wire is no limit:
+        // the sending half goes to the end of the queue at once, without a wake-up.
+        let (rate, bytes) = (self.port.line_rate, Bytes::new(u64::from(place.wire_bytes)));
+        self.schedule(slot, |start| start <= now || start <= now + rate.time_for(bytes));
+        self.keep_timer(slot);
+    }
+
+    /// When the first sending half that waits for its rate may start.
+    #[inline]
+    pub fn next_paced(&self) -> Option<Time> {
+        let start = self.paced.first();
+        (start != Time::NEVER).then_some(start)
+    }
+
+    /// When a retransmission or acknowledgement timer may expire; it may turn out to be early.
+    #[inline]
+    pub fn next_timer(&self) -> Option<Time> {
+        let due = self.timers.first().min(self.ack_timers.first());
+        (due != Time::NEVER).then_some(due)
+    }
+
+    /// Schedules a sending half that may have something to send, unless it is scheduled already.
+    #[inline(always)]
+    pub(in crate::nic) fn make_ready(&mut self, slot: Slot) {
+        // A half that is Ready or Paced has its one entry already; a second one would give it two
+        // turns in a round.
+        if self.requesters[slot.index()].send_state == SendState::Idle {
+            self.make_idle_ready(slot);
+        }
+    }
+
+    #[inline(never)]
+    fn make_idle_ready(&mut self, slot: Slot) {
+        // There is no `now` here: a half that its rate has ever held back goes through the agenda,
+        // and the next poll moves it to the end of the queue if its time has come.
+        self.with_windows(slot, |nic| nic.schedule(slot, |start| start == Time::ZERO));
+    }
+
+    /// Enqueues a sending half, which has its windows, if the time from which its rate lets it
+    /// start `is_soon`; otherwise it waits for its time.
+    #[inline]
+    fn schedule(&mut self, slot: Slot, is_soon: impl FnOnce(Time) -> bool) {
+        let requester = &mut self.requesters[slot.index()];
+        if !requester.has_packet() {
+            return;
+        }
+        let start = requester.next_start();
+        if is_soon(start) {
+            requester.send_state = SendState::Ready;
+            self.enqueue(slot);
+        } else {
+            requester.send_state = SendState::Paced;
+            self.paced.push(start, requester.turn(slot));
+        }
+    }
+
+    /// Ensures that a running retransmission timer has an entry that is early enough.
+    #[inline(always)]
+    pub(in crate::nic) fn keep_timer(&mut self, slot: Slot) {
+        let requester = &mut self.requesters[slot.index()];
+        let deadline = requester.wake(self.config.retransmit_timeout);
+        // A later deadline needs no new entry: the entry that is there fires early and is put back
+        // then. An acknowledgement that restarts the timer therefore costs one comparison and no
+        // heap operation.
+        if deadline < requester.timer_entry {
+            requester.timer_entry = deadline;
+            self.timers.push(deadline, requester.turn(slot));
+        }
+    }
+
+    /// Ensures that a running acknowledgement timer has an entry. There is one at a time, which is
+    /// put back if the arrivals that it was set for were acknowledged before.
+    pub(in crate::nic) fn keep_ack_timer(&mut self, slot: Slot) {
+        let responder = &mut self.responders[slot.index()];
+        let deadline = responder.deadline();
+        if deadline < responder.timer_entry {
+            responder.timer_entry = deadline;
+            self.ack_timers.push(deadline, slot);
+        }
+    }
+}

@@ -1,0 +1,101 @@
+//! The entropy value of each packet in flight: what a sender remembers where acknowledgements carry
+//! the values of all packets that they cover.
+
+use std::collections::VecDeque;
+
+use crate::balance::sender::PathSignal;
+use crate::nic::receive::ack::AckRange;
+use crate::packet::ArrivalReport;
+
+/// The entropy values of one queue pair's packets, from the oldest unacknowledged on.
+#[derive(Debug, Clone)]
+pub(in crate::nic) struct SentEntropies {
+    range: AckRange,
+    first: u64,
+    /// `None` for a packet that was reported and may be reported again.
+    values: VecDeque<Option<u16>>,
+}
+
+impl SentEntropies {
+    /// The values of a queue pair with such acknowledgements.
+    pub(in crate::nic) const fn new(range: AckRange) -> Self {
+        Self { range, first: 0, values: VecDeque::new() }
+    }
+
+    /// Packet `sequence` goes out with `entropy`; the later value counts.
+    pub(in crate::nic) fn handle_sent(&mut self, sequence: u64, entropy: u16) {
+        // Go-back-to-zero sends packets again that were acknowledged; nobody asks for their values.
+        let Some(index) = sequence.checked_sub(self.first) else { return };
+        match self.values.get_mut(index as usize) {
+            Some(value) => *value = Some(entropy),
+            // Packets go out for the first time in order: a new one is exactly one past the end.
+            None => self.values.push_back(Some(entropy)),
+        }
+    }
+
+    /// Calls `tell` with the entropy value and the signal of each packet that `report` is the
+    /// first to report; `acknowledged` is the oldest packet that is still missing after it.
+    pub(in crate::nic) fn handle_ack(
+        &mut self,
+        report: &ArrivalReport,
+        acknowledged: u64,
+        mut tell: impl FnMut(u16, PathSignal),
+    ) {
+        let (base, marks) = (report.base.near(acknowledged), report.marks());
+        let mut left = report.arrived;
+        while left != 0 {
+            // The lowest bit comes first, so that a policy learns of packets in the order of their
+            // numbers.
+            let bit = left & left.wrapping_neg();
+            left ^= bit;
+            let sequence = base + u64::from(bit.trailing_zeros());
+            let index = sequence.checked_sub(self.first);
+            let value = index.and_then(|index| self.values.get_mut(index as usize));
+            let entropy = value.and_then(|value| match self.range {
+                AckRange::Cumulative | AckRange::Packet => *value,
+                AckRange::Last64 => value.take(),
+            });
+            if let Some(entropy) = entropy {
+                tell(entropy, if marks & bit == 0 { PathSignal::Good } else { PathSignal::Marked });
+            }
+        }
+        // The values are dropped only now: the report covers packets before `acknowledged` too.
+        let passed = acknowledged.saturating_sub(self.first) as usize;
+        self.values.drain(..passed.min(self.values.len()));
+        self.first = self.first.max(acknowledged);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::packet::Psn;
+
+    #[test]
+    fn one_acknowledgement_reports_all_packets_that_it_covers() {
+        let mut sent = SentEntropies::new(AckRange::Cumulative);
+        (0..10).for_each(|n| sent.handle_sent(n, 100 + n as u16));
+        let mut told = Vec::new();
+        let (sack, marks) = (0b1011, 0b0010);
+        let ack = ArrivalReport::new(Psn::on_wire(4), sack, marks);
+        sent.handle_ack(&ack, 6, |entropy, signal| told.push((entropy, signal)));
+        use PathSignal::{Good, Marked};
+        assert_eq!(told, [(104, Good), (105, Marked), (107, Good)]);
+        sent.handle_sent(7, 9);
+        told.clear();
+        sent.handle_ack(&ack, 8, |entropy, signal| told.push((entropy, signal)));
+        assert_eq!(told, [(9, Good)], "what is acknowledged is forgotten");
+    }
+
+    #[test]
+    fn a_packet_that_a_bitmap_repeats_is_told_once() {
+        let mut sent = SentEntropies::new(AckRange::Last64);
+        (0..10).for_each(|n| sent.handle_sent(n, 100 + n as u16));
+        let mut told = Vec::new();
+        for sack in [0b0110, 0b1110, 0b1110] {
+            let ack = ArrivalReport::new(Psn::default(), sack, 0);
+            sent.handle_ack(&ack, 0, |entropy, _| told.push(entropy));
+        }
+        assert_eq!(told, [101, 102, 103]);
+    }
+}
