@@ -7,7 +7,7 @@ use super::file::class::ClassSection;
 use super::file::failure::FailureSection;
 use super::file::record::RecordSection;
 use super::file::switch::SwitchSection;
-use super::file::topology::{self, TopologyKind, WireSection};
+use super::file::topology::WireSection;
 use super::file::transport::TransportSection;
 use super::file::workload::{self, CommonSection, JobSection};
 use super::file::{DEFAULT_POLICY, GeneralSection};
@@ -15,6 +15,7 @@ use super::input::reader::Kind;
 use super::input::section::{Form, KeyDescription, Section, Value, written};
 use super::rails::file as rails;
 use super::reference;
+use super::topologies::{self, TopologyKind};
 
 /// A key of scenarios.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -53,7 +54,7 @@ pub(super) fn parts() -> Vec<Part> {
         default,
     };
     let family =
-        kind("The family of the fabric.", TopologyKind::form(), written(&TopologyKind::default()));
+        kind("The family of the fabric.", TopologyKind::form(), written(&topologies::DEFAULT_KIND));
     let text = String::form;
     let of_workload = kind(
         "A collective's name (evenkeel list collectives), or another workload's (list workloads).",
@@ -75,7 +76,7 @@ pub(super) fn parts() -> Vec<Part> {
         plain("", GeneralSection::keys()),
         plain("topology", [vec![family], WireSection::keys()].concat()),
     ];
-    parts.extend(of_kinds("topology", topology::KINDS));
+    parts.extend(of_kinds("topology", topologies::KINDS));
     parts.push(plain("switch", SwitchSection::keys()));
     parts.push(plain("transport", TransportSection::keys()));
     parts.push(plain("policy", vec![policy]));

@@ -9,7 +9,8 @@
 //!
 //! - `input`: the text, values with their keys ([`Located`]), faults, checks that sections share,
 //!   and the macro that declares a section.
-//! - `file`: the file's content, a struct for each section and each kind of workload and fabric.
+//! - `topologies`: the families of fabrics, each with its keys and the graph that it makes of them.
+//! - `file`: the file's content, a struct for each section and each kind of workload.
 //! - `resolve`: from those structs to the input of a run.
 //! - `rails`: file and resolution of scenarios whose hosts have several rails.
 
@@ -35,6 +36,7 @@ mod reference;
 mod resolve;
 mod resolved;
 mod schema;
+mod topologies;
 
 #[cfg(test)]
 #[path = "../tests/support/extent.rs"]
@@ -50,10 +52,7 @@ pub use file::switch::{
     CbfcSection, EcnSection, HeadroomName, PfcSection, SwitchSection, TrimSection,
 };
 pub use file::toggle::Toggle;
-pub use file::topology::{
-    FatTreeSection, Generated, LeafSpineSection, LinksSection, RailOptimizedSection, Shape,
-    TopologyFileSection, TopologyFormat, TopologyKind, TopologySection, WireSection,
-};
+pub use file::topology::{TopologySection, WireSection};
 pub use file::transport::{DeliveryName, QpCacheSection, TransportSection};
 pub use file::workload::chakra::{ChakraSection, DependenciesName};
 pub use file::workload::generated::{
@@ -87,3 +86,8 @@ pub use reference::reference;
 pub use resolve::trace_source::last_rank;
 pub use resolved::Scenario;
 pub use schema::schema;
+pub use topologies::fat_tree::FatTreeSection;
+pub use topologies::file::{TopologyFileSection, TopologyFormat};
+pub use topologies::leaf_spine::LeafSpineSection;
+pub use topologies::rail_optimized::RailOptimizedSection;
+pub use topologies::{Generated, LinksSection, Shape, TopologyKind};

@@ -10,7 +10,7 @@ use super::file::failure::FailureSection;
 use super::file::record::RecordSection;
 use super::file::switch::SwitchSection;
 use super::file::toggle::Toggle;
-use super::file::topology::{self, TopologyKind, WireSection};
+use super::file::topology::WireSection;
 use super::file::transport::TransportSection;
 use super::file::workload::{self, CommonSection, JobSection};
 use super::file::{DEFAULT_POLICY, GeneralSection, PolicySection};
@@ -22,6 +22,7 @@ use super::input::section::{KeyDescription, Section, Value, names, written};
 use super::input::source::Source;
 use super::rails::file as rail_file;
 use super::resolve::{congestion, policy, recovery};
+use super::topologies::{self, TopologyKind};
 use crate::balance::{self, Parameters, SHARED_PARAMETERS};
 use crate::nic::congestion::CongestionName;
 use crate::nic::recovery::RecoveryName;
@@ -143,10 +144,10 @@ fn topologies(page: &mut Page) {
         name: "kind",
         summary: "The family of the fabric.".to_owned(),
         form: TopologyKind::form(),
-        default: written(&TopologyKind::default()),
+        default: written(&topologies::DEFAULT_KIND),
     };
     page.keys(&[vec![kind], WireSection::keys()].concat());
-    page.kinds(topology::KINDS);
+    page.kinds(topologies::KINDS);
 }
 
 fn transports(page: &mut Page) {

@@ -4,7 +4,6 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use super::file::topology::{Shape, TopologyFormat};
 use super::file::{Fabric, ScenarioFile};
 use super::input::context::Context;
 use super::input::error::{Fault, ScenarioError};
@@ -17,6 +16,8 @@ use super::resolve::{
     buffering, class, derived, fabric, failure, inert, job, job_policy, limits, messages, planes,
     policy, policy_warnings, record, recovery, switch, transport,
 };
+use super::topologies::Shape;
+use super::topologies::file::TopologyFormat;
 use crate::balance::{SHARED_PARAMETERS, Scheme};
 use crate::chakra::{ChakraError, Streaming};
 use crate::endpoint::{JobClass, JobPolicy, LongestPath, longest_path};

@@ -5,7 +5,6 @@
 
 pub(super) mod class;
 pub(super) mod failure;
-pub(super) mod networks;
 pub(super) mod record;
 pub(super) mod switch;
 pub(super) mod toggle;

@@ -36,6 +36,26 @@ pub(crate) struct Kind<S: 'static> {
     pub read: fn(&mut SectionReader<'_>) -> Result<S, ScenarioError>,
 }
 
+/// The keys of a kind: a section, or several that are read together.
+pub(crate) trait Keys: Sized {
+    /// Its sections.
+    const GROUPS: &'static [Group];
+
+    /// Reads the keys.
+    ///
+    /// # Errors
+    /// Fails for a value of the wrong type.
+    fn read(reader: &mut SectionReader<'_>) -> Result<Self, ScenarioError>;
+}
+
+impl<S: Section> Keys for S {
+    const GROUPS: &'static [Group] = &[Group::of::<S>()];
+
+    fn read(reader: &mut SectionReader<'_>) -> Result<Self, ScenarioError> {
+        reader.take()
+    }
+}
+
 impl<S> Kind<S> {
     /// Its name; what it stands for where it stands for several names, as `<collective>` does.
     fn in_a_sentence(&self) -> String {

@@ -29,7 +29,6 @@ pub(super) mod scale_up;
 pub(super) mod site;
 pub(super) mod switch;
 pub(super) mod topology;
-pub(super) mod topology_file;
 pub(super) mod trace_file;
 pub(super) mod trace_source;
 pub(super) mod training;

@@ -1,6 +1,5 @@
 //! Fabrics under a policy, and what one of several planes does not support.
 
-use super::site::Built;
 use super::{networks, topology};
 use crate::balance::sender::PathSpace;
 use crate::balance::{Forwarding, Scheme};
@@ -11,6 +10,7 @@ use crate::input::context::Context;
 use crate::input::error::ScenarioError;
 use crate::input::located::Located;
 use crate::nic::AnswerPlanes;
+use crate::topologies::Built;
 use crate::topology::Topology;
 
 /// The fabric of a file, or `existing` if there is one already, for a policy that it supports.

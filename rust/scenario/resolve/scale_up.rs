@@ -1,9 +1,9 @@
 //! `[topology] scale_up`: the networks within servers.
 
-use super::site::Built;
-use crate::file::topology::{Shape, TopologySection};
+use crate::file::topology::TopologySection;
 use crate::input::context::{AtLeast, Context};
 use crate::input::error::{Fault, ScenarioError};
+use crate::topologies::Built;
 use crate::topology::{ScaleUp, TopologyError};
 
 /// The fabric with the scale-up networks of its servers, if it has any.
@@ -13,16 +13,7 @@ pub(super) fn join(
     built: Built,
 ) -> Result<Built, ScenarioError> {
     let Some(keys) = &*section.wire.scale_up else { return Ok(built) };
-    let rails = match &section.shape {
-        Shape::RailOptimized(generated) => Some(*generated.shape.rails),
-        Shape::MultiPlane(generated) => Some(*generated.shape.rails),
-        Shape::DualTor(generated) => Some(*generated.shape.rails),
-        Shape::RailOnly(generated) => Some(*generated.shape.rails),
-        Shape::Hpn(preset) => Some(*preset.rails),
-        Shape::SpectrumX(preset) => Some(*preset.rails),
-        _ => None,
-    };
-    if let Some(rails) = rails.filter(|rails| *rails > 1 && rails != &*keys.gpus) {
+    if let Some(rails) = section.shape.rails().filter(|rails| *rails > 1 && rails != &*keys.gpus) {
         let expected = format!("a server of this fabric has rails = {rails} GPUs; write {rails}");
         return Err(context.invalid(&keys.gpus, expected));
     }

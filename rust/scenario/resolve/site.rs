@@ -1,6 +1,4 @@
-//! The fabric of a scenario, and the context of workloads on it.
-
-use std::sync::Arc;
+//! The context of workloads on a fabric.
 
 use crate::file::workload::CommonSection;
 use crate::ids::{HostId, LinkId};
@@ -9,26 +7,6 @@ use crate::input::located::Located;
 use crate::topology::Topology;
 use crate::units::Bytes;
 use crate::workload::Workload;
-
-/// The fabric of a scenario.
-pub(crate) struct Built {
-    /// Hosts, switches and links of the fabric.
-    pub topology: Topology,
-    /// The host of each node id of flow files.
-    pub host_of_node: Vec<Option<HostId>>,
-    /// Warnings of a reader of files.
-    pub warnings: Vec<String>,
-    /// The file that it was read from, if it was.
-    pub file: Option<Arc<str>>,
-}
-
-impl Built {
-    /// A topology without node ids.
-    pub(crate) fn new(topology: Topology) -> Self {
-        let host_of_node = (0..topology.host_count()).map(|host| Some(HostId(host))).collect();
-        Self { topology, host_of_node, warnings: Vec::new(), file: None }
-    }
-}
 
 /// The context that all workloads of a scenario share.
 #[derive(Debug, Clone, Copy)]

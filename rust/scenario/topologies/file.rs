@@ -1,30 +1,60 @@
-//! `[topology] kind = "file"`: a graph from a file of another project.
+//! A fabric from a file of another project.
 
-use super::site::Built;
-use crate::file::topology::{TopologyFileSection, TopologyFormat};
+use serde::{Deserialize, Serialize};
+
+use super::{Built, Family, rate};
 use crate::hpcc::topology::HpccTopology;
 use crate::infragraph::{self, Defaults};
 use crate::input::context::{AtLeast, Context, FileText};
 use crate::input::error::{Fault, ScenarioError};
 use crate::input::located::{Key, Located};
+use crate::input::section::{named, section};
 use crate::units::{BitRate, Span};
 
-/// Reads the file of a section.
-pub(super) fn resolve(
-    context: &Context<'_>,
-    section: &TopologyFileSection,
-) -> Result<Built, ScenarioError> {
-    let Some(path) = section.path.given() else {
-        let because = "a topology of kind = 'file' is read from a file";
-        return Err(context.missing(section.path.key(), because, "path = \"topology.txt\""));
-    };
-    let file = context.read(&path)?;
-    let built = match *section.format {
-        TopologyFormat::Hpcc => hpcc_file(context, section, &file)?,
-        TopologyFormat::Infragraph => infragraph_file(context, section, &file)?,
-    };
-    // Results have a copy of what was read here: the file may change.
-    Ok(Built { file: Some(file.text.into()), ..built })
+/// Formats of topology files.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum TopologyFormat {
+    /// That of the HPCC family of ns-3 simulators.
+    #[default]
+    Hpcc,
+    /// InfraGraph's description of an infrastructure, in YAML or JSON.
+    Infragraph,
+}
+
+named! { TopologyFormat }
+
+section! {
+    /// `kind = "file"`.
+    pub struct TopologyFileSection {
+        /// The file, relative to the scenario's file.
+        path?: String = "required",
+        /// Its format.
+        format: TopologyFormat = TopologyFormat::default(),
+        /// Of `infragraph`: the rate of links for which the file has no bandwidth.
+        rate?: BitRate = "the file's",
+        /// Of `infragraph`: the one-way delay of links for which the file has no latency.
+        delay?: Span = "the file's",
+    }
+}
+
+impl Family for TopologyFileSection {
+    const NAME: &'static str = "file";
+    const SUMMARY: &'static str = "Read from a file.";
+
+    fn build(&self, context: &Context<'_>, _kind: &Key) -> Result<Built, ScenarioError> {
+        let Some(path) = self.path.given() else {
+            let because = "a topology of kind = 'file' is read from a file";
+            return Err(context.missing(self.path.key(), because, "path = \"topology.txt\""));
+        };
+        let file = context.read(&path)?;
+        let built = match *self.format {
+            TopologyFormat::Hpcc => hpcc_file(context, self, &file)?,
+            TopologyFormat::Infragraph => infragraph_file(context, self, &file)?,
+        };
+        // Results have a copy of what was read here: the file may change.
+        Ok(Built { file: Some(file.text.into()), ..built })
+    }
 }
 
 fn hpcc_file(
@@ -65,13 +95,11 @@ fn infragraph_file(
     section: &TopologyFileSection,
     file: &FileText,
 ) -> Result<Built, ScenarioError> {
-    let rate: Option<Located<BitRate>> = section.rate.given();
-    if let Some(rate) = rate.as_ref().filter(|rate| rate.as_bps() == 0) {
-        return Err(context.invalid(rate, "a link must have a rate"));
-    }
+    let own: Option<Located<BitRate>> = section.rate.given();
+    own.as_ref().map(|own| rate(context, own)).transpose()?;
     let delay: Option<Located<Span>> = section.delay.given();
     let delay = delay.map(|delay| context.span(&delay, AtLeast::Zero)).transpose()?;
-    let defaults = Defaults { rate: rate.map(|rate| *rate), delay };
+    let defaults = Defaults { rate: own.map(|rate| *rate), delay };
     let read = infragraph::read(&file.text, &file.name, defaults)
         .map_err(|error| context.fault(section.path.key(), Fault::Infragraph(error)))?;
     Ok(Built { warnings: read.warnings, ..Built::new(read.topology) })

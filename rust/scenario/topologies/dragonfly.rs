@@ -1,0 +1,77 @@
+//! The dragonfly: groups of routers that are all wired to each other.
+
+use super::{Built, Family, built, rate};
+use crate::input::context::{AtLeast, Context};
+use crate::input::error::ScenarioError;
+use crate::input::located::{Key, Located};
+use crate::input::section::section;
+use crate::topology::{Dragonfly, Group, TopologyError};
+use crate::units::{BitRate, Span};
+
+section! {
+    /// `kind = "dragonfly"`; the defaults are its balance of 2 global links (a = 2p = 2h).
+    pub struct DragonflySection {
+        /// Routers of a group (a), which are all wired to each other.
+        routers: u32 = 4,
+        /// Hosts of each router (p).
+        hosts_per_router: u32 = 2,
+        /// Links of each router to other groups (h).
+        global_links: u32 = 2,
+        /// Groups, at most `routers · global_links + 1`.
+        groups: u32 = 9,
+        /// Rate of a host's link.
+        host_rate: BitRate = BitRate::from_gbps(400),
+        /// Rate of links between routers.
+        fabric_rate: BitRate = BitRate::from_gbps(400),
+        /// One-way propagation delay of hosts' links and of links in a group.
+        delay: Span = Span::from_ns(500),
+        /// One-way propagation delay of links between groups.
+        global_delay: Span = Span::from_ns(500),
+    }
+}
+
+impl Family for DragonflySection {
+    const NAME: &'static str = "dragonfly";
+    const SUMMARY: &'static str = "Groups of routers, and links between every two groups.";
+
+    fn build(&self, context: &Context<'_>, kind: &Key) -> Result<Built, ScenarioError> {
+        let Self { host_rate, fabric_rate, delay, global_delay, .. } = self;
+        let shape = Dragonfly {
+            group: Group::Routers { routers: context.positive(&self.routers)? },
+            groups: context.positive(&self.groups)?,
+            hosts_per_switch: context.positive(&self.hosts_per_router)?,
+            global_links: context.positive(&self.global_links)?,
+            host_rate: **host_rate,
+            fabric_rate: **fabric_rate,
+            delay: **delay,
+            global_delay: **global_delay,
+        };
+        let key = |error: &TopologyError| match error {
+            TopologyError::TooLarge { .. } => self.routers.key(),
+            TopologyError::TooManyGroups { .. } => self.groups.key(),
+            _ => kind,
+        };
+        let wires = Wires { host_rate, fabric_rate, delay, global_delay };
+        wires.check(context)?;
+        built(context, shape.build(), key)
+    }
+}
+
+/// The links of a dragonfly.
+pub(super) struct Wires<'a> {
+    pub host_rate: &'a Located<BitRate>,
+    pub fabric_rate: &'a Located<BitRate>,
+    pub delay: &'a Located<Span>,
+    pub global_delay: &'a Located<Span>,
+}
+
+impl Wires<'_> {
+    /// Fails for links without a rate, and for delays out of range.
+    pub(super) fn check(&self, context: &Context<'_>) -> Result<(), ScenarioError> {
+        rate(context, self.host_rate)?;
+        rate(context, self.fabric_rate)?;
+        context.span(self.delay, AtLeast::Zero)?;
+        context.span(self.global_delay, AtLeast::Zero)?;
+        Ok(())
+    }
+}

@@ -1,0 +1,63 @@
+//! The dragonfly+: groups of leaves and spines.
+
+use super::dragonfly::Wires;
+use super::{Built, Family, built};
+use crate::input::context::Context;
+use crate::input::error::ScenarioError;
+use crate::input::located::Key;
+use crate::input::section::section;
+use crate::topology::{Dragonfly, Group, TopologyError};
+use crate::units::{BitRate, Span};
+
+section! {
+    /// `kind = "dragonfly-plus"`: each group is a leaf-spine whose spines have the global links.
+    pub struct DragonflyPlusSection {
+        /// Leaf switches of a group.
+        leaves: u32 = 4,
+        /// Spine switches of a group.
+        spines: u32 = 4,
+        /// Hosts at each leaf.
+        hosts_per_leaf: u32 = 4,
+        /// Links of each spine to other groups.
+        global_links: u32 = 4,
+        /// Groups, at most `spines · global_links + 1`.
+        groups: u32 = 9,
+        /// Rate of a host's link.
+        host_rate: BitRate = BitRate::from_gbps(400),
+        /// Rate of links between switches.
+        fabric_rate: BitRate = BitRate::from_gbps(400),
+        /// One-way propagation delay of hosts' links and of links in a group.
+        delay: Span = Span::from_ns(500),
+        /// One-way propagation delay of links between groups.
+        global_delay: Span = Span::from_ns(500),
+    }
+}
+
+impl Family for DragonflyPlusSection {
+    const NAME: &'static str = "dragonfly-plus";
+    const SUMMARY: &'static str =
+        "Groups of leaves and spines, and links between every two groups.";
+
+    fn build(&self, context: &Context<'_>, kind: &Key) -> Result<Built, ScenarioError> {
+        let Self { host_rate, fabric_rate, delay, global_delay, .. } = self;
+        let (leaves, spines) = (context.positive(&self.leaves)?, context.positive(&self.spines)?);
+        let shape = Dragonfly {
+            group: Group::LeafSpine { leaves, spines },
+            groups: context.positive(&self.groups)?,
+            hosts_per_switch: context.positive(&self.hosts_per_leaf)?,
+            global_links: context.positive(&self.global_links)?,
+            host_rate: **host_rate,
+            fabric_rate: **fabric_rate,
+            delay: **delay,
+            global_delay: **global_delay,
+        };
+        let key = |error: &TopologyError| match error {
+            TopologyError::TooLarge { .. } => self.leaves.key(),
+            TopologyError::TooManyGroups { .. } => self.groups.key(),
+            _ => kind,
+        };
+        let wires = Wires { host_rate, fabric_rate, delay, global_delay };
+        wires.check(context)?;
+        built(context, shape.build(), key)
+    }
+}

@@ -1,0 +1,52 @@
+//! Hosts that are connected to both ToRs of a pair.
+
+use super::{Built, Family, Generated, built};
+use crate::input::context::Context;
+use crate::input::error::ScenarioError;
+use crate::input::located::Key;
+use crate::input::section::section;
+use crate::topology::{DualTor, TopologyError};
+
+section! {
+    /// `kind = "dual-tor"`: each host has two links of `host_rate`, one to each ToR of a pair.
+    pub struct DualTorSection {
+        /// Pairs of ToR switches.
+        pairs: u32 = 16,
+        /// Spine switches, each with links to every ToR.
+        spines: u32 = 16,
+        /// Hosts of each pair.
+        hosts_per_pair: u32 = 16,
+        /// GPUs of a server, each at a pair of its own; 1 if hosts follow each other at a pair.
+        rails: u32 = 1,
+    }
+}
+
+impl Family for Generated<DualTorSection> {
+    const NAME: &'static str = "dual-tor";
+    const SUMMARY: &'static str = "Two tiers, each host connected to both ToRs of a pair.";
+
+    fn build(&self, context: &Context<'_>, kind: &Key) -> Result<Built, ScenarioError> {
+        let Self { shape: section, links: wires } = self;
+        wires.check(context)?;
+        let shape = DualTor {
+            pairs: context.positive(&section.pairs)?,
+            spines: context.positive(&section.spines)?,
+            hosts_per_pair: context.positive(&section.hosts_per_pair)?,
+            rails: context.positive(&section.rails)?,
+            host_rate: *wires.host_rate,
+            fabric_rate: *wires.fabric_rate,
+            delay: *wires.delay,
+            parallel_links: *wires.parallel_links,
+        };
+        let key = |error: &TopologyError| match error {
+            TopologyError::TooLarge { .. } => section.pairs.key(),
+            TopologyError::RailsOfLeaves { .. } => section.rails.key(),
+            _ => kind,
+        };
+        built(context, shape.build(), key)
+    }
+
+    fn rails(&self) -> Option<u32> {
+        Some(*self.shape.rails)
+    }
+}

@@ -1,0 +1,47 @@
+//! The k-ary fat-tree.
+
+use super::{Built, Family, Generated, built};
+use crate::input::context::Context;
+use crate::input::error::ScenarioError;
+use crate::input::located::Key;
+use crate::input::section::section;
+use crate::topology::{FatTree, TopologyError};
+use crate::units::Fraction;
+
+section! {
+    /// `kind = "fat-tree"`.
+    pub struct FatTreeSection {
+        /// Ports of a switch, an even number.
+        k: u32 = 8,
+        /// Tiers of switches, 2 or 3.
+        tiers: u8 = 3,
+        /// The hosts' capacity divided by the uplinks' capacity at an edge switch.
+        oversubscription: Fraction = Fraction::ONE,
+    }
+}
+
+impl Family for Generated<FatTreeSection> {
+    const NAME: &'static str = "fat-tree";
+    const SUMMARY: &'static str = "A k-ary fat-tree of two or three tiers.";
+
+    fn build(&self, context: &Context<'_>, kind: &Key) -> Result<Built, ScenarioError> {
+        let Self { shape: section, links: wires } = self;
+        wires.check(context)?;
+        let shape = FatTree {
+            k: *section.k,
+            tiers: *section.tiers,
+            oversubscription: *section.oversubscription,
+            host_rate: *wires.host_rate,
+            fabric_rate: *wires.fabric_rate,
+            delay: *wires.delay,
+            parallel_links: *wires.parallel_links,
+        };
+        let key = |error: &TopologyError| match error {
+            TopologyError::Radix { .. } | TopologyError::TooLarge { .. } => section.k.key(),
+            TopologyError::Tiers { .. } => section.tiers.key(),
+            TopologyError::PartOfAHost { .. } => section.oversubscription.key(),
+            _ => kind,
+        };
+        built(context, shape.build(), key)
+    }
+}

@@ -1,0 +1,44 @@
+//! The leaf-spine: two tiers, every leaf wired to every spine.
+
+use super::{Built, Family, Generated, built};
+use crate::input::context::Context;
+use crate::input::error::ScenarioError;
+use crate::input::located::Key;
+use crate::input::section::section;
+use crate::topology::{LeafSpine, TopologyError};
+
+section! {
+    /// `kind = "leaf-spine"`.
+    pub struct LeafSpineSection {
+        /// Leaf switches.
+        leaves: u32 = 16,
+        /// Spine switches.
+        spines: u32 = 16,
+        /// Hosts at each leaf.
+        hosts_per_leaf: u32 = 16,
+    }
+}
+
+impl Family for Generated<LeafSpineSection> {
+    const NAME: &'static str = "leaf-spine";
+    const SUMMARY: &'static str = "Two tiers, every leaf wired to every spine.";
+
+    fn build(&self, context: &Context<'_>, kind: &Key) -> Result<Built, ScenarioError> {
+        let Self { shape: section, links: wires } = self;
+        wires.check(context)?;
+        let shape = LeafSpine {
+            leaves: context.positive(&section.leaves)?,
+            spines: context.positive(&section.spines)?,
+            hosts_per_leaf: context.positive(&section.hosts_per_leaf)?,
+            host_rate: *wires.host_rate,
+            fabric_rate: *wires.fabric_rate,
+            delay: *wires.delay,
+            parallel_links: *wires.parallel_links,
+        };
+        let key = |error: &TopologyError| match error {
+            TopologyError::TooLarge { .. } => section.leaves.key(),
+            _ => kind,
+        };
+        built(context, shape.build(), key)
+    }
+}

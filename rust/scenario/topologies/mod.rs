@@ -1,0 +1,211 @@
+//! The families of fabrics that `[topology] kind` names, each a file with its keys, their defaults
+//! and the graph that it makes of them.
+
+pub(crate) mod dragonfly;
+pub(crate) mod dragonfly_plus;
+pub(crate) mod dual_tor;
+pub(crate) mod fat_tree;
+pub(crate) mod file;
+pub(crate) mod hpn;
+pub(crate) mod leaf_spine;
+pub(crate) mod multi_plane;
+pub(crate) mod rail_only;
+pub(crate) mod rail_optimized;
+pub(crate) mod spectrum_x;
+pub(crate) mod torus;
+
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+
+use crate::ids::HostId;
+use crate::input::context::{AtLeast, Context};
+use crate::input::error::{Fault, ScenarioError};
+use crate::input::located::{Key, Located};
+use crate::input::reader::{Keys, Kind, SectionReader};
+use crate::input::section::{Group, Section, named, section};
+use crate::topology::{Topology, TopologyError};
+use crate::units::{BitRate, Span};
+
+/// A family of fabrics, implemented by its keys.
+pub(crate) trait Family: Keys {
+    /// Its name in scenarios: that of its variant in `registry!`, in lower case with hyphens.
+    const NAME: &'static str;
+    /// One line for the reference.
+    const SUMMARY: &'static str;
+
+    /// The fabric that the keys describe; `kind` is the key for faults that no other key causes.
+    ///
+    /// # Errors
+    /// Fails if a value is out of range, or a file cannot be read.
+    fn build(&self, context: &Context<'_>, kind: &Key) -> Result<Built, ScenarioError>;
+
+    /// GPUs of a server, if the family places servers.
+    fn rails(&self) -> Option<u32> {
+        None
+    }
+}
+
+/// Registers families: a family is its file, its `mod` line and a line here.
+macro_rules! registry {
+    ($($kind:ident($keys:ty)),* $(,)?) => {
+        /// The families of fabrics that `[topology]` can name.
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+        #[serde(rename_all = "kebab-case")]
+        pub enum TopologyKind {
+            $(#[doc = concat!("The keys are `", stringify!($keys), "`.")] $kind,)*
+        }
+
+        /// The keys of a family of fabrics.
+        #[derive(Debug, Clone, PartialEq, Serialize)]
+        #[serde(untagged)]
+        pub enum Shape {
+            $(#[doc = concat!("See [`TopologyKind::", stringify!($kind), "`].")] $kind($keys),)*
+            /// An existing fabric: no keys.
+            Existing {},
+        }
+
+        /// Every family, in the order of [`TopologyKind`].
+        pub(crate) const KINDS: &[Kind<Shape>] = &[$(Kind {
+            name: <$keys as Family>::NAME,
+            summary: <$keys as Family>::SUMMARY,
+            groups: <$keys as Keys>::GROUPS,
+            read: |reader| <$keys as Keys>::read(reader).map(Shape::$kind),
+        }),*];
+
+        impl Shape {
+            /// [`Family::build`].
+            pub(crate) fn build(
+                &self,
+                context: &Context<'_>,
+                kind: &Key,
+            ) -> Result<Built, ScenarioError> {
+                match self {
+                    $(Self::$kind(keys) => keys.build(context, kind),)*
+                    Self::Existing {} => unreachable!("an existing fabric is passed in"),
+                }
+            }
+
+            /// [`Family::rails`].
+            pub(crate) fn rails(&self) -> Option<u32> {
+                match self {
+                    $(Self::$kind(keys) => keys.rails(),)*
+                    Self::Existing {} => None,
+                }
+            }
+        }
+    };
+}
+
+registry! {
+    LeafSpine(Generated<leaf_spine::LeafSpineSection>),
+    FatTree(Generated<fat_tree::FatTreeSection>),
+    RailOptimized(Generated<rail_optimized::RailOptimizedSection>),
+    MultiPlane(Generated<multi_plane::MultiPlaneSection>),
+    Hpn(hpn::HpnSection),
+    SpectrumX(spectrum_x::SpectrumXSection),
+    DualTor(Generated<dual_tor::DualTorSection>),
+    RailOnly(Generated<rail_only::RailOnlySection>),
+    Torus(Generated<torus::TorusSection>),
+    Dragonfly(dragonfly::DragonflySection),
+    DragonflyPlus(dragonfly_plus::DragonflyPlusSection),
+    File(file::TopologyFileSection),
+}
+
+/// The family of a section that names none.
+pub(crate) const DEFAULT_KIND: TopologyKind = TopologyKind::LeafSpine;
+
+named! { TopologyKind }
+
+/// A fabric that is generated: its shape, and its links.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Generated<S> {
+    /// How switches and hosts are wired.
+    #[serde(flatten)]
+    pub shape: S,
+    /// The rates and delays of the generated links.
+    #[serde(flatten)]
+    pub links: LinksSection,
+}
+
+impl<S: Section> Keys for Generated<S> {
+    const GROUPS: &'static [Group] = &[Group::of::<S>(), Group::of::<LinksSection>()];
+
+    fn read(reader: &mut SectionReader<'_>) -> Result<Self, ScenarioError> {
+        Ok(Self { shape: reader.take()?, links: reader.take()? })
+    }
+}
+
+section! {
+    /// The links of a fabric that is generated.
+    pub struct LinksSection {
+        /// Rate of a host's link.
+        host_rate: BitRate = BitRate::from_gbps(400),
+        /// Rate of links between switches.
+        fabric_rate: BitRate = BitRate::from_gbps(400),
+        /// One-way propagation delay of each link.
+        delay: Span = Span::from_ns(500),
+        /// Links between two neighbouring switches.
+        parallel_links: u32 = 1,
+    }
+}
+
+impl LinksSection {
+    /// Fails for values out of range.
+    fn check(&self, context: &Context<'_>) -> Result<(), ScenarioError> {
+        rate(context, &self.host_rate)?;
+        rate(context, &self.fabric_rate)?;
+        context.span(&self.delay, AtLeast::Zero)?;
+        context.positive(&self.parallel_links)?;
+        Ok(())
+    }
+}
+
+/// Fails for a link without a rate.
+fn rate(context: &Context<'_>, rate: &Located<BitRate>) -> Result<(), ScenarioError> {
+    match rate.as_bps() {
+        0 => Err(context.invalid(rate, "a link must have a rate")),
+        _ => Ok(()),
+    }
+}
+
+/// The fabric of a scenario.
+pub(crate) struct Built {
+    /// Hosts, switches and links of the fabric.
+    pub topology: Topology,
+    /// The host of each node id of flow files.
+    pub host_of_node: Vec<Option<HostId>>,
+    /// Warnings of a reader of files.
+    pub warnings: Vec<String>,
+    /// The file that it was read from, if it was.
+    pub file: Option<Arc<str>>,
+}
+
+impl Built {
+    /// A topology without node ids.
+    pub(crate) fn new(topology: Topology) -> Self {
+        let host_of_node = (0..topology.host_count()).map(|host| Some(HostId(host))).collect();
+        Self { topology, host_of_node, warnings: Vec::new(), file: None }
+    }
+}
+
+/// The result of a builder, with an error at the key that causes it.
+fn built<'a>(
+    context: &Context<'_>,
+    topology: Result<Topology, TopologyError>,
+    key: impl Fn(&TopologyError) -> &'a Key,
+) -> Result<Built, ScenarioError> {
+    topology.map(Built::new).map_err(|error| context.fault(key(&error), Fault::Topology(error)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::input::section::names;
+
+    #[test]
+    fn rows_are_in_the_order_of_the_names() {
+        let rows: Vec<&str> = KINDS.iter().map(|kind| kind.name).collect();
+        assert_eq!(names::<TopologyKind>(), rows);
+    }
+}

@@ -1,0 +1,72 @@
+//! Several planes, which share no switch; presets are made of it.
+
+use super::{Built, Family, Generated, built};
+use crate::input::context::Context;
+use crate::input::error::ScenarioError;
+use crate::input::located::Key;
+use crate::input::section::section;
+use crate::topology::{LeafSpine, MultiPlane, TopologyError};
+
+section! {
+    /// `kind = "multi-plane"`.
+    pub struct MultiPlaneSection {
+        /// Planes, which share no switch; each host has a port in each, of `host_rate`.
+        planes: u32 = 4,
+        /// GPUs of a server, each at a leaf of its own; 1 if hosts follow each other at a leaf.
+        rails: u32 = 1,
+        /// Leaf switches of a plane.
+        leaves: u32 = 16,
+        /// Spine switches of a plane.
+        spines: u32 = 16,
+        /// Hosts at each leaf.
+        hosts_per_leaf: u32 = 16,
+    }
+}
+
+impl Family for Generated<MultiPlaneSection> {
+    const NAME: &'static str = "multi-plane";
+    const SUMMARY: &'static str = "Several planes of two tiers, with a port of every host in each.";
+
+    fn build(&self, context: &Context<'_>, kind: &Key) -> Result<Built, ScenarioError> {
+        let Self { shape: section, links: wires } = self;
+        wires.check(context)?;
+        let plane = LeafSpine {
+            leaves: context.positive(&section.leaves)?,
+            spines: context.positive(&section.spines)?,
+            hosts_per_leaf: context.positive(&section.hosts_per_leaf)?,
+            host_rate: *wires.host_rate,
+            fabric_rate: *wires.fabric_rate,
+            delay: *wires.delay,
+            parallel_links: *wires.parallel_links,
+        };
+        let planes = context.positive(&section.planes)?;
+        let shape = MultiPlane { planes, rails: context.positive(&section.rails)?, plane };
+        let key = |error: &TopologyError| match error {
+            TopologyError::TooLarge { .. } => section.leaves.key(),
+            TopologyError::Planes { .. } => section.planes.key(),
+            TopologyError::RailsOfLeaves { .. } => section.rails.key(),
+            _ => kind,
+        };
+        built(context, shape.build(), key)
+    }
+
+    fn rails(&self) -> Option<u32> {
+        Some(*self.shape.rails)
+    }
+}
+
+/// Reads the section of a preset, which has keys of links of its own, as a `multi-plane`.
+macro_rules! preset {
+    ($preset:ident) => {
+        impl From<&$preset> for Generated<MultiPlaneSection> {
+            fn from(preset: &$preset) -> Self {
+                let $preset { planes, rails, leaves, spines, hosts_per_leaf, .. } = preset.clone();
+                let $preset { host_rate, fabric_rate, delay, parallel_links, .. } = preset.clone();
+                let shape = MultiPlaneSection { planes, rails, leaves, spines, hosts_per_leaf };
+                let links = LinksSection { host_rate, fabric_rate, delay, parallel_links };
+                Self { shape, links }
+            }
+        }
+    };
+}
+pub(super) use preset;

@@ -1,0 +1,51 @@
+//! Rails that are networks of their own, joined by servers.
+
+use super::{Built, Family, Generated, built};
+use crate::input::context::Context;
+use crate::input::error::ScenarioError;
+use crate::input::located::Key;
+use crate::input::section::section;
+use crate::topology::{RailOnly, TopologyError};
+
+section! {
+    /// `kind = "rail-only"`: needs `scale_up`, which joins the rails in each server.
+    pub struct RailOnlySection {
+        /// GPUs of a server, each on a rail of its own.
+        rails: u32 = 8,
+        /// Servers whose GPUs share leaves.
+        servers: u32 = 32,
+        /// Groups of such servers.
+        units: u32 = 1,
+        /// Spine switches of each rail; without effect with one unit.
+        spines: u32 = 8,
+    }
+}
+
+impl Family for Generated<RailOnlySection> {
+    const NAME: &'static str = "rail-only";
+    const SUMMARY: &'static str = "Each rail a network of its own; servers join the rails.";
+
+    fn build(&self, context: &Context<'_>, kind: &Key) -> Result<Built, ScenarioError> {
+        let Self { shape: section, links: wires } = self;
+        wires.check(context)?;
+        let shape = RailOnly {
+            rails: context.positive(&section.rails)?,
+            servers: context.positive(&section.servers)?,
+            units: context.positive(&section.units)?,
+            spines: context.positive(&section.spines)?,
+            host_rate: *wires.host_rate,
+            fabric_rate: *wires.fabric_rate,
+            delay: *wires.delay,
+            parallel_links: *wires.parallel_links,
+        };
+        let key = |error: &TopologyError| match error {
+            TopologyError::TooLarge { .. } => section.units.key(),
+            _ => kind,
+        };
+        built(context, shape.build(), key)
+    }
+
+    fn rails(&self) -> Option<u32> {
+        Some(*self.shape.rails)
+    }
+}

@@ -1,0 +1,51 @@
+//! Servers each of whose GPUs is connected to another leaf.
+
+use super::{Built, Family, Generated, built};
+use crate::input::context::Context;
+use crate::input::error::ScenarioError;
+use crate::input::located::Key;
+use crate::input::section::section;
+use crate::topology::{RailOptimized, TopologyError};
+
+section! {
+    /// `kind = "rail-optimized"`.
+    pub struct RailOptimizedSection {
+        /// GPUs of a server, each connected to a leaf of its own.
+        rails: u32 = 8,
+        /// Servers whose GPUs share leaves.
+        servers: u32 = 8,
+        /// Groups of such servers.
+        units: u32 = 4,
+        /// Spine switches.
+        spines: u32 = 8,
+    }
+}
+
+impl Family for Generated<RailOptimizedSection> {
+    const NAME: &'static str = "rail-optimized";
+    const SUMMARY: &'static str = "Two tiers, each GPU of a server connected to another leaf.";
+
+    fn build(&self, context: &Context<'_>, kind: &Key) -> Result<Built, ScenarioError> {
+        let Self { shape: section, links: wires } = self;
+        wires.check(context)?;
+        let shape = RailOptimized {
+            rails: context.positive(&section.rails)?,
+            servers: context.positive(&section.servers)?,
+            units: context.positive(&section.units)?,
+            spines: context.positive(&section.spines)?,
+            host_rate: *wires.host_rate,
+            fabric_rate: *wires.fabric_rate,
+            delay: *wires.delay,
+            parallel_links: *wires.parallel_links,
+        };
+        let key = |error: &TopologyError| match error {
+            TopologyError::TooLarge { .. } => section.units.key(),
+            _ => kind,
+        };
+        built(context, shape.build(), key)
+    }
+
+    fn rails(&self) -> Option<u32> {
+        Some(*self.shape.rails)
+    }
+}

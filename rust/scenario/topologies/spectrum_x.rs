@@ -1,0 +1,51 @@
+//! Spectrum-X: a `multi-plane` of four planes.
+
+use super::multi_plane::{MultiPlaneSection, preset};
+use super::{Built, Family, Generated, LinksSection};
+use crate::input::context::Context;
+use crate::input::error::ScenarioError;
+use crate::input::located::Key;
+use crate::input::section::section;
+use crate::units::{BitRate, Span};
+
+section! {
+    /// `kind = "spectrum-x"`: `multi-plane` with Spectrum-X's four planes of 200 Gbps,
+    /// rail-optimised (arXiv 2605.21187). The size is that of its cluster of 1,152 GPUs in servers
+    /// of 4; the number of spines, which is not published, gives every leaf as much to spines as to
+    /// hosts.
+    pub struct SpectrumXSection {
+        /// Planes, which share no switch; each host has a port in each, of `host_rate`.
+        planes: u32 = 4,
+        /// GPUs of a server, each at a leaf of its own; 1 if hosts follow each other at a leaf.
+        rails: u32 = 4,
+        /// Leaf switches of a plane.
+        leaves: u32 = 16,
+        /// Spine switches of a plane.
+        spines: u32 = 72,
+        /// Hosts at each leaf.
+        hosts_per_leaf: u32 = 72,
+        /// Rate of each port of a host.
+        host_rate: BitRate = BitRate::from_gbps(200),
+        /// Rate of links between switches.
+        fabric_rate: BitRate = BitRate::from_gbps(200),
+        /// One-way propagation delay of each link.
+        delay: Span = Span::from_ns(500),
+        /// Links between two neighbouring switches.
+        parallel_links: u32 = 1,
+    }
+}
+
+preset! { SpectrumXSection }
+
+impl Family for SpectrumXSection {
+    const NAME: &'static str = "spectrum-x";
+    const SUMMARY: &'static str = "Spectrum-X: four planes, rail-optimised.";
+
+    fn build(&self, context: &Context<'_>, kind: &Key) -> Result<Built, ScenarioError> {
+        Generated::<MultiPlaneSection>::from(self).build(context, kind)
+    }
+
+    fn rails(&self) -> Option<u32> {
+        Some(*self.rails)
+    }
+}
