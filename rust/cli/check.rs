@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{anyhow, bail};
 use clap::Args;
 use evenkeel_engine::ids::HostId;
-use evenkeel_scenario::{Overrides, Scenario, WorkloadKeys};
+use evenkeel_scenario::{Overrides, Scenario, WorkloadSection};
 use evenkeel_study as study;
 use evenkeel_study::report::{self, human, trace_files};
 
@@ -88,16 +88,6 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<Status> {
 
 /// Tells what a workload of files shows that converters get wrong.
 fn note_of_files(name: &str, scenario: &Scenario) {
-    let is_recorded = |work: &WorkloadKeys| {
-        matches!(
-            work,
-            WorkloadKeys::Chakra(_)
-                | WorkloadKeys::Goal(_)
-                | WorkloadKeys::ConnectionMatrix(_)
-                | WorkloadKeys::Simccl(_)
-                | WorkloadKeys::Flows(_)
-        )
-    };
     let sections = scenario.file.workload.iter().chain(&scenario.file.job);
     if scenario.traces.is_some() {
         let note = "traces that are read during the run are audited in part: neither the order of \
@@ -105,7 +95,7 @@ fn note_of_files(name: &str, scenario: &Scenario) {
         output::note(&format!("{name}: {note}"));
         return;
     }
-    if !sections.into_iter().any(|it| is_recorded(&it.work)) {
+    if !sections.into_iter().any(WorkloadSection::is_recorded) {
         return;
     }
     let name_of = |host: HostId| scenario.topology.host_names()[host.index()].clone();

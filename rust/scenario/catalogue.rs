@@ -9,13 +9,14 @@ use super::file::record::RecordSection;
 use super::file::switch::SwitchSection;
 use super::file::topology::WireSection;
 use super::file::transport::TransportSection;
-use super::file::workload::{self, CommonSection, JobSection};
+use super::file::workload::JobSection;
 use super::file::{DEFAULT_POLICY, GeneralSection};
 use super::input::reader::Kind;
 use super::input::section::{Form, KeyDescription, Section, Value, written};
 use super::rails::file as rails;
 use super::reference;
 use super::topologies::{self, TopologyKind};
+use super::workloads::{self, CommonSection};
 
 /// A key of scenarios.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -59,7 +60,7 @@ pub(super) fn parts() -> Vec<Part> {
     let of_workload = kind(
         "A collective's name (evenkeel list collectives), or another workload's (list workloads).",
         text(),
-        written(&workload::DEFAULT_KIND),
+        written(&workloads::DEFAULT_KIND),
     );
     let of_rail = kind(
         "How the rail reduces.",
@@ -83,9 +84,9 @@ pub(super) fn parts() -> Vec<Part> {
     parts.push(list("class", ClassSection::keys()));
     let common = [vec![of_workload], CommonSection::keys()].concat();
     parts.push(plain("workload", common.clone()));
-    parts.extend(of_kinds("workload", workload::KINDS));
+    parts.extend(of_kinds("workload", workloads::KINDS));
     parts.push(list("job", [common, JobSection::keys()].concat()));
-    parts.extend(of_kinds("job", workload::KINDS).map(|part| Part { is_list: true, ..part }));
+    parts.extend(of_kinds("job", workloads::KINDS).map(|part| Part { is_list: true, ..part }));
     parts.push(list("failure", FailureSection::keys()));
     parts.push(plain("record", RecordSection::keys()));
     parts.push(plain("hosts", rails::HostsSection::keys()));

@@ -33,7 +33,7 @@ impl Scenario {
     }
 
     fn draws_workload(&self) -> bool {
-        self.file.workload.iter().chain(&self.file.job).any(|it| it.is_drawn())
+        self.file.workload.iter().chain(&self.file.job).any(|it| it.work.is_drawn())
     }
 
     fn draws_failures(&self) -> bool {

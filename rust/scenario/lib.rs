@@ -10,7 +10,8 @@
 //! - `input`: the text, values with their keys ([`Located`]), faults, checks that sections share,
 //!   and the macro that declares a section.
 //! - `topologies`: the families of fabrics, each with its keys and the graph that it makes of them.
-//! - `file`: the file's content, a struct for each section and each kind of workload.
+//! - `workloads`: the kinds of workload, each with its keys and the messages that it makes of them.
+//! - `file`: the file's content, a struct for each section.
 //! - `resolve`: from those structs to the input of a run.
 //! - `rails`: file and resolution of scenarios whose hosts have several rails.
 
@@ -37,6 +38,7 @@ mod resolve;
 mod resolved;
 mod schema;
 mod topologies;
+mod workloads;
 
 #[cfg(test)]
 #[path = "../tests/support/extent.rs"]
@@ -54,17 +56,7 @@ pub use file::switch::{
 pub use file::toggle::Toggle;
 pub use file::topology::{TopologySection, WireSection};
 pub use file::transport::{DeliveryName, QpCacheSection, TransportSection};
-pub use file::workload::chakra::{ChakraSection, DependenciesName};
-pub use file::workload::generated::{
-    CollectiveSection, IncastSection, PermutationSection, ShiftSection, StepAfterName,
-};
-pub use file::workload::recorded::{
-    ComputeName, ConnectionMatrixSection, FlowsSection, GoalSection, StreamingName,
-};
-pub use file::workload::training::{
-    FamilyName, ModelChoice, ModelSection, ShardingName, TensorTrafficName, TrainingSection,
-};
-pub use file::workload::{CommonSection, JobSection, WorkloadKeys, WorkloadSection};
+pub use file::workload::{JobSection, WorkloadSection};
 pub use file::{GeneralSection, PolicySection, SCHEMA_VERSION, ScenarioFile};
 pub use input::context::Context;
 pub use input::error::{Fault, ScenarioError};
@@ -83,7 +75,6 @@ pub use rails::file::{
 };
 pub use recorded::Recorded;
 pub use reference::reference;
-pub use resolve::trace_source::last_rank;
 pub use resolved::Scenario;
 pub use schema::schema;
 pub use topologies::fat_tree::FatTreeSection;
@@ -91,3 +82,16 @@ pub use topologies::file::{TopologyFileSection, TopologyFormat};
 pub use topologies::leaf_spine::LeafSpineSection;
 pub use topologies::rail_optimized::RailOptimizedSection;
 pub use topologies::{Generated, LinksSection, Shape, TopologyKind};
+pub use workloads::chakra::{ChakraSection, DependenciesName};
+pub use workloads::choices::{ComputeName, StepAfterName, StreamingName};
+pub use workloads::collective::CollectiveSection;
+pub use workloads::connection_matrix::ConnectionMatrixSection;
+pub use workloads::flows::FlowsSection;
+pub use workloads::goal::GoalSection;
+pub use workloads::incast::IncastSection;
+pub use workloads::permutation::PermutationSection;
+pub use workloads::shift::ShiftSection;
+pub use workloads::trace_source::last_rank;
+pub use workloads::training::model::{FamilyName, ModelChoice, ModelSection};
+pub use workloads::training::{ShardingName, TensorTrafficName, TrainingSection};
+pub use workloads::{CommonSection, WorkloadKeys};

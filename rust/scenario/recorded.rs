@@ -2,9 +2,9 @@
 
 use std::path::Path;
 
-use super::file::workload::WorkloadKeys;
-use super::resolve::trace_source::Files;
 use super::resolved::Scenario;
+use super::workloads::WorkloadKeys;
+use super::workloads::trace_source::Files;
 use crate::chakra::{MendError, Mended, Options};
 
 /// The traces that a scenario's workload is read from.

@@ -12,7 +12,7 @@ use super::file::switch::SwitchSection;
 use super::file::toggle::Toggle;
 use super::file::topology::WireSection;
 use super::file::transport::TransportSection;
-use super::file::workload::{self, CommonSection, JobSection};
+use super::file::workload::JobSection;
 use super::file::{DEFAULT_POLICY, GeneralSection, PolicySection};
 use super::input::context::Context;
 use super::input::error::Fault;
@@ -23,6 +23,7 @@ use super::input::source::Source;
 use super::rails::file as rail_file;
 use super::resolve::{congestion, policy, recovery};
 use super::topologies::{self, TopologyKind};
+use super::workloads::{self, CommonSection};
 use crate::balance::{self, Parameters, SHARED_PARAMETERS};
 use crate::nic::congestion::CongestionName;
 use crate::nic::recovery::RecoveryName;
@@ -42,7 +43,7 @@ pub fn reference() -> String {
         "Traffic classes of data packets, at most seven ([Traffic classes](traffic-classes.md)). \
          By default data has one queue at each port.",
     );
-    workloads(&mut page);
+    workload_kinds(&mut page);
     page.section::<FailureSection>(
         "## `[[failure]]`",
         "Failures: exactly one of `link`, `switch` and `probability`, its kind and its times. By \
@@ -247,18 +248,18 @@ pub(super) fn schemes() -> impl Iterator<Item = Row> {
     })
 }
 
-fn workloads(page: &mut Page) {
+fn workload_kinds(page: &mut Page) {
     page.text("## `[workload]` and `[[job]]`");
     page.text("What is sent: one `[workload]`, or several `[[job]]`s, with these keys:");
     let kind = KeyDescription {
         name: "kind",
         summary: "A collective's name, or the name of another kind below.".to_owned(),
         form: String::form(),
-        default: written(&workload::DEFAULT_KIND),
+        default: written(&workloads::DEFAULT_KIND),
     };
     page.keys(&[vec![kind], CommonSection::keys()].concat());
     page.section::<JobSection>("", "A `[[job]]` also has:");
-    page.kinds(workload::KINDS);
+    page.kinds(workloads::KINDS);
     let names: Vec<String> =
         collective::ALL.iter().map(|collective| format!("`{}`", collective.name)).collect();
     page.text(&format!("Collectives: {}.", names.join(", ")));

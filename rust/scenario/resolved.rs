@@ -11,13 +11,13 @@ use super::input::located::Key;
 use super::input::overrides::Overrides;
 use super::input::source::Source;
 use super::resolve::messages::Messages;
-use super::resolve::site::Ground;
 use super::resolve::{
     buffering, class, derived, fabric, failure, inert, job, job_policy, limits, messages, planes,
     policy, policy_warnings, record, recovery, switch, transport,
 };
 use super::topologies::Shape;
 use super::topologies::file::TopologyFormat;
+use super::workloads::Ground;
 use crate::balance::{SHARED_PARAMETERS, Scheme};
 use crate::chakra::{ChakraError, Streaming};
 use crate::endpoint::{JobClass, JobPolicy, LongestPath, longest_path};

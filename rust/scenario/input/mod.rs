@@ -6,6 +6,7 @@ pub(super) mod document;
 pub(super) mod error;
 pub(super) mod located;
 pub(super) mod message;
+pub(super) mod need;
 pub(super) mod overrides;
 pub(super) mod position;
 pub(super) mod reader;

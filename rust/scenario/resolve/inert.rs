@@ -5,10 +5,10 @@ use crate::balance::{Scheme, Weights};
 use crate::endpoint::JobPolicy;
 use crate::file::ScenarioFile;
 use crate::file::failure::{FailureName, FailureSection};
-use crate::file::workload::WorkloadKeys;
 use crate::fluid::Fidelity;
 use crate::input::context::Context;
 use crate::input::located::Key;
+use crate::input::need::Need;
 use crate::nic::{NicConfig, Recovery};
 use crate::workload::Workload;
 
@@ -21,13 +21,6 @@ pub(crate) struct Facts<'a> {
     pub jobs: &'a [JobPolicy],
     /// The messages, if they are known before the run.
     pub workload: Option<&'a Workload>,
-}
-
-/// A key, whether it has an effect, and what it needs for one.
-struct Need<'a> {
-    key: &'a Key,
-    is_met: bool,
-    words: &'static str,
 }
 
 /// The consequences of keys without an effect.
@@ -169,23 +162,7 @@ impl<'a> Facts<'a> {
         let is_ordered = self.workload.is_none_or(|workload| {
             workload.chains.is_some() || workload.waits_for.iter().any(|&count| count > 0)
         });
-        let order = "messages that wait for others";
         let sections = self.file.workload.iter().chain(&self.file.job);
-        let of_one = |work: &'a WorkloadKeys| match work {
-            WorkloadKeys::Collective(section) => vec![
-                Need { key: section.gap.key(), is_met: is_ordered, words: order },
-                Need { key: section.step_after.key(), is_met: is_ordered, words: order },
-            ],
-            WorkloadKeys::Training(section) => vec![
-                Need {
-                    key: section.tensor_traffic.key(),
-                    is_met: *section.tensor > 1,
-                    words: "hosts that share matrices (tensor above 1)",
-                },
-                Need { key: section.step_after.key(), is_met: is_ordered, words: order },
-            ],
-            _ => Vec::new(),
-        };
-        sections.flat_map(|section| of_one(&section.work)).collect()
+        sections.flat_map(|section| section.work.needs(is_ordered)).collect()
     }
 }

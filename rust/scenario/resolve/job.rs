@@ -1,6 +1,5 @@
 //! `[[job]]`: several workloads on one fabric. `[workload]` is one alone.
 
-use super::site::{Ground, ResolvedWorkload};
 use super::workload;
 use crate::file::ScenarioFile;
 use crate::file::workload::WorkloadSection;
@@ -10,6 +9,7 @@ use crate::input::located::{Key, Located};
 use crate::rng::{Purpose, Stream};
 use crate::units::Span;
 use crate::workload::{JobSpec, JobsError, Workload};
+use crate::workloads::{Ground, ResolvedWorkload};
 
 /// The longest name of a job, which must fit into a line of a table with its times.
 const LONGEST_NAME: usize = 24;

@@ -4,7 +4,6 @@ use std::collections::BTreeMap;
 
 use crate::endpoint::JobPolicy;
 use crate::fabric::{FabricConfig, Failure, FailureKind};
-use crate::file::workload::{WorkloadKeys, WorkloadSection};
 use crate::file::{GeneralSection, SCHEMA_VERSION, ScenarioFile};
 use crate::ids::LinkId;
 use crate::input::context::Context;
@@ -124,32 +123,13 @@ impl CandidateRun<'_> {
         let (key, value) = match &self.file.workload {
             None => (Key::ROOT.child("job"), format!("{} jobs", self.file.job.len())),
             Some(section) => {
-                let largest = largest_key(section);
+                let largest = section.work.size().unwrap_or_else(|| section.kind.clone());
                 let value = context.shown(&largest);
                 (largest.key().clone(), value)
             }
         };
         context.fault(&key.clone(), Fault::TooLarge { key: key.to_string(), value, amount, limit })
     }
-}
-
-/// The key with the largest influence on the bytes that a workload sends, and its value.
-fn largest_key(section: &WorkloadSection) -> Located<String> {
-    let text = |bytes: &Located<Bytes>| bytes.with(bytes.to_string());
-    let file = |file: &Located<Option<String>>| file.given();
-    let key = match &section.work {
-        WorkloadKeys::Collective(section) => section.bytes.given().as_ref().map(text),
-        WorkloadKeys::Permutation(section) => Some(text(&section.bytes)),
-        WorkloadKeys::Shift(section) => Some(text(&section.bytes)),
-        WorkloadKeys::Incast(section) => Some(text(&section.bytes)),
-        WorkloadKeys::Flows(section) => file(&section.file),
-        WorkloadKeys::Goal(section) => file(&section.file),
-        WorkloadKeys::ConnectionMatrix(section) => file(&section.file),
-        WorkloadKeys::Simccl(section) => file(&section.file),
-        WorkloadKeys::Chakra(section) => file(&section.file),
-        WorkloadKeys::Training(_) => None,
-    };
-    key.unwrap_or_else(|| section.kind.clone())
 }
 
 /// The rate of the slowest link while the most is lost to degradations, in bits per second.

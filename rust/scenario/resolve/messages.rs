@@ -2,14 +2,17 @@
 
 use std::sync::Arc;
 
-use super::site::{Ground, ResolvedWorkload};
-use super::{class, job, trace_file};
-use crate::chakra::Streaming;
+use super::{class, job};
+use crate::chakra::{Streaming, WINDOW};
 use crate::endpoint::JobClass;
+use crate::file::workload::WorkloadSection;
 use crate::file::{Fabric, ScenarioFile};
 use crate::fluid::Fidelity;
 use crate::input::context::Context;
-use crate::input::error::ScenarioError;
+use crate::input::error::{Fault, ScenarioError};
+use crate::workloads::chakra::{self, Traces};
+use crate::workloads::choices::StreamingName;
+use crate::workloads::{Ground, ResolvedWorkload, Site, WorkloadKeys};
 
 /// The messages of a file.
 pub(crate) struct Messages {
@@ -28,7 +31,7 @@ pub(crate) fn resolve(
 ) -> Result<Messages, ScenarioError> {
     let streamed = match fabric {
         Fabric::Existing => None,
-        Fabric::Described => trace_file::stream(context, file, ground)?,
+        Fabric::Described => stream(context, file, ground)?,
     };
     // Worlds without packets need all messages at once.
     let may_generate = fabric == Fabric::Described && *file.general.fidelity == Fidelity::Packet;
@@ -40,4 +43,57 @@ pub(crate) fn resolve(
     let classes = class::of_jobs(context, file, &sent.workload)?;
     sent.warnings.extend(class::warnings(context, file, &classes));
     Ok(Messages { sent, traces, classes })
+}
+
+/// The decompressed size of all files above which traces are read during the run by default: 1 GiB.
+/// \[inferred\]
+const LARGE: u64 = 1 << 30;
+
+/// Traces that are read during the run, and their load: a message for each pair and stream.
+struct Streamed {
+    sent: ResolvedWorkload,
+    traces: Arc<Streaming>,
+}
+
+/// Opens the traces of a file, if they are read during the run.
+fn stream(
+    context: &Context<'_>,
+    file: &mut ScenarioFile,
+    ground: Ground<'_>,
+) -> Result<Option<Streamed>, ScenarioError> {
+    let Some(section) = file.workload.as_mut().filter(|_| file.job.is_empty()) else {
+        return Ok(None);
+    };
+    let WorkloadSection { kind, common, work, .. } = section;
+    let WorkloadKeys::Chakra(section) = work else { return Ok(None) };
+    if common.hosts.is_some() || common.start.is_some() {
+        return Ok(None);
+    }
+    let site = Site { context: *context, ground, kind, common, hosts: None };
+    let Traces { files, ranks, options } = chakra::find(&site, section)?;
+    let is_fluid = *file.general.fidelity == Fidelity::Fluid;
+    let streams = match *section.streaming {
+        StreamingName::Yes if is_fluid => {
+            let expected = "with fidelity = 'fluid' traces are read as a whole; it must be false";
+            return Err(context.invalid_as(section.streaming.key(), "true", expected));
+        }
+        StreamingName::Yes => true,
+        StreamingName::No => false,
+        StreamingName::Auto if is_fluid => false,
+        StreamingName::Auto => files.size(ranks) >= LARGE,
+    };
+    if !streams {
+        return Ok(None);
+    }
+    let window = section.window.fill(WINDOW as u32);
+    if *window == 0 {
+        return Err(context.invalid(&window, "a rank holds one node at least"));
+    }
+    *section.streaming = StreamingName::Yes;
+    let twice = files.twice(ranks);
+    let traces = Streaming::open(Arc::new(files), ranks, options, *window as usize)
+        .map_err(|error| context.fault(section.file.key(), Fault::Chakra(error)))?;
+    let warnings = traces.warnings().into_iter().chain(twice).collect();
+    let sent = ResolvedWorkload { warnings, ..traces.load().clone().into() };
+    Ok(Some(Streamed { sent, traces: Arc::new(traces) }))
 }

@@ -1,15 +1,12 @@
 //! Resolution: from the content of the file to the input of a run, with a file for each section.
 //! Defaults that depend on other sections are filled in, so that the resolved file shows them.
 
-pub(super) mod algorithms;
 pub(super) mod buffering;
 pub(super) mod class;
-pub(super) mod collective;
 pub(super) mod congestion;
 pub(super) mod derived;
 pub(super) mod fabric;
 pub(super) mod failure;
-pub(super) mod flow_file;
 pub(super) mod host_set;
 pub(super) mod immediates;
 pub(super) mod inert;
@@ -19,18 +16,13 @@ pub(super) mod limits;
 pub(super) mod messages;
 pub(super) mod networks;
 pub(super) mod parameters;
-pub(super) mod pattern;
 pub(super) mod planes;
 pub(super) mod policy;
 pub(super) mod policy_warnings;
 pub(super) mod record;
 pub(super) mod recovery;
 pub(super) mod scale_up;
-pub(super) mod site;
 pub(super) mod switch;
 pub(super) mod topology;
-pub(super) mod trace_file;
-pub(super) mod trace_source;
-pub(super) mod training;
 pub(super) mod transport;
 pub(super) mod workload;

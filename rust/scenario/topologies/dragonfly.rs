@@ -1,12 +1,10 @@
 //! The dragonfly: groups of routers that are all wired to each other.
 
-use super::{Built, Family, built, rate};
-use crate::input::context::{AtLeast, Context};
-use crate::input::error::ScenarioError;
-use crate::input::located::{Key, Located};
-use crate::input::section::section;
-use crate::topology::{Dragonfly, Group, TopologyError};
-use crate::units::{BitRate, Span};
+use super::{
+    AtLeast, BitRate, Built, Context, Family, Key, Located, ScenarioError, Span, TopologyError,
+    built, rate, section,
+};
+use crate::topology::{Dragonfly, Group};
 
 section! {
     /// `kind = "dragonfly"`; the defaults are its balance of 2 global links (a = 2p = 2h).

@@ -1,13 +1,10 @@
 //! The dragonfly+: groups of leaves and spines.
 
 use super::dragonfly::Wires;
-use super::{Built, Family, built};
-use crate::input::context::Context;
-use crate::input::error::ScenarioError;
-use crate::input::located::Key;
-use crate::input::section::section;
-use crate::topology::{Dragonfly, Group, TopologyError};
-use crate::units::{BitRate, Span};
+use super::{
+    BitRate, Built, Context, Family, Key, ScenarioError, Span, TopologyError, built, section,
+};
+use crate::topology::{Dragonfly, Group};
 
 section! {
     /// `kind = "dragonfly-plus"`: each group is a leaf-spine whose spines have the global links.

@@ -1,11 +1,7 @@
 //! Hosts that are connected to both ToRs of a pair.
 
-use super::{Built, Family, Generated, built};
-use crate::input::context::Context;
-use crate::input::error::ScenarioError;
-use crate::input::located::Key;
-use crate::input::section::section;
-use crate::topology::{DualTor, TopologyError};
+use super::{Built, Context, Family, Generated, Key, ScenarioError, TopologyError, built, section};
+use crate::topology::DualTor;
 
 section! {
     /// `kind = "dual-tor"`: each host has two links of `host_rate`, one to each ToR of a pair.

@@ -1,11 +1,7 @@
 //! The k-ary fat-tree.
 
-use super::{Built, Family, Generated, built};
-use crate::input::context::Context;
-use crate::input::error::ScenarioError;
-use crate::input::located::Key;
-use crate::input::section::section;
-use crate::topology::{FatTree, TopologyError};
+use super::{Built, Context, Family, Generated, Key, ScenarioError, TopologyError, built, section};
+use crate::topology::FatTree;
 use crate::units::Fraction;
 
 section! {

@@ -2,14 +2,12 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Built, Family, rate};
+use super::{BitRate, Built, Family, Key, Located, Span, rate};
 use crate::hpcc::topology::HpccTopology;
 use crate::infragraph::{self, Defaults};
 use crate::input::context::{AtLeast, Context, FileText};
 use crate::input::error::{Fault, ScenarioError};
-use crate::input::located::{Key, Located};
 use crate::input::section::{named, section};
-use crate::units::{BitRate, Span};
 
 /// Formats of topology files.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]

@@ -1,12 +1,9 @@
 //! HPN: a `multi-plane` of two planes.
 
 use super::multi_plane::{MultiPlaneSection, preset};
-use super::{Built, Family, Generated, LinksSection};
-use crate::input::context::Context;
-use crate::input::error::ScenarioError;
-use crate::input::located::Key;
-use crate::input::section::section;
-use crate::units::{BitRate, Span};
+use super::{
+    BitRate, Built, Context, Family, Generated, Key, LinksSection, ScenarioError, Span, section,
+};
 
 section! {
     /// `kind = "hpn"`: `multi-plane` with the numbers of HPN (SIGCOMM 2024): 2 × 200 Gbps a NIC, 8

@@ -1,11 +1,7 @@
 //! The leaf-spine: two tiers, every leaf wired to every spine.
 
-use super::{Built, Family, Generated, built};
-use crate::input::context::Context;
-use crate::input::error::ScenarioError;
-use crate::input::located::Key;
-use crate::input::section::section;
-use crate::topology::{LeafSpine, TopologyError};
+use super::{Built, Context, Family, Generated, Key, ScenarioError, TopologyError, built, section};
+use crate::topology::LeafSpine;
 
 section! {
     /// `kind = "leaf-spine"`.

@@ -67,10 +67,10 @@ macro_rules! registry {
 
         /// Every family, in the order of [`TopologyKind`].
         pub(crate) const KINDS: &[Kind<Shape>] = &[$(Kind {
-            name: <$keys as Family>::NAME,
-            summary: <$keys as Family>::SUMMARY,
-            groups: <$keys as Keys>::GROUPS,
-            read: |reader| <$keys as Keys>::read(reader).map(Shape::$kind),
+            name: <$keys>::NAME,
+            summary: <$keys>::SUMMARY,
+            groups: <$keys>::GROUPS,
+            read: |reader| <$keys>::read(reader).map(Shape::$kind),
         }),*];
 
         impl Shape {

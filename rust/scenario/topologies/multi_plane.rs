@@ -1,11 +1,7 @@
 //! Several planes, which share no switch; presets are made of it.
 
-use super::{Built, Family, Generated, built};
-use crate::input::context::Context;
-use crate::input::error::ScenarioError;
-use crate::input::located::Key;
-use crate::input::section::section;
-use crate::topology::{LeafSpine, MultiPlane, TopologyError};
+use super::{Built, Context, Family, Generated, Key, ScenarioError, TopologyError, built, section};
+use crate::topology::{LeafSpine, MultiPlane};
 
 section! {
     /// `kind = "multi-plane"`.

@@ -1,11 +1,7 @@
 //! Rails that are networks of their own, joined by servers.
 
-use super::{Built, Family, Generated, built};
-use crate::input::context::Context;
-use crate::input::error::ScenarioError;
-use crate::input::located::Key;
-use crate::input::section::section;
-use crate::topology::{RailOnly, TopologyError};
+use super::{Built, Context, Family, Generated, Key, ScenarioError, TopologyError, built, section};
+use crate::topology::RailOnly;
 
 section! {
     /// `kind = "rail-only"`: needs `scale_up`, which joins the rails in each server.

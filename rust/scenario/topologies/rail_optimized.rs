@@ -1,11 +1,7 @@
 //! Servers each of whose GPUs is connected to another leaf.
 
-use super::{Built, Family, Generated, built};
-use crate::input::context::Context;
-use crate::input::error::ScenarioError;
-use crate::input::located::Key;
-use crate::input::section::section;
-use crate::topology::{RailOptimized, TopologyError};
+use super::{Built, Context, Family, Generated, Key, ScenarioError, TopologyError, built, section};
+use crate::topology::RailOptimized;
 
 section! {
     /// `kind = "rail-optimized"`.

@@ -1,12 +1,9 @@
 //! Spectrum-X: a `multi-plane` of four planes.
 
 use super::multi_plane::{MultiPlaneSection, preset};
-use super::{Built, Family, Generated, LinksSection};
-use crate::input::context::Context;
-use crate::input::error::ScenarioError;
-use crate::input::located::Key;
-use crate::input::section::section;
-use crate::units::{BitRate, Span};
+use super::{
+    BitRate, Built, Context, Family, Generated, Key, LinksSection, ScenarioError, Span, section,
+};
 
 section! {
     /// `kind = "spectrum-x"`: `multi-plane` with Spectrum-X's four planes of 200 Gbps,

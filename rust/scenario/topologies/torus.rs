@@ -1,11 +1,7 @@
 //! The torus: a grid of switches whose ends are joined.
 
-use super::{Built, Family, Generated, built};
-use crate::input::context::Context;
-use crate::input::error::ScenarioError;
-use crate::input::located::Key;
-use crate::input::section::section;
-use crate::topology::{TopologyError, Torus};
+use super::{Built, Context, Family, Generated, Key, ScenarioError, TopologyError, built, section};
+use crate::topology::Torus;
 
 section! {
     /// `kind = "torus"`.

@@ -1,9 +1,10 @@
 //! The context of workloads on a fabric.
 
-use crate::file::workload::CommonSection;
+use super::CommonSection;
 use crate::ids::{HostId, LinkId};
-use crate::input::context::Context;
-use crate::input::located::Located;
+use crate::input::context::{Context, FileText};
+use crate::input::error::ScenarioError;
+use crate::input::located::{Key, Located};
 use crate::topology::Topology;
 use crate::units::Bytes;
 use crate::workload::Workload;
@@ -51,6 +52,38 @@ impl Site<'_> {
     pub(super) fn count(&self) -> u32 {
         let chosen = self.hosts.as_ref().map(|hosts| hosts.len() as u32);
         chosen.unwrap_or_else(|| self.ground.topology.host_count())
+    }
+
+    /// Reads the file that the section names; `example` is the name in the error if it names none.
+    pub(super) fn read(
+        &self,
+        file: &Located<Option<String>>,
+        example: &str,
+    ) -> Result<FileText, ScenarioError> {
+        let Some(path) = file.given() else {
+            let because = format!("{} = {} reads a file", self.kind.key(), self.kind);
+            return Err(self.context.missing(file.key(), because, format!("file = \"{example}\"")));
+        };
+        self.context.read(&path)
+    }
+
+    /// Fails for files with more hosts than the scenario.
+    pub(super) fn expect_hosts(
+        &self,
+        key: &Key,
+        file: &FileText,
+        wanted: u32,
+    ) -> Result<(), ScenarioError> {
+        let hosts = self.count();
+        if wanted <= hosts {
+            return Ok(());
+        }
+        let value = format!("{} for {wanted} hosts", file.name);
+        let expected = match self.hosts {
+            Some(_) => format!("{} names {hosts}; name {wanted} or more", self.common.hosts.key()),
+            None => format!("the topology has {hosts}; give it {wanted} or more"),
+        };
+        Err(self.context.invalid_as(key, value, expected))
     }
 }
 

@@ -1,15 +1,15 @@
-//! `[workload]` with the kind of a collective.
+//! A collective, by its whole name or by its operation and an `algorithm`.
 
-use super::pattern::delayed;
-use super::site::{ResolvedWorkload, Site};
+use super::choices::{StepAfterName, StreamingName};
+use super::pattern::{DEFAULT_BYTES, delayed};
+use super::{
+    Bytes, Located, Need, ORDER, ResolvedWorkload, ScenarioError, Site, Span, Work, section,
+};
 use crate::collective::{self, Collective, CollectiveError, CollectiveKind, Plan};
-use crate::file::workload::generated::{CollectiveSection, DEFAULT_BYTES};
-use crate::file::workload::recorded::StreamingName;
 use crate::ids::HostId;
 use crate::input::context::{AtLeast, Lookup};
-use crate::input::error::{Fault, ScenarioError};
+use crate::input::error::Fault;
 use crate::input::located::Key;
-use crate::units::{Bytes, Span};
 use crate::workload::{Chains, StepAfter};
 
 /// The default length of a barrier's message: a counter.
@@ -27,8 +27,64 @@ const BYTES_OF_MESSAGE: u128 = 260;
 /// with its messages under a policy with little state, and other policies keep more.
 const BYTES_OF_QUEUE_PAIR: u128 = 1_400;
 
+section! {
+    /// The keys of a collective.
+    pub struct CollectiveSection {
+        /// Payload of each rank.
+        bytes?: Bytes = "16 MB; 8 B for a barrier",
+        /// The algorithm, if the kind does not name it.
+        algorithm?: String = "the first of the kind",
+        /// The number of hosts: the first ones of `hosts`.
+        ranks?: u32 = "all",
+        /// Channels among which the vector is divided, each with queue pairs of its own.
+        channels: u32 = 1,
+        /// Chunks of each channel that follow each other.
+        chunks: u32 = 1,
+        /// Hierarchical collectives: the number of neighbouring ranks in a machine.
+        group?: u32 = "topology.scale_up.gpus, or 8",
+        /// The time for which a rank computes between a message that it receives and the one that
+        /// depends on it.
+        gap: Span = Span::ZERO,
+        /// When a rank that waits for a message goes on: when it has all of the message, or when
+        /// the sender has the last acknowledgement.
+        step_after: StepAfterName = StepAfterName::default(),
+        /// The most by which the start of each message is delayed, drawn by the seed.
+        start_jitter: Span = Span::ZERO,
+        /// All-to-all: the most messages of a channel and chunk that a rank has outstanding. Each
+        /// message after these starts when the one that many before it has completed.
+        outstanding?: u32 = "all",
+        /// Whether messages are generated during the run, as ranks reach them: for rings,
+        /// pipelines, and all-to-alls with `outstanding`; `auto` does so for more than 4,194,304
+        /// messages.
+        streaming?: StreamingName = "auto",
+    }
+}
+
+impl Work for CollectiveSection {
+    const NAME: &'static str = "<collective>";
+    const SUMMARY: &'static str = "A collective: its whole name (`ring-all-reduce`), or what it does \
+                  (`all-reduce`) with an `algorithm` (`ring`).";
+
+    fn resolve(&mut self, site: &Site<'_>) -> Result<ResolvedWorkload, ScenarioError> {
+        resolve(site, self)
+    }
+
+    fn size(&self) -> Option<Located<String>> {
+        self.bytes.given().map(|bytes| bytes.with(bytes.to_string()))
+    }
+
+    fn is_drawn(&self) -> bool {
+        *self.start_jitter > Span::ZERO
+    }
+
+    fn needs(&self, is_ordered: bool) -> Vec<Need<'_>> {
+        let need = |key| Need { key, is_met: is_ordered, words: ORDER };
+        vec![need(self.gap.key()), need(self.step_after.key())]
+    }
+}
+
 /// The messages of a collective.
-pub(super) fn resolve(
+fn resolve(
     site: &Site<'_>,
     section: &mut CollectiveSection,
 ) -> Result<ResolvedWorkload, ScenarioError> {

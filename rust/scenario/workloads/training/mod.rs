@@ -1,23 +1,134 @@
-//! `[workload] kind = "training"`: a model, its parallelism, and the number of hosts.
+//! Iterations of the training of a transformer: a model, its parallelism, and the number of hosts.
 
-use super::algorithms;
-use super::site::{ResolvedWorkload, Site};
-use crate::file::workload::training::{
-    FamilyName, ModelChoice, ModelSection, ShardingName, TensorTrafficName, TrainingSection,
-};
-use crate::input::context::{Context, LONGEST_SPAN, Lookup};
-use crate::input::error::{Fault, ScenarioError};
-use crate::input::located::{Key, Located};
-use crate::input::section::Section;
+pub(crate) mod model;
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+use super::choices::StepAfterName;
+use super::{Bytes, Need, ORDER, ResolvedWorkload, ScenarioError, Site, Work, algorithms, section};
+use crate::input::context::{Context, LONGEST_SPAN};
+use crate::input::error::Fault;
+use crate::input::located::Key;
+use crate::input::section::{Section, named};
 use crate::training::{
-    self, Attention, Degrees, Experts, Model, ModelFamily, Sharding, TensorTraffic, Training,
-    TrainingError, Widths,
+    self, Attention, Degrees, Model, Sharding, TensorTraffic, Training, TrainingError, Widths,
 };
-use crate::units::Bytes;
+use crate::units::Flops;
 use crate::workload::StepAfter;
+use model::{ModelChoice, ModelSection, model};
+
+/// The model of a training without the key `model`.
+const DEFAULT_MODEL: &str = "gpt-1.3b";
+
+/// The default rate of computation: two fifths of the specified rate of a current accelerator for
+/// 16-bit numbers. \[inferred\]
+const DEFAULT_FLOPS: Flops = Flops::from_tera(400);
+
+/// The default length of a number on the wire: 16 bits.
+const DEFAULT_WIDTH: Bytes = Bytes::new(2);
+
+section! {
+    /// `kind = "training"`.
+    pub struct TrainingSection {
+        /// The model: its name, or a table of its dimensions.
+        model: ModelChoice = ModelChoice::Name(DEFAULT_MODEL.to_owned()),
+        /// The number of layers that are simulated, without embedding and output.
+        layers?: u32 = "all, with embedding and output",
+        /// Tokens of a sequence.
+        sequence?: u32 = "the model's",
+        /// Sequences of a microbatch.
+        microbatch: u32 = 1,
+        /// Microbatches of an iteration, in each pipeline.
+        microbatches?: u32 = "as many as `pipeline`",
+        /// Iterations.
+        iterations: u32 = 1,
+        /// The number of hosts: the first ones of `hosts`.
+        ranks?: u32 = "`tensor` times `pipeline` times `data`",
+        /// Hosts that share each layer's matrices.
+        tensor: u32 = 1,
+        /// Stages of the pipeline.
+        pipeline: u32 = 1,
+        /// Replicas of the model.
+        data?: u32 = "all hosts, divided by `tensor` times `pipeline`",
+        /// Replicas among which experts are spread.
+        expert: u32 = 1,
+        /// The state that is divided among replicas: nothing, the optimizer's state (ZeRO stage 1),
+        /// or everything (ZeRO stage 3, FSDP).
+        sharding: ShardingName = ShardingName::default(),
+        /// The exchange among hosts that share matrices: sums of activations, or parts of
+        /// sequences.
+        tensor_traffic: TensorTrafficName = TensorTrafficName::default(),
+        /// The size from which on gradients are sent. Not with `sharding = "full"`.
+        bucket?: Bytes = "0 B: each layer's at once",
+        /// A parameter on the wire.
+        parameter_bytes: Bytes = DEFAULT_WIDTH,
+        /// A gradient on the wire.
+        gradient_bytes: Bytes = DEFAULT_WIDTH,
+        /// An activation on the wire.
+        activation_bytes: Bytes = DEFAULT_WIDTH,
+        /// The rate at which a host computes \[inferred\].
+        flops: Flops = DEFAULT_FLOPS,
+        /// The algorithm of each operation: `{ all-reduce = "ring" }`.
+        algorithms?: BTreeMap<String, String> = "the first algorithm of each operation",
+        /// Channels among which each operation is divided, each with queue pairs of its own.
+        channels: u32 = 1,
+        /// Hierarchical algorithms: the number of neighbouring ranks in a machine.
+        group?: u32 = "topology.scale_up.gpus, or 8",
+        /// When a rank that waits for a message goes on: when it has all of the message, or when
+        /// the sender has the last acknowledgement.
+        step_after: StepAfterName = StepAfterName::default(),
+    }
+}
+
+/// The state that is divided among replicas.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum ShardingName {
+    /// Nothing: each replica has all state.
+    #[default]
+    None,
+    /// The optimizer's state (ZeRO stage 1).
+    Optimizer,
+    /// Everything (ZeRO stage 3, FSDP).
+    Full,
+}
+
+/// The exchange among hosts that share matrices.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum TensorTrafficName {
+    /// Sums of activations, by all-reduce.
+    #[default]
+    AllReduce,
+    /// Parts of sequences, by all-gather and reduce-scatter.
+    Sequence,
+}
+
+named! { ShardingName, TensorTrafficName }
+
+impl Work for TrainingSection {
+    const NAME: &'static str = "training";
+    const SUMMARY: &'static str = "Iterations of training a transformer.";
+
+    fn resolve(&mut self, site: &Site<'_>) -> Result<ResolvedWorkload, ScenarioError> {
+        resolve(site, self)
+    }
+
+    fn needs(&self, is_ordered: bool) -> Vec<Need<'_>> {
+        let shares = Need {
+            key: self.tensor_traffic.key(),
+            is_met: *self.tensor > 1,
+            words: "hosts that share matrices (tensor above 1)",
+        };
+        let step = Need { key: self.step_after.key(), is_met: is_ordered, words: ORDER };
+        vec![shares, step]
+    }
+}
 
 /// The iterations of a section.
-pub(super) fn resolve(
+fn resolve(
     site: &Site<'_>,
     section: &mut TrainingSection,
 ) -> Result<ResolvedWorkload, ScenarioError> {
@@ -96,79 +207,6 @@ const fn sharding(name: ShardingName) -> Sharding {
         ShardingName::Optimizer => Sharding::Optimizer,
         ShardingName::Full => Sharding::Full,
     }
-}
-
-fn model(context: &Context<'_>, choice: &Located<ModelChoice>) -> Result<Model, ScenarioError> {
-    match &**choice {
-        ModelChoice::Dimensions(section) => dimensions(context, section),
-        ModelChoice::Name(name) => training::find(name).map(|it| it.model).ok_or_else(|| {
-            let known: Vec<&str> = training::MODELS.iter().map(|preset| preset.name).collect();
-            context.unknown(choice.key(), Lookup { what: "model", name, known: &known })
-        }),
-    }
-}
-
-/// The model of a table of dimensions.
-fn dimensions(context: &Context<'_>, section: &ModelSection) -> Result<Model, ScenarioError> {
-    let needed = |count: &Located<Option<u32>>, example: &str| {
-        let because = "a model has layers and hidden dimensions";
-        count.ok_or_else(|| context.missing(count.key(), because, example))
-    };
-    let layers = needed(&section.layers, "layers = 24")?;
-    let hidden = needed(&section.hidden, "hidden = 2048")?;
-    let heads = section.heads.with(section.heads.unwrap_or((hidden / 128).max(1)));
-    if *heads == 0 || hidden % *heads != 0 {
-        return Err(context.invalid(&heads, format!("heads must divide hidden = {hidden}")));
-    }
-    let ffn = section.ffn.unwrap_or(hidden.saturating_mul(4));
-    Ok(Model {
-        family: match *section.family {
-            FamilyName::Gpt => ModelFamily::Gpt,
-            FamilyName::Llama => ModelFamily::Llama,
-        },
-        layers,
-        hidden,
-        ffn,
-        attention: Attention::Grouped {
-            heads: *heads,
-            kv_heads: section.kv_heads.unwrap_or(*heads),
-            head: hidden / *heads,
-        },
-        vocabulary: *section.vocabulary,
-        sequence: *section.sequence,
-        experts: experts(context, section, ffn)?,
-    })
-}
-
-/// The experts of a model, if it has any; `ffn` are the inner dimensions of its other blocks.
-fn experts(
-    context: &Context<'_>,
-    section: &ModelSection,
-    ffn: u32,
-) -> Result<Option<Experts>, ScenarioError> {
-    let Some(count) = *section.experts else {
-        let of_experts =
-            [&section.top_k, &section.expert_ffn, &section.shared_experts, &section.dense_layers];
-        return match of_experts.into_iter().find(|key| key.is_some()) {
-            None => Ok(None),
-            Some(typed) => {
-                let because = "the model has no experts; add them with experts = 8";
-                Err(context.misplaced(typed.key(), because))
-            }
-        };
-    };
-    let layers = section.layers.unwrap_or(u32::MAX);
-    if let Some(dense) = section.dense_layers.given().filter(|dense| **dense >= layers) {
-        let expected = format!("with {layers} layers no layer has experts; write a lower number");
-        return Err(context.invalid(&dense, expected));
-    }
-    Ok(Some(Experts {
-        count,
-        top_k: section.top_k.unwrap_or(2),
-        ffn: section.expert_ffn.unwrap_or(ffn),
-        shared: section.shared_experts.unwrap_or(0),
-        dense_layers: section.dense_layers.unwrap_or(0),
-    }))
 }
 
 /// The degrees of parallelism, whose product must be the number of ranks.

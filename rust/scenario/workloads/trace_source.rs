@@ -51,7 +51,7 @@ impl Files {
     }
 
     /// A warning if a rank has a plain and a packed file: the plain one is read.
-    pub(super) fn twice(&self, ranks: u32) -> Option<String> {
+    pub(crate) fn twice(&self, ranks: u32) -> Option<String> {
         let Self::OfRanks(prefix) = self else { return None };
         let has_both = |rank: &u32| {
             let paths = ENDINGS.map(|ending| PathBuf::from(format!("{prefix}.{rank}{ending}")));
@@ -66,7 +66,7 @@ impl Files {
     }
 
     /// The approximate decompressed size of the files of `ranks` ranks.
-    pub(super) fn size(&self, ranks: u32) -> u64 {
+    pub(crate) fn size(&self, ranks: u32) -> u64 {
         let size = |rank: u32| {
             let path = self.path(rank);
             let compressed = path.extension().is_some_and(|ending| ending == "gz");

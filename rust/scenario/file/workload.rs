@@ -1,0 +1,113 @@
+//! `[workload]` and `[[job]]` as written in the file.
+
+use serde::Serialize;
+
+use crate::collective;
+use crate::file::PolicySection;
+use crate::input::context::Lookup;
+use crate::input::error::ScenarioError;
+use crate::input::located::Located;
+use crate::input::reader::{Kind, SectionReader};
+use crate::input::section::section;
+use crate::workloads::{CommonSection, DEFAULT_KIND, KINDS, WorkloadKeys};
+
+/// `[workload]` or one of `[[job]]`.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct WorkloadSection {
+    /// Its kind: a collective's name, or one of the others.
+    pub kind: Located<String>,
+    /// The additional keys of a job.
+    #[serde(flatten)]
+    pub job: JobSection,
+    /// The hosts and the start.
+    #[serde(flatten)]
+    pub common: CommonSection,
+    /// The keys of its kind.
+    #[serde(flatten)]
+    pub work: WorkloadKeys,
+}
+
+section! {
+    /// The additional keys of a `[[job]]`.
+    pub struct JobSection {
+        /// The name of the job in reports and in `after`.
+        name?: String = "`job0` and so on",
+        /// The name of another job, after whose completion this one starts.
+        after?: String = "none",
+        /// The policy of the job: a name as in `[policy]`, or a table of a name and its parameters,
+        /// `{ name = "reps", buffer = 8 }`. Switches hash the packets of policies that hash; a
+        /// fabric has at most one policy that does not, such as `adaptive` or `ethereal`. Its loss
+        /// recovery is that of the policy, unless `[transport]` names one.
+        policy?: PolicySection = "that of `[policy]`",
+    }
+}
+
+/// The section that a workload is read from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum SectionRole {
+    /// It is the only one, `[workload]`.
+    Alone,
+    /// It is one of `[[job]]`.
+    Job,
+}
+
+impl WorkloadSection {
+    pub(crate) fn read(
+        mut reader: SectionReader<'_>,
+        role: SectionRole,
+    ) -> Result<Self, ScenarioError> {
+        let kind: Located<String> = reader.take_key("kind", DEFAULT_KIND.to_owned())?;
+        let Some(row) = row(&kind) else {
+            let known = known_kinds();
+            let lookup = Lookup { what: "workload", name: &kind, known: &known };
+            return Err(reader.context().unknown(kind.key(), lookup));
+        };
+        let work = (row.read)(&mut reader)?;
+        let common = reader.take()?;
+        if work.names_hosts() {
+            reader.unlist("hosts");
+        }
+        let job = match role {
+            SectionRole::Alone => only_workload(&mut reader)?,
+            SectionRole::Job => reader.take()?,
+        };
+        reader.finish_kind(&kind, KINDS)?;
+        Ok(Self { kind, job, common, work })
+    }
+
+    /// True if the messages are in a file.
+    pub const fn is_recorded(&self) -> bool {
+        self.work.is_recorded()
+    }
+}
+
+/// Fails for keys of a job in `[workload]`.
+fn only_workload(reader: &mut SectionReader<'_>) -> Result<JobSection, ScenarioError> {
+    let job: JobSection = reader.take_unlisted()?;
+    let typed = [&job.name, &job.after].into_iter().find(|key| key.is_some());
+    let policy = job.policy.is_some().then(|| job.policy.key());
+    match typed.map(Located::key).or(policy) {
+        None => Ok(job),
+        Some(typed) => {
+            let because = "it is a key of [[job]], not of [workload]";
+            Err(reader.context().misplaced(typed, because))
+        }
+    }
+}
+
+/// The row of a kind; a collective may be named with or without its algorithm.
+fn row(kind: &str) -> Option<&'static Kind<WorkloadKeys>> {
+    let suffix = format!("-{kind}");
+    let is_collective =
+        |name: &str| name == kind || name.strip_suffix(&suffix).is_some_and(|it| !it.is_empty());
+    match collective::ALL.iter().any(|collective| is_collective(collective.name)) {
+        true => KINDS.first(),
+        false => KINDS.iter().find(|row| row.name == kind),
+    }
+}
+
+/// Every kind that a section may name.
+fn known_kinds() -> Vec<&'static str> {
+    let collectives = collective::ALL.iter().map(|collective| collective.name);
+    collectives.chain(KINDS.iter().skip(1).map(|row| row.name)).collect()
+}

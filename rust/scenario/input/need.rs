@@ -1,0 +1,10 @@
+//! Keys that have an effect only under other keys.
+
+use super::located::Key;
+
+/// A key, whether it has an effect, and what it needs for one.
+pub(crate) struct Need<'a> {
+    pub key: &'a Key,
+    pub is_met: bool,
+    pub words: &'static str,
+}

@@ -1,0 +1,153 @@
+//! Chakra traces: execution traces of real programs.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+use super::choices::{ComputeName, StepAfterName, StreamingName};
+use super::trace_source::{Files, last_rank};
+use super::{Located, ResolvedWorkload, ScenarioError, Site, Work, algorithms, section};
+use crate::chakra::{self, Dependencies, Options};
+use crate::input::error::Fault;
+use crate::input::section::named;
+
+/// The dependencies of Chakra traces that are followed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum DependenciesName {
+    /// Control and data dependencies.
+    #[default]
+    All,
+    /// Data dependencies alone, without those of control.
+    Data,
+}
+
+named! { DependenciesName }
+
+impl From<DependenciesName> for Dependencies {
+    fn from(name: DependenciesName) -> Self {
+        match name {
+            DependenciesName::All => Self::All,
+            DependenciesName::Data => Self::Data,
+        }
+    }
+}
+
+section! {
+    /// `kind = "chakra"`.
+    pub struct ChakraSection {
+        /// The prefix of the traces' names before `.RANK.et` (or `.RANK.et.gz`), or one file that
+        /// every rank replays; relative to the scenario's file.
+        file?: String = "required",
+        /// The number of hosts: the first ones of `hosts`.
+        ranks?: u32 = "as many as have traces",
+        /// The algorithm of each operation: `{ all-reduce = "ring" }`.
+        algorithms?: BTreeMap<String, String> = "the first algorithm of each operation",
+        /// The dependencies that are followed.
+        dependencies: DependenciesName = DependenciesName::default(),
+        /// Whether computations of a host run one at a time.
+        compute: ComputeName = ComputeName::default(),
+        /// Sizes of the dimensions that `involved_dim` selects from; the first one varies fastest
+        /// from rank to rank.
+        dimensions?: Vec<u32> = "unknown",
+        /// Whether traces are read during the run; `auto` does so if they are 1 GiB or more.
+        streaming: StreamingName = StreamingName::default(),
+        /// Traces that are read during the run: nodes of each rank in memory.
+        window?: u32 = "8192",
+        /// When a rank that waits for a message goes on: when it has all of the message, or when
+        /// the sender has the last acknowledgement.
+        step_after: StepAfterName = StepAfterName::default(),
+    }
+}
+
+impl Work for ChakraSection {
+    const NAME: &'static str = "chakra";
+    const SUMMARY: &'static str = "Chakra execution traces.";
+    const IS_RECORDED: bool = true;
+
+    fn resolve(&mut self, site: &Site<'_>) -> Result<ResolvedWorkload, ScenarioError> {
+        let Traces { files, ranks, options } = find(site, self)?;
+        let streaming = &mut self.streaming;
+        if **streaming == StreamingName::Yes {
+            let expected = "traces are read during the run where they are all that is sent, from the \
+                            beginning, and rank i is host i: without [[job]], start and hosts";
+            return Err(site.context.invalid_as(streaming.key(), "true", expected));
+        }
+        **streaming = StreamingName::No;
+        let read = chakra::read(&files, ranks, &options)
+            .map_err(|error| site.context.fault(self.file.key(), Fault::Chakra(error)))?;
+        let warnings = read.warnings.into_iter().chain(files.twice(ranks)).collect();
+        Ok(ResolvedWorkload { warnings, ..read.workload.into() })
+    }
+
+    fn size(&self) -> Option<Located<String>> {
+        self.file.given()
+    }
+}
+
+/// The traces of a section and the options of reading them.
+pub(crate) struct Traces {
+    pub files: Files,
+    pub ranks: u32,
+    pub options: Options,
+}
+
+/// The files of a section and the options of reading them.
+pub(crate) fn find(site: &Site<'_>, section: &mut ChakraSection) -> Result<Traces, ScenarioError> {
+    let (context, key) = (&site.context, section.file.key());
+    let Some(path) = &section.file.given() else {
+        let because = "traces are read from files, prefix.0.et and so on";
+        return Err(context.missing(key, because, "file = \"prefix\""));
+    };
+    context.path(path)?;
+    let path = path.as_str();
+    let hosts = site.count();
+    let whole = context.folder().join(path);
+    let found = match whole.is_file() {
+        true => hosts,
+        false => last_rank(&whole).map_or(0, |last| last.saturating_add(1)),
+    };
+    let files = Files::at(whole);
+    if found == 0 {
+        let path = format!("{}.0.et", context.folder().join(path).display());
+        let missing = || std::io::ErrorKind::NotFound.into();
+        // In the words of the system, as of any file.
+        let reason = std::fs::File::open(&path).err().unwrap_or_else(missing);
+        return Err(context.fault(key, Fault::Unreadable { path, reason }));
+    }
+    let typed_ranks = section.ranks.is_some();
+    let ranks = section.ranks.fill(found);
+    if !(1..=hosts).contains(&*ranks) {
+        let expected =
+            format!("there are {hosts} hosts, and rank i is host i; it must be from 1 to {hosts}");
+        return Err(match typed_ranks {
+            true => context.invalid(&ranks, expected),
+            false => context.invalid_as(key, format!("{path} with its {ranks} ranks"), expected),
+        });
+    }
+    let options = Options {
+        dependencies: (*section.dependencies).into(),
+        algorithms: algorithms::resolve(context, &section.algorithms, chakra::algorithms())?,
+        compute: (*section.compute).into(),
+        dimensions: dimensions(site, section, *ranks)?,
+        step_after: (*section.step_after).into(),
+    };
+    Ok(Traces { files, ranks: *ranks, options })
+}
+
+/// The dimensions of the logical topology, which hold every rank once.
+fn dimensions(
+    site: &Site<'_>,
+    section: &ChakraSection,
+    ranks: u32,
+) -> Result<Vec<u32>, ScenarioError> {
+    let Some(dimensions) = &*section.dimensions else { return Ok(Vec::new()) };
+    let product = dimensions.iter().try_fold(1u32, |product, &size| product.checked_mul(size));
+    if product == Some(ranks) {
+        return Ok(dimensions.clone());
+    }
+    let sizes: Vec<String> = dimensions.iter().map(u32::to_string).collect();
+    let value = format!("[{}]", sizes.join(", "));
+    let expected = format!("there are {ranks} ranks; the product of the sizes must be that");
+    Err(site.context.invalid_as(section.dimensions.key(), value, expected))
+}

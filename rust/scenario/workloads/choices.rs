@@ -1,0 +1,100 @@
+//! Choices that several kinds of workload have.
+
+use std::fmt;
+
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+use crate::input::section::{Form, Value, named};
+use crate::workload::{Compute, StepAfter};
+
+/// The event of a message that starts the steps of other ranks that depend on it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum StepAfterName {
+    /// Its receiver has all of it.
+    #[default]
+    Delivery,
+    /// Its sender has the last acknowledgement, as in simulators that couple ASTRA-sim with ns-3.
+    Acknowledgement,
+}
+
+impl From<StepAfterName> for StepAfter {
+    fn from(name: StepAfterName) -> Self {
+        match name {
+            StepAfterName::Delivery => Self::Delivery,
+            StepAfterName::Acknowledgement => Self::Acknowledgement,
+        }
+    }
+}
+
+/// How computations of a host are scheduled.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum ComputeName {
+    /// One at a time on each processor, accelerator or `cpu N`.
+    #[default]
+    Serial,
+    /// In parallel: only dependencies order them.
+    Parallel,
+}
+
+named! { StepAfterName, ComputeName }
+
+impl From<ComputeName> for Compute {
+    fn from(name: ComputeName) -> Self {
+        match name {
+            ComputeName::Serial => Self::Serial,
+            ComputeName::Parallel => Self::Parallel,
+        }
+    }
+}
+
+/// Whether traces are read during the run: `true`, `false`, or `"auto"`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum StreamingName {
+    /// During the run if they are large.
+    #[default]
+    Auto,
+    /// During the run, whatever their size.
+    Yes,
+    /// As a whole before the run.
+    No,
+}
+
+impl Value for StreamingName {
+    fn form() -> Form {
+        Form::of("`true`, `false` or `\"auto\"`")
+    }
+}
+
+impl Serialize for StreamingName {
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        match self {
+            Self::Auto => to.serialize_str("auto"),
+            Self::Yes => to.serialize_bool(true),
+            Self::No => to.serialize_bool(false),
+        }
+    }
+}
+
+impl<'de> Deserialize<'de> for StreamingName {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        struct BoolOrAuto;
+        impl serde::de::Visitor<'_> for BoolOrAuto {
+            type Value = StreamingName;
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("true, false or \"auto\"")
+            }
+            fn visit_bool<E>(self, streams: bool) -> Result<StreamingName, E> {
+                Ok(if streams { StreamingName::Yes } else { StreamingName::No })
+            }
+            fn visit_str<E: serde::de::Error>(self, text: &str) -> Result<StreamingName, E> {
+                match text {
+                    "auto" => Ok(StreamingName::Auto),
+                    _ => Err(E::invalid_value(serde::de::Unexpected::Str(text), &self)),
+                }
+            }
+        }
+        from.deserialize_any(BoolOrAuto)
+    }
+}

@@ -1,0 +1,32 @@
+//! A flow file of the HPCC family of simulators.
+
+use super::{Located, ResolvedWorkload, ScenarioError, Site, Work, section};
+use crate::hpcc;
+use crate::input::error::Fault;
+
+section! {
+    /// `kind = "flows"`.
+    pub struct FlowsSection {
+        /// The flow file, relative to the scenario's file.
+        file?: String = "required",
+    }
+}
+
+impl Work for FlowsSection {
+    const NAME: &'static str = "flows";
+    const SUMMARY: &'static str = "A flow file of the HPCC family of ns-3 simulators.";
+    const IS_RECORDED: bool = true;
+    const NAMES_HOSTS: bool = true;
+
+    fn resolve(&mut self, site: &Site<'_>) -> Result<ResolvedWorkload, ScenarioError> {
+        let file = site.read(&self.file, "flow.txt")?;
+        let fault = |error| site.context.fault(self.file.key(), Fault::FlowFile(error));
+        let flows = hpcc::flows::read(&file.text, &file.name).map_err(fault)?;
+        let workload = flows.workload(site.ground.host_of_node).map_err(fault)?;
+        Ok(ResolvedWorkload { warnings: flows.warnings, ..workload.into() })
+    }
+
+    fn size(&self) -> Option<Located<String>> {
+        self.file.given()
+    }
+}

@@ -1,0 +1,36 @@
+//! Many senders, one receiver.
+
+use super::pattern::{self, DEFAULT_BYTES};
+use super::{Bytes, Located, ResolvedWorkload, ScenarioError, Site, Span, Work, section};
+use crate::pattern::Incast;
+
+section! {
+    /// `kind = "incast"`.
+    pub struct IncastSection {
+        /// Payload of each flow.
+        bytes: Bytes = DEFAULT_BYTES,
+        /// How many hosts send to one.
+        fan_in: u32 = 8,
+        /// The most by which the start of each message is delayed, drawn by the seed.
+        start_jitter: Span = Span::ZERO,
+    }
+}
+
+impl Work for IncastSection {
+    const NAME: &'static str = "incast";
+    const SUMMARY: &'static str = "Several hosts send one flow each to the same host.";
+
+    fn resolve(&mut self, site: &Site<'_>) -> Result<ResolvedWorkload, ScenarioError> {
+        let (hosts, fan_in, bytes) = (site.count(), *self.fan_in, *self.bytes);
+        let built = Incast { hosts, fan_in, receiver: None, bytes }.build();
+        pattern::resolve(site, built, &self.bytes, Some(self.fan_in.key()), &self.start_jitter)
+    }
+
+    fn size(&self) -> Option<Located<String>> {
+        Some(self.bytes.with(self.bytes.to_string()))
+    }
+
+    fn is_drawn(&self) -> bool {
+        *self.start_jitter > Span::ZERO
+    }
+}

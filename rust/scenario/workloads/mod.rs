@@ -1,0 +1,149 @@
+//! The kinds of workload that `[workload] kind` names, each a file with its keys, their defaults
+//! and the messages that it makes of them.
+
+mod algorithms;
+pub(crate) mod chakra;
+pub(crate) mod choices;
+pub(crate) mod collective;
+pub(crate) mod connection_matrix;
+pub(crate) mod flows;
+pub(crate) mod goal;
+pub(crate) mod incast;
+mod pattern;
+pub(crate) mod permutation;
+pub(crate) mod shift;
+pub(crate) mod simccl;
+pub(crate) mod site;
+pub(crate) mod trace_source;
+pub(crate) mod training;
+
+use serde::Serialize;
+
+use crate::input::error::ScenarioError;
+use crate::input::located::Located;
+use crate::input::need::Need;
+use crate::input::reader::{Keys, Kind};
+use crate::input::section::section;
+use crate::units::{Bytes, Span};
+pub(crate) use site::{Ground, ResolvedWorkload, Site};
+
+/// A kind of workload, implemented by its keys.
+pub(crate) trait Work: Keys {
+    /// Its name in scenarios.
+    const NAME: &'static str;
+    /// One line for the reference.
+    const SUMMARY: &'static str;
+    /// True if the messages are in a file.
+    const IS_RECORDED: bool = false;
+    /// True if that file names hosts, so that the key `hosts` does not apply.
+    const NAMES_HOSTS: bool = false;
+
+    /// The messages that the keys describe, from time zero on. Defaults that follow from the site
+    /// are filled in.
+    ///
+    /// # Errors
+    /// Fails if a value is out of range, or a file cannot be read.
+    fn resolve(&mut self, site: &Site<'_>) -> Result<ResolvedWorkload, ScenarioError>;
+
+    /// The key with the largest influence on the bytes sent, and its value; `kind` if `None`.
+    fn size(&self) -> Option<Located<String>> {
+        None
+    }
+
+    /// True if the messages depend on the seed.
+    fn is_drawn(&self) -> bool {
+        false
+    }
+
+    /// Keys that have no effect under other keys; `is_ordered` if messages wait for others.
+    fn needs(&self, _is_ordered: bool) -> Vec<Need<'_>> {
+        Vec::new()
+    }
+}
+
+/// What a key needs for which messages wait for each other.
+const ORDER: &str = "messages that wait for others";
+
+/// Registers kinds of workload: a kind is its file, its `mod` line and a line here.
+macro_rules! registry {
+    ($($kind:ident($keys:ty)),* $(,)?) => {
+        /// The keys of a kind of workload.
+        #[derive(Debug, Clone, PartialEq, Serialize)]
+        #[serde(untagged)]
+        pub enum WorkloadKeys {
+            $(#[doc = concat!("The keys are `", stringify!($keys), "`.")] $kind(Box<$keys>),)*
+        }
+
+        /// Every kind of workload; collectives, which are many, share the first row.
+        pub(crate) const KINDS: &[Kind<WorkloadKeys>] = &[$(Kind {
+            name: <$keys>::NAME,
+            summary: <$keys>::SUMMARY,
+            groups: <$keys>::GROUPS,
+            read: |reader| <$keys>::read(reader).map(Box::new).map(WorkloadKeys::$kind),
+        }),*];
+
+        impl WorkloadKeys {
+            /// [`Work::IS_RECORDED`].
+            pub(crate) const fn is_recorded(&self) -> bool {
+                match self { $(Self::$kind(_) => <$keys>::IS_RECORDED,)* }
+            }
+
+            /// [`Work::NAMES_HOSTS`].
+            pub(crate) const fn names_hosts(&self) -> bool {
+                match self { $(Self::$kind(_) => <$keys>::NAMES_HOSTS,)* }
+            }
+
+            /// [`Work::resolve`].
+            pub(crate) fn resolve(
+                &mut self,
+                site: &Site<'_>,
+            ) -> Result<ResolvedWorkload, ScenarioError> {
+                match self { $(Self::$kind(keys) => keys.resolve(site),)* }
+            }
+
+            /// [`Work::size`].
+            pub(crate) fn size(&self) -> Option<Located<String>> {
+                match self { $(Self::$kind(keys) => keys.size(),)* }
+            }
+
+            /// [`Work::is_drawn`].
+            pub(crate) fn is_drawn(&self) -> bool {
+                match self { $(Self::$kind(keys) => keys.is_drawn(),)* }
+            }
+
+            /// [`Work::needs`].
+            pub(crate) fn needs(&self, is_ordered: bool) -> Vec<Need<'_>> {
+                match self { $(Self::$kind(keys) => keys.needs(is_ordered),)* }
+            }
+        }
+    };
+}
+
+registry! {
+    Collective(collective::CollectiveSection),
+    Permutation(permutation::PermutationSection),
+    Shift(shift::ShiftSection),
+    Incast(incast::IncastSection),
+    Flows(flows::FlowsSection),
+    Chakra(chakra::ChakraSection),
+    Goal(goal::GoalSection),
+    ConnectionMatrix(connection_matrix::ConnectionMatrixSection),
+    Simccl(simccl::SimcclSection),
+    Training(training::TrainingSection),
+}
+
+/// The kind of a section that names none.
+pub(crate) const DEFAULT_KIND: &str = "all-to-all";
+
+section! {
+    /// The keys of every kind of workload.
+    pub struct CommonSection {
+        /// The hosts that take part, rank by rank: `"0..16"`, `"0,4,8"`, `"0..64/8"`. Not for
+        /// `flows`, whose file names hosts.
+        hosts?: String = "all",
+        /// The traffic class of its data packets: the name of a `[[class]]`.
+        class?: String = "the first class",
+        /// The start, or the time from the completion of the job `after` to the start.
+        start?: Span = "0",
+    }
+}

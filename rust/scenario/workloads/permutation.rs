@@ -1,0 +1,34 @@
+//! A flow from each host to another, by a random permutation.
+
+use super::pattern::{self, DEFAULT_BYTES};
+use super::{Bytes, Located, ResolvedWorkload, ScenarioError, Site, Span, Work, section};
+use crate::pattern::Permutation;
+
+section! {
+    /// `kind = "permutation"`.
+    pub struct PermutationSection {
+        /// Payload of each flow.
+        bytes: Bytes = DEFAULT_BYTES,
+        /// The most by which the start of each message is delayed, drawn by the seed.
+        start_jitter: Span = Span::ZERO,
+    }
+}
+
+impl Work for PermutationSection {
+    const NAME: &'static str = "permutation";
+    const SUMMARY: &'static str = "Every host sends one flow and receives one, drawn by the seed.";
+
+    fn resolve(&mut self, site: &Site<'_>) -> Result<ResolvedWorkload, ScenarioError> {
+        let (hosts, bytes, seed) = (site.count(), *self.bytes, site.ground.seed);
+        let built = Permutation { hosts, bytes, seed }.build();
+        pattern::resolve(site, built, &self.bytes, None, &self.start_jitter)
+    }
+
+    fn size(&self) -> Option<Located<String>> {
+        Some(self.bytes.with(self.bytes.to_string()))
+    }
+
+    fn is_drawn(&self) -> bool {
+        true
+    }
+}

@@ -1,0 +1,36 @@
+//! A flow from each host to the one a fixed number of ids on.
+
+use super::pattern::{self, DEFAULT_BYTES};
+use super::{Bytes, Located, ResolvedWorkload, ScenarioError, Site, Span, Work, section};
+use crate::pattern::Shift;
+
+section! {
+    /// `kind = "shift"`.
+    pub struct ShiftSection {
+        /// Payload of each flow.
+        bytes: Bytes = DEFAULT_BYTES,
+        /// Host i sends to host i + shift.
+        shift: u32 = 1,
+        /// The most by which the start of each message is delayed, drawn by the seed.
+        start_jitter: Span = Span::ZERO,
+    }
+}
+
+impl Work for ShiftSection {
+    const NAME: &'static str = "shift";
+    const SUMMARY: &'static str = "Host i sends one flow to host i + `shift`.";
+
+    fn resolve(&mut self, site: &Site<'_>) -> Result<ResolvedWorkload, ScenarioError> {
+        let (hosts, shift, bytes) = (site.count(), *self.shift, *self.bytes);
+        let (built, own) = (Shift { hosts, shift, bytes }.build(), Some(self.shift.key()));
+        pattern::resolve(site, built, &self.bytes, own, &self.start_jitter)
+    }
+
+    fn size(&self) -> Option<Located<String>> {
+        Some(self.bytes.with(self.bytes.to_string()))
+    }
+
+    fn is_drawn(&self) -> bool {
+        *self.start_jitter > Span::ZERO
+    }
+}

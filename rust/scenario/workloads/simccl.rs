@@ -1,0 +1,46 @@
+//! A flow file of SimCCL.
+
+use super::{Located, ResolvedWorkload, ScenarioError, Site, Work, section};
+use crate::input::error::Fault;
+use crate::simccl::{self, Choice};
+
+section! {
+    /// `kind = "simccl"`.
+    pub struct SimcclSection {
+        /// The flow file, relative to the scenario's file.
+        file?: String = "required",
+        /// The collective of the file, by its name there.
+        collective?: String = "the only one",
+        /// All collectives of the file in place of one: in order of the file, each rank starts one
+        /// when it has sent and received all of the one before.
+        in_turn: bool = false,
+    }
+}
+
+impl Work for SimcclSection {
+    const NAME: &'static str = "simccl";
+    const SUMMARY: &'static str = "A collective of a flow file of SimCCL, SimAI's model of NCCL.";
+    const IS_RECORDED: bool = true;
+
+    fn resolve(&mut self, site: &Site<'_>) -> Result<ResolvedWorkload, ScenarioError> {
+        let key = self.file.key();
+        let file = site.read(&self.file, "ncclFlowModel_detailed_flows.csv")?;
+        let choice = match (*self.in_turn, self.collective.as_deref()) {
+            (true, Some(_)) => {
+                let because = "with in_turn = true all collectives run";
+                return Err(site.context.misplaced(self.collective.key(), because));
+            }
+            (true, None) => Choice::InTurn,
+            (false, Some(name)) => Choice::Named(name),
+            (false, None) => Choice::Only,
+        };
+        let flows = simccl::read(&file.text, &file.name, choice)
+            .map_err(|error| site.context.fault(key, Fault::Simccl(error)))?;
+        site.expect_hosts(key, &file, flows.ranks)?;
+        Ok(ResolvedWorkload { warnings: flows.warnings, ..flows.workload.into() })
+    }
+
+    fn size(&self) -> Option<Located<String>> {
+        self.file.given()
+    }
+}
