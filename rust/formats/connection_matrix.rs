@@ -28,6 +28,8 @@ mod failure;
 mod trigger;
 mod write;
 
+use serde::{Deserialize, Serialize};
+
 use std::collections::BTreeMap;
 
 use crate::ids::HostId;
@@ -53,15 +55,18 @@ const SUSPECT_START: Time = Time::from_ps(1_000_000_000_000);
 ///
 /// Source: uet-htsim 40ccb05 and csg-htsim 841d9e7, where `connection_matrix.cpp` reads a number
 /// and the transport of a program gives it its unit.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum StartUnit {
     /// Microseconds: `htsim_uec`, `htsim_eqds` and `htsim_roce` of uet-htsim, `htsim_swift` of both
     /// trees, and the matrices with starts in uet-htsim's tree.
     #[default]
+    #[serde(rename = "us")]
     Microseconds,
     /// Picoseconds: `htsim_ndp` of both trees, `htsim_eqds` of csg-htsim, and what the scripts
     /// `gen_*.py` of both trees write. (Their `htsim_hpcc`, and `htsim_roce` of csg-htsim, start
     /// every connection at time zero.)
+    #[serde(rename = "ps")]
     Picoseconds,
 }
 

@@ -31,6 +31,8 @@ mod matching;
 mod scan;
 mod write;
 
+use serde::{Deserialize, Serialize};
+
 use std::collections::BTreeMap;
 use std::ops::Range;
 
@@ -47,7 +49,8 @@ const MAX_RANKS: u32 = 1 << 24;
 /// Source: ATLAHS, whose first schedules (V1) have a rank for each node and the GPU as `nic`
 /// (`--unique-nic` of its generator), and whose later ones (V2, spcl/atlahs#18) a rank for each
 /// GPU. No version is written in a file.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum Layout {
     /// V2: a rank is a GPU with a NIC of its own, rank i is host i, and `nic` changes nothing.
     Gpu,

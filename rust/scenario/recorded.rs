@@ -22,7 +22,7 @@ impl Scenario {
         let path = section.file.as_ref()?;
         let files = Files::at(self.origin.folder().join(path));
         let dimensions = (*section.dimensions).clone().unwrap_or_default();
-        let dependencies = (*section.dependencies).into();
+        let dependencies = *section.dependencies;
         let options = Options { dependencies, dimensions, ..Options::default() };
         Some(Recorded { files, ranks: (*section.ranks)?, options })
     }

@@ -11,6 +11,8 @@ pub use chains::{ChainPlace, ChainShape, Chains, ring_block};
 pub use job::{Job, JobSpec, JobsError};
 pub use step_after::StepAfter;
 
+use serde::{Deserialize, Serialize};
+
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -64,7 +66,8 @@ pub enum Task<'a> {
 pub struct Lane(pub u32);
 
 /// Whether calculations of a trace or a schedule run one at a time.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum Compute {
     /// Calculations on the same processor or accelerator run one at a time; of those that are
     /// ready, the first in the file runs first.

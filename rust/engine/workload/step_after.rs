@@ -1,11 +1,14 @@
 //! When a task starts that waits for a message from another host.
 
+use serde::{Deserialize, Serialize};
+
 use super::{Delay, Workload};
 use crate::ids::TaskId;
 use crate::units::Span;
 
 /// The event that meets a dependency of a task on a message from another host.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum StepAfter {
     /// The receiver has all of the message.
     #[default]

@@ -55,6 +55,8 @@ mod write;
 #[cfg(test)]
 mod tests;
 
+use serde::{Deserialize, Serialize};
+
 use std::io::{BufRead, BufReader, Read};
 
 pub use error::{ChakraError, ChakraFault, Dependency};
@@ -74,7 +76,8 @@ use tally::Tally;
 use trace::RankTrace;
 
 /// The dependencies of nodes that apply.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum Dependencies {
     /// Control and data dependencies.
     #[default]

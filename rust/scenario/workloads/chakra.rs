@@ -2,36 +2,13 @@
 
 use std::collections::BTreeMap;
 
-use serde::{Deserialize, Serialize};
-
-use super::choices::{ComputeName, StepAfterName, StreamingName};
+use super::choices::StreamingName;
 use super::trace_source::{Files, last_rank};
 use super::{Located, ResolvedWorkload, ScenarioError, Site, Work, algorithms, section};
 use crate::chakra::{self, Dependencies, Options};
 use crate::input::error::Fault;
 use crate::input::section::named;
-
-/// The dependencies of Chakra traces that are followed.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum DependenciesName {
-    /// Control and data dependencies.
-    #[default]
-    All,
-    /// Data dependencies alone, without those of control.
-    Data,
-}
-
-named! { DependenciesName }
-
-impl From<DependenciesName> for Dependencies {
-    fn from(name: DependenciesName) -> Self {
-        match name {
-            DependenciesName::All => Self::All,
-            DependenciesName::Data => Self::Data,
-        }
-    }
-}
+use crate::workload::{Compute, StepAfter};
 
 section! {
     /// `kind = "chakra"`.
@@ -44,9 +21,9 @@ section! {
         /// The algorithm of each operation: `{ all-reduce = "ring" }`.
         algorithms?: BTreeMap<String, String> = "the first algorithm of each operation",
         /// The dependencies that are followed.
-        dependencies: DependenciesName = DependenciesName::default(),
+        dependencies: Dependencies = Dependencies::default(),
         /// Whether computations of a host run one at a time.
-        compute: ComputeName = ComputeName::default(),
+        compute: Compute = Compute::default(),
         /// Sizes of the dimensions that `involved_dim` selects from; the first one varies fastest
         /// from rank to rank.
         dimensions?: Vec<u32> = "unknown",
@@ -56,9 +33,11 @@ section! {
         window?: u32 = "8192",
         /// When a rank that waits for a message goes on: when it has all of the message, or when
         /// the sender has the last acknowledgement.
-        step_after: StepAfterName = StepAfterName::default(),
+        step_after: StepAfter = StepAfter::default(),
     }
 }
+
+named! { Dependencies }
 
 impl Work for ChakraSection {
     const NAME: &'static str = "chakra";
@@ -126,11 +105,11 @@ pub(crate) fn find(site: &Site<'_>, section: &mut ChakraSection) -> Result<Trace
         });
     }
     let options = Options {
-        dependencies: (*section.dependencies).into(),
+        dependencies: *section.dependencies,
         algorithms: algorithms::resolve(context, &section.algorithms, chakra::algorithms())?,
-        compute: (*section.compute).into(),
+        compute: *section.compute,
         dimensions: dimensions(site, section, *ranks)?,
-        step_after: (*section.step_after).into(),
+        step_after: *section.step_after,
     };
     Ok(Traces { files, ranks: *ranks, options })
 }

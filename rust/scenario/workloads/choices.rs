@@ -7,47 +7,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use crate::input::section::{Form, Value, named};
 use crate::workload::{Compute, StepAfter};
 
-/// The event of a message that starts the steps of other ranks that depend on it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum StepAfterName {
-    /// Its receiver has all of it.
-    #[default]
-    Delivery,
-    /// Its sender has the last acknowledgement, as in simulators that couple ASTRA-sim with ns-3.
-    Acknowledgement,
-}
-
-impl From<StepAfterName> for StepAfter {
-    fn from(name: StepAfterName) -> Self {
-        match name {
-            StepAfterName::Delivery => Self::Delivery,
-            StepAfterName::Acknowledgement => Self::Acknowledgement,
-        }
-    }
-}
-
-/// How computations of a host are scheduled.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum ComputeName {
-    /// One at a time on each processor, accelerator or `cpu N`.
-    #[default]
-    Serial,
-    /// In parallel: only dependencies order them.
-    Parallel,
-}
-
-named! { StepAfterName, ComputeName }
-
-impl From<ComputeName> for Compute {
-    fn from(name: ComputeName) -> Self {
-        match name {
-            ComputeName::Serial => Self::Serial,
-            ComputeName::Parallel => Self::Parallel,
-        }
-    }
-}
+named! { StepAfter, Compute }
 
 /// Whether traces are read during the run: `true`, `false`, or `"auto"`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]

@@ -1,6 +1,6 @@
 //! A collective, by its whole name or by its operation and an `algorithm`.
 
-use super::choices::{StepAfterName, StreamingName};
+use super::choices::StreamingName;
 use super::pattern::{DEFAULT_BYTES, delayed};
 use super::{
     Bytes, Located, Need, ORDER, ResolvedWorkload, ScenarioError, Site, Span, Work, section,
@@ -47,7 +47,7 @@ section! {
         gap: Span = Span::ZERO,
         /// When a rank that waits for a message goes on: when it has all of the message, or when
         /// the sender has the last acknowledgement.
-        step_after: StepAfterName = StepAfterName::default(),
+        step_after: StepAfter = StepAfter::default(),
         /// The most by which the start of each message is delayed, drawn by the seed.
         start_jitter: Span = Span::ZERO,
         /// All-to-all: the most messages of a channel and chunk that a rank has outstanding. Each
@@ -125,7 +125,7 @@ fn resolve(
     }
     check_memory(site, section, collective, &plan)?;
     let workload = collective.build(&plan).map_err(|error| refused(site, section, error))?;
-    let workload = StepAfter::from(*section.step_after).apply(workload);
+    let workload = section.step_after.apply(workload);
     delayed(site, workload, &section.start_jitter)
 }
 
@@ -180,7 +180,7 @@ fn smaller(
     collective: &Collective,
     plan: &Plan,
 ) -> Option<&'static str> {
-    let step_after = StepAfter::from(*section.step_after);
+    let step_after = *section.step_after;
     let generates = |plan: &Plan| matches!(collective.chains(plan, step_after), Ok(Some(_)));
     match is_alone(site, section) {
         false => None,
@@ -211,7 +211,7 @@ fn generated(
         return Ok(None);
     }
     let chains = match is_alone(site, section) {
-        true => collective.chains(plan, StepAfter::from(*section.step_after)),
+        true => collective.chains(plan, *section.step_after),
         false => Ok(None),
     };
     let chains = chains.map_err(|error| refused(site, section, error))?;

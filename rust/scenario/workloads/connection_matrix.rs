@@ -1,7 +1,5 @@
 //! A connection matrix of htsim.
 
-use serde::{Deserialize, Serialize};
-
 use super::{Located, ResolvedWorkload, ScenarioError, Site, Work, section};
 use crate::connection_matrix::{self, MatrixError, MatrixFailure, MatrixFault, StartUnit};
 use crate::ids::{LinkId, SwitchId};
@@ -16,31 +14,11 @@ section! {
         file?: String = "required",
         /// The unit of `start` in the file, in which the programs of htsim differ: microseconds, as
         /// in uet-htsim, or picoseconds, as in `htsim_ndp`, in csg-htsim and from `gen_*.py`.
-        start_unit: StartUnitName = StartUnitName::default(),
+        start_unit: StartUnit = StartUnit::default(),
     }
 }
 
-/// The unit of the starts of a connection matrix.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum StartUnitName {
-    /// Microseconds.
-    #[default]
-    Us,
-    /// Picoseconds.
-    Ps,
-}
-
-named! { StartUnitName }
-
-impl From<StartUnitName> for StartUnit {
-    fn from(name: StartUnitName) -> Self {
-        match name {
-            StartUnitName::Us => Self::Microseconds,
-            StartUnitName::Ps => Self::Picoseconds,
-        }
-    }
-}
+named! { StartUnit }
 
 impl Work for ConnectionMatrixSection {
     const NAME: &'static str = "connection-matrix";
@@ -50,7 +28,7 @@ impl Work for ConnectionMatrixSection {
     fn resolve(&mut self, site: &Site<'_>) -> Result<ResolvedWorkload, ScenarioError> {
         let key = self.file.key();
         let file = site.read(&self.file, "flows.cm")?;
-        let matrix = connection_matrix::read(&file.text, &file.name, (*self.start_unit).into())
+        let matrix = connection_matrix::read(&file.text, &file.name, *self.start_unit)
             .map_err(|error| site.context.fault(key, Fault::ConnectionMatrix(error)))?;
         site.expect_hosts(key, &file, matrix.nodes)?;
         let down =

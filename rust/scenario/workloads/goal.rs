@@ -1,12 +1,10 @@
 //! A GOAL schedule of LogGOPSim or ATLAHS.
 
-use serde::{Deserialize, Serialize};
-
-use super::choices::ComputeName;
 use super::{Located, ResolvedWorkload, ScenarioError, Site, Work, section};
 use crate::goal::{self, Layout};
 use crate::input::error::Fault;
 use crate::input::section::named;
+use crate::workload::Compute;
 
 section! {
     /// `kind = "goal"`.
@@ -14,33 +12,14 @@ section! {
         /// The schedule, relative to the scenario's file.
         file?: String = "required",
         /// Whether computations of a host run one at a time.
-        compute: ComputeName = ComputeName::default(),
+        compute: Compute = Compute::default(),
         /// What a rank is: a node, whose host `rank x NICs + nic` is one of its NICs (version 1),
         /// or a GPU, host `rank` (version 2).
-        layout?: LayoutName = "`node-nic` if some `nic` is above 0, with a warning, and else `gpu`",
+        layout?: Layout = "`node-nic` if some `nic` is above 0, with a warning, and else `gpu`",
     }
 }
 
-/// What the ranks of a GOAL schedule are.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum LayoutName {
-    /// GPUs with a NIC each.
-    Gpu,
-    /// Nodes with several NICs.
-    NodeNic,
-}
-
-named! { LayoutName }
-
-impl From<LayoutName> for Layout {
-    fn from(name: LayoutName) -> Self {
-        match name {
-            LayoutName::Gpu => Self::Gpu,
-            LayoutName::NodeNic => Self::NodeNic,
-        }
-    }
-}
+named! { Layout }
 
 impl Work for GoalSection {
     const NAME: &'static str = "goal";
@@ -50,8 +29,7 @@ impl Work for GoalSection {
     fn resolve(&mut self, site: &Site<'_>) -> Result<ResolvedWorkload, ScenarioError> {
         let key = self.file.key();
         let file = site.read(&self.file, "schedule.goal")?;
-        let layout = self.layout.map(Into::into);
-        let options = goal::Options { compute: (*self.compute).into(), layout };
+        let options = goal::Options { compute: *self.compute, layout: *self.layout };
         let schedule = goal::read(&file.text, &file.name, options)
             .map_err(|error| site.context.fault(key, Fault::Goal(error)))?;
         site.expect_hosts(key, &file, schedule.hosts)?;

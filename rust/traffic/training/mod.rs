@@ -35,6 +35,8 @@ pub use model::{Attention, Experts, Model, ModelFamily};
 pub use presets::{MODELS, ModelPreset, find};
 pub use program::TrafficClass;
 
+use serde::{Deserialize, Serialize};
+
 use crate::collective::{Algorithms, CollectiveKind};
 use crate::units::{Bytes, Flops};
 use crate::workload::Workload;
@@ -54,7 +56,8 @@ pub fn algorithms() -> Algorithms {
 }
 
 /// The state that is divided among replicas instead of replicated.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum Sharding {
     /// None: gradients are all-reduced.
     #[default]
@@ -68,7 +71,8 @@ pub enum Sharding {
 }
 
 /// How tensor-parallel ranks exchange activations.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum TensorTraffic {
     /// By all-reduce: every rank keeps all activations.
     #[default]

@@ -1,9 +1,12 @@
 //! Transformers by their dimensions, and their numbers of parameters.
 
+use serde::{Deserialize, Serialize};
+
 use super::error::TrainingError;
 
 /// The architecture that a family of models shares.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum ModelFamily {
     /// Two matrices in a feed-forward block, biases, learned positions, one embedding for input
     /// and output (Radford et al., "Language Models are Unsupervised Multitask Learners", 2019).

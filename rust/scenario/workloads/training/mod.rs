@@ -4,9 +4,6 @@ pub(crate) mod model;
 
 use std::collections::BTreeMap;
 
-use serde::{Deserialize, Serialize};
-
-use super::choices::StepAfterName;
 use super::{Bytes, Need, ORDER, ResolvedWorkload, ScenarioError, Site, Work, algorithms, section};
 use crate::input::context::{Context, LONGEST_SPAN};
 use crate::input::error::Fault;
@@ -56,10 +53,10 @@ section! {
         expert: u32 = 1,
         /// The state that is divided among replicas: nothing, the optimizer's state (ZeRO stage 1),
         /// or everything (ZeRO stage 3, FSDP).
-        sharding: ShardingName = ShardingName::default(),
+        sharding: Sharding = Sharding::default(),
         /// The exchange among hosts that share matrices: sums of activations, or parts of
         /// sequences.
-        tensor_traffic: TensorTrafficName = TensorTrafficName::default(),
+        tensor_traffic: TensorTraffic = TensorTraffic::default(),
         /// The size from which on gradients are sent. Not with `sharding = "full"`.
         bucket?: Bytes = "0 B: each layer's at once",
         /// A parameter on the wire.
@@ -78,35 +75,11 @@ section! {
         group?: u32 = "topology.scale_up.gpus, or 8",
         /// When a rank that waits for a message goes on: when it has all of the message, or when
         /// the sender has the last acknowledgement.
-        step_after: StepAfterName = StepAfterName::default(),
+        step_after: StepAfter = StepAfter::default(),
     }
 }
 
-/// The state that is divided among replicas.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum ShardingName {
-    /// Nothing: each replica has all state.
-    #[default]
-    None,
-    /// The optimizer's state (ZeRO stage 1).
-    Optimizer,
-    /// Everything (ZeRO stage 3, FSDP).
-    Full,
-}
-
-/// The exchange among hosts that share matrices.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum TensorTrafficName {
-    /// Sums of activations, by all-reduce.
-    #[default]
-    AllReduce,
-    /// Parts of sequences, by all-gather and reduce-scatter.
-    Sequence,
-}
-
-named! { ShardingName, TensorTrafficName }
+named! { Sharding, TensorTraffic }
 
 impl Work for TrainingSection {
     const NAME: &'static str = "training";
@@ -136,7 +109,7 @@ fn resolve(
     let model = model(context, &section.model)?;
     let degrees = degrees(site, section)?;
     check_heads(context, section, &model, degrees.tensor)?;
-    let sharding = sharding(*section.sharding);
+    let sharding = *section.sharding;
     if sharding == Sharding::Full && section.bucket.is_some() {
         let because = "with sharding = \"full\" each layer's gradients are sent at once";
         return Err(context.misplaced(section.bucket.key(), because));
@@ -154,10 +127,7 @@ fn resolve(
         iterations: *section.iterations,
         degrees,
         sharding,
-        tensor_traffic: match *section.tensor_traffic {
-            TensorTrafficName::AllReduce => TensorTraffic::AllReduce,
-            TensorTrafficName::Sequence => TensorTraffic::Sequence,
-        },
+        tensor_traffic: *section.tensor_traffic,
         bucket,
         widths: Widths {
             parameter: *section.parameter_bytes,
@@ -177,7 +147,7 @@ fn resolve(
                         such as 400Tflops";
         return Err(context.invalid(&section.flops, expected));
     }
-    Ok(StepAfter::from(*section.step_after).apply(workload).into())
+    Ok(section.step_after.apply(workload).into())
 }
 
 /// Refuses a degree of tensor parallelism that cuts heads.
@@ -199,14 +169,6 @@ fn check_heads(
         return Err(context.invalid(&section.tensor, expected));
     }
     Ok(())
-}
-
-const fn sharding(name: ShardingName) -> Sharding {
-    match name {
-        ShardingName::None => Sharding::None,
-        ShardingName::Optimizer => Sharding::Optimizer,
-        ShardingName::Full => Sharding::Full,
-    }
 }
 
 /// The degrees of parallelism, whose product must be the number of ranks.

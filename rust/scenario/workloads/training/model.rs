@@ -75,7 +75,7 @@ section! {
         sequence: u32 = 2_048,
         /// The architecture: `gpt` has two matrices in a feed-forward block and biases, `llama`
         /// has three and none.
-        family: FamilyName = FamilyName::Gpt,
+        family: ModelFamily = ModelFamily::Gpt,
         /// Experts of a layer.
         experts?: u32 = "none",
         /// Experts to which a token is sent.
@@ -89,17 +89,7 @@ section! {
     }
 }
 
-/// The architectures that a model can name as its family.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum FamilyName {
-    /// As GPT-2 and GPT-3.
-    Gpt,
-    /// The architecture of Llama: gated blocks and no biases.
-    Llama,
-}
-
-named! { FamilyName }
+named! { ModelFamily }
 
 /// The model of a section.
 pub(super) fn model(
@@ -129,10 +119,7 @@ fn dimensions(context: &Context<'_>, section: &ModelSection) -> Result<Model, Sc
     }
     let ffn = section.ffn.unwrap_or(hidden.saturating_mul(4));
     Ok(Model {
-        family: match *section.family {
-            FamilyName::Gpt => ModelFamily::Gpt,
-            FamilyName::Llama => ModelFamily::Llama,
-        },
+        family: *section.family,
         layers,
         hidden,
         ffn,
