@@ -114,7 +114,7 @@ impl Page {
     fn kinds<S>(&mut self, kinds: &[Kind<S>]) {
         for kind in kinds {
             self.text(&format!("### `kind = \"{}\"`", kind.name));
-            self.text(kind.summary);
+            self.text(&format!("{}.", kind.summary));
             let keys: Vec<_> = kind.groups.iter().flat_map(|group| (group.keys)()).collect();
             self.keys(&keys);
         }

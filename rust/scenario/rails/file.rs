@@ -191,19 +191,19 @@ pub enum RailKeys {
 pub(crate) const KINDS: &[Kind<RailKeys>] = &[
     Kind {
         name: "tcp",
-        summary: "A ring of the hosts over a kernel's transport.",
+        summary: "A ring of the hosts over a kernel's transport",
         groups: &[Group::of::<TcpSection>()],
         read: |reader| reader.take().map(RailKeys::Tcp),
     },
     Kind {
         name: "rdma",
-        summary: "A ring of the hosts over the NIC of this project.",
+        summary: "A ring of the hosts over the NIC of this project",
         groups: &[Group::of::<RdmaSection>()],
         read: |reader| reader.take().map(RailKeys::Rdma),
     },
     Kind {
         name: "in-network",
-        summary: "Switches that reduce.",
+        summary: "Switches that reduce",
         groups: &[Group::of::<InNetworkSection>()],
         read: |reader| reader.take().map(RailKeys::InNetwork),
     },

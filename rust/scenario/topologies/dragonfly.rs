@@ -30,7 +30,10 @@ section! {
 
 impl Family for DragonflySection {
     const NAME: &'static str = "dragonfly";
-    const SUMMARY: &'static str = "Groups of routers, and links between every two groups.";
+    const SUMMARY: &'static str =
+        "Groups of routers that are all wired to each other, and links between every two groups";
+    const SOURCE: &'static str =
+        "Kim et al., Technology-Driven, Highly-Scalable Dragonfly Topology, 2008";
 
     fn build(&self, context: &Context<'_>, kind: &Key) -> Result<Built, ScenarioError> {
         let Self { host_rate, fabric_rate, delay, global_delay, .. } = self;

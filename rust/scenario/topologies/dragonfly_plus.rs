@@ -33,7 +33,9 @@ section! {
 impl Family for DragonflyPlusSection {
     const NAME: &'static str = "dragonfly-plus";
     const SUMMARY: &'static str =
-        "Groups of leaves and spines, and links between every two groups.";
+        "Groups of leaves and spines, and links between the spines of every two groups";
+    const SOURCE: &'static str =
+        "Shpiner et al., Dragonfly+: Low Cost Topology for Scaling Datacenters, 2017";
 
     fn build(&self, context: &Context<'_>, kind: &Key) -> Result<Built, ScenarioError> {
         let Self { host_rate, fabric_rate, delay, global_delay, .. } = self;

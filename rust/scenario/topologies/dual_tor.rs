@@ -19,7 +19,9 @@ section! {
 
 impl Family for Generated<DualTorSection> {
     const NAME: &'static str = "dual-tor";
-    const SUMMARY: &'static str = "Two tiers, each host connected to both ToRs of a pair.";
+    const SUMMARY: &'static str =
+        "Every host has a link to both ToRs of a pair, and every ToR to every spine";
+    const SOURCE: &'static str = "Qian et al., Alibaba HPN, 2024, section 4";
 
     fn build(&self, context: &Context<'_>, kind: &Key) -> Result<Built, ScenarioError> {
         let Self { shape: section, links: wires } = self;

@@ -18,7 +18,10 @@ section! {
 
 impl Family for Generated<FatTreeSection> {
     const NAME: &'static str = "fat-tree";
-    const SUMMARY: &'static str = "A k-ary fat-tree of two or three tiers.";
+    const SUMMARY: &'static str =
+        "A k-ary fat-tree of two or three tiers, with any oversubscription";
+    const SOURCE: &'static str =
+        "Al-Fares et al., A Scalable, Commodity Data Center Network Architecture, 2008";
 
     fn build(&self, context: &Context<'_>, kind: &Key) -> Result<Built, ScenarioError> {
         let Self { shape: section, links: wires } = self;

@@ -38,7 +38,8 @@ section! {
 
 impl Family for TopologyFileSection {
     const NAME: &'static str = "file";
-    const SUMMARY: &'static str = "Read from a file.";
+    const SUMMARY: &'static str = "A file of the HPCC family of simulators, or of InfraGraph";
+    const SOURCE: &'static str = "Li et al., HPCC, 2019 (its simulator); Keysight, InfraGraph 3.1";
 
     fn build(&self, context: &Context<'_>, _kind: &Key) -> Result<Built, ScenarioError> {
         let Some(path) = self.path.given() else {

@@ -34,7 +34,8 @@ preset! { HpnSection }
 
 impl Family for HpnSection {
     const NAME: &'static str = "hpn";
-    const SUMMARY: &'static str = "HPN: two planes, rail-optimised.";
+    const SUMMARY: &'static str = "HPN: two planes, rail-optimised";
+    const SOURCE: &'static str = "Qian et al., Alibaba HPN, 2024";
 
     fn build(&self, context: &Context<'_>, kind: &Key) -> Result<Built, ScenarioError> {
         Generated::<MultiPlaneSection>::from(self).build(context, kind)

@@ -17,7 +17,9 @@ section! {
 
 impl Family for Generated<LeafSpineSection> {
     const NAME: &'static str = "leaf-spine";
-    const SUMMARY: &'static str = "Two tiers, every leaf wired to every spine.";
+    const SUMMARY: &'static str = "Two tiers, every leaf wired to every spine";
+    const SOURCE: &'static str =
+        "Alizadeh and Edsall, On the Data Path Performance of Leaf-Spine Fabrics, 2013";
 
     fn build(&self, context: &Context<'_>, kind: &Key) -> Result<Built, ScenarioError> {
         let Self { shape: section, links: wires } = self;

@@ -31,8 +31,10 @@ use crate::units::{BitRate, Span};
 pub(crate) trait Family: Keys {
     /// Its name in scenarios: that of its variant in `registry!`, in lower case with hyphens.
     const NAME: &'static str;
-    /// One line for the reference.
+    /// What it is, in one line.
     const SUMMARY: &'static str;
+    /// Where it is from: authors, title, year.
+    const SOURCE: &'static str;
 
     /// The fabric that the keys describe; `kind` is the key for faults that no other key causes.
     ///
@@ -64,6 +66,10 @@ macro_rules! registry {
             /// An existing fabric: no keys.
             Existing {},
         }
+
+        /// Name, summary and source of every family of fabrics.
+        pub const TOPOLOGIES: &[[&str; 3]] =
+            &[$([<$keys>::NAME, <$keys>::SUMMARY, <$keys>::SOURCE]),*];
 
         /// Every family, in the order of [`TopologyKind`].
         pub(crate) const KINDS: &[Kind<Shape>] = &[$(Kind {

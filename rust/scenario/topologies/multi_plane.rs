@@ -21,7 +21,9 @@ section! {
 
 impl Family for Generated<MultiPlaneSection> {
     const NAME: &'static str = "multi-plane";
-    const SUMMARY: &'static str = "Several planes of two tiers, with a port of every host in each.";
+    const SUMMARY: &'static str =
+        "Several leaf-spines that share no switch, with a port of every host in each";
+    const SOURCE: &'static str = "MRC's clusters, arXiv 2605.04333";
 
     fn build(&self, context: &Context<'_>, kind: &Key) -> Result<Built, ScenarioError> {
         let Self { shape: section, links: wires } = self;

@@ -19,7 +19,10 @@ section! {
 
 impl Family for Generated<RailOptimizedSection> {
     const NAME: &'static str = "rail-optimized";
-    const SUMMARY: &'static str = "Two tiers, each GPU of a server connected to another leaf.";
+    const SUMMARY: &'static str =
+        "Each GPU of a server is connected to another leaf, and every leaf to every spine";
+    const SOURCE: &'static str =
+        "NVIDIA, DGX SuperPOD Reference Architecture; Wang et al., Rail-only, 2023, section 2";
 
     fn build(&self, context: &Context<'_>, kind: &Key) -> Result<Built, ScenarioError> {
         let Self { shape: section, links: wires } = self;

@@ -36,7 +36,8 @@ preset! { SpectrumXSection }
 
 impl Family for SpectrumXSection {
     const NAME: &'static str = "spectrum-x";
-    const SUMMARY: &'static str = "Spectrum-X: four planes, rail-optimised.";
+    const SUMMARY: &'static str = "Spectrum-X: four planes, rail-optimised";
+    const SOURCE: &'static str = "Spectrum-X's multi-plane fabrics, arXiv 2605.21187";
 
     fn build(&self, context: &Context<'_>, kind: &Key) -> Result<Built, ScenarioError> {
         Generated::<MultiPlaneSection>::from(self).build(context, kind)

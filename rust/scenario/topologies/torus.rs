@@ -20,7 +20,9 @@ section! {
 impl Family for Generated<TorusSection> {
     const NAME: &'static str = "torus";
     const SUMMARY: &'static str =
-        "Switches in a grid of one to three dimensions whose ends are joined.";
+        "Switches in a grid of one to three dimensions whose ends are joined";
+    const SOURCE: &'static str =
+        "Dally and Towles, Principles and Practices of Interconnection Networks, 2004";
 
     fn build(&self, context: &Context<'_>, kind: &Key) -> Result<Built, ScenarioError> {
         let Self { shape: section, links: wires } = self;

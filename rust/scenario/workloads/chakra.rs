@@ -41,15 +41,16 @@ named! { Dependencies }
 
 impl Work for ChakraSection {
     const NAME: &'static str = "chakra";
-    const SUMMARY: &'static str = "Chakra execution traces.";
+    const SUMMARY: &'static str = "Chakra execution traces, .et files";
+    const SOURCE: &'static str = "Sridharan et al., Chakra, 2023";
     const IS_RECORDED: bool = true;
 
     fn resolve(&mut self, site: &Site<'_>) -> Result<ResolvedWorkload, ScenarioError> {
         let Traces { files, ranks, options } = find(site, self)?;
         let streaming = &mut self.streaming;
         if **streaming == StreamingName::Yes {
-            let expected = "traces are read during the run where they are all that is sent, from the \
-                            beginning, and rank i is host i: without [[job]], start and hosts";
+            let expected = "traces are read during the run where they are all that is sent, from \
+                            the beginning, and rank i is host i: without [[job]], start and hosts";
             return Err(site.context.invalid_as(streaming.key(), "true", expected));
         }
         **streaming = StreamingName::No;

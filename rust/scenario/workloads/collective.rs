@@ -62,8 +62,9 @@ section! {
 
 impl Work for CollectiveSection {
     const NAME: &'static str = "<collective>";
-    const SUMMARY: &'static str = "A collective: its whole name (`ring-all-reduce`), or what it does \
-                  (`all-reduce`) with an `algorithm` (`ring`).";
+    const SUMMARY: &'static str = "A collective: its whole name (`ring-all-reduce`), or what it \
+                                   does (`all-reduce`) with an `algorithm` (`ring`)";
+    const SOURCE: &'static str = "evenkeel list collectives";
 
     fn resolve(&mut self, site: &Site<'_>) -> Result<ResolvedWorkload, ScenarioError> {
         resolve(site, self)

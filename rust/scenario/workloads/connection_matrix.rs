@@ -22,7 +22,8 @@ named! { StartUnit }
 
 impl Work for ConnectionMatrixSection {
     const NAME: &'static str = "connection-matrix";
-    const SUMMARY: &'static str = "A connection matrix of htsim.";
+    const SUMMARY: &'static str = "A connection matrix of htsim";
+    const SOURCE: &'static str = "htsim, connection_matrix.cpp";
     const IS_RECORDED: bool = true;
 
     fn resolve(&mut self, site: &Site<'_>) -> Result<ResolvedWorkload, ScenarioError> {

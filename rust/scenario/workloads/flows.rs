@@ -14,7 +14,8 @@ section! {
 
 impl Work for FlowsSection {
     const NAME: &'static str = "flows";
-    const SUMMARY: &'static str = "A flow file of the HPCC family of ns-3 simulators.";
+    const SUMMARY: &'static str = "A flow file of the HPCC family of simulators";
+    const SOURCE: &'static str = "Li et al., HPCC, 2019 (its simulator)";
     const IS_RECORDED: bool = true;
     const NAMES_HOSTS: bool = true;
 

@@ -23,7 +23,8 @@ named! { Layout }
 
 impl Work for GoalSection {
     const NAME: &'static str = "goal";
-    const SUMMARY: &'static str = "A GOAL schedule.";
+    const SUMMARY: &'static str = "A GOAL schedule of LogGOPSim or ATLAHS";
+    const SOURCE: &'static str = "Hoefler et al., LogGOPSim, 2010";
     const IS_RECORDED: bool = true;
 
     fn resolve(&mut self, site: &Site<'_>) -> Result<ResolvedWorkload, ScenarioError> {

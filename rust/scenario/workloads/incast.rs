@@ -18,7 +18,8 @@ section! {
 
 impl Work for IncastSection {
     const NAME: &'static str = "incast";
-    const SUMMARY: &'static str = "Several hosts send one flow each to the same host.";
+    const SUMMARY: &'static str = "Several hosts send one flow each to the same host";
+    const SOURCE: &'static str = "common practice";
 
     fn resolve(&mut self, site: &Site<'_>) -> Result<ResolvedWorkload, ScenarioError> {
         let (hosts, fan_in, bytes) = (site.count(), *self.fan_in, *self.bytes);

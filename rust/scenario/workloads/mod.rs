@@ -31,8 +31,10 @@ pub(crate) use site::{Ground, ResolvedWorkload, Site};
 pub(crate) trait Work: Keys {
     /// Its name in scenarios.
     const NAME: &'static str;
-    /// One line for the reference.
+    /// What it is, in one line.
     const SUMMARY: &'static str;
+    /// Where it is from: authors, title, year.
+    const SOURCE: &'static str;
     /// True if the messages are in a file.
     const IS_RECORDED: bool = false;
     /// True if that file names hosts, so that the key `hosts` does not apply.
@@ -73,6 +75,10 @@ macro_rules! registry {
         pub enum WorkloadKeys {
             $(#[doc = concat!("The keys are `", stringify!($keys), "`.")] $kind(Box<$keys>),)*
         }
+
+        /// Name, summary and source of every kind; the first stands for all collectives.
+        pub const WORKLOADS: &[[&str; 3]] =
+            &[$([<$keys>::NAME, <$keys>::SUMMARY, <$keys>::SOURCE]),*];
 
         /// Every kind of workload; collectives, which are many, share the first row.
         pub(crate) const KINDS: &[Kind<WorkloadKeys>] = &[$(Kind {

@@ -16,7 +16,8 @@ section! {
 
 impl Work for PermutationSection {
     const NAME: &'static str = "permutation";
-    const SUMMARY: &'static str = "Every host sends one flow and receives one, drawn by the seed.";
+    const SUMMARY: &'static str = "Every host sends one flow and receives one, drawn by the seed";
+    const SOURCE: &'static str = "common practice";
 
     fn resolve(&mut self, site: &Site<'_>) -> Result<ResolvedWorkload, ScenarioError> {
         let (hosts, bytes, seed) = (site.count(), *self.bytes, site.ground.seed);

@@ -18,7 +18,8 @@ section! {
 
 impl Work for ShiftSection {
     const NAME: &'static str = "shift";
-    const SUMMARY: &'static str = "Host i sends one flow to host i + `shift`.";
+    const SUMMARY: &'static str = "Host i sends one flow to host i + shift (tornado)";
+    const SOURCE: &'static str = "Dally and Towles, 2003, section 3.2";
 
     fn resolve(&mut self, site: &Site<'_>) -> Result<ResolvedWorkload, ScenarioError> {
         let (hosts, shift, bytes) = (site.count(), *self.shift, *self.bytes);

@@ -19,7 +19,8 @@ section! {
 
 impl Work for SimcclSection {
     const NAME: &'static str = "simccl";
-    const SUMMARY: &'static str = "A collective of a flow file of SimCCL, SimAI's model of NCCL.";
+    const SUMMARY: &'static str = "A collective of a flow file of SimCCL, SimAI's model of NCCL";
+    const SOURCE: &'static str = "Wang et al., SimAI, 2025";
     const IS_RECORDED: bool = true;
 
     fn resolve(&mut self, site: &Site<'_>) -> Result<ResolvedWorkload, ScenarioError> {

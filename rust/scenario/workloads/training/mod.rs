@@ -83,7 +83,10 @@ named! { Sharding, TensorTraffic }
 
 impl Work for TrainingSection {
     const NAME: &'static str = "training";
-    const SUMMARY: &'static str = "Iterations of training a transformer.";
+    const SUMMARY: &'static str =
+        "Iterations of a transformer: tensor, pipeline, data and expert parallelism";
+    const SOURCE: &'static str =
+        "Narayanan et al., Efficient Large-Scale Language Model Training, 2021";
 
     fn resolve(&mut self, site: &Site<'_>) -> Result<ResolvedWorkload, ScenarioError> {
         resolve(site, self)
