@@ -6,9 +6,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use evenkeel::balance::{Parameters, build_scheme};
-use evenkeel::fabric::{
-    Buffer, Ecn, EcnPoint, FabricConfig, PfcConfig, Rounding, Setup, SwitchConfig,
-};
+use evenkeel::fabric::{Buffer, Ecn, FabricConfig, PfcConfig, Setup, SwitchConfig};
 use evenkeel::ids::HostId;
 use evenkeel::nic::congestion::{CongestionControl, dcqcn, dctcp_window, line_rate};
 use evenkeel::nic::verbs::QpConfig;
@@ -149,22 +147,11 @@ pub(crate) fn nic(transport: Transport, recovery: Recovery) -> NicConfig {
 pub(crate) fn fabric(transport: Transport) -> FabricConfig {
     FabricConfig {
         switch: SwitchConfig {
-            buffer: Buffer::Shared(Bytes::new(1 << 30)),
             ecn: Ecn::Step(Bytes::new(800_000)),
-            ecn_point: EcnPoint::Enqueue,
             pfc: (transport == Transport::Lossless).then_some(PfcConfig::HPCC),
-            cbfc: None,
-            trim: None,
-            slow_ports: evenkeel::fabric::SlowPorts::Keep,
+            ..SwitchConfig::plain(Buffer::Shared(Bytes::new(1 << 30)))
         },
-        ecn_by_rate: Vec::new(),
-        ecn_at_hosts: true,
         gap: Bytes::new(20),
-        forwarding_delay: Span::ZERO,
-        ties: evenkeel::fabric::TieOrder::Drawn,
-        llr: None,
-        rounding: Rounding::Exact,
-        failures: Vec::new(),
-        classes: Vec::new(),
+        ..FabricConfig::plain(Buffer::Shared(Bytes::new(1 << 30)))
     }
 }

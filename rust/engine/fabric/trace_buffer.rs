@@ -102,7 +102,7 @@ impl TraceBuffer {
 mod tests {
     use super::*;
     use crate::ids::{HostId, SwitchId};
-    use crate::switching::{Buffer, Ecn, EcnPoint, Rounding, SwitchConfig};
+    use crate::switching::Buffer;
     use crate::topology::{Link, Node, Switch};
     use crate::units::BitRate;
 
@@ -120,24 +120,9 @@ mod tests {
         let hosts = vec!["a".to_owned(), "b".to_owned()];
         let topology = Topology::new(hosts, vec![switch], vec![link(0), link(1)]).unwrap();
         let config = FabricConfig {
-            switch: SwitchConfig {
-                buffer: Buffer::Shared(Bytes::new(1)),
-                ecn: Ecn::Off,
-                ecn_point: EcnPoint::Enqueue,
-                pfc: None,
-                cbfc: None,
-                trim: None,
-                slow_ports: crate::switching::SlowPorts::Keep,
-            },
-            ecn_by_rate: Vec::new(),
-            ecn_at_hosts: true,
             gap,
             forwarding_delay,
-            ties: crate::switching::TieOrder::Drawn,
-            llr: None,
-            rounding: Rounding::Exact,
-            failures: Vec::new(),
-            classes: Vec::new(),
+            ..FabricConfig::plain(Buffer::Shared(Bytes::new(1)))
         };
         TraceBuffer::new(&topology, &config)
     }

@@ -9,8 +9,7 @@ use proptest::test_runner::{Config, RngSeed};
 use super::*;
 use crate::balance::{Parameters, build_scheme};
 use crate::fabric::{
-    Buffer, Direction, Ecn, EcnPoint, FabricConfig, Failure, FailureKind, Outcome, Rounding, Setup,
-    SwitchConfig, Verdict,
+    Buffer, Direction, FabricConfig, Failure, FailureKind, Outcome, Setup, Verdict,
 };
 use crate::ids::LinkId;
 use crate::nic::NicConfig;
@@ -33,24 +32,8 @@ fn setup() -> Setup {
     Setup {
         topology: Arc::new(fixtures::leaf_spine(1, 1, 2).build().unwrap()),
         fabric: FabricConfig {
-            switch: SwitchConfig {
-                buffer: Buffer::Shared(Bytes::new(64_000_000)),
-                ecn: Ecn::Off,
-                ecn_point: EcnPoint::Enqueue,
-                pfc: None,
-                cbfc: None,
-                trim: None,
-                slow_ports: crate::fabric::SlowPorts::Keep,
-            },
-            ecn_by_rate: Vec::new(),
-            ecn_at_hosts: true,
             gap: Bytes::new(20),
-            forwarding_delay: Span::ZERO,
-            ties: crate::fabric::TieOrder::Drawn,
-            llr: None,
-            rounding: Rounding::Exact,
-            failures: Vec::new(),
-            classes: Vec::new(),
+            ..FabricConfig::plain(Buffer::Shared(Bytes::new(64_000_000)))
         },
         nic: NicConfig { recovery: scheme.recovery, ..NicConfig::default() },
         scheme,

@@ -308,21 +308,26 @@ pub struct FabricConfig {
     pub classes: Vec<ClassConfig>,
 }
 
-impl FabricConfig {
-    /// A fabric with this buffer in its switches, and without ECN, PFC, trimming, gaps, delays in
-    /// switches, and failures.
+impl SwitchConfig {
+    /// A switch with this buffer, and without ECN, PFC, trimming and scaling.
     pub const fn plain(buffer: Buffer) -> Self {
-        let (ecn, ecn_point) = (Ecn::Off, EcnPoint::Enqueue);
         Self {
-            switch: SwitchConfig {
-                buffer,
-                ecn,
-                ecn_point,
-                pfc: None,
-                cbfc: None,
-                trim: None,
-                slow_ports: SlowPorts::Keep,
-            },
+            buffer,
+            ecn: Ecn::Off,
+            ecn_point: EcnPoint::Enqueue,
+            pfc: None,
+            cbfc: None,
+            trim: None,
+            slow_ports: SlowPorts::Keep,
+        }
+    }
+}
+
+impl FabricConfig {
+    /// A fabric of such switches, and without gaps, delays in switches, and failures.
+    pub const fn plain(buffer: Buffer) -> Self {
+        Self {
+            switch: SwitchConfig::plain(buffer),
             ecn_by_rate: Vec::new(),
             ecn_at_hosts: true,
             gap: Bytes::ZERO,

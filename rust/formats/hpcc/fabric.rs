@@ -9,7 +9,7 @@ use super::{HpccError, wire};
 use crate::balance::Scheme;
 use crate::fabric::{
     Buffer, Direction, Ecn, EcnPoint, FabricConfig, Failure, FailureKind, Headroom, PfcAdmission,
-    PfcConfig, Rounding, SlowPorts, SwitchConfig, TieOrder,
+    PfcConfig, Rounding, SwitchConfig, TieOrder,
 };
 use crate::ids::LinkId;
 use crate::nic::verbs::QpConfig;
@@ -30,23 +30,15 @@ pub(super) fn fabric(
     failures.extend(losses(config, read));
     Ok(FabricConfig {
         switch: SwitchConfig {
-            buffer: Buffer::Shared(config.buffer),
-            ecn: Ecn::Off,
             ecn_point: EcnPoint::Dequeue,
             pfc: config.pfc.then(|| pfc(config)),
-            cbfc: None,
-            trim: None,
-            slow_ports: SlowPorts::Keep,
+            ..SwitchConfig::plain(Buffer::Shared(config.buffer))
         },
         ecn_by_rate: ecn_by_rate(config, &read.topology)?,
-        ecn_at_hosts: true,
-        gap: Bytes::ZERO,
-        forwarding_delay: Span::ZERO,
         ties: TieOrder::Port,
-        llr: None,
         rounding,
         failures,
-        classes: Vec::new(),
+        ..FabricConfig::plain(Buffer::Shared(config.buffer))
     })
 }
 

@@ -7,8 +7,7 @@ use std::sync::Arc;
 
 use evenkeel::balance::{Parameters, build_scheme};
 use evenkeel::fabric::{
-    Buffer, Ecn, EcnPoint, FabricConfig, FlowRecord, Outcome, Rounding, Setup, SwitchConfig,
-    Verdict, run,
+    Buffer, Ecn, FabricConfig, FlowRecord, Outcome, Setup, SwitchConfig, Verdict, run,
 };
 use evenkeel::ids::HostId;
 use evenkeel::nic::congestion::CongestionControl;
@@ -93,23 +92,11 @@ fn outcome(case: Case) -> Outcome {
         topology: Arc::new(topology.build().expect("one switch")),
         fabric: FabricConfig {
             switch: SwitchConfig {
-                buffer: Buffer::Shared(Bytes::new(64_000_000)),
                 ecn: case.ecn,
-                ecn_point: EcnPoint::Enqueue,
-                pfc: None,
-                cbfc: None,
-                trim: None,
-                slow_ports: evenkeel::fabric::SlowPorts::Keep,
+                ..SwitchConfig::plain(Buffer::Shared(Bytes::new(64_000_000)))
             },
-            ecn_by_rate: Vec::new(),
-            ecn_at_hosts: true,
             gap: Bytes::new(GAP),
-            forwarding_delay: Span::ZERO,
-            ties: evenkeel::fabric::TieOrder::Drawn,
-            llr: None,
-            rounding: Rounding::Exact,
-            failures: Vec::new(),
-            classes: Vec::new(),
+            ..FabricConfig::plain(Buffer::Shared(Bytes::new(64_000_000)))
         },
         nic: NicConfig {
             payload: Bytes::new(PAYLOAD),

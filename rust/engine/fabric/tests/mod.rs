@@ -62,24 +62,8 @@ pub(super) fn setup(topology: Topology, policy: &str, messages: Vec<Message>) ->
     Setup {
         topology: Arc::new(topology),
         fabric: FabricConfig {
-            switch: SwitchConfig {
-                buffer: Buffer::Shared(Bytes::new(64_000_000)),
-                ecn: Ecn::Off,
-                ecn_point: EcnPoint::Enqueue,
-                pfc: None,
-                cbfc: None,
-                trim: None,
-                slow_ports: crate::switching::SlowPorts::Keep,
-            },
-            ecn_by_rate: Vec::new(),
-            ecn_at_hosts: true,
             gap: Bytes::new(GAP),
-            forwarding_delay: Span::ZERO,
-            ties: crate::switching::TieOrder::Drawn,
-            llr: None,
-            rounding: Rounding::Exact,
-            failures: Vec::new(),
-            classes: Vec::new(),
+            ..FabricConfig::plain(Buffer::Shared(Bytes::new(64_000_000)))
         },
         nic: NicConfig {
             payload: Bytes::new(PAYLOAD),
