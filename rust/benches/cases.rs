@@ -9,7 +9,6 @@ use evenkeel::balance::{Parameters, build_scheme};
 use evenkeel::fabric::{Buffer, Ecn, FabricConfig, PfcConfig, Setup, SwitchConfig};
 use evenkeel::ids::HostId;
 use evenkeel::nic::congestion::{CongestionControl, dcqcn, dctcp_window, line_rate};
-use evenkeel::nic::verbs::QpConfig;
 use evenkeel::nic::{AckConfig, NicConfig, Recovery};
 use evenkeel::topology::FatTree;
 use evenkeel::units::{BitRate, Bytes, Fraction, Span, Time};
@@ -129,18 +128,11 @@ pub(crate) fn setup(policy: &str, transport: Transport, case: Case) -> Setup {
 
 pub(crate) fn nic(transport: Transport, recovery: Recovery) -> NicConfig {
     NicConfig {
-        payload: Bytes::new(4096),
-        header: Bytes::new(62),
         ack: AckConfig { bytes: Bytes::new(64), every: 1, priority: true, ..AckConfig::default() },
         congestion: transport.congestion(),
         recovery,
         retransmit_timeout: Span::from_ms(100),
-        nack_interval: Span::from_us(500),
-        cnp_interval: Span::from_us(50),
-        pace_unit: Span::from_ps(1),
-        round_trips: None,
-        peers: None,
-        queue_pairs: QpConfig::default(),
+        ..NicConfig::default()
     }
 }
 

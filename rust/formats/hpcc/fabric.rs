@@ -12,7 +12,6 @@ use crate::fabric::{
     PfcConfig, Rounding, SwitchConfig, TieOrder,
 };
 use crate::ids::LinkId;
-use crate::nic::verbs::QpConfig;
 use crate::nic::{AckConfig, NicConfig};
 use crate::topology::{Node, Topology};
 use crate::units::{BitRate, Bytes, Fraction, Span, Time};
@@ -226,14 +225,11 @@ pub(super) fn nic(
             Family::Hpcc => wire::NACK_INTERVAL_HPCC,
             Family::ConWeave => wire::NACK_INTERVAL_CONWEAVE,
         },
-        // Has no effect: acknowledgements carry the marks, and no control needs CNPs.
-        cnp_interval: Span::from_us(50),
-        queue_pairs: QpConfig::default(),
         pace_unit: match rounding {
             Rounding::TruncateNs if is_moved => Span::from_ns(1),
             _ => Span::from_ps(1),
         },
         round_trips: congestion::round_trips(config, topology),
-        peers: None,
+        ..NicConfig::default()
     })
 }

@@ -10,9 +10,8 @@ use evenkeel::fabric::{
     Buffer, Ecn, FabricConfig, FlowRecord, Outcome, Setup, SwitchConfig, Verdict, run,
 };
 use evenkeel::ids::HostId;
+use evenkeel::nic::NicConfig;
 use evenkeel::nic::congestion::CongestionControl;
-use evenkeel::nic::verbs::QpConfig;
-use evenkeel::nic::{AckConfig, NicConfig};
 use evenkeel::topology::LeafSpine;
 use evenkeel::units::{BitRate, Bytes, Fraction, Span, Time};
 use evenkeel::workload::{Message, Workload};
@@ -101,16 +100,10 @@ fn outcome(case: Case) -> Outcome {
         nic: NicConfig {
             payload: Bytes::new(PAYLOAD),
             header: Bytes::new(HEADER),
-            ack: AckConfig::default(),
             congestion: case.congestion,
             recovery: scheme.recovery,
             retransmit_timeout: Span::from_ms(100),
-            nack_interval: Span::from_us(500),
-            cnp_interval: Span::from_us(50),
-            pace_unit: Span::from_ps(1),
-            round_trips: None,
-            peers: None,
-            queue_pairs: QpConfig::default(),
+            ..NicConfig::default()
         },
         scheme,
         own_nics: BTreeMap::new(),

@@ -9,7 +9,6 @@ use crate::endpoint::JobPolicy;
 use crate::fabric::{Buffer, Direction, FabricConfig, Failure, FailureKind, FlowRecord};
 use crate::ids::HostId;
 use crate::nic::congestion::{CongestionControl, line_rate};
-use crate::nic::verbs::QpConfig;
 use crate::nic::{AckConfig, NicConfig};
 use crate::topology::{LeafSpine, fixtures};
 use crate::units::{BitRate, Bytes, Fraction, Span, Time};
@@ -30,18 +29,9 @@ fn fabric(leaves: u32, spines: u32, hosts_per_leaf: u32, policy: &str) -> Setup 
         topology: Arc::new(topology),
         fabric: FabricConfig { gap: Bytes::new(20), ..FabricConfig::plain(buffer) },
         nic: NicConfig {
-            payload: Bytes::new(4_096),
-            header: Bytes::new(62),
-            ack: AckConfig::default(),
             congestion: CongestionControl::LineRate(line_rate::Config::default()),
             recovery: scheme.recovery,
-            retransmit_timeout: Span::from_ms(1),
-            nack_interval: Span::from_us(500),
-            cnp_interval: Span::from_us(50),
-            pace_unit: Span::from_ps(1),
-            round_trips: None,
-            peers: None,
-            queue_pairs: QpConfig::default(),
+            ..NicConfig::default()
         },
         scheme,
         own_nics: BTreeMap::new(),

@@ -35,7 +35,6 @@ use crate::balance::sender::{SenderConfig, pinned};
 use crate::balance::{Forwarding, Parameters, build_scheme};
 use crate::ids::{HostId, LinkId, PortId};
 use crate::nic::congestion::{CongestionControl, line_rate};
-use crate::nic::verbs::QpConfig;
 use crate::nic::{AckConfig, NicConfig};
 use crate::topology::{FatTree, LeafSpine, Topology, fixtures};
 use crate::units::{BitRate, Bytes, Fraction, Span, Time};
@@ -76,13 +75,7 @@ pub(super) fn setup(topology: Topology, policy: &str, messages: Vec<Message>) ->
             },
             congestion: CongestionControl::LineRate(line_rate::Config::default()),
             recovery: scheme.recovery,
-            retransmit_timeout: Span::from_ms(1),
-            nack_interval: Span::from_us(500),
-            cnp_interval: Span::from_us(50),
-            pace_unit: Span::from_ps(1),
-            round_trips: None,
-            peers: None,
-            queue_pairs: QpConfig::default(),
+            ..NicConfig::default()
         },
         scheme,
         own_nics: BTreeMap::new(),
