@@ -3,7 +3,6 @@
 use std::sync::Arc;
 
 use super::congestion::{CongestionControl, dcqcn, line_rate};
-use super::verbs::QpConfig;
 use super::*;
 use crate::balance::sender::{QpContext, SenderConfig, ecmp, spray};
 use crate::extent;
@@ -16,7 +15,6 @@ const PORT: PortFacts =
 fn config(recovery: Recovery, ack_every: u32) -> Arc<NicConfig> {
     Arc::new(NicConfig {
         payload: Bytes::new(1_000),
-        header: Bytes::new(62),
         ack: AckConfig {
             bytes: Bytes::new(64),
             every: ack_every,
@@ -25,13 +23,7 @@ fn config(recovery: Recovery, ack_every: u32) -> Arc<NicConfig> {
         },
         congestion: CongestionControl::LineRate(line_rate::Config::default()),
         recovery,
-        retransmit_timeout: Span::from_ms(1),
-        nack_interval: Span::from_us(500),
-        cnp_interval: Span::from_us(50),
-        pace_unit: Span::from_ps(1),
-        round_trips: None,
-        peers: None,
-        queue_pairs: QpConfig::default(),
+        ..NicConfig::default()
     })
 }
 

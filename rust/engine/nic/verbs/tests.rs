@@ -25,17 +25,11 @@ const QP: QpId = QpId(0);
 fn config(recovery: Recovery, queue_pairs: QpConfig) -> NicConfig {
     NicConfig {
         payload: Bytes::new(1_000),
-        header: Bytes::new(62),
-        ack: AckConfig::default(),
         congestion: CongestionControl::LineRate(line_rate::Config::default()),
         recovery,
         retransmit_timeout: Span::from_us(100),
-        nack_interval: Span::from_us(500),
-        cnp_interval: Span::from_us(50),
-        pace_unit: Span::from_ps(1),
-        round_trips: None,
-        peers: None,
         queue_pairs,
+        ..NicConfig::default()
     }
 }
 
