@@ -9,7 +9,7 @@ use crate::endpoint::JobPolicy;
 use crate::fabric::{Buffer, Direction, FabricConfig, Failure, FailureKind, FlowRecord};
 use crate::ids::HostId;
 use crate::nic::congestion::{CongestionControl, line_rate};
-use crate::nic::{AckConfig, NicConfig};
+use crate::nic::NicConfig;
 use crate::topology::{LeafSpine, fixtures};
 use crate::units::{BitRate, Bytes, Fraction, Span, Time};
 use crate::workload::{Job, Message, Workload};
