@@ -91,29 +91,45 @@ struct Cli {
     command: Command,
 }
 
-#[derive(Debug, Subcommand)]
-enum Command {
-    Run(run::Arguments),
-    Compare(compare::Arguments),
-    Sweep(sweep::Arguments),
-    Merge(merge::Arguments),
-    Reproduce(reproduce::Arguments),
-    Plot(plot::Arguments),
-    Report(report::Arguments),
-    Hpcc(hpcc::Arguments),
-    Check(check::Arguments),
-    Bound(bound::Arguments),
-    Qps(qps::Arguments),
-    List(list::Arguments),
-    Trace(trace::Arguments),
-    Import(import::Arguments),
-    Export(export::Arguments),
-    Twin(twin::Arguments),
-    Init(init::Arguments),
-    Explain(explain::Arguments),
-    Schema(schema::Arguments),
-    Completions(shell::Completions),
-    Man(shell::Man),
+/// Registers commands: a command is its file, its `mod` line and a line here. In brackets are the
+/// parts of [`Program`] that it needs.
+macro_rules! commands {
+    ($($command:ident($arguments:ty) => $run:path $([$part:ident])?),* $(,)?) => {
+        #[derive(Debug, Subcommand)]
+        enum Command {
+            $($command($arguments),)*
+        }
+
+        impl Command {
+            fn run(&self, program: &Program) -> anyhow::Result<Status> {
+                match self { $(Self::$command(it) => $run(it $(, program.$part)?),)* }
+            }
+        }
+    };
+}
+
+commands! {
+    Run(run::Arguments) => run::run,
+    Compare(compare::Arguments) => compare::run,
+    Sweep(sweep::Arguments) => sweep::run,
+    Merge(merge::Arguments) => merge::run,
+    Reproduce(reproduce::Arguments) => reproduce::run[studies],
+    Plot(plot::Arguments) => plot::run,
+    Report(report::Arguments) => report::run,
+    Hpcc(hpcc::Arguments) => hpcc::run,
+    Check(check::Arguments) => check::run,
+    Bound(bound::Arguments) => bound::run,
+    Qps(qps::Arguments) => qps::run,
+    List(list::Arguments) => list::run,
+    Trace(trace::Arguments) => trace::run,
+    Import(import::Arguments) => import::run,
+    Export(export::Arguments) => export::run,
+    Twin(twin::Arguments) => twin::run[ns3],
+    Init(init::Arguments) => init::run,
+    Explain(explain::Arguments) => explain::run,
+    Schema(schema::Arguments) => schema::run,
+    Completions(shell::Completions) => shell::completions,
+    Man(shell::Man) => shell::man,
 }
 
 /// The result of a command without an error.
@@ -144,30 +160,7 @@ pub fn main(program: &Program) -> ExitCode {
     allocator::keep_freed_memory();
     signals::watch();
     let cli = Cli::try_parse().unwrap_or_else(|error| output::end_with(&error));
-    let result = match cli.command {
-        Command::Run(arguments) => run::run(&arguments),
-        Command::Compare(arguments) => compare::run(&arguments),
-        Command::Sweep(arguments) => sweep::run(&arguments),
-        Command::Merge(arguments) => merge::run(&arguments),
-        Command::Reproduce(arguments) => reproduce::run(&arguments, program.studies),
-        Command::Plot(arguments) => plot::run(&arguments),
-        Command::Report(arguments) => report::run(&arguments),
-        Command::Hpcc(arguments) => hpcc::run(&arguments),
-        Command::Check(arguments) => check::run(&arguments),
-        Command::Bound(arguments) => bound::run(&arguments),
-        Command::Qps(arguments) => qps::run(&arguments),
-        Command::List(arguments) => list::run(&arguments),
-        Command::Trace(arguments) => trace::run(&arguments),
-        Command::Import(arguments) => import::run(&arguments),
-        Command::Export(arguments) => export::run(&arguments),
-        Command::Twin(arguments) => twin::run(&arguments, program.ns3),
-        Command::Init(arguments) => init::run(&arguments),
-        Command::Explain(arguments) => explain::run(&arguments),
-        Command::Schema(arguments) => schema::run(&arguments),
-        Command::Completions(arguments) => shell::completions(&arguments),
-        Command::Man(arguments) => shell::man(&arguments),
-    };
-    match result {
+    match cli.command.run(program) {
         Ok(Status::Done) => ExitCode::SUCCESS,
         Ok(Status::Incomplete) => ExitCode::from(1),
         Ok(Status::Invalid) => ExitCode::from(2),
