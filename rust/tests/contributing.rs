@@ -1,8 +1,8 @@
-//! CONTRIBUTING.md shows a whole policy, a whole congestion control and a whole loss recovery, each
-//! as one file and one line. This test puts exactly that text into a copy of the sources, compiles
-//! all three in one build, and runs their tests.
+//! CONTRIBUTING.md shows whole extensions: new files, and the lines that other sources get. This
+//! test makes exactly these changes in a copy of the sources, compiles all of them in one build,
+//! and runs their tests.
 
-use std::collections::BTreeSet;
+use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -11,80 +11,57 @@ use crate::support::extent;
 
 const CONTRIBUTING: &str = include_str!("../../CONTRIBUTING.md");
 
-/// An extension that the text shows in full: its file and its registry line, in this order, are the
-/// first two blocks of Rust after its heading.
-struct Shown {
-    heading: &'static str,
-    /// The folder of its file, whose `mod.rs` has the registry.
-    folder: &'static str,
-    /// The module of that folder.
-    module: &'static str,
-    /// Tests of all entries of the registry.
-    registry_tests: &'static str,
-}
-
-const SHOWN: [Shown; 3] = [
-    Shown {
-        heading: "## A whole policy",
-        folder: "rust/engine/balance/sender",
-        module: "balance::sender",
-        registry_tests: "balance::preset",
-    },
-    Shown {
-        heading: "## A whole congestion control",
-        folder: "rust/engine/nic/congestion",
-        module: "nic::congestion",
-        registry_tests: "nic::congestion::control",
-    },
-    Shown {
-        heading: "## A whole loss recovery",
-        folder: "rust/engine/nic/recovery",
-        module: "nic::recovery",
-        registry_tests: "nic::recovery::entry",
-    },
+/// The tests that each extension must pass, by the heading under which the text shows it.
+const SHOWN: [(&str, &[&str]); 7] = [
+    ("## A whole policy", &["balance::sender::in_turn::", "balance::preset"]),
+    ("## A whole congestion control", &["nic::congestion::aimd::", "nic::congestion::control"]),
+    ("## A whole loss recovery", &["nic::recovery::stop_and_wait::", "nic::recovery::entry"]),
+    ("## A whole topology", &["topologies::star::", "topologies::tests"]),
+    ("## A whole kind of workload", &["workloads::pairs::"]),
+    ("## A whole key", &["tests::switch::switches_without_marks"]),
+    ("## A whole command", &["cli::hosts::", "cli::tests"]),
 ];
 
-impl Shown {
-    /// Its source, and its line of the registry.
-    fn blocks(&self) -> [&'static str; 2] {
-        let heading = format!("\n{}\n", self.heading);
-        let (_, mut rest) = CONTRIBUTING.split_once(&heading).expect("it has a section");
-        [(); 2].map(|()| {
-            let (_, block) = rest.split_once("```rust\n").expect("a block of Rust follows");
-            let (block, after) = block.split_once("```").expect("the block ends");
-            rest = after;
-            block
-        })
-    }
+/// Text by the path of its file.
+type Sources = BTreeMap<PathBuf, String>;
 
-    /// The name of its file, with which its line begins.
-    fn name(&self) -> &'static str {
-        let [_, line] = self.blocks();
-        line.trim().split("::").next().expect("a module comes first")
+/// Makes the changes below a heading: a block of Rust is the file that the text above it names
+/// last, and a block `diff` changes that file, or the file of the block before it.
+fn apply(heading: &str, sources: &mut Sources) {
+    let heading = format!("\n{heading}\n");
+    let (_, section) = CONTRIBUTING.split_once(&heading).expect("the section is there");
+    let section = section.split("\n## ").next().unwrap_or_default();
+    let mut file = PathBuf::new();
+    for (index, part) in section.split("```").enumerate() {
+        if index % 2 == 0 {
+            let named = part.split('`').filter(|word| word.starts_with("rust/"));
+            file = named.filter(|word| word.ends_with(".rs")).last().map_or(file, PathBuf::from);
+        } else if let Some(text) = part.strip_prefix("rust\n") {
+            let old = sources.insert(file.clone(), text.to_owned());
+            assert!(old.is_none(), "{} is in the project", file.display());
+        } else if let Some(diff) = part.strip_prefix("diff\n") {
+            let text = sources.get_mut(&file).unwrap_or_else(|| panic!("no {}", file.display()));
+            *text = changed(text, diff).unwrap_or_else(|| panic!("{}:\n{diff}", file.display()));
+        }
     }
+}
 
-    fn file(&self) -> PathBuf {
-        PathBuf::from(format!("{}/{}.rs", self.folder, self.name()))
-    }
-
-    /// The module that has its registry, with its lines added.
-    fn registered(&self, registry: &str) -> String {
-        let registry =
-            registry.replacen("\npub mod ", &format!("\npub mod {};\npub mod ", self.name()), 1);
-        let start = registry.find("\nregistry! {\n").expect("it has one");
-        let (before, after) = registry.split_at(start + 1);
-        let (lines, after) = after.split_once("}\n").expect("it ends");
-        let [_, line] = self.blocks();
-        format!("{before}{lines}{line}}}\n{after}")
-    }
+/// A text with the change of a diff; `None` if the lines that stay are not there exactly once.
+fn changed(text: &str, diff: &str) -> Option<String> {
+    let lines = |left_out: char| -> String {
+        let kept = diff.lines().filter(|line| !line.starts_with(left_out));
+        kept.map(|line| format!("\n{}", line.get(1..).unwrap_or_default())).collect()
+    };
+    let (old, new) = (lines('+') + "\n", lines('-') + "\n");
+    (text.matches(&old).count() == 1).then(|| text.replacen(&old, &new, 1))
 }
 
 /// Every file of the library.
-fn sources(root: &Path) -> Vec<PathBuf> {
+fn files(root: &Path) -> Vec<PathBuf> {
     let mut found = ["Cargo.toml", "Cargo.lock", "build.rs"].map(PathBuf::from).to_vec();
-    let mut folders = ["rust", "examples"].map(PathBuf::from).to_vec();
+    let mut folders = ["rust", "examples", "docs"].map(PathBuf::from).to_vec();
     while let Some(folder) = folders.pop() {
-        for entry in fs::read_dir(root.join(&folder)).expect("the folder can be read") {
+        for entry in fs::read_dir(root.join(&folder)).into_iter().flatten() {
             let entry = entry.expect("it can be read");
             let path = folder.join(entry.file_name());
             if path == Path::new("rust/fuzz") {
@@ -100,6 +77,18 @@ fn sources(root: &Path) -> Vec<PathBuf> {
     found
 }
 
+/// The sources of the project with the changes of CONTRIBUTING.md.
+fn extended(root: &Path) -> Sources {
+    let is_source = |path: &PathBuf| path.extension().is_some_and(|ending| ending == "rs");
+    let read = |path: PathBuf| {
+        let text = fs::read_to_string(root.join(&path)).expect("a source can be read");
+        (path, text)
+    };
+    let mut sources = files(root).into_iter().filter(is_source).map(read).collect();
+    SHOWN.iter().for_each(|(heading, _)| apply(heading, &mut sources));
+    sources
+}
+
 /// Writes a file if it has changed, so that unchanged files are not compiled again.
 fn keep(path: &Path, text: &[u8]) {
     if fs::read(path).is_ok_and(|old| old == text) {
@@ -109,31 +98,29 @@ fn keep(path: &Path, text: &[u8]) {
     fs::write(path, text).expect("the copy can be written");
 }
 
-/// A copy of the sources with the extensions of CONTRIBUTING.md.
+/// A copy of the project with the extensions of CONTRIBUTING.md.
 fn copy(root: &Path, to: &Path) {
-    let mut kept = BTreeSet::new();
-    for shown in &SHOWN {
-        let file = shown.file();
-        assert!(!root.join(&file).exists(), "{} is in the project", file.display());
-        let [source, _] = shown.blocks();
-        keep(&to.join(&file), source.as_bytes());
-        kept.insert(to.join(&file));
+    let sources = extended(root);
+    let others = files(root).into_iter().filter(|path| !sources.contains_key(path));
+    let others: Vec<PathBuf> = others.collect();
+    for path in &others {
+        keep(&to.join(path), &fs::read(root.join(path)).expect("a file can be read"));
     }
-    for source in sources(root) {
-        let mut text = fs::read(root.join(&source)).expect("a source can be read");
-        let registry = |shown: &&Shown| Path::new(shown.folder).join("mod.rs") == source;
-        if let Some(shown) = SHOWN.iter().find(registry) {
-            let registry = String::from_utf8(text).expect("sources are UTF-8");
-            text = shown.registered(&registry).into_bytes();
-        }
-        keep(&to.join(&source), &text);
-        kept.insert(to.join(&source));
-    }
-    for old in sources(to).into_iter().map(|path| to.join(path)) {
-        if !kept.contains(&old) {
-            fs::remove_file(&old).expect("what is no source any more can be removed");
+    sources.iter().for_each(|(path, text)| keep(&to.join(path), text.as_bytes()));
+    for old in files(to) {
+        if !sources.contains_key(&old) && !others.contains(&old) {
+            fs::remove_file(to.join(old)).expect("what is no source any more can be removed");
         }
     }
+}
+
+#[test]
+fn the_changes_of_contributing_fit_the_sources() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let sources = extended(root);
+    assert!(sources.contains_key(Path::new("rust/cli/hosts.rs")), "a file is new");
+    let registry = &sources[Path::new("rust/scenario/topologies/mod.rs")];
+    assert!(registry.contains("\npub(crate) mod star;\n"), "a line is new");
 }
 
 #[test]
@@ -145,14 +132,14 @@ fn the_extensions_of_contributing_compile_and_pass_their_tests() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     let to = Path::new(env!("CARGO_TARGET_TMPDIR")).join("contributing");
     copy(root, &to);
-    let own = |shown: &Shown| format!("{}::{}::", shown.module, shown.name());
-    let filters = SHOWN.iter().flat_map(|shown| [own(shown), shown.registry_tests.to_owned()]);
+    let filters = SHOWN.iter().flat_map(|(_, tests)| *tests);
     // The program lies in `debug` of the target folder, where its dependencies are built already.
     let program = Path::new(env!("CARGO_BIN_EXE_evenkeel"));
     let target = program.ancestors().nth(2).expect("it lies two folders below");
     let output = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()))
-        .args(["test", "--locked", "--offline", "--package", "evenkeel-engine", "--lib"])
-        .arg("--target-dir")
+        .args(["test", "--locked", "--offline", "--lib", "--bins"])
+        .args(["--package", "evenkeel-engine", "--package", "evenkeel-scenario"])
+        .args(["--package", "evenkeel", "--target-dir"])
         .arg(target)
         // Optimised for compile time, because only a few tests are run.
         .args(["--config", "profile.dev.package.evenkeel-engine.opt-level=0"])
@@ -166,11 +153,12 @@ fn the_extensions_of_contributing_compile_and_pass_their_tests() {
     let err = String::from_utf8_lossy(&output.stderr);
     assert!(output.status.success(), "{out}\n{err}");
     assert!(!err.contains("warning"), "{err}");
-    let ran = |start: &str| {
-        let start = format!("test {start}");
-        out.lines().any(|line| line.starts_with(&start) && line.ends_with("ok"))
-    };
-    for shown in &SHOWN {
-        assert!(ran(&own(shown)) && ran(shown.registry_tests), "{}:\n{out}", shown.heading);
+    for (heading, tests) in SHOWN {
+        for test in tests {
+            let start = format!("test {test}");
+            let mut lines = out.lines();
+            let ran = lines.any(|line| line.starts_with(&start) && line.ends_with("ok"));
+            assert!(ran, "{heading}: {test}:\n{out}");
+        }
     }
 }
