@@ -19,7 +19,7 @@ const SHOWN: [(&str, &[&str]); 7] = [
     ("## A whole topology", &["topologies::star::", "topologies::tests"]),
     ("## A whole kind of workload", &["workloads::pairs::"]),
     ("## A whole key", &["tests::switch::switches_without_marks"]),
-    ("## A whole command", &["cli::hosts::", "cli::tests"]),
+    ("## A whole command", &["hosts::", "tests::the_arguments"]),
 ];
 
 /// Text by the path of its file.
@@ -34,8 +34,8 @@ fn apply(heading: &str, sources: &mut Sources) {
     let mut file = PathBuf::new();
     for (index, part) in section.split("```").enumerate() {
         if index % 2 == 0 {
-            let named = part.split('`').filter(|word| word.starts_with("rust/"));
-            file = named.filter(|word| word.ends_with(".rs")).last().map_or(file, PathBuf::from);
+            let mut named = part.split('`').filter(|word| word.starts_with("rust/"));
+            file = named.rfind(|word| word.ends_with(".rs")).map_or(file, PathBuf::from);
         } else if let Some(text) = part.strip_prefix("rust\n") {
             let old = sources.insert(file.clone(), text.to_owned());
             assert!(old.is_none(), "{} is in the project", file.display());
@@ -137,9 +137,9 @@ fn the_extensions_of_contributing_compile_and_pass_their_tests() {
     let program = Path::new(env!("CARGO_BIN_EXE_evenkeel"));
     let target = program.ancestors().nth(2).expect("it lies two folders below");
     let output = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()))
-        .args(["test", "--locked", "--offline", "--lib", "--bins"])
+        .args(["test", "--locked", "--offline", "--lib"])
         .args(["--package", "evenkeel-engine", "--package", "evenkeel-scenario"])
-        .args(["--package", "evenkeel", "--target-dir"])
+        .args(["--package", "evenkeel-cli", "--target-dir"])
         .arg(target)
         // Optimised for compile time, because only a few tests are run.
         .args(["--config", "profile.dev.package.evenkeel-engine.opt-level=0"])
