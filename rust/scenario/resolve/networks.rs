@@ -1,4 +1,4 @@
-//! What fabrics without a common top tier do not support.
+//! Settings that fabrics without a common top tier do not support.
 
 use crate::balance::{self, Forwarding, Parameters, Scheme, Weights};
 use crate::file::ScenarioFile;

@@ -31,9 +31,9 @@ use crate::units::{BitRate, Span};
 pub(crate) trait Family: Keys {
     /// Its name in scenarios: that of its variant in `registry!`, in lower case with hyphens.
     const NAME: &'static str;
-    /// What it is, in one line.
+    /// Its description, in one line.
     const SUMMARY: &'static str;
-    /// Where it is from: authors, title, year.
+    /// Its publication: authors, title, year.
     const SOURCE: &'static str;
 
     /// The fabric that the keys describe; `kind` is the key for faults that no other key causes.

@@ -31,9 +31,9 @@ pub(crate) use site::{Ground, ResolvedWorkload, Site};
 pub(crate) trait Work: Keys {
     /// Its name in scenarios.
     const NAME: &'static str;
-    /// What it is, in one line.
+    /// Its description, in one line.
     const SUMMARY: &'static str;
-    /// Where it is from: authors, title, year.
+    /// Its publication: authors, title, year.
     const SOURCE: &'static str;
     /// True if the messages are in a file.
     const IS_RECORDED: bool = false;
@@ -57,13 +57,13 @@ pub(crate) trait Work: Keys {
         false
     }
 
-    /// Keys that have no effect under other keys; `is_ordered` if messages wait for others.
+    /// Keys that have an effect only under other keys; `is_ordered` if messages wait for others.
     fn needs(&self, _is_ordered: bool) -> Vec<Need<'_>> {
         Vec::new()
     }
 }
 
-/// What a key needs for which messages wait for each other.
+/// The need of keys that order messages.
 const ORDER: &str = "messages that wait for others";
 
 /// Registers kinds of workload: a kind is its file, its `mod` line and a line here.

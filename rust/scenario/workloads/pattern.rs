@@ -1,4 +1,4 @@
-//! What traffic patterns share.
+//! Checks and delays that traffic patterns share.
 
 use super::{Bytes, Located, ResolvedWorkload, ScenarioError, Site, Span};
 use crate::input::context::AtLeast;
