@@ -120,6 +120,17 @@ mod tests {
         Stream::new(1, Purpose::Test, id)
     }
 
+    #[test]
+    fn a_fingerprint_tells_proportions_apart() {
+        assert_eq!([fingerprint(&[1, 1]), fingerprint(&[7, 7, 7])], [0, 0]);
+        assert_eq!(fingerprint(&[2, 4, 4]), fingerprint(&[1, 2, 2]));
+        let all = [[1, 2, 2], [3, 2, 2], [2, 1, 2], [2, 2, 1], [1, 2, 3], [0, 2, 2]];
+        let distinct: std::collections::BTreeSet<u64> =
+            all.iter().map(|weights| fingerprint(weights)).collect();
+        assert_eq!(distinct.len(), all.len());
+        assert!(!distinct.contains(&0));
+    }
+
     /// The example of the source: the shuffled order is P3, P2, P4, P1, and P4 is the slow port.
     #[test]
     fn capacities_become_an_interleaved_schedule() {
