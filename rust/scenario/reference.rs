@@ -71,7 +71,7 @@ marks values that no source gives.";
 
 const END: &str = "---
 
-Generated from the code; `INSTA_UPDATE=always cargo test --lib scenario::` rewrites this page.";
+Generated from the code; `INSTA_UPDATE=always cargo test -p evenkeel-scenario` rewrites this page.";
 
 /// A page of Markdown.
 #[derive(Default)]
