@@ -54,7 +54,7 @@ mod with_bridge {
         assert_eq!(other, in_rust(1), "the number of the switch must reach the policy");
         assert_eq!(shortest, "2 2 2 2", "queue lengths must reach the policy");
         for (refusal, reason) in
-            refusals.iter().zip(["headers", "unknown field `gapp`", "acknowledgements"])
+            refusals.iter().zip(["headers", "unknown key 'gapp'", "acknowledgements"])
         {
             assert!(refusal.contains(reason), "{refusal}");
         }

@@ -279,7 +279,7 @@ fn an_invalid_policy_or_parameter_is_an_error_with_the_reason() {
     let error = refusal("flowlet", "gap = 50us");
     assert!(error.contains("'gap = \"50us\"'") && error.ends_with("in 'gap = 50us'"), "{error}");
     let error = refusal("flowlet", "gapp = \"50us\"");
-    assert!(error.contains("policy 'flowlet': unknown field `gapp`"), "{error}");
+    assert!(error.contains("unknown key 'gapp'; expected one of gap, after"), "{error}");
     assert_eq!(
         refusal("ethereal", ""),
         "policy 'ethereal' routes at the source: its switches choose nothing"
