@@ -11,8 +11,8 @@ section! {
         file?: String = "required",
         /// The collective of the file, by its name there.
         collective?: String = "the only one",
-        /// All collectives of the file in place of one: in order of the file, each rank starts one
-        /// when it has sent and received all of the one before.
+        /// Runs all collectives of the file instead of one. Each rank starts them in order of the
+        /// file, each when it has sent and received all of the previous one.
         in_turn: bool = false,
     }
 }

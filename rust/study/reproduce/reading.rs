@@ -28,13 +28,13 @@ const TIMES: [(&str, f64); 3] = [("us", 1e3), ("ms", 1e6), ("s", 1e9)];
 pub(crate) struct Reading {
     /// The name in nanoseconds, if it is a time.
     path: String,
-    /// What its values are divided by.
+    /// Divisor of its values.
     divisor: f64,
     /// The unit of its values.
     pub unit: &'static str,
 }
 
-/// The numbers of the JSON object of a run, with their names; empty where it has none.
+/// Returns the numbers of the JSON object of a run with their names; a missing number is empty.
 pub(crate) fn numbers(run: &Value) -> Vec<(String, String)> {
     let text = |name: &str| {
         let number = Reading::named(name).ok().and_then(|metric| metric.of(run));
@@ -117,7 +117,7 @@ pub(super) struct Windows {
 }
 
 impl Windows {
-    /// Those of the metric `record.QUANTITY` or `record.NAME.QUANTITY`; `None` if the run has none.
+    /// Returns the windows of `record.QUANTITY` or `record.NAME.QUANTITY`; `None` if not recorded.
     pub(crate) fn of(run: &Value, metric: &str) -> Option<Self> {
         let metric = metric.strip_prefix("record.")?;
         let (profile, quantity) = match metric.rsplit_once('.') {

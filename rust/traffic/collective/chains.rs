@@ -118,7 +118,7 @@ mod tests {
         assert_eq!(names, expected);
         assert_eq!(chains("ring-all-reduce", &plan(8, 7, 1, 1)), None);
         assert!(chains("ring-all-reduce", &plan(8, 8, 1, 1)).is_some());
-        // Of three chunks of a pipeline with two bytes one is empty, and no chain.
+        // Two bytes fill two of the three chunks: the empty one has no chain.
         assert_eq!(chains("pipeline", &plan(8, 2, 1, 3)).unwrap().messages(), 2 * 7);
         // An all-to-all with chunks uses its queue pairs more than once.
         assert_eq!(chains("all-to-all", &plan(8, 64, 1, 2)), None);

@@ -35,7 +35,7 @@ fn cost(plan: &Plan) -> CostModel {
     CostModel::new(4 * edges, 2 * bytes * edges, up.iter().copied().chain(down).collect())
 }
 
-/// The parent of `rank` in the first tree; rank 0 has none.
+/// Returns the parent of `rank` in the first tree; `None` for rank 0.
 fn parent(rank: usize, ranks: usize) -> Option<usize> {
     if rank == 0 {
         return None;
@@ -58,7 +58,7 @@ pub(super) fn children_on_chain(ranks: usize) -> impl Iterator<Item = u64> {
     std::iter::successors(parent(leaf, ranks), move |&up| parent(up, ranks)).map(children)
 }
 
-/// A rank of the first tree, the distance of which from the root is its depth, and its parent.
+/// A rank of the first tree with its parent and its depth, the distance from the root.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Edge {
     pub depth: u32,

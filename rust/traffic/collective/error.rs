@@ -39,7 +39,7 @@ pub enum CollectiveError {
     /// The vector has no channels or no chunks.
     #[error("0 {what}; expected at least 1")]
     ZeroCount {
-        /// What is missing: `channels`, `chunks` or `outstanding messages`.
+        /// Name of the count: `channels`, `chunks` or `outstanding messages`.
         what: &'static str,
     },
     /// The ranks do not divide into groups of this size.

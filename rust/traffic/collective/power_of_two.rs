@@ -19,7 +19,7 @@ pub(super) struct PowerOfTwo {
 }
 
 impl PowerOfTwo {
-    /// The largest power of two that is at most `ranks`; 1 if there are none.
+    /// Returns the largest power of two up to `ranks`; 1 for no ranks.
     pub(super) fn below(ranks: usize) -> Self {
         let ranks = ranks.max(1);
         let steps = ranks.ilog2();

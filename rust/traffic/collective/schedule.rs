@@ -17,7 +17,7 @@ use crate::ids::{MessageId, TaskId};
 use crate::units::{Bytes, Span, Time};
 use crate::workload::{Blocks, Delay, Message, Workload};
 
-/// What the receiver does with blocks that arrive.
+/// Action of the receiver on blocks that arrive.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum OnArrival {
     /// It adds them to its own.
@@ -61,7 +61,7 @@ pub(super) struct ScheduleBuilder<'a> {
     segment: Segment,
     /// The blocks of this segment.
     blocks: Blocks,
-    /// What a send of a block depends on.
+    /// Deliveries that a send of each block depends on.
     delivered_by: Deliveries,
     messages: Vec<Message>,
     /// Delays of zero length that complete when the messages before them do: several messages
@@ -239,8 +239,7 @@ impl<'a> ScheduleBuilder<'a> {
             match send.on_arrival {
                 OnArrival::Keep => {}
                 OnArrival::Reduce => self.delivered_by.add(send.to, range, delivery),
-                // What was there is overwritten: a send of the block waits for the last delivery
-                // alone.
+                // The delivery overwrites the block, so later sends wait for this delivery only.
                 OnArrival::Replace => self.delivered_by.replace(send.to, range, delivery),
             }
         }

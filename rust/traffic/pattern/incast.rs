@@ -10,7 +10,7 @@ use crate::workload::{Message, Workload};
 pub struct Incast {
     /// Number of hosts, those with ids from 0.
     pub hosts: u32,
-    /// Number of senders, each of which sends one flow.
+    /// Number of senders. Each sends one flow.
     pub fan_in: u32,
     /// The receiver; by default the last host.
     pub receiver: Option<HostId>,

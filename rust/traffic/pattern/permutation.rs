@@ -34,9 +34,9 @@ impl Permutation {
     }
 }
 
-/// A uniformly random permutation of `0..count` (at least 2) without fixed points: shuffles are
-/// drawn until one has none, on average e = 2.7 times. All derangements are equally likely because
-/// all shuffles are.
+/// Draws a uniformly random permutation of `0..count` (at least 2) without fixed points. Shuffles
+/// are repeated until no point is fixed, on average e = 2.7 times. All shuffles are equally likely,
+/// so all derangements are.
 fn derangement(count: u32, seed: u64) -> Vec<u32> {
     // Pairs of hosts draw from streams of (src, dst); no host sends to itself, so (0, 0) is free.
     let mut draws = Stream::for_pair(seed, Purpose::Workload, 0, 0);

@@ -258,7 +258,7 @@ impl<'a> IterationBuilder<'a> {
         self.program.add_collective(collective(after), &stage.tensor)
     }
 
-    /// Sends the pending gradients, of which there must be at least `bucket` bytes.
+    /// Sends the pending gradients if they are at least `bucket` bytes.
     fn send_gradients(
         &mut self,
         stage: &Stage,

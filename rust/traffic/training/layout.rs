@@ -79,7 +79,7 @@ impl Degrees {
         self.groups(stage, self.data / self.expert, self.tensor * self.expert)
     }
 
-    /// The groups of a stage with `size` ranks that are `stride` apart.
+    /// Returns the groups of a stage: `size` ranks each, at a distance of `stride`.
     fn groups(self, stage: u32, size: u32, stride: u32) -> Vec<Vec<u32>> {
         let ranks = self.stage(stage);
         let first = |rank: &u32| ((rank - ranks.start) / stride).is_multiple_of(size);

@@ -238,8 +238,8 @@ impl<'a> ProgramBuilder<'a> {
                 self.graph.wait(start, task);
             }
             self.graph.wait(task, ends[message.src.index()]);
-            // Where a message of the receiver depends on this one, the end of the receiver already
-            // does so through that message.
+            // The end of the receiver already waits for this message if a message of the receiver
+            // depends on it.
             let dependents = expansion.dependents_of(id).iter();
             let mut hosts = dependents.map(|&after| expansion.host_of(after));
             if !hosts.any(|host| host == message.dst) {

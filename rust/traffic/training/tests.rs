@@ -18,7 +18,7 @@ const SMALL: Model = Model {
     experts: None,
 };
 
-/// The same model with eight experts, two per token.
+/// The model with eight experts, two per token.
 const MIXTURE: Model = Model {
     experts: Some(Experts { count: 8, top_k: 2, ffn: 96, shared: 0, dense_layers: 0 }),
     ..SMALL
@@ -161,7 +161,7 @@ fn stages_send_activations_forward_and_gradients_backward() {
 #[test]
 fn tokens_are_sent_to_their_experts_and_back_in_both_passes() {
     let workload = training(MIXTURE, [1, 1, 4, 4]).build().unwrap();
-    // Each token is sent to two experts, three quarters of which are on other ranks.
+    // Each token is sent to two experts. Three quarters of the experts are on other ranks.
     let expected = u64::from(MIXTURE.layers) * 4 * (4 * 2 * ACTIVATIONS) * 3 / 4;
     assert_eq!(sent(&workload, TrafficClass::Expert), expected);
     // Each expert is on one rank only, so its gradients are not sent.
@@ -287,7 +287,7 @@ fn trainings_that_are_too_large_are_refused_before_they_are_built() {
 }
 
 /// Figure 14 of Ofan has FSDP steps of Llama-3 on 1,024 GPUs with 104, 418 and 1,570 packets of
-/// 4 KB per flow: the parameters of a layer, of which each rank sends its shard to every other.
+/// 4 KB per flow. Each rank sends its shard of a layer's parameters to every other rank.
 ///
 /// With two bytes per parameter the 8B model has 104 here too. The two larger models have 2.4 % and
 /// 3.2 % fewer, because they have 8 heads of keys for 64 and 128 of queries; with the ratio of the

@@ -39,7 +39,7 @@ pub(super) fn of_stage(training: &Training, stage: u32) -> Vec<Unit> {
     let model = &training.model;
     let stages = training.degrees.pipeline;
     let count = training.layers.unwrap_or(model.layers);
-    // Where layers do not divide evenly, the first stages have one more.
+    // The first stages have one layer more if layers do not divide evenly.
     let start = |stage: u32| stage * (count / stages) + stage.min(count % stages);
     let skipped = model.layers - count;
     let whole = training.layers.is_none();

@@ -1,4 +1,4 @@
-//! Which messages delivered which blocks to which rank.
+//! Deliveries by rank and block.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -39,7 +39,7 @@ impl Deliveries {
         runs.flat_map(|(_, run)| run.by.iter().copied())
     }
 
-    /// A message delivers these blocks to `rank`, beside what was delivered before.
+    /// Adds a delivery of these blocks to `rank` to the earlier ones.
     pub(super) fn add(&mut self, rank: usize, blocks: &Range<usize>, delivery: Delivery) {
         self.split(rank, blocks.start);
         self.split(rank, blocks.end);
@@ -60,7 +60,7 @@ impl Deliveries {
         }
     }
 
-    /// A message delivers these blocks to `rank`, in place of what was delivered before.
+    /// Replaces the earlier deliveries of these blocks to `rank`.
     pub(super) fn replace(&mut self, rank: usize, blocks: &Range<usize>, delivery: Delivery) {
         self.split(rank, blocks.start);
         self.split(rank, blocks.end);
