@@ -48,13 +48,14 @@ fn refuses(bench: &Bench, scenario: &str, words: &[&str]) {
 fn scenarios_that_are_nested_deeply_or_too_long_are_refused() {
     let bench = Bench::new();
     let dotted = vec!["a"; DEPTH].join(".");
+    let long = if extent::is_left_out("cli::hostile, ten megabytes") { 1 << 20 } else { 10 << 20 };
     for (text, words) in [
         (format!("a = {}", "[".repeat(DEPTH)), "recursion"),
         (format!("a = {}1{}", "{a=".repeat(DEPTH), "}".repeat(DEPTH)), "recursion"),
         (format!("{dotted} = 1\n"), "recursion"),
         (format!("[{dotted}]\nb = 1\n"), "recursion"),
         (format!("# {}\n", "x".repeat(17 << 20)), "it is longer than 16 MiB"),
-        (format!("seed = \"{}\"\n", "x".repeat(10 << 20)), "seed"),
+        (format!("seed = \"{}\"\n", "x".repeat(long)), "seed"),
         ("[topology]\nleaves = 4294967295\n".to_owned(), "hosts are too many"),
         ("[workload]\nchannels = 4294967295\n".to_owned(), "channels"),
     ] {
