@@ -13,6 +13,7 @@ use std::collections::VecDeque;
 use crate::ids::ClassId;
 use crate::nic::Nic;
 use crate::nic::qp::Slot;
+use crate::nic::send::schedule::Schedule;
 use crate::packet::Packet;
 use crate::sharing::{ClassSet, Discipline, MOST_CLASSES, Turns};
 use crate::units::Time;
@@ -80,13 +81,28 @@ impl ClassLines {
         Some((class, Some(slot)))
     }
 
-    fn remove(&mut self, slot: Slot) {
+    pub(in crate::nic) fn remove(&mut self, slot: Slot) {
         for (class, line) in self.ready.iter_mut().enumerate() {
             line.retain(|&other| other != slot);
             if line.is_empty() {
                 self.waiting = self.waiting.without(class);
             }
         }
+    }
+}
+
+impl Schedule {
+    /// Returns the number of requesters in the queues of all classes.
+    pub(in crate::nic) fn waiting(&self) -> usize {
+        let classes = self.classes.iter().flat_map(|classes| &classes.ready);
+        self.ready.len() + classes.map(VecDeque::len).sum::<usize>()
+    }
+
+    /// True if, with several classes, a requester waits in a class that is not paused.
+    #[inline]
+    pub(in crate::nic) fn has_open_class(&self) -> bool {
+        let has_any = |classes: &ClassLines| !classes.waiting.and(classes.open).is_empty();
+        self.classes.as_deref().is_some_and(has_any)
     }
 }
 
@@ -99,12 +115,12 @@ impl Nic {
     /// If it has several ports.
     pub fn set_classes(&mut self, discipline: Discipline) {
         assert!(self.planes.is_none(), "a NIC with several ports has one class");
-        self.classes = Some(Box::new(ClassLines::new(discipline)));
+        self.schedule.classes = Some(Box::new(ClassLines::new(discipline)));
     }
 
     /// The far end of the wire pauses a class, or resumes it (PFC).
     pub fn pause_class(&mut self, class: ClassId, is_paused: bool) {
-        if let Some(classes) = &mut self.classes {
+        if let Some(classes) = &mut self.schedule.classes {
             classes.open = match is_paused {
                 true => classes.open.without(class.index()),
                 false => classes.open.with(class.index()),
@@ -112,37 +128,13 @@ impl Nic {
         }
     }
 
-    /// A sending half stands behind those of its class that wait for their turn.
+    /// Appends a requester to the queue of its class.
     #[inline(always)]
     pub(in crate::nic) fn enqueue(&mut self, slot: Slot) {
-        match &mut self.classes {
-            None => self.ready.push_back(slot),
-            Some(classes) => {
-                classes.push_back(self.requesters[slot.index()].class(), slot);
-            }
+        match &mut self.schedule.classes {
+            None => self.schedule.ready.push_back(slot),
+            Some(classes) => classes.push_back(self.requesters[slot].class(), slot),
         }
-    }
-
-    /// Takes a sending half out of its line.
-    pub(in crate::nic) fn leave_line(&mut self, slot: Slot) {
-        self.ready.retain(|&other| other != slot);
-        if let Some(classes) = &mut self.classes {
-            classes.remove(slot);
-        }
-    }
-
-    /// The number of sending halves that wait for their turn, of all classes.
-    pub(in crate::nic) fn in_line(&self) -> usize {
-        let classes = self.classes.iter().flat_map(|classes| &classes.ready);
-        self.ready.len() + classes.map(VecDeque::len).sum::<usize>()
-    }
-
-    /// Whether a sending half of a class that is not paused waits for its turn, where there are
-    /// several classes.
-    #[inline]
-    pub(in crate::nic) fn has_class_in_line(&self) -> bool {
-        let has_any = |classes: &ClassLines| !classes.waiting.and(classes.open).is_empty();
-        self.classes.as_deref().is_some_and(has_any)
     }
 
     /// The packet that starts at `now` without an answer, where there are several classes.
@@ -168,23 +160,23 @@ impl Nic {
     /// A packet of others starts on its wire, of the class that was polled; `waits` says whether
     /// others of the class do still.
     pub fn charge_other(&mut self, class: ClassId, bytes: u16, waits: bool) {
-        if let Some(classes) = &mut self.classes {
+        if let Some(classes) = &mut self.schedule.classes {
             let waits = waits || classes.waiting.has(class.index());
             classes.discipline.charge(&mut classes.turns, class.index(), bytes, waits);
         }
     }
 
     fn poll_classes(&mut self, now: Time, others: Others) -> Option<Start> {
-        while let Some((class, slot)) = self.classes.as_mut()?.pop_front(others) {
+        while let Some((class, slot)) = self.schedule.classes.as_mut()?.pop_front(others) {
             let Some(slot) = slot else { return Some(Start::Other(ClassId(class as u32))) };
-            self.borrow_windows(slot);
+            self.requesters.borrow_windows(slot);
             let mut packet = Packet::default();
             let has_sent = self.poll_transmit_of(now, slot, &mut packet);
-            self.return_windows(slot);
+            self.requesters.return_windows(slot);
             if has_sent {
                 packet.set_class(ClassId(class as u32));
-                self.end_turn(slot);
-                let classes = self.classes.as_mut()?;
+                self.requesters.end_turn(slot);
+                let classes = self.schedule.classes.as_mut()?;
                 let waits = classes.waiting.or(others.waiting).has(class);
                 classes.discipline.charge(&mut classes.turns, class, packet.wire_bytes, waits);
                 return Some(Start::Own(packet));

@@ -144,15 +144,15 @@ impl Nic {
         }
         self.end_pauses(now);
         let mut index = 0;
-        while let Some(&slot) = self.ready.get(index) {
+        while let Some(&slot) = self.schedule.ready.get(index) {
             match self.with_windows(slot, |nic| nic.take_turn(now, slot, free.data)) {
                 Turn::Waits => index += 1,
-                Turn::Over => drop(self.ready.remove(index)),
+                Turn::Over => drop(self.schedule.ready.remove(index)),
                 Turn::Sends { next, plane } => {
-                    self.ready.remove(index);
+                    self.schedule.ready.remove(index);
                     let mut packet = Packet::default();
                     self.with_windows(slot, |nic| nic.transmit(now, slot, next, &mut packet));
-                    self.end_turn(slot);
+                    self.requesters.end_turn(slot);
                     let planes = self.planes.as_ref().expect("a NIC with several ports");
                     return Some((planes.routed(packet), plane));
                 }
@@ -178,17 +178,18 @@ impl Nic {
     /// What becomes of the turn of a sending half, which has its windows.
     #[inline(always)]
     fn take_turn(&mut self, now: Time, slot: Slot, free: PlaneMask) -> Turn {
-        let requester = &mut self.requesters[slot.index()];
+        let requester = &mut self.requesters[slot];
         let Some(next) = requester.next_packet() else {
             requester.send_state = SendState::Idle;
             return Turn::Over;
         };
         if let Some(cache) = &mut self.cache
-            && let Some(miss) = cache.send(self.requester_qps[slot.index()])
+            && let Some(miss) = cache.send(self.requesters.qp_of(slot))
         {
+            let requester = &mut self.requesters[slot];
             requester.send_state = SendState::Paced;
             let turn = requester.turn(slot);
-            self.paced.push(now.saturating_add(miss), turn);
+            self.schedule.paced.push(now.saturating_add(miss), turn);
             return Turn::Over;
         }
         match self.choose(now, slot, free) {
@@ -202,7 +203,7 @@ impl Nic {
     /// The entropy value of the next packet of a sending half, and its plane; `None` if that
     /// packet waits for a port.
     fn choose(&mut self, now: Time, slot: Slot, free: PlaneMask) -> Option<(u16, u32)> {
-        let requester = &mut self.requesters[slot.index()];
+        let requester = &mut self.requesters[slot];
         let planes = self.planes.as_mut().expect("a NIC with several ports");
         let usable = planes.usable(requester.peer());
         let entropy = match planes.drawn(slot).take() {
@@ -226,7 +227,7 @@ impl Nic {
     /// The first answer that may leave by one of these planes.
     fn poll_answer_on(&mut self, free: PlaneMask) -> Option<(Packet, u32)> {
         let planes = self.planes.as_mut()?;
-        if free.is_empty() || self.control.is_empty() {
+        if free.is_empty() || self.out.control.is_empty() {
             return None;
         }
         let plane_of = |packet: &Packet| {
@@ -238,15 +239,16 @@ impl Nic {
             free.and(usable).next_from(planes.turn)
         };
         let found = self
+            .out
             .control
             .iter()
             .map(plane_of)
             .enumerate()
             .find_map(|(index, plane)| plane.map(|plane| (index, plane)));
         let (index, plane) = found?;
-        let packet = self.control.remove(index)?;
+        let packet = self.out.control.remove(index)?;
         planes.turn = (plane + 1) % planes.count;
-        self.counters.control_sent += 1;
+        self.out.counters.control_sent += 1;
         match &planes.reverse {
             Some(reverse) if is_answer(&packet) => Some((reverse.directed(packet, plane), plane)),
             _ => Some((planes.routed(packet), plane)),
@@ -282,7 +284,7 @@ impl Nic {
     /// Informs the policies of sending halves, those to `peer` or all, of usable planes.
     fn inform_senders(&mut self, now: Time, peer: Option<HostId>) {
         let Some(planes) = &self.planes else { return };
-        for requester in &mut self.requesters {
+        for requester in self.requesters.iter_mut() {
             if peer.is_none_or(|peer| peer == requester.peer()) {
                 requester.policy.handle_planes(now, planes.usable(requester.peer()));
             }
@@ -295,7 +297,7 @@ impl Nic {
     /// Informs the policy of a new sending half of planes that are already known to be unusable.
     pub(in crate::nic) fn inform_new_sender(&mut self, slot: Slot) {
         let Some(planes) = &self.planes else { return };
-        let requester = &mut self.requesters[slot.index()];
+        let requester = &mut self.requesters[slot];
         let usable = planes.usable(requester.peer());
         if usable != PlaneMask::all(planes.count) {
             requester.policy.handle_planes(Time::ZERO, usable);
@@ -305,12 +307,12 @@ impl Nic {
     fn push_endpoint(&mut self, to: HostId, packet: Packet) {
         let flags = Flags::PRIORITY.when(self.config.ack.priority);
         let wire_bytes = self.config.ack.wire_bytes(0);
-        self.control.push_back(Packet { src: self.host, dst: to, wire_bytes, flags, ..packet });
+        self.out.control.push_back(Packet { src: self.host, dst: to, wire_bytes, flags, ..packet });
     }
 
     /// Takes a packet that is for no queue pair.
     pub(in crate::nic) fn handle_endpoint(&mut self, now: Time, packet: EndpointView<'_>) {
-        self.counters.control_received += 1;
+        self.out.counters.control_received += 1;
         match packet.kind {
             PacketKind::Probe => {
                 let reply = Packet::probe_reply(packet);
@@ -332,10 +334,10 @@ impl Nic {
     }
 
     fn handle_probe_reply(&mut self, now: Time, packet: EndpointView<'_>) {
-        let Some(qp) = self.qps.get(packet.prober().index()) else { return };
+        let Some(qp) = self.qps.get(packet.prober()) else { return };
         let slot = qp.requester;
         if slot.is_none() {
-            let responder = self.responders.get(qp.responder.index());
+            let responder = self.responders.get(qp.responder);
             let reverse = self.planes.as_mut().and_then(|planes| planes.reverse.as_mut());
             if let (Some(responder), Some(reverse)) = (responder, reverse) {
                 let peer = responder.as_peer();
@@ -347,7 +349,7 @@ impl Nic {
             true => PathSignal::Marked,
             false => PathSignal::Good,
         };
-        self.requesters[slot.index()].policy.handle_probe(now, packet.entropy, signal);
+        self.requesters[slot].policy.handle_probe(now, packet.entropy, signal);
         self.make_ready(slot);
         self.keep_timer(slot);
     }
@@ -355,10 +357,10 @@ impl Nic {
     /// Data has come in for the receiving half of `qp`: if it only receives, and a probe of its way
     /// back is due, sends that.
     pub(in crate::nic) fn probe_way_back(&mut self, now: Time, qp: QpId) {
-        let Some(Qp { requester, responder, .. }) = self.qps.get(qp.index()).copied() else {
+        let Some(Qp { requester, responder, .. }) = self.qps.get(qp).copied() else {
             return;
         };
-        let Some(responder) = self.responders.get(responder.index()) else { return };
+        let Some(responder) = self.responders.get(responder) else { return };
         let Some(planes) = self.planes.as_mut().filter(|_| requester.is_none()) else { return };
         let peer = responder.as_peer();
         let usable = planes.usable(peer.peer);
@@ -374,11 +376,11 @@ impl Nic {
 
     /// Sends the probes of a sending half that are due.
     pub(in crate::nic) fn push_probes(&mut self, now: Time, slot: Slot) {
-        let own = self.requester_qps[slot.index()];
-        while let Some(probe) = self.requesters[slot.index()].poll_probe(now, own) {
+        let own = self.requesters.qp_of(slot);
+        while let Some(probe) = self.requesters[slot].poll_probe(now, own) {
             let flags = probe.flags.with(Flags::PRIORITY.when(self.config.ack.priority));
             let wire_bytes = self.config.ack.wire_bytes(0);
-            self.control.push_back(Packet { src: self.host, wire_bytes, flags, ..probe });
+            self.out.control.push_back(Packet { src: self.host, wire_bytes, flags, ..probe });
         }
     }
 }

@@ -85,12 +85,12 @@ impl Nic {
         QpAccount {
             opened: self.qps.len() as u64,
             live: self.qps.gone().all + self.count_qps(|qp| qp.life == Life::Live),
-            peak: self.peak_qps,
+            peak: self.qps.peak(),
             sending: self.send_qps(),
             extra: self.extra_qps(),
             peers: peers.len() as u64,
             per_peer_max: peers.values().map(|peer| peer.live).max().unwrap_or(0),
-            context_bytes: Bytes::new(self.peak_qps * context),
+            context_bytes: Bytes::new(self.qps.peak() * context),
             cache: self.cache.as_ref().map(|cache| cache.counters()).unwrap_or_default(),
         }
     }

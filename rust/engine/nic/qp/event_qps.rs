@@ -5,7 +5,6 @@ use crate::balance::sender::Sender;
 use crate::ids::{HostId, QpId};
 use crate::nic::Nic;
 use crate::nic::qp::settings::QpSettings;
-use crate::nic::qp::table::make_room;
 use crate::nic::qp::{Origin, Qp, QpAttributes, QpState, Reporting, answer_label};
 use crate::units::Bytes;
 
@@ -43,17 +42,16 @@ impl Nic {
     /// Makes room for `count` more queue pairs to send on, if there is none for one: where a
     /// message is cut into many flows, their memory is not copied again and again as they come.
     pub(crate) fn expect_senders(&mut self, count: usize) {
-        if self.free.requesters.is_empty() {
-            make_room(&mut self.requesters, count);
-            make_room(&mut self.requester_qps, count);
+        if self.qps.free.requesters.is_empty() {
+            self.requesters.expect(count);
         }
         self.qps.expect(count);
     }
 
     /// The same for queue pairs that only receive.
     pub(crate) fn expect_receivers(&mut self, count: usize) {
-        if self.free.responders.is_empty() {
-            make_room(&mut self.responders, count);
+        if self.qps.free.responders.is_empty() {
+            self.responders.expect(count);
         }
         self.qps.expect(count);
     }
@@ -129,8 +127,8 @@ impl Nic {
     /// Gives the packets that a connected queue pair sends from now on another number of its other
     /// end: the one that was given to [`Nic::connect`] was provisional.
     pub(crate) fn set_receiver(&mut self, qp: QpId, peer_qp: QpId) {
-        let slot = self.qps[qp.index()].requester;
-        self.requesters[slot.index()].connect(peer_qp);
+        let slot = self.qps[qp].requester;
+        self.requesters[slot].connect(peer_qp);
     }
 
     /// Puts a WRITE of `bytes` on `qp`, which reports by events; `work` is its name in them, `path`
@@ -140,11 +138,11 @@ impl Nic {
     /// If `qp` is not ready to send or has completions: [`Nic::post_send`] is the verb for those.
     #[inline]
     pub fn post(&mut self, qp: QpId, bytes: Bytes, work: u64, path: u16) {
-        let Qp { state, requester: slot, queues, .. } = self.qps[qp.index()];
+        let Qp { state, requester: slot, queues, .. } = self.qps[qp];
         assert!(queues.is_none() && state == QpState::ReadyToSend, "{qp} must be ready to send");
-        self.requesters[slot.index()].post(bytes, work, path, &self.config);
+        self.requesters[slot].post(bytes, work, path, &self.config);
         self.make_ready(slot);
-        if self.credits.is_some() {
+        if self.responders.credits.is_some() {
             self.keep_timer(slot);
         }
     }

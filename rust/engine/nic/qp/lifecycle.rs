@@ -1,11 +1,14 @@
 //! From Reset to Error: making queue pairs, taking them through their states, and their end.
 
+use std::collections::BTreeMap;
+
 use super::{Life, Origin, Qp, QpState, Role, Slot};
 use crate::balance::sender::{
     NetworkParameters, PathSpace, QpContext, Sender, SenderConfig, SenderPolicy as _, ecmp,
 };
-use crate::ids::{ClassId, HostId, QpId};
+use crate::ids::{ClassId, HostId, IdMap, QpId};
 use crate::nic::Nic;
+use crate::nic::congestion::new_controls::NewControls;
 use crate::nic::event::Owner;
 use crate::nic::qp::settings::QpSettings;
 use crate::nic::receive::receiver::Peer;
@@ -99,7 +102,31 @@ pub const fn answer_label(label: u32) -> u32 {
     mix32(label ^ 0x5f35_6495)
 }
 
+/// The queue pairs that are being set up, and settings that apply from then on.
+#[derive(Debug, Clone, Default)]
+pub(in crate::nic) struct Setups {
+    /// Queue pairs without halves.
+    pending: IdMap<QpId, Setup>,
+    /// The settings of queue pairs that differ from the NIC's.
+    pub settings: BTreeMap<QpId, QpSettings>,
+    /// The congestion control of the next queue pair.
+    controls: NewControls,
+}
+
 impl Nic {
+    /// Informs `qp` of the share of traffic that routing gives to each of its paths; see
+    /// [`SenderPolicy::handle_weights`].
+    ///
+    /// [`SenderPolicy::handle_weights`]: crate::balance::sender::SenderPolicy::handle_weights
+    pub fn handle_weights(&mut self, qp: QpId, weights: &[u32]) {
+        if let Some(requester) = self.requesters.get_mut(self.qps[qp].requester) {
+            requester.handle_weights(weights);
+        }
+        if let Some(setup) = self.setups.pending.get_mut(&qp) {
+            setup.handle_weights(weights);
+        }
+    }
+
     /// Gives a queue pair settings of its own. Both ends must have the same recovery.
     ///
     /// # Panics
@@ -108,8 +135,8 @@ impl Nic {
     pub fn set_settings(&mut self, qp: QpId, settings: QpSettings) {
         let delivery = self.config.delivery_with(settings.recovery);
         assert!(settings.recovery.can_deliver(delivery), "{} delivers otherwise", delivery);
-        assert!(self.setups.contains_key(&qp), "{qp} is connected already");
-        self.own_settings.insert(qp, settings);
+        assert!(self.setups.pending.contains_key(&qp), "{qp} is connected already");
+        self.setups.settings.insert(qp, settings);
     }
 
     /// The settings of a queue pair: its own, or those of the NIC.
@@ -118,7 +145,7 @@ impl Nic {
             let (recovery, flags) = (self.config.recovery, Flags::NONE);
             QpSettings { recovery, flags, class: ClassId::default() }
         };
-        self.own_settings.get(&qp).copied().unwrap_or_else(common)
+        self.setups.settings.get(&qp).copied().unwrap_or_else(common)
     }
 
     /// Makes a queue pair, in state Reset.
@@ -149,8 +176,8 @@ impl Nic {
         let queues = match attributes.reporting {
             Reporting::Events(_) => Slot::NONE,
             Reporting::Completions => {
-                self.queues.push(WorkQueues::new(id));
-                Slot::last_of(self.queues.len())
+                self.verbs.queues.push(WorkQueues::new(id));
+                Slot::last_of(self.verbs.queues.len())
             }
         };
         self.qps.push(Qp {
@@ -162,16 +189,14 @@ impl Nic {
             responder: Slot::NONE,
             queues,
         });
-        self.setups.insert(id, Setup { attributes, peer_qp: None, round_trip: None });
-        self.live_qps += 1;
-        self.peak_qps = self.peak_qps.max(self.live_qps);
+        self.setups.pending.insert(id, Setup { attributes, peer_qp: None, round_trip: None });
         Ok(id)
     }
 
     /// Sets the longest idle round trip between the two hosts of a queue pair that is not ready
     /// yet, and whether all of their paths have it.
     pub(crate) fn set_round_trip(&mut self, qp: QpId, longest: Span, is_even: bool) {
-        if let Some(setup) = self.setups.get_mut(&qp) {
+        if let Some(setup) = self.setups.pending.get_mut(&qp) {
             setup.round_trip = Some((longest, is_even));
         }
     }
@@ -182,7 +207,7 @@ impl Nic {
     /// If there is no such queue pair, or it is ready already.
     pub fn set_peer_qp(&mut self, qp: QpId, peer_qp: QpId) -> Result<(), VerbsError> {
         let state = self.live(qp)?.state;
-        match self.setups.get_mut(&qp) {
+        match self.setups.pending.get_mut(&qp) {
             Some(setup) if state <= QpState::Init => setup.peer_qp = Some(peer_qp),
             _ => return Err(VerbsError::WrongState { qp, state, verb: "set_peer_qp" }),
         }
@@ -204,13 +229,13 @@ impl Nic {
             QpState::ReadyToReceive => self.make_halves(qp)?,
             // No work request has this number, so that all of them are flushed.
             QpState::Error => self.fail(qp, u64::MAX, CompletionStatus::Flushed),
-            QpState::ReadyToSend if self.qps[qp.index()].role == Role::ReceiveOnly => {
+            QpState::ReadyToSend if self.qps[qp].role == Role::ReceiveOnly => {
                 return Err(VerbsError::ReceiveOnly { qp });
             }
             QpState::SendQueueDrained => self.hold_back(qp),
             _ => {}
         }
-        self.qps[qp.index()].state = next;
+        self.qps[qp].state = next;
         // Only SQD lets posted work wait; after RTR and SQE nothing is there to begin.
         if next == QpState::ReadyToSend {
             self.begin_work(qp);
@@ -233,39 +258,41 @@ impl Nic {
     /// If there is no such queue pair.
     pub fn destroy_qp(&mut self, qp: QpId) -> Result<(), VerbsError> {
         self.modify_qp(qp, QpState::Reset)?;
-        self.leave_destination(self.qps[qp.index()].requester);
-        self.qps[qp.index()].life = Life::Destroyed;
-        self.live_qps -= 1;
+        self.requesters.leave_destination(self.qps[qp].requester);
+        self.qps.destroy(qp);
         Ok(())
     }
 
     /// The queue pair of this number, if it lives.
     pub(in crate::nic) fn live(&self, qp: QpId) -> Result<Qp, VerbsError> {
-        let found = self.qps.get(qp.index()).filter(|it| it.life == Life::Live);
+        let found = self.qps.get(qp).filter(|it| it.life == Life::Live);
         found.copied().ok_or(VerbsError::UnknownQp { qp })
     }
 
     /// The host at the other end of `id`, which must exist.
     pub(in crate::nic) fn peer_of(&self, id: QpId) -> HostId {
-        self.setups.get(&id).map_or_else(|| self.facts_of(id).peer, |setup| setup.attributes.peer)
+        self.setups
+            .pending
+            .get(&id)
+            .map_or_else(|| self.facts_of(id).peer, |setup| setup.attributes.peer)
     }
 
     /// What the halves of `id`, of which there must be one, know of it.
     fn facts_of(&self, id: QpId) -> Peer {
-        let Qp { requester, responder, .. } = self.qps[id.index()];
-        match self.requesters.get(requester.index()) {
+        let Qp { requester, responder, .. } = self.qps[id];
+        match self.requesters.get(requester) {
             Some(requester) => requester.as_peer(),
-            None => self.responders[responder.index()].as_peer(),
+            None => self.responders[responder].as_peer(),
         }
     }
 
     /// Makes what the queue pair is for: the sending half if it has one, whose facts are all that
     /// a receiving half needs if data ever comes; else the receiving half.
     fn make_halves(&mut self, id: QpId) -> Result<(), VerbsError> {
-        let setup = self.setups.get(&id).expect("kept until it is ready");
+        let setup = self.setups.pending.get(&id).expect("kept until it is ready");
         let peer_qp = setup.peer_qp.ok_or(VerbsError::NotConnected { qp: id })?;
         let Setup { attributes, round_trip, .. } =
-            self.setups.remove(&id).expect("it was just there");
+            self.setups.pending.remove(&id).expect("it was just there");
         let QpAttributes { peer, label, policy, reporting, .. } = attributes;
         let owner = reporting.owner(id);
         let Some(policy) = policy else {
@@ -291,20 +318,20 @@ impl Nic {
             settings,
             ack,
         };
-        let mut requester = Requester::new(parts, &self.config, &mut self.controls);
+        let mut requester = Requester::new(parts, &self.config, &mut self.setups.controls);
         requester.connect(peer_qp);
         // A queue pair that was reset keeps its slot: the tables do not grow with resets, and
         // entries of the old half among the timers name a slot that still exists.
-        let slot = self.qps[id.index()].requester;
+        let slot = self.qps[id].requester;
         match slot.is_none() {
-            true => self.qps[id.index()].requester = self.place_requester(id, requester),
+            true => self.qps[id].requester = self.place_requester(id, requester),
             false => {
-                requester.age = self.requesters[slot.index()].age;
-                self.requesters[slot.index()] = requester;
+                requester.age = self.requesters[slot].age;
+                self.requesters[slot] = requester;
             }
         }
-        self.inform_new_sender(self.qps[id.index()].requester);
-        self.join_destination(self.qps[id.index()].requester);
+        self.inform_new_sender(self.qps[id].requester);
+        self.requesters.join_destination(self.qps[id].requester);
         Ok(())
     }
 
@@ -325,17 +352,17 @@ impl Nic {
 
     fn put_responder(&mut self, id: QpId, peer: Peer) {
         let responder = self.new_responder(id, peer);
-        self.qps[id.index()].responder = self.place_responder(responder);
+        self.qps[id].responder = self.place_responder(responder);
     }
 
     /// Back to Reset: both halves forget everything, and all work is discarded without completions.
     fn reset(&mut self, id: QpId) {
-        let qp = self.qps[id.index()];
-        if let Some(setup) = self.setups.get_mut(&id) {
+        let qp = self.qps[id];
+        if let Some(setup) = self.setups.pending.get_mut(&id) {
             setup.peer_qp = None;
         } else {
             let Peer { peer, label, owner, .. } = self.facts_of(id);
-            let sender = self.requesters.get(qp.requester.index());
+            let sender = self.requesters.get(qp.requester);
             let reporting = match owner {
                 Owner::Program(_) => Reporting::Completions,
                 Owner::World(cookie) => Reporting::Events(cookie),
@@ -347,31 +374,31 @@ impl Nic {
                 reporting,
                 origin: qp.origin,
             };
-            self.setups.insert(id, Setup { attributes, peer_qp: None, round_trip: None });
+            self.setups.pending.insert(id, Setup { attributes, peer_qp: None, round_trip: None });
         }
         self.silence(id);
-        if let Some(queues) = self.queues.get_mut(qp.queues.index()) {
+        if let Some(queues) = self.verbs.queues.get_mut(qp.queues.index()) {
             *queues = WorkQueues::new(id);
         }
-        if let Some(responder) = self.responders.get(qp.responder.index()) {
+        if let Some(responder) = self.responders.get(qp.responder) {
             // Arrivals that wait to be acknowledged are forgotten.
-            self.responders[qp.responder.index()] = self.new_responder(id, responder.as_peer());
+            self.responders[qp.responder] = self.new_responder(id, responder.as_peer());
         }
         // The slot is not used again: the acknowledgement timers may still hold an entry for it.
-        self.qps[id.index()].responder = Slot::NONE;
+        self.qps[id].responder = Slot::NONE;
     }
 
     /// The sending half forgets its work and what is in flight.
     pub(in crate::nic) fn silence(&mut self, id: QpId) {
-        let (slot, settings) = (self.qps[id.index()].requester, self.settings_of(id));
-        self.forget_in_flight(slot);
-        let Some(requester) = self.requesters.get_mut(slot.index()) else { return };
+        let (slot, settings) = (self.qps[id].requester, self.settings_of(id));
+        self.requesters.forget_in_flight(slot);
+        let Some(requester) = self.requesters.get_mut(slot) else { return };
         // The policy stays, with what it has learned of paths; sequence numbers, window, rate and
         // timer start anew. An entry that is left among the timers does not match `timer_entry` any
         // more.
         let ack = self.config.ack_of(requester.as_peer().peer);
         let (parts, age) = (requester.as_parts(self.port, settings, ack), requester.age);
-        *requester = Requester::new(parts, &self.config, &mut self.controls);
+        *requester = Requester::new(parts, &self.config, &mut self.setups.controls);
         requester.age = age;
         self.unschedule(slot);
         self.make_sharers_ready(slot);
@@ -379,9 +406,7 @@ impl Nic {
 
     /// Takes a sending half out of the line of those that may send.
     pub(in crate::nic) fn unschedule(&mut self, slot: Slot) {
-        self.requesters[slot.index()].send_state = SendState::Idle;
-        // A scan of the whole line: only resets, errors and refusals come here.
-        self.leave_line(slot);
-        self.paced.retain(|_, turn| turn.slot != slot);
+        self.requesters[slot].send_state = SendState::Idle;
+        self.schedule.remove(slot);
     }
 }

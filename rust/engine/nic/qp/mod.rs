@@ -12,12 +12,11 @@ pub(super) mod context_cache;
 pub(super) mod delivery;
 mod discarding;
 pub(super) mod event_qps;
-mod lifecycle;
+pub(super) mod lifecycle;
 pub(super) mod peer_ranges;
 pub(super) mod settings;
 pub(super) mod table;
 
-pub(super) use lifecycle::Setup;
 pub use lifecycle::{QpAttributes, Reporting, answer_label};
 
 use std::fmt;
@@ -140,7 +139,7 @@ impl fmt::Display for QpState {
 
 /// An index into one of the NIC's tables, or none.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct Slot(u32);
+pub(super) struct Slot(pub(super) u32);
 
 impl Slot {
     pub(super) const NONE: Self = Self(u32::MAX);

@@ -7,10 +7,10 @@
 
 use std::ops::{Index, IndexMut};
 
-use crate::ids::HostId;
+use crate::ids::{HostId, QpId};
 use crate::nic::qp::accounting::PeerAccount;
 use crate::nic::qp::peer_ranges::PeerRanges;
-use crate::nic::qp::{Life, Origin, Qp, QpState, Role, Slot};
+use crate::nic::qp::{FreeHalves, Life, Origin, Qp, QpState, Role, Slot};
 use crate::prefetch::prefetch_behind;
 
 /// Queue pairs by number.
@@ -23,6 +23,10 @@ pub(in crate::nic) struct QpTable {
     /// How many at the beginning of the list are gone.
     front: usize,
     gone: Gone,
+    pub free: Box<FreeHalves>,
+    /// Queue pairs that are not destroyed, and the most that there were at once.
+    live: u64,
+    peak: u64,
 }
 
 /// What is counted of the queue pairs that are gone.
@@ -43,8 +47,8 @@ pub(in crate::nic) struct Gone {
 impl QpTable {
     /// The queue pair of that number, unless it is gone and forgotten.
     #[inline]
-    pub(in crate::nic) fn get(&self, number: usize) -> Option<&Qp> {
-        self.list.get(number.wrapping_sub(self.first))
+    pub(in crate::nic) fn get(&self, id: QpId) -> Option<&Qp> {
+        self.list.get(id.index().wrapping_sub(self.first))
     }
 
     /// How many were ever made: the next one gets this number.
@@ -63,8 +67,22 @@ impl QpTable {
         make_room(&mut self.list, count);
     }
 
+    /// Adds a live queue pair.
     pub(in crate::nic) fn push(&mut self, qp: Qp) {
         self.list.push(qp);
+        self.live += 1;
+        self.peak = self.peak.max(self.live);
+    }
+
+    /// Marks a queue pair as destroyed.
+    pub(in crate::nic) fn destroy(&mut self, id: QpId) {
+        self[id].life = Life::Destroyed;
+        self.live -= 1;
+    }
+
+    /// Returns the most queue pairs that were live at once.
+    pub(in crate::nic) fn peak(&self) -> u64 {
+        self.peak
     }
 
     /// Those that are not gone.
@@ -111,19 +129,19 @@ pub(in crate::nic) fn make_room<T>(items: &mut Vec<T>, count: usize) {
     }
 }
 
-impl Index<usize> for QpTable {
+impl Index<QpId> for QpTable {
     type Output = Qp;
 
     #[inline]
-    fn index(&self, number: usize) -> &Qp {
-        &self.list[number.wrapping_sub(self.first)]
+    fn index(&self, id: QpId) -> &Qp {
+        &self.list[id.index().wrapping_sub(self.first)]
     }
 }
 
-impl IndexMut<usize> for QpTable {
+impl IndexMut<QpId> for QpTable {
     #[inline]
-    fn index_mut(&mut self, number: usize) -> &mut Qp {
-        &mut self.list[number.wrapping_sub(self.first)]
+    fn index_mut(&mut self, id: QpId) -> &mut Qp {
+        &mut self.list[id.index().wrapping_sub(self.first)]
     }
 }
 
@@ -150,7 +168,7 @@ mod tests {
             table.remove(number, HostId(number as u32 % 7), number as u64);
         }
         assert_eq!((table.len(), table.list.len()), (1_000, 400));
-        assert!(table.get(599).is_none() && table.get(1_000).is_none());
+        assert!(table.get(QpId(599)).is_none() && table.get(QpId(1_000)).is_none());
         assert!(table.iter().map(|(number, _)| number).eq([600, 900]));
         let Gone { all, sending, extra, policy_bits, peers } = table.gone();
         assert_eq!((*all, *sending, *extra, *policy_bits), (998, 998, 332, 999));

@@ -218,7 +218,7 @@ impl Credits {
 impl Nic {
     /// Takes what a data packet says of credit, where receivers grant any.
     pub(in crate::nic) fn note_credit(&mut self, now: Time, packet: DataView<'_>, slot: Slot) {
-        let Some(credits) = &mut self.credits else { return };
+        let Some(credits) = &mut self.responders.credits else { return };
         let urgency = if packet.is_trimmed() { Urgency::Always } else { Urgency::IfMore };
         if let Some(adaptation) = &mut credits.adaptation {
             adaptation.handle_arrival(now, Arrival::of(packet));
@@ -233,15 +233,15 @@ impl Nic {
     pub(in crate::nic) fn handle_credit_request(&mut self, now: Time, request: EndpointView<'_>) {
         let id = request.receiver();
         let receives = self.live(id).is_ok_and(|qp| qp.state.receives());
-        if !receives || self.credits.is_none() {
-            self.counters.discarded += 1;
+        if !receives || self.responders.credits.is_none() {
+            self.out.counters.discarded += 1;
             return;
         }
-        if self.qps[id.index()].responder.is_none() {
+        if self.qps[id].responder.is_none() {
             self.make_responder(id);
         }
-        let slot = self.qps[id.index()].responder;
-        let Some(credits) = &mut self.credits else { return };
+        let slot = self.qps[id].responder;
+        let Some(credits) = &mut self.responders.credits else { return };
         let (target, entropy) = (request.credit_target(), request.entropy);
         let flags = request.flags.among(Flags::HASHED);
         credits.note(now, slot, Wish { target, urgency: Urgency::Always, entropy, flags });
@@ -250,7 +250,7 @@ impl Nic {
 
     /// The pacer's entry among the acknowledgement timers is due.
     pub(in crate::nic) fn handle_credit_timeout(&mut self, now: Time) {
-        if let Some(credits) = &mut self.credits {
+        if let Some(credits) = &mut self.responders.credits {
             credits.entry = Time::NEVER;
             self.grant(now);
         }
@@ -258,12 +258,12 @@ impl Nic {
 
     /// Sends the grants that are due.
     fn grant(&mut self, now: Time) {
-        let Some(credits) = &mut self.credits else { return };
+        let Some(credits) = &mut self.responders.credits else { return };
         let wire_bytes = self.config.ack.wire_bytes(0);
         let priority = Flags::PRIORITY.when(self.config.ack.priority);
         while let Some(Grant { slot, number, entropy, flags }) = credits.poll(now) {
-            let peer = self.responders[slot.index()].as_peer();
-            self.control.push_back(Packet {
+            let peer = self.responders.list[slot.index()].as_peer();
+            self.out.control.push_back(Packet {
                 src: peer.host,
                 dst: peer.peer,
                 qp: peer.peer_qp,
@@ -278,20 +278,20 @@ impl Nic {
         let due = credits.due();
         if due < credits.entry {
             credits.entry = due;
-            self.ack_timers.push(due, Slot::NONE);
+            self.schedule.ack_timers.push(due, Slot::NONE);
         }
     }
 
     /// Asks for credit beside packets, for a sending half that has none and may ask now: its
     /// retransmission timer ran out, or it has waited for credit as long as that.
     pub(in crate::nic) fn push_credit_request(&mut self, now: Time, slot: Slot) {
-        let sources = self.in_line() as u64 + 1;
-        let Some(request) = self.requesters[slot.index()].poll_credit_request(now, sources) else {
+        let sources = self.schedule.waiting() as u64 + 1;
+        let Some(request) = self.requesters[slot].poll_credit_request(now, sources) else {
             return;
         };
         let flags = request.flags.with(Flags::PRIORITY.when(self.config.ack.priority));
         let wire_bytes = self.config.ack.wire_bytes(0);
-        self.control.push_back(Packet { src: self.host, wire_bytes, flags, ..request });
+        self.out.control.push_back(Packet { src: self.host, wire_bytes, flags, ..request });
     }
 }
 

@@ -5,4 +5,5 @@ pub(super) mod board;
 pub(super) mod credits;
 pub(super) mod receiver;
 pub(super) mod responder;
+pub(super) mod responders;
 pub(super) mod telemetry;

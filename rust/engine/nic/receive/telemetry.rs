@@ -29,14 +29,15 @@ impl Nic {
     /// Hands over what ports have written into the packet that [`Nic::handle_packet`] is called
     /// with next.
     pub fn handle_telemetry(&mut self, telemetry: &Telemetry) {
-        if let Some(relay) = &mut self.relay {
+        if let Some(relay) = &mut self.responders.relay {
             relay.arrived = *telemetry;
         }
     }
 
     /// What the packet polled last carries: for an answer, what the answered packet had.
     pub fn take_telemetry(&mut self) -> Telemetry {
-        self.relay
+        self.responders
+            .relay
             .as_mut()
             .map_or_else(Telemetry::default, |relay| std::mem::take(&mut relay.departing))
     }
@@ -44,13 +45,13 @@ impl Nic {
     /// Gives the answers that were made since the last call the telemetry of the packet that they
     /// answer.
     pub(in crate::nic) fn relay_to_answers(&mut self) {
-        let Some(relay) = &mut self.relay else { return };
-        relay.answers.resize(self.control.len(), relay.arrived);
+        let Some(relay) = &mut self.responders.relay else { return };
+        relay.answers.resize(self.out.control.len(), relay.arrived);
     }
 
     /// Notes that the first answer goes on the wire.
     pub(in crate::nic) fn relay_departing(&mut self) {
-        if let Some(relay) = &mut self.relay {
+        if let Some(relay) = &mut self.responders.relay {
             relay.departing = relay.answers.pop_front().unwrap_or_default();
         }
     }
@@ -64,7 +65,7 @@ impl Nic {
         slot: Slot,
     ) {
         self.relay_to_sender(slot);
-        self.requesters[slot.index()].handle_control(now, packet, &mut self.events);
+        self.requesters[slot].handle_control(now, packet, &mut self.out.events);
         self.follow_pace(slot);
         self.make_ready(slot);
         self.keep_timer(slot);
@@ -73,17 +74,17 @@ impl Nic {
     /// Gives the congestion control of a sending half the telemetry of the answer that it is about
     /// to handle.
     pub(in crate::nic) fn relay_to_sender(&mut self, slot: Slot) {
-        if let Some(relay) = &self.relay {
-            self.requesters[slot.index()].congestion.handle_telemetry(&relay.arrived);
+        if let Some(relay) = &self.responders.relay {
+            self.requesters[slot].congestion.handle_telemetry(&relay.arrived);
         }
     }
 
     /// Moves the next packet of a sending half to where a change of its rate puts it.
     pub(in crate::nic) fn follow_pace(&mut self, slot: Slot) {
-        if self.relay.is_none() {
+        if self.responders.relay.is_none() {
             return;
         }
-        let requester = &mut self.requesters[slot.index()];
+        let requester = &mut self.requesters[slot];
         let before = requester.next_start();
         if let Some(start) = requester.congestion.next_start() {
             requester.pacer.move_to(start);
@@ -91,27 +92,27 @@ impl Nic {
         let start = requester.next_start();
         if requester.send_state == SendState::Paced && start != before {
             // The entry of the former start goes when its time comes.
-            self.paced.push(start, requester.turn(slot));
+            self.schedule.paced.push(start, requester.turn(slot));
         }
     }
 
     /// Whether an entry among the paced sending halves, whose time has come, is left over from a
     /// start that has moved since.
     pub(in crate::nic) fn passes_over(&mut self, now: Time, slot: Slot) -> bool {
-        self.requesters[slot.index()].send_state != SendState::Paced
+        self.requesters[slot].send_state != SendState::Paced
             || self.waits_for_moved_start(now, slot)
     }
 
     /// Puts a sending half whose turn it is back among the paced ones, if its start has moved
     /// beyond `now`.
     pub(in crate::nic) fn waits_for_moved_start(&mut self, now: Time, slot: Slot) -> bool {
-        let requester = &mut self.requesters[slot.index()];
+        let requester = &mut self.requesters[slot];
         let start = requester.next_start();
         if start <= now {
             return false;
         }
         requester.send_state = SendState::Paced;
-        self.paced.push(start, requester.turn(slot));
+        self.schedule.paced.push(start, requester.turn(slot));
         true
     }
 }

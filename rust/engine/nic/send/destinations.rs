@@ -15,6 +15,7 @@ use crate::ids::HostId;
 use crate::nic::Nic;
 use crate::nic::qp::Slot;
 use crate::nic::send::requester::{PlaneWindows, Requester, SendState};
+use crate::nic::send::requesters::Requesters;
 
 /// The windows of all hosts that the NIC sends to.
 #[derive(Debug, Clone, Default)]
@@ -39,21 +40,8 @@ impl Destinations {
     }
 }
 
-impl Nic {
-    /// Does `work` while the sending half has the windows that it shares, if it shares any.
-    #[inline(always)]
-    pub(in crate::nic) fn with_windows<R>(
-        &mut self,
-        slot: Slot,
-        work: impl FnOnce(&mut Self) -> R,
-    ) -> R {
-        self.borrow_windows(slot);
-        let result = work(self);
-        self.return_windows(slot);
-        result
-    }
-
-    /// The sending half has the windows that it shares, if it shares any.
+impl Requesters {
+    /// Lends the requester the windows that it shares, if it shares any.
     #[inline(always)]
     pub(in crate::nic) fn borrow_windows(&mut self, slot: Slot) {
         if self.destinations.is_some() {
@@ -61,7 +49,7 @@ impl Nic {
         }
     }
 
-    /// They rest again.
+    /// Takes the shared windows back.
     #[inline(always)]
     pub(in crate::nic) fn return_windows(&mut self, slot: Slot) {
         if self.destinations.is_some() {
@@ -71,17 +59,18 @@ impl Nic {
 
     #[cold]
     fn move_windows(&mut self, slot: Slot, by: fn(&mut Requester, &mut Box<PlaneWindows>)) {
-        let requester = &mut self.requesters[slot.index()];
+        let requester = &mut self.list[slot.index()];
         let destination = self.destinations.as_mut().and_then(|it| it.of(requester));
         if let Some(destination) = destination {
             by(requester, &mut destination.windows);
         }
     }
 
-    /// A new sending half, which has nothing in flight, shares the windows of its destination.
+    /// Adds a new requester, which has nothing in flight, to those that share the windows of its
+    /// destination.
     pub(in crate::nic) fn join_destination(&mut self, slot: Slot) {
         let Some(destinations) = &mut self.destinations else { return };
-        let requester = &self.requesters[slot.index()];
+        let requester = &self.list[slot.index()];
         let Some(windows) = requester.own_windows() else { return };
         let of_peer = destinations.0.entry(requester.peer());
         let destination =
@@ -92,25 +81,25 @@ impl Nic {
         destination.count_sharers();
     }
 
-    /// What the sending half has in flight is forgotten.
+    /// Removes the packets in flight of a requester from its shared windows.
     pub(in crate::nic) fn forget_in_flight(&mut self, slot: Slot) {
-        let Some(requester) = self.requesters.get(slot.index()) else { return };
+        let Some(requester) = self.list.get(slot.index()) else { return };
         if let Some(destination) = self.destinations.as_mut().and_then(|it| it.of(requester)) {
             requester.leave_windows(&mut destination.windows);
         }
     }
 
-    /// A sending half that is gone no longer has turns.
+    /// Removes a requester from those that share the windows of its destination.
     pub(in crate::nic) fn leave_destination(&mut self, slot: Slot) {
         self.forget_in_flight(slot);
-        let Some(requester) = self.requesters.get(slot.index()) else { return };
+        let Some(requester) = self.list.get(slot.index()) else { return };
         if let Some(destination) = self.destinations.as_mut().and_then(|it| it.of(requester)) {
             destination.turns.retain(|&other| other != slot);
             destination.count_sharers();
         }
     }
 
-    /// A sending half has put a packet on the wire.
+    /// Moves a requester that has sent a packet behind the others that share its windows.
     #[inline(always)]
     pub(in crate::nic) fn end_turn(&mut self, slot: Slot) {
         if self.destinations.is_some() {
@@ -121,18 +110,54 @@ impl Nic {
     #[cold]
     fn end_turn_among_sharers(&mut self, slot: Slot) {
         let Some(destinations) = &mut self.destinations else { return };
-        let Some(destination) = destinations.of(&self.requesters[slot.index()]) else { return };
+        let Some(destination) = destinations.of(&self.list[slot.index()]) else { return };
         if let Some(index) = destination.turns.iter().position(|&other| other == slot) {
             destination.turns.remove(index);
             destination.turns.push_back(slot);
         }
     }
 
-    /// Schedules a sending half that may have something to send, and those that wait for the same
+    /// Returns the requesters that share the windows of the one in `slot`, itself included, in
+    /// the order of their turns; `None` if its windows are its own.
+    #[cold]
+    fn sharers(&mut self, slot: Slot) -> Option<VecDeque<Slot>> {
+        let destinations = self.destinations.as_mut()?;
+        Some(destinations.of(&self.list[slot.index()])?.turns.clone())
+    }
+
+    /// Returns the bytes on the wire that congestion control permits a requester in flight.
+    pub(in crate::nic) fn window_of(&self, slot: Slot) -> u64 {
+        let requester = &self.list[slot.index()];
+        let shared = self.destinations.as_ref().and_then(|it| it.0.get(&requester.peer()));
+        shared.map_or_else(|| requester.window(), |it| it.windows.window())
+    }
+
+    /// Returns the windows that queue pairs to a host share.
+    #[cfg(test)]
+    pub(in crate::nic) fn windows_to(&self, host: HostId) -> &PlaneWindows {
+        &self.destinations.as_ref().expect("they share").0[&host].windows
+    }
+}
+
+impl Nic {
+    /// Calls `work` while the requester has the windows that it shares, if it shares any.
+    #[inline(always)]
+    pub(in crate::nic) fn with_windows<R>(
+        &mut self,
+        slot: Slot,
+        work: impl FnOnce(&mut Self) -> R,
+    ) -> R {
+        self.requesters.borrow_windows(slot);
+        let result = work(self);
+        self.requesters.return_windows(slot);
+        result
+    }
+
+    /// Schedules a requester that may have something to send, and those that wait for the same
     /// windows.
     #[inline(always)]
     pub(in crate::nic) fn make_sharers_ready(&mut self, slot: Slot) {
-        match self.destinations {
+        match self.requesters.destinations {
             None => self.make_ready(slot),
             Some(_) => self.make_all_sharers_ready(slot),
         }
@@ -140,29 +165,11 @@ impl Nic {
 
     #[cold]
     fn make_all_sharers_ready(&mut self, slot: Slot) {
-        let destinations = self.destinations.as_mut().expect("it was just there");
-        let Some(destination) = destinations.of(&self.requesters[slot.index()]) else {
-            return self.make_ready(slot);
-        };
-        for slot in destination.turns.clone() {
-            if self.requesters[slot.index()].send_state == SendState::Idle {
+        let Some(sharers) = self.requesters.sharers(slot) else { return self.make_ready(slot) };
+        for slot in sharers {
+            if self.requesters[slot].send_state == SendState::Idle {
                 self.make_ready(slot);
             }
         }
-    }
-
-    /// What congestion control allows a sending half in flight, in bytes on the wire.
-    pub(in crate::nic) fn window_of(&self, slot: Slot) -> u64 {
-        let requester = &self.requesters[slot.index()];
-        let shared = self.destinations.as_ref().and_then(|it| it.0.get(&requester.peer()));
-        shared.map_or_else(|| requester.window(), |it| it.windows.window())
-    }
-}
-
-#[cfg(test)]
-impl Nic {
-    /// The windows that queue pairs to a host share.
-    pub(in crate::nic) fn windows_to(&self, host: HostId) -> &PlaneWindows {
-        &self.destinations.as_ref().expect("they share").0[&host].windows
     }
 }

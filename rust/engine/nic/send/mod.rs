@@ -5,6 +5,7 @@ pub(super) mod destinations;
 pub(super) mod pacer;
 pub(super) mod prefetch;
 pub(super) mod requester;
+pub(super) mod requesters;
 pub(super) mod schedule;
 pub(super) mod sending_state;
 pub(super) mod sent_entropies;

@@ -9,7 +9,7 @@ use crate::nic::qp::Slot;
 use crate::nic::recovery::Recovery;
 use crate::nic::send::requester::Requester;
 use crate::packet::AckView;
-use crate::prefetch::{prefetch, prefetch_all, prefetch_behind, prefetch_ends, prefetch_lines};
+use crate::prefetch::{prefetch, prefetch_all, prefetch_ends, prefetch_lines};
 
 // Each packet fetches this many cache lines of its NIC.
 #[cfg(target_pointer_width = "64")]
@@ -22,67 +22,66 @@ impl Nic {
     /// Prefetches the entry of `qp` in the table of queue pairs.
     #[inline]
     pub(crate) fn prefetch_qp(&self, qp: QpId) {
-        self.qps.get(qp.index()).into_iter().for_each(prefetch);
+        self.qps.get(qp).into_iter().for_each(prefetch);
     }
 
     /// Prefetches the half of `qp` that a packet is for: the sending half for control, else the
     /// receiving half.
     #[inline]
     pub(crate) fn prefetch_half(&self, qp: QpId, is_control: bool) {
-        let Some(qp) = self.qps.get(qp.index()) else { return };
+        let Some(qp) = self.qps.get(qp) else { return };
         match is_control {
             true => self.prefetch_requester(qp.requester),
-            false => self.responders.get(qp.responder.index()).into_iter().for_each(prefetch_all),
+            false => self.responders.get(qp.responder).into_iter().for_each(prefetch_all),
         }
     }
 
     /// Prefetches the slots of a new sending queue pair.
     pub(crate) fn prefetch_new_sender(&self) {
-        prefetch_behind(&self.requesters);
-        prefetch_behind(&self.requester_qps);
+        self.requesters.prefetch_behind();
         self.qps.prefetch_behind();
     }
 
     /// Prefetches the slots of a new receiving queue pair.
     pub(crate) fn prefetch_new_receiver(&self) {
-        prefetch_behind(&self.responders);
+        self.responders.prefetch_behind();
         self.qps.prefetch_behind();
     }
 
     /// Prefetches the head of line: the first answer, or the next sending half in turn.
     #[inline]
     pub(crate) fn prefetch_turn(&self) {
-        match self.control.front() {
+        match self.out.control.front() {
             Some(answer) => prefetch_ends(answer),
-            None => self.ready.front().into_iter().for_each(prefetch),
+            None => self.schedule.ready.front().into_iter().for_each(prefetch),
         }
     }
 
     /// Prefetches the next sending half in turn.
     #[inline]
     pub(crate) fn prefetch_next(&self) {
-        self.ready.front().into_iter().for_each(|&slot| self.prefetch_requester(slot));
+        self.schedule.ready.front().into_iter().for_each(|&slot| self.prefetch_requester(slot));
     }
 
     /// Prefetches what the completion of the oldest work touches besides, if that is what
     /// an acknowledgement brings; the work.
     #[inline]
     pub(crate) fn prefetch_completion(&self, ack: AckView<'_>) -> Option<u64> {
-        let half = self.requesters.get(self.qps.get(ack.qp.index())?.requester.index())?;
+        let half = self.requesters.get(self.qps.get(ack.qp)?.requester)?;
         half.prefetch_completion(ack.cumulative())
     }
 
     /// The cookie of a queue pair's receiving half, if its events carry one.
     #[inline]
     pub(crate) fn receiving_cookie(&self, qp: QpId) -> Option<u32> {
-        let half = self.responders.get(self.qps.get(qp.index())?.responder.index())?;
+        let half = self.responders.get(self.qps.get(qp)?.responder)?;
         half.as_peer().owner.cookie()
     }
 
     /// Returns the cookie of a queue pair's sending half, if its events carry one.
     #[inline]
     pub(crate) fn sending_cookie(&self, qp: QpId) -> Option<u32> {
-        let half = self.requesters.get(self.qps.get(qp.index())?.requester.index())?;
+        let half = self.requesters.get(self.qps.get(qp)?.requester)?;
         half.as_peer().owner.cookie()
     }
 
@@ -92,7 +91,7 @@ impl Nic {
             Recovery::GoBackN(_) => Requester::TOUCHED_BY_GO_BACK_N,
             _ => Requester::TOUCHED,
         };
-        let half = self.requesters.get(slot.index());
+        let half = self.requesters.get(slot);
         half.into_iter().for_each(|half| prefetch_lines(half, bytes.div_ceil(64)));
     }
 }

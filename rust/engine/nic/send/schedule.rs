@@ -6,11 +6,50 @@
 //! Timers stand in two; an entry that turns out to be early is put back, so that nothing is ever
 //! removed from the middle of an agenda.
 
+use std::collections::VecDeque;
+
 use crate::nic::Nic;
+use crate::nic::ports::classes::ClassLines;
 use crate::nic::qp::{Slot, Turn};
+use crate::nic::send::agenda::Agenda;
 use crate::nic::send::requester::{Departure, Next, SendState};
 use crate::packet::{Flags, Packet};
 use crate::units::{Bytes, Time};
+
+/// The requesters that have packets, and the timers of both halves.
+#[derive(Debug, Clone, Default)]
+#[repr(C)]
+pub(in crate::nic) struct Schedule {
+    /// Requesters that may send, in round-robin order; empty with several classes.
+    pub ready: VecDeque<Slot>,
+    /// Requesters that wait for their rate or context, by start time.
+    pub paced: Agenda<Turn>,
+    /// Retransmission timers. An early entry is put back.
+    pub timers: Agenda<Turn>,
+    /// Acknowledgement timers, likewise; empty without a limit on the wait. [`Slot::NONE`] is the
+    /// timer of the credit pacer.
+    pub ack_timers: Agenda<Slot>,
+    /// The queues of a NIC with several classes.
+    pub classes: Option<Box<ClassLines>>,
+}
+
+impl Schedule {
+    /// True if a requester may send, now or once its pacing permits.
+    #[inline]
+    pub(in crate::nic) fn has_requesters(&self) -> bool {
+        !self.ready.is_empty() || self.paced.first() != Time::NEVER || self.has_open_class()
+    }
+
+    /// Removes a requester from the queue of those that may send. Resets, errors and refusals
+    /// alone need it, so it scans the whole queue.
+    pub(in crate::nic) fn remove(&mut self, slot: Slot) {
+        self.ready.retain(|&other| other != slot);
+        if let Some(classes) = &mut self.classes {
+            classes.remove(slot);
+        }
+        self.paced.retain(|_, turn| turn.slot != slot);
+    }
+}
 
 impl Nic {
     /// Whether its answers have priority, so that pauses (PFC) do not hold them back.
@@ -34,12 +73,12 @@ impl Nic {
             return true;
         }
         self.end_pauses(now);
-        while let Some(slot) = self.ready.pop_front() {
-            self.borrow_windows(slot);
+        while let Some(slot) = self.schedule.ready.pop_front() {
+            self.requesters.borrow_windows(slot);
             let has_sent = self.poll_transmit_of(now, slot, place);
-            self.return_windows(slot);
+            self.requesters.return_windows(slot);
             if has_sent {
-                self.end_turn(slot);
+                self.requesters.end_turn(slot);
                 return true;
             }
         }
@@ -59,21 +98,21 @@ impl Nic {
         slot: Slot,
         place: &mut Packet,
     ) -> bool {
-        let requester = &mut self.requesters[slot.index()];
+        let requester = &mut self.requesters[slot];
         requester.send_state = SendState::Idle;
         // Acknowledgements may have left it nothing to send, or its window may have closed.
         let Some(next) = requester.next_packet() else { return false };
-        if self.relay.is_some() && self.waits_for_moved_start(now, slot) {
+        if self.responders.relay.is_some() && self.waits_for_moved_start(now, slot) {
             return false;
         }
-        let requester = &mut self.requesters[slot.index()];
         // A miss delays this sending half alone: its turn comes again with its context.
         if let Some(cache) = &mut self.cache
-            && let Some(miss) = cache.send(self.requester_qps[slot.index()])
+            && let Some(miss) = cache.send(self.requesters.qp_of(slot))
         {
+            let requester = &mut self.requesters[slot];
             requester.send_state = SendState::Paced;
             let turn = requester.turn(slot);
-            self.paced.push(now.saturating_add(miss), turn);
+            self.schedule.paced.push(now.saturating_add(miss), turn);
             return false;
         }
         self.transmit(now, slot, next, place);
@@ -85,11 +124,11 @@ impl Nic {
     pub(in crate::nic) fn end_pauses(&mut self, now: Time) {
         // Of equal start times the older half comes first, so that the order does not depend on the
         // order in which the agenda was filled.
-        while let Some((_, Turn { slot, .. })) = self.paced.pop(now) {
-            if self.relay.is_some() && self.passes_over(now, slot) {
+        while let Some((_, Turn { slot, .. })) = self.schedule.paced.pop(now) {
+            if self.responders.relay.is_some() && self.passes_over(now, slot) {
                 continue;
             }
-            self.requesters[slot.index()].send_state = SendState::Ready;
+            self.requesters[slot].send_state = SendState::Ready;
             self.enqueue(slot);
         }
     }
@@ -103,16 +142,16 @@ impl Nic {
         next: Next,
         place: &mut Packet,
     ) {
-        let requester = &mut self.requesters[slot.index()];
+        let requester = &mut self.requesters[slot];
         requester.send_state = SendState::Idle;
         let at = Departure { now, line_rate: self.port.line_rate, config: &self.config };
         requester.transmit(at, next, place);
-        if self.credits.is_some() {
-            let sources = self.in_line() as u64 + 1;
-            *place = self.requesters[slot.index()].ask_with(*place, sources);
+        if self.responders.credits.is_some() {
+            let sources = self.schedule.waiting() as u64 + 1;
+            *place = self.requesters[slot].ask_with(*place, sources);
         }
-        self.counters.data_sent += 1;
-        self.counters.retransmitted += u64::from(place.flags.has(Flags::RETRANSMITTED));
+        self.out.counters.data_sent += 1;
+        self.out.counters.retransmitted += u64::from(place.flags.has(Flags::RETRANSMITTED));
         // A rate that lets the next packet start before this one has left the wire is no limit:
         // the sending half goes to the end of the queue at once, without a wake-up.
         let (rate, bytes) = (self.port.line_rate, Bytes::new(u64::from(place.wire_bytes)));
@@ -123,14 +162,14 @@ impl Nic {
     /// When the first sending half that waits for its rate may start.
     #[inline]
     pub fn next_paced(&self) -> Option<Time> {
-        let start = self.paced.first();
+        let start = self.schedule.paced.first();
         (start != Time::NEVER).then_some(start)
     }
 
     /// When a retransmission or acknowledgement timer may expire; it may turn out to be early.
     #[inline]
     pub fn next_timer(&self) -> Option<Time> {
-        let due = self.timers.first().min(self.ack_timers.first());
+        let due = self.schedule.timers.first().min(self.schedule.ack_timers.first());
         (due != Time::NEVER).then_some(due)
     }
 
@@ -139,7 +178,7 @@ impl Nic {
     pub(in crate::nic) fn make_ready(&mut self, slot: Slot) {
         // A half that is Ready or Paced has its one entry already; a second one would give it two
         // turns in a round.
-        if self.requesters[slot.index()].send_state == SendState::Idle {
+        if self.requesters[slot].send_state == SendState::Idle {
             self.make_idle_ready(slot);
         }
     }
@@ -155,7 +194,7 @@ impl Nic {
     /// start `is_soon`; otherwise it waits for its time.
     #[inline]
     fn schedule(&mut self, slot: Slot, is_soon: impl FnOnce(Time) -> bool) {
-        let requester = &mut self.requesters[slot.index()];
+        let requester = &mut self.requesters[slot];
         if !requester.has_packet() {
             return;
         }
@@ -165,32 +204,32 @@ impl Nic {
             self.enqueue(slot);
         } else {
             requester.send_state = SendState::Paced;
-            self.paced.push(start, requester.turn(slot));
+            self.schedule.paced.push(start, requester.turn(slot));
         }
     }
 
     /// Ensures that a running retransmission timer has an entry that is early enough.
     #[inline(always)]
     pub(in crate::nic) fn keep_timer(&mut self, slot: Slot) {
-        let requester = &mut self.requesters[slot.index()];
+        let requester = &mut self.requesters[slot];
         let deadline = requester.wake(self.config.retransmit_timeout);
         // A later deadline needs no new entry: the entry that is there fires early and is put back
         // then. An acknowledgement that restarts the timer therefore costs one comparison and no
         // heap operation.
         if deadline < requester.timer_entry {
             requester.timer_entry = deadline;
-            self.timers.push(deadline, requester.turn(slot));
+            self.schedule.timers.push(deadline, requester.turn(slot));
         }
     }
 
     /// Ensures that a running acknowledgement timer has an entry. There is one at a time, which is
     /// put back if the arrivals that it was set for were acknowledged before.
     pub(in crate::nic) fn keep_ack_timer(&mut self, slot: Slot) {
-        let responder = &mut self.responders[slot.index()];
+        let responder = &mut self.responders[slot];
         let deadline = responder.deadline();
         if deadline < responder.timer_entry {
             responder.timer_entry = deadline;
-            self.ack_timers.push(deadline, slot);
+            self.schedule.ack_timers.push(deadline, slot);
         }
     }
 }

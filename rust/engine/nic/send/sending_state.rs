@@ -26,7 +26,7 @@ impl Nic {
     /// # Panics
     /// If there is no such queue pair, or it does not send.
     pub fn backlog(&self, qp: QpId) -> Backlog {
-        self.requesters[self.qps[qp.index()].requester.index()].backlog()
+        self.requesters[self.qps[qp].requester].backlog()
     }
 
     /// Queue pairs with work that is not acknowledged.
@@ -40,14 +40,14 @@ impl Nic {
     /// # Panics
     /// If there is no such queue pair, or it does not send.
     pub fn sending_state(&self, now: Time, qp: QpId) -> SendingState {
-        let slot = self.qps[qp.index()].requester;
-        let requester = &self.requesters[slot.index()];
+        let slot = self.qps[qp].requester;
+        let requester = &self.requesters[slot];
         // A rate that grows with time is computed when it is asked for.
         let mut congestion = requester.congestion.clone();
         SendingState {
             backlog: requester.backlog(),
             in_flight_packets: requester.recovery.in_flight(),
-            window_bytes: self.window_of(slot),
+            window_bytes: self.requesters.window_of(slot),
             rate: congestion.rate(now),
         }
     }

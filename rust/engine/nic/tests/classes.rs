@@ -30,16 +30,16 @@ fn sent(nic: &mut Nic) -> Vec<(u32, u32)> {
 fn queue_pairs_take_turns_within_their_class_and_classes_by_their_order() {
     let scheduling = [Scheduling::Weighted(2), Scheduling::Strict, Scheduling::Weighted(1)];
     let mut nic = sender(&scheduling, &[0, 0, 1, 2], 2);
-    assert_eq!(nic.in_line(), 4);
+    assert_eq!(nic.schedule.waiting(), 4);
     let expected = [(2, 1), (2, 1), (0, 0), (1, 0), (3, 2), (0, 0), (1, 0), (3, 2)];
     assert_eq!(sent(&mut nic), expected);
-    assert!(!nic.has_packets() && nic.in_line() == 0);
+    assert!(!nic.has_packets() && nic.schedule.waiting() == 0);
 }
 
 #[test]
 fn answers_go_before_every_class() {
     let mut nic = sender(&[Scheduling::Strict], &[0], 2);
-    nic.control.push_back(Packet::cnp(Stamp::default()));
+    nic.out.control.push_back(Packet::cnp(Stamp::default()));
     let kinds: Vec<_> = drain(&mut nic, at(0)).iter().map(|packet| packet.kind).collect();
     assert_eq!(kinds, [PacketKind::Cnp, PacketKind::Data, PacketKind::Data]);
 }
@@ -65,10 +65,10 @@ fn a_queue_pair_that_was_reset_takes_turns_with_others_of_its_class_as_before() 
 fn a_paused_class_holds_up_no_other() {
     let mut nic = sender(&[Scheduling::Strict, Scheduling::Weighted(1)], &[0, 1], 2);
     nic.pause_class(ClassId(0), true);
-    nic.control.push_back(Packet::cnp(Stamp::default()));
+    nic.out.control.push_back(Packet::cnp(Stamp::default()));
     let classes: Vec<_> = drain(&mut nic, at(0)).iter().map(|packet| packet.class().0).collect();
     assert_eq!(classes, [0, 1, 1], "an answer, and the open class");
-    assert!(!nic.has_packets() && nic.in_line() == 1);
+    assert!(!nic.has_packets() && nic.schedule.waiting() == 1);
     nic.pause_class(ClassId(0), false);
     assert!(nic.has_packets());
     assert_eq!(sent(&mut nic), [(0, 0); 2]);
@@ -77,7 +77,7 @@ fn a_paused_class_holds_up_no_other() {
 #[test]
 fn others_wait_for_the_same_wire_in_the_order_of_classes() {
     let mut nic = sender(&[Scheduling::Weighted(2), Scheduling::Weighted(1)], &[0], 3);
-    nic.control.push_back(Packet::cnp(Stamp::default()));
+    nic.out.control.push_back(Packet::cnp(Stamp::default()));
     let set = |classes: &[usize]| classes.iter().fold(ClassSet::NONE, |set, &it| set.with(it));
     let mut poll = |waiting: &[usize], first: &[usize]| {
         let others = Others { waiting: set(waiting), first: set(first) };

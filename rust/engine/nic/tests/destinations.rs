@@ -1,5 +1,7 @@
 //! Windows that queue pairs to the same host share.
 
+use std::collections::VecDeque;
+
 use super::*;
 use crate::balance::sender::{NetworkParameters, plane_jsq};
 use crate::nic::congestion::{Scope, nscc};

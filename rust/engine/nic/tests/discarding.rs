@@ -105,7 +105,7 @@ fn timers_of_discarded_queue_pairs_are_forgotten_once_they_are_many() {
             assert!(a.is_quiet(qp));
             a.discard_qp(qp);
             let left = if round == last { 0 } else { round };
-            assert_eq!((a.requesters.len(), a.timers.len()), (others + 1, others + left));
+            assert_eq!((a.requesters.len(), a.schedule.timers.len()), (others + 1, others + left));
         }
         assert_eq!(a.poll_timeout(), (others > 0).then_some(at(1_000_000)));
     }

@@ -51,7 +51,7 @@ fn what_is_in_flight_is_within_the_window_at_each_start() {
             loop {
                 // A cut that is due at this start acts on the next one.
                 let (before, window) =
-                    (a.requesters[0].recovery.in_flight(), a.requesters[0].window());
+                    (a.requesters[Slot(0)].recovery.in_flight(), a.requesters[Slot(0)].window());
                 let Some(packet) = a.poll_transmit(now) else { break };
                 let out = (before + 1) * 1_062;
                 assert!(out <= window || before == 0, "{rule:?}: {out} of {window}");
@@ -186,10 +186,10 @@ fn a_receiver_wakes_up_for_each_grant_and_for_nothing_else() {
     };
     assert_eq!(granted(&mut b, at(0)), [64]);
     let due = Time::from_ps(330_990);
-    assert_eq!((b.poll_timeout(), b.ack_timers.len()), (Some(due), 1));
+    assert_eq!((b.poll_timeout(), b.schedule.ack_timers.len()), (Some(due), 1));
     b.handle_timeout(due);
     assert_eq!(granted(&mut b, due), [128]);
-    assert_eq!((b.poll_timeout(), b.ack_timers.len()), (None, 0));
+    assert_eq!((b.poll_timeout(), b.schedule.ack_timers.len()), (None, 0));
 }
 
 #[test]

@@ -282,9 +282,9 @@ fn a_half_has_one_entry_among_the_timers_and_none_without_anything_to_wait_for()
     a.post(qp, Bytes::new(20_000), 1, 0);
     let packets = drain(&mut a, at(0));
     packets[..5].iter().for_each(|packet| b.handle_packet(at(10), packet));
-    assert_eq!((a.timers.len(), b.ack_timers.len()), (1, 1));
+    assert_eq!((a.schedule.timers.len(), b.schedule.ack_timers.len()), (1, 1));
     b.handle_timeout(at(1_010));
-    assert_eq!((drain(&mut b, at(1_010)).len(), b.ack_timers.len()), (1, 0));
+    assert_eq!((drain(&mut b, at(1_010)).len(), b.schedule.ack_timers.len()), (1, 0));
 }
 
 #[test]
@@ -299,7 +299,11 @@ fn a_reset_leaves_the_starts_that_other_queue_pairs_wait_for() {
         a.post(qp, Bytes::new(2_000), 1, 0);
         qp
     });
-    assert_eq!((drain(&mut a, at(0)).len(), a.in_line()), (2, 0), "both wait for their rate");
+    assert_eq!(
+        (drain(&mut a, at(0)).len(), a.schedule.waiting()),
+        (2, 0),
+        "both wait for their rate"
+    );
     let start = a.next_paced();
     a.modify_qp(qps[0], QpState::Reset).unwrap();
     assert_eq!(a.next_paced(), start);

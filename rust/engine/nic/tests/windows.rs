@@ -90,7 +90,7 @@ fn an_acknowledgement_tells_each_plane_what_is_left_in_flight_there() {
     let packets: Vec<_> = sent.map(|(packet, _)| packet).collect();
     // One of plane 0, two of plane 1.
     deliver(&mut a, &mut b, at(10_000), &[packets[0], packets[1], packets[3]]);
-    let windows = a.requesters[0].own_windows().unwrap();
+    let windows = a.requesters[Slot(0)].own_windows().unwrap();
     assert_eq!(in_flight(windows.controls()), [4.0, 3.0]);
 }
 
@@ -104,7 +104,7 @@ fn an_acknowledgement_tells_a_shared_window_what_all_that_share_it_have_in_fligh
     let packets = drain(&mut a, at(0));
     let of_first: Vec<_> = packets.into_iter().filter(|packet| packet.qp == qps[0]).collect();
     deliver(&mut a, &mut b, at(10_000), &of_first[..3]);
-    assert_eq!(in_flight(a.windows_to(HostId(1)).controls()), [7.0]);
+    assert_eq!(in_flight(a.requesters.windows_to(HostId(1)).controls()), [7.0]);
 }
 
 #[test]

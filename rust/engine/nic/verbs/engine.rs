@@ -1,5 +1,7 @@
 //! How the NIC carries the verbs out: posting, what arrives, and what fails.
 
+use std::collections::VecDeque;
+
 use super::header::{Meaning, VerbHeader};
 use super::queues::{Message, Trouble};
 use super::{
@@ -12,6 +14,15 @@ use crate::nic::recovery::{Numbering, SendRecovery as _};
 use crate::nic::{Delivery, Nic, NicEvent};
 use crate::packet::{DataView, Packet, RefusalReason, RefusalView, View};
 use crate::units::{Bytes, Span, Time};
+
+/// The work queues of queue pairs that report by completions.
+#[derive(Debug, Clone, Default)]
+pub(in crate::nic) struct Verbs {
+    pub queues: Vec<WorkQueues>,
+    /// Events of such queue pairs, which become completions.
+    events: VecDeque<NicEvent>,
+    completions: VecDeque<Completion>,
+}
 
 impl Nic {
     /// Posts a work request to the send queue of `qp`.
@@ -44,7 +55,7 @@ impl Nic {
             }
         }
         let depth = self.config.queue_pairs.send_queue.min(super::DEEPEST_QUEUE);
-        let queues = &mut self.queues[found.queues.index()];
+        let queues = &mut self.verbs.queues[found.queues.index()];
         if queues.sends() >= depth {
             return Err(VerbsError::SendQueueFull { qp, depth });
         }
@@ -74,7 +85,7 @@ impl Nic {
             return Err(VerbsError::WrongState { qp, state: found.state, verb: "post_receive" });
         }
         let depth = self.config.queue_pairs.receive_queue.min(super::DEEPEST_QUEUE);
-        let queues = &mut self.queues[found.queues.index()];
+        let queues = &mut self.verbs.queues[found.queues.index()];
         if queues.receives() >= depth {
             return Err(VerbsError::ReceiveQueueFull { qp, depth });
         }
@@ -87,7 +98,7 @@ impl Nic {
 
     /// What completed, oldest first.
     pub fn poll_completion(&mut self) -> Option<Completion> {
-        self.completions.pop_front()
+        self.verbs.completions.pop_front()
     }
 
     /// True if a queue pair in state SQD has finished what it had begun.
@@ -96,7 +107,7 @@ impl Nic {
     /// If there is no such queue pair.
     pub fn is_drained(&self, qp: QpId) -> Result<bool, VerbsError> {
         let found = self.live(qp)?;
-        let requester = self.requesters.get(found.requester.index());
+        let requester = self.requesters.get(found.requester);
         let done = requester.is_none_or(|requester| requester.is_done());
         Ok(found.state == QpState::SendQueueDrained && done)
     }
@@ -108,9 +119,9 @@ impl Nic {
 
     /// Gives the sending half all the work that waits for it.
     pub(in crate::nic) fn begin_work(&mut self, id: QpId) {
-        let Qp { queues, requester: slot, .. } = self.qps[id.index()];
-        let Some(queues) = self.queues.get_mut(queues.index()) else { return };
-        let Some(requester) = self.requesters.get_mut(slot.index()) else { return };
+        let Qp { queues, requester: slot, .. } = self.qps[id];
+        let Some(queues) = self.verbs.queues.get_mut(queues.index()) else { return };
+        let Some(requester) = self.requesters.get_mut(slot) else { return };
         while let Some((number, request)) = queues.begin() {
             let WorkRequest { operation, bytes, path, .. } = request;
             // Each call takes the next message number: it belongs right before the message goes to
@@ -129,12 +140,12 @@ impl Nic {
     /// Takes back from the sending half what it has not begun, but for answers to READs. A queue
     /// pair without completions finishes what was posted.
     pub(in crate::nic) fn hold_back(&mut self, id: QpId) {
-        let Qp { queues, requester: slot, .. } = self.qps[id.index()];
-        let Some(queues) = self.queues.get_mut(queues.index()) else { return };
+        let Qp { queues, requester: slot, .. } = self.qps[id];
+        let Some(queues) = self.verbs.queues.get_mut(queues.index()) else { return };
         let mut answers = Vec::new();
         // Messages come back newest first, which is the order in which their numbers can be taken
         // back.
-        for name in self.requesters[slot.index()].withdraw(self.config.header) {
+        for name in self.requesters[slot].withdraw(self.config.header) {
             match Message::of_name(name) {
                 Message::Request(_) => queues.take_back(),
                 Message::ReadResponse(bytes) => {
@@ -153,13 +164,13 @@ impl Nic {
     pub(in crate::nic) fn fail(&mut self, id: QpId, number: u64, status: CompletionStatus) {
         self.silence(id);
         self.flush(id, number, status);
-        self.qps[id.index()].state = QpState::Error;
+        self.qps[id].state = QpState::Error;
     }
 
     fn flush(&mut self, id: QpId, number: u64, status: CompletionStatus) {
-        let slot = self.qps[id.index()].queues;
-        if let Some(queues) = self.queues.get_mut(slot.index()) {
-            queues.flush(number, status, &mut self.completions);
+        let slot = self.qps[id].queues;
+        if let Some(queues) = self.verbs.queues.get_mut(slot.index()) {
+            queues.flush(number, status, &mut self.verbs.completions);
         }
     }
 
@@ -174,8 +185,8 @@ impl Nic {
         let Ok(qp) = self.live(id) else {
             // A late answer to a queue pair that is gone would have changed nothing but its state.
             match packet.is_control() && self.is_gone(id) {
-                true => self.counters.control_received += 1,
-                false => self.counters.misdirected += 1,
+                true => self.out.counters.control_received += 1,
+                false => self.out.counters.misdirected += 1,
             }
             return;
         };
@@ -183,14 +194,14 @@ impl Nic {
         // nothing.
         let lacks_half = packet.is_control() && qp.requester.is_none();
         if !qp.state.receives() || lacks_half {
-            self.counters.discarded += 1;
+            self.out.counters.discarded += 1;
             return;
         }
         if !packet.is_control() && qp.responder.is_none() {
             self.make_responder(id);
         }
-        let qp = self.qps[id.index()];
-        match (packet.view(), self.queues.get(qp.queues.index())) {
+        let qp = self.qps[id];
+        match (packet.view(), self.verbs.queues.get(qp.queues.index())) {
             (View::Data(data), None) => self.handle_data(now, data, qp.responder),
             (_, None) => self.handle_control(now, packet, qp.requester),
             (View::Data(data), Some(_)) => {
@@ -198,18 +209,18 @@ impl Nic {
                 self.note_credit(now, data, qp.responder);
             }
             (View::Refusal(refusal), Some(_)) => {
-                self.counters.control_received += 1;
+                self.out.counters.control_received += 1;
                 self.handle_refusal(now, refusal, qp);
             }
             (_, Some(_)) => {
-                self.counters.control_received += 1;
+                self.out.counters.control_received += 1;
                 self.relay_to_sender(qp.requester);
-                let before = self.requesters[qp.requester.index()].recovery.series();
+                let before = self.requesters[qp.requester].recovery.series();
                 self.with_windows(qp.requester, |nic| {
-                    let requester = &mut nic.requesters[qp.requester.index()];
-                    requester.handle_control(now, packet, &mut nic.verb_events);
+                    let requester = &mut nic.requesters[qp.requester];
+                    requester.handle_control(now, packet, &mut nic.verbs.events);
                 });
-                if self.requesters[qp.requester.index()].recovery.series() > before
+                if self.requesters[qp.requester].recovery.series() > before
                     && let Some(most) = self.retries_of(qp.requester)
                 {
                     self.count_timeout(qp.requester, most);
@@ -225,8 +236,8 @@ impl Nic {
 
     /// Data for a queue pair with work queues.
     fn handle_verb(&mut self, now: Time, packet: DataView<'_>, qp: Qp) {
-        let responder = &mut self.responders[qp.responder.index()];
-        let queues = &mut self.queues[qp.queues.index()];
+        let (responder, settings) = self.responders.with_settings(qp.responder);
+        let queues = &mut self.verbs.queues[qp.queues.index()];
         let receiving = responder.receiving();
         let delivered = receiving.delivered();
         let header = VerbHeader::from_bits(packet.verb())
@@ -238,15 +249,15 @@ impl Nic {
         if ahead.is_some_and(|expected| sequence > expected && queues.has_refused(expected)) {
             // The refusal caused this gap: what follows a refused packet is dropped without an
             // answer.
-            self.counters.data_received += 1;
-            self.counters.refused += 1;
+            self.out.counters.data_received += 1;
+            self.out.counters.refused += 1;
             return;
         }
         let mut out = Outbox {
-            settings: &self.receiving,
-            control: &mut self.control,
-            events: &mut self.verb_events,
-            counters: &mut self.counters,
+            settings,
+            control: &mut self.out.control,
+            events: &mut self.verbs.events,
+            counters: &mut self.out.counters,
         };
         // In ordered delivery a packet after another gap is refused for the gap.
         let asks = header.filter(|_| ahead.is_none());
@@ -259,7 +270,7 @@ impl Nic {
         }
         let before = out.counters.payload_received;
         responder.handle_data(now, packet, &mut out);
-        let after = self.counters.payload_received;
+        let after = self.out.counters.payload_received;
         // Go-back-to-zero discarded what had arrived of the message, and took it off the counter.
         if after < before {
             queues.forget_inbound(delivered);
@@ -273,39 +284,39 @@ impl Nic {
 
     /// Makes completions of the events of both halves of `id`.
     fn process_events(&mut self, id: QpId) {
-        while let Some(event) = self.verb_events.pop_front() {
-            let slot = self.qps[id.index()].queues;
-            let Some(queues) = self.queues.get_mut(slot.index()) else { return };
+        while let Some(event) = self.verbs.events.pop_front() {
+            let slot = self.qps[id].queues;
+            let Some(queues) = self.verbs.queues.get_mut(slot.index()) else { return };
             match event {
                 NicEvent::Delivered { message, .. } => self.take_message(id, u64::from(message)),
                 NicEvent::Completed { work, .. } => {
                     if let Message::Request(index) = Message::of_name(work) {
-                        queues.acknowledged(index, &mut self.completions);
+                        queues.acknowledged(index, &mut self.verbs.completions);
                     }
                 }
-                NicEvent::PathFailed { .. } => self.events.push_back(event),
+                NicEvent::PathFailed { .. } => self.out.events.push_back(event),
             }
         }
     }
 
     /// A message other than a WRITE is delivered.
     fn take_message(&mut self, id: QpId, number: u64) {
-        let queues: &mut WorkQueues = &mut self.queues[self.qps[id.index()].queues.index()];
+        let queues: &mut WorkQueues = &mut self.verbs.queues[self.qps[id].queues.index()];
         let Some(message) = queues.take_inbound(number) else { return };
         match message.meaning {
             Meaning::WriteWithImmediate(_) | Meaning::Send => {
-                queues.consume(message, &mut self.completions);
+                queues.consume(message, &mut self.verbs.completions);
             }
             Meaning::ReadRequest(bytes) => self.answer_read(id, u64::from(bytes)),
-            Meaning::ReadResponse => queues.answered(&mut self.completions),
+            Meaning::ReadResponse => queues.answered(&mut self.verbs.completions),
         }
     }
 
     /// The sending half streams what a READ asked for.
     fn answer_read(&mut self, id: QpId, bytes: u64) {
-        let Qp { queues, requester: slot, .. } = self.qps[id.index()];
-        let Some(requester) = self.requesters.get_mut(slot.index()) else { return };
-        let header = self.queues[queues.index()].header(Some(Meaning::ReadResponse));
+        let Qp { queues, requester: slot, .. } = self.qps[id];
+        let Some(requester) = self.requesters.get_mut(slot) else { return };
+        let header = self.verbs.queues[queues.index()].header(Some(Meaning::ReadResponse));
         let name = Message::ReadResponse(bytes).to_name();
         requester.post(Bytes::new(bytes), name, 0, &self.config);
         requester.set_verb(header);
@@ -315,8 +326,8 @@ impl Nic {
 
     /// The receiver refuses a packet.
     fn handle_refusal(&mut self, now: Time, refusal: RefusalView<'_>, qp: Qp) {
-        let requester = &mut self.requesters[qp.requester.index()];
-        let queues = &mut self.queues[qp.queues.index()];
+        let requester = &mut self.requesters[qp.requester];
+        let queues = &mut self.verbs.queues[qp.queues.index()];
         // A refusal of a completed message is late; one of a message never sent is forged.
         let Some(number) = requester.message_of(refusal.psn()) else { return };
         let Some(reason) = refusal.reason() else { return };
@@ -333,7 +344,7 @@ impl Nic {
         }
         let resume = now.saturating_add(config.rnr_timer);
         self.with_windows(qp.requester, |nic| {
-            nic.requesters[qp.requester.index()].handle_refusal(now, refusal.psn(), resume);
+            nic.requesters[qp.requester].handle_refusal(now, refusal.psn(), resume);
         });
         // The pacer now holds the half back; its turn in the queue would ignore that.
         self.unschedule(qp.requester);
@@ -344,7 +355,7 @@ impl Nic {
     /// How many time-outs in a row do not end the queue pair of a sending half, if there is one:
     /// that of the NIC, or else of the recovery.
     pub(in crate::nic) fn retries_of(&self, slot: Slot) -> Option<u32> {
-        let of_recovery = || self.settings_of(self.requester_qps[slot.index()]).recovery.retries();
+        let of_recovery = || self.settings_of(self.requesters.qp_of(slot)).recovery.retries();
         self.config.queue_pairs.retries.or_else(of_recovery)
     }
 
@@ -352,10 +363,10 @@ impl Nic {
     /// a row ends the queue pair.
     #[cold]
     pub(in crate::nic) fn count_timeout(&mut self, slot: Slot, most: u32) {
-        let id = self.requester_qps[slot.index()];
-        let requester = &self.requesters[slot.index()];
+        let id = self.requesters.qp_of(slot);
+        let requester = &self.requesters[slot];
         // A queue pair that reports by events retries without limit.
-        let Some(queues) = self.queues.get_mut(self.qps[id.index()].queues.index()) else { return };
+        let Some(queues) = self.verbs.queues.get_mut(self.qps[id].queues.index()) else { return };
         if queues.count(Trouble::Timeout, requester.unacknowledged()) > most {
             let oldest = queues.oldest();
             self.fail(id, oldest, CompletionStatus::RetryExceeded);

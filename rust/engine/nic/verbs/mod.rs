@@ -23,6 +23,7 @@ mod engine;
 mod header;
 mod queues;
 
+pub(super) use engine::Verbs;
 pub use header::VerbCode;
 pub(super) use queues::WorkQueues;
 

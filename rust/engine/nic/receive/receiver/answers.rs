@@ -6,6 +6,7 @@ use std::collections::VecDeque;
 use crate::ids::{HostId, QpId};
 use crate::nic::counters::NicCounters;
 use crate::nic::event::{NicEvent, Owner};
+use crate::nic::output::Output;
 use crate::nic::receive::ack::{
     AckConfig, AckRange, AckSpan, Echo, Marked, NackSignal, Resent, Unreported,
 };
@@ -37,7 +38,12 @@ pub(in crate::nic) struct Outbox<'a> {
     pub counters: &'a mut NicCounters,
 }
 
-impl Outbox<'_> {
+impl<'a> Outbox<'a> {
+    pub(in crate::nic) fn new(settings: &'a ReceiverSettings, out: &'a mut Output) -> Self {
+        let Output { control, events, counters } = out;
+        Self { settings, control, events, counters }
+    }
+
     /// Payload bytes of a data packet that is whole.
     pub(crate) fn payload(&self, packet: DataView<'_>) -> u64 {
         u64::from(packet.wire_bytes).saturating_sub(self.settings.header.get())

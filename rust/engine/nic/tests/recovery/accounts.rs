@@ -16,7 +16,7 @@ fn receivers_count_messages_and_packets_that_have_arrived_in_order() {
         [1, 2].into_iter().for_each(|id| a.post(qp, Bytes::new(2_000), id, 0));
         let packets = drain(&mut a, at(0));
         let state = |b: &Nic| {
-            let receiving = b.responders[0].receiving();
+            let receiving = b.responders[Slot(0)].receiving();
             (receiving.delivered(), receiving.arrived())
         };
         assert_eq!(state(&b), (0, 0), "{recovery:?}");
@@ -41,7 +41,7 @@ fn unordered_receivers_know_which_messages_are_delivered_before_their_turn() {
         let packets = drain(&mut a, at(0));
         let (first, second) = packets.split_at(packets.len() / 2);
         let known = |b: &Nic| {
-            let receiving = b.responders[0].receiving();
+            let receiving = b.responders[Slot(0)].receiving();
             (receiving.delivered(), [0, 1, 2].map(|index| receiving.has_delivered(index)))
         };
         second.iter().for_each(|packet| b.handle_packet(at(1), packet));
@@ -59,7 +59,7 @@ fn senders_count_what_is_in_flight_and_what_waits_to_be_sent_again() {
         let packets = drain(&mut a, at(0));
         // In flight, waiting to be sent again; left the network, and sent.
         let state = |a: &Nic| {
-            let sending = &a.requesters[0].recovery;
+            let sending = &a.requesters[Slot(0)].recovery;
             (sending.in_flight(), sending.waiting_again(), sending.progress())
         };
         assert_eq!(state(&a), (4, 0, (0, 4)), "{recovery:?}");
