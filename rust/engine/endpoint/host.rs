@@ -1,7 +1,6 @@
 //! A host: its splitter, its NIC, and the messages it has still to start.
 
 use std::collections::VecDeque;
-use std::mem::offset_of;
 use std::sync::Arc;
 
 use super::Site;
@@ -10,7 +9,6 @@ use super::policies::Policies;
 use super::splitters::Splitters;
 use crate::ids::{HostId, PortId, TaskId};
 use crate::nic::{Mismatch, Nic, NicConfig, PortFacts, Recovery};
-use crate::prefetch::{prefetch, prefetch_all, prefetch_ends, prefetch_lines};
 use crate::split::SplitterContext;
 use crate::units::{Span, Time};
 
@@ -115,23 +113,6 @@ impl Host {
             wake: Time::NEVER,
             domain_wake: Time::NEVER,
         }
-    }
-
-    /// Prefetches it.
-    #[inline]
-    pub(crate) fn prefetch(&self) {
-        prefetch_lines(self, (offset_of!(Self, nic) + Nic::TOUCHED).div_ceil(64));
-        prefetch(&self.splitters);
-    }
-
-    /// Prefetches all of it.
-    pub(crate) fn prefetch_all(&self) {
-        prefetch_all(self);
-    }
-
-    /// Prefetches the next flow.
-    pub(crate) fn prefetch_next_flow(&self) {
-        self.splitters.next_flow().into_iter().for_each(prefetch_ends);
     }
 
     /// Schedules a message or the end of a delay.

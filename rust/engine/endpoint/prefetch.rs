@@ -1,9 +1,32 @@
-//! Prefetches records of the ledger before the packets that complete flows arrive. Used on large
-//! fabrics.
+//! Prefetches the state of hosts and records of the ledger, on large fabrics. The network decides
+//! what is prefetched when; this module and `nic::send::prefetch` know where the state is.
+
+use std::mem::offset_of;
 
 use super::Endpoints;
+use super::host::Host;
 use crate::ids::HostId;
-use crate::prefetch::prefetch_ends;
+use crate::nic::Nic;
+use crate::prefetch::{prefetch, prefetch_all, prefetch_ends, prefetch_lines};
+
+impl Host {
+    /// Prefetches the parts of a host that every packet touches.
+    #[inline]
+    pub(crate) fn prefetch(&self) {
+        prefetch_lines(self, (offset_of!(Self, nic) + Nic::TOUCHED).div_ceil(64));
+        prefetch(&self.splitters);
+    }
+
+    /// Prefetches the whole host.
+    pub(crate) fn prefetch_all(&self) {
+        prefetch_all(self);
+    }
+
+    /// Prefetches the next flow of the host.
+    pub(crate) fn prefetch_next_flow(&self) {
+        self.splitters.next_flow().into_iter().for_each(prefetch_ends);
+    }
+}
 
 impl Endpoints {
     /// Prefetches the record of a flow.

@@ -358,7 +358,7 @@ impl World {
 
     /// Handles a timeout of a host, unless it has already been handled.
     fn handle_host(&mut self, now: Time, id: HostId) {
-        self.network.look_ahead_of_timeouts(&self.endpoints);
+        self.network.prefetch_timeouts(&self.endpoints);
         // An earlier wake-up took the place of this one; events are never cancelled.
         if self.endpoints.host(id).wake != now {
             return;
@@ -400,8 +400,8 @@ impl World {
 
     /// Fetches memory ahead as with that many bytes of ports.
     #[cfg(test)]
-    pub(super) fn fetch_ahead_as_with(&mut self, port_bytes: usize) {
-        self.network.fetch_ahead_as_with(port_bytes);
+    pub(super) fn prefetch_as_with(&mut self, port_bytes: usize) {
+        self.network.prefetch_as_with(port_bytes);
     }
 
     /// Counts as if so many events had been handled.

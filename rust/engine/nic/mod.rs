@@ -74,7 +74,7 @@ use send::requesters::Requesters;
 use send::schedule::Schedule;
 use verbs::Verbs;
 
-use crate::ids::{HostId, QpId};
+use crate::ids::HostId;
 use crate::packet::{DataView, Packet};
 use crate::units::{Span, Time};
 
@@ -212,8 +212,8 @@ impl Nic {
             });
             self.push_probes(now, slot);
             let asks =
-                |it: &Requester| ran_out || it.asks_at(self.config.retransmit_timeout) <= now;
-            if self.responders.credits.is_some() && asks(&self.requesters[slot]) {
+                |it: &mut Requester| ran_out || it.asks_at(self.config.retransmit_timeout) <= now;
+            if self.responders.credits.is_some() && asks(&mut self.requesters[slot]) {
                 self.push_credit_request(now, slot);
             }
             if timed_out && let Some(most) = self.retries_of(slot) {

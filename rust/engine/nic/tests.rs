@@ -6,6 +6,7 @@ use super::congestion::{CongestionControl, dcqcn, line_rate};
 use super::*;
 use crate::balance::sender::{QpContext, SenderConfig, ecmp, spray};
 use crate::extent;
+use crate::ids::QpId;
 use crate::packet::{Flags, PacketKind, Psn, Stamp};
 use crate::units::{BitRate, Bytes, Span};
 

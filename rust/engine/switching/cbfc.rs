@@ -168,7 +168,7 @@ mod tests {
     }
 
     #[test]
-    fn a_port_stops_when_the_longest_packet_has_no_credit_and_goes_on_with_an_update() {
+    fn a_port_stops_without_credit_for_the_longest_packet_until_an_update() {
         let topology = leaf_spine(1, 1, 2).build().unwrap();
         let up = topology.host_port(HostId(0));
         let mut cbfc = Cbfc::new(config(3_072, 256, 0), &topology);

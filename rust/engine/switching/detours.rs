@@ -176,7 +176,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_a_switch_writes_differs_from_what_a_nic_does() {
+    fn switches_never_write_the_entropy_value_of_the_nic() {
         for entropy in 0..=u16::MAX {
             let packet = Packet { entropy, route: entropy, ..Packet::default() };
             for index in [None, Some(0), Some(1), Some(16_383)] {

@@ -101,7 +101,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn each_place_is_that_of_one_port() {
+    fn each_rank_belongs_to_exactly_one_port() {
         for ports in [1, 5_000, 1 << 16, (1 << 17) + 1, 1 << 25] {
             let ties = Ties::new(TieOrder::Drawn, 7, ports);
             for time in (0..500).map(|step| step * 81_920) {
@@ -146,7 +146,7 @@ mod tests {
     }
 
     #[test]
-    fn any_order_of_three_is_about_as_frequent() {
+    fn all_orders_of_three_ports_are_about_equally_frequent() {
         let ties = Ties::new(TieOrder::Drawn, 11, 64);
         let mut orders = std::collections::BTreeMap::<_, u32>::new();
         for step in 0..60_000u64 {

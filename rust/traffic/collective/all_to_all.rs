@@ -60,7 +60,7 @@ mod tests {
     }
 
     #[test]
-    fn each_rank_sends_all_but_its_own_block_and_gets_one_from_each() {
+    fn each_rank_exchanges_one_block_with_every_other_rank() {
         for (ranks, bytes) in [(2u64, 16), (3, 10), (16, 1 << 20), (33, 1_000_003)] {
             let workload = run(ranks as u32, bytes);
             for rank in 0..ranks {

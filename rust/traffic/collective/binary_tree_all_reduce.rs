@@ -55,7 +55,7 @@ mod tests {
     use crate::units::Bytes;
 
     #[test]
-    fn the_vector_goes_up_a_tree_of_eight_ranks_and_down_again() {
+    fn a_tree_of_eight_ranks_reduces_up_and_broadcasts_down() {
         let plan = Plan::new((0..8).map(HostId).collect(), Bytes::new(100));
         let workload = BINARY_TREE_ALL_REDUCE.build(&plan).unwrap();
         let sent: Vec<(u32, u32)> =

@@ -75,7 +75,7 @@ mod tests {
     }
 
     #[test]
-    fn the_messages_are_those_of_the_schedule_in_its_order() {
+    fn chains_generate_the_messages_of_the_schedule_in_order() {
         let plans = [(2, 64, 1, 1), (3, 1_000, 2, 1), (5, 77, 1, 3), (8, 4_096, 3, 2)];
         for collective in ALL.iter().filter(|it| it.chain.is_some()) {
             let plan = |(ranks, bytes, channels, chunks)| match collective.limits_outstanding() {
@@ -126,7 +126,7 @@ mod tests {
     }
 
     #[test]
-    fn an_exchange_has_as_many_chains_at_each_rank_as_messages_may_be_outstanding() {
+    fn an_exchange_has_one_chain_per_rank_and_outstanding_message() {
         for (outstanding, heads) in [(1, 8), (3, 24), (7, 56), (100, 56)] {
             let plan = Plan { outstanding: Some(outstanding), ..plan(8, 65, 1, 1) };
             let chains = chains("all-to-all", &plan).unwrap();

@@ -90,7 +90,7 @@ fn end(
 }
 
 #[test]
-fn every_algorithm_gives_the_right_numbers_at_every_rank() {
+fn every_algorithm_computes_the_right_result_at_every_rank() {
     for collective in ALL {
         let few = |ranks: &usize| *ranks <= 9 || [16, 25, 32, 33].contains(ranks);
         for ranks in extent::cases("collective::numbers", (2..=33).collect(), few) {
@@ -135,7 +135,7 @@ fn a_barrier_notifies_every_rank_of_all_others() {
 }
 
 #[test]
-fn messages_and_bytes_are_the_closed_forms() {
+fn messages_and_bytes_match_the_closed_forms() {
     for collective in ALL {
         for ranks in 2..=33usize {
             // Long enough that no block is empty, with a remainder.
@@ -152,7 +152,7 @@ fn messages_and_bytes_are_the_closed_forms() {
 }
 
 #[test]
-fn every_rank_sends_the_same_in_a_balanced_algorithm() {
+fn balanced_algorithms_send_equally_from_every_rank() {
     let per_rank = |name: &str, ranks: usize, unit: u64| {
         let collective = find(name).unwrap();
         let workload = collective.build(&Plan { group: 4, ..plan(ranks, unit) }).unwrap();
@@ -196,7 +196,7 @@ fn halving_doubling_sends_large_messages_to_near_ranks() {
 }
 
 #[test]
-fn names_are_unique_and_found() {
+fn collective_names_are_unique_and_found() {
     let mut names: Vec<&str> = ALL.iter().map(|collective| collective.name).collect();
     for name in &names {
         let collective = find(name).unwrap();
@@ -211,7 +211,7 @@ fn names_are_unique_and_found() {
 }
 
 #[test]
-fn every_collective_refuses_invalid_plans() {
+fn every_collective_rejects_invalid_plans() {
     for collective in ALL {
         let error = |plan: &Plan| collective.build(plan).unwrap_err().to_string();
         let two = "a collective needs at least 2 ranks, found 1";

@@ -62,7 +62,7 @@ mod tests {
     }
 
     #[test]
-    fn senders_are_spread_evenly_over_the_others() {
+    fn senders_are_spread_evenly_over_the_other_hosts() {
         assert_eq!(senders(incast(9, 4, None)), [0, 2, 4, 6]);
         assert_eq!(senders(incast(9, 8, Some(3))), [4, 5, 6, 7, 8, 0, 1, 2]);
         assert_eq!(senders(incast(6, 2, Some(0))), [1, 3]);
@@ -74,7 +74,7 @@ mod tests {
     }
 
     #[test]
-    fn fan_ins_and_receivers_out_of_range_are_refused() {
+    fn fan_ins_and_receivers_out_of_range_are_rejected() {
         let error = |incast: Incast| incast.build().unwrap_err().to_string();
         let expected = "is out of range; with 9 hosts expected 1 to 8";
         assert_eq!(error(incast(9, 9, None)), format!("a fan-in of 9 {expected}"));

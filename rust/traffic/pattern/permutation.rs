@@ -54,7 +54,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_host_sends_and_receives_once_and_none_to_itself() {
+    fn every_host_sends_and_receives_once_but_not_to_itself() {
         for (hosts, seed) in [(2, 1), (3, 1), (16, 1), (1_024, 1), (1_024, 2)] {
             let workload = Permutation { hosts, bytes: Bytes::new(9), seed }.build().unwrap();
             let mut receivers: Vec<u32> = workload.messages.iter().map(|m| m.dst.0).collect();
@@ -81,7 +81,7 @@ mod tests {
     }
 
     #[test]
-    fn a_single_host_is_refused() {
+    fn a_single_host_is_rejected() {
         let error = Permutation { hosts: 1, bytes: Bytes::new(1), seed: 1 }.build().unwrap_err();
         assert_eq!(error.to_string(), "a permutation needs at least 2 hosts, found 1");
     }

@@ -41,7 +41,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_host_sends_to_the_host_at_the_distance() {
+    fn every_host_sends_to_the_host_at_the_shift() {
         let pairs = |hosts, shift| -> Vec<(u32, u32)> {
             let workload = Shift { hosts, shift, bytes: Bytes::new(7) }.build().unwrap();
             workload.messages.iter().map(|m| (m.src.0, m.dst.0)).collect()
@@ -51,7 +51,7 @@ mod tests {
     }
 
     #[test]
-    fn a_shift_to_the_sender_is_refused() {
+    fn a_shift_to_the_sender_is_rejected() {
         let error = |hosts, shift, bytes| {
             Shift { hosts, shift, bytes: Bytes::new(bytes) }.build().unwrap_err().to_string()
         };

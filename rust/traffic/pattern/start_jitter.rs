@@ -81,7 +81,7 @@ mod tests {
     }
 
     #[test]
-    fn zero_changes_nothing_and_the_bounds_are_reached() {
+    fn zero_jitter_changes_nothing_and_draws_reach_both_bounds() {
         assert!(starts(4, Span::ZERO).iter().all(|start| *start == Time::ZERO));
         let mut stream = Stream::new(1, Purpose::Test, 0);
         let mut counts = [0u32; 3];

@@ -121,7 +121,7 @@ mod tests {
     }
 
     #[test]
-    fn degrees_that_do_not_fit_are_refused() {
+    fn inconsistent_degrees_are_rejected() {
         let degrees = |tensor, data, expert| Degrees { tensor, pipeline: 1, data, expert };
         let [dense, mixture] = ["gpt-3", "mixtral-8x7b"].map(|name| find(name).unwrap().model);
         let error = |degrees: Degrees, model: &Model| {

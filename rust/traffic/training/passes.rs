@@ -68,7 +68,7 @@ mod tests {
     }
 
     #[test]
-    fn no_pass_comes_before_its_dependencies() {
+    fn every_pass_follows_its_dependencies() {
         for (stages, microbatches) in [(1, 1), (1, 5), (4, 2), (4, 8), (3, 7), (8, 1)] {
             let all = of_all(stages, microbatches);
             assert_eq!(all.len() as u32, 2 * stages * microbatches);

@@ -155,7 +155,7 @@ mod tests {
     ];
 
     #[test]
-    fn each_has_as_many_parameters_as_published() {
+    fn parameter_counts_match_the_published_ones() {
         assert_eq!(MODELS.len(), PUBLISHED.len());
         for (preset, (name, millions)) in MODELS.iter().zip(PUBLISHED) {
             assert_eq!(preset.name, name);

@@ -80,7 +80,7 @@ fn computed(workload: &Workload) -> Span {
 }
 
 #[test]
-fn replicas_all_reduce_their_gradients_once_an_iteration() {
+fn replicas_all_reduce_gradients_once_per_iteration() {
     for (microbatches, iterations) in [(1, 1), (3, 2)] {
         let training = Training { microbatches, iterations, ..training(SMALL, [1, 1, 4, 1]) };
         let workload = training.build().unwrap();
@@ -104,7 +104,7 @@ fn a_sharded_optimizer_scatters_gradients_and_gathers_parameters() {
 }
 
 #[test]
-fn full_sharding_gathers_before_each_pass_and_scatters_after_each_backward_one() {
+fn full_sharding_gathers_before_passes_and_scatters_after_backward_passes() {
     let training =
         Training { sharding: Sharding::Full, microbatches: 3, ..training(SMALL, [1, 1, 4, 1]) };
     let workload = training.build().unwrap();
@@ -113,7 +113,7 @@ fn full_sharding_gathers_before_each_pass_and_scatters_after_each_backward_one()
 }
 
 #[test]
-fn buckets_change_the_number_of_collectives_and_not_their_bytes() {
+fn buckets_change_the_number_of_collectives_but_not_their_bytes() {
     let messages = |bucket: u64| {
         let bucket = Bytes::new(bucket);
         let workload = Training { bucket, ..training(SMALL, [1, 1, 4, 1]) }.build().unwrap();
@@ -129,7 +129,7 @@ fn buckets_change_the_number_of_collectives_and_not_their_bytes() {
 }
 
 #[test]
-fn tensor_parallel_ranks_exchange_activations_four_times_a_layer() {
+fn tensor_parallel_ranks_exchange_activations_four_times_per_layer() {
     for traffic in [TensorTraffic::AllReduce, TensorTraffic::Sequence] {
         let training =
             Training { tensor_traffic: traffic, microbatches: 3, ..training(SMALL, [4, 1, 1, 1]) };
@@ -203,7 +203,7 @@ fn all_kinds_of_parallelism_together_send_the_sum_of_their_formulas() {
 }
 
 #[test]
-fn a_pipeline_takes_its_microbatches_and_its_bubble() {
+fn pipeline_time_is_the_microbatches_plus_the_bubble() {
     let layer = 2 * (SMALL.attention_parameters() + SMALL.block_parameters()) as u128;
     let operations = 64 * (layer + SMALL.attention_operations(32));
     for (stages, microbatches) in [(1u32, 1u32), (2, 2), (4, 1), (4, 8), (2, 5)] {
@@ -260,7 +260,7 @@ fn gradients_are_sent_during_the_remaining_computation() {
 }
 
 #[test]
-fn fewer_layers_are_the_last_ones_of_the_model() {
+fn a_reduced_layer_count_keeps_the_last_layers() {
     let model = find("deepseek-v3").unwrap().model;
     let training = Training { layers: Some(1), ..training(model, [1, 1, 2, 2]) };
     let workload = training.build().unwrap();
@@ -275,7 +275,7 @@ fn fewer_layers_are_the_last_ones_of_the_model() {
 }
 
 #[test]
-fn trainings_that_are_too_large_are_refused_before_they_are_built() {
+fn too_large_trainings_are_rejected_before_they_are_built() {
     let model = find("gpt-3").unwrap().model;
     let huge = Training { microbatches: 1_000, ..training(model, [8, 8, 512, 1]) };
     assert_eq!(huge.build(), Err(TrainingError::TooManyMessages));
@@ -294,7 +294,7 @@ fn trainings_that_are_too_large_are_refused_before_they_are_built() {
 /// 8B model, a quarter, they would have 416 and 1,568, within 2 packets of the published numbers.
 /// \[inferred\]
 #[test]
-fn packets_of_fsdp_flows_compared_with_those_of_ofan() {
+fn packets_per_fsdp_flow_match_ofan() {
     let packets = |name: &str, quarter: bool| {
         let mut model = find(name).unwrap().model;
         if let (true, Attention::Grouped { heads, kv_heads, .. }) = (quarter, &mut model.attention)

@@ -14,7 +14,7 @@
 //! - An event is one [`Word`] in a calendar queue ([`EventQueue`]), and it names its packet.
 //! - Configuration is reduced to flags of ports ([`Special`]) when a run starts.
 //! - Slow paths are separate functions, which leaves registers and cache to the fast path.
-//! - On large fabrics, the memory of coming events is prefetched ([`ahead`]).
+//! - On large fabrics, the memory of coming events is prefetched ([`mod@prefetch`]).
 //! - The program's allocator requests pages of 2 MiB, which saves page-table look-ups.
 //!
 //! `cargo bench --bench instructions` measures it and fails if a count rises by more than 3 %.
@@ -45,15 +45,15 @@ pub(super) use arrival::{Arrival, DeliveredPacket};
 pub(super) use boundary::Handoff;
 pub(super) use deadlock::cycle;
 pub(super) use pfc::LinkOrder;
+use pfc::Pauses;
 pub(super) use pool::SlotId;
-use prefetch::Prefetcher;
+use prefetch::{Memory, Prefetcher};
 pub(super) use readings::PortCounters;
 pub(super) use remainder::Remainder;
 
 use super::counters::NetworkCounters;
 use super::event::{Event, MOST_PACKETS, Word};
 use super::event_queue::EventQueue;
-use super::outcome::PauseRecord;
 use super::setup::Setup;
 use crate::endpoint::Endpoints;
 use crate::ids::PortId;
@@ -67,36 +67,20 @@ use planes::Wires;
 use pool::Pool;
 use port::{Port, PortParts, Special};
 
-/// Bytes of ports up to which a near cache holds what events need: prefetching would only cost.
-const NEAR_CACHE: usize = 1 << 16;
-/// Bytes of ports above which each event prefetches for one that comes soon. Below, as on a
-/// fat-tree of 1,024 hosts (0.8 MB), that costs at least as much as it saves.
-const FAR_CACHE: usize = 1 << 20;
-
 /// The network between the NICs.
 #[derive(Debug)]
 pub(super) struct Network {
     ports: Vec<Port>,
-    /// Whether its ports do not fit a cache that is near.
-    is_large: bool,
-    /// Whether they do not fit one that is larger.
-    is_very_large: bool,
     shared: Shared,
     /// The wires of hosts with several ports.
     wires: Wires,
     rates: LinkRates,
     /// The time from a packet's arrival at a switch until it can leave.
     forwarding_delay: Span,
-    /// Prefetched cache lines.
     prefetcher: Prefetcher,
     /// Boundary ports: their wires end in other partitions of a parallel run.
     boundaries: Vec<PortId>,
-    /// PFC frames that took effect, and pauses that expired.
-    pauses: Vec<PauseRecord>,
-    /// How long a pause lasts without another frame, if it expires at all.
-    pause_time: Option<Span>,
-    /// When the pause of each port expires, where pauses do; by port id, and then by class.
-    pause_ends: Vec<Time>,
+    pauses: Pauses,
 }
 
 impl Network {
@@ -119,20 +103,15 @@ impl Network {
             switching,
             trace: None,
         };
-        let port_bytes = ports.len() * size_of::<Port>();
         let mut network = Self {
-            is_large: port_bytes > NEAR_CACHE,
-            is_very_large: port_bytes > FAR_CACHE,
+            prefetcher: Prefetcher::new(ports.len() * size_of::<Port>()),
             ports,
             shared,
             wires: Wires::new(topology),
             rates: LinkRates::default(),
             forwarding_delay: fabric.forwarding_delay,
-            prefetcher: Prefetcher::default(),
             boundaries: Vec::new(),
-            pauses: Vec::new(),
-            pause_time: None,
-            pause_ends: Vec::new(),
+            pauses: Pauses::default(),
         };
         // Every step of the plan is in the queue from the start; none is rescheduled.
         network.schedule_failures(&fabric.failures);
@@ -172,24 +151,17 @@ impl Network {
         endpoints: &Endpoints,
     ) -> Option<(Time, Word)> {
         if self.shared.queue.is_bucket_done() {
-            self.take_bucket(endpoints);
-        } else if self.is_very_large {
-            self.look_ahead(endpoints);
+            self.prefetcher.advance(&self.ports, &mut self.shared, endpoints);
+        } else if self.prefetcher.is_per_event() {
+            let memory = Memory { ports: &self.ports, shared: &self.shared, endpoints };
+            self.prefetcher.before_event(memory);
         }
         self.shared.queue.pop_of_bucket(by)
     }
 
-    /// Makes the next bucket of the calendar the current one, and fetches memory ahead.
-    #[inline(never)]
-    fn take_bucket(&mut self, endpoints: &Endpoints) {
-        if self.is_very_large {
-            self.catch_up();
-            if self.shared.queue.advance() {
-                self.fetch_first_ways(endpoints);
-            }
-        } else if self.shared.queue.advance() && self.is_large {
-            self.prefetch_bucket(endpoints);
-        }
+    /// Prefetches, before a host's timeout is handled, for the timeouts that follow.
+    pub(in crate::fabric) fn prefetch_timeouts(&self, endpoints: &Endpoints) {
+        self.prefetcher.before_timeout(&self.shared.queue, endpoints);
     }
 
     /// Every packet in a queue or on a wire.
@@ -197,23 +169,10 @@ impl Network {
         self.shared.pool.packets()
     }
 
-    /// PFC frames that took effect, by time.
-    pub(in crate::fabric) fn pauses(&self) -> &[PauseRecord] {
-        &self.pauses
-    }
-
-    /// Takes these records out of the network.
-    pub(in crate::fabric) fn take_pauses(&mut self) -> Vec<PauseRecord> {
-        std::mem::take(&mut self.pauses)
-    }
-}
-
-#[cfg(test)]
-impl Network {
-    /// Fetches memory ahead as with that many bytes of ports.
-    pub(in crate::fabric) fn fetch_ahead_as_with(&mut self, port_bytes: usize) {
-        self.is_large = port_bytes > NEAR_CACHE;
-        self.is_very_large = port_bytes > FAR_CACHE;
+    /// Prefetches as with that many bytes of ports.
+    #[cfg(test)]
+    pub(in crate::fabric) fn prefetch_as_with(&mut self, port_bytes: usize) {
+        self.prefetcher = Prefetcher::new(port_bytes);
     }
 }
 

@@ -45,7 +45,28 @@ pub(in crate::fabric) enum LinkOrder {
     Corrected,
 }
 
+/// The pauses of links.
+#[derive(Debug, Default)]
+pub(super) struct Pauses {
+    /// PFC frames that took effect, and pauses that expired, by time.
+    records: Vec<PauseRecord>,
+    /// The duration of a pause without another frame, if pauses expire.
+    time: Option<Span>,
+    /// Where pauses expire, the end of each pause by port and class.
+    ends: Vec<Time>,
+}
+
 impl Network {
+    /// Returns the PFC frames that took effect, by time.
+    pub(in crate::fabric) fn pauses(&self) -> &[PauseRecord] {
+        &self.pauses.records
+    }
+
+    /// Takes the records of pauses out of the network.
+    pub(in crate::fabric) fn take_pauses(&mut self) -> Vec<PauseRecord> {
+        std::mem::take(&mut self.pauses.records)
+    }
+
     /// Stores the ingress port of a packet, until it is counted there or starts at once.
     #[inline]
     pub(super) fn note_ingress(&mut self, id: PortId, slot: SlotId) {
@@ -213,7 +234,7 @@ impl Network {
             LinkOrder::Pause(..) | LinkOrder::Corrected => credits.correct(id),
         });
         if let LinkOrder::Pause(order, class) = order {
-            self.pauses.push(PauseRecord { at: now, port: id, order, class });
+            self.pauses.records.push(PauseRecord { at: now, port: id, order, class });
         }
         // The packet on the wire is not cut short: a pause holds back those that have not started.
         let is_paused = match credit {
@@ -226,26 +247,26 @@ impl Network {
             }
             _ => self.ports[id.index()].pause(is_paused),
         }
-        if let (Some(time), LinkOrder::Pause(order, class)) = (self.pause_time, order) {
-            self.put_off(now, LinkClass { link: id, class }, order, time);
+        if let (Some(time), LinkOrder::Pause(order, class)) = (self.pauses.time, order) {
+            self.schedule_expiry(now, LinkClass { link: id, class }, order, time);
         }
         self.start_waiting(now, id);
     }
 
     /// Makes pauses expire.
     pub(super) fn expire_pauses_after(&mut self, time: Span) {
-        self.pause_time = Some(time);
-        self.pause_ends = vec![Time::NEVER; self.ports.len() * self.class_count()];
+        self.pauses.time = Some(time);
+        self.pauses.ends = vec![Time::NEVER; self.ports.len() * self.class_count()];
     }
 
     /// Schedules the end of a pause.
-    fn put_off(&mut self, now: Time, of: LinkClass, order: PauseOrder, time: Span) {
+    fn schedule_expiry(&mut self, now: Time, of: LinkClass, order: PauseOrder, time: Span) {
         let ends = match order {
             PauseOrder::Pause => now.saturating_add(time),
             PauseOrder::Resume => Time::NEVER,
         };
         let index = of.link.index() * self.class_count() + of.class.index();
-        self.pause_ends[index] = ends;
+        self.pauses.ends[index] = ends;
         if ends != Time::NEVER {
             self.shared.queue.push(ends, Event::PauseEnd(of.link));
         }
@@ -254,7 +275,7 @@ impl Network {
     /// The first class of a port whose pause expires now.
     pub(in crate::fabric) fn expiring(&self, now: Time, id: PortId) -> Option<ClassId> {
         let count = self.class_count();
-        let ends = &self.pause_ends[id.index() * count..][..count];
+        let ends = &self.pauses.ends[id.index() * count..][..count];
         let class = ends.iter().position(|&end| end == now)?;
         Some(ClassId(class as u32))
     }

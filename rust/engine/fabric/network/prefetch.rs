@@ -4,9 +4,11 @@
 //! bucket exceeds a near cache. There, each event prefetches for one event of the next bucket, and
 //! for one that is due soon.
 
-use super::Network;
+use super::output::Shared;
 use super::pool::SlotId;
+use super::port::Port;
 use crate::endpoint::Endpoints;
+use crate::fabric::event_queue::EventQueue;
 use crate::ids::{HostId, PortId};
 use crate::packet::{Flags, View};
 use crate::prefetch::prefetch;
@@ -23,15 +25,35 @@ const ROUTE: usize = 4;
 /// receiver, and the ends of their lists of queue pairs.
 const TIMEOUT_STEPS: [usize; 4] = [8, 6, 4, 2];
 
-/// State of prefetches in several steps: each step reads what the previous one has fetched.
-#[derive(Debug, Default)]
+/// Bytes of ports up to which prefetching costs more than it saves: the state of events fits a near
+/// cache.
+const NEAR_CACHE: usize = 1 << 16;
+/// Bytes of ports above which each event prefetches for one that is due soon. Below, as on a
+/// fat-tree of 1,024 hosts (0.8 MB), that costs at least as much as it saves.
+const FAR_CACHE: usize = 1 << 20;
+
+/// Decides what is prefetched when, and keeps the state of prefetches in several steps: each step
+/// reads the memory that the previous one has fetched.
+#[derive(Debug)]
 pub(super) struct Prefetcher {
+    /// The ports do not fit a near cache.
+    is_large: bool,
+    /// The ports do not fit a far cache either.
+    is_very_large: bool,
     /// The last packets that will leave switches.
     leaving: Recent<Leaving>,
     /// The last hosts that events will come to.
     visits: Recent<Visit>,
-    /// Visits of a bucket, where memory is fetched once a bucket.
+    /// Visits of a bucket, on fabrics that prefetch once per bucket.
     bucket: Vec<Visit>,
+}
+
+/// The memory that events access.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Memory<'a> {
+    pub ports: &'a [Port],
+    pub shared: &'a Shared,
+    pub endpoints: &'a Endpoints,
 }
 
 /// A packet that will leave a switch.
@@ -70,73 +92,93 @@ impl<T: Copy> Recent<T> {
     }
 }
 
-impl Network {
-    /// Fetches ports and packets of the bucket after the current one, and the hosts that these
-    /// packets come to or leave.
-    pub(super) fn prefetch_bucket(&mut self, endpoints: &Endpoints) {
-        for (port, slot) in self.shared.queue.upcoming() {
-            self.fetch_event(port, slot);
+impl Prefetcher {
+    /// Returns the prefetcher of a network with that many bytes of ports.
+    pub(super) fn new(port_bytes: usize) -> Self {
+        Self {
+            is_large: port_bytes > NEAR_CACHE,
+            is_very_large: port_bytes > FAR_CACHE,
+            leaving: Recent::default(),
+            visits: Recent::default(),
+            bucket: Vec::new(),
         }
-        if !endpoints.has_many_queue_pairs() {
+    }
+
+    /// True if [`Self::before_event`] is to be called before each event.
+    #[inline(always)]
+    pub(super) fn is_per_event(&self) -> bool {
+        self.is_very_large
+    }
+
+    /// Makes the next bucket of the calendar the current one, and prefetches for it.
+    #[inline(never)]
+    pub(super) fn advance(&mut self, ports: &[Port], shared: &mut Shared, endpoints: &Endpoints) {
+        if self.is_very_large {
+            Memory { ports, shared, endpoints }.fetch_rest_of_bucket();
+        }
+        if !shared.queue.advance() {
             return;
         }
-        let mut visits = std::mem::take(&mut self.prefetcher.bucket);
-        for (port, slot) in self.shared.queue.upcoming() {
-            visits.extend(self.visit(port, slot, endpoints));
+        let memory = Memory { ports, shared, endpoints };
+        if self.is_very_large {
+            self.fetch_first_ways(memory);
+        } else if self.is_large {
+            self.fetch_bucket(memory);
         }
-        visits.iter().for_each(|&visit| self.fetch_queue_pair(endpoints, visit));
-        visits.iter().for_each(|&visit| self.fetch_half(endpoints, visit));
-        visits.iter().for_each(|&visit| self.fetch_ending::<true>(endpoints, visit));
-        visits.iter().for_each(|&visit| self.fetch_ending::<false>(endpoints, visit));
+    }
+
+    /// Prefetches the ports and packets of the bucket after the current one, and the hosts that
+    /// these packets come to or leave.
+    fn fetch_bucket(&mut self, memory: Memory<'_>) {
+        let queue = &memory.shared.queue;
+        queue.upcoming().for_each(|(port, slot)| memory.fetch_event(port, slot));
+        if !memory.endpoints.has_many_queue_pairs() {
+            return;
+        }
+        let mut visits = std::mem::take(&mut self.bucket);
+        visits.extend(queue.upcoming().filter_map(|(port, slot)| memory.visit(port, slot)));
+        visits.iter().for_each(|&visit| memory.fetch_queue_pair(visit));
+        visits.iter().for_each(|&visit| memory.fetch_half(visit));
+        visits.iter().for_each(|&visit| memory.fetch_ending::<true>(visit));
+        visits.iter().for_each(|&visit| memory.fetch_ending::<false>(visit));
         visits.clear();
-        self.prefetcher.bucket = visits;
+        self.bucket = visits;
     }
 
-    /// Fetches, before an event is taken, what one event of the next bucket and one that comes
-    /// soon access first, and more of what those between will access.
+    /// Prefetches, before an event is taken: the memory that one event of the next bucket accesses
+    /// first, and more of the memory of events that are due soon.
     #[inline(never)]
-    pub(super) fn look_ahead(&mut self, endpoints: &Endpoints) {
-        if let Some((port, slot)) = self.shared.queue.beside() {
-            self.fetch_event(port, slot);
+    pub(super) fn before_event(&mut self, memory: Memory<'_>) {
+        let queue = &memory.shared.queue;
+        if let Some((port, slot)) = queue.beside() {
+            memory.fetch_event(port, slot);
         }
-        if let Some((port, slot)) = self.shared.queue.coming(DEPTH + ROUTE) {
-            self.fetch_route(port, slot);
+        if let Some((port, slot)) = queue.coming(DEPTH + ROUTE) {
+            memory.fetch_route(port, slot);
         }
-        if let Some((port, slot)) = self.shared.queue.coming(DEPTH) {
-            self.fetch_way(port, slot, endpoints);
-        }
-    }
-
-    /// Fetches what [`Self::look_ahead`] has not, since the next bucket, which is taken now, has
-    /// more events than the current one.
-    pub(super) fn catch_up(&self) {
-        for (port, slot) in self.shared.queue.upcoming().skip(self.shared.queue.taken()) {
-            self.fetch_event(port, slot);
+        if let Some((port, slot)) = queue.coming(DEPTH) {
+            self.fetch_way(memory, port, slot);
         }
     }
 
-    /// Fetches the ways of the first packets of a bucket.
-    pub(super) fn fetch_first_ways(&mut self, endpoints: &Endpoints) {
-        for distance in 0..DEPTH + ROUTE {
-            if let Some((port, slot)) = self.shared.queue.coming(distance) {
-                self.fetch_route(port, slot);
-            }
+    /// Prefetches the ways of the first packets of a bucket.
+    fn fetch_first_ways(&mut self, memory: Memory<'_>) {
+        let queue = &memory.shared.queue;
+        for (port, slot) in (0..DEPTH + ROUTE).filter_map(|distance| queue.coming(distance)) {
+            memory.fetch_route(port, slot);
         }
-        for distance in 0..DEPTH {
-            if let Some((port, slot)) = self.shared.queue.coming(distance) {
-                self.fetch_way(port, slot, endpoints);
-            }
+        for (port, slot) in (0..DEPTH).filter_map(|distance| queue.coming(distance)) {
+            self.fetch_way(memory, port, slot);
         }
     }
 
-    /// Fetches, before a host's timeout is handled, what those of the hosts after it will access:
-    /// the host, the flow that it starts, the host that the flow goes to, and the ends of their
-    /// lists of queue pairs. Thousands of hosts split their messages at the same time.
-    pub(in crate::fabric) fn look_ahead_of_timeouts(&self, endpoints: &Endpoints) {
+    /// Prefetches, before a host's timeout is handled, for the hosts after it: the host, the flow
+    /// that it starts, the flow's receiver, and the ends of their lists of queue pairs. Thousands
+    /// of hosts split their messages at the same time.
+    pub(super) fn before_timeout(&self, queue: &EventQueue, endpoints: &Endpoints) {
         if !self.is_large {
             return;
         }
-        let queue = &self.shared.queue;
         let [host, flow, receiver, ends] =
             TIMEOUT_STEPS.map(|distance| queue.coming_timeout(distance));
         host.into_iter().for_each(|host| endpoints.host(host).prefetch_all());
@@ -145,73 +187,85 @@ impl Network {
         ends.into_iter().for_each(|host| endpoints.prefetch_new_queue_pair(host));
     }
 
+    /// Prefetches the port by which a packet leaves the next switch, where its hash or its path
+    /// determines it, or the host; and the packet that starts next at the port that it has left.
     #[inline(always)]
-    fn fetch_event(&self, port: PortId, slot: SlotId) {
+    fn fetch_way(&mut self, memory: Memory<'_>, id: PortId, slot: SlotId) {
+        let Memory { ports, shared, .. } = memory;
+        let port = &ports[id.index()];
+        port.prefetch_first();
+        if let Node::Switch(switch) = port.end.node() {
+            let packet = &shared.pool.get(slot).packet;
+            if let Some(port) = shared.switching.likely_port(switch, packet) {
+                ports[port.index()].prefetch();
+                self.leaving.push(Leaving { port, flags: packet.flags });
+                let Leaving { port, flags } = self.leaving.before(2);
+                ports[port.index()].prefetch_ends(flags);
+            }
+        }
+        if let Some(visit) = memory.visit(id, slot) {
+            self.visits.push(visit);
+            memory.fetch_queue_pair(self.visits.before(1));
+            memory.fetch_half(self.visits.before(2));
+            memory.fetch_ending::<true>(self.visits.before(3));
+            memory.fetch_ending::<false>(self.visits.before(4));
+        }
+    }
+}
+
+impl Memory<'_> {
+    /// Prefetches the events of the next bucket for which [`Prefetcher::before_event`] was not
+    /// called, since that bucket has more events than the current one.
+    fn fetch_rest_of_bucket(self) {
+        let queue = &self.shared.queue;
+        for (port, slot) in queue.upcoming().skip(queue.taken()) {
+            self.fetch_event(port, slot);
+        }
+    }
+
+    #[inline(always)]
+    fn fetch_event(self, port: PortId, slot: SlotId) {
         self.ports[port.index()].prefetch();
         prefetch(self.shared.pool.get(slot));
     }
 
-    /// Fetches the entry of the forwarding table for a packet that comes to a switch.
+    /// Prefetches the entry of the forwarding table for a packet that comes to a switch.
     #[inline(always)]
-    fn fetch_route(&self, port: PortId, slot: SlotId) {
+    fn fetch_route(self, port: PortId, slot: SlotId) {
         if let Node::Switch(switch) = self.ports[port.index()].end.node() {
             let dst = self.shared.pool.get(slot).packet.dst;
             self.shared.switching.prefetch_route(switch, dst);
         }
     }
 
-    /// Fetches the port by which a packet leaves the switch that it comes to, where a hash or its
-    /// path says which, or the host; and the packet that starts next where it comes from.
+    /// Prefetches the host that a packet comes to, or whose wire it leaves, if there is one.
     #[inline(always)]
-    fn fetch_way(&mut self, id: PortId, slot: SlotId, endpoints: &Endpoints) {
-        let port = &self.ports[id.index()];
-        port.prefetch_first();
-        if let Node::Switch(switch) = port.end.node() {
-            let packet = &self.shared.pool.get(slot).packet;
-            if let Some(port) = self.shared.switching.likely_port(switch, packet) {
-                self.ports[port.index()].prefetch();
-                self.prefetcher.leaving.push(Leaving { port, flags: packet.flags });
-                let Leaving { port, flags } = self.prefetcher.leaving.before(2);
-                self.ports[port.index()].prefetch_ends(flags);
-            }
-        }
-        if let Some(visit) = self.visit(id, slot, endpoints) {
-            self.prefetcher.visits.push(visit);
-            let visits = &self.prefetcher.visits;
-            self.fetch_queue_pair(endpoints, visits.before(1));
-            self.fetch_half(endpoints, visits.before(2));
-            self.fetch_ending::<true>(endpoints, visits.before(3));
-            self.fetch_ending::<false>(endpoints, visits.before(4));
-        }
-    }
-
-    /// Fetches the host that a packet comes to, or whose wire it leaves, if it is one's.
-    #[inline(always)]
-    fn visit(&self, port: PortId, slot: SlotId, endpoints: &Endpoints) -> Option<Visit> {
+    fn visit(self, port: PortId, slot: SlotId) -> Option<Visit> {
         let port = &self.ports[port.index()];
         let (host, comes) = match (port.end.node(), port.start.node()) {
             (Node::Host(host), _) => (host, true),
             (_, Node::Host(host)) => (host, false),
             _ => return None,
         };
-        endpoints.host(host).prefetch();
+        self.endpoints.host(host).prefetch();
         Some(Visit { host, slot, comes })
     }
 
-    /// Fetches where the halves of the packet's queue pair are found, or whose turn to send it is.
+    /// Prefetches the entry of the packet's queue pair, or the head of the NIC's queue.
     #[inline(always)]
-    fn fetch_queue_pair(&self, endpoints: &Endpoints, visit: Visit) {
-        let nic = &endpoints.host(visit.host).nic;
+    fn fetch_queue_pair(self, visit: Visit) {
+        let nic = &self.endpoints.host(visit.host).nic;
         match visit.comes {
             true => nic.prefetch_qp(self.shared.pool.get(visit.slot).packet.qp),
             false => nic.prefetch_turn(),
         }
     }
 
-    /// Fetches the half that the packet is for, or the one that sends next.
+    /// Prefetches the requester or responder that the packet is for, or the requester that sends
+    /// next.
     #[inline(always)]
-    fn fetch_half(&self, endpoints: &Endpoints, visit: Visit) {
-        let nic = &endpoints.host(visit.host).nic;
+    fn fetch_half(self, visit: Visit) {
+        let nic = &self.endpoints.host(visit.host).nic;
         if !visit.comes {
             return nic.prefetch_next();
         }
@@ -219,13 +273,15 @@ impl Network {
         nic.prefetch_half(packet.qp, packet.is_control());
     }
 
-    /// Of the last data packet of a flow fetches the connection first and then the flow, and of the
-    /// acknowledgement of it the flow first and then the connection.
+    /// Prefetches the records of a flow that a packet may complete. For its last data packet these
+    /// are the connection, then the flow; for the acknowledgement of it the flow, then the
+    /// connection.
     #[inline(always)]
-    fn fetch_ending<const FIRST: bool>(&self, endpoints: &Endpoints, visit: Visit) {
+    fn fetch_ending<const FIRST: bool>(self, visit: Visit) {
         if !visit.comes {
             return;
         }
+        let endpoints = self.endpoints;
         let nic = &endpoints.host(visit.host).nic;
         match self.shared.pool.get(visit.slot).packet.view() {
             View::Data(data) if data.is_last() => match nic.receiving_cookie(data.qp) {

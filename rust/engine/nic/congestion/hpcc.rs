@@ -30,7 +30,10 @@ use serde::{Deserialize, Serialize};
 use super::absolute_or_fraction::AbsoluteOrFraction;
 use super::rate_window::{MovedPace, Pacing, WindowRule};
 use super::telemetry::TelemetryRequest;
-use super::{AckSample, CongestionController, CongestionPreset, ControlConfig, PathFacts};
+use super::{
+    AckSample, CongestionController, CongestionPreset, ControlConfig, PathFacts,
+    TelemetryController,
+};
 use crate::nic::parameters::{Configuration, InvalidValue};
 use crate::packet::{Hop, Telemetry};
 use crate::units::{BitRate, Bytes, Fraction, Span, Time};
@@ -315,10 +318,6 @@ impl CongestionController for Hpcc {
         self.0.pace.window()
     }
 
-    fn handle_telemetry(&mut self, telemetry: &Telemetry) {
-        self.0.telemetry = *telemetry;
-    }
-
     fn handle_ack(&mut self, _now: Time, sample: AckSample) {
         self.0.handle_ack(sample);
     }
@@ -326,6 +325,16 @@ impl CongestionController for Hpcc {
     #[inline]
     fn handle_sent(&mut self, now: Time, bytes: u32) {
         self.0.pace.handle_sent(now, bytes);
+    }
+
+    fn telemetry(&mut self) -> Option<&mut dyn TelemetryController> {
+        Some(self)
+    }
+}
+
+impl TelemetryController for Hpcc {
+    fn handle_telemetry(&mut self, telemetry: &Telemetry) {
+        self.0.telemetry = *telemetry;
     }
 
     fn next_start(&self) -> Option<Time> {

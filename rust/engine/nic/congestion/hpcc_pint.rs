@@ -17,7 +17,7 @@ use super::absolute_or_fraction::AbsoluteOrFraction;
 use super::hpcc::{Reference, Rule, RuleConfig};
 use super::rate_window::{MovedPace, Pacing, WindowRule};
 use super::telemetry::TelemetryRequest;
-use super::{AckSample, CongestionController, ControlConfig, PathFacts};
+use super::{AckSample, CongestionController, ControlConfig, PathFacts, TelemetryController};
 use crate::nic::parameters::{Configuration, InvalidValue, positive_part, require};
 use crate::packet::Telemetry;
 use crate::units::{BitRate, Bytes, Fraction, Span, Time};
@@ -181,10 +181,6 @@ impl CongestionController for HpccPint {
         self.0.pace.window()
     }
 
-    fn handle_telemetry(&mut self, telemetry: &Telemetry) {
-        self.0.power = telemetry.power();
-    }
-
     fn handle_ack(&mut self, _now: Time, sample: AckSample) {
         self.0.handle_ack(sample);
     }
@@ -192,6 +188,16 @@ impl CongestionController for HpccPint {
     #[inline]
     fn handle_sent(&mut self, now: Time, bytes: u32) {
         self.0.pace.handle_sent(now, bytes);
+    }
+
+    fn telemetry(&mut self) -> Option<&mut dyn TelemetryController> {
+        Some(self)
+    }
+}
+
+impl TelemetryController for HpccPint {
+    fn handle_telemetry(&mut self, telemetry: &Telemetry) {
+        self.0.power = telemetry.power();
     }
 
     fn next_start(&self) -> Option<Time> {

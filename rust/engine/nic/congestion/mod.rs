@@ -141,25 +141,11 @@ macro_rules! registry {
             fn handle_nack_rtt(&mut self, rtt: Span) {
                 match self { $(Self::$control(control) => control.handle_nack_rtt(rtt),)* }
             }
-            fn handle_telemetry(&mut self, telemetry: &Telemetry) {
-                match self { $(Self::$control(control) => control.handle_telemetry(telemetry),)* }
+            fn telemetry(&mut self) -> Option<&mut dyn TelemetryController> {
+                match self { $(Self::$control(control) => control.telemetry(),)* }
             }
-            fn next_start(&self) -> Option<Time> {
-                match self { $(Self::$control(control) => control.next_start(),)* }
-            }
-            fn handle_credit(&mut self, now: Time, number: Psn) {
-                match self { $(Self::$control(control) => control.handle_credit(now, number),)* }
-            }
-            fn credit_target(&mut self, backlog: u64, sources: u64) -> Psn {
-                match self {
-                    $(Self::$control(control) => control.credit_target(backlog, sources),)*
-                }
-            }
-            fn asks_at(&self, backlog: u64, timeout: Span) -> Option<Time> {
-                match self { $(Self::$control(control) => control.asks_at(backlog, timeout),)* }
-            }
-            fn may_ask(&mut self, now: Time) -> bool {
-                match self { $(Self::$control(control) => control.may_ask(now),)* }
+            fn credit(&mut self) -> Option<&mut dyn CreditController> {
+                match self { $(Self::$control(control) => control.credit(),)* }
             }
         }
 
@@ -323,35 +309,43 @@ pub trait CongestionController {
     /// [`Self::handle_loss`].
     fn handle_nack_rtt(&mut self, _rtt: Span) {}
 
-    /// Takes what came with the acknowledgement that [`Self::handle_ack`] is called with next;
-    /// only where [`ControlConfig::telemetry`] asks for it.
-    fn handle_telemetry(&mut self, _telemetry: &Telemetry) {}
-
-    /// When the next packet may start, where a change of the rate has moved it; asked after each
-    /// acknowledgement with telemetry.
-    fn next_start(&self) -> Option<Time> {
+    /// The part that reads telemetry; present where [`ControlConfig::telemetry`] asks for it.
+    fn telemetry(&mut self) -> Option<&mut dyn TelemetryController> {
         None
     }
 
-    /// Takes a number of credit from the receiver; only where [`ControlConfig::credit`] asks for
-    /// it, as all that follows.
-    fn handle_credit(&mut self, _now: Time, _number: Psn) {}
-
-    /// The number of credit that it asks for with `backlog` bytes on the wire to send, while so
-    /// many sending halves of the NIC are to send.
-    fn credit_target(&mut self, _backlog: u64, _sources: u64) -> Psn {
-        Psn::default()
-    }
-
-    /// When it asks for credit beside its packets, with `backlog` bytes to send and nothing in
-    /// flight: at once for what it has not asked for yet, else a timeout after it last heard or
-    /// sent anything; `None` if it has credit.
-    fn asks_at(&self, _backlog: u64, _timeout: Span) -> Option<Time> {
+    /// The part that asks for credit; present where [`ControlConfig::credit`] makes receivers grant
+    /// it.
+    fn credit(&mut self) -> Option<&mut dyn CreditController> {
         None
     }
+}
 
-    /// Whether it lacks credit and may ask for it now, which it does then.
-    fn may_ask(&mut self, _now: Time) -> bool {
-        false
-    }
+/// The part of a congestion control that reads the telemetry of acknowledgements.
+pub trait TelemetryController {
+    /// Takes the telemetry of the acknowledgement that [`CongestionController::handle_ack`] is
+    /// called with next.
+    fn handle_telemetry(&mut self, telemetry: &Telemetry);
+
+    /// Returns when the next packet may start, if a change of the rate has moved it. Called after
+    /// each acknowledgement.
+    fn next_start(&self) -> Option<Time>;
+}
+
+/// The part of a congestion control that sends on credit from the receiver.
+pub trait CreditController {
+    /// Takes a credit number from the receiver.
+    fn handle_credit(&mut self, now: Time, number: Psn);
+
+    /// Returns the credit number that it asks for, with `backlog` bytes on the wire to send, while
+    /// `sources` requesters of the NIC have packets.
+    fn credit_target(&mut self, backlog: u64, sources: u64) -> Psn;
+
+    /// Returns when it asks for credit outside of data packets, with `backlog` bytes to send and
+    /// nothing in flight: immediately for bytes that it has not asked for yet, else a timeout after
+    /// it last received or sent anything; `None` if it has credit.
+    fn asks_at(&self, backlog: u64, timeout: Span) -> Option<Time>;
+
+    /// True if it lacks credit and may ask for it now. The caller then asks.
+    fn may_ask(&mut self, now: Time) -> bool;
 }

@@ -15,7 +15,7 @@ use serde::{Deserialize, Serialize};
 
 use super::credit::{CREDIT_UNIT as UNIT, CreditRules, FIRST_CREDIT as FIRST};
 use super::nscc::{self, Nscc};
-use super::{AckSample, CongestionController, ControlConfig, Loss, PathFacts};
+use super::{AckSample, CongestionController, ControlConfig, CreditController, Loss, PathFacts};
 use crate::nic::parameters::{
     Configuration, InvalidValue, bytes, positive, positive_part, require,
 };
@@ -241,6 +241,12 @@ impl CongestionController for Rccc {
         }
     }
 
+    fn credit(&mut self) -> Option<&mut dyn CreditController> {
+        Some(self)
+    }
+}
+
+impl CreditController for Rccc {
     fn handle_credit(&mut self, now: Time, number: Psn) {
         self.state.active = now;
         self.stop_speculating();

@@ -75,7 +75,9 @@ impl Nic {
     /// to handle.
     pub(in crate::nic) fn relay_to_sender(&mut self, slot: Slot) {
         if let Some(relay) = &self.responders.relay {
-            self.requesters[slot].congestion.handle_telemetry(&relay.arrived);
+            if let Some(controller) = self.requesters[slot].congestion.telemetry() {
+                controller.handle_telemetry(&relay.arrived);
+            }
         }
     }
 
@@ -86,7 +88,7 @@ impl Nic {
         }
         let requester = &mut self.requesters[slot];
         let before = requester.next_start();
-        if let Some(start) = requester.congestion.next_start() {
+        if let Some(start) = requester.congestion.telemetry().and_then(|it| it.next_start()) {
             requester.pacer.move_to(start);
         }
         let start = requester.next_start();

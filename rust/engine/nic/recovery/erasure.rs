@@ -18,7 +18,9 @@ use std::collections::VecDeque;
 use serde::{Deserialize, Serialize};
 
 use super::flights::{Flight, Flights};
-use super::{Arrived, Expired, Missed, Numbering, Recovery, RecoveryConfig, SendRecovery, Why};
+use super::{
+    Arrived, Expired, Missed, Numbering, Recovery, RecoveryConfig, SendRecovery, SenderFacts, Why,
+};
 use crate::nic::parameters::Configuration;
 use crate::nic::qp::delivery::Delivery;
 use crate::nic::receive::board::Board;
@@ -50,8 +52,8 @@ impl RecoveryConfig for Config {
     const NUMBERING: Numbering = Numbering::Message;
     const LONGEST_MESSAGE: Option<Bytes> = Some(LONGEST_MESSAGE);
 
-    fn sender(&self, timeout: Span) -> Box<Erasure> {
-        Box::new(Erasure::new(timeout))
+    fn sender(&self, facts: &SenderFacts) -> Box<Erasure> {
+        Box::new(Erasure::new(facts.timeout))
     }
 
     fn receiver(&self, delivery: Delivery) -> Receiving {

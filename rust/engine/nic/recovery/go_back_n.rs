@@ -7,7 +7,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Arrived, Expired, Missed, Recovery, RecoveryConfig, SendRecovery};
+use super::{Arrived, Expired, Missed, Recovery, RecoveryConfig, SendRecovery, SenderFacts};
 use crate::nic::parameters::Configuration;
 use crate::nic::qp::delivery::Delivery;
 use crate::nic::receive::receiver::{InOrder, Receiving};
@@ -36,8 +36,8 @@ impl RecoveryConfig for Config {
     /// No packet is taken before its turn, so that no message can overtake another.
     const DELIVERIES: &'static [Delivery] = &[Delivery::Ordered];
 
-    fn sender(&self, timeout: Span) -> GoBackN {
-        GoBackN::new(self.back_to, timeout)
+    fn sender(&self, facts: &SenderFacts) -> GoBackN {
+        GoBackN::new(self.back_to, facts.timeout)
     }
 
     fn receiver(&self, _delivery: Delivery) -> Receiving {

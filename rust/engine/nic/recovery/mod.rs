@@ -135,8 +135,8 @@ macro_rules! registry {
             }
 
             /// The sending side of a new queue pair.
-            pub(super) fn sender(self, timeout: Span) -> Sending {
-                match self { $(Self::$recovery(it) => Sending::$recovery(it.sender(timeout)),)* }
+            pub(super) fn sender(self, facts: &SenderFacts) -> Sending {
+                match self { $(Self::$recovery(it) => Sending::$recovery(it.sender(facts)),)* }
             }
 
             /// The receiving side of a new queue pair.
@@ -183,12 +183,6 @@ macro_rules! registry {
             fn label(&self, data: &mut DataFields, message_bytes: u64) {
                 match self { $(Self::$recovery(it) => it.label(data, message_bytes),)* }
             }
-            fn set_ack_range(&mut self, range: AckRange) {
-                match self { $(Self::$recovery(it) => it.set_ack_range(range),)* }
-            }
-            fn set_base_rtt(&mut self, base_rtt: Span) {
-                match self { $(Self::$recovery(it) => it.set_base_rtt(base_rtt),)* }
-            }
             #[inline(always)]
             fn read(&self, ack: AckView<'_>) -> Arrived {
                 match self { $(Self::$recovery(it) => it.read(ack),)* }
@@ -209,9 +203,6 @@ macro_rules! registry {
             #[inline(always)]
             fn poll_lost(&mut self) -> Option<Lost> {
                 match self { $(Self::$recovery(it) => it.poll_lost(),)* }
-            }
-            fn count_planes(&mut self, planes: u32) {
-                match self { $(Self::$recovery(it) => it.count_planes(planes),)* }
             }
             fn plane(&self, plane: u32) -> PlaneUse {
                 match self { $(Self::$recovery(it) => it.plane(plane),)* }
@@ -260,6 +251,28 @@ pub enum Numbering {
     Message,
 }
 
+/// The facts that the sending side of a new queue pair is made for.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct SenderFacts {
+    /// The time that it waits for an acknowledgement.
+    pub timeout: Span,
+    /// The packets that an acknowledgement reports; one of [`RecoveryConfig::ACK_RANGES`].
+    pub ack_range: AckRange,
+    /// The round-trip time of the longest idle path.
+    pub base_rtt: Span,
+    /// The number of planes, if it counts packets by the plane of their entropy value
+    /// ([`RecoveryConfig::COUNTS_PLANES`]).
+    pub planes: Option<u32>,
+}
+
+#[cfg(test)]
+impl SenderFacts {
+    /// Cumulative acknowledgements, and no planes.
+    fn for_test(timeout: Span, base_rtt: Span) -> Self {
+        Self { timeout, ack_range: AckRange::default(), base_rtt, planes: None }
+    }
+}
+
 /// The configuration of a loss recovery, and the sides of queue pairs that it makes.
 pub(super) trait RecoveryConfig: Configuration + Into<Recovery> {
     /// The sending side, a [`SendRecovery`]; in a box if it is large, so that a run with a million
@@ -281,8 +294,8 @@ pub(super) trait RecoveryConfig: Configuration + Into<Recovery> {
     /// The longest message that it can send, if it has a limit.
     const LONGEST_MESSAGE: Option<Bytes> = None;
 
-    /// The sending side of a new queue pair, which waits `timeout` for an acknowledgement.
-    fn sender(&self, timeout: Span) -> Self::Sender;
+    /// Returns the sending side of a new queue pair.
+    fn sender(&self, facts: &SenderFacts) -> Self::Sender;
 
     /// The receiving side of a new queue pair.
     fn receiver(&self, delivery: Delivery) -> Receiving;
@@ -377,12 +390,6 @@ pub(super) trait SendRecovery {
     #[inline]
     fn label(&self, _data: &mut DataFields, _message_bytes: u64) {}
 
-    /// Learns, before anything else, what acknowledgements speak of; one of `ACK_RANGES`.
-    fn set_ack_range(&mut self, _range: AckRange) {}
-
-    /// Learns, before anything else, the round-trip time of the longest idle path.
-    fn set_base_rtt(&mut self, _base_rtt: Span) {}
-
     /// What an acknowledgement reports, in full sequence numbers.
     #[inline]
     fn read(&self, ack: AckView<'_>) -> Arrived {
@@ -410,10 +417,6 @@ pub(super) trait SendRecovery {
     fn poll_lost(&mut self) -> Option<Lost> {
         None
     }
-
-    /// Counts packets by the plane of their entropy value, of so many planes, from before the first
-    /// is sent: where [`RecoveryConfig::COUNTS_PLANES`] is true.
-    fn count_planes(&mut self, _planes: u32) {}
 
     /// What it has counted in a plane.
     fn plane(&self, _plane: u32) -> PlaneUse {

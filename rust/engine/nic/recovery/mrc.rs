@@ -25,7 +25,7 @@ use serde::{Deserialize, Serialize};
 
 use super::selective::Selective;
 use super::{Arrived, Expired, Lost, LostPosition, Missed, PlaneUse};
-use super::{RecoveryConfig, SendRecovery, Why};
+use super::{RecoveryConfig, SendRecovery, SenderFacts, Why};
 use crate::nic::parameters::{Configuration, InvalidValue, require, timer};
 use crate::nic::qp::delivery::Delivery;
 use crate::nic::receive::ack::AckRange;
@@ -110,8 +110,8 @@ impl RecoveryConfig for Config {
     /// A SACK repeats what has arrived among the last 64 PSNs, so that the loss of one is none.
     const ACK_RANGES: &'static [AckRange] = &[AckRange::Last64, AckRange::Cumulative];
 
-    fn sender(&self, timeout: Span) -> Box<Mrc> {
-        Box::new(Mrc::new(*self, timeout))
+    fn sender(&self, facts: &SenderFacts) -> Box<Mrc> {
+        Box::new(Mrc::new(*self, facts))
     }
 
     /// However many packets beyond it have arrived, only the sender takes a packet for lost.
@@ -200,20 +200,17 @@ pub(in crate::nic) struct Mrc {
 }
 
 impl Mrc {
-    fn new(config: Config, timeout: Span) -> Self {
-        let known = |wait| match wait {
-            Wait::Timeout | Wait::Rtt => timeout,
+    fn new(config: Config, facts: &SenderFacts) -> Self {
+        let reordering = match config.reordering {
+            Wait::Timeout => facts.timeout,
+            Wait::Rtt => facts.base_rtt,
             Wait::Span(span) => span,
-        };
-        let timer = match config.timer {
-            Wait::Timeout => covering(timeout),
-            other => known(other),
         };
         Self {
             config,
-            reordering: known(config.reordering),
-            timer,
-            window: Selective::default(),
+            reordering,
+            timer: config.first_timeout(facts.timeout, || facts.base_rtt),
+            window: Selective::new(facts.planes),
             sent: VecDeque::new(),
             verdicts: VecDeque::new(),
             judged: 0,
@@ -325,15 +322,6 @@ impl SendRecovery for Mrc {
         self.unacknowledged() + most.min(self.config.mpr.into())
     }
 
-    fn set_base_rtt(&mut self, base_rtt: Span) {
-        if self.config.reordering == Wait::Rtt {
-            self.reordering = base_rtt;
-        }
-        if self.config.timer == Wait::Rtt {
-            self.timer = covering(base_rtt * 4);
-        }
-    }
-
     #[inline]
     fn handle_sent(&mut self, now: Time, entropy: u16) {
         let idle = self.in_flight() == 0;
@@ -378,10 +366,6 @@ impl SendRecovery for Mrc {
     /// A hole that is old enough is no time-out.
     fn has_run_out(&self, now: Time) -> bool {
         self.timer_due() <= now
-    }
-
-    fn count_planes(&mut self, planes: u32) {
-        self.window.count_planes(planes);
     }
 
     fn plane(&self, plane: u32) -> PlaneUse {

@@ -7,13 +7,15 @@ use serde::{Deserialize, Serialize};
 
 use super::flights::{Flight, Flights};
 use super::selective::Selective;
-use super::{Arrived, Expired, Missed, PlaneUse, Recovery, RecoveryConfig, SendRecovery, Why};
+use super::{
+    Arrived, Expired, Missed, PlaneUse, Recovery, RecoveryConfig, SendRecovery, SenderFacts, Why,
+};
 use crate::nic::parameters::Configuration;
 use crate::nic::qp::delivery::Delivery;
 use crate::nic::receive::ack::AckRange;
 use crate::nic::receive::receiver::{AnyOrder, Receiving};
 use crate::packet::AckView;
-use crate::units::{Span, Time};
+use crate::units::Time;
 
 /// Parameters: none; the timer is `retransmit_timeout`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
@@ -36,9 +38,8 @@ impl RecoveryConfig for Config {
     const ACK_RANGES: &'static [AckRange] =
         &[AckRange::Cumulative, AckRange::Packet, AckRange::Last64];
 
-    fn sender(&self, timeout: Span) -> PerPacket {
-        let (window, reads) = (Selective::default(), Reads::Any(AckRange::default()));
-        PerPacket { window, reads, flights: Flights::new(timeout) }
+    fn sender(&self, facts: &SenderFacts) -> PerPacket {
+        PerPacket::new(facts, Reads::Any(facts.ack_range))
     }
 
     /// However many packets beyond it have arrived, a packet is never taken for lost.
@@ -71,9 +72,13 @@ enum Reads {
 }
 
 impl PerPacket {
-    /// A sender whose packets each have a response of their own.
-    pub(super) fn with_responses(timeout: Span) -> Self {
-        Self { reads: Reads::Response, ..Config {}.sender(timeout) }
+    fn new(facts: &SenderFacts, reads: Reads) -> Self {
+        Self { window: Selective::new(facts.planes), reads, flights: Flights::new(facts.timeout) }
+    }
+
+    /// Returns a sender whose packets each have a response of their own.
+    pub(super) fn with_responses(facts: &SenderFacts) -> Self {
+        Self::new(facts, Reads::Response)
     }
 
     fn discard_landed(&mut self) {
@@ -119,12 +124,6 @@ impl SendRecovery for PerPacket {
         self.window.waiting_again()
     }
 
-    fn set_ack_range(&mut self, range: AckRange) {
-        if self.reads != Reads::Response {
-            self.reads = Reads::Any(range);
-        }
-    }
-
     #[inline]
     fn read(&self, ack: AckView<'_>) -> Arrived {
         let known = self.window.first_missing();
@@ -158,10 +157,6 @@ impl SendRecovery for PerPacket {
         true
     }
 
-    fn count_planes(&mut self, planes: u32) {
-        self.window.count_planes(planes);
-    }
-
     fn plane(&self, plane: u32) -> PlaneUse {
         self.window.plane(plane)
     }
@@ -184,9 +179,10 @@ impl SendRecovery for PerPacket {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::units::Span;
 
     fn sent(packets: u64) -> PerPacket {
-        let mut window = Config {}.sender(Span::from_ns(100));
+        let mut window = Config {}.sender(&SenderFacts::for_test(Span::from_ns(100), Span::ZERO));
         for n in 0..packets {
             window.handle_sent(Time::from_ps(n), n as u16);
         }

@@ -16,11 +16,10 @@
 use serde::{Deserialize, Serialize};
 
 use super::go_back_n::{BackTo, GoBackN};
-use super::{Recovery, RecoveryConfig};
+use super::{Recovery, RecoveryConfig, SenderFacts};
 use crate::nic::parameters::Configuration;
 use crate::nic::qp::delivery::Delivery;
 use crate::nic::receive::receiver::{InOrder, Receiving};
-use crate::units::Span;
 
 /// Parameters: none; the timers are `retransmit_timeout` and `nack_interval`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
@@ -42,8 +41,8 @@ impl RecoveryConfig for Config {
     const DELIVERIES: &'static [Delivery] = &[Delivery::Ordered];
     const KEEPS_PATH: bool = true;
 
-    fn sender(&self, timeout: Span) -> GoBackN {
-        GoBackN::new(BackTo::Missing, timeout)
+    fn sender(&self, facts: &SenderFacts) -> GoBackN {
+        GoBackN::new(BackTo::Missing, facts.timeout)
     }
 
     fn receiver(&self, _delivery: Delivery) -> Receiving {

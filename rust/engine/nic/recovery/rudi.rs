@@ -14,12 +14,11 @@
 use serde::{Deserialize, Serialize};
 
 use super::per_packet::PerPacket;
-use super::{Recovery, RecoveryConfig};
+use super::{Recovery, RecoveryConfig, SenderFacts};
 use crate::nic::parameters::Configuration;
 use crate::nic::qp::delivery::Delivery;
 use crate::nic::receive::ack::AckRange;
 use crate::nic::receive::receiver::{Receiving, Stateless};
-use crate::units::Span;
 
 /// Parameters: none; the timer is `retransmit_timeout`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
@@ -43,8 +42,8 @@ impl RecoveryConfig for Config {
     const REPEATS: bool = true;
     const COUNTS_PLANES: bool = true;
 
-    fn sender(&self, timeout: Span) -> PerPacket {
-        PerPacket::with_responses(timeout)
+    fn sender(&self, facts: &SenderFacts) -> PerPacket {
+        PerPacket::with_responses(facts)
     }
 
     fn receiver(&self, _delivery: Delivery) -> Receiving {

@@ -19,7 +19,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use super::selective::Selective;
 use super::{Arrived, Expired, Lost, LostPosition, Missed, PlaneUse};
-use super::{RecoveryConfig, SendRecovery, Why};
+use super::{RecoveryConfig, SendRecovery, SenderFacts, Why};
 use crate::nic::congestion::PathFacts;
 use crate::nic::parameters::{Configuration, InvalidValue, require, timer};
 use crate::nic::qp::delivery::Delivery;
@@ -88,8 +88,8 @@ impl RecoveryConfig for Config {
 
     const COUNTS_PLANES: bool = true;
 
-    fn sender(&self, timeout: Span) -> Box<Sack> {
-        Box::new(Sack::new(*self, timeout))
+    fn sender(&self, facts: &SenderFacts) -> Box<Sack> {
+        Box::new(Sack::new(*self, facts))
     }
 
     fn receiver(&self, delivery: Delivery) -> Receiving {
@@ -190,11 +190,11 @@ pub(in crate::nic) struct Sack {
 }
 
 impl Sack {
-    fn new(config: Config, timeout: Span) -> Self {
+    fn new(config: Config, facts: &SenderFacts) -> Self {
         Self {
             config,
-            rto_high: timeout,
-            window: Selective::default(),
+            rto_high: facts.timeout,
+            window: Selective::new(facts.planes),
             sent: VecDeque::new(),
             judged: 0,
             recovery_end: 0,
@@ -367,10 +367,6 @@ impl SendRecovery for Sack {
         self.window.lose_first(missed.psn);
         self.keep_timer();
         true
-    }
-
-    fn count_planes(&mut self, planes: u32) {
-        self.window.count_planes(planes);
     }
 
     fn plane(&self, plane: u32) -> PlaneUse {

@@ -20,6 +20,11 @@ pub(super) struct Selective {
 }
 
 impl Selective {
+    /// Returns a window that counts by that many planes, if given.
+    pub(super) fn new(planes: Option<u32>) -> Self {
+        Self { by_plane: planes.map(|count| Box::new(ByPlane::new(count))), ..Self::default() }
+    }
+
     /// The packet to send next, if there is one before `end`: lost ones first.
     #[inline]
     pub(super) fn next(&self, end: u64) -> Option<u64> {
@@ -41,11 +46,6 @@ impl Selective {
             planes.send(now, sequence, entropy);
         }
         sequence
-    }
-
-    /// Counts packets by the plane of their entropy value from now on, before the first is sent.
-    pub(super) fn count_planes(&mut self, planes: u32) {
-        self.by_plane = Some(Box::new(ByPlane::new(planes)));
     }
 
     /// What it has counted in a plane; nothing if it does not count.
@@ -179,8 +179,7 @@ mod tests {
     fn what_is_in_flight_in_planes_adds_up() {
         let mut random = crate::rng::Stream::new(3, crate::rng::Purpose::Test, 0);
         for planes in [1, 2, 3, 8] {
-            let mut window = Selective::default();
-            window.count_planes(planes);
+            let mut window = Selective::new(Some(planes));
             let mut arrivals = 0;
             for step in 0..20_000 {
                 let now = Time::from_ps(step);
@@ -212,8 +211,7 @@ mod tests {
 
     #[test]
     fn a_round_trip_is_that_of_a_packet_that_was_sent_once() {
-        let mut window = Selective::default();
-        window.count_planes(2);
+        let mut window = Selective::new(Some(2));
         for n in 0..3 {
             window.handle_sent(Time::from_ps(n), n as u16);
         }

@@ -28,7 +28,7 @@ use crate::nic::event::{Backlog, NicEvent, Owner};
 use crate::nic::qp::delivery::Delivery;
 use crate::nic::qp::settings::QpSettings;
 use crate::nic::receive::ack::{Entropies, NackSignal};
-use crate::nic::recovery::{Lost, Missed, Numbering, SendRecovery, Sending, Why};
+use crate::nic::recovery::{Lost, Missed, Numbering, SendRecovery, SenderFacts, Sending, Why};
 use crate::nic::send::pacer::Pacer;
 use crate::nic::send::sent_entropies::SentEntropies;
 use crate::packet::{AckView, DataFields, Flags, MessageLabel, NackView, Packet, Psn, Stamp, View};
@@ -147,11 +147,14 @@ impl Requester {
         let QpSettings { recovery: made_for, flags, class } = parts.settings;
         let ack = parts.ack;
         let path = Path::new(made_for, &parts.policy);
-        let mut recovery = made_for.sender(config.retransmit_timeout);
-        recovery.set_ack_range(ack.range);
-        recovery.set_base_rtt(facts.base_rtt);
         let most_messages = windows::most_messages(config, parts.owner);
-        let planes = PlaneWindows::of(config, parts.port, parts.planes, &mut recovery);
+        let planes = PlaneWindows::of(config, parts.port, parts.planes);
+        let recovery = made_for.sender(&SenderFacts {
+            timeout: config.retransmit_timeout,
+            ack_range: ack.range,
+            base_rtt: facts.base_rtt,
+            planes: planes.as_ref().map(|windows| windows.count()).filter(|&count| count > 1),
+        });
         Self {
             send_state: SendState::Idle,
             timer_entry: Time::NEVER,
@@ -361,7 +364,11 @@ impl Requester {
             View::Ack(ack) => self.handle_ack(now, ack, events),
             View::Nack(nack) => self.handle_nack(now, nack, events),
             View::Cnp => self.congestion.handle_cnp(now),
-            View::Credit(credit) => self.congestion.handle_credit(now, credit.number()),
+            View::Credit(credit) => {
+                if let Some(controller) = self.congestion.credit() {
+                    controller.handle_credit(now, credit.number());
+                }
+            }
             // Only queue pairs with completions act on refusals; see `Nic::handle_refusal`.
             View::Refusal(_) | View::Pause(_) | View::LinkCredit(_) | View::Endpoint(_) => {}
             View::Data(_) => unreachable!("data goes to the responder"),

@@ -101,7 +101,7 @@ mod tests {
     }
 
     #[test]
-    fn entries_are_those_of_a_table_by_block() {
+    fn deliveries_match_a_plain_table_by_block() {
         const BLOCKS: u32 = 24;
         let mut draws = Stream::new(1, Purpose::Test, 0);
         let mut deliveries = Deliveries::default();

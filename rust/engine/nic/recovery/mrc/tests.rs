@@ -6,10 +6,13 @@ fn at(us: u64) -> Time {
     Time::ZERO + Span::from_us(us)
 }
 
+fn by_round_trip(base_rtt: Span) -> Mrc {
+    Mrc::new(Config::by_round_trip(), &SenderFacts::for_test(Span::from_ms(1), base_rtt))
+}
+
 /// Ten packets, sent a microsecond after each other with their numbers as values.
 fn ten() -> Mrc {
-    let mut mrc = Mrc::new(Config::by_round_trip(), Span::from_ms(1));
-    mrc.set_base_rtt(RTT);
+    let mut mrc = by_round_trip(RTT);
     for packet in 0..10u16 {
         assert_eq!(mrc.next(10), Some(packet.into()));
         mrc.handle_sent(at(packet.into()), packet);
@@ -27,10 +30,8 @@ fn lost(mrc: &mut Mrc) -> Vec<u16> {
 
 #[test]
 fn the_time_out_is_the_least_power_of_two_that_covers_four_round_trips() {
-    let mut mrc = ten();
-    assert_eq!(mrc.timer, Span::from_ps(32_768_000));
-    mrc.set_base_rtt(Span::from_ns(100));
-    assert_eq!(mrc.timer, Span::from_ps(4_096_000));
+    assert_eq!(by_round_trip(RTT).timer, Span::from_ps(32_768_000));
+    assert_eq!(by_round_trip(Span::from_ns(100)).timer, Span::from_ps(4_096_000));
     // So say reports.
     let recovery = crate::nic::Recovery::from(Config::by_round_trip());
     let reported = recovery.first_timeout(Span::from_ms(1), || RTT);
@@ -110,7 +111,8 @@ fn all_that_timed_out_is_reported_and_waits_double_after_the_linear_ones() {
 
 #[test]
 fn no_packet_goes_beyond_the_maximum_psn_range() {
-    let mrc = Mrc::new(Config { mpr: 128, ..Config::by_round_trip() }, RTT);
+    let mrc =
+        Mrc::new(Config { mpr: 128, ..Config::by_round_trip() }, &SenderFacts::for_test(RTT, RTT));
     assert_eq!(mrc.window_end(1 << 23), 128);
 }
 

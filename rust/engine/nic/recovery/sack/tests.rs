@@ -7,7 +7,10 @@ const RTO_LOW: Span = Span::from_us(100);
 const RTO_HIGH: Span = Span::from_us(320);
 
 fn sent(packets: u64, reordering: u32) -> Sack {
-    let mut window = Sack::new(Config { reordering, ..Config::default() }, RTO_HIGH);
+    let mut window = Sack::new(
+        Config { reordering, ..Config::default() },
+        &SenderFacts::for_test(RTO_HIGH, Span::ZERO),
+    );
     for n in 0..packets {
         window.handle_sent(Time::from_ps(n), n as u16);
     }
@@ -71,7 +74,7 @@ fn a_recovery_ends_with_what_was_out_when_it_began() {
 #[test]
 fn the_first_gap_of_a_recovery_sends_all_again_that_is_not_reported() {
     let config = Config { resends: Resends::Unreported, ..Config::default() };
-    let mut window = Sack::new(config, RTO_HIGH);
+    let mut window = Sack::new(config, &SenderFacts::for_test(RTO_HIGH, Span::ZERO));
     for n in 0..10 {
         window.handle_sent(Time::from_ps(n), n as u16);
     }
@@ -180,7 +183,7 @@ fn the_window_is_read_and_written() {
 #[test]
 fn what_waits_already_when_all_is_sent_again_is_sent_once() {
     let config = Config { resends: Resends::Unreported, ..Config::default() };
-    let mut window = Sack::new(config, RTO_HIGH);
+    let mut window = Sack::new(config, &SenderFacts::for_test(RTO_HIGH, Span::ZERO));
     for n in 0..5 {
         window.handle_sent(Time::from_ps(n), n as u16);
     }

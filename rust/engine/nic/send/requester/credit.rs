@@ -1,7 +1,7 @@
 //! What a sending half asks its receiver for, where receivers grant credit.
 
 use super::Requester;
-use crate::nic::congestion::CongestionController as _;
+use crate::nic::congestion::{CongestionController as _, CreditController};
 use crate::nic::recovery::SendRecovery as _;
 use crate::packet::{Flags, Packet, Psn};
 use crate::units::{Span, Time};
@@ -19,9 +19,12 @@ impl Requester {
 
     /// When it has to ask for credit beside packets; `NEVER` while it has some, or anything is in
     /// flight whose own timer runs out.
-    pub(in crate::nic) fn asks_at(&self, timeout: Span) -> Time {
-        let waits = self.recovery.in_flight() == 0 && self.has_waiting();
-        let asks = waits.then(|| self.congestion.asks_at(self.waiting_bytes(), timeout)).flatten();
+    pub(in crate::nic) fn asks_at(&mut self, timeout: Span) -> Time {
+        if self.recovery.in_flight() > 0 || !self.has_waiting() {
+            return Time::NEVER;
+        }
+        let waiting = self.waiting_bytes();
+        let asks = self.congestion.credit().and_then(|it| it.asks_at(waiting, timeout));
         asks.unwrap_or(Time::NEVER)
     }
 
@@ -31,7 +34,8 @@ impl Requester {
         now: Time,
         sources: u64,
     ) -> Option<Packet> {
-        if !self.has_waiting() || !self.congestion.may_ask(now) {
+        let may_ask = |credit: &mut dyn CreditController| credit.may_ask(now);
+        if !self.has_waiting() || !self.congestion.credit().is_some_and(may_ask) {
             return None;
         }
         let (entropy, flags) = (self.entropy(now), self.flags);
@@ -51,6 +55,8 @@ impl Requester {
     }
 
     fn target(&mut self, sources: u64) -> Psn {
-        self.congestion.credit_target(self.waiting_bytes(), sources)
+        let waiting = self.waiting_bytes();
+        let credit = self.congestion.credit();
+        credit.map(|it| it.credit_target(waiting, sources)).unwrap_or_default()
     }
 }

@@ -43,7 +43,7 @@ impl Requester {
     /// When the timer of its recovery expires, a probe is due, or it has waited for credit as long
     /// as `timeout`.
     #[inline(always)]
-    pub(in crate::nic) fn wake(&self, timeout: Span) -> Time {
+    pub(in crate::nic) fn wake(&mut self, timeout: Span) -> Time {
         let deadline = self.deadline();
         if !self.wakes {
             return deadline;

@@ -12,7 +12,7 @@ use crate::nic::Owner;
 use crate::nic::config::{NicConfig, PortFacts};
 use crate::nic::congestion::ReceiverRequest;
 use crate::nic::congestion::{AckSample, CongestionController as _, Controller, Loss};
-use crate::nic::recovery::{LostPosition, SendRecovery as _, Sending};
+use crate::nic::recovery::{LostPosition, SendRecovery as _};
 use crate::packet::{AckView, PlaneMask};
 use crate::units::{BitRate, Span, Time};
 
@@ -44,22 +44,14 @@ struct PlaneWindow {
 impl PlaneWindows {
     /// Those of a new sending half, if its control has one for each plane and its recovery counts
     /// by them, or if it is to share them.
-    pub(super) fn of(
-        config: &NicConfig,
-        port: PortFacts,
-        planes: u32,
-        recovery: &mut Sending,
-    ) -> Option<Box<Self>> {
+    pub(super) fn of(config: &NicConfig, port: PortFacts, planes: u32) -> Option<Box<Self>> {
         let scope = config.congestion.scope();
         let count = if scope.is_of_plane() { planes } else { 1 };
         if count == 1 && !scope.is_of_destination() {
             return None;
         }
-        if count > 1 {
-            if !config.recovery.counts_planes() {
-                return None;
-            }
-            recovery.count_planes(count);
+        if count > 1 && !config.recovery.counts_planes() {
+            return None;
         }
         let line_rate = BitRate::from_bps(port.line_rate.as_bps() / u64::from(count));
         let path = config.path(PortFacts { line_rate, ..port });
