@@ -39,7 +39,7 @@ impl Endpoints {
         message.src = host;
         let policy = self.policies.index_of(message.stream);
         if weighs_paths(&self.policies.of(message.stream).scheme) {
-            self.tell_splitter(now, &message, policy);
+            self.notify_splitter(now, &message, policy);
         }
         let request = Request {
             message: id,
@@ -53,7 +53,7 @@ impl Endpoints {
 
     /// Tells a sender's splitter which paths to the receiver of a message have no capacity left
     /// since routing converged. Paths with less capacity than others count as whole.
-    fn tell_splitter(&mut self, now: Time, message: &Message, policy: usize) {
+    fn notify_splitter(&mut self, now: Time, message: &Message, policy: usize) {
         let Some(state) = &self.link_state else { return };
         let left = |link: LinkId| state.rates[link.index()];
         let shares = self.paths.between(message.src, message.dst, &left);

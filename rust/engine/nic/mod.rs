@@ -155,10 +155,10 @@ impl Nic {
         }
         // Nearly every packet of a simulation takes one of the first two branches.
         match (self.qps.get(packet.qp), packet.as_data()) {
-            (Some(qp), Some(data)) if qp.is_plain(qp.responder) => {
+            (Some(qp), Some(data)) if qp.takes_fast_path(qp.responder) => {
                 self.handle_data(now, data, qp.responder);
             }
-            (Some(qp), None) if qp.is_plain(qp.requester) => {
+            (Some(qp), None) if qp.takes_fast_path(qp.requester) => {
                 self.handle_control(now, packet, qp.requester);
             }
             _ => self.handle_slow_path(now, packet),
@@ -171,13 +171,13 @@ impl Nic {
         // Without a limit on the wait no receiving half ever has a deadline, and the look-up is
         // spared for each data packet.
         if self.config.ack.within != Span::MAX {
-            self.keep_ack_timer(slot);
+            self.update_ack_timer(slot);
         }
         if self.responders.relay.is_some() {
             self.relay_to_answers();
         }
         if self.responders.credits.is_some() {
-            self.note_credit(now, packet, slot);
+            self.handle_credit_fields(now, packet, slot);
         }
     }
 
@@ -191,7 +191,7 @@ impl Nic {
             nic.requesters[slot].handle_control(now, packet, &mut nic.out.events);
         });
         self.make_sharers_ready(slot);
-        self.keep_timer(slot);
+        self.update_timer(slot);
     }
 
     /// Does what is due at `now`; an early call is harmless.
@@ -211,8 +211,9 @@ impl Nic {
                 nic.requesters[slot].handle_timeout(now, &mut nic.out.events);
             });
             self.push_probes(now, slot);
-            let asks =
-                |it: &mut Requester| ran_out || it.asks_at(self.config.retransmit_timeout) <= now;
+            let asks = |it: &mut Requester| {
+                ran_out || it.next_request(self.config.retransmit_timeout) <= now
+            };
             if self.responders.credits.is_some() && asks(&mut self.requesters[slot]) {
                 self.push_credit_request(now, slot);
             }
@@ -220,7 +221,7 @@ impl Nic {
                 self.count_timeout(slot, most);
             }
             self.make_sharers_ready(slot);
-            self.keep_timer(slot);
+            self.update_timer(slot);
         }
     }
 
@@ -252,7 +253,7 @@ impl Nic {
                 continue;
             }
             self.responders.handle_timeout(now, slot, &mut self.out);
-            self.keep_ack_timer(slot);
+            self.update_ack_timer(slot);
             self.relay_to_answers();
         }
     }

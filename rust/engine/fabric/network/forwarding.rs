@@ -111,15 +111,15 @@ impl Network {
         }
         let slot = queued.slot();
         if output.port.special.has(Special::OWN_QUEUES) {
-            self.enqueue_with_frames(now, switch, id, slot);
-        } else if !output.enqueue_plainly(now, switch, slot) {
-            self.enqueue_behind(now, switch, id, slot);
+            self.enqueue_with_flow_control(now, switch, id, slot);
+        } else if !output.enqueue_fast(now, switch, slot) {
+            self.enqueue_slow(now, switch, id, slot);
         }
     }
 
     /// Enqueues a packet that cannot start at once, where trimming or a full buffer may have a say.
     #[cold]
-    fn enqueue_behind(&mut self, now: Time, switch: SwitchId, id: PortId, slot: SlotId) {
+    fn enqueue_slow(&mut self, now: Time, switch: SwitchId, id: PortId, slot: SlotId) {
         // The count of a shared buffer includes packets that have left it since their ports were
         // last settled. All ports are settled only if the count is near the limit.
         if self.shared.switching.exceeds_shared_buffer(switch, &self.shared.pool.get(slot).packet) {
@@ -136,7 +136,7 @@ impl Network {
 
     /// Enqueues a packet that cannot start at once, with flow control.
     #[inline(never)]
-    fn enqueue_with_frames(&mut self, now: Time, switch: SwitchId, id: PortId, slot: SlotId) {
+    fn enqueue_with_flow_control(&mut self, now: Time, switch: SwitchId, id: PortId, slot: SlotId) {
         let mut output = self.output(id);
         if output.port.special.has(Special::CLASSES) {
             return self.enqueue_by_class(now, switch, id, slot);

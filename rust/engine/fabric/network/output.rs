@@ -55,7 +55,7 @@ impl Output<'_> {
     /// Starts queued packets whose start is at or before `now`, at a port of a switch without flow
     /// control. The caller arms the port.
     #[inline(always)]
-    pub(super) fn start_due_plainly(&mut self, now: Time) {
+    pub(super) fn start_due_fast(&mut self, now: Time) {
         let Node::Switch(switch) = self.port.start.node() else { return };
         while self.port.free <= now {
             let Some(queued) = self.port.dequeue() else { return };
@@ -129,7 +129,7 @@ impl Output<'_> {
     /// Enqueues a packet that cannot start at once, if nothing but the room in the buffer has a say
     /// and there is room.
     #[inline(always)]
-    pub(super) fn enqueue_plainly(&mut self, now: Time, switch: SwitchId, slot: SlotId) -> bool {
+    pub(super) fn enqueue_fast(&mut self, now: Time, switch: SwitchId, slot: SlotId) -> bool {
         // Read anew: most packets start at once, and what waits is not made up for them.
         let queued = Queued::of(slot, &self.shared.pool.get(slot).packet);
         let (bytes, flags) = (queued.bytes(), queued.flags());
@@ -211,7 +211,7 @@ impl Output<'_> {
     pub(super) fn transmit(&mut self, start: Time, queued: Queued) {
         let arrives = self.port.transmit(queued.bytes(), start);
         if self.port.special.has(Special::AT_START) {
-            return self.transmit_specially(start, arrives, queued);
+            return self.transmit_slow(start, arrives, queued);
         }
         self.shared.queue.push_arrival(arrives, self.id, queued.slot());
     }
@@ -219,7 +219,7 @@ impl Output<'_> {
     /// The same on a link that fails, that ends in another partition of a parallel run or that
     /// needs credit, or before which telemetry is written.
     #[cold]
-    fn transmit_specially(&mut self, start: Time, arrives: Time, queued: Queued) {
+    fn transmit_slow(&mut self, start: Time, arrives: Time, queued: Queued) {
         let slot = queued.slot();
         if self.port.special.has(Special::TELEMETRY) {
             self.write_telemetry(start, queued);

@@ -86,13 +86,13 @@ impl Network {
     pub(super) fn start_due(&mut self, now: Time, id: PortId) {
         let mut output = self.output(id);
         if !output.port.special.has(Special::OWN_QUEUES) {
-            return output.start_due_plainly(now);
+            return output.start_due_fast(now);
         }
-        self.start_due_with_frames(now, id);
+        self.start_due_with_flow_control(now, id);
     }
 
     #[inline(never)]
-    fn start_due_with_frames(&mut self, now: Time, id: PortId) {
+    fn start_due_with_flow_control(&mut self, now: Time, id: PortId) {
         while let Some((start, frame)) = self.output(id).start_due(now) {
             self.send_frame(start, frame);
         }

@@ -344,8 +344,8 @@ pub trait CreditController {
     /// Returns when it asks for credit outside of data packets, with `backlog` bytes to send and
     /// nothing in flight: immediately for bytes that it has not asked for yet, else a timeout after
     /// it last received or sent anything; `None` if it has credit.
-    fn asks_at(&self, backlog: u64, timeout: Span) -> Option<Time>;
+    fn next_request(&self, backlog: u64, timeout: Span) -> Option<Time>;
 
     /// True if it lacks credit and may ask for it now. The caller then asks.
-    fn may_ask(&mut self, now: Time) -> bool;
+    fn take_request(&mut self, now: Time) -> bool;
 }

@@ -264,7 +264,7 @@ impl CreditController for Rccc {
         Psn::on_wire(target)
     }
 
-    fn asks_at(&self, backlog: u64, timeout: Span) -> Option<Time> {
+    fn next_request(&self, backlog: u64, timeout: Span) -> Option<Time> {
         let State { active, asked, base_rtt, asked_for, .. } = *self.state;
         let is_new = self.target(backlog, 1) > asked_for;
         let at = if is_new { active } else { active.saturating_add(timeout) };
@@ -272,7 +272,7 @@ impl CreditController for Rccc {
         (self.credit <= 0).then(|| at.max(earliest))
     }
 
-    fn may_ask(&mut self, now: Time) -> bool {
+    fn take_request(&mut self, now: Time) -> bool {
         let next = self.state.asked.map(|asked| asked.saturating_add(self.state.base_rtt));
         let may = self.credit <= 0 && next.is_none_or(|next| next <= now);
         if may {
@@ -366,19 +366,19 @@ mod tests {
         let mut control = alone();
         let timeout = Span::from_us(100);
         let at = |us| Time::ZERO + Span::from_us(us);
-        assert_eq!(control.asks_at(5_000, timeout), None);
-        assert!(!control.may_ask(Time::ZERO));
+        assert_eq!(control.next_request(5_000, timeout), None);
+        assert!(!control.take_request(Time::ZERO));
         control.handle_sent(at(3), 150_000);
         // It has asked for these with its packets: a timeout later nobody seems to have heard.
         control.credit_target(5_000, 1);
-        assert_eq!(control.asks_at(5_000, timeout), Some(at(103)));
+        assert_eq!(control.next_request(5_000, timeout), Some(at(103)));
         // A new message asks at once.
-        assert_eq!(control.asks_at(9_000, timeout), Some(at(3)));
-        assert!(control.may_ask(at(50)) && !control.may_ask(at(51)));
-        assert_eq!(control.asks_at(9_000, timeout), Some(at(58)), "once a round trip");
+        assert_eq!(control.next_request(9_000, timeout), Some(at(3)));
+        assert!(control.take_request(at(50)) && !control.take_request(at(51)));
+        assert_eq!(control.next_request(9_000, timeout), Some(at(58)), "once a round trip");
         control.credit_target(9_000, 1);
-        assert_eq!(control.asks_at(9_000, timeout), Some(at(150)));
-        assert!(control.may_ask(at(150)));
+        assert_eq!(control.next_request(9_000, timeout), Some(at(150)));
+        assert!(control.take_request(at(150)));
     }
 
     #[test]

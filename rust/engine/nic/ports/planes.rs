@@ -290,7 +290,7 @@ impl Nic {
             }
         }
         for count in 1..=self.requesters.len() {
-            self.keep_timer(Slot::last_of(count));
+            self.update_timer(Slot::last_of(count));
         }
     }
 
@@ -351,7 +351,7 @@ impl Nic {
         };
         self.requesters[slot].policy.handle_probe(now, packet.entropy, signal);
         self.make_ready(slot);
-        self.keep_timer(slot);
+        self.update_timer(slot);
     }
 
     /// Data has come in for the receiving half of `qp`: if it only receives, and a probe of its way

@@ -143,7 +143,7 @@ impl Nic {
         self.requesters[slot].post(bytes, work, path, &self.config);
         self.make_ready(slot);
         if self.responders.credits.is_some() {
-            self.keep_timer(slot);
+            self.update_timer(slot);
         }
     }
 }

@@ -181,7 +181,7 @@ impl Qp {
     /// Whether its half in `slot` exists and receives packets, and no work queues are involved:
     /// true for nearly every packet of a simulation, which then takes the short path.
     #[inline]
-    pub(super) const fn is_plain(&self, slot: Slot) -> bool {
+    pub(super) const fn takes_fast_path(&self, slot: Slot) -> bool {
         self.state.receives() && self.queues.is_none() && !slot.is_none()
     }
 }

@@ -217,7 +217,12 @@ impl Credits {
 
 impl Nic {
     /// Takes what a data packet says of credit, where receivers grant any.
-    pub(in crate::nic) fn note_credit(&mut self, now: Time, packet: DataView<'_>, slot: Slot) {
+    pub(in crate::nic) fn handle_credit_fields(
+        &mut self,
+        now: Time,
+        packet: DataView<'_>,
+        slot: Slot,
+    ) {
         let Some(credits) = &mut self.responders.credits else { return };
         let urgency = if packet.is_trimmed() { Urgency::Always } else { Urgency::IfMore };
         if let Some(adaptation) = &mut credits.adaptation {

@@ -68,7 +68,7 @@ impl Nic {
         self.requesters[slot].handle_control(now, packet, &mut self.out.events);
         self.follow_pace(slot);
         self.make_ready(slot);
-        self.keep_timer(slot);
+        self.update_timer(slot);
     }
 
     /// Gives the congestion control of a sending half the telemetry of the answer that it is about
@@ -100,14 +100,13 @@ impl Nic {
 
     /// Whether an entry among the paced sending halves, whose time has come, is left over from a
     /// start that has moved since.
-    pub(in crate::nic) fn passes_over(&mut self, now: Time, slot: Slot) -> bool {
-        self.requesters[slot].send_state != SendState::Paced
-            || self.waits_for_moved_start(now, slot)
+    pub(in crate::nic) fn is_stale_start(&mut self, now: Time, slot: Slot) -> bool {
+        self.requesters[slot].send_state != SendState::Paced || self.defer_moved_start(now, slot)
     }
 
     /// Puts a sending half whose turn it is back among the paced ones, if its start has moved
     /// beyond `now`.
-    pub(in crate::nic) fn waits_for_moved_start(&mut self, now: Time, slot: Slot) -> bool {
+    pub(in crate::nic) fn defer_moved_start(&mut self, now: Time, slot: Slot) -> bool {
         let requester = &mut self.requesters[slot];
         let start = requester.next_start();
         if start <= now {

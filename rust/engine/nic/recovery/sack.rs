@@ -214,7 +214,7 @@ impl Sack {
 
     /// Brings the timer up to date with what is in flight and since when.
     #[inline]
-    fn keep_timer(&mut self) {
+    fn update_timer(&mut self) {
         let waiting = self.in_flight() > 0;
         // The length depends on what is in flight: everything that changes this comes through here.
         let due = if waiting { self.since.saturating_add(self.timeout()) } else { Time::NEVER };
@@ -323,7 +323,7 @@ impl SendRecovery for Sack {
         if idle || sequence == self.window.first_missing() {
             self.since = now;
         }
-        self.keep_timer();
+        self.update_timer();
     }
 
     #[inline]
@@ -349,7 +349,7 @@ impl SendRecovery for Sack {
             self.since = now;
         }
         self.judge();
-        self.keep_timer();
+        self.update_timer();
         new
     }
 
@@ -365,7 +365,7 @@ impl SendRecovery for Sack {
         // The header says for certain what is lost: no later arrival is needed, and it goes first.
         self.lose(missed.psn);
         self.window.lose_first(missed.psn);
-        self.keep_timer();
+        self.update_timer();
         true
     }
 
@@ -404,7 +404,7 @@ impl SendRecovery for Sack {
         // Losses that arrivals show from here on belong to this timeout: they are no second sign of
         // congestion.
         self.recovery_end = self.window.never_sent();
-        self.keep_timer();
+        self.update_timer();
         oldest
     }
 }

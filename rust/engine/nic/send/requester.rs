@@ -319,7 +319,7 @@ impl Requester {
         }
         self.recovery.handle_sent(now, entropy);
         // After the recovery: whether the window is open depends on this packet being in flight.
-        self.tell_sent(now, entropy, wire_bytes);
+        self.notify_sent(now, entropy, wire_bytes);
         self.pace(at, wire_bytes);
         if self.asks && self.window_is_full(entropy) {
             // No later packet would make its acknowledgement due.
@@ -381,10 +381,10 @@ impl Requester {
         let new = self.recovery.handle_ack(now, self.recovery.read(ack));
         self.inform_policy(now, ack, new);
         while let Some(Lost { entropy, position }) = self.recovery.poll_lost() {
-            self.tell_policy(now, missing(now, ack, entropy, PathSignal::Nack));
+            self.notify_policy(now, missing(now, ack, entropy, PathSignal::Nack));
             self.on_gap(now, entropy, position);
         }
-        self.tell_arrivals(now, ack, new);
+        self.notify_arrivals(now, ack, new);
         self.complete(events);
     }
 
@@ -415,15 +415,15 @@ impl Requester {
             Why::Trimmed if nack.was_trimmed_at_last_hop() => PathSignal::TrimmedAtLastHop,
             Why::Trimmed => PathSignal::Trimmed,
         };
-        self.tell_policy(now, missing(now, nack.as_ack(), nack.entropy, signal));
+        self.notify_policy(now, missing(now, nack.as_ack(), nack.entropy, signal));
         let loss = match signal {
             PathSignal::Trimmed => Loss::Trimmed,
             PathSignal::TrimmedAtLastHop => Loss::TrimmedAtLastHop,
             _ => Loss::Nack,
         };
         let rtt = Span::from_ps(nack.as_ack().echo().ps_until(now));
-        self.tell_nack_rtt(nack.entropy, rtt);
-        self.tell_loss(now, nack.entropy, loss);
+        self.notify_nack_rtt(nack.entropy, rtt);
+        self.notify_loss(now, nack.entropy, loss);
         self.complete(events);
     }
 

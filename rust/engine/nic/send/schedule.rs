@@ -102,7 +102,7 @@ impl Nic {
         requester.send_state = SendState::Idle;
         // Acknowledgements may have left it nothing to send, or its window may have closed.
         let Some(next) = requester.next_packet() else { return false };
-        if self.responders.relay.is_some() && self.waits_for_moved_start(now, slot) {
+        if self.responders.relay.is_some() && self.defer_moved_start(now, slot) {
             return false;
         }
         // A miss delays this sending half alone: its turn comes again with its context.
@@ -125,7 +125,7 @@ impl Nic {
         // Of equal start times the older half comes first, so that the order does not depend on the
         // order in which the agenda was filled.
         while let Some((_, Turn { slot, .. })) = self.schedule.paced.pop(now) {
-            if self.responders.relay.is_some() && self.passes_over(now, slot) {
+            if self.responders.relay.is_some() && self.is_stale_start(now, slot) {
                 continue;
             }
             self.requesters[slot].send_state = SendState::Ready;
@@ -156,7 +156,7 @@ impl Nic {
         // the sending half goes to the end of the queue at once, without a wake-up.
         let (rate, bytes) = (self.port.line_rate, Bytes::new(u64::from(place.wire_bytes)));
         self.schedule(slot, |start| start <= now || start <= now + rate.time_for(bytes));
-        self.keep_timer(slot);
+        self.update_timer(slot);
     }
 
     /// When the first sending half that waits for its rate may start.
@@ -210,7 +210,7 @@ impl Nic {
 
     /// Ensures that a running retransmission timer has an entry that is early enough.
     #[inline(always)]
-    pub(in crate::nic) fn keep_timer(&mut self, slot: Slot) {
+    pub(in crate::nic) fn update_timer(&mut self, slot: Slot) {
         let requester = &mut self.requesters[slot];
         let deadline = requester.wake(self.config.retransmit_timeout);
         // A later deadline needs no new entry: the entry that is there fires early and is put back
@@ -224,7 +224,7 @@ impl Nic {
 
     /// Ensures that a running acknowledgement timer has an entry. There is one at a time, which is
     /// put back if the arrivals that it was set for were acknowledged before.
-    pub(in crate::nic) fn keep_ack_timer(&mut self, slot: Slot) {
+    pub(in crate::nic) fn update_ack_timer(&mut self, slot: Slot) {
         let responder = &mut self.responders[slot];
         let deadline = responder.deadline();
         if deadline < responder.timer_entry {

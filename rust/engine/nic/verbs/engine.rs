@@ -134,7 +134,7 @@ impl Nic {
             requester.set_verb(header);
         }
         self.make_ready(slot);
-        self.keep_timer(slot);
+        self.update_timer(slot);
     }
 
     /// Takes back from the sending half what it has not begun, but for answers to READs. A queue
@@ -206,7 +206,7 @@ impl Nic {
             (_, None) => self.handle_control(now, packet, qp.requester),
             (View::Data(data), Some(_)) => {
                 self.handle_verb(now, data, qp);
-                self.note_credit(now, data, qp.responder);
+                self.handle_credit_fields(now, data, qp.responder);
             }
             (View::Refusal(refusal), Some(_)) => {
                 self.out.counters.control_received += 1;
@@ -227,7 +227,7 @@ impl Nic {
                 }
                 self.follow_pace(qp.requester);
                 self.make_sharers_ready(qp.requester);
-                self.keep_timer(qp.requester);
+                self.update_timer(qp.requester);
             }
         }
         self.process_events(id);
@@ -278,7 +278,7 @@ impl Nic {
             queues.note_inbound(header.message_near(delivered), header.meaning, after - before);
         }
         if self.config.ack.within != Span::MAX {
-            self.keep_ack_timer(qp.responder);
+            self.update_ack_timer(qp.responder);
         }
     }
 
@@ -321,7 +321,7 @@ impl Nic {
         requester.post(Bytes::new(bytes), name, 0, &self.config);
         requester.set_verb(header);
         self.make_ready(slot);
-        self.keep_timer(slot);
+        self.update_timer(slot);
     }
 
     /// The receiver refuses a packet.
@@ -349,7 +349,7 @@ impl Nic {
         // The pacer now holds the half back; its turn in the queue would ignore that.
         self.unschedule(qp.requester);
         self.make_sharers_ready(qp.requester);
-        self.keep_timer(qp.requester);
+        self.update_timer(qp.requester);
     }
 
     /// How many time-outs in a row do not end the queue pair of a sending half, if there is one:

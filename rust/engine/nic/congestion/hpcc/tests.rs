@@ -39,7 +39,7 @@ impl Sender {
     }
 
     /// The rate in Gbps after an acknowledgement from a path of these ports.
-    fn hear(&mut self, ports: &[Port]) -> f64 {
+    fn receive(&mut self, ports: &[Port]) -> f64 {
         let mut telemetry = Telemetry::default();
         for port in ports {
             let at = Time::ZERO + Span::from_ns(port.ns);
@@ -61,7 +61,7 @@ impl Sender {
             // A unit of 128 bytes in 10.24 ns at line rate: 100 units in 1024 ns.
             port.ns += 1_024;
             port.sent += (12_800.0 * utilization) as u64;
-            rate = self.hear(&[port]);
+            rate = self.receive(&[port]);
         }
         (rate, port)
     }
@@ -70,16 +70,16 @@ impl Sender {
 #[test]
 fn the_first_acknowledgement_changes_nothing_and_later_ones_follow_the_formula() {
     let mut sender = Sender::new(&Config::default());
-    assert_eq!(sender.hear(&[Port { ns: 0, sent: 0, waiting: 0 }]), 100.0);
+    assert_eq!(sender.receive(&[Port { ns: 0, sent: 0, waiting: 0 }]), 100.0);
     // 12,800 B in 800 ns: 128 Gbps, u = 1.28; U = 1 · (1 − 0.1) + 1.28 · 0.1.
-    let rate = sender.hear(&[Port { ns: 800, sent: 12_800, waiting: 0 }]);
+    let rate = sender.receive(&[Port { ns: 800, sent: 12_800, waiting: 0 }]);
     let average = 0.9 + 0.128;
     assert!((rate - 100.0 * 0.95 / average - 0.04).abs() < 1e-6, "{rate}");
     // The shorter of two queues counts: 8,000 B are 0.08 of W.
-    let rate = sender.hear(&[Port { ns: 1_600, sent: 25_600, waiting: 8_000 }]);
+    let rate = sender.receive(&[Port { ns: 1_600, sent: 25_600, waiting: 8_000 }]);
     let average = average * 0.9 + 1.28 * 0.1;
     assert!((rate - 95.0 / average - 0.04).abs() < 1e-6, "{rate}");
-    let rate = sender.hear(&[Port { ns: 2_400, sent: 38_400, waiting: 16_000 }]);
+    let rate = sender.receive(&[Port { ns: 2_400, sent: 38_400, waiting: 16_000 }]);
     let average = average * 0.9 + (1.28 + 0.08) * 0.1;
     assert!((rate - 95.0 / average - 0.04).abs() < 1e-6, "{rate}");
 }
@@ -87,10 +87,10 @@ fn the_first_acknowledgement_changes_nothing_and_later_ones_follow_the_formula()
 #[test]
 fn the_busiest_hop_counts_with_its_own_time() {
     let mut sender = Sender::new(&Config::default());
-    sender.hear(&[Port::default(), Port::default()]);
+    sender.receive(&[Port::default(), Port::default()]);
     let idle = Port { ns: 4_000, sent: 12_800, waiting: 0 };
     let busy = Port { ns: 800, sent: 12_800, waiting: 0 };
-    let rate = sender.hear(&[idle, busy]);
+    let rate = sender.receive(&[idle, busy]);
     assert!((rate - 95.0 / (0.9 + 0.128) - 0.04).abs() < 1e-6, "{rate}");
 }
 
@@ -99,11 +99,11 @@ fn the_busiest_hop_counts_with_its_own_time() {
 fn a_lone_flow_rests_at_its_target_and_the_increase() {
     let mut sender = Sender { out: 0, ..Sender::new(&Config::default()) };
     let mut port = Port::default();
-    let mut rate = sender.hear(&[port]);
+    let mut rate = sender.receive(&[port]);
     for _ in 0..2_000 {
         port.ns += 8_192;
         port.sent += (102_400.0 * rate / 100.0) as u64;
-        rate = sender.hear(&[port]);
+        rate = sender.receive(&[port]);
     }
     let expected = (0.95 * LINE + INCREASE) / 1e9;
     assert!((rate - expected).abs() < 0.15, "{rate} is not {expected}, within a unit of 128 bytes");
@@ -116,7 +116,7 @@ fn free_bandwidth_is_taken_after_the_additive_rounds() {
     let half = Reference { rate: 47_500_000_000, stage: 0 };
     let start = |config: Config| {
         let mut sender = Sender::new(&config);
-        sender.hear(&[Port::default()]);
+        sender.receive(&[Port::default()]);
         (sender.control.0.reference, sender.control.0.utilization) = (half, 0.475);
         sender
     };
@@ -139,12 +139,12 @@ fn free_bandwidth_is_taken_after_the_additive_rounds() {
 #[test]
 fn the_average_of_a_growing_queue_is_the_closed_form() {
     let mut sender = Sender::new(&Config::default());
-    sender.hear(&[Port::default()]);
+    sender.receive(&[Port::default()]);
     let mut port = Port::default();
     for step in 1..=100 {
         // Each 80 ns the port sends 1000 B, and 1000 B more wait: W in T.
         port = Port { ns: step * 80, sent: step * 1_000, waiting: step * 1_000 };
-        sender.hear(&[port]);
+        sender.receive(&[port]);
     }
     let average = sender.control.0.utilization;
     assert_eq!(port.ns, 8_000);
@@ -157,13 +157,13 @@ fn the_average_of_a_growing_queue_is_the_closed_form() {
 #[test]
 fn without_fast_reactions_the_first_change_does_not_see_the_queue() {
     let mut sender = Sender::new(&Config { fast_react: false, ..Config::default() });
-    sender.hear(&[Port::default()]);
+    sender.receive(&[Port::default()]);
     for step in 1..100 {
         let port = Port { ns: step * 80, sent: step * 1_000, waiting: step * 1_000 };
-        assert_eq!(sender.hear(&[port]), 100.0);
+        assert_eq!(sender.receive(&[port]), 100.0);
     }
-    sender.hear(&[Port { ns: 8_000, sent: 100_000, waiting: 100_000 }]);
-    let rate = sender.hear(&[Port { ns: 8_192, sent: 102_400, waiting: 100_000 }]);
+    sender.receive(&[Port { ns: 8_000, sent: 100_000, waiting: 100_000 }]);
+    let rate = sender.receive(&[Port { ns: 8_192, sent: 102_400, waiting: 100_000 }]);
     assert!((rate - 95.04).abs() < 0.15, "{rate}");
 }
 
@@ -172,24 +172,24 @@ fn without_fast_reactions_the_first_change_does_not_see_the_queue() {
 fn the_window_is_the_product_times_the_rate() {
     let mut sender = Sender::new(&Config::default());
     assert_eq!(sender.control.window(), 100_000);
-    sender.hear(&[Port::default()]);
-    let rate = sender.hear(&[Port { ns: 8_000, sent: 200_000, waiting: 0 }]);
+    sender.receive(&[Port::default()]);
+    let rate = sender.receive(&[Port { ns: 8_000, sent: 200_000, waiting: 0 }]);
     assert!((rate - 47.54).abs() < 0.05, "{rate}");
     assert_eq!(sender.control.window(), 48_000, "47.5 packets and one in part");
     let fixed = Config { window: WindowRule::Fixed, ..Config::default() };
     let mut sender = Sender::new(&fixed);
-    sender.hear(&[Port::default()]);
-    sender.hear(&[Port { ns: 8_000, sent: 200_000, waiting: 0 }]);
+    sender.receive(&[Port::default()]);
+    sender.receive(&[Port { ns: 8_000, sent: 200_000, waiting: 0 }]);
     assert_eq!(sender.control.window(), 100_000);
 }
 
 #[test]
 fn with_a_rate_for_each_hop_the_lowest_applies() {
     let mut sender = Sender::new(&Config { multiple_rates: true, ..Config::default() });
-    sender.hear(&[Port::default(), Port::default()]);
+    sender.receive(&[Port::default(), Port::default()]);
     let half = Port { ns: 8_000, sent: 50_000, waiting: 0 };
     let full = Port { ns: 8_000, sent: 200_000, waiting: 0 };
-    let rate = sender.hear(&[half, full]);
+    let rate = sender.receive(&[half, full]);
     let of_half = sender.control.0.hops[0].utilization;
     assert!((rate - 47.54).abs() < 0.05 && (of_half - 0.5).abs() < 0.01, "{rate} {of_half}");
 }
@@ -198,29 +198,29 @@ fn with_a_rate_for_each_hop_the_lowest_applies() {
 fn sampled_feedback_skips_empty_queues_in_fast_reactions() {
     let config = Config { sample_feedback: true, ..Config::default() };
     let mut sender = Sender::new(&config);
-    sender.hear(&[Port::default()]);
-    assert_eq!(sender.hear(&[Port { ns: 800, sent: 20_480, waiting: 0 }]), 100.0);
-    assert!(sender.hear(&[Port { ns: 1_600, sent: 40_960, waiting: 80 }]) < 90.0);
+    sender.receive(&[Port::default()]);
+    assert_eq!(sender.receive(&[Port { ns: 800, sent: 20_480, waiting: 0 }]), 100.0);
+    assert!(sender.receive(&[Port { ns: 1_600, sent: 40_960, waiting: 80 }]) < 90.0);
 }
 
 #[test]
 fn acknowledgements_without_samples_keep_the_rate() {
     let mut sender = Sender::new(&Config::default());
-    sender.hear(&[Port::default()]);
+    sender.receive(&[Port::default()]);
     let far = [Port { ns: 800, sent: 20_480, waiting: 0 }; 6];
-    assert_eq!([sender.hear(&far), sender.hear(&[])], [100.0, 100.0]);
-    assert_eq!(sender.hear(&[Port::default()]), 100.0, "no time has passed");
+    assert_eq!([sender.receive(&far), sender.receive(&[])], [100.0, 100.0]);
+    assert_eq!(sender.receive(&[Port::default()]), 100.0, "no time has passed");
 }
 
 #[test]
 fn the_floor_holds() {
     let mut sender = Sender::new(&Config::default());
     let mut port = Port::default();
-    sender.hear(&[port]);
+    sender.receive(&[port]);
     let mut rate = 100.0;
     for _ in 0..2_000 {
         port = Port { ns: port.ns + 8_000, sent: port.sent + 400_000, waiting: 0 };
-        rate = sender.hear(&[port]);
+        rate = sender.receive(&[port]);
     }
     assert!((1.0..1.1).contains(&rate), "{rate}");
 }
@@ -229,12 +229,12 @@ fn the_floor_holds() {
 #[test]
 fn a_path_on_which_nothing_moved_counts_as_no_time() {
     let mut sender = Sender::new(&Config::default());
-    sender.hear(&[Port::default()]);
-    sender.hear(&[Port { ns: 800, sent: 12_800, waiting: 0 }]);
+    sender.receive(&[Port::default()]);
+    sender.receive(&[Port { ns: 800, sent: 12_800, waiting: 0 }]);
     let before = sender.control.0.utilization;
-    sender.hear(&[Port { ns: 1_600, sent: 12_800, waiting: 0 }]);
+    sender.receive(&[Port { ns: 1_600, sent: 12_800, waiting: 0 }]);
     assert!((sender.control.0.utilization - before).abs() < 1e-12);
-    sender.hear(&[Port { ns: 2_400, sent: 25_600, waiting: 0 }]);
+    sender.receive(&[Port { ns: 2_400, sent: 25_600, waiting: 0 }]);
     assert!((sender.control.0.utilization - (0.9 * before + 0.128)).abs() < 1e-9);
 }
 
@@ -242,27 +242,27 @@ fn a_path_on_which_nothing_moved_counts_as_no_time() {
 fn the_rate_of_a_hop_moves_once_a_round_trip_and_fast_reactions_follow_from_it() {
     let mut sender = Sender::new(&Config { multiple_rates: true, ..Config::default() });
     let references = |sender: &Sender| sender.control.0.hops[0].reference.rate;
-    sender.hear(&[Port::default()]);
+    sender.receive(&[Port::default()]);
     assert_eq!(references(&sender), 100_000_000_000);
     // The first round trip ends with packet 101.
     for packet in 1..=100 {
-        let rate = sender.hear(&[Port { ns: 800 * packet, sent: 12_800 * packet, waiting: 0 }]);
+        let rate = sender.receive(&[Port { ns: 800 * packet, sent: 12_800 * packet, waiting: 0 }]);
         assert_eq!(references(&sender), 100_000_000_000, "packet {packet}");
         assert!(rate < 95.0, "{rate}");
     }
-    let rate = sender.hear(&[Port { ns: 80_800, sent: 12_800 * 101, waiting: 0 }]);
+    let rate = sender.receive(&[Port { ns: 80_800, sent: 12_800 * 101, waiting: 0 }]);
     assert!((references(&sender) as f64 / 1e9 - rate).abs() < 1e-9 && rate < 80.0, "{rate}");
 }
 
 #[test]
 fn a_change_of_the_rate_moves_the_next_packet() {
     let mut sender = Sender::new(&Config::default());
-    sender.hear(&[Port::default()]);
+    sender.receive(&[Port::default()]);
     assert_eq!(sender.control.next_start(), None);
     sender.control.handle_sent(Time::from_ps(5_000), 1_000);
     assert_eq!(sender.control.next_start(), Some(Time::from_ps(85_000)));
     // 12,800 B in 800 ns: U = 1.028.
-    sender.hear(&[Port { ns: 800, sent: 12_800, waiting: 0 }]);
+    sender.receive(&[Port { ns: 800, sent: 12_800, waiting: 0 }]);
     let rate = 100.0 * 0.95 / 1.028 + 0.04;
     let start = sender.control.next_start().unwrap().as_ps() as f64;
     assert!((start - (5_000.0 + 8_000_000.0 / rate)).abs() < 1.0, "{start}");

@@ -19,12 +19,12 @@ impl Requester {
 
     /// When it has to ask for credit beside packets; `NEVER` while it has some, or anything is in
     /// flight whose own timer runs out.
-    pub(in crate::nic) fn asks_at(&mut self, timeout: Span) -> Time {
+    pub(in crate::nic) fn next_request(&mut self, timeout: Span) -> Time {
         if self.recovery.in_flight() > 0 || !self.has_waiting() {
             return Time::NEVER;
         }
         let waiting = self.waiting_bytes();
-        let asks = self.congestion.credit().and_then(|it| it.asks_at(waiting, timeout));
+        let asks = self.congestion.credit().and_then(|it| it.next_request(waiting, timeout));
         asks.unwrap_or(Time::NEVER)
     }
 
@@ -34,8 +34,8 @@ impl Requester {
         now: Time,
         sources: u64,
     ) -> Option<Packet> {
-        let may_ask = |credit: &mut dyn CreditController| credit.may_ask(now);
-        if !self.has_waiting() || !self.congestion.credit().is_some_and(may_ask) {
+        let take_request = |credit: &mut dyn CreditController| credit.take_request(now);
+        if !self.has_waiting() || !self.congestion.credit().is_some_and(take_request) {
             return None;
         }
         let (entropy, flags) = (self.entropy(now), self.flags);

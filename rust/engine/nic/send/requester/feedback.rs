@@ -28,7 +28,7 @@ impl Requester {
             marked: ack.report().marked_packets(),
             rtt,
         };
-        self.tell_policy(now, feedback);
+        self.notify_policy(now, feedback);
     }
 }
 

@@ -79,7 +79,7 @@ impl Requester {
 
     /// Tells the policy what became of a packet.
     #[inline]
-    pub(super) fn tell_policy(&mut self, now: Time, feedback: Feedback) {
+    pub(super) fn notify_policy(&mut self, now: Time, feedback: Feedback) {
         if self.path.is_chosen() {
             self.policy.handle_feedback(now, feedback);
         }

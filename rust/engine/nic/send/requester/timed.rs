@@ -26,7 +26,7 @@ impl Requester {
             if let Some(failed) = failed {
                 events.push_back(NicEvent::PathFailed { owner: self.owner, path: failed.0 });
             }
-            self.tell_loss(now, expired.entropy, Loss::Timeout);
+            self.notify_loss(now, expired.entropy, Loss::Timeout);
         }
     }
 
@@ -48,7 +48,7 @@ impl Requester {
         if !self.wakes {
             return deadline;
         }
-        deadline.min(self.policy.next_probe()).min(self.asks_at(timeout))
+        deadline.min(self.policy.next_probe()).min(self.next_request(timeout))
     }
 
     /// The probe that is due at `now`, if any, from queue pair `own`.
@@ -66,7 +66,7 @@ impl Requester {
     fn report_late_losses(&mut self, now: Time) {
         while let Some(Lost { entropy, position }) = self.recovery.poll_lost() {
             let (signal, rtt) = (PathSignal::Nack, Span::ZERO);
-            self.tell_policy(now, Feedback { entropy, signal, packets: 0, marked: 0, rtt });
+            self.notify_policy(now, Feedback { entropy, signal, packets: 0, marked: 0, rtt });
             self.on_gap(now, entropy, position);
         }
     }

@@ -194,7 +194,7 @@ impl Requester {
 
     /// A packet goes out.
     #[inline]
-    pub(super) fn tell_sent(&mut self, now: Time, entropy: u16, bytes: u16) {
+    pub(super) fn notify_sent(&mut self, now: Time, entropy: u16, bytes: u16) {
         match &mut self.planes {
             None => self.congestion.handle_sent(now, u32::from(bytes)),
             Some(planes) => planes.with_value(entropy).control.handle_sent(now, u32::from(bytes)),
@@ -202,7 +202,7 @@ impl Requester {
     }
 
     /// A packet with that entropy value did not get through.
-    pub(super) fn tell_loss(&mut self, now: Time, entropy: u16, loss: Loss) {
+    pub(super) fn notify_loss(&mut self, now: Time, entropy: u16, loss: Loss) {
         match &mut self.planes {
             None => self.congestion.handle_loss(now, loss),
             Some(planes) => planes.with_value(entropy).control.handle_loss(now, loss),
@@ -222,7 +222,7 @@ impl Requester {
     }
 
     /// A packet with that entropy value was answered with a NACK.
-    pub(super) fn tell_nack_rtt(&mut self, entropy: u16, rtt: Span) {
+    pub(super) fn notify_nack_rtt(&mut self, entropy: u16, rtt: Span) {
         match &mut self.planes {
             None => self.congestion.handle_nack_rtt(rtt),
             Some(planes) => planes.with_value(entropy).control.handle_nack_rtt(rtt),
@@ -231,7 +231,7 @@ impl Requester {
 
     /// An acknowledgement that is the first to report `new` packets.
     #[inline]
-    pub(super) fn tell_arrivals(&mut self, now: Time, ack: AckView<'_>, new: u64) {
+    pub(super) fn notify_arrivals(&mut self, now: Time, ack: AckView<'_>, new: u64) {
         let (acknowledged, next) = self.recovery.progress();
         let sample = AckSample {
             ack: acknowledged,
@@ -245,11 +245,11 @@ impl Requester {
         };
         match &mut self.planes {
             None => self.congestion.handle_ack(now, sample),
-            Some(_) => self.tell_planes(now, ack, sample),
+            Some(_) => self.notify_planes(now, ack, sample),
         }
     }
 
-    fn tell_planes(&mut self, now: Time, ack: AckView<'_>, sample: AckSample) {
+    fn notify_planes(&mut self, now: Time, ack: AckView<'_>, sample: AckSample) {
         let Some(planes) = &mut self.planes else { return };
         let packet_bytes = u64::from(self.packet_bytes);
         if let [window] = &mut planes.0[..] {
