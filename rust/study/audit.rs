@@ -1,5 +1,5 @@
-//! Known faults of converters of recorded programs, as far as a workload shows them: a correct
-//! program may look the same.
+//! Detects symptoms of known converter faults in workloads that were read from files. A correct
+//! program may show the same symptoms.
 
 use std::collections::BTreeMap;
 
@@ -8,16 +8,16 @@ use crate::report::human;
 use crate::units::{Bytes, Time};
 use crate::workload::Workload;
 
-/// Sends and receives of a host.
+/// Message counts of a host.
 #[derive(Debug, Clone, Copy, Default)]
 struct Count {
     sent: u64,
     received: u64,
-    /// Sent at time 0, whatever comes before.
+    /// Messages that it sends at time 0 and that wait for nothing.
     ready: u64,
 }
 
-/// Sentences about a workload that was read from files; `name` is that of a host.
+/// Returns a sentence for each symptom in `workload`; `name` returns the name of a host.
 pub fn audit(workload: &Workload, name: &dyn Fn(HostId) -> String) -> Vec<String> {
     let mut hosts: BTreeMap<HostId, Count> = BTreeMap::new();
     for delay in &workload.delays {

@@ -1,26 +1,27 @@
-//! The memory that a run may take.
+//! Memory that is available to a run.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
 use crate::units::Bytes;
 
-/// The bytes of a page in `/proc/self/statm`, and of a line in kB.
+/// Bytes per page in `/proc/self/statm`, and per kB in other files of `/proc`.
 const PAGE: u64 = 4_096;
 const KB: u64 = 1 << 10;
 
-/// The memory that is available: what the system says, within the limits of the process
-/// (`ulimit -v`) and of its control groups, up to the root; `None` where nothing is known.
+/// Returns the memory that is available to this process, or `None` if it is unknown. It is the
+/// least of the system's available memory, the limit of the address space (`ulimit -v`) and the
+/// limits of all enclosing control groups.
 pub fn available_memory() -> Option<Bytes> {
     available_in(Path::new("/"))
 }
 
-/// The available memory of a system whose files are below `root`.
+/// Returns the available memory of a system whose files are below `root`.
 fn available_in(root: &Path) -> Option<Bytes> {
     let text = |path: &str| fs::read_to_string(root.join(path)).ok();
     let system = text("proc/meminfo").as_deref().and_then(of_system);
     let process = text("proc/self/limits").as_deref().and_then(of_process).map(|most| {
-        // The allocator still has the pages that are reserved and not resident.
+        // Counts reserved pages, not resident ones: the limit is on the address space.
         let pages = text("proc/self/statm").and_then(|text| number(text.split(' ').nth(1)?));
         most.saturating_sub(pages.unwrap_or(0).saturating_mul(PAGE))
     });
@@ -33,20 +34,20 @@ fn number(text: &str) -> Option<u64> {
     text.trim().parse().ok()
 }
 
-/// The available memory in bytes, from the text of `/proc/meminfo`.
+/// Parses the available memory in bytes from the text of `/proc/meminfo`.
 fn of_system(meminfo: &str) -> Option<u64> {
     let line = meminfo.lines().find_map(|line| line.strip_prefix("MemAvailable:"))?;
     number(line.trim().strip_suffix("kB")?)?.checked_mul(KB)
 }
 
-/// The most address space of a process, from the text of `/proc/self/limits`; `None` without a
-/// limit.
+/// Parses the limit of the address space in bytes from the text of `/proc/self/limits`; `None`
+/// without a limit.
 fn of_process(limits: &str) -> Option<u64> {
     let line = limits.lines().find_map(|line| line.strip_prefix("Max address space"))?;
     number(line.split_whitespace().next()?)
 }
 
-/// The memory left in the group of a line of `/proc/self/cgroup`, and in those around it.
+/// Returns the least memory left in the group of a line of `/proc/self/cgroup` and its ancestors.
 fn of_group(root: &Path, line: &str) -> Option<u64> {
     let (controllers, path) = line.split_once(':')?.1.split_once(':')?;
     let (folder, most, used) = match controllers {
@@ -57,7 +58,7 @@ fn of_group(root: &Path, line: &str) -> Option<u64> {
         _ => return None,
     };
     let folder = root.join(folder);
-    // Seen from another namespace, a path may lead out of the tree.
+    // Seen from another cgroup namespace, a path may lead out of the tree.
     let parts = path.split('/').filter(|part| !matches!(*part, "" | ".."));
     let inner = parts.fold(PathBuf::new(), |path, part| path.join(part));
     let left = |group: &Path| {
@@ -71,7 +72,7 @@ fn of_group(root: &Path, line: &str) -> Option<u64> {
 mod tests {
     use super::*;
 
-    /// A system with 20,000 kB of memory and these files.
+    /// Creates the files of a system with 20,000 kB of available memory, and `files`.
     fn system(files: &[(&str, &str)]) -> tempfile::TempDir {
         let folder = tempfile::tempdir().unwrap();
         let meminfo = "MemTotal: 30000 kB\nMemAvailable:   20000 kB\nBuffers: 1 kB\n";

@@ -1,4 +1,4 @@
-//! What a run will take, estimated before it is made.
+//! Estimates of a run's memory and CPU time, made before the run.
 
 use std::time::Duration;
 
@@ -12,61 +12,61 @@ use crate::topology::{CrossRail, Routes};
 use crate::units::Bytes;
 use crate::workload::{Chains, Message};
 
-/// Memory of a program without a run: its own pages and those of its allocator.
+/// Memory of the program without a run: its own pages and its allocator's.
 const PROGRAM: u64 = 20 << 20;
 
-/// Memory of a host with its share of the fabric, on fat-trees of 1,024 to 131,072 hosts.
+/// Memory per host, including its share of the fabric, on fat-trees of 1,024 to 131,072 hosts.
 const PER_HOST: u64 = 12 << 10;
 
-/// Memory of a message with its flow: 2.1 million messages of a ring of 1,024 take 546 MB.
+/// Memory per message and its flow: 2.1 million messages of a ring of 1,024 take 546 MB.
 const PER_MESSAGE: u64 = 260;
 
-/// Memory of both ends of a queue pair: an all-to-all of 1,024 with a million of them takes 1.37 GB
-/// with its messages under a policy with little state, and other policies keep more.
+/// Memory per queue pair, both ends. An all-to-all of 1,024 with a million queue pairs takes
+/// 1.37 GB with its messages under a policy with little state; other policies keep more.
 const PER_QUEUE_PAIR: u64 = 1_400;
 
-/// Memory of a packet that waits or flies, with its event: 3.9 million of an incast take 790 MB.
+/// Memory per queued or in-flight packet and its event: 3.9 million of an incast take 790 MB.
 const PER_PACKET: u64 = 200;
 
-/// How many numbers of messages that are discarded take a byte: two tables have 8 bytes for 64.
+/// Ids of discarded messages per byte: two tables with 8 bytes per 64 ids each.
 const PER_BYTE: u64 = 4;
 
-/// How many times of discarded messages are kept for exact percentiles, and memory of one, with a
-/// copy.
+/// Number of times of discarded messages that are kept for exact percentiles, and the memory of
+/// each one and its copy.
 const EXACT_TIMES: u64 = 1 << 20;
 const PER_TIME: u64 = 16;
 
-/// Time for a packet to cross a link, and for a message: see `docs/speed.md` for the former, by the
+/// CPU time per packet-hop and per message. For the former, `docs/speed.md` has measurements by
 /// size of the fabric.
 const HOP: Duration = Duration::from_nanos(400);
 const MESSAGE: Duration = Duration::from_micros(2);
 
-/// Time for an entry of the table of next hops, of each switch towards each edge switch, with all
-/// else that is made before a run: a ring of 16 takes 0.3 to 8 s on fat-trees of 8,192 to 65,536
-/// hosts, 0.4 to 0.8 us an entry, and on a torus of 4,096 switches 0.2 us.
+/// CPU time per entry of the next-hop table (one per switch and edge switch), including all other
+/// set-up. A ring of 16 takes 0.3 to 8 s on fat-trees of 8,192 to 65,536 hosts, which is 0.4 to
+/// 0.8 us per entry. On a torus of 4,096 switches it is 0.2 us.
 const ENTRY: Duration = Duration::from_nanos(500);
 
-/// How many messages are looked at for the mean length of a path.
+/// Number of messages that are sampled for the mean path length.
 const SAMPLE: usize = 1_000;
 
-/// What a run will take, to within a factor of two where nothing is lost.
+/// Estimated resources of a run, accurate within a factor of two if no packets are lost.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Estimate {
     /// Messages of the workload.
     pub messages: u64,
-    /// Pairs of hosts and message streams, each with a queue pair or, where messages are split,
-    /// several.
+    /// Number of distinct pairs of hosts with a message stream. Each has one queue pair, or several
+    /// where messages are split.
     pub streams: u64,
-    /// Packets that cross a link, acknowledgements among them.
+    /// Links crossed by all packets, including acknowledgements.
     pub packet_hops: u64,
-    /// Memory on one thread.
+    /// Memory of the run on one thread.
     pub memory: Bytes,
-    /// Time of one processor.
+    /// CPU time of the run on one core.
     pub cpu: Duration,
 }
 
 impl Estimate {
-    /// What to say where only `available` memory is there.
+    /// Returns the message for a system with only `available` memory.
     pub fn shortage(&self, available: Bytes) -> String {
         format!(
             "the run needs about {} of memory ({}, {} queue pairs or more), and {} is available: \
@@ -79,17 +79,17 @@ impl Estimate {
     }
 }
 
-/// What a run of a scenario will take; `None` where that is not estimated: of traces that are read
-/// during the run, and of a fluid run.
+/// Estimates the run of a scenario. Returns `None` for fluid runs and for traces that are read
+/// during the run.
 pub fn estimate_scenario(scenario: &Scenario) -> Option<Estimate> {
     let is_estimated = scenario.traces.is_none() && scenario.fidelity == Fidelity::Packet;
     is_estimated.then(|| estimate(&scenario.setup(), scenario.messages()))
 }
 
-/// Refuses a run that is not expected to fit into `limit`; any does without a limit.
+/// Rejects a run whose estimated memory exceeds `limit`. Without a limit every run passes.
 ///
 /// # Errors
-/// What the run takes and what there is, without how to run it all the same.
+/// Returns the estimate and the limit in words. The text does not say how to run it regardless.
 pub fn expect_memory(scenario: &Scenario, limit: Option<Bytes>) -> Result<(), String> {
     let Some(limit) = limit else { return Ok(()) };
     match estimate_scenario(scenario).filter(|run| run.memory > limit) {
@@ -98,8 +98,8 @@ pub fn expect_memory(scenario: &Scenario, limit: Option<Bytes>) -> Result<(), St
     }
 }
 
-/// Estimates a run of packets. Its workload has `messages` messages, more than those of the setup
-/// if they come to be during the run.
+/// Estimates a packet-level run with `messages` messages. That is more than the workload of `setup`
+/// has if messages are generated during the run.
 pub fn estimate(setup: &Setup, messages: u64) -> Estimate {
     let workload = &setup.workload;
     let mut streams: Vec<_> = workload.messages.iter().map(stream).collect();
@@ -114,7 +114,7 @@ pub fn estimate(setup: &Setup, messages: u64) -> Estimate {
     let packet_hops = (packets as f64 * way.hops) as u64;
     let in_flight = packets_in_flight(setup, way.delay);
     let (planned, live, streams, discarded) = match exchange(setup) {
-        // Its messages and queue pairs are discarded, but for places among the numbers and times.
+        // Messages and queue pairs are discarded on completion; only ids and times are kept.
         Some(chains) => {
             let times = messages.min(EXACT_TIMES) * PER_TIME;
             (chains.live(), chains.live(), messages, messages / PER_BYTE + times)
@@ -134,14 +134,15 @@ pub fn estimate(setup: &Setup, messages: u64) -> Estimate {
     }
 }
 
-/// The messages that are generated during the run, if queue pairs are discarded with them.
+/// Returns the messages that are generated during the run, if their queue pairs are discarded with
+/// them.
 fn exchange(setup: &Setup) -> Option<&Chains> {
     setup.workload.chains.as_deref().filter(|_| uses_queue_pairs_once(setup))
 }
 
-/// Whether no two messages that are generated during the run share a queue pair, and none needs
-/// another's. A relay sends those of its whole server to a host; and where ports of hosts fail,
-/// what a queue pair has learned of its peer's ports serves the other way too.
+/// Returns true if each message that is generated during the run has a queue pair of its own that
+/// shares no state with others. A relay sends the messages of its whole server to a host on one
+/// queue pair. If host ports can fail, queue pairs share what they learn about their peer's ports.
 pub(super) fn uses_queue_pairs_once(setup: &Setup) -> bool {
     let has_relays = setup.topology.scale_up().is_some_and(|it| it.cross_rail == CrossRail::Relay);
     let may_lose_ports = setup.topology.planes().count() > 1 && !setup.fabric.failures.is_empty();
@@ -153,7 +154,7 @@ fn stream(message: &Message) -> (HostId, HostId, u32) {
     (message.src, message.dst, message.stream)
 }
 
-/// Data packets and acknowledgements.
+/// Estimates the number of data packets and acknowledgements.
 fn packets(setup: &Setup, messages: u64) -> u64 {
     let payload = setup.nic.payload.get().max(1);
     let of_message = |message: &Message| message.bytes.get().div_ceil(payload);
@@ -164,16 +165,16 @@ fn packets(setup: &Setup, messages: u64) -> u64 {
     data + (data / u64::from(setup.nic.ack.every.max(1))).max(messages)
 }
 
-/// The way of a packet.
+/// Mean path of a packet.
 #[derive(Debug, Clone, Copy, Default)]
 struct MeanWay {
-    /// Links that it crosses.
+    /// Links on the path.
     hops: f64,
-    /// Their delays together, in picoseconds.
+    /// Sum of the link delays, in picoseconds.
     delay: f64,
 }
 
-/// The way of a packet on average over some messages from the first to the last.
+/// Returns the mean path of a packet over an evenly spaced sample of the messages.
 fn mean_way(setup: &Setup, routes: &Routes) -> MeanWay {
     let first = |chains: &Chains| chains.sent_by(&|host| host == chains.ranks[0]);
     let of_first = exchange(setup).and_then(first);
@@ -206,7 +207,7 @@ mod tests {
             let scenario = Scenario::parse(&text, "test", folder, &Default::default()).unwrap();
             estimate_scenario(&scenario).unwrap().cpu
         };
-        // 320 switches and 128 edge switches, and a message or two beside them.
+        // 320 switches and 128 edge switches, and a message or two.
         let entries = ENTRY * 320 * 128;
         assert!(cpu(16) > entries && cpu(16) < entries * 2, "{:?} of {entries:?}", cpu(16));
         assert!(cpu(4) < Duration::from_millis(1));

@@ -1,8 +1,8 @@
-//! Scenarios of files of other projects: `evenkeel import`.
+//! Converts files of other projects to scenarios: `evenkeel import`.
 //!
-//! A scenario names the file and has what the file does not say: a fabric for files of messages,
-//! messages for files of fabrics. An experiment of the HPCC family becomes a scenario only if the
-//! setup of its run is the same.
+//! A scenario names the file and adds what the file lacks: a fabric for files of messages, messages
+//! for files of fabrics. An experiment of the HPCC family is imported only if the scenario yields
+//! the same setup.
 
 mod error;
 mod experiment;
@@ -15,16 +15,16 @@ use toml::{Table, Value};
 use crate::scenario::{Overrides, Scenario, Setting, relative_path};
 pub use error::ImportError;
 
-/// What a file is.
+/// Format of an imported file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Source {
-    /// A configuration of the HPCC family, or a flow file.
+    /// A configuration or a flow file of the HPCC family.
     Hpcc,
     /// A connection matrix of htsim.
     Htsim,
     /// A GOAL schedule.
     Goal,
-    /// Chakra traces: the file of a rank, or the prefix of all.
+    /// Chakra traces: the file of one rank, or the common prefix of all.
     Chakra,
     /// A flow file of SimCCL.
     Simccl,
@@ -32,31 +32,31 @@ pub enum Source {
     Infragraph,
 }
 
-/// A file to be imported.
+/// Arguments of an import.
 #[derive(Debug, Clone, Copy)]
 pub struct Import<'a> {
-    /// The file.
+    /// File to import.
     pub file: &'a Path,
-    /// What it is.
+    /// Format of the file.
     pub source: Source,
-    /// The file of the fabric, for files of messages.
+    /// Topology file, for files of messages.
     pub topology: Option<&'a Path>,
-    /// Keys of the scenario, each of a section.
+    /// Additional scenario keys, each in a section.
     pub settings: &'a [Setting],
-    /// The folder that the scenario is written into, to which its paths are relative.
+    /// Folder that the scenario is written to; its paths are relative to this folder.
     pub folder: &'a Path,
 }
 
 /// An imported file.
 #[derive(Debug, Clone)]
 pub struct Imported {
-    /// The scenario's text.
+    /// Text of the scenario.
     pub text: String,
-    /// What a user should know about the file and the scenario.
+    /// Warnings about the file and the scenario.
     pub warnings: Vec<String>,
 }
 
-/// The sections of a scenario with what explains them.
+/// Sections of a scenario, with explanatory comments.
 #[derive(Debug, Default)]
 struct Draft {
     comments: Vec<String>,
@@ -64,7 +64,7 @@ struct Draft {
     warnings: Vec<String>,
 }
 
-/// A text as a comment: the name of a file may have any character.
+/// Formats a text as a comment. Control characters are escaped, since a file name may have any.
 fn comment(text: &str) -> String {
     let shown = text.chars().flat_map(|it| match it.is_control() {
         true => it.escape_default().collect::<Vec<char>>(),
@@ -74,10 +74,10 @@ fn comment(text: &str) -> String {
 }
 
 impl Import<'_> {
-    /// The scenario of the file, which is valid.
+    /// Returns the scenario of the file, which has been validated.
     ///
     /// # Errors
-    /// The file is invalid, or a scenario cannot say what it says.
+    /// Fails if the file is invalid, or if a scenario cannot express its content.
     pub fn scenario(&self) -> Result<Imported, ImportError> {
         let experiment = match self.source {
             Source::Hpcc => experiment::read(self)?,
@@ -101,7 +101,7 @@ impl Import<'_> {
         Ok(Imported { text, warnings: draft.warnings })
     }
 
-    /// A path in the scenario.
+    /// Returns the path of a file as written in the scenario.
     fn path(&self, file: &Path) -> Value {
         relative_path(file, self.folder).display().to_string().into()
     }
@@ -115,7 +115,7 @@ impl Draft {
         let (Some(section), Some(name), None) = (steps.next(), steps.next(), steps.next()) else {
             return Err(ImportError::Setting(key.clone()));
         };
-        // What is no TOML is a text, so that `500ns` needs no quotes.
+        // A value that is not TOML is a string, so `500ns` needs no quotes.
         let parsed = format!("value = {value}").parse::<Table>().ok();
         let parsed = parsed.and_then(|mut table| table.remove("value"));
         let value = parsed.unwrap_or_else(|| value.as_str().into());

@@ -1,25 +1,25 @@
-//! An estimate of the packets that wait or fly at one time, which a run has in memory.
+//! Estimates the number of packets that are queued or in flight, and therefore in memory.
 
 use crate::fabric::{Buffer, Setup};
 use crate::ids::HostId;
 use crate::nic::congestion::CongestionControl;
 use crate::workload::Message;
 
-/// Round trips for which senders that share a receiver go on sending before they slow down
+/// Round trips for which senders that share a receiver continue at line rate before they slow down
 /// \[inferred\].
 const ROUND_TRIPS: f64 = 2.0;
 
-/// The bytes that a host sends and receives.
+/// Bytes that a host sends and receives.
 #[derive(Debug, Clone, Copy, Default)]
 struct Load {
     sent: f64,
     received: f64,
-    /// The senders that it has at one time, if each divides its rate among its receivers.
+    /// Mean number of concurrent senders, if each divides its rate among its receivers.
     senders: f64,
 }
 
-/// The packets in flight where `delay` is the mean time of a packet on its way, in picoseconds:
-/// data that flies, and data that waits before receivers that several hosts send to.
+/// Estimates the packets in flight, where `delay` is the mean one-way delay in picoseconds. Counts
+/// data on links, and data queued at receivers of several senders.
 pub(super) fn packets_in_flight(setup: &Setup, delay: f64) -> u64 {
     let (topology, nic) = (&setup.topology, &setup.nic);
     let mut loads = vec![Load::default(); topology.host_count() as usize];
@@ -33,7 +33,7 @@ pub(super) fn packets_in_flight(setup: &Setup, delay: f64) -> u64 {
         loads[dst.index()].senders += part * bytes_per_ps(*src) / bytes_per_ps(*dst);
     }
     let all = || (0u32..).map(HostId).zip(&loads);
-    // A timer below the round trip sends again what flies.
+    // A timer below the round trip retransmits packets that are still in flight.
     let timeout = (nic.retransmit_timeout.as_ps() as f64).max(1.0);
     let copies = (2.0 * delay / timeout).max(1.0);
     let flying =
@@ -55,7 +55,7 @@ mod tests {
     use super::*;
     use crate::scenario::Scenario;
 
-    /// Packets in flight on 64 hosts. A packet has 1,000 bytes and takes 2 us.
+    /// Estimates the packets in flight on 64 hosts. A packet has 1,000 bytes and takes 2 us.
     fn in_flight(control: &str, workload: &str) -> u64 {
         let text = format!(
             "[topology]\nleaves = 8\nspines = 8\nhosts_per_leaf = 8\n\
@@ -69,7 +69,7 @@ mod tests {
 
     #[test]
     fn data_waits_before_a_receiver_that_is_sent_more_than_it_takes() {
-        // 400 Gbps for a round trip of 4 us are 200 packets.
+        // 400 Gbps for a round trip of 4 us is 200 packets.
         let shift = in_flight("line-rate", "kind = \"shift\"\nbytes = \"10MB\"");
         let all_to_all = in_flight("line-rate", "kind = \"all-to-all\"\nbytes = \"64MB\"");
         assert_eq!((shift, all_to_all), (64 * 200, 64 * 200));

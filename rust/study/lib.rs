@@ -1,7 +1,7 @@
 //! Runs and sets of runs: a scenario goes in, summaries come out.
 //!
-//! A study simulates and compares runs; it neither reads arguments nor prints. Its results and
-//! their order depend neither on the number of threads nor on the order in which runs finish.
+//! A study simulates and compares runs; it neither parses arguments nor prints. The results and
+//! their order do not depend on the number of threads or on the order in which runs finish.
 
 use evenkeel_engine::{
     balance, endpoint, fabric, ids, nic, split, switching, topology, units, workload,

@@ -1,4 +1,4 @@
-//! The lower bound of a run's completion time.
+//! Lower bound of a run's completion time.
 
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -9,19 +9,18 @@ use crate::report::human;
 use crate::split::SmallestPiece;
 use crate::units::{Span, Time};
 
-/// Computes a completion time that no scheme can beat on this fabric without failures. Of the
-/// scheme of `setup` it depends on how messages may be cut and on whether packets take detours, and
-/// not on the seed or the congestion control.
+/// Computes a completion time that no scheme can beat on this fabric without failures. The bound
+/// depends on how the scheme of `setup` may cut messages and on whether packets take detours. It
+/// does not depend on the seed or the congestion control.
 ///
-/// Times are exact: a run that truncates them ([`crate::fabric::Rounding`]) may beat the bound by
+/// Times are exact. A run that truncates times ([`crate::fabric::Rounding`]) may beat the bound by
 /// the sum of the truncations.
 pub fn lower_bound(setup: &Setup) -> Bound {
     let routes = setup.topology.routes();
     bound(&setup.topology, routes, &setup.workload, &wire(setup))
 }
 
-/// A warning if a run whose completion time is `bound` at least cannot complete within its time
-/// limit.
+/// Returns a warning if a run that takes at least `bound` cannot complete within its time limit.
 pub fn short_time_limit(setup: &Setup, bound: Span) -> Option<String> {
     (setup.time_limit < setup.workload.first_start().saturating_add(bound)).then(|| {
         format!(
@@ -37,24 +36,25 @@ pub fn short_time_limit(setup: &Setup, bound: Span) -> Option<String> {
 pub struct BoundSummary {
     /// Name of the scenario.
     pub scenario: String,
-    /// The lower bound of its completion time.
+    /// Lower bound of the completion time.
     pub bound_ns: f64,
-    /// The closed form that gives it, the largest of several: `idle path`, `dependency chain`,
-    /// `host NIC`, `edge uplinks`, `scale-up port` or `permutation`.
+    /// The binding one of several closed forms: `idle path`, `dependency chain`, `host NIC`,
+    /// `edge uplinks`, `scale-up port` or `permutation`.
     pub bound_by: &'static str,
-    /// The largest rate that all messages can have at once, as a fraction of the hosts' line rate.
+    /// Largest rate at which all messages can be sent simultaneously, as a fraction of the hosts'
+    /// line rate.
     pub rho_max: f64,
 }
 
 impl BoundSummary {
-    /// The bound of the scenario of that name.
+    /// Converts the bound of the named scenario.
     pub fn new(scenario: String, bound: &Bound) -> Self {
         let Bound { time, rho_max, binding } = *bound;
         Self { scenario, bound_ns: time.as_ns_f64(), bound_by: binding, rho_max }
     }
 }
 
-/// What packets are on the wire, and how messages may be cut into them.
+/// Describes the packets of `setup` on the wire, and how messages may be cut into them.
 pub fn wire(setup: &Setup) -> Wire {
     let (nic, fabric) = (&setup.nic, &setup.fabric);
     Wire {
@@ -70,14 +70,14 @@ pub fn wire(setup: &Setup) -> Wire {
     }
 }
 
-/// Whether packets may take longer paths than the shortest ones of the intact fabric: because a
-/// policy says so, or because routes go around what has failed.
+/// Returns true if packets may take longer paths than the shortest ones of the intact fabric:
+/// because a policy does so, or because routing avoids failed links.
 fn takes_detours(setup: &Setup) -> bool {
     let fails = !setup.fabric.failures.is_empty();
     fails || setup.policies().used().any(|it| it.scheme.switch.takes_detours())
 }
 
-/// How messages may be cut: where jobs differ, all as those that are cut finest.
+/// Returns how messages may be cut. If jobs differ, the finest cut applies to all.
 fn cuts(setup: &Setup) -> Cuts {
     let policies = setup.policies();
     let pieces: Vec<_> = policies.used().map(|it| it.scheme.split.smallest_piece()).collect();

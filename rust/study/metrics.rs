@@ -1,4 +1,4 @@
-//! The numbers of a run's results: one table of names, units, directions and words.
+//! Table of the numbers of a run's results: names, units, directions and descriptions.
 //!
 //! A name is the path of the number in the run's JSON object. Columns of `results.csv`, claims of
 //! studies, tables, axes, pages and `evenkeel explain` are views of this table.
@@ -42,7 +42,7 @@ pub enum Better {
 /// Source of a value in the JSON object.
 #[derive(Debug, Clone, Copy)]
 enum Get {
-    /// At the path that the name is.
+    /// Read from the path that the name gives.
     Path,
     /// Computed from other numbers.
     Derived(fn(&Value) -> Option<f64>),
@@ -74,13 +74,13 @@ impl Metric {
         Self { get: Get::Derived(get), ..self }
     }
 
-    /// Returns the metric of that name.
+    /// Returns the metric of the given name.
     pub fn find(name: &str) -> Option<&'static Self> {
         METRICS.iter().chain(&RATES).chain(&INDICATORS).find(|metric| metric.name == name)
     }
 
-    /// Returns the value in the JSON object of a run. A time that the run did not reach is
-    /// infinite; `None` if the object has no such number.
+    /// Returns the value in the JSON object of a run, or `None` if the object has no such number. A
+    /// time that the run did not reach is infinite.
     pub(crate) fn of(&self, run: &Value) -> Option<f64> {
         match self.get {
             Get::Derived(get) => get(run),
@@ -227,7 +227,7 @@ pub static METRICS: [Metric; 40] = [
     Metric::new("events", Count, Neither, "events", "events of the simulation"),
 ];
 
-/// Rates of messages, for claims and tables of studies; no columns of their own.
+/// Rates of messages, for claims and tables of studies; not columns of `results.csv`.
 pub(crate) static RATES: [Metric; 5] = [
     Metric::new("rate_gbps.min", BitRate, More, "least rate", "least rate of a message"),
     Metric::new("rate_gbps.p01", BitRate, More, "p01 rate", "1st percentile of message rates"),
@@ -246,7 +246,7 @@ pub static INDICATORS: [Metric; 5] = [
     Metric::new("goodput_percent", Percent, More, "goodput", "goodput in per cent of line rate"),
 ];
 
-/// A number; infinite for `null`, which stands for what a run did not reach.
+/// Returns a number; `null` marks an event that the run did not reach, and is infinite.
 pub(crate) fn number(value: &Value) -> Option<f64> {
     if value.is_null() { Some(f64::INFINITY) } else { value.as_f64() }
 }
@@ -255,14 +255,14 @@ fn increase_percent(run: &Value) -> Option<f64> {
     Some((number(&run["slowdown"])? - 1.0) * 100.0)
 }
 
-/// The times of the operations of rails, in order.
+/// Returns the times of the operations of rails, in order.
 fn operations(run: &Value) -> Option<impl DoubleEndedIterator<Item = f64>> {
     let operations = run["operations"].as_array()?;
     Some(operations.iter().filter_map(|operation| number(&operation["took_ns"])))
 }
 
-/// The time from the first failure of a rail until the first chunk that was issued again is whole;
-/// infinite if none is.
+/// Returns the time from the first failure of a rail until the first reissued chunk is complete;
+/// infinite if there is no such chunk.
 fn resume_ns(run: &Value) -> Option<f64> {
     let events = run["timeline"].as_array()?;
     let at = |what: &str| {
@@ -311,7 +311,8 @@ mod tests {
         assert_eq!(missing, [] as [&str; 0]);
     }
 
-    /// Numbers that identify a run or its cost, and objects with their own schemas.
+    /// Numbers outside the table: those that identify a run or its cost, and objects with their own
+    /// schemas.
     const BESIDE: [&str; 10] = [
         "seed",
         "hosts",

@@ -6,10 +6,11 @@ use std::sync::{Mutex, PoisonError};
 use std::thread;
 
 /// Calls `work(0)`, `work(1)`, ... `work(count - 1)` on at most `threads` threads. Calls start in
-/// the order of their indices, and the results are in this order, independent of the order in which
-/// the calls return.
+/// the order of their indices. Results are in that order too, regardless of the order in which
+/// calls return.
 ///
-/// A panic of a call is passed on, as it is, when the other threads have ended.
+/// # Panics
+/// If a call panics, its panic is resumed once the other threads have ended.
 pub fn in_order<T: Send>(
     count: usize,
     threads: NonZeroUsize,

@@ -1,10 +1,10 @@
-//! How many queue pairs a scenario opens.
+//! Counts the queue pairs that a scenario opens.
 //!
 //! A queue pair is identified by its sender, its receiver, a message stream and a slot that the
-//! splitter chooses; those of a pair of hosts and stream beyond the first are *extra*. Where the
+//! splitter chooses. Those beyond the first of a pair of hosts and stream are *extra*. Where the
 //! splitter names the slot of each flow, the slots are counted without a simulation. Where a flow
 //! takes an idle queue pair ([`QueuePairChoice::Idle`]), the number depends on which flows overlap,
-//! and the scenario is simulated.
+//! so the scenario is simulated.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -21,27 +21,27 @@ use crate::topology::Routes;
 use crate::units::Bytes;
 use crate::workload::Message;
 
-/// The queue pairs of a scenario.
+/// Queue pairs of a scenario.
 #[derive(Debug, Clone, PartialEq)]
 pub struct QueuePairs {
-    /// Those that NICs send on; how many are in use at once is 0 if nothing was simulated.
+    /// Queue pairs that NICs send on. Without a simulation, the number in concurrent use is 0.
     pub counts: QpCounts,
-    /// The mean of `counts.total` over all NICs.
+    /// Mean of `counts.total` over all NICs.
     pub per_nic_mean: f64,
-    /// Most that one NIC has, sending and receiving ends together.
+    /// Maximum of one NIC, requesters and responders together.
     pub both_ends_max: u64,
     /// Memory of the contexts of `both_ends_max` queue pairs.
     pub context_bytes: Bytes,
-    /// How they were counted.
+    /// Method by which they were counted.
     pub method: CountMethod,
 }
 
-/// How queue pairs were counted.
+/// Method by which queue pairs were counted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum CountMethod {
-    /// From the messages alone.
+    /// Derived from the messages alone.
     Messages,
-    /// At the NICs, in a simulation that ended so.
+    /// Counted at the NICs in a simulation that ended with this verdict.
     Simulation(Verdict),
 }
 
@@ -52,12 +52,12 @@ pub struct QpsSummary {
     pub scenario: String,
     /// Name of the load-balancing policy.
     pub policy: String,
-    /// Its queue pairs.
+    /// Counts of queue pairs.
     pub qps: Qps,
 }
 
 impl QpsSummary {
-    /// What was counted of the scenario of that name.
+    /// Converts the counts of the named scenario.
     pub fn new(scenario: String, setup: &Setup, found: &QueuePairs) -> Self {
         let qps = match found.method {
             CountMethod::Messages => Qps::opened(found.counts),
@@ -67,8 +67,8 @@ impl QpsSummary {
     }
 }
 
-/// Counts the queue pairs of what a run is given. `progress` is called now and then if that takes
-/// a simulation.
+/// Counts the queue pairs of a run of `setup`. If that takes a simulation, `progress` is called
+/// from time to time.
 pub fn queue_pairs(setup: &Setup, progress: &mut dyn FnMut(&Progress)) -> QueuePairs {
     match Slots::of(setup) {
         Some(slots) => slots.sum(setup),
@@ -101,15 +101,15 @@ impl QueuePairs {
     }
 }
 
-/// The slots in use, by receiver and message stream.
+/// Slots in use, by receiver and message stream.
 type Streams = BTreeMap<(HostId, u32), BTreeSet<u32>>;
 
-/// The slots of each sender.
+/// Slots of each sender.
 struct Slots(Vec<Streams>);
 
 impl Slots {
-    /// The slots that the splitters name for the messages of `setup`; `None` if they leave the
-    /// choice to the state of the queue pairs.
+    /// Returns the slots that the splitters choose for the messages of `setup`, or `None` if the
+    /// choice depends on the state of the queue pairs.
     fn of(setup: &Setup) -> Option<Self> {
         let routes = setup.topology.routes();
         let hosts = (0..setup.topology.host_count()).map(HostId);
@@ -124,7 +124,7 @@ impl Slots {
             .collect();
         let mut slots = Self(splitters.iter().map(|_| Streams::new()).collect());
         for (id, message) in (0..).map(MessageId).zip(&setup.workload.messages) {
-            // What scale-up networks carry has no queue pair.
+            // Messages over scale-up networks have no queue pair.
             let sender = setup.topology.sender_over_fabric(message.src, message.dst);
             let Some(src) = sender else { continue };
             let message = &Message { src, ..*message };
@@ -168,7 +168,7 @@ impl Slots {
     }
 }
 
-/// The paths that the sender of a message may choose from.
+/// Returns the paths that the sender of a message can choose from.
 fn paths(forwarding: Forwarding, routes: &Routes, message: &Message) -> PathSpace {
     if forwarding == Forwarding::Hashed {
         return PathSpace::SINGLE;
@@ -178,7 +178,7 @@ fn paths(forwarding: Forwarding, routes: &Routes, message: &Message) -> PathSpac
     choices.iter().try_fold(PathSpace::SINGLE, add).expect("checked: at most 65,536 paths")
 }
 
-/// Queue pairs that a NIC sends on.
+/// Counts the queue pairs that a NIC sends on.
 fn sending(streams: &Streams) -> u64 {
     streams.values().map(|slots| slots.len() as u64).sum()
 }

@@ -1,4 +1,4 @@
-//! Runs of scenarios with several rails, with their cost.
+//! Runs of scenarios with several rails, including their cost.
 
 use std::num::NonZeroUsize;
 
@@ -9,7 +9,7 @@ use crate::report::{Identity, RailSummary, Stopwatch};
 use crate::scenario::RailScenario;
 use crate::units::BitRate;
 
-/// The identity of a run: the scenario, the policy and the seed of its results.
+/// Returns the identity of a run: the scenario, the policy and the seed of its results.
 pub fn rail_identity(scenario: &RailScenario) -> Identity {
     Identity {
         scenario: scenario.name.clone(),
@@ -19,7 +19,7 @@ pub fn rail_identity(scenario: &RailScenario) -> Identity {
 }
 
 /// Simulates a scenario under its allocator, and measures the cost of the simulation. `progress` is
-/// called now and then with the completed operations.
+/// called from time to time with the number of completed operations.
 ///
 /// # Errors
 /// Fails if the allocator does not support the scenario's number of rails.
@@ -37,10 +37,11 @@ pub fn run_rails(
 }
 
 /// Simulates scenarios on at most `threads` threads; the results are in the order of `scenarios`.
-/// `progress` is called from any thread with the index of a scenario and its completed operations.
+/// `progress` is called from any thread with the index of a scenario and its number of completed
+/// operations.
 ///
 /// # Errors
-/// As [`run_rails`], of the first scenario that fails.
+/// Returns the error of [`run_rails`] for the first scenario that fails.
 pub fn compare_rails(
     scenarios: &[RailScenario],
     threads: NonZeroUsize,

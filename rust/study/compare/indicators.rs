@@ -1,10 +1,10 @@
-//! Key performance indicators of a fabric, as the IETF's benchmarking draft has them.
+//! Key performance indicators of a fabric, as defined by the IETF's benchmarking draft.
 //!
 //! Source: draft-calabria-bmwg-ai-fabric-training-bench (Benchmarking Methodology for AI Training
 //! Network Fabrics, 2026), sections "KPI Framework and Metrics Taxonomy", "Packet Spray Efficacy
 //! Under UET RUD" (the table) and "Jain's Fairness Index Measurement" (the formula), with the terms
-//! of draft-calabria-bmwg-ai-fabric-terminology. Where the drafts leave something open, the choice
-//! is marked \[inferred\].
+//! of draft-calabria-bmwg-ai-fabric-terminology. Choices that the drafts leave open are marked
+//! \[inferred\].
 
 use std::collections::VecDeque;
 
@@ -13,25 +13,25 @@ use crate::ids::{HostId, PortId};
 use crate::scenario::{Scenario, TopologyKind};
 use crate::topology::{Node, Topology};
 
-/// The indicators of a run; `None` where it has none.
+/// Indicators of a run; `None` for those that do not apply.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Indicators {
-    /// MMR: the load of the most loaded of parallel uplinks over their mean load; of all groups of
-    /// parallel uplinks the largest (\[inferred\]).
+    /// MMR: the load of the most loaded parallel uplink over their mean load. The largest of all
+    /// groups of parallel uplinks (\[inferred\]).
     pub max_mean_ratio: Option<f64>,
-    /// JFI: Jain's index of the loads of parallel uplinks; of all groups the least (\[inferred\]).
+    /// JFI: Jain's index of the loads of parallel uplinks. The least of all groups (\[inferred\]).
     pub jain_index: Option<f64>,
     /// Data packets that arrived out of order, per second of the completion time.
     pub out_of_order_per_s: Option<f64>,
-    /// Data packets that NICs sent again, per second of the completion time.
+    /// Data packets that NICs retransmitted, per second of the completion time.
     pub retransmitted_per_s: Option<f64>,
-    /// Bytes of messages per second of the completion time, in per cent of the line rates of the
-    /// hosts that send (\[inferred\]: the draft says neither which hosts nor which bytes).
+    /// Bytes of messages per second of the completion time, in percent of the line rates of the
+    /// sending hosts (\[inferred\]: the draft says neither which hosts nor which bytes).
     pub goodput_percent: Option<f64>,
 }
 
 impl Indicators {
-    /// The indicators of a run of `setup`; `has_packets` is false of a fluid run.
+    /// Computes the indicators of a run of `setup`; `has_packets` is false for a fluid run.
     pub fn of(setup: &Setup, outcome: &Outcome, has_packets: bool) -> Self {
         let groups = loads_of_parallel_uplinks(&setup.topology, outcome);
         let seconds = outcome.cct.map(|cct| cct.as_ns_f64() * 1e-9).filter(|&it| it > 0.0);
@@ -45,7 +45,7 @@ impl Indicators {
         }
     }
 
-    /// The values in the order of [`INDICATORS`](crate::metrics::INDICATORS).
+    /// Returns the values in the order of [`INDICATORS`](crate::metrics::INDICATORS).
     pub fn numbers(&self) -> [Option<f64>; 5] {
         [
             self.max_mean_ratio,
@@ -57,20 +57,22 @@ impl Indicators {
     }
 }
 
-/// The largest load over the mean load.
+/// Returns the largest load over the mean load.
 fn max_mean_ratio(loads: &[f64]) -> f64 {
     let sum: f64 = loads.iter().sum();
     loads.iter().copied().fold(0.0, f64::max) * loads.len() as f64 / sum
 }
 
-/// Jain's index: the square of the sum over the number of loads times the sum of the squares.
+/// Returns Jain's index: the squared sum of the loads, over their number times the sum of their
+/// squares.
 fn jain_index(loads: &[f64]) -> f64 {
     let sum: f64 = loads.iter().sum();
     let squares: f64 = loads.iter().map(|load| load * load).sum();
     sum * sum / (loads.len() as f64 * squares)
 }
 
-/// For each switch with traffic to a higher tier, the bytes of each of its links to that tier.
+/// Returns the bytes that each switch sent on each link to a higher tier. Switches without such
+/// traffic are omitted.
 fn loads_of_parallel_uplinks(topology: &Topology, outcome: &Outcome) -> Vec<Vec<f64>> {
     let tiers = tiers(topology);
     let mut groups = vec![Vec::new(); topology.switches().len()];
@@ -86,7 +88,8 @@ fn loads_of_parallel_uplinks(topology: &Topology, outcome: &Outcome) -> Vec<Vec<
     groups
 }
 
-/// The tier of each switch: 1 for those with hosts, otherwise one more than the lowest neighbour.
+/// Returns the tier of each switch: 1 for those with hosts, otherwise one above the lowest
+/// neighbor.
 fn tiers(topology: &Topology) -> Vec<u32> {
     let mut tiers = vec![u32::MAX; topology.switches().len()];
     let mut waiting = VecDeque::new();
@@ -111,7 +114,7 @@ fn tiers(topology: &Topology) -> Vec<u32> {
     tiers
 }
 
-/// `None` if the messages are not known before the run.
+/// Returns `None` if the messages are not known before the run.
 fn goodput_percent(setup: &Setup, seconds: f64) -> Option<f64> {
     let messages = &setup.workload.messages;
     let mut senders = vec![false; setup.topology.host_count() as usize];
@@ -125,7 +128,7 @@ fn goodput_percent(setup: &Setup, seconds: f64) -> Option<f64> {
     (line > 0.0).then(|| bytes * 8.0 / seconds / line * 100.0)
 }
 
-/// The reference topology of the draft that the scenario's fabric is an instance of.
+/// Returns the draft's reference topology that the scenario's fabric matches.
 pub fn reference_topology(scenario: &Scenario) -> &'static str {
     let tiers = tiers(&scenario.topology).into_iter().max();
     match (*scenario.file.topology.kind, tiers) {

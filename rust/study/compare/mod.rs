@@ -1,4 +1,4 @@
-//! Several policies under several seeds.
+//! Runs of several policies under several seeds.
 
 mod indicators;
 mod run_numbers;
@@ -25,50 +25,51 @@ pub use statistics::{
 /// One run of a comparison.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ComparisonRun {
-    /// Its index in the comparison.
+    /// Index in the comparison.
     pub index: usize,
-    /// The index of its policy.
+    /// Index of the policy.
     pub policy: usize,
-    /// The seed of every random draw of the run.
+    /// Seed of every random draw of the run.
     pub seed: u64,
 }
 
-/// The seeds of a comparison, which follow each other.
+/// Consecutive seeds of a comparison.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Seeds {
-    /// The first one.
+    /// First seed.
     pub first: u64,
-    /// Their number; if `None`, [`LEAST_SEEDS`] where results depend on the seed, otherwise 1.
+    /// Number of seeds. The default is [`LEAST_SEEDS`] if results depend on the seed, otherwise 1.
     pub count: Option<NonZeroU32>,
 }
 
 /// A scenario under every combination of some policies and seeds.
 #[derive(Debug)]
 pub struct Comparison {
-    /// The scenario under each policy.
+    /// Scenario under each policy.
     policies: Vec<Scenario>,
     seeds: Vec<u64>,
     is_drawn: bool,
 }
 
-/// An observer of the runs of a comparison; its methods are called from any thread.
+/// Observer of the runs of a comparison. Its methods may be called from any thread.
 pub trait Observer: Sync {
-    /// A run has started.
+    /// Called when a run starts.
     fn started(&self, run: ComparisonRun, identity: &Identity);
-    /// A run has made progress.
+    /// Called when a run makes progress.
     fn progress(&self, run: ComparisonRun, progress: &Progress);
-    /// A run has a result; [`Self::finished`] follows.
+    /// Called with the result of a run, before [`Self::finished`].
     fn result(&self, _run: ComparisonRun, _result: &(Finished, Indicators)) {}
-    /// A run has ended.
+    /// Called when a run ends.
     fn finished(&self, run: ComparisonRun);
 }
 
 impl Comparison {
-    /// The scenario under each of `policies` and each of `seeds`.
+    /// Combines the scenario with each of `policies` and each of `seeds`.
     ///
     /// # Errors
-    /// Fails for an unknown policy, for invalid parameters of a policy and for an invalid seed. All
-    /// policies and seeds are checked before the first run starts.
+    /// Fails for an unknown policy, invalid parameters of a policy, or an invalid seed. All
+    /// policies
+    /// and seeds are checked before the first run starts.
     pub fn new(
         scenario: &Scenario,
         policies: &[String],
@@ -79,7 +80,7 @@ impl Comparison {
         Self::of(policies, seeds)
     }
 
-    /// Scenarios that differ in their policies, each under each of `seeds`.
+    /// Combines scenarios that differ in their policies with each of `seeds`.
     ///
     /// # Errors
     /// Fails for an invalid seed.
@@ -93,7 +94,7 @@ impl Comparison {
         Ok(Self { policies, seeds: (seeds.first..=last).collect(), is_drawn })
     }
 
-    /// What a user should know about the scenario under one or another of the policies, each once.
+    /// Returns the warnings about the scenario under any of the policies, each one once.
     pub fn warnings(&self) -> Vec<&str> {
         let all = self.policies.iter().flat_map(|scenario| &scenario.warnings);
         let mut warnings: Vec<&str> = Vec::new();
@@ -105,7 +106,7 @@ impl Comparison {
         warnings
     }
 
-    /// The plan of the runs. An interrupted comparison has fewer.
+    /// Returns the planned runs. An interrupted comparison completes fewer.
     pub fn planned(&self) -> Planned {
         Planned {
             policies: self.policies.iter().map(|it| it.scheme.name.to_owned()).collect(),
@@ -114,7 +115,7 @@ impl Comparison {
         }
     }
 
-    /// All runs, policy by policy, each with all seeds.
+    /// Returns all runs: policy by policy, and seed by seed within a policy.
     pub fn runs(&self) -> Vec<ComparisonRun> {
         let pairs = (0..self.policies.len())
             .flat_map(|policy| self.seeds.iter().map(move |&seed| (policy, seed)));
@@ -124,7 +125,7 @@ impl Comparison {
 }
 
 /// Simulates all runs of a comparison on at most `threads` threads. The results are in the order of
-/// [`Comparison::runs`], independent of the order in which the runs finish.
+/// [`Comparison::runs`], regardless of the order in which the runs finish.
 ///
 /// # Errors
 /// Fails if a workload cannot be drawn under one of the seeds, or if the replay of traces finds a
@@ -135,7 +136,7 @@ pub fn compare(
     observer: &dyn Observer,
 ) -> Result<Vec<(Finished, Indicators)>, ScenarioError> {
     let runs = comparison.runs();
-    // Policies with the same packets, cut and sent alike, have one bound for a seed's workload.
+    // Policies that cut messages into the same packets share one bound per seed.
     let wires: Vec<Wire> = comparison.policies.iter().map(|it| wire(&it.setup())).collect();
     let first_alike = |policy: usize| wires.iter().position(|other| *other == wires[policy]);
     let bounds: Vec<OnceLock<Span>> = runs.iter().map(|_| OnceLock::new()).collect();

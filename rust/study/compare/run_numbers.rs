@@ -1,4 +1,4 @@
-//! The numbers of runs that a comparison is made of.
+//! Numbers of the runs that a comparison is made of.
 
 use std::collections::BTreeSet;
 
@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use crate::reproduce::reading::Reading;
 
-/// The numbers of a run; the first of them is the completion time.
+/// Numbers of a run. The first is the completion time.
 #[derive(Debug, Clone, PartialEq)]
 pub struct RunNumbers {
     /// Name of the policy.
@@ -19,7 +19,7 @@ pub struct RunNumbers {
 }
 
 impl RunNumbers {
-    /// The metrics of a comparison on a fabric.
+    /// Metrics of a comparison on a fabric.
     pub const OF_FABRIC: &'static [&'static str] = &[
         "cct_ns",
         "slowdown",
@@ -30,7 +30,7 @@ impl RunNumbers {
         "packets.out_of_order",
         "qps.extra_per_nic_max",
     ];
-    /// The metrics of a comparison on several rails.
+    /// Metrics of a comparison on several rails.
     pub const OF_RAILS: &'static [&'static str] = &[
         "cct_ns",
         "bytes_per_s",
@@ -40,7 +40,7 @@ impl RunNumbers {
         "cpu_busy_ns_max",
     ];
 
-    /// These numbers of the JSON object of a run.
+    /// Reads the numbers of `metrics` from the JSON object of a run.
     pub fn of(run: &Value, metrics: &[&'static str]) -> Self {
         let number = |name: &&str| {
             let metric = Reading::named(name).expect("the names are constants");
@@ -53,7 +53,7 @@ impl RunNumbers {
         }
     }
 
-    /// These numbers of the JSON objects of runs.
+    /// Reads the numbers of `metrics` from the summaries of runs.
     pub fn of_summaries(runs: &[impl Serialize], metrics: &[&'static str]) -> Vec<Self> {
         let numbers = runs.iter().map(|run| {
             let run = serde_json::to_value(run).expect("a summary is a JSON object");
@@ -62,25 +62,25 @@ impl RunNumbers {
         numbers.collect()
     }
 
-    /// Whether the run has a completion time.
+    /// Returns true if the run has a completion time.
     pub(super) fn is_complete(&self) -> bool {
         self.numbers.first().is_some_and(Option::is_some)
     }
 }
 
-/// The runs that a comparison was to have: every policy under every seed.
+/// Planned runs of a comparison: every policy under every seed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Planned {
-    /// The policies, in their order.
+    /// Policies, in their order.
     pub policies: Vec<String>,
-    /// The number of seeds.
+    /// Number of seeds.
     pub seeds: usize,
     /// True if results depend on the seed.
     pub is_drawn: bool,
 }
 
 impl Planned {
-    /// The plan of a comparison that was not interrupted.
+    /// Returns the plan of a comparison that was not interrupted.
     pub fn of(runs: &[RunNumbers], is_drawn: bool) -> Self {
         let mut policies: Vec<String> = Vec::new();
         for run in runs {

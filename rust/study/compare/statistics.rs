@@ -1,60 +1,60 @@
-//! The median of each metric over seeds, and the ratios of policies seed by seed.
+//! Medians of each metric over seeds, and ratios between policies under the same seeds.
 
 use std::collections::BTreeMap;
 
 use super::run_numbers::{Planned, RunNumbers};
 use crate::statistics::{Interval, LEAST_SEEDS, Sample};
 
-/// The statistics of a comparison.
+/// Statistics of a comparison.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Statistics {
-    /// The policy of the ratios: the one that was asked for, otherwise the one with the least
-    /// median completion time; `None` if no policy completed under every seed.
+    /// Reference policy of the ratios: the requested one, otherwise the one with the least median
+    /// completion time. `None` if no policy completed under every seed.
     pub reference: Option<String>,
-    /// The number of seeds.
+    /// Number of seeds.
     pub seeds: usize,
-    /// The reason why there is no best policy.
+    /// Reason why there is no best policy, if there is none.
     pub unranked: Option<Unranked>,
-    /// All policies, in the order of the runs; after them those with a run that did not complete
-    /// or is missing.
+    /// All policies in the order of the runs. Those with an incomplete or missing run come last.
     pub policies: Vec<PolicyStatistics>,
 }
 
-/// The reason why a comparison has no best policy.
+/// Reason why a comparison has no best policy.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Unranked {
-    /// It was interrupted: runs are missing.
+    /// The comparison was interrupted, so runs are missing.
     Interrupted,
     /// Every policy has a run that did not complete.
     Incomplete,
-    /// Results depend on the seed, and fewer than [`LEAST_SEEDS`] have no interval to rank by.
+    /// Results depend on the seed, and fewer than [`LEAST_SEEDS`] seeds give no interval to rank
+    /// by.
     FewSeeds,
 }
 
-/// The statistics of a policy.
+/// Statistics of a policy.
 #[derive(Debug, Clone, PartialEq)]
 pub struct PolicyStatistics {
-    /// Its name.
+    /// Name of the policy.
     pub policy: String,
-    /// Its runs, with those that are missing: one under each seed.
+    /// Number of runs, one per seed, including missing ones.
     pub runs: usize,
-    /// Those that are missing, because the comparison was interrupted.
+    /// Number of runs that are missing because the comparison was interrupted.
     pub missing: usize,
-    /// Those that completed.
+    /// Number of runs that completed.
     pub completed: usize,
-    /// How its completion time compares with the best.
+    /// Verdict on its completion time, relative to the best policy.
     pub standing: Standing,
-    /// The seeds under which it was slower than the policy with the least median; `None` of that
-    /// policy, and if a run did not complete or is missing.
+    /// Number of seeds under which it was slower than the policy with the least median. `None` for
+    /// that policy itself, and if a run is incomplete or missing.
     pub lost: Option<usize>,
-    /// Each metric.
+    /// Statistics of each metric.
     pub metrics: Vec<MetricStatistics>,
 }
 
-/// How the completion time of a policy compares with the best under the same seeds.
+/// Verdict on the completion time of a policy, relative to the best under the same seeds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Standing {
-    /// The least median of those that completed under every seed.
+    /// The policy has the least median of those that completed under every seed.
     Best,
     /// The interval of the ratio to the best lies within [`EQUAL_WITHIN`] of 1, and contains it.
     Tied,
@@ -70,11 +70,11 @@ pub enum Standing {
     Interrupted,
 }
 
-/// The difference from 1 of ratios that count as equal: completion times within 1 %.
+/// Greatest difference from 1 at which a ratio counts as equal: 1 % of the completion time.
 pub const EQUAL_WITHIN: f64 = 0.01;
 
 impl Standing {
-    /// The word of tables and files.
+    /// Returns the word for tables and files.
     pub fn word(self) -> &'static str {
         match self {
             Self::Best => "best",
@@ -87,15 +87,15 @@ impl Standing {
         }
     }
 
-    /// Whether a completion time is missing, so that there is nothing to compare.
+    /// Returns true if a completion time is missing, so the policy cannot be compared.
     pub fn is_partial(self) -> bool {
         matches!(self, Self::Incomplete | Self::Interrupted)
     }
 
-    /// The standing of a policy with this ratio to the best.
+    /// Returns the verdict for a ratio to the best policy.
     fn of(ratio: Option<Sample>) -> Self {
         let Some(ratio) = ratio else { return Self::Unclear };
-        // Without draws a single value is exact.
+        // Results that do not depend on the seed are exact.
         let one = Interval { low: ratio.median, high: ratio.median };
         let Interval { low, high } = ratio.interval().unwrap_or(one);
         match low > 1.0 {
@@ -106,22 +106,22 @@ impl Standing {
     }
 }
 
-/// A metric of a policy, over its seeds.
+/// Statistics of a metric of one policy, over its seeds.
 #[derive(Debug, Clone, PartialEq)]
 pub struct MetricStatistics {
-    /// Its name in the JSON object.
+    /// Name of the metric in the JSON object.
     pub metric: &'static str,
-    /// Its values; `None` without any. Times of messages are of the runs that completed alone.
+    /// Values; `None` if there are no values. Times of messages come only from completed runs.
     pub sample: Option<Sample>,
-    /// Its ratios to the values of the reference under the same seeds; `None` of the reference, if
-    /// a run of either did not complete or is missing, and if a value is zero.
+    /// Ratios to the values of the reference under the same seeds. `None` for the reference itself,
+    /// if a run of either policy is incomplete or missing, and if a value is zero.
     pub ratio: Option<Sample>,
 }
 
 impl Statistics {
-    /// The statistics of `runs`, whose numbers are of `metrics`; the first is the completion time.
-    /// Planned runs may be missing. Ratios are to the policy `baseline`, or
-    /// to the one with the least median completion time.
+    /// Computes the statistics of `runs`, whose numbers are those of `metrics`. The first metric is
+    /// the completion time. Planned runs may be missing. Ratios are relative to the policy
+    /// `baseline`, or to the one with the least median completion time.
     pub fn of(
         metrics: &[&'static str],
         runs: &[RunNumbers],
@@ -149,7 +149,7 @@ impl Statistics {
         Self { reference, seeds: *seeds, unranked, policies }
     }
 
-    /// The best policy, if there is one.
+    /// Returns the best policy, if there is one.
     pub fn best(&self) -> Option<&PolicyStatistics> {
         self.policies.iter().find(|policy| policy.standing == Standing::Best)
     }
@@ -180,13 +180,14 @@ fn of_policy(
     }
 }
 
-/// Whether a metric of a run that did not complete is one of the messages or operations that did:
-/// the quick ones.
+/// Returns true for metrics that an incomplete run measures only on the messages or operations
+/// that did complete. Those are the quick ones, so the value would be biased.
 fn is_of_survivors(metric: &str) -> bool {
     ["fct_ns", "operation_ns", "bytes_per_s"].iter().any(|name| metric.starts_with(name))
 }
 
-/// The policy with the least median completion time of those that completed under every seed.
+/// Returns the policy with the least median completion time among those that completed under every
+/// seed.
 fn quickest(policies: &[PolicyStatistics]) -> Option<String> {
     let complete = policies.iter().filter(|policy| policy.completed == policy.runs);
     let medians = complete
@@ -194,8 +195,8 @@ fn quickest(policies: &[PolicyStatistics]) -> Option<String> {
     medians.min_by(|a, b| a.0.total_cmp(&b.0)).map(|(_, policy)| policy.clone())
 }
 
-/// Sets the ratios of all policies that completed under every seed, if the reference did too.
-/// Seeds under which both are quick say nothing about the others.
+/// Sets the ratios of all policies that completed under every seed, if the reference did too. A
+/// ratio over only the completed runs would be biased towards easy seeds.
 fn set_ratios(policies: &mut [PolicyStatistics], runs: &[RunNumbers], reference: &str) {
     let is_complete = |it: &PolicyStatistics| it.completed == it.runs;
     if !policies.iter().any(|it| it.policy == reference && is_complete(it)) {
@@ -208,7 +209,7 @@ fn set_ratios(policies: &mut [PolicyStatistics], runs: &[RunNumbers], reference:
     }
 }
 
-/// The values of two policies under each seed that has both.
+/// Returns the values of two policies under each seed that has both.
 fn pairs(runs: &[RunNumbers], [policy, reference]: [&str; 2], index: usize) -> Vec<(f64, f64)> {
     let of =
         |name: &str| -> Vec<&RunNumbers> { runs.iter().filter(|run| run.policy == name).collect() };
@@ -273,8 +274,9 @@ mod tests {
         values.iter().map(|&value| Some(value)).collect()
     }
 
-    /// The times of `evenkeel init failure`, in microseconds. The mean of the differences has an
-    /// interval by Student's t from -733 on, and was called a tie.
+    /// Times of `evenkeel init failure`, in microseconds. Student's t interval of the mean
+    /// difference
+    /// would include 0.
     #[test]
     fn a_policy_that_is_slower_under_every_seed_is_behind_whatever_the_spread() {
         let ecmp = times(&[6546.0, 1194.0, 1065.0, 1245.0, 1200.0]);
@@ -293,7 +295,7 @@ mod tests {
         assert_eq!(interval, Interval { low: 1065.0, high: 6546.0 }, "between two of the values");
     }
 
-    /// Seeds differ by far more than policies do, which only the ratios of pairs can see.
+    /// Seeds differ by far more than policies do; only paired ratios tell the policies apart.
     #[test]
     fn ratios_are_those_of_pairs() {
         let slow = times(&[103.0, 206.0, 309.5, 412.0, 1030.0]);
@@ -353,7 +355,7 @@ mod tests {
         assert_eq!((none.unranked, none.reference), (Some(Unranked::Incomplete), None));
     }
 
-    /// `b` is the quickest, and has one of two runs; `d` was not begun.
+    /// `b` is the quickest but has one of its two runs; `d` was not started.
     #[test]
     fn an_interrupted_comparison_has_no_best_and_what_is_missing_comes_last() {
         let policies = ["a", "b", "c", "d"].map(str::to_owned).to_vec();

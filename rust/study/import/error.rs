@@ -1,4 +1,4 @@
-//! Why a file cannot be imported.
+//! Reasons why a file cannot be imported.
 
 use thiserror::Error;
 
@@ -9,31 +9,31 @@ use crate::hpcc::flows::FlowFileError;
 use crate::scenario::ScenarioError;
 use crate::simccl::SimcclError;
 
-/// Why a file cannot be imported.
+/// Reason why a file cannot be imported.
 #[derive(Debug, Error)]
 pub enum ImportError {
     /// The file cannot be read.
     #[error("{file} cannot be read: {reason}")]
     Unreadable {
-        /// The file.
+        /// Path of the file.
         file: String,
-        /// The reason that the operating system gives.
+        /// Error of the operating system.
         reason: std::io::Error,
     },
-    /// There is no trace.
+    /// No trace was found.
     #[error("{0}: no Chakra traces; expected the file of a rank, NAME.RANK.et, or the prefix NAME")]
     NoTraces(String),
-    /// Nothing is left out of an experiment.
+    /// A scenario cannot express a part of the experiment.
     #[error(
         "a scenario cannot say all that this experiment does: {0}; `evenkeel hpcc` runs it as it is"
     )]
     Lost(String),
-    /// The topology of an experiment is that of its configuration.
+    /// A topology was given for a configuration, which names its own.
     #[error(
         "{0}: a configuration names its topology file; omit --topology, or import the flow file"
     )]
     TopologyGiven(String),
-    /// A setting is not of a section.
+    /// A setting is not a key of a section.
     #[error("--set {0}: expected a key of a section, such as topology.delay=500ns")]
     Setting(String),
     /// A flow file is invalid.
@@ -51,7 +51,7 @@ pub enum ImportError {
     /// An experiment is invalid.
     #[error(transparent)]
     Experiment(#[from] HpccError),
-    /// The scenario is invalid, or the file as it reads it.
+    /// The scenario, or the file that it names, is invalid.
     #[error(transparent)]
     Scenario(#[from] ScenarioError),
     /// The scenario cannot be written.

@@ -1,4 +1,4 @@
-//! The scenario of an experiment of the HPCC family.
+//! Import of an experiment of the HPCC family.
 
 use toml::{Table, Value};
 
@@ -11,7 +11,7 @@ use crate::switching::{Buffer, EcnPoint, PfcAdmission, PfcConfig};
 use crate::text_file::read_text;
 use crate::units::{Span, Time};
 
-/// The experiment of a configuration; `None` for a flow file, which begins with a number.
+/// Reads the experiment of a configuration; `None` for a flow file, which begins with a number.
 pub(super) fn read(import: &Import<'_>) -> Result<Option<Experiment>, ImportError> {
     let file = import.file.display().to_string();
     let text = read_text(import.file)
@@ -21,7 +21,7 @@ pub(super) fn read(import: &Import<'_>) -> Result<Option<Experiment>, ImportErro
         return Ok(None);
     }
     if import.topology.is_some() {
-        // A file of another kind has an error of its own.
+        // Validate the format first: a file of another kind has its own error.
         config::read(&text, &file).map_err(HpccError::from)?;
         return Err(ImportError::TopologyGiven(file));
     }
@@ -30,7 +30,7 @@ pub(super) fn read(import: &Import<'_>) -> Result<Option<Experiment>, ImportErro
     Ok(Some(Experiment::load(import.file, &Overrides { lb, ..Overrides::default() })?))
 }
 
-/// The sections of an experiment.
+/// Writes the sections of an experiment.
 pub(super) fn draft(import: &Import<'_>, experiment: &Experiment) -> Result<Draft, ImportError> {
     let setup = &experiment.setup;
     if let SwitchConfig::Murmur(_) = setup.scheme.switch {
@@ -68,7 +68,7 @@ fn integer(number: u64) -> Value {
     Value::Integer(i64::try_from(number).unwrap_or(i64::MAX))
 }
 
-/// The marking of all switch ports; an error if ports differ, or if none marks.
+/// Returns the ECN marking of all switch ports. Fails if ports differ, or if no port marks.
 fn ecn(setup: &Setup) -> Result<Ecn, ImportError> {
     let lost = |what: &str| Err(ImportError::Lost(what.to_owned()));
     match setup.fabric.ecn_by_rate.as_slice() {
@@ -181,7 +181,7 @@ fn failure(setup: &Setup, failure: &Failure) -> Table {
     section
 }
 
-/// Fails if the setup of the scenario is not that of the experiment.
+/// Fails if the setups of the scenario and the experiment differ.
 pub(super) fn expect_same(experiment: &Setup, scenario: &Setup) -> Result<(), ImportError> {
     let ecn = ecn(experiment)?;
     let mut fabric = experiment.fabric.clone();

@@ -1,4 +1,4 @@
-//! The scenario of a file of messages or of a fabric.
+//! Import of a file of messages or of a fabric.
 
 use std::path::{Path, PathBuf};
 
@@ -10,10 +10,10 @@ use crate::simccl::Choice;
 use crate::text_file::read_text;
 use crate::{connection_matrix, goal, hpcc, simccl};
 
-/// The most hosts of a leaf of a fabric that is made up.
+/// Maximum number of hosts per leaf of the default fabric.
 const HOSTS_PER_LEAF: u32 = 16;
 
-/// The sections for a file.
+/// Writes the sections for a file.
 pub(super) fn draft(import: &Import<'_>) -> Result<Draft, ImportError> {
     let mut draft = Draft::default();
     let file = import.file.display();
@@ -51,7 +51,7 @@ fn is_infragraph(file: &Path) -> bool {
     ending.is_some_and(|ending| ["yaml", "yml", "json", "infragraph"].contains(&ending))
 }
 
-/// Every leaf is connected to as many spines as it has hosts.
+/// Adds a leaf-spine fabric in which every leaf has as many spines as hosts.
 fn leaf_spine(draft: &mut Draft, hosts: u32) {
     let hosts_per_leaf = hosts.clamp(1, HOSTS_PER_LEAF);
     let number = |number: u32| Value::Integer(number.into());
@@ -64,7 +64,7 @@ fn leaf_spine(draft: &mut Draft, hosts: u32) {
     draft.add("topology", keys);
 }
 
-/// The kind of workload of a file, the path that a scenario has, and the number of hosts.
+/// Returns the workload kind of a file, the path for the scenario, and the number of hosts.
 fn messages(import: &Import<'_>) -> Result<(&'static str, PathBuf, u32), ImportError> {
     let name = import.file.display().to_string();
     let text = || {
@@ -86,7 +86,7 @@ fn messages(import: &Import<'_>) -> Result<(&'static str, PathBuf, u32), ImportE
             ("goal", path, goal::read(&text()?, &name, goal::Options::default())?.hosts)
         }
         Source::Simccl => {
-            // Whichever collective runs, the hosts are those of all.
+            // The hosts are the same for every collective of the file.
             ("simccl", path, simccl::read(&text()?, &name, Choice::InTurn)?.ranks)
         }
         Source::Chakra | Source::Infragraph => {
@@ -96,7 +96,7 @@ fn messages(import: &Import<'_>) -> Result<(&'static str, PathBuf, u32), ImportE
     })
 }
 
-/// The prefix of the traces that a file is one of, or that it is the prefix of, and their number.
+/// Returns the prefix and the number of traces, given the prefix or any one of their files.
 fn traces(file: &Path) -> Option<(PathBuf, u32)> {
     let name = file.file_name()?.to_str()?;
     let folder = file.parent().unwrap_or(Path::new(""));
@@ -111,7 +111,7 @@ fn traces(file: &Path) -> Option<(PathBuf, u32)> {
     Some((folder.join(prefix), ranks.max()?.saturating_add(1)))
 }
 
-/// The prefix and the rank of `NAME.RANK.et` or `NAME.RANK.et.gz`.
+/// Splits `NAME.RANK.et` or `NAME.RANK.et.gz` into the prefix and the rank.
 fn rank_of(name: &str) -> Option<(&str, u32)> {
     let stem = name.strip_suffix(".gz").unwrap_or(name).strip_suffix(".et")?;
     let (prefix, rank) = stem.rsplit_once('.')?;

@@ -7,7 +7,7 @@ const FLOWS: &str = "2\n0 2 3 100 100000 2.0\n1 2 3 100 200000 2.000001\n";
 const CONFIG: &str = "TOPOLOGY_FILE topology.txt\nFLOW_FILE flow.txt\nKMIN_MAP 1 100000000000 100\n\
                       KMAX_MAP 1 100000000000 400\nPMAX_MAP 1 100000000000 0.2\n";
 
-/// A folder with an experiment.
+/// Creates a folder with an experiment.
 fn bench(config: &str) -> tempfile::TempDir {
     let folder = tempfile::tempdir().unwrap();
     std::fs::create_dir(folder.path().join("scenarios")).unwrap();
