@@ -21,7 +21,7 @@ fn available_in(root: &Path) -> Option<Bytes> {
     let text = |path: &str| fs::read_to_string(root.join(path)).ok();
     let system = text("proc/meminfo").as_deref().and_then(of_system);
     let process = text("proc/self/limits").as_deref().and_then(of_process).map(|most| {
-        // Counts reserved pages, not resident ones: the limit is on the address space.
+        // Only resident pages are used up: the allocator can still hand out reserved ones.
         let pages = text("proc/self/statm").and_then(|text| number(text.split(' ').nth(1)?));
         most.saturating_sub(pages.unwrap_or(0).saturating_mul(PAGE))
     });

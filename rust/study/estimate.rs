@@ -142,7 +142,8 @@ fn exchange(setup: &Setup) -> Option<&Chains> {
 
 /// Returns true if each message that is generated during the run has a queue pair of its own that
 /// shares no state with others. A relay sends the messages of its whole server to a host on one
-/// queue pair. If host ports can fail, queue pairs share what they learn about their peer's ports.
+/// queue pair. If host ports can fail, what a queue pair learns about its peer's ports also serves
+/// the reverse direction.
 pub(super) fn uses_queue_pairs_once(setup: &Setup) -> bool {
     let has_relays = setup.topology.scale_up().is_some_and(|it| it.cross_rail == CrossRail::Relay);
     let may_lose_ports = setup.topology.planes().count() > 1 && !setup.fabric.failures.is_empty();

@@ -1,4 +1,4 @@
-//! Typed rows of the tables of a run, for CSV files and for tables in memory.
+//! Typed rows of a run's tables, for CSV files and for tables in memory.
 
 use std::borrow::Cow;
 
@@ -12,9 +12,9 @@ use crate::units::{Bytes, Time};
 /// A value in a row.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Cell<'a> {
-    /// A whole number, if there is one.
+    /// A whole number; `None` if it was not counted.
     Whole(Option<u64>),
-    /// A name; empty if it is missing.
+    /// A name; empty if there is no name.
     Text(Cow<'a, str>),
     /// A time in picoseconds; `None` for an event that did not happen.
     Time(Option<u64>),
@@ -60,15 +60,15 @@ pub const FLOW_COLUMNS: [(&str, CellKind); 13] = [
     ("class", CellKind::Text),
 ];
 
-/// Number of columns that a run of these places has: all, or all but `class`.
+/// Returns the number of columns for a run: all, or all but `class`.
 pub fn flow_columns(places: &FlowPlaces) -> usize {
     FLOW_COLUMNS.len() - usize::from(!places.have_classes())
 }
 
 /// Returns the row of a flow.
 ///
-/// `completed_ns` counts from time zero, as htsim prints completions, and `fct_ns` from the flow's
-/// own start, as the HPCC family does: of a flow that a trigger starts, from the trigger.
+/// `completed_ns` counts from time zero, as in htsim's output. `fct_ns` counts from the start of
+/// the flow, as in the HPCC family; a flow that a trigger starts counts from the trigger.
 pub fn flow_row<'a>(
     places: &'a FlowPlaces,
     topology: &'a Topology,
@@ -106,13 +106,13 @@ pub const LINK_COLUMNS: [(&str, CellKind); 7] = [
     ("marked", CellKind::Whole),
 ];
 
-/// The end of the names of links that are no links of the fabric: ports of scale-up networks.
+/// Suffix of the names of links that are ports of scale-up networks, not links of the fabric.
 pub const SCALE_UP: &str = "-scale-up";
 
-/// Returns two rows for each link, one for each direction (`from` one end `to` the other), in order
-/// of links; then two for each GPU's port on the scale-up network of its server (link
-/// `host0-scale-up`, between `host0` and `scale-up0`), if there are such networks. Numbers that
-/// were not counted, such as the queues of a fluid run, are missing.
+/// Returns two rows per link in order of links, one for each direction (`from` one end `to` the
+/// other). Two rows per GPU follow for its port on the scale-up network of its server, if there
+/// are such networks (link `host0-scale-up`, between `host0` and `scale-up0`). Numbers that were
+/// not counted, such as the queues of a fluid run, are missing.
 pub fn link_rows<'a>(
     topology: &'a Topology,
     outcome: &'a Outcome,

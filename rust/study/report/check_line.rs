@@ -1,9 +1,9 @@
-//! The line for a valid scenario: its size and its policy.
+//! Line of `evenkeel check` for a valid scenario: its size and its policy.
 
 use super::human;
 use crate::scenario::{RailScenario, Scenario};
 
-/// The line of `evenkeel check` for a valid scenario that is called `name`.
+/// Returns the line of `evenkeel check` for the valid scenario `name`.
 pub fn check_line(name: &str, scenario: &Scenario) -> String {
     let topology = &scenario.topology;
     let switches = match topology.switches().len() {
@@ -29,7 +29,7 @@ pub fn check_line(name: &str, scenario: &Scenario) -> String {
     )
 }
 
-/// What a run will take, roughly; empty where that is not estimated.
+/// Returns the estimated memory and time of the run; empty if there is no estimate.
 fn effort(scenario: &Scenario) -> String {
     let Some(run) = crate::estimate_scenario(scenario) else { return String::new() };
     format!(
@@ -39,7 +39,7 @@ fn effort(scenario: &Scenario) -> String {
     )
 }
 
-/// The same for a scenario with several rails.
+/// Returns the line of `evenkeel check` for a scenario with several rails.
 pub fn rails_check_line(name: &str, scenario: &RailScenario) -> String {
     let setup = &scenario.setup;
     format!(

@@ -1,4 +1,4 @@
-//! The messages of each traffic class of a run, and their completion times.
+//! Messages of each traffic class of a run, and their completion times.
 
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -7,25 +7,26 @@ use super::Fct;
 use crate::fabric::{FlowRecord, Outcome, Setup};
 use crate::units::{Bytes, Span, Time};
 
-/// The results of a traffic class.
+/// Results of a traffic class.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct ClassSummary {
-    /// The name in the scenario.
+    /// Name in the scenario.
     pub name: String,
-    /// The number of its messages.
+    /// Number of messages.
     pub messages: u64,
     /// Messages whose sender received the last acknowledgement.
     pub messages_completed: u64,
-    /// The bytes of all its messages.
+    /// Bytes of all messages.
     pub bytes: u64,
-    /// Its data packets that were lost.
+    /// Data packets that were lost.
     pub dropped: u64,
     /// Completion times of the messages that completed, each from the message's start.
     pub fct_ns: Fct,
 }
 
 impl ClassSummary {
-    /// The classes of a run whose messages are known before it; none without traffic classes.
+    /// Returns the classes of a run whose messages are known in advance; empty without traffic
+    /// classes.
     pub fn of_setup(outcome: &Outcome, setup: &Setup) -> Vec<Self> {
         let (classes, workload) = (&setup.fabric.classes, &setup.workload);
         if classes.is_empty() {
@@ -41,8 +42,9 @@ impl ClassSummary {
             *messages += 1;
             *bytes += message.bytes;
         }
-        // Those of the messages that completed, in order of message ids, as flows are. A flow of a
-        // relayed message starts later than it.
+        // Completion times are those of completed messages, in order of message ids, as flows are.
+        // Flows
+        // cannot give them: a flow of a relayed message starts later than its message.
         let mut completions = outcome.message_fct.iter().copied();
         for flows in outcome.flows.chunk_by(|one, next| one.message == next.message) {
             let message = flows[0].message.index();
@@ -63,7 +65,7 @@ impl ClassSummary {
     }
 }
 
-/// Whether a message of `bytes` completed, by its flows.
+/// Returns true if a message of `bytes` completed, judged by its flows.
 fn is_complete(flows: &[FlowRecord], bytes: Bytes) -> bool {
     let posted: u64 = flows.iter().map(|flow| flow.bytes.get()).sum();
     flows.iter().all(|flow| flow.completed != Time::NEVER) && posted >= bytes.get()

@@ -1,4 +1,4 @@
-//! The table that compares several policies.
+//! Table that compares several policies.
 
 use comfy_table::ColumnConstraint;
 
@@ -10,7 +10,7 @@ use crate::fluid::Fidelity;
 use crate::statistics::Sample;
 use crate::{PolicyStatistics, Statistics};
 
-/// The headings of the columns, on two lines so that ten columns fit into 80 characters.
+/// Headings of the columns, on two lines so that ten columns fit into 80 characters.
 const HEADINGS: [&str; 10] = [
     "\npolicy",
     "\nCCT",
@@ -24,17 +24,16 @@ const HEADINGS: [&str; 10] = [
     "wall\ntime",
 ];
 
-/// The maximum width of the policy column, in characters; longer names continue in the next line.
+/// Maximum width of the policy column, in characters. Longer names continue on the next line.
 const POLICY_WIDTH: usize = 12;
 
-/// A table with a row for each policy, in the order of `statistics`: after the others those with a
-/// run that did not complete or is missing, of which there is the number of those that completed.
-/// Messages that completed in a run that did not are no measure: they have no FCT.
-/// With several seeds a row holds medians.
+/// Returns a table with a row for each policy, in the order of `statistics`. Policies with an
+/// incomplete or missing run come last and show the number of completed runs. They have no FCT,
+/// because the messages that did complete are no measure. With several seeds a row holds medians.
 ///
 /// CCT is the completion time of the whole workload, and extra QPs is the maximum over all NICs.
-/// `/bound` is CCT over the lower bound of the title; where runs have different bounds, the heading
-/// says that it is over a run's own.
+/// `/bound` is CCT over the lower bound in the title. If runs have different bounds, the heading
+/// says that each ratio is over the run's own bound.
 pub fn compare_table(runs: &[Summary], statistics: &Statistics) -> String {
     let mut table = plain();
     let bounds = Bounds::of(runs);
@@ -76,8 +75,8 @@ fn title(runs: &[Summary], bounds: &Bounds) -> String {
     )
 }
 
-/// The lower bounds of all runs. Policies that cut messages in their own ways, have other headers
-/// or take longer paths have bounds of their own, and so have the workloads of seeds.
+/// Range of the lower bounds of all runs. Bounds differ between policies that cut messages
+/// differently, have other headers or take longer paths, and between the workloads of seeds.
 struct Bounds {
     least: f64,
     greatest: f64,
@@ -133,8 +132,8 @@ fn row(policy: &PolicyStatistics, runs: &[&Summary]) -> [String; 10] {
     ]
 }
 
-/// Breaks a name that is too long for its column after a hyphen, which is kept, or at a space,
-/// which is not.
+/// Wraps a name that is too long for its column after a hyphen, which is kept, or at a space, which
+/// is dropped.
 pub(super) fn wrapped(name: &str) -> String {
     let mut lines = vec![String::new()];
     for part in name.split_inclusive(['-', ' ']) {

@@ -1,4 +1,4 @@
-//! The statistics of a comparison for other programs (CSV, JSON Lines) and for pages (Markdown).
+//! Statistics of a comparison for other programs (CSV, JSON Lines) and for pages (Markdown).
 
 use std::io;
 
@@ -11,7 +11,7 @@ use super::own_files::STATISTICS_COLUMNS;
 use crate::statistics::coverage;
 use crate::{MetricStatistics, PolicyStatistics, Statistics};
 
-/// The CSV file, as one that a user names.
+/// Kind of the CSV file that a user names for a comparison.
 pub const COMPARISON_CSV: OutputKind = OutputKind {
     name: "the CSV of a comparison",
     is_own: |start| start.starts_with(STATISTICS_COLUMNS.as_bytes()),
@@ -20,39 +20,38 @@ pub const COMPARISON_CSV: OutputKind = OutputKind {
 /// A metric of a policy: a row of the CSV file, and an object of the JSON Lines.
 #[derive(Serialize, JsonSchema)]
 pub(super) struct Record<'a> {
-    /// The policy.
+    /// Name of the policy.
     policy: &'a str,
-    /// The metric.
+    /// Name of the metric.
     metric: &'a str,
-    /// Runs that have a value: times of messages are of runs that completed alone.
+    /// Number of runs that have a value. Times of messages come only from completed runs.
     runs: usize,
-    /// The median over them.
+    /// Median over these runs.
     median: Option<f64>,
-    /// The lower end of the interval of the median; none of a single run.
+    /// Lower end of the confidence interval of the median; absent with a single run.
     low: Option<f64>,
-    /// Its upper end.
+    /// Upper end of the confidence interval of the median.
     high: Option<f64>,
-    /// The probability with which the interval contains the median, for any distribution: 0.5,
-    /// 0.75 and 0.875 with two to four runs, 0.9375 with five, and at least that with more.
+    /// Probability that the interval contains the median, for any distribution. It is 0.5, 0.75
+    /// and 0.875 with two to four runs, 0.9375 with five, and at least 0.9375 with more.
     coverage: Option<f64>,
-    /// The policy of the ratios: the one that was asked for, otherwise the one with the least
-    /// median completion time.
+    /// Reference policy of the ratios: the requested one, otherwise the one with the least median
+    /// completion time.
     reference: Option<&'a str>,
-    /// The median of the ratios to the reference under the same seeds; none of the reference, if a
-    /// run of either policy did not complete, and if a value is zero.
+    /// Median of the ratios to the reference under the same seeds. It is absent for the reference
+    /// itself, if a run of either policy did not complete, and if a value is zero.
     ratio: Option<f64>,
-    /// The lower end of the interval of that median.
+    /// Lower end of the confidence interval of that median.
     ratio_low: Option<f64>,
-    /// Its upper end.
+    /// Upper end of the confidence interval of that median.
     ratio_high: Option<f64>,
-    /// The number of seeds under which the policy was slower than the one with the least median;
-    /// set for the completion time alone.
+    /// Number of seeds under which the policy was slower than the one with the least median; set
+    /// only for the completion time.
     slower: Option<usize>,
-    /// The verdict on the completion time: `best`, `tie` (within 1 % of the best), `unclear` (the
+    /// Verdict on the completion time: `best`, `tie` (within 1 % of the best), `unclear` (the
     /// interval of the ratio to the best contains 1), `behind`, or `unranked` (too few seeds, or
-    /// the comparison was interrupted). It is empty for other metrics. A policy with a run that
-    /// did not complete has `incomplete` for every metric, and one with a missing run
-    /// `interrupted`.
+    /// the comparison was interrupted). It is empty for other metrics. A policy with an incomplete
+    /// run has `incomplete` for every metric, and one with a missing run `interrupted`.
     verdict: Option<&'static str>,
 }
 
@@ -87,10 +86,10 @@ fn policy_records<'a>(
     })
 }
 
-/// A row for each policy and metric; empty cells for what there is not.
+/// Returns a row for each policy and metric. Missing values are empty cells.
 ///
 /// # Errors
-/// Those of a text in memory: none.
+/// Passes on errors of the CSV writer, which do not occur in memory.
 pub fn comparison_csv(statistics: &Statistics) -> io::Result<String> {
     let mut writer = csv::Writer::from_writer(Vec::new());
     for record in records(statistics) {
@@ -100,13 +99,13 @@ pub fn comparison_csv(statistics: &Statistics) -> io::Result<String> {
     String::from_utf8(bytes).map_err(io::Error::other)
 }
 
-/// An object for each policy and metric, on a line of its own.
+/// Returns a JSON object for each policy and metric, one per line.
 pub fn comparison_json_lines(statistics: &Statistics) -> String {
     let line = |record| serde_json::to_string(&record).expect("a record is a JSON object") + "\n";
     records(statistics).map(line).collect()
 }
 
-/// A table for a page: a row for each policy.
+/// Returns a Markdown table with a row for each policy.
 pub fn comparison_markdown(statistics: &Statistics) -> String {
     let Some(first) = statistics.policies.first() else { return String::new() };
     let names: Vec<String> = first.metrics.iter().map(|it| format!("`{}`", it.metric)).collect();
@@ -142,7 +141,7 @@ pub fn comparison_markdown(statistics: &Statistics) -> String {
     lines.join("\n") + "\n"
 }
 
-/// A median with its interval, if that is of all runs.
+/// Formats a median, with its interval if that covers all runs.
 fn markdown_cell(of_metric: &MetricStatistics, is_whole: bool) -> String {
     let MetricStatistics { metric, sample, .. } = of_metric;
     let Some(sample) = sample else { return String::new() };
@@ -157,7 +156,7 @@ mod tests {
     use super::*;
     use crate::{Planned, RunNumbers};
 
-    /// Two policies under five seeds.
+    /// Returns the statistics of two policies under five seeds.
     fn statistics() -> Statistics {
         let runs = (1..=5).flat_map(|seed| {
             let time = 1000.0 + seed as f64;
@@ -190,7 +189,7 @@ mod tests {
         assert!(ratio.iter().all(|ratio| (ratio - 1.5).abs() < 1e-9), "{first}");
     }
 
-    /// `a`, which stalls, is the first and the quickest; it comes last, with what there is of it.
+    /// `a` is the first and the quickest but stalls; it comes last, with the numbers that it has.
     #[test]
     fn a_policy_that_did_not_complete_is_marked_and_last_in_every_format() {
         let run = |(policy, time): (&str, Option<f64>)| RunNumbers {

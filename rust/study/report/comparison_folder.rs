@@ -1,4 +1,4 @@
-//! The folder of a comparison: its statistics and its runs.
+//! Results folder of a comparison: its statistics and its runs.
 
 use std::path::Path;
 
@@ -15,35 +15,35 @@ use crate::{PolicyStatistics, Statistics};
 /// The object that `evenkeel compare --json` prints; `T` is a list of summaries.
 #[derive(Debug, Serialize, Deserialize, JsonSchema)]
 pub struct AllRuns<T> {
-    /// The objects of `evenkeel run --json`, policy by policy and seed by seed.
+    /// Objects of `evenkeel run --json`, policy by policy and seed by seed.
     pub runs: T,
-    /// What is missing of a comparison that was interrupted; absent of others.
+    /// Missing runs, if the comparison was interrupted.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub interrupted: Option<Interrupted>,
 }
 
-/// What is missing of a comparison that SIGINT or SIGTERM ended.
+/// Missing runs of a comparison that SIGINT or SIGTERM ended.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Interrupted {
-    /// The number of all runs that it was to have.
+    /// Number of planned runs.
     pub runs_planned: u64,
-    /// Those that are missing.
+    /// Number of planned runs that are missing.
     pub runs_missing: u64,
-    /// The policies with missing runs, which cannot be compared with others.
+    /// Policies with missing runs, which cannot be compared with others.
     pub policies: Vec<MissingRuns>,
 }
 
-/// The missing runs of a policy.
+/// Missing runs of a policy.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct MissingRuns {
-    /// The policy.
+    /// Name of the policy.
     pub policy: String,
-    /// The number of its runs that are missing.
+    /// Number of its runs that are missing.
     pub runs_missing: u64,
 }
 
 impl Interrupted {
-    /// What is missing according to the statistics of a comparison, if anything is.
+    /// Returns the missing runs according to the statistics, or `None` if no run is missing.
     pub fn of(statistics: &Statistics) -> Option<Self> {
         let partial = statistics.policies.iter().filter(|policy| policy.missing > 0);
         let missing = |it: &PolicyStatistics| MissingRuns {
@@ -57,7 +57,7 @@ impl Interrupted {
     }
 }
 
-/// What a run cost, and which it is: an item of `cost.json`.
+/// Identity and cost of a run: an item of `cost.json`.
 #[derive(Debug, Serialize, Deserialize)]
 struct RunCost {
     policy: String,
@@ -66,28 +66,28 @@ struct RunCost {
     peak_rss_bytes: Option<u64>,
 }
 
-/// A folder for the results of a comparison, which holds nothing else or was written by an earlier
-/// one; other files beside these are left alone.
+/// A results folder of a comparison: new, or written by an earlier comparison. Other files next to
+/// earlier results are kept.
 #[derive(Debug)]
 pub struct ComparisonFolder(Folder);
 
 impl ComparisonFolder {
-    /// Creates the folder if it does not exist, and locks it, before the runs.
+    /// Creates the folder if it does not exist, and locks it before the runs start.
     ///
     /// # Errors
-    /// As those of [`Folder::open`], for earlier results of a comparison.
+    /// Fails in the same cases as [`Folder::open`], for earlier results of a comparison.
     pub fn open(path: &Path) -> Result<Self, FolderError> {
         Folder::open_of(Origin::Comparison, path, &[]).map(Self)
     }
 
-    /// The names of files beside earlier results, which stay.
+    /// Returns the names of other files next to earlier results, which are kept.
     pub fn kept(&self) -> &[String] {
         self.0.kept()
     }
 
-    /// Whether it has a comparison that was not interrupted.
+    /// Returns true if the folder holds a comparison that was not interrupted.
     pub fn has_whole(&self) -> bool {
-        // The statistics are the last to appear.
+        // The statistics are renamed into place last.
         if !self.0.path().join(STATISTICS).is_file() {
             return false;
         }
@@ -96,10 +96,11 @@ impl ComparisonFolder {
         runs.is_some_and(|runs| runs.get("runs").is_some() && runs["interrupted"].is_null())
     }
 
-    /// Writes the statistics and the runs in place of earlier ones.
+    /// Replaces earlier results with the statistics and the runs.
     ///
     /// # Errors
-    /// Those of the file system. The previous content is then unchanged, unless renaming failed.
+    /// Fails if the file system does. The previous content is then unchanged, unless renaming
+    /// failed.
     pub fn keep(
         &self,
         statistics: &Statistics,

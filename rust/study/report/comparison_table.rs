@@ -1,4 +1,4 @@
-//! Tables of the statistics of a comparison: ratios with verdicts, and indicators.
+//! Tables of a comparison's statistics: ratios with verdicts, and indicators.
 
 use super::compare_table::wrapped;
 use super::human;
@@ -8,9 +8,9 @@ use crate::metrics::{INDICATORS, Metric};
 use crate::statistics::{LEAST_SEEDS, Sample, coverage};
 use crate::{EQUAL_WITHIN, MetricStatistics, PolicyStatistics, Standing, Statistics, Unranked};
 
-/// Returns the text below the table of a comparison: the ratios of completion times with the
-/// verdict on each policy, unless there is a single run, and a line that names the best policy or
-/// says why no policy is.
+/// Returns the text below the table of a comparison. It shows the ratios of completion times with
+/// the verdict on each policy, unless there is a single run. The last line names the best policy or
+/// says why there is none.
 pub fn verdicts(statistics: &Statistics) -> String {
     let best = best_line(statistics);
     match statistics.seeds.max(statistics.policies.len()) {
@@ -19,7 +19,7 @@ pub fn verdicts(statistics: &Statistics) -> String {
     }
 }
 
-/// The line that names the best policy and those that may be as good, or says why none is.
+/// Returns the line that names the best policy and its equals, or says why there is none.
 fn best_line(statistics: &Statistics) -> String {
     let Some(best) = statistics.best() else {
         return format!("best CCT: none, {}\n", why_unranked(statistics));
@@ -52,7 +52,7 @@ fn why_unranked(statistics: &Statistics) -> String {
     }
 }
 
-/// The interval of each policy's completion time, its ratio to the reference, and the verdict.
+/// Shows each policy's interval of the completion time, ratio to the reference, and verdict.
 fn ratio_table(statistics: &Statistics) -> String {
     let mut table = plain();
     let reference = statistics.reference.as_deref().unwrap_or("-");
@@ -95,7 +95,8 @@ fn ratio_row(statistics: &Statistics, policy: &PolicyStatistics) -> [String; 5] 
     [
         wrapped(&display_name(&policy.policy)),
         match sample {
-            // The median of runs that did not all complete may be above all that did.
+            // Values of an incomplete policy come from its completed runs, so the interval would be
+            // biased.
             Some(sample) if !policy.standing.is_partial() => interval(metric, sample),
             _ => "-".to_owned(),
         },
@@ -112,7 +113,7 @@ fn ratio_row(statistics: &Statistics, policy: &PolicyStatistics) -> [String; 5] 
     ]
 }
 
-/// `2.740× [2.467, 15.77]`: a ratio and its interval, if it has one.
+/// Formats a ratio and its interval, if it has one: `2.740× [2.467, 15.77]`.
 pub(super) fn ratio_with_interval(ratio: &Sample) -> String {
     let median = format!("{}×", human::ratio(ratio.median));
     match ratio.interval() {
@@ -121,19 +122,19 @@ pub(super) fn ratio_with_interval(ratio: &Sample) -> String {
     }
 }
 
-/// `[1.065ms, 6.546ms]`; empty of a single value and of equal values.
+/// Formats an interval, `[1.065ms, 6.546ms]`; empty for a single value and for equal values.
 pub(super) fn interval(metric: &str, sample: &Sample) -> String {
     let interval = sample.interval().filter(|it| it.low < it.high);
     let shown = |value| shown(metric, value);
     interval.map_or_else(String::new, |it| format!("[{}, {}]", shown(it.low), shown(it.high)))
 }
 
-/// How many of its runs completed.
+/// Formats the number of runs that completed.
 pub(super) fn completed_of(policy: &PolicyStatistics) -> String {
     format!("{} of {}", policy.completed, policy.runs)
 }
 
-/// The indicators of the IETF's draft, a row for each policy, below a title.
+/// Returns the indicators of the IETF's draft, a row for each policy, below `title`.
 pub fn indicator_table(statistics: &Statistics, title: &str) -> String {
     let mut table = plain();
     let names = INDICATORS.iter().map(|metric| metric.title);

@@ -1,5 +1,5 @@
-//! The cost of a run on the machine that made it: the only part of a result that scenario, seed and
-//! version do not determine.
+//! Cost of a run on the machine that made it. Scenario, seed and version determine every other
+//! part of a result.
 
 use std::io::{self, Write};
 use std::time::{Duration, Instant};
@@ -20,28 +20,28 @@ impl Stopwatch {
         Self { started: Instant::now() }
     }
 
-    /// The time since the start, and the peak memory of the process so far.
+    /// Returns the time since the start, and the peak memory of the process so far.
     pub fn stop(&self) -> Cost {
         Cost { wall: self.started.elapsed(), peak_rss_bytes: peak_rss_bytes() }
     }
 }
 
-/// The cost of a run.
+/// Cost of a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Cost {
     /// Wall time of the simulation, without the time to read its scenario.
     pub wall: Duration,
-    /// Peak resident memory of the *process* so far, in bytes; `None` where the system does not
+    /// Peak resident memory of the *process* so far, in bytes; `None` if the system does not
     /// report it. Several runs in one process share it.
     pub peak_rss_bytes: Option<u64>,
 }
 
-/// The object of `cost.json`: what a run cost on the machine that made it.
+/// The object of `cost.json`: the cost of a run on the machine that made it.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, JsonSchema)]
 pub struct CostSummary {
     /// Wall time of the simulation, seconds.
     pub wall_s: f64,
-    /// Peak memory of the process; `None` where the system does not report it.
+    /// Peak memory of the process in bytes; `None` if the system does not report it.
     pub peak_rss_bytes: Option<u64>,
 }
 
@@ -56,13 +56,14 @@ impl CostSummary {
     }
 }
 
-/// Writes results as indented JSON without the costs of their runs (`wall_s`, `peak_rss_bytes`),
-/// so that the same scenario, seed and version give the same bytes on every machine.
+/// Writes results as indented JSON without the costs of their runs (`wall_s`, `peak_rss_bytes`).
+/// The same scenario, seed and version then give the same bytes on every machine.
 ///
 /// # Errors
 /// Those of writing to `to`.
 pub(super) fn write_without_costs(to: &mut dyn Write, results: &impl Serialize) -> io::Result<()> {
-    // Indented, each key begins a line, and no line of a text does: quotes in it are escaped.
+    // In indented JSON each key starts a line. No string can start one, because its quotes are
+    // escaped.
     let text = serde_json::to_string_pretty(results)?;
     let is_cost = |line: &&str| {
         let key = line.trim_start();
@@ -77,8 +78,8 @@ pub(super) fn write_without_costs(to: &mut dyn Write, results: &impl Serialize) 
     Ok(())
 }
 
-/// The peak of this program alone: what getrusage(2) reports on Linux includes the memory of the
-/// program that started it, up to `execve`.
+/// Returns the peak of this program alone. On Linux, getrusage(2) includes the memory of the parent
+/// program up to `execve`.
 #[cfg(target_os = "linux")]
 fn peak_rss_bytes() -> Option<u64> {
     // Source: proc_pid_status(5), in KiB.

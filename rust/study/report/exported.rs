@@ -1,4 +1,4 @@
-//! Files of other projects with the fabric and the messages of a scenario: `evenkeel export`.
+//! Writes the fabric and the messages of a scenario as files of other projects: `evenkeel export`.
 
 use std::path::{Path, PathBuf};
 
@@ -13,7 +13,7 @@ use crate::units::{Bytes, Span, Time};
 use crate::workload::Workload;
 use crate::{goal, hpcc, infragraph};
 
-/// A format that is written.
+/// Format of the exported files.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ExportFormat {
     /// A topology and a flow file of the HPCC family.
@@ -28,16 +28,16 @@ pub enum ExportFormat {
     Infragraph,
 }
 
-/// Why a scenario cannot be exported.
+/// Reason why a scenario cannot be exported.
 #[derive(Debug, Error)]
 pub enum ExportError {
-    /// The format does not hold the messages.
+    /// The format cannot express the messages.
     #[error("the messages cannot be written in this format: {0}")]
     NotWritten(#[from] NotWritten),
-    /// Traces do not hold the messages.
+    /// Traces cannot express the messages.
     #[error("the messages cannot be written as traces: {0}")]
     NotATrace(#[from] NotATrace),
-    /// The format does not hold the fabric.
+    /// The format cannot express the fabric.
     #[error("the fabric cannot be written in this format: {0}")]
     Fabric(String),
     /// A file cannot be written.
@@ -45,21 +45,21 @@ pub enum ExportError {
     Failed(#[from] OutputError),
 }
 
-/// What was written.
+/// Files that were written.
 #[derive(Debug, Clone)]
 pub struct Exported {
-    /// The files; of traces, their prefix.
+    /// Paths of the files; for traces, their common prefix.
     pub files: Vec<PathBuf>,
-    /// What a reader has to be told, which the format does not say.
+    /// Notes on what the format does not express.
     pub notes: Vec<String>,
 }
 
 /// Writes the files of a format into a folder, which is created if it does not exist. Existing
-/// files are replaced, but for the scenario's own `inputs`.
+/// files are replaced, except for the scenario's own `inputs`.
 ///
 /// # Errors
-/// Fails if the format does not hold what the scenario has, or a file of it would be replaced,
-/// before anything is written, and if writing fails.
+/// Fails before anything is written if the format cannot express the scenario, or if an input would
+/// be replaced. Fails if writing does.
 pub fn export(
     scenario: &Scenario,
     inputs: &Inputs,
@@ -109,10 +109,10 @@ pub fn export(
     Ok(Exported { files, notes })
 }
 
-/// The gap of formats of fabrics, which a scenario of them has by default.
+/// Default inter-packet gap of a scenario that is imported from a fabric format.
 const GAP: Bytes = Bytes::new(20);
 
-/// A note that names the settings which formats of fabrics cannot hold.
+/// Returns a note that names the settings that fabric formats cannot express.
 fn not_held(scenario: &Scenario) -> Option<String> {
     let (delay, gap) = (scenario.fabric.forwarding_delay, scenario.fabric.gap);
     let parts = [
@@ -135,8 +135,8 @@ fn chakra(scenario: &Scenario, inputs: &Inputs, folder: &Path) -> Result<Exporte
     Ok(Exported { files, notes })
 }
 
-/// A note where the first message starts later than at the beginning, for formats in which that is
-/// a computation.
+/// Returns a note if the first message starts after time zero, for formats that express the delay
+/// as a computation.
 pub fn late_start(workload: &Workload) -> Option<String> {
     let first = Some(workload.first_start()).filter(|first| *first > Time::ZERO)?;
     let span = first.since(Time::ZERO);

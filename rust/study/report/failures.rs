@@ -1,4 +1,4 @@
-//! The failures of a run.
+//! Failures of a run.
 
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -9,27 +9,27 @@ use crate::units::Time;
 /// A failure of a link. Times are nanoseconds with picoseconds as decimals.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct FailureSummary {
-    /// The name of the link.
+    /// Name of the link.
     pub link: String,
-    /// The node whose packets it affects; absent if it affects both directions.
+    /// Node whose packets are affected; absent if both directions are.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub from: Option<String>,
     /// `down`, `degrade` or `loss`.
     pub kind: &'static str,
-    /// The share of the rate that is left, or of packets that is lost; `None` of a link that is
+    /// Fraction of the rate that remains, or of packets that are lost; `None` for a link that is
     /// down.
     pub share: Option<f64>,
-    /// When it starts.
+    /// Start of the failure.
     pub at_ns: f64,
-    /// When it ends; `None` if it does not.
+    /// End of the failure; `None` if it does not end.
     pub until_ns: Option<f64>,
 }
 
-/// The most failures that are listed: a link that flaps has thousands.
+/// Maximum number of listed failures: a flapping link has thousands.
 const MOST: usize = 1_000;
 
 impl FailureSummary {
-    /// The failures of a setup in order of their starts, the first 1,000 of them.
+    /// Returns the first 1,000 failures of a setup, in order of their starts.
     pub fn of(setup: &Setup) -> Vec<Self> {
         let mut failures: Vec<&Failure> = setup.fabric.failures.iter().collect();
         failures.sort_by_key(|failure| (failure.at, failure.link));

@@ -1,4 +1,4 @@
-//! The place of each flow in its workload: its job and its step.
+//! Position of each flow in its workload: its job and its step.
 
 use std::collections::VecDeque;
 
@@ -6,23 +6,23 @@ use crate::fabric::Setup;
 use crate::ids::MessageId;
 use crate::workload::Workload;
 
-/// The job and the step of the messages of a workload.
+/// Job, step and traffic class of the messages of a workload.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct FlowPlaces {
-    /// The name of each job and its last message, in order; empty without jobs.
+    /// Name of each job and the end of its range of messages, in order; empty without jobs.
     jobs: Vec<(String, usize)>,
-    /// By message, the number of messages before it on the longest chain of dependencies.
+    /// Number of messages before each message on the longest chain of dependencies.
     steps: Vec<u32>,
-    /// The names of traffic classes; empty without classes.
+    /// Names of traffic classes; empty without classes.
     classes: Vec<String>,
-    /// By message, the index of its class; empty without classes.
+    /// Index of the class of each message; empty without classes.
     class_of: Vec<u8>,
-    /// The index of the class of messages that are not known before the run.
+    /// Index of the class of messages that are not known before the run.
     other_class: usize,
 }
 
 impl FlowPlaces {
-    /// The places in `workload`; unknown ones if its messages are generated during the run.
+    /// Returns the positions in `workload`; empty if its messages are generated during the run.
     pub fn of(workload: &Workload) -> Self {
         if workload.chains.is_some() {
             return Self::default();
@@ -31,8 +31,9 @@ impl FlowPlaces {
         Self { jobs: jobs.collect(), steps: steps(workload), ..Self::default() }
     }
 
-    /// The places in the workload of a run, with traffic classes; without jobs and steps if its
-    /// messages are not `known` before the run.
+    /// Returns the positions in the workload of a run, including traffic classes. Jobs and steps
+    /// are
+    /// empty if the messages are not `known` before the run.
     pub fn of_setup(setup: &Setup, known: bool) -> Self {
         let places = if known { Self::of(&setup.workload) } else { Self::default() };
         if !setup.fabric.has_classes() {
@@ -49,12 +50,12 @@ impl FlowPlaces {
         }
     }
 
-    /// Whether messages have traffic classes.
+    /// Returns true if messages have traffic classes.
     pub fn have_classes(&self) -> bool {
         !self.classes.is_empty()
     }
 
-    /// The name of a message's traffic class; empty without classes.
+    /// Returns the name of a message's traffic class; empty without classes.
     pub fn class(&self, message: MessageId) -> &str {
         let known = self.class_of.get(message.index()).map(|&class| usize::from(class));
         self.classes.get(known.unwrap_or(self.other_class)).map_or("", String::as_str)
@@ -64,13 +65,13 @@ impl FlowPlaces {
         self.jobs.partition_point(|(_, end)| *end <= message.index())
     }
 
-    /// The name of a message's job; empty without jobs.
+    /// Returns the name of a message's job; empty without jobs.
     pub fn job(&self, message: MessageId) -> &str {
         self.jobs.get(self.index_of_job(message)).map_or("", |(name, _)| name)
     }
 
-    /// How many messages come before this one on the longest chain of dependencies; `None` of a
-    /// message that is read or generated during the run.
+    /// Returns the number of messages before this one on the longest chain of dependencies. `None`
+    /// for a message that is read or generated during the run.
     pub fn step(&self, message: MessageId) -> Option<u32> {
         self.steps.get(message.index()).copied()
     }

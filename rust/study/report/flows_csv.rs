@@ -7,10 +7,10 @@ use super::cells::{FLOW_COLUMNS, flow_columns, flow_row};
 use crate::fabric::{FlowRecord, Outcome, Setup};
 use crate::topology::Topology;
 
-/// Writes the names of the columns and a row for each flow; which run they are of, `summary.json`
-/// beside the file says. Times are nanoseconds with three decimals; the time of an event that did
-/// not happen is empty, and so are the job without `[[job]]` and the step of a message that is not
-/// known before the run. With traffic classes a last column, `class`, names that of each flow.
+/// Writes the column names and a row for each flow. `summary.json` in the same folder identifies
+/// the run. Times are nanoseconds with three decimals. The cell is empty for an event that did not
+/// happen, for the job without `[[job]]`, and for the step of a message not known before the run.
+/// With traffic classes, a last column `class` names the class of each flow.
 ///
 /// # Errors
 /// Those of writing to `to`.
@@ -27,7 +27,7 @@ pub struct FlowsCsv<W: Write> {
 }
 
 impl<W: Write> FlowsCsv<W> {
-    /// Writes the names of the columns.
+    /// Writes the column names.
     ///
     /// # Errors
     /// Those of writing to `to`.

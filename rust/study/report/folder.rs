@@ -1,8 +1,8 @@
-//! The results folder: files that appear complete or not at all.
+//! Results folder whose files appear complete or not at all.
 //!
-//! Every file is first written under a temporary name in the folder. When all are complete they are
-//! renamed, the mark (of a run `summary.json`) last and after the removal of its predecessor, so
-//! that a mark always belongs to the files beside it.
+//! Every file is first written under a temporary name in the folder. When all files are complete
+//! they are renamed. The mark (`summary.json` for a run) is renamed last, after the old mark was
+//! removed, so a mark always belongs to the files next to it.
 
 use std::fs;
 use std::io::{self, BufWriter, Write};
@@ -12,21 +12,21 @@ use super::own_files::{self, Origin, UNMARKED};
 use super::temporary::TemporaryFile;
 use super::{FolderError, NotAFile};
 
-/// The table by whose presence files are told that have no mark of their own.
+/// Table that identifies files without a mark of their own as results.
 const FLOWS: &str = "flows.csv";
 
 /// Writes the content of a file.
 pub type Writer<'a> = &'a dyn Fn(&mut dyn Write) -> io::Result<()>;
 
-/// A folder for results, which holds nothing else or was written by the same command before. A lock
-/// keeps others out until this value is dropped or the process ends, in whatever way.
+/// A results folder: new, or written earlier by the same command. A lock excludes other runs until
+/// this value is dropped or the process ends for any reason.
 #[derive(Debug)]
 pub struct Folder {
     path: PathBuf,
     origin: Origin,
     /// Names of results in addition to those that every folder may have.
     others: Vec<String>,
-    /// Names of other files beside earlier results, which stay: figures, pages, traces.
+    /// Names of other files next to earlier results, which are kept: figures, pages, traces.
     kept: Vec<String>,
     #[cfg(unix)]
     lock: Option<nix::fcntl::Flock<fs::File>>,
@@ -36,22 +36,25 @@ impl Folder {
     /// Creates the folder of a run if it does not exist, locks it, and checks that it is writable.
     ///
     /// # Errors
-    /// The path names a file; the folder holds files and no earlier results of a run, or something
-    /// in place of a result that is no regular file, or is not writable; another run has locked it.
+    /// Fails if the path names a file, if another run has locked the folder, or if it is not
+    /// writable.
+    /// Also fails if it holds files but no earlier results of a run, or if a result's name is taken
+    /// by
+    /// something other than a regular file.
     pub fn open(path: &Path) -> Result<Self, FolderError> {
         Self::open_for(path, &[])
     }
 
-    /// Opens a folder as [`Self::open`] does, for results that may have the names `others` too: an
+    /// Opens a folder as [`Self::open`] does, and also accepts results with the names `others`. An
     /// experiment of the HPCC family chooses the names of its files.
     ///
     /// # Errors
-    /// As [`Self::open`].
+    /// Fails in the same cases as [`Self::open`].
     pub fn open_for(path: &Path, others: &[String]) -> Result<Self, FolderError> {
         Self::open_of(Origin::Run, path, others)
     }
 
-    /// Opens a folder as [`Self::open`] does, for results of this origin.
+    /// Opens a folder as [`Self::open`] does, for results of the given origin.
     pub(super) fn open_of(
         origin: Origin,
         path: &Path,
@@ -71,12 +74,12 @@ impl Folder {
         fs::create_dir_all(path).map_err(|reason| folder.failed("create the folder", reason))?;
         folder.lock()?;
         folder.kept = folder.foreign()?;
-        // A run may take hours, so that missing permissions are better reported before it.
+        // Check write permission now: a run may take hours.
         folder.temporary()?;
         Ok(folder)
     }
 
-    /// The names of files that are no results, which the folder may have beside results alone.
+    /// Returns the names of files that are not results. They are allowed only next to results.
     fn foreign(&self) -> Result<Vec<String>, FolderError> {
         let mut names = self.entries()?;
         names.sort();
@@ -100,7 +103,7 @@ impl Folder {
         }
     }
 
-    /// Keeps other runs out, if the file system supports locks.
+    /// Locks out other runs, if the file system supports locks.
     #[cfg(unix)]
     fn lock(&mut self) -> Result<(), FolderError> {
         use nix::errno::Errno;
@@ -117,23 +120,23 @@ impl Folder {
         Ok(())
     }
 
-    /// There are no locks on this platform: two runs at once may reject each other's files.
+    /// Does nothing: this platform has no locks. Concurrent runs may reject each other's files.
     #[cfg(not(unix))]
     fn lock(&mut self) -> Result<(), FolderError> {
         Ok(())
     }
 
-    /// The names of files beside earlier results, which are none themselves.
+    /// Returns the names of other files next to earlier results.
     pub fn kept(&self) -> &[String] {
         &self.kept
     }
 
-    /// The path of the folder.
+    /// Returns the path of the folder.
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// True if a file of this path would be in the folder and have the name of a result.
+    /// Returns true if `path` is in the folder and has the name of a result.
     pub fn has_result_at(&self, path: &Path) -> bool {
         let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty());
         let [folder, parent] = [&self.path, parent.unwrap_or(Path::new("."))].map(fs::canonicalize);
@@ -142,7 +145,7 @@ impl Folder {
         is_inside && name.is_some_and(|name| self.is_result_name(&name))
     }
 
-    /// An unnamed file in the folder, for data that are written during a run.
+    /// Creates an unnamed file in the folder, for data that is written during a run.
     ///
     /// # Errors
     /// Those of the file system.
@@ -151,11 +154,13 @@ impl Folder {
             .map_err(|reason| self.failed("write into the folder", reason))
     }
 
-    /// Replaces the content of the folder by `files`, pairs of a name and a writer of the content,
-    /// and by its mark, which is the last to appear: of a run `summary.json`.
+    /// Replaces the content of the folder with `files`, pairs of a name and a writer of the
+    /// content.
+    /// The mark of the folder appears last; for a run it is `summary.json`.
     ///
     /// # Errors
-    /// Those of the file system. The previous content is then unchanged, unless renaming failed.
+    /// Fails if the file system does. The previous content is then unchanged, unless renaming
+    /// failed.
     pub fn replace(
         &self,
         files: &[(&str, Writer<'_>)],
@@ -183,8 +188,8 @@ impl Folder {
         Ok(file)
     }
 
-    /// Removes the old mark, results that are not among the `complete` new files, and temporary
-    /// files of interrupted runs.
+    /// Removes the old mark, results that `complete` does not replace, and temporary files of
+    /// interrupted runs.
     fn clear(&self, complete: &[(&str, TemporaryFile)]) -> Result<(), FolderError> {
         let mark = self.origin.mark();
         let kept = |name: &str| {
@@ -194,7 +199,7 @@ impl Folder {
         };
         let mut old: Vec<String> = self.entries()?.into_iter().filter(|name| !kept(name)).collect();
         old.retain(|name| self.is_result_name(name));
-        // Without its mark the folder counts as incomplete, so that it is removed first.
+        // Without its mark the folder counts as incomplete, so the mark is removed first.
         old.sort_by_key(|name| name != mark);
         for name in old {
             fs::remove_file(self.path.join(&name))
@@ -223,7 +228,7 @@ impl Folder {
         }
     }
 
-    /// True for the name of a result that not every run has.
+    /// Returns true for the name of a result that only some runs have.
     fn is_other(&self, name: &str) -> bool {
         self.others.iter().any(|other| other == name)
     }

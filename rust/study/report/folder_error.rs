@@ -1,10 +1,10 @@
-//! Why a folder cannot hold results.
+//! Reasons why a folder cannot hold results.
 
 use std::io;
 
 use thiserror::Error;
 
-/// Where a result would be written there is something that is no regular file.
+/// A result's name is taken by something other than a regular file.
 #[derive(Debug, Error)]
 #[error(
     "--out {folder}: '{entry}' in it is {kind}, where a result would be written; expected a \
@@ -13,13 +13,13 @@ use thiserror::Error;
 pub struct NotAFile {
     /// Path of the folder, as given to `--out`.
     pub folder: String,
-    /// Its name.
+    /// Name of the entry.
     pub entry: String,
-    /// What it is.
+    /// Kind of the entry.
     pub kind: &'static str,
 }
 
-/// The reason why a folder cannot hold results.
+/// Reason why a folder cannot hold results.
 #[derive(Debug, Error)]
 pub enum FolderError {
     /// The folder holds a file that is not a result.
@@ -30,7 +30,7 @@ pub enum FolderError {
     ForeignFile {
         /// Path of the folder, as given to `--out`.
         folder: String,
-        /// The first such file, by name.
+        /// Name of the first such file, in alphabetical order.
         entry: String,
     },
     /// The folder holds results of another command.
@@ -41,14 +41,14 @@ pub enum FolderError {
     OtherResults {
         /// Path of the folder, as given to `--out`.
         folder: String,
-        /// What its results are of.
+        /// Kind of the results in it.
         found: &'static str,
-        /// The file that tells.
+        /// File that identifies these results.
         mark: &'static str,
-        /// What they should be of.
+        /// Kind of the expected results.
         expected: &'static str,
     },
-    /// Where a result would be written there is something that is no regular file.
+    /// A result's name is taken by something other than a regular file.
     #[error(transparent)]
     NotAFile(#[from] NotAFile),
     /// The path names a file.
@@ -65,14 +65,14 @@ pub enum FolderError {
         /// Path of the locked folder, as given to `--out`.
         folder: String,
     },
-    /// An operation of the file system failed.
+    /// A file system operation failed.
     #[error("--out {folder}: cannot {action}: {reason}")]
     Failed {
         /// Path of the folder, as given to `--out`.
         folder: String,
         /// The operation that failed, as a verb and its object.
         action: String,
-        /// The error of the system.
+        /// Error of the operating system.
         reason: io::Error,
     },
 }

@@ -8,17 +8,17 @@ const BYTE_UNITS: [(&str, f64); 5] =
     [("TB", 1e12), ("GB", 1e9), ("MB", 1e6), ("KB", 1e3), ("B", 1.0)];
 const COUNT_UNITS: [(&str, f64); 5] = [("T", 1e12), ("G", 1e9), ("M", 1e6), ("k", 1e3), ("", 1.0)];
 
-/// `17.06us`: four digits of a simulated time.
+/// Formats a simulated time with four digits: `17.06us`.
 pub fn span(span: Span) -> String {
     nanoseconds(span.as_ns_f64())
 }
 
-/// `17.06us`: four digits of a simulated time in nanoseconds.
+/// Formats a simulated time in nanoseconds with four digits: `17.06us`.
 pub fn nanoseconds(ns: f64) -> String {
     with_unit(ns * 1e3, 4, &TIME_UNITS)
 }
 
-/// `2.740`, `15.77`, `302.3`: four digits of a ratio.
+/// Formats a ratio with four digits: `2.740`, `15.77`, `302.3`.
 pub fn ratio(ratio: f64) -> String {
     let decimals = match ratio {
         ..9.9995 => 3,
@@ -29,30 +29,30 @@ pub fn ratio(ratio: f64) -> String {
     format!("{ratio:.decimals$}")
 }
 
-/// `812KB`: three digits of bytes, in powers of 1000.
+/// Formats bytes with three digits, in powers of 1000: `812KB`.
 pub fn bytes(bytes: f64) -> String {
     with_unit(bytes, 3, &BYTE_UNITS)
 }
 
-/// `12.3M`: three digits of a count; whole numbers below 1000 are exact.
+/// Formats a count with three digits: `12.3M`. Whole numbers below 1000 are exact.
 pub fn count(count: f64) -> String {
     with_unit(count, 3, &COUNT_UNITS)
 }
 
-/// `1.23s`: three digits of wall time.
+/// Formats wall time with three digits: `1.23s`.
 pub fn seconds(seconds: f64) -> String {
     with_unit(seconds * 1e12, 3, &TIME_UNITS)
 }
 
-/// `1 host`, `2 hosts`.
+/// Formats a count with its noun: `1 host`, `2 hosts`.
 pub fn plural(count: u64, one: &str) -> String {
     if count == 1 { format!("1 {one}") } else { format!("{count} {one}s") }
 }
 
-/// `value` with at most `digits` significant digits, in the largest unit that leaves at least one
-/// digit before the point.
+/// Formats `value` with at most `digits` significant digits, in the largest unit that leaves at
+/// least one digit before the decimal point.
 fn with_unit(value: f64, digits: usize, units: &[(&str, f64)]) -> String {
-    // Rounding comes before the choice of the unit: 999.96 ns become 1.000 us.
+    // Round before choosing the unit: 999.96 ns becomes 1.000 us.
     let rounded: f64 = format!("{value:.*e}", digits - 1).parse().unwrap_or(value);
     let fitting = units.iter().find(|(_, scale)| rounded >= *scale);
     let (unit, scale) = fitting.or(units.last()).copied().unwrap_or(("", 1.0));

@@ -1,9 +1,9 @@
-//! The identity of a run, which every output carries.
+//! Identity of a run, which every output carries.
 
-/// The version of this program; results of different versions may differ.
+/// Version of this program. Results of different versions may differ.
 pub const VERSION: &str = env!("CARGO_PKG_VERSION");
 
-/// Determines a run, together with the version. Every output carries it.
+/// Identity of a run. Together with the version it determines the results.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Identity {
     /// Name of the scenario: the stem of its file's name.
@@ -15,8 +15,8 @@ pub struct Identity {
 }
 
 impl Identity {
-    /// The first line of every text output, without its line end. Control characters in the
-    /// scenario's name (a file name may have any) are escaped, so that the header stays one line.
+    /// Returns the first line of every text output, without its line end. Control characters in
+    /// the scenario's name are escaped, since a file name may have any, to keep it one line.
     pub fn header(&self) -> String {
         let Self { scenario, policy, seed } = self;
         let scenario: String = scenario
@@ -27,7 +27,7 @@ impl Identity {
     }
 }
 
-/// The start of every header, by which outputs are recognised.
+/// Start of every header, by which outputs are recognized.
 pub(super) const MARK: &str = "# evenkeel ";
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! The start and the completion time of each job of a run.
+//! Start and completion time of each job of a run.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -11,28 +11,28 @@ use crate::fabric::{Outcome, Setup};
 use crate::units::{Bytes, Span, Time};
 use crate::workload::{Job, Task, Workload};
 
-/// The results of a job. Times are nanoseconds with picoseconds as decimals.
+/// Results of a job. Times are nanoseconds with picoseconds as decimals.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct JobSummary {
-    /// The name in the scenario.
+    /// Name in the scenario.
     pub name: String,
-    /// The number of its messages.
+    /// Number of messages.
     pub messages: u64,
     /// Messages whose sender received the last acknowledgement.
     pub messages_completed: u64,
-    /// The time at which it was ready to start; `None` if the job that it waits for did not
+    /// Time at which the job was ready to start; `None` if the job that it waits for did not
     /// complete.
     pub start_ns: Option<f64>,
-    /// The time from then to its last completion or the end of its last computation; `None` unless
-    /// all of it completed.
+    /// Time from `start_ns` to the last completion or the end of the last computation; `None`
+    /// unless the whole job completed.
     pub cct_ns: Option<f64>,
-    /// Its policy, if it has one of its own.
+    /// Policy of the job, if it differs from that of the scenario.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub policy: Option<String>,
 }
 
 impl JobSummary {
-    /// The jobs of a run of `workload`; empty if the workload has no jobs.
+    /// Returns the jobs of a run of `workload`; empty if the workload has no jobs.
     pub fn of(outcome: &Outcome, workload: &Workload) -> Vec<Self> {
         if workload.jobs.is_empty() {
             return Vec::new();
@@ -41,7 +41,7 @@ impl JobSummary {
         workload.jobs.iter().map(|job| ends.summary(job)).collect()
     }
 
-    /// The jobs of a run of a setup, with the policies of those that have one of their own.
+    /// Returns the jobs of a run of `setup`, with the policy of each job that has its own.
     pub fn of_setup(outcome: &Outcome, setup: &Setup) -> Vec<Self> {
         let mut jobs = Self::of(outcome, &setup.workload);
         for own in &setup.job_policies {
@@ -51,11 +51,11 @@ impl JobSummary {
     }
 }
 
-/// The end of every message and delay; [`Time::NEVER`] if there was none.
+/// End of every message and delay; [`Time::NEVER`] if it did not end.
 struct Ends {
-    /// The delivery of each message.
+    /// Delivery time of each message.
     delivered: Vec<Time>,
-    /// The completion of each message, and then of each delay.
+    /// Completion time of each message, followed by that of each delay.
     completed: Vec<Time>,
     messages: usize,
 }
@@ -151,7 +151,7 @@ mod tests {
     use super::*;
     use crate::workload::JobSpec;
 
-    /// A job of the first two messages, and a job of the third one after it.
+    /// Returns a job of the first two messages, and a job of the third one after it.
     fn workload() -> Workload {
         let sample = sample::workload().messages;
         let part = |name: &str, messages: &[_]| JobSpec {
@@ -167,7 +167,7 @@ mod tests {
     #[test]
     fn each_job_counts_from_its_own_start() {
         let mut outcome = sample::completed();
-        // The second message has three pieces in this outcome, so that it must be longer here.
+        // The second message has three pieces in this outcome, so it must be longer here.
         let mut workload = workload();
         workload.messages[1].bytes = Bytes::new(3 * 4_096);
         for flow in outcome.flows.iter_mut().filter(|flow| flow.message.0 == 2) {

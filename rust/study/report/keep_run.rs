@@ -1,10 +1,10 @@
-//! The results folder of a run.
+//! Writes the results folder of a run.
 
 use super::own_files::COST;
 use super::{Folder, FolderError, Summary, Writer, write_summary};
 
-/// Replaces the content of a folder by the results of a run: `files`, pairs of a name and a writer
-/// of the content, `cost.json`, and `summary.json`, the last to appear.
+/// Replaces the content of a folder with the results of a run: `files` (pairs of a name and a
+/// writer of the content), `cost.json`, and `summary.json`, which appears last.
 ///
 /// # Errors
 /// Those of the folder.

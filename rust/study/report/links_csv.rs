@@ -1,5 +1,5 @@
-//! `links.csv`: what each direction of each link carried, and how many bytes waited and packets
-//! were marked at the port that sends into it.
+//! `links.csv`: bytes that each direction of each link carried, and the queue and the marked
+//! packets at the port that sends into it.
 
 use std::io::{self, Write};
 
@@ -7,7 +7,7 @@ use super::cells::{LINK_COLUMNS, link_rows};
 use crate::fabric::Outcome;
 use crate::topology::Topology;
 
-/// Writes the names of the columns and the rows of [`link_rows`].
+/// Writes the column names and the rows of [`link_rows`].
 ///
 /// # Errors
 /// Those of writing to `to`.

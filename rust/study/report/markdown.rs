@@ -1,7 +1,7 @@
-//! Texts that files give, in pages of Markdown.
+//! Escapes texts from files for pages of Markdown.
 
-/// A text as a line of Markdown or a cell of its tables: HTML in it shows as it is written. Code
-/// between backticks needs no escape but that of the table.
+/// Returns a text as a line of Markdown or a table cell, in which HTML shows literally. In code
+/// between backticks, only the column separator needs an escape.
 pub(super) fn markdown_text(text: &str) -> String {
     let line = text.split_whitespace().collect::<Vec<_>>().join(" ").replace('|', "\\|");
     let parts: Vec<&str> = line.split('`').collect();

@@ -1,9 +1,9 @@
 //! The outputs of a run, one format per file.
 //!
-//! Everything here converts an [`Outcome`](crate::fabric::Outcome) into bytes and knows neither how
-//! the run was made nor which command asked for it. A run never draws; figures are drawn from the
-//! files written here. For the same scenario, seed and version all outputs are the same, byte for
-//! byte, except for the two costs of a run: wall time and memory.
+//! This module converts an [`Outcome`](crate::fabric::Outcome) into bytes. It does not know how the
+//! run was made or which command asked for it. A run never draws; figures are drawn from the files
+//! written here. For the same scenario, seed and version, outputs are byte-identical except for the
+//! cost of a run: wall time and memory.
 
 mod cells;
 mod check_line;

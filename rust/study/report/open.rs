@@ -1,4 +1,4 @@
-//! The messages that a run did not complete.
+//! Messages that a run did not complete.
 
 use std::fmt;
 
@@ -8,17 +8,17 @@ use crate::topology::Topology;
 use crate::units::{Bytes, Time};
 use crate::workload::Workload;
 
-/// The number of open messages that are listed; a stalled all-to-all has tens of thousands.
+/// Number of open messages that are listed; a stalled all-to-all has tens of thousands.
 const LISTED: usize = 5;
 
-/// The state of an open message.
+/// State of an open message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum MessageState {
-    /// It was not posted: it waits for other messages, or for its start time.
+    /// Not posted: it waits for other messages or for its start time.
     NotStarted,
-    /// Its receiver does not have all of its bytes.
+    /// Posted, but the receiver does not have all of its bytes.
     NotDelivered,
-    /// Its receiver has all bytes, and its sender does not have the last acknowledgement.
+    /// Delivered, but the sender has not received the last acknowledgement.
     NotAcknowledged,
 }
 
@@ -27,27 +27,27 @@ pub enum MessageState {
 pub struct OpenMessage {
     /// Id of the message in the workload.
     pub message: MessageId,
-    /// The name of its sender.
+    /// Name of the sender.
     pub src: String,
-    /// The name of its receiver.
+    /// Name of the receiver.
     pub dst: String,
     /// Length of the message's payload.
     pub bytes: Bytes,
-    /// Its state at the end of the run.
+    /// State at the end of the run.
     pub state: MessageState,
 }
 
 /// All messages that have not completed.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct OpenMessages {
-    /// The number of open messages.
+    /// Number of open messages.
     pub count: u64,
-    /// The first few of them, in order of message id.
+    /// The first few open messages, in order of message id.
     pub first: Vec<OpenMessage>,
 }
 
 impl OpenMessages {
-    /// The open messages after a run of `workload` on `topology`.
+    /// Returns the open messages after a run of `workload` on `topology`.
     pub fn of(outcome: &Outcome, workload: &Workload, topology: &Topology) -> Self {
         let mut open = Self::default();
         let mut flows = outcome.flows.as_slice();
@@ -81,8 +81,8 @@ impl OpenMessages {
 }
 
 impl OpenMessages {
-    /// The open messages after a run that discarded completed messages. Of messages that were not
-    /// started only the number is known.
+    /// Returns the open messages after a run that discarded completed messages. Messages that were
+    /// not started are only counted.
     pub(crate) fn of_flows(outcome: &Outcome, topology: &Topology) -> Self {
         let completed = outcome.discarded.as_ref().map_or(0, |it| it.message_fct.count());
         let hosts = topology.host_names();
@@ -120,7 +120,7 @@ impl fmt::Display for OpenMessage {
     }
 }
 
-/// A line for each listed message.
+/// Writes a line for each listed message.
 impl fmt::Display for OpenMessages {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for message in &self.first {
