@@ -1,5 +1,5 @@
-//! A file that a user names for an output: what is there already is replaced only if the same
-//! command wrote it.
+//! An output file that a user names. An existing file is replaced only if the same command wrote
+//! it.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Read, Write};
@@ -10,28 +10,28 @@ use thiserror::Error;
 use super::own_files::{is_character_device, not_a_file};
 use super::temporary::TemporaryFile;
 
-/// The most bytes of an earlier output by which it is recognised.
+/// Number of leading bytes by which an earlier output is recognized.
 const START: u64 = 1024;
 
-/// What a file holds, and how an earlier one is recognised.
+/// Kind of an output file, and how an earlier one is recognized.
 #[derive(Debug, Clone, Copy)]
 pub struct OutputKind {
-    /// What it is called, with its article: `a page`.
+    /// Name of the kind, with its article: `a page`.
     pub name: &'static str,
-    /// True if a file that starts with these bytes, up to 1 KiB of them, is one of evenkeel's.
+    /// Returns true if a file that starts with these bytes (at most 1 KiB) was written by evenkeel.
     pub is_own: fn(&[u8]) -> bool,
 }
 
 impl OutputKind {
-    /// A file in a format of another project, by which nobody can tell who wrote it: any regular
-    /// file is replaced.
+    /// A file in a format of another project, which does not tell who wrote it. Any regular file is
+    /// replaced.
     pub const UNMARKED: Self = Self { name: "a file", is_own: |_| true };
 }
 
-/// Why a file is not written.
+/// Reason why a file is not written.
 #[derive(Debug, Error)]
 pub enum OutputError {
-    /// What is there is of somebody else: perhaps an input.
+    /// The existing file was not written by evenkeel; it may be an input.
     #[error(
         "{path}: the file exists and is not {kind} that evenkeel wrote, so that it is not \
          replaced; move it, or use another name"
@@ -39,24 +39,24 @@ pub enum OutputError {
     Foreign {
         /// Path of the file.
         path: String,
-        /// What would be replaced.
+        /// Kind of the output.
         kind: &'static str,
     },
-    /// What is there is read by the command itself.
+    /// The existing file is an input of the command.
     #[error("{path}: the scenario reads this file, so that it is not replaced; use another folder")]
     Input {
         /// Path of the file.
         path: String,
     },
-    /// What is there is no regular file, and no device that takes bytes.
+    /// The path names neither a regular file nor a character device.
     #[error("{path}: this is {found}; expected a regular file, which need not exist yet")]
     NotAFile {
         /// Path of the file.
         path: String,
-        /// What it is.
+        /// What the path names, with its article.
         found: &'static str,
     },
-    /// A trace of a rank is there that the workload does not have.
+    /// The folder holds a trace of a rank that the workload does not have.
     #[error(
         "{path} (or .et.gz) is there, and this workload has {ranks} ranks: a reader of the prefix \
          would take it for a part of the same; remove the old traces, or write to another folder"
@@ -64,21 +64,21 @@ pub enum OutputError {
     MoreRanks {
         /// Path of the trace.
         path: String,
-        /// Ranks of the workload.
+        /// Number of ranks of the workload.
         ranks: u32,
     },
-    /// An operation of the file system failed.
+    /// A file system operation failed.
     #[error("{path}: cannot write: {reason}")]
     Failed {
         /// Path of the file.
         path: String,
-        /// The error of the system.
+        /// Error of the operating system.
         reason: io::Error,
     },
 }
 
-/// A file that is being written: it appears complete or not at all. A device, such as
-/// `/dev/null`, is written to and stays what it is.
+/// A file that is being written: it appears complete or not at all. A device such as `/dev/null`
+/// is written to and not replaced.
 #[derive(Debug)]
 pub struct OutputFile {
     path: PathBuf,
@@ -92,11 +92,11 @@ enum Destination {
 }
 
 impl OutputFile {
-    /// Looks at what is at `path`, and begins a file beside it; creates its folder if it does not
-    /// exist.
+    /// Checks what exists at `path`, and creates a temporary file next to it. Creates the folder if
+    /// it does not exist.
     ///
     /// # Errors
-    /// What is there may not be replaced, or the folder cannot be written.
+    /// Fails if the existing entry may not be replaced, or if the folder cannot be written.
     pub fn begin(path: &Path, kind: &OutputKind) -> Result<Self, OutputError> {
         let failed = |reason| OutputError::Failed { path: path.display().to_string(), reason };
         let to = match look_at(path, kind)? {
@@ -114,7 +114,7 @@ impl OutputFile {
         Ok(Self { path: path.to_owned(), to })
     }
 
-    /// Another handle of what is written.
+    /// Returns another handle of the file that is being written.
     ///
     /// # Errors
     /// Those of the file system.
@@ -125,7 +125,7 @@ impl OutputFile {
         }
     }
 
-    /// Writes the whole content, and gives the file its name.
+    /// Writes the whole content, and renames the file to its path.
     ///
     /// # Errors
     /// Those of the file system.
@@ -136,7 +136,7 @@ impl OutputFile {
         self.complete()
     }
 
-    /// Gives the complete file its name.
+    /// Renames the complete file to its path.
     ///
     /// # Errors
     /// Those of the file system.
@@ -151,16 +151,16 @@ impl OutputFile {
 /// Writes a whole file, as [`OutputFile`] does.
 ///
 /// # Errors
-/// As those of [`OutputFile::begin`], and of writing.
+/// Fails in the same cases as [`OutputFile::begin`], and if writing fails.
 pub fn write_output(path: &Path, kind: &OutputKind, bytes: &[u8]) -> Result<(), OutputError> {
     OutputFile::begin(path, kind)?.write(bytes)
 }
 
-/// What is at the path of an output.
+/// Entry at the path of an output.
 enum There {
     /// Nothing, an empty file, or an earlier output.
     Replaceable,
-    /// It takes bytes.
+    /// A character device, which is written to directly.
     Device,
 }
 
@@ -170,7 +170,7 @@ fn look_at(path: &Path, kind: &OutputKind) -> Result<There, OutputError> {
     match not_a_file(path) {
         Some(_) if is_character_device(path) => return Ok(There::Device),
         Some(found) => return Err(OutputError::NotAFile { path: shown(), found }),
-        // It would be replaced, and not what it leads to.
+        // Renaming would replace the link, not its target.
         None if found.is_symlink() => {
             return Err(OutputError::NotAFile { path: shown(), found: "a link" });
         }
@@ -224,7 +224,7 @@ mod tests {
         fs::write(path("page"), "page").unwrap();
         symlink(path("page"), path("link")).unwrap();
         assert!(said("link").contains("this is a link"));
-        // A link to it, so that not even a fault of this test replaces the device.
+        // A link to the device, so that even a fault in this test does not replace the device.
         symlink("/dev/null", path("null")).unwrap();
         write_output(&path("null"), &PAGE, b"page").unwrap();
         assert!(path("null").symlink_metadata().unwrap().is_symlink());

@@ -1,7 +1,7 @@
-//! The JSON Schemas of what evenkeel writes, from the declarations by which it is written.
+//! JSON Schemas of evenkeel's outputs, generated from the types that are serialized.
 //!
-//! Times are nanoseconds, sizes bytes, as the names of the keys say. Later versions may add keys;
-//! what a key means changes only with an entry in `CHANGELOG.md`.
+//! Times are nanoseconds and sizes are bytes, as the names of the keys say. Later versions may add
+//! keys. A change of a key's meaning needs an entry in `CHANGELOG.md`.
 
 use schemars::generate::SchemaSettings;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
@@ -15,14 +15,14 @@ use crate::{BoundSummary, QpsSummary};
 
 /// An output with a schema: the name of its file or command, and the schema.
 pub struct OutputSchema {
-    /// The name on the command line.
+    /// Name on the command line.
     pub name: &'static str,
-    /// What the schema is of.
+    /// Command or file that the schema describes.
     pub of: &'static str,
     make: fn() -> Value,
 }
 
-/// All outputs that are JSON.
+/// All JSON outputs.
 pub const OUTPUT_SCHEMAS: [OutputSchema; 11] = [
     OutputSchema {
         name: "run",
@@ -82,7 +82,7 @@ pub const OUTPUT_SCHEMAS: [OutputSchema; 11] = [
 ];
 
 impl OutputSchema {
-    /// The schema as JSON.
+    /// Returns the schema as JSON.
     pub fn schema(&self) -> Value {
         (self.make)()
     }
@@ -98,7 +98,7 @@ fn of<T: JsonSchema>(title: &str) -> Value {
     value
 }
 
-/// The schema of results that a folder keeps without what they cost.
+/// Returns the schema of results as stored in a folder, which omits their cost.
 fn of_results<T: JsonSchema>(title: &str) -> Value {
     let mut schema = of::<T>(title);
     let mut whole = &mut schema;
@@ -111,7 +111,7 @@ fn of_results<T: JsonSchema>(title: &str) -> Value {
     schema
 }
 
-/// Descriptions are the comments of Rust's declarations, where `None` is what JSON calls null.
+/// Adapts descriptions to JSON. They are Rust's doc comments, which say `None` for null.
 fn in_words_of_json(value: &mut Value) {
     match value {
         Value::Object(table) => {
@@ -125,7 +125,7 @@ fn in_words_of_json(value: &mut Value) {
     }
 }
 
-/// The course of one recording, or of several by their names: lists of numbers.
+/// Returns the schema of the time series of one recording, or of several by name.
 pub(crate) fn courses(_: &mut SchemaGenerator) -> Schema {
     let numbers = json_schema!({ "type": "array", "items": { "type": "number" } });
     let course = json_schema!({
@@ -144,7 +144,8 @@ pub(crate) fn courses(_: &mut SchemaGenerator) -> Schema {
 mod tests {
     use super::*;
 
-    /// The kind of a value, with the keys of an object; `?` after a key that may be absent.
+    /// Returns the type of a value, with the keys of an object; `?` follows a key that may be
+    /// absent.
     fn kind(schema: &Value) -> String {
         if let Some(choices) = schema.get("anyOf").or(schema.get("oneOf")).and_then(Value::as_array)
         {
@@ -176,7 +177,7 @@ mod tests {
         }
     }
 
-    /// A change of it is a change of the contract: it needs an entry in `CHANGELOG.md`.
+    /// A changed snapshot is a changed contract, which needs an entry in `CHANGELOG.md`.
     #[test]
     fn keys_of_all_outputs_are_the_contract() {
         let mut text = String::new();
@@ -184,7 +185,7 @@ mod tests {
         for output in &OUTPUT_SCHEMAS {
             let mut line = format!("{}:", output.name);
             let whole = kind(&output.schema());
-            // An object that is above is named.
+            // Objects that were listed above are shown by name.
             let short = known.iter().fold(whole.clone(), |it, (of, name)| it.replace(of, name));
             known.push((whole, output.name));
             for word in short.split(' ') {

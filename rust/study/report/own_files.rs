@@ -1,4 +1,4 @@
-//! How files of results are recognised, so that a command replaces nobody else's files.
+//! Recognizes result files, so that a command never replaces files of other programs.
 
 use std::fs;
 use std::io::Read;
@@ -10,23 +10,23 @@ use super::temporary::TEMPORARY;
 use crate::record::RecordedTable;
 use crate::text_file::read_results;
 
-/// The file that shows that a run's folder is complete; always the last to appear.
+/// File that marks a run's folder as complete; it always appears last.
 pub(super) const SUMMARY: &str = "summary.json";
 
-/// What the run cost on its machine, apart from the summary, which is the same on every one.
+/// Cost of the run on its machine. It is separate from the summary, which is machine-independent.
 pub(super) const COST: &str = "cost.json";
 
-/// The statistics of a comparison, as `evenkeel compare --format csv` prints them.
+/// Statistics of a comparison, as `evenkeel compare --format csv` prints them.
 pub const STATISTICS: &str = "comparison.csv";
 
-/// The columns that they begin with.
+/// First columns of the statistics.
 pub(super) const STATISTICS_COLUMNS: &str = "policy,metric,runs,median,low,high,";
 
-/// The runs of a comparison, as `evenkeel compare --json` prints them, without what they cost.
+/// Runs of a comparison, as `evenkeel compare --json` prints them, without their costs.
 pub(super) const RUNS: &str = "runs.json";
 
-/// Tables, and the columns that they begin with. Nothing stands before them, because pandas,
-/// Polars and DuckDB take the first line for the names of the columns.
+/// Tables and their first columns. No comment precedes the columns, because pandas, Polars and
+/// DuckDB take the first line as the column names.
 const TABLES: [(&str, &str); 4] = [
     ("flows.csv", "message,piece,src,dst,"),
     ("links.csv", "link,from,to,bytes"),
@@ -34,23 +34,23 @@ const TABLES: [(&str, &str); 4] = [
     ("timeline.csv", "at_ns,rail,what"),
 ];
 
-/// The columns that every table of a recording begins with.
+/// First column of every table of a recording.
 const RECORDED: &str = "time_ns,";
 
-/// The copies of the file that a scenario's fabric was read from, `topology.FORMAT`.
+/// Copies of the file that a scenario's fabric was read from, `topology.FORMAT`.
 pub const TOPOLOGIES: [&str; 2] = ["topology.hpcc", "topology.infragraph"];
 
-/// The messages that another program sent, as a connection matrix.
+/// Messages that another program sent, as a connection matrix.
 pub const MATRIX: &str = "workload.cm";
 
-/// Result files in formats of other programs, whose content does not tell who wrote them.
-/// They count as results if the folder has a `flows.csv`.
+/// Result files in formats of other programs, which do not tell who wrote them. They count as
+/// results if the folder has a `flows.csv`.
 pub(super) const UNMARKED: [&str; 5] = ["fct.txt", "pfc.txt", MATRIX, TOPOLOGIES[0], TOPOLOGIES[1]];
 
-/// The most bytes of a file's start that are looked at.
+/// Number of leading bytes of a file that are compared.
 const START: u64 = 256;
 
-/// What the results of a folder are of.
+/// Command that wrote the results of a folder.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Origin {
     /// `evenkeel run` and `hpcc`.
@@ -66,7 +66,7 @@ pub(super) enum Origin {
 impl Origin {
     const ALL: [Self; 4] = [Self::Run, Self::Comparison, Self::Sweep, Self::Studies];
 
-    /// The file by which its results are told, which is the last to appear.
+    /// Returns the file that identifies results of this origin. It appears last.
     pub(super) fn mark(self) -> &'static str {
         match self {
             Self::Run => SUMMARY,
@@ -76,7 +76,7 @@ impl Origin {
         }
     }
 
-    /// What it is called.
+    /// Returns the name of the results, with its article.
     pub(super) fn words(self) -> &'static str {
         match self {
             Self::Run => "a run",
@@ -86,7 +86,7 @@ impl Origin {
         }
     }
 
-    /// True if the folder has results of this origin, going by its mark.
+    /// Returns true if the folder has results of this origin, judged by its mark.
     pub(super) fn is_in(self, folder: &Path) -> bool {
         let path = folder.join(self.mark());
         match self {
@@ -97,12 +97,12 @@ impl Origin {
         }
     }
 
-    /// The origin of what is in a folder, as far as marks tell.
+    /// Returns the origin of a folder's results, if a mark identifies it.
     pub(super) fn of(folder: &Path) -> Option<Self> {
         Self::ALL.into_iter().find(|origin| origin.is_in(folder))
     }
 
-    /// True if a file of this name may be a result of this origin.
+    /// Returns true if a file of this name may be a result of this origin.
     pub(super) fn is_result_name(self, name: &str) -> bool {
         name.starts_with(TEMPORARY)
             || match self {
@@ -112,12 +112,13 @@ impl Origin {
             }
     }
 
-    /// True if a file with a result's name was written by evenkeel, going by its content.
+    /// Returns true if a file with a result's name was written by evenkeel, judged by its content.
     pub(super) fn is_own(self, path: &Path, name: &str) -> bool {
         match self {
             _ if name.starts_with(TEMPORARY) => true,
             Self::Run => is_of_run(path, name),
-            // A comparison that was interrupted before its first run had an empty table once.
+            // Earlier versions wrote an empty table for a comparison interrupted before its first
+            // run.
             Self::Comparison if name == STATISTICS => {
                 let is_empty = |it: fs::Metadata| it.is_file() && it.len() == 0;
                 starts_with(path, STATISTICS_COLUMNS) || fs::metadata(path).is_ok_and(is_empty)
@@ -128,7 +129,7 @@ impl Origin {
     }
 }
 
-/// True if a file of this name may be a result of any run.
+/// Returns true if a file of this name may be a result of any run.
 fn is_run_name(name: &str) -> bool {
     [SUMMARY, COST, "scenario.toml"].contains(&name)
         || UNMARKED.contains(&name)
@@ -140,19 +141,19 @@ fn is_of_run(path: &Path, name: &str) -> bool {
         SUMMARY => is_summary(path),
         COST => has_keys(path, &["wall_s", "peak_rss_bytes"]),
         _ => {
-            // Tables of versions before this one begin with a comment, as `scenario.toml` does.
+            // Tables of earlier versions start with a comment, as `scenario.toml` does.
             let columns = columns(name).unwrap_or(MARK);
             starts_with(path, MARK) || starts_with(path, columns)
         }
     }
 }
 
-/// True for a summary of a run, with or without rails.
+/// Returns true for a summary of a run, with or without rails.
 fn is_summary(path: &Path) -> bool {
     has_keys(path, &["scenario", "policy", "seed", "version", "cct_ns"])
 }
 
-/// The columns that the table of this name begins with.
+/// Returns the first columns of the table of this name.
 fn columns(name: &str) -> Option<&'static str> {
     let is_recorded = |table: &RecordedTable| table.recording_of(name).is_some();
     let table = TABLES.iter().find(|(table, _)| *table == name).map(|(_, columns)| *columns);
@@ -163,7 +164,7 @@ fn starts_with(path: &Path, expected: &str) -> bool {
     start_of(path).is_ok_and(|start| start.starts_with(expected.as_bytes()))
 }
 
-/// The first bytes of a file. What is no regular file may wait for ever, and has none.
+/// Returns the first bytes of a file. Only regular files are read: opening a FIFO could block.
 fn start_of(path: &Path) -> std::io::Result<Vec<u8>> {
     let mut start = Vec::new();
     if fs::metadata(path)?.is_file() {
@@ -178,8 +179,8 @@ fn has_keys(path: &Path, keys: &[&str]) -> bool {
     keys.iter().all(|key| value.get(key).is_some())
 }
 
-/// What is at a path, if it can be neither read nor replaced as a file of results: no regular file,
-/// and no link to one.
+/// Returns the kind of an entry that can be neither read nor replaced as a result. `None` for a
+/// regular file, or a link to one.
 pub(super) fn not_a_file(path: &Path) -> Option<&'static str> {
     let found = fs::metadata(path).ok()?.file_type();
     #[cfg(unix)]
@@ -199,14 +200,14 @@ pub(super) fn not_a_file(path: &Path) -> Option<&'static str> {
     }
 }
 
-/// True for a device that takes bytes as they come, and for a link to one.
+/// Returns true for a character device, or a link to one.
 #[cfg(unix)]
 pub(super) fn is_character_device(path: &Path) -> bool {
     use std::os::unix::fs::FileTypeExt;
     fs::metadata(path).is_ok_and(|found| found.file_type().is_char_device())
 }
 
-/// No path names a device on this platform.
+/// Returns false: no path names a device on this platform.
 #[cfg(not(unix))]
 pub(super) fn is_character_device(_: &Path) -> bool {
     false

@@ -5,8 +5,8 @@
 //! resumed; its type is 0 for a host and 1 for a switch. The interface numbers that node's links
 //! from 1 in the order of the topology (0 is ns-3's loopback). The type is 1 for a pause and 0 for
 //! a resume. Times are truncated to whole nanoseconds, as in `fct.txt`. There is no header, because
-//! the scripts of the family expect none. It has no column for a traffic class: with several a port
-//! has a line for each frame of each class.
+//! the family's scripts expect none. There is no column for a traffic class: with several classes a
+//! port has a line for each frame of each class.
 
 use std::io::{self, Write};
 
@@ -14,10 +14,10 @@ use crate::fabric::{Outcome, PauseOrder};
 use crate::ids::PortId;
 use crate::topology::{Node, Topology};
 
-/// Picoseconds per nanosecond: times of the file are whole nanoseconds.
+/// Picoseconds per nanosecond.
 const PS: u64 = 1_000;
 
-/// Writes a line for each frame; `number` returns the number of a node, see
+/// Writes a line for each frame. `number` returns the number of a node, see
 /// [`hosts_then_switches`].
 ///
 /// # Errors
@@ -42,8 +42,7 @@ pub fn write_pfc_txt(
     Ok(())
 }
 
-/// The numbers of nodes for topologies that no file of the family defines: all hosts, then all
-/// switches.
+/// Numbers all hosts, then all switches. For topologies that no file of the family defines.
 pub fn hosts_then_switches(topology: &Topology) -> impl Fn(Node) -> u32 {
     let hosts = topology.host_count();
     move |node| match node {
@@ -52,7 +51,7 @@ pub fn hosts_then_switches(topology: &Topology) -> impl Fn(Node) -> u32 {
     }
 }
 
-/// The number of a port at its node, from 1.
+/// Returns the number of a port at its node, counted from 1.
 fn interface(topology: &Topology, node: Node, port: PortId) -> usize {
     let before = |switch| topology.ports_of(switch).partition_point(|&other| other < port);
     1 + node.switch().map_or(0, before)

@@ -1,5 +1,5 @@
 //! The results of a run over several rails: the JSON object and the CSV files. Keys, their order
-//! and their units are a contract, as those of `summary.json` are.
+//! and their units are a contract, as in `summary.json`.
 
 use std::collections::BTreeMap;
 use std::io::{self, Write};
@@ -15,7 +15,7 @@ use crate::multirail::{RailOutcome, RailSetup};
 use crate::record::{csv_field, csv_text};
 use crate::units::{Span, Time};
 
-/// The results of a run. Times are nanoseconds with picoseconds as decimals.
+/// Results of a run. Times are nanoseconds with picoseconds as decimals.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct RailSummary {
     /// Name of the scenario: the stem of its file's name.
@@ -24,18 +24,18 @@ pub struct RailSummary {
     pub policy: String,
     /// Seed of every random draw.
     pub seed: u64,
-    /// The version of this program.
+    /// Version of this program.
     pub version: &'static str,
-    /// The number of hosts.
+    /// Number of hosts.
     pub hosts: u32,
-    /// The time from the start of the first operation to the end of the last; `None` unless all
-    /// completed.
+    /// Time from the start of the first operation to the end of the last; `None` unless all
+    /// operations completed.
     pub cct_ns: Option<f64>,
     /// True if every rank has the exact sum of every completed operation.
     pub exact: bool,
-    /// Bytes of completed operations per second of the time that they took.
+    /// Bytes of completed operations per second of their duration.
     pub bytes_per_s: f64,
-    /// The number of operations of the scenario.
+    /// Number of operations of the scenario.
     pub operations_planned: usize,
     /// All operations that started, in order.
     pub operations: Vec<OperationSummary>,
@@ -43,11 +43,11 @@ pub struct RailSummary {
     pub rails: Vec<RailLine>,
     /// Failures, recoveries and the reactions to them, in order of time.
     pub timeline: Vec<TimelineLine>,
-    /// The longest busy time of a host's processor.
+    /// Longest busy time of a host's processor.
     pub cpu_busy_ns_max: f64,
     /// Sums that arrived after their operation had completed.
     pub late_sums: u64,
-    /// The scenario with every default; in `summary.json` alone.
+    /// Scenario with every default; only in `summary.json`.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "BTreeMap<String, serde_json::Value>")]
     pub resolved: Option<toml::Table>,
@@ -55,44 +55,45 @@ pub struct RailSummary {
     pub events: u64,
     /// Wall time of the simulation, seconds; a results folder has it in `cost.json`.
     pub wall_s: f64,
-    /// Peak memory of the process; `None` where the system does not report it. A results folder
-    /// has it in `cost.json`.
+    /// Peak memory of the process; `None` if the system does not report it. A results folder has
+    /// it in `cost.json`.
     pub peak_rss_bytes: Option<u64>,
 }
 
-/// The results of an operation.
+/// Results of an operation.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct OperationSummary {
     /// Length of each rank's vector.
     pub bytes: u64,
-    /// When the operation started, from the start of the run.
+    /// Start of the operation, from the start of the run.
     pub start_ns: f64,
-    /// The time from its start until every rank had all sums; `None` if it did not complete.
+    /// Time from its start until every rank had all sums; `None` if it did not complete.
     pub took_ns: Option<f64>,
-    /// The difference of the longest and the shortest time of a rail, relative to the longest.
+    /// Difference between the longest and the shortest time of a rail, relative to the longest.
     pub spread: f64,
-    /// The bytes of each rail.
+    /// Bytes of each rail.
     pub share_bytes: Vec<u64>,
-    /// The time of each rail; `None` for a rail without bytes.
+    /// Time of each rail; `None` for a rail without bytes.
     pub rail_ns: Vec<Option<f64>>,
     /// Chunks that were reissued on another rail.
     pub reissued_chunks: u64,
 }
 
-/// The results of a rail.
+/// Results of a rail.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct RailLine {
     /// Name of the rail in the scenario.
     pub name: String,
     /// Kind of the rail: `tcp`, `rdma` or `in-network`.
     pub kind: &'static str,
-    /// The rate of its links.
+    /// Rate of its links.
     pub rate_bps: u64,
     /// Bytes of operations that were assigned to it.
     pub assigned_bytes: u64,
     /// Bytes that hosts sent over it, counted at each hop.
     pub carried_bytes: u64,
-    /// Bytes of operations per second of the time in which it had chunks; `None` if it had none.
+    /// Bytes of operations per second of the time during which the rail had chunks; `None` if it
+    /// had no chunks.
     pub bytes_per_s: Option<f64>,
 }
 
@@ -112,7 +113,7 @@ fn ns(time: Time) -> f64 {
 }
 
 impl RailSummary {
-    /// The summary of a run of `setup`.
+    /// Summarizes a run of `setup`.
     pub fn new(identity: &Identity, setup: &RailSetup, outcome: &RailOutcome, cost: Cost) -> Self {
         let done = outcome.verdict == Verdict::Completed;
         let operations = outcome.operations.iter().map(|operation| OperationSummary {
@@ -162,8 +163,8 @@ impl RailSummary {
     }
 }
 
-/// The rate of a rail over the time in which it had chunks, in bytes per second, without operations
-/// that a failure affected.
+/// Returns the rate of a rail over the time during which it had chunks, in bytes per second. Leaves
+/// out operations that a failure affected.
 fn busy_rate(outcome: &RailOutcome, rail: usize) -> Option<f64> {
     let whole = outcome.operations.iter().filter(|operation| operation.reissued == 0);
     let pairs = whole.filter_map(|it| Some((it.shares[rail].get(), it.times[rail]?.as_ps())));
@@ -206,7 +207,7 @@ pub fn write_timeline_csv(to: &mut dyn Write, summary: &RailSummary) -> io::Resu
     csv.flush()
 }
 
-/// Replaces the content of a folder by the results of a run; `rendered` is its scenario.
+/// Replaces the content of a folder with the results of a run; `rendered` is its scenario.
 ///
 /// # Errors
 /// Those of the folder.

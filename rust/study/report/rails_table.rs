@@ -1,4 +1,4 @@
-//! The tables of runs over several rails.
+//! Tables of runs over several rails.
 
 use std::borrow::Cow;
 
@@ -7,13 +7,13 @@ use super::rails::{OperationSummary, RailSummary};
 use super::table::{finish, plain};
 use crate::units::BitRate;
 
-/// The most operations that a table shows: half of them from the start, half from the end.
+/// Maximum number of operations in a table: half from the start, half from the end.
 const MOST_ROWS: usize = 16;
 
-/// The most rails that have a column.
+/// Maximum number of rails with a column.
 const MOST_COLUMNS: usize = 4;
 
-/// The table of one run: a row for each operation, a row for each rail, and the timeline of
+/// Returns the table of one run: a row for each operation, a row for each rail, and the timeline of
 /// failures. `apart` is the spread of the rails' times relative to the longest; `again` counts
 /// reissued chunks.
 pub fn rails_table(run: &RailSummary) -> String {
@@ -114,9 +114,8 @@ fn timeline(run: &RailSummary) -> String {
     finish(table, usize::MAX)
 }
 
-/// The comparison of several policies: a row for each, with the times of all operations, of the
-/// first one, and of the last quarter. Policies that did not complete come last, without times of
-/// the operations that did.
+/// Returns a table with a row for each policy. It has the times of all operations, of the first
+/// one, and of the last quarter. Policies that did not complete come last, without times.
 pub fn rails_compare_table(runs: &[RailSummary]) -> String {
     let Some(first) = runs.first() else { return String::new() };
     let mut table = plain();
@@ -166,13 +165,13 @@ pub fn rails_compare_table(runs: &[RailSummary]) -> String {
     ) + &finish(table, 1)
 }
 
-/// The last quarter of the operations, at least one of them.
+/// Returns the last quarter of the operations, at least one of them.
 fn last_quarter(operations: &[OperationSummary]) -> &[OperationSummary] {
     let count = operations.len();
     &operations[count - count.div_ceil(4).min(count)..]
 }
 
-/// The name of an allocator, with a remark if it is a reconstruction.
+/// Returns the name of an allocator, with a remark if it is a reconstruction.
 fn shown(policy: &str) -> Cow<'_, str> {
     if policy == "nezha" { format!("{policy} (reconstructed)").into() } else { policy.into() }
 }

@@ -1,4 +1,4 @@
-//! Remarks on causes that decide a result and are easily overlooked: timers and convergence times
+//! Remarks on causes that dominate a result and are easily overlooked: timers and convergence times
 //! that are out of proportion to the run, and failures that no packet met.
 
 use std::collections::BTreeSet;
@@ -13,13 +13,13 @@ use crate::short_time_limit;
 use crate::topology::{Routes, Topology};
 use crate::units::{Bytes, Span, Time};
 
-/// A run that takes this many times its bound is decided by more than its load.
+/// Multiple of the lower bound from which a run is dominated by more than its load.
 const OUT_OF_PROPORTION: u64 = 4;
 
-/// One part in how many of a completion time is a large one.
+/// A time above one `LARGE_PART`-th of the completion time is a large part of it.
 const LARGE_PART: u64 = 10;
 
-/// Remarks on a run whose workload has the lower bound `bound`: warnings of its summary.
+/// Returns the remarks on a run whose workload has the lower bound `bound`, for its summary.
 pub(crate) fn remarks(setup: &Setup, outcome: &Outcome, bound: Span) -> Vec<String> {
     let mut remarks = Vec::from_iter(short_time_limit(setup, bound));
     remarks.extend(below_bound(setup, outcome, bound));
@@ -35,13 +35,14 @@ pub(crate) fn remarks(setup: &Setup, outcome: &Outcome, bound: Span) -> Vec<Stri
     remarks
 }
 
-/// Remarks on a run whose messages were unknown before: the bound is that of the load in `setup`.
+/// Returns the remarks on a run whose messages were not known in advance. The bound is that of the
+/// load in `setup`.
 pub fn remarks_on_load(setup: &Setup, outcome: &Outcome) -> Vec<String> {
     remarks(setup, outcome, lower_bound(setup).time)
 }
 
-/// A completion time that no run can have. The bound is of exact rates: times that are cut to
-/// nanoseconds may be below it.
+/// Remarks on an impossible completion time. The bound assumes exact rates, so times that are
+/// truncated to nanoseconds may be below it.
 pub(crate) fn below_bound(setup: &Setup, outcome: &Outcome, bound: Span) -> Option<String> {
     if setup.fabric.rounding != Rounding::Exact {
         return None;
@@ -55,7 +56,7 @@ pub(crate) fn below_bound(setup: &Setup, outcome: &Outcome, bound: Span) -> Opti
     ))
 }
 
-/// A cycle of ports that wait for each other.
+/// Remarks on a cycle of ports that wait for each other.
 fn deadlock(setup: &Setup, outcome: &Outcome) -> Option<String> {
     let topology = &setup.topology;
     let name = |port: &PortId| {
@@ -75,8 +76,8 @@ fn deadlock(setup: &Setup, outcome: &Outcome) -> Option<String> {
     ))
 }
 
-/// Data of classes with priority flow control that switches drop in spite of it. If links fail,
-/// the count of losses does not say which of them are of switches.
+/// Remarks on data of classes with priority flow control that switches dropped regardless. If links
+/// fail, the loss count does not say which losses are those of switches.
 fn lossy_flow_control(setup: &Setup, outcome: &Outcome) -> Option<String> {
     let is_degrade = |it: &Failure| matches!(it.kind, FailureKind::Degrade { .. });
     setup.fabric.switch.pfc.filter(|_| setup.fabric.failures.iter().all(is_degrade))?;
@@ -94,7 +95,8 @@ fn lossy_flow_control(setup: &Setup, outcome: &Outcome) -> Option<String> {
     })
 }
 
-/// A timer that expires before an acknowledgement can be back, behind the longest queue of the run.
+/// Remarks on a timer that expires before an acknowledgement can return behind the run's longest
+/// queue.
 fn short_timer(setup: &Setup, outcome: &Outcome) -> Option<String> {
     if outcome.counters.retransmitted == 0 {
         return None;
@@ -117,7 +119,7 @@ fn short_timer(setup: &Setup, outcome: &Outcome) -> Option<String> {
     })
 }
 
-/// A least rate that is above the rate of a host's link, so that nothing slows a sender there.
+/// Remarks on a minimum rate above the rate of a host's link, at which nothing slows a sender.
 fn high_least_rate(setup: &Setup) -> Option<String> {
     let control = &setup.nic.congestion;
     let (least, signals) = match control {
@@ -143,7 +145,7 @@ fn high_least_rate(setup: &Setup) -> Option<String> {
     })
 }
 
-/// A timer that takes a large part of the completion time once it runs out.
+/// Remarks on a timer whose expiry takes a large part of the completion time.
 fn long_timer(setup: &Setup, outcome: &Outcome, bound: Span) -> Option<String> {
     let Setup { topology, nic, fabric, .. } = setup;
     let lost = outcome.counters.dropped + outcome.counters.control_dropped;
@@ -153,7 +155,7 @@ fn long_timer(setup: &Setup, outcome: &Outcome, bound: Span) -> Option<String> {
         base_rtt(topology, routes, nic, fabric.forwarding_delay, &setup.workload)
     };
     let timer = nic.recovery.first_timeout(nic.retransmit_timeout, round_trip);
-    // Many short waits in a row make a long one.
+    // Many short timeouts in a row add up.
     let is_repeated = timer > bound && cct > bound * OUT_OF_PROPORTION;
     (timer < cct && (timer * LARGE_PART > cct || is_repeated)).then(|| {
         format!(
@@ -165,8 +167,8 @@ fn long_timer(setup: &Setup, outcome: &Outcome, bound: Span) -> Option<String> {
     })
 }
 
-/// Failures that no packet met, though switches did not know of them at once: the run does not
-/// measure the policy under the failure.
+/// Remarks on failures that no packet met, although switches did not know of them immediately. Such
+/// a run does not measure the policy under failure.
 fn unmet_failures(setup: &Setup, outcome: &Outcome) -> Option<String> {
     let has_begun = |it: &&Failure| it.at < outcome.ended;
     let failures = &setup.fabric.failures;
@@ -184,7 +186,7 @@ fn unmet_failures(setup: &Setup, outcome: &Outcome) -> Option<String> {
         let is_down = failure.kind == FailureKind::Down;
         let sent = |port: PortId| outcome.link_bytes.get(port.index());
         let is_unused = failure.ports().all(|port| sent(port) == Some(&Bytes::ZERO));
-        // A link that is down loses whatever is sent into it.
+        // A link that is down loses every packet sent into it.
         let is_met_by_none =
             is_down && !has_lost && failure.at.saturating_add(known_after) >= outcome.ended;
         (is_unused || is_met_by_none) && !(is_down && known_after == Span::ZERO)
@@ -198,7 +200,7 @@ fn unmet_failures(setup: &Setup, outcome: &Outcome) -> Option<String> {
     Some(format!("no packet met {what}: the completion time is that without it"))
 }
 
-/// A failure that loses packets for longer than the run should take.
+/// Remarks on a failure that loses packets for longer than the run should take.
 fn unknown_failure(setup: &Setup, outcome: &Outcome, bound: Span) -> Option<String> {
     let topology = &setup.topology;
     let may_be = |it: &&Failure| {
@@ -232,8 +234,8 @@ fn unknown_failure(setup: &Setup, outcome: &Outcome, bound: Span) -> Option<Stri
     ))
 }
 
-/// Whether the switches at the ends of a link have another way to wherever it leads, which they
-/// take once they detect that it is down. A spine has no detour to a leaf.
+/// Returns true if the switches at both ends of a link have an alternative path for all traffic on
+/// it once they detect the failure. A spine has no detour to a leaf.
 fn has_detours(topology: &Topology, routes: &Routes, link: LinkId) -> bool {
     link.ports().into_iter().all(|port| {
         let Some(switch) = topology.ends_of(port).0.switch() else { return true };
@@ -251,7 +253,7 @@ mod tests {
     use crate::lower_bound;
     use crate::scenario::{Overrides, Scenario};
 
-    /// The remarks on a permutation among eight hosts with these sections.
+    /// Returns the remarks on a permutation among eight hosts with these sections.
     fn remarks_on(sections: &str) -> Vec<String> {
         let text = format!(
             "[topology]\nleaves = 2\nspines = 2\nhosts_per_leaf = 4\n[policy]\nname = \"ecmp\"\n\
@@ -288,7 +290,7 @@ mod tests {
         assert!(long[0].contains("% of the completion time: losses that only"), "{long:?}");
     }
 
-    /// Seven senders at line rate fill a queue of 3.5 MB, 70 us at 400 Gbps.
+    /// Seven senders at line rate fill a queue of 3.5 MB, which takes 70 us to drain at 400 Gbps.
     #[test]
     fn a_timer_below_the_queueing_delay_is_told() {
         let incast = |timer: &str| {
@@ -359,7 +361,7 @@ mod tests {
         assert!(remarks.iter().any(|remark| remark.starts_with(expected)), "{remarks:?}");
     }
 
-    /// A spine has one link to a leaf: that the leaf detects its failure at once is not enough.
+    /// A spine has one link to a leaf, so immediate detection at the leaf is not enough.
     #[test]
     fn a_failure_that_is_detected_at_once_is_named_where_switches_have_no_other_way() {
         let down = "[[failure]]\nlink = \"leaf0-spine0\"\n[transport]\n\

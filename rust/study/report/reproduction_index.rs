@@ -1,11 +1,11 @@
-//! The verdicts of several studies as a page in Markdown.
+//! Verdicts of several studies as a Markdown page.
 
 use std::fmt::Write as _;
 
 use super::markdown::markdown_text;
 use crate::reproduce::{ClaimVerdict, Reproduction};
 
-/// The first line, which tells the page from other files.
+/// First line, which distinguishes the page from other files.
 pub(super) const TITLE: &str = "# Verdicts by study";
 
 const HEAD: &str = "

@@ -1,4 +1,4 @@
-//! The results of a study as text of 80 columns.
+//! Results of a study as text of 80 columns.
 
 use std::fmt::Write as _;
 
@@ -8,8 +8,8 @@ use super::human;
 use super::table::{WIDTH, finish, plain};
 use crate::reproduce::{ClaimOutcome, ClaimVerdict, Origin, Reproduction, ResultTable, Target};
 
-/// The claims with their verdicts, the reasons where one does not hold, the tables of results, and
-/// what was learned.
+/// Returns the claims with their verdicts, the reasons where a claim does not hold, the tables of
+/// results, and the findings.
 pub fn reproduction_table(study: &Reproduction) -> String {
     let mut text = String::new();
     wrap(&mut text, &format!("{}: {}", study.work, study.title));
@@ -37,21 +37,22 @@ pub fn reproduction_table(study: &Reproduction) -> String {
     text
 }
 
-/// A table of studies: name, what it shows, claims, and runs at the scales `quick` and `paper`.
+/// Returns a table of studies: name, what it shows, claims, and runs at the scales `quick` and
+/// `paper`.
 pub fn study_table(rows: &[[String; 5]]) -> String {
     let mut table = plain();
     table.set_header(["study", "work and what it shows", "claims", "runs,\nquick", "runs,\npaper"]);
     for row in rows {
         table.add_row(row);
     }
-    // Names are copied to the command line, so that they must not wrap.
+    // Names are copied to the command line, so they must not wrap.
     if let Some(names) = table.column_mut(0) {
         names.set_constraint(ColumnConstraint::ContentWidth);
     }
     finish(table, 2)
 }
 
-/// How many claims have which verdict: `3 of 4 claims hold, 1 cannot be judged`.
+/// Counts the claims by verdict: `3 of 4 claims hold, 1 cannot be judged`.
 pub(super) fn tally(study: &Reproduction) -> String {
     let count = |verdict| study.claims.iter().filter(|it| it.verdict == verdict).count();
     let judged = study.claims.len() - count(ClaimVerdict::NotAtThisScale);
@@ -71,7 +72,7 @@ pub(super) fn tally(study: &Reproduction) -> String {
     text
 }
 
-/// The reasons of claims that do not hold or cannot be judged, each once.
+/// Returns the reasons of claims that do not hold or cannot be judged, each once.
 pub(super) fn reasons(claims: &[ClaimOutcome]) -> Vec<&str> {
     let mut reasons: Vec<&str> = Vec::new();
     for claim in claims {
@@ -82,12 +83,12 @@ pub(super) fn reasons(claims: &[ClaimOutcome]) -> Vec<&str> {
     reasons
 }
 
-/// The number of a claim's reason, from 1; `None` without one.
+/// Returns the number of a claim's reason, counted from 1; `None` without a reason.
 pub(super) fn reason_of(claims: &[ClaimOutcome], claim: &ClaimOutcome) -> Option<usize> {
     reasons(claims).iter().position(|why| *why == claim.why).map(|index| index + 1)
 }
 
-/// What is claimed, with its place in the source.
+/// Returns the text of a claim, with its place in the source.
 pub(super) fn heading(claim: &ClaimOutcome) -> String {
     match claim.source.as_str() {
         "" => claim.text.clone(),
@@ -117,7 +118,7 @@ fn claims(claims: &[ClaimOutcome]) -> String {
         let by = claim.by();
         table.add_row([&first, &by, published, ours, error, &verdict]);
     }
-    // Widths with the gaps before the columns; the column of claims takes the rest.
+    // Widths include the gap before each column; the claims take the remaining width.
     let widths = [(1, 11), (2, 12), (3, 12), (5, 16)];
     for (index, widest) in widths {
         if let Some(column) = table.column_mut(index) {

@@ -1,4 +1,4 @@
-//! The table of one run.
+//! Table of one run.
 
 use super::human;
 use super::table::{finish, plain};
@@ -6,8 +6,8 @@ use super::{ClassSummary, JobSummary, Packets, State, Summary, TransportSummary}
 use crate::balance::display_name;
 use crate::fluid::Fidelity;
 
-/// The summary as two columns, quantity and value; below it a row for each job if there are
-/// several.
+/// Returns the summary as two columns, quantity and value. If there are several jobs, a row for
+/// each follows.
 pub fn run_table(summary: &Summary) -> String {
     let mut table = plain();
     for (quantity, value) in rows(summary) {
@@ -26,7 +26,7 @@ pub fn run_table(summary: &Summary) -> String {
 fn jobs(jobs: &[JobSummary]) -> String {
     let mut table = plain();
     let header = ["job", "messages", "completed", "begins", "CCT", "policy"].map(str::to_owned);
-    // The last column is there only if a job has a policy of its own.
+    // The last column is shown only if a job has its own policy.
     let columns = if jobs.iter().any(|job| job.policy.is_some()) { 6 } else { 5 };
     table.set_header(header.into_iter().take(columns));
     let count = |number: u64| human::count(number as f64);
@@ -120,7 +120,7 @@ fn queues(summary: &Summary) -> Option<String> {
     ))
 }
 
-/// `256 hosts, 32 switches, 512 links`.
+/// Returns the size of the fabric: `256 hosts, 32 switches, 512 links`.
 pub(super) fn fabric(summary: &Summary) -> String {
     [
         human::plural(summary.hosts as u64, "host"),
@@ -148,7 +148,7 @@ fn cct(summary: &Summary) -> String {
 fn fct(summary: &Summary) -> String {
     let fct = &summary.fct_ns;
     let shown = |ns: Option<f64>| ns.map_or_else(|| "-".to_owned(), human::nanoseconds);
-    // Those that complete early are the quick ones.
+    // Messages that complete early are the quick ones, so the table says that some are missing.
     let of = match summary.messages - summary.messages_completed {
         0 => String::new(),
         _ => format!("; of the {} that completed", summary.messages_completed),
@@ -192,7 +192,7 @@ fn contexts(summary: &Summary) -> String {
     )
 }
 
-/// The state of the policy in addition to the queue pairs.
+/// Returns the state of the policy, other than queue pairs.
 fn state(state: &State) -> String {
     let switches = match state.switch_bits_max {
         0 => "none in switches".to_owned(),
@@ -307,7 +307,7 @@ mod tests {
         assert!(!run_table(&sample::summary()).contains("that completed"));
     }
 
-    /// What `auto` became decides results.
+    /// The table must show how `auto` was resolved, because that affects results.
     #[test]
     fn the_nic_has_its_recovery_delivery_and_timer() {
         let transport = TransportSummary {

@@ -13,8 +13,8 @@ use crate::units::{BitRate, Bytes, Span, Time};
 use crate::workload::{Message, Workload};
 use crate::{Planned, RunNumbers, Statistics};
 
-/// Compares `text` with a file in the top-level `snapshots/`. The version of the program is
-/// replaced, so that a new version alone does not change the snapshot.
+/// Compares `text` with a file in the top-level `snapshots/`. The program's version is replaced, so
+/// that a new version alone does not change the snapshot.
 pub(super) fn snapshot(name: &str, text: &str) {
     let mut settings = insta::Settings::clone_current();
     settings.set_snapshot_path(concat!(env!("CARGO_MANIFEST_DIR"), "/../../snapshots"));
@@ -24,7 +24,7 @@ pub(super) fn snapshot(name: &str, text: &str) {
     settings.bind(|| insta::assert_snapshot!(name, text));
 }
 
-/// A study with a claim of each verdict.
+/// Returns a study with a claim of each verdict.
 pub(super) fn reproduction() -> Reproduction {
     let claim = |text: &str, cell: &str, verdict, why: &str| ClaimOutcome {
         text: text.to_owned(),
@@ -79,7 +79,7 @@ pub(super) fn identity() -> Identity {
     Identity { scenario: "sample".to_owned(), policy: "ecmp".to_owned(), seed: 1 }
 }
 
-/// A topology of two leaves, one spine and four hosts.
+/// Returns a topology of two leaves, one spine and four hosts.
 pub(super) fn topology() -> Topology {
     LeafSpine {
         leaves: 2,
@@ -94,7 +94,7 @@ pub(super) fn topology() -> Topology {
     .expect("it is sound")
 }
 
-/// A workload of three messages; the last waits for the second.
+/// Returns a workload of three messages; the last waits for the second.
 pub(super) fn workload() -> Workload {
     let message = |src, dst, bytes| Message {
         src: HostId(src),
@@ -109,7 +109,7 @@ pub(super) fn workload() -> Workload {
     )
 }
 
-/// A message of one flow, and one of several, of which a piece is lost.
+/// Returns a message of one flow, and a message of several flows, one of them lost.
 fn flows() -> Vec<FlowRecord> {
     let flow = |message, piece, (src, dst), delivered, completed| FlowRecord {
         message: MessageId(message),
@@ -133,7 +133,7 @@ fn flows() -> Vec<FlowRecord> {
     flows
 }
 
-/// An outcome in which one piece of the second message does not arrive.
+/// Returns an outcome in which one piece of the second message does not arrive.
 pub(super) fn stalled() -> Outcome {
     Outcome {
         verdict: Verdict::Stalled,
@@ -182,7 +182,7 @@ pub(super) fn stalled() -> Outcome {
     }
 }
 
-/// An outcome of the same run without losses.
+/// Returns an outcome of the same run without losses.
 pub(super) fn completed() -> Outcome {
     let mut outcome = stalled();
     outcome.verdict = Verdict::Completed;
@@ -222,14 +222,14 @@ pub(super) fn stalled_summary() -> Summary {
     summary_of(&stalled())
 }
 
-/// The statistics of summaries whose results depend on the seed.
+/// Returns the statistics of summaries whose results depend on the seed.
 pub(super) fn statistics(runs: &[Summary]) -> Statistics {
     let numbers = RunNumbers::of_summaries(runs, RunNumbers::OF_FABRIC);
     Statistics::of(RunNumbers::OF_FABRIC, &numbers, None, &Planned::of(&numbers, true))
 }
 
-/// Summaries of three policies under `seeds` seeds, with numbers that need wide columns; the last
-/// run does not complete.
+/// Returns summaries of three policies under `seeds` seeds, with numbers that need wide columns.
+/// The last run does not complete.
 pub(super) fn comparison(seeds: u64) -> Vec<Summary> {
     let mut runs = Vec::new();
     for (index, policy) in ["ecmp", "switch-rr-shuffled", "ethereal"].into_iter().enumerate() {

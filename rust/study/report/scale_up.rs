@@ -1,4 +1,4 @@
-//! What the scale-up networks of servers carried.
+//! Traffic on the scale-up networks of servers.
 
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -6,16 +6,16 @@ use serde::Serialize;
 use super::human;
 use crate::endpoint::ScaleUpUse;
 
-/// Messages inside servers, which no NIC and no link of the fabric carries.
+/// Messages inside servers, which use no NIC and no link of the fabric.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct ScaleUpSummary {
     /// Messages between GPUs of one server.
     pub messages: u64,
-    /// Messages to other servers that went to the GPU on the receiver's rail first.
+    /// Messages to other servers that were relayed by the GPU on the receiver's rail.
     pub relayed: u64,
-    /// Bytes that all ports of GPUs sent.
+    /// Bytes sent by all ports of GPUs.
     pub bytes: u64,
-    /// The most bytes that one direction of one port carried.
+    /// Maximum bytes in one direction of one port.
     pub port_bytes_max: u64,
 }
 
@@ -31,7 +31,7 @@ impl ScaleUpSummary {
         }
     }
 
-    /// One line for people.
+    /// Formats the summary as one line.
     pub(super) fn line(&self) -> String {
         let [messages, relayed] = [self.messages, self.relayed].map(|it| human::count(it as f64));
         let [all, most] = [self.bytes, self.port_bytes_max].map(|it| human::bytes(it as f64));

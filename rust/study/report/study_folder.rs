@@ -1,4 +1,4 @@
-//! A folder with the results of studies and the pages made from them.
+//! Folder with the results of studies and the pages made from them.
 
 use std::fs;
 use std::io::{self, Write as _};
@@ -15,18 +15,18 @@ use crate::record::csv_text;
 use crate::reproduce::{BuiltIn, Reproduction, RunRow};
 use crate::text_file::read_results;
 
-/// The verdicts of all studies in the folder.
+/// Page with the verdicts of all studies in the folder.
 const INDEX: &str = "README.md";
 
-/// A folder that holds `NAME.json`, `NAME.csv` and `NAME.md` of studies, and `README.md`, which is
-/// rewritten whenever a study is added. Other files are left alone.
+/// A folder that holds `NAME.json`, `NAME.csv` and `NAME.md` for each study. `README.md` is
+/// rewritten whenever a study is added. Other files are not touched.
 #[derive(Debug)]
 pub struct StudyFolder {
     path: PathBuf,
     known: &'static [BuiltIn],
 }
 
-/// The reason why results of studies cannot be kept.
+/// Reason why results of studies cannot be kept.
 #[derive(Debug, Error)]
 pub enum StudyFolderError {
     /// The page was not written by this program.
@@ -44,30 +44,32 @@ pub enum StudyFolderError {
         folder: String,
         /// Name of the file.
         file: String,
-        /// What the reader expected.
+        /// Error of the parser.
         reason: String,
     },
-    /// Where a result would be written there is something that is no regular file.
+    /// A result's name is taken by something other than a regular file.
     #[error(transparent)]
     NotAFile(#[from] NotAFile),
-    /// An operation of the file system failed.
+    /// A file system operation failed.
     #[error("--out {folder}: cannot {action}: {reason}")]
     Failed {
         /// Path of the folder, as given to `--out`.
         folder: String,
         /// The operation that failed, as a verb and its object.
         action: String,
-        /// The error of the system.
+        /// Error of the operating system.
         reason: io::Error,
     },
 }
 
 impl StudyFolder {
-    /// Creates the folder if it does not exist, and checks that these studies can be added. Studies
-    /// in `known` are listed first, in that order.
+    /// Creates the folder if it does not exist, and checks that `studies` can be added. Studies in
+    /// `known` are listed first, in that order.
     ///
     /// # Errors
-    /// The folder cannot be written, or holds a page or a JSON file of others.
+    /// Fails if the folder cannot be written, or if it holds a page or a JSON file that evenkeel
+    /// did
+    /// not write.
     pub fn open(
         path: &Path,
         studies: &[&str],
@@ -83,7 +85,7 @@ impl StudyFolder {
         Ok(folder)
     }
 
-    /// Refuses a page that was not written by this program.
+    /// Rejects a page that was not written by this program.
     fn expect_own(&self, page: &str, is_own: fn(&str) -> bool) -> Result<(), StudyFolderError> {
         let is_replaceable = match read_results(&self.path.join(page)) {
             Ok(text) => text.is_empty() || is_own(&text),
@@ -97,7 +99,7 @@ impl StudyFolder {
         }
     }
 
-    /// Refuses an entry that has the name of a result and is not a regular file.
+    /// Rejects an entry that has the name of a result but is not a regular file.
     fn expect_files(&self, pages: &[String]) -> Result<(), StudyFolderError> {
         let name = |entry: &fs::DirEntry| entry.file_name().to_string_lossy().into_owned();
         let mut names: Vec<String> = self.entries()?.iter().map(name).collect();
@@ -114,10 +116,10 @@ impl StudyFolder {
         }
     }
 
-    /// Replaces the results of a study with these, and rewrites `README.md`.
+    /// Replaces the results of a study, and rewrites `README.md`.
     ///
     /// # Errors
-    /// Those of the file system. Each file is then either the old or the new one.
+    /// Fails if the file system does. Each file is then either the old or the new one.
     pub fn add(&self, study: &Reproduction, rows: &[RunRow]) -> Result<(), StudyFolderError> {
         let name = &study.study;
         let csv = csv(rows).map_err(|reason| self.failed("write the runs", reason))?;
@@ -128,10 +130,10 @@ impl StudyFolder {
         self.write(INDEX, &reproduction_index(&self.studies()?))
     }
 
-    /// The results in the folder: known studies in their order, then others by name.
+    /// Returns the results in the folder: known studies in their order, then others by name.
     ///
     /// # Errors
-    /// A file cannot be read, or is not the result of a study.
+    /// Fails if a file cannot be read, or is not the result of a study.
     pub fn studies(&self) -> Result<Vec<Reproduction>, StudyFolderError> {
         let mut studies = Vec::new();
         for path in self.entries()?.iter().map(fs::DirEntry::path) {
@@ -186,7 +188,7 @@ fn page_name(study: &str) -> String {
     format!("{study}.md")
 }
 
-/// The numbers of all runs, a line for each.
+/// Returns the numbers of all runs as CSV, one line per run.
 fn csv(rows: &[RunRow]) -> io::Result<String> {
     let mut writer = csv::Writer::from_writer(Vec::new());
     if let Some(first) = rows.first() {

@@ -20,7 +20,7 @@ use crate::record::Courses;
 use crate::topology::Topology;
 use crate::units::{Span, Time};
 
-/// The results of a run. Times are nanoseconds with picoseconds as decimals.
+/// Results of a run. Times are nanoseconds with picoseconds as decimals.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct Summary {
     /// Name of the scenario: the stem of its file's name.
@@ -29,13 +29,13 @@ pub struct Summary {
     pub policy: String,
     /// Seed of every random draw.
     pub seed: u64,
-    /// The version of this program.
+    /// Version of this program.
     pub version: &'static str,
-    /// Whether the run moved packets or flows of bytes; absent if packets.
+    /// Whether the run simulated packets or fluid flows; absent for packets.
     #[serde(skip_serializing_if = "is_packet")]
     pub fidelity: Fidelity,
-    /// Where a fluid run is not meant to be trusted, and what out of proportion decided the result
-    /// of a run, such as a timer; absent if there is nothing to say.
+    /// Limits of a fluid run's validity, and causes such as a timer that dominated the result;
+    /// absent without warnings.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub warnings: Vec<String>,
     /// Hosts of the topology.
@@ -52,82 +52,82 @@ pub struct Summary {
     pub flows: usize,
     /// Flows whose sender received the last acknowledgement.
     pub flows_completed: usize,
-    /// The time from the first start to the last completion; `None` unless every message completed.
+    /// Time from the first start to the last completion; `None` unless every message completed.
     pub cct_ns: Option<f64>,
-    /// The lower bound of `cct_ns`, which no scheme can beat.
+    /// Lower bound of `cct_ns`, which no scheme can beat.
     pub bound_ns: f64,
     /// `cct_ns / bound_ns`, at least 1; `None` without a completion time or with a bound of zero.
     pub slowdown: Option<f64>,
     /// Completion times of the messages that completed, each from the message's start.
     pub fct_ns: Fct,
-    /// Counts of data packets, without acknowledgements and other control packets; `None` of a
+    /// Counts of data packets, without acknowledgements and other control packets; `None` for a
     /// fluid run.
     pub packets: Option<Packets>,
-    /// Pause frames of priority flow control that were sent; `None` of a fluid run.
+    /// Pause frames of priority flow control that were sent; `None` for a fluid run.
     pub pfc_pauses: Option<u64>,
-    /// The most bytes that waited at one switch port; `None` of a fluid run.
+    /// Maximum bytes queued at one switch port; `None` for a fluid run.
     pub queue_bytes_max: Option<u64>,
-    /// The mean of the bytes that data packets found in the queue when they arrived at switch
-    /// ports; `None` of a fluid run.
+    /// Mean queue that data packets found when they arrived at switch ports, in bytes; `None` for
+    /// a fluid run.
     pub queue_bytes_mean: Option<f64>,
-    /// The most bytes that one direction of a link carried.
+    /// Maximum bytes in one direction of a link.
     pub link_bytes_max: u64,
-    /// What the scale-up networks of servers carried; absent without any.
+    /// Traffic on the scale-up networks of servers; absent without such networks.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub scale_up: Option<ScaleUpSummary>,
-    /// The transport, with what `auto` became; absent of a fluid run.
+    /// Transport, with `auto` resolved; absent for a fluid run.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub transport: Option<TransportSummary>,
     /// Queue pairs of the NICs, and those that splitters added.
     pub qps: Qps,
-    /// State that policies keep; `None` of a fluid run.
+    /// State that policies keep; `None` for a fluid run.
     pub state: Option<State>,
-    /// The jobs; absent unless the scenario has `[[job]]`.
+    /// Results of each job; absent unless the scenario has `[[job]]`.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub jobs: Vec<JobSummary>,
-    /// The traffic classes; absent unless the scenario has `[[class]]`, and of messages that are
-    /// read or generated during the run.
+    /// Results of each traffic class; absent unless the scenario has `[[class]]`, and for messages
+    /// that are read or generated during the run.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub classes: Vec<ClassSummary>,
-    /// The failures of links, with those that were drawn, in order of their starts, 1,000 at
-    /// most; absent without any.
+    /// Link failures including random ones, in order of their starts, at most 1,000; absent
+    /// without failures.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub failures: Vec<FailureSummary>,
-    /// The course of the run; absent unless the scenario has `[record]`.
+    /// Recorded time series; absent unless the scenario has `[record]`.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(schema_with = "super::courses")]
     pub record: Option<Courses>,
-    /// The scenario with every default, as `scenario.toml` beside it has it, but with the paths of
-    /// the scenario's file; in `summary.json` alone.
+    /// Scenario with every default, as in `scenario.toml`, but with the paths of the scenario's
+    /// file; only in `summary.json`.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "BTreeMap<String, serde_json::Value>")]
     pub resolved: Option<toml::Table>,
-    /// The maxima over all NICs of their accounts of queue pairs; not part of the JSON object.
+    /// Maximum of each queue pair account over all NICs; not part of the JSON object.
     #[serde(skip)]
     pub qp_account: QpAccount,
     /// Events of the simulation.
     pub events: u64,
-    /// Packets that crossed a link; `None` of a fluid run.
+    /// Packets that crossed a link; `None` for a fluid run.
     pub packet_hops: Option<u64>,
     /// Wall time of the simulation, seconds; a results folder has it in `cost.json`.
     pub wall_s: f64,
-    /// Peak memory of the process; `None` where the system does not report it. A results folder
-    /// has it in `cost.json`.
+    /// Peak memory of the process; `None` if the system does not report it. A results folder has
+    /// it in `cost.json`.
     pub peak_rss_bytes: Option<u64>,
 }
 
-/// The distribution of completion times, in nanoseconds; `None` if nothing completed.
+/// Distribution of completion times, in nanoseconds; `None` if nothing completed.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, JsonSchema)]
 pub struct Fct {
-    /// The shortest completion time.
+    /// Shortest completion time.
     pub min: Option<f64>,
-    /// The arithmetic mean, to the nearest picosecond.
+    /// Arithmetic mean, rounded to the nearest picosecond.
     pub mean: Option<f64>,
-    /// The median, by nearest rank.
+    /// Median, by nearest rank.
     pub p50: Option<f64>,
-    /// The 99th percentile, by nearest rank.
+    /// 99th percentile, by nearest rank.
     pub p99: Option<f64>,
-    /// The longest completion time.
+    /// Longest completion time.
     pub max: Option<f64>,
 }
 
@@ -138,7 +138,7 @@ pub struct Packets {
     pub sent: u64,
     /// Packets that arrived at their hosts.
     pub delivered: u64,
-    /// Data packets sent again by NICs.
+    /// Data packets that NICs retransmitted.
     pub retransmitted: u64,
     /// Packets lost in buffers and on links.
     pub dropped: u64,
@@ -168,39 +168,39 @@ impl Packets {
 /// it beyond the first for its pair of peers and message stream.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Qps {
-    /// The most queue pairs at one NIC.
+    /// Maximum number of queue pairs at one NIC.
     pub per_nic_max: u64,
-    /// Queue pairs of all NICs together.
+    /// Total number of queue pairs of all NICs.
     pub total: u64,
-    /// The most extra queue pairs at one NIC.
+    /// Maximum number of extra queue pairs at one NIC.
     pub extra_per_nic_max: u64,
-    /// All extra queue pairs.
+    /// Total number of extra queue pairs.
     pub extra_total: u64,
-    /// The most queue pairs at one NIC that had incomplete work at the same time; `None` if nothing
-    /// was simulated.
+    /// Maximum number of queue pairs at one NIC with incomplete work at the same time; `None`
+    /// without a simulation.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub in_use_per_nic_max: Option<u64>,
-    /// The most queue pairs from one NIC to one peer that had incomplete work at the same time;
-    /// `None` if nothing was simulated.
+    /// Maximum number of queue pairs from one NIC to one peer with incomplete work at the same
+    /// time; `None` without a simulation.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub in_use_per_peer_max: Option<u64>,
 }
 
 impl Qps {
-    /// The queue pairs that were opened, without those in use at once.
+    /// Returns the counts of opened queue pairs, without those of concurrent use.
     pub fn opened(counts: QpCounts) -> Self {
         Self { in_use_per_nic_max: None, in_use_per_peer_max: None, ..counts.into() }
     }
 }
 
-/// The state that policies keep at run time, which hardware would have to store.
+/// State that policies keep at run time, which hardware would have to store.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct State {
-    /// The most entries (pointers, remembered ports, table cells) in one switch.
+    /// Maximum number of entries (pointers, remembered ports, table cells) in one switch.
     pub switch_entries_max: u64,
-    /// The most bits in one switch.
+    /// Maximum number of bits in one switch.
     pub switch_bits_max: u64,
-    /// The most bits that a sender policy keeps for one queue pair.
+    /// Maximum number of bits that a sender policy keeps for one queue pair.
     pub sender_bits_per_qp_max: u64,
 }
 
@@ -229,7 +229,7 @@ impl From<QpCounts> for Qps {
 }
 
 impl Summary {
-    /// The summary of a run on `topology`; `bound` is the lower bound of its workload.
+    /// Summarizes a run on `topology`; `bound` is the lower bound of its workload.
     pub fn new(
         identity: &Identity,
         topology: &Topology,
@@ -285,7 +285,7 @@ impl Summary {
         }
     }
 
-    /// Adds the transport of the run, and remarks on what decided its result.
+    /// Adds the transport of the run, and remarks on what dominated its result.
     pub fn with_transport(self, transport: TransportSummary, remarks: Vec<String>) -> Self {
         Self { transport: Some(transport), warnings: [self.warnings, remarks].concat(), ..self }
     }
@@ -300,7 +300,7 @@ impl Summary {
         Self { jobs, classes, ..self }
     }
 
-    /// The same of a fluid run, which has no packets, no queues and no state of policies.
+    /// Converts to the summary of a fluid run, which has no packets, queues or policy state.
     pub(crate) fn of_fluid(self, warnings: Vec<String>) -> Self {
         Self {
             fidelity: Fidelity::Fluid,
@@ -316,12 +316,12 @@ impl Summary {
         }
     }
 
-    /// What the run cost, for `cost.json`.
+    /// Returns the cost of the run, for `cost.json`.
     pub fn cost(&self) -> CostSummary {
         CostSummary { wall_s: self.wall_s, peak_rss_bytes: self.peak_rss_bytes }
     }
 
-    /// The identity of the run.
+    /// Returns the identity of the run.
     pub fn identity(&self) -> Identity {
         Identity { scenario: self.scenario.clone(), policy: self.policy.clone(), seed: self.seed }
     }
@@ -331,8 +331,8 @@ fn is_packet(fidelity: &Fidelity) -> bool {
     *fidelity == Fidelity::Packet
 }
 
-/// Writes `summary.json`, indented: the object without the costs of the run, which `cost.json`
-/// has, so that two runs of a scenario write the same bytes.
+/// Writes `summary.json`, indented. The costs of the run are left to `cost.json`, so that two runs
+/// of a scenario write the same bytes.
 ///
 /// # Errors
 /// Those of writing to `to`.
@@ -340,14 +340,14 @@ pub fn write_summary(to: &mut dyn Write, summary: &Summary) -> io::Result<()> {
     write_without_costs(to, summary)
 }
 
-/// `cct` over `bound`, at least 1 also for truncated times; `None` for an empty workload.
+/// Returns `cct` over `bound`, at least 1 even for truncated times; `None` for an empty workload.
 fn slowdown(cct: Option<Span>, bound: Span) -> Option<f64> {
     let cct = cct.filter(|_| bound > Span::ZERO)?.max(bound);
     Some(cct.as_ps() as f64 / bound.as_ps() as f64)
 }
 
 impl Fct {
-    /// The distribution of `times`, which may be in any order.
+    /// Returns the distribution of `times`, which may be in any order.
     pub fn of(times: &[Span]) -> Self {
         let mut sorted = times.to_vec();
         sorted.sort_unstable();
@@ -360,7 +360,7 @@ impl Fct {
         }
     }
 
-    /// The distribution of completion times that were not kept one by one.
+    /// Returns the distribution of completion times that were discarded after counting.
     fn of_discarded(times: &Spans) -> Self {
         Self {
             min: times.shortest().map(Span::as_ns_f64),
@@ -372,7 +372,8 @@ impl Fct {
     }
 }
 
-/// The smallest element of `sorted` that at least `percent` per cent of the elements do not exceed.
+/// Returns the smallest element of `sorted` that at least `percent` percent of the elements do not
+/// exceed.
 fn nearest_rank(sorted: &[Span], percent: usize) -> Option<Span> {
     let rank = (sorted.len() * percent).div_ceil(100).max(1);
     sorted.get(rank - 1).copied()

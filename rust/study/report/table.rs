@@ -1,15 +1,15 @@
-//! Tables of at most 80 columns: no frames, and two spaces between columns, or one if two do not
+//! Tables of at most 80 columns without frames. Two spaces separate columns, or one if two do not
 //! fit.
 
 use comfy_table::{CellAlignment, ColumnConstraint, ContentArrangement, Table, Width, presets};
 
-/// The default width of a terminal, in characters.
+/// Default width of a terminal, in characters.
 pub(super) const WIDTH: u16 = 80;
 
-/// The width of the table of guesses, in characters.
+/// Width of the table of guesses, in characters.
 const GUESS_WIDTH: u16 = 120;
 
-/// An empty table without frames.
+/// Returns an empty table without frames.
 pub(super) fn plain() -> Table {
     let mut table = Table::new();
     table.load_style(presets::NOTHING);
@@ -17,15 +17,15 @@ pub(super) fn plain() -> Table {
     table
 }
 
-/// The text of the table with a newline after each line. The columns from index `numbers_from` on
-/// are right-aligned.
+/// Renders the table with a newline after each line. Columns from index `numbers_from` on are
+/// right-aligned.
 pub(super) fn finish(mut table: Table, numbers_from: usize) -> String {
     let text = with_gaps(&mut table, numbers_from, 2);
     let fits = |line: &str| line.chars().count() <= usize::from(WIDTH);
     if text.lines().all(fits) { text } else { with_gaps(&mut table, numbers_from, 1) }
 }
 
-/// The text with `gap` spaces before each column except the first.
+/// Renders the table with `gap` spaces before each column except the first.
 fn with_gaps(table: &mut Table, numbers_from: usize, gap: u16) -> String {
     for (index, column) in table.column_iter_mut().enumerate() {
         column.set_padding((if index == 0 { 0 } else { gap }, 0));
@@ -36,15 +36,14 @@ fn with_gaps(table: &mut Table, numbers_from: usize, gap: u16) -> String {
     table.trim_fmt() + "\n"
 }
 
-/// A table of named things with three columns, of which the first is the name and the last the
-/// source.
+/// Returns a table of three columns: the first is the name, the last is the source.
 pub fn list_table(headings: [&str; 3], rows: impl Iterator<Item = [&'static str; 3]>) -> String {
     let mut table = plain();
     table.set_header(headings);
     for row in rows {
         table.add_row(row);
     }
-    // Names are copied into scenarios, so that they must not wrap.
+    // Names are copied into scenarios, so they must not wrap.
     if let Some(names) = table.column_mut(0) {
         names.set_constraint(ColumnConstraint::ContentWidth);
     }
@@ -54,8 +53,9 @@ pub fn list_table(headings: [&str; 3], rows: impl Iterator<Item = [&'static str;
     finish(table, usize::MAX)
 }
 
-/// A table of what sources leave open: its number, what it is, what is taken, keys with their
-/// defaults, and other choices. It is wider than others, since keys are copied into scenarios.
+/// Returns a table of the choices that sources leave open. Its columns are the number, the subject,
+/// a proposal, the chosen value, keys with their defaults, and alternatives. It is wider than other
+/// tables, since keys are copied into scenarios.
 pub fn guess_table(rows: Vec<[String; 6]>) -> String {
     let mut table = plain();
     table.set_width(GUESS_WIDTH);

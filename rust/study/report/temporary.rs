@@ -1,5 +1,5 @@
-//! Files with a temporary name: each gets its own name once it is complete, and is removed if the
-//! program ends before, in whatever way but a kill.
+//! Files with a temporary name, which are renamed once they are complete. An unfinished file is
+//! removed when the program ends, unless it is killed.
 
 use std::collections::BTreeSet;
 use std::fs::{self, File};
@@ -9,22 +9,22 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use tempfile::NamedTempFile;
 
-/// The prefix of temporary names.
+/// Prefix of temporary names.
 pub(crate) const TEMPORARY: &str = ".evenkeel-";
 
-/// The files of this process that have no name of their own yet: a signal ends it at any time.
+/// Files of this process that still have a temporary name. A signal handler removes them.
 static UNFINISHED: Mutex<BTreeSet<PathBuf>> = Mutex::new(BTreeSet::new());
 
 fn unfinished() -> MutexGuard<'static, BTreeSet<PathBuf>> {
     UNFINISHED.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// A file with a temporary name, which is removed if it is dropped.
+/// A file with a temporary name, which is removed on drop.
 #[derive(Debug)]
 pub(crate) struct TemporaryFile(Option<NamedTempFile>);
 
 impl TemporaryFile {
-    /// Makes one with the permissions of any new file: results are not secret. The umask applies.
+    /// Creates a file with default permissions and the umask: results are not secret.
     pub(crate) fn new_in(folder: &Path) -> io::Result<Self> {
         let mut builder = tempfile::Builder::new();
         builder.prefix(TEMPORARY);
@@ -51,12 +51,12 @@ impl TemporaryFile {
         self.file().as_file()
     }
 
-    /// Gives the file its name, and replaces an existing file of that name.
+    /// Renames the file to `path`, replacing an existing file.
     pub(crate) fn persist(mut self, path: &Path) -> io::Result<()> {
         let mut unfinished = unfinished();
         let Some(file) = self.0.take() else { return Ok(()) };
         unfinished.remove(file.path());
-        // If that fails, the error has the file, and removes it with itself.
+        // On failure the error owns the file, and removes it on drop.
         file.persist(path).map(drop).map_err(|error| error.error)
     }
 }
@@ -66,14 +66,14 @@ impl Drop for TemporaryFile {
         let mut unfinished = unfinished();
         if let Some(file) = self.0.take() {
             unfinished.remove(file.path());
-            // Its removal is complete before a signal may end the program.
+            // The lock is held until the file is removed, before a signal can end the program.
             drop(file);
         }
     }
 }
 
-/// Removes all files that have no name of their own yet, of any thread, and keeps others from being
-/// begun or completed: the process must end now.
+/// Removes all files that still have a temporary name, of any thread. The process must end
+/// immediately afterwards: no file can be created or completed any more.
 pub fn remove_temporary_files() {
     let unfinished = unfinished();
     for file in unfinished.iter() {

@@ -10,7 +10,8 @@ use crate::scenario::last_rank;
 /// Writes `folder/name.RANK.et` for every rank, and creates the folder if it does not exist.
 ///
 /// # Errors
-/// Those of the file system, and of what is no regular file where a trace would be.
+/// Fails if the file system does, or if a trace's name is taken by something other than a regular
+/// file.
 pub fn write(folder: &Path, name: &str, traces: &Traces<'_>) -> Result<(), OutputError> {
     expect_no_more(folder, name, traces.ranks())?;
     for rank in 0..traces.ranks() {
@@ -19,11 +20,11 @@ pub fn write(folder: &Path, name: &str, traces: &Traces<'_>) -> Result<(), Outpu
     Ok(())
 }
 
-/// Refuses a folder with a trace of a rank that a workload of `ranks` ranks does not have: a reader
-/// of the prefix would take it for a part of the same workload.
+/// Rejects a folder that has a trace of rank `ranks` or above. A reader of the prefix would take it
+/// as part of the same workload.
 ///
 /// # Errors
-/// There is one.
+/// Fails if there is such a trace.
 pub fn expect_no_more(folder: &Path, name: &str, ranks: u32) -> Result<(), OutputError> {
     let prefix = folder.join(name);
     match last_rank(&prefix).filter(|last| *last >= ranks) {
@@ -38,7 +39,7 @@ pub fn expect_no_more(folder: &Path, name: &str, ranks: u32) -> Result<(), Outpu
 /// Writes the trace of a rank, and creates its folder if that does not exist.
 ///
 /// # Errors
-/// As [`write()`].
+/// Fails in the same cases as [`write()`].
 pub fn write_one(
     path: &Path,
     write: impl FnOnce(&mut dyn Write) -> io::Result<()>,
@@ -51,7 +52,7 @@ pub fn write_one(
     file.complete()
 }
 
-/// The file of the first rank: if it is read by a scenario, those of all ranks are.
+/// Returns the file of the first rank. A scenario that reads it reads those of all ranks.
 pub fn first(folder: &Path, name: &str) -> PathBuf {
     of_rank(folder, name, 0)
 }

@@ -1,4 +1,4 @@
-//! The transport of a run, with what `auto` became.
+//! Transport of a run, with `auto` resolved.
 
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -7,22 +7,22 @@ use crate::endpoint::base_rtt;
 use crate::fabric::Setup;
 use crate::units::Span;
 
-/// The transport of a run: that of its policy, where jobs have others.
+/// Transport of a run. It is that of the scenario's policy, even if jobs have other policies.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct TransportSummary {
-    /// The congestion control, by the name that scenarios use.
+    /// Congestion control, by its name in scenarios.
     pub congestion_control: &'static str,
-    /// The loss recovery: that for which the policy is designed, unless the scenario names one.
+    /// Loss recovery: the one that the policy is designed for, unless the scenario names one.
     pub recovery: &'static str,
-    /// The order of delivery: `ordered` or `unordered`.
+    /// Order of delivery: `ordered` or `unordered`.
     pub delivery: String,
-    /// The retransmission timer before any back-off, in nanoseconds: that of the scenario, or that
-    /// of a recovery with time-outs of its own.
+    /// Retransmission timeout before any backoff, in nanoseconds: that of the scenario, or that of
+    /// a recovery with its own timeouts.
     pub retransmit_timeout_ns: f64,
 }
 
 impl TransportSummary {
-    /// The transport of a setup.
+    /// Returns the transport of a setup.
     pub fn of(setup: &Setup) -> Self {
         let nic = &setup.nic;
         let delivery = nic.queue_pairs.delivery.unwrap_or(nic.recovery.delivery());
@@ -35,10 +35,10 @@ impl TransportSummary {
     }
 }
 
-/// How long a packet waits for an acknowledgement before it is sent again for the first time.
+/// Returns the time until a packet without acknowledgement is retransmitted for the first time.
 fn first_timeout(setup: &Setup) -> Span {
     let Setup { topology, nic, fabric, .. } = setup;
-    // Routes are computed only for a recovery whose timer follows from the round trip.
+    // Routes are computed only for a recovery whose timer depends on the round trip.
     let round_trip = || {
         let routes = topology.routes();
         base_rtt(topology, routes, nic, fabric.forwarding_delay, &setup.workload)

@@ -1,4 +1,4 @@
-//! The comparison of one run in Rust and in ns-3: what is equal, and each difference.
+//! Comparison of one run in Rust and in ns-3: what is equal, and each difference.
 
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -9,40 +9,40 @@ use crate::ids::PortId;
 use crate::topology::{Node, Topology};
 use crate::units::Time;
 
-/// The largest relative difference of completion times at which the two worlds agree: they may
-/// process simultaneous events in another order. All counts must be equal.
+/// Maximum relative difference of completion times at which the two worlds agree. They may process
+/// simultaneous events in a different order. All counts must be equal.
 pub const TOLERANCE: f64 = 0.001;
 
-/// The number of different flows that are listed, those with the largest difference first.
+/// Number of listed flows that differ, those with the largest difference first.
 const LISTED: usize = 20;
 
-/// The results of one run in both worlds. Times are nanoseconds with picoseconds as decimals.
+/// Results of one run in both worlds. Times are nanoseconds with picoseconds as decimals.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct Twin {
     /// Name of the scenario: the stem of its file's name.
     pub scenario: String,
     /// Name of the load-balancing policy.
     pub policy: String,
-    /// The seed of all random draws.
+    /// Seed of all random draws.
     pub seed: u64,
-    /// The version of this program.
+    /// Version of this program.
     pub version: &'static str,
-    /// True if both runs ended alike (both completed, or both at the time limit), no completion
-    /// time differs by more than 0.1 %, and all counts and the bytes of every link are equal.
+    /// True if the two runs agree. Both must end alike (completed, or at the time limit), no
+    /// completion time may differ by more than 0.1 %, and all counts and link bytes must be equal.
     pub agrees: bool,
-    /// Flows in both runs.
+    /// Number of flows in both runs.
     pub flows: u64,
     /// Flows whose start, delivery and completion are equal to the picosecond.
     pub flows_equal: u64,
-    /// The largest relative difference of a flow's completion time.
+    /// Largest relative difference of a flow's completion time.
     pub worst_difference: f64,
-    /// Directions of links, each of which is compared by its bytes.
+    /// Number of link directions, each of which is compared by its bytes.
     pub ports: u64,
-    /// Directions of links that carried equal bytes.
+    /// Number of link directions that carried equal bytes.
     pub ports_equal: u64,
-    /// Directions of links that differ, those with the largest difference first; at most 20.
+    /// Link directions that differ, those with the largest difference first; at most 20.
     pub link_differences: Vec<LinkDifference>,
-    /// The compared counts, by their names in `evenkeel run --json`.
+    /// Compared counts, by their names in `evenkeel run --json`.
     pub counts: Vec<Count>,
     /// Flows that differ, those with the largest difference first; at most 20.
     pub differences: Vec<Difference>,
@@ -50,27 +50,27 @@ pub struct Twin {
     pub rust_wall_s: f64,
     /// Wall time of the run in ns-3, in seconds.
     pub ns3_wall_s: f64,
-    /// The wall time in ns-3 over that in Rust.
+    /// Wall time in ns-3 over that in Rust.
     pub speed_ratio: f64,
 }
 
 /// A count in both worlds.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct Count {
-    /// Its name, as in `evenkeel run --json`.
+    /// Name of the count, as in `evenkeel run --json`.
     pub what: &'static str,
-    /// The value in Rust.
+    /// Value in Rust.
     pub rust: u64,
-    /// The value in ns-3.
+    /// Value in ns-3.
     pub ns3: u64,
 }
 
 /// A flow that differs between the two worlds.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct Difference {
-    /// The message of the flow.
+    /// Message of the flow.
     pub message: u32,
-    /// The index of the message's piece, from 0.
+    /// Index of the message's piece, from 0.
     pub piece: u32,
     /// Name of the sending host.
     pub src: String,
@@ -89,24 +89,24 @@ pub struct LinkDifference {
     pub link: String,
     /// Name of the host or switch that sends in this direction.
     pub from: String,
-    /// Bytes that it carried in Rust.
+    /// Bytes in this direction in Rust.
     pub rust_bytes: u64,
-    /// Bytes that it carried in ns-3.
+    /// Bytes in this direction in ns-3.
     pub ns3_bytes: u64,
 }
 
-/// A run in one of the worlds.
+/// A run in one of the two worlds.
 #[derive(Debug, Clone, Copy)]
 pub struct Side<'a> {
-    /// What the world measured during the run.
+    /// Outcome of the run.
     pub outcome: &'a Outcome,
-    /// Its wall time, in seconds.
+    /// Wall time, in seconds.
     pub wall_s: f64,
 }
 
 /// A flow that differs between the two worlds.
 struct UnequalFlow<'a> {
-    /// The relative difference of the completion times.
+    /// Relative difference of the completion times.
     size: f64,
     ours: &'a FlowRecord,
     theirs: &'a FlowRecord,
@@ -151,7 +151,7 @@ impl Twin {
     }
 }
 
-/// The directions of links that carried other bytes, those with the largest difference first.
+/// Returns the link directions whose bytes differ, those with the largest difference first.
 fn link_differences(topology: &Topology, rust: &Outcome, ns3: &Outcome) -> Vec<LinkDifference> {
     let name = |node| match node {
         Node::Host(host) => topology.host_names()[host.index()].clone(),
@@ -171,7 +171,7 @@ fn link_differences(topology: &Topology, rust: &Outcome, ns3: &Outcome) -> Vec<L
     differences
 }
 
-/// The counts of both runs.
+/// Returns the counts of both runs.
 fn counts(rust: &Outcome, ns3: &Outcome) -> Vec<Count> {
     let of =
         |what, count: &dyn Fn(&Outcome) -> u64| Count { what, rust: count(rust), ns3: count(ns3) };
@@ -200,7 +200,8 @@ fn counts(rust: &Outcome, ns3: &Outcome) -> Vec<Count> {
     ]
 }
 
-/// The relative difference of a flow's completion times; 1 if it completed in one world only.
+/// Returns the relative difference of a flow's completion times; 1 if it completed in only one
+/// world.
 fn difference(ours: &FlowRecord, theirs: &FlowRecord) -> f64 {
     match (ours.completed, theirs.completed) {
         (Time::NEVER, Time::NEVER) => 0.0,

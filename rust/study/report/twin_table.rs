@@ -1,10 +1,10 @@
-//! The table that compares one run in Rust and in ns-3.
+//! Table that compares one run in Rust and in ns-3.
 
 use super::human;
 use super::table::{finish, plain};
 use super::twin::{LinkDifference, Twin};
 
-/// A summary of what is equal, and a table of the flows that differ.
+/// Returns a summary of what is equal, and a table of the flows that differ.
 pub fn twin_table(twin: &Twin) -> String {
     let mut table = plain();
     for (what, much) in rows(twin) {
