@@ -1,4 +1,4 @@
-//! Claims: the names of their axes looked up in the groups of runs, before anything runs.
+//! Claims: resolves their axes against the groups of runs, before anything runs.
 
 use toml::{Table, Value};
 
@@ -9,54 +9,54 @@ use super::matrix::{Axis, Combination, Group, label_of};
 use super::outcome::{Origin, Target};
 use super::reading::Reading;
 
-/// The chosen case of each axis of a group; `None` where any is meant.
+/// Selected case of each axis of a group; `None` for any case.
 pub(super) type Selection = Vec<Option<usize>>;
 
-/// A claim that can be measured.
+/// A claim whose names are resolved, so that it can be measured.
 #[derive(Debug, Clone)]
 pub(super) struct Claim {
     pub text: String,
-    /// The values that tell it from others of the same section.
+    /// Values that distinguish it from others of the same section.
     pub cell: String,
     pub origin: Origin,
     pub target: Option<Target>,
     pub source: String,
     pub group: usize,
     pub metric: Reading,
-    /// What the quantity is divided by.
+    /// Divisor of the quantity.
     pub per: f64,
-    /// The unit of the claim's number.
+    /// Unit of the claim's number.
     pub unit: &'static str,
     pub seeds: SeedStatistic,
     pub expected: Expected,
     pub take: Option<Take>,
-    /// What is measured; `None` if this scale does not have the runs.
+    /// How the claim is measured; `None` if this scale does not have the runs.
     pub measure: Option<Measure>,
 }
 
-/// What is measured, at each combination of the open axes.
+/// A measurement at each combination of the open axes.
 #[derive(Debug, Clone)]
 pub(super) struct Measure {
-    /// The combinations of all axes, with the first case of the axis that the measure is along.
+    /// Combinations of all axes, with the first case of the axis that is measured along.
     pub points: Vec<Combination>,
     pub kind: Kind,
 }
 
-/// The kind of a measure.
+/// Kind of a measurement.
 #[derive(Debug, Clone)]
 pub(super) enum Kind {
     /// The quantity itself.
     Value,
-    /// The quantity compared with the one at other values of axes.
+    /// The quantity, compared with its value at the selected cases of axes.
     Against(Selection, Comparison),
-    /// What is found along an axis, over these of its cases.
+    /// A fit along an axis, over these of its cases.
     Fit { axis: usize, cases: Vec<usize>, fit: Fit },
-    /// The order of cases of an axis, which may be wrong by a relative slack.
+    /// The expected order of an axis's cases, with a relative tolerance.
     Order { axis: usize, cases: Vec<usize>, slack: f64 },
 }
 
 impl Claim {
-    /// The claims of a section, one for each of its cells.
+    /// Resolves the claims of a section, one for each of its cells.
     pub(super) fn of_section(
         section: &ClaimSection,
         groups: &[Group],
@@ -74,19 +74,19 @@ impl Claim {
     }
 }
 
-/// What the claims of a section share.
+/// Properties that the claims of a section share.
 #[derive(Clone, Copy)]
 struct Common<'a> {
     section: &'a ClaimSection,
-    /// The index of the group of runs.
+    /// Index of the group of runs.
     index: usize,
     group: &'a Group,
     scale: Scale,
 }
 
-/// What a claim of several in a section has of its own.
+/// Properties of one claim among several in a section.
 struct Cell<'a> {
-    /// Its keys and its index among the cells, if it is one of several.
+    /// Keys and index of the cell, if the section has several.
     own: Option<(&'a Table, usize)>,
     label: String,
     of: Table,
@@ -126,7 +126,7 @@ impl<'a> Cell<'a> {
         Ok(Self { own: Some((cell, index)), label: labels.join(", "), of, expected })
     }
 
-    /// The path of a key, if it is the cell's own.
+    /// Returns the path of a key if the cell sets it.
     fn own_key(&self, name: &str) -> Option<String> {
         let (cell, index) = self.own?;
         cell.contains_key(name).then(|| format!("cells[{index}].{name}"))
@@ -171,7 +171,7 @@ impl<'a> Cell<'a> {
         })
     }
 
-    /// Refuses what no number can be compared with.
+    /// Rejects expectations that cannot be compared with a number.
     fn expect_numbers(&self) -> Result<(), Refusal> {
         let Expected { published, within, at_least, at_most, .. } = &self.expected;
         let refused = |name: &str, reason: String| {
@@ -238,8 +238,8 @@ impl<'a> Cell<'a> {
     }
 }
 
-/// The kind of a section's measure, and the axis that it is along; `None` if this scale lacks the
-/// runs.
+/// Returns the kind of a section's measurement, and the axis that it is along. `None` if this scale
+/// lacks the runs.
 fn kind(section: &ClaimSection, group: &Group) -> Result<Option<(Kind, Option<usize>)>, Refusal> {
     let along = || {
         let name = section.along.as_deref();
@@ -283,7 +283,7 @@ fn kind(section: &ClaimSection, group: &Group) -> Result<Option<(Kind, Option<us
     }
 }
 
-/// Refuses keys that would judge nothing.
+/// Rejects keys that have no effect on the verdict.
 fn expect_used(section: &ClaimSection) -> Result<(), Refusal> {
     let ClaimSection { comparison, against, slack, order, .. } = section;
     if comparison.is_some() && against.is_none() {
@@ -307,7 +307,7 @@ fn expect_used(section: &ClaimSection) -> Result<(), Refusal> {
     }
 }
 
-/// The cases of an axis with these labels; without those that do not run at this scale.
+/// Returns the cases of an axis with these labels, without those that do not run at this scale.
 fn listed(group: &Group, axis: usize, labels: &[Value]) -> Result<Vec<usize>, Refusal> {
     let case = |(index, label): (usize, &Value)| {
         let case = group.axes[axis].case(&label_of(label).unwrap_or_else(|| label.to_string()));
@@ -318,7 +318,7 @@ fn listed(group: &Group, axis: usize, labels: &[Value]) -> Result<Vec<usize>, Re
     Ok(cases.into_iter().flatten().collect())
 }
 
-/// The unit of the number of a section's claims.
+/// Returns the unit of the number of a section's claims.
 fn unit(section: &ClaimSection, metric: &Reading) -> &'static str {
     match (&section.against, section.comparison.unwrap_or_default()) {
         (Some(_), Comparison::Ratio) => "x",
@@ -334,7 +334,7 @@ fn slack(section: &ClaimSection) -> Result<f64, Refusal> {
     slack.map_err(|reason| Refusal::new("slack", reason))
 }
 
-/// Refuses a section about a run with `zip`, whose axes cannot be chosen one by one.
+/// Rejects a section about a run with `zip`, whose axes cannot be selected one by one.
 pub(super) fn unzipped(groups: &[Group], run: &str) -> Result<(), Refusal> {
     if groups[group(groups, run)?].is_zipped() {
         let reason = format!("'{run}' has `zip`; expected a run without it");
@@ -343,7 +343,7 @@ pub(super) fn unzipped(groups: &[Group], run: &str) -> Result<(), Refusal> {
     Ok(())
 }
 
-/// The index of the group of runs that a section names.
+/// Returns the index of the group of runs that a section names.
 pub(super) fn group(groups: &[Group], run: &str) -> Result<usize, Refusal> {
     groups.iter().position(|group| group.name == run).ok_or_else(|| {
         let known: Vec<&str> = groups.iter().map(|group| group.name.as_str()).collect();
@@ -352,7 +352,7 @@ pub(super) fn group(groups: &[Group], run: &str) -> Result<usize, Refusal> {
     })
 }
 
-/// The index of an axis.
+/// Returns the index of an axis.
 pub(super) fn axis(group: &Group, name: &str) -> Result<usize, String> {
     let found = group.axes.iter().position(|axis| axis.is_called(name));
     found.ok_or_else(|| {
@@ -362,7 +362,7 @@ pub(super) fn axis(group: &Group, name: &str) -> Result<usize, String> {
     })
 }
 
-/// The cases that a table chooses; `None` if one of them does not run at this scale.
+/// Returns the cases that a table selects; `None` if one of them does not run at this scale.
 pub(super) fn select(group: &Group, chosen: &Table) -> Result<Option<Selection>, Refusal> {
     let mut selection = vec![None; group.axes.len()];
     let mut is_run = true;
@@ -377,7 +377,7 @@ pub(super) fn select(group: &Group, chosen: &Table) -> Result<Option<Selection>,
     Ok(is_run.then_some(selection))
 }
 
-/// A share written in per cent: `"2 %"`.
+/// Parses a fraction in percent: `"2 %"`.
 pub(super) fn percent(text: &str) -> Result<f64, String> {
     let number = text.trim().strip_suffix('%').and_then(|number| number.trim().parse::<f64>().ok());
     let share = number.filter(|number| number.is_finite() && *number >= 0.0);
@@ -386,7 +386,7 @@ pub(super) fn percent(text: &str) -> Result<f64, String> {
         .ok_or_else(|| format!("'{text}': expected per cent, as in '2 %'"))
 }
 
-/// The quantity that a label stands for: a number, a size, a time, a rate or a fraction.
+/// Parses the quantity of a label: a number, a size, a time, a rate or a fraction.
 pub(super) fn magnitude(label: &str) -> Option<f64> {
     use crate::units::{BitRate, Bytes, Fraction, Span};
     let number = label.parse::<f64>().ok().filter(|number| number.is_finite());
@@ -397,7 +397,7 @@ pub(super) fn magnitude(label: &str) -> Option<f64> {
         .or_else(|| Some(label.parse::<Fraction>().ok()?.as_f64()))
 }
 
-/// The number of an expected value: a number, or a quantity as text.
+/// Returns the number of an expected value: a number, or a quantity as text.
 pub(super) fn expected_number(value: &Value) -> Option<f64> {
     let number = value.as_float().or_else(|| Some(value.as_integer()? as f64));
     number.or_else(|| magnitude(value.as_str()?))

@@ -1,18 +1,18 @@
-//! The faults of a study.
+//! Errors of a study.
 
 use thiserror::Error;
 
 use crate::scenario::{Position, ScenarioError};
 
-/// Why a study cannot be read or run.
+/// Reason why a study cannot be read or run.
 #[derive(Debug, Error)]
 pub enum StudyError {
-    /// No study has that name, and no file either.
+    /// Neither a study nor a file has that name.
     #[error("no study is called '{name}', and no file has this path; expected one of {known}")]
     Unknown {
-        /// The name as given.
+        /// Name as given.
         name: String,
-        /// The names of all studies.
+        /// Names of all studies.
         known: String,
     },
     /// The file cannot be read.
@@ -20,18 +20,18 @@ pub enum StudyError {
     Unreadable {
         /// Path of the file.
         file: String,
-        /// The error of the system.
+        /// Error of the operating system.
         reason: std::io::Error,
     },
-    /// The text is not that of a study, or a value of it is invalid.
+    /// The text is not a study, or one of its values is invalid.
     #[error(transparent)]
     Text(#[from] ScenarioError),
     /// A run is invalid, or its results are.
     #[error("{position}: {place}: {reason}{}", position.excerpt())]
     Invalid {
-        /// The line of the study that says so, or its file.
+        /// Line of the study that causes the error, or its file.
         position: Box<Position>,
-        /// The run by its name, with its values of axes.
+        /// Name of the run, with its values of axes.
         place: String,
         /// The value, and what is expected.
         reason: String,
@@ -44,7 +44,7 @@ pub enum StudyError {
     EarlierRuns {
         /// Path of the log.
         file: String,
-        /// Its finished runs.
+        /// Number of finished runs in the log.
         runs: usize,
     },
     /// A line of a log is not the result of a run.
@@ -57,25 +57,25 @@ pub enum StudyError {
         file: String,
         /// Number of the line.
         line: usize,
-        /// What the reader expected.
+        /// Error of the parser.
         reason: String,
     },
-    /// An operation of the file system on a log failed.
+    /// A file system operation on a log failed.
     #[error("{file}: cannot {action} the finished runs: {reason}")]
     Log {
         /// Path of the log.
         file: String,
         /// The operation that failed, as a verb.
         action: &'static str,
-        /// The error of the system.
+        /// Error of the operating system.
         reason: std::io::Error,
     },
 }
 
-/// What is wrong with a section of a study.
+/// Reason why a section of a study is rejected.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Refusal {
-    /// The key below the section, such as `over.policy`; empty for the section itself.
+    /// Key below the section, such as `over.policy`; empty for the section itself.
     pub key: String,
     /// The value, and what is expected.
     pub reason: String,
@@ -86,7 +86,7 @@ impl Refusal {
         Self { key: key.into(), reason: reason.into() }
     }
 
-    /// The same of a section around: `over.` before the key.
+    /// Prefixes the key with its parent section, such as `over.`.
     pub(super) fn below(self, above: &str) -> Self {
         let dot = if self.key.is_empty() { "" } else { "." };
         Self { key: format!("{above}{dot}{}", self.key), ..self }

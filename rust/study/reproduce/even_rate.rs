@@ -1,10 +1,9 @@
-//! The rate at which even splitting over the links that are up just fits: rho_max under failures.
+//! The maximum rate at which even splitting over the working links fits: rho_max under failures.
 //!
 //! Source: "Load Balancing for AI Training Workloads" (arXiv 2507.21372 v2), the ideal congestion
-//! control: with failures each flow sends at rho_max = B / F of line rate, F being the flow units
-//! on the most loaded link when every flow is divided evenly over its available shortest paths.
-//! Failures that are drawn differ from seed to seed, and rho_max with them, so that a scenario
-//! cannot state it.
+//! control. With failures each flow sends at rho_max = B / F of line rate. F is the number of flow
+//! units on the most loaded link when every flow is divided evenly over its available shortest
+//! paths. Random failures differ between seeds, and so does rho_max: a scenario cannot state it.
 
 use std::sync::Arc;
 
@@ -17,13 +16,13 @@ use crate::switching::FailureKind;
 use crate::units::{Bytes, Fraction, Span};
 use crate::workload::{Message, Workload};
 
-/// Parts of line rate are counted in millionths.
+/// Fractions of line rate are counted in millionths.
 const PARTS: u32 = 1_000_000;
 
-/// Makes every flow send at rho_max of the links that never fail; returns the least completion
-/// time at that rate. The k queue pairs among which `subflow-k` divides a flow share its rate.
+/// Limits every flow to rho_max of the links that never fail. Returns the least completion time at
+/// that rate. The k queue pairs among which `subflow-k` divides a flow share its rate.
 ///
-/// Messages all start at once: the time counts the longest of them.
+/// All messages start simultaneously, so the time is that of the longest one.
 pub(super) fn apply(setup: &mut Setup) -> Span {
     let share = rho_max(setup);
     let pieces = match &setup.scheme.split {
@@ -35,7 +34,7 @@ pub(super) fn apply(setup: &mut Setup) -> Span {
     Fraction::new(share, PARTS).map_or(Span::ZERO, |share| least(setup, share))
 }
 
-/// The greatest common rate if each message is divided evenly over its paths that are up, in
+/// Returns the greatest common rate if each message is divided evenly over its working paths, in
 /// millionths of line rate, at least one.
 fn rho_max(setup: &Setup) -> u32 {
     let routes = setup.topology.routes();
@@ -55,7 +54,7 @@ fn rho_max(setup: &Setup) -> u32 {
     ((f64::from(PARTS) / most) as u32).max(1)
 }
 
-/// The completion time of the longest message alone whose packets leave at that share of line rate.
+/// Returns the completion time of the longest message alone, sent at that fraction of line rate.
 fn least(setup: &Setup, share: Fraction) -> Span {
     let routes = setup.topology.routes();
     let key = |message: &&Message| (message.bytes, routes.hops(message.src, message.dst));
@@ -96,8 +95,9 @@ mod tests {
         assert!(least <= lower_bound(&setup).time);
     }
 
-    /// The four hosts of a leaf send to the other one, by three of four uplinks. `subflow-4`
-    /// divides the rate of a flow by 4.
+    /// The four hosts of a leaf send to the other leaf over three of four uplinks. `subflow-4`
+    /// divides
+    /// the rate of a flow by 4.
     #[test]
     fn a_link_down_leaves_three_quarters_to_four_flows() {
         let failure = "[[failure]]\nlink = \"leaf0-spine0\"\n";
@@ -107,7 +107,8 @@ mod tests {
         let share = Fraction::new(750_000, 4 * PARTS).unwrap();
         let control = CongestionControl::LineRate(line_rate::Config { share });
         assert_eq!(setup.nic.congestion, control);
-        // A packet at three quarters of 400 Gbps after one on an idle path.
+        // The second packet takes one packet time at three quarters of 400 Gbps more than on an
+        // idle path.
         let one = Message { bytes: Bytes::new(4_096), ..setup.workload.messages[0] };
         setup.workload = Arc::new(Workload::independent(vec![one]));
         assert_eq!(least, lower_bound(&setup).time + Span::from_ps(110_880));

@@ -1,4 +1,4 @@
-//! The file of a study: what is typed, before names are looked up.
+//! The file of a study as it is typed, before names are resolved.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -7,35 +7,35 @@ use toml::{Table, Value};
 use super::outcome::{Origin, Target};
 use super::schema;
 
-/// The content of a study's file.
+/// Content of a study's file.
 #[derive(Debug, Clone, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct StudyFile {
-    /// One line: what the study shows; empty of a sweep.
+    /// One line: what the study shows; empty for a sweep.
     #[serde(default)]
     pub title: String,
-    /// The publication, with its version; empty of a sweep.
+    /// The publication, with its version; empty for a sweep.
     #[serde(default)]
     pub work: String,
-    /// The setting, and how it differs from the publication's.
+    /// The setting, and how it differs from that of the publication.
     #[serde(default)]
     pub about: String,
-    /// What was learned; a sentence or two each.
+    /// Findings, in a sentence or two each.
     #[serde(default)]
     pub learned: Vec<String>,
-    /// The sections of a scenario that all runs share.
+    /// Sections of a scenario that all runs share.
     #[serde(default)]
     #[schemars(schema_with = "schema::sections")]
     pub scenario: Table,
     /// Groups of runs.
     pub run: Vec<RunSection>,
-    /// Claims about them.
+    /// Claims about the runs.
     #[serde(default)]
     pub claim: Vec<ClaimSection>,
-    /// Tables of their results.
+    /// Tables of the runs' results.
     #[serde(default)]
     pub table: Vec<TableSection>,
-    /// Courses of their recorded quantities.
+    /// Time series of recorded quantities.
     #[serde(default)]
     pub series: Vec<SeriesSection>,
 }
@@ -49,21 +49,21 @@ pub(super) struct RunSection {
     #[serde(default)]
     #[schemars(schema_with = "schema::keys")]
     pub set: Table,
-    /// The axes: keys and their values.
+    /// Axes: keys and their values.
     #[serde(default)]
     #[schemars(schema_with = "schema::axes")]
     pub over: Table,
-    /// Keys whose values vary together, the first with the first, the second with the second.
+    /// Keys whose values vary together: the first values together, the second values together.
     #[serde(default)]
     #[schemars(schema_with = "schema::axes")]
     pub zip: Table,
     /// The number of seeds, from the scenario's.
     #[serde(default = "one")]
     pub seeds: u32,
-    /// The rate at which flows send.
+    /// Rate at which flows send.
     #[serde(default)]
     pub rate: FlowRate,
-    /// What differs at the scale `quick`.
+    /// Changes at the scale `quick`.
     #[serde(default)]
     pub quick: QuickSection,
 }
@@ -72,20 +72,20 @@ fn one() -> u32 {
     1
 }
 
-/// The rate at which the flows of a run send.
+/// Rate at which the flows of a run send.
 #[derive(
     Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default, Serialize, Deserialize, JsonSchema,
 )]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum FlowRate {
-    /// As the scenario says.
+    /// The rate of the scenario.
     #[default]
     Scenario,
-    /// The largest that even splitting over the links that are up can carry, under each seed.
+    /// The maximum rate that even splitting over the working links can carry, under each seed.
     RhoMax,
 }
 
-/// How a group of runs is smaller at the scale `quick`.
+/// Reductions of a group of runs at the scale `quick`.
 #[derive(Debug, Clone, Default, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct QuickSection {
@@ -93,87 +93,87 @@ pub(super) struct QuickSection {
     #[serde(default)]
     #[schemars(schema_with = "schema::keys")]
     pub set: Table,
-    /// The values of some axes, by label, in place of all.
+    /// Values of some axes, by label, instead of all values.
     #[serde(default)]
     #[schemars(schema_with = "schema::labels")]
     pub over: Table,
-    /// The number of seeds, in place of the group's.
+    /// Number of seeds, instead of the group's.
     pub seeds: Option<u32>,
-    /// Whether the group is left out.
+    /// Whether the group is skipped.
     #[serde(default)]
     pub skip: bool,
 }
 
-/// A claim, or several with the same text that differ in their cells.
+/// A claim, or several with the same text and different cells.
 #[derive(Debug, Clone, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct ClaimSection {
-    /// What is claimed.
+    /// Text of the claim.
     pub text: String,
-    /// Who says so.
+    /// Source of the claimed value.
     pub origin: Origin,
-    /// What may be expected of our value.
+    /// How closely our value can be expected to agree.
     pub target: Option<Target>,
-    /// Where: a section, a figure.
+    /// Place in the source: a section, a figure.
     #[serde(default)]
     pub source: String,
-    /// The group of runs that it is about.
+    /// Group of runs that the claim is about.
     pub run: String,
-    /// The measured quantity.
+    /// Measured quantity.
     pub metric: String,
-    /// What the quantity is divided by: of a run that repeats something, how often.
+    /// Divisor of the quantity, such as the number of repetitions in a run.
     pub per: Option<f64>,
-    /// The chosen values of axes, by label.
+    /// Selected values of axes, by label.
     #[serde(default)]
     #[schemars(schema_with = "schema::keys")]
     pub of: Table,
-    /// The values of axes of what it is compared with.
+    /// Values of axes that select the quantity to compare with.
     #[serde(default)]
     #[schemars(schema_with = "schema::keys")]
     pub against: Option<Table>,
-    /// How it is compared; a ratio by default.
+    /// Method of comparison; a ratio by default.
     #[serde(rename = "as")]
     pub comparison: Option<Comparison>,
-    /// The axis of `fit` or `order`.
+    /// Axis of `fit` or `order`.
     pub along: Option<String>,
-    /// What is found along that axis.
+    /// Property that is fitted along that axis.
     pub fit: Option<Fit>,
-    /// Values of that axis, from the least quantity to the largest; with `fit`, those it is over.
+    /// Values of that axis in order of increasing quantity. With `fit`, the values it covers.
     #[serde(default)]
     #[schemars(schema_with = "schema::values")]
     pub order: Option<Vec<Value>>,
-    /// By how much neighbours of `order` may be the wrong way round.
+    /// Tolerance by which neighbors in `order` may be reversed.
     pub slack: Option<String>,
-    /// What is taken of the values of all other axes.
+    /// Statistic over the values of all other axes.
     pub take: Option<Take>,
-    /// What is taken of the seeds.
+    /// Statistic over the seeds.
     #[serde(default)]
     pub seeds: SeedStatistic,
     #[serde(flatten)]
     pub expected: Expected,
-    /// Claims that differ in their values of axes and in what is expected.
+    /// Claims that differ in their values of axes and in their expected values.
     #[serde(default)]
     #[schemars(schema_with = "schema::cells")]
     pub cells: Vec<Table>,
-    /// The scale at which it is judged.
+    /// Scale at which the claim is judged.
     #[serde(default)]
     pub scale: JudgedAt,
 }
 
-/// What a claim expects of its quantity.
+/// Expected value of a claim's quantity.
 #[derive(Debug, Clone, Default, JsonSchema)]
 pub(super) struct Expected {
-    /// The value that the source has: a number, or words.
+    /// Value in the source: a number, or words.
     #[serde(default)]
     #[schemars(schema_with = "schema::number_or_words")]
     pub published: Option<Value>,
-    /// The largest relative deviation from it.
+    /// Maximum relative deviation from it.
     pub within: Option<String>,
-    /// The least value.
+    /// Minimum value.
     pub at_least: Option<f64>,
-    /// The largest value.
+    /// Maximum value.
     pub at_most: Option<f64>,
-    /// Why it does not hold, or cannot be judged.
+    /// Reason why the claim does not hold or cannot be judged.
     pub why: Option<String>,
 }
 
@@ -184,11 +184,11 @@ pub(super) struct TableSection {
     pub title: String,
     pub run: String,
     pub metric: String,
-    /// The axis whose values are the rows.
+    /// Axis whose values are the rows.
     pub rows: String,
-    /// The axis whose values are the columns.
+    /// Axis whose values are the columns.
     pub columns: Option<String>,
-    /// The chosen values of other axes.
+    /// Selected values of other axes.
     #[serde(default)]
     #[schemars(schema_with = "schema::keys")]
     pub of: Table,
@@ -202,15 +202,15 @@ pub(super) struct TableSection {
 pub(super) struct SeriesSection {
     pub title: String,
     pub run: String,
-    /// `record.` and the quantity.
+    /// `record.` followed by the quantity.
     pub metric: String,
-    /// The axis whose values are the columns.
+    /// Axis whose values are the columns.
     pub columns: String,
-    /// The chosen values of other axes.
+    /// Selected values of other axes.
     #[serde(default)]
     #[schemars(schema_with = "schema::keys")]
     pub of: Table,
-    /// The most rows; neighbouring windows have one row.
+    /// Maximum number of rows; adjacent windows share a row.
     #[serde(default = "sixteen")]
     pub rows: usize,
 }
@@ -219,37 +219,37 @@ fn sixteen() -> usize {
     16
 }
 
-/// How a quantity is compared with that of `against`.
+/// Comparison of a quantity with that of `against`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub(super) enum Comparison {
-    /// Their ratio.
+    /// Ratio of the two.
     #[default]
     Ratio,
-    /// By how many per cent it is below.
+    /// Percentage by which it is below.
     Below,
-    /// By how many per cent it is above.
+    /// Percentage by which it is above.
     Above,
-    /// By how much it is more, in its own unit.
+    /// Difference in its own unit.
     More,
 }
 
-/// What is found along an axis.
+/// Property that is fitted along an axis.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub(super) enum Fit {
-    /// The exponent of the power law with the least squares.
+    /// Exponent of the least-squares power law.
     Exponent,
-    /// The value of the axis with the least quantity.
+    /// Value of the axis with the smallest quantity.
     Least,
-    /// The value of the axis with the largest quantity.
+    /// Value of the axis with the largest quantity.
     Largest,
-    /// How much steeper the curve gets from point to point: the least quotient of neighbouring
-    /// slopes, 1 of a straight line, more of a convex one.
+    /// Factor by which the curve gets steeper from point to point: the smallest quotient of
+    /// adjacent slopes. It is 1 for a straight line and greater for a convex curve.
     Steepening,
 }
 
-/// What is taken of several values.
+/// Statistic over several values.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub(super) enum Take {
@@ -258,7 +258,7 @@ pub(super) enum Take {
     Mean,
 }
 
-/// What is taken of the values of several seeds.
+/// Statistic over the values of several seeds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub(super) enum SeedStatistic {
@@ -269,7 +269,7 @@ pub(super) enum SeedStatistic {
     Smallest,
 }
 
-/// The scales at which a claim is judged.
+/// Scales at which a claim is judged.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub(super) enum JudgedAt {

@@ -9,15 +9,15 @@ use super::outcome::{ClaimOutcome, ClaimVerdict};
 use super::reading::Reading;
 use super::simulate::Measured;
 
-/// What was measured.
+/// Result of a measurement.
 enum Finding {
     /// A number.
     Number(f64),
-    /// Whether cases have the expected order, and the first two that have not.
+    /// Whether cases have the expected order; if not, the first two that do not.
     Order(Result<(), String>),
 }
 
-/// The results of a group, with its axes.
+/// Results of a group, with its axes.
 #[derive(Clone, Copy)]
 pub(super) struct Results<'a> {
     pub group: &'a Group,
@@ -25,7 +25,7 @@ pub(super) struct Results<'a> {
 }
 
 impl Results<'_> {
-    /// A metric of a combination, over its seeds; `None` if the results have no such number.
+    /// Returns a metric of a combination over its seeds; `None` if the results lack the number.
     pub(super) fn value(
         &self,
         metric: &Reading,
@@ -116,7 +116,7 @@ impl Results<'_> {
         }
     }
 
-    /// Whether the cases ascend; the first two neighbours that do not.
+    /// Checks that the cases ascend; otherwise names the first two neighbors that do not.
     fn order(
         &self,
         claim: &Claim,
@@ -142,7 +142,7 @@ impl Results<'_> {
     }
 }
 
-/// The slope of the logarithms with the least squares.
+/// Returns the least-squares slope of the logarithms.
 fn exponent(pairs: &[(f64, f64)]) -> f64 {
     let count = pairs.len() as f64;
     let logs: Vec<(f64, f64)> = pairs.iter().map(|(x, y)| (x.ln(), y.ln())).collect();
@@ -153,7 +153,7 @@ fn exponent(pairs: &[(f64, f64)]) -> f64 {
     covariance / variance
 }
 
-/// The least quotient of a slope and the one before; 0 unless values rise all along.
+/// Returns the least quotient of adjacent slopes; 0 unless values rise throughout.
 fn steepening(pairs: &[(f64, f64)]) -> f64 {
     let slopes = pairs.windows(2).map(|it| (it[1].1 - it[0].1) / (it[1].0 - it[0].0));
     let slopes: Vec<f64> = slopes.collect();
@@ -245,7 +245,7 @@ impl Claim {
     }
 }
 
-/// A number with four significant digits; `never` for what a run did not reach.
+/// Formats a number with four significant digits; `never` for a time that was not reached.
 pub(super) fn number(value: f64) -> String {
     if value.is_infinite() {
         return "never".to_owned();
@@ -260,7 +260,7 @@ pub(super) fn number(value: f64) -> String {
     if is_whole { format!("{value:.0}") } else { format!("{value:.decimals$}") }
 }
 
-/// A number and its unit.
+/// Formats a number with its unit.
 pub(super) fn with_unit(number: &str, unit: &str) -> String {
     let is_bare = unit.is_empty() || number == "never";
     if is_bare { number.to_owned() } else { format!("{number} {unit}") }
@@ -273,8 +273,9 @@ mod tests {
     use super::*;
     use crate::scenario::{Source, Subject};
 
-    /// Policy `a` takes 10, 20 and 40 us for 1, 2 and 4 MB, policy `b` 10, 40 and 160 us, and `c`
-    /// never completes; the second seed takes a tenth longer.
+    /// Judges `claims` on made-up results. Policy `a` takes 10, 20 and 40 us for 1, 2 and 4 MB,
+    /// policy
+    /// `b` takes 10, 40 and 160 us, and `c` never completes. The second seed takes 10 % longer.
     fn outcomes(claims: &str) -> Vec<ClaimOutcome> {
         let text = format!(
             "title = \"t\"\nwork = \"w\"\n[[run]]\nname = \"r\"\nseeds = 2\n[run.over]\n\
@@ -303,7 +304,7 @@ mod tests {
         claims.map(|claim| claim.judge(results)).collect()
     }
 
-    /// The only outcome of a claim with these keys.
+    /// Returns the only outcome of a claim with these keys.
     fn judged(keys: &str) -> (String, ClaimVerdict) {
         let head =
             "[[claim]]\ntext = \"c\"\norigin = \"paper\"\nrun = \"r\"\nmetric = \"cct_us\"\n";
@@ -349,13 +350,13 @@ mod tests {
             let (ours, verdict) = judged(&format!("of = {{ policy = \"{policy}\" }}\n{along}"));
             (ours.parse(), verdict)
         };
-        // 10.5, 21 and 42 us for 1, 2 and 4 MB are a straight line; 10.5, 42 and 168 are not.
+        // 10.5, 21 and 42 us for 1, 2 and 4 MB are a straight line; 10.5, 42 and 168 us are not.
         assert_eq!(of("a"), (Ok(1.0), ClaimVerdict::DoesNotHold));
         assert_eq!(of("b"), (Ok(2.0), ClaimVerdict::Holds));
         let falling = [(1.0, 3.0), (2.0, 2.0), (3.0, 0.0)];
         let flat = [(1.0, 1.0), (2.0, 1.0), (3.0, 2.0)];
         assert_eq!([steepening(&falling), steepening(&flat)], [0.0, 0.0]);
-        // The last two of them have one slope, and no change of it.
+        // Two points have a single slope, so there is no change of slope.
         let two = "order = [\"2MB\", \"4MB\"]";
         let verdict = judged(&format!("of = {{ policy = \"b\" }}\n{along}{two}")).1;
         assert_eq!(verdict, ClaimVerdict::NotAtThisScale);

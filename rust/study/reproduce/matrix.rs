@@ -12,11 +12,11 @@ use super::file::{FlowRate, RunSection};
 use super::range;
 use super::settings::{apply, set};
 
-/// What the values of an axis are.
+/// Expected values of an axis, for errors.
 const EXPECTED: &str =
     "expected a list of values, or a range with `from`, `to`, and `step` or `times`";
 
-/// The most simulations of a group.
+/// Maximum number of simulations in a group.
 const MOST_RUNS: usize = 100_000;
 
 /// A group of runs: every combination of the cases of its axes, under several seeds.
@@ -25,16 +25,16 @@ pub(crate) struct Group {
     pub name: String,
     pub axes: Vec<Axis>,
     pub seeds: u32,
-    /// The rate at which flows send.
+    /// Rate at which flows send.
     pub rate: FlowRate,
-    /// The index of its section.
+    /// Index of its section.
     pub(crate) index: usize,
     pub(super) scale: Scale,
-    /// How many of the axes, from the end, vary together.
+    /// Number of trailing axes that vary together.
     pub(super) zipped: usize,
-    /// Whether it runs at this scale.
+    /// Whether the group runs at this scale.
     is_run: bool,
-    /// What all its runs share.
+    /// Scenario that all its runs share.
     base: Table,
 }
 
@@ -42,9 +42,9 @@ pub(crate) struct Group {
 #[derive(Debug, Clone)]
 pub(crate) struct Axis {
     pub key: String,
-    /// The cases that run.
+    /// Cases that run at this scale.
     pub cases: Vec<Case>,
-    /// The labels of all cases, also of those that do not run at this scale.
+    /// Labels of all cases, including those that do not run at this scale.
     known: Vec<String>,
 }
 
@@ -52,7 +52,7 @@ pub(crate) struct Axis {
 #[derive(Debug, Clone)]
 pub(crate) struct Case {
     pub label: String,
-    /// The keys that it sets, with their values.
+    /// Keys that the case sets, with their values.
     set: Vec<(String, Value)>,
 }
 
@@ -73,7 +73,7 @@ impl Axis {
         }
     }
 
-    /// An axis that varies with others: a value may come again.
+    /// Creates an axis that varies together with others. Its values may repeat.
     fn together(key: &str, values: &Value) -> Result<Self, Refusal> {
         let range = values.as_table().map(|range| range::values(key, range)).transpose()?;
         let values = range.as_ref().or(values.as_array()).filter(|values| !values.is_empty());
@@ -86,12 +86,12 @@ impl Axis {
         Ok(Self { key: key.to_owned(), cases, known })
     }
 
-    /// The name in claims and tables: the last part of its key.
+    /// Returns the name in claims and tables: the last part of the key.
     pub(super) fn name(&self) -> &str {
         self.key.rsplit('.').next().unwrap_or(&self.key)
     }
 
-    /// Every key that one of its cases sets.
+    /// Returns every key that one of its cases sets.
     fn paths(&self) -> BTreeSet<String> {
         let mut paths = BTreeSet::new();
         let set = self.cases.iter().flat_map(|case| &case.set);
@@ -103,7 +103,7 @@ impl Axis {
         self.key == name || self.name() == name
     }
 
-    /// The index of the case with that label; `None` if it does not run at this scale.
+    /// Returns the index of the case with that label; `None` if it does not run at this scale.
     pub(super) fn case(&self, label: &str) -> Result<Option<usize>, String> {
         if !self.known.iter().any(|known| known == label) {
             let (name, known) = (self.name(), self.known.join(", "));
@@ -127,13 +127,13 @@ impl Axis {
         Ok(())
     }
 
-    /// The place of a case in the list of values: its index before a scale left some out.
+    /// Returns the index of a case in the list of values, before the scale removed any.
     pub(super) fn index_in_list(&self, case: usize) -> Option<usize> {
         self.known.iter().position(|label| *label == self.cases[case].label)
     }
 }
 
-/// The key of a value of an axis: the item of a list, or the whole range.
+/// Returns the key of a value of an axis: the item of a list, or the whole range.
 fn item(key: &str, values: &Value, index: usize) -> String {
     if values.is_array() { format!("{key}[{index}]") } else { key.to_owned() }
 }
@@ -150,7 +150,7 @@ impl Case {
         Ok(Self { label, set: vec![(key.to_owned(), value.clone())] })
     }
 
-    /// The keys that it sets.
+    /// Returns the keys that the case sets.
     pub(super) fn keys(&self) -> impl Iterator<Item = &str> {
         self.set.iter().map(|(key, _)| key.as_str())
     }
@@ -169,7 +169,7 @@ impl Case {
     }
 }
 
-/// The label of a plain value.
+/// Returns the label of a plain value.
 pub(super) fn label_of(value: &Value) -> Option<String> {
     match value {
         Value::String(text) => Some(text.clone()),
@@ -181,7 +181,7 @@ pub(super) fn label_of(value: &Value) -> Option<String> {
 }
 
 impl Group {
-    /// The group of the section `[[run]]` with that index, at a scale.
+    /// Resolves the section `[[run]]` with that index, at a scale.
     pub(super) fn new(
         shared: &Table,
         section: &RunSection,
@@ -229,17 +229,17 @@ impl Group {
         Ok(Self { name, axes, seeds, rate, index, scale, zipped, is_run, base })
     }
 
-    /// The number of simulations.
+    /// Returns the number of simulations.
     pub(super) fn runs(&self) -> usize {
         if self.is_run { runs(&self.axes, self.zipped, self.seeds) } else { 0 }
     }
 
-    /// True if several keys vary together.
+    /// Returns true if several keys vary together.
     pub(super) fn is_zipped(&self) -> bool {
         self.zipped > 0
     }
 
-    /// All combinations; the last axis varies fastest, and axes that vary together are the last.
+    /// Returns all combinations. The last axis varies fastest; axes that vary together come last.
     pub(crate) fn combinations(&self) -> Vec<Combination> {
         if !self.is_run {
             return Vec::new();
@@ -262,7 +262,7 @@ impl Group {
         all.iter().flat_map(longer).collect()
     }
 
-    /// The scenario of a combination.
+    /// Returns the scenario of a combination.
     pub(super) fn scenario(&self, combination: &Combination) -> Result<Table, Refusal> {
         let mut scenario = self.base.clone();
         for (axis, &case) in self.axes.iter().zip(combination) {
@@ -273,7 +273,7 @@ impl Group {
         Ok(scenario)
     }
 
-    /// The labels of a combination: `policy ecmp, bytes 4MB`.
+    /// Returns the labels of a combination: `policy ecmp, bytes 4MB`.
     pub(crate) fn label(&self, combination: &Combination) -> String {
         let named =
             |(axis, &case): (&Axis, &usize)| format!("{} {}", axis.name(), axis.cases[case].label);
@@ -283,12 +283,12 @@ impl Group {
 
 fn runs(axes: &[Axis], zipped: usize, seeds: u32) -> usize {
     let count = |product: usize, axis: &Axis| product.saturating_mul(axis.cases.len());
-    // One of the axes that vary together counts for all of them.
+    // Axes that vary together count as one.
     let counted = (axes.len() - zipped + 1).min(axes.len());
     axes[..counted].iter().fold(seeds as usize, count)
 }
 
-/// The axes of a section; those whose values vary together are the last.
+/// Returns the axes of a section; those that vary together come last.
 fn axes(section: &RunSection) -> Result<Vec<Axis>, Refusal> {
     let axes = section.over.iter().map(|(key, values)| Axis::new(key, values));
     let axes = axes.collect::<Result<Vec<Axis>, Refusal>>();
@@ -299,7 +299,7 @@ fn axes(section: &RunSection) -> Result<Vec<Axis>, Refusal> {
     Ok(axes)
 }
 
-/// The axes whose values vary together, which are equally many.
+/// Returns the axes that vary together, which must have the same number of values.
 fn zipped(keys: &Table) -> Result<Vec<Axis>, Refusal> {
     let axes = keys.iter().map(|(key, values)| Axis::together(key, values));
     let axes = axes.collect::<Result<Vec<Axis>, _>>()?;

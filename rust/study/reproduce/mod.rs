@@ -1,18 +1,18 @@
 //! Studies: the experiments of publications, as files of runs and claims.
 //!
-//! A study's file ([`docs/studies.md`] has the format) holds the sections of a scenario
-//! that its runs share, groups of runs that vary keys of it, and claims: which quantity of which
-//! runs, the value of the source, and the tolerance. [`Study::run`] simulates the groups and judges
+//! A study's file ([`docs/studies.md`] has the format) holds the sections of a scenario that its
+//! runs share, groups of runs that vary some keys, and claims. A claim names a quantity of some
+//! runs, the value in the source, and the tolerance. [`Study::run`] simulates the groups and judges
 //! each claim.
 //!
-//! A study is read at a [`Scale`]: `paper` has all its runs, `quick` those that a minute allows.
+//! A study is read at a [`Scale`]: `paper` has all its runs, `quick` those that fit in a minute.
 //!
-//! - `file`: what is typed; `read`: how it is read; `error`: faults.
+//! - `file`: the file as typed; `read`: its parser; `error`: errors.
 //! - `matrix`: axes, their cases and the scenario of each combination; `settings`: its keys.
-//! - `metric`: the quantities; `claim`: claims with their names looked up.
+//! - `metric`: the quantities; `claim`: claims with resolved names.
 //! - `simulate`: the runs; `run_log`: those that have finished.
 //! - `even_rate`: the rate of flows under failures; `rates`: the rates of messages.
-//! - `judge`: measures and verdicts; `outcome`: the results.
+//! - `judge`: measurements and verdicts; `outcome`: the results.
 //! - `schema`: the JSON Schema of the file.
 //!
 //! [`docs/studies.md`]: https://github.com/evenkeel/evenkeel
@@ -56,23 +56,23 @@ use claim::Claim;
 use error::Refusal;
 use file::{SeriesSection, StudyFile, TableSection};
 
-/// The name and the text of a study that has a name.
+/// Name and text of a built-in study.
 pub type BuiltIn = (&'static str, &'static str);
 use judge::Results;
 use matrix::{Axis, Group};
 use simulate::{Measured, Site};
 
-/// How much of a study runs.
+/// Scale at which a study runs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Scale {
-    /// What a minute allows.
+    /// The runs that fit in a minute.
     Quick,
-    /// Everything, as in the publication.
+    /// All runs, as in the publication.
     Paper,
 }
 
 impl Scale {
-    /// The name on the command line and in results.
+    /// Returns the name on the command line and in results.
     pub fn name(self) -> &'static str {
         match self {
             Self::Quick => "quick",
@@ -81,28 +81,30 @@ impl Scale {
     }
 }
 
-/// A study, read and checked.
+/// A study that was read and checked.
 #[derive(Debug, Clone)]
 pub struct Study {
-    /// The name: the stem of its file's name.
+    /// Name of the study: the stem of its file's name.
     pub name: String,
     pub(super) path: PathBuf,
     scale: Scale,
-    /// The text, in which faults are located.
+    /// Text of the study, for the positions of errors.
     source: Arc<Source>,
     file: StudyFile,
     pub(super) groups: Vec<Group>,
     claims: Vec<Claim>,
-    /// The memory that a run may take; any if `None`.
+    /// Memory that a run may take; unlimited if `None`.
     most_memory: Option<Bytes>,
 }
 
 impl Study {
-    /// Reads the study of that name, of those in `known`, or the file with that path. Its
-    /// scenarios are read when they run; [`Self::check`] reads all of them before.
+    /// Reads the study of that name in `known`, or the file at that path. Its scenarios are read
+    /// when
+    /// they run; [`Self::check`] reads all of them in advance.
     ///
     /// # Errors
-    /// No study has the name and no file the path; the file or a claim is invalid.
+    /// Fails if there is neither such a study nor such a file, or if the file or a claim is
+    /// invalid.
     pub fn load(name: &str, known: &[BuiltIn], scale: Scale) -> Result<Self, StudyError> {
         if let Some((_, text)) = known.iter().find(|(known, _)| *known == name) {
             let path = Path::new("examples/reproduce").join(format!("{name}.toml"));
@@ -120,7 +122,7 @@ impl Study {
         Self::parse(&text, path, scale)?.with_heading()
     }
 
-    /// Itself, if it says what it shows; a sweep need not.
+    /// Checks that the study says what it shows, which a sweep need not.
     fn with_heading(self) -> Result<Self, StudyError> {
         for (name, text) in [("title", &self.file.title), ("work", &self.file.work)] {
             if text.is_empty() {
@@ -137,10 +139,10 @@ impl Study {
         Ok(self)
     }
 
-    /// Reads a text as if it stood in the file `path`.
+    /// Parses a text as the content of the file `path`.
     ///
     /// # Errors
-    /// The text or a claim is invalid.
+    /// Fails if the text or a claim is invalid.
     pub fn parse(text: &str, path: &Path, scale: Scale) -> Result<Self, StudyError> {
         let file = path.display().to_string();
         let source = Source::of(Subject::Study, text.to_owned(), file)?;
@@ -179,8 +181,8 @@ impl Study {
         Ok(Self { name, path, scale, source, file, groups, claims, most_memory: None })
     }
 
-    /// The same, where runs that are not expected to fit into `most` memory are refused; any run is
-    /// tried with `None`, and without this.
+    /// Rejects runs whose estimated memory exceeds `most`. With `None`, the default, every run is
+    /// tried.
     pub fn within(self, most: Option<Bytes>) -> Self {
         Self { most_memory: most, ..self }
     }
@@ -188,27 +190,27 @@ impl Study {
     /// Checks the scenario of every run, with its first seed.
     ///
     /// # Errors
-    /// A scenario is invalid, or does not fit into memory.
+    /// Fails if a scenario is invalid, or does not fit into memory.
     pub fn check(&self) -> Result<(), StudyError> {
         simulate::check(&self.groups, self.site())
     }
 
-    /// What the study shows, in one line.
+    /// Returns what the study shows, in one line.
     pub fn title(&self) -> &str {
         &self.file.title
     }
 
-    /// The publication.
+    /// Returns the publication.
     pub fn work(&self) -> &str {
         &self.file.work
     }
 
-    /// The number of simulations.
+    /// Returns the number of simulations.
     pub fn runs(&self) -> usize {
         self.groups.iter().map(Group::runs).sum()
     }
 
-    /// The number of claims.
+    /// Returns the number of claims.
     pub fn claims(&self) -> usize {
         self.claims.len()
     }
@@ -218,20 +220,22 @@ impl Study {
         Site { source: &self.source, folder, most_memory: self.most_memory }
     }
 
-    /// The fault of an axis of a run.
+    /// Returns the error for an axis of a run.
     pub(super) fn fault_of_axis(&self, run: usize, axis: &Axis, reason: &str) -> StudyError {
         let list = if self.file.run[run].over.contains_key(&axis.key) { "over" } else { "zip" };
         let at = Section { source: &self.source, section: "run", index: run };
         at.fault(Refusal::new(format!("{list}.{}", axis.key), reason)).into()
     }
 
-    /// Simulates all runs, at most `threads` at a time, and judges the claims; beside the results
-    /// it has the numbers of each run. The results depend
-    /// neither on `threads` nor on the order in which runs finish.
+    /// Simulates all runs, at most `threads` at a time, and judges the claims. Returns the results
+    /// and
+    /// the numbers of each run, which do not depend on `threads` or on the order in which runs
+    /// finish.
     ///
     /// # Errors
-    /// A workload cannot be drawn under one of the seeds, a trace is invalid, or a run does not fit
-    /// into memory.
+    /// Fails if a workload cannot be drawn under one of the seeds, if a trace is invalid, or if a
+    /// run
+    /// does not fit into memory.
     pub fn run(
         &self,
         threads: NonZeroUsize,
@@ -240,11 +244,11 @@ impl Study {
         self.results(threads, observer, None)
     }
 
-    /// Does the same, takes the results that the log has in place of simulating, and adds to it
-    /// each simulation that finishes.
+    /// Does the same with a log. Runs that the log has are not simulated again, and each simulation
+    /// that finishes is added to it.
     ///
     /// # Errors
-    /// As [`Self::run`]; the log cannot be written.
+    /// Fails in the same cases as [`Self::run`], and if the log cannot be written.
     pub fn run_with_log(
         &self,
         threads: NonZeroUsize,
@@ -307,12 +311,12 @@ impl Study {
     }
 }
 
-/// A section of a study's text, for the positions of faults.
+/// A section of a study's text, for the positions of errors.
 #[derive(Clone, Copy)]
 struct Section<'a> {
     source: &'a Source,
     section: &'static str,
-    /// Its index among those of the same name.
+    /// Index among the sections of the same name.
     index: usize,
 }
 
@@ -328,12 +332,12 @@ fn runs(measured: &[Measured]) -> impl Iterator<Item = &Value> {
     measured.iter().flat_map(|group| &group.runs).flat_map(|(_, seeds)| seeds)
 }
 
-/// The wall times of all runs together, seconds.
+/// Returns the total wall time of all runs, in seconds.
 fn wall(measured: &[Measured]) -> f64 {
     runs(measured).filter_map(|run| run["wall_s"].as_f64()).sum()
 }
 
-/// The largest peak memory at the end of a run; results of a log were of another process.
+/// Returns the largest peak memory of a run. Results from a log may be those of another process.
 fn largest_peak(measured: &[Measured]) -> Option<u64> {
     runs(measured).filter_map(|run| run["peak_rss_bytes"].as_u64()).max()
 }

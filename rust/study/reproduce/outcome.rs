@@ -1,14 +1,14 @@
-//! The results of a study: what its folder keeps as `NAME.json`, and what tables and pages show.
+//! Results of a study, as stored in `NAME.json` and shown in tables and pages.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// The results of a study.
+/// Results of a study.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Reproduction {
-    /// The name of the study: the stem of its file's name.
+    /// Name of the study: the stem of its file's name.
     pub study: String,
-    /// What the study shows.
+    /// Title: what the study shows.
     pub title: String,
     /// The publication.
     pub work: String,
@@ -16,70 +16,70 @@ pub struct Reproduction {
     pub about: String,
     /// The scale: `quick` or `paper`.
     pub scale: String,
-    /// The version of this program.
+    /// Version of this program.
     pub version: String,
-    /// The number of simulations.
+    /// Number of simulations.
     pub runs: usize,
-    /// Wall time of all simulations together, seconds, one after the other.
+    /// Total wall time of all simulations, seconds, as if run one after the other.
     pub wall_s: f64,
-    /// Peak memory of the process; `None` where the system does not report it.
+    /// Peak memory of the process; `None` if the system does not report it.
     pub peak_rss_bytes: Option<u64>,
     /// The claims with their verdicts.
     pub claims: Vec<ClaimOutcome>,
     /// The tables of results.
     pub tables: Vec<ResultTable>,
-    /// What was learned.
+    /// Findings of the study.
     pub learned: Vec<String>,
 }
 
-/// A claim, what was measured, and the verdict.
+/// A claim, the measured value, and the verdict.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ClaimOutcome {
-    /// What is claimed.
+    /// Text of the claim.
     pub text: String,
-    /// The values of axes that tell it from others of the same text; empty for one by itself.
+    /// Values of axes that distinguish it from claims of the same text; empty for a single claim.
     pub cell: String,
-    /// Who says so.
+    /// Source of the claimed value.
     pub origin: Origin,
-    /// What may be expected of our value, if the study says so.
+    /// How closely our value can be expected to agree, if the study says so.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub target: Option<Target>,
-    /// Where.
+    /// Place in the source.
     pub source: String,
-    /// What they have, with its unit; empty without a value.
+    /// Published value with its unit; empty without a value.
     pub published: String,
-    /// What was measured, with its unit; empty if it was not.
+    /// Measured value with its unit; empty if it was not measured.
     pub ours: String,
-    /// The deviation; empty without two numbers.
+    /// Deviation of the measured value; empty without two numbers.
     pub error: String,
-    /// The number of seeds of each of its runs; 0 if it was not measured.
+    /// Number of seeds of each of its runs; 0 if it was not measured.
     pub seeds: u32,
-    /// The verdict.
+    /// Verdict on the claim.
     pub verdict: ClaimVerdict,
-    /// Why it does not hold or cannot be judged; empty if it holds.
+    /// Reason why it does not hold or cannot be judged; empty if it holds.
     pub why: String,
 }
 
-/// Who says what a claim says.
+/// Source of a claimed value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Origin {
-    /// A publication prints it.
+    /// Printed in a publication.
     Paper,
-    /// The authors' slides show it.
+    /// Shown on the authors' slides.
     Slides,
-    /// The authors' artifact was run.
+    /// Computed by the authors' artifact.
     Artifact,
-    /// Another simulator was run.
+    /// Computed by another simulator.
     Simulator,
-    /// A formula of this project.
+    /// Computed by a formula of this project.
     ClosedForm,
-    /// This project derived it from the mechanism.
+    /// Derived from the mechanism by this project.
     Expectation,
 }
 
 impl Origin {
-    /// The words of tables.
+    /// Returns the words for tables.
     pub fn words(self) -> &'static str {
         match self {
             Self::Paper => "printed in the paper",
@@ -91,7 +91,7 @@ impl Origin {
         }
     }
 
-    /// A word for narrow tables.
+    /// Returns a word for narrow tables.
     pub fn short(self) -> &'static str {
         match self {
             Self::Paper => "paper",
@@ -104,7 +104,7 @@ impl Origin {
     }
 }
 
-/// What may be expected of a value of ours beside a published one.
+/// How closely our value can be expected to agree with a published one.
 #[derive(
     Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
 )]
@@ -114,14 +114,14 @@ pub enum Target {
     Calibrated,
     /// It follows without a free parameter.
     Predicted,
-    /// Its setting is not known: the same sign or order.
+    /// The setting is not known, so only the sign or the order is expected.
     Trend,
-    /// Nothing: it is there because it was published.
+    /// No agreement is expected; the value is listed because it was published.
     None,
 }
 
 impl Target {
-    /// The words of tables.
+    /// Returns the words for tables.
     pub fn words(self) -> &'static str {
         match self {
             Self::Calibrated => "calibrated: a constant is chosen so that it agrees",
@@ -131,7 +131,7 @@ impl Target {
         }
     }
 
-    /// A sign for narrow tables.
+    /// Returns a letter for narrow tables.
     pub fn sign(self) -> &'static str {
         match self {
             Self::Calibrated => "C",
@@ -143,29 +143,29 @@ impl Target {
 }
 
 impl ClaimOutcome {
-    /// Who has the value, and the sign of what may be expected of ours.
+    /// Returns the source of the value, and the letter of its target.
     pub fn by(&self) -> String {
         let origin = self.origin.short();
         self.target.map_or_else(|| origin.to_owned(), |it| format!("{origin} {}", it.sign()))
     }
 }
 
-/// The verdict on a claim.
+/// Verdict on a claim.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum ClaimVerdict {
-    /// What was measured is as claimed.
+    /// The measured value is as claimed.
     Holds,
-    /// It is not.
+    /// The measured value is not as claimed.
     DoesNotHold,
-    /// There is nothing to judge it by.
+    /// The claim has no criterion to judge it by.
     CannotBeJudged,
     /// The scale does not have the runs.
     NotAtThisScale,
 }
 
 impl ClaimVerdict {
-    /// The words of tables.
+    /// Returns the words for tables.
     pub fn words(self) -> &'static str {
         match self {
             Self::Holds => "holds",
@@ -179,25 +179,25 @@ impl ClaimVerdict {
 /// A quantity over one or two axes.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ResultTable {
-    /// What it shows, with the unit.
+    /// Title, with the unit.
     pub title: String,
-    /// The name of the axis of the rows.
+    /// Name of the axis of the rows.
     pub corner: String,
-    /// The labels of the columns.
+    /// Labels of the columns.
     pub columns: Vec<String>,
-    /// The rows: a label and the values.
+    /// Rows: a label and the values.
     pub rows: Vec<(String, Vec<String>)>,
 }
 
-/// The numbers of a run, for the file of all runs of a study.
+/// Numbers of a run, for the file of all runs of a study.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RunRow {
-    /// The name of its group.
+    /// Name of its group.
     pub run: String,
-    /// The values of the group's axes.
+    /// Values of the group's axes.
     pub parameters: String,
-    /// Its seed.
+    /// Seed of the run.
     pub seed: String,
-    /// Names and numbers; empty numbers for those that it does not have.
+    /// Names and numbers; a missing number is empty.
     pub numbers: Vec<(String, String)>,
 }

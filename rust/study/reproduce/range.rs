@@ -1,14 +1,14 @@
-//! Ranges of values: `{ from = "1MB", to = "64MB", times = 2 }` for an axis, in place of a list.
+//! Ranges of values: `{ from = "1MB", to = "64MB", times = 2 }` for an axis, instead of a list.
 
 use toml::{Table, Value};
 
 use super::error::Refusal;
 
-/// The most values of a range.
+/// Maximum number of values in a range.
 const MOST_VALUES: usize = 10_000;
 
-/// The values of a range of the axis `key`: from the first, each `step` more or `times` as much as
-/// the one before, up to the last. Numbers may have a unit, the same in all of them.
+/// Expands a range of the axis `key`. Each value is the previous one plus `step` or multiplied by
+/// `times`, up to the last. Numbers may have a unit, which must be the same in all of them.
 pub(super) fn values(key: &str, range: &Table) -> Result<Vec<Value>, Refusal> {
     let fault = |what: String| Refusal::new(key, what);
     if let Some(other) = range.keys().find(|it| !KEYS.contains(&it.as_str())) {
@@ -50,7 +50,7 @@ const KEYS: [&str; 4] = ["from", "to", "step", "times"];
 const EXPECTED: &str =
     "expected a list of values, or a range with `from`, `to`, and `step` or `times`";
 
-/// The part of a value by which sums of decimal fractions may be off.
+/// Relative error allowed for sums of decimal fractions.
 const ROUNDING: f64 = 1e-9;
 
 /// A number with its unit, which is empty for a plain number.
@@ -75,12 +75,12 @@ impl Quantity {
         number.is_finite().then_some(Self { number, unit, is_whole })
     }
 
-    /// A value of the range, written as this one is.
+    /// Formats a value of the range in the style of this one.
     fn with(&self, number: f64, is_whole: bool) -> Value {
         if is_whole {
             return Value::Integer(number.round() as i64);
         }
-        // Ten digits: 0.1 + 0.2 is 0.3.
+        // Round to ten digits, so that 0.1 + 0.2 is 0.3.
         let number: f64 = format!("{number:.9e}").parse().unwrap_or(number);
         match self.unit.as_str() {
             "" => Value::Float(number),

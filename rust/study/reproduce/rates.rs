@@ -1,12 +1,12 @@
-//! The rates of messages: payload over the time from a message's start to its completion.
+//! Rates of messages: payload over the time from a message's start to its completion.
 
 use serde_json::{Value, json};
 
 use crate::endpoint::FlowRecord;
 use crate::units::{Bytes, Time};
 
-/// The distribution of the rates of all messages in Gbit/s, by nearest rank; that of a message that
-/// did not complete is 0. Empty for a run that keeps no flows.
+/// Returns the distribution of the rates of all messages in Gbit/s, by nearest rank. An incomplete
+/// message has rate 0. Empty for a run that keeps no flows.
 pub(super) fn of(flows: &[FlowRecord]) -> Value {
     let mut rates: Vec<f64> = flows
         .chunk_by(|a, b| a.message == b.message)
@@ -62,7 +62,7 @@ mod tests {
             piece(1, 0, 1_000, at(2)),
             piece(2, 0, 1_000, Time::NEVER),
         ];
-        // 4,000 B in 2 us, 1,000 B in 1 us, and one that never completes.
+        // 4,000 B in 2 us, 1,000 B in 1 us, and a message that never completes.
         let expected = json!({ "min": 0.0, "p01": 0.0, "p50": 8.0, "mean": 8.0, "max": 16.0 });
         assert_eq!(of(&flows), expected);
         assert_eq!(of(&[]), json!({}));

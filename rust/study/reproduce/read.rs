@@ -1,5 +1,5 @@
-//! Reading a study's file by the means that scenarios are read with: key by key, so that every
-//! fault has its line, its key and what is expected.
+//! Parser of a study's file. It uses the reader of scenarios, key by key, so that every error has
+//! its line, its key and the expected value.
 
 use super::file::{
     ClaimSection, Expected, QuickSection, RunSection, SeriesSection, StudyFile, TableSection,
@@ -8,18 +8,18 @@ use crate::scenario::{ScenarioError, SectionReader, Source};
 
 /// A section of a study.
 trait Read: Sized {
-    /// Takes its keys from a reader, which then has only those that no study has.
+    /// Takes the known keys from a reader, which is left with the unknown ones.
     fn read(keys: &mut SectionReader<'_>) -> Result<Self, ScenarioError>;
 }
 
-/// A section, and no other keys.
+/// Reads a section, and rejects unknown keys.
 fn whole<T: Read>(mut keys: SectionReader<'_>) -> Result<T, ScenarioError> {
     let section = T::read(&mut keys)?;
     keys.finish()?;
     Ok(section)
 }
 
-/// The sections of a list: `[[run]]`.
+/// Reads the sections of a list, such as `[[run]]`.
 fn every<T: Read>(
     keys: &mut SectionReader<'_>,
     name: &'static str,
@@ -31,7 +31,7 @@ impl StudyFile {
     /// Reads the sections of a text.
     ///
     /// # Errors
-    /// A key is unknown or missing, or its value is of another type.
+    /// Fails if a key is unknown or missing, or if its value has the wrong type.
     pub(super) fn read(source: &Source) -> Result<Self, ScenarioError> {
         let file: Self = whole(SectionReader::new(source))?;
         if file.run.is_empty() {

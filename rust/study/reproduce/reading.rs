@@ -1,11 +1,11 @@
-//! The quantities that claims are about: numbers of a run's JSON object.
+//! Quantities that claims are about: numbers of a run's JSON object.
 
 use serde_json::Value;
 
 use crate::metrics::{METRICS, Metric, RATES, number};
 
-/// Lists that `[record]` adds to the JSON object, with a number for each window. A recording with a
-/// name has them in an object of this name.
+/// Lists that `[record]` adds to the JSON object, with a number for each window. A named recording
+/// has them in an object of that name.
 const RECORDED: [&str; 8] = [
     "queue_bytes_max",
     "packets",
@@ -17,20 +17,20 @@ const RECORDED: [&str; 8] = [
     "paused_ns",
 ];
 
-/// Numbers computed from such a list.
+/// Statistics over such a list.
 const OF_WINDOWS: [&str; 4] = ["sum", "max", "least", "growth"];
 
-/// Units in which times may be asked for: the ending of the name, and nanoseconds.
+/// Units of time: the suffix of the name, and nanoseconds per unit.
 const TIMES: [(&str, f64); 3] = [("us", 1e3), ("ms", 1e6), ("s", 1e9)];
 
 /// A measured quantity.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Reading {
-    /// The name in nanoseconds, if it is a time.
+    /// Name of the metric; for a time, its name in nanoseconds.
     path: String,
     /// Divisor of its values.
     divisor: f64,
-    /// The unit of its values.
+    /// Unit of its values.
     pub unit: &'static str,
 }
 
@@ -44,8 +44,8 @@ pub(crate) fn numbers(run: &Value) -> Vec<(String, String)> {
 }
 
 impl Reading {
-    /// The metric of that name: a key of the JSON object (`packets.dropped`); of times also in
-    /// other units (`cct_us`); of a job `job.NAME.cct_us`.
+    /// Returns the metric of that name: a key of the JSON object (`packets.dropped`). Times may
+    /// have other units (`cct_us`). A metric of a job is `job.NAME.cct_us`.
     pub(crate) fn named(name: &str) -> Result<Self, String> {
         let (path, divisor, unit) = in_nanoseconds(name);
         let known = || METRICS.iter().chain(&RATES).map(|metric| metric.name);
@@ -64,8 +64,8 @@ impl Reading {
         Ok(Self { path, divisor, unit })
     }
 
-    /// Its value in the JSON object of a run. A time that the run did not reach is infinite; `None`
-    /// if the object has no such number.
+    /// Returns the value in the JSON object of a run, or `None` if the object has no such number.
+    /// A time that the run did not reach is infinite.
     pub(crate) fn of(&self, run: &Value) -> Option<f64> {
         let value = match Metric::find(&self.path) {
             Some(metric) => metric.of(run)?,
@@ -75,7 +75,7 @@ impl Reading {
         Some(value / self.divisor)
     }
 
-    /// The value of `job.NAME.KEY`.
+    /// Returns the value of `job.NAME.KEY`.
     fn of_job<'a>(&self, run: &'a Value) -> Option<&'a Value> {
         let (job, key) = self.path.strip_prefix("job.")?.rsplit_once('.')?;
         let jobs = run["jobs"].as_array()?;
@@ -83,7 +83,7 @@ impl Reading {
     }
 }
 
-/// Checks `QUANTITY.sum`, or a quantity alone for a series; the name of a recording may precede it.
+/// Checks `QUANTITY.sum`, or a quantity alone for a series. A recording's name may precede it.
 fn recorded_name(name: &str, recorded: &str) -> Result<(), String> {
     let mut parts: Vec<&str> = recorded.split('.').collect();
     if parts.len() > 1 && !RECORDED.contains(&parts[0]) {
@@ -105,12 +105,12 @@ fn recorded_name(name: &str, recorded: &str) -> Result<(), String> {
     ))
 }
 
-/// True for the metric of a series: a recorded quantity, without what is taken of it.
+/// Returns true for the metric of a series: a recorded quantity without a statistic.
 pub(super) fn is_series(metric: &str) -> bool {
     metric.rsplit_once('.').is_some_and(|(_, last)| RECORDED.contains(&last))
 }
 
-/// The recorded windows of a run: their length in nanoseconds, and a quantity of each.
+/// Recorded windows of a run: their length in nanoseconds, and a quantity for each.
 pub(super) struct Windows {
     pub length_ns: f64,
     pub values: Vec<f64>,
@@ -128,14 +128,14 @@ impl Windows {
         Some(Self { length_ns: profile["window_ns"].as_f64()?, values })
     }
 
-    /// Those that the run's begin and end do not cut short.
+    /// Returns the windows that are not cut short by the start or end of the run.
     fn whole(&self) -> &[f64] {
         self.values.get(1..self.values.len().saturating_sub(1)).unwrap_or_default()
     }
 }
 
-/// The sum of a quantity over all windows, its maximum, the least of those within the run, or the
-/// mean of the second half of these over that of the first.
+/// Returns a statistic of a quantity: its sum or maximum over all windows, or its least value over
+/// whole windows. `growth` is the mean of their second half over the mean of their first.
 fn of_windows(run: &Value, path: &str) -> Option<f64> {
     let (list, how) = path.rsplit_once('.')?;
     let windows = Windows::of(run, list)?;
@@ -151,7 +151,8 @@ fn of_windows(run: &Value, path: &str) -> Option<f64> {
     }
 }
 
-/// The name with `_ns` in place of another unit of time, the divisor of its values, and the unit.
+/// Returns the name with `_ns` instead of another unit of time, the divisor of its values, and the
+/// unit.
 fn in_nanoseconds(name: &str) -> (String, f64, &'static str) {
     for (unit, ns) in TIMES {
         let (stem, rest) = match name.split_once('.') {

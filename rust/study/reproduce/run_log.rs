@@ -1,4 +1,4 @@
-//! The finished simulations of a study, in a file from which a later start takes them.
+//! Log of the finished simulations of a study, from which a later start resumes.
 
 use std::collections::BTreeMap;
 use std::fs::{self, OpenOptions};
@@ -15,24 +15,24 @@ use super::error::StudyError;
 use super::file::FlowRate;
 use crate::text_file::regular_file;
 
-/// What a result depends on: two simulations with the same key have the same result.
+/// Everything that a result depends on: simulations with the same key have the same result.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
 pub(crate) struct RunKey {
-    /// The version of this program.
+    /// Version of this program.
     pub version: String,
-    /// The name of the group of runs.
+    /// Name of the group of runs.
     pub run: String,
-    /// The labels of the combination.
+    /// Labels of the combination.
     pub parameters: String,
     /// Seed of every random draw.
     pub seed: u64,
-    /// The rate at which flows send.
+    /// Rate at which flows send.
     pub rate: FlowRate,
     /// Every key of the resolved scenario with its value.
     pub scenario: String,
 }
 
-/// What identifies a run in its study: its group, its labels and its seed.
+/// Identity of a run in its study: its group, its labels and its seed.
 pub(crate) type RunName = (String, String, u64);
 
 impl RunKey {
@@ -50,26 +50,26 @@ pub struct RunLine {
     result: Value,
 }
 
-/// The file `NAME.runs.jsonl` of a study: a line for each simulation that has finished, written as
-/// it finishes. A last line without its end, which a killed process leaves, is no result.
+/// The file `NAME.runs.jsonl` of a study: a line for each finished simulation, written when it
+/// finishes. An unterminated last line, which a killed process leaves, is ignored.
 #[derive(Debug)]
 pub struct RunLog {
     path: PathBuf,
-    /// The results of earlier starts, with their lines.
+    /// Results of earlier starts, with their line numbers.
     earlier: BTreeMap<RunKey, (usize, Value)>,
-    /// The last line of each run, labels and seed.
+    /// Last line of each run (group, labels and seed).
     newest: BTreeMap<RunName, usize>,
-    /// How many of them have been taken.
+    /// Number of earlier results that were reused.
     taken: AtomicUsize,
     /// True once a line could not be written.
     is_broken: Mutex<bool>,
 }
 
 impl RunLog {
-    /// The log in `folder` of a study that starts afresh.
+    /// Opens the log in `folder` for a study that starts from the beginning.
     ///
     /// # Errors
-    /// The file holds results of an earlier start, or cannot be read or written.
+    /// Fails if the file holds results of an earlier start, or cannot be read or written.
     pub fn afresh(folder: &Path, study: &str) -> Result<Self, StudyError> {
         let (log, bytes) = Self::open(folder, study)?;
         match log.without_torn(&bytes)?.lines().count() {
@@ -78,10 +78,11 @@ impl RunLog {
         }
     }
 
-    /// The log in `folder` of a study that takes the results of earlier starts.
+    /// Opens the log in `folder` for a study that reuses the results of earlier starts.
     ///
     /// # Errors
-    /// A line of the file is not the result of a run, or the file cannot be read or written.
+    /// Fails if a line of the file is not the result of a run, or if the file cannot be read or
+    /// written.
     pub fn resumed(folder: &Path, study: &str) -> Result<Self, StudyError> {
         let (mut log, bytes) = Self::open(folder, study)?;
         let text = log.without_torn(&bytes)?;
@@ -89,10 +90,11 @@ impl RunLog {
         Ok(log)
     }
 
-    /// The results in `folder`, to which another process may be adding; the file is not changed.
+    /// Reads the results in `folder`, to which another process may be adding. The file is not
+    /// changed.
     ///
     /// # Errors
-    /// A line of the file is not the result of a run, or the file cannot be read.
+    /// Fails if a line of the file is not the result of a run, or if the file cannot be read.
     pub fn read_only(folder: &Path, study: &str) -> Result<Self, StudyError> {
         let (mut log, bytes) = Self::open(folder, study)?;
         log.add_earlier(&String::from_utf8_lossy(whole_lines(&bytes)))?;
@@ -110,7 +112,7 @@ impl RunLog {
         Ok(())
     }
 
-    /// The log without its earlier results, and the file's content.
+    /// Returns the log without its earlier results, and the file's content.
     fn open(folder: &Path, study: &str) -> Result<(Self, Vec<u8>), StudyError> {
         let log = Self {
             path: folder.join(format!("{study}.runs.jsonl")),
@@ -126,7 +128,7 @@ impl RunLog {
         }
     }
 
-    /// The whole lines of the file's content; the rest is cut off the file.
+    /// Returns the complete lines of the content, and truncates the file to them.
     fn without_torn(&self, bytes: &[u8]) -> Result<String, StudyError> {
         let whole = whole_lines(bytes);
         if whole.len() < bytes.len() {
@@ -137,7 +139,7 @@ impl RunLog {
         Ok(String::from_utf8_lossy(whole).into_owned())
     }
 
-    /// The result of a run with that key, if an earlier start has it.
+    /// Returns the result for that key from an earlier start, and counts it as reused.
     pub(crate) fn take(&self, key: &RunKey) -> Option<Value> {
         let (_, result) = self.earlier.get(key)?;
         self.taken.fetch_add(1, Ordering::Relaxed);
@@ -153,56 +155,56 @@ impl RunLog {
             return Err(self.failed("write", reason));
         }
         let written = self.append_whole(line.as_bytes());
-        // A line after a torn one would hide it from the next start.
+        // A line after a torn one would be merged with it and lost at the next start.
         *is_broken = written.is_err();
         written.map_err(|reason| self.failed("write", reason))
     }
 
-    /// Adds a line; what a full disk leaves of it is cut off.
+    /// Appends a line. If that fails, as on a full disk, the partial line is cut off.
     fn append_whole(&self, line: &[u8]) -> io::Result<()> {
         let mut file = OpenOptions::new().create(true).append(true).open(&self.path)?;
         let before = file.metadata()?.len();
         file.write_all(line).inspect_err(|_| {
-            // If this fails too, the next start cuts it off.
+            // If truncating fails too, the next start does it.
             let _ = file.set_len(before);
         })
     }
 
-    /// The newest result of each run, labels and seed: a study that was changed has several.
+    /// Returns the newest result of each run. A study that was edited may have several results.
     pub(crate) fn newest(&self) -> impl Iterator<Item = (&RunKey, &Value)> {
         let results = self.earlier.iter().map(|(key, (_, result))| (key, result));
         results.filter(|(key, _)| self.is_newest(key))
     }
 
-    /// True if no later line has a result of another scenario for the same run, labels and seed.
+    /// Returns true if no later line has a result for the same run under another scenario.
     pub(crate) fn is_newest(&self, key: &RunKey) -> bool {
         let line = self.earlier.get(key).map(|(line, _)| line);
         line.is_some() && self.newest.get(&key.name()) == line
     }
 
-    /// How many of its runs, by their newest results, are in none of `others`.
+    /// Returns the number of runs whose newest results are in none of `others`.
     pub fn runs_missing_in(&self, others: &[Self]) -> usize {
         let is_there = |key: &RunKey| others.iter().any(|other| other.earlier.contains_key(key));
         self.newest().filter(|(key, _)| !is_there(key)).count()
     }
 
-    /// How many results of earlier starts have been taken.
+    /// Returns the number of earlier results that were reused.
     pub fn taken(&self) -> usize {
         self.taken.load(Ordering::Relaxed)
     }
 
-    /// The path of the file.
+    /// Returns the path of the file.
     pub fn name(&self) -> String {
         self.path.display().to_string()
     }
 
-    /// Removes the file, when the study's results are written.
+    /// Removes the file, once the study's results are written.
     ///
     /// # Errors
     /// Those of the file system.
     pub fn remove(self) -> Result<(), StudyError> {
         match fs::remove_file(&self.path) {
-            // Nothing has run.
+            // No run has finished, so there is no file.
             Err(reason) if reason.kind() == ErrorKind::NotFound => Ok(()),
             removed => removed.map_err(|reason| self.failed("remove", reason)),
         }
@@ -213,13 +215,13 @@ impl RunLog {
     }
 }
 
-/// The line of a result, with its end.
+/// Returns the line of a result, with its line end.
 pub(crate) fn line(key: RunKey, result: &Value) -> String {
     let line = RunLine { key, result: result.clone() };
     serde_json::to_string(&line).expect("a result is a JSON object") + "\n"
 }
 
-/// All up to the last line's end.
+/// Returns everything up to the last line end.
 fn whole_lines(bytes: &[u8]) -> &[u8] {
     &bytes[..bytes.iter().rposition(|&byte| byte == b'\n').map_or(0, |end| end + 1)]
 }

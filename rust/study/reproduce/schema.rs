@@ -1,8 +1,8 @@
-//! The JSON Schema of studies, from which editors complete and check keys.
+//! JSON Schema of studies, with which editors complete and check keys.
 //!
-//! The tables are those of [`file`](super::file); its doc comments are the descriptions. What
-//! values fit together, and which keys a scenario has under a dotted name, `evenkeel reproduce`
-//! and `evenkeel sweep` say when they read a study.
+//! The tables are those of [`file`](super::file), whose doc comments are the descriptions. The
+//! schema does not check which values fit together, or which keys a scenario has under a dotted
+//! name. `evenkeel reproduce` and `evenkeel sweep` do that when they read a study.
 
 use schemars::generate::SchemaSettings;
 use schemars::{Schema, SchemaGenerator, json_schema};
@@ -11,7 +11,7 @@ use serde_json::Value;
 use super::file::StudyFile;
 use crate::scenario;
 
-/// The schema of a study, of `evenkeel reproduce` and of `evenkeel sweep`, as JSON.
+/// Returns the schema of a study, for `evenkeel reproduce` and `evenkeel sweep`, as JSON.
 pub fn schema() -> Value {
     let settings =
         SchemaSettings::draft2020_12().with(|settings| settings.inline_subschemas = true);
@@ -20,7 +20,7 @@ pub fn schema() -> Value {
     schema.to_value()
 }
 
-/// The sections of a scenario.
+/// Returns the schema of the sections of a scenario.
 pub(super) fn sections(_: &mut SchemaGenerator) -> Schema {
     let mut all = scenario::schema();
     let table = all.as_object_mut().expect("a schema is an object");
@@ -28,12 +28,13 @@ pub(super) fn sections(_: &mut SchemaGenerator) -> Schema {
     Schema::try_from(all).expect("an object is a schema")
 }
 
-/// Keys of a scenario with their values; `workload.bytes` is a key too.
+/// Returns the schema of scenario keys with their values. Dotted keys such as `workload.bytes` are
+/// allowed.
 pub(super) fn keys(_: &mut SchemaGenerator) -> Schema {
     json_schema!({ "type": "object" })
 }
 
-/// The axes of a run: the values of each key, as a list or as a range.
+/// Returns the schema of a run's axes: the values of each key, as a list or as a range.
 pub(super) fn axes(_: &mut SchemaGenerator) -> Schema {
     let number = json_schema!({ "type": ["number", "string"] });
     let plain = json_schema!({ "type": ["string", "number", "boolean"] });
@@ -61,22 +62,22 @@ pub(super) fn axes(_: &mut SchemaGenerator) -> Schema {
     })
 }
 
-/// The values of some axes, by label.
+/// Returns the schema of the values of some axes, by label.
 pub(super) fn labels(_: &mut SchemaGenerator) -> Schema {
     json_schema!({ "type": "object", "additionalProperties": { "type": "array" } })
 }
 
-/// Several tables of values.
+/// Returns the schema of several tables of values.
 pub(super) fn cells(_: &mut SchemaGenerator) -> Schema {
     json_schema!({ "type": "array", "items": { "type": "object" } })
 }
 
-/// A list of any values.
+/// Returns the schema of a list of any values.
 pub(super) fn values(_: &mut SchemaGenerator) -> Schema {
     json_schema!({ "type": "array" })
 }
 
-/// A number, or words.
+/// Returns the schema of a number or a text.
 pub(super) fn number_or_words(_: &mut SchemaGenerator) -> Schema {
     json_schema!({ "type": ["number", "string"] })
 }

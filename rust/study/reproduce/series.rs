@@ -1,4 +1,4 @@
-//! Courses of recorded quantities: a row for each stretch of time, a column for each value of an
+//! Tables of recorded quantities over time: a row for each period, a column for each value of an
 //! axis.
 
 use serde_json::Value;
@@ -35,8 +35,8 @@ pub(super) fn check(section: &SeriesSection, groups: &[Group]) -> Result<(), Ref
     Ok(())
 }
 
-/// The mean over seeds of each window of a combination; `None` if a run has none, or windows of
-/// another length.
+/// Returns the mean over seeds of each window of a combination. `None` if a run has no windows, or
+/// windows of a different length.
 fn mean(runs: &[Value], metric: &str) -> Option<Windows> {
     let runs: Option<Vec<Windows>> = runs.iter().map(|run| Windows::of(run, metric)).collect();
     let runs = runs?;
@@ -52,8 +52,8 @@ fn mean(runs: &[Value], metric: &str) -> Option<Windows> {
     Some(Windows { length_ns, values: (0..count).map(at).collect() })
 }
 
-/// The table: time, and the mean over each row's windows and over seeds; `None` if this scale does
-/// not have the runs.
+/// Returns the table: time, and the mean over each row's windows and over seeds. `None` if this
+/// scale does not have the runs.
 pub(super) fn table(section: &SeriesSection, results: Results<'_>) -> Option<ResultTable> {
     let Results { group, measured } = results;
     let columns = axis(group, &section.columns).ok()?;
@@ -75,7 +75,7 @@ pub(super) fn table(section: &SeriesSection, results: Results<'_>) -> Option<Res
     let row_ns = (until / length_ns / section.rows as f64).ceil().max(1.0) * length_ns;
     let row = |row: usize| {
         let cell = |course: &Option<Windows>| {
-            // A run of more windows than a profile has joins them, and cannot be compared.
+            // A long run merges its windows, so they cannot be compared with shorter ones.
             let Some(course) = course.as_ref().filter(|it| it.length_ns == length_ns) else {
                 return String::new();
             };

@@ -1,5 +1,4 @@
-//! Setting keys of a scenario, and the way back: the key of the study that says what a key of a
-//! run's scenario is.
+//! Sets keys of a scenario, and finds the key of the study that set a key of a run's scenario.
 
 use toml::{Table, Value};
 
@@ -7,13 +6,13 @@ use super::Scale;
 use super::error::Refusal;
 use super::matrix::{Combination, Group};
 
-/// Sets keys, which may be dotted, of a scenario.
+/// Sets keys of a scenario; they may be dotted.
 pub(super) fn apply(scenario: &mut Table, keys: &Table) -> Result<(), Refusal> {
     keys.iter().try_for_each(|(key, value)| set(scenario, key, value))
 }
 
-/// Sets a dotted key. A table is merged into what is there; anything else replaces it. A number is
-/// an index into a list: `job.0.bytes`.
+/// Sets a dotted key. A table is merged into the existing one; any other value replaces it. A
+/// number is an index into a list: `job.0.bytes`.
 pub(super) fn set(scenario: &mut Table, key: &str, value: &Value) -> Result<(), Refusal> {
     let (first, rest) =
         key.split_once('.').map_or((key, None), |(first, rest)| (first, Some(rest)));
@@ -48,7 +47,7 @@ pub(super) fn set(scenario: &mut Table, key: &str, value: &Value) -> Result<(), 
     }
 }
 
-/// Sets a key of an element of a list; `key` is the name of the list, an index and the rest.
+/// Sets a key of a list element. `key` is the name of the list, an index and the rest.
 fn set_item(items: &mut [Value], key: &str, value: &Value) -> Result<(), Refusal> {
     let mut parts = key.splitn(3, '.');
     let (list, index) = (parts.next().unwrap_or_default(), parts.next().unwrap_or_default());
@@ -65,8 +64,8 @@ fn set_item(items: &mut [Value], key: &str, value: &Value) -> Result<(), Refusal
 }
 
 impl Group {
-    /// The keys of the study that may say what a key of a combination's scenario is, the one that
-    /// counts first: what sets later wins, then what is nearer to the key.
+    /// Returns the keys of the study that may set a key of a combination's scenario, the effective
+    /// one first. Later settings take precedence, then keys closer to `key`.
     pub(super) fn origins(&self, combination: &Combination, key: &str) -> Vec<String> {
         let run = format!("run[{}]", self.index);
         let mut origins = Vec::new();
@@ -97,12 +96,12 @@ impl Group {
     }
 }
 
-/// `job.0.bytes` of `job[0].bytes`.
+/// Converts `job[0].bytes` to `job.0.bytes`.
 fn with_dots(key: &str) -> String {
     key.replace('[', ".").replace(']', "")
 }
 
-/// True if `set` is `key` or a section around it.
+/// Returns true if `set` is `key` or a section that contains it.
 fn is_at_or_above(set: &str, key: &str) -> bool {
     let (set, key) = (with_dots(set), with_dots(key));
     key.strip_prefix(&set).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))

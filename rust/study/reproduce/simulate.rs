@@ -1,4 +1,4 @@
-//! The simulations of a study.
+//! Runs the simulations of a study.
 
 use std::io;
 use std::num::NonZeroUsize;
@@ -23,28 +23,28 @@ use crate::{
     run_rails,
 };
 
-/// The results of a group: for each combination, the JSON object of each seed.
+/// Results of a group: for each combination, the JSON object of each seed.
 #[derive(Debug, Clone)]
 pub(super) struct Measured {
-    /// In the order of [`Group::combinations`].
+    /// Runs in the order of [`Group::combinations`].
     pub runs: Vec<(Combination, Vec<Value>)>,
 }
 
-/// A simulation to come.
+/// A pending simulation.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Job<'a> {
     pub group: &'a Group,
     pub combination: &'a Combination,
-    /// From 0.
+    /// Index of the seed, from 0.
     pub seed_index: u32,
 }
 
-/// A text of a study, for errors and for the files that its scenarios name.
+/// Text of a study, for errors, and the folder of the files that its scenarios name.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Site<'a> {
     pub source: &'a Source,
     pub folder: &'a Path,
-    /// The memory that a run may take; any if `None`.
+    /// Memory that a run may take; unlimited if `None`.
     pub most_memory: Option<Bytes>,
 }
 
@@ -59,8 +59,8 @@ pub(super) fn check(groups: &[Group], site: Site<'_>) -> Result<(), StudyError> 
     Ok(())
 }
 
-/// Simulates all groups, at most `threads` runs at a time, but for the runs whose results the log
-/// has.
+/// Simulates all groups, at most `threads` runs at a time. Runs whose results are in the log are
+/// skipped.
 pub(super) fn simulate(
     groups: &[Group],
     site: Site<'_>,
@@ -90,7 +90,7 @@ pub(super) fn simulate(
     Ok(measured)
 }
 
-/// What a run is made of.
+/// Scenario of a run, ready to simulate.
 #[derive(Debug)]
 pub(crate) enum Prepared {
     Fabric(Box<Scenario>),
@@ -105,7 +105,7 @@ impl Prepared {
         }
     }
 
-    /// Every key of the resolved scenario with its value.
+    /// Returns every key of the resolved scenario with its value.
     fn resolved(&self) -> String {
         match self {
             Self::Fabric(scenario) => {
@@ -146,12 +146,12 @@ impl Job<'_> {
         Ok(result)
     }
 
-    /// What the result depends on.
+    /// Returns everything that the result depends on.
     pub(crate) fn key(&self, prepared: &Prepared) -> RunKey {
         self.key_of(prepared.resolved())
     }
 
-    /// What the result depends on, with every key of the resolved scenario.
+    /// Returns everything that the result depends on, given every key of the resolved scenario.
     pub(crate) fn key_of(&self, scenario: String) -> RunKey {
         RunKey {
             version: VERSION.to_owned(),
@@ -224,7 +224,7 @@ impl Job<'_> {
         Ok(result)
     }
 
-    /// Recorders of the course of a run, if the scenario has `[record]`; they keep no tables.
+    /// Creates the recorders of a run, if the scenario has `[record]`. They keep no tables.
     fn recorders(&self, scenario: &Scenario, site: Site<'_>) -> Result<Recorders, StudyError> {
         let recorders = Recorders::new(&scenario.recordings, &scenario.topology, &mut |_, _| {
             Ok(Box::new(io::sink()))
@@ -268,7 +268,7 @@ impl Job<'_> {
         })
     }
 
-    /// Refuses a run that is not expected to fit into memory.
+    /// Rejects a run whose estimated memory exceeds the limit.
     pub(crate) fn expect_memory(
         &self,
         prepared: &Prepared,
@@ -279,25 +279,25 @@ impl Job<'_> {
         fits.map_err(|shortage| self.invalid(site, format!("{shortage}; --force tries it")))
     }
 
-    /// The seed; that of a scenario which is invalid counts from 1.
+    /// Returns the seed. For an invalid scenario, seeds count from 1.
     pub(crate) fn seed(&self) -> u64 {
         let table = self.group.scenario(self.combination);
         let seed = table.ok().and_then(|table| self.seed_of(&table));
         seed.unwrap_or(1 + u64::from(self.seed_index))
     }
 
-    /// The scenario's first seed and the number of this one after it.
+    /// Returns the scenario's first seed plus the index of this one.
     fn seed_of(&self, scenario: &toml::Table) -> Option<u64> {
         let first = scenario.get("seed").and_then(toml::Value::as_integer).unwrap_or(1);
         u64::try_from(first).ok()?.checked_add(u64::from(self.seed_index))
     }
 
-    /// A fault of the run as a whole.
+    /// Returns an error of the run as a whole.
     fn invalid(&self, site: Site<'_>, reason: String) -> StudyError {
         self.invalid_at(site, None, reason)
     }
 
-    /// A fault of a key of the run's scenario, if it has one.
+    /// Returns an error of a key of the run's scenario, if a key is given.
     fn invalid_at(&self, site: Site<'_>, key: Option<&str>, reason: String) -> StudyError {
         let (run, label) = (&self.group.name, self.group.label(self.combination));
         let place = match label.as_str() {

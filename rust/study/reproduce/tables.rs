@@ -8,12 +8,12 @@ use super::matrix::Group;
 use super::outcome::ResultTable;
 use super::reading::Reading;
 
-/// The indices of a table's axes, and the cases of the others.
+/// Indices of a table's axes, and the cases of the other axes.
 struct Layout {
     metric: Reading,
     rows: usize,
     columns: Option<usize>,
-    /// The case of each other axis; `None` if one does not run at this scale.
+    /// Case of each other axis; `None` if one does not run at this scale.
     chosen: Option<Vec<Option<usize>>>,
 }
 
@@ -40,7 +40,7 @@ pub(super) fn check(section: &TableSection, groups: &[Group]) -> Result<(), Refu
     layout(section, &groups[group(groups, &section.run)?]).map(|_| ())
 }
 
-/// The table; `None` if this scale does not have the runs.
+/// Returns the table; `None` if this scale does not have the runs.
 pub(super) fn table(section: &TableSection, results: Results<'_>) -> Option<ResultTable> {
     let Results { group, measured } = results;
     let layout = layout(section, group).ok()?;

@@ -1,5 +1,5 @@
-//! Every key of a study with a value of every type of TOML: what is refused is refused in words for
-//! people, with the line and the key.
+//! Tests every key of a study with a value of every TOML type. Rejected values must give a readable
+//! error with the line and the key.
 
 use std::path::Path;
 
@@ -13,7 +13,7 @@ mod wrong;
 
 use wrong::{HUGE, values, word_of_the_program};
 
-/// A section with the keys that it needs.
+/// Sections with their required keys.
 const SECTIONS: [(&str, &str, &[&str]); 6] = [
     ("", "", &["title = \"t\"", "work = \"w\""]),
     ("run", "[[run]]", &["name = \"r\"", "over.policy = [\"ecmp\", \"spray\"]"]),
@@ -47,7 +47,7 @@ const SECTIONS: [(&str, &str, &[&str]); 6] = [
     ),
 ];
 
-/// The keys of a section with their schemas.
+/// Returns the keys of a section with their schemas.
 fn keys(section: &str) -> Vec<(String, Value)> {
     let root = schema();
     let table = match section {
@@ -59,7 +59,7 @@ fn keys(section: &str) -> Vec<(String, Value)> {
     keys.iter().map(|(key, schema)| (key.clone(), schema.clone())).collect()
 }
 
-/// A study with a value of a key of a section, and its line.
+/// Returns a study with a value for a key of a section, and the line of the key.
 fn with(section: &str, key: &str, value: &str) -> (String, usize) {
     let mut lines: Vec<String> = Vec::new();
     let mut found = 0;
@@ -67,7 +67,7 @@ fn with(section: &str, key: &str, value: &str) -> (String, usize) {
         if name != section && !["", "run"].contains(&name) {
             continue;
         }
-        // A section that is the value itself has no other lines.
+        // A section that is itself the value has no other lines.
         if section.is_empty() && name == key {
             continue;
         }
@@ -84,7 +84,7 @@ fn with(section: &str, key: &str, value: &str) -> (String, usize) {
     (lines.join("\n") + "\n", found)
 }
 
-/// The fault of a text, if it has one.
+/// Returns the error of a text, if it has one.
 fn fault(text: &str) -> Option<ScenarioError> {
     match Study::parse(text, Path::new("s.toml"), Scale::Quick) {
         Ok(_) => None,
@@ -93,7 +93,7 @@ fn fault(text: &str) -> Option<ScenarioError> {
     }
 }
 
-/// Whether a schema allows a value of that type at all.
+/// Returns true if a schema allows a value of that type.
 fn allows(schema: &Value, value: &str) -> bool {
     let value = format!("it = {value}").parse::<toml::Table>();
     let Ok(value) = value.map(|table| table["it"].clone()) else { return false };
@@ -131,7 +131,7 @@ fn allows(schema: &Value, value: &str) -> bool {
     fits(schema, &value)
 }
 
-/// What is wrong with a fault of a key in that line; `None` if nothing is.
+/// Returns what is wrong with the error of a key in that line, or `None` if it is right.
 fn complaint(error: &ScenarioError, section: &str, key: &str, line: usize) -> Option<String> {
     let said = error.to_string();
     let path = match section {

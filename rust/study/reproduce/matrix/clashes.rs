@@ -1,4 +1,4 @@
-//! Keys that a section sets twice, so that one of the values is never used.
+//! Rejects keys that a section sets twice, so that one of the values would never be used.
 
 use std::collections::BTreeSet;
 
@@ -6,7 +6,7 @@ use toml::Value;
 
 use super::{Axis, Case, Refusal, RunSection};
 
-/// Refuses two axes that set one key; those from `crossed` on vary together.
+/// Rejects two axes that set the same key. Axes from index `crossed` on vary together.
 pub(super) fn expect_apart(axes: &[Axis], crossed: usize) -> Result<(), Refusal> {
     let paths: Vec<BTreeSet<String>> = axes.iter().map(Axis::paths).collect();
     for (index, axis) in axes.iter().enumerate() {
@@ -25,7 +25,7 @@ pub(super) fn expect_apart(axes: &[Axis], crossed: usize) -> Result<(), Refusal>
     Ok(())
 }
 
-/// Refuses a key of `set` that every case of an axis sets too, so that its value is never used.
+/// Rejects a key of `set` that every case of an axis sets too, so its value is never used.
 pub(super) fn expect_used(section: &RunSection, axes: &[Axis]) -> Result<(), Refusal> {
     let mut set = BTreeSet::new();
     section.set.iter().for_each(|(key, value)| leaves(key, value, &mut set));
@@ -39,17 +39,17 @@ pub(super) fn expect_used(section: &RunSection, axes: &[Axis]) -> Result<(), Ref
     Ok(())
 }
 
-/// Whether setting one key changes the other.
+/// Returns true if setting one key changes the other.
 fn overlap(a: &str, b: &str) -> bool {
     is_below(a, b) || is_below(b, a)
 }
 
-/// Whether a key is another one or in it.
+/// Returns true if the key `long` is `short` or is inside it.
 fn is_below(long: &str, short: &str) -> bool {
     long.strip_prefix(short).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
 }
 
-/// The keys that a value sets, from `key` on.
+/// Collects the keys that a value sets, starting at `key`.
 pub(super) fn leaves(key: &str, value: &Value, to: &mut BTreeSet<String>) {
     match value {
         Value::Table(table) if !table.is_empty() => {
