@@ -1,4 +1,4 @@
-//! A single run with its cost.
+//! A single run, including its cost.
 
 use std::sync::Arc;
 
@@ -18,27 +18,27 @@ use crate::scenario::Scenario;
 use crate::units::{Bytes, Span, Time};
 use crate::workload::{Chains, Workload};
 
-/// The input of a run.
+/// Input of a run.
 #[derive(Debug, Clone, Copy)]
 pub struct Run<'a> {
-    /// The label of its results.
+    /// Identity of its results.
     pub identity: &'a Identity,
     /// Everything that determines its results.
     pub setup: &'a Setup,
-    /// The lower bound of its workload.
+    /// Lower bound of its workload.
     pub bound: Span,
-    /// Whether it moves packets or flows of bytes.
+    /// Whether it simulates packets or fluid flows.
     pub fidelity: Fidelity,
-    /// The number of threads that it may take. Its results do not depend on it; a run that is
-    /// observed by a watch, reads traces, generates messages or cannot be partitioned takes one.
+    /// Maximum number of threads; results do not depend on it. A run that is observed by a watch,
+    /// reads traces, generates messages or cannot be partitioned uses one thread.
     pub threads: u16,
     /// Traces that are read during the run; they replace the workload of `setup`.
     pub traces: Option<&'a Streaming>,
 }
 
-/// The observers of a run.
+/// Observers of a run.
 pub struct RunObservers<'a> {
-    /// Observes packets and counters, of which a fluid run has none.
+    /// Observes packets and counters, which a fluid run does not have.
     pub watch: Option<&'a mut dyn Watch>,
     /// Called with each flow when it completes, if traces are read or messages are generated
     /// during the run.
@@ -50,22 +50,22 @@ pub struct RunObservers<'a> {
 /// A run that has ended, whether or not it completed.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Finished {
-    /// Its results, as reports contain them.
+    /// Results, as reports contain them.
     pub summary: Summary,
     /// Whether the run completed, reached its time limit, or stalled.
     pub verdict: Verdict,
-    /// The time of its last event, or the time limit if it was reached.
+    /// Time of its last event, or the time limit if it was reached.
     pub ended: Time,
-    /// The messages that did not complete.
+    /// Messages that did not complete.
     pub open: OpenMessages,
-    /// A result that no run can have, a completion time below the lower bound: a fault of this
-    /// program, which is among the summary's warnings too.
+    /// Description of an impossible result, a completion time below the lower bound. It is an
+    /// internal error (a bug in evenkeel), and also appears in the summary's warnings.
     pub fault: Option<String>,
 }
 
 impl Finished {
-    /// Why the run did not complete, when, and with what open; `None` if it did. `limit` is the key
-    /// of its time limit.
+    /// Returns why and when the run did not complete, with its open messages; `None` if it
+    /// completed. `limit` is the key of its time limit.
     pub fn incomplete(&self, limit: &str) -> Option<String> {
         let reason = match self.verdict {
             Verdict::Completed => return None,
@@ -86,7 +86,7 @@ impl Finished {
     }
 }
 
-/// The identity of a scenario's results.
+/// Returns the identity of a scenario's results.
 pub fn identity(scenario: &Scenario) -> Identity {
     Identity {
         scenario: scenario.name.clone(),
@@ -132,7 +132,7 @@ fn run_fluid(run: &Run<'_>, observers: RunObservers<'_>) -> (Finished, Outcome) 
             human::span(cct)
         )
     });
-    // An estimate, which the bound, a fact, corrects.
+    // The fluid completion time is an estimate and the bound is exact, so the bound wins.
     outcome.cct = outcome.cct.map(|cct| cct.max(run.bound));
     let mut finished = finish_workload(run, &outcome, stopwatch.stop());
     let limit = short_time_limit(run.setup, run.bound);
@@ -185,7 +185,7 @@ fn run_chains(
     let RunObservers { watch, flows, progress } = observers;
     let (messages, bytes) = (chains.messages(), run.setup.workload.total_bytes());
     let total = Total { chains: None, messages, bytes, queue_pairs: QueuePairs::Kept };
-    // What watches a run looks at queue pairs, by the order in which they were made.
+    // A watch inspects queue pairs by their order of creation, so they must be kept.
     let total = match uses_queue_pairs_once(run.setup) && watch.is_none() {
         true => Total { queue_pairs: QueuePairs::UsedOnce, ..total },
         false => total,
@@ -199,26 +199,26 @@ fn run_chains(
     )
 }
 
-/// What a program posts in all.
+/// Totals of what a program posts.
 #[derive(Debug, Clone, Copy)]
 struct Total<'a> {
-    /// The collective, if the world makes its messages itself.
+    /// The collective, if the world generates its messages itself.
     chains: Option<&'a Arc<Chains>>,
     messages: u64,
     bytes: Bytes,
     queue_pairs: QueuePairs,
 }
 
-/// What becomes of the queue pairs of messages that have completed.
+/// Treatment of the queue pairs of completed messages.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum QueuePairs {
-    /// They are kept, for later messages.
+    /// Kept, because later messages may use them.
     Kept,
-    /// They are discarded: no later message uses them.
+    /// Discarded, because no later message uses them.
     UsedOnce,
 }
 
-/// Runs a program that posts all messages, which are discarded when they complete.
+/// Runs a program that posts all messages. Messages are discarded when they complete.
 fn run_posted<P: Program>(
     run: &Run<'_>,
     total: Total<'_>,
@@ -236,7 +236,7 @@ fn run_posted<P: Program>(
     if total.queue_pairs == QueuePairs::UsedOnce {
         world.discard_queue_pairs();
     }
-    // The world counts only the messages posted so far.
+    // The world counts only the messages posted so far; report the totals instead.
     let (messages, total_bytes) = (total.messages, total.bytes.get());
     let mut progress = |so_far: &Progress| progress(&Progress { messages, total_bytes, ..*so_far });
     let watch = watch.map(|watch| watch as &mut dyn Watch);
@@ -268,7 +268,7 @@ mod tests {
     use super::*;
     use crate::scenario::Overrides;
 
-    /// What the numbers of a run say where its bound is said to be this.
+    /// Returns the results of a run whose lower bound is claimed to be `bound`.
     fn finished(fidelity: &str, bound: Span) -> Finished {
         let text = format!(
             "fidelity = \"{fidelity}\"\n[topology]\nleaves = 2\nspines = 2\nhosts_per_leaf = 2\n\

@@ -1,7 +1,7 @@
-//! A single run with everything that observes it, and the files that keep its results.
+//! A single run with all its observers, and the files that keep its results.
 //!
-//! The command line and Python both open a [`Session`]. They differ in where data are kept until
-//! the results are written ([`Scratch`]), and in how they speak to people.
+//! The command line and Python both open a [`Session`]. They differ in where data is kept until the
+//! results are written ([`Scratch`]), and in how they present messages.
 
 use std::io::{self, BufWriter, Write};
 use std::path::PathBuf;
@@ -23,7 +23,7 @@ use crate::scenario::{Scenario, ScenarioError};
 use crate::timeline::{self, INTERVAL, Timeline, Watches};
 use crate::units::Span;
 
-/// The input of a session.
+/// Input of a session.
 #[derive(Debug, Clone)]
 pub enum Subject {
     /// A scenario of one network.
@@ -35,26 +35,26 @@ pub enum Subject {
 /// Options of a session.
 #[derive(Debug, Clone, Default)]
 pub struct SessionOptions {
-    /// The number of threads; [`default_threads`] if `None`. Results do not depend on it.
+    /// Number of threads; [`default_threads`] if `None`. Results do not depend on it.
     pub threads: Option<u16>,
-    /// The file of a time-line for Perfetto.
+    /// File of a timeline for Perfetto.
     pub trace: Option<PathBuf>,
-    /// Checks the run against a second account of every packet.
+    /// Checks the run against independent accounting of every packet.
     pub check: bool,
 }
 
-/// Keeps data that are written during a run.
+/// Storage for data that is written during a run.
 pub trait Scratch {
     /// Opens a writer for the later file `name`; `None` if no results are kept.
     ///
     /// # Errors
-    /// The data cannot be kept.
+    /// Fails if the data cannot be stored.
     fn open(&mut self, name: &str) -> io::Result<Option<Box<dyn Write>>>;
 }
 
 /// Callbacks of a session during its run.
 pub struct SessionObservers<'a> {
-    /// Keeps recorded tables.
+    /// Storage of recorded tables.
     pub scratch: &'a mut dyn Scratch,
     /// Called with each flow when it completes, if messages are read or generated during the run.
     pub flows: &'a mut dyn FnMut(&FlowRecord),
@@ -75,17 +75,17 @@ pub struct Session {
 /// A run that has ended, whether or not it completed.
 #[derive(Debug)]
 pub struct Ended {
-    /// The session that it was.
+    /// Session of the run.
     pub session: Session,
-    /// The numbers of the run.
+    /// Numbers of the run.
     pub finished: Finished,
     /// Everything that the run computed.
     pub outcome: Outcome,
-    /// The findings of [`SessionOptions::check`].
+    /// Findings of [`SessionOptions::check`].
     pub check: Option<Report>,
 }
 
-/// Why a session cannot begin, or failed. The text begins with the option that it is about.
+/// Reason why a session cannot start, or failed. The message begins with the option in question.
 #[derive(Debug, Error)]
 pub enum SessionError {
     /// An option does not apply to the scenario.
@@ -93,29 +93,29 @@ pub enum SessionError {
     Option {
         /// Name of the option.
         option: &'static str,
-        /// The reason, and what to do.
+        /// Reason, and what to do.
         reason: &'static str,
     },
-    /// The file of the time-line may not be replaced.
+    /// The timeline file may not be replaced.
     #[error("trace {0}")]
     TraceFile(OutputError),
-    /// The time-line cannot be written.
+    /// The timeline cannot be written.
     #[error("trace {}: cannot write: {reason}", path.display())]
     Trace {
-        /// The file.
+        /// Path of the file.
         path: PathBuf,
-        /// The error of the system.
+        /// Error of the operating system.
         reason: io::Error,
     },
     /// Recorded tables cannot be written.
     #[error("out: cannot write the recorded tables: {0}")]
     Record(io::Error),
-    /// A trace of the scenario is invalid where it is read during the run.
+    /// A trace of the scenario, which is read during the run, is invalid.
     #[error(transparent)]
     Scenario(ScenarioError),
 }
 
-/// The time-line file of a run, which appears when it is complete.
+/// Timeline file of a run, which appears when it is complete.
 struct TraceFile {
     timeline: Timeline,
     file: OutputFile,
@@ -131,7 +131,7 @@ impl Subject {
         }
     }
 
-    /// Warnings of its files, which precede those of the run.
+    /// Returns the warnings about its files, which precede those of the run.
     pub fn warnings(&self) -> &[String] {
         match self {
             Self::Scenario(scenario) => &scenario.warnings,
@@ -139,7 +139,8 @@ impl Subject {
         }
     }
 
-    /// Names of files that its results folder may have in addition to those of every run.
+    /// Returns the names of files that its results folder may have in addition to those of every
+    /// run.
     pub fn file_names(&self) -> Vec<String> {
         match self {
             Self::Scenario(_) => Vec::new(),
@@ -164,8 +165,8 @@ impl Session {
     /// Prepares a run.
     ///
     /// # Errors
-    /// An option does not apply: fluid runs have no packets to trace or check, and a time-line
-    /// keeps all messages.
+    /// Fails if an option does not apply: fluid runs have no packets to trace or check, and a
+    /// timeline keeps all messages.
     pub fn new(subject: Subject, options: SessionOptions) -> Result<Self, SessionError> {
         let (is_fluid, streams) = subject
             .scenario()
@@ -195,32 +196,32 @@ impl Session {
         Ok(Self { subject, identity, setup, bound, options })
     }
 
-    /// The label of its results.
+    /// Returns the identity of its results.
     pub fn identity(&self) -> &Identity {
         &self.identity
     }
 
-    /// Everything that determines its results.
+    /// Returns everything that determines its results.
     pub fn setup(&self) -> &Setup {
         &self.setup
     }
 
-    /// The lower bound of its completion time.
+    /// Returns the lower bound of its completion time.
     pub fn bound(&self) -> Span {
         self.bound
     }
 
-    /// The input.
+    /// Returns the input.
     pub fn subject(&self) -> &Subject {
         &self.subject
     }
 
-    /// Warnings of the run that are known before it starts.
+    /// Returns the warnings that are known before the run starts.
     pub fn early_warnings(&self) -> Option<String> {
         short_time_limit(&self.setup, self.bound)
     }
 
-    /// Why a run that asks for several threads takes one; `None` if it takes several.
+    /// Returns why a run that was given several threads uses one; `None` if it uses several.
     pub fn single_thread_reason(&self) -> Option<String> {
         let asked = self.options.threads.filter(|asked| *asked > 1)?;
         let scenario = self.subject.scenario();
@@ -240,14 +241,14 @@ impl Session {
         Some(reason.to_owned())
     }
 
-    /// True if messages are read or generated during the run, and flows are passed to
+    /// Returns true if messages are read or generated during the run. Flows are then passed to
     /// [`SessionObservers::flows`].
     pub fn streams(&self) -> bool {
         let Some(scenario) = self.subject.scenario() else { return false };
         scenario.traces.is_some() || scenario.fidelity == Fidelity::Packet && scenario.streams()
     }
 
-    /// The key of its time limit.
+    /// Returns the key of its time limit.
     pub fn time_limit_key(&self) -> &'static str {
         match &self.subject {
             Subject::Scenario(_) => "time_limit",
@@ -258,7 +259,8 @@ impl Session {
     /// Runs to the end.
     ///
     /// # Errors
-    /// A trace of the scenario is invalid, or a recorded table or the time-line cannot be written.
+    /// Fails if a trace of the scenario is invalid, or if a recorded table or the timeline cannot
+    /// be written.
     pub fn run(self, observers: SessionObservers<'_>) -> Result<Ended, SessionError> {
         let SessionObservers { scratch, flows, progress } = observers;
         let mut recorders = self.recorders(scratch).map_err(SessionError::Record)?;
@@ -307,7 +309,7 @@ impl Session {
         })
     }
 
-    /// The recorders of `[record]`, which give the summary its courses even if no table is kept.
+    /// Creates the recorders of `[record]`. The summary needs them even if no table is kept.
     fn recorders(&self, scratch: &mut dyn Scratch) -> io::Result<Recorders> {
         let recordings = self.subject.scenario().map_or(&[][..], |it| &it.recordings);
         Recorders::new(recordings, &self.setup.topology, &mut |recording, table| {
@@ -316,7 +318,7 @@ impl Session {
         })
     }
 
-    /// The recorder of an experiment, if it records files and they are kept.
+    /// Creates the recorder of an experiment, if it records files and they are kept.
     fn recorder(&self, scratch: &mut dyn Scratch) -> io::Result<Option<Recorder>> {
         let Subject::Experiment(experiment) = &self.subject else { return Ok(None) };
         let mut files: Vec<(RecordedFile, Box<dyn Write>)> = Vec::new();
@@ -333,7 +335,7 @@ impl Session {
         Recorder::new(experiment, &mut open).map(Some)
     }
 
-    /// The time-line samples at the shortest interval of `[record]`, if there is one.
+    /// Starts the timeline. It samples at the shortest interval of `[record]`, if there is one.
     fn begin_trace(&self) -> Result<Option<TraceFile>, SessionError> {
         let Some(path) = &self.options.trace else { return Ok(None) };
         let file = OutputFile::begin(path, &TIMELINE).map_err(SessionError::TraceFile)?;
@@ -357,13 +359,13 @@ impl Session {
 }
 
 impl Ended {
-    /// Why the run did not complete; `None` if it did.
+    /// Returns why the run did not complete; `None` if it completed.
     pub fn incomplete(&self) -> Option<String> {
         self.finished.incomplete(self.session.time_limit_key())
     }
 
-    /// Writes the results folder. `flows` writes `flows.csv` if the outcome lacks the flows of a
-    /// run that reads or generates messages; `others` are the files that were kept during the run.
+    /// Writes the results folder. `flows` writes `flows.csv` if messages are read or generated
+    /// during the run, since the outcome then lacks flows. `others` are files kept during the run.
     ///
     /// # Errors
     /// Those of the folder.
@@ -413,7 +415,8 @@ impl Ended {
         report::keep_run(folder, &files, &Summary { resolved, ..self.finished.summary.clone() })
     }
 
-    /// Tables of the HPCC family with their file names. A scenario has that of pauses under PFC.
+    /// Returns the tables in the format of the HPCC family, with their file names. A scenario has
+    /// that of pauses under PFC.
     fn tables(&self) -> Vec<(ResultTable, String)> {
         match &self.session.subject {
             Subject::Experiment(experiment) => experiment.tables(),

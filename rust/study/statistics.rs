@@ -1,28 +1,28 @@
-//! Medians and their intervals, which assume nothing about the distribution of the values.
+//! Medians and their confidence intervals, which assume no distribution of the values.
 //!
-//! Completion times are positive and heavy-tailed: one time-out makes a run several times longer.
-//! A mean of them has no useful interval, and Student's t reaches below the lower bound. The
-//! median has an interval between two of the sorted values, for any distribution: the k-th least
-//! value exceeds the median only if fewer than k of n values are below it, which has the
-//! probability of fewer than k heads in n throws of a coin (David and Nagaraja, "Order
-//! Statistics", 3rd edition, 2003, section 7.1). The test in `coverage.rs` checks it by simulation.
+//! Completion times are positive and heavy-tailed: one timeout makes a run several times longer.
+//! Their mean has no useful interval, and Student's t reaches below the lower bound. The median has
+//! an interval between two of the sorted values, for any distribution. The k-th least value exceeds
+//! the median only if fewer than k of n values are below it. The probability of that is the one of
+//! fewer than k heads in n coin tosses (David and Nagaraja, "Order Statistics", 3rd edition, 2003,
+//! section 7.1). The test in `coverage.rs` checks it by simulation.
 
 #[cfg(test)]
 mod coverage;
 
-/// The probability with which an interval contains the median, at least, if there are
-/// [`LEAST_SEEDS`] values. It is the most that five values can give: `1 - 2 / 2^5`.
+/// Minimum probability that an interval contains the median, given at least [`LEAST_SEEDS`] values.
+/// It is the maximum for five values: `1 - 2 / 2^5`.
 pub const LEAST_COVERAGE: f64 = 0.9375;
 
-/// The number of values from which on an interval has [`LEAST_COVERAGE`].
+/// Minimum number of values for an interval with [`LEAST_COVERAGE`].
 pub const LEAST_SEEDS: usize = 5;
 
-/// A number of values, their median and its interval.
+/// Number of values, their median and its interval.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Sample {
-    /// The number of values, at least 1.
+    /// Number of values, at least 1.
     pub count: usize,
-    /// The middle value, or the mean of the two in the middle.
+    /// Middle value, or the mean of the two in the middle.
     pub median: f64,
     interval: Interval,
 }
@@ -30,21 +30,21 @@ pub struct Sample {
 /// A range of values.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Interval {
-    /// The lower end.
+    /// Lower end.
     pub low: f64,
-    /// The upper end.
+    /// Upper end.
     pub high: f64,
 }
 
 impl Interval {
-    /// True if `value` is in the interval or at an end of it.
+    /// Returns true if `value` is in the closed interval.
     pub fn contains(&self, value: f64) -> bool {
         (self.low..=self.high).contains(&value)
     }
 }
 
 impl Sample {
-    /// The sample of `values`; `None` if there are none or one is not finite.
+    /// Returns the sample of `values`; `None` if it is empty or a value is not finite.
     pub fn of(values: &[f64]) -> Option<Self> {
         if values.is_empty() || values.iter().any(|value| !value.is_finite()) {
             return None;
@@ -58,8 +58,9 @@ impl Sample {
         Some(Self { count, median: below + (above - below) / 2.0, interval })
     }
 
-    /// The sample of the ratios `value / reference` of pairs; `None` if one of them has no
-    /// logarithm. Logarithms make the median of `a / b` the inverse of that of `b / a`.
+    /// Returns the sample of the ratios `value / reference` of pairs; `None` if a number is not
+    /// positive. Medians of logarithms make the ratio of `a` to `b` the inverse of that of `b` to
+    /// `a`.
     pub fn of_ratios(pairs: &[(f64, f64)]) -> Option<Self> {
         let logarithm = |&(value, reference): &(f64, f64)| {
             let are_positive = value > 0.0 && reference > 0.0;
@@ -72,29 +73,30 @@ impl Sample {
         Some(Self { count, median: median.exp(), interval })
     }
 
-    /// The interval of the median, which contains it with the probability [`Self::coverage`];
-    /// `None` of a single value.
+    /// Returns the interval of the median, which contains it with probability
+    /// [`Self::coverage`]; `None` for a single value.
     pub fn interval(&self) -> Option<Interval> {
         (self.count > 1).then_some(self.interval)
     }
 
-    /// The probability with which the interval contains the median, for any distribution.
+    /// Returns the probability that the interval contains the median, for any distribution.
     pub fn coverage(&self) -> f64 {
         coverage(self.count)
     }
 }
 
-/// The probability with which the interval of `count` values, at least 1, contains their median:
-/// 0 of a single value, 0.5, 0.75 and 0.875 of two to four, and [`LEAST_COVERAGE`] or more of
-/// others.
+/// Returns the probability that the interval of `count` values, at least 1, contains their median.
+/// It is 0 for a single value, 0.5, 0.75 and 0.875 for two to four, and [`LEAST_COVERAGE`] or more
+/// for others.
 pub fn coverage(count: usize) -> f64 {
     rank_and_coverage(count).1
 }
 
-/// The number of values on either side of the interval of `count` values, the greatest that
-/// leaves [`LEAST_COVERAGE`], and its coverage.
+/// Returns the number of values on either side of the interval of `count` values, and its coverage.
+/// The number is the greatest that leaves [`LEAST_COVERAGE`].
 fn rank_and_coverage(count: usize) -> (usize, f64) {
-    // The logarithm of the probability of `rank` heads: that of none is too small for a float.
+    // Logarithm of the probability of `rank` heads: for rank 0 the probability itself may
+    // underflow.
     let mut logarithm = -(count as f64) * std::f64::consts::LN_2;
     let mut tail = logarithm.exp();
     let (mut rank, mut coverage) = (0, 1.0 - 2.0 * tail);
@@ -113,7 +115,7 @@ fn rank_and_coverage(count: usize) -> (usize, f64) {
 mod tests {
     use super::*;
 
-    /// Source: tables of the sign test, whose intervals these are (David and Nagaraja, 7.1).
+    /// Source: tables of the sign test, which has these intervals (David and Nagaraja, 7.1).
     #[test]
     fn coverage_is_that_of_a_number_of_coins() {
         for (count, rank, expected) in [

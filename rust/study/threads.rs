@@ -1,22 +1,21 @@
-//! How many threads a run takes.
+//! Default number of threads of a run.
 
 use std::num::NonZeroUsize;
 use std::thread;
 
 use crate::fabric::Setup;
 
-/// What a host takes of the memory of each thread, before its queue pairs: each has the whole
-/// fabric.
+/// Memory per host and thread, without queue pairs: each thread has the whole fabric.
 const BYTES_PER_HOST: u64 = 12 << 10;
 
-/// The memory that all threads may take for that without being asked for.
+/// Maximum memory of all threads for the fabric, unless the user sets the number of threads.
 const MOST_BYTES: u64 = 2 << 30;
 
-/// Runs with fewer packets take less time than it takes to look at this choice twice.
+/// Minimum number of packets for several threads: shorter runs end too quickly to benefit.
 const MANY_PACKETS: u64 = 250_000;
 
-/// The threads of a single run that nobody has set: one for each core if the run is long, as far
-/// as memory is not short.
+/// Returns the default number of threads of a single run: one per core for a long run, or fewer if
+/// the fabric's memory would exceed 2 GiB. A short run has one thread.
 pub fn default_threads(setup: &Setup) -> u16 {
     let packets = setup.workload.total_bytes().get() / setup.nic.payload.get().max(1);
     if packets < MANY_PACKETS {
@@ -27,7 +26,7 @@ pub fn default_threads(setup: &Setup) -> u16 {
     u16::try_from((cores().get() as u64).min(fitting)).unwrap_or(u16::MAX)
 }
 
-/// The cores that the process may use.
+/// Returns the number of cores that the process may use.
 pub fn cores() -> NonZeroUsize {
     thread::available_parallelism().unwrap_or(NonZeroUsize::MIN)
 }

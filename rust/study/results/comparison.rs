@@ -1,38 +1,38 @@
-//! The statistics of a comparison, as `evenkeel compare --format csv` prints them.
+//! Statistics of a comparison, as `evenkeel compare --format csv` prints them.
 
 use super::{ResultsError, Table};
 
 /// A metric of a policy.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ComparisonRow {
-    /// The policy.
+    /// Name of the policy.
     pub policy: String,
-    /// The metric.
+    /// Name of the metric.
     pub metric: String,
-    /// Runs that have a value.
+    /// Number of runs that have a value.
     pub runs: usize,
-    /// The median over them.
+    /// Median over these runs.
     pub median: f64,
-    /// The interval of the median, if there are several.
+    /// Confidence interval of the median, if there are several runs.
     pub interval: Option<(f64, f64)>,
-    /// The median ratio to the reference, and its interval if there are several runs.
+    /// Median ratio to the reference, and its interval if there are several runs.
     pub ratio: Option<(f64, Option<(f64, f64)>)>,
-    /// The verdict on the policy; empty of other metrics than the completion time.
+    /// Verdict on the policy; empty for metrics other than the completion time.
     pub verdict: String,
 }
 
-/// The metrics of all policies.
+/// Metrics of all policies.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ComparisonTable {
-    /// The rows that have a median, in the order of the file.
+    /// Rows that have a median, in the order of the file.
     pub rows: Vec<ComparisonRow>,
-    /// The policy of the ratios; empty without one.
+    /// Reference policy of the ratios; empty without a reference.
     pub reference: String,
     file: String,
 }
 
 impl ComparisonTable {
-    /// True if the columns are those of a comparison.
+    /// Returns true if the columns are those of a comparison.
     pub(super) fn is_in(table: &Table) -> bool {
         ["policy", "metric", "median"].iter().all(|name| table.find(name).is_some())
     }
@@ -62,7 +62,7 @@ impl ComparisonTable {
         Ok(Self { rows, reference, file: table.file().to_owned() })
     }
 
-    /// The path of the file.
+    /// Returns the path of the file.
     pub fn file(&self) -> &str {
         &self.file
     }

@@ -1,10 +1,10 @@
-//! What can be wrong with the files of results.
+//! Errors in result files.
 
 use std::io;
 
 use thiserror::Error;
 
-/// Why results cannot be read.
+/// Reason why results cannot be read.
 #[derive(Debug, Error)]
 pub enum ResultsError {
     /// The folder has no results.
@@ -22,9 +22,9 @@ pub enum ResultsError {
     Unreadable {
         /// Path of the file.
         file: String,
-        /// The error of the system.
+        /// Error of the operating system.
         reason: io::Error,
-        /// What writes such a file, if it is missing.
+        /// Command that writes such a file, if it is missing.
         hint: &'static str,
     },
     /// A line of a table is not a record.
@@ -32,39 +32,39 @@ pub enum ResultsError {
     Record {
         /// Path of the file.
         file: String,
-        /// The line, from 1.
+        /// Line number, from 1.
         line: u64,
-        /// What is wrong with it.
+        /// Error of the line.
         reason: String,
-        /// How many columns the table has.
+        /// Number of columns of the table.
         columns: usize,
     },
-    /// A table has no such column.
+    /// A table lacks a column.
     #[error("{file}:{line}: no column is called '{column}'; the columns are {known}")]
     NoColumn {
         /// Path of the file.
         file: String,
-        /// The line with the names of the columns, from 1.
+        /// Line with the column names, from 1.
         line: u64,
-        /// The name.
+        /// Name of the missing column.
         column: String,
-        /// The names that there are.
+        /// Names of the existing columns.
         known: String,
     },
-    /// A value of a table is not what its column holds.
+    /// A value of a table has the wrong type for its column.
     #[error("{file}:{line}: column {column} ({name}): '{value}' is not {expected}")]
     Value {
         /// Path of the file.
         file: String,
-        /// The line, from 1.
+        /// Line number, from 1.
         line: u64,
-        /// The column, from 1.
+        /// Column number, from 1.
         column: usize,
-        /// The column's name.
+        /// Name of the column.
         name: String,
-        /// The value.
+        /// The value as read.
         value: String,
-        /// What would be right, with an example.
+        /// Expected value, with an example.
         expected: &'static str,
     },
     /// A file is not JSON.
@@ -72,26 +72,26 @@ pub enum ResultsError {
     Json {
         /// Path of the file.
         file: String,
-        /// The line, from 1.
+        /// Line number, from 1.
         line: usize,
-        /// The column, from 1.
+        /// Column number, from 1.
         column: usize,
-        /// What is wrong.
+        /// Error of the parser.
         reason: String,
     },
-    /// A summary has no such key, or something else is its value.
+    /// A summary lacks a key, or the key has a value of the wrong type.
     #[error("{file}: '{key}' is {found}; expected {expected}, as evenkeel run --out writes it")]
     Key {
         /// Path of the file.
         file: String,
-        /// The key.
+        /// Path of the key.
         key: String,
-        /// What is there.
+        /// The value as found.
         found: String,
-        /// What would be right.
+        /// Expected value.
         expected: &'static str,
     },
-    /// A file and the summary in its folder are of different runs, or the file lacks rows.
+    /// A file and the summary in its folder belong to different runs, or the file lacks rows.
     #[error(
         "{file}: it has {found}, where the summary.json beside it has {expected}: rows are \
          missing, or the files are of different runs"
@@ -99,9 +99,9 @@ pub enum ResultsError {
     OtherRun {
         /// Path of the file.
         file: String,
-        /// The value in the file.
+        /// Value in the file.
         found: String,
-        /// The value in the summary.
+        /// Value in the summary.
         expected: String,
     },
     /// The columns of a table are not in the order in which they were written.
@@ -113,13 +113,13 @@ pub enum ResultsError {
         /// Path of the file.
         file: String,
     },
-    /// The scenario beside the results cannot be resolved.
+    /// The scenario next to the results cannot be resolved.
     #[error("{0}")]
     Scenario(String),
 }
 
 impl ResultsError {
-    /// A file that the system does not let us read.
+    /// Returns the error for a file that the system cannot read.
     pub(super) fn unreadable(file: &std::path::Path, reason: io::Error) -> Self {
         let hint = match reason.kind() {
             io::ErrorKind::NotFound => missing(file),
@@ -129,7 +129,7 @@ impl ResultsError {
     }
 }
 
-/// What writes the file that is missing.
+/// Returns which command writes the missing file.
 fn missing(file: &std::path::Path) -> &'static str {
     match file.file_name().and_then(|name| name.to_str()) {
         Some("flows.csv" | "links.csv" | "summary.json" | "scenario.toml") => {

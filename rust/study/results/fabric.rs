@@ -1,4 +1,4 @@
-//! The fabric of a run, from the links that it wrote.
+//! Fabric of a run, reconstructed from its link table.
 
 use std::collections::{BTreeMap, VecDeque};
 
@@ -7,26 +7,26 @@ use super::LinkLoad;
 /// A host or a switch.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FabricNode {
-    /// Its name.
+    /// Name of the node.
     pub name: String,
-    /// 0 for a host, 1 for a switch with hosts, and so on upwards.
+    /// Tier: 0 for a host, 1 for a switch with hosts, and so on upwards.
     pub tier: usize,
 }
 
 /// A link between two nodes, the lower one first.
 #[derive(Debug, Clone, PartialEq)]
 pub struct FabricLink {
-    /// The node nearer to the hosts, by index.
+    /// Index of the node closer to the hosts.
     pub lower: usize,
-    /// The other node.
+    /// Index of the other node.
     pub upper: usize,
-    /// What went from the lower to the upper one.
+    /// Load from the lower to the upper node.
     pub up: LinkLoad,
-    /// What went back.
+    /// Load from the upper to the lower node.
     pub down: LinkLoad,
 }
 
-/// The graph of a fabric with the load of its links.
+/// Graph of a fabric with the load of its links.
 #[derive(Debug, Clone, PartialEq)]
 pub struct FabricGraph {
     /// Nodes in the order in which links name them.
@@ -36,8 +36,8 @@ pub struct FabricGraph {
 }
 
 impl FabricGraph {
-    /// The graph of both directions of each link. Nodes with a single link are hosts; the tier of
-    /// a switch is its distance from the nearest host.
+    /// Builds the graph from the loads of both directions of each link. Nodes with a single link
+    /// are hosts; the tier of a switch is its distance from the nearest host.
     pub fn of(loads: &[LinkLoad]) -> Self {
         let mut index: BTreeMap<&str, usize> = BTreeMap::new();
         let mut names: Vec<&str> = Vec::new();
@@ -67,12 +67,13 @@ impl FabricGraph {
         Self { nodes: names.iter().zip(&tiers).map(node).collect(), links }
     }
 
-    /// The highest tier.
+    /// Returns the highest tier.
     pub fn top(&self) -> usize {
         self.nodes.iter().map(|node| node.tier).max().unwrap_or(0)
     }
 
-    /// The nodes of a tier, by index, in order of their names: `leaf2` before `leaf10`.
+    /// Returns the indices of a tier's nodes in natural order of their names: `leaf2` before
+    /// `leaf10`.
     pub fn tier(&self, tier: usize) -> Vec<usize> {
         let of_tier = |index: &usize| self.nodes[*index].tier == tier;
         let mut nodes: Vec<usize> = (0..self.nodes.len()).filter(of_tier).collect();
@@ -81,7 +82,7 @@ impl FabricGraph {
     }
 }
 
-/// A name as letters and numbers in turn, which sorts numbers by value.
+/// Splits a name into letters and numbers, so that numbers sort by value.
 fn natural(name: &str) -> Vec<(String, u64)> {
     let mut parts = vec![(String::new(), 0u64)];
     let mut in_number = false;
@@ -102,7 +103,7 @@ fn natural(name: &str) -> Vec<(String, u64)> {
     parts
 }
 
-/// The distance of each node from the nearest node with a single link.
+/// Returns the distance of each node from the nearest node with a single link.
 fn tiers(neighbours: &[Vec<usize>]) -> Vec<usize> {
     let mut tiers = vec![usize::MAX; neighbours.len()];
     let hosts = (0..neighbours.len()).filter(|&node| neighbours[node].len() == 1);

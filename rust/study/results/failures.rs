@@ -1,4 +1,4 @@
-//! What fails in a run and when, and its fabric, from the scenario beside its results.
+//! Failures and fabric of a run, from the scenario next to its results.
 
 use std::path::Path;
 
@@ -10,20 +10,20 @@ use crate::switching::{Failure, FailureKind};
 use crate::topology::Topology;
 use crate::units::Time;
 
-/// A link that does not do what it should for a time.
+/// A temporary or permanent impairment of a link.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Disturbance {
-    /// The link's name.
+    /// Name of the link.
     pub link: String,
-    /// What happens to it: `down`, `degraded` or `lossy`.
+    /// Kind: `down`, `degraded` or `lossy`.
     pub kind: &'static str,
-    /// When it starts, in nanoseconds.
+    /// Start, in nanoseconds.
     pub at_ns: f64,
-    /// When it ends; `None` if it does not.
+    /// End, in nanoseconds; `None` if it does not end.
     pub until_ns: Option<f64>,
 }
 
-/// What a run was of, without its workload: the fabric, its failures and the settings of NICs.
+/// Returns the setup of a run without its workload: the fabric, its failures and the NICs.
 pub(super) fn setup(path: &Path) -> Result<Setup, ResultsError> {
     let folder = path.parent().unwrap_or(Path::new(""));
     let text = crate::text_file::read_results(path);
@@ -32,7 +32,7 @@ pub(super) fn setup(path: &Path) -> Result<Setup, ResultsError> {
     let invalid = |reason: String| ResultsError::Scenario(format!("{file}: {reason}"));
     let mut sections: toml::Table =
         text.parse().map_err(|error: toml::de::Error| invalid(error.to_string()))?;
-    // The workload may be of files that are elsewhere now, and takes time to make.
+    // The files of the workload may have moved, and building the workload takes time.
     sections.remove("workload");
     sections.remove("job");
     sections.remove("record");
@@ -40,7 +40,7 @@ pub(super) fn setup(path: &Path) -> Result<Setup, ResultsError> {
     let mut fabric = fabric.as_ref().and_then(toml::Value::as_table).cloned().unwrap_or_default();
     let is_file = fabric.get("kind").and_then(toml::Value::as_str) == Some("file");
     if let Some(copy) = TOPOLOGIES.iter().find(|copy| is_file && folder.join(copy).is_file()) {
-        // Its file may be elsewhere now, or another one; the folder has a copy.
+        // The original file may have moved or changed; the folder has a copy.
         fabric.insert("path".to_owned(), (*copy).into());
     }
     let topology = Scenario::topology(&fabric.to_string(), name, folder)
@@ -56,7 +56,7 @@ pub(super) fn setup(path: &Path) -> Result<Setup, ResultsError> {
         .map_err(|error| invalid(format!("it cannot be read again: {error}")))
 }
 
-/// The failures of a setup, in order of their starts.
+/// Returns the failures of a setup, in order of their starts.
 pub(super) fn of(setup: &Setup) -> Vec<Disturbance> {
     let one = |failure: &Failure| disturbance(failure, &setup.topology);
     let mut all: Vec<Disturbance> = setup.fabric.failures.iter().map(one).collect();

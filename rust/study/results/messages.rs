@@ -1,25 +1,25 @@
-//! The messages of a run, from the rows of their pieces in `flows.csv`.
+//! Messages of a run, from the rows of their pieces in `flows.csv`.
 
 use std::collections::BTreeMap;
 
 use super::{ResultsError, Table};
 
-/// A message, whole.
+/// A message with all its pieces.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Message {
-    /// The name of the sender.
+    /// Name of the sender.
     pub src: String,
-    /// The name of the receiver.
+    /// Name of the receiver.
     pub dst: String,
     /// Bytes of all pieces.
     pub bytes: f64,
-    /// When the first piece was posted, in nanoseconds.
+    /// Time at which the first piece was posted, in nanoseconds.
     pub start_ns: f64,
-    /// From then until the last piece was acknowledged; `None` if it was not.
+    /// Time from `start_ns` until the last piece was acknowledged; `None` if it was not.
     pub fct_ns: Option<f64>,
 }
 
-/// The messages of `flows.csv`, in order of their numbers.
+/// Returns the messages of `flows.csv`, in order of their numbers.
 pub(super) fn read(flows: &Table) -> Result<Vec<Message>, ResultsError> {
     let columns = ["message", "src", "dst", "bytes", "start_ns", "completed_ns"];
     let [message, src, dst, bytes, start, completed] = flows.indices(columns)?;

@@ -1,8 +1,8 @@
-//! Results that were written earlier, read back: folders of runs and tables of studies.
+//! Reads results that were written earlier: folders of runs and tables of studies.
 //!
-//! [`Results::open`] tells from the files of a folder what wrote it. Everything is read from files
-//! that [`report`](crate::report) wrote, by a reader that names file, line and column of a fault
-//! and says what would be right. It draws nothing.
+//! [`Results::open`] recognizes what wrote a folder by its files. Everything is read from files
+//! that [`report`](crate::report) wrote. Errors name the file, line and column, and the expected
+//! value. Nothing is drawn here.
 
 mod comparison;
 mod error;
@@ -29,23 +29,23 @@ pub use run::{LinkLoad, RunFolder};
 pub use study::{FailedRow, StudyRow, StudyTable};
 pub use table::Table;
 
-/// The results in a folder.
+/// Results in a folder.
 #[derive(Debug)]
 pub enum Results {
     /// One run: `evenkeel run --out`, `evenkeel hpcc --out`.
     Run(Box<RunFolder>),
-    /// The runs of studies, a table each: `evenkeel sweep --out`,
-    /// `evenkeel reproduce --out`.
+    /// The runs of studies, one table per study: `evenkeel sweep --out`, `evenkeel reproduce
+    /// --out`.
     Studies(Vec<StudyTable>),
     /// The statistics of a comparison: `evenkeel compare --out`, or `--format csv`.
     Comparison(ComparisonTable),
 }
 
 impl Results {
-    /// Opens what is in `path`: a folder of results, or a table of a study.
+    /// Opens a folder of results, or a table of a study.
     ///
     /// # Errors
-    /// Fails if there are no results, or if a file of them is invalid.
+    /// Fails if there are no results, or if one of their files is invalid.
     pub fn open(path: &Path) -> Result<Self, ResultsError> {
         if path.is_file() {
             let table = Table::read(path)?;
@@ -54,7 +54,7 @@ impl Results {
                 false => Ok(Self::Studies(vec![StudyTable::read(path)?])),
             };
         }
-        // Where it is no regular file, the reader says so.
+        // If it is not a regular file, the reader reports that.
         if path.join("summary.json").exists() {
             let run = RunFolder::open(path)?;
             whole::check_run(&run)?;
@@ -73,7 +73,7 @@ impl Results {
         ))
     }
 
-    /// Notes on results that are shown together: different versions, and rows that are missing.
+    /// Returns notes on results that are shown together: different versions, and missing rows.
     pub fn notes(results: &[Self]) -> Vec<String> {
         whole::notes(results)
     }

@@ -2,7 +2,7 @@
 
 use crate::units::{BitRate, Bytes, Fraction, Span};
 
-/// What a number is of, and with it the units that an axis may have.
+/// Dimension of a number, which determines the units that an axis can have.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Dimension {
     /// A number without a unit.
@@ -21,14 +21,14 @@ pub enum Dimension {
 /// A number with its dimension.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Quantity {
-    /// In the dimension's unit.
+    /// Value in the unit of the dimension.
     pub value: f64,
-    /// What it is of.
+    /// Dimension of the value.
     pub dimension: Dimension,
 }
 
 impl Quantity {
-    /// What a text says: `8`, `0.2`, `1/5`, `"16MB"`, `10us`, `400Gbps`; `None` of other texts.
+    /// Parses `8`, `0.2`, `1/5`, `"16MB"`, `10us` or `400Gbps`; `None` for other texts.
     pub fn parse(text: &str) -> Option<Self> {
         let text = text.trim().trim_matches('"');
         let of = |value: f64, dimension| value.is_finite().then_some(Self { value, dimension });

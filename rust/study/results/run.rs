@@ -1,4 +1,4 @@
-//! The folder of a run.
+//! Results folder of a run.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -15,26 +15,26 @@ use crate::text_file::read_results;
 use crate::topology::Way;
 use crate::units::Bytes;
 
-/// One direction of a link, and what it did.
+/// Load of one direction of a link.
 #[derive(Debug, Clone, PartialEq)]
 pub struct LinkLoad {
-    /// The link's name.
+    /// Name of the link.
     pub link: String,
-    /// The node that sends.
+    /// Name of the sending node.
     pub from: String,
-    /// The node that receives.
+    /// Name of the receiving node.
     pub to: String,
-    /// Bytes that it carried.
+    /// Bytes carried.
     pub bytes: f64,
-    /// Its rate in bit/s, if the file has it.
+    /// Rate in bit/s, if the file has it.
     pub rate_bps: Option<f64>,
-    /// The most bytes that waited for it, if the file has them.
+    /// Maximum queue in bytes at the sending port, if the file has it.
     pub queue_bytes_max: Option<f64>,
-    /// Packets that were marked there, if the file has them.
+    /// Packets marked at the sending port, if the file has them.
     pub marked: Option<f64>,
 }
 
-/// The results of a run.
+/// Results of a run.
 #[derive(Debug)]
 pub struct RunFolder {
     path: PathBuf,
@@ -61,32 +61,33 @@ impl RunFolder {
         Ok(run)
     }
 
-    /// The path of the folder.
+    /// Returns the path of the folder.
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// The object of `summary.json`.
+    /// Returns the object of `summary.json`.
     pub fn summary(&self) -> &Value {
         &self.summary
     }
 
-    /// The name of the scenario.
+    /// Returns the name of the scenario.
     pub fn scenario(&self) -> &str {
         self.summary["scenario"].as_str().unwrap_or_default()
     }
 
-    /// The name of the policy.
+    /// Returns the name of the policy.
     pub fn policy(&self) -> &str {
         self.summary["policy"].as_str().unwrap_or_default()
     }
 
-    /// The seed.
+    /// Returns the seed.
     pub fn seed(&self) -> u64 {
         self.summary["seed"].as_u64().unwrap_or_default()
     }
 
-    /// A number of the summary, by a key such as `fct_ns.p99`; `None` if it is null or absent.
+    /// Returns a number of the summary by a key such as `fct_ns.p99`; `None` if it is null or
+    /// absent.
     pub fn metric(&self, key: &str) -> Option<f64> {
         let value = key.split('.').try_fold(&self.summary, |value, part| value.get(part))?;
         value.as_f64()
@@ -111,18 +112,18 @@ impl RunFolder {
         ResultsError::Key { file, key: key.to_owned(), found, expected }
     }
 
-    /// A table of the run.
+    /// Reads a table of the run.
     ///
     /// # Errors
-    /// Fails if there is none, or it is invalid.
+    /// Fails if the table is missing or invalid.
     pub fn table(&self, name: &str) -> Result<Table, ResultsError> {
         Table::read(&self.path.join(name))
     }
 
-    /// A recorded table, with the name of its recording, of each recording that has it.
+    /// Reads a recorded table of each recording that has it, with the name of the recording.
     ///
     /// # Errors
-    /// Fails if the folder cannot be read, or a table is invalid.
+    /// Fails if the folder cannot be read, or if a table is invalid.
     pub fn recorded(
         &self,
         table: RecordedTable,
@@ -141,7 +142,7 @@ impl RunFolder {
         names.iter().map(read).collect()
     }
 
-    /// The messages, in order of their numbers.
+    /// Returns the messages, in order of their numbers.
     ///
     /// # Errors
     /// Fails if `flows.csv` is missing or invalid.
@@ -151,7 +152,7 @@ impl RunFolder {
         messages::read(&flows)
     }
 
-    /// Both directions of each link.
+    /// Returns both directions of each link.
     ///
     /// # Errors
     /// Fails if `links.csv` is missing or invalid.
@@ -175,37 +176,37 @@ impl RunFolder {
                 marked: optional(row, marked)?,
             })
         };
-        // Ports of scale-up networks are no links of the fabric.
+        // Ports of scale-up networks are not links of the fabric.
         let is_of_fabric = |row: &usize| !table.text(*row, link).ends_with(SCALE_UP);
         (0..table.len()).filter(is_of_fabric).map(read).collect()
     }
 
-    /// The text of `scenario.toml`, if it is there: experiments of the HPCC family have none.
+    /// Returns the text of `scenario.toml`, which experiments of the HPCC family do not have.
     pub fn scenario_text(&self) -> Option<String> {
         read_results(&self.path.join("scenario.toml")).ok()
     }
 
-    /// What the run was of, without its workload.
+    /// Returns the setup of the run without its workload.
     ///
     /// # Errors
-    /// Fails without `scenario.toml`, and if its fabric was read from a file that is not beside it.
+    /// Fails without `scenario.toml`, and if the file that its fabric was read from is missing.
     pub fn setup(&self) -> Result<Setup, ResultsError> {
         failures::setup(&self.path.join("scenario.toml"))
     }
 
-    /// What failed, in order of time.
+    /// Returns the failures, in order of time.
     ///
     /// # Errors
-    /// As [`Self::setup`].
+    /// Fails in the same cases as [`Self::setup`].
     pub fn disturbances(&self) -> Result<Vec<Disturbance>, ResultsError> {
         Ok(failures::of(&self.setup()?))
     }
 
-    /// The size of each message that completed, and its completion time over that of the same
-    /// message alone on an idle path.
+    /// Returns the size of each message that completed, and its slowdown: its completion time over
+    /// that of the message alone on an idle path.
     ///
     /// # Errors
-    /// As [`Self::setup`] and [`Self::messages`].
+    /// Fails in the same cases as [`Self::setup`] and [`Self::messages`].
     pub fn slowdowns(&self) -> Result<Vec<(f64, f64)>, ResultsError> {
         let setup = self.setup()?;
         let (topology, wire) = (&*setup.topology, crate::wire(&setup));
@@ -226,7 +227,7 @@ impl RunFolder {
     }
 }
 
-/// The completion time of a message alone, in nanoseconds.
+/// Returns the completion time of a message alone, in nanoseconds.
 fn ideal_ns(path: &bound::Path, bytes: f64, wire: &Wire) -> Option<f64> {
     let ideal = IdlePath::new(path, Bytes::new(bytes as u64), wire).completed.as_ns_f64();
     (ideal > 0.0).then_some(ideal)

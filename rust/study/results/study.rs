@@ -1,4 +1,4 @@
-//! The table of a study: a row for each run.
+//! Table of a study: a row for each run.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -8,45 +8,45 @@ use super::{ResultsError, Table};
 /// A run of a study.
 #[derive(Debug, Clone, PartialEq)]
 pub struct StudyRow {
-    /// The group that it belongs to, of studies that have several; empty without groups.
+    /// Group of the run; empty if the study has no groups.
     pub group: String,
-    /// The keys that differ between runs, with their values.
+    /// Keys that differ between runs, with their values.
     pub parameters: Vec<(String, String)>,
     seed: String,
-    /// The number of its row in the table, from 0.
+    /// Index of its row in the table, from 0.
     row: usize,
 }
 
 /// A run of a study that failed, or did not complete.
 #[derive(Debug, Clone, PartialEq)]
 pub struct FailedRow {
-    /// Which run it is.
+    /// Row of the run.
     pub row: StudyRow,
-    /// Why it has no result.
+    /// Reason why it has no result.
     pub error: String,
 }
 
-/// The runs of a study.
+/// Runs of a study.
 #[derive(Debug)]
 pub struct StudyTable {
-    /// The name of the study: of its file, or of the folder that holds `results.csv`.
+    /// Name of the study: that of its file, or of the folder that holds `results.csv`.
     pub name: String,
-    /// The runs that did not fail, in the order of the table.
+    /// Runs that did not fail, in the order of the table.
     pub rows: Vec<StudyRow>,
     /// Runs with an error, in the order of the table.
     pub failed: Vec<FailedRow>,
     table: Table,
 }
 
-/// The table of a sweep or of a comparison in its folder.
+/// Table of a sweep or of a comparison in its folder.
 const RESULTS: &str = "results.csv";
 
-/// The first of the metrics in every table of a study.
+/// First metric in every table of a study.
 const FIRST_METRIC: &str = "cct_ns";
 
 impl StudyTable {
-    /// The tables in a folder: `results.csv`, or those of studies that were reproduced, each of
-    /// which has its claims beside it.
+    /// Lists the tables in a folder: `results.csv`, or those of reproduced studies, which have
+    /// their claims next to them.
     pub(super) fn files_in(folder: &Path) -> Result<Vec<PathBuf>, ResultsError> {
         let single = folder.join(RESULTS);
         if single.is_file() {
@@ -105,16 +105,17 @@ impl StudyTable {
         Ok(Self { name, rows, failed, table })
     }
 
-    /// The names of the metrics.
+    /// Returns the names of the metrics.
     pub fn metrics(&self) -> &[String] {
         let first = self.table.find(FIRST_METRIC).unwrap_or(0);
         &self.table.columns()[first..]
     }
 
-    /// A metric of a run; `None` if it has none, as the completion time of an incomplete run.
+    /// Returns a metric of a run. `None` if it has no value, such as the completion time of an
+    /// incomplete run.
     ///
     /// # Errors
-    /// Fails if there is no such column, or the value is not a number.
+    /// Fails if there is no such column, or if the value is not a number.
     pub fn metric(&self, row: &StudyRow, name: &str) -> Result<Option<f64>, ResultsError> {
         self.table.optional_number(row.row, self.table.column(name)?)
     }
@@ -123,31 +124,31 @@ impl StudyTable {
         &self.table
     }
 
-    /// The path of the file.
+    /// Returns the path of the file.
     pub fn file(&self) -> &str {
         self.table.file()
     }
 }
 
 impl StudyRow {
-    /// Its keys with their values, in words.
+    /// Formats the keys with their values.
     pub fn words(&self) -> String {
         let given = self.parameters.iter().filter(|(_, value)| !value.is_empty());
         given.map(|(key, value)| format!("{key} {value}")).collect::<Vec<_>>().join(", ")
     }
 
-    /// Its seed.
+    /// Returns the seed.
     pub fn seed(&self) -> &str {
         &self.seed
     }
 
-    /// The value of a key; empty if the run does not have it.
+    /// Returns the value of a key; empty if the run does not have it.
     pub fn parameter(&self, key: &str) -> &str {
         self.parameters.iter().find(|(it, _)| it == key).map_or("", |(_, value)| value)
     }
 }
 
-/// The keys and values of `policy ecmp, bytes 1MB`.
+/// Parses keys and values from a text such as `policy ecmp, bytes 1MB`.
 fn pairs(parameters: &str) -> Vec<(String, String)> {
     let words = parameters.split(", ").filter(|pair| !pair.is_empty());
     words

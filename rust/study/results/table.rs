@@ -1,4 +1,4 @@
-//! A CSV table with the lines of its rows.
+//! CSV table that remembers the line numbers of its rows.
 
 use std::path::Path;
 
@@ -16,28 +16,28 @@ pub struct Table {
 }
 
 impl Table {
-    /// Reads a table: comment lines begin with `#`, and the first other line names the columns.
+    /// Reads a table. Comment lines begin with `#`, and the first other line names the columns.
     ///
     /// # Errors
-    /// Fails if the file cannot be read or is longer than 4 GiB, or a line has more or fewer values
-    /// than columns.
+    /// Fails if the file cannot be read or is longer than 4 GiB, or if a line has more or fewer
+    /// values than columns.
     pub fn read(path: &Path) -> Result<Self, ResultsError> {
         let text = read_results(path);
         let text = text.map_err(|reason| ResultsError::unreadable(path, reason))?;
         Self::parse(&path.display().to_string(), &text)
     }
 
-    /// The same, of a text.
+    /// Parses a table from a text.
     ///
     /// # Errors
-    /// As [`Self::read`].
+    /// Fails if a line has more or fewer values than columns.
     pub fn parse(file: &str, text: &str) -> Result<Self, ResultsError> {
         let mut reader = csv::ReaderBuilder::new()
             .comment(Some(b'#'))
             .has_headers(false)
             .flexible(true)
             .from_reader(text.as_bytes());
-        // The reader says of the first record where the comments before it begin.
+        // For the first record, the reader reports the line of the comments before it.
         let comments = text.lines().take_while(|line| line.starts_with('#')).count();
         let header_line = comments as u64 + 1;
         let (columns, rows) = (Vec::new(), Vec::new());
@@ -67,32 +67,32 @@ impl Table {
         Ok(table)
     }
 
-    /// The path of the file.
+    /// Returns the path of the file.
     pub fn file(&self) -> &str {
         &self.file
     }
 
-    /// The names of the columns.
+    /// Returns the names of the columns.
     pub fn columns(&self) -> &[String] {
         &self.columns
     }
 
-    /// Number of rows.
+    /// Returns the number of rows.
     pub fn len(&self) -> usize {
         self.rows.len()
     }
 
-    /// True without rows.
+    /// Returns true if there are no rows.
     pub fn is_empty(&self) -> bool {
         self.rows.is_empty()
     }
 
-    /// The index of a column, if there is one of that name.
+    /// Returns the index of the column of that name, if there is one.
     pub fn find(&self, name: &str) -> Option<usize> {
         self.columns.iter().position(|column| column == name)
     }
 
-    /// The index of a column.
+    /// Returns the index of a column.
     ///
     /// # Errors
     /// Fails if there is no column of that name.
@@ -105,10 +105,10 @@ impl Table {
         })
     }
 
-    /// The indices of several columns.
+    /// Returns the indices of several columns.
     ///
     /// # Errors
-    /// As [`Self::column`].
+    /// Fails if there is no column of one of the names.
     pub fn indices<const N: usize>(&self, names: [&str; N]) -> Result<[usize; N], ResultsError> {
         let mut indices = [0; N];
         for (index, name) in indices.iter_mut().zip(names) {
@@ -117,12 +117,12 @@ impl Table {
         Ok(indices)
     }
 
-    /// The text of a value.
+    /// Returns a value as text.
     pub fn text(&self, row: usize, column: usize) -> &str {
         text_of_csv(self.rows[row].1.get(column).unwrap_or(""))
     }
 
-    /// A value that may be missing: an empty text is `None`.
+    /// Returns an optional number; `None` if the cell is empty.
     ///
     /// # Errors
     /// Fails if the value is neither empty nor a finite number.
@@ -136,7 +136,7 @@ impl Table {
         }
     }
 
-    /// A value that must be there.
+    /// Returns a required number.
     ///
     /// # Errors
     /// Fails if the value is not a finite number.

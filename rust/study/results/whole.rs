@@ -1,12 +1,12 @@
-//! Whether results belong together and are complete: files of a folder of the same run, results of
-//! one version, studies and comparisons without gaps.
+//! Checks that results belong together and are complete: files of one run, results of one version,
+//! studies and comparisons without gaps.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::{ComparisonTable, Results, ResultsError, RunFolder, StudyTable, Table};
 use crate::report::VERSION;
 
-/// Fails if the files of a folder are not of one run, or rows of them are missing.
+/// Fails if the files of a folder are not of one run, or if rows are missing.
 pub(super) fn check_run(run: &RunFolder) -> Result<(), ResultsError> {
     let differs = |file: &str, found: String, expected: String| {
         let file = run.path().join(file).display().to_string();
@@ -15,7 +15,7 @@ pub(super) fn check_run(run: &RunFolder) -> Result<(), ResultsError> {
     let first = run.scenario_text();
     let first = first.as_ref().and_then(|text| text.lines().next());
     if let Some(header) = first.filter(|line| line.starts_with("# evenkeel ")) {
-        // The name of the scenario is before them, and may have any words.
+        // Search from the end: the scenario's name comes first and may contain such words.
         let word = |key: &str| header.rsplit(' ').find_map(|word| word.strip_prefix(key));
         let (policy, seed) = (run.policy(), run.seed().to_string());
         for (key, expected) in [("policy=", policy), ("seed=", &seed)] {
@@ -38,7 +38,7 @@ pub(super) fn check_run(run: &RunFolder) -> Result<(), ResultsError> {
     Ok(())
 }
 
-/// Fails if rows of `flows.csv` are missing, by the counts of the summary.
+/// Fails if rows of `flows.csv` are missing, judged by the counts of the summary.
 pub(super) fn check_flows(run: &RunFolder, flows: &Table) -> Result<(), ResultsError> {
     let differs = |found: String, expected: String| {
         Err(ResultsError::OtherRun { file: flows.file().to_owned(), found, expected })
@@ -63,7 +63,7 @@ pub(super) fn check_flows(run: &RunFolder, flows: &Table) -> Result<(), ResultsE
     Ok(())
 }
 
-/// Notes on results that are shown together.
+/// Returns notes on results that are shown together.
 pub(super) fn notes(results: &[Results]) -> Vec<String> {
     let mut notes = Vec::from_iter(versions(results));
     for result in results {
@@ -76,7 +76,7 @@ pub(super) fn notes(results: &[Results]) -> Vec<String> {
     notes
 }
 
-/// A note if results were not all made by this version.
+/// Returns a note if some results were made by other versions.
 fn versions(results: &[Results]) -> Option<String> {
     let runs = results
         .iter()
@@ -96,8 +96,8 @@ fn versions(results: &[Results]) -> Option<String> {
     }
 }
 
-/// A note if the table of a sweep lacks rows: its points are counted from 1, and each has as many
-/// runs as every other.
+/// Returns a note if the table of a sweep lacks rows. Points are numbered from 1, and all have the
+/// same number of runs.
 fn gaps(study: &StudyTable) -> Option<String> {
     let table: &Table = study.table();
     let point = table.find("point")?;
@@ -122,7 +122,7 @@ fn gaps(study: &StudyTable) -> Option<String> {
     })
 }
 
-/// A note if policies of a comparison have different numbers of runs.
+/// Returns a note if policies of a comparison have different numbers of runs.
 fn mismatch(comparison: &ComparisonTable) -> Option<String> {
     let rows = comparison.rows.iter().filter(|row| row.metric == "cct_ns");
     let most = rows.clone().map(|row| row.runs).max()?;

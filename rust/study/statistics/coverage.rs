@@ -1,17 +1,17 @@
-//! The coverage of intervals by simulation, on distributions that completion times have.
+//! Coverage of intervals by simulation, on distributions typical of completion times.
 
 use rand_core::Rng;
 use rand_pcg::Pcg32;
 
 use super::{LEAST_SEEDS, Sample, coverage};
 
-/// Samples of each cell. The rate of 10,000 deviates by 0.24 points, one standard deviation.
+/// Samples per cell. A rate over 10,000 samples has a standard deviation of 0.24 points.
 const ROUNDS: u32 = 10_000;
 
-/// The least coverage that is accepted.
+/// Minimum coverage that is accepted.
 const ACCEPTED: f64 = 0.93;
 
-/// A distribution of completion times over the lower bound, with its median.
+/// Distribution of completion times over the lower bound, with its median.
 struct Times {
     name: &'static str,
     median: f64,
@@ -22,7 +22,7 @@ const TIMES: [Times; 3] = [
     Times { name: "log-normal", median: 1.5, draw: |random| 1.5 * (0.6 * normal(random)).exp() },
     // An exponent of 1.1: the mean exists, the variance does not. The median is 2^(1 / 1.1).
     Times { name: "Pareto", median: 1.877_862_2, draw: |random| uniform(random).powf(-1.0 / 1.1) },
-    // Three of ten runs have a time-out of 20 times the bound: the median is that of the others
+    // Three of ten runs have a timeout of 20 times the bound: the median is that of the others
     // at 0.5 / 0.7.
     Times {
         name: "time-outs",
@@ -34,23 +34,23 @@ const TIMES: [Times; 3] = [
     },
 ];
 
-/// A uniform number in (0, 1).
+/// Returns a uniform random number in (0, 1).
 fn uniform(random: &mut Pcg32) -> f64 {
     (f64::from(random.next_u32()) + 0.5) / 4_294_967_296.0
 }
 
-/// A standard normal number, by the method of Box and Muller.
+/// Returns a standard normal random number, by the Box-Muller method.
 fn normal(random: &mut Pcg32) -> f64 {
     let radius = (-2.0 * uniform(random).ln()).sqrt();
     radius * (std::f64::consts::TAU * uniform(random)).cos()
 }
 
-/// How often the intervals of a cell contain the median.
+/// Fractions of a cell's intervals that contain the median.
 struct Rates {
     /// Intervals of the median time.
     time: f64,
-    /// Intervals of the median ratio of two policies, which is 2: one takes twice the times of the
-    /// other. Each has its draws, and the workload of a seed is longer or shorter for both.
+    /// Intervals of the median ratio of two policies, which is 2: one takes twice as long. Each
+    /// policy has its own draws, and a seed's workload is longer or shorter for both.
     ratio: f64,
 }
 

@@ -1,25 +1,26 @@
-//! A part of a run that may fail: what becomes the row of its point, and what ends the sweep.
+//! Runs a part of a sweep that may fail. Separates faults of a point, which become its row, from
+//! errors that end the sweep.
 //!
-//! A panic is a row too, so that one point costs neither the others nor the night. It is caught
-//! here, in the thread of its run, which shares nothing with other runs that it could leave half
-//! changed. The profiles unwind for it.
+//! A panic also becomes a row, so that one point does not cost the others. It is caught here, in
+//! the thread of its run. That run shares nothing with others that a panic could leave
+//! inconsistent. The build profiles unwind for this purpose.
 
 use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use crate::reproduce::StudyError;
 
-/// Why a point has no result.
+/// Reason why a point has no result.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Fault {
-    /// Its scenario is invalid, or its run cannot be made.
+    /// The scenario is invalid, or its run cannot start.
     Invalid(String),
     /// The program panicked.
     Panic(String),
 }
 
 impl Fault {
-    /// The `error` of its row.
+    /// Returns the `error` of the row.
     pub(super) fn reason(self) -> String {
         match self {
             Self::Invalid(reason) => reason,
@@ -31,10 +32,10 @@ impl Fault {
     }
 }
 
-/// Does a part of a run.
+/// Calls a part of a run, and catches its panics.
 ///
 /// # Errors
-/// Those that are not about the point, such as a log that cannot be written.
+/// Returns errors that are not about the point, such as a log that cannot be written.
 pub(super) fn attempt<T>(
     part: impl FnOnce() -> Result<T, StudyError>,
 ) -> Result<Result<T, Fault>, StudyError> {
@@ -46,7 +47,7 @@ pub(super) fn attempt<T>(
     }
 }
 
-/// What a panic says.
+/// Returns the message of a panic.
 fn message(payload: &(dyn Any + Send)) -> String {
     let text = payload.downcast_ref::<&str>().map(|text| (*text).to_owned());
     let text = text.or_else(|| payload.downcast_ref::<String>().cloned());

@@ -1,4 +1,4 @@
-//! The folder of a sweep: a copy of the study, the log of finished runs, and the results.
+//! Folder of a sweep: a copy of the study, the log of finished runs, and the results.
 
 use std::fs;
 use std::io::{self, Write as _};
@@ -11,17 +11,17 @@ use crate::report::{TEMPORARY, TemporaryFile};
 use crate::reproduce::{RunLog, StudyError};
 use crate::text_file::{read_description, regular_file};
 
-/// A copy of the study's file; the mark of a sweep's folder.
+/// Copy of the study's file, which marks the folder of a sweep.
 const STUDY: &str = "study.toml";
-/// The results, which appear when the last run has ended.
+/// Results, which appear when the last run has ended.
 const RESULTS: &str = "results.csv";
 #[cfg(feature = "parquet")]
 const PARQUET: &str = "results.parquet";
-/// The name of the log of finished runs: `sweep.runs.jsonl`.
+/// Stem of the log of finished runs, `sweep.runs.jsonl`.
 const LOG: &str = "sweep";
 
-/// A folder that holds a sweep. A lock keeps other processes out until this value is dropped or the
-/// process ends, in whatever way.
+/// A folder that holds a sweep. A lock excludes other processes until this value is dropped or the
+/// process ends for any reason.
 #[derive(Debug)]
 pub struct SweepFolder {
     path: PathBuf,
@@ -29,10 +29,10 @@ pub struct SweepFolder {
     _lock: Option<nix::fcntl::Flock<fs::File>>,
 }
 
-/// Why a folder cannot hold a sweep.
+/// Reason why a folder cannot hold a sweep.
 #[derive(Debug, Error)]
 pub enum SweepFolderError {
-    /// The folder has other files.
+    /// The folder has files but no sweep.
     #[error(
         "{folder}: the folder holds '{entry}' and no {STUDY}, so it is none of a sweep; expected a \
          new folder, or one of an earlier start, which then goes on"
@@ -40,32 +40,33 @@ pub enum SweepFolderError {
     Foreign {
         /// Path of the folder.
         folder: String,
-        /// The first of its files, by name.
+        /// Name of its first file, in alphabetical order.
         entry: String,
     },
-    /// Another process has locked it.
+    /// Another process has locked the folder.
     #[error("{folder}: another sweep writes into this folder; wait for it, or use another folder")]
     Locked {
         /// Path of the folder.
         folder: String,
     },
-    /// An operation of the file system failed.
+    /// A file system operation failed.
     #[error("{folder}: cannot {action}: {reason}")]
     Failed {
         /// Path of the folder.
         folder: String,
         /// The operation that failed, as a verb and its object.
         action: String,
-        /// The error of the system.
+        /// Error of the operating system.
         reason: io::Error,
     },
 }
 
 impl SweepFolder {
-    /// Creates the folder if it does not exist, locks it, and puts the study's text into it.
+    /// Creates the folder if it does not exist, locks it, and writes the study's text into it.
     ///
     /// # Errors
-    /// The folder has files of others, or another sweep writes into it, or it cannot be written.
+    /// Fails if the folder has other files, if another sweep has locked it, or if it cannot be
+    /// written.
     pub fn open(path: &Path, study: &str) -> Result<Self, SweepFolderError> {
         let failed = |action: &str, reason| failed(path, action, reason);
         fs::create_dir_all(path).map_err(|reason| failed("create the folder", reason))?;
@@ -80,7 +81,7 @@ impl SweepFolder {
         });
         let entries = entries.map_err(|reason| failed("read the folder", reason))?;
         let names = entries.iter().map(|name| name.to_string_lossy().into_owned());
-        // A kill leaves files with temporary names; nobody else writes here now.
+        // A killed process leaves temporary files. The lock ensures that they are not in use.
         let (left, names): (Vec<_>, Vec<_>) = names.partition(|name| name.starts_with(TEMPORARY));
         for name in left {
             let removed = fs::remove_file(path.join(&name));
@@ -98,7 +99,7 @@ impl SweepFolder {
         Ok(folder)
     }
 
-    /// Refuses what is no regular file where one of the sweep's would be read or written.
+    /// Rejects entries with the names of the sweep's files that are not regular files.
     fn expect_files(&self) -> Result<(), SweepFolderError> {
         let log = format!("{LOG}.runs.jsonl");
         for name in [STUDY, &log].into_iter().chain(self.results()) {
@@ -112,38 +113,37 @@ impl SweepFolder {
         Ok(())
     }
 
-    /// The text of the copy of the study in a folder.
+    /// Returns the text of the copy of the study in a folder.
     ///
     /// # Errors
-    /// The file cannot be read, is no regular file, or is longer than a study may be.
+    /// Fails if the file cannot be read, is not a regular file, or is too long for a study.
     pub fn study_text(path: &Path) -> io::Result<String> {
         let study = Self::study(path);
         regular_file(&study).and_then(|_| read_description(&study))
     }
 
-    /// The copy of the study in a folder.
+    /// Returns the path of the copy of the study in a folder.
     pub fn study(path: &Path) -> PathBuf {
         path.join(STUDY)
     }
 
-    /// The log of finished runs in a folder.
+    /// Opens the log of finished runs in a folder.
     ///
     /// # Errors
-    /// A line of it is not the result of a run, or it cannot be read.
+    /// Fails if a line is not the result of a run, or if the log cannot be read.
     pub fn log(path: &Path) -> Result<RunLog, StudyError> {
         RunLog::resumed(path, LOG)
     }
 
-    /// The log of finished runs in the folder of another process, which is not changed.
+    /// Reads the log of finished runs in the folder of another process, without changing it.
     ///
     /// # Errors
-    /// As [`Self::log`].
+    /// Fails in the same cases as [`Self::log`].
     pub fn log_of_other(path: &Path) -> Result<RunLog, StudyError> {
         RunLog::read_only(path, LOG)
     }
 
-    /// Writes the log of finished runs, in place of the one that is there; it appears whole or not
-    /// at all.
+    /// Replaces the log of finished runs; it appears complete or not at all.
     ///
     /// # Errors
     /// Those of the file system.
@@ -151,7 +151,7 @@ impl SweepFolder {
         self.write(&format!("{LOG}.runs.jsonl"), lines.as_bytes())
     }
 
-    /// Removes the results of an earlier start, when runs are to be added.
+    /// Removes the results of an earlier start, before runs are added.
     ///
     /// # Errors
     /// Those of the file system.
@@ -167,7 +167,7 @@ impl SweepFolder {
         Ok(())
     }
 
-    /// The names of the files that [`Self::write_results`] writes.
+    /// Returns the names of the files that [`Self::write_results`] writes.
     pub fn results(&self) -> Vec<&'static str> {
         vec![
             RESULTS,
@@ -176,7 +176,7 @@ impl SweepFolder {
         ]
     }
 
-    /// Writes the results; each file appears whole or not at all.
+    /// Writes the results; each file appears complete or not at all.
     ///
     /// # Errors
     /// Those of the file system.
@@ -207,7 +207,7 @@ fn failed(folder: &Path, action: &str, reason: io::Error) -> SweepFolderError {
     SweepFolderError::Failed { folder, action: action.to_owned(), reason }
 }
 
-/// Keeps other processes out, if the file system supports locks.
+/// Locks out other processes, if the file system supports locks.
 #[cfg(unix)]
 fn lock(path: &Path) -> Result<Option<nix::fcntl::Flock<fs::File>>, SweepFolderError> {
     use nix::errno::Errno;

@@ -1,9 +1,9 @@
 //! Sweeps: every point of a study under every seed, each a row of results.
 //!
-//! A sweep is a study without claims: the same file, axes and runs, and the same log of finished
-//! runs, from which a later start goes on. Where [`Study`] stops at the first fault, a sweep makes
-//! it the row of its point. Several machines take a [`Shard`] each, and [`Sweep::gather`] puts
-//! their rows together.
+//! A sweep is a study without claims. It has the same file, axes and runs, and the same log of
+//! finished runs, from which a later start resumes. [`Study`] stops at the first error, but a sweep
+//! turns it into the row of its point. Several machines take a [`Shard`] each, and
+//! [`Sweep::gather`] combines their rows.
 
 mod attempt;
 mod folder;
@@ -39,14 +39,14 @@ use attempt::{Fault, attempt};
 #[derive(Debug, Clone)]
 pub struct Sweep {
     study: Study,
-    /// The content of the file.
+    /// Content of the file.
     text: String,
 }
 
-/// An axis that is a column anyway.
+/// Axis that always has a column of its own.
 const SEED: &str = "seed";
 
-/// A row to come.
+/// A pending row.
 struct Task<'a> {
     point: usize,
     group: &'a Group,
@@ -58,7 +58,7 @@ impl Sweep {
     /// Reads a study. Scenarios are read when they run.
     ///
     /// # Errors
-    /// The file cannot be read, or is not a study.
+    /// Fails if the file cannot be read, or is not a study.
     pub fn load(path: &Path) -> Result<Self, StudyError> {
         let file = || path.display().to_string();
         let text = read_description(path)
@@ -66,10 +66,10 @@ impl Sweep {
         Self::parse(text, path)
     }
 
-    /// Reads a text as if it stood in the file `path`.
+    /// Parses a text as the content of the file `path`.
     ///
     /// # Errors
-    /// The text is not a study, or an axis is called as another column of the results.
+    /// Fails if the text is not a study, or if an axis has the name of another results column.
     pub fn parse(text: String, path: &Path) -> Result<Self, StudyError> {
         let study = Study::parse(&text, path, Scale::Paper)?;
         let is_column = |key: &str| {
@@ -84,30 +84,32 @@ impl Sweep {
         Ok(Self { study, text })
     }
 
-    /// The same, where a run that is not expected to fit into `most` memory is a row with an error;
-    /// any run is tried with `None`, and without this.
+    /// Gives runs whose estimated memory exceeds `most` a row with an error. With `None`, the
+    /// default,
+    /// every run is tried.
     pub fn within(self, most: Option<Bytes>) -> Self {
         Self { study: self.study.within(most), ..self }
     }
 
-    /// The content of the file.
+    /// Returns the content of the file.
     pub fn text(&self) -> &str {
         &self.text
     }
 
-    /// The number of rows of a shard.
+    /// Returns the number of rows of a shard.
     pub fn rows(&self, shard: Shard) -> usize {
         (0..self.study.runs()).filter(|&row| shard.has(row)).count()
     }
 
-    /// The number of a shard's rows that the log has; one whose scenario has changed since counts.
+    /// Returns the number of a shard's rows in the log, including rows whose scenario has changed
+    /// since.
     pub fn known(&self, shard: Shard, log: &RunLog) -> usize {
         let known = by_name([log]);
         let tasks = self.tasks(shard);
         tasks.iter().filter(|task| known.contains_key(&task.name())).count()
     }
 
-    /// Every row of a shard, in the order of the study.
+    /// Returns every row of a shard, in the order of the study.
     fn tasks(&self, shard: Shard) -> Vec<Task<'_>> {
         let mut tasks = Vec::new();
         let (mut point, mut row) = (0, 0);
@@ -126,11 +128,12 @@ impl Sweep {
         tasks
     }
 
-    /// Simulates the rows of a shard on at most `threads` threads, but for those that the log has,
-    /// and adds each to the log when it ends.
+    /// Simulates the rows of a shard on at most `threads` threads, except for those in the log.
+    /// Adds
+    /// each row to the log when it ends.
     ///
     /// # Errors
-    /// The log cannot be written; no further run then starts.
+    /// Fails if the log cannot be written; no further run then starts.
     pub fn run(
         &self,
         shard: Shard,
@@ -158,10 +161,11 @@ impl Sweep {
         }
     }
 
-    /// The rows of all shards, from their logs, and the log of all runs in the order of the study.
+    /// Combines the logs of all shards. Returns their rows, and a log of all runs in study order.
     ///
     /// # Errors
-    /// A row is in no log, or logs have results of different scenarios or versions for one.
+    /// Fails if a row is in no log, or if logs have its results for different scenarios or
+    /// versions.
     pub fn gather(&self, logs: &[RunLog]) -> Result<(SweepTable, String), StudyError> {
         let known = by_name(logs);
         let mut versions = known.values().flatten().map(|(key, _)| &key.version);
@@ -212,7 +216,7 @@ impl Sweep {
     }
 }
 
-/// The newest result of each row in each log.
+/// Returns the newest result of each row in each log.
 fn by_name<'a>(
     logs: impl IntoIterator<Item = &'a RunLog>,
 ) -> BTreeMap<RunName, Vec<(&'a RunKey, &'a Value)>> {
@@ -225,7 +229,7 @@ fn by_name<'a>(
     all
 }
 
-/// The JSON object of a run, or the reason why there is none.
+/// Returns the JSON object of a run, or the reason why there is none.
 fn from_log(result: Value) -> Result<Value, String> {
     match result["error"].as_str() {
         Some(reason) => Err(reason.to_owned()),
@@ -243,7 +247,7 @@ impl Task<'_> {
         (self.group.name.clone(), labels, self.job().seed())
     }
 
-    /// The row in words.
+    /// Formats the identity of the row.
     fn place(&self) -> String {
         let labels = self.group.label(&self.combination);
         format!("point {} ({labels}), seed {}", self.point, self.job().seed())
@@ -264,12 +268,12 @@ impl Task<'_> {
         let key = job.key(&prepared);
         if let Some(result) = log.take(&key) {
             if !log.is_newest(&key) {
-                // The study was changed and changed back: this result is the one that counts.
+                // The study was changed and changed back, so make this result the newest again.
                 log.append(key, &result)?;
             }
             return Ok(self.row(from_log(result)));
         }
-        // Another start, on another machine, may have the memory.
+        // Not logged under `key`: a later start, on another machine, may have the memory.
         if let Err(fault) = attempt(|| job.expect_memory(&prepared, site))? {
             return self.invalid(&job, fault.reason(), log);
         }
@@ -286,8 +290,8 @@ impl Task<'_> {
         Ok(self.row(from_log(result)))
     }
 
-    /// The row of a scenario that is invalid or does not fit into memory, or whose run panics. The
-    /// log has it for `merge`; a later start tries it again.
+    /// Returns the row of a point whose scenario is invalid or too large for memory, or whose run
+    /// panics. It is logged for `merge`, but a later start tries it again.
     fn invalid(&self, job: &Job<'_>, reason: String, log: &RunLog) -> Result<SweepRow, StudyError> {
         let key = job.key_of(String::new());
         let result = json!({ "error": reason });

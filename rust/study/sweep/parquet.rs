@@ -1,4 +1,4 @@
-//! The results of a sweep as a Parquet file: the columns of the CSV file, with types.
+//! Results of a sweep as a Parquet file: the columns of the CSV file, with types.
 
 use std::io;
 use std::sync::Arc;
@@ -24,11 +24,11 @@ struct Column {
 enum Values {
     Whole(Vec<i64>),
     Text(Vec<ByteArray>),
-    /// `None` where a run has no such number.
+    /// Numbers; `None` if a run has no such number.
     Number(Vec<Option<f64>>),
 }
 
-/// The content of the file.
+/// Returns the content of the file.
 pub(super) fn bytes(table: &SweepTable) -> io::Result<Vec<u8>> {
     write(&columns(table)).map_err(io::Error::other)
 }
@@ -47,7 +47,7 @@ fn columns(table: &SweepTable) -> Vec<Column> {
     for (index, name) in table.labels().into_iter().enumerate() {
         columns.push(text(name, &|row| table.texts(&rows[row])[index].to_owned()));
     }
-    // Seeds are of 64 bits without a sign; the schema says so.
+    // Seeds are unsigned 64-bit integers, which the schema declares.
     columns.push(whole("seed", &|row| rows[row].seed.cast_signed()));
     let numbers: Vec<Vec<(String, String)>> = rows
         .iter()

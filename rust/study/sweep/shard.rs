@@ -1,31 +1,31 @@
-//! A part of the runs of a study, for one machine of several.
+//! Shard of a study's runs, for one of several machines.
 
 use std::fmt;
 use std::str::FromStr;
 
 use thiserror::Error;
 
-/// The shard of a number of shards that a process simulates. Runs are dealt out one by one, so that
-/// shards take about equally long.
+/// The shard that a process simulates. Runs are assigned to shards round-robin, so that all shards
+/// take about equally long.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Shard {
-    /// From 0.
+    /// Index of the shard, from 0.
     index: usize,
     count: usize,
 }
 
-/// Why a process cannot tell its shard.
+/// Reason why a process cannot determine its shard.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum ShardError {
     /// The text is not a shard.
     #[error("'{0}' is no shard; expected K/N with K from 1 to N, such as 2/4")]
     Syntax(String),
-    /// A variable of the environment has no number.
+    /// An environment variable is not a number.
     #[error("{name} = '{value}': expected a number; --shard K/N says the shard without it")]
     Variable {
-        /// Its name.
+        /// Name of the variable.
         name: &'static str,
-        /// Its value.
+        /// Value of the variable.
         value: String,
     },
     /// The array of a Slurm job has gaps.
@@ -34,14 +34,14 @@ pub enum ShardError {
          one such as --array=0-3, or --shard K/N"
     )]
     Array {
-        /// The number of this task.
+        /// Number of this task.
         id: usize,
-        /// The number of tasks.
+        /// Number of tasks.
         count: usize,
-        /// The least number of a task.
+        /// Smallest number of a task.
         first: usize,
     },
-    /// A Kubernetes Job does not tell how many indices it has.
+    /// The environment of a Kubernetes Job does not contain its number of completions.
     #[error(
         "JOB_COMPLETION_INDEX is set and does not say of how many; expected --shards N, with the \
          Job's number of completions"
@@ -50,26 +50,26 @@ pub enum ShardError {
     /// An index is not below the number of shards.
     #[error("{name} = {index} with {count} shards: expected an index below that")]
     TooLarge {
-        /// The variable of the environment.
+        /// Name of the environment variable.
         name: &'static str,
-        /// Its value.
+        /// Value of the variable.
         index: usize,
-        /// The number of shards.
+        /// Number of shards.
         count: usize,
     },
 }
 
 impl Shard {
-    /// Everything.
+    /// All runs.
     pub const WHOLE: Self = Self { index: 0, count: 1 };
 
-    /// The shard that a cluster's scheduler gave to this process, with the variable that says so:
-    /// the task of a Slurm array, or the completion index of a Kubernetes Job with `shards`
-    /// completions. `variable` looks up the environment.
+    /// Returns the shard that a cluster's scheduler assigned to this process, with the environment
+    /// variable that contains it. That is the task of a Slurm array, or the completion index of a
+    /// Kubernetes Job with `shards` completions. `variable` looks up the environment.
     ///
     /// # Errors
-    /// A variable has no number; the array is not a range of numbers; the Job's index comes without
-    /// the number of shards.
+    /// Fails if a variable is not a number, if the array is not a range of numbers, or if a Job's
+    /// index comes without the number of shards.
     pub fn of_environment(
         variable: impl Fn(&str) -> Option<String>,
         shards: Option<usize>,
@@ -101,7 +101,7 @@ impl Shard {
         Ok(Some((Self { index, count }, COMPLETION)))
     }
 
-    /// True if the run with that index, from 0, belongs to the shard.
+    /// Returns true if the run with that index, from 0, belongs to the shard.
     pub fn has(&self, run: usize) -> bool {
         run % self.count == self.index
     }

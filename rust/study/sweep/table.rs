@@ -1,4 +1,4 @@
-//! The results of a sweep as a table: a row for each point and seed.
+//! Results of a sweep as a table: a row for each point and seed.
 
 use std::borrow::Cow;
 use std::io;
@@ -9,26 +9,26 @@ use crate::metrics::METRICS;
 use crate::record::csv_text;
 use crate::reproduce::reading;
 
-/// The columns that are neither the seed, a swept key nor a number of a run.
+/// Columns that are neither the seed, a swept key nor a number of a run.
 pub(super) const FIXED: [&str; 3] = ["point", "run", "error"];
 
-/// A row: a point of the study under a seed, and what came of it.
+/// A row: a point of the study under a seed, and its result.
 #[derive(Debug, Clone, PartialEq)]
 pub struct SweepRow {
     /// Number of the point, from 1, in the order of the study.
     pub point: usize,
     /// Name of its `[[run]]`.
     pub run: String,
-    /// The swept keys with the labels of their values.
+    /// Swept keys with the labels of their values.
     pub keys: Vec<(String, String)>,
     /// Seed of every random draw.
     pub seed: u64,
-    /// The JSON object of the run, or the reason why there is none.
+    /// JSON object of the run, or the reason why there is none.
     pub result: Result<Value, String>,
 }
 
 impl SweepRow {
-    /// Why the row has no result, or that its run did not complete; empty if it did.
+    /// Returns why the row has no result or its run did not complete; empty if it completed.
     pub fn error(&self) -> String {
         match &self.result {
             Err(reason) => reason.trim_end().replace('\n', " "),
@@ -52,18 +52,19 @@ pub struct SweepTable {
     pub has_runs: bool,
     /// Every swept key of the study.
     pub keys: Vec<String>,
-    /// In the order of the study.
+    /// Rows in the order of the study.
     pub rows: Vec<SweepRow>,
 }
 
 impl SweepTable {
-    /// The names of the columns of text: those before the seed.
+    /// Returns the names of the text columns: those before the seed.
     pub fn labels(&self) -> Vec<&str> {
         let run = self.has_runs.then_some("run");
         run.into_iter().chain(self.keys.iter().map(String::as_str)).collect()
     }
 
-    /// The texts of a row, for the names of [`Self::labels`]; empty for a key that is not its own.
+    /// Returns the texts of a row, in the order of [`Self::labels`]; empty for keys of other
+    /// groups.
     pub fn texts<'a>(&'a self, row: &'a SweepRow) -> Vec<&'a str> {
         let of_key = |key: &String| {
             let own = row.keys.iter().find(|(known, _)| known == key);
@@ -73,10 +74,10 @@ impl SweepTable {
         run.into_iter().chain(self.keys.iter().map(of_key)).collect()
     }
 
-    /// The rows as CSV: `point`, the swept keys, `seed`, the metrics and `error`.
+    /// Returns the rows as CSV: `point`, the swept keys, `seed`, the metrics and `error`.
     ///
     /// # Errors
-    /// Those of a text in memory: none.
+    /// Passes on errors of the CSV writer, which do not occur in memory.
     pub fn csv(&self) -> io::Result<String> {
         let mut writer = csv::Writer::from_writer(Vec::new());
         let head = [&["point"], &self.labels()[..], &["seed"]].concat();
@@ -97,7 +98,7 @@ impl SweepTable {
         String::from_utf8(bytes).map_err(io::Error::other)
     }
 
-    /// The rows without a complete run.
+    /// Returns the rows without a complete run.
     pub fn failed(&self) -> impl Iterator<Item = &SweepRow> {
         self.rows.iter().filter(|row| !row.error().is_empty())
     }
