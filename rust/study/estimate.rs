@@ -21,8 +21,8 @@ const PER_HOST: u64 = 12 << 10;
 /// Memory per message and its flow: 2.1 million messages of a ring of 1,024 take 546 MB.
 const PER_MESSAGE: u64 = 260;
 
-/// Memory per queue pair, both ends. An all-to-all of 1,024 with a million queue pairs takes
-/// 1.37 GB with its messages under a policy with little state; other policies keep more.
+/// Memory per queue pair, both ends. An all-to-all of 1,024 with a million queue pairs takes 1.37
+/// GB with its messages under a policy with little state; other policies keep more.
 const PER_QUEUE_PAIR: u64 = 1_400;
 
 /// Memory per queued or in-flight packet and its event: 3.9 million of an incast take 790 MB.
@@ -42,8 +42,8 @@ const HOP: Duration = Duration::from_nanos(400);
 const MESSAGE: Duration = Duration::from_micros(2);
 
 /// CPU time per entry of the next-hop table (one per switch and edge switch), including all other
-/// set-up. A ring of 16 takes 0.3 to 8 s on fat-trees of 8,192 to 65,536 hosts, which is 0.4 to
-/// 0.8 us per entry. On a torus of 4,096 switches it is 0.2 us.
+/// set-up. A ring of 16 takes 0.3 to 8 s on fat-trees of 8,192 to 65,536 hosts, which is 0.4 to 0.8
+/// us per entry. On a torus of 4,096 switches it is 0.2 us.
 const ENTRY: Duration = Duration::from_nanos(500);
 
 /// Number of messages that are sampled for the mean path length.

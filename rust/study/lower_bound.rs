@@ -38,8 +38,8 @@ pub struct BoundSummary {
     pub scenario: String,
     /// Lower bound of the completion time.
     pub bound_ns: f64,
-    /// The binding one of several closed forms: `idle path`, `dependency chain`, `host NIC`,
-    /// `edge uplinks`, `scale-up port` or `permutation`.
+    /// Closed form that gives the bound, the largest of several: `idle path`, `dependency chain`,
+    /// `host NIC`, `edge uplinks`, `scale-up port` or `permutation`.
     pub bound_by: &'static str,
     /// Largest rate at which all messages can be sent simultaneously, as a fraction of the hosts'
     /// line rate.

@@ -368,7 +368,7 @@ impl Ended {
     /// during the run, since the outcome then lacks flows. `others` are files kept during the run.
     ///
     /// # Errors
-    /// Those of the folder.
+    /// Fails if the folder cannot be written.
     pub fn keep(
         &self,
         folder: &Folder,

@@ -73,8 +73,8 @@ impl Sample {
         Some(Self { count, median: median.exp(), interval })
     }
 
-    /// Returns the interval of the median, which contains it with probability
-    /// [`Self::coverage`]; `None` for a single value.
+    /// Returns the interval of the median, which contains it with probability [`Self::coverage`];
+    /// `None` for a single value.
     pub fn interval(&self) -> Option<Interval> {
         (self.count > 1).then_some(self.interval)
     }
@@ -168,7 +168,7 @@ mod tests {
         assert_eq!(Sample::of_ratios(&[]), None);
     }
 
-    /// The five seeds of `evenkeel init failure`, in microseconds.
+    /// Times of the five seeds of `evenkeel init failure`, in microseconds.
     #[test]
     fn five_seeds_of_which_one_has_time_outs_are_told_apart() {
         let ecmp = [6546.0, 1194.0, 1065.0, 1245.0, 1200.0];

@@ -68,8 +68,7 @@ impl Comparison {
     ///
     /// # Errors
     /// Fails for an unknown policy, invalid parameters of a policy, or an invalid seed. All
-    /// policies
-    /// and seeds are checked before the first run starts.
+    /// policies and seeds are checked before the first run starts.
     pub fn new(
         scenario: &Scenario,
         policies: &[String],

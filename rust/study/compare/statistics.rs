@@ -13,7 +13,7 @@ pub struct Statistics {
     pub reference: Option<String>,
     /// Number of seeds.
     pub seeds: usize,
-    /// Reason why there is no best policy, if there is none.
+    /// Reason why there is no best policy; `None` if there is one.
     pub unranked: Option<Unranked>,
     /// All policies in the order of the runs. Those with an incomplete or missing run come last.
     pub policies: Vec<PolicyStatistics>,
@@ -180,8 +180,8 @@ fn of_policy(
     }
 }
 
-/// Returns true for metrics that an incomplete run measures only on the messages or operations
-/// that did complete. Those are the quick ones, so the value would be biased.
+/// Returns true for metrics that an incomplete run measures only on the messages or operations that
+/// did complete. Those are the quick ones, so the value would be biased.
 fn is_of_survivors(metric: &str) -> bool {
     ["fct_ns", "operation_ns", "bytes_per_s"].iter().any(|name| metric.starts_with(name))
 }
@@ -256,7 +256,7 @@ mod tests {
         policies.iter().flat_map(of_policy).collect()
     }
 
-    /// The statistics of completion times that depend on the seed.
+    /// Returns the statistics of completion times that depend on the seed.
     fn statistics(policies: &[(&str, &[Option<f64>])], baseline: Option<&str>) -> Statistics {
         let runs = runs(policies);
         Statistics::of(&["cct_ns"], &runs, baseline, &Planned::of(&runs, true))
@@ -275,8 +275,7 @@ mod tests {
     }
 
     /// Times of `evenkeel init failure`, in microseconds. Student's t interval of the mean
-    /// difference
-    /// would include 0.
+    /// difference would include 0.
     #[test]
     fn a_policy_that_is_slower_under_every_seed_is_behind_whatever_the_spread() {
         let ecmp = times(&[6546.0, 1194.0, 1065.0, 1245.0, 1200.0]);
@@ -295,7 +294,7 @@ mod tests {
         assert_eq!(interval, Interval { low: 1065.0, high: 6546.0 }, "between two of the values");
     }
 
-    /// Seeds differ by far more than policies do; only paired ratios tell the policies apart.
+    /// Seeds differ by far more than policies do; only paired ratios distinguish the policies.
     #[test]
     fn ratios_are_those_of_pairs() {
         let slow = times(&[103.0, 206.0, 309.5, 412.0, 1030.0]);

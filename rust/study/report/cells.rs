@@ -110,9 +110,9 @@ pub const LINK_COLUMNS: [(&str, CellKind); 7] = [
 pub const SCALE_UP: &str = "-scale-up";
 
 /// Returns two rows per link in order of links, one for each direction (`from` one end `to` the
-/// other). Two rows per GPU follow for its port on the scale-up network of its server, if there
-/// are such networks (link `host0-scale-up`, between `host0` and `scale-up0`). Numbers that were
-/// not counted, such as the queues of a fluid run, are missing.
+/// other). Two rows per GPU follow for its port on the scale-up network of its server, if there are
+/// such networks (link `host0-scale-up`, between `host0` and `scale-up0`). Numbers that were not
+/// counted, such as the queues of a fluid run, are missing.
 pub fn link_rows<'a>(
     topology: &'a Topology,
     outcome: &'a Outcome,

@@ -43,8 +43,7 @@ impl ClassSummary {
             *bytes += message.bytes;
         }
         // Completion times are those of completed messages, in order of message ids, as flows are.
-        // Flows
-        // cannot give them: a flow of a relayed message starts later than its message.
+        // Flows cannot give them: a flow of a relayed message starts later than its message.
         let mut completions = outcome.message_fct.iter().copied();
         for flows in outcome.flows.chunk_by(|one, next| one.message == next.message) {
             let message = flows[0].message.index();

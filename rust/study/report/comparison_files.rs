@@ -32,8 +32,8 @@ pub(super) struct Record<'a> {
     low: Option<f64>,
     /// Upper end of the confidence interval of the median.
     high: Option<f64>,
-    /// Probability that the interval contains the median, for any distribution. It is 0.5, 0.75
-    /// and 0.875 with two to four runs, 0.9375 with five, and at least 0.9375 with more.
+    /// Probability that the interval contains the median, for any distribution. It is 0.5, 0.75 and
+    /// 0.875 with two to four runs, 0.9375 with five, and at least 0.9375 with more.
     coverage: Option<f64>,
     /// Reference policy of the ratios: the requested one, otherwise the one with the least median
     /// completion time.

@@ -99,8 +99,8 @@ impl ComparisonFolder {
     /// Replaces earlier results with the statistics and the runs.
     ///
     /// # Errors
-    /// Fails if the file system does. The previous content is then unchanged, unless renaming
-    /// failed.
+    /// Fails if a file system operation fails. The previous content is then unchanged, unless
+    /// renaming failed.
     pub fn keep(
         &self,
         statistics: &Statistics,

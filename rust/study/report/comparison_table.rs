@@ -19,7 +19,7 @@ pub fn verdicts(statistics: &Statistics) -> String {
     }
 }
 
-/// Returns the line that names the best policy and its equals, or says why there is none.
+/// Returns the line that names the best policy and its equals, or says why no policy is best.
 fn best_line(statistics: &Statistics) -> String {
     let Some(best) = statistics.best() else {
         return format!("best CCT: none, {}\n", why_unranked(statistics));

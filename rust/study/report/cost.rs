@@ -1,5 +1,5 @@
-//! Cost of a run on the machine that made it. Scenario, seed and version determine every other
-//! part of a result.
+//! Cost of a run on the machine that made it. Scenario, seed and version determine every other part
+//! of a result.
 
 use std::io::{self, Write};
 use std::time::{Duration, Instant};
@@ -31,8 +31,8 @@ impl Stopwatch {
 pub struct Cost {
     /// Wall time of the simulation, without the time to read its scenario.
     pub wall: Duration,
-    /// Peak resident memory of the *process* so far, in bytes; `None` if the system does not
-    /// report it. Several runs in one process share it.
+    /// Peak resident memory of the *process* so far, in bytes; `None` if the system does not report
+    /// it. Several runs in one process share it.
     pub peak_rss_bytes: Option<u64>,
 }
 
@@ -49,7 +49,7 @@ impl CostSummary {
     /// Writes `cost.json`, indented.
     ///
     /// # Errors
-    /// Those of writing to `to`.
+    /// Fails if writing to `to` fails.
     pub fn write(&self, to: &mut dyn Write) -> io::Result<()> {
         serde_json::to_writer_pretty(&mut *to, self)?;
         writeln!(to)
@@ -60,7 +60,7 @@ impl CostSummary {
 /// The same scenario, seed and version then give the same bytes on every machine.
 ///
 /// # Errors
-/// Those of writing to `to`.
+/// Fails if writing to `to` fails.
 pub(super) fn write_without_costs(to: &mut dyn Write, results: &impl Serialize) -> io::Result<()> {
     // In indented JSON each key starts a line. No string can start one, because its quotes are
     // escaped.

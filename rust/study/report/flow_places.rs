@@ -32,8 +32,7 @@ impl FlowPlaces {
     }
 
     /// Returns the positions in the workload of a run, including traffic classes. Jobs and steps
-    /// are
-    /// empty if the messages are not `known` before the run.
+    /// are empty if the messages are not `known` before the run.
     pub fn of_setup(setup: &Setup, known: bool) -> Self {
         let places = if known { Self::of(&setup.workload) } else { Self::default() };
         if !setup.fabric.has_classes() {

@@ -13,7 +13,7 @@ use crate::topology::Topology;
 /// With traffic classes, a last column `class` names the class of each flow.
 ///
 /// # Errors
-/// Those of writing to `to`.
+/// Fails if writing to `to` fails.
 pub fn write_flows_csv(to: &mut dyn Write, setup: &Setup, outcome: &Outcome) -> io::Result<()> {
     let mut csv = FlowsCsv::begin(to, FlowPlaces::of_setup(setup, true))?;
     outcome.flows.iter().try_for_each(|flow| csv.write(&setup.topology, flow))?;
@@ -30,7 +30,7 @@ impl<W: Write> FlowsCsv<W> {
     /// Writes the column names.
     ///
     /// # Errors
-    /// Those of writing to `to`.
+    /// Fails if writing to `to` fails.
     pub fn begin(to: W, places: FlowPlaces) -> io::Result<Self> {
         let mut csv = csv::Writer::from_writer(to);
         let columns = FLOW_COLUMNS.iter().take(flow_columns(&places));
@@ -41,7 +41,7 @@ impl<W: Write> FlowsCsv<W> {
     /// Writes the row of a flow.
     ///
     /// # Errors
-    /// Those of the writer.
+    /// Fails if the writer fails.
     pub fn write(&mut self, topology: &Topology, flow: &FlowRecord) -> io::Result<()> {
         let row = flow_row(&self.places, topology, flow);
         let cells = row.iter().take(flow_columns(&self.places));
@@ -52,7 +52,7 @@ impl<W: Write> FlowsCsv<W> {
     /// Flushes the writer.
     ///
     /// # Errors
-    /// Those of the writer.
+    /// Fails if the writer fails.
     pub fn end(mut self) -> io::Result<()> {
         self.csv.flush()
     }

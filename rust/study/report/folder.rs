@@ -37,10 +37,8 @@ impl Folder {
     ///
     /// # Errors
     /// Fails if the path names a file, if another run has locked the folder, or if it is not
-    /// writable.
-    /// Also fails if it holds files but no earlier results of a run, or if a result's name is taken
-    /// by
-    /// something other than a regular file.
+    /// writable. Also fails if it holds files but no earlier results of a run, or if a result's
+    /// name is taken by something other than a regular file.
     pub fn open(path: &Path) -> Result<Self, FolderError> {
         Self::open_for(path, &[])
     }
@@ -148,19 +146,18 @@ impl Folder {
     /// Creates an unnamed file in the folder, for data that is written during a run.
     ///
     /// # Errors
-    /// Those of the file system.
+    /// Fails if a file system operation fails.
     pub fn scratch(&self) -> Result<fs::File, FolderError> {
         tempfile::tempfile_in(&self.path)
             .map_err(|reason| self.failed("write into the folder", reason))
     }
 
     /// Replaces the content of the folder with `files`, pairs of a name and a writer of the
-    /// content.
-    /// The mark of the folder appears last; for a run it is `summary.json`.
+    /// content. The mark of the folder appears last; for a run it is `summary.json`.
     ///
     /// # Errors
-    /// Fails if the file system does. The previous content is then unchanged, unless renaming
-    /// failed.
+    /// Fails if a file system operation fails. The previous content is then unchanged, unless
+    /// renaming failed.
     pub fn replace(
         &self,
         files: &[(&str, Writer<'_>)],

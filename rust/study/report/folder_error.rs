@@ -70,7 +70,7 @@ pub enum FolderError {
     Failed {
         /// Path of the folder, as given to `--out`.
         folder: String,
-        /// The operation that failed, as a verb and its object.
+        /// Operation that failed, as a verb and its object.
         action: String,
         /// Error of the operating system.
         reason: io::Error,

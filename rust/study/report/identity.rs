@@ -15,8 +15,8 @@ pub struct Identity {
 }
 
 impl Identity {
-    /// Returns the first line of every text output, without its line end. Control characters in
-    /// the scenario's name are escaped, since a file name may have any, to keep it one line.
+    /// Returns the first line of every text output, without its line end. Control characters in the
+    /// scenario's name are escaped, since a file name may have any, to keep it one line.
     pub fn header(&self) -> String {
         let Self { scenario, policy, seed } = self;
         let scenario: String = scenario

@@ -7,7 +7,7 @@ use super::{Folder, FolderError, Summary, Writer, write_summary};
 /// writer of the content), `cost.json`, and `summary.json`, which appears last.
 ///
 /// # Errors
-/// Those of the folder.
+/// Fails if the folder cannot be written.
 pub fn keep_run(
     folder: &Folder,
     files: &[(&str, Writer<'_>)],

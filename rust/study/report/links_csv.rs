@@ -10,7 +10,7 @@ use crate::topology::Topology;
 /// Writes the column names and the rows of [`link_rows`].
 ///
 /// # Errors
-/// Those of writing to `to`.
+/// Fails if writing to `to` fails.
 pub fn write_links_csv(
     to: &mut dyn Write,
     topology: &Topology,

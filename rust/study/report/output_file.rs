@@ -53,7 +53,7 @@ pub enum OutputError {
     NotAFile {
         /// Path of the file.
         path: String,
-        /// What the path names, with its article.
+        /// Kind of the entry at the path, with its article.
         found: &'static str,
     },
     /// The folder holds a trace of a rank that the workload does not have.
@@ -77,8 +77,8 @@ pub enum OutputError {
     },
 }
 
-/// A file that is being written: it appears complete or not at all. A device such as `/dev/null`
-/// is written to and not replaced.
+/// A file that is being written: it appears complete or not at all. A device such as `/dev/null` is
+/// written to and not replaced.
 #[derive(Debug)]
 pub struct OutputFile {
     path: PathBuf,
@@ -117,7 +117,7 @@ impl OutputFile {
     /// Returns another handle of the file that is being written.
     ///
     /// # Errors
-    /// Those of the file system.
+    /// Fails if a file system operation fails.
     pub fn handle(&self) -> io::Result<File> {
         match &self.to {
             Destination::Temporary(file) => file.as_file().try_clone(),
@@ -128,7 +128,7 @@ impl OutputFile {
     /// Writes the whole content, and renames the file to its path.
     ///
     /// # Errors
-    /// Those of the file system.
+    /// Fails if a file system operation fails.
     pub fn write(self, bytes: &[u8]) -> Result<(), OutputError> {
         let written = self.handle().and_then(|mut to| to.write_all(bytes));
         let path = || self.path.display().to_string();
@@ -139,7 +139,7 @@ impl OutputFile {
     /// Renames the complete file to its path.
     ///
     /// # Errors
-    /// Those of the file system.
+    /// Fails if a file system operation fails.
     pub fn complete(self) -> Result<(), OutputError> {
         let Self { path, to } = self;
         let Destination::Temporary(file) = to else { return Ok(()) };

@@ -21,7 +21,7 @@ const PS: u64 = 1_000;
 /// [`hosts_then_switches`].
 ///
 /// # Errors
-/// Those of writing to `to`.
+/// Fails if writing to `to` fails.
 pub fn write_pfc_txt(
     to: &mut dyn Write,
     topology: &Topology,

@@ -55,8 +55,8 @@ pub struct RailSummary {
     pub events: u64,
     /// Wall time of the simulation, seconds; a results folder has it in `cost.json`.
     pub wall_s: f64,
-    /// Peak memory of the process; `None` if the system does not report it. A results folder has
-    /// it in `cost.json`.
+    /// Peak memory of the process; `None` if the system does not report it. A results folder has it
+    /// in `cost.json`.
     pub peak_rss_bytes: Option<u64>,
 }
 
@@ -175,7 +175,7 @@ fn busy_rate(outcome: &RailOutcome, rail: usize) -> Option<f64> {
 /// Writes `operations.csv`, a row for each operation and rail.
 ///
 /// # Errors
-/// Those of the writer.
+/// Fails if the writer fails.
 pub fn write_operations_csv(to: &mut dyn Write, summary: &RailSummary) -> io::Result<()> {
     writeln!(to, "operation,bytes,start_ns,took_ns,rail,share_bytes,rail_ns,reissued_chunks")?;
     let names: Vec<String> = summary.rails.iter().map(|rail| csv_field(&rail.name)).collect();
@@ -197,7 +197,7 @@ pub fn write_operations_csv(to: &mut dyn Write, summary: &RailSummary) -> io::Re
 /// Writes `timeline.csv`, a row for each event on the timeline.
 ///
 /// # Errors
-/// Those of the writer.
+/// Fails if the writer fails.
 pub fn write_timeline_csv(to: &mut dyn Write, summary: &RailSummary) -> io::Result<()> {
     let mut csv = csv::Writer::from_writer(to);
     csv.write_record(["at_ns", "rail", "what"])?;
@@ -210,7 +210,7 @@ pub fn write_timeline_csv(to: &mut dyn Write, summary: &RailSummary) -> io::Resu
 /// Replaces the content of a folder with the results of a run; `rendered` is its scenario.
 ///
 /// # Errors
-/// Those of the folder.
+/// Fails if the folder cannot be written.
 pub fn keep_rails(
     folder: &Folder,
     identity: &Identity,

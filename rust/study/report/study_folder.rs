@@ -55,7 +55,7 @@ pub enum StudyFolderError {
     Failed {
         /// Path of the folder, as given to `--out`.
         folder: String,
-        /// The operation that failed, as a verb and its object.
+        /// Operation that failed, as a verb and its object.
         action: String,
         /// Error of the operating system.
         reason: io::Error,
@@ -68,8 +68,7 @@ impl StudyFolder {
     ///
     /// # Errors
     /// Fails if the folder cannot be written, or if it holds a page or a JSON file that evenkeel
-    /// did
-    /// not write.
+    /// did not write.
     pub fn open(
         path: &Path,
         studies: &[&str],
@@ -119,7 +118,7 @@ impl StudyFolder {
     /// Replaces the results of a study, and rewrites `README.md`.
     ///
     /// # Errors
-    /// Fails if the file system does. Each file is then either the old or the new one.
+    /// Fails if a file system operation fails. Each file is then either the old or the new one.
     pub fn add(&self, study: &Reproduction, rows: &[RunRow]) -> Result<(), StudyFolderError> {
         let name = &study.study;
         let csv = csv(rows).map_err(|reason| self.failed("write the runs", reason))?;

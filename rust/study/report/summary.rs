@@ -67,8 +67,8 @@ pub struct Summary {
     pub pfc_pauses: Option<u64>,
     /// Maximum bytes queued at one switch port; `None` for a fluid run.
     pub queue_bytes_max: Option<u64>,
-    /// Mean queue that data packets found when they arrived at switch ports, in bytes; `None` for
-    /// a fluid run.
+    /// Mean queue that data packets found when they arrived at switch ports, in bytes; `None` for a
+    /// fluid run.
     pub queue_bytes_mean: Option<f64>,
     /// Maximum bytes in one direction of a link.
     pub link_bytes_max: u64,
@@ -89,8 +89,8 @@ pub struct Summary {
     /// that are read or generated during the run.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub classes: Vec<ClassSummary>,
-    /// Link failures including random ones, in order of their starts, at most 1,000; absent
-    /// without failures.
+    /// Link failures including random ones, in order of their starts, at most 1,000; absent without
+    /// failures.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub failures: Vec<FailureSummary>,
     /// Recorded time series; absent unless the scenario has `[record]`.
@@ -111,8 +111,8 @@ pub struct Summary {
     pub packet_hops: Option<u64>,
     /// Wall time of the simulation, seconds; a results folder has it in `cost.json`.
     pub wall_s: f64,
-    /// Peak memory of the process; `None` if the system does not report it. A results folder has
-    /// it in `cost.json`.
+    /// Peak memory of the process; `None` if the system does not report it. A results folder has it
+    /// in `cost.json`.
     pub peak_rss_bytes: Option<u64>,
 }
 
@@ -335,7 +335,7 @@ fn is_packet(fidelity: &Fidelity) -> bool {
 /// of a scenario write the same bytes.
 ///
 /// # Errors
-/// Those of writing to `to`.
+/// Fails if writing to `to` fails.
 pub fn write_summary(to: &mut dyn Write, summary: &Summary) -> io::Result<()> {
     write_without_costs(to, summary)
 }
@@ -372,8 +372,7 @@ impl Fct {
     }
 }
 
-/// Returns the smallest element of `sorted` that at least `percent` percent of the elements do not
-/// exceed.
+/// Returns the nearest-rank percentile of `sorted`; `None` if it is empty.
 fn nearest_rank(sorted: &[Span], percent: usize) -> Option<Span> {
     let rank = (sorted.len() * percent).div_ceil(100).max(1);
     sorted.get(rank - 1).copied()

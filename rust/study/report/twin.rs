@@ -36,7 +36,7 @@ pub struct Twin {
     pub flows_equal: u64,
     /// Largest relative difference of a flow's completion time.
     pub worst_difference: f64,
-    /// Number of link directions, each of which is compared by its bytes.
+    /// Number of link directions; their bytes are compared.
     pub ports: u64,
     /// Number of link directions that carried equal bytes.
     pub ports_equal: u64,

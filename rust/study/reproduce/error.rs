@@ -65,7 +65,7 @@ pub enum StudyError {
     Log {
         /// Path of the log.
         file: String,
-        /// The operation that failed, as a verb.
+        /// Operation that failed, as a verb.
         action: &'static str,
         /// Error of the operating system.
         reason: std::io::Error,

@@ -96,8 +96,7 @@ mod tests {
     }
 
     /// The four hosts of a leaf send to the other leaf over three of four uplinks. `subflow-4`
-    /// divides
-    /// the rate of a flow by 4.
+    /// divides the rate of a flow by 4.
     #[test]
     fn a_link_down_leaves_three_quarters_to_four_flows() {
         let failure = "[[failure]]\nlink = \"leaf0-spine0\"\n";

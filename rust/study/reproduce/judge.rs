@@ -274,8 +274,8 @@ mod tests {
     use crate::scenario::{Source, Subject};
 
     /// Judges `claims` on made-up results. Policy `a` takes 10, 20 and 40 us for 1, 2 and 4 MB,
-    /// policy
-    /// `b` takes 10, 40 and 160 us, and `c` never completes. The second seed takes 10 % longer.
+    /// policy `b` takes 10, 40 and 160 us, and `c` never completes. The second seed takes 10 %
+    /// longer.
     fn outcomes(claims: &str) -> Vec<ClaimOutcome> {
         let text = format!(
             "title = \"t\"\nwork = \"w\"\n[[run]]\nname = \"r\"\nseeds = 2\n[run.over]\n\

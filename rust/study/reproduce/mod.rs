@@ -99,8 +99,7 @@ pub struct Study {
 
 impl Study {
     /// Reads the study of that name in `known`, or the file at that path. Its scenarios are read
-    /// when
-    /// they run; [`Self::check`] reads all of them in advance.
+    /// when they run; [`Self::check`] reads all of them in advance.
     ///
     /// # Errors
     /// Fails if there is neither such a study nor such a file, or if the file or a claim is
@@ -228,14 +227,12 @@ impl Study {
     }
 
     /// Simulates all runs, at most `threads` at a time, and judges the claims. Returns the results
-    /// and
-    /// the numbers of each run, which do not depend on `threads` or on the order in which runs
+    /// and the numbers of each run, which do not depend on `threads` or on the order in which runs
     /// finish.
     ///
     /// # Errors
     /// Fails if a workload cannot be drawn under one of the seeds, if a trace is invalid, or if a
-    /// run
-    /// does not fit into memory.
+    /// run does not fit into memory.
     pub fn run(
         &self,
         threads: NonZeroUsize,

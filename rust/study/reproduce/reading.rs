@@ -64,8 +64,8 @@ impl Reading {
         Ok(Self { path, divisor, unit })
     }
 
-    /// Returns the value in the JSON object of a run, or `None` if the object has no such number.
-    /// A time that the run did not reach is infinite.
+    /// Returns the value in the JSON object of a run, or `None` if the object has no such number. A
+    /// time that the run did not reach is infinite.
     pub(crate) fn of(&self, run: &Value) -> Option<f64> {
         let value = match Metric::find(&self.path) {
             Some(metric) => metric.of(run)?,

@@ -201,7 +201,7 @@ impl RunLog {
     /// Removes the file, once the study's results are written.
     ///
     /// # Errors
-    /// Those of the file system.
+    /// Fails if a file system operation fails.
     pub fn remove(self) -> Result<(), StudyError> {
         match fs::remove_file(&self.path) {
             // No run has finished, so there is no file.

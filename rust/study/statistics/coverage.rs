@@ -22,8 +22,8 @@ const TIMES: [Times; 3] = [
     Times { name: "log-normal", median: 1.5, draw: |random| 1.5 * (0.6 * normal(random)).exp() },
     // An exponent of 1.1: the mean exists, the variance does not. The median is 2^(1 / 1.1).
     Times { name: "Pareto", median: 1.877_862_2, draw: |random| uniform(random).powf(-1.0 / 1.1) },
-    // Three of ten runs have a timeout of 20 times the bound: the median is that of the others
-    // at 0.5 / 0.7.
+    // Three of ten runs have a timeout of 20 times the bound: the median is that of the others at
+    // 0.5 / 0.7.
     Times {
         name: "time-outs",
         median: 1.0 + 0.2 * 0.5 / 0.7,

@@ -54,7 +54,7 @@ pub enum SweepFolderError {
     Failed {
         /// Path of the folder.
         folder: String,
-        /// The operation that failed, as a verb and its object.
+        /// Operation that failed, as a verb and its object.
         action: String,
         /// Error of the operating system.
         reason: io::Error,
@@ -146,7 +146,7 @@ impl SweepFolder {
     /// Replaces the log of finished runs; it appears complete or not at all.
     ///
     /// # Errors
-    /// Those of the file system.
+    /// Fails if a file system operation fails.
     pub fn write_log(&self, lines: &str) -> Result<(), SweepFolderError> {
         self.write(&format!("{LOG}.runs.jsonl"), lines.as_bytes())
     }
@@ -154,7 +154,7 @@ impl SweepFolder {
     /// Removes the results of an earlier start, before runs are added.
     ///
     /// # Errors
-    /// Those of the file system.
+    /// Fails if a file system operation fails.
     pub fn remove_results(&self) -> Result<(), SweepFolderError> {
         for name in self.results() {
             match fs::remove_file(self.path.join(name)) {
@@ -179,7 +179,7 @@ impl SweepFolder {
     /// Writes the results; each file appears complete or not at all.
     ///
     /// # Errors
-    /// Those of the file system.
+    /// Fails if a file system operation fails.
     pub fn write_results(&self, table: &SweepTable) -> Result<(), SweepFolderError> {
         let csv = table.csv();
         let csv = csv.map_err(|reason| failed(&self.path, "write the results", reason))?;

@@ -85,8 +85,7 @@ impl Sweep {
     }
 
     /// Gives runs whose estimated memory exceeds `most` a row with an error. With `None`, the
-    /// default,
-    /// every run is tried.
+    /// default, every run is tried.
     pub fn within(self, most: Option<Bytes>) -> Self {
         Self { study: self.study.within(most), ..self }
     }
@@ -129,8 +128,7 @@ impl Sweep {
     }
 
     /// Simulates the rows of a shard on at most `threads` threads, except for those in the log.
-    /// Adds
-    /// each row to the log when it ends.
+    /// Adds each row to the log when it ends.
     ///
     /// # Errors
     /// Fails if the log cannot be written; no further run then starts.
@@ -229,7 +227,7 @@ fn by_name<'a>(
     all
 }
 
-/// Returns the JSON object of a run, or the reason why there is none.
+/// Returns the JSON object of a run, or the reason why it has no result.
 fn from_log(result: Value) -> Result<Value, String> {
     match result["error"].as_str() {
         Some(reason) => Err(reason.to_owned()),

@@ -1,4 +1,4 @@
-//! Shard of a study's runs, for one of several machines.
+//! Shards: the part of a study's runs that each machine simulates.
 
 use std::fmt;
 use std::str::FromStr;

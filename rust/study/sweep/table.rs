@@ -23,7 +23,7 @@ pub struct SweepRow {
     pub keys: Vec<(String, String)>,
     /// Seed of every random draw.
     pub seed: u64,
-    /// JSON object of the run, or the reason why there is none.
+    /// JSON object of the run, or the reason why it has no result.
     pub result: Result<Value, String>,
 }
 
