@@ -74,7 +74,7 @@ mod tests {
     }
 
     #[test]
-    fn a_ring_in_steps_has_nothing_to_tell() {
+    fn a_stepwise_ring_has_no_symptoms() {
         let ring = [message(0, 1, 64), message(1, 0, 64), message(0, 1, 64), message(1, 0, 64)];
         let ids = [(1, 2), (0, 3)].map(|(one, next)| [one, next].map(crate::ids::MessageId));
         let ids = ids.map(|[one, next]| (one, next));
@@ -82,7 +82,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_ready_at_once_and_bytes_and_counts_that_differ_are_told() {
+    fn unordered_messages_tiny_messages_and_unequal_counts_are_reported() {
         let messages = [message(0, 1, 64), message(0, 2, 1), message(1, 0, 64)];
         let expected = [
             "all 3 messages are ready at time 0, 2 of them at rank 0: nothing orders them",

@@ -92,7 +92,7 @@ mod tests {
                           Max cpu time       unlimited   unlimited   seconds\n";
 
     #[test]
-    fn the_memory_of_the_system_is_the_limit_without_others() {
+    fn system_memory_is_the_limit_if_there_is_no_other() {
         assert_eq!(available(&[]), Some(20_000 << 10));
         let none = format!("{LIMITS}Max address space  unlimited  unlimited  bytes\n");
         assert_eq!(available(&[("proc/self/limits", &none)]), Some(20_000 << 10));
@@ -100,14 +100,14 @@ mod tests {
     }
 
     #[test]
-    fn a_process_has_what_it_does_not_use_of_its_address_space() {
+    fn a_process_has_the_unused_part_of_its_address_space() {
         let limits = format!("{LIMITS}Max address space  3000000  4000000  bytes\n");
         let files = [("proc/self/limits", &*limits), ("proc/self/statm", "100 50 20 5 0 40 0\n")];
         assert_eq!(available(&files), Some(3_000_000 - 204_800));
     }
 
     #[test]
-    fn the_least_of_all_groups_around_a_process_counts() {
+    fn the_tightest_enclosing_cgroup_limits_a_process() {
         let second = [
             ("proc/self/cgroup", "0::/a/b\n"),
             ("sys/fs/cgroup/a/b/memory.max", "max\n"),

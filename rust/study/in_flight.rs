@@ -68,7 +68,7 @@ mod tests {
     }
 
     #[test]
-    fn data_waits_before_a_receiver_that_is_sent_more_than_it_takes() {
+    fn data_queues_at_an_oversubscribed_receiver() {
         // 400 Gbps for a round trip of 4 us is 200 packets.
         let shift = in_flight("line-rate", "kind = \"shift\"\nbytes = \"10MB\"");
         let all_to_all = in_flight("line-rate", "kind = \"all-to-all\"\nbytes = \"64MB\"");

@@ -102,7 +102,7 @@ mod tests {
     use crate::scenario::{Overrides, Scenario};
 
     #[test]
-    fn where_jobs_cut_messages_in_different_ways_the_finest_one_counts() {
+    fn the_finest_cut_of_all_jobs_counts() {
         let cuts_of = |policies: [&str; 2]| {
             let [a, b] = policies.map(|policy| format!("[[job]]\npolicy = {policy}\n"));
             let text = format!("[policy]\nname = \"ethereal\"\n{a}{b}");

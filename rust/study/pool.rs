@@ -51,7 +51,7 @@ mod tests {
     }
 
     #[test]
-    fn results_are_in_order_if_the_first_call_returns_last() {
+    fn results_are_in_order_even_if_the_first_call_returns_last() {
         let (second_ended, receiver) = mpsc::channel();
         let receiver = Mutex::new(receiver);
         let results = in_order(2, threads(2), |index| {

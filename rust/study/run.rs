@@ -284,7 +284,7 @@ mod tests {
     }
 
     #[test]
-    fn a_completion_below_the_bound_is_a_fault_of_packets_alone() {
+    fn a_completion_below_the_bound_is_a_fault_only_in_packet_runs() {
         let fault = finished("packet", Span::from_ms(1)).fault.expect("it is below");
         assert!(fault.contains("is below its lower bound of 1.000ms"), "{fault}");
         assert!(finished("packet", Span::from_ms(1)).summary.warnings.contains(&fault));
@@ -296,7 +296,7 @@ mod tests {
     }
 
     #[test]
-    fn a_time_limit_below_the_bound_is_a_warning_of_packets_and_of_fluid_runs() {
+    fn a_time_limit_below_the_bound_is_a_warning_in_packet_and_fluid_runs() {
         for fidelity in ["packet", "fluid"] {
             let warnings = finished(fidelity, Span::from_ms(20_000)).summary.warnings;
             let expected = "the time limit of 10.00s is less than the lower bound of the \

@@ -117,7 +117,7 @@ mod tests {
 
     /// Source: tables of the sign test, which has these intervals (David and Nagaraja, 7.1).
     #[test]
-    fn coverage_is_that_of_a_number_of_coins() {
+    fn coverage_matches_tables_of_the_sign_test() {
         for (count, rank, expected) in [
             (1, 0, 0.0),
             (2, 0, 0.5),
@@ -141,7 +141,7 @@ mod tests {
     }
 
     #[test]
-    fn a_sample_has_the_middle_of_its_values_and_an_interval_between_two_of_them() {
+    fn a_sample_has_a_median_and_an_interval_between_two_values() {
         let sample = Sample::of(&[5.0, 1.0, 2.0, 100.0, 3.0]).unwrap();
         assert_eq!((sample.count, sample.median), (5, 3.0));
         assert_eq!(sample.interval(), Some(Interval { low: 1.0, high: 100.0 }));
@@ -156,7 +156,7 @@ mod tests {
     }
 
     #[test]
-    fn a_ratio_is_the_inverse_of_the_one_the_other_way_round() {
+    fn a_ratio_is_the_inverse_of_the_reversed_ratio() {
         let pairs = [(2.0, 1.0), (9.0, 3.0), (40.0, 10.0), (10.0, 2.0)];
         let turned = pairs.map(|(value, reference)| (reference, value));
         let [there, back] = [&pairs, &turned].map(|it| Sample::of_ratios(it).unwrap());
@@ -170,7 +170,7 @@ mod tests {
 
     /// Times of the five seeds of `evenkeel init failure`, in microseconds.
     #[test]
-    fn five_seeds_of_which_one_has_time_outs_are_told_apart() {
+    fn five_seeds_distinguish_policies_even_if_one_has_timeouts() {
         let ecmp = [6546.0, 1194.0, 1065.0, 1245.0, 1200.0];
         let ethereal = [415.0, 484.0, 375.0, 459.0, 438.0];
         let pairs: Vec<(f64, f64)> = ecmp.into_iter().zip(ethereal).collect();

@@ -152,7 +152,7 @@ mod tests {
     }
 
     #[test]
-    fn the_formulas_have_their_extremes() {
+    fn formulas_are_right_at_their_extremes() {
         let one_of_four = [8.0, 0.0, 0.0, 0.0];
         assert_eq!((max_mean_ratio(&one_of_four), jain_index(&one_of_four)), (4.0, 0.25));
         assert_eq!((max_mean_ratio(&[3.0; 5]), jain_index(&[3.0; 5])), (1.0, 1.0));
@@ -160,7 +160,7 @@ mod tests {
     }
 
     #[test]
-    fn turns_are_even_and_one_hashed_flow_loads_one_uplink_of_two() {
+    fn round_robin_is_even_and_a_hashed_flow_loads_one_of_two_uplinks() {
         let of = |policy: &str, workload: &str| {
             let fabric = "leaves = 2\nspines = 2\nhosts_per_leaf = 2";
             let scenario = scenario(&format!(
@@ -181,7 +181,7 @@ mod tests {
     }
 
     #[test]
-    fn fabrics_are_the_topologies_of_the_draft() {
+    fn fabrics_match_the_reference_topologies_of_the_draft() {
         let class = |keys: &str| reference_topology(&scenario(&format!("[topology]\n{keys}")));
         assert_eq!(class("kind = \"leaf-spine\""), "A (2-tier Clos)");
         assert_eq!(class("kind = \"fat-tree\"\nk = 4\ntiers = 3"), "B (3-tier Clos)");

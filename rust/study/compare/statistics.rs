@@ -277,7 +277,7 @@ mod tests {
     /// Times of `evenkeel init failure`, in microseconds. Student's t interval of the mean
     /// difference would include 0.
     #[test]
-    fn a_policy_that_is_slower_under_every_seed_is_behind_whatever_the_spread() {
+    fn a_policy_slower_under_every_seed_is_behind_despite_any_spread() {
         let ecmp = times(&[6546.0, 1194.0, 1065.0, 1245.0, 1200.0]);
         let ethereal = times(&[415.0, 484.0, 375.0, 459.0, 438.0]);
         let statistics = statistics(&[("ecmp", &ecmp), ("ethereal", &ethereal)], None);
@@ -296,7 +296,7 @@ mod tests {
 
     /// Seeds differ by far more than policies do; only paired ratios distinguish the policies.
     #[test]
-    fn ratios_are_those_of_pairs() {
+    fn ratios_are_computed_per_seed() {
         let slow = times(&[103.0, 206.0, 309.5, 412.0, 1030.0]);
         let fast = times(&[100.0, 200.0, 300.0, 400.0, 1000.0]);
         assert_eq!(standings(&[("a", &slow), ("b", &fast)]), ["behind", "best"]);
@@ -310,7 +310,7 @@ mod tests {
     }
 
     #[test]
-    fn a_ratio_near_1_is_a_tie_and_one_that_may_be_1_or_2_is_unclear() {
+    fn a_ratio_near_1_is_a_tie_and_an_interval_from_1_to_2_is_unclear() {
         let a = times(&[100.0; 5]);
         let near = times(&[100.5, 99.5, 100.9, 100.1, 100.0]);
         let far = times(&[200.0, 99.5, 270.0, 300.0, 400.0]);
@@ -325,7 +325,7 @@ mod tests {
     }
 
     #[test]
-    fn fewer_than_five_draws_rank_nothing_and_without_draws_one_run_ranks() {
+    fn fewer_than_five_seeds_do_not_rank_unless_results_are_deterministic() {
         let (a, b) = (times(&[1.0, 1.0, 1.0, 1.0]), times(&[5.0, 6.0, 7.0, 8.0]));
         for seeds in 1..=4 {
             let policies = &[("b", &b[..seeds]), ("a", &a[..seeds])];
@@ -345,7 +345,7 @@ mod tests {
     }
 
     #[test]
-    fn a_run_that_did_not_complete_keeps_a_policy_from_being_the_best() {
+    fn a_policy_with_an_incomplete_run_cannot_be_best() {
         let a = [Some(1.0), None, Some(1.0), Some(1.0), Some(1.0)];
         let b = times(&[5.0, 6.0, 7.0, 8.0, 9.0]);
         assert_eq!(standings(&[("a", &a), ("b", &b)]), ["best", "incomplete"], "ranked last");
@@ -356,7 +356,7 @@ mod tests {
 
     /// `b` is the quickest but has one of its two runs; `d` was not started.
     #[test]
-    fn an_interrupted_comparison_has_no_best_and_what_is_missing_comes_last() {
+    fn an_interrupted_comparison_has_no_best_and_lists_partial_policies_last() {
         let policies = ["a", "b", "c", "d"].map(str::to_owned).to_vec();
         let of = |runs: &[RunNumbers], baseline: &str| {
             let planned = Planned { policies: policies.clone(), seeds: 2, is_drawn: false };
@@ -390,7 +390,7 @@ mod tests {
 
     /// Messages that completed before their run stalled are the quick ones.
     #[test]
-    fn a_run_that_did_not_complete_has_no_times_of_messages_and_no_ratios() {
+    fn an_incomplete_run_has_no_message_times_and_no_ratios() {
         let run = |policy: &str, seed, cct: Option<f64>, p99, dropped| RunNumbers {
             policy: policy.to_owned(),
             seed,

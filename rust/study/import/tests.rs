@@ -30,7 +30,7 @@ fn import(folder: &Path, file: &str, settings: &[&str]) -> Result<Imported, Impo
 }
 
 #[test]
-fn an_experiment_is_a_scenario_with_the_same_setup() {
+fn an_experiment_becomes_a_scenario_with_the_same_setup() {
     let pfc = "ENABLE_PFC 1\nCC_MODE 8\nLINK_DOWN 1 0 3\nL2_ACK_INTERVAL 4\nBUFFER_SIZE 32\n";
     let lossy = "ENABLE_PFC 0\nERROR_RATE_PER_LINK 0.001\nSIMULATOR_STOP_TIME 2.5\n";
     let conweave = "LB_MODE 0\nRANDOM_SEED 7\nENABLE_PFC 1\nFLOWGEN_START_TIME 2.0\n";
@@ -43,7 +43,7 @@ fn an_experiment_is_a_scenario_with_the_same_setup() {
 }
 
 #[test]
-fn what_a_scenario_cannot_say_is_the_error() {
+fn the_error_names_what_a_scenario_cannot_express() {
     let two_rates = CONFIG
         .replace("MIN_MAP 1", "MIN_MAP 2 25000000000 25")
         .replace("MAX_MAP 1 100000000000 400", "MAX_MAP 2 25000000000 90 100000000000 400")
@@ -74,7 +74,7 @@ fn what_a_scenario_cannot_say_is_the_error() {
 }
 
 #[test]
-fn a_flow_file_has_its_fabric_or_an_example_of_one() {
+fn a_flow_file_uses_its_fabric_or_an_example() {
     let folder = bench(CONFIG);
     let imported = import(folder.path(), "flow.txt", &["policy.name=spray", "switch.pfc=true"]);
     let text = imported.unwrap().text;

@@ -158,7 +158,7 @@ mod tests {
     }
 
     #[test]
-    fn a_policy_with_missing_runs_comes_last_with_their_number() {
+    fn a_policy_with_missing_runs_comes_last_and_shows_their_number() {
         let runs = sample::comparison(2);
         let policies: Vec<String> = ["ecmp", "reps"].map(str::to_owned).to_vec();
         let planned = Planned { policies, seeds: 3, is_drawn: true };
@@ -222,7 +222,7 @@ mod tests {
 
     /// `mrc` has longer headers, so its bound is greater than that of `ecmp`.
     #[test]
-    fn the_column_says_so_where_runs_have_bounds_of_their_own() {
+    fn the_heading_says_that_bounds_differ() {
         let mut runs = sample::comparison(1);
         let one = "seed 1; lower bound of the CCT: 900.0ns\n";
         assert!(table(&runs).contains(one) && !table(&runs).contains("/own"), "{}", table(&runs));

@@ -191,7 +191,7 @@ mod tests {
 
     /// `a` is the first and the quickest but stalls; it comes last, with the numbers that it has.
     #[test]
-    fn a_policy_that_did_not_complete_is_marked_and_last_in_every_format() {
+    fn an_incomplete_policy_is_marked_and_last_in_every_format() {
         let run = |(policy, time): (&str, Option<f64>)| RunNumbers {
             policy: policy.to_owned(),
             seed: 1,

@@ -183,12 +183,12 @@ mod tests {
     }
 
     #[test]
-    fn the_best_is_named_with_those_that_may_be_as_good() {
+    fn the_best_policy_is_named_with_its_equals() {
         assert_eq!(best_line(&statistics(5)), "best CCT: ecmp, tied with switch-rr-shuffled\n");
     }
 
     #[test]
-    fn a_few_draws_have_no_best_and_say_why() {
+    fn with_few_seeds_no_policy_is_best_and_the_reason_is_given() {
         let one = "best CCT: none, a single draw ranks nothing; --seeds 5 does\n";
         assert!(verdicts(&statistics(1)).ends_with(one));
         let three = "best CCT: none, 3 draws are too few to rank policies; --seeds 5 does\n";

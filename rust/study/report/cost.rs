@@ -107,7 +107,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn results_without_their_costs_are_the_same_json_without_these_keys() {
+    fn results_without_costs_are_the_same_json_minus_the_cost_keys() {
         let text = "a \"wall_s\": 1, \n\"peak_rss_bytes\": 2";
         let run =
             serde_json::json!({ "a": [], "events": 7, "peak_rss_bytes": null, "wall_s": 0.5 });

@@ -105,7 +105,7 @@ mod tests {
     use crate::workload::{Delay, JobSpec, Message};
 
     #[test]
-    fn a_step_counts_the_messages_before_it_through_computation() {
+    fn a_step_counts_earlier_messages_across_computations() {
         let message = |src, dst| Message {
             src: HostId(src),
             dst: HostId(dst),

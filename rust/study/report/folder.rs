@@ -294,7 +294,7 @@ mod tests {
     }
 
     #[test]
-    fn other_files_beside_results_stay_and_those_with_given_names_are_replaced() {
+    fn other_files_are_kept_and_files_with_given_names_are_replaced() {
         let parent = tempfile::tempdir().unwrap();
         write(&Folder::open(parent.path()).unwrap(), "first").unwrap();
         fs::write(parent.path().join("mix.tr"), "trace").unwrap();

@@ -101,7 +101,7 @@ mod tests {
     }
 
     #[test]
-    fn one_is_singular() {
+    fn a_count_of_one_is_singular() {
         assert_eq!((plural(1, "host"), plural(0, "host")), ("1 host".into(), "0 hosts".into()));
     }
 }

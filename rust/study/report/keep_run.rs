@@ -26,7 +26,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn summaries_of_two_runs_are_the_same_bytes_whatever_they_cost() {
+    fn summaries_are_byte_identical_regardless_of_cost() {
         let parent = tempfile::tempdir().unwrap();
         let keep = |wall_s: f64| {
             let folder = Folder::open(parent.path()).unwrap();

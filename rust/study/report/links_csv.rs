@@ -30,7 +30,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn each_link_has_a_row_for_each_direction() {
+    fn each_link_has_one_row_per_direction() {
         let mut text = Vec::new();
         let topology = sample::topology();
         write_links_csv(&mut text, &topology, &sample::stalled()).unwrap();

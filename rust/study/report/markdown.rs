@@ -18,7 +18,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn html_in_markdown_shows_as_written() {
+    fn html_in_markdown_is_escaped() {
         assert_eq!(markdown_text("a\n <b> & c | `x<y>`"), "a &lt;b> &amp; c \\| `x<y>`");
         assert_eq!(markdown_text("`<script>"), "`&lt;script>");
     }

@@ -193,7 +193,7 @@ mod tests {
         OutputKind { name: "a page", is_own: |start| start.starts_with(b"page") };
 
     #[test]
-    fn an_earlier_output_and_an_empty_file_are_replaced_and_nothing_else_is() {
+    fn only_earlier_outputs_and_empty_files_are_replaced() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("new/a");
         for text in ["page 1", "page 2"] {
@@ -213,7 +213,7 @@ mod tests {
 
     #[cfg(unix)]
     #[test]
-    fn pipes_and_links_are_refused_and_a_device_is_written_to() {
+    fn pipes_and_links_are_rejected_and_devices_are_written_to() {
         use std::os::unix::fs::{FileTypeExt, symlink};
         let folder = tempfile::tempdir().unwrap();
         let path = |name: &str| folder.path().join(name);

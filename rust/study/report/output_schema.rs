@@ -179,7 +179,7 @@ mod tests {
 
     /// A changed snapshot is a changed contract, which needs an entry in `CHANGELOG.md`.
     #[test]
-    fn keys_of_all_outputs_are_the_contract() {
+    fn keys_of_all_outputs_match_the_contract() {
         let mut text = String::new();
         let mut known: Vec<(String, &str)> = Vec::new();
         for output in &OUTPUT_SCHEMAS {
@@ -201,7 +201,7 @@ mod tests {
     }
 
     #[test]
-    fn every_key_has_a_type_and_words_and_those_of_the_contract_are_required() {
+    fn every_key_is_described_and_contract_keys_are_required() {
         let of = |name: &str| {
             let found = OUTPUT_SCHEMAS.iter().find(|it| it.name == name);
             found.expect("there is such an output").schema()

@@ -218,7 +218,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn tables_are_told_by_their_columns_and_those_of_earlier_versions_by_their_comment() {
+    fn tables_are_recognized_by_columns_or_by_the_comment_of_earlier_versions() {
         let folder = tempfile::tempdir().unwrap();
         let is_own = |name: &str, text: &str| {
             let path = folder.path().join(name);

@@ -66,7 +66,7 @@ mod tests {
     use crate::units::Time;
 
     #[test]
-    fn each_frame_has_a_line_in_the_family_s_columns() {
+    fn each_frame_has_a_line_in_hpcc_format() {
         let topology = sample::topology();
         let class = ClassId(0);
         let record = |ps, port, order| PauseRecord { at: Time::from_ps(ps), port, order, class };

@@ -265,19 +265,19 @@ mod tests {
     }
 
     #[test]
-    fn a_run_that_nothing_disturbs_has_none() {
+    fn an_undisturbed_run_has_no_remarks() {
         assert_eq!(remarks_on(""), [""; 0]);
     }
 
     #[test]
-    fn a_failure_after_the_end_is_told() {
+    fn a_failure_after_the_end_is_reported() {
         let late = remarks_on("[[failure]]\nlink = \"host0-leaf0\"\nat = \"1s\"\n");
         let expected = "the run ended before the failure of host0-leaf0, which begins at 1.000s";
         assert_eq!(late, [expected]);
     }
 
     #[test]
-    fn a_timer_below_the_round_trip_and_one_far_above_the_bound_are_told() {
+    fn timers_below_the_round_trip_or_far_above_the_bound_are_reported() {
         let short = remarks_on("[transport]\nretransmit_timeout = \"1us\"\n");
         assert!(
             short[0].starts_with("the retransmission timer of 1.000us is shorter"),
@@ -292,7 +292,7 @@ mod tests {
 
     /// Seven senders at line rate fill a queue of 3.5 MB, which takes 70 us to drain at 400 Gbps.
     #[test]
-    fn a_timer_below_the_queueing_delay_is_told() {
+    fn a_timer_below_the_queueing_delay_is_reported() {
         let incast = |timer: &str| {
             let text = format!(
                 "[topology]\nleaves = 1\nspines = 1\nhosts_per_leaf = 8\n[transport]\n\
@@ -310,7 +310,7 @@ mod tests {
     }
 
     #[test]
-    fn flow_control_that_loses_data_is_told() {
+    fn flow_control_that_loses_data_is_reported() {
         let incast = |headroom| {
             let text = format!(
                 "[topology]\nleaves = 1\nspines = 1\nhosts_per_leaf = 8\n[switch]\n\
@@ -328,7 +328,7 @@ mod tests {
     }
 
     #[test]
-    fn a_least_rate_above_the_link_is_told() {
+    fn a_minimum_rate_above_the_link_rate_is_reported() {
         let high = "[transport]\nparameters = { min_rate = \"401Gbps\" }\n";
         let of_dcqcn = format!("{high}congestion_control = \"dcqcn\"\n");
         let expected = "min_rate = 401Gbps of dcqcn is above the rate of host0-leaf0, 400Gbps: \
@@ -352,7 +352,7 @@ mod tests {
     }
 
     #[test]
-    fn a_failure_that_is_known_too_late_is_named() {
+    fn a_failure_detected_too_late_is_named() {
         let down = "[[failure]]\nlink = \"leaf0-spine0\"\ndetection = \"never\"\n\
                     [transport]\nretransmit_timeout = \"10us\"\n";
         let remarks = remarks_on(down);
@@ -363,7 +363,7 @@ mod tests {
 
     /// A spine has one link to a leaf, so immediate detection at the leaf is not enough.
     #[test]
-    fn a_failure_that_is_detected_at_once_is_named_where_switches_have_no_other_way() {
+    fn an_immediately_detected_failure_without_a_detour_is_named() {
         let down = "[[failure]]\nlink = \"leaf0-spine0\"\n[transport]\n\
                     retransmit_timeout = \"10us\"\n";
         let expected = "the failure of leaf0-spine0 is detected at once, and routing converges \
@@ -381,7 +381,7 @@ mod tests {
 
     /// Each leaf has one flow and two spines: ecmp avoids the first spine under some seeds.
     #[test]
-    fn a_failure_that_no_packet_meets_is_told() {
+    fn a_failure_that_no_packet_meets_is_reported() {
         let text = |policy: &str, at: &str, detection: &str| {
             format!(
                 "[topology]\nleaves = 2\nspines = 2\nhosts_per_leaf = 1\n[policy]\n\
@@ -411,7 +411,7 @@ mod tests {
     }
 
     #[test]
-    fn a_link_beside_another_one_has_a_detour() {
+    fn a_link_with_a_parallel_link_has_a_detour() {
         let fabric = |keys: &str| Scenario::topology(keys, "a", Path::new("")).unwrap();
         let has = |topology: &Topology, link: &str| {
             let routes = Routes::new(topology, &|_| true);

@@ -298,7 +298,7 @@ mod tests {
     }
 
     #[test]
-    fn a_run_that_did_not_complete_says_so() {
+    fn the_table_marks_an_incomplete_run() {
         let text = run_table(&sample::stalled_summary());
         assert!(text.contains("CCT       did not complete (bound: 900.0ns)"), "{text}");
         assert!(text.contains("messages  1 of 3 completed"), "{text}");
@@ -309,7 +309,7 @@ mod tests {
 
     /// The table must show how `auto` was resolved, because that affects results.
     #[test]
-    fn the_nic_has_its_recovery_delivery_and_timer() {
+    fn the_nic_row_shows_recovery_delivery_and_timer() {
         let transport = TransportSummary {
             congestion_control: "dcqcn",
             recovery: "per-packet",

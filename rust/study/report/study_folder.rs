@@ -209,7 +209,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_study_replaces_its_earlier_results_and_the_index_has_all() {
+    fn a_study_replaces_its_earlier_results_and_the_index_lists_all_studies() {
         let parent = tempfile::tempdir().unwrap();
         let one = sample::reproduction();
         let other = Reproduction { study: "another".to_owned(), ..one.clone() };
@@ -228,7 +228,7 @@ mod tests {
     }
 
     #[test]
-    fn pages_and_results_of_others_are_not_replaced() {
+    fn foreign_pages_and_results_are_not_replaced() {
         let parent = tempfile::tempdir().unwrap();
         let refused = |name: &str, text: &[u8], expected: &str| {
             fs::write(parent.path().join(name), text).unwrap();

@@ -398,7 +398,7 @@ mod tests {
     }
 
     #[test]
-    fn a_fluid_run_says_so_and_has_no_counts_of_packets() {
+    fn a_fluid_run_is_marked_and_has_no_packet_counts() {
         let summary = sample::summary().of_fluid(vec!["packets would be lost".to_owned()]);
         let json = serde_json::to_value(&summary).unwrap();
         assert_eq!(json["fidelity"], "fluid");
@@ -421,7 +421,7 @@ mod tests {
     }
 
     #[test]
-    fn times_keep_their_picoseconds() {
+    fn times_keep_picosecond_precision() {
         let ns = |ps: u64| serde_json::to_string(&Span::from_ps(ps).as_ns_f64()).unwrap();
         assert_eq!(ns(17_056_941), "17056.941");
         assert_eq!(ns(1_000), "1.0");
@@ -442,7 +442,7 @@ mod tests {
     }
 
     #[test]
-    fn a_slowdown_is_at_least_1_and_an_empty_workload_has_none() {
+    fn slowdown_is_at_least_1_and_missing_for_an_empty_workload() {
         assert_eq!(slowdown(Some(Span::ZERO), Span::ZERO), None);
         let over_two = |ns| slowdown(Some(Span::from_ns(ns)), Span::from_ns(2));
         assert_eq!([3, 1].map(over_two), [Some(1.5), Some(1.0)]);

@@ -87,7 +87,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_file_has_its_name_when_it_is_complete_and_leaves_nothing_else() {
+    fn a_file_is_renamed_when_complete_and_leaves_nothing_behind() {
         let folder = tempfile::tempdir().unwrap();
         let names = || fs::read_dir(folder.path()).unwrap().count();
         let first = TemporaryFile::new_in(folder.path()).unwrap();

@@ -88,7 +88,7 @@ mod tests {
                           hosts_per_leaf = 4\nfabric_rate = \"400Gbps\"\n";
 
     #[test]
-    fn it_is_line_rate_without_failures() {
+    fn rho_max_is_line_rate_without_failures() {
         let mut setup = setup(&format!("{FABRIC}[policy]\nname = \"spray\""));
         assert_eq!(rho_max(&setup), PARTS);
         let least = apply(&mut setup);
@@ -98,7 +98,7 @@ mod tests {
     /// The four hosts of a leaf send to the other leaf over three of four uplinks. `subflow-4`
     /// divides the rate of a flow by 4.
     #[test]
-    fn a_link_down_leaves_three_quarters_to_four_flows() {
+    fn one_link_down_leaves_three_quarters_of_line_rate_to_four_flows() {
         let failure = "[[failure]]\nlink = \"leaf0-spine0\"\n";
         let mut setup = setup(&format!("{FABRIC}{failure}[policy]\nname = \"subflow-4\""));
         assert_eq!(rho_max(&setup), 750_000);

@@ -335,7 +335,7 @@ mod tests {
     }
 
     #[test]
-    fn a_quantity_may_be_a_share_or_a_difference() {
+    fn a_quantity_may_be_a_fraction_or_a_difference() {
         let of = "of = { policy = \"b\", bytes = \"2MB\" }\n";
         let share = format!("{of}per = 2\npublished = 21\nwithin = \"0 %\"");
         assert_eq!(judged(&share), ("21 us".to_owned(), ClaimVerdict::Holds));
@@ -344,7 +344,7 @@ mod tests {
     }
 
     #[test]
-    fn a_curve_gets_steeper_or_not() {
+    fn steepening_is_measured_between_adjacent_slopes() {
         let along = "along = \"bytes\"\nfit = \"steepening\"\nat_least = 1.01\n";
         let of = |policy: &str| {
             let (ours, verdict) = judged(&format!("of = {{ policy = \"{policy}\" }}\n{along}"));

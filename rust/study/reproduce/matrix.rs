@@ -396,7 +396,7 @@ mod tests {
     }
 
     #[test]
-    fn faults_of_axes_say_what_is_expected() {
+    fn errors_of_axes_say_what_is_expected() {
         let fault = |text: &str| {
             let refusal = Group::new(&Table::new(), &section(text), 0, Scale::Quick).unwrap_err();
             format!("{}: {}", refusal.key, refusal.reason)

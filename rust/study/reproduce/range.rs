@@ -147,7 +147,7 @@ mod tests {
     }
 
     #[test]
-    fn faults_say_what_is_expected() {
+    fn errors_of_ranges_say_what_is_expected() {
         let fault = |range: &str| labels(range).unwrap_err();
         assert!(fault("from = 1\nto = 2").contains("and `step` or `times`"));
         assert!(fault("from = 1\nto = 2\nby = 1").ends_with("not `by`"));

@@ -202,7 +202,7 @@ mod tests {
     }
 
     #[test]
-    fn rails_have_times_of_operations_and_of_resumption() {
+    fn rails_have_operation_and_resume_times() {
         let run = serde_json::json!({
             "operations": [{ "took_ns": 3e6 }, { "took_ns": 5e6 }, { "took_ns": 2e6 }],
             "timeline": [
@@ -222,7 +222,7 @@ mod tests {
     }
 
     #[test]
-    fn windows_have_sums_and_growth() {
+    fn recorded_windows_have_sums_and_growth() {
         let record = serde_json::json!({ "window_ns": 1e3, "path_changes": [9, 1, 2, 3, 6, 8] });
         let run = serde_json::json!({ "record": record });
         let value = |name: &str| Reading::named(name).unwrap().of(&run);
@@ -242,7 +242,7 @@ mod tests {
     }
 
     #[test]
-    fn an_unknown_metric_names_the_closest() {
+    fn an_unknown_metric_suggests_the_closest() {
         let error = Reading::named("packets.droped").unwrap_err();
         assert!(error.contains("did you mean 'packets.dropped'?"), "{error}");
     }

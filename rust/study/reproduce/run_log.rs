@@ -242,7 +242,7 @@ mod tests {
     }
 
     #[test]
-    fn whole_lines_are_results_and_the_torn_one_is_cut_off() {
+    fn complete_lines_are_results_and_a_torn_line_is_cut_off() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("study.runs.jsonl");
         let first = serde_json::json!({ "cct_ns": 0.1 + 0.2, "none": null, "packets": u64::MAX });
@@ -268,7 +268,7 @@ mod tests {
     }
 
     #[test]
-    fn every_part_of_the_key_counts() {
+    fn every_part_of_the_run_key_matters() {
         let folder = tempfile::tempdir().unwrap();
         let one = key("x = 1", 1);
         RunLog::afresh(folder.path(), "study").unwrap().append(one.clone(), &Value::Null).unwrap();

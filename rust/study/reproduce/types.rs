@@ -153,7 +153,7 @@ fn complaint(error: &ScenarioError, section: &str, key: &str, line: usize) -> Op
 }
 
 #[test]
-fn every_wrong_value_of_every_key_has_its_line_its_key_and_words_for_people() {
+fn every_wrong_value_of_every_key_has_a_readable_error_with_line_and_key() {
     let (mut wrong, mut tried, mut refused) = (Vec::new(), 0, 0);
     for (section, ..) in SECTIONS {
         for (key, schema) in keys(section) {
@@ -177,7 +177,7 @@ fn every_wrong_value_of_every_key_has_its_line_its_key_and_words_for_people() {
 }
 
 #[test]
-fn huge_numbers_within_lists_and_tables_have_their_keys() {
+fn errors_for_huge_nested_numbers_name_their_keys() {
     for (section, key, before, after, path) in [
         ("", "scenario", "{ topology = { leaves = ", " } }", "scenario.topology.leaves"),
         ("run", "set", "{ \"topology.leaves\" = ", " }", "run[0].set.topology.leaves"),
@@ -196,7 +196,7 @@ fn huge_numbers_within_lists_and_tables_have_their_keys() {
 }
 
 #[test]
-fn what_is_expected_in_place_of_a_wrong_type_is_said() {
+fn the_error_for_a_wrong_type_names_the_expected_type() {
     let run = "[[run]]\nname = \"r\"\n";
     for (text, expected) in [
         (

@@ -149,7 +149,7 @@ mod tests {
     }
 
     #[test]
-    fn names_are_in_the_order_of_their_numbers() {
+    fn names_sort_by_their_numbers() {
         let mut names = ["leaf10", "leaf2", "pod1-edge0", "leaf1"];
         names.sort_by_key(|name| natural(name));
         assert_eq!(names, ["leaf1", "leaf2", "leaf10", "pod1-edge0"]);

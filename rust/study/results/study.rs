@@ -162,7 +162,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_sweep_has_its_keys_in_columns_and_its_failed_points_apart() {
+    fn a_sweep_has_a_column_per_key_and_a_separate_list_of_failed_points() {
         let text = "point,policy.name,load,seed,cct_ns,error\n0,ecmp,0.5,1,10.5,\n1,ecmp,2,1,,no\n";
         let table = StudyTable::of("a".to_owned(), Table::parse("a.csv", text).unwrap()).unwrap();
         assert_eq!((table.rows.len(), table.failed.len()), (1, 1));
@@ -174,7 +174,7 @@ mod tests {
     }
 
     #[test]
-    fn a_reproduced_study_has_them_in_one_column() {
+    fn a_reproduced_study_has_its_parameters_in_one_column() {
         let text = "run,parameters,seed,cct_ns\nr,\"policy ecmp, G 10us\",1,10\n";
         let table = StudyTable::of("a".to_owned(), Table::parse("a.csv", text).unwrap()).unwrap();
         assert_eq!(table.rows[0].parameter("G"), "10us");

@@ -164,7 +164,7 @@ mod tests {
     const TEXT: &str = "# evenkeel 0.1.0 scenario=a policy=b seed=1\nname,fct_ns\na,1.5\nb,\nc,x\n";
 
     #[test]
-    fn faults_name_line_and_column_and_what_would_be_right() {
+    fn errors_name_line_and_column_and_the_expected_value() {
         let table = Table::parse("flows.csv", TEXT).unwrap();
         let [fct] = table.indices(["fct_ns"]).unwrap();
         assert_eq!(table.number(0, fct).unwrap(), 1.5);
@@ -182,7 +182,7 @@ mod tests {
     }
 
     #[test]
-    fn infinite_numbers_are_refused() {
+    fn infinite_numbers_are_rejected() {
         let table = Table::parse("a.csv", "a\ninf\nNaN\n").unwrap();
         assert!(table.number(0, 0).is_err() && table.number(1, 0).is_err());
     }

@@ -143,14 +143,14 @@ mod tests {
     }
 
     #[test]
-    fn a_sweep_without_some_rows_is_told() {
+    fn a_sweep_with_missing_rows_is_reported() {
         assert_eq!(gaps(&study("1,1,5\n1,2,5\n2,1,5\n2,2,5\n")), None);
         let expected = "a.csv: rows are missing of 2 of 4 points, unless it is of one shard: 2, 3";
         assert_eq!(gaps(&study("1,1,5\n1,2,5\n2,1,5\n4,1,5\n4,2,5\n")).unwrap(), expected);
     }
 
     #[test]
-    fn a_comparison_with_fewer_runs_of_a_policy_is_told() {
+    fn a_policy_with_fewer_runs_is_reported() {
         let text = "policy,metric,runs,median,low,high,reference,ratio,ratio_low,ratio_high,\
                     verdict\na,cct_ns,5,5,4,6,a,1,,,best\nb,cct_ns,3,5,4,6,a,1,,,even\n";
         let table = ComparisonTable::of(Table::parse("c.csv", text).unwrap()).unwrap();

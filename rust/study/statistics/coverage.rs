@@ -75,7 +75,7 @@ fn rates(times: &Times, seeds: usize) -> Rates {
 }
 
 #[test]
-fn intervals_contain_medians_as_often_as_they_say() {
+fn intervals_cover_the_median_at_the_stated_rate() {
     let mut table = format!(
         "Intervals that contain the median, of {ROUNDS}\n\n{:<12}{:>5}{:>9}{:>9}{:>9}\n",
         "times", "seeds", "exact", "time", "ratio"

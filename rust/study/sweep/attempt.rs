@@ -89,7 +89,7 @@ mod tests {
     }
 
     #[test]
-    fn a_panic_is_the_row_of_its_point_and_a_later_start_tries_it_again() {
+    fn a_panic_becomes_a_row_and_a_later_start_retries_it() {
         let sweep = Sweep::parse(STUDY.to_owned(), Path::new("a.toml")).unwrap();
         let folder = tempfile::tempdir().unwrap();
         let run = |faulty: Faulty| {

@@ -114,7 +114,7 @@ mod tests {
 
     /// Reads the file back: names, values with their types, and cells without a number.
     #[test]
-    fn what_is_read_back_is_what_was_written() {
+    fn parquet_files_read_back_as_written() {
         let row = |point, result| SweepRow {
             point,
             run: "a".to_owned(),

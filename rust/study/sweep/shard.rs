@@ -159,7 +159,7 @@ mod tests {
     }
 
     #[test]
-    fn arrays_of_slurm_count_from_any_number_in_any_step() {
+    fn slurm_arrays_may_start_anywhere_with_any_step() {
         let array = |id, count, min, max, step| {
             let variables = [
                 ("SLURM_ARRAY_TASK_ID", id),
@@ -179,7 +179,7 @@ mod tests {
     }
 
     #[test]
-    fn an_indexed_job_needs_the_number_of_its_completions() {
+    fn an_indexed_job_needs_its_number_of_completions() {
         let job = [("JOB_COMPLETION_INDEX", "3")];
         assert_eq!(of(&job, Some(4)), Ok(Some("4 of 4 by JOB_COMPLETION_INDEX".to_owned())));
         assert_eq!(of(&job, None), Err(ShardError::Completions));
