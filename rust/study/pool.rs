@@ -28,6 +28,7 @@ pub fn in_order<T: Send>(
             }
         };
         let threads: Vec<_> = (0..threads.get().min(count)).map(|_| scope.spawn(start)).collect();
+        // Joined by hand, because the scope would replace a panic with its own message.
         let ended: Vec<_> = threads.into_iter().map(thread::ScopedJoinHandle::join).collect();
         if let Some(panic) = ended.into_iter().find_map(Result::err) {
             std::panic::resume_unwind(panic);

@@ -139,10 +139,12 @@ impl Slots {
             };
             splitter.handle_message(message.start, &request);
             while let Some(flow) = splitter.poll_flow(message.start) {
+                // `Idle` depends on which flows overlap in time.
                 let QueuePairChoice::Index(slot) = flow.queue_pair else { return None };
                 let key = (flow.dst, message.stream);
                 slots.0[src.index()].entry(key).or_default().insert(slot);
             }
+            // A splitter with a timer may choose differently during the run.
             if splitter.poll_timeout().is_some() {
                 return None;
             }

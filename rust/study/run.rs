@@ -112,6 +112,7 @@ fn run_workload(run: &Run<'_>, observers: RunObservers<'_>) -> (Finished, Outcom
     let RunObservers { watch, progress, .. } = observers;
     let stopwatch = Stopwatch::start();
     let observers = fabric::Observers { watch, progress };
+    // A watch sees all events in order, which only a single thread provides.
     let partitioning = match observers.watch {
         None => Partitioning::new(run.setup, run.threads, Cut::default()).ok(),
         Some(_) => None,
@@ -243,6 +244,7 @@ fn run_posted<P: Program>(
     let observers = fabric::Observers { watch, progress: &mut progress };
     let mut outcome = fabric::drive(world, program, observers);
     let cost = stopwatch.stop();
+    // A run that ended early has not posted all messages.
     outcome.messages = outcome.messages.max(messages);
     let open = OpenMessages::of_flows(&outcome, &setup.topology);
     (finish(run, &outcome, open, cost), outcome)

@@ -273,6 +273,7 @@ impl Session {
         watches.extend(check.as_mut().map(|it| it as &mut dyn Watch));
         let mut several;
         let watch = match watches.len() {
+            // A single watch needs no dispatcher.
             0 | 1 => watches.pop(),
             _ => {
                 several = Watches::new(&self.setup.topology, watches);
@@ -283,6 +284,7 @@ impl Session {
         if let Some(trace) = trace {
             self.end_trace(trace, &outcome)?;
         }
+        // Warnings about the input come before those of the run.
         finished.summary.warnings.splice(0..0, self.subject.warnings().iter().cloned());
         let courses = recorders.finish(&outcome.pauses).map_err(SessionError::Record)?;
         finished.summary.record = courses;

@@ -153,6 +153,7 @@ pub fn compare(
             setup: &setup,
             bound: *bound.get_or_init(|| lower_bound(&setup).time),
             fidelity: scenario.fidelity,
+            // Parallelism is across runs.
             threads: 1,
             traces: scenario.traces.as_deref(),
         };

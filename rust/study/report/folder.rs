@@ -113,6 +113,7 @@ impl Folder {
             Err((_, Errno::EWOULDBLOCK)) => {
                 return Err(FolderError::Locked { folder: self.name() });
             }
+            // Some network file systems have no locks; run without one.
             Err(_) => {}
         }
         Ok(())
@@ -168,6 +169,7 @@ impl Folder {
             debug_assert!(self.is_result_name(name), "the next run would reject {name}");
             complete.push((name, self.write_temporary(name, write)?));
         }
+        // Old files are removed only now that every new one is complete.
         self.clear(&complete)?;
         for (name, file) in complete {
             let renamed = file.persist(&self.path.join(name));
@@ -180,6 +182,7 @@ impl Folder {
         let file = self.temporary()?;
         let mut buffered = BufWriter::new(file.as_file());
         let written = write(&mut buffered).and_then(|()| buffered.flush());
+        // Ends the borrow of the file; the buffer is already flushed.
         drop(buffered);
         written.map_err(|reason| self.failed(&format!("write {name}"), reason))?;
         Ok(file)

@@ -76,6 +76,7 @@ impl Ends {
             ends.completed[index] = ends.completed[index].max(flow.completed);
         }
         for (index, message) in workload.messages.iter().enumerate() {
+            // A message with pieces that were never posted did not end.
             if bytes[index] < message.bytes {
                 (ends.delivered[index], ends.completed[index]) = (Time::NEVER, Time::NEVER);
             }
@@ -95,6 +96,7 @@ impl Ends {
                     let index = task.index();
                     let mut dependents = workload.dependents_of(task).iter();
                     if dependents.any(|&after| workload.delay(after).is_some()) {
+                        // Ends at the receiver on delivery, at the sender on completion.
                         ended.push(Reverse((self.delivered[index], task, message.dst)));
                         ended.push(Reverse((self.completed[index], task, message.src)));
                     }

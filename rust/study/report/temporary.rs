@@ -34,6 +34,7 @@ impl TemporaryFile {
             builder.permissions(fs::Permissions::from_mode(0o666));
         }
         let mut unfinished = unfinished();
+        // Created under the lock, so that a signal handler cannot miss it.
         let file = builder.tempfile_in(folder)?;
         unfinished.insert(file.path().to_owned());
         Ok(Self(Some(file)))
@@ -79,6 +80,7 @@ pub fn remove_temporary_files() {
     for file in unfinished.iter() {
         let _ = fs::remove_file(file);
     }
+    // Never unlock: other threads must not create or rename files until the process ends.
     std::mem::forget(unfinished);
 }
 

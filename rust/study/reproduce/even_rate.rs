@@ -63,6 +63,7 @@ fn least(setup: &Setup, share: Fraction) -> Span {
     };
     let payload = setup.nic.payload;
     let packets = longest.bytes.get().div_ceil(payload.get()).max(1);
+    // The bound covers the last packet; the packets before it are paced at the limited rate.
     let last = longest.bytes.get() - (packets - 1) * payload.get();
     let mut one = setup.clone();
     let message = Message { bytes: Bytes::new(last), ..longest };
@@ -106,8 +107,7 @@ mod tests {
         let share = Fraction::new(750_000, 4 * PARTS).unwrap();
         let control = CongestionControl::LineRate(line_rate::Config { share });
         assert_eq!(setup.nic.congestion, control);
-        // The second packet takes one packet time at three quarters of 400 Gbps more than on an
-        // idle path.
+        // One packet on an idle path, then another at three quarters of 400 Gbps.
         let one = Message { bytes: Bytes::new(4_096), ..setup.workload.messages[0] };
         setup.workload = Arc::new(Workload::independent(vec![one]));
         assert_eq!(least, lower_bound(&setup).time + Span::from_ps(110_880));

@@ -190,6 +190,7 @@ impl Job<'_> {
         let mut setup: Setup = scenario.setup();
         let mut bound = lower_bound(&setup).time;
         if self.group.rate == FlowRate::RhoMax {
+            // The limited rate makes a higher completion time unavoidable.
             bound = bound.max(even_rate::apply(&mut setup));
         }
         let simulation = Run {
@@ -197,6 +198,7 @@ impl Job<'_> {
             setup: &setup,
             bound,
             fidelity: scenario.fidelity,
+            // Parallelism is across runs.
             threads: 1,
             traces: scenario.traces.as_deref(),
         };
@@ -204,6 +206,7 @@ impl Job<'_> {
         let mut watches = recorders.watches();
         let mut several;
         let watch = match watches.len() {
+            // A single watch needs no dispatcher.
             0 | 1 => watches.pop(),
             _ => {
                 several = Watches::new(&scenario.topology, watches);
