@@ -1,8 +1,8 @@
 //! Counts the queue pairs that a scenario opens.
 //!
 //! A queue pair is identified by its sender, its receiver, a message stream and a slot that the
-//! splitter chooses. Those beyond the first of a pair of hosts and stream are *extra*. Where the
-//! splitter names the slot of each flow, the slots are counted without a simulation. Where a flow
+//! splitter chooses. Those beyond the first of a pair of hosts and stream are *extra*. If the
+//! splitter names the slot of each flow, the slots are counted without a simulation. If a flow
 //! takes an idle queue pair ([`QueuePairChoice::Idle`]), the number depends on which flows overlap,
 //! so the scenario is simulated.
 

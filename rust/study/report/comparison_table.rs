@@ -10,7 +10,7 @@ use crate::{EQUAL_WITHIN, MetricStatistics, PolicyStatistics, Standing, Statisti
 
 /// Returns the text below the table of a comparison. It shows the ratios of completion times with
 /// the verdict on each policy, unless there is a single run. The last line names the best policy or
-/// says why there is none.
+/// says why no policy is best.
 pub fn verdicts(statistics: &Statistics) -> String {
     let best = best_line(statistics);
     match statistics.seeds.max(statistics.policies.len()) {
