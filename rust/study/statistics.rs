@@ -3,9 +3,9 @@
 //! Completion times are positive and heavy-tailed: one timeout makes a run several times longer.
 //! Their mean has no useful interval, and Student's t reaches below the lower bound. The median has
 //! an interval between two of the sorted values, for any distribution. The k-th least value exceeds
-//! the median only if fewer than k of n values are below it. The probability of that is the one of
-//! fewer than k heads in n coin tosses (David and Nagaraja, "Order Statistics", 3rd edition, 2003,
-//! section 7.1). The test in `coverage.rs` checks it by simulation.
+//! the median only if fewer than k of n values are below it. That has the probability of fewer than
+//! k heads in n coin tosses (David and Nagaraja, "Order Statistics", 3rd edition, 2003, section
+//! 7.1). The test in `coverage.rs` checks it by simulation.
 
 #[cfg(test)]
 mod coverage;

@@ -89,7 +89,7 @@ fn loads_of_parallel_uplinks(topology: &Topology, outcome: &Outcome) -> Vec<Vec<
 }
 
 /// Returns the tier of each switch: 1 for those with hosts, otherwise one above the lowest
-/// neighbor.
+/// neighbour.
 fn tiers(topology: &Topology) -> Vec<u32> {
     let mut tiers = vec![u32::MAX; topology.switches().len()];
     let mut waiting = VecDeque::new();

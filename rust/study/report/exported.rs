@@ -59,7 +59,7 @@ pub struct Exported {
 ///
 /// # Errors
 /// Fails before anything is written if the format cannot express the scenario, or if an input would
-/// be replaced. Fails if writing does.
+/// be replaced. Also fails if writing fails.
 pub fn export(
     scenario: &Scenario,
     inputs: &Inputs,

@@ -27,7 +27,7 @@ impl Identity {
     }
 }
 
-/// Start of every header, by which outputs are recognized.
+/// Start of every header, by which outputs are recognised.
 pub(super) const MARK: &str = "# evenkeel ";
 
 #[cfg(test)]

@@ -8,7 +8,7 @@ use crate::topology::Topology;
 use crate::units::{Bytes, Time};
 use crate::workload::Workload;
 
-/// Number of open messages that are listed; a stalled all-to-all has tens of thousands.
+/// Maximum number of open messages that are listed; a stalled all-to-all has tens of thousands.
 const LISTED: usize = 5;
 
 /// State of an open message.

@@ -10,10 +10,10 @@ use thiserror::Error;
 use super::own_files::{is_character_device, not_a_file};
 use super::temporary::TemporaryFile;
 
-/// Number of leading bytes by which an earlier output is recognized.
+/// Number of leading bytes by which an earlier output is recognised.
 const START: u64 = 1024;
 
-/// Kind of an output file, and how an earlier one is recognized.
+/// Kind of an output file, and how an earlier one is recognised.
 #[derive(Debug, Clone, Copy)]
 pub struct OutputKind {
     /// Name of the kind, with its article: `a page`.

@@ -1,4 +1,4 @@
-//! Recognizes result files, so that a command never replaces files of other programs.
+//! Recognises result files, so that a command never replaces files of other programs.
 
 use std::fs;
 use std::io::Read;

@@ -13,7 +13,7 @@ use crate::short_time_limit;
 use crate::topology::{Routes, Topology};
 use crate::units::{Bytes, Span, Time};
 
-/// Multiple of the lower bound from which a run is dominated by more than its load.
+/// A run above this multiple of its lower bound is dominated by more than its load.
 const OUT_OF_PROPORTION: u64 = 4;
 
 /// A time above one `LARGE_PART`-th of the completion time is a large part of it.

@@ -360,7 +360,7 @@ impl Fct {
         }
     }
 
-    /// Returns the distribution of completion times that were discarded after counting.
+    /// Returns the distribution of completion times that were not kept individually.
     fn of_discarded(times: &Spans) -> Self {
         Self {
             min: times.shortest().map(Span::as_ns_f64),

@@ -67,7 +67,7 @@ impl Drop for TemporaryFile {
         let mut unfinished = unfinished();
         if let Some(file) = self.0.take() {
             unfinished.remove(file.path());
-            // The lock is held until the file is removed, before a signal can end the program.
+            // Removed under the lock, so that a signal cannot end the program in between.
             drop(file);
         }
     }

@@ -10,8 +10,8 @@ use crate::scenario::last_rank;
 /// Writes `folder/name.RANK.et` for every rank, and creates the folder if it does not exist.
 ///
 /// # Errors
-/// Fails if the file system does, or if a trace's name is taken by something other than a regular
-/// file.
+/// Fails if a file system operation fails, or if a trace's name is taken by something other than a
+/// regular file.
 pub fn write(folder: &Path, name: &str, traces: &Traces<'_>) -> Result<(), OutputError> {
     expect_no_more(folder, name, traces.ranks())?;
     for rank in 0..traces.ranks() {

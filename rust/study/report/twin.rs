@@ -13,7 +13,7 @@ use crate::units::Time;
 /// simultaneous events in a different order. All counts must be equal.
 pub const TOLERANCE: f64 = 0.001;
 
-/// Number of listed flows that differ, those with the largest difference first.
+/// Maximum number of differing flows that are listed, those with the largest difference first.
 const LISTED: usize = 20;
 
 /// Results of one run in both worlds. Times are nanoseconds with picoseconds as decimals.

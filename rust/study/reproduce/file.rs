@@ -142,7 +142,7 @@ pub(super) struct ClaimSection {
     #[serde(default)]
     #[schemars(schema_with = "schema::values")]
     pub order: Option<Vec<Value>>,
-    /// Tolerance by which neighbors in `order` may be reversed.
+    /// Tolerance by which neighbours in `order` may be reversed.
     pub slack: Option<String>,
     /// Statistic over the values of all other axes.
     pub take: Option<Take>,

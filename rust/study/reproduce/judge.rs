@@ -116,7 +116,7 @@ impl Results<'_> {
         }
     }
 
-    /// Checks that the cases ascend; otherwise names the first two neighbors that do not.
+    /// Checks that the cases ascend; otherwise names the first two neighbours that do not.
     fn order(
         &self,
         claim: &Claim,

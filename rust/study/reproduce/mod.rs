@@ -9,7 +9,7 @@
 //!
 //! - `file`: the file as typed; `read`: its parser; `error`: errors.
 //! - `matrix`: axes, their cases and the scenario of each combination; `settings`: its keys.
-//! - `metric`: the quantities; `claim`: claims with resolved names.
+//! - `reading`: the quantities; `claim`: claims with resolved names.
 //! - `simulate`: the runs; `run_log`: those that have finished.
 //! - `even_rate`: the rate of flows under failures; `rates`: the rates of messages.
 //! - `judge`: measurements and verdicts; `outcome`: the results.

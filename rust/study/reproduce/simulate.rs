@@ -190,7 +190,7 @@ impl Job<'_> {
         let mut setup: Setup = scenario.setup();
         let mut bound = lower_bound(&setup).time;
         if self.group.rate == FlowRate::RhoMax {
-            // The limited rate makes a higher completion time unavoidable.
+            // At the limited rate, no run can be faster than this.
             bound = bound.max(even_rate::apply(&mut setup));
         }
         let simulation = Run {

@@ -1,6 +1,6 @@
 //! Reads results that were written earlier: folders of runs and tables of studies.
 //!
-//! [`Results::open`] recognizes what wrote a folder by its files. Everything is read from files
+//! [`Results::open`] recognises what wrote a folder by its files. Everything is read from files
 //! that [`report`](crate::report) wrote. Errors name the file, line and column, and the expected
 //! value. Nothing is drawn here.
 
@@ -34,8 +34,8 @@ pub use table::Table;
 pub enum Results {
     /// One run: `evenkeel run --out`, `evenkeel hpcc --out`.
     Run(Box<RunFolder>),
-    /// The runs of studies, one table per study: `evenkeel sweep --out` and
-    /// `evenkeel reproduce --out`.
+    /// The runs of studies, one table per study: `evenkeel sweep --out` and `evenkeel reproduce
+    /// --out`.
     Studies(Vec<StudyTable>),
     /// The statistics of a comparison: `evenkeel compare --out`, or `--format csv`.
     Comparison(ComparisonTable),

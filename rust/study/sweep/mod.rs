@@ -143,7 +143,7 @@ impl Sweep {
         let tasks = self.tasks(shard);
         let (stopped, fault) = (AtomicBool::new(false), Mutex::new(None));
         let rows = in_order(tasks.len(), threads, |index| {
-            // The sweep returns an error, so further rows would be lost.
+            // The log cannot be written, so further rows would be lost.
             if stopped.load(Ordering::Relaxed) {
                 return None;
             }
