@@ -34,8 +34,8 @@ pub use table::Table;
 pub enum Results {
     /// One run: `evenkeel run --out`, `evenkeel hpcc --out`.
     Run(Box<RunFolder>),
-    /// The runs of studies, one table per study: `evenkeel sweep --out` and `evenkeel reproduce
-    /// --out`.
+    /// The runs of studies, one table per study: `evenkeel sweep --out` or
+    /// `evenkeel reproduce --out`.
     Studies(Vec<StudyTable>),
     /// The statistics of a comparison: `evenkeel compare --out`, or `--format csv`.
     Comparison(ComparisonTable),
