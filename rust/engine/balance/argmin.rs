@@ -1,10 +1,10 @@
-//! The index of the least of some values, with ties broken at random or by the lowest index.
+//! Index of the minimum, with ties broken at random or by the lowest index.
 
 use crate::rng::Stream;
 
-/// The index below `count` (at least 1) of the least value; ties are broken at random.
+/// Returns the index of the least value among 0 to `count` − 1; ties are broken at random.
 ///
-/// Nothing is drawn from `random` when the minimum is unique, so that the stream advances only
+/// `count` is at least 1. A unique minimum draws nothing from `random`, so the stream advances only
 /// where chance decides.
 #[inline]
 pub(super) fn argmin_random<V: Ord>(
@@ -24,14 +24,15 @@ pub(super) fn argmin_random<V: Ord>(
     if ties == 1 {
         return first;
     }
-    // A second pass over the values costs less than a list of ties, which would be allocated for
-    // each packet.
+    // A second pass over the values is cheaper than a list of ties, which would allocate for each
+    // packet.
     let chosen = random.below(ties) as usize;
     let mut minima = (first..count).filter(|&index| value(index) == least);
     minima.nth(chosen).unwrap_or(first)
 }
 
-/// The index below `count` (at least 1) of the least value; the lowest index wins a tie.
+/// Returns the index of the least value among 0 to `count` − 1 (`count` ≥ 1); the lowest index wins
+/// a tie.
 #[inline]
 pub(super) fn argmin_first<V: Ord>(count: u32, mut value: impl FnMut(u32) -> V) -> u32 {
     let (mut least, mut first) = (value(0), 0);

@@ -1,4 +1,4 @@
-//! Twenty decisions of every policy under one seed, so that any change of behaviour shows.
+//! Snapshot of twenty decisions of every policy under one seed: any change of behaviour shows.
 
 use super::sender::{Feedback, NetworkParameters, PathSignal, PathSpace, QpContext, SenderPolicy};
 use super::switch::SwitchContext;
@@ -8,9 +8,9 @@ use crate::ids::{HostId, SwitchId};
 use crate::packet::Packet;
 use crate::units::{Span, Time};
 
-/// The entropy values of twenty packets. A packet is sent every 100 ns, with 5 us of silence before
-/// the fifteenth; its acknowledgement arrives four packets later, every fifth one marked, and the
-/// eleventh packet is lost.
+/// Returns the entropy values of twenty packets. One is sent every 100 ns, with a pause of 5 us
+/// before the fifteenth. Each acknowledgement arrives four packets later; every fifth is marked.
+/// The eleventh packet is lost.
 fn sender_choices(scheme: &Scheme) -> Vec<u16> {
     let paths = [8, 8].iter().try_fold(PathSpace::SINGLE, |paths, &n| paths.with_tier(n));
     let context = QpContext { paths: paths.unwrap(), ..QpContext::for_test() };
@@ -33,8 +33,8 @@ fn sender_choices(scheme: &Scheme) -> Vec<u16> {
     chosen
 }
 
-/// The ports of twenty packets, one every 20 ns from one of three hosts, all to one host below
-/// another edge switch. Port 3 of eight is always full; the others fill as they are chosen.
+/// Returns the ports of twenty packets, one every 20 ns from one of three hosts. All go to one host
+/// below another edge switch. Port 3 of eight is always full; the others fill as they are chosen.
 fn switch_choices(scheme: &Scheme) -> Vec<u32> {
     let mut policy = scheme.switch.build(&SwitchContext::for_test());
     let queues = Ports::with_bytes(&[0, 0, 0, 800_000, 0, 0, 0, 0]);

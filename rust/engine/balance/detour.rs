@@ -1,31 +1,33 @@
-//! Routes that are not minimal: what a policy may know of them.
+//! Non-minimal routes, as far as a policy sees them.
 
-/// A route as the first switch of a packet sees it.
+/// Length and first queue of a route, as the packet's first switch sees them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct RouteLoad {
-    /// Links between switches; at least 1.
+    /// Number of links between switches; at least 1.
     pub links: u32,
-    /// Bytes that wait at its first port, with the packet in transmission; at the least loaded if
-    /// several are alike. 0 for policies without `USES_QUEUE_LENGTHS`.
+    /// Bytes queued at the first port, including the packet in transmission. If several ports lead
+    /// along the route, the least loaded one counts. Always 0 for policies without
+    /// `USES_QUEUE_LENGTHS`.
     pub queue_bytes: u64,
 }
 
 impl RouteLoad {
-    /// The product of both, which UGAL compares.
+    /// Returns the queue in bytes times the number of links: the product that UGAL compares.
     pub const fn cost(self) -> u64 {
         self.queue_bytes.saturating_mul(self.links as u64)
     }
 }
 
-/// The routes of a packet at the switch of its sender.
+/// Routes available to a packet at its sender's switch.
 pub trait DetourView {
-    /// The number of switches with hosts in other groups, by which the packet may go; at least 1.
+    /// Returns the number of intermediate switches that a detour can use, at least 1: those in
+    /// other groups that have hosts.
     fn candidates(&self) -> u32;
 
-    /// The minimal route.
+    /// Returns the load of the minimal route.
     fn minimal(&self) -> RouteLoad;
 
-    /// The route by a candidate.
+    /// Returns the load of the route via `candidate`, below [`Self::candidates`].
     fn by(&self, candidate: u32) -> RouteLoad;
 }
 
@@ -33,7 +35,7 @@ pub trait DetourView {
 pub(in crate::balance) mod test_view {
     use super::*;
 
-    /// Routes by their links and queues.
+    /// A fixed view: (links, queue bytes) of each route.
     pub(in crate::balance) struct Routes {
         pub(in crate::balance) minimal: (u32, u64),
         pub(in crate::balance) by: Vec<(u32, u64)>,

@@ -1,10 +1,10 @@
-//! Load balancing: the entropy value that a sender writes into a packet, and the port that a
-//! switch derives from it.
+//! Load balancing: the sender writes an entropy value into each packet, and switches derive the
+//! output port from it.
 //!
-//! Every scheme is a pair: a sender policy that picks an entropy value for each packet, and a
-//! switch policy that picks one of the equal-cost ports. A [`Preset`] names the pair, together
-//! with the splitter that divides messages beforehand and the loss recovery that the pair needs.
-//! Policies know nothing of the simulated world: they see what hardware in their position sees.
+//! Every scheme is a pair. Its sender policy picks an entropy value for each packet; its switch
+//! policy picks one of the equal-cost ports. A [`Preset`] names the pair, the splitter that divides
+//! messages beforehand and the loss recovery that the pair needs. Policies have no access to the
+//! simulated network: they see what hardware in their position sees.
 
 mod argmin;
 #[cfg(test)]

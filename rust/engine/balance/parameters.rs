@@ -1,4 +1,4 @@
-//! Parameters as a scenario gives them, by their keys.
+//! Policy parameters as a scenario gives them, by key.
 
 /// The keys of `[policy]` in a scenario, except `name`.
 pub type Parameters = toml::Table;

@@ -1,7 +1,7 @@
-//! The paths of a queue pair as numbers.
+//! Numbering of a queue pair's paths.
 
-/// The equal-cost choices on the way to a host, tier by tier. A path is a number in mixed radix
-/// whose lowest digit is the choice at the first switch.
+/// The equal-cost choices on the way to a host, tier by tier. A path is a mixed-radix number whose
+/// lowest digit is the choice at the first switch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct PathSpace {
     radices: [u16; 4],
@@ -9,10 +9,11 @@ pub struct PathSpace {
 }
 
 impl PathSpace {
-    /// No choice at any tier: all packets of a pair of hosts take the same links.
+    /// No choice at any tier: all packets between two hosts take the same links.
     pub const SINGLE: Self = Self { radices: [1; 4], tiers: 0 };
-    /// Stands for choices that are unknown or exceed the range of a path: 16 choices at each of two
-    /// tiers \[inferred\]. Only for policies that need paths where switches choose the ports.
+    /// A placeholder for choices that are unknown or exceed the range of a path: 16 choices at each
+    /// of two tiers \[inferred\]. Used only by policies that need paths although switches choose
+    /// the ports.
     pub const UNKNOWN: Self = Self { radices: [16, 16, 1, 1], tiers: 2 };
 
     /// Adds a switch with `choices` equal-cost ports. Returns `None` beyond four tiers or 65,536
@@ -27,12 +28,12 @@ impl PathSpace {
         (product <= 1 << 16).then_some(self)
     }
 
-    /// The number of choices at each tier.
+    /// Returns the number of choices at each tier.
     pub fn radices(&self) -> &[u16] {
         &self.radices[..usize::from(self.tiers)]
     }
 
-    /// The number of paths, 1 to 65,536.
+    /// Returns the number of paths, 1 to 65,536.
     pub fn count(&self) -> u32 {
         self.radices().iter().map(|&radix| u32::from(radix)).product()
     }

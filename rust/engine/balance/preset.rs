@@ -1,4 +1,4 @@
-//! The list of all presets, collected from the files of policies and splitters.
+//! The list of all presets, collected from the policy and splitter modules.
 
 use std::borrow::Cow;
 
@@ -6,15 +6,15 @@ use super::{Origin, Parameters, Preset, Scheme, SchemeError, Weights, sender, sw
 use crate::split;
 use crate::values;
 
-/// All presets: those of sender policies, then of switch policies, then of splitters.
+/// Iterates over all presets: first those of sender policies, then switch policies, then splitters.
 pub fn presets() -> impl Iterator<Item = &'static Preset> {
     sender::PRESETS.iter().chain(switch::PRESETS).chain(split::PRESETS).copied().flatten()
 }
 
-/// Finds the preset of that name.
+/// Finds the preset called `name`.
 ///
 /// # Errors
-/// `SchemeError::Unknown`, which lists all names.
+/// [`SchemeError::Unknown`], which lists all names.
 pub fn find_preset(name: &str) -> Result<&'static Preset, SchemeError> {
     presets().find(|preset| preset.name == name).ok_or_else(|| SchemeError::Unknown {
         name: name.to_owned(),
@@ -25,11 +25,11 @@ pub fn find_preset(name: &str) -> Result<&'static Preset, SchemeError> {
 /// The parameters that every preset accepts in addition to its own.
 pub const SHARED_PARAMETERS: [&str; 1] = ["weights"];
 
-/// Builds the scheme of that name with these parameters: those of the preset itself, and
-/// `weights` ([`Weights`]), which every preset accepts.
+/// Builds the scheme of preset `name`. `parameters` may hold the preset's own keys and `weights`
+/// ([`Weights`]), which every preset accepts.
 ///
 /// # Errors
-/// An unknown name, an unknown parameter, or an invalid value.
+/// An unknown name, an unknown parameter or an invalid value.
 pub fn build_scheme(name: &str, parameters: &Parameters) -> Result<Scheme, SchemeError> {
     let preset = find_preset(name)?;
     let mut own = parameters.clone();
@@ -41,7 +41,7 @@ pub fn build_scheme(name: &str, parameters: &Parameters) -> Result<Scheme, Schem
     Ok(Scheme { weights, ..(preset.build)(&own)? })
 }
 
-/// A policy's name in human-readable tables: a reconstruction is marked as one.
+/// Returns the policy's name for human-readable tables, marked if the policy is a reconstruction.
 pub fn display_name(name: &str) -> Cow<'_, str> {
     match build_scheme(name, &Parameters::new()) {
         Ok(Scheme { origin: Origin::Reconstructed, .. }) => {

@@ -1,11 +1,11 @@
-//! What a sender policy knows of its queue pair and of the network.
+//! A sender policy's knowledge of its queue pair and of the network.
 
 use super::path_space::PathSpace;
 use crate::ids::HostId;
 use crate::rng::{Purpose, Stream, mix64};
 use crate::units::Span;
 
-/// What a policy may know of its queue pair when the queue pair is created.
+/// Information that a policy receives when its queue pair is created.
 #[derive(Debug, Clone, Copy)]
 pub struct QpContext {
     /// Seed of the run.
@@ -14,36 +14,36 @@ pub struct QpContext {
     pub src: HostId,
     /// Id of the receiving host.
     pub dst: HostId,
-    /// Index of the message stream between them.
+    /// Index of the message stream between the two hosts.
     pub stream: u32,
     /// Index of the queue pair within the stream.
     pub qp_index: u32,
-    /// The equal-cost choices at each tier on the way, under source routes or if the policy needs
-    /// them ([`super::sender::SenderPolicy::NEEDS_PATHS`]).
+    /// Equal-cost choices at each tier on the way. Filled in under source routes and for policies
+    /// that need them ([`super::sender::SenderPolicy::NEEDS_PATHS`]).
     pub paths: PathSpace,
-    /// The path that the splitter assigned, under source routes.
+    /// Path that the splitter assigned, under source routes.
     pub path: u16,
-    /// The network parameters that are configured on the NIC.
+    /// Network parameters configured on the NIC.
     pub network: NetworkParameters,
 }
 
-/// The network parameters that an operator configures on a NIC.
+/// Network parameters that an operator configures on a NIC.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct NetworkParameters {
     /// Round-trip time of a full packet and its acknowledgement on the longest idle path.
     pub base_rtt: Span,
-    /// The number of full packets that line rate sends in `base_rtt`, rounded up.
+    /// Number of full packets that line rate sends in `base_rtt`, rounded up.
     pub bdp_packets: u32,
-    /// How long a packet may stay without an answer before it is sent again.
+    /// Time after which an unacknowledged packet is retransmitted.
     pub retransmit_timeout: Span,
     /// Whether switches trim packets to their headers instead of dropping them.
     pub trimming: Trimming,
-    /// The number of its ports, each in a plane of its own. The plane of an entropy value is its
-    /// remainder by this number; under source routes it is the lowest digit of a path.
+    /// Number of ports of the NIC, each in its own plane. The plane of an entropy value is its
+    /// remainder modulo this number; under source routes it is the lowest digit of the path.
     pub planes: u32,
 }
 
-/// What switches do with packets that do not fit into their buffers.
+/// Treatment of packets that do not fit into a switch's buffer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Trimming {
     /// The packet is dropped.
@@ -54,7 +54,7 @@ pub enum Trimming {
 }
 
 impl Default for NetworkParameters {
-    /// A base round-trip time of 8 us at 400 Gbps with packets of 4 KiB, a retransmission time-out
+    /// A base round-trip time of 8 us at 400 Gbps with packets of 4 KiB, a retransmission timeout
     /// of 1 ms, and no trimming.
     fn default() -> Self {
         Self {
@@ -69,7 +69,7 @@ impl Default for NetworkParameters {
 
 #[cfg(test)]
 impl QpContext {
-    /// A queue pair from host 0 to host 1 with a single path.
+    /// Returns the context of a queue pair from host 0 to host 1 with a single path.
     pub(crate) fn for_test() -> Self {
         Self {
             seed: 1,
@@ -85,13 +85,13 @@ impl QpContext {
 }
 
 impl QpContext {
-    /// A key of this queue pair for random streams; queue pairs of other host pairs have others.
+    /// Returns a key that identifies this queue pair among all others, for random streams.
     pub fn key(&self) -> u64 {
         let pair = u64::from(self.src.0) << 32 | u64::from(self.dst.0);
         mix64(pair) ^ (u64::from(self.stream) << 32 | u64::from(self.qp_index))
     }
 
-    /// The queue pair's random stream for `purpose`.
+    /// Returns the queue pair's random stream for `purpose`.
     pub fn random(&self, purpose: Purpose) -> Stream {
         Stream::new(self.seed, purpose, self.key())
     }

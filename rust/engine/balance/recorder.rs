@@ -1,19 +1,19 @@
-//! For tests of policies of a caller: what is called, in which order.
+//! Records the calls that a caller's policy receives, for tests.
 
 use std::sync::{Arc, Mutex};
 
-/// Writes down which method was called, and with what.
+/// Records the method and the arguments of each call, in order.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Recorder(Arc<Mutex<Vec<String>>>);
 
 impl Recorder {
-    /// Notes a call, and gives its result.
+    /// Records a call and returns `result`.
     pub(super) fn note<T>(&self, call: String, result: T) -> T {
         self.0.lock().unwrap().push(call);
         result
     }
 
-    /// All calls so far.
+    /// Returns all calls so far.
     pub(super) fn all(&self) -> Vec<String> {
         self.0.lock().unwrap().clone()
     }

@@ -1,18 +1,18 @@
 //! Weighted round-robin over ports in a random order.
 //!
 //! Source: "Load Balancing for AI Training Workloads" (arXiv 2507.21372 v2, 2026), destination
-//! rotation and its weighted form after failures: capacities are divided by their greatest common
-//! divisor, the order of the ports is shuffled, and an interleaved weighted round-robin schedule
-//! is read off in that order; the pointer into it starts at random. Hosts rotate over paths
+//! rotation and its weighted form after failures. Capacities are divided by their greatest common
+//! divisor and the order of the ports is shuffled. An interleaved weighted round-robin schedule is
+//! read off in that order; the pointer into it starts at random. Hosts rotate over paths
 //! (`host-dr`), switches over ports.
 //!
-//! \[inferred\] A schedule has at most 65,536 entries plus one per port: weights that need more
-//! are scaled down. If every weight is 0, all ports have the same weight.
+//! \[inferred\] A schedule has at most 65,536 entries plus one per port: weights that need more are
+//! scaled down. If every weight is 0, all ports have the same weight.
 
 use super::state_size::index_bits;
 use crate::rng::{Stream, mix64};
 
-/// The longest schedule whose weights are not scaled down, in entries.
+/// Longest schedule, in entries, whose weights are used without scaling.
 const LONGEST_EXACT: u64 = 1 << 16;
 
 /// A cyclic schedule of ports and a pointer into it.
@@ -23,8 +23,8 @@ pub struct Rotation {
 }
 
 impl Rotation {
-    /// A rotation over one port per weight (1 to 65,536 ports). The order of the ports and the
-    /// start of the pointer are drawn from `random`.
+    /// Creates a rotation over one port per weight (1 to 65,536 ports). The order of the ports and
+    /// the start of the pointer are drawn from `random`.
     ///
     /// # Panics
     /// If `weights` is empty.
@@ -43,33 +43,33 @@ impl Rotation {
     pub(crate) fn advance(&mut self) -> u16 {
         let port = self.schedule[self.next as usize];
         self.next += 1;
-        // A comparison in place of a division for each packet.
+        // A comparison is cheaper than a division for each packet.
         if self.next as usize == self.schedule.len() {
             self.next = 0;
         }
         port
     }
 
-    /// One cycle of the schedule, from its first entry.
+    /// Returns one cycle of the schedule, from its first entry.
     pub fn schedule(&self) -> &[u16] {
         &self.schedule
     }
 
-    /// Size of the pointer: an index into the schedule, in bits.
+    /// Returns the size of the pointer, an index into the schedule, in bits.
     pub(crate) fn pointer_bits(&self) -> u64 {
         index_bits(self.schedule.len() as u64)
     }
 
-    /// Size of the schedule: one port index per entry, in bits.
+    /// Returns the size of the schedule in bits: one port index per entry.
     pub(crate) fn schedule_bits(&self) -> u64 {
         let ports = self.schedule.iter().max().map_or(1, |&last| u64::from(last) + 1);
         self.schedule.len() as u64 * index_bits(ports)
     }
 }
 
-/// An interleaved weighted round-robin schedule over the ports in `order`.
+/// Returns an interleaved weighted round-robin schedule over the ports in `order`.
 ///
-/// Weights are divided by their greatest common divisor; a port of weight w then appears once in
+/// Weights are divided by their greatest common divisor. A port of weight w then appears once in
 /// each of the first w rounds.
 pub fn weighted_schedule(order: &[u16], weights: &[u32]) -> Vec<u16> {
     let weights = reduced(weights);
@@ -81,8 +81,8 @@ pub fn weighted_schedule(order: &[u16], weights: &[u32]) -> Vec<u16> {
     (0..rounds).flat_map(in_round).collect()
 }
 
-/// `weights` divided by their greatest common divisor, and scaled down if their sum is still
-/// above [`LONGEST_EXACT`].
+/// Divides `weights` by their greatest common divisor, and scales them down if their sum still
+/// exceeds [`LONGEST_EXACT`].
 fn reduced(weights: &[u32]) -> Vec<u32> {
     let divisor = weights.iter().copied().fold(0, gcd).max(1);
     let weights = weights.iter().map(|weight| weight / divisor);
@@ -95,7 +95,7 @@ fn reduced(weights: &[u32]) -> Vec<u32> {
     weights.map(|weight| u32::try_from(scaled(weight)).expect("less than the weight")).collect()
 }
 
-/// A number that differs where weights have other proportions; 0 where all are alike.
+/// Returns a hash of the proportions between weights; 0 if all weights are equal.
 pub(crate) fn fingerprint(weights: &[u32]) -> u64 {
     if weights.windows(2).all(|pair| pair[0] == pair[1]) {
         return 0;
@@ -103,7 +103,7 @@ pub(crate) fn fingerprint(weights: &[u32]) -> u64 {
     reduced(weights).iter().fold(0, |sum, &weight| mix64(sum ^ mix64(u64::from(weight) + 1)))
 }
 
-/// The greatest common divisor.
+/// Returns the greatest common divisor of `a` and `b`.
 pub(crate) const fn gcd(mut a: u32, mut b: u32) -> u32 {
     while b != 0 {
         (a, b) = (b, a % b);
@@ -131,7 +131,7 @@ mod tests {
         assert!(!distinct.contains(&0));
     }
 
-    /// The example of the source: the shuffled order is P3, P2, P4, P1, and P4 is the slow port.
+    /// The source's example: the shuffled order is P3, P2, P4, P1, and P4 is the slow port.
     #[test]
     fn capacities_become_an_interleaved_schedule() {
         let capacities = [1_600, 1_600, 1_600, 800];

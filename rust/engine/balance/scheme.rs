@@ -11,61 +11,61 @@ use crate::nic::{AnswerPlanes, Recovery};
 use crate::split::{SplitConfig, whole};
 use crate::values::{self, ValueError};
 
-/// How switches interpret an entropy value.
+/// Interpretation of an entropy value by switches.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Forwarding {
-    /// The switch policy receives it and hashes it with the 5-tuple, or ignores it.
+    /// The switch policy receives it, and hashes it with the 5-tuple or ignores it.
     Hashed,
     /// It encodes a path: for each tier, the index of the equal-cost port to take.
     SourceRouted,
 }
 
-/// Which packets switches balance by their policy.
+/// Packets to which switches apply their policy.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Eligibility {
-    /// All of them.
+    /// All packets.
     #[default]
     All,
-    /// Those without the flag `HASHED`; switches hash the others. This is the form that adaptive
-    /// routing has in switches: packets of queue pairs that need their order are not eligible.
+    /// Packets without the flag `HASHED`; switches hash the others. Adaptive routing works this way
+    /// in hardware: packets of queue pairs that need their order are not eligible.
     Unflagged,
 }
 
 /// A named load-balancing scheme with default parameters.
 #[derive(Debug, Clone, Copy)]
 pub struct Preset {
-    /// The name that scenarios use.
+    /// Name that scenarios use.
     pub name: &'static str,
-    /// What the scheme does, in one line, for lists of presets.
+    /// One-line description for lists of presets.
     pub summary: &'static str,
-    /// The publication: title, year, section.
+    /// Publication: title, year, section.
     pub source: &'static str,
     /// Builds the scheme from its parameters.
     pub build: fn(&Parameters) -> Result<Scheme, SchemeError>,
 }
 
-/// A load-balancing scheme with all its parameters, as a run uses it.
+/// A load-balancing scheme with all its parameters, ready for a run.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Scheme {
-    /// The name of the preset that built it.
+    /// Name of the preset that built it.
     pub name: &'static str,
-    /// How a message is divided into flows.
+    /// Division of messages into flows.
     pub split: SplitConfig,
-    /// How a sender picks the entropy value of each packet.
+    /// Sender policy: picks the entropy value of each packet.
     pub sender: SenderConfig,
-    /// How a switch picks among equal-cost ports.
+    /// Switch policy: picks among equal-cost ports.
     pub switch: SwitchConfig,
-    /// How switches interpret entropy values.
+    /// Interpretation of entropy values by switches.
     pub forwarding: Forwarding,
-    /// Which packets `switch` and `forwarding` apply to.
+    /// Packets to which `switch` and `forwarding` apply.
     pub eligibility: Eligibility,
-    /// The loss recovery that the scheme needs.
+    /// Loss recovery that the scheme needs.
     pub recovery: Recovery,
-    /// The defaults of the transport that it comes with.
+    /// Defaults of the scheme's transport.
     pub transport: Transport,
-    /// The weights that routing gives to next hops after failures.
+    /// Weights that routing gives to next hops after failures.
     pub weights: Weights,
-    /// By which of several ports answers leave.
+    /// Port by which control packets leave a NIC with several ports.
     pub answers: AnswerPlanes,
     /// Whether the rules are published or reconstructed.
     pub origin: Origin,
@@ -77,26 +77,26 @@ pub enum Origin {
     /// The source states the rules.
     #[default]
     Published,
-    /// The full source was not available, and this project fills the gaps: results are not those
-    /// of the scheme of that name, and tables mark them as reconstructed.
+    /// The full source was not available, and this project fills the gaps. Results are not those of
+    /// the named scheme; tables mark them as reconstructed.
     Reconstructed,
 }
 
-/// The weights that routing gives to next hops when part of the network behind them has failed.
-/// Switches use them, and so do hosts in schemes with source routes.
+/// Weights that routing gives to next hops when part of the network behind them has failed.
+/// Switches use them; with source routes, hosts do too.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Weights {
     /// Every next hop that leads to the destination has the same weight (ECMP).
     #[default]
     Equal,
-    /// A next hop's weight is the capacity that is left behind it (W-ECMP, WCMP).
+    /// A next hop's weight is the remaining capacity behind it (W-ECMP, WCMP).
     Capacity,
 }
 
 impl Scheme {
-    /// The baseline scheme around a sender policy: whole messages, switches that hash, equal
-    /// weights, go-back-N. Presets override the fields in which they differ.
+    /// Creates the baseline scheme around a sender policy: whole messages, hashing switches, equal
+    /// weights and go-back-N. Presets override the fields in which they differ.
     pub fn new(name: &'static str, sender: SenderConfig) -> Self {
         Self {
             name,
@@ -113,22 +113,22 @@ impl Scheme {
         }
     }
 
-    /// True if switches do no more than to hash its packets.
+    /// Returns true if switches only hash the scheme's packets.
     pub fn is_hashed(&self) -> bool {
         matches!(self.switch, SwitchConfig::Hash(_)) && self.forwarding == Forwarding::Hashed
     }
 
-    /// True if all packets of a queue pair take one path while its links last.
+    /// Returns true if all packets of a queue pair take one path until a link on it fails.
     pub fn keeps_paths(&self) -> bool {
         self.sender.keeps_paths() && self.switch.keeps_paths()
     }
 
-    /// True if switches do the same for packets of both schemes.
+    /// Returns true if switches treat packets of both schemes alike.
     pub fn has_switches_of(&self, other: &Self) -> bool {
         self.switch == other.switch && self.forwarding == other.forwarding
     }
 
-    /// Every key of `[policy]` that this scheme accepts, with its value.
+    /// Returns every key of `[policy]` that this scheme accepts, with its value.
     pub fn parameters(&self) -> Parameters {
         let tables = [
             Parameters::try_from(&self.split),
@@ -149,7 +149,7 @@ pub enum SchemeError {
     /// No preset has that name.
     #[error("unknown policy '{name}'; known policies are {known}")]
     Unknown {
-        /// The name that was asked for.
+        /// The requested name.
         name: String,
         /// The names of all presets, separated by commas.
         known: String,
@@ -159,7 +159,7 @@ pub enum SchemeError {
     Malformed {
         /// The preset whose parameter cannot be read.
         name: &'static str,
-        /// The parameter, and what is wrong with it.
+        /// The parameter and its error.
         error: ValueError,
     },
     /// The value of a parameter is invalid.
@@ -167,12 +167,12 @@ pub enum SchemeError {
     Parameter {
         /// The preset whose parameter is invalid.
         name: &'static str,
-        /// What is wrong, and what is expected.
+        /// The invalid value and the expected one.
         reason: String,
     },
 }
 
-/// Parses the configuration of policy `name` from a scenario's keys. Missing keys have their
+/// Parses the configuration of policy `name` from a scenario's keys. Missing keys take their
 /// default values.
 ///
 /// # Errors

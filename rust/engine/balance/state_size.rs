@@ -1,6 +1,6 @@
 //! The size of a policy's run-time state.
 
-/// The state that a policy keeps at run time in one switch: what hardware would have to store.
+/// Run-time state of a policy in one switch: the storage that hardware would need.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct StateSize {
     /// Number of entries: rotation pointers, remembered ports, table cells.
@@ -9,7 +9,7 @@ pub struct StateSize {
     pub bits: u64,
 }
 
-/// The number of bits of an index into a table of `count` entries; 0 for at most one entry.
+/// Returns the number of bits of an index into a table of `count` entries; 0 for at most one entry.
 pub(super) fn index_bits(count: u64) -> u64 {
     count.max(1).next_power_of_two().trailing_zeros().into()
 }

@@ -1,10 +1,10 @@
-//! A switch view for tests whose fields can all be set.
+//! A switch view for tests; every field can be set.
 
 use super::switch::SwitchView;
 use crate::ids::SwitchId;
 use crate::units::BitRate;
 
-/// Candidate ports with a queue each.
+/// Candidate ports with one queue each.
 #[derive(Debug, Clone)]
 pub(super) struct Ports {
     /// Bytes queued at each candidate.
@@ -15,7 +15,7 @@ pub(super) struct Ports {
     pub(super) pod: u32,
     pub(super) epoch: u32,
     pub(super) weights: Vec<u32>,
-    /// How many times a queue length was read.
+    /// Number of queue-length reads.
     pub(super) looks: u32,
 }
 

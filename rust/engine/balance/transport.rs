@@ -1,43 +1,42 @@
-//! What a scheme that comes with a transport of its own has where a scenario does not say
-//! otherwise: congestion control, lengths of frames, and when acknowledgements are due.
+//! Transport defaults of a scheme: congestion control, header lengths and acknowledgement
+//! frequency.
 
 use crate::nic::Marked;
 use crate::nic::congestion::CongestionName;
 use crate::units::Bytes;
 
-/// Defaults of `[transport]`, and of the length of a trimmed packet. Those of most schemes are
-/// RoCE's ([`Transport::default`]); a key that a scenario has always wins.
+/// Defaults of `[transport]` and of `switch.trim.size`. Most schemes use RoCE's
+/// ([`Transport::default`]). Keys in a scenario take precedence.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Transport {
     /// `congestion_control`.
     pub congestion_control: CongestionName,
-    /// `header`: of a data packet on the wire.
+    /// `header`: bytes that a data packet adds to its payload on the wire.
     pub header: Bytes,
-    /// `ack`: an acknowledgement on the wire.
+    /// `ack`: size of an acknowledgement on the wire.
     pub ack: Bytes,
-    /// `switch.trim.size`: a packet that switches have cut to what its receiver needs; `None` for
-    /// all headers of a data packet.
+    /// `switch.trim.size`: size of a trimmed packet; `None` for all headers of a data packet.
     pub trimmed: Option<Bytes>,
     /// `ack_every`, `ack_bytes`, `ack_time` and `ack_marked`, with the scheme's own loss recovery.
     pub ack_frequency: AckFrequency,
 }
 
-/// When an acknowledgement is due.
+/// Conditions under which the receiver acknowledges; the first one that is met counts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct AckFrequency {
-    /// After so many packets.
+    /// Packets per acknowledgement.
     pub every: u32,
-    /// After so many bytes, if it has such a limit.
+    /// Bytes per acknowledgement, if limited.
     pub bytes: Option<Bytes>,
-    /// A base round trip after an arrival. Without it, what a window that shrinks leaves in flight
-    /// may be too little for an acknowledgement.
+    /// True if an acknowledgement is due one base round trip after an arrival. Without it, a
+    /// shrinking window may leave too few packets in flight to trigger an acknowledgement.
     pub timed: bool,
-    /// What a mark does.
+    /// Effect of an ECN mark.
     pub marked: Marked,
 }
 
 impl AckFrequency {
-    /// One for each packet.
+    /// One acknowledgement per packet.
     pub const EACH_PACKET: Self =
         Self { every: 1, bytes: None, timed: false, marked: Marked::Wait };
 }
@@ -57,8 +56,8 @@ impl Default for Transport {
 }
 
 impl Transport {
-    /// The keys of a scenario whose defaults are not those of most schemes, with the default as
-    /// TOML writes it; none if it depends on other keys.
+    /// Returns the scenario keys whose defaults differ from [`Transport::default`], each with its
+    /// value as TOML. The value is `None` if it depends on other keys.
     pub fn own_defaults(&self) -> Vec<(&'static str, Option<String>)> {
         let (own, most) = (self.defaults(), Self::default().defaults());
         let differ = own.into_iter().zip(most).filter(|(own, most)| own != most);

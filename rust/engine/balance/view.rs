@@ -4,7 +4,7 @@ use crate::ids::SwitchId;
 use crate::rng::{Purpose, Stream};
 use crate::units::{BitRate, Bytes};
 
-/// The properties of a switch that its policy knows from installation on.
+/// Static properties of a switch that its policy knows from the start.
 #[derive(Debug, Clone, Copy)]
 pub struct SwitchContext {
     /// Seed of the run.
@@ -17,13 +17,13 @@ pub struct SwitchContext {
     pub ports: u32,
     /// Rate of the fastest port.
     pub port_rate: BitRate,
-    /// The most bytes that usually wait at one port: the port's own buffer, or what marking leaves
-    /// of a common one. Policies state their thresholds as fractions of it.
+    /// Usual upper bound of the bytes queued at one port: its own buffer, or the share of a common
+    /// buffer that marking leaves. Policies express thresholds as fractions of it.
     pub port_buffer: Bytes,
 }
 
 impl SwitchContext {
-    /// The random stream of the policy.
+    /// Returns the policy's random stream.
     pub(super) fn random(&self) -> Stream {
         Stream::new(self.seed, Purpose::SwitchPolicy, u64::from(self.id.0))
     }
@@ -48,46 +48,46 @@ impl SwitchContext {
 ///
 /// A candidate is an index into the equal-cost ports, from 0, in the order of the forwarding table.
 pub trait SwitchView {
-    /// The number of candidate ports: the equal-cost ports that the switch does not know to be
+    /// Returns the number of candidates: the equal-cost ports that the switch does not know to be
     /// down.
     fn candidates(&self) -> u32;
 
-    /// The port of a candidate, as an index into all ports of the switch: a port has the same
-    /// index in every group of equal-cost ports.
+    /// Returns the port of a candidate as an index into all ports of the switch. A port has the
+    /// same index in every group of equal-cost ports.
     fn port(&self, candidate: u32) -> u32;
 
-    /// Bytes queued at a candidate, including the packet in transmission. Only defined for
-    /// policies with `USES_QUEUE_LENGTHS`; 0 for others.
+    /// Returns the bytes queued at a candidate, including the packet in transmission. Always 0 for
+    /// policies without `USES_QUEUE_LENGTHS`.
     fn queue_bytes(&mut self, candidate: u32) -> u64;
 
-    /// The rate of a candidate's link when it is not degraded.
+    /// Returns the rate of a candidate's link when it is not degraded.
     fn rate(&self, candidate: u32) -> BitRate;
 
-    /// The edge switch of the packet's destination.
+    /// Returns the edge switch of the packet's destination.
     fn destination_edge(&self) -> SwitchId;
 
-    /// The pod of the packet's destination: the set of switches that are connected below the top
-    /// tier.
+    /// Returns the pod of the packet's destination. A pod is a set of switches connected below the
+    /// top tier.
     fn destination_pod(&self) -> u32;
 
-    /// A counter that changes whenever routing, weights or the state of the switch's own ports may
-    /// have changed: tables built from candidates stay valid while it is the same.
+    /// Returns a counter that changes whenever routing, weights or the state of the switch's own
+    /// ports may have changed. Tables built from candidates stay valid until it does.
     fn epoch(&self) -> u32 {
         0
     }
 
-    /// The routing weight of a candidate; every weight is 1 while nothing has failed.
+    /// Returns the routing weight of a candidate. Without failures every weight is 1.
     fn weight(&self, _candidate: u32) -> u32 {
         1
     }
 
-    /// The length of the weighted schedule, if weights differ: a round-robin sequence in which
-    /// each candidate appears as often as its weight.
+    /// Returns the length of the weighted schedule, or `None` if all weights are equal. In this
+    /// round-robin sequence each candidate appears as often as its weight.
     fn schedule_len(&self) -> Option<u32> {
         None
     }
 
-    /// The candidate at an index of the weighted schedule.
+    /// Returns the candidate at an index of the weighted schedule.
     fn schedule_entry(&self, index: u32) -> u32 {
         index
     }
@@ -126,14 +126,14 @@ impl SwitchView for CandidateCount {
     }
 }
 
-/// The ports and edge switches of a packet that leaves a switch.
+/// Port and edge switches of a packet that leaves a switch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Departure {
-    /// The output port, as an index into all ports of the switch.
+    /// Output port, as an index into all ports of the switch.
     pub port: u32,
-    /// The edge switch by which the packet entered the fabric.
+    /// Edge switch through which the packet entered the fabric.
     pub source_edge: SwitchId,
-    /// The edge switch of the packet's destination.
+    /// Edge switch of the packet's destination.
     pub destination_edge: SwitchId,
 }
 

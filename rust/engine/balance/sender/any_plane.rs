@@ -1,8 +1,8 @@
-//! The sender under switches that balance packet by packet: one entropy value for all packets of a
-//! queue pair, and with several ports the next one that is free.
+//! Sender for switches that balance packet by packet: one entropy value per queue pair. A NIC with
+//! several ports sends each packet through the next free one.
 //!
-//! \[inferred\] The sources of these switch policies have hosts with one port. Ports that take
-//! turns are how the NIC of ultraethernet/uet-htsim uses several.
+//! \[inferred\] The sources of these switch policies have hosts with one port. Round-robin over the
+//! ports follows the NIC of ultraethernet/uet-htsim.
 
 use serde::{Deserialize, Serialize};
 
@@ -16,7 +16,7 @@ use crate::units::Time;
 #[serde(deny_unknown_fields)]
 pub struct Config {}
 
-/// The entropy value of a queue pair, and the plane that is first in line.
+/// The entropy value of a queue pair, and the plane that is next in round-robin order.
 #[derive(Debug, Clone, Copy)]
 pub struct AnyPlane {
     row: u16,
@@ -24,7 +24,7 @@ pub struct AnyPlane {
     turn: u16,
 }
 
-/// No preset of its own: switch policies use it.
+/// No preset of its own: presets of switch policies use it.
 pub const PRESETS: &[Preset] = &[];
 
 impl AnyPlane {
@@ -32,7 +32,7 @@ impl AnyPlane {
         let value = ecmp::Ecmp::new(&ecmp::Config {}, qp).entropy(Time::ZERO);
         let planes = u16::try_from(qp.network.planes).unwrap_or(1).max(1);
         let turn = value % planes;
-        // The values of the row are all below 65,536.
+        // Keep every value of the row below 65,536.
         let row = (value - turn).min(u16::MAX - (planes - 1));
         Self { row: row - row % planes, planes, turn }
     }

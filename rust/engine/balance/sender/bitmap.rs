@@ -4,11 +4,11 @@
 //! `uec_mp.cpp`, "bitmap") and the same code in the artifact of "REPS: Recycled Entropy Packet
 //! Spraying" (EuroSys 2026; `uec.cpp`, `nextEntropy_bitmap`), whose evaluation has 256 values.
 //!
-//! Each value has a counter of at most 15. A marked acknowledgement adds 1 to the counter of its
-//! value, a negative acknowledgement or a trimmed packet adds 4, a time-out 15. The next packet
-//! takes the next value of the round whose counter is 0, or, after N skips, the one that comes
-//! next. The first value that a packet skips, and only that one, is decremented, so penalties
-//! decay with visits rather than with time.
+//! Each value has a counter of at most 15. A marked acknowledgement adds 1 to its value's counter,
+//! a negative acknowledgement or a trimmed packet adds 4, and a timeout adds 15. The next packet
+//! takes the next value of the round whose counter is 0; after N skips it takes whatever comes
+//! next. Only the first value that a packet skips is decremented, so penalties decay with visits
+//! rather than with time.
 
 use serde::{Deserialize, Serialize};
 
@@ -20,21 +20,21 @@ use crate::nic::Recovery;
 use crate::rng::{Purpose, Stream};
 use crate::units::Time;
 
-/// The largest counter value (4 bits).
+/// Largest counter value (4 bits).
 const MAX_COUNTER: u8 = 15;
 
-/// The parameters of `bitmap`: how many values there are, and what each signal costs one.
+/// The parameters of `bitmap`: the number of values and the penalty of each signal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Config {
     /// Number of entropy values, each with a counter. Default 256, as in the evaluation of REPS;
     /// Ultra Ethernet uses 64 to 256.
     pub entropies: EntropySpace,
-    /// The penalty of a marked acknowledgement. Default 1.
+    /// Penalty of a marked acknowledgement. Default 1.
     pub ecn_penalty: u8,
-    /// The penalty of a negative acknowledgement or a trimmed packet. Default 4.
+    /// Penalty of a negative acknowledgement or a trimmed packet. Default 4.
     pub nack_penalty: u8,
-    /// The penalty of a time-out. Default 15.
+    /// Penalty of a timeout. Default 15.
     pub timeout_penalty: u8,
 }
 
@@ -62,7 +62,7 @@ struct State {
     counters: Box<[u8]>,
 }
 
-/// The preset `bitmap`: switches that hash, and a retransmission timer for each packet.
+/// The preset `bitmap`: hashing switches, and a retransmission timer for each packet.
 pub const PRESETS: &[Preset] = &[Preset {
     name: "bitmap",
     summary: "pseudo-random rounds that skip entropy values with penalties",
@@ -83,7 +83,7 @@ impl Bitmap {
         Self(Box::new(State { config: *config, rounds, upper, random, counters }))
     }
 
-    /// Adds a penalty to the counter of a value.
+    /// Adds a penalty to a value's counter.
     fn penalise(&mut self, entropy: u16, penalty: u8) {
         let index = usize::from(entropy & !self.0.upper);
         // An echo may carry a value that an earlier policy of the queue pair chose.
@@ -99,13 +99,12 @@ impl SenderPolicy for Bitmap {
     #[inline]
     fn entropy(&mut self, _now: Time) -> u16 {
         let State { rounds, upper, random, counters, .. } = &mut *self.0;
-        // Most packets find the first value without a penalty and do not skip.
+        // Most packets take the first value, whose counter is 0.
         let first = &mut counters[usize::from(rounds.current())];
         if *first > 0 {
             // Only the first skipped value decays (`nextEntropy_bitmap`).
             *first -= 1;
-            // One round at most: where every value has a penalty, a packet still takes the next
-            // one.
+            // At most one round: if every value has a penalty, the packet still takes the next one.
             for _ in 0..counters.len() {
                 rounds.advance(random);
                 if counters[usize::from(rounds.current())] == 0 {
@@ -134,7 +133,7 @@ impl SenderPolicy for Bitmap {
         None
     }
 
-    /// Four bits per value, and the state of the rounds.
+    /// Four bits per value, plus the state of the rounds.
     fn state_bits(&self) -> u64 {
         4 * self.0.counters.len() as u64 + self.0.rounds.state_bits()
     }
@@ -145,7 +144,7 @@ mod tests {
     use super::super::NetworkParameters;
     use super::*;
 
-    /// A policy whose rounds have the values 0 to 7 in this order.
+    /// A policy whose round has the values 0 to 7 in this order.
     fn ordered() -> Bitmap {
         let config = Config { entropies: EntropySpace::try_from(8).unwrap(), ..Config::default() };
         let mut bitmap = Bitmap::new(&config, &QpContext::for_test());

@@ -1,8 +1,8 @@
 //! ECMP: one entropy value for all packets of a queue pair.
 //!
-//! Source: RFC 2992, "Analysis of an Equal-Cost Multi-Path Algorithm" (2000), for hashing by
-//! flow; InfiniBand Architecture Specification, annex A17 (RoCEv2, 2014), section A17.9.1, for
-//! the UDP source port as a queue pair's entropy.
+//! Source: RFC 2992, "Analysis of an Equal-Cost Multi-Path Algorithm" (2000), for hashing by flow.
+//! InfiniBand Architecture Specification, annex A17 (RoCEv2, 2014), section A17.9.1, for the UDP
+//! source port as a queue pair's entropy.
 
 use serde::{Deserialize, Serialize};
 
@@ -20,7 +20,7 @@ pub struct Config {}
 #[derive(Debug, Clone, Copy)]
 pub struct Ecmp(u16);
 
-/// `ecmp`, and `wcmp`, in which routing weights next hops.
+/// The presets `ecmp` and `wcmp`. With `wcmp`, routing weights the next hops.
 pub const PRESETS: &[Preset] = &[
     Preset {
         name: "ecmp",

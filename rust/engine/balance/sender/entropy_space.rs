@@ -1,14 +1,14 @@
-//! The number of entropy values that a queue pair draws from.
+//! Number of entropy values that a queue pair draws from.
 //!
 //! Source: "REPS: Recycled Entropy Packet Spraying" (arXiv 2407.21625, EuroSys 2026), which sweeps
-//! it from 32 to the 2^16 of the Ultra Ethernet header field; Ultra Ethernet's own path selectors
+//! it from 32 to the 2^16 of the Ultra Ethernet header field. Ultra Ethernet's own path selectors
 //! use 64 to 256.
 
 use serde::{Deserialize, Serialize};
 
 use crate::rng::Stream;
 
-/// The entropy values from 0 to one below a count of 1 to 65,536.
+/// The entropy values 0 to n − 1, where n is 1 to 65,536.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "u32", into = "u32")]
 pub struct EntropySpace(u32);
@@ -19,12 +19,12 @@ impl EntropySpace {
     /// The usual size of Ultra Ethernet's bitmap.
     pub const BITMAP: Self = Self(256);
 
-    /// The number of values.
+    /// Returns the number of values.
     pub const fn count(self) -> u32 {
         self.0
     }
 
-    /// The number of bits of a value.
+    /// Returns the number of bits of a value.
     pub const fn bits(self) -> u32 {
         u32::BITS - (self.0 - 1).leading_zeros()
     }
@@ -32,7 +32,7 @@ impl EntropySpace {
     /// Draws a value uniformly.
     #[inline]
     pub fn draw(self, random: &mut Stream) -> u16 {
-        // The whole header field is 16 random bits: no multiplication and no rejection.
+        // For the whole header field, 16 random bits suffice: no multiplication and no rejection.
         if self == Self::ALL { random.next_u16() } else { random.below(self.0) as u16 }
     }
 }

@@ -2,14 +2,14 @@
 //!
 //! Source: Vanini, Pan, Alizadeh, Taheri, Edsall, "Let It Flow: Resilient Asymmetric Load
 //! Balancing with Flowlet Switching" (NSDI 2017), section 2: a burst that follows the previous one
-//! by more than a time-out may take any path without overtaking it. In LetFlow switches detect the
+//! by more than a timeout may take any path without overtaking it. In LetFlow switches detect the
 //! gaps; here the sender detects them by the same rule, as in the simulations of "REPS: Recycled
-//! Entropy Packet Spraying" (EuroSys 2026), whose time-out (half a base RTT) is the default.
+//! Entropy Packet Spraying" (EuroSys 2026), whose timeout (half a base RTT) is the default.
 //! Simulators of LetFlow itself use `gap = "50us"` or `gap = "100us"`.
 //!
 //! The public simulator of REPS differs from its text: it measures the gap from the last received
 //! acknowledgement, so that a sender with its whole first window in flight counts as idle, and it
-//! changes the value at most once per retransmission time-out. `after = "acknowledgement"`
+//! changes the value at most once per retransmission timeout. `after = "acknowledgement"`
 //! selects this behaviour.
 //!
 //! A sender that always has data to send and is not stopped by its rate or window has no gaps: then
@@ -50,7 +50,7 @@ pub enum After {
     /// The last packet that was sent.
     #[default]
     Packet,
-    /// The last acknowledgement; the value changes at most once per retransmission time-out.
+    /// The last acknowledgement; the value changes at most once per retransmission timeout.
     Acknowledgement,
 }
 
@@ -179,7 +179,7 @@ mod tests {
     use super::super::{NetworkParameters, PathSignal};
     use super::*;
 
-    /// Base RTT 8 us, time-out 1 ms.
+    /// Base RTT 8 us, timeout 1 ms.
     fn flowlet(config: Config) -> Flowlet {
         Flowlet::new(&config, &QpContext::for_test())
     }

@@ -1,8 +1,9 @@
-//! Mixed: good entropy values again, oldest first, and without one the next of `bitmap`.
+//! Mixed: reuses good entropy values, oldest first; without one it takes the next value of
+//! `bitmap`.
 //!
 //! Source: the default path selector of Ultra Ethernet's public simulator (ultraethernet/uet-htsim,
-//! `uec_mp.cpp`, "mixed"): every signal goes to both; a value that was acknowledged unmarked is
-//! used once more, as by the first version of REPS, whose first window it does not have.
+//! `uec_mp.cpp`, "mixed"). Every signal goes to both parts. A value that was acknowledged unmarked
+//! is used once more, as in the first version of REPS, but without that version's first window.
 
 use std::collections::VecDeque;
 
@@ -26,7 +27,7 @@ struct State {
     good: VecDeque<u16>,
 }
 
-/// The preset `mixed`: switches that hash, and a retransmission timer for each packet.
+/// The preset `mixed`: hashing switches, and a retransmission timer for each packet.
 pub const PRESETS: &[Preset] = &[Preset {
     name: "mixed",
     summary: "a good entropy value again if there is one, else the next of bitmap",
@@ -64,7 +65,7 @@ impl SenderPolicy for Mixed {
         self.0.bitmap.handle_timeout(now, entropy)
     }
 
-    /// The current contents of the queue, and what `bitmap` keeps.
+    /// The current contents of the queue, plus the state of `bitmap`.
     fn state_bits(&self) -> u64 {
         16 * self.0.good.len() as u64 + self.0.bitmap.state_bits()
     }

@@ -1,6 +1,6 @@
 //! Sender policies: the choice of an entropy value for each packet of a queue pair.
 //!
-//! A policy sees what a NIC sees: its own packets, acknowledgements and time-outs. It does not see
+//! A policy sees what a NIC sees: its own packets, acknowledgements and timeouts. It does not see
 //! queues or other hosts.
 
 pub mod any_plane;
@@ -35,7 +35,8 @@ use crate::units::{Span, Time};
 
 use super::Preset;
 
-/// Dispatches to sender policies: a policy is its file, its `mod` line and a line here.
+/// Dispatches to sender policies. To add one, write its file, a `mod` line and a line in the call
+/// below.
 macro_rules! registry {
     ($($(#[$only:meta])* $module:ident :: $policy:ident),* $(,)?) => {
         /// The sender policy of one queue pair.
@@ -54,7 +55,7 @@ macro_rules! registry {
         }
 
         impl SenderConfig {
-            /// The policy of a new queue pair.
+            /// Creates the policy of a new queue pair.
             pub fn build(&self, qp: &QpContext) -> Sender {
                 match self {
                     $($(#[$only])* Self::$policy(config) =>
@@ -62,8 +63,7 @@ macro_rules! registry {
                 }
             }
 
-            /// Whether a new queue pair must be given its path space:
-            /// [`SenderPolicy::NEEDS_PATHS`].
+            /// True if a new queue pair needs its path space: [`SenderPolicy::NEEDS_PATHS`].
             pub(crate) const fn needs_paths(&self) -> bool {
                 match self {
                     $($(#[$only])* Self::$policy(_) =>
@@ -73,7 +73,7 @@ macro_rules! registry {
         }
 
         impl SenderConfig {
-            /// Whether all packets of a queue pair have one value, except after time-outs:
+            /// True if all packets of a queue pair carry one value, except after timeouts:
             /// [`SenderPolicy::KEEPS_VALUE`].
             pub(crate) const fn keeps_paths(&self) -> bool {
                 match self {
@@ -84,7 +84,7 @@ macro_rules! registry {
         }
 
         impl SenderConfig {
-            /// True if packets avoid paths whose packets were marked or late.
+            /// True if the policy avoids paths whose packets were marked or late.
             pub const fn looks_at_load(&self) -> bool {
                 matches!(
                     self,
@@ -99,7 +99,7 @@ macro_rules! registry {
                 )
             }
 
-            /// True if a queue pair stays in one of several planes, for a flowlet at least.
+            /// True if a queue pair stays in one plane for at least a flowlet.
             pub const fn keeps_plane(&self) -> bool {
                 matches!(
                     self,
@@ -109,7 +109,7 @@ macro_rules! registry {
         }
 
         impl Sender {
-            /// Whether the NIC must store the entropy value of each packet in flight:
+            /// True if the NIC must store the entropy value of each packet in flight:
             /// [`SenderPolicy::NEEDS_PACKET_FEEDBACK`].
             pub(crate) const fn needs_packet_feedback(&self) -> bool {
                 match self {
@@ -118,7 +118,7 @@ macro_rules! registry {
                 }
             }
 
-            /// Whether all packets have one value until it is told otherwise:
+            /// True if all packets carry one value until a path fails:
             /// [`SenderPolicy::KEEPS_VALUE`].
             pub(crate) const fn keeps_value(&self) -> bool {
                 match self {
@@ -127,7 +127,7 @@ macro_rules! registry {
                 }
             }
 
-            /// Whether a packet takes another plane where the port of its value is not free:
+            /// True if a packet takes another plane when its own plane's port is busy:
             /// [`SenderPolicy::TAKES_ANY_PLANE`].
             pub(crate) const fn takes_any_plane(&self) -> bool {
                 match self {
@@ -136,7 +136,7 @@ macro_rules! registry {
                 }
             }
 
-            /// Whether it sends probes: [`SenderPolicy::PROBES`].
+            /// True if the policy sends probes: [`SenderPolicy::PROBES`].
             pub(crate) const fn sends_probes(&self) -> bool {
                 match self {
                     $($(#[$only])* Self::$policy(_) =>
@@ -222,22 +222,22 @@ registry! {
     custom::Custom,
 }
 
-/// The report of an acknowledgement on packets that carried an entropy value.
+/// Path information in an acknowledgement, for packets that carried one entropy value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Feedback {
-    /// The entropy value that the acknowledgement echoes.
+    /// Entropy value that the acknowledgement echoes.
     pub entropy: u16,
-    /// What happened to the packet with that entropy value.
+    /// Fate of the packet with that entropy value.
     pub signal: PathSignal,
-    /// The number of packets that are newly acknowledged; 0 for a report of missing packets.
+    /// Number of newly acknowledged packets; 0 for a report of missing packets.
     pub packets: u32,
-    /// The number of those packets that were ECN marked.
+    /// Number of those packets that were ECN marked.
     pub marked: u32,
-    /// The time since the echoed packet was sent, within 1 ns.
+    /// Time since the echoed packet was sent, within 1 ns.
     pub rtt: Span,
 }
 
-/// What happened to a packet on its path.
+/// Fate of a packet on its path.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum PathSignal {
     /// The packet arrived unmarked.
@@ -252,74 +252,77 @@ pub enum PathSignal {
     TrimmedAtLastHop,
 }
 
-/// The path that a policy has abandoned after a failure.
+/// A path that a policy has abandoned after a failure.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct FailedPath(pub u16);
 
 /// Chooses the entropy value of each packet of a queue pair.
 pub trait SenderPolicy {
-    /// Whether all packets of a queue pair have one entropy value, until a path fails.
+    /// True if all packets of a queue pair carry one entropy value until a path fails.
     const KEEPS_VALUE: bool = false;
-    /// Whether the policy needs [`QpContext::paths`] even where switches choose the ports.
+    /// True if the policy needs [`QpContext::paths`] even where switches choose the ports.
     const NEEDS_PATHS: bool = false;
-    /// Whether the policy needs feedback for every packet that an acknowledgement covers, with the
-    /// entropy value that the packet carried: the NIC then stores these values.
+    /// True if the policy needs feedback for every packet that an acknowledgement covers, with the
+    /// entropy value that the packet carried. The NIC then stores these values.
     const NEEDS_PACKET_FEEDBACK: bool = false;
 
-    /// Whether a packet, whose plane is busy, takes the next free one, by the value of its row
-    /// there: the rule of ultraethernet/uet-htsim's NIC, for policies whose values are not bound to
-    /// planes.
+    /// True if a packet whose plane is busy takes the next free plane, with the value of the same
+    /// row there. This is the rule of ultraethernet/uet-htsim's NIC, for policies whose values are
+    /// not bound to planes.
     const TAKES_ANY_PLANE: bool = false;
 
-    /// Whether the policy probes paths.
+    /// True if the policy probes paths.
     const PROBES: bool = false;
 
     /// Returns the entropy value of the next packet.
     fn entropy(&mut self, now: Time) -> u16;
 
-    /// Returns the entropy value of the next packet of a NIC with several ports, of which those in
-    /// the planes `free` are usable and free now; `None` if the packet is to wait for another one.
-    /// The plane of a value is its remainder by the number of planes. By default the packet takes
-    /// the next value and waits for the port of its plane.
+    /// Returns the entropy value of the next packet of a NIC with several ports, or `None` if the
+    /// packet should wait for another port. `free` holds the planes whose ports are usable and idle
+    /// now.
+    ///
+    /// The plane of a value is its remainder modulo the number of planes. By default the packet
+    /// takes the next value and waits for the port of its plane.
     #[inline]
     fn choose(&mut self, now: Time, _free: PlaneMask) -> Option<u16> {
         Some(self.entropy(now))
     }
 
-    /// Learns by which planes packets reach the peer from now on.
+    /// Receives the set of planes by which packets reach the peer from now on.
     fn handle_planes(&mut self, _now: Time, _usable: PlaneMask) {}
 
-    /// Processes the report of an acknowledgement.
+    /// Processes the path information of an acknowledgement.
     fn handle_feedback(&mut self, _now: Time, _feedback: Feedback) {}
 
-    /// Processes the time-out of a packet with this entropy value. Returns the path if the policy
+    /// Processes the timeout of a packet with this entropy value. Returns the path if the policy
     /// abandons it.
     fn handle_timeout(&mut self, _now: Time, _entropy: u16) -> Option<FailedPath> {
         None
     }
 
-    /// When the next probe is due; `NEVER` if none is.
+    /// Returns the time when the next probe is due; `NEVER` if none is.
     fn next_probe(&self) -> Time {
         Time::NEVER
     }
 
-    /// The entropy value of a probe that is due at `now`.
+    /// Returns the entropy value of a probe that is due at `now`, if one is.
     fn poll_probe(&mut self, _now: Time) -> Option<u16> {
         None
     }
 
-    /// Processes the reply to a probe with this entropy value, which was marked or not.
+    /// Processes the reply to a probe with this entropy value; `signal` says whether it was marked.
     fn handle_probe(&mut self, _now: Time, _entropy: u16, _signal: PathSignal) {}
 
     /// Moves the queue pair to the path that a splitter chose for its next message.
     fn set_path(&mut self, _path: u16) {}
 
-    /// Processes the weights of the paths in [`QpContext::paths`] after routing has converged; 0
-    /// stands for a path that does not reach the destination. Only called under source routes.
+    /// Processes the weights of the paths in [`QpContext::paths`] after routing has converged. A
+    /// weight of 0 means that the path does not reach the destination. Called only under source
+    /// routes.
     fn handle_weights(&mut self, _weights: &[u32]) {}
 
-    /// The state that the policy keeps for a queue pair in addition to its configuration, in bits:
-    /// what a NIC's queue pair context would have to store.
+    /// Returns the state per queue pair in bits, without the configuration: the storage that a
+    /// NIC's queue pair context would need.
     fn state_bits(&self) -> u64 {
         0
     }

@@ -1,19 +1,23 @@
-//! MRC's paths: a profile of entropy values (EVs) over all planes, of which an active part is in
-//! rotation; marks skip a value once, losses take it out, probes bring it back.
+//! MRC's paths: an active part of a profile of entropy values (EVs) over all planes is in rotation.
+//! Marks skip a value once, losses take it out, and probes bring it back.
 //!
 //! Source: "MRC, Multipath Reliable Connection" (OCP specification 1.0, 2026, section 9.3.1; arXiv
-//! 2605.04333), as public notes and the published headers (`mrc.h`) give them. The texts were not
-//! available: `docs/multi-plane.md` lists what they leave open (G1 to G21). \[inferred\]: the
+//! 2605.04333), as described by public notes and the published headers (`mrc.h`). The texts were
+//! not available: `docs/multi-plane.md` lists what they leave open (G1 to G21). \[inferred\]: the
 //! defaults of the parameters that name a G below.
 //!
-//! - A value fixes the path, its plane included. A packet takes the next value of the rotation
-//!   that is good and whose port is free; planes take turns, and each goes round its own values.
-//! - A mark or a trimmed packet sets a good value to skip. The first such value that a packet
-//!   meets is set good and not used; further ones stay; if none was good, that first one is used.
-//! - A loss takes a value out of the rotation, and a good backup of the same plane comes in.
-//!   At least `min_active` values stay usable: beyond that, the one that is out longest comes back.
-//! - A value that is out is probed until enough probes in a row were answered; it then is a backup.
-//! - The values of a plane that comes back are probed first, too, unless `back = "all"`.
+//! - A value fixes the path, including its plane. A packet takes the next value of the rotation
+//!   that is good and whose port is free. Planes are used round-robin, and each cycles through its
+//!   own values.
+//! - A mark or a trimmed packet sets a good value to skip. The first such value that a packet meets
+//!   becomes good again but is not used; further ones stay skipped. If none was good, that first
+//!   one is used.
+//! - A loss takes a value out of the rotation, and a good backup of the same plane replaces it. At
+//!   least `min_active` values stay usable: below that, the value that has been out longest
+//!   returns.
+//! - A value that is out is probed until enough consecutive probes were answered. It then becomes a
+//!   backup.
+//! - When a plane comes back, its values are probed first as well, unless `back = "all"`.
 
 mod probing;
 mod rotation;
@@ -36,42 +40,42 @@ use rotation::{Rotation, State};
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Config {
-    /// Values of a queue pair, the same number in each plane: 128 (typical are 128 to 256).
+    /// Number of values per queue pair, the same number in each plane: 128 (typically 128 to 256).
     pub evs: u16,
-    /// Values in rotation; the others are backups: 96 (G5: three quarters). If a plane has fewer
-    /// paths than values, all paths are in rotation: a backup would be a path that carries nothing.
+    /// Number of values in rotation; the others are backups: 96 (G5: three quarters). If a plane
+    /// has fewer paths than values, all paths are in rotation: a backup would be an idle path.
     pub active: u16,
-    /// Values that stay usable whatever is lost: 32 (the headers' example, a quarter).
+    /// Minimum number of usable values, whatever is lost: 32 (the headers' example, a quarter).
     pub min_active: u16,
-    /// Whether switches hash values, or a value is a path: `"ecmp"` or `"srv6"`, as in the clusters
-    /// that its authors run.
+    /// Interpretation of a value: `"ecmp"`, an input of the switches' hashes, or `"srv6"`, a path,
+    /// as in its authors' clusters.
     pub encoding: Encoding,
-    /// How long a value is skipped: `"turn"` (the first that a packet meets is restored; G2),
-    /// `"each"` (each that a packet meets), or a time.
+    /// Duration of a skip: `"turn"` (the first skipped value that a packet meets is restored; G2),
+    /// `"each"` (every one that it meets), or a time.
     pub skip: Skip,
-    /// What takes a value out: `"hole"`, any loss; `"timeout"`, a time-out or the second hole in a
-    /// base round-trip time; `"auto"`, the first with trimming, else the second (G3).
+    /// Losses that take a value out: `"hole"`, any loss; `"timeout"`, a timeout or the second hole
+    /// in a base round-trip time; `"auto"`, the first with trimming, else the second (G3).
     pub condemn: Condemn,
-    /// Turns of a plane's rotation after which it is shuffled anew: 16 (G1).
+    /// Cycles of a plane's rotation after which it is reshuffled: 16 (G1).
     pub reshuffle: u16,
-    /// The interval of probes of a value that is out: 100 us (G6).
+    /// Interval between probes of a value that is out: 100 us (G6).
     pub probe_every: Span,
-    /// The interval doubles with each probe that is not answered, up to this: 10 ms (G6).
+    /// Upper limit of that interval, which doubles with each unanswered probe: 10 ms (G6).
     pub probe_every_max: Span,
-    /// Probes in a row that must be answered: 3 (G6).
+    /// Consecutive probes that must be answered: 3 (G6).
     pub probe_successes: u16,
-    /// The way of answers: `"echo"`, by the value of the packet that they answer, or `"probe"`: a
-    /// queue pair that only receives probes a value once in a round trip, and answers leave by
-    /// those that were answered, one in each plane (G19).
+    /// Paths of control packets. With `"echo"` they take the value of the packet that they
+    /// acknowledge. With `"probe"`, a queue pair that only receives probes one value per round
+    /// trip; control packets use the answered ones, one in each plane (G19).
     pub reverse: ReverseName,
-    /// Which values of a plane that comes back are used: `"probed"`, those whose probes were
-    /// answered, or `"all"`, at once (G12).
+    /// Values used when a plane comes back: `"probed"`, those whose probes were answered, or
+    /// `"all"`, immediately (G12).
     pub back: Back,
     /// Values, by their index in the profile, that the operator denies: none.
     pub denied: Vec<u16>,
 }
 
-/// The shortest interval of probes: at less, a path that is down costs more packets than the
+/// Shortest interval between probes: below it, a path that is down costs more packets than the
 /// messages. \[inferred\]
 const LEAST_INTERVAL: Span = Span::from_us(1);
 
@@ -95,44 +99,44 @@ impl Default for Config {
     }
 }
 
-/// What a value is to switches.
+/// Interpretation of a value by switches.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Encoding {
-    /// An input of their hashes.
+    /// The value is hashed.
     Ecmp,
-    /// The path, hop by hop.
+    /// The value is the path, hop by hop.
     Srv6,
 }
 
-/// The way of answers.
+/// Paths of control packets.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum ReverseName {
-    /// By the value of the packet that they answer.
+    /// The value of the packet that they acknowledge.
     Echo,
-    /// By values that probes have found.
+    /// Values that probes have found to work.
     Probe,
 }
 
-/// Which values of a plane that comes back are used.
+/// Values used when a plane comes back.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Back {
-    /// Those whose probes were answered.
+    /// Values whose probes were answered.
     Probed,
-    /// All, as soon as the plane is known to be back.
+    /// All values, as soon as the plane is known to be back.
     All,
 }
 
-/// How long a value is skipped.
+/// Duration of a skip.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Skip {
-    /// Until a packet meets it as the first that is skipped.
+    /// Until it is the first skipped value that a packet meets.
     Turn,
-    /// Until a packet meets it.
+    /// Until any packet meets it.
     Each,
-    /// For this time.
+    /// This time.
     Time(Span),
 }
 
@@ -159,19 +163,19 @@ impl<'de> Deserialize<'de> for Skip {
     }
 }
 
-/// What takes a value out of use.
+/// Losses that take a value out of rotation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Condemn {
-    /// `Hole` where switches trim, else `Timeout`.
+    /// `Hole` if switches trim, otherwise `Timeout`.
     Auto,
     /// Any loss.
     Hole,
-    /// A time-out, or the second hole within a base round-trip time.
+    /// A timeout, or the second hole within a base round-trip time.
     Timeout,
 }
 
-/// The values of one queue pair.
+/// The entropy values of one queue pair.
 #[derive(Debug, Clone)]
 pub struct Mrc(Box<Paths>);
 
@@ -183,12 +187,12 @@ struct Paths {
     base_rtt: Span,
     rotation: Rotation,
     probing: Probing,
-    /// When the last hole of a value was, where one alone does not condemn it.
+    /// Time of each value's last hole, used if a single hole does not condemn the value.
     holes: Vec<(u16, Time)>,
     usable: PlaneMask,
 }
 
-/// `mrc`.
+/// The preset `mrc`.
 pub const PRESETS: &[Preset] = &[Preset {
     name: "mrc",
     summary: "reconstruction of MRC: a rotation over entropy values of all planes, with probes",
@@ -216,10 +220,11 @@ pub const PRESETS: &[Preset] = &[Preset {
     },
 }];
 
-/// The defaults of its transport. Frames are Ethernet's 18 B, 40 B of IPv6, 8 B of UDP, and 36 B of
-/// BTH, METH, RETH and ICRC, which a trimmed packet keeps (G21), or 52 B of a SACK; SRv6 adds 40 B.
-/// A SACK is due after 16 KiB, each packet counting as at least 1 KiB of them (G8), or at a mark,
-/// so that none is lost (G18), or a base round trip after an arrival \[inferred\].
+/// Returns the transport's defaults. A header has Ethernet's 18 B, 40 B of IPv6, 8 B of UDP, and 36
+/// B of BTH, METH, RETH and ICRC, which a trimmed packet keeps (G21). A SACK has 52 B instead of
+/// the 36 B; SRv6 adds 40 B. A SACK is due after 16 KiB, where each packet counts as at least 1 KiB
+/// (G8). It is also due at a mark, so that none is lost (G18), or one base round trip after an
+/// arrival \[inferred\].
 fn transport(encoding: Encoding) -> Transport {
     let more = match encoding {
         Encoding::Ecmp => 0,
@@ -278,7 +283,7 @@ impl Mrc {
             condemn => condemn == Condemn::Hole,
         };
         let rotation = Rotation::new(config, qp, qp.random(Purpose::Entropy));
-        // With fewer paths than values the floor is the same share of what there is.
+        // With fewer paths than values, the floor keeps its share of them.
         let min_active =
             rotation.count() * usize::from(config.min_active) / usize::from(config.evs);
         Self(Box::new(Paths {
@@ -295,7 +300,7 @@ impl Mrc {
 }
 
 impl Paths {
-    /// A packet with that value was lost.
+    /// Handles the loss of a packet with value `index`.
     fn handle_hole(&mut self, now: Time, index: u16) {
         if self.condemns_holes {
             return self.condemn(now, index);
@@ -317,7 +322,8 @@ impl Paths {
             self.probing.add(now, index, self.rotation.plane_of(index));
             return;
         }
-        // The floor: one that has been out for longer takes its place, of its plane if there is.
+        // At the floor, the value that has been out longest replaces it, if possible one of its
+        // plane.
         let plane = self.rotation.plane_of(index);
         if let Some(oldest) = self.probing.take_oldest(plane) {
             self.rotation.restore(oldest, State::Good);
@@ -326,7 +332,7 @@ impl Paths {
         }
     }
 
-    /// Takes the values of a plane that has come back out of use until probes are answered.
+    /// Takes all values of a returning plane out of use until their probes are answered.
     fn distrust(&mut self, now: Time, plane: u32) {
         for index in self.rotation.of_plane(plane) {
             if self.rotation.is_usable(index) {
@@ -350,7 +356,8 @@ impl SenderPolicy for Mrc {
         if let Some(value) = rotation.next(now, free) {
             return Some(value);
         }
-        // With no usable value in any usable plane a packet still goes, by one that is out.
+        // If no usable plane has a value in rotation, send by a value that is out: stalling is
+        // worse.
         match rotation.has_usable(*usable) {
             true => None,
             false => rotation.any(free),
@@ -403,7 +410,7 @@ impl SenderPolicy for Mrc {
         }
     }
 
-    /// Two bits and a position for each value, and what is kept of each that is out.
+    /// Two bits and a position per value, plus the record of each value that is out.
     fn state_bits(&self) -> u64 {
         self.0.rotation.state_bits() + self.0.probing.len() as u64 * Condemned::BITS
     }

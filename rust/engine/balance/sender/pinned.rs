@@ -1,7 +1,7 @@
-//! A pinned path for each queue pair, changed only after a retransmission time-out.
+//! A fixed path for each queue pair, changed only after a retransmission timeout.
 //!
-//! Source: Addanki, Goyal, Marinos, Schmid, "Ethereal: Divide and Conquer Network Load Balancing
-//! in Large-Scale Distributed Training" (2025). The reaction to a time-out is that of its public
+//! Source: Addanki, Goyal, Marinos, Schmid, "Ethereal: Divide and Conquer Network Load Balancing in
+//! Large-Scale Distributed Training" (2025). The reaction to a timeout is that of its public
 //! simulator: a new path that differs at every tier, with each choice uniform. Splitters with
 //! source routes send their pieces under this policy; it has no preset of its own.
 
@@ -33,18 +33,18 @@ impl Pinned {
         Self { path: qp.path, paths: qp.paths, random: qp.random(Purpose::Repath) }
     }
 
-    /// A random path that differs from the current one at every tier.
+    /// Returns a random path that differs from the current one at every tier.
     fn another_path(&mut self) -> u16 {
         let (mut rest, mut scale, mut path) = (self.path, 1u16, 0u16);
         for &radix in self.paths.radices() {
             let old = rest % radix;
             rest /= radix;
-            // A step of 1 to radix − 1 never leads back, and leads to every other choice with the
+            // A step of 1 to radix − 1 never leads back and reaches every other choice with the
             // same probability. A tier has at least two choices, or it is not in the path space.
             let step = 1 + self.random.below(u32::from(radix) - 1);
             let new = (u32::from(old) + step) % u32::from(radix);
             path += scale * u16::try_from(new).expect("below a radix of 16 bits");
-            // With 65,536 paths it wraps to 0 after the last tier, where it is not used any more.
+            // With 65,536 paths this wraps to 0 after the last tier, where it is not used any more.
             scale = scale.wrapping_mul(radix);
         }
         path
@@ -60,7 +60,7 @@ impl SenderPolicy for Pinned {
     }
 
     fn handle_timeout(&mut self, _now: Time, entropy: u16) -> Option<FailedPath> {
-        // A packet of an older path says nothing about the present one; that path was left already.
+        // A packet of an older path says nothing about the current one.
         if entropy != self.path || self.paths.count() < 2 {
             return None;
         }

@@ -1,15 +1,15 @@
-//! Plane selection of Spectrum-X's multi-plane fabrics: each packet takes a plane whose port is
-//! free, among those that are not masked; switches choose the path within the plane.
+//! Plane selection of Spectrum-X's multi-plane fabrics: each packet takes an unmasked plane whose
+//! port is free; switches choose the path within the plane.
 //!
-//! Source: public notes on "Spectrum-X multiplane" (arXiv 2605.21187, 2026), loop 2: planes that
-//! failed are masked, then the shallowest local port queue wins.
+//! Source: public notes on "Spectrum-X multiplane" (arXiv 2605.21187, 2026), loop 2: failed planes
+//! are masked, then the shallowest local port queue wins.
 //!
-//! It is an approximation. \[inferred\] Packets of this simulator's NIC wait in no queue of a port:
-//! a packet is made when a port is free, so that the shallowest queue is a free port, and free
-//! ports take turns. \[inferred\] The congestion control is one for all planes by default. With
-//! `nscc` and `scope = "destination-plane"` each destination and plane has a window of its own, as
-//! with Spectrum-X, and a plane whose window is full is masked too; nscc is not theirs, which is
-//! not public.
+//! This is an approximation. \[inferred\] This simulator's NIC has no queues at its ports: a packet
+//! is created when a port is free. The shallowest queue is therefore a free port, and free ports
+//! are used round-robin. \[inferred\] By default, one congestion control covers all planes. With
+//! `nscc` and `scope = "destination-plane"`, each destination and plane has its own window, as in
+//! Spectrum-X, and a plane whose window is full is masked as well. Spectrum-X's own congestion
+//! control is not public; it is not nscc.
 
 use serde::{Deserialize, Serialize};
 
@@ -21,7 +21,7 @@ use crate::packet::PlaneMask;
 use crate::rng::{Purpose, Stream};
 use crate::units::Time;
 
-/// It has no parameters.
+/// The policy has no parameters.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Config {}
@@ -30,12 +30,12 @@ pub struct Config {}
 #[derive(Debug, Clone)]
 pub struct PlaneJsq {
     planes: u16,
-    /// The plane that is first in line.
+    /// The plane that is next in round-robin order.
     turn: u16,
     random: Stream,
 }
 
-/// `plane-jsq`, with `jsq` in switches.
+/// The preset `plane-jsq`, with `jsq` in switches.
 pub const PRESETS: &[Preset] = &[Preset {
     name: "plane-jsq",
     summary: "any plane whose port is free, shortest queues in switches (after Spectrum-X)",
@@ -56,12 +56,12 @@ impl PlaneJsq {
     pub(super) fn new(_config: &Config, qp: &QpContext) -> Self {
         let planes = u16::try_from(qp.network.planes).unwrap_or(1).max(1);
         let mut random = qp.random(Purpose::Entropy);
-        // Queue pairs do not begin with the same plane.
+        // Spreads the first packets of queue pairs over all planes.
         let turn = random.next_u16() % planes;
         Self { planes, turn, random }
     }
 
-    /// A random value of a plane.
+    /// Returns a random value in a plane.
     fn value(&mut self, plane: u16) -> u16 {
         let rows = u32::from(u16::MAX / self.planes);
         let row = u16::try_from(self.random.below(rows)).expect("below 65,536");
@@ -80,7 +80,7 @@ impl SenderPolicy for PlaneJsq {
         Some(self.value(plane))
     }
 
-    /// The plane that is first in line.
+    /// The plane that is next in round-robin order.
     fn state_bits(&self) -> u64 {
         u64::from(u16::BITS - (self.planes - 1).leading_zeros())
     }

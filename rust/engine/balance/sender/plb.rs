@@ -1,9 +1,9 @@
-//! PLB: a new entropy value after rounds with many marked packets, and after a time-out.
+//! PLB: a new entropy value after rounds with many marked packets, and after a timeout.
 //!
 //! Source: Qureshi et al., "PLB: Congestion Signals are Simple and Effective for Network Load
 //! Balancing" (SIGCOMM 2022): a round is a round-trip time; a round in which at least a given
 //! fraction of the packets was marked is congested; after several congested rounds in succession,
-//! or a time-out, the flow's label is redrawn. The defaults are those of the baseline in "REPS:
+//! or a timeout, the flow's label is redrawn. The defaults are those of the baseline in "REPS:
 //! Recycled Entropy Packet Spraying" (EuroSys 2026): 25 % and more than one round. "Load Balancing
 //! for AI Training Workloads" (arXiv 2507.21372 v2, 2026) has `marked = "2/5"` and one round;
 //! Linux, from the authors of PLB, has `marked = "1/2"` and `rounds = 12`.
@@ -12,10 +12,10 @@
 //! that acknowledgement still counts in the round. So the first round after a change reports on
 //! packets sent before the change, as in Linux. The public simulator of REPS ends a round one base
 //! RTT after the previous one instead: `round = "base-rtt"`. As there, a missing or trimmed packet
-//! counts as marked, and time-outs redraw the label at most once per retransmission time-out.
+//! counts as marked, and timeouts redraw the label at most once per retransmission timeout.
 //!
 //! \[inferred\] Two additions of Linux are left out: fewer rounds for a connection with nothing in
-//! flight, and a pause of a minute after a time-out, which is longer than the simulated times.
+//! flight, and a pause of a minute after a timeout, which is longer than the simulated times.
 
 use std::num::NonZeroU32;
 
@@ -82,7 +82,7 @@ struct Rounds {
     /// When this round began; `NEVER` before the first acknowledgement, which begins the first
     /// round.
     began: Time,
-    /// Until then, time-outs do not redraw the label.
+    /// Until then, timeouts do not redraw the label.
     held: Time,
     base_rtt: Span,
     timeout: Span,
@@ -175,7 +175,7 @@ impl SenderPolicy for Plb {
     }
 
     fn handle_timeout(&mut self, now: Time, _entropy: u16) -> Option<FailedPath> {
-        // The time-outs of one loss event redraw the label once.
+        // The timeouts of one loss event redraw the label once.
         if now >= self.rounds.held {
             self.redraw();
             self.rounds.held = now.saturating_add(self.rounds.timeout);
@@ -199,7 +199,7 @@ mod tests {
         Time::ZERO + Span::from_ns(ns)
     }
 
-    /// Base RTT 8 us, time-out 1 ms; the first round begins at time zero.
+    /// Base RTT 8 us, timeout 1 ms; the first round begins at time zero.
     fn plb(config: Config) -> Plb {
         let mut policy = Plb::new(&config, &QpContext::for_test());
         policy.rounds.began = Time::ZERO;

@@ -12,8 +12,8 @@
 //!   with every packet, the part of the tier above after each full round of the edge part, each
 //!   in pseudo-random rounds. A part has as many values as its tier has choices.
 //! - Each value, and each value of a part, has a score. Signals add to it: an ECN mark or a long
-//!   round-trip time 1, a trimmed or missing packet 4, a time-out 15. A score halves after half a
-//!   round of all values at line rate, 4 base round-trip times and 10 time-outs respectively, so a
+//!   round-trip time 1, a trimmed or missing packet 4, a timeout 15. A score halves after half a
+//!   round of all values at line rate, 4 base round-trip times and 10 timeouts respectively, so a
 //!   mark lasts until about the next visit, as in the bitmap. (When marks lasted a round-trip
 //!   time, all flows left a slow link and returned to it together, and did worse than oblivious
 //!   spraying.) A score has the half-life of the heaviest signal that it still contains.
@@ -49,13 +49,13 @@ pub struct Config {
     pub ecn_severity: Fraction,
     /// Severity of a trimmed or missing packet. Default 4, as in `bitmap`.
     pub loss_severity: Fraction,
-    /// Severity of a time-out. Default 15, as in `bitmap`.
+    /// Severity of a timeout. Default 15, as in `bitmap`.
     pub timeout_severity: Fraction,
     /// Half-life of ECN marks, in rounds of all values at line rate. Default 1/2.
     pub ecn_decay: Fraction,
     /// Half-life of losses, in base round-trip times. Default 4.
     pub loss_decay: Fraction,
-    /// Half-life of time-outs, in retransmission time-outs. Default 10.
+    /// Half-life of timeouts, in retransmission timeouts. Default 10.
     pub timeout_decay: Fraction,
     /// The score from which a value is skipped, above 0. Default 1/2: one mark makes a value
     /// skipped for its half-life, two marks for twice that time.

@@ -1,4 +1,4 @@
-//! REPS: entropy values that were acknowledged unmarked are reused; after a time-out no others are.
+//! REPS: entropy values that were acknowledged unmarked are reused; after a timeout no others are.
 //!
 //! Source: "REPS: Recycled Entropy Packet Spraying for Adaptive Load Balancing and Failure
 //! Mitigation" (arXiv 2407.21625, EuroSys 2026), sections 3 and 4, in the form of its public
@@ -40,7 +40,7 @@ pub struct Config {
     /// Number of packets that explore after freezing, in bandwidth-delay products. Default 1
     /// (artifact); Ultra Ethernet's simulator has 16 packets.
     pub explore: Fraction,
-    /// Without trimming, a time-out freezes only if the highest recent round-trip time was below
+    /// Without trimming, a timeout freezes only if the highest recent round-trip time was below
     /// this multiple of the base round-trip time; otherwise congestion may have dropped the
     /// packet. Default 33/20 (1.65, artifact).
     pub freeze_below: Fraction,
@@ -218,8 +218,8 @@ impl SenderPolicy for Reps {
 
     fn handle_timeout(&mut self, now: Time, _entropy: u16) -> Option<FailedPath> {
         let state = &mut *self.0;
-        // With trimming, congestion never loses a packet, so a time-out means a failure. Without
-        // it, long round-trip times are evidence of congestion, and the time-out is ignored.
+        // With trimming, congestion never loses a packet, so a timeout means a failure. Without
+        // it, long round-trip times are evidence of congestion, and the timeout is ignored.
         let is_failure = match state.trimming {
             Trimming::On => true,
             Trimming::Off => state.round_trips.are_short(),
@@ -316,7 +316,7 @@ impl Buffer {
 #[derive(Debug, Clone, Copy)]
 struct RoundTrips {
     highest: Span,
-    /// When `highest` expires: two time-outs after its window began (artifact).
+    /// When `highest` expires: two timeouts after its window began (artifact).
     until: Time,
     window: Span,
     /// Round-trip times below this are not evidence of congestion.

@@ -5,7 +5,7 @@
 //! Large-Scale Distributed Training" (arXiv 2407.00550, v2) in its public simulator
 //! (STyGIANet/astra-ns3-datacenter, `rdma-hw.cc`, `GetNxtPacket` and `ReceiveAck`). The packets of
 //! the first bandwidth-delay product take the values 0, 1, 2 and so on. An acknowledgement without
-//! a mark inserts its value into an ordered set; one with a mark, and a time-out, removes the
+//! a mark inserts its value into an ordered set; one with a mark, and a timeout, removes the
 //! oldest value of the set, whichever it is. Later packets carry the oldest value, which stays in
 //! the set; while there is none, they go on in order. Nothing freezes. A message longer than that
 //! first window so stays on one hashed path after it until it is marked: it is as slow as ECMP.
@@ -13,7 +13,7 @@
 //! In the artifact each message has a queue pair of its own. Here a message that finds its queue
 //! pair idle starts anew \[inferred\]. Packets that are sent again count towards the first window
 //! (there bytes do, each once), and trimming, which the artifact does not have, is taken for a
-//! time-out \[inferred\]. The value reaches the path by the hash of each switch, as the artifact's
+//! timeout \[inferred\]. The value reaches the path by the hash of each switch, as the artifact's
 //! (addresses, value in place of the source port, destination port), and the acknowledgement
 //! carries it back. [`super::reps`] is the algorithm of the paper.
 

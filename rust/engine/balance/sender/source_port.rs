@@ -1,9 +1,9 @@
 //! Source ports that count up from 10,000, one per queue pair, independent of the run's seed.
 //!
-//! Source: the simulators of the HPCC family. HPCC (`scratch/third.cc`) counts the flows of a pair
-//! of hosts, ConWeave (`scratch/network-load-balance.cc`) those of a sender, both from 10,000. For
-//! flows that do not come from a file of that family, the port is 10,000 plus the index of the
-//! message stream \[inferred\]; the queue pairs of one stream are 256 apart \[inferred\].
+//! Source: the simulators of the HPCC family. HPCC (`scratch/third.cc`) counts the flows between
+//! two hosts, ConWeave (`scratch/network-load-balance.cc`) those of a sender; both start at 10,000.
+//! For flows that do not come from a file of that family, the port is 10,000 plus the index of the
+//! message stream \[inferred\]. The queue pairs of one stream are 256 apart \[inferred\].
 
 use std::sync::Arc;
 
@@ -13,14 +13,14 @@ use super::{QpContext, SenderPolicy};
 use crate::balance::Preset;
 use crate::units::Time;
 
-/// The first source port of the HPCC family.
+/// First source port in the HPCC family.
 pub const FIRST: u16 = 10_000;
 
-/// The policy has no parameters in a scenario; the readers of HPCC flow files fill in its ports.
+/// The policy has no parameters in a scenario; readers of HPCC flow files fill in its ports.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Config {
-    /// The source port of each message stream; streams beyond the end are counted from [`FIRST`].
+    /// Source port of each message stream; streams beyond the end are counted from [`FIRST`].
     #[serde(skip)]
     pub of_stream: Arc<[u16]>,
 }
@@ -36,7 +36,7 @@ impl SourcePort {
     pub(super) fn new(config: &Config, qp: &QpContext) -> Self {
         let known = config.of_stream.get(qp.stream as usize);
         let first = known.copied().unwrap_or_else(|| FIRST.wrapping_add(qp.stream as u16));
-        // Ports wrap at 16 bits: two queue pairs may then have the same one.
+        // Ports wrap at 16 bits, so two queue pairs may share one.
         Self(first.wrapping_add((qp.qp_index as u16).wrapping_mul(1 << 8)))
     }
 }

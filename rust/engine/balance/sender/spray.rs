@@ -13,7 +13,7 @@ use crate::nic::Recovery;
 use crate::rng::{Purpose, Stream};
 use crate::units::Time;
 
-/// The only parameter of `spray`: how many values it draws from.
+/// The only parameter of `spray`: the number of values that it draws from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Config {
@@ -34,7 +34,7 @@ pub struct Spray {
     entropies: EntropySpace,
 }
 
-/// The preset `spray`: switches that hash, and a retransmission timer for each packet.
+/// The preset `spray`: hashing switches, and a retransmission timer for each packet.
 pub const PRESETS: &[Preset] = &[Preset {
     name: "spray",
     summary: "a random entropy value for each packet (oblivious spraying, OPS)",

@@ -2,8 +2,8 @@
 //! order that changes from round to round.
 //!
 //! Source: the path selectors of Ultra Ethernet's public simulator (ultraethernet/uet-htsim,
-//! `uec_mp.cpp`, "oblivious"). See `xor_rounds` for the rounds; the bits above those of
-//! the N values are drawn once per queue pair.
+//! `uec_mp.cpp`, "oblivious"). See `xor_rounds` for the rounds. The bits above those of the N
+//! values are drawn once per queue pair.
 
 use serde::{Deserialize, Serialize};
 
@@ -15,7 +15,7 @@ use crate::nic::Recovery;
 use crate::rng::{Purpose, Stream};
 use crate::units::Time;
 
-/// The only parameter of `spray-rr`: how many values a round has.
+/// The only parameter of `spray-rr`: the number of values in a round.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Config {
@@ -38,7 +38,7 @@ pub struct SprayRr {
     random: Stream,
 }
 
-/// The preset `spray-rr`: switches that hash, and a retransmission timer for each packet.
+/// The preset `spray-rr`: hashing switches, and a retransmission timer for each packet.
 pub const PRESETS: &[Preset] = &[Preset {
     name: "spray-rr",
     summary: "each entropy value once per round, in changing pseudo-random order",
@@ -68,7 +68,7 @@ impl SenderPolicy for SprayRr {
         value | self.upper
     }
 
-    /// Index and XOR value; the upper bits are counted as part of the queue pair's identity.
+    /// The index and the XOR value. The upper bits count as part of the queue pair's identity.
     fn state_bits(&self) -> u64 {
         self.rounds.state_bits()
     }
@@ -137,7 +137,7 @@ mod tests {
             let qp = QpContext { qp_index, ..QpContext::for_test() };
             SprayRr::new(&Config { entropies }, &qp).entropy(Time::ZERO) >> 6
         };
-        // 100 of 1,024 are 95 different ones on average.
+        // 100 draws out of 1,024 give 95 different values on average.
         let seen: std::collections::BTreeSet<u16> = (0..100).map(upper).collect();
         assert!(seen.len() > 80, "{}", seen.len());
     }

@@ -1,7 +1,7 @@
-//! Pseudo-random rounds over the numbers below N, each of which occurs once per round.
+//! Pseudo-random rounds over the numbers below N; each number occurs once per round.
 //!
 //! Source: the path selectors of Ultra Ethernet's public simulator (ultraethernet/uet-htsim,
-//! `uec_mp.cpp`): the i-th number of a round is i XOR x, where x is redrawn for each round. The
+//! `uec_mp.cpp`). The i-th number of a round is i XOR x, where x is redrawn for each round. The
 //! source requires a power of two for N; for any other N, numbers of N and above are skipped
 //! \[inferred\].
 
@@ -16,7 +16,7 @@ pub(super) struct XorRounds {
     xor: u16,
 }
 
-/// Whether the current number begins a round.
+/// Whether an advance stayed in the current round.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Advance {
     SameRound,
@@ -24,7 +24,7 @@ pub(super) enum Advance {
 }
 
 impl XorRounds {
-    /// Rounds over the numbers below `values`, which is 1 to 65,536.
+    /// Creates rounds over the numbers below `values`, which is 1 to 65,536.
     pub(super) fn new(values: u32, random: &mut Stream) -> Self {
         let mask = (values.next_power_of_two() - 1) as u16;
         let mut rounds = Self { values, mask, index: 0, xor: random.next_u16() & mask };
@@ -37,13 +37,13 @@ impl XorRounds {
         random.next_u16() & !self.mask
     }
 
-    /// The number at this position of the round, always below N.
+    /// Returns the number at the current position of the round, always below N.
     #[inline]
     pub(super) fn current(&self) -> u16 {
         self.index ^ self.xor
     }
 
-    /// Advances to the next number.
+    /// Moves to the next number.
     #[inline]
     pub(super) fn advance(&mut self, random: &mut Stream) -> Advance {
         let mut advance = self.step(random);
@@ -53,7 +53,7 @@ impl XorRounds {
         advance
     }
 
-    /// Size of the index and the XOR value, in bits.
+    /// Returns the size of the index and the XOR value, in bits.
     pub(super) fn state_bits(&self) -> u64 {
         2 * u64::from(self.mask.count_ones())
     }
@@ -65,8 +65,8 @@ impl XorRounds {
             return Advance::SameRound;
         }
         self.index = 0;
-        // An XOR is a permutation of the numbers below a power of two: each occurs once, without a
-        // list.
+        // XOR with a constant permutes the numbers below a power of two: each occurs once, without
+        // a stored list.
         self.xor = random.next_u16() & self.mask;
         Advance::NextRound
     }
@@ -74,8 +74,8 @@ impl XorRounds {
     #[inline]
     fn skip_absent(&mut self, random: &mut Stream) -> Advance {
         let mut advance = Advance::SameRound;
-        // Fewer than half of the numbers below the power of two are absent, so that a round ends
-        // soon.
+        // Fewer than half of the numbers below the power of two are absent, so few are skipped in a
+        // row.
         while u32::from(self.current()) >= self.values {
             if self.step(random) == Advance::NextRound {
                 advance = Advance::NextRound;

@@ -2,7 +2,7 @@
 //!
 //! Source: Vanini, Pan, Alizadeh, Taheri, Edsall, "Let It Flow: Resilient Asymmetric Load
 //! Balancing with Flowlet Switching" (NSDI 2017), section 2: a packet that follows the previous one
-//! of its flow by more than a time-out may take any path without overtaking it. A switch keeps the
+//! of its flow by more than a timeout may take any path without overtaking it. A switch keeps the
 //! port and the age of each flowlet, and draws a port for the next one. It looks at no queue: a
 //! flowlet on a congested path ends earlier, because its sender waits.
 //!

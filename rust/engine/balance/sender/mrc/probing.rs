@@ -4,31 +4,31 @@ use super::Config;
 use crate::packet::PlaneMask;
 use crate::units::{Span, Time};
 
-/// A value that is out.
+/// A value that is out of use.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Condemned {
     index: u16,
     plane: u8,
-    /// Probes in a row that were answered.
+    /// Consecutive answered probes.
     successes: u16,
-    /// Whether the last probe was not answered yet.
+    /// True if the last probe is still unanswered.
     pending: bool,
     interval: Span,
-    /// When the next probe is due.
+    /// Time of the next probe.
     due: Time,
 }
 
 impl Condemned {
-    /// What hardware would keep of it: index, successes, and a time and an interval in
+    /// Size in hardware: an index, a counter of successes, and a time and an interval in
     /// microseconds.
     pub(super) const BITS: u64 = 8 + 2 + 1 + 14 + 24;
 }
 
-/// The values that are out, the longest first.
+/// The values that are out, longest first.
 #[derive(Debug, Clone)]
 pub(super) struct Probing {
     out: Vec<Condemned>,
-    /// When the first probe of a usable plane is due.
+    /// Time of the first probe of a usable plane.
     next: Time,
     usable: PlaneMask,
     every: Span,
@@ -52,12 +52,12 @@ impl Probing {
         self.out.len()
     }
 
-    /// When the next probe is due.
+    /// Returns the time of the next probe.
     pub(super) const fn next(&self) -> Time {
         self.next
     }
 
-    /// A value is out from now on.
+    /// Adds a value that is out from now on.
     pub(super) fn add(&mut self, now: Time, index: u16, plane: u32) {
         let (interval, due) = (self.every, now.saturating_add(self.every));
         let plane = u8::try_from(plane).expect("at most 32 planes");
@@ -65,7 +65,7 @@ impl Probing {
         self.update();
     }
 
-    /// The value that is out for longest, of `plane` if there is one; it is no longer.
+    /// Removes and returns the value that has been out longest, preferably one of `plane`.
     pub(super) fn take_oldest(&mut self, plane: u32) -> Option<u16> {
         let usable = |it: &Condemned| self.usable.has(it.plane.into());
         let of_plane = self.out.iter().position(|it| u32::from(it.plane) == plane && usable(it));
@@ -75,7 +75,7 @@ impl Probing {
         Some(index)
     }
 
-    /// The value that is to be probed at `now`.
+    /// Returns the value to probe at `now`, if a probe is due.
     pub(super) fn poll(&mut self, now: Time) -> Option<u16> {
         if self.next > now {
             return None;
@@ -84,7 +84,7 @@ impl Probing {
         let is_due = |it: &&mut Condemned| it.due <= now && usable.has(it.plane.into());
         let found = self.out.iter_mut().find(is_due)?;
         if found.pending {
-            // The last one was not answered.
+            // The previous probe was not answered: back off and start counting again.
             found.successes = 0;
             found.interval = (found.interval * 2).min(self.every_max);
         }
@@ -95,7 +95,7 @@ impl Probing {
         Some(index)
     }
 
-    /// A probe was answered; true if the value is out no longer.
+    /// Handles the reply to a probe. Returns true if the value is no longer out.
     pub(super) fn handle_reply(&mut self, now: Time, index: u16) -> bool {
         let every = self.every;
         let Some(found) = self.out.iter_mut().position(|it| it.index == index) else {
@@ -116,7 +116,8 @@ impl Probing {
         is_back
     }
 
-    /// Planes are usable from now on, and no others: only those are probed.
+    /// Sets the usable planes; values of other planes are not probed. Planes that return start with
+    /// the shortest interval.
     pub(super) fn set_usable(&mut self, now: Time, usable: PlaneMask) {
         for it in &mut self.out {
             let plane = it.plane.into();

@@ -1,36 +1,36 @@
-//! The values of a queue pair, their states, and whose turn it is.
+//! The values of a queue pair, their states, and the rotation over them.
 //!
-//! Each plane has its own order of active values and a place in it; planes take turns. With all
-//! ports free this is one rotation over all values in which planes alternate (G1).
+//! Each plane has its own order of active values and a position in it; planes are used round-robin.
+//! With all ports free this is one rotation over all values in which planes alternate (G1).
 
 use super::{Config, Encoding, QpContext, Skip};
 use crate::packet::PlaneMask;
 use crate::rng::Stream;
 use crate::units::Time;
 
-/// The state of a value.
+/// State of a value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum State {
-    /// It may be used.
+    /// May be used.
     Good,
-    /// It is to be left out once, or until then.
+    /// Skipped: until a packet meets it, or until this time if skips are timed.
     Skip(Time),
-    /// A loss has shown that its path is broken.
+    /// Taken out: a loss suggests that its path is broken.
     AssumedBad,
-    /// The operator denies it.
+    /// Denied by the operator.
     Denied,
 }
 
-/// The order of a plane.
+/// Rotation of one plane.
 #[derive(Debug, Clone)]
 struct Turns {
-    /// Indices of values; active ones.
+    /// Indices of the active values, in order of use.
     order: Vec<u16>,
-    /// The place in the order.
+    /// Position in `order`.
     at: usize,
-    /// Turns since the order was shuffled.
+    /// Completed cycles since `order` was shuffled.
     turns: u16,
-    /// Good values that wait to come in.
+    /// Good values outside the rotation, which replace values that are lost.
     backups: Vec<u16>,
 }
 
@@ -38,13 +38,13 @@ struct Turns {
 #[derive(Debug, Clone)]
 pub(super) struct Rotation {
     values: Vec<u16>,
-    /// Values and their indices, in order of values.
+    /// (value, index) pairs, sorted by value.
     sorted: Vec<(u16, u16)>,
     states: Vec<State>,
     planes: Vec<Turns>,
-    /// Active values of a plane, as configured.
+    /// Configured number of active values per plane.
     active: usize,
-    /// The plane that is first in line.
+    /// The plane that is next in round-robin order.
     turn: usize,
     usable: usize,
     skip: Skip,
@@ -88,7 +88,7 @@ impl Rotation {
         rotation
     }
 
-    /// The order of a plane, shuffled, and its backups.
+    /// Shuffles the values of a plane and divides them into active ones and backups.
     fn turns(&mut self, plane: usize, planes: usize) -> Turns {
         let own = (plane..self.values.len()).step_by(planes).map(|index| index as u16);
         let good = own.filter(|&index| self.states[usize::from(index)] == State::Good);
@@ -98,7 +98,7 @@ impl Rotation {
         Turns { order, at: 0, turns: 0, backups }
     }
 
-    /// The index of a value; `None` if it is not one of these.
+    /// Returns the index of a value, or `None` if the profile does not contain it.
     pub(super) fn index_of(&self, value: u16) -> Option<u16> {
         let found = self.sorted.binary_search_by_key(&value, |&(value, _)| value).ok()?;
         Some(self.sorted[found].1)
@@ -112,39 +112,39 @@ impl Rotation {
         (usize::from(index) % self.planes.len()) as u32
     }
 
-    /// The indices of the values of a plane.
+    /// Returns the indices of a plane's values.
     pub(super) fn of_plane(&self, plane: u32) -> Vec<u16> {
         let all = 0..self.values.len() as u16;
         all.filter(|&index| self.plane_of(index) == plane).collect()
     }
 
-    /// True if it is neither out nor denied.
+    /// Returns true if the value is neither out nor denied.
     pub(super) fn is_usable(&self, index: u16) -> bool {
         matches!(self.states[usize::from(index)], State::Good | State::Skip(_))
     }
 
-    /// The number of values.
+    /// Returns the number of values.
     pub(super) fn count(&self) -> usize {
         self.values.len()
     }
 
-    /// The number of values that are neither out nor denied, backups included.
+    /// Returns the number of values that are neither out nor denied, including backups.
     pub(super) const fn usable_count(&self) -> usize {
         self.usable
     }
 
-    /// True if a value in one of these planes is in rotation.
+    /// Returns true if at least one of `planes` has a value in rotation.
     pub(super) fn has_usable(&self, planes: PlaneMask) -> bool {
         (0u32..).zip(&self.planes).any(|(plane, it)| planes.has(plane) && !it.order.is_empty())
     }
 
-    /// The value of the next packet, in one of the planes `free`.
+    /// Returns the value of the next packet, in one of the planes `free`.
     pub(super) fn next(&mut self, now: Time, free: PlaneMask) -> Option<u16> {
         let planes = self.planes.len();
         let lengths = (0u32..).zip(&self.planes);
         let lengths = lengths.filter(|(plane, turns)| free.has(*plane) && !turns.order.is_empty());
-        // Without any, the turn is whose it was: how often a NIC asks in vain changes nothing.
-        // One round over what is in rotation, which ends where it began.
+        // Returning early leaves `turn` unchanged, so polls without a free plane have no effect.
+        // The loop makes one full round over the rotation and so ends where it began.
         let steps = lengths.map(|(_, turns)| turns.order.len()).max()? * planes;
         let mut restored = false;
         for _ in 0..steps {
@@ -165,12 +165,11 @@ impl Rotation {
                 _ => {}
             }
         }
-        // All were skipped. The next one is used all the same: the first that was restored, if one
-        // was.
+        // All were skipped. Use the next one anyway: the first restored value, if there was one.
         self.next_in_rotation(free)
     }
 
-    /// Whether a value that a packet meets is skipped no longer.
+    /// Returns true if the skip of a value that a packet meets ends now.
     fn ends_skip(&self, now: Time, until: Time, restored: &mut bool) -> bool {
         match self.skip {
             Skip::Turn => !std::mem::replace(restored, true),
@@ -179,7 +178,7 @@ impl Rotation {
         }
     }
 
-    /// The next value in rotation in one of the planes `free`, whatever its state.
+    /// Returns the next value in rotation in one of the planes `free`, whatever its state.
     fn next_in_rotation(&mut self, free: PlaneMask) -> Option<u16> {
         let planes = self.planes.len();
         for _ in 0..planes {
@@ -193,7 +192,7 @@ impl Rotation {
         None
     }
 
-    /// Any value in one of the planes `free` that is not denied.
+    /// Returns a random value in one of the planes `free` that is not denied.
     pub(super) fn any(&mut self, free: PlaneMask) -> Option<u16> {
         let denied = |index: &u16| self.states[usize::from(*index)] == State::Denied;
         let left: Vec<u16> = (0..self.values.len() as u16)
@@ -206,7 +205,7 @@ impl Rotation {
         Some(self.value(left[drawn]))
     }
 
-    /// The index whose turn it is in a plane; it is the next one's turn then.
+    /// Returns the index at a plane's position and advances the position.
     fn advance(&mut self, plane: usize) -> u16 {
         let Self { planes, random, reshuffle, .. } = self;
         let turns = &mut planes[plane];
@@ -222,7 +221,7 @@ impl Rotation {
         turns.order[turns.at - 1]
     }
 
-    /// A good value is to be left out once.
+    /// Marks a good value to be skipped.
     pub(super) fn skip(&mut self, now: Time, index: u16) {
         let state = &mut self.states[usize::from(index)];
         if *state == State::Good {
@@ -232,7 +231,7 @@ impl Rotation {
         }
     }
 
-    /// Takes a usable value out; a good backup of its plane, if there is one, takes its place.
+    /// Takes a usable value out. A good backup of its plane, if there is one, replaces it.
     pub(super) fn remove(&mut self, index: u16) {
         self.states[usize::from(index)] = State::AssumedBad;
         self.usable -= 1;
@@ -249,7 +248,8 @@ impl Rotation {
         }
     }
 
-    /// A value that was out is usable again: as a backup, or in rotation if that has too few.
+    /// Makes a value usable again: in rotation if its plane has too few active values, otherwise as
+    /// a backup.
     pub(super) fn restore(&mut self, index: u16, state: State) {
         self.states[usize::from(index)] = state;
         self.usable += 1;
@@ -261,7 +261,7 @@ impl Rotation {
         }
     }
 
-    /// Two bits and a position for each value, and a place for each plane.
+    /// Two bits and a position for each value, and a position for each plane.
     pub(super) fn state_bits(&self) -> u64 {
         let count = self.values.len() as u64;
         let position = u64::from(u64::BITS - count.leading_zeros());
@@ -288,14 +288,14 @@ impl Rotation {
     }
 }
 
-/// `count` different values below `space`, value `i` in plane `i mod planes`; fewer, the same
-/// number in each plane, if there are no more.
+/// Draws `count` different values below `space`; value `i` is in plane `i mod planes`. If `space`
+/// is too small, every plane gets the same smaller number of values.
 fn draw(count: u16, planes: usize, space: u32, random: &mut Stream) -> Vec<u16> {
     let rows = (space as usize / planes).max(1);
     let of_plane = usize::from(count).div_ceil(planes).min(rows);
     let mut values = vec![0; of_plane * planes];
     for plane in 0..planes {
-        // Floyd's sample, then shuffled: every set of rows is as likely as another.
+        // Floyd's sampling algorithm, then a shuffle: every set of rows is equally likely.
         let mut drawn: Vec<usize> = Vec::with_capacity(of_plane);
         for last in rows - of_plane..rows {
             let row = random.below(last as u32 + 1) as usize;
@@ -309,7 +309,7 @@ fn draw(count: u16, planes: usize, space: u32, random: &mut Stream) -> Vec<u16> 
     values
 }
 
-/// Fisher and Yates's shuffle.
+/// Fisher–Yates shuffle.
 fn shuffle<T>(items: &mut [T], random: &mut Stream) {
     for last in (1..items.len()).rev() {
         items.swap(last, random.below(last as u32 + 1) as usize);

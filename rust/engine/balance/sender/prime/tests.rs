@@ -4,7 +4,7 @@ use super::super::{NetworkParameters, PathSpace};
 use super::*;
 use hash_by_part::{joined, parts};
 
-/// Base RTT 8 us, time-out 1 ms, 4 us a packet: half a round of four values takes 8 us.
+/// Base RTT 8 us, timeout 1 ms, 4 us a packet: half a round of four values takes 8 us.
 fn prime(tiers: &[usize]) -> Prime {
     let paths = tiers.iter().try_fold(PathSpace::SINGLE, |paths, &n| paths.with_tier(n));
     let network = NetworkParameters { bdp_packets: 2, ..NetworkParameters::default() };

@@ -14,7 +14,7 @@ fn reps(config: Config, trimming: Trimming) -> Reps {
     Reps::new(&config, &QpContext { network, ..QpContext::for_test() })
 }
 
-/// Base RTT 8 us, time-out 1 ms; there is one entropy value to draw, 0.
+/// Base RTT 8 us, timeout 1 ms; there is one entropy value to draw, 0.
 fn recycling() -> Reps {
     let entropies = EntropySpace::try_from(1).unwrap();
     reps(Config { entropies, ..Config::default() }, Trimming::On)
@@ -125,7 +125,7 @@ fn without_trimming_long_round_trip_times_are_taken_for_congestion() {
         feed(&mut reps, at_us(2), PathSignal::Good, 2);
         reps.handle_timeout(at_us(900), 3);
         assert_eq!(reps.0.mode != Mode::Recycling, freezes, "{rtt_ns} ns");
-        // The highest round-trip time expires after two time-outs.
+        // The highest round-trip time expires after two timeouts.
         feed(&mut reps, at_us(2_002), PathSignal::Good, 2);
         reps.handle_timeout(at_us(2_003), 3);
         assert_ne!(reps.0.mode, Mode::Recycling);
