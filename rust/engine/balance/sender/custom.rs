@@ -1,4 +1,4 @@
-//! A sender policy of a caller: what [`SenderPolicy`] asks is passed on through a pointer.
+//! A caller's sender policy: calls of [`SenderPolicy`] are forwarded through a trait object.
 //!
 //! Source: that of the policy itself; this file only carries it. The Python module uses it for
 //! policies that are written in Python.
@@ -10,7 +10,7 @@ use super::{FailedPath, Feedback, PathSignal, QpContext, SenderPolicy};
 use crate::packet::PlaneMask;
 use crate::units::Time;
 
-/// The policy of one queue pair; its methods are those of [`SenderPolicy`].
+/// The policy of one queue pair, with the methods of [`SenderPolicy`].
 pub trait CustomSender: fmt::Debug + Send {
     /// See [`SenderPolicy::entropy`].
     fn entropy(&mut self, now: Time) -> u16;
@@ -34,20 +34,20 @@ pub trait CustomSender: fmt::Debug + Send {
     fn handle_weights(&mut self, weights: &[u32]);
     /// See [`SenderPolicy::state_bits`].
     fn state_bits(&self) -> u64;
-    /// A policy of its own in the same state.
+    /// Returns an independent policy in the same state.
     fn duplicate(&self) -> Box<dyn CustomSender>;
 }
 
-/// Makes the policy of each queue pair.
+/// Creates the policy of each queue pair.
 pub trait SenderFactory: fmt::Debug + Send + Sync {
-    /// The policy of a new queue pair.
+    /// Returns the policy of a new queue pair.
     fn sender(&self, qp: &QpContext) -> Box<dyn CustomSender>;
 }
 
-/// Parameters.
+/// The factory of a caller's policies.
 #[derive(Debug, Clone, serde::Serialize)]
 pub struct Config {
-    /// What makes the policies.
+    /// Creates the policy of each queue pair.
     #[serde(skip)]
     pub factory: Arc<dyn SenderFactory>,
 }

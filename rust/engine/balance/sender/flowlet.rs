@@ -1,19 +1,19 @@
 //! Flowlets: a new random entropy value after each gap between the packets of a queue pair.
 //!
-//! Source: Vanini, Pan, Alizadeh, Taheri, Edsall, "Let It Flow: Resilient Asymmetric Load
-//! Balancing with Flowlet Switching" (NSDI 2017), section 2: a burst that follows the previous one
-//! by more than a timeout may take any path without overtaking it. In LetFlow switches detect the
-//! gaps; here the sender detects them by the same rule, as in the simulations of "REPS: Recycled
-//! Entropy Packet Spraying" (EuroSys 2026), whose timeout (half a base RTT) is the default.
-//! Simulators of LetFlow itself use `gap = "50us"` or `gap = "100us"`.
+//! Source: Vanini, Pan, Alizadeh, Taheri, Edsall, "Let It Flow: Resilient Asymmetric Load Balancing
+//! with Flowlet Switching" (NSDI 2017), section 2. A burst that follows the previous one by more
+//! than a timeout may take any path without overtaking it. In LetFlow, switches detect the gaps.
+//! Here the sender applies the same rule, as in the simulations of "REPS: Recycled Entropy Packet
+//! Spraying" (EuroSys 2026), whose timeout (half a base RTT) is the default. Simulators of LetFlow
+//! itself use `gap = "50us"` or `gap = "100us"`.
 //!
-//! The public simulator of REPS differs from its text: it measures the gap from the last received
-//! acknowledgement, so that a sender with its whole first window in flight counts as idle, and it
-//! changes the value at most once per retransmission timeout. `after = "acknowledgement"`
-//! selects this behaviour.
+//! The public simulator of REPS differs from its text. It measures the gap from the last received
+//! acknowledgement, so a sender with its whole first window in flight counts as idle. It also
+//! changes the value at most once per retransmission timeout. `after = "acknowledgement"` selects
+//! this behaviour.
 //!
-//! A sender that always has data to send and is not stopped by its rate or window has no gaps: then
-//! this policy equals [`super::ecmp`], value by value.
+//! A sender that always has data, and whose rate or window never stops it, has no gaps. In that
+//! case this policy equals [`super::ecmp`], value by value.
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
@@ -23,31 +23,31 @@ use crate::nic::Recovery;
 use crate::rng::{Purpose, Stream};
 use crate::units::{Fraction, Span, Time};
 
-/// The definition of a gap.
+/// The parameters of `flowlet`: the definition of a gap.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Config {
-    /// The gap after which a new flowlet begins. Default: half a base RTT (REPS, EuroSys 2026,
+    /// Gap after which a new flowlet begins. Default: half a base RTT (REPS, EuroSys 2026,
     /// baselines).
     pub gap: Gap,
-    /// The event from which a gap is measured. Default: the previous packet (LetFlow, section 2).
+    /// Event from which a gap is measured. Default: the previous packet (LetFlow, section 2).
     pub after: After,
 }
 
-/// The length of a gap, written as a fraction of the base RTT, `"1/2"`, or as a time, `"50us"`.
+/// Length of a gap, written as a fraction of the base RTT, `"1/2"`, or as a time, `"50us"`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Gap {
-    /// In base round-trip times.
+    /// A multiple of the base round-trip time.
     BaseRtts(Fraction),
     /// A time that does not depend on the path.
     Time(Span),
 }
 
-/// The event from which a gap is measured.
+/// Event from which a gap is measured.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum After {
-    /// The last packet that was sent.
+    /// The last packet sent.
     #[default]
     Packet,
     /// The last acknowledgement; the value changes at most once per retransmission timeout.
@@ -61,7 +61,7 @@ impl Default for Gap {
 }
 
 impl Gap {
-    /// The gap on a network with this base RTT.
+    /// Returns the gap on a network with this base RTT.
     pub fn span(self, base_rtt: Span) -> Span {
         match self {
             Self::BaseRtts(part) => Span::from_ps(part.of(base_rtt.as_ps())),
@@ -98,7 +98,7 @@ pub struct Flowlet(Box<State>);
 #[derive(Debug, Clone)]
 struct State {
     entropy: u16,
-    /// A packet after this time begins a new flowlet.
+    /// A packet sent after this time begins a new flowlet.
     ends: Time,
     /// No flowlet begins up to this time.
     held: Time,
@@ -108,8 +108,8 @@ struct State {
     random: Stream,
 }
 
-/// The preset `flowlet`: switches that hash, and a retransmission timer for each packet, as in the
-/// simulations of REPS: a gap of half a round trip does not keep packets in order.
+/// The preset `flowlet`: hashing switches, and a retransmission timer for each packet as in the
+/// simulations of REPS. A gap of half a round trip does not keep packets in order.
 pub const PRESETS: &[Preset] = &[Preset {
     name: "flowlet",
     summary: "a random entropy value for each burst of packets (LetFlow, at the sender)",
@@ -129,7 +129,7 @@ impl Flowlet {
         };
         Self(Box::new(State {
             entropy: random.next_u16(),
-            // No gap runs before the first packet.
+            // No gap is measured before the first packet.
             ends: Time::NEVER,
             held: Time::ZERO,
             gap: config.gap.span(qp.network.base_rtt),
@@ -158,13 +158,13 @@ impl SenderPolicy for Flowlet {
 
     fn handle_feedback(&mut self, now: Time, _feedback: Feedback) {
         let flowlet = &mut *self.0;
-        // Any feedback counts, that for a lost packet too: the sender is not idle.
+        // Any feedback counts, even for a lost packet: the sender is not idle.
         if flowlet.after == After::Acknowledgement {
             flowlet.ends = now.saturating_add(flowlet.gap);
         }
     }
 
-    /// The value and a time of 32 bits; a second time if changes are held back.
+    /// The value and a time of 32 bits, plus a second time if changes are limited.
     fn state_bits(&self) -> u64 {
         match self.0.after {
             After::Packet => 16 + 32,

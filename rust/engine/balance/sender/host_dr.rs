@@ -1,18 +1,18 @@
-//! Destination rotation at hosts (Host DR): the packets to a destination take all paths in turn.
+//! Destination rotation at hosts (Host DR): the packets to a destination cycle through all paths.
 //!
 //! Source: Cao et al., "Per-packet Load-balanced, Low-Latency Routing for Clos-based Data Center
 //! Networks" (CoNEXT 2013), digit-reversal bouncing (DRB): a sender rotates over the switches of
 //! the tier where it and the destination meet, packet by packet. The form is that of "Load
 //! Balancing for AI Training Workloads" (arXiv 2507.21372 v2, 2026), Host DR: one pointer per
-//! destination host and size bin, which starts at random and follows a random order of its own;
-//! after failures, the weighted schedule of [`crate::balance::rotation`].
+//! destination host and size bin. Each pointer starts at random and follows its own random order;
+//! after failures it follows the weighted schedule of [`crate::balance::rotation`].
 //!
-//! \[inferred\] A queue pair does not see others: each has a pointer and an order of its own, so
-//! with one stream between two hosts this is the source's pointer per destination host. Several
-//! streams to one host rotate independently; each loads the paths equally, so the total differs
-//! between paths by at most one packet per stream. Only the size bin of data exists, since
-//! acknowledgements return by the path of the packet that they acknowledge. A retransmitted packet
-//! takes the next path like any other.
+//! \[inferred\] A queue pair does not see others: each has its own pointer and order. With one
+//! stream between two hosts this is the source's pointer per destination host. Several streams to
+//! one host rotate independently. Each loads the paths equally, so the totals of two paths differ
+//! by at most one packet per stream. Only the size bin of data exists, since acknowledgements
+//! return by the path of the packet that they acknowledge. A retransmitted packet takes the next
+//! path like any other.
 
 use serde::{Deserialize, Serialize};
 
@@ -33,11 +33,11 @@ pub struct Config {}
 #[derive(Debug, Clone)]
 pub struct HostDr {
     rotations: Box<[Rotation]>,
-    /// The plane that is first in line.
+    /// The plane that is next in round-robin order.
     turn: u16,
-    /// The [`fingerprint`] of the weights of the paths.
+    /// The [`fingerprint`] of the paths' weights.
     weights: u32,
-    /// Draws the new order after a weight change, which few runs need.
+    /// Draws the new order after a weight change. Boxed because few runs need it.
     random: Box<Stream>,
 }
 
@@ -70,14 +70,15 @@ impl HostDr {
 
     fn advance(&mut self, plane: u16) -> u16 {
         let planes = self.rotations.len() as u16;
-        // Without a known path there is one rotation for every plane.
+        // Without known paths, one rotation serves every plane.
         let plane = plane % planes;
         self.turn = if plane + 1 == planes { 0 } else { plane + 1 };
         self.rotations[usize::from(plane)].advance() * planes + plane
     }
 }
 
-/// A rotation for each plane over the paths in it: the plane of a path is its remainder.
+/// Creates one rotation per plane over the paths in it. The plane of a path is its remainder modulo
+/// `planes`.
 fn rotations(weights: &[u32], planes: usize, random: &mut Stream) -> Box<[Rotation]> {
     let of_plane = |plane: usize| -> Vec<u32> {
         weights.iter().skip(plane).step_by(planes).copied().collect()
@@ -91,23 +92,25 @@ impl SenderPolicy for HostDr {
         self.advance(self.turn)
     }
 
-    /// The next path of the next plane whose port is free \[inferred\]: the source has one port.
+    /// Takes the next path of the next plane whose port is free \[inferred\]: the source has one
+    /// port.
     fn choose(&mut self, _now: Time, free: PlaneMask) -> Option<u16> {
         let plane = free.next_from(self.turn.into())?;
         Some(self.advance(u16::try_from(plane).expect("at most 32")))
     }
 
     fn handle_weights(&mut self, weights: &[u32]) {
-        // What changed elsewhere in the fabric restarts nothing.
+        // A change elsewhere in the fabric leaves these weights as they are and must not restart
+        // the rotation.
         let before = std::mem::replace(&mut self.weights, fingerprint(weights) as u32);
         if self.weights == before {
             return;
         }
-        // The pointer starts anew: its old value counts in a schedule of another length.
+        // The new schedule may have another length, for which the old pointer has no meaning.
         self.rotations = rotations(weights, self.rotations.len(), &mut self.random);
     }
 
-    /// The pointer and the schedule that it points into.
+    /// The pointers and the schedules that they point into.
     fn state_bits(&self) -> u64 {
         self.rotations.iter().map(|it| it.pointer_bits() + it.schedule_bits()).sum()
     }

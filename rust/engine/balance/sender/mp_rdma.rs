@@ -1,27 +1,28 @@
-//! MP-RDMA: each acknowledgement clocks a packet out on the path that it came back from.
+//! MP-RDMA: each acknowledgement clocks out a packet on the path that it came back from.
 //!
-//! Source: Lu et al., "Multi-Path Transport for RDMA in Datacenters" (NSDI 2018), section 3, read
-//! through its abstract, a public port of it to ns-3 (Cherries-Man/NS3-MP-RDMA,
-//! `mp-rdma-hw.cc`) and its form in the artifact of REPS (tommasobo/REPS_EuroSys_Artifact,
-//! `uec.cpp`); the text itself could not be had, so what none of these says is \[inferred\]. It is
-//! the transport of that name, not [`crate::split::k_way`], which Ethereal's simulator calls so.
+//! Source: Lu et al., "Multi-Path Transport for RDMA in Datacenters" (NSDI 2018), section 3, known
+//! from its abstract, a public port to ns-3 (Cherries-Man/NS3-MP-RDMA, `mp-rdma-hw.cc`) and its
+//! form in the artifact of REPS (tommasobo/REPS_EuroSys_Artifact, `uec.cpp`). The text itself was
+//! not available, so rules that none of these states are \[inferred\]. This is the transport of
+//! that name, not [`crate::split::k_way`], which Ethereal's simulator calls so.
 //!
-//! - A virtual path (VP) is an entropy value, there the UDP source port. The first window of a
-//!   message that finds its queue pair idle goes on random VPs.
-//! - Later packets follow acknowledgements: one without a mark clocks out one packet on its own VP,
-//!   two with marks clock out one, as the window's cut of half a packet says. Where the window
-//!   grows by a packet more, that goes on the VP of the last acknowledgement. VPs whose packets
-//!   cannot go at once wait in order (`waiting`). The artifact of REPS remembers one VP: of two
-//!   acknowledgements between two packets it forgets the first, and paths become fewer.
-//! - Once a round trip, with probability `probe`, a packet goes on a new random VP instead.
-//! - An acknowledgement that `out_of_order` packets sent later have overtaken is of a slow path: it
-//!   clocks nothing. Its packet goes on the VP of the last one that did: the window is not cut, as
-//!   in the port. An acknowledgement says how long ago its packet was sent, and so its place in the
-//!   order of sending.
+//! - A virtual path (VP) is an entropy value; in the source, the UDP source port. When a message
+//!   finds its queue pair idle, its first window is sent on random VPs.
+//! - Later packets follow acknowledgements. An unmarked one clocks out one packet on its own VP;
+//!   two marked ones clock out one packet, since each cuts the window by half a packet. When the
+//!   window grows by a packet, the additional packet takes the VP of the last acknowledgement. VPs
+//!   whose packets cannot be sent immediately are queued (`waiting`). The artifact of REPS
+//!   remembers only one VP: of two acknowledgements between two packets it forgets the first, and
+//!   the number of paths shrinks.
+//! - Once per round trip, with probability `probe`, a packet takes a new random VP instead.
+//! - An acknowledgement overtaken by those of `out_of_order` later packets belongs to a slow path
+//!   and clocks nothing. Its packet is sent on the VP of the last acknowledgement that did: the
+//!   window is not cut, as in the port. An acknowledgement tells how long ago its packet was sent,
+//!   and thus the packet's position in sending order.
 //!
 //! The window is the congestion control `mp-rdma`, which `[transport]` names. Every packet has its
-//! acknowledgement (`ack_every = 1`): of several, the VP of the last alone is known. Not modelled:
-//! the burst timer (an open window is used at once), the bound of 64 packets on the receiver's
+//! own acknowledgement (`ack_every = 1`): a shared one would carry only the last VP. Not modelled:
+//! the burst timer (an open window is used immediately), the bound of 64 packets on the receiver's
 //! bitmap (packets beyond it are accepted; a packet counts as lost when 64 beyond it have arrived),
 //! and synchronised packets, which order memory and not the network.
 
@@ -44,14 +45,14 @@ use crate::units::{Fraction, Span, Time};
 pub struct Config {
     /// Number of VPs to draw from. Default 65,536, all source ports \[inferred\].
     pub entropies: EntropySpace,
-    /// The probability that a packet probes a new VP, once in each base round-trip time. Default
-    /// 1/100 (the port).
+    /// Probability that a packet probes a new VP, once per base round-trip time. Default 1/100 (the
+    /// port).
     pub probe: Fraction,
-    /// A path is slow if this many packets, at least 1, that were sent later are acknowledged
-    /// earlier. Default 64 (the paper's Δ in the port).
+    /// Number of later packets, at least 1, whose earlier acknowledgement makes a path slow.
+    /// Default 64 (the paper's Δ in the port).
     pub out_of_order: u32,
-    /// The most VPs, at least 1, that wait for their packets while the wire is busy; beyond it the
-    /// oldest is forgotten. Default 64 \[inferred\]; 1 in the artifact of REPS.
+    /// Maximum number of VPs, at least 1, queued while the wire is busy; beyond it the oldest is
+    /// dropped. Default 64 \[inferred\]; 1 in the artifact of REPS.
     pub waiting: u32,
 }
 
@@ -73,26 +74,28 @@ struct State {
     random: Stream,
     /// VPs of acknowledgements whose packets are not sent yet, oldest first.
     clocked: VecDeque<u16>,
-    /// The VP of the last acknowledgement that clocked; `None` in the first window.
+    /// VP of the last acknowledgement that clocked; `None` in the first window.
     last: Option<u16>,
-    /// Whether a marked acknowledgement has clocked half a packet.
+    /// True if a marked acknowledgement has clocked half a packet.
     half: bool,
-    /// No packet probes before.
+    /// No packet probes before this time.
     next_probe: Time,
     order: SendOrder,
 }
 
-/// The places of recent packets in the order of sending.
+/// Recent packets in sending order.
 #[derive(Debug, Clone, Default)]
 struct SendOrder {
-    /// When each was sent, from the oldest that is not slow if it is acknowledged now.
+    /// Send times, starting with the oldest packet whose path would not be slow if it were
+    /// acknowledged now.
     sent: VecDeque<Time>,
 }
 
 impl SendOrder {
-    /// Whether the packet acknowledged now has not been overtaken by `most` packets.
+    /// Records the acknowledgement of a packet. Returns true if fewer than `most` packets have
+    /// overtaken it.
     fn acknowledge(&mut self, now: Time, rtt: Span, most: u32) -> bool {
-        // Stamps are in steps of 1,024 ps: that of the packet is exact.
+        // Stamps have steps of 1,024 ps, so the packet's stamp is recovered exactly.
         let step = |ps: u64| ps >> Stamp::STEP_BITS;
         let stamp = step(now.as_ps()).saturating_sub(step(rtt.as_ps()));
         let place = self.sent.partition_point(|sent| step(sent.as_ps()) < stamp);
@@ -106,7 +109,7 @@ impl SendOrder {
     }
 }
 
-/// The preset `mp-rdma`: switches that hash, and selective repeat that counts a packet as lost when
+/// The preset `mp-rdma`: hashing switches, and selective repeat that counts a packet as lost when
 /// 64 beyond it have arrived.
 pub const PRESETS: &[Preset] = &[Preset {
     name: "mp-rdma",
@@ -143,7 +146,7 @@ impl MpRdma {
 }
 
 impl State {
-    /// Whether this packet probes a new VP.
+    /// Returns true if this packet probes a new VP.
     fn probes(&mut self, now: Time) -> bool {
         if now < self.next_probe {
             return false;
@@ -152,7 +155,8 @@ impl State {
         f64::from(self.random.next_u32()) < self.config.probe.as_f64() * 4_294_967_296.0
     }
 
-    /// An acknowledgement of a path that is not slow clocks a packet, or half of one.
+    /// Clocks a packet, or half of one if marked, on the path of an acknowledgement that is not
+    /// slow.
     fn clock(&mut self, vp: u16, signal: PathSignal) {
         self.last = Some(vp);
         if signal == PathSignal::Marked {
@@ -191,12 +195,13 @@ impl SenderPolicy for MpRdma {
         }
     }
 
-    /// No acknowledgement of that packet clocks another: its VP is left without a rule of its own.
+    /// Ignores the timeout: no acknowledgement of the packet can clock another one, and its VP
+    /// simply goes unused.
     fn handle_timeout(&mut self, _now: Time, _entropy: u16) -> Option<FailedPath> {
         None
     }
 
-    /// A message starts on the idle queue pair, whose clock has stopped.
+    /// Resets the clock: a message starts on an idle queue pair.
     fn set_path(&mut self, _path: u16) {
         let state = &mut *self.0;
         (state.last, state.half) = (None, false);
@@ -204,9 +209,8 @@ impl SenderPolicy for MpRdma {
         state.order.clear();
     }
 
-    /// VPs that wait, that of the last acknowledgement and the half packet, the highest PSN that is
-    /// acknowledged, and the time of the next probe. A NIC has places in the order of sending from
-    /// PSNs.
+    /// The queued VPs, the VP of the last acknowledgement and the half packet, the highest
+    /// acknowledged PSN, and the time of the next probe. A NIC derives the sending order from PSNs.
     fn state_bits(&self) -> u64 {
         16 * self.0.clocked.len() as u64 + 17 + 24 + 32
     }
@@ -220,7 +224,7 @@ mod tests {
         MpRdma::new(&config, &QpContext::for_test())
     }
 
-    /// Without probes.
+    /// A policy without probes.
     fn clocked() -> MpRdma {
         policy(Config { probe: Fraction::ZERO, ..Config::default() })
     }
@@ -234,7 +238,7 @@ mod tests {
         times.iter().map(|&ns| policy.entropy(at(ns))).collect()
     }
 
-    /// The acknowledgement of the packet that was sent at `sent` arrives.
+    /// Delivers at `now` the acknowledgement of the packet that was sent at `sent`.
     fn ack(policy: &mut MpRdma, [sent, now]: [u64; 2], entropy: u16, signal: PathSignal) {
         let rtt = Span::from_ps(Stamp::at(at(sent)).ps_until(at(now)));
         policy.handle_feedback(at(now), Feedback { entropy, signal, packets: 1, marked: 0, rtt });
@@ -247,7 +251,7 @@ mod tests {
         assert!(first.windows(2).all(|pair| pair[0] != pair[1]), "{first:?}");
         ack(&mut policy, [100, 8_000], first[1], PathSignal::Good);
         ack(&mut policy, [0, 8_050], first[0], PathSignal::Good);
-        // The third packet is what the window has grown by: it follows the last acknowledgement.
+        // The third packet is the window's growth: it follows the last acknowledgement.
         let next = send(&mut policy, &[8_100, 8_200, 8_300]);
         assert_eq!(next, [first[1], first[0], first[0]]);
     }
@@ -330,7 +334,7 @@ mod tests {
         for (sent, vp) in [(500, 20), (800, 21), (400, 22), (600, 23)] {
             ack(&mut policy, [sent, 8_000], vp, PathSignal::Good);
         }
-        // 800 is three places after 500, and two after 600.
+        // 800 is three positions after 500, and two after 600.
         assert_eq!(send(&mut policy, &[8_100, 8_200, 8_300]), [20, 21, 23]);
     }
 

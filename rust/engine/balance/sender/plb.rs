@@ -1,18 +1,19 @@
 //! PLB: a new entropy value after rounds with many marked packets, and after a timeout.
 //!
 //! Source: Qureshi et al., "PLB: Congestion Signals are Simple and Effective for Network Load
-//! Balancing" (SIGCOMM 2022): a round is a round-trip time; a round in which at least a given
-//! fraction of the packets was marked is congested; after several congested rounds in succession,
-//! or a timeout, the flow's label is redrawn. The defaults are those of the baseline in "REPS:
-//! Recycled Entropy Packet Spraying" (EuroSys 2026): 25 % and more than one round. "Load Balancing
-//! for AI Training Workloads" (arXiv 2507.21372 v2, 2026) has `marked = "2/5"` and one round;
-//! Linux, from the authors of PLB, has `marked = "1/2"` and `rounds = 12`.
+//! Balancing" (SIGCOMM 2022). A round is a round-trip time. It is congested if at least a given
+//! fraction of its packets was marked. After several consecutive congested rounds, or a timeout,
+//! the flow's label is redrawn. The defaults are those of the baseline in "REPS: Recycled Entropy
+//! Packet Spraying" (EuroSys 2026): 25 % and more than one round. "Load Balancing for AI Training
+//! Workloads" (arXiv 2507.21372 v2, 2026) has `marked = "2/5"` and one round; Linux, from the
+//! authors of PLB, has `marked = "1/2"` and `rounds = 12`.
 //!
 //! A round ends with the first acknowledgement of a packet that was sent after the round began;
-//! that acknowledgement still counts in the round. So the first round after a change reports on
-//! packets sent before the change, as in Linux. The public simulator of REPS ends a round one base
-//! RTT after the previous one instead: `round = "base-rtt"`. As there, a missing or trimmed packet
-//! counts as marked, and timeouts redraw the label at most once per retransmission timeout.
+//! that acknowledgement still counts in the round. The first round after a change therefore reports
+//! on packets sent before the change, as in Linux. The public simulator of REPS ends a round one
+//! base RTT after the previous one instead: `round = "base-rtt"`. As in that simulator, a missing
+//! or trimmed packet counts as marked, and timeouts redraw the label at most once per
+//! retransmission timeout.
 //!
 //! \[inferred\] Two additions of Linux are left out: fewer rounds for a connection with nothing in
 //! flight, and a pause of a minute after a timeout, which is longer than the simulated times.
@@ -31,24 +32,23 @@ use crate::units::{Fraction, Span, Time};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Config {
-    /// The fraction of marked packets from which a round is congested. Default 1/4 (REPS,
-    /// baselines).
+    /// Fraction of marked packets from which a round is congested. Default 1/4 (REPS, baselines).
     pub marked: Fraction,
-    /// The number of congested rounds in succession after which the label changes. Default 2
-    /// (REPS, baselines: more than one).
+    /// Number of consecutive congested rounds after which the label changes. Default 2 (REPS,
+    /// baselines: more than one).
     pub rounds: NonZeroU32,
-    /// How a round ends. Default: after a measured round-trip time (PLB).
+    /// Event that ends a round. Default: a measured round-trip time has passed (PLB).
     pub round: RoundEnd,
 }
 
-/// How a round ends.
+/// Event that ends a round.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum RoundEnd {
-    /// With the acknowledgement of a packet that was sent in the round.
+    /// The acknowledgement of a packet that was sent in the round.
     #[default]
     Acknowledged,
-    /// One base RTT after it began.
+    /// One base RTT has passed since it began.
     BaseRtt,
 }
 
@@ -69,29 +69,28 @@ pub struct Plb {
     rounds: Box<Rounds>,
 }
 
-/// All state that sending a packet does not read.
+/// State that sending a packet does not read.
 #[derive(Debug, Clone)]
 struct Rounds {
     config: Config,
     /// Packets acknowledged in this round.
     packets: u32,
-    /// Those of them that were marked.
+    /// Packets among them that were marked.
     marked: u32,
-    /// Congested rounds in succession.
+    /// Consecutive congested rounds.
     congested: u32,
-    /// When this round began; `NEVER` before the first acknowledgement, which begins the first
-    /// round.
+    /// Start of this round; `NEVER` until the first acknowledgement begins the first round.
     began: Time,
-    /// Until then, timeouts do not redraw the label.
+    /// Timeouts before this time do not redraw the label.
     held: Time,
     base_rtt: Span,
     timeout: Span,
     random: Stream,
 }
 
-/// The preset `plb`: switches that hash, and a retransmission timer for each packet, as in the
-/// simulations of REPS: a new label lets packets overtake others, which are not lost. TCP and Pony
-/// Express, which PLB runs on, tolerate that too.
+/// The preset `plb`: hashing switches, and a retransmission timer for each packet as in the
+/// simulations of REPS. After a new label, packets may overtake others, which are not lost. TCP and
+/// Pony Express, which PLB runs on, tolerate that too.
 pub const PRESETS: &[Preset] = &[Preset {
     name: "plb",
     summary: "a new entropy value after rounds with many marks, and after a time-out (PLB)",
@@ -128,7 +127,7 @@ impl Plb {
 
 impl Rounds {
     fn count(&mut self, now: Time, packets: u32, marked: u32) {
-        // `NEVER` is later than any time: the first acknowledgement begins the first round.
+        // `NEVER` is later than any time, so the first acknowledgement begins the first round.
         self.began = self.began.min(now);
         self.packets = self.packets.saturating_add(packets);
         self.marked = self.marked.saturating_add(marked);
@@ -136,7 +135,7 @@ impl Rounds {
 
     fn has_ended(&self, now: Time, rtt: Span) -> bool {
         match self.config.round {
-            // The acknowledged packet was sent at `now - rtt`, which is in this round.
+            // True if the acknowledged packet was sent, at `now - rtt`, in this round.
             RoundEnd::Acknowledged => now >= self.began.saturating_add(rtt),
             RoundEnd::BaseRtt => now > self.began.saturating_add(self.base_rtt),
         }
@@ -144,10 +143,10 @@ impl Rounds {
 
     /// Begins the next round. Returns true if the label has to change.
     fn begin_next(&mut self, now: Time) -> bool {
-        // marked / packets >= the configured fraction, in integers.
+        // Integer form of marked / packets >= configured fraction.
         let threshold = u64::from(self.config.marked.numerator()) * u64::from(self.packets);
         let marked = u64::from(self.marked) * u64::from(self.config.marked.denominator());
-        // A threshold of 0 would otherwise make rounds without any mark congested.
+        // Without this check, a threshold of 0 would make rounds without any mark congested.
         let is_congested = marked >= threshold && self.marked > 0;
         self.congested = if is_congested { self.congested + 1 } else { 0 };
         (self.packets, self.marked, self.began) = (0, 0, now);
@@ -163,7 +162,7 @@ impl SenderPolicy for Plb {
 
     fn handle_feedback(&mut self, now: Time, feedback: Feedback) {
         let (packets, marked) = match feedback.signal {
-            // Like the artifact of REPS, a loss counts as one marked packet.
+            // As in the artifact of REPS, a loss counts as one marked packet.
             PathSignal::Good | PathSignal::Marked => (feedback.packets, feedback.marked),
             PathSignal::Nack | PathSignal::Trimmed | PathSignal::TrimmedAtLastHop => (1, 1),
         };
@@ -175,7 +174,7 @@ impl SenderPolicy for Plb {
     }
 
     fn handle_timeout(&mut self, now: Time, _entropy: u16) -> Option<FailedPath> {
-        // The timeouts of one loss event redraw the label once.
+        // The timeouts of one loss event redraw the label only once.
         if now >= self.rounds.held {
             self.redraw();
             self.rounds.held = now.saturating_add(self.rounds.timeout);
@@ -214,8 +213,8 @@ mod tests {
         policy.handle_feedback(at_ns(ns), feedback);
     }
 
-    /// A round of eight packets that begins at `ns`, with that many marked; its last
-    /// acknowledgement ends it, one round-trip time later.
+    /// Simulates a round of eight packets that begins at `ns`, `marked` of them marked. The last
+    /// acknowledgement ends it one round-trip time later.
     fn round(policy: &mut Plb, ns: u64, marked: u32) {
         assert_eq!((policy.rounds.began, policy.rounds.packets), (at_ns(ns), 0), "a new round");
         for n in 1..=8 {

@@ -1,4 +1,4 @@
-//! PRIME, reconstructed from the abstract of its paper: its results are not those of PRIME.
+//! PRIME, reconstructed from the abstract of its paper; results are not those of PRIME.
 //!
 //! Source: Sobhani, Sadrhaghighi, Chu, "PRIME" (pseudo-randomised multi-part entropy spraying,
 //! arXiv 2507.23012, 2025), abstract only: the full text was not available.
@@ -9,20 +9,20 @@
 //! \[inferred\], starting from Ultra Ethernet's bitmap ([`super::bitmap`]):
 //!
 //! - There is one part per tier ([`crate::balance::switch::hash_by_part`]). The edge part changes
-//!   with every packet, the part of the tier above after each full round of the edge part, each
-//!   in pseudo-random rounds. A part has as many values as its tier has choices.
+//!   with every packet, the part of the tier above after each full round of the edge part. Both
+//!   follow pseudo-random rounds. A part has as many values as its tier has choices.
 //! - Each value, and each value of a part, has a score. Signals add to it: an ECN mark or a long
-//!   round-trip time 1, a trimmed or missing packet 4, a timeout 15. A score halves after half a
+//!   round-trip time 1, a trimmed or missing packet 4, a timeout 15. Scores halve after half a
 //!   round of all values at line rate, 4 base round-trip times and 10 timeouts respectively, so a
-//!   mark lasts until about the next visit, as in the bitmap. (When marks lasted a round-trip
-//!   time, all flows left a slow link and returned to it together, and did worse than oblivious
+//!   mark lasts until about the next visit, as in the bitmap. (If marks lasted a round-trip time,
+//!   all flows would leave a slow link and return to it together, which is worse than oblivious
 //!   spraying.) A score has the half-life of the heaviest signal that it still contains.
-//! - A signal scores the value. If half of the values that share one of its parts are at or above
-//!   the threshold, it scores that part too: the failed or slow link is probably at that tier.
-//! - A packet takes the next value in the rounds whose score and parts' scores add up to less
-//!   than the threshold, or, after as many skips as there are values, the one that comes next.
-//! - A packet trimmed at the last hop is no evidence against a path; for one base round-trip time
-//!   after it, neither are long round-trip times.
+//! - A signal scores the value. If at least half of the values that share one of its parts reach
+//!   the threshold, that part is scored too: the failed or slow link is probably at that tier.
+//! - A packet takes the next value in the rounds whose score and parts' scores add up to less than
+//!   the threshold. After as many skips as there are values, it takes whatever comes next.
+//! - A packet trimmed at the last hop is no evidence against a path. Neither are long round-trip
+//!   times within one base round-trip time after it.
 //!
 //! Rescheduling of packets that wait in the NIC does not apply: values are chosen when packets are
 //! sent. A retransmitted packet avoids the value that lost it while that value is scored.
@@ -38,10 +38,10 @@ use crate::packet::PlaneMask;
 use crate::rng::{Purpose, Stream};
 use crate::units::{Fraction, Span, Time};
 
-/// The most values that a part can have: it is one byte.
+/// Maximum number of values of a part, which is one byte.
 const MAX_PART_VALUES: u16 = 256;
 
-/// Parameters; every default is \[inferred\].
+/// The parameters of `prime`; every default is \[inferred\].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Config {
@@ -57,10 +57,10 @@ pub struct Config {
     pub loss_decay: Fraction,
     /// Half-life of timeouts, in retransmission timeouts. Default 10.
     pub timeout_decay: Fraction,
-    /// The score from which a value is skipped, above 0. Default 1/2: one mark makes a value
-    /// skipped for its half-life, two marks for twice that time.
+    /// Score from which a value is skipped, above 0. Default 1/2: after one mark a value is skipped
+    /// for its half-life, after two marks for twice that time.
     pub threshold: Fraction,
-    /// The round-trip time that is a congestion signal, in base round-trip times. Default 2.
+    /// Round-trip time that counts as a congestion signal, in base round-trip times. Default 2.
     pub long_rtt: Fraction,
 }
 
@@ -88,15 +88,15 @@ pub struct Prime(Box<State>);
 #[derive(Debug, Clone)]
 struct State {
     planes: u16,
-    /// The plane that is first in line.
+    /// The plane that is next in round-robin order.
     turn: u16,
-    /// The rounds and scores of the edge part.
+    /// Rounds and scores of the edge part.
     edge: Tier,
-    /// The rounds and scores of the part of the tier above the edge.
+    /// Rounds and scores of the part of the tier above the edge.
     above: Tier,
-    /// The score of each value, at index `above · edge.values + edge`.
+    /// Score of each value, at index `above · edge.values + edge`.
     scores: Vec<Score>,
-    /// After this time, all scores are so low that no value is skipped, whatever they add up to.
+    /// After this time all scores have decayed so far that no sum of them skips a value.
     clear: Time,
     threshold: f32,
     ecn: Signal,
@@ -117,14 +117,14 @@ struct Tier {
     scores: Vec<Score>,
 }
 
-/// The severity and half-life of a congestion signal.
+/// Severity and half-life of a congestion signal.
 #[derive(Debug, Clone, Copy)]
 struct Signal {
     severity: f32,
     half_life: Span,
 }
 
-/// The score of a value, or of a value of a part, at a point in time.
+/// Score of a value, or of a value of a part, at a point in time.
 #[derive(Debug, Clone, Copy, Default)]
 struct Score {
     value: f32,
@@ -133,7 +133,7 @@ struct Score {
 }
 
 /// The preset `prime`: switches that use one part of the value per tier, and a retransmission timer
-/// for each packet; its results are marked as reconstructed.
+/// for each packet. Its results are marked as reconstructed.
 pub const PRESETS: &[Preset] = &[Preset {
     name: "prime",
     summary: "reconstruction of PRIME: entropy in one part per tier, penalties that decay",
@@ -158,7 +158,7 @@ impl Prime {
     pub(super) fn new(config: &Config, qp: &QpContext) -> Self {
         let mut random = qp.random(Purpose::Entropy);
         let planes = u16::try_from(qp.network.planes).unwrap_or(1).max(1);
-        // The first choice is that of a plane, which the parts are above.
+        // The first radix is the choice of the plane, which is not one of the parts.
         let tiers = &qp.paths.radices()[usize::from(planes > 1).min(qp.paths.radices().len())..];
         let most_above = MAX_PART_VALUES / planes;
         let (edge, above) = match *tiers {
@@ -172,11 +172,11 @@ impl Prime {
             half_life: Span::from_ps(decay.of(unit.as_ps())),
         };
         let values = u64::from(edge) * u64::from(above);
-        // The time of a full packet at line rate.
+        // Serialization time of a full packet at line rate.
         let packet = network.base_rtt.as_ps() / u64::from(network.bdp_packets.max(1));
         let round = Span::from_ps(packet * values);
         let [edge, above] = [edge, above].map(|values| Tier::new(values, &mut random));
-        // Short messages of all queue pairs would begin in one plane.
+        // A common start would put the short messages of all queue pairs into one plane.
         let turn = if planes > 1 { random.below(planes.into()) as u16 } else { 0 };
         Self(Box::new(State {
             planes,
@@ -212,7 +212,7 @@ impl SenderPolicy for Prime {
         state.value_in(now, plane)
     }
 
-    /// The next parts, in the next plane whose port is free \[inferred\].
+    /// Takes the next parts, in the next plane whose port is free \[inferred\].
     fn choose(&mut self, now: Time, free: PlaneMask) -> Option<u16> {
         let state = &mut *self.0;
         let plane = u16::try_from(free.next_from(state.turn.into())?).expect("at most 32");
@@ -243,9 +243,9 @@ impl SenderPolicy for Prime {
     }
 
     /// A score takes 4 bits for the severity, 2 for the half-life and 16 for the time; the rounds
-    /// come on top. Parts have scores if there are two of them, values if there is a choice. The
-    /// entropy value of each packet in flight, which the NIC keeps for this policy, is not counted
-    /// here: 16 bits per packet.
+    /// are added. Parts have scores if there are two of them, values if there is a choice. The NIC
+    /// also stores the entropy value of each packet in flight for this policy; these 16 bits per
+    /// packet are not counted here.
     fn state_bits(&self) -> u64 {
         let State { edge, above, scores, .. } = &*self.0;
         let parts = if self.0.has_two_parts() { edge.scores.len() + above.scores.len() } else { 0 };
@@ -255,18 +255,19 @@ impl SenderPolicy for Prime {
 }
 
 impl State {
-    /// Whether there is a choice at two tiers; with one, the part is the value itself.
+    /// Returns true if two tiers have a choice; with only one, the part is the value itself.
     fn has_two_parts(&self) -> bool {
         self.above.values > 1 && self.edge.values > 1
     }
 
-    /// The next value, whose parts are above its plane.
+    /// Returns the next value in `plane`. The parts are above the plane: value = parts · planes +
+    /// plane.
     #[inline]
     fn value_in(&mut self, now: Time, plane: u16) -> u16 {
         self.turn = if plane + 1 == self.planes { 0 } else { plane + 1 };
-        // In the usual case no score is high enough to skip anything, and scores are not read.
+        // Fast path: no score is high enough to skip anything, so scores are not read.
         if now <= self.clear {
-            // If every value is bad, the loop ends after one round, and the next value is taken.
+            // If every value is bad, the loop ends after one round and the next value is taken.
             let mut skips = self.scores.len();
             while skips > 0 && self.is_bad(now) {
                 self.advance();
@@ -278,24 +279,25 @@ impl State {
         hash_by_part::joined(edge, above) * self.planes + plane
     }
 
-    /// The parts (edge, above) of the current value of the rounds.
+    /// Returns the parts (edge, above) of the current value of the rounds.
     fn current(&self) -> (u16, u16) {
         (self.edge.rounds.current(), self.above.rounds.current())
     }
 
     fn advance(&mut self) {
-        // As the digits of a counter: successive packets differ at the edge, where they part first.
+        // Like the digits of a counter: successive packets differ at the edge, where paths diverge
+        // first.
         if self.edge.rounds.advance(&mut self.random) == Advance::NextRound {
             self.above.rounds.advance(&mut self.random);
         }
     }
 
-    /// The index of a value in `scores`.
+    /// Returns the index of a value in `scores`.
     fn score_index(&self, edge: u16, above: u16) -> usize {
         usize::from(above) * usize::from(self.edge.values) + usize::from(edge)
     }
 
-    /// Whether the current value of the rounds should be skipped.
+    /// Returns true if the current value of the rounds should be skipped.
     fn is_bad(&self, now: Time) -> bool {
         let (edge, above) = self.current();
         let own = self.scores[self.score_index(edge, above)].now(now);
@@ -303,8 +305,8 @@ impl State {
         own + parts >= self.threshold
     }
 
-    /// Adds a signal to the score of a value, and to those of its parts where half of the values
-    /// that share the part are bad.
+    /// Adds a signal to the score of a value. A part's score is raised too if at least half of the
+    /// values that share the part are bad.
     fn score(&mut self, now: Time, entropy: u16, signal: Signal) {
         let (edge, above) = hash_by_part::parts(entropy / self.planes);
         // An echo may carry a value that an earlier policy of the queue pair chose.
@@ -327,7 +329,7 @@ impl State {
         self.clear = self.clear.max(self.clear_time(index, edge, above));
     }
 
-    /// Whether at least half of the scores reach the threshold.
+    /// Returns true if at least half of the scores reach the threshold.
     fn half_are_bad<'a>(&self, now: Time, scores: impl Iterator<Item = &'a Score>) -> bool {
         let (bad, all) = scores.fold((0, 0), |(bad, all), score| {
             (bad + u32::from(score.now(now) >= self.threshold), all + 1)
@@ -335,12 +337,12 @@ impl State {
         2 * bad >= all
     }
 
-    /// When the scores of a value and of its parts are so low that their sum is below the
+    /// Returns the time from which a value's score and its parts' scores add up to less than the
     /// threshold.
     fn clear_time(&self, index: usize, edge: u16, above: u16) -> Time {
         let scores = [&self.scores[index], self.edge.score(edge), self.above.score(above)];
         scores
-            // Three scores are added up: with each below a third, the sum is below the threshold.
+            // With each of the three scores below a third, their sum is below the threshold.
             .map(|score| score.falls_to(self.threshold / 3.0))
             .into_iter()
             .fold(Time::ZERO, Time::max)
@@ -359,7 +361,7 @@ impl Tier {
 }
 
 impl Score {
-    /// The score at `now`: it halves with each half-life that has passed.
+    /// Returns the score at `now`; it halves with each half-life that has passed.
     fn now(&self, now: Time) -> f32 {
         if self.value == 0.0 {
             return 0.0;
@@ -377,7 +379,7 @@ impl Score {
         *self = Self { value: left + signal.severity, at: now, half_life: self.half_life };
     }
 
-    /// When the score is at most `threshold`, rounded up to whole half-lives.
+    /// Returns the time when the score is at most `threshold`, rounded up to whole half-lives.
     fn falls_to(&self, threshold: f32) -> Time {
         let (mut left, mut halves) = (self.value, 0);
         while left > threshold {
@@ -389,9 +391,8 @@ impl Score {
     }
 }
 
-/// The fraction of 1 that is left after `lives` half-lives (at least 0). It is computed by the
-/// exponential series in basic arithmetic, since the platforms' own power functions differ in the
-/// last bits.
+/// Returns 2^−`lives`, where `lives` ≥ 0. The exponential series in basic arithmetic gives the same
+/// bits everywhere; the platforms' own power functions differ in the last bits.
 fn halved(lives: f32) -> f32 {
     let whole = lives.floor();
     if whole >= 126.0 {

@@ -1,13 +1,17 @@
-//! REPS: entropy values that were acknowledged unmarked are reused; after a timeout no others are.
+//! REPS: reuses entropy values that were acknowledged unmarked; after a timeout it uses no others.
 //!
 //! Source: "REPS: Recycled Entropy Packet Spraying for Adaptive Load Balancing and Failure
 //! Mitigation" (arXiv 2407.21625, EuroSys 2026), sections 3 and 4, in the form of its public
 //! artifact (tommasobo/REPS_EuroSys_Artifact, `buffer_reps.cpp` and `uec.cpp`). Where text and
-//! artifact differ, this follows the artifact: every packet explores while exploration lasts (the
-//! text forces one in eight), frozen packets take the buffer's entries in turn whether used or not
-//! (the text takes unused ones first), and no packet explores at the start, where the buffer is
-//! empty and all values are random anyway. One difference from the artifact remains: an entry that
-//! may be used n times is used n times in frozen mode too, not n + 1 times.
+//! artifact differ, this follows the artifact:
+//!
+//! - Every packet explores while exploration lasts (the text forces one in eight).
+//! - Frozen packets cycle through the buffer's entries, used or not (the text takes unused ones
+//!   first).
+//! - No packet explores at the start, where the buffer is empty and all values are random anyway.
+//!
+//! One difference from the artifact remains: an entry that may be used n times is used n times in
+//! frozen mode too, not n + 1 times.
 //!
 //! The first version, without freezing, is [`super::reps_legacy`].
 
@@ -20,52 +24,52 @@ use crate::nic::Recovery;
 use crate::rng::{Purpose, Stream};
 use crate::units::{Fraction, Span, Time};
 
-/// The largest supported buffer, in entries.
+/// Largest supported buffer, in entries.
 const LARGEST_BUFFER: usize = 32;
 
-/// The parameters of `reps`: its buffer, its freeze and what explores after it.
+/// The parameters of `reps`: its buffer, its freeze and the exploration after it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Config {
-    /// Entries of the buffer, 1 to 32. Default 8 (paper and artifact).
+    /// Number of buffer entries, 1 to 32. Default 8 (paper and artifact).
     pub buffer: BufferSize,
     /// Number of entropy values to draw from. Default 65,536 (paper and artifact; swept from 32).
     pub entropies: EntropySpace,
     /// Duration of the frozen mode. Default 10 ms (artifact); 100 us in the paper's runs of
     /// transient failures.
     pub freeze: Span,
-    /// How many times a value that was acknowledged unmarked may be reused. Default 1; more is the
-    /// paper's "Reuse EVs" for acknowledgements of several packets.
+    /// Number of times that a value acknowledged unmarked may be reused. Default 1; larger values
+    /// are the paper's "Reuse EVs" for acknowledgements of several packets.
     pub reuse: Reuse,
     /// Number of packets that explore after freezing, in bandwidth-delay products. Default 1
     /// (artifact); Ultra Ethernet's simulator has 16 packets.
     pub explore: Fraction,
-    /// Without trimming, a timeout freezes only if the highest recent round-trip time was below
-    /// this multiple of the base round-trip time; otherwise congestion may have dropped the
-    /// packet. Default 33/20 (1.65, artifact).
+    /// Limit for freezing without trimming, as a multiple of the base round-trip time. A timeout
+    /// freezes only if the highest recent round-trip time was below it; otherwise congestion may
+    /// have dropped the packet. Default 33/20 (1.65, artifact).
     pub freeze_below: Fraction,
-    /// What happens to the value of a packet that was trimmed at the last hop, where no path is
-    /// at fault. Default "drop" (artifact); other simulators of Ultra Ethernet recycle it.
+    /// Treatment of the value of a packet that was trimmed at the last hop, where no path is at
+    /// fault. Default "drop" (artifact); other simulators of Ultra Ethernet recycle it.
     pub last_hop_trims: LastHopTrims,
 }
 
-/// Entries of the buffer: 1 to 32.
+/// Number of buffer entries: 1 to 32.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "u8", into = "u8")]
 pub struct BufferSize(u8);
 
-/// The number of times that a value may be reused: 1 to 255.
+/// Number of times that a value may be reused: 1 to 255.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "u8", into = "u8")]
 pub struct Reuse(u8);
 
-/// What happens to the entropy value of a packet that was trimmed at the last hop.
+/// Treatment of the entropy value of a packet that was trimmed at the last hop.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum LastHopTrims {
-    /// It is not reused.
+    /// The value is not reused.
     Drop,
-    /// It is reused like a value that was acknowledged unmarked.
+    /// The value is reused as if it had been acknowledged unmarked.
     Recycle,
 }
 
@@ -121,27 +125,27 @@ pub struct Reps(Box<State>);
 #[derive(Debug, Clone)]
 struct State {
     buffer: Buffer,
-    /// Packets that still have to explore.
+    /// Number of packets that still have to explore.
     explore: u32,
     mode: Mode,
     round_trips: RoundTrips,
     random: Stream,
     config: Config,
     trimming: Trimming,
-    /// Packets that explore after a freeze.
+    /// Number of packets that explore after a freeze.
     exploration: u32,
 }
 
-/// Where entropy values come from.
+/// Source of entropy values.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Mode {
-    /// From the buffer, each as often as it may be reused; at random if the buffer is empty.
+    /// The buffer, each value as often as it may be reused; random if the buffer is empty.
     Recycling,
-    /// From the buffer alone, in turn, until the first feedback after this time.
+    /// The buffer alone, cyclically, until the first feedback after this time.
     Frozen(Time),
 }
 
-/// The preset `reps`: switches that hash, and a retransmission timer for each packet.
+/// The preset `reps`: hashing switches, and a retransmission timer for each packet.
 pub const PRESETS: &[Preset] = &[Preset {
     name: "reps",
     summary: "reuses entropy values that were acknowledged unmarked; freezes after time-outs",
@@ -180,8 +184,8 @@ impl SenderPolicy for Reps {
             *explore -= 1;
             return config.entropies.draw(random);
         }
-        // Section 3: each good acknowledgement allows one reuse. Frozen, the buffer's values are
-        // repeated, used or not: unknown paths may contain the failure (section 4).
+        // Section 3: each good acknowledgement permits one reuse. While frozen, the buffer's values
+        // repeat, used or not: unknown paths may contain the failure (section 4).
         let known = match mode {
             Mode::Recycling => buffer.take_oldest(),
             Mode::Frozen(_) => buffer.take_frozen(),
@@ -192,13 +196,13 @@ impl SenderPolicy for Reps {
     #[inline]
     fn handle_feedback(&mut self, now: Time, feedback: Feedback) {
         let state = &mut *self.0;
-        // Reports of missing packets count none: the header of a trimmed packet has priority, and
-        // its round trip would hide the queue.
+        // Reports of missing packets do not count: a trimmed packet's header has priority, so its
+        // round trip would hide the queue.
         if feedback.packets > 0 {
             state.round_trips.record(now, feedback.rtt);
         }
-        // The freeze ends lazily, with the first feedback after its time: what was stored before
-        // or during it may be stale, so the buffer starts empty and packets explore.
+        // The freeze ends lazily, with the first feedback after its time. Values stored before or
+        // during it may be stale, so the buffer starts empty and packets explore.
         if let Mode::Frozen(until) = state.mode
             && now > until
         {
@@ -218,14 +222,14 @@ impl SenderPolicy for Reps {
 
     fn handle_timeout(&mut self, now: Time, _entropy: u16) -> Option<FailedPath> {
         let state = &mut *self.0;
-        // With trimming, congestion never loses a packet, so a timeout means a failure. Without
-        // it, long round-trip times are evidence of congestion, and the timeout is ignored.
+        // With trimming, congestion never loses a packet, so a timeout means a failure. Without it,
+        // long round-trip times indicate congestion, and the timeout is ignored.
         let is_failure = match state.trimming {
             Trimming::On => true,
             Trimming::Off => state.round_trips.are_short(),
         };
-        // A freeze is not extended, and packets that explore may well meet the failure: neither
-        // freezes again.
+        // A freeze is not extended. Exploring packets are likely to meet the failure again, so
+        // their timeouts do not freeze either.
         if is_failure && state.mode == Mode::Recycling && state.explore == 0 {
             state.mode = Mode::Frozen(now.saturating_add(state.config.freeze));
         }
@@ -233,21 +237,21 @@ impl SenderPolicy for Reps {
     }
 
     /// 193 bits by default: 17 per entry, and 57 for head, count, exploration, mode and the end of
-    /// the freeze. Entries that may be reused more often have a counter.
+    /// the freeze. Entries that may be reused more often also have a counter.
     fn state_bits(&self) -> u64 {
         let lives = u64::from(u8::BITS - (self.0.config.reuse.0 - 1).leading_zeros());
         u64::from(self.0.config.buffer.0) * (17 + lives) + 57
     }
 }
 
-/// A ring of values that were acknowledged unmarked.
+/// Ring of values that were acknowledged unmarked.
 #[derive(Debug, Clone)]
 struct Buffer {
     entries: [Entry; LARGEST_BUFFER],
     size: u8,
-    /// The index at which the next value is stored.
+    /// Index at which the next value is stored.
     head: u8,
-    /// Entries with uses left: those just before `head`, except in frozen mode.
+    /// Number of entries with uses left: those just before `head`, except in frozen mode.
     valid: u8,
     /// Number of entries ever stored, at most `size`.
     filled: u8,
@@ -256,7 +260,7 @@ struct Buffer {
     reuse: u8,
 }
 
-/// A value and the number of uses left.
+/// A value and its remaining uses.
 #[derive(Debug, Clone, Copy, Default)]
 struct Entry {
     value: u16,
@@ -269,11 +273,11 @@ impl Buffer {
         Self { entries, size: size.0, head: 0, valid: 0, filled: 0, frozen: 0, reuse: reuse.0 }
     }
 
-    /// Stores a value in place of the oldest one.
+    /// Stores a value, overwriting the oldest one.
     #[inline]
     fn store(&mut self, value: u16) {
         let entry = &mut self.entries[usize::from(self.head)];
-        // An entry that is overwritten with uses left was among the valid ones already.
+        // An overwritten entry with uses left was already counted as valid.
         self.valid += u8::from(entry.lives == 0);
         *entry = Entry { value, lives: self.reuse };
         self.head = (self.head + 1) % self.size;
@@ -286,12 +290,12 @@ impl Buffer {
         if self.valid == 0 {
             return None;
         }
-        // The valid entries are those stored last. Frozen mode breaks this, and the buffer is made
-        // anew when it ends.
+        // The valid entries are the most recently stored ones. Frozen mode breaks this invariant,
+        // and the buffer is recreated when it ends.
         Some(self.take((self.head + self.size - self.valid) % self.size))
     }
 
-    /// Takes the next value in turn, whether it has uses left or not.
+    /// Takes the next value in cyclic order, whether it has uses left or not.
     fn take_frozen(&mut self) -> Option<u16> {
         if self.filled == 0 {
             return None;
@@ -312,14 +316,14 @@ impl Buffer {
     }
 }
 
-/// The highest recent round-trip time, which distinguishes congestion from failure.
+/// Highest recent round-trip time, which distinguishes congestion from failure.
 #[derive(Debug, Clone, Copy)]
 struct RoundTrips {
     highest: Span,
-    /// When `highest` expires: two timeouts after its window began (artifact).
+    /// Expiry of `highest`: two timeouts after its window began (artifact).
     until: Time,
     window: Span,
-    /// Round-trip times below this are not evidence of congestion.
+    /// Round-trip times below this do not indicate congestion.
     short: Span,
 }
 

@@ -1,21 +1,21 @@
-//! The REPS of Ethereal's artifact, a variant that is not the algorithm of the REPS paper: an
-//! entropy value that did well is used until a mark, instead of once.
+//! The REPS of Ethereal's artifact, which differs from the algorithm of the REPS paper: a good
+//! entropy value is used until a mark, instead of once.
 //!
 //! Source: the baseline `reps` of "Ethereal: Divide and Conquer Network Load Balancing in
 //! Large-Scale Distributed Training" (arXiv 2407.00550, v2) in its public simulator
 //! (STyGIANet/astra-ns3-datacenter, `rdma-hw.cc`, `GetNxtPacket` and `ReceiveAck`). The packets of
-//! the first bandwidth-delay product take the values 0, 1, 2 and so on. An acknowledgement without
-//! a mark inserts its value into an ordered set; one with a mark, and a timeout, removes the
-//! oldest value of the set, whichever it is. Later packets carry the oldest value, which stays in
-//! the set; while there is none, they go on in order. Nothing freezes. A message longer than that
-//! first window so stays on one hashed path after it until it is marked: it is as slow as ECMP.
+//! the first bandwidth-delay product take the values 0, 1, 2 and so on. An unmarked acknowledgement
+//! inserts its value into an ordered set. A marked one, or a timeout, removes the oldest value of
+//! the set, whichever it is. Later packets carry the oldest value, which stays in the set; while
+//! the set is empty, they continue in order. Nothing freezes. A message longer than the first
+//! window therefore stays on one hashed path until it is marked: it is as slow as ECMP.
 //!
-//! In the artifact each message has a queue pair of its own. Here a message that finds its queue
-//! pair idle starts anew \[inferred\]. Packets that are sent again count towards the first window
-//! (there bytes do, each once), and trimming, which the artifact does not have, is taken for a
-//! timeout \[inferred\]. The value reaches the path by the hash of each switch, as the artifact's
-//! (addresses, value in place of the source port, destination port), and the acknowledgement
-//! carries it back. [`super::reps`] is the algorithm of the paper.
+//! In the artifact each message has its own queue pair. Here a message that finds its queue pair
+//! idle starts afresh \[inferred\]. Retransmitted packets count towards the first window (the
+//! artifact counts bytes, each once). The artifact has no trimming; a trimmed packet is treated as
+//! a timeout \[inferred\]. Each switch hashes the value, as in the artifact (addresses, value
+//! instead of the source port, destination port), and the acknowledgement echoes it.
+//! [`super::reps`] is the algorithm of the paper.
 
 use std::collections::VecDeque;
 
@@ -27,7 +27,7 @@ use crate::balance::{Preset, Scheme, parse_config};
 use crate::nic::Recovery;
 use crate::units::Time;
 
-/// The only parameter of `reps-ethereal`: how many values it has.
+/// The only parameter of `reps-ethereal`: the number of values.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Config {
@@ -48,9 +48,9 @@ pub struct RepsEthereal(Box<State>);
 #[derive(Debug, Clone)]
 struct State {
     entropies: EntropySpace,
-    /// A bandwidth-delay product in packets.
+    /// Bandwidth-delay product in packets.
     bdp: u32,
-    /// Packets of the first window that are not sent yet.
+    /// Unsent packets of the first window.
     first_window: u32,
     /// The next value in order.
     next: u16,
@@ -61,7 +61,7 @@ struct State {
 #[derive(Debug, Clone, Default)]
 struct OrderedSet {
     order: VecDeque<u16>,
-    /// A bit for each value up to the largest that was inserted.
+    /// One bit for each value up to the largest that was inserted.
     contains: Vec<u64>,
 }
 
@@ -89,7 +89,7 @@ impl OrderedSet {
     }
 }
 
-/// The preset `reps-ethereal`: switches that hash, and a retransmission timer for each packet.
+/// The preset `reps-ethereal`: hashing switches, and a retransmission timer for each packet.
 pub const PRESETS: &[Preset] = &[Preset {
     name: "reps-ethereal",
     summary: "the REPS of Ethereal's artifact, not that of the REPS paper: a good entropy value \
@@ -103,7 +103,7 @@ pub const PRESETS: &[Preset] = &[Preset {
 
 impl RepsEthereal {
     pub(super) fn new(config: &Config, qp: &QpContext) -> Self {
-        // Once all values have been tried, the first window is over.
+        // The first window ends once all values have been tried.
         let bdp = qp.network.bdp_packets.min(config.entropies.count());
         Self(Box::new(State {
             entropies: config.entropies,
@@ -148,14 +148,14 @@ impl SenderPolicy for RepsEthereal {
         None
     }
 
-    /// A message starts on the idle queue pair: in the artifact, on a new one.
+    /// Restarts: a message begins on an idle queue pair. In the artifact it has a new one.
     fn set_path(&mut self, _path: u16) {
         let state = &mut *self.0;
         (state.first_window, state.next) = (state.bdp, 0);
         state.cached.clear();
     }
 
-    /// The set with a bit for each value, the next value and the counter of the first window.
+    /// The set with one bit for each value, the next value and the counter of the first window.
     fn state_bits(&self) -> u64 {
         16 * self.0.cached.order.len() as u64 + u64::from(self.0.entropies.count()) + 16 + 17
     }
@@ -192,7 +192,7 @@ mod tests {
         for value in [1, 0, 3, 2, 1] {
             feed(&mut policy, value, PathSignal::Good);
         }
-        // The mark is of 3; what goes is 0, the oldest.
+        // The mark is on 3, but the oldest value, 0, is removed.
         feed(&mut policy, 3, PathSignal::Marked);
         assert_eq!(next(&mut policy, 2), [1, 1]);
         assert_eq!(policy.handle_timeout(Time::ZERO, 9), None);

@@ -1,10 +1,10 @@
 //! The first version of REPS: an unbounded queue of good entropy values, without freezing.
 //!
-//! Source: "REPS: Recycled Entropy Packet Spraying" (arXiv 2407.21625), first version, as the
-//! artifact of the EuroSys version keeps it (tommasobo/REPS_EuroSys_Artifact, `uec.cpp`,
-//! `nextEntropy_REPS`): the packets of the first window carry the values 1, 2, 3 and so on; each
+//! Source: "REPS: Recycled Entropy Packet Spraying" (arXiv 2407.21625), first version, as kept in
+//! the artifact of the EuroSys version (tommasobo/REPS_EuroSys_Artifact, `uec.cpp`,
+//! `nextEntropy_REPS`). The packets of the first window carry the values 1, 2, 3 and so on. Each
 //! later packet takes the oldest value that was acknowledged unmarked, or a random one. The
-//! artifact compares with the congestion window, which starts at 3/2 bandwidth-delay products; a
+//! artifact compares with the congestion window, which starts at 3/2 bandwidth-delay products. A
 //! policy does not see that window, so the start window is used \[inferred\].
 
 use std::collections::VecDeque;
@@ -18,7 +18,7 @@ use crate::nic::Recovery;
 use crate::rng::{Purpose, Stream};
 use crate::units::{Fraction, Time};
 
-/// The parameters of `reps-legacy`: its values, and how many of them are probed in order first.
+/// The parameters of `reps-legacy`: the number of values, and how many are first used in order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Config {
@@ -43,16 +43,16 @@ pub struct RepsLegacy(Box<State>);
 #[derive(Debug, Clone)]
 struct State {
     entropies: EntropySpace,
-    /// Packets of the first window that are not sent yet.
+    /// Unsent packets of the first window.
     first_window: u32,
-    /// The last value of the first window.
+    /// The most recent value of the first window.
     last: u16,
     /// Values that were acknowledged unmarked and not used since, oldest first.
     good: VecDeque<u16>,
     random: Stream,
 }
 
-/// The preset `reps-legacy`: switches that hash, and a retransmission timer for each packet.
+/// The preset `reps-legacy`: hashing switches, and a retransmission timer for each packet.
 pub const PRESETS: &[Preset] = &[Preset {
     name: "reps-legacy",
     summary: "first version of REPS: an unbounded queue of good entropy values, no freezing",
@@ -84,13 +84,13 @@ impl SenderPolicy for RepsLegacy {
     #[inline]
     fn entropy(&mut self, _now: Time) -> u16 {
         let State { entropies, first_window, last, good, random } = &mut *self.0;
-        // The first window probes the values in order, before any acknowledgement is back.
+        // The first window probes the values in order, before any acknowledgement has returned.
         if *first_window > 0 {
             *first_window -= 1;
             *last = ((u32::from(*last) + 1) % entropies.count()) as u16;
             return *last;
         }
-        // Each good acknowledgement allows one reuse of its value; without one, explore.
+        // Each good acknowledgement permits one reuse of its value; without one, explore.
         good.pop_front().unwrap_or_else(|| entropies.draw(random))
     }
 
@@ -101,7 +101,7 @@ impl SenderPolicy for RepsLegacy {
         }
     }
 
-    /// The current contents of the queue, and the counter of the first window.
+    /// The current contents of the queue, plus the counter of the first window.
     fn state_bits(&self) -> u64 {
         16 * self.0.good.len() as u64 + 16
     }

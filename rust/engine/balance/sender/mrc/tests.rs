@@ -23,7 +23,7 @@ fn at(us: u64) -> Time {
     Time::ZERO + Span::from_us(us)
 }
 
-/// The index of the value of the next packet.
+/// Returns the index of the next packet's value.
 fn next(mrc: &mut Mrc) -> u16 {
     let value = mrc.choose(Time::ZERO, ALL).expect("a value is usable");
     mrc.0.rotation.index_of(value).expect("it is one of the profile")
@@ -35,8 +35,8 @@ fn feed(mrc: &mut Mrc, now: Time, index: u16, signal: PathSignal) {
     mrc.handle_feedback(now, feedback);
 }
 
-/// How often each of `evs` values is used by `packets` packets, if those of `marked` values come
-/// back marked before the next packet.
+/// Returns how often each of `evs` values is used by `packets` packets, if those for which `marked`
+/// is true return marked before the next packet.
 fn uses(mrc: &mut Mrc, evs: usize, packets: u32, marked: impl Fn(u16) -> bool) -> Vec<u32> {
     let mut uses = vec![0; evs];
     for _ in 0..packets {
@@ -336,7 +336,7 @@ fn parameters_at_their_bounds_are_taken() {
 #[test]
 fn the_state_is_that_of_all_values_and_of_those_that_are_out() {
     let mut mrc = mrc(2, &config(8, 4, 1));
-    // Four bits say which of eight, or none; the state of a value takes two.
+    // Four bits give the position among eight values or none; the state of a value takes two.
     let values = 8 * (2 + 4) + 2 * 4;
     assert_eq!(mrc.state_bits(), values);
     (0..2).for_each(|index| feed(&mut mrc, at(0), index, PathSignal::Nack));
@@ -349,7 +349,7 @@ fn at_the_floor_one_of_the_same_plane_comes_back_if_there_is_one() {
     [0, 2, 1].into_iter().for_each(|index| feed(&mut mrc, at(0), index, PathSignal::Nack));
     feed(&mut mrc, at(1), 3, PathSignal::Nack);
     assert_eq!(mrc.0.rotation.in_rotation(), [1, 4, 5, 6, 7], "not 0, which is out for longer");
-    // None of plane 1 but 3 is out: that comes back for 5, and after it one of the other plane.
+    // Of plane 1 only 3 is out. It returns when 5 fails; after it, a value of the other plane.
     mrc.handle_planes(at(1), PlaneMask::all(1));
     feed(&mut mrc, at(2), 5, PathSignal::Nack);
     assert_eq!(mrc.0.rotation.in_rotation(), [0, 1, 4, 6, 7], "plane 1 is not usable");

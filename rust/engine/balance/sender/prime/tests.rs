@@ -4,7 +4,7 @@ use super::super::{NetworkParameters, PathSpace};
 use super::*;
 use hash_by_part::{joined, parts};
 
-/// Base RTT 8 us, timeout 1 ms, 4 us a packet: half a round of four values takes 8 us.
+/// Base RTT 8 us, timeout 1 ms, 4 us per packet: half a round of four values takes 8 us.
 fn prime(tiers: &[usize]) -> Prime {
     let paths = tiers.iter().try_fold(PathSpace::SINGLE, |paths, &n| paths.with_tier(n));
     let network = NetworkParameters { bdp_packets: 2, ..NetworkParameters::default() };
@@ -21,12 +21,12 @@ fn feed(prime: &mut Prime, us: u64, entropy: u16, signal: PathSignal) {
     prime.handle_feedback(at_us(us), Feedback { entropy, signal, packets: 1, marked: 0, rtt });
 }
 
-/// The parts of the values of `packets` packets that are sent at `us`.
+/// Returns the parts of the values of `packets` packets sent at `us`.
 fn next(prime: &mut Prime, us: u64, packets: usize) -> Vec<(u16, u16)> {
     (0..packets).map(|_| parts(prime.entropy(at_us(us)))).collect()
 }
 
-/// The number of values for each edge part of a tier of four.
+/// Counts the values for each edge part of a tier of four.
 fn by_edge(values: &[(u16, u16)]) -> [usize; 4] {
     [0, 1, 2, 3].map(|edge| values.iter().filter(|value| value.0 == edge).count())
 }
@@ -59,7 +59,7 @@ fn a_marked_value_is_skipped_for_half_a_round() {
 fn a_loss_scores_4_and_halves_every_32_us() {
     let mut prime = prime(&[4]);
     feed(&mut prime, 0, joined(1, 0), PathSignal::Trimmed);
-    // 4 to 1/2 is three halvings of 32 us.
+    // From 4 to 1/2 takes three halvings of 32 us.
     assert_eq!(by_edge(&next(&mut prime, 95, 3))[1], 0);
     assert_eq!(by_edge(&next(&mut prime, 97, 4)), [1; 4]);
 }
@@ -214,7 +214,7 @@ fn the_part_above_stays_for_a_round_of_three_choices_at_the_edge() {
     }
 }
 
-/// A mark on one of two paths by two scores both of its parts: 2 each, and 1/2 after 16 us.
+/// A mark on one of two paths scores both of its parts by 2; after 16 us each is 1/2.
 #[test]
 fn a_value_is_skipped_while_three_scores_add_up_to_the_threshold() {
     let mark = |ps| {

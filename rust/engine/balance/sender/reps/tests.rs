@@ -1,4 +1,4 @@
-//! The order in which the buffer is used, freezing and exploration.
+//! Order of the buffer, freezing and exploration.
 
 use super::super::NetworkParameters;
 use super::*;
