@@ -2,18 +2,20 @@
 //!
 //! Source: "Load Balancing for AI Training Workloads" (arXiv 2507.21372 v2, 2026), Switch Pkt AR
 //! (after NVIDIA Spectrum-X): buckets at 5, 10 and 20 % of a port's queue. As in its simulator
-//! (htsim, `quantized_queuesize`), the bucket of a port is updated only if more than 0.1 us have
-//! passed since its last update, and is constant in between; it starts as the emptiest. Lengths
+//! (htsim, `quantized_queuesize`), a port's bucket is updated only if more than 0.1 us have passed
+//! since its last update, and is constant in between. It starts as the emptiest bucket. Lengths
 //! include the packet in transmission.
 //!
-//! `by = "utilisation"` compares in place of the queue what a port has sent in the last 30 us, with
-//! levels at 1, 15 and 50 % of its rate, and `by = "queue-and-utilisation"` decides between ports
-//! of one bucket by that (htsim, `quantized_utilization`, `compare_bandwidth` and `compare_qb`).
+//! `by = "utilisation"` compares the bytes that a port has sent in the last 30 us instead of its
+//! queue, with levels at 1, 15 and 50 % of its rate. `by = "queue-and-utilisation"` uses that level
+//! to break ties between ports of one bucket (htsim, `quantized_utilization`, `compare_bandwidth`
+//! and `compare_qb`).
 //!
-//! \[inferred\]: bucket and level of a port are updated together. A port has sent what joined it
-//! and waits there no more: a packet counts when its transmission has ended, as in htsim, and one
-//! that the port dropped counts as well. A port that was not looked at when the window began has
-//! its mean utilisation since the last look before it. The rate of a degraded link is its full one.
+//! \[inferred\]: a port's bucket and level are updated together. A port has sent everything that
+//! joined it and no longer waits there. A packet therefore counts when its transmission has ended,
+//! as in htsim; one that the port dropped counts as well. If a port was not sampled when the window
+//! began, its mean utilisation since the last sample before it is used. A degraded link counts with
+//! its full rate.
 
 mod meter;
 
@@ -31,23 +33,22 @@ use crate::units::{Fraction, Span, Time};
 
 use meter::{Meter, Scale};
 
-/// The parameters of `adaptive`: what it compares, and how coarse and how stale its view is.
+/// The parameters of `adaptive`: the load that it compares, and how coarse and stale its view is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Config {
-    /// The load that is compared. Default: the queue (Switch Pkt AR).
+    /// Load that is compared. Default: the queue (Switch Pkt AR).
     pub by: By,
-    /// The ends of the first three buckets, as ascending fractions of the most bytes that can wait
-    /// at a port; with a shared buffer of 5/4 of the length from which all packets are marked.
-    /// Default 1/20, 1/10, 1/5 (Ofan, htsim). A queue of exactly that length is in the next
-    /// bucket.
+    /// Ends of the first three buckets, as ascending fractions of the most bytes that can wait at a
+    /// port. With a shared buffer, these are 5/4 of the length from which all packets are marked.
+    /// Default 1/20, 1/10, 1/5 (Ofan, htsim). A queue of exactly that length is in the next bucket.
     pub buckets: [Fraction; 3],
-    /// How long a port's bucket stays constant after an update. Default 100 ns (htsim).
+    /// Time for which a port's bucket stays constant after an update. Default 100 ns (htsim).
     pub refresh: Span,
-    /// The ends of the first three levels of utilisation, as ascending fractions of a port's rate.
+    /// Ends of the first three levels of utilisation, as ascending fractions of a port's rate.
     /// Default 1/100, 3/20, 1/2 (htsim, in whole percents).
     pub levels: [Fraction; 3],
-    /// The time over which utilisation is measured, above 0. Default 30 us (htsim).
+    /// Time over which utilisation is measured, above 0. Default 30 us (htsim).
     pub window: Span,
 }
 
@@ -60,7 +61,7 @@ pub enum By {
     Queue,
     /// The level of the utilisation.
     Utilisation,
-    /// The bucket of the queue length, and between ports of one bucket the level of utilisation.
+    /// The bucket of the queue length; ties are broken by the level of the utilisation.
     QueueAndUtilisation,
 }
 
@@ -78,7 +79,7 @@ impl Default for Config {
 }
 
 impl Config {
-    /// The invalid parameter and its valid range, if there is one.
+    /// Returns an error message for the first invalid parameter, if there is one.
     fn fault(&self) -> Option<&'static str> {
         let ascend = |parts: [Fraction; 3]| parts.is_sorted_by(|a, b| a.as_f64() <= b.as_f64());
         if !ascend(self.buckets) {
@@ -103,7 +104,7 @@ pub struct Adaptive {
     random: Stream,
 }
 
-/// The meters of one switch's ports.
+/// Utilisation meters of one switch's ports.
 #[derive(Debug, Clone)]
 struct Utilisation {
     meters: Vec<Meter>,
@@ -111,15 +112,15 @@ struct Utilisation {
     scale: Scale,
 }
 
-/// When and how queue lengths are quantised.
+/// Quantisation of queue lengths.
 #[derive(Debug, Clone, Copy)]
 struct Thresholds {
-    /// The queue lengths at which each bucket but the first starts, in bytes.
+    /// Queue lengths, in bytes, at which each bucket but the first starts.
     starts: [u64; 3],
     refresh: Span,
 }
 
-/// The bucket of a port and the time of its last update.
+/// Bucket of a port and the time of its last update.
 #[derive(Debug, Clone, Copy, Default)]
 struct PortBucket {
     updated: Time,
@@ -163,14 +164,14 @@ impl Adaptive {
 }
 
 impl Thresholds {
-    /// The bucket of a queue: the thresholds ascend, and it is the number of those reached.
+    /// Returns the bucket of a queue: the number of thresholds reached, since they ascend.
     fn bucket(&self, bytes: u64) -> u8 {
         self.starts.iter().map(|&start| u8::from(bytes >= start)).sum()
     }
 }
 
 impl Utilisation {
-    /// The load of a candidate whose queue is in that bucket.
+    /// Returns the load of a candidate whose queue is in `bucket`.
     fn load<V: SwitchView>(&mut self, now: Time, bucket: u8, candidate: u32, view: &mut V) -> u8 {
         let (waiting, rate) = (view.queue_bytes(candidate), view.rate(candidate));
         let meter = &mut self.meters[view.port(candidate) as usize];
@@ -184,7 +185,7 @@ impl Utilisation {
 }
 
 impl PortBucket {
-    /// The bucket as the switch knows it: updated if it is too old.
+    /// Returns the bucket, measured again if it is older than `refresh`.
     #[inline]
     fn at(&mut self, now: Time, refresh: Span, measured: impl FnOnce() -> u8) -> u8 {
         if now.since(self.updated) > refresh {
@@ -216,8 +217,8 @@ impl SwitchPolicy for Adaptive {
                 }
             })
         };
-        // A tie asks for the values twice. A bucket that was updated at this time stays as it is,
-        // so that both passes see the same.
+        // A tie evaluates the candidates twice. A bucket updated at `now` is not updated again, so
+        // both passes see the same values.
         argmin_random(candidates, value, random)
     }
 
@@ -227,8 +228,8 @@ impl SwitchPolicy for Adaptive {
         }
     }
 
-    /// One bucket per port, and with utilisation a level and two counters of 32 bits: the bytes
-    /// of this window and of the last \[inferred\].
+    /// One bucket per port. With utilisation, also a level and two 32-bit counters: the bytes of
+    /// this window and of the last \[inferred\].
     fn state_size(&self) -> StateSize {
         let entries = self.ports.len() as u64;
         let bits = index_bits(self.thresholds.starts.len() as u64 + 1);
@@ -249,7 +250,7 @@ mod tests {
         Adaptive::new(&Config::default(), &SwitchContext::for_test())
     }
 
-    /// All ports that are chosen for 40 packets at `ps`.
+    /// Returns all ports chosen for 40 packets at `ps`.
     fn choices(policy: &mut Adaptive, ps: u64, ports: &mut Ports) -> BTreeSet<u32> {
         let packet = Packet::default();
         (0..40).map(|_| policy.choose(Time::from_ps(ps), &packet, ports)).collect()
@@ -279,7 +280,7 @@ mod tests {
         let mut ports = Ports::with_bytes(&[50_000, 0]);
         assert_eq!(choices(&mut policy, first, &mut ports), [1].into());
         assert_eq!(ports.looks, 2, "one per port");
-        // The queues swap, and the policy does not see it until more than 100,000 ps have passed.
+        // The queues swap; the policy notices only after more than 100,000 ps.
         ports.bytes = vec![0, 50_000];
         assert_eq!(choices(&mut policy, first + 100_000, &mut ports), [1].into());
         assert_eq!(ports.looks, 2);
@@ -293,7 +294,7 @@ mod tests {
         let mut left = Ports::with_bytes(&[50_000, 50_000]);
         let mut right = Ports { first_port: 1, ..Ports::with_bytes(&[0, 0]) };
         choices(&mut policy, 200_000, &mut left);
-        // The bucket of port 1 is from when its queue was long; that of port 2 is updated now.
+        // The bucket of port 1 dates from when its queue was long; that of port 2 is updated now.
         assert_eq!(choices(&mut policy, 250_000, &mut right), [1].into());
         assert_eq!(choices(&mut policy, 300_001, &mut right), [0, 1].into());
     }
@@ -305,12 +306,12 @@ mod tests {
         assert_eq!(ports.looks, 0);
     }
 
-    /// A policy that compares `by`, whose ports have sent nothing.
+    /// A policy that compares `by`; its ports have sent nothing.
     fn comparing(by: By) -> Adaptive {
         Adaptive::new(&Config { by, ..Config::default() }, &SwitchContext::for_test())
     }
 
-    /// Sends packets of 1,000 bytes by a port.
+    /// Sends packets of 1,000 bytes through a port.
     fn send(policy: &mut Adaptive, port: u32, packets: u32) {
         let edge = crate::ids::SwitchId(0);
         let departure = Departure { port, source_edge: edge, destination_edge: edge };
@@ -320,7 +321,7 @@ mod tests {
         }
     }
 
-    /// 400 Gbps send 1,500 packets of 1,000 bytes in 30 us.
+    /// At 400 Gbps, 1,500 packets of 1,000 bytes are sent in 30 us.
     #[test]
     fn levels_of_utilisation_end_at_1_15_and_50_percent_of_the_window() {
         for (packets, least) in [
@@ -343,13 +344,13 @@ mod tests {
     fn what_waits_is_not_sent_yet_and_what_was_sent_leaves_the_window() {
         let mut policy = comparing(By::Utilisation);
         (0..2).for_each(|port| send(&mut policy, port, 1_000));
-        // All of port 1 waits.
+        // All bytes of port 1 are still queued.
         let mut ports = Ports::with_bytes(&[0, 1_000_000]);
         assert_eq!(choices(&mut policy, 30_000_000, &mut ports), [1].into());
-        // 20 us later its packets have left, and those of port 0 as well: both are in the window.
+        // 20 us later all packets of both ports have left; both are in the window.
         ports.bytes = vec![0, 0];
         assert_eq!(choices(&mut policy, 50_000_000, &mut ports), [0, 1].into());
-        // 30 us after the first look only those of port 1 have left in the window.
+        // 30 us after the first sample only the packets of port 1 have left within the window.
         assert_eq!(choices(&mut policy, 60_000_000, &mut ports), [0].into());
         assert_eq!(choices(&mut policy, 80_000_000, &mut ports), [0, 1].into());
     }

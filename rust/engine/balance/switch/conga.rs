@@ -1,26 +1,26 @@
 //! CONGA: flowlets on the leaf-to-leaf path that the leaves' tables report as least congested.
 //!
 //! Source: Alizadeh et al., "CONGA: Distributed Congestion-Aware Load Balancing for Datacenters"
-//! (SIGCOMM 2014), section 3; flowlets of 100 us, estimators with a period of 50 us and a factor
-//! of 1/5 and ageing after 10 ms as in the public ConWeave simulator (another public ns-3 code
-//! has 50 us, 200 us, 1/5 and 10 ms; the paper 500 us for flowlets and 160 us for the estimator's
-//! time constant, here 250 us).
+//! (SIGCOMM 2014), section 3. Flowlets of 100 us, estimators with a period of 50 us and a factor of
+//! 1/5, and ageing after 10 ms are those of the public ConWeave simulator. Another public ns-3 code
+//! has 50 us, 200 us, 1/5 and 10 ms. The paper has 500 us for flowlets and 160 us for the
+//! estimator's time constant, which is 250 us here.
 //!
 //! Each switch estimates the utilisation of its links (DRE) and raises the CE field of the packets
-//! that leave by them. The leaf at which a packet enters writes the uplink (LBTag) and CE = 0. The
-//! leaf at which it leaves stores CE by source leaf and LBTag, and reports it in a packet of the
-//! opposite direction (FB_LBTag, FB_Metric). The first packet of a flowlet takes the uplink with
-//! the least maximum of the local estimate and the reported metric.
+//! that leave through them. The ingress leaf writes the uplink (LBTag) and CE = 0. The egress leaf
+//! stores CE by source leaf and LBTag, and reports it in a packet of the opposite direction
+//! (FB_LBTag, FB_Metric). The first packet of a flowlet takes the uplink whose maximum of local
+//! estimate and reported metric is least.
 //!
 //! The fields are in [`Packet::route`], which hashed forwarding does not use otherwise: LBTag 4
-//! bits, CE 3, FB_LBTag 4, FB_Metric 3, and one bit each for the presence of a tag. An LBTag is
-//! the port index modulo 16, so **at most 16 uplinks of a leaf are distinguished**; ports that are
-//! 16 apart share a cell. CONGA is designed for two tiers: in other fabrics, switches that are no
-//! leaves hash, and a cell covers all paths behind an uplink.
+//! bits, CE 3, FB_LBTag 4, FB_Metric 3, and one bit each for the presence of a tag. An LBTag is the
+//! port index modulo 16, so **at most 16 uplinks of a leaf are distinguished**; ports that are 16
+//! apart share a cell. CONGA is designed for two tiers. In other fabrics, switches above the leaves
+//! hash, and a cell covers all paths behind an uplink.
 //!
-//! \[inferred\]: gaps are measured exactly, not by an age bit; the estimator counts a packet when
-//! it joins the queue; a metric older than the ageing time counts as no congestion at once, not
-//! gradually; a flowlet keeps its uplink in a tie, as in the paper, and other ties are random.
+//! \[inferred\]: gaps are measured exactly, not by an age bit. The estimator counts a packet when
+//! it joins the queue. A metric older than the ageing time counts as no congestion immediately, not
+//! gradually. A flowlet keeps its uplink in a tie, as in the paper; other ties are random.
 
 mod estimator;
 mod tables;
@@ -46,17 +46,17 @@ use tables::{Header, Row, Tables};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Config {
-    /// The gap after which a new flowlet begins. Default 100 us (ConWeave simulator).
+    /// Gap after which a new flowlet begins. Default 100 us (ConWeave simulator).
     pub flowlet_gap: Span,
-    /// Entries of a leaf's flowlet table, which is indexed by a hash of the flow, 1 to 1,048,576.
-    /// Default 65,536 (paper, 3.4).
+    /// Number of entries in a leaf's flowlet table, which is indexed by a hash of the flow, 1 to
+    /// 1,048,576. Default 65,536 (paper, 3.4).
     pub flowlets: u32,
-    /// The period with which estimates decay, above 0. Default 50 us (ConWeave simulator).
+    /// Period with which estimates decay, above 0. Default 50 us (ConWeave simulator).
     pub dre_period: Span,
-    /// The fraction by which an estimate decays per period, above 0 and at most 1. Default 1/5
+    /// Fraction by which an estimate decays per period, above 0 and at most 1. Default 1/5
     /// (ConWeave simulator).
     pub dre_factor: Fraction,
-    /// How long the reported metric of a path is valid. Default 10 ms (paper, 3.3).
+    /// Validity of a path's reported metric. Default 10 ms (paper, 3.3).
     pub ageing: Span,
 }
 
@@ -73,7 +73,7 @@ impl Default for Config {
 }
 
 impl Config {
-    /// The invalid parameter and its valid range, if there is one.
+    /// Returns an error message for the first invalid parameter, if there is one.
     fn fault(&self) -> Option<&'static str> {
         let (numerator, denominator) = (self.dre_factor.numerator(), self.dre_factor.denominator());
         if let Some(fault) = flowlet_table::fault(self.flowlets) {
@@ -93,14 +93,14 @@ impl Config {
 pub struct Conga {
     id: SwitchId,
     scale: Scale,
-    /// One estimator for each port, by the port's index in its switch.
+    /// One estimator per port, by the port's index in its switch.
     estimators: Vec<Estimator>,
     hash: Hash,
     /// Present in an edge switch.
     leaf: Option<Box<Leaf>>,
 }
 
-/// The state that only a leaf has.
+/// State that only a leaf has.
 #[derive(Debug, Clone)]
 struct Leaf {
     flowlets: FlowletTable,
@@ -144,8 +144,8 @@ impl Conga {
 }
 
 impl Leaf {
-    /// The uplink of a flowlet's first packet. `before` is the candidate of the flow's previous
-    /// flowlet, and `local` the level of an uplink's own estimator.
+    /// Chooses the uplink for a flowlet's first packet. `before` is the candidate of the flow's
+    /// previous flowlet; `local` returns the level of an uplink's own estimator.
     fn decide<V: SwitchView>(
         &mut self,
         now: Time,
@@ -157,7 +157,7 @@ impl Leaf {
         let ageing = self.tables.ageing;
         let value = |candidate| {
             let port = view.port(candidate);
-            // A path that nothing is known of counts as idle: new leaves are tried, not avoided.
+            // A path without reports counts as idle, so new leaves are tried instead of avoided.
             let remote = row.map_or(0, |row: &Row| row.metric(now, port, ageing));
             local(port).max(remote)
         };
@@ -208,7 +208,7 @@ impl SwitchPolicy for Conga {
             }
             return;
         }
-        // The packet enters the fabric here: start its header, with feedback for the other leaf.
+        // The packet enters the fabric here: write its header, with feedback for the other leaf.
         if let Some(leaf) = &mut self.leaf
             && departure.source_edge == self.id
         {

@@ -1,4 +1,4 @@
-//! A switch policy of a caller: what [`SwitchPolicy`] asks is passed on through a pointer.
+//! A caller's switch policy: calls of [`SwitchPolicy`] are forwarded through a trait object.
 //!
 //! Source: that of the policy itself; this file only carries it. The Python module uses it for
 //! policies that are written in Python.
@@ -12,8 +12,8 @@ use super::{
 use crate::packet::Packet;
 use crate::units::Time;
 
-/// The policy of one switch; its methods are those of [`SwitchPolicy`]. Where weights differ, each
-/// port appears among the candidates as often as its weight.
+/// The policy of one switch, with the methods of [`SwitchPolicy`]. If weights differ, each port
+/// appears among the candidates as often as its weight.
 pub trait CustomSwitch: fmt::Debug + Send {
     /// See [`SwitchPolicy::choose`].
     fn choose(&mut self, now: Time, packet: &Packet, view: &mut dyn SwitchView) -> u32;
@@ -23,22 +23,22 @@ pub trait CustomSwitch: fmt::Debug + Send {
     fn handle_departure(&mut self, now: Time, packet: &mut Packet, departure: &Departure);
     /// See [`SwitchPolicy::state_size`].
     fn state_size(&self) -> StateSize;
-    /// A policy of its own in the same state.
+    /// Returns an independent policy in the same state.
     fn duplicate(&self) -> Box<dyn CustomSwitch>;
 }
 
-/// Makes the policy of each switch.
+/// Creates the policy of each switch.
 pub trait SwitchFactory: fmt::Debug + Send + Sync {
-    /// The policy of a new switch.
+    /// Returns the policy of a new switch.
     fn switch(&self, switch: &SwitchContext) -> Box<dyn CustomSwitch>;
     /// See [`SwitchPolicy::tracks_departures`].
     fn tracks_departures(&self) -> bool;
 }
 
-/// Parameters.
+/// The factory of a caller's policies.
 #[derive(Debug, Clone, serde::Serialize)]
 pub struct Config {
-    /// What makes the policies.
+    /// Creates the policy of each switch.
     #[serde(skip)]
     pub factory: Arc<dyn SwitchFactory>,
 }

@@ -1,13 +1,14 @@
-//! DRILL: for each packet the shortest of some random queues and of the best queue remembered.
+//! DRILL: each packet joins the shortest of some randomly sampled queues and the remembered best
+//! one.
 //!
 //! Source: Ghorbani et al., "DRILL: Micro Load Balancing for Low-latency Data Center Networks"
-//! (SIGCOMM 2017), section 3.2: DRILL(d, m); d = 2 and m = 1 as in its evaluation and in public
-//! ns-3 code (`ipv4-drill-routing`). Lengths are exact and include the packet in transmission.
+//! (SIGCOMM 2017), section 3.2: DRILL(d, m), with d = 2 and m = 1 as in its evaluation and in
+//! public ns-3 code (`ipv4-drill-routing`). Lengths are exact and include the packet in
+//! transmission.
 //!
 //! \[inferred\] The samples of a packet are distinct. Among equally short queues the first sample
-//! wins, and the remembered queue loses. A switch has one memory, which holds a candidate index:
-//! where groups of candidates differ (after failures), it is a hint that is compared like a
-//! sample.
+//! wins, and the remembered queue loses. A switch remembers one candidate index. If groups of
+//! candidates differ (after failures), it is a hint that is compared like a sample.
 
 use serde::{Deserialize, Serialize};
 
@@ -19,11 +20,11 @@ use crate::packet::Packet;
 use crate::rng::Stream;
 use crate::units::Time;
 
-/// The only parameter of `drill`: how many queues it samples.
+/// The only parameter of `drill`: the number of queues that it samples.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Config {
-    /// Random queues per packet, at least 1. Default 2 (d of DRILL).
+    /// Number of random queues per packet, at least 1. Default 2 (d of DRILL).
     pub samples: u16,
 }
 
@@ -33,11 +34,11 @@ impl Default for Config {
     }
 }
 
-/// The random samples of one switch and its memory.
+/// Random samples of one switch and its memory.
 #[derive(Debug, Clone)]
 pub struct Drill {
     samples: u32,
-    /// The candidates in arbitrary order; samples are swapped to the front.
+    /// Candidates in arbitrary order; samples are swapped to the front.
     order: Vec<u16>,
     best: Option<u16>,
     random: Stream,
@@ -74,7 +75,7 @@ impl Drill {
     }
 
     /// Draws the sample at `index`, distinct from those at lower indices: one step of a
-    /// Fisher-Yates shuffle.
+    /// Fisher–Yates shuffle.
     #[inline]
     fn sample(&mut self, index: u32) -> u16 {
         let other = index + self.random.below(self.order.len() as u32 - index);
@@ -89,8 +90,7 @@ impl SwitchPolicy for Drill {
     #[inline]
     fn choose<V: SwitchView>(&mut self, _now: Time, _packet: &Packet, view: &mut V) -> u32 {
         let count = view.candidates();
-        // Any order does as the start of a shuffle, so that the one of the last packet is shuffled
-        // on.
+        // A shuffle may start from any order, so the previous packet's order is reused.
         if self.order.len() != count as usize {
             self.order.clear();
             self.order.extend((0..=u16::MAX).take(count as usize));
@@ -112,7 +112,7 @@ impl SwitchPolicy for Drill {
         {
             best = old;
         }
-        // The choice is what is remembered (m = 1), whether it was sampled or remembered before.
+        // The choice itself is remembered (m = 1), whether it was sampled or remembered.
         self.best = Some(best);
         u32::from(best)
     }

@@ -1,16 +1,17 @@
-//! DRILL with a memory for each destination, as ConWeave's simulator has it.
+//! DRILL with a memory for each destination, as in ConWeave's simulator.
 //!
-//! Source: conweave-project/conweave-ns3 (`SwitchNode::DoLbDrill`, `LB_MODE 2`): two random next
-//! hops of the packet's destination compete with the one that the last packet to it took. Beside
-//! the memory it differs from [`super::drill`] in three rules:
+//! Source: conweave-project/conweave-ns3 (`SwitchNode::DoLbDrill`, `LB_MODE 2`). Two random next
+//! hops of the packet's destination compete with the one that the last packet to it took. Apart
+//! from the memory, it differs from [`super::drill`] in three rules:
 //!
-//! - a queue's length is without the packet on the wire, so that it is 0 at a port that keeps up;
-//! - the remembered next hop wins ties: a destination keeps its port while no queue builds up
-//!   there;
-//! - acknowledgements and other answers are hashed.
+//! - A queue's length excludes the packet on the wire, so it is 0 at a port that keeps up.
+//! - The remembered next hop wins ties: a destination keeps its port while no queue builds up
+//!   there.
+//! - Acknowledgements and other control packets are hashed.
 //!
-//! \[inferred\] A view tells the length with the packet on the wire; a full packet is taken off.
-//! Answers are hashed as [`super::hash`] does, there by the family's own hash.
+//! \[inferred\] A view reports the length including the packet on the wire; a full packet is
+//! subtracted. Control packets are hashed by [`super::hash`], in the source by the family's own
+//! hash.
 
 use std::collections::BTreeMap;
 
@@ -26,11 +27,11 @@ use crate::packet::Packet;
 use crate::rng::Stream;
 use crate::units::Time;
 
-/// The only parameter of `drill-by-destination`: how many queues it samples.
+/// The only parameter of `drill-by-destination`: the number of queues that it samples.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Config {
-    /// Random queues per packet, at least 1. Default 2 (`m_drill_candidate`).
+    /// Number of random queues per packet, at least 1. Default 2 (`m_drill_candidate`).
     pub samples: u16,
 }
 
@@ -40,11 +41,11 @@ impl Default for Config {
     }
 }
 
-/// The memory of one switch.
+/// Memory of one switch.
 #[derive(Debug, Clone)]
 pub struct DrillByDestination {
     samples: u32,
-    /// The candidates in arbitrary order; samples are swapped to the front.
+    /// Candidates in arbitrary order; samples are swapped to the front.
     order: Vec<u16>,
     best: BTreeMap<HostId, u16>,
     random: Stream,
@@ -89,7 +90,7 @@ impl DrillByDestination {
     }
 }
 
-/// The bytes that wait at a candidate.
+/// Returns the bytes queued at a candidate, without a packet in transmission of the same size.
 fn waiting<V: SwitchView>(view: &mut V, candidate: u16, packet: &Packet) -> u64 {
     view.queue_bytes(u32::from(candidate)).saturating_sub(u64::from(packet.wire_bytes))
 }
@@ -112,7 +113,7 @@ impl SwitchPolicy for DrillByDestination {
         for index in 0..self.samples.min(self.order.len() as u32) {
             let sample = self.sample(index);
             let bytes = waiting(view, sample, packet);
-            // Strictly less: the remembered one stays, and then the earlier sample.
+            // Strictly less: the remembered candidate wins ties, then the earlier sample.
             if best.is_none_or(|(_, least)| bytes < least) {
                 best = Some((sample, bytes));
             }
@@ -122,7 +123,7 @@ impl SwitchPolicy for DrillByDestination {
         u32::from(chosen)
     }
 
-    /// The index of a port for each destination.
+    /// One port index per destination.
     fn state_size(&self) -> StateSize {
         let entries = self.best.len() as u64;
         StateSize { entries, bits: entries * index_bits(u64::from(self.ports)) }
@@ -151,7 +152,7 @@ mod tests {
     fn a_destination_keeps_its_port_while_nothing_waits_there() {
         let (mut drill, mut ports) = (drill(), Ports::empty(8));
         let first = [3, 4].map(|dst| choose(&mut drill, &to(dst), &mut ports));
-        // A packet on the wire is no queue.
+        // A packet on the wire does not count as a queue.
         ports.bytes = vec![1_000; 8];
         for _ in 0..100 {
             assert_eq!([3, 4].map(|dst| choose(&mut drill, &to(dst), &mut ports)), first);

@@ -1,18 +1,17 @@
-//! The flowlet table of a switch: where the last packets of each flow went, and when.
+//! Flowlet table of a switch: port and time of each flow's last packet.
 //!
-//! Source: Alizadeh et al., "CONGA" (SIGCOMM 2014), section 3.4, which LetFlow (NSDI 2017) takes
-//! over: a hash table without chains. Two flows in one entry share their flowlet, and are balanced
-//! as one.
+//! Source: Alizadeh et al., "CONGA" (SIGCOMM 2014), section 3.4, adopted by LetFlow (NSDI 2017): a
+//! hash table without chains. Two flows in one entry share their flowlet, and are balanced as one.
 
 use super::{StateSize, SwitchView, index_bits};
 use crate::packet::Packet;
 use crate::rng::mix32;
 use crate::units::{Span, Time};
 
-/// The largest supported table, in entries: 16 times that of CONGA.
+/// Largest supported table, in entries: 16 times that of CONGA.
 const MOST_FLOWLETS: u32 = 1 << 20;
 
-/// What is wrong with a number of entries, if anything.
+/// Returns an error message if the number of entries is invalid.
 pub(super) fn fault(entries: u32) -> Option<&'static str> {
     (entries == 0 || entries > MOST_FLOWLETS)
         .then_some("'flowlets' must be from 1 to 1048576, for example 65536")
@@ -22,28 +21,28 @@ pub(super) fn fault(entries: u32) -> Option<&'static str> {
 #[derive(Debug, Clone)]
 pub(super) struct FlowletTable {
     gap: Span,
-    /// See [`Flowlet`]. Plain zeros, so that memory which no flow uses is never touched.
+    /// See [`Flowlet`]. All-zero initial entries keep unused memory untouched by the process.
     entries: Vec<[u64; 2]>,
 }
 
-/// The entry of a flow.
+/// Entry of a flow.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Flowlet {
     index: usize,
-    /// The port index of the flowlet, plus 1; 0 in an unused entry.
+    /// Port index of the flowlet, plus 1; 0 in an unused entry.
     port: u32,
     candidate: u32,
-    /// Whether a packet that arrives now belongs to the flowlet.
+    /// True if a packet that arrives now belongs to the flowlet.
     pub(super) continues: bool,
 }
 
 impl FlowletTable {
-    /// A table of that many entries, in which a flowlet ends with a gap of more than `gap`.
+    /// Creates a table in which a gap of more than `gap` ends a flowlet.
     pub(super) fn new(entries: u32, gap: Span) -> Self {
         Self { gap, entries: vec![[0; 2]; entries as usize] }
     }
 
-    /// The entry of the flow of `packet`.
+    /// Returns the entry of the packet's flow.
     #[inline]
     pub(super) fn find(&self, now: Time, packet: &Packet) -> Flowlet {
         let key = mix32(packet.label ^ u32::from(packet.entropy).wrapping_mul(0x9e37_79b1));
@@ -57,20 +56,21 @@ impl FlowletTable {
         }
     }
 
-    /// Stores the choice for a packet in the entry of its flow. The gap counts from each packet,
-    /// not from the first: a flowlet lasts while packets follow closely.
+    /// Stores the choice for a packet in its flow's entry. The gap counts from each packet, not
+    /// from the first: a flowlet lasts while packets follow closely.
     #[inline]
     pub(super) fn store(&mut self, now: Time, entry: Flowlet, port: u32, candidate: u32) {
         self.entries[entry.index] = [now.as_ps(), u64::from(candidate) << 32 | u64::from(port + 1)];
     }
 
-    /// Its size in a switch with that many ports: a port, a valid bit and an age bit an entry.
+    /// Returns the size in a switch with `ports` ports: a port, a valid bit and an age bit per
+    /// entry.
     pub(super) fn size(&self, ports: u64) -> StateSize {
         let entries = self.entries.len() as u64;
         StateSize { entries, bits: entries * (index_bits(ports) + 2) }
     }
 
-    /// The port index of each used entry whose last packet came at `time`.
+    /// Returns the port index of each used entry whose last packet came at `time`.
     #[cfg(test)]
     pub(super) fn ports_at(&self, time: Time) -> Vec<u32> {
         let at = |entry: &&[u64; 2]| entry[0] == time.as_ps() && entry[1] != 0;
@@ -79,16 +79,16 @@ impl FlowletTable {
 }
 
 impl Flowlet {
-    /// The candidate of the flow's last packet, if the same index is still the same port. After a
-    /// failure it may be another one.
+    /// Returns the candidate of the flow's last packet, if its index still denotes the same port.
+    /// After a failure it may denote another one.
     #[inline]
     pub(super) fn candidate<V: SwitchView>(&self, view: &V) -> Option<u32> {
         let same = self.candidate < view.candidates() && self.port == view.port(self.candidate) + 1;
         same.then_some(self.candidate)
     }
 
-    /// The candidate with the port of the flow's last packet, whatever its index is now; `None` if
-    /// that port is no candidate any more.
+    /// Returns the candidate with the port of the flow's last packet, whatever its index is now;
+    /// `None` if that port is no longer a candidate.
     #[inline]
     pub(super) fn find_candidate<V: SwitchView>(&self, view: &V) -> Option<u32> {
         let all =

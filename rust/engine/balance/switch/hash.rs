@@ -1,8 +1,8 @@
 //! The hash of ECMP: 5-tuple and entropy value, with a salt per switch.
 //!
-//! Source: RFC 2992, "Analysis of an Equal-Cost Multi-Path Algorithm" (2000), section 2; the
-//! 16-bit entropy value of Ultra Ethernet takes the place of the UDP source port. Salts differ
-//! between switches, so that the choices of different tiers are independent (no polarisation).
+//! Source: RFC 2992, "Analysis of an Equal-Cost Multi-Path Algorithm" (2000), section 2. The 16-bit
+//! entropy value of Ultra Ethernet replaces the UDP source port. Salts differ between switches, so
+//! that the choices of different tiers are independent (no polarisation).
 
 use serde::{Deserialize, Serialize};
 
@@ -30,7 +30,7 @@ impl Hash {
         Self::of(switch.seed, switch.id)
     }
 
-    /// The hash of a switch in the run with this seed.
+    /// Returns the hash of a switch in a run with this seed.
     pub fn of(seed: u64, switch: SwitchId) -> Self {
         Self(Stream::new(seed, Purpose::SwitchSalt, u64::from(switch.0)).next_u32())
     }
@@ -38,10 +38,11 @@ impl Hash {
     /// Returns the index of one of `ports` ports for a flow label and an entropy value.
     #[inline]
     pub fn pick(self, label: u32, entropy: u16, ports: u32) -> u32 {
-        // The odd constant spreads entropy values over all 32 bits: without it, a label and a value
+        // The odd constant spreads entropy values over all 32 bits. Without it, a label and a value
         // that differ in the same low bits would cancel out.
         let hash = mix32(label ^ self.0 ^ u32::from(entropy).wrapping_mul(0x9e37_79b1));
-        // The upper half of the product in place of a remainder: no division, and a bias as small.
+        // The upper half of the product replaces a remainder: no division, and an equally small
+        // bias.
         let scaled = u64::from(hash) * u64::from(ports);
         (scaled >> 32) as u32
     }

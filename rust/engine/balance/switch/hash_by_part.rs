@@ -1,11 +1,11 @@
 //! Hash by part: each tier of switches uses its own part of the entropy value.
 //!
 //! Source: this project's reconstruction of PRIME (Sobhani, Sadrhaghighi, Chu, "PRIME", arXiv
-//! 2507.23012, 2025), of which only the abstract was available. It says that entropy has several
-//! parts that match the tiers of the topology; everything else here is \[inferred\]: the edge uses
-//! the low byte, the tier above the high byte, and any further tier the whole value. A switch adds
-//! its part to a salted hash of the flow: successive values of the part take successive ports, so
-//! that a round of as many values as ports takes each port once, and flows start their rounds at
+//! 2507.23012, 2025). Only its abstract was available, which says that entropy has several parts
+//! that match the tiers of the topology. Everything else here is \[inferred\]: the edge uses the
+//! low byte, the tier above the high byte, and any further tier the whole value. A switch adds its
+//! part to a salted hash of the flow, so successive values of the part take successive ports. A
+//! round of as many values as ports then takes each port once, and flows start their rounds at
 //! different ports.
 
 use serde::{Deserialize, Serialize};
@@ -24,7 +24,7 @@ const PART_BITS: u32 = 8;
 #[serde(deny_unknown_fields)]
 pub struct Config {}
 
-/// The salt of a switch and the part that it uses.
+/// Salt of a switch and the part that it uses.
 #[derive(Debug, Clone, Copy)]
 pub struct HashByPart {
     salt: u32,
@@ -46,7 +46,7 @@ pub fn joined(edge: u16, above: u16) -> u16 {
     edge | above << PART_BITS
 }
 
-/// The parts of an entropy value: (edge, tier above).
+/// Splits an entropy value into its parts: (edge, tier above).
 pub fn parts(entropy: u16) -> (u16, u16) {
     (entropy & ((1 << PART_BITS) - 1), entropy >> PART_BITS)
 }
@@ -69,11 +69,11 @@ impl SwitchPolicy for HashByPart {
     #[inline]
     fn choose<V: SwitchView>(&mut self, _now: Time, packet: &Packet, view: &mut V) -> u32 {
         let part = match self.part {
-            // The route is what the host's port leaves of the value: all of it, or what is above
-            // the plane.
+            // The route is the part of the value that the host's port choice leaves: all of it, or
+            // the digits above the plane.
             EntropyPart::Low => parts(packet.route).0,
             EntropyPart::High => parts(packet.route).1,
-            // Two parts serve two tiers; a third has no bits of its own left.
+            // Two parts serve two tiers; no bits are left for a third.
             EntropyPart::Whole => packet.route,
         };
         let ports = view.candidates();

@@ -1,13 +1,13 @@
 //! Join the shortest queue, with exact queue lengths at the moment of the decision.
 //!
 //! Source: "Load Balancing for AI Training Workloads" (arXiv 2507.21372 v2, 2026), theory: JSQ.
-//! Lengths include the packet in transmission, as `queuesize()` of its simulator (htsim) does.
+//! Lengths include the packet in transmission, as in `queuesize()` of its simulator (htsim).
 //!
-//! The theory needs ties that repeat: with equal queues the choice is the same again, so that hosts
-//! that start together keep the matching of their first packets and the downstream collisions that
-//! follow from it. \[inferred\] The first port of the forwarding table (`ties = "first"`) has that
-//! property, but all leaves then crowd into the same spines. With random ties, the default, the
-//! matching changes, and queues grow like those of random choices.
+//! The theory needs ties that repeat: equal queues lead to the same choice again. Hosts that start
+//! together then keep the matching of their first packets and the resulting downstream collisions.
+//! \[inferred\] The first port of the forwarding table (`ties = "first"`) has that property, but
+//! all leaves then crowd into the same spines. With random ties, the default, the matching changes,
+//! and queues grow like those of random choices.
 //! The simulator of "REPS: Recycled Entropy Packet Spraying" (EuroSys 2026) has a third rule for
 //! its "Adaptive RoCE": the first port in an order that each switch draws once. Weights by capacity
 //! have little effect here: a port that appears twice among the candidates has the same queue
@@ -22,16 +22,16 @@ use crate::packet::Packet;
 use crate::rng::Stream;
 use crate::units::Time;
 
-/// The only parameter of `jsq`: how it breaks ties.
+/// The only parameter of `jsq`: the tie-break.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Config {
-    /// How ties between equally short queues are broken. Default `random`; `first` is Ofan's "the
-    /// tie-break repeats".
+    /// Tie-break between equally short queues. Default `random`; `first` is Ofan's "the tie-break
+    /// repeats".
     pub ties: Ties,
 }
 
-/// How ties between equally short queues are broken.
+/// Tie-break between equally short queues.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Ties {
@@ -40,17 +40,17 @@ pub enum Ties {
     /// A random port wins.
     #[default]
     Random,
-    /// The first port in a random order of the switch wins (REPS' artifact: `adaptive_nvidia` over
+    /// The first port in the switch's own random order wins (REPS' artifact: `adaptive_nvidia` over
     /// paths that `permute_paths` has shuffled).
     OwnOrder,
 }
 
-/// The tie-break of one switch; nothing else is kept between packets.
+/// Tie-break of one switch; nothing else is kept between packets.
 #[derive(Debug, Clone)]
 pub struct Jsq {
     ties: Ties,
     random: Stream,
-    /// The rank of each port in the switch's own order; empty without one.
+    /// Rank of each port in the switch's own order; empty with other tie-breaks.
     ranks: Box<[u32]>,
 }
 
@@ -89,7 +89,7 @@ impl SwitchPolicy for Jsq {
             Ties::Random => {
                 argmin_random(count, |candidate| view.queue_bytes(candidate), &mut self.random)
             }
-            // The rank is the second key: no two ports have the same, so that there are no ties.
+            // The rank is the second key. Ranks are distinct, so there are no ties.
             Ties::OwnOrder => argmin_first(count, |candidate| {
                 (view.queue_bytes(candidate), self.ranks[view.port(candidate) as usize])
             }),

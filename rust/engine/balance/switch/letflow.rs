@@ -1,17 +1,17 @@
 //! `LetFlow`: a random port for each flowlet, by a flowlet table in every switch.
 //!
-//! Source: Vanini, Pan, Alizadeh, Taheri, Edsall, "Let It Flow: Resilient Asymmetric Load
-//! Balancing with Flowlet Switching" (NSDI 2017), section 2: a packet that follows the previous one
-//! of its flow by more than a timeout may take any path without overtaking it. A switch keeps the
-//! port and the age of each flowlet, and draws a port for the next one. It looks at no queue: a
-//! flowlet on a congested path ends earlier, because its sender waits.
+//! Source: Vanini, Pan, Alizadeh, Taheri, Edsall, "Let It Flow: Resilient Asymmetric Load Balancing
+//! with Flowlet Switching" (NSDI 2017), section 2. A packet that follows the previous one of its
+//! flow by more than a timeout may take any path without overtaking it. A switch keeps the port and
+//! the age of each flowlet, and draws a port for the next one. It reads no queue lengths: a flowlet
+//! on a congested path ends earlier, because its sender waits.
 //!
 //! [`crate::balance::sender::flowlet`] is the same rule at the sender, which draws an entropy
 //! value.
 //!
-//! \[inferred\]: gaps are measured exactly, not by an age bit; acknowledgements and other control
-//! packets are flows of their own, as in hardware that does not tell packets apart; a flowlet whose
-//! port is no candidate any more draws another one at once; one that keeps its port keeps it also
+//! \[inferred\]: gaps are measured exactly, not by an age bit. Acknowledgements and other control
+//! packets are separate flows, as in hardware that does not distinguish packets. A flowlet whose
+//! port is no longer a candidate draws another one immediately; one that keeps its port keeps it
 //! when other ports fail.
 
 use serde::{Deserialize, Serialize};
@@ -27,11 +27,11 @@ use crate::units::{Span, Time};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Config {
-    /// The gap after which a new flowlet begins. Default 100 us, as for `LetFlow` in the public
-    /// `ConWeave` simulator and as for [`super::conga`]; another public ns-3 code has 50 us, and
-    /// the testbeds of LetFlow's and CONGA's papers had 500 us \[inferred\].
+    /// Gap after which a new flowlet begins. Default 100 us, as for `LetFlow` in the public
+    /// `ConWeave` simulator and as for [`super::conga`]. Another public ns-3 code has 50 us; the
+    /// testbeds of LetFlow's and CONGA's papers had 500 us \[inferred\].
     pub gap: Span,
-    /// Entries of a switch's flowlet table, which is indexed by a hash of the flow, 1 to
+    /// Number of entries in a switch's flowlet table, which is indexed by a hash of the flow, 1 to
     /// 1,048,576. Default 65,536 (CONGA, section 3.4).
     pub flowlets: u32,
 }
@@ -89,7 +89,7 @@ impl SwitchPolicy for LetFlow {
         chosen
     }
 
-    /// The port, a valid bit and an age bit for each entry of the table.
+    /// The port, a valid bit and an age bit for each table entry.
     fn state_size(&self) -> StateSize {
         self.0.flowlets.size(self.0.ports)
     }

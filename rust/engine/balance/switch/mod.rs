@@ -1,6 +1,6 @@
 //! Switch policies: the choice of an equal-cost port for each packet.
 //!
-//! A policy sees what a switch sees: headers, its own queues, its own ports and the weights from
+//! A policy sees what a switch sees: headers, its own queues and ports, and the weights from
 //! routing. It does not see other switches or the state of senders.
 
 pub mod adaptive;
@@ -37,7 +37,8 @@ use crate::packet::{Flags, Packet};
 use crate::units::Time;
 use weighted::Weighted;
 
-/// Dispatches to switch policies: a policy is its file, its `mod` line and a line here.
+/// Dispatches to switch policies. To add one, write its file, a `mod` line and a line in the call
+/// below.
 macro_rules! registry {
     ($($(#[$only:meta])* $module:ident :: $policy:ident),* $(,)?) => {
         /// The policy of one switch.
@@ -58,7 +59,7 @@ macro_rules! registry {
         }
 
         impl SwitchConfig {
-            /// The policy of a new switch.
+            /// Creates the policy of a new switch.
             pub fn build(&self, switch: &SwitchContext) -> PortSelector {
                 match self {
                     $($(#[$only])* Self::$policy(config) =>
@@ -66,7 +67,7 @@ macro_rules! registry {
                 }
             }
 
-            /// Whether the world must settle queues before each choice:
+            /// True if the fabric must settle queues before each choice:
             /// [`SwitchPolicy::USES_QUEUE_LENGTHS`].
             pub const fn uses_queue_lengths(&self) -> bool {
                 match self {
@@ -75,7 +76,7 @@ macro_rules! registry {
                 }
             }
 
-            /// Whether packets with equal headers take the same port:
+            /// True if packets with equal headers take the same port:
             /// [`SwitchPolicy::KEEPS_PATHS`].
             pub const fn keeps_paths(&self) -> bool {
                 match self {
@@ -84,7 +85,7 @@ macro_rules! registry {
                 }
             }
 
-            /// Whether packets may go by other groups first: [`SwitchPolicy::TAKES_DETOURS`].
+            /// True if packets may detour through other groups: [`SwitchPolicy::TAKES_DETOURS`].
             pub const fn takes_detours(&self) -> bool {
                 match self {
                     $($(#[$only])* Self::$policy(_) =>
@@ -92,7 +93,7 @@ macro_rules! registry {
                 }
             }
 
-            /// Whether every packet that leaves a switch must be shown:
+            /// True if the policy must see every packet that leaves the switch:
             /// [`SwitchPolicy::tracks_departures`].
             pub fn tracks_departures(&self) -> bool {
                 match self {
@@ -103,8 +104,8 @@ macro_rules! registry {
         }
 
         impl PortSelector {
-            /// Chooses one of at least two candidates for `packet`. Routing weights apply to
-            /// every policy, even to those that do not use weights themselves.
+            /// Chooses one of at least two candidates for `packet`. Routing weights apply to every
+            /// policy, even to those that do not use weights themselves.
             #[inline]
             pub fn choose<V: SwitchView>(
                 &mut self,
@@ -118,7 +119,8 @@ macro_rules! registry {
                 }
             }
 
-            /// Shows the policy a packet that leaves by a port: [`SwitchPolicy::handle_departure`].
+            /// Notifies the policy of a packet that leaves by a port:
+            /// [`SwitchPolicy::handle_departure`].
             #[inline]
             pub fn handle_departure(
                 &mut self,
@@ -135,7 +137,8 @@ macro_rules! registry {
                 }
             }
 
-            /// Where a packet of one of the switch's hosts goes first: [`SwitchPolicy::detour`].
+            /// Returns the detour of a packet from one of the switch's hosts:
+            /// [`SwitchPolicy::detour`].
             pub fn detour(&mut self, view: &impl DetourView) -> Option<u32> {
                 match self {
                     $($(#[$only])* Self::$policy(policy) => policy.detour(view),)*
@@ -143,7 +146,7 @@ macro_rules! registry {
                 }
             }
 
-            /// What the policy keeps now, in entries and bits: [`SwitchPolicy::state_size`].
+            /// Returns the current size of the policy's state: [`SwitchPolicy::state_size`].
             pub fn state_size(&self) -> StateSize {
                 match self {
                     $($(#[$only])* Self::$policy(policy) => policy.state_size(),)*
@@ -177,8 +180,7 @@ registry! {
     custom::Custom,
 }
 
-/// The policy of a switch for eligible packets, and the hash of ECMP for those with the flag
-/// `HASHED`.
+/// A switch policy for eligible packets, and the hash of ECMP for those with the flag `HASHED`.
 #[derive(Debug, Clone)]
 pub struct Eligible {
     eligible: PortSelector,
@@ -195,7 +197,7 @@ impl Eligible {
 }
 
 impl SwitchConfig {
-    /// The policy of a new switch that balances packets of that eligibility by it.
+    /// Creates the policy of a new switch, which applies only to packets of this eligibility.
     pub fn build_for(&self, eligibility: Eligibility, switch: &SwitchContext) -> PortSelector {
         let eligible = self.build(switch);
         match eligibility {
@@ -210,19 +212,19 @@ impl SwitchConfig {
 
 /// Chooses the output port of each packet.
 pub trait SwitchPolicy {
-    /// Whether packets with equal headers leave by the same port, until a link fails.
+    /// True if packets with equal headers leave by the same port until a link fails.
     const KEEPS_PATHS: bool = false;
-    /// Whether the policy reads queue lengths, which its caller then has to keep up to date.
+    /// True if the policy reads queue lengths, which its caller then has to keep up to date.
     const USES_QUEUE_LENGTHS: bool = false;
-    /// Whether the policy uses [`SwitchView::weight`] itself. For a policy that does not, each port
-    /// appears among the candidates as often as its weight (as WCMP does in the tables of ECMP).
+    /// True if the policy uses [`SwitchView::weight`] itself. For other policies, each port appears
+    /// among the candidates as often as its weight (as WCMP replicates entries in ECMP tables).
     const USES_WEIGHTS: bool = false;
 
-    /// Whether packets may go by another group of a direct network before they go to their
-    /// destination: [`Self::detour`] is asked of each at the switch of its sender.
+    /// True if packets may pass through another group of a direct network first. [`Self::detour`]
+    /// is called for each packet at its sender's switch.
     const TAKES_DETOURS: bool = false;
 
-    /// Whether the policy with this configuration needs [`Self::handle_departure`] to be called.
+    /// Returns true if the policy with this configuration needs [`Self::handle_departure`].
     fn tracks_departures(_config: &SwitchConfig) -> bool {
         false
     }
@@ -231,36 +233,36 @@ pub trait SwitchPolicy {
     /// below [`SwitchView::candidates`].
     fn choose<V: SwitchView>(&mut self, now: Time, packet: &Packet, view: &mut V) -> u32;
 
-    /// The candidate by which a packet goes first, which is below [`DetourView::candidates`];
-    /// `None` for its minimal route. Only for policies with [`Self::TAKES_DETOURS`].
+    /// Returns the intermediate switch of a packet, below [`DetourView::candidates`], or `None` for
+    /// its minimal route. Called only for policies with [`Self::TAKES_DETOURS`].
     fn detour<V: DetourView>(&mut self, _view: &V) -> Option<u32> {
         None
     }
 
     /// Processes a packet that leaves by a port, whether the policy chose the port or it was the
-    /// only one. The policy may write the packet's fields for load balancing. Called before the
-    /// packet joins the port's queue, if [`Self::tracks_departures`] says so.
+    /// only one. The policy may write the packet's load-balancing fields. Called before the packet
+    /// joins the port's queue, and only if [`Self::tracks_departures`] returns true.
     fn handle_departure(&mut self, _now: Time, _packet: &mut Packet, _departure: &Departure) {}
 
-    /// The size of the state that the policy keeps in addition to its configuration.
+    /// Returns the size of the state that the policy keeps in addition to its configuration.
     fn state_size(&self) -> StateSize {
         StateSize::default()
     }
 }
 
-/// The scheme of a switch policy that ignores entropy values and reorders packets.
+/// Creates the scheme of a switch policy that ignores entropy values and reorders packets.
 fn at_switches(name: &'static str, switch: SwitchConfig) -> Scheme {
     let sender = SenderConfig::AnyPlane(any_plane::Config {});
     Scheme { switch, recovery: Recovery::PER_PACKET, ..Scheme::new(name, sender) }
 }
 
-/// A scheme whose switches keep the packets of a burst in order, so that a queue pair stays in one
-/// plane.
+/// Creates a scheme whose switches keep the packets of a burst in order. A queue pair therefore
+/// stays in one plane.
 fn in_bursts(name: &'static str, switch: SwitchConfig) -> Scheme {
     Scheme { switch, ..Scheme::new(name, SenderConfig::Ecmp(ecmp::Config {})) }
 }
 
-/// Asks a policy for a candidate, with weights applied on its behalf if it does not use them.
+/// Calls a policy, and applies weights on its behalf if it does not use them.
 #[inline]
 fn choose_by<P: SwitchPolicy, V: SwitchView>(
     policy: &mut P,
@@ -268,11 +270,12 @@ fn choose_by<P: SwitchPolicy, V: SwitchView>(
     packet: &Packet,
     view: &mut V,
 ) -> u32 {
-    // The constant is known when this is compiled for a policy. Without weights there is no
-    // schedule, and a choice costs one more comparison.
+    // `USES_WEIGHTS` is resolved at compile time. Without weights there is no schedule, and a
+    // choice costs one more comparison.
     let entries = if P::USES_WEIGHTS { None } else { view.schedule_len() };
     let Some(entries) = entries else { return policy.choose(now, packet, view) };
-    // Only one of several next hops may have a weight above 0; a policy expects two candidates.
+    // If only one of several next hops has a weight above 0, the policy, which expects two
+    // candidates, is not called.
     let entry = match entries {
         1 => 0,
         _ => policy.choose(now, packet, &mut Weighted::new(view, entries)),

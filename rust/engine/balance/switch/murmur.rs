@@ -1,5 +1,5 @@
-//! ECMP with the hash of the simulators of the HPCC family: MurmurHash3 of addresses and ports,
-//! seeded with the switch's node number, modulo the number of next hops.
+//! ECMP with the hash of the HPCC family of simulators: MurmurHash3 of addresses and ports, seeded
+//! with the switch's node number, modulo the number of next hops.
 //!
 //! Source: `SwitchNode::GetOutDev` and `SwitchNode::EcmpHash` of HPCC's simulator (Li et al.,
 //! "HPCC: High Precision Congestion Control", SIGCOMM 2019, its published code), the same in
@@ -7,11 +7,11 @@
 //! of three words: source address, destination address, and source port with the destination port
 //! in the upper half. Node n has the address 11.(n / 256).(n mod 256).1.
 //!
-//! Flows are placed as in those simulators, up to the order of next hops. There it is the order of
-//! a breadth-first search from the destination, with neighbours sorted by the address of their
-//! objects, which in ConWeave's fresh process is the order of nodes; here it is the order of links.
-//! Both are the same in the fabrics that come with the simulators; in irregular fabrics, and with
-//! parallel links (of which the family keeps the last), flows may take other next hops. Nothing is
+//! Flows are placed as in those simulators, up to the order of next hops. In the source it is the
+//! order of a breadth-first search from the destination. Neighbours are sorted by the address of
+//! their objects, which in ConWeave's fresh process is the order of nodes. Here it is the order of
+//! links. Both agree in the fabrics that come with the simulators. In irregular fabrics and with
+//! parallel links (the family keeps only the last), flows may take other next hops. Nothing is
 //! random, so the placement does not depend on the run's seed.
 
 use std::collections::BTreeMap;
@@ -26,42 +26,42 @@ use crate::ids::HostId;
 use crate::packet::Packet;
 use crate::units::Time;
 
-/// The destination port of a flow for which no file gives one: the family's first port.
+/// Destination port of a flow for which no file gives one: the family's first port.
 pub const FIRST_DESTINATION_PORT: u16 = 100;
 
 /// The policy has no parameters in a scenario; the readers of the family's files fill them in.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Config {
-    /// The numbers of nodes and ports.
+    /// Numbers of nodes and ports.
     #[serde(skip)]
     pub numbering: Arc<Numbering>,
 }
 
-/// The numbers that the family's files give to hosts, switches and flows. A host or switch without
-/// a number has its id instead.
+/// Numbers that the family's files give to hosts, switches and flows. A host or switch without a
+/// number uses its id instead.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Numbering {
-    /// The node number of each host, by id.
+    /// Node number of each host, by id.
     pub hosts: Vec<u32>,
-    /// The node number of each switch, by id.
+    /// Node number of each switch, by id.
     pub switches: Vec<u32>,
     /// Destination ports other than [`FIRST_DESTINATION_PORT`].
     pub destination_ports: BTreeMap<FlowPort, u16>,
 }
 
-/// The key of a flow: its hosts and its source port.
+/// Key of a flow: its hosts and its source port.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct FlowPort {
     /// Id of the sending host.
     pub src: HostId,
     /// Id of the receiving host.
     pub dst: HostId,
-    /// The source port of the flow's data packets, which is their entropy value.
+    /// Source port of the flow's data packets, which is their entropy value.
     pub source_port: u16,
 }
 
-/// The hash of a switch.
+/// Hash of a switch.
 #[derive(Debug, Clone)]
 pub struct Murmur {
     seed: u32,
@@ -79,7 +79,7 @@ pub const PRESETS: &[Preset] = &[Preset {
     },
 }];
 
-/// The scheme with this numbering and these source ports.
+/// Creates the scheme with this numbering and these source ports.
 pub fn scheme(switch: Config, sender: source_port::Config) -> Scheme {
     let scheme = Scheme::new("ecmp-murmur", SenderConfig::SourcePort(sender));
     Scheme { switch: SwitchConfig::Murmur(switch), ..scheme }
@@ -92,7 +92,7 @@ impl Murmur {
         Self { seed, numbering }
     }
 
-    /// The hash of a packet's addresses and ports.
+    /// Returns the hash of a packet's addresses and ports.
     fn hash(&self, packet: &Packet) -> u32 {
         let [from, to] = [packet.src, packet.dst]
             .map(|host| address(self.numbering.hosts.get(host.index()).copied().unwrap_or(host.0)));
@@ -119,17 +119,17 @@ impl SwitchPolicy for Murmur {
 
     #[inline]
     fn choose<V: SwitchView>(&mut self, _now: Time, packet: &Packet, view: &mut V) -> u32 {
-        // A remainder, biased or not: the placement has to equal that of the simulators.
+        // A remainder, despite its bias: the placement has to equal that of the simulators.
         self.hash(packet) % view.candidates()
     }
 }
 
-/// The address of a node: 11.x.y.1 for node 256x + y (`node_id_to_ip`).
+/// Returns the address of a node: 11.x.y.1 for node 256x + y (`node_id_to_ip`).
 pub const fn address(node: u32) -> u32 {
     0x0b00_0001u32.wrapping_add(node.wrapping_shl(8))
 }
 
-/// The 32-bit MurmurHash3 of whole words in the byte order of x86.
+/// Returns the 32-bit MurmurHash3 of whole words in the byte order of x86.
 fn murmur3(words: [u32; 3], seed: u32) -> u32 {
     let mixed = words.into_iter().fold(seed, |hash, word| {
         let word = word.wrapping_mul(0xcc9e_2d51).rotate_left(15).wrapping_mul(0x1b87_3593);

@@ -1,19 +1,19 @@
 //! Ofan: destination rotation. Edge switches rotate over their uplinks separately for each
-//! destination edge switch, aggregation switches for each destination pod, and both separately
-//! for data and for small packets.
+//! destination edge switch, aggregation switches for each destination pod. Both have separate
+//! rotations for data and for small packets.
 //!
-//! Source: "Load Balancing for AI Training Workloads" (arXiv 2507.21372 v2, 2026), Ofan: one
-//! pointer per (destination edge switch, packet size bin) in an edge switch and per (destination
-//! pod, packet size bin) in an aggregation switch, each with a random start and a random order of
-//! its own; two bins, data and ACK. After failures (W-ECMP) the order is an interleaved weighted
-//! schedule, see [`crate::balance::rotation`].
+//! Source: "Load Balancing for AI Training Workloads" (arXiv 2507.21372 v2, 2026), Ofan. There is
+//! one pointer per (destination edge switch, packet size bin) in an edge switch and per
+//! (destination pod, packet size bin) in an aggregation switch. Each has a random start and its own
+//! random order. There are two bins, data and ACK. After failures (W-ECMP) the order is an
+//! interleaved weighted schedule, see [`crate::balance::rotation`].
 //!
 //! \[inferred\]: a packet is in the small bin if it has at most 128 bytes or is not data (a trimmed
-//! packet of 64 bytes is in it by its length). A pointer is created at its first use. When
-//! the candidates or their weights change, a pointer is redrawn at its next use, with the weights
-//! for the edge switch of that packet even if it stands for a pod. The schedule
-//! is counted as state of its pointer; schedules that the pointers of a pod share, which the
-//! source mentions, are not modelled.
+//! packet of 64 bytes is in it by its length). A pointer is created at its first use. When the
+//! candidates or their weights change, a pointer is redrawn at its next use. It then uses the
+//! weights for that packet's edge switch, even if it stands for a pod. The schedule counts as state
+//! of its pointer. Schedules shared by the pointers of a pod, which the source mentions, are not
+//! modelled.
 
 use serde::{Deserialize, Serialize};
 
@@ -27,12 +27,12 @@ use crate::packet::Packet;
 use crate::rng::{Purpose, Stream, mix64};
 use crate::units::{Bytes, Time};
 
-/// The only parameter of `ofan`: where the small size bin ends.
+/// The only parameter of `ofan`: the upper end of the small size bin.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Config {
-    /// The longest packet of the small bin, on the wire. Default 128 B \[inferred\]; an
-    /// acknowledgement of Ofan has 64 B.
+    /// Longest packet of the small bin, on the wire. Default 128 B \[inferred\]; an acknowledgement
+    /// of Ofan has 64 B.
     pub small: Bytes,
 }
 
@@ -49,11 +49,11 @@ pub struct Ofan {
     seed: u64,
     id: SwitchId,
     key: DestinationKey,
-    /// By destination, then by size bin: small, data.
+    /// Indexed by destination, then by size bin: small, data.
     pointers: Vec<Option<Pointer>>,
 }
 
-/// The destinations that have pointers of their own.
+/// Unit of destinations that has its own pointers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum DestinationKey {
     EdgeSwitch,
@@ -65,7 +65,7 @@ enum DestinationKey {
 struct Pointer {
     rotation: Rotation,
     candidates: u32,
-    /// The [`fingerprint`] of their weights, as they were at this epoch.
+    /// [`fingerprint`] of the candidates' weights at `epoch`.
     weights: u64,
     epoch: u32,
 }
@@ -83,7 +83,7 @@ pub const PRESETS: &[Preset] = &[Preset {
     },
 }];
 
-/// The number of size bins.
+/// Number of size bins.
 const BINS: usize = 2;
 
 impl Ofan {
@@ -98,7 +98,7 @@ impl Ofan {
     }
 
     /// Draws the pointer at `index` for the current candidates, unless they and their weights are
-    /// as before.
+    /// unchanged.
     #[cold]
     fn renew<V: SwitchView>(&mut self, index: usize, view: &V) {
         if self.pointers.len() <= index {
@@ -113,8 +113,8 @@ impl Ofan {
             pointer.epoch = epoch;
             return;
         }
-        // Each pointer has a random stream of its own, independent of other pointers. The weights
-        // are part of the key, and the epoch is not: it counts changes anywhere in the fabric.
+        // Each pointer has its own random stream. The key contains the weights but not the epoch,
+        // which counts changes anywhere in the fabric.
         let pointer_key = mix64((index as u64) << 32) ^ fingerprint;
         let id = mix64(u64::from(self.id.0)) ^ pointer_key;
         let mut random = Stream::new(self.seed, Purpose::SwitchPolicy, id);
@@ -132,9 +132,10 @@ impl SwitchPolicy for Ofan {
             DestinationKey::EdgeSwitch => view.destination_edge().0,
             DestinationKey::Pod => view.destination_pod(),
         };
-        // Small packets have pointers of their own, so that answers do not take turns of data away.
+        // Small packets have separate pointers: control packets must not skip ports of the data
+        // rotation.
         let is_small = packet.is_control() || u64::from(packet.wire_bytes) <= self.small;
-        // Ids are dense, so that a vector serves as the map: one look-up for each packet.
+        // Ids are dense, so a vector serves as the map: one lookup per packet.
         let index = destination as usize * BINS + usize::from(!is_small);
         let (candidates, epoch) = (view.candidates(), view.epoch());
         // At most two rounds: a missing or outdated pointer is renewed, and then matches.
@@ -150,7 +151,7 @@ impl SwitchPolicy for Ofan {
         }
     }
 
-    /// The pointers, with the size of their schedules included.
+    /// The pointers, including the size of their schedules.
     fn state_size(&self) -> StateSize {
         let pointers = self.pointers.iter().flatten();
         pointers.fold(StateSize::default(), |sum, pointer| {

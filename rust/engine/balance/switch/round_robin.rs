@@ -3,16 +3,16 @@
 //!
 //! Source: "Load Balancing for AI Training Workloads" (arXiv 2507.21372 v2, 2026): Simple RR
 //! (theory) and Switch Pkt, with the order re-shuffled after 5 turns. The counter is that of its
-//! simulator (htsim, `FatTreeSwitch`, strategy `RR`): one per switch over the list of next hops;
-//! when it reaches 5 times the length of the list, it is reset and the list is permuted. The list
+//! simulator (htsim, `FatTreeSwitch`, strategy `RR`): one per switch over the list of next hops.
+//! When it reaches 5 times the length of the list, it is reset and the list is permuted. The list
 //! is also permuted at the start.
 //!
 //! Simple RR demonstrates a weakness: if hosts start together, switches stay in step, and the same
 //! packets meet on the same downlink in every turn.
 //!
-//! \[inferred\] Each length of list (lengths differ after failures) has an order and a counter of
-//! its own. An aggregation switch of htsim permutes the same next hops separately for each
-//! destination host; here a switch has one order for all.
+//! \[inferred\] Each length of list (lengths differ after failures) has its own order and counter.
+//! An aggregation switch of htsim permutes the same next hops separately for each destination host;
+//! here a switch has one order for all.
 
 use std::collections::BTreeMap;
 
@@ -38,7 +38,7 @@ pub struct Config {
 /// Turns per order in Ofan's simulator.
 const TURNS: i64 = 5;
 
-/// The next-hop lists of one switch.
+/// Next-hop lists of one switch.
 #[derive(Debug, Clone)]
 pub struct RoundRobin {
     turns: u16,
@@ -53,7 +53,7 @@ pub struct RoundRobin {
 struct List {
     order: Vec<u16>,
     next: u32,
-    /// Turns left before the order is redrawn, if it ever is.
+    /// Turns left before the order is redrawn; 0 if it never is.
     turns_left: u16,
 }
 
@@ -91,7 +91,8 @@ impl RoundRobin {
         }
     }
 
-    /// Makes the list of that length the current one; it is created at its first use.
+    /// Makes the list of that length the current one, and creates it at its first use. Cold because
+    /// the length changes only when links fail or recover.
     #[cold]
     fn take_list(&mut self, length: u32) {
         let list = self.others.remove(&length).unwrap_or_else(|| {
@@ -121,12 +122,12 @@ impl SwitchPolicy for RoundRobin {
     fn choose<V: SwitchView>(&mut self, _now: Time, _packet: &Packet, view: &mut V) -> u32 {
         // A candidate index has 16 bits; no switch has more ports.
         let length = view.candidates().min(1 << 16);
-        // The length only changes when links fail or recover.
+        // The length changes only when links fail or recover.
         if self.list.order.len() != length as usize {
             self.take_list(length);
         }
         let list = &mut self.list;
-        // The order is redrawn only when a packet needs it: a turn that never begins costs no draw.
+        // The order is redrawn only when a packet needs it: a turn that never begins draws nothing.
         if list.next == length {
             list.next = 0;
             if self.turns > 0 {
@@ -141,7 +142,7 @@ impl SwitchPolicy for RoundRobin {
         u32::from(choice)
     }
 
-    /// A counter, and the order if it is not that of the forwarding table.
+    /// A counter, plus the order if it is not that of the forwarding table.
     fn state_size(&self) -> StateSize {
         let lists = std::iter::once(&self.list).chain(self.others.values());
         let used = lists.map(|list| list.order.len() as u64).filter(|&length| length > 0);

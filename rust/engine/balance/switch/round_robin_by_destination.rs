@@ -1,16 +1,16 @@
-//! Round-robin with an order for each destination, as uet-htsim has it.
+//! Round-robin with an order for each destination, as in uet-htsim.
 //!
 //! Source: ultraethernet/uet-htsim at 40ccb05 (`FatTreeSwitch::getNextHop`, strategy `rr`). A
 //! switch has one counter. It is reset after as many packets as the list of next hops is long, and
 //! the list of that packet's destination is then permuted. An edge switch has one list for all
-//! destinations above it; a switch of a higher tier has one for each destination host, so that the
-//! same position of the counter leads to different ports. Packets of less than 128 bytes, which are
-//! answers and trimmed headers, take no turn: their hash is a position in the list, so that they
-//! too change their port when it is permuted.
+//! destinations above it. A switch of a higher tier has one for each destination host, so the same
+//! position of the counter leads to different ports. Packets of less than 128 bytes (control
+//! packets and trimmed headers) do not advance the counter. Their hash is a position in the list,
+//! so their port also changes when the list is permuted.
 //!
-//! [`super::round_robin`] has one list in every switch, and all packets take their turn.
+//! [`super::round_robin`] has one list in every switch, and all packets advance its counter.
 //!
-//! \[inferred\] A list whose length changes with a failure is drawn anew.
+//! \[inferred\] A list whose length changes with a failure is redrawn.
 
 use std::collections::BTreeMap;
 
@@ -43,13 +43,13 @@ impl Default for Config {
     }
 }
 
-/// The lists and the counter of one switch.
+/// Lists and counter of one switch.
 #[derive(Debug, Clone)]
 pub struct RoundRobinByDestination {
     turns: u32,
     tier: u8,
     counter: u32,
-    /// By destination; at an edge switch one for all.
+    /// By destination; an edge switch has one list for all.
     lists: BTreeMap<HostId, Vec<u16>>,
     random: Stream,
     short: Hash,
@@ -157,7 +157,7 @@ mod tests {
     #[test]
     fn destinations_above_the_edge_share_the_counter_and_not_the_order() {
         let mut core = switch(1);
-        // Two destinations in turn: each sees every second position of its own list.
+        // Two alternating destinations: each sees every second position of its own list.
         let mut collisions = 0;
         for _ in 0..100 {
             let chosen: Vec<u32> = (0..8).map(|it| choose(&mut core, it % 2, 4_160)).collect();
@@ -174,7 +174,7 @@ mod tests {
         let first = choose(&mut edge, 3, 64);
         assert!((0..20).all(|_| choose(&mut edge, 3, 64) == first));
         assert_eq!(edge.counter, 0);
-        // Their position stays, and the port there is another once the list is permuted.
+        // Their position stays; the port there changes once the list is permuted.
         let position = edge.lists[&HostId(0)].iter().position(|&port| u32::from(port) == first);
         let mut ports = std::collections::BTreeSet::new();
         for _ in 0..20 {

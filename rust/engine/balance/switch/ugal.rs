@@ -1,16 +1,17 @@
-//! UGAL: each packet takes a minimal route or one by a random switch of another group, whichever
-//! promises the shorter wait by the queues of its first switch.
+//! UGAL: each packet takes a minimal route or one through a random switch of another group,
+//! whichever promises the shorter wait by the queues of its first switch.
 //!
 //! Source: Singh, "Load-Balanced Routing in Interconnection Networks" (PhD thesis, Stanford, 2005),
-//! chapter 5 (universal globally-adaptive load-balanced routing); for the dragonfly Kim, Dally,
+//! chapter 5 (universal globally-adaptive load-balanced routing). For the dragonfly: Kim, Dally,
 //! Scott and Abts, "Technology-Driven, Highly-Scalable Dragonfly Topology" (ISCA 2008), section 4.2
-//! (UGAL-L: local queues): minimal if `q_m · H_m <= q_n · H_n`, with the bytes that wait at the
-//! first port of each route and the routes' lengths in links. Local queues see a global link that
-//! is overloaded only when its queue has grown back to them, which the paper shows to cost latency.
+//! (UGAL-L: local queues): minimal if `q_m · H_m <= q_n · H_n`, with the bytes queued at the first
+//! port of each route and the routes' lengths in links. Local queues reveal an overloaded global
+//! link only once its queue has backed up to them, which costs latency, as the paper shows.
 //!
-//! \[inferred\]: lengths are of links between switches; where several ports are alike, the one with
-//! the shortest queue counts and is taken, ties at random. On fabrics with a top tier all routes
-//! are minimal: it is `jsq` with random ties there. Acknowledgements take minimal routes.
+//! \[inferred\]: lengths count links between switches. If several ports lead along a route, the one
+//! with the shortest queue counts and is taken, with random ties. On fabrics with a top tier all
+//! routes are minimal, so the policy is `jsq` with random ties. Acknowledgements take minimal
+//! routes.
 
 use serde::{Deserialize, Serialize};
 
@@ -25,8 +26,8 @@ use crate::units::{Bytes, Time};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Config {
-    /// Bytes that may wait on the minimal route beyond those of the other (its product with the
-    /// length) before a packet leaves it. Default 0, as the papers have it.
+    /// Advantage of the minimal route. A packet leaves it only if its product of queue and length
+    /// exceeds the other route's by more than this. Default 0, as in the papers.
     pub threshold: Bytes,
 }
 
@@ -36,7 +37,7 @@ impl Default for Config {
     }
 }
 
-/// The draws of one switch; nothing else is kept between packets.
+/// Random stream of one switch; nothing else is kept between packets.
 #[derive(Debug, Clone)]
 pub struct Ugal {
     threshold: u64,

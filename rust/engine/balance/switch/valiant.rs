@@ -1,15 +1,15 @@
-//! Valiant's routing: each packet goes to a random switch of another group first, and from there to
+//! Valiant's routing: each packet first goes to a random switch of another group and from there to
 //! its destination, both on minimal routes.
 //!
-//! Source: Valiant, "A Scheme for Fast Parallel Communication" (SIAM Journal on Computing, 1982);
-//! for the dragonfly Kim, Dally, Scott and Abts, "Technology-Driven, Highly-Scalable Dragonfly
-//! Topology" (ISCA 2008), section 4.1: a packet goes by a random group, which it leaves by a
+//! Source: Valiant, "A Scheme for Fast Parallel Communication" (SIAM Journal on Computing, 1982).
+//! For the dragonfly: Kim, Dally, Scott and Abts, "Technology-Driven, Highly-Scalable Dragonfly
+//! Topology" (ISCA 2008), section 4.1: a packet passes through a random group, which it leaves by a
 //! minimal route as soon as it is there. In a torus each switch is a group. Any traffic is then
-//! carried as uniform traffic is, at half of its throughput. \[inferred\]: packets within a group
-//! take minimal routes; where several ports are alike, one is drawn for each packet.
+//! carried like uniform traffic, at half its throughput. \[inferred\]: packets within a group take
+//! minimal routes. If several ports lead along a route, one is drawn for each packet.
 //!
-//! On fabrics with a top tier all routes are minimal: it is `switch-random` there. Acknowledgements
-//! take minimal routes.
+//! On fabrics with a top tier all routes are minimal, so the policy is `switch-random`.
+//! Acknowledgements take minimal routes.
 
 use serde::{Deserialize, Serialize};
 

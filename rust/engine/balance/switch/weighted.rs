@@ -28,8 +28,8 @@ impl<V: SwitchView> SwitchView for Weighted<'_, V> {
     }
 
     fn port(&self, candidate: u32) -> u32 {
-        // The same port occurs several times: a policy that compares ports sees equal values for
-        // it.
+        // Entries of the same port return the same index, so policies that compare ports see equal
+        // values.
         self.view.port(self.view.schedule_entry(candidate))
     }
 
@@ -107,7 +107,7 @@ mod tests {
         }
     }
 
-    /// Takes the candidates in turn, and checks that index and queue belong to the same port.
+    /// Takes the candidates round-robin, and checks that index and queue belong to the same port.
     struct TakeInTurn(u32);
 
     impl SwitchPolicy for TakeInTurn {

@@ -1,31 +1,30 @@
-//! The utilisation of a port: what it has sent in the last window.
+//! Utilisation of a port: the bytes that it has sent in the last window.
 
 use std::collections::VecDeque;
 
 use super::{Fraction, Span, Time};
 use crate::units::BitRate;
 
-/// How utilisation is measured.
+/// Units of the measurement.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Scale {
-    /// The time over which it is measured.
+    /// Length of the window.
     pub(super) window: Span,
-    /// The ends of the first three levels, as parts of the rate.
+    /// Ends of the first three levels, as fractions of the rate.
     pub(super) levels: [Fraction; 3],
 }
 
-/// Counts the bytes that leave by one port.
+/// Counts the bytes that leave through one port.
 #[derive(Debug, Clone)]
 pub(super) struct Meter {
     /// Bytes of all packets that the switch has forwarded to the port.
     joined: u64,
-    /// When the port was looked at, and the bytes that it had sent by then: the last time before
-    /// the window and all times in it.
+    /// Samples of (time, bytes sent so far): the last one before the window and all within it.
     looks: VecDeque<(Time, u64)>,
 }
 
 impl Meter {
-    /// The meter of a port that has sent nothing.
+    /// Creates the meter of a port that has sent nothing.
     pub(super) fn new() -> Self {
         Self { joined: 0, looks: [(Time::ZERO, 0)].into() }
     }
@@ -35,8 +34,9 @@ impl Meter {
         self.joined += u64::from(wire_bytes);
     }
 
-    /// The level of utilisation in the window that ends now: the number of levels' ends that it
-    /// has reached. `waiting` are the bytes at the port, including the packet in transmission.
+    /// Samples the port and returns its utilisation level in the window that ends now: the number
+    /// of level ends reached. `waiting` is the number of bytes at the port, including the packet in
+    /// transmission.
     pub(super) fn level(&mut self, now: Time, waiting: u64, rate: BitRate, scale: &Scale) -> u8 {
         let Scale { window, levels } = *scale;
         let sent = self.joined.saturating_sub(waiting);
@@ -44,7 +44,7 @@ impl Meter {
             self.looks.pop_front();
         }
         let (time, before) = self.looks[0];
-        // A port that nobody looked at when the window began has its mean since the look before.
+        // If the port was not sampled when the window began, use its mean since the sample before.
         let span = now.since(time).max(window);
         self.looks.push_back((now, sent));
         let most = rate.bytes_in(span).get();

@@ -1,14 +1,14 @@
-//! The discounting rate estimator (DRE) of CONGA, section 3.2: a register that grows with each
-//! byte and decays by a factor per period, so that it is proportional to the rate of the link.
+//! The discounting rate estimator (DRE) of CONGA, section 3.2. Its register grows with each byte
+//! and decays by a factor per period, so it is proportional to the rate of the link.
 
 use super::{BitRate, Fraction, Span, Time};
 
-/// The parameters that all estimators of a switch share.
+/// Parameters shared by all estimators of a switch.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Scale {
     period: Span,
     factor: Fraction,
-    /// The register of a permanently busy link, in bytes: rate × period / factor.
+    /// Register of a permanently busy link, in bytes: rate × period / factor.
     full: u64,
 }
 
@@ -20,21 +20,20 @@ impl Scale {
     }
 }
 
-/// The register of one link.
+/// Register of one link.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Estimator {
     bytes: u64,
-    /// The number of periods for which the register has decayed.
+    /// Number of periods for which the register has decayed.
     periods: u64,
 }
 
 impl Estimator {
-    /// The register after the periods that have ended by `now`.
+    /// Returns the register, decayed for every period that has ended by `now`.
     fn at(self, now: Time, scale: &Scale) -> u64 {
         let mut bytes = self.bytes;
         for _ in self.periods..now.as_ps() / scale.period.as_ps() {
-            // An idle link decays to 0 within a bounded number of periods, however long it was
-            // idle.
+            // Reached within a bounded number of periods, however long the link was idle.
             if bytes == 0 {
                 break;
             }
@@ -50,7 +49,7 @@ impl Estimator {
         self.periods = now.as_ps() / scale.period.as_ps();
     }
 
-    /// The utilisation of the link in eighths, at most 7 (3 bits).
+    /// Returns the utilisation of the link in eighths, at most 7 (3 bits).
     #[inline]
     pub(super) fn level(self, now: Time, scale: &Scale) -> u8 {
         let eighths = self.at(now, scale).saturating_mul(8) / scale.full;
@@ -99,7 +98,8 @@ mod tests {
                 estimator.add(now, 6_250, &scale);
                 now += Span::from_ns(125 * 8 / part);
             }
-            // Just before the end of a period the register is above its mean, just after below.
+            // The register is above its mean just before the end of a period, and below it just
+            // after.
             let level = estimator.level(us(3_000), &scale);
             assert!(level == eighths || level + 1 == eighths, "{part} eighths: {level}");
         }

@@ -1,12 +1,12 @@
-//! The congestion feedback between the leaves of CONGA: header fields and tables (section 3.3).
+//! Congestion feedback between the leaves of CONGA: header fields and tables (section 3.3).
 
 use super::{Span, SwitchId, Time};
 
-/// The number of uplinks that an LBTag of 4 bits distinguishes.
+/// Number of uplinks that an LBTag of 4 bits distinguishes.
 pub(super) const TAGS: usize = 16;
 
-/// The fields of CONGA's overlay header from the lowest bit up: LBTag, CE, FB_LBTag, FB_Metric, and
-/// one bit each for the presence of LBTag and FB_LBTag.
+/// CONGA's overlay header. Fields from the lowest bit up: LBTag, CE, FB_LBTag, FB_Metric, and one
+/// bit each for the presence of LBTag and FB_LBTag.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(super) struct Header(pub(super) u16);
 
@@ -17,7 +17,8 @@ const HAS_TAG: u16 = 1 << 14;
 const HAS_FEEDBACK: u16 = 1 << 15;
 
 impl Header {
-    /// The header of a packet that enters the fabric by the uplink of `tag`, with CE = 0.
+    /// Creates the header of a packet that enters the fabric through the uplink of `tag`, with CE =
+    /// 0.
     pub(super) const fn new(tag: u8) -> Self {
         Self(tag as u16 & 15 | HAS_TAG)
     }
@@ -34,17 +35,17 @@ impl Header {
         Self(self.0 & !(7 << CE_SHIFT) | (level as u16 & 7) << CE_SHIFT)
     }
 
-    /// The CE field: the highest utilisation on the way so far, in eighths, 0 to 7.
+    /// Returns the CE field: the highest utilisation on the way so far, in eighths, 0 to 7.
     pub(super) const fn congestion(self) -> u8 {
         (self.0 >> CE_SHIFT & 7) as u8
     }
 
-    /// The LBTag, if present.
+    /// Returns the LBTag, if present.
     pub(super) const fn tag(self) -> Option<u8> {
         if self.0 & HAS_TAG == 0 { None } else { Some((self.0 & 15) as u8) }
     }
 
-    /// FB_LBTag and FB_Metric, if present.
+    /// Returns FB_LBTag and FB_Metric, if present.
     pub(super) const fn feedback(self) -> Option<(u8, u8)> {
         let tag = (self.0 >> FEEDBACK_TAG_SHIFT & 15) as u8;
         let metric = (self.0 >> FEEDBACK_SHIFT & 7) as u8;
@@ -52,25 +53,25 @@ impl Header {
     }
 }
 
-/// The LBTag of an uplink.
+/// Returns the LBTag of an uplink.
 pub(super) const fn tag_of(port: u32) -> u8 {
     (port % TAGS as u32) as u8
 }
 
-/// The congestion of the paths to one leaf, by LBTag (the Congestion-To-Leaf table), and of the
+/// Congestion by LBTag of the paths to one other leaf (the Congestion-To-Leaf table) and of the
 /// paths from it (Congestion-From-Leaf).
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Row {
     to: [u8; TAGS],
-    /// When each entry of `to` was last reported.
+    /// Time of the last report for each entry of `to`.
     reported: [Time; TAGS],
-    /// A bit for each entry of `to` that was ever reported.
+    /// One bit for each entry of `to` that was ever reported.
     to_known: u16,
     from: [u8; TAGS],
     from_known: u16,
-    /// A bit for each entry of `from` that changed since it was last sent as feedback.
+    /// One bit for each entry of `from` that changed since it was last sent as feedback.
     changed: u16,
-    /// The tag from which the search for the next feedback starts.
+    /// Tag from which the search for the next feedback starts.
     next: u8,
 }
 
@@ -85,21 +86,21 @@ impl Row {
         next: 0,
     };
 
-    /// The metric of the path behind an uplink; 0 if its report is older than `ageing`.
+    /// Returns the metric of the path behind an uplink; 0 if its report is older than `ageing`.
     pub(super) fn metric(&self, now: Time, port: u32, ageing: Span) -> u8 {
         let tag = usize::from(tag_of(port));
         if now.since(self.reported[tag]) > ageing { 0 } else { self.to[tag] }
     }
 
-    /// The next feedback, as tag and metric: round-robin over the changed entries, or over all
-    /// known entries if none has changed.
+    /// Returns the next feedback as (tag, metric): round-robin over the changed entries, or over
+    /// all known entries if none has changed.
     fn next_feedback(&mut self) -> Option<(u8, u8)> {
         let among = if self.changed != 0 { self.changed } else { self.from_known };
         if among == 0 {
             return None;
         }
-        // The rotation brings tag `next` to bit 0: the first bit that is set is the next one in
-        // turn.
+        // The rotation moves tag `next` to bit 0, so the first set bit is the next tag in
+        // round-robin order.
         let ahead = among.rotate_right(u32::from(self.next)).trailing_zeros() as u8;
         let tag = (self.next + ahead) % TAGS as u8;
         self.next = (tag + 1) % TAGS as u8;
@@ -108,10 +109,10 @@ impl Row {
     }
 }
 
-/// The tables of one leaf, with a row for each other leaf.
+/// Tables of one leaf, with a row for each other leaf.
 #[derive(Debug, Clone)]
 pub(super) struct Tables {
-    /// How long a reported metric is valid.
+    /// Time for which a reported metric is valid.
     pub(super) ageing: Span,
     rows: Vec<Option<Box<Row>>>,
 }
@@ -121,13 +122,13 @@ impl Tables {
         Self { ageing, rows: Vec::new() }
     }
 
-    /// The row of another leaf, if a packet has arrived from it.
+    /// Returns the row of another leaf, if a packet has arrived from it.
     #[inline]
     pub(super) fn row(&self, leaf: SwitchId) -> Option<&Row> {
         self.rows.get(leaf.index())?.as_deref()
     }
 
-    /// The header of a packet to `leaf` that leaves by the uplink `port`.
+    /// Returns the header of a packet to `leaf` that leaves through the uplink `port`.
     pub(super) fn write(&mut self, leaf: SwitchId, port: u32) -> Header {
         let header = Header::new(tag_of(port));
         let row = self.rows.get_mut(leaf.index()).and_then(Option::as_deref_mut);
@@ -137,7 +138,7 @@ impl Tables {
         }
     }
 
-    /// Stores the fields of the header of a packet from `leaf`.
+    /// Stores the header fields of a packet from `leaf`.
     pub(super) fn read(&mut self, now: Time, leaf: SwitchId, header: Header) {
         if self.rows.len() <= leaf.index() {
             self.rows.resize(leaf.index() + 1, None);
@@ -145,8 +146,7 @@ impl Tables {
         let row = self.rows[leaf.index()].get_or_insert_with(|| Box::new(Row::EMPTY));
         if let Some(tag) = header.tag() {
             let (index, bit) = (usize::from(tag), 1 << tag);
-            // Only changes are urgent: they are fed back before what the other leaf knows (section
-            // 3.3).
+            // Changes are fed back before metrics that the other leaf already knows (section 3.3).
             if row.from[index] != header.congestion() || row.from_known & bit == 0 {
                 row.changed |= bit;
             }
@@ -161,7 +161,7 @@ impl Tables {
         }
     }
 
-    /// The number of used cells.
+    /// Returns the number of used cells.
     pub(super) fn cells(&self) -> u64 {
         let rows = self.rows.iter().flatten();
         rows.map(|row| u64::from(row.to_known.count_ones() + row.from_known.count_ones())).sum()

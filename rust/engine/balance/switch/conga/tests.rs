@@ -19,7 +19,7 @@ fn uplinks(edge: SwitchId) -> Ports {
     Ports { first_port: 4, edge, ..Ports::empty(4) }
 }
 
-/// A packet of one of many flows from the first leaf to the second.
+/// A packet of flow `flow` from the first leaf to the second.
 fn packet(flow: u32) -> Packet {
     Packet { src: HostId(flow), label: mix32(flow), wire_bytes: 10_000, ..Packet::default() }
 }
@@ -28,7 +28,8 @@ fn passage(from: usize, port: u32) -> Departure {
     Departure { port, source_edge: LEAVES[from], destination_edge: LEAVES[1 - from] }
 }
 
-/// Sends a packet from the first leaf by its uplink `port`; CE is raised to `level` on the way.
+/// Sends a packet from the first leaf through its uplink `port`; CE is raised to `level` on the
+/// way.
 fn send(leaves: &mut [Conga; 2], now: Time, port: u32, level: u8) {
     let mut packet = packet(0);
     leaves[0].handle_departure(now, &mut packet, &passage(0, port));
@@ -59,7 +60,7 @@ fn a_flow_moves_after_a_gap_of_more_than_a_hundred_microseconds() {
     let mut ports = uplinks(LEAVES[1]);
     let packet = packet(7);
     let first = leaf.choose(us(1_000), &packet, &mut ports);
-    // Other flows load its uplink with 250 us of the link's rate.
+    // Other flows load its uplink with 250 us worth of the link's rate.
     for _ in 0..1_250 {
         let mut other = self::packet(8);
         leaf.handle_departure(us(1_000), &mut other, &passage(0, 4 + first));
@@ -168,7 +169,7 @@ fn its_state_is_estimators_flowlets_and_used_cells() {
     let mut leaves = LEAVES.map(|id| switch(id, 0));
     send(&mut leaves, us(1), 4, 1);
     send_back(&mut leaves, us(1));
-    // 8 estimators, 65,536 flowlets, and at the first leaf a cell from each table.
+    // 8 estimators, 65,536 flowlets, and at the first leaf one cell of each table.
     let expected = StateSize { entries: 8 + 65_536 + 2, bits: 8 * 32 + 65_536 * 5 + 6 };
     assert_eq!(leaves[0].state_size(), expected);
     let spine = StateSize { entries: 8, bits: 8 * 32 };
@@ -196,7 +197,7 @@ fn the_largest_parameters_are_valid() {
     }
 }
 
-/// Tags 4 and 9 have been reported: feedback in turn begins with the lowest.
+/// Tags 4 and 9 have been reported: round-robin feedback begins with the lowest.
 #[test]
 fn a_first_report_is_a_change_even_of_an_idle_path_and_a_change_stays_one() {
     let mut tables = Tables::new(Span::from_ms(10));
