@@ -1,19 +1,19 @@
-//! What is left of the ranks' work at the end of a run.
+//! Unfinished work of the ranks at the end of a run.
 
 use std::fmt;
 
 use super::fault::Fault;
 use super::matching::Key;
 
-/// The number of ranks that are listed, and of lines for each.
+/// Maximum number of ranks listed, and of items listed for each.
 const LISTED: usize = 8;
 
-/// Sends or receives of one key that wait.
+/// Pending sends or receives of one key.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Waiting {
-    /// What they are of.
+    /// Key of the sends or receives.
     pub key: Key,
-    /// How many there are.
+    /// Number of them.
     pub count: u64,
 }
 
@@ -23,23 +23,24 @@ impl From<(Key, u64)> for Waiting {
     }
 }
 
-/// What is left at the end of a run.
+/// Unfinished work at the end of a run.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Ending {
-    /// The ranks that have not finished.
+    /// Ranks that have not finished.
     pub unfinished: Vec<u32>,
     /// Receives whose messages have not arrived.
     pub receives: Vec<Waiting>,
     /// Messages that have not been delivered.
     pub messages: Vec<Waiting>,
-    /// Messages that were delivered and that no rank has received.
+    /// Delivered messages that no rank has received.
     pub unreceived: Vec<Waiting>,
-    /// Why the run ended, if a request could not be carried out.
+    /// Reason why the run ended, if a request could not be carried out.
     pub fault: Option<Fault>,
 }
 
 impl Ending {
-    /// Sentences about messages that were sent in vain: they do not keep ranks from finishing.
+    /// Returns warnings about messages that were sent in vain. They do not keep ranks from
+    /// finishing.
     pub fn warnings(&self) -> Vec<String> {
         let of = |waiting: &Waiting, what: &str| {
             let Waiting { key: Key { src, dst, tag, bytes }, count } = waiting;
@@ -58,7 +59,7 @@ impl Ending {
     }
 }
 
-/// The ranks that have not finished and what they wait for, a line each.
+/// One line for each unfinished rank, with everything it waits for.
 impl fmt::Display for Ending {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for &rank in self.unfinished.iter().take(LISTED) {

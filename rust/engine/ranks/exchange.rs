@@ -1,4 +1,4 @@
-//! The program that carries out what ranks ask for.
+//! The program that carries out the ranks' requests.
 
 use std::collections::BTreeMap;
 
@@ -12,37 +12,37 @@ use crate::ids::{HostId, MessageId};
 use crate::units::{Bytes, Time};
 use crate::workload::Message;
 
-/// What becomes due at a time.
+/// An action that becomes due at a given time.
 #[derive(Debug, Clone, Copy)]
 enum Due {
     /// The start of every rank.
     Start,
     /// A call of the program.
     Call(Ticket),
-    /// The arrival of a message that does not cross the network, with its number in its key.
+    /// The arrival of a message that does not cross the network, and its number within its key.
     Arrival(Key, u64),
-    /// The end of all work while ranks have not finished.
+    /// The end of all activity while some ranks have not finished.
     Idle,
 }
 
-/// A message that its sender has no last acknowledgement of.
+/// A message whose last acknowledgement has not reached its sender.
 #[derive(Debug, Clone, Copy)]
 struct Flight {
     key: Key,
-    /// Its number among the messages of its key.
+    /// Number of the message within its key.
     number: u64,
     delivered: bool,
     ticket: Ticket,
 }
 
-/// Carries out what ranks ask for. The world should discard completed messages
-/// ([`World::discard_completed`]): a run may have millions.
+/// Carries out the ranks' requests. A run may have millions of messages: call
+/// [`World::discard_completed`] to free completed ones.
 pub struct Exchange<'f, R> {
     ranks: R,
     setup: Setup,
     matching: Matching,
     in_flight: BTreeMap<MessageId, Flight>,
-    /// By time; what has the same time is in the order in which it became due.
+    /// By time, then in the order of insertion.
     due: BTreeMap<(Time, u64), Due>,
     due_count: u64,
     finished: Vec<bool>,
@@ -52,8 +52,8 @@ pub struct Exchange<'f, R> {
     flows: &'f mut dyn FnMut(&FlowRecord),
 }
 
-/// Runs the ranks from 0 to `count`, exclusive, each on the host of its number; `flows` is called
-/// with each flow when it completes.
+/// Runs the ranks 0 to `count` − 1, each on the host of its number. Calls `flows` with each flow
+/// when it completes.
 ///
 /// # Panics
 /// If there are more ranks than hosts, or if the setup has messages of its own.
@@ -72,7 +72,7 @@ pub fn run<R: Ranks>(
 }
 
 impl<'f, R: Ranks> Exchange<'f, R> {
-    /// The program of `count` ranks in a world of `setup`.
+    /// Creates the program of `count` ranks in a world of `setup`.
     ///
     /// # Panics
     /// If there are more ranks than hosts.
@@ -93,7 +93,7 @@ impl<'f, R: Ranks> Exchange<'f, R> {
         }
     }
 
-    /// What is left at the end of the run.
+    /// Returns the unfinished work at the end of the run.
     pub fn into_ending(self) -> Ending {
         let ranks = (0u32..).zip(&self.finished);
         let undelivered = self.in_flight.values().filter(|flight| !flight.delivered);
@@ -115,7 +115,7 @@ impl<'f, R: Ranks> Exchange<'f, R> {
         self.due_count += 1;
     }
 
-    /// Has the program do something, then carries out what its ranks ask for.
+    /// Calls the ranks' program by `what`, then carries out the resulting requests.
     fn ask(
         &mut self,
         now: Time,
@@ -135,12 +135,12 @@ impl<'f, R: Ranks> Exchange<'f, R> {
         self.requests = requests;
     }
 
-    /// Whether ranks wait while nothing is on its way.
+    /// Returns true if ranks are unfinished while nothing is pending or in flight.
     fn is_idle(&self) -> bool {
         self.unfinished > 0 && self.due.is_empty() && self.in_flight.is_empty()
     }
 
-    /// Tells the program if this was the end of all work.
+    /// Schedules the idle call if all activity has ended.
     fn tell_idle(&mut self, now: Time) {
         if self.is_idle() {
             self.schedule(now, Due::Idle);
@@ -187,14 +187,14 @@ impl<'f, R: Ranks> Exchange<'f, R> {
         }
         let [src, dst] = [rank, peer].map(HostId);
         let bytes = Bytes::new(bytes);
-        // One stream, so that the messages of a pair share queue pairs, as those of a
-        // communicator do: there are tags without end.
+        // All messages of a pair use one stream, so they share queue pairs as those of a
+        // communicator do. A stream per tag would create queue pairs without limit.
         let id = world.post(now, Message { src, dst, bytes, stream: 0, start: now });
         self.in_flight.insert(id, Flight { key, number, delivered: false, ticket });
         Ok(())
     }
 
-    /// The rank at the other end.
+    /// Returns the rank at the other end, after checking it and the length.
     fn checked_peer(&self, transfer: &Transfer, verb: &'static str) -> Result<u32, Fault> {
         let &Transfer { rank, peer, tag, bytes, .. } = transfer;
         if i64::try_from(bytes).is_err() {
@@ -229,7 +229,7 @@ impl<R: Ranks> Program for Exchange<'_, R> {
         self.due.first_key_value().map(|(&(at, _), _)| at)
     }
 
-    /// One call at a time: what it sends is on its way before the next call of the same time.
+    /// Handles one call at a time: what it sends is posted before the next call of the same time.
     fn handle_time(&mut self, now: Time, world: &mut World) {
         let Some((_, due)) = self.due.pop_first() else { return };
         world.record_end(now);
@@ -241,7 +241,7 @@ impl<R: Ranks> Program for Exchange<'_, R> {
                     self.call(now, world, ticket);
                 }
             }
-            // A rank that does not finish now never does.
+            // No `tell_idle` afterwards: a rank that does not finish now never does.
             Due::Idle => return self.ask(now, world, R::idle),
         }
         self.tell_idle(now);
@@ -274,7 +274,7 @@ impl<R: Ranks> Program for Exchange<'_, R> {
         (self.flows)(flow);
     }
 
-    /// True after a fault, and if ranks wait while nothing is on its way.
+    /// True after a fault, or if ranks are unfinished while nothing is pending or in flight.
     fn has_failed(&self) -> bool {
         self.is_idle() || self.fault.is_some()
     }

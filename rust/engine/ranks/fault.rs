@@ -1,9 +1,9 @@
-//! Why a request cannot be carried out.
+//! Reasons why a request cannot be carried out.
 
 use super::matching::Key;
 use crate::units::{Bytes, Time};
 
-/// Why a request cannot be carried out. It ends the run.
+/// A request that cannot be carried out. It ends the run.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Fault {
     /// The rank at the other end does not exist.
@@ -12,35 +12,35 @@ pub enum Fault {
          from 0 to {last}"
     )]
     NoRank {
-        /// The rank that asks.
+        /// The requesting rank.
         rank: u32,
         /// "sends to" or "receives from".
         verb: &'static str,
-        /// The rank that does not exist.
+        /// The nonexistent rank.
         peer: i32,
-        /// The tag of the message.
+        /// Tag of the message.
         tag: i32,
-        /// The length of the message.
+        /// Length of the message in bytes.
         bytes: u64,
-        /// The last rank.
+        /// The highest valid rank.
         last: u32,
     },
-    /// The length is that of a negative number.
+    /// The length has the bit pattern of a negative number.
     #[error(
         "rank {rank} {verb} rank {peer} (tag {tag}) {bytes} B, which is a negative number of 64 \
          bits: ASTRA-sim keeps lengths in 32 bits where --rendezvous-protocol=true, which is \
          therefore for messages below 2 GiB"
     )]
     Negative {
-        /// The rank that asks.
+        /// The requesting rank.
         rank: u32,
         /// "sends to" or "receives from".
         verb: &'static str,
         /// The rank at the other end.
         peer: i32,
-        /// The tag of the message.
+        /// Tag of the message.
         tag: i32,
-        /// The length as it was given.
+        /// Length as it was given.
         bytes: u64,
     },
     /// The loss recovery does not carry messages of this length.
@@ -51,12 +51,12 @@ pub enum Fault {
     TooLong {
         /// The message.
         key: Key,
-        /// The name of the loss recovery.
+        /// Name of the loss recovery.
         recovery: &'static str,
-        /// The length of the longest message.
+        /// Maximum message length.
         limit: Bytes,
     },
-    /// The message cannot end within the time limit.
+    /// The message cannot be sent within the time limit.
     #[error(
         "rank {} sends to rank {} (tag {}) {} B, for which the link of its host needs more than \
          the time limit of {limit}: raise time_limit", key.src, key.dst, key.tag, key.bytes
@@ -64,10 +64,10 @@ pub enum Fault {
     NoTime {
         /// The message.
         key: Key,
-        /// The time limit of the scenario.
+        /// Time limit of the scenario.
         limit: Time,
     },
-    /// The program failed.
+    /// The ranks' program failed.
     #[error("{0}")]
     Program(String),
 }

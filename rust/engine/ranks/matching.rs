@@ -1,29 +1,30 @@
-//! Which receive a message is for.
+//! Matching of messages with receives.
 //!
-//! The n-th send of a key is for the n-th receive of that key. A message that overtakes an earlier
-//! one of its key is handed to its own receive at once.
+//! The n-th send of a key matches the n-th receive of that key. A message that overtakes an earlier
+//! one of its key is handed to its own receive immediately.
 
 use std::collections::{BTreeMap, VecDeque};
 
 use super::Ticket;
 
-/// What a send and its receive have in common.
+/// The attributes that a send and its receive share.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Key {
-    /// The rank that sends.
+    /// The sending rank.
     pub src: u32,
-    /// The rank that receives.
+    /// The receiving rank.
     pub dst: u32,
-    /// The tag of both.
+    /// Tag of both.
     pub tag: i32,
-    /// Length in bytes: groups that share a pair of ranks may use the same tags.
+    /// Length in bytes. Part of the key because groups that share a pair of ranks may use the same
+    /// tags.
     pub bytes: u64,
 }
 
-/// A message of a key, and the receive that it is for.
+/// State of one message of a key and of its receive.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Slot {
-    /// Neither has both happened: the ticket of the receive if that was posted.
+    /// The message has not arrived; holds the ticket of the receive once that is posted.
     Open(Option<Ticket>),
     /// The message has arrived and waits for its receive.
     Arrived,
@@ -31,15 +32,15 @@ enum Slot {
     Received,
 }
 
-/// The sends and receives of a key that are not done.
+/// Unfinished sends and receives of one key.
 #[derive(Debug, Default)]
 struct Queue {
-    /// The number of the first slot.
+    /// Number of the first slot.
     first: u64,
     slots: VecDeque<Slot>,
-    /// Sends so far.
+    /// Number of sends so far.
     sent: u64,
-    /// Receives so far.
+    /// Number of receives so far.
     asked: u64,
 }
 
@@ -59,36 +60,36 @@ impl Queue {
         }
     }
 
-    /// Receives whose messages have not arrived.
+    /// Returns the number of receives whose messages have not arrived.
     fn receives(&self) -> u64 {
         let waits = |slot: &&Slot| matches!(slot, Slot::Open(Some(_)));
         self.slots.iter().filter(waits).count() as u64
     }
 
-    /// Messages that have arrived and have no receive.
+    /// Returns the number of messages that have arrived and have no receive.
     fn arrived(&self) -> u64 {
         self.slots.iter().filter(|slot| **slot == Slot::Arrived).count() as u64
     }
 }
 
-/// All sends and receives that are not done, by key.
+/// All unfinished sends and receives, by key.
 #[derive(Debug, Default)]
 pub struct Matching {
     queues: BTreeMap<Key, Queue>,
 }
 
 impl Matching {
-    /// Numbers a message that is sent now among those of its key.
+    /// Registers a message sent now and returns its number within its key.
     pub fn send(&mut self, key: Key) -> u64 {
         let queue = self.queues.entry(key).or_default();
         let number = queue.sent;
-        // The slot keeps the queue until the message has been received.
+        // An open slot keeps the queue alive until the message has been received.
         queue.slot(number);
         queue.sent += 1;
         number
     }
 
-    /// Posts a receive. Returns its ticket if its message has arrived already.
+    /// Posts a receive. Returns its ticket if its message has already arrived.
     pub fn receive(&mut self, key: Key, ticket: Ticket) -> Option<Ticket> {
         let queue = self.queues.entry(key).or_default();
         let number = queue.asked;
@@ -105,11 +106,11 @@ impl Matching {
         }
     }
 
-    /// The message of that number has arrived. Returns the ticket of its receive if that was
+    /// Registers the arrival of message `number`. Returns the ticket of its receive if that is
     /// posted.
     ///
     /// # Panics
-    /// If the message was not sent or has arrived already.
+    /// If the message was not sent or has already arrived.
     pub fn arrive(&mut self, key: Key, number: u64) -> Option<Ticket> {
         let queue = self.queues.get_mut(&key).expect("the message was sent");
         assert!(number < queue.sent, "message {number} of {key:?} was not sent");
@@ -136,12 +137,12 @@ impl Matching {
         }
     }
 
-    /// The keys of receives whose messages have not arrived, each with how many there are.
+    /// Iterates over the keys of receives whose messages have not arrived, with their counts.
     pub fn receives(&self) -> impl Iterator<Item = (Key, u64)> {
         self.counted(Queue::receives)
     }
 
-    /// The keys of messages that have arrived and have no receive, each with how many there are.
+    /// Iterates over the keys of messages that have arrived and have no receive, with their counts.
     pub fn unreceived(&self) -> impl Iterator<Item = (Key, u64)> {
         self.counted(Queue::arrived)
     }

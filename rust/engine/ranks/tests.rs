@@ -1,4 +1,4 @@
-//! Programs of few lines in whole runs: what is called when, and how runs end.
+//! Short programs in whole runs: order and time of calls, and how runs end.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -17,7 +17,8 @@ use crate::topology::fixtures;
 use crate::units::{Bytes, Span, Time};
 use crate::workload::Workload;
 
-/// A configuration of `count` cases with a fixed seed, unless `PROPTEST_RNG_SEED` sets another.
+/// Returns a configuration of `count` cases with a fixed seed, unless `PROPTEST_RNG_SEED` sets
+/// another.
 pub(super) fn cases(count: u32) -> Config {
     let mut config = Config { failure_persistence: None, cases: count, ..Config::default() };
     if config.rng_seed == RngSeed::Random {
@@ -47,7 +48,8 @@ fn setup() -> Setup {
     }
 }
 
-/// Asks at first for `start`, and at the call of a ticket for what `then` has for it.
+/// Issues the requests `start` at first, and those that `then` lists for a ticket when it is
+/// called.
 #[derive(Debug, Default)]
 struct Script {
     start: Vec<Request>,
@@ -131,7 +133,7 @@ fn receives_of_two_lengths_on_one_tag_take_the_message_of_their_length() {
     assert!(script.time_of(2) < script.time_of(1), "the longer is sent first: {:?}", script.called);
 }
 
-/// The receiver is called without a way back, the sender after it.
+/// The receiver is called one way after the start, the sender one round trip after it.
 #[test]
 fn a_receiver_is_called_on_delivery_and_a_sender_on_acknowledgement() {
     let start = [receive(1, 64, 1), send(0, 64, 2)];
@@ -139,7 +141,7 @@ fn a_receiver_is_called_on_delivery_and_a_sender_on_acknowledgement() {
     let setup = setup();
     script.run(&setup);
     let header = setup.nic.header.get();
-    // Two links of 500 ns, at 20 ps a byte.
+    // Two links of 500 ns, at 20 ps per byte.
     let delivered = 2 * (500_000 + (64 + header) * 20);
     assert_eq!(script.time_of(1), delivered);
     let way_back = 2 * (500_000 + setup.nic.ack.bytes.get() * 20);
@@ -242,7 +244,7 @@ fn three_gibibytes_in_one_message_arrive_whole() {
     let bytes = 3 << 30;
     let mut script = Script::new(&[receive(1, bytes, 1), send(0, bytes, 2)], &[(2, &BOTH_DONE)]);
     let mut setup = setup();
-    // Few packets of many bytes: the length is what is tested.
+    // Few packets of many bytes: the test is about the length.
     setup.nic.payload = Bytes::new(60_000);
     let (outcome, ending) = script.run(&setup);
     assert_eq!((outcome.messages, ending), (1, Ending::default()));
@@ -274,7 +276,7 @@ fn what_a_rank_asks_for_at_one_time_is_one_batch_of_a_policy_that_gathers() {
     assert_eq!(count(&mut Script::new(&to_all(1_000), &[])), 16, "each over all paths");
 }
 
-/// A message of a random run: when it is sent and received, in ns, and its key.
+/// A message of a random run: its send and receive times in ns, and its key.
 fn messages() -> impl Strategy<Value = Vec<(u64, u64, usize)>> {
     prop::collection::vec((0u64..20_000, 0u64..20_000, 0usize..4), 1..60)
 }
@@ -282,8 +284,8 @@ fn messages() -> impl Strategy<Value = Vec<(u64, u64, usize)>> {
 proptest! {
     #![proptest_config(cases(200))]
 
-    /// Whenever messages are sent and received, every ticket is called once, and the receives of a
-    /// key in the order in which they were posted.
+    /// Whenever messages are sent and received, every ticket is called once. The receives of a key
+    /// are called in the order in which they were posted.
     #[test]
     fn every_ticket_is_called_once_and_those_of_a_key_in_order(messages in messages()) {
         let keys = [(0, 64), (0, 9_000), (1, 64), (1, 9_000)];

@@ -1,20 +1,19 @@
-//! The common part of splitters that pin their pieces: batching, random orders, start delays and a
+//! Common part of splitters that pin their pieces: batching, random orders, start delays and a
 //! memory of failed paths.
 //!
-//! Source: Addanki, Goyal, Marinos, Schmid, "Ethereal: Divide and Conquer Network Load Balancing
-//! in Large-Scale Distributed Training" (arXiv 2407.00550 v2, 2025), with batching, orders, delays
-//! and path memory as in its public simulator. A sending host acts alone, on its own flows, by
+//! Source: Addanki, Goyal, Marinos, Schmid, "Ethereal: Divide and Conquer Network Load Balancing in
+//! Large-Scale Distributed Training" (arXiv 2407.00550 v2, 2025), with batching, orders, delays and
+//! path memory as in its public simulator. A sending host acts alone, on its own flows, by
 //! destination edge switch. Splitters differ in how they cut the flows to one destination:
 //! [`Divide`].
 //!
-//! Every flow, whole or a piece, has a queue pair to itself while it is in flight, as in the
-//! simulator, which opens one for each flow and closes it afterwards. \[inferred\] Here an idle
-//! queue pair is reused, with the state of its congestion control, and moves to the path of its
-//! next flow.
+//! Every flow, whole or a piece, has its own queue pair while it is in flight, as in the simulator,
+//! which opens one for each flow and closes it afterwards. \[inferred\] Here an idle queue pair is
+//! reused with the state of its congestion control, and moves to the path of its next flow.
 //!
 //! \[inferred\] If a batch holds flows of several sizes (the paper assumes one), the flows of each
-//! size are a separate group. Sizes that differ by a byte are one size, since the blocks of a
-//! collective differ by a byte if its length does not divide evenly.
+//! size are a separate group. Sizes that differ by a byte count as one size, because the blocks of
+//! a collective differ by a byte if its length does not divide evenly.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::fmt::Debug;
@@ -27,25 +26,24 @@ use crate::ids::SwitchId;
 use crate::rng::{Purpose, Stream};
 use crate::units::{Bytes, Span, Time};
 
-/// Parameters; the defaults are those of the authors' public simulator.
+/// Parameters of a batching splitter; the defaults are those of the authors' public simulator.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Config {
-    /// How long messages are gathered before they are split together. Default 100 ns.
+    /// Time for which messages are gathered before they are split together. Default 100 ns.
     pub batch_timer: Span,
-    /// The longest start delay of a flow after its batch was split; delays are uniform. Default
-    /// 50 ns.
+    /// Longest start delay of a flow after its batch was split; delays are uniform. Default 50 ns.
     pub start_jitter: Span,
-    /// How long a failed path is avoided for a destination edge switch. Default 100 ms.
+    /// Time for which a failed path is avoided for a destination edge switch. Default 100 ms.
     pub path_memory: Span,
-    /// The smallest piece: `"packet"` cuts between packets, a number of bytes anywhere. Default
+    /// Smallest piece: `"packet"` cuts between packets, a number of bytes anywhere. Default
     /// `"packet"` \[inferred\]; the authors' public simulator cuts as `"1B"` does.
     pub smallest_piece: SmallestPiece,
-    /// The most flows of a host in flight: flows to an edge switch wait, all together, while they
-    /// and those in flight exceed it, and are tried again `batch_timer` after a flow has completed.
-    /// Without flows in flight they start in any case. Default 0, no limit; later versions of the
-    /// authors' public simulator have 16 to 1,024, try again every 100 ns, and end with an error if
-    /// flows are cut.
+    /// Maximum number of a host's flows in flight. The flows to an edge switch wait, all together,
+    /// while they and those in flight exceed it. They are tried again `batch_timer` after a flow
+    /// has completed; without flows in flight they start in any case. Default 0, no limit. Later
+    /// versions of the authors' public simulator have 16 to 1,024, try again every 100 ns, and end
+    /// with an error if flows are cut.
     pub qp_window: u32,
 }
 
@@ -70,16 +68,16 @@ impl Config {
 /// Flows of one size, within a byte, to hosts below one edge switch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Group<'a> {
-    /// The length of each flow in bytes, at least one flow.
+    /// Length of each flow in bytes; at least one flow.
     pub lengths: &'a [u64],
-    /// The number of paths, at least one.
+    /// Number of paths, at least one.
     pub paths: u32,
-    /// Where flows may be cut.
+    /// Positions at which flows may be cut.
     pub cutter: Cutter,
 }
 
 impl Group<'_> {
-    /// The number of flows.
+    /// Returns the number of flows.
     pub fn flows(&self) -> u32 {
         u32::try_from(self.lengths.len()).expect("ids are 32 bits")
     }
@@ -90,7 +88,7 @@ impl Group<'_> {
 pub struct Piece {
     /// Index of the flow within the group.
     pub flow: u32,
-    /// Length of the piece, in bytes.
+    /// Length of the piece in bytes.
     pub bytes: u64,
     /// Index of the path within the group's paths.
     pub path: u32,
@@ -98,31 +96,31 @@ pub struct Piece {
 
 /// Divides a group of flows over its paths.
 pub trait Divide: Debug {
-    /// The pieces of all flows, flow by flow; no two pieces of a flow share a path.
+    /// Returns the pieces of all flows, flow by flow. No two pieces of a flow share a path.
     fn divide(group: &Group<'_>) -> Vec<Piece>;
 }
 
-/// The splitter of one sending host that divides by `D`.
+/// The splitter of one sending host, which divides by `D`.
 #[derive(Debug)]
 pub struct Batch<D> {
     config: Config,
     cutter: Cutter,
     random: Stream,
-    /// The gathered messages, by destination edge switch.
+    /// Gathered messages, by destination edge switch.
     batch: BTreeMap<SwitchId, Vec<Request>>,
-    /// The time at which the batch is split; `None` while it is empty.
+    /// Time at which the batch is split; `None` while it is empty.
     batch_due: Option<Time>,
-    /// Groups that the window of queue pairs holds back, in the order in which they are tried.
+    /// Groups held back by the window of queue pairs, in the order in which they are tried.
     held: Vec<(SwitchId, Vec<Request>)>,
-    /// Flows that were made and have not completed.
+    /// Number of flows that were created and have not completed.
     in_flight: u64,
-    /// Failed paths by destination edge switch, each with the time at which it is forgotten
-    /// ([`crate::nic::Timer::PathMemory`]): a list, because the number is unbounded. No wake-up
+    /// Failed paths by destination edge switch, each with its expiry
+    /// ([`crate::nic::Timer::PathMemory`]). A list, because their number is unbounded. No wake-up
     /// is scheduled; expired entries are removed when the next batch is split.
     failed: BTreeMap<SwitchId, Vec<(u16, Time)>>,
     /// Flows not yet started, by start time; equal times in the order of creation.
     pending: VecDeque<Pending>,
-    /// Flows within the rack, which start at once.
+    /// Flows within the rack, which start immediately.
     at_once: VecDeque<Flow>,
     by: PhantomData<D>,
 }
@@ -169,7 +167,7 @@ impl<D: Divide> Batch<D> {
         self.pending.make_contiguous().sort_by_key(|pending| pending.start);
     }
 
-    /// Splits the flows to an edge switch, which then start.
+    /// Splits the flows to an edge switch and schedules their starts.
     fn release(&mut self, now: Time, edge: SwitchId, mut requests: Vec<Request>) {
         self.random.shuffle(&mut requests);
         let mut paths = self.good_paths(now, edge, &requests[0]);
@@ -179,7 +177,8 @@ impl<D: Divide> Batch<D> {
         }
     }
 
-    /// Whether the flows to an edge switch, cut into pieces, fit beside those in flight.
+    /// Returns true if the flows to an edge switch, cut into pieces, fit in addition to those in
+    /// flight.
     fn fits_window(&mut self, now: Time, edge: SwitchId, requests: &[Request]) -> bool {
         let window = u64::from(self.config.qp_window);
         if window == 0 || self.in_flight == 0 {
@@ -225,7 +224,7 @@ impl<D: Divide> Batch<D> {
                     piece: index,
                     pieces: count,
                     path,
-                    // A queue pair has one path at a time, so that it carries one flow at a time.
+                    // A queue pair has one path at a time, so each flow needs its own.
                     queue_pair: QueuePairChoice::Idle,
                 };
                 self.start_later(now, flow);
@@ -234,7 +233,7 @@ impl<D: Divide> Batch<D> {
     }
 
     fn start_later(&mut self, now: Time, flow: Flow) {
-        // Whole nanoseconds, as in the authors' simulator; beyond 2 s, a step of several
+        // Whole nanoseconds, as in the authors' simulator. Beyond 2 s, a step of several
         // nanoseconds keeps the draw within 32 bits.
         let longest = self.config.start_jitter.as_ps() / 1_000;
         let step = (longest >> 31) + 1;
@@ -245,7 +244,7 @@ impl<D: Divide> Batch<D> {
     }
 }
 
-/// The requests of each size, in their order.
+/// Groups the requests by size and keeps their order within each size.
 fn by_size(requests: &mut [Request]) -> impl Iterator<Item = &[Request]> {
     let sizes = sizes(requests);
     let size = move |request: &Request| sizes.partition_point(|&size| size <= request.bytes);
@@ -254,8 +253,8 @@ fn by_size(requests: &mut [Request]) -> impl Iterator<Item = &[Request]> {
     requests.chunk_by(move |a, b| size(a) == size(b))
 }
 
-/// The distinct sizes, each represented by its shortest flow; sizes that differ from it by a byte
-/// are the same.
+/// Returns the distinct sizes, each represented by its shortest flow. Sizes that exceed it by at
+/// most a byte count as the same.
 fn sizes(requests: &[Request]) -> Vec<Bytes> {
     let mut sizes: Vec<Bytes> = requests.iter().map(|request| request.bytes).collect();
     sizes.sort_unstable();

@@ -1,15 +1,15 @@
 //! Ethereal: the fewest equal pieces that load every path equally, each pinned to its path.
 //!
-//! Source: Addanki, Goyal, Marinos, Schmid, "Ethereal: Divide and Conquer Network Load Balancing
-//! in Large-Scale Distributed Training" (arXiv 2407.00550 v2, 2025), theorem 1. Of `n` flows over
-//! `s` paths the first `n - n mod s` stay whole and take the paths in turn; each of the last
-//! `r = n mod s` is cut into `s / gcd(r, s)` equal pieces, which continue the same turn. Every path
-//! gets `n·f/s` bytes for `r·(s/g − 1)` additional queue pairs. [`super::batch`] gathers flows and
+//! Source: Addanki, Goyal, Marinos, Schmid, "Ethereal: Divide and Conquer Network Load Balancing in
+//! Large-Scale Distributed Training" (arXiv 2407.00550 v2, 2025), theorem 1. Of `n` flows over `s`
+//! paths the first `n - n mod s` stay whole and take the paths in order. Each of the last `r = n
+//! mod s` is cut into `s / gcd(r, s)` equal pieces, which continue that order. Every path gets
+//! `n·f/s` bytes for `r·(s/g − 1)` additional queue pairs. [`super::batch`] gathers flows and
 //! schedules their starts.
 //!
-//! \[inferred\] Flows are cut between packets ([`super::pieces`]); the packets that do not divide
-//! evenly go to the paths in turn, so that path loads differ by a packet at most. A flow of fewer
-//! packets than pieces has a piece for each packet.
+//! \[inferred\] Flows are cut between packets ([`super::pieces`]). Packets that do not divide
+//! evenly are spread over the paths round-robin, so that path loads differ by a packet at most. A
+//! flow with fewer packets than pieces has one piece per packet.
 
 use super::SplitConfig;
 use super::batch::{Batch, Divide, Group, Piece};
@@ -19,7 +19,7 @@ use crate::balance::{Forwarding, Preset, Scheme, parse_config};
 
 pub use super::batch::Config;
 
-/// The scheme `ethereal` with its default parameters.
+/// The preset `ethereal`: source routes and a pinned path for each piece.
 pub const PRESETS: &[Preset] = &[Preset {
     name: "ethereal",
     summary: "fewest equal pieces of flows, each pinned to a path by the source",
@@ -43,23 +43,23 @@ pub struct EqualPieces;
 /// The division of `n` equal flows over `s` paths: the arithmetic of theorem 1.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct PieceCounts {
-    /// Flows that stay whole.
+    /// Number of flows that stay whole.
     whole: u32,
-    /// Flows that are cut.
+    /// Number of flows that are cut.
     cut: u32,
     /// Pieces per cut flow.
     pieces: u32,
 }
 
 impl PieceCounts {
-    /// The counts for `flows` over `paths`, which is at least one.
+    /// Returns the counts for `flows` over `paths`, which is at least one.
     pub(super) const fn of(flows: u32, paths: u32) -> Self {
         let cut = flows % paths;
         let pieces = if cut == 0 { 1 } else { paths / gcd(cut, paths) };
         Self { whole: flows - cut, cut, pieces }
     }
 
-    /// The number of queue pairs in addition to one per flow.
+    /// Returns the number of queue pairs in addition to one per flow.
     pub(super) const fn extra(self) -> u32 {
         self.cut * (self.pieces - 1)
     }
@@ -75,9 +75,9 @@ impl Divide for EqualPieces {
             let cut_before = u64::from(flow.saturating_sub(counts.whole));
             let wanted = if flow < counts.whole { 1 } else { counts.pieces };
             let count = cutter.count(bytes, u64::from(wanted));
-            // Every `paths / pieces` cut flows the same paths come again. By then the pieces have
-            // moved on by a path, so that the short last packets are not all on one of them, and
-            // the longer pieces are on other paths than before.
+            // After every `paths / pieces` cut flows the same paths come round again. The pieces
+            // are then shifted by one path, so that short last packets do not all fall on one path
+            // and the longer pieces move to other paths.
             let round = cut_before / u64::from(paths / counts.pieces);
             let moved_on = round % count;
             let first_longer = (round * cutter.longer(bytes, count) + count - moved_on) % count;

@@ -1,15 +1,14 @@
-//! k-way splitting: each message in k equal pieces, each on a queue pair and a hashed path of its
-//! own.
+//! k-way splitting: each message in k equal pieces, each on its own queue pair and hashed path.
 //!
-//! Source: Addanki, Goyal, Marinos, Schmid, "Ethereal: Divide and Conquer Network Load Balancing
-//! in Large-Scale Distributed Training" (arXiv 2407.00550 v2, 2025), evaluation, where it is called
-//! MP-RDMA-2, -4 and -8 (it is not the transport of that name); NCCL does the same with several
+//! Source: Addanki, Goyal, Marinos, Schmid, "Ethereal: Divide and Conquer Network Load Balancing in
+//! Large-Scale Distributed Training" (arXiv 2407.00550 v2, 2025), evaluation, where it is called
+//! MP-RDMA-2, -4 and -8 (it is not the transport of that name). NCCL does the same with several
 //! queue pairs per connection. "REPS: Recycled Entropy Packet Spraying" (EuroSys 2026) compares
 //! with eight sub-flows, "Load Balancing for AI Training Workloads" (arXiv 2507.21372 v2, 2026)
 //! with four.
 //!
-//! \[inferred\] Messages are cut between packets, so that pieces differ by a packet at most, and a
-//! message of fewer than k packets has a piece for each packet ([`super::pieces`]).
+//! \[inferred\] Messages are cut between packets, so that pieces differ by a packet at most. A
+//! message of fewer than k packets has one piece per packet ([`super::pieces`]).
 
 use std::collections::VecDeque;
 use std::num::NonZeroU16;
@@ -26,9 +25,10 @@ use crate::units::{Bytes, Time};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Config {
-    /// Pieces per message. Default 8 (the most that Ethereal compares with; REPS, baselines).
+    /// Number of pieces per message. Default 8 (the most that Ethereal compares with; REPS,
+    /// baselines).
     pub k: NonZeroU16,
-    /// The smallest piece: `"packet"` cuts between packets, a number of bytes anywhere. Default
+    /// Smallest piece: `"packet"` cuts between packets, a number of bytes anywhere. Default
     /// `"packet"` \[inferred\].
     pub smallest_piece: SmallestPiece,
 }
@@ -50,7 +50,7 @@ impl Config {
     }
 }
 
-/// `subflow-k`, and presets with the values of k that publications compare with.
+/// The preset `subflow-k`, and presets with the values of k that publications compare with.
 pub const PRESETS: &[Preset] = &[
     Preset {
         name: "subflow-k",
@@ -91,13 +91,13 @@ fn scheme(name: &'static str, config: Config) -> Scheme {
     Scheme { split: SplitConfig::KWay(config), ..Scheme::new(name, sender) }
 }
 
-/// A preset with a fixed k, which therefore has no parameters.
+/// Builds a preset with a fixed k, which therefore has no parameters.
 fn fixed(name: &'static str, k: u16, parameters: &Parameters) -> Result<Scheme, SchemeError> {
     let whole::Config {} = parse_config(name, parameters)?;
     Ok(scheme(name, Config::of(k)))
 }
 
-/// Pieces in the order of their messages.
+/// The pieces, in the order of their messages.
 #[derive(Debug)]
 pub struct KWay {
     k: u64,
@@ -143,7 +143,7 @@ mod tests {
     use crate::balance::sender::PathSpace;
     use crate::ids::{HostId, MessageId, SwitchId};
 
-    /// Piece index, queue pair and bytes of each flow of a message.
+    /// Returns piece index, queue pair and bytes of each flow of a message.
     fn pieces(k: u16, bytes: u64, smallest: &str) -> Vec<(u32, QueuePairChoice, u64)> {
         let smallest_piece = match smallest {
             "packet" => SmallestPiece::Packet,
@@ -167,7 +167,7 @@ mod tests {
         flows.iter().map(|flow| (flow.piece, flow.queue_pair, flow.bytes.get())).collect()
     }
 
-    /// The bytes of pieces, each of which has the queue pair of its own index.
+    /// Returns the bytes of pieces, each on the queue pair of its own index.
     fn lengths(k: u16, bytes: u64, smallest: &str) -> Vec<u64> {
         let pieces = pieces(k, bytes, smallest);
         for (index, &(piece, queue_pair, _)) in (0..).zip(&pieces) {

@@ -1,18 +1,18 @@
 //! Line-cut: the path loads of Ethereal with fewer pieces of unequal length.
 //!
 //! Source: this project, after Addanki, Goyal, Marinos, Schmid, "Ethereal: Divide and Conquer
-//! Network Load Balancing in Large-Scale Distributed Training" (arXiv 2407.00550 v2, 2025),
-//! theorem 1, whose least number of pieces is the least number of *equal* pieces. Of `n` flows over
-//! `s` paths, as there, `n - n mod s` stay whole and take the paths in turn. The last
-//! `r = n mod s` flows are laid end to end on a line, which is cut at multiples of the fair share
-//! `r·f/s`: the j-th segment takes the j-th path, whichever flows it belongs to. Every path gets
-//! `n·f/s` bytes, up to the rounding of a byte where a flow is cut.
+//! Network Load Balancing in Large-Scale Distributed Training" (arXiv 2407.00550 v2, 2025), theorem
+//! 1, whose least number of pieces is the least number of *equal* pieces. As in Ethereal, `n - n
+//! mod s` of `n` flows over `s` paths stay whole and take the paths in order. The last `r = n mod
+//! s` flows are laid end to end on a line, which is cut at multiples of the fair share `r·f/s`: the
+//! j-th segment takes the j-th path, whichever flows it belongs to. Every path gets `n·f/s` bytes,
+//! up to the rounding of a byte at each cut.
 //!
-//! Number of pieces: the line has `s − 1` cuts and `r − 1` flow boundaries, and with
-//! `g = gcd(r, s)`, `g − 1` cuts coincide with boundaries, so there are `r + s − g` pieces where
-//! Ethereal makes `r·s/g`, and `s − g` additional queue pairs where Ethereal has `(s − g)·r/g`. No
-//! piece is shorter than one of Ethereal's, `f·g/s`, up to rounding: `j·r/s` and an integer differ
-//! by at least `g/s` or not at all. Cuts are moved to the start of the packet that they fall into
+//! Number of pieces: the line has `s − 1` cuts and `r − 1` flow boundaries. With `g = gcd(r, s)`,
+//! `g − 1` cuts coincide with boundaries. That makes `r + s − g` pieces where Ethereal makes
+//! `r·s/g`, and `s − g` additional queue pairs where Ethereal has `(s − g)·r/g`. No piece is
+//! shorter than one of Ethereal's, `f·g/s`, up to rounding: `j·r/s` and an integer differ by at
+//! least `g/s` or not at all. Cuts are moved to the start of the packet that they fall into
 //! ([`super::pieces`]), so that path loads differ by a packet at most.
 //!
 //! [`super::batch`] gathers flows and schedules their starts.
@@ -24,7 +24,7 @@ use crate::balance::{Forwarding, Preset, Scheme, parse_config};
 
 pub use super::batch::Config;
 
-/// The scheme `line-cut` with its default parameters.
+/// The preset `line-cut`: source routes and a pinned path for each piece.
 pub const PRESETS: &[Preset] = &[Preset {
     name: "line-cut",
     summary: "flows laid end to end and cut at the fair share, each piece pinned to a path",
@@ -84,8 +84,8 @@ impl Divide for FairCuts {
     }
 }
 
-/// Adds a segment to the pieces of its flow, the first of which is at index `first`: to the last
-/// piece as long as that is shorter than the smallest piece.
+/// Adds a segment to the pieces of its flow, which start at index `first`. The segment is joined to
+/// the last piece if that is shorter than the smallest piece.
 fn append(pieces: &mut Vec<Piece>, first: usize, segment: Piece, cutter: Cutter) {
     match pieces[first..].last_mut() {
         Some(last) if last.bytes < cutter.least() => join(last, segment),
@@ -93,8 +93,8 @@ fn append(pieces: &mut Vec<Piece>, first: usize, segment: Piece, cutter: Cutter)
     }
 }
 
-/// Joins the last piece of a flow, the first of which is at index `first`, to the one before it if
-/// it is shorter than the smallest piece.
+/// Joins the last piece of a flow to the piece before it if it is shorter than the smallest piece.
+/// The flow's pieces start at index `first`.
 fn join_short_end(pieces: &mut Vec<Piece>, first: usize, cutter: Cutter) {
     if let [.., before, last] = &mut pieces[first..]
         && last.bytes < cutter.least()
@@ -104,7 +104,7 @@ fn join_short_end(pieces: &mut Vec<Piece>, first: usize, cutter: Cutter) {
     }
 }
 
-/// Makes two pieces one, on the path of the longer.
+/// Merges `other` into `piece`, on the path of the longer.
 fn join(piece: &mut Piece, other: Piece) {
     if other.bytes > piece.bytes {
         piece.path = other.path;
@@ -122,7 +122,7 @@ mod tests {
     use crate::split::SmallestPiece;
     use crate::units::Bytes;
 
-    /// The sum of bytes of each path.
+    /// Returns the bytes of each path.
     fn loads(pieces: &[Piece]) -> BTreeMap<u32, u64> {
         let mut loads = BTreeMap::new();
         pieces.iter().for_each(|piece| *loads.entry(piece.path).or_default() += piece.bytes);

@@ -1,8 +1,9 @@
 //! Splitters: the division of a message into flows at its sending host.
 //!
-//! A splitter turns messages into flows, each on a queue pair of its own and possibly on a path of
-//! its own. It knows sizes, destinations and equal-cost paths; it does not see packets. Like the
-//! NIC it is sans-IO: messages, failed paths and the time go in, flows and a wake-up time come out.
+//! A splitter turns messages into flows. Each flow has its own queue pair and, if the splitter pins
+//! paths, its own path. A splitter knows sizes, destinations and equal-cost paths; it does not see
+//! packets. Like the NIC it is sans-IO: messages, failed paths and the time go in, flows and a
+//! wake-up time come out.
 
 pub mod batch;
 pub mod ethereal;
@@ -18,7 +19,7 @@ use crate::balance::sender::PathSpace;
 use crate::ids::{HostId, MessageId, SwitchId};
 use crate::units::{Bytes, Time};
 
-/// Dispatches to splitters: a splitter is its file, its `mod` line and a line here.
+/// Dispatches to splitters. To add one, write its file, a `mod` line and a line in the call below.
 macro_rules! registry {
     ($($module:ident :: $splitter:ident),* $(,)?) => {
         /// The splitter of one host.
@@ -36,12 +37,12 @@ macro_rules! registry {
         }
 
         impl SplitConfig {
-            /// The smallest piece that messages are cut into; `None` if they stay whole.
+            /// Returns the smallest piece that messages are cut into; `None` if they stay whole.
             pub fn smallest_piece(&self) -> Option<SmallestPiece> {
                 match self { $(Self::$splitter(config) => config.smallest_piece(),)* }
             }
 
-            /// The splitter of a host.
+            /// Creates the splitter of a host.
             pub fn build(&self, host: &SplitterContext) -> Splitter {
                 match self {
                     $(Self::$splitter(config) =>
@@ -86,29 +87,29 @@ registry! {
     line_cut::LineCut,
 }
 
-/// What a splitter may know of its host.
+/// Information that a splitter has about its host.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct SplitterContext {
     /// Id of the sending host.
     pub host: HostId,
-    /// The seed of the run.
+    /// Seed of the run.
     pub seed: u64,
     /// Payload of a full packet.
     pub payload: Bytes,
 }
 
-/// A message to be sent by a host.
+/// A message that a host should send.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Request {
     /// Id of the message.
     pub message: MessageId,
     /// Id of the receiving host.
     pub dst: HostId,
-    /// The edge switch (ToR) of the receiver.
+    /// Edge switch (ToR) of the receiver.
     pub edge: SwitchId,
     /// Length of the message.
     pub bytes: Bytes,
-    /// The equal-cost paths to the receiver; a single path if both hosts share an edge switch.
+    /// Equal-cost paths to the receiver; a single path if both hosts share an edge switch.
     pub paths: PathSpace,
 }
 
@@ -125,24 +126,24 @@ pub struct Flow {
     pub piece: u32,
     /// Number of pieces of the message; 1 for a whole message.
     pub pieces: u32,
-    /// The path to which the flow is pinned, under source routes.
+    /// Path to which the flow is pinned, under source routes.
     pub path: u16,
-    /// The queue pair that sends it.
+    /// Queue pair that sends it.
     pub queue_pair: QueuePairChoice,
 }
 
-/// The queue pair of a flow, among those of its sender, receiver and message stream.
+/// Choice of a flow's queue pair, among those of its sender, receiver and message stream.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum QueuePairChoice {
-    /// The one of this index, which also carries other flows; 0 for whole messages.
+    /// The queue pair of this index, which also carries other flows; 0 for whole messages.
     Index(u32),
-    /// One that carries no other flow in flight: of those that [`Self::Idle`] opened and that have
-    /// no incomplete work the first opened, or a new one if all have.
+    /// A queue pair without incomplete work: the first one opened by [`Self::Idle`] that is idle,
+    /// or a new one if all are busy.
     Idle,
 }
 
 impl Flow {
-    /// The whole message as one flow.
+    /// Returns the whole message as one flow.
     pub fn whole(request: &Request) -> Self {
         let Request { message, dst, bytes, .. } = *request;
         let queue_pair = QueuePairChoice::Index(0);
@@ -164,16 +165,16 @@ pub trait Split {
     /// Performs the work that is due at `now` or earlier.
     fn handle_timeout(&mut self, _now: Time) {}
 
-    /// The next flow that starts at `now` or earlier.
+    /// Returns the next flow that starts at `now` or earlier.
     fn poll_flow(&mut self, now: Time) -> Option<Flow>;
 
-    /// The flow that starts next of those that wait for their time, to have its memory fetched
-    /// ahead; `None` without one, or if that is not known.
+    /// Returns the flow that starts next among those scheduled, so that its memory can be
+    /// prefetched. `None` if there is none or it is not known.
     fn next_flow(&self) -> Option<&Flow> {
         None
     }
 
-    /// The time at which to call `handle_timeout` and `poll_flow` again.
+    /// Returns the time at which to call `handle_timeout` and `poll_flow` again.
     fn poll_timeout(&self) -> Option<Time> {
         None
     }

@@ -1,10 +1,10 @@
-//! Where a splitter may cut a message, and how pieces share its length.
+//! Positions at which a splitter may cut a message, and the lengths of the pieces.
 //!
-//! Source: this project \[inferred\]; papers on splitting leave it open, and the public simulator
-//! of Addanki et al., Ethereal (arXiv 2407.00550 v2, 2025) cuts down to single bytes. A cut within
-//! a packet saves no transmission time and adds a header, and a piece shorter than a packet takes a
-//! queue pair for nothing. By default messages are therefore cut between packets: a message has the
-//! same packets cut or whole, and the lower bounds of completion times hold for both.
+//! Source: this project \[inferred\]. Papers on splitting leave it open; the public simulator of
+//! Addanki et al., Ethereal (arXiv 2407.00550 v2, 2025) cuts down to single bytes. A cut within a
+//! packet saves no transmission time and adds a header, and a piece shorter than a packet wastes a
+//! queue pair. By default messages are therefore cut between packets. A message then has the same
+//! packets cut or whole, and the lower bounds of completion times hold for both.
 
 use std::fmt;
 
@@ -12,7 +12,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use crate::units::Bytes;
 
-/// The smallest piece of a message. In scenarios: `"packet"`, or a number of bytes, `"512B"`.
+/// Smallest piece of a message. In scenarios: `"packet"`, or a number of bytes, `"512B"`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum SmallestPiece {
     /// A packet: messages are cut between packets.
@@ -23,7 +23,7 @@ pub enum SmallestPiece {
 }
 
 impl SmallestPiece {
-    /// The cutter of messages whose full packets carry `payload`.
+    /// Returns the cutter of messages whose full packets carry `payload`.
     pub fn cutter(self, payload: Bytes) -> Cutter {
         match self {
             Self::Packet => Cutter { granule: payload.get().max(1), least: 1 },
@@ -37,30 +37,30 @@ impl SmallestPiece {
 pub struct Cutter {
     /// Cuts are at multiples of this number of bytes.
     granule: u64,
-    /// The least length of a piece, in bytes.
+    /// Minimum length of a piece, in bytes.
     least: u64,
 }
 
 impl Cutter {
-    /// The least length of a piece, in bytes; the last piece of a message may be shorter where
-    /// messages are cut between packets.
+    /// Returns the minimum length of a piece in bytes. If messages are cut between packets, the
+    /// last piece of a message may be shorter.
     pub const fn least(self) -> u64 {
         self.least
     }
 
-    /// The last place before `offset`, in bytes from the start of a message, where it may be cut.
+    /// Returns the last permitted cut at or before `offset`, in bytes from the start of a message.
     pub const fn cut_before(self, offset: u64) -> u64 {
         offset - offset % self.granule
     }
 
-    /// How many pieces a message of `bytes` has if `wanted` are wanted; at least one.
+    /// Returns the number of pieces of a message of `bytes` if `wanted` are wanted; at least one.
     pub fn count(self, bytes: u64, wanted: u64) -> u64 {
         wanted.min(bytes.div_ceil(self.granule)).min(bytes / self.least).max(1)
     }
 
-    /// The lengths of `count` pieces of a message of `bytes`. Pieces differ by one packet or byte
-    /// at most, and by what the last packet is shorter. The longer ones are `longer(bytes, count)`
-    /// pieces from index `first` on, and from index 0 on after the last.
+    /// Returns the lengths of `count` pieces of a message of `bytes`. Lengths differ by at most one
+    /// packet or byte, except that the last packet may be shorter. The longer pieces are the
+    /// `longer(bytes, count)` ones that start at index `first`, wrapping around at the end.
     pub fn lengths(self, bytes: u64, count: u64, first: u64) -> impl Iterator<Item = u64> {
         let units = bytes.div_ceil(self.granule);
         let mut left = bytes;
@@ -73,13 +73,13 @@ impl Cutter {
         })
     }
 
-    /// How many of `count` pieces of a message of `bytes` are longer than the others.
+    /// Returns how many of `count` pieces of a message of `bytes` are longer than the others.
     pub const fn longer(self, bytes: u64, count: u64) -> u64 {
         bytes.div_ceil(self.granule) % count
     }
 }
 
-/// The name of [`SmallestPiece::Packet`] in scenarios.
+/// Name of [`SmallestPiece::Packet`] in scenarios.
 const PACKET: &str = "packet";
 
 impl fmt::Display for SmallestPiece {

@@ -1,4 +1,4 @@
-//! No splitting: each message is one flow, which starts at once.
+//! No splitting: each message is one flow, which starts immediately.
 //!
 //! Source: the InfiniBand Architecture Specification, volume 1, chapter 9: a message is one work
 //! request on one queue pair.

@@ -1,23 +1,22 @@
-//! The blocks that a vector is divided into.
+//! Blocks of a divided vector.
 
 use std::ops::Range;
 
 use crate::units::Bytes;
 
-/// Blocks of a segment, in equal sets: within a set they differ by at most one byte, longer ones
-/// first. Lengths follow from the numbers alone, since an all-to-all of 8,192 ranks has 67 million
-/// blocks.
+/// Blocks of a segment, in equal sets. Within a set they differ by at most one byte, longer ones
+/// first. Lengths are computed, not stored: an all-to-all of 8,192 ranks has 67 million blocks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Blocks {
-    /// Bytes of one set.
+    /// Bytes per set.
     bytes: u64,
-    /// Blocks of one set.
+    /// Number of blocks per set.
     count: usize,
     sets: usize,
 }
 
 impl Blocks {
-    /// One set of `count` blocks.
+    /// Creates one set of `count` blocks.
     ///
     /// # Panics
     /// If `count` is zero.
@@ -26,12 +25,12 @@ impl Blocks {
         Self { bytes: bytes.get(), count, sets: 1 }
     }
 
-    /// The same blocks `sets` times.
+    /// Repeats the blocks `sets` times.
     pub fn repeated(self, sets: usize) -> Self {
         Self { sets: self.sets * sets, ..self }
     }
 
-    /// Bytes of the blocks of a range together.
+    /// Returns the total bytes of a range of blocks.
     ///
     /// # Panics
     /// If the range reaches beyond the blocks.
@@ -40,7 +39,7 @@ impl Blocks {
         if range.is_empty() { 0 } else { self.before(range.end) - self.before(range.start) }
     }
 
-    /// Bytes of the blocks before this one.
+    /// Returns the total bytes of the blocks before `block`.
     fn before(&self, block: usize) -> u64 {
         let count = self.count as u64;
         let (sets, block) = (block as u64 / count, block as u64 % count);

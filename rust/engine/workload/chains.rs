@@ -1,30 +1,31 @@
 //! Messages that are generated during a run.
 //!
-//! In a ring and in a pipeline each message waits for one other at most, and one waits for it at
-//! most: the receiver of a message sends the next of its chain. A run then needs the messages that
-//! are in flight alone, of which a ring of P ranks has P and not the 2P(P-1) of the whole
-//! all-reduce. In an exchange, an all-to-all in which a rank has at most W messages outstanding,
-//! the sender of a message that has completed sends the W-th after it: WP messages are in flight,
-//! and not P(P-1).
+//! In a ring and in a pipeline each message waits for at most one other, and at most one waits for
+//! it: the receiver of a message sends the next one of its chain. A run then stores only the
+//! messages in flight. A ring of P ranks has P of them instead of the 2P(P-1) of the whole
+//! all-reduce. An exchange is an all-to-all in which a rank has at most W messages outstanding.
+//! When a message completes, its sender sends the W-th one after it: WP messages are in flight
+//! instead of P(P-1).
 
 use super::{Blocks, Message, StepAfter, Workload};
 use crate::ids::{HostId, MessageId};
 use crate::units::{Bytes, Span, Time};
 
-/// How the chains of a collective proceed from rank to rank, each to the right neighbour.
+/// Progress of a collective's chains from rank to rank, each to the right neighbour.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ChainShape {
-    /// A chain begins at each rank and goes round once for each of these: in that round rank r
-    /// first sends block r plus this, and then the block that it received last.
+    /// A chain begins at each rank and goes round once for each of these offsets. In such a round,
+    /// rank r first sends block r plus the offset, and then the block that it received last.
     Ring(&'static [isize]),
-    /// A chain from the first rank to the last carries the segment as a whole.
+    /// One chain from the first rank to the last carries the whole segment.
     Line,
-    /// Each rank sends every other its block, the right neighbour first, and has at most
-    /// [`Chains::outstanding`] of these messages outstanding: that many chains begin at each rank.
+    /// Each rank sends every other rank its block, the right neighbour first. At most
+    /// [`Chains::outstanding`] of these messages are outstanding: that many chains begin at each
+    /// rank.
     Exchange,
 }
 
-/// The place of a message: its segment, its step on the chain, and the rank that sends it.
+/// Position of a message: its segment, its step on the chain, and the rank that sends it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ChainPlace {
     segment: u32,
@@ -32,34 +33,34 @@ pub struct ChainPlace {
     rank: u32,
 }
 
-/// The messages of a collective that is a set of chains.
+/// The messages of a collective that consists of chains.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Chains {
-    /// How chains proceed.
+    /// Progress of the chains.
     pub shape: ChainShape,
-    /// The host of each rank.
+    /// Host of each rank.
     pub ranks: Vec<HostId>,
-    /// Channel and blocks of each segment that is not empty.
+    /// Channel and blocks of each non-empty segment.
     pub segments: Vec<(u32, Blocks)>,
-    /// Time between a step and the next.
+    /// Computing time between a step and the next.
     pub gap: Span,
-    /// The event that a step waits for.
+    /// Event that a step waits for.
     pub step_after: StepAfter,
-    /// Of an exchange: the most messages of a segment that a rank has outstanding, from 1 to the
-    /// number of other ranks.
+    /// For an exchange: the maximum number of a segment's messages that a rank has outstanding,
+    /// from 1 to the number of other ranks.
     pub outstanding: u32,
 }
 
-/// The block that a rank sends in a step of a round of a ring that begins with its own block plus
-/// `begin`.
+/// Returns the block that a rank sends in a step of a ring's round. The round begins with the
+/// rank's own block plus `begin`.
 pub fn ring_block(begin: isize, ranks: usize, step: usize, rank: usize) -> usize {
-    // The block that the left neighbour sent in the step before. Twice `ranks` keeps the
+    // The block that the left neighbour sent in the step before. Adding twice `ranks` keeps the
     // difference from going below zero.
     ((rank + 2 * ranks).wrapping_add_signed(begin) - step) % ranks
 }
 
 impl ChainShape {
-    /// Number of blocks that a segment is divided into.
+    /// Returns the number of blocks that a segment is divided into.
     pub fn blocks(self, ranks: usize) -> usize {
         match self {
             Self::Ring(_) | Self::Exchange => ranks,
@@ -67,7 +68,7 @@ impl ChainShape {
         }
     }
 
-    /// The number of ranks, the first ones, at which a chain begins.
+    /// Returns the number of ranks, counted from the first, at which a chain begins.
     fn heads(self, ranks: usize) -> usize {
         match self {
             Self::Ring(_) | Self::Exchange => ranks,
@@ -75,7 +76,7 @@ impl ChainShape {
         }
     }
 
-    /// The number of messages of the chains that begin at a rank.
+    /// Returns the number of messages of the chains that begin at a rank.
     fn steps(self, ranks: usize) -> usize {
         match self {
             Self::Ring(rounds) => rounds.len() * (ranks - 1),
@@ -83,7 +84,7 @@ impl ChainShape {
         }
     }
 
-    /// The block that a rank sends in a step.
+    /// Returns the block that a rank sends in a step.
     fn block(self, ranks: usize, step: usize, rank: usize) -> usize {
         match self {
             Self::Ring(begins) => {
@@ -94,7 +95,7 @@ impl ChainShape {
         }
     }
 
-    /// Bytes that a rank sends of a segment in all steps together.
+    /// Returns the bytes of a segment that a rank sends in all steps together.
     fn bytes_of(self, ranks: usize, rank: usize, blocks: &Blocks) -> u64 {
         let all = blocks.bytes(&(0..self.blocks(ranks)));
         match self {
@@ -112,12 +113,13 @@ impl ChainShape {
 }
 
 impl Chains {
-    /// The first message of each chain: they wait for no other.
+    /// Iterates over the first message of each chain, which waits for no other.
     pub fn heads(&self) -> impl Iterator<Item = ChainPlace> + use<> {
         self.heads_at(|_| true)
     }
 
-    /// The heads at the ranks for which `is_sender` is true, in the order of [`Chains::heads`].
+    /// Iterates over the heads at the ranks for which `is_sender` is true, in the order of
+    /// [`Chains::heads`].
     fn heads_at<F>(&self, is_sender: F) -> impl Iterator<Item = ChainPlace> + use<F>
     where
         F: Fn(u32) -> bool + Copy,
@@ -134,8 +136,8 @@ impl Chains {
         )
     }
 
-    /// The message after this one, which its receiver sends, or in an exchange its sender; `None`
-    /// at the end of the chain.
+    /// Returns the next message of the chain, or `None` at its end. Its sender is this message's
+    /// receiver; in an exchange, this message's sender.
     pub fn next(&self, place: ChainPlace) -> Option<ChainPlace> {
         let (ahead, right) = match self.shape {
             ChainShape::Ring(_) | ChainShape::Line => (1, 1),
@@ -147,7 +149,7 @@ impl Chains {
         is_there.then_some(ChainPlace { step, rank: rank as u32, ..place })
     }
 
-    /// The message of a place.
+    /// Returns the message at a position.
     pub fn message(&self, place: ChainPlace) -> Message {
         let (ranks, rank) = (self.ranks.len(), place.rank as usize);
         let (channel, blocks) = &self.segments[place.segment as usize];
@@ -165,26 +167,27 @@ impl Chains {
         }
     }
 
-    /// The place of a message among those that its rank sends, as a workload that is built as a
-    /// whole has them.
+    /// Returns the index of a message among those that its rank sends, in the order of a workload
+    /// that is built as a whole.
     pub(crate) fn position(&self, place: ChainPlace) -> u64 {
         let steps = self.shape.steps(self.ranks.len()) as u64;
         u64::from(place.segment) * steps + u64::from(place.step)
     }
 
-    /// The number of messages.
+    /// Returns the number of messages.
     pub fn messages(&self) -> u64 {
         let of_segment = self.shape.heads(self.ranks.len()) * self.shape.steps(self.ranks.len());
         self.segments.len() as u64 * of_segment as u64
     }
 
-    /// Length of the longest message.
+    /// Returns the length of the longest message.
     pub fn longest(&self) -> Bytes {
         let first = self.segments.iter().map(|(_, blocks)| blocks.bytes(&(0..1)));
         Bytes::new(first.max().unwrap_or(0))
     }
 
-    /// The lengths that messages have, in ascending order: few, since blocks differ by a byte.
+    /// Returns the distinct message lengths in ascending order. They are few, since blocks differ
+    /// by a byte.
     pub fn lengths(&self) -> Vec<Bytes> {
         let count = self.shape.blocks(self.ranks.len());
         let ends = [0..1, count - 1..count];
@@ -197,28 +200,29 @@ impl Chains {
         lengths
     }
 
-    /// Computing time of a rank between a message that it receives and the next of the chain.
+    /// Returns the computing time of a rank between a received message and the next one of the
+    /// chain.
     pub fn gap(&self) -> Span {
         self.gap
     }
 
-    /// The event of a message after which the next one of its chain is sent.
+    /// Returns the event of a message after which the next one of its chain is sent.
     pub fn step_after(&self) -> StepAfter {
         self.step_after
     }
 
-    /// Whether no two messages have sender, receiver and channel in common.
+    /// Returns true if no two messages have the same sender, receiver and channel.
     pub fn uses_queue_pairs_once(&self) -> bool {
         self.shape == ChainShape::Exchange
     }
 
-    /// How many messages are under way at once, at most.
+    /// Returns the maximum number of messages in flight.
     pub fn live(&self) -> u64 {
         self.heads().count() as u64
     }
 
-    /// The messages of an exchange that the ranks send for whose hosts `sends` is true, with what
-    /// each waits for; `None` if it is no exchange.
+    /// Returns the messages of an exchange whose senders satisfy `sends`, with their dependencies;
+    /// `None` if the shape is not an exchange.
     pub fn sent_by(&self, sends: &dyn Fn(HostId) -> bool) -> Option<Workload> {
         if self.shape != ChainShape::Exchange {
             return None;
@@ -234,9 +238,9 @@ impl Chains {
         Some(Workload { gap: self.gap, ..Workload::with_dependencies(messages, &waits) })
     }
 
-    /// The load of the messages without their order, for lower bounds: one message for each rank
-    /// and channel with all of its bytes. In an exchange only the bytes are right, and not the
-    /// receivers: `sent_by` has those.
+    /// Returns the load of the messages without their order, for lower bounds: one message per rank
+    /// and channel with all of its bytes. For an exchange only the bytes are valid, not the
+    /// receivers; use `sent_by` for those.
     pub fn load(&self) -> Vec<Message> {
         let ranks = self.ranks.len();
         let mut load: Vec<Message> = Vec::new();
@@ -255,13 +259,13 @@ impl Chains {
         load
     }
 
-    /// A workload of these messages, which are generated during the run.
+    /// Returns a workload that generates these messages during the run.
     pub fn into_workload(self) -> Workload {
         let load = self.load();
         Workload { chains: Some(self.into()), ..Workload::independent(load) }
     }
 
-    /// The same with each host `i` replaced by `hosts[i]`.
+    /// Replaces each host `i` by `hosts[i]`.
     pub(crate) fn moved(mut self, hosts: &[HostId]) -> Self {
         self.ranks.iter_mut().for_each(|host| *host = hosts[host.index()]);
         self

@@ -8,25 +8,25 @@ use super::{Delay, Lane, Message, Workload};
 /// Maximum number of messages, and of delays, of a workload: 2^28, as for collectives.
 pub const MAX_TASKS: usize = 1 << 28;
 
-/// A message or a delay of a graph that is not finished.
+/// A message or a delay of an unfinished graph.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct GraphTask(u32);
 
-/// The bit of a task that distinguishes delays from messages.
+/// The bit that distinguishes delays from messages.
 const DELAY: u32 = 1 << 31;
 
-/// Why a graph is not a valid workload.
+/// Reason why a graph is not a valid workload.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum GraphFault {
-    /// These tasks are on a dependency cycle, or depend on one; in ascending order.
+    /// These tasks are on a dependency cycle or depend on one; in ascending order.
     Cycle(Vec<GraphTask>),
     /// There are more messages or delays than [`MAX_TASKS`].
     TooManyTasks,
-    /// The messages have more bytes than 64 bits count.
+    /// The total number of bytes exceeds 64 bits.
     TooManyBytes,
 }
 
-/// The position of an added workload in the graph.
+/// Position of an appended workload in the graph.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Appended {
     /// Index of its first message.
@@ -38,7 +38,7 @@ pub struct Appended {
 }
 
 impl Appended {
-    /// The task in the graph of one of its messages or delays.
+    /// Returns the graph's task for one of the workload's messages or delays.
     pub fn task(self, id: TaskId) -> GraphTask {
         match id.0.checked_sub(self.own) {
             Some(delay) => GraphTask(DELAY | (self.delays + delay)),
@@ -52,11 +52,11 @@ impl Appended {
 pub struct TaskGraph {
     messages: Vec<Message>,
     delays: Vec<Delay>,
-    /// The lanes of delays that have one, in order of the delays.
+    /// Lanes of delays that have one, in order of the delays.
     lanes: Vec<(u32, Lane)>,
-    /// Pairs of a task and one that depends on it.
+    /// Dependencies as (task, dependent).
     waits: Vec<(GraphTask, GraphTask)>,
-    /// Delays that start when some of their dependencies are met, with how many.
+    /// Delays that start when only some of their dependencies are met, with that number.
     starts_after: Vec<(GraphTask, u32)>,
 }
 
@@ -73,34 +73,34 @@ impl TaskGraph {
         GraphTask(DELAY | (self.delays.len() as u32 - 1))
     }
 
-    /// Adds a delay; with a lane, the delays of which run one at a time.
+    /// Adds a delay without dependencies. Delays of the same lane run one at a time.
     pub fn delay_of(&mut self, lane: Option<Lane>, host: HostId, span: Span) -> GraphTask {
         self.lanes.extend(lane.map(|lane| (self.delays.len() as u32, lane)));
         self.delay(host, span)
     }
 
-    /// Makes `after` depend on `before`. If `before` is a message, that is its completion where
-    /// `after` is at its sender, and its delivery where `after` is at its receiver.
+    /// Makes `after` depend on `before`. A message `before` must be completed if `after` is at its
+    /// sender, and delivered if `after` is at its receiver.
     pub fn wait(&mut self, before: GraphTask, after: GraphTask) {
         self.waits.push((before, after));
     }
 
-    /// Makes a delay start when `count` of its dependencies are met, whichever are met first.
+    /// Makes a delay start when any `count` of its dependencies are met.
     pub fn start_after(&mut self, delay: GraphTask, count: u32) {
         self.starts_after.push((delay, count));
     }
 
-    /// The numbers of messages and of delays.
+    /// Returns the numbers of messages and of delays.
     pub fn counts(&self) -> (usize, usize) {
         (self.messages.len(), self.delays.len())
     }
 
-    /// The number of messages or of delays, whichever is larger.
+    /// Returns the number of messages or of delays, whichever is larger.
     pub fn larger_count(&self) -> usize {
         self.messages.len().max(self.delays.len())
     }
 
-    /// Adds a whole workload without a gap, lanes or starts; its message `m` becomes the task
+    /// Adds a whole workload that has no gap, lanes or starts. Its message `m` becomes the task
     /// `first + m`, where `first` is returned.
     pub fn extend(&mut self, other: &Workload) -> usize {
         let (first, delays) = (self.messages.len(), self.delays.len() as u32);
@@ -125,7 +125,7 @@ impl TaskGraph {
         self.append_at(other, &stream_of, &|host| host)
     }
 
-    /// Adds a whole workload as [`Self::append`] does, with host `h` replaced by `host_of(h)`.
+    /// Adds a whole workload like [`Self::append`], with host `h` replaced by `host_of(h)`.
     pub fn append_at(
         &mut self,
         other: &Workload,
@@ -147,7 +147,7 @@ impl TaskGraph {
         let lane = |(place, lane): (u32, &Option<Lane>)| Some((delays + place, (*lane)?));
         self.lanes.extend((0u32..).zip(&other.lanes).filter_map(lane));
         let tasks = (other.messages.len() + other.delays.len()) as u32;
-        // A dependency of a message is met when its gap has elapsed.
+        // Dependencies of a message lead to its gap delay, which precedes the message.
         let mut entrances: Vec<GraphTask> = (0..tasks).map(|id| place.task(TaskId(id))).collect();
         if other.gap > Span::ZERO {
             let waits = |id: u32| other.waits_for.get(id as usize).is_some_and(|&count| count > 0);
@@ -167,17 +167,17 @@ impl TaskGraph {
         place
     }
 
-    /// Moves the earliest start of a message.
+    /// Sets the earliest start of a message.
     pub fn set_start(&mut self, message: GraphTask, start: Time) {
         self.messages[message.0 as usize].start = start;
     }
 
-    /// The task of the message at this index.
+    /// Returns the task of the message at this index.
     pub fn nth_message(index: usize) -> GraphTask {
         GraphTask(index as u32)
     }
 
-    /// The workload of this graph.
+    /// Builds the workload of this graph.
     ///
     /// # Errors
     /// Fails if the dependencies have a cycle, or a limit is exceeded.
@@ -222,7 +222,7 @@ impl TaskGraph {
     }
 }
 
-/// The tasks that never start because they are on a dependency cycle, or depend on one.
+/// Returns the tasks that never start because they are on a dependency cycle or depend on one.
 fn cyclic_tasks(workload: &Workload) -> Vec<TaskId> {
     let mut open: Vec<u32> = workload.tasks().map(|task| workload.awaited_by(task)).collect();
     let ids = || (0..workload.waits_for.len() as u32).map(TaskId);
@@ -242,8 +242,8 @@ fn cyclic_tasks(workload: &Workload) -> Vec<TaskId> {
     ids().filter(|id| open[id.index()] > 0).collect()
 }
 
-/// The length of a message of a file. A message of no bytes, which is one packet of headers on the
-/// wire, has one byte here, because messages of a workload have at least one. \[inferred\]
+/// Returns the length of a file's message in the workload. An empty message, which is one packet of
+/// headers on the wire, gets one byte, because workload messages have at least one. \[inferred\]
 pub fn at_least_a_byte(bytes: u64) -> Bytes {
     Bytes::new(bytes.max(1))
 }

@@ -1,7 +1,7 @@
 //! Several jobs on one fabric: each starts at its time, or after another job.
 //!
-//! Jobs share only hosts and links: they have separate streams, and so separate queue pairs, as
-//! different communicators do.
+//! Jobs share only hosts and links. They have separate streams and thus separate queue pairs, like
+//! different communicators.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -18,9 +18,9 @@ use crate::units::{Span, Time};
 pub struct JobSpec {
     /// Name of the job.
     pub name: String,
-    /// Its tasks, as if no other job ran.
+    /// Its tasks, as if it ran alone.
     pub workload: Workload,
-    /// Its start, from time zero or from the end of the job `after`.
+    /// Its start, counted from time zero or from the end of the job `after`.
     pub start: Span,
     /// Index of the job after which it starts.
     pub after: Option<usize>,
@@ -31,17 +31,17 @@ pub struct JobSpec {
 pub struct Job {
     /// Name of the job.
     pub name: String,
-    /// The indices of its messages.
+    /// Indices of its messages.
     pub messages: Range<usize>,
-    /// The indices of its delays.
+    /// Indices of its delays.
     pub delays: Range<usize>,
-    /// Its start, where `gate` is `None`.
+    /// Its start, if `gate` is `None`.
     pub start: Time,
-    /// The index of the delay whose end is its start.
+    /// Index of the delay whose end is its start.
     pub gate: Option<usize>,
 }
 
-/// Why jobs cannot be combined.
+/// Reason why jobs cannot be combined.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
 pub enum JobsError {
     /// The order of the jobs has a cycle.
@@ -53,7 +53,7 @@ pub enum JobsError {
 }
 
 impl Job {
-    /// The message streams of the job, which no other has.
+    /// Returns the message streams of the job, which no other job has.
     pub fn streams(&self, workload: &Workload) -> Range<u32> {
         let streams = || workload.messages[self.messages.clone()].iter().map(|it| it.stream);
         match (streams().min(), streams().max()) {
@@ -62,7 +62,7 @@ impl Job {
         }
     }
 
-    /// A job of nothing.
+    /// Returns an empty job.
     #[cfg(any(test, feature = "testing"))]
     #[doc(hidden)]
     pub fn for_test() -> Self {
@@ -72,7 +72,7 @@ impl Job {
 }
 
 impl Workload {
-    /// The workload of all jobs, in order. For one job, the list of jobs is empty.
+    /// Combines all jobs, in order, into a workload. For one job, the list of jobs is empty.
     ///
     /// # Errors
     /// Fails if jobs start after each other in a cycle, or exceed the limits of a workload.
@@ -89,7 +89,7 @@ impl Workload {
         Ok(whole)
     }
 
-    /// The workload of all jobs, in order, which are listed even if there is only one.
+    /// Combines all jobs, in order, into a workload. The list of jobs is filled even for one job.
     ///
     /// # Errors
     /// As [`Workload::of_jobs`].
@@ -171,8 +171,9 @@ impl JobCombiner {
         for end in part.after.map(|other| self.ends(&parts[other], other)).unwrap_or_default() {
             self.graph.wait(end, common);
         }
-        // By the clock each host starts its tasks itself: what one host releases at others comes
-        // before or after what these start at that time, depending on their numbers.
+        // By the clock, each host starts its own tasks. If one host released the tasks of others,
+        // their order relative to tasks that those start at the same time would depend on task
+        // numbers.
         let mut gates = BTreeMap::from([(first, common)]);
         for id in (0..tasks).map(TaskId) {
             let host = workload.host_of(id);
@@ -193,8 +194,8 @@ impl JobCombiner {
         }
     }
 
-    /// The tasks whose completion is the end of a job: per host a join of its last messages, which
-    /// complete at their senders, and the last delays.
+    /// Returns the tasks whose completion is the end of a job: per host a join of its last
+    /// messages, which complete at their senders, and the last delays.
     fn ends(&mut self, part: &JobSpec, index: usize) -> Vec<GraphTask> {
         let (workload, place) = (&part.workload, self.places[index]);
         let tasks = (workload.messages.len() + workload.delays.len()) as u32;
@@ -262,7 +263,7 @@ mod tests {
         let both = Workload::of_jobs(vec![part("a", shift(2)), second]).unwrap();
         let gate = both.jobs[1].gate.expect("it waits");
         let gate_id = TaskId((both.messages.len() + gate) as u32);
-        // A delay of each sender, which the gate waits for, and then the three messages.
+        // A delay for each sender, which the gate waits for, and then the three messages.
         assert_eq!(both.delays.len(), 3);
         assert_eq!(both.waits_for[gate_id.index()], 2);
         assert_eq!(both.dependents_of(gate_id), [TaskId(2), TaskId(3), TaskId(4)]);
@@ -280,7 +281,7 @@ mod tests {
         let both = Workload::of_jobs(vec![part("a", shift(2)), second]).unwrap();
         assert_eq!(both.gap, Span::ZERO);
         let spans: Vec<u64> = both.delays.iter().map(|it| it.span.as_ps() / 1_000).collect();
-        // The gap, the gate, a collector of each sender of the first job, the written start.
+        // The gap, the gate, a join for each sender of the first job, and the scheduled start.
         assert_eq!(spans, [5, 0, 0, 0, 9]);
         assert_eq!(both.jobs[1].delays, 0..1);
         let delay = |number: u32| TaskId(both.messages.len() as u32 + number);

@@ -19,19 +19,19 @@ use std::sync::Arc;
 use crate::ids::{HostId, MessageId, TaskId};
 use crate::units::{Bytes, Span, Time};
 
-/// A message that a rank sends to another.
+/// A message that a host sends to another.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Message {
-    /// The host that sends the message.
+    /// The sending host.
     pub src: HostId,
-    /// The receiver, which differs from the sender.
+    /// The receiving host, which differs from the sender.
     pub dst: HostId,
     /// Length of the message.
     pub bytes: Bytes,
-    /// Messages of one stream between the same pair share queue pairs, in order. Flows for which
-    /// an application would open separate connections have separate streams.
+    /// Messages of one stream between the same pair share queue pairs, in order. Flows for which an
+    /// application would open separate connections have separate streams.
     pub stream: u32,
-    /// The earliest start; the start itself for a message without dependencies.
+    /// The earliest start; for a message without dependencies, the start itself.
     pub start: Time,
 }
 
@@ -47,7 +47,7 @@ impl Message {
 pub struct Delay {
     /// The host that computes or waits.
     pub host: HostId,
-    /// Its duration, from the completion of its last dependency.
+    /// Duration, counted from the completion of its last dependency.
     pub span: Span,
 }
 
@@ -69,7 +69,7 @@ pub struct Lane(pub u32);
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Compute {
-    /// Calculations on the same processor or accelerator run one at a time; of those that are
+    /// Calculations on the same processor or accelerator run one at a time. Among those that are
     /// ready, the first in the file runs first.
     #[default]
     Serial,
@@ -81,9 +81,9 @@ pub enum Compute {
 ///
 /// Messages and delays together are the tasks of a workload ([`TaskId`]). A delay starts at time
 /// zero, or when its dependencies are met at its host. The dependents of a delay may be at any
-/// host: its completion is known everywhere at once. Delays of a host run in parallel, except those
-/// of the same lane, which run one at a time; of those that are ready, the first by index runs
-/// first.
+/// host: its completion is known everywhere immediately. Delays of a host run in parallel, except
+/// those of the same lane, which run one at a time. Among those that are ready, the one with the
+/// lowest index runs first.
 ///
 /// A message starts at its `start`, or when all of its dependencies are met and its sender has
 /// computed for the `gap`, whichever is later. A dependency on a message is met by its delivery if
@@ -91,41 +91,41 @@ pub enum Compute {
 /// [`StepAfter`] changes the former.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Workload {
-    /// Every message, by [`MessageId`].
+    /// All messages, by [`MessageId`].
     pub messages: Vec<Message>,
-    /// Every delay; its task id follows those of the messages.
+    /// All delays; their task ids follow those of the messages.
     pub delays: Vec<Delay>,
-    /// The lane of each delay, if it has one; empty if no delay has.
+    /// Lane of each delay, if it has one; empty if no delay has one.
     pub lanes: Vec<Option<Lane>>,
-    /// The number of dependencies of each task; empty if no task has any.
+    /// Number of dependencies of each task; empty if no task has any.
     pub waits_for: Vec<u32>,
     /// `dependents[first_dependent[t]..first_dependent[t + 1]]` depend on task `t`; empty if there
     /// are no dependencies.
     pub first_dependent: Vec<u32>,
-    /// The dependents of all tasks, grouped by the task that they depend on.
+    /// Dependents of all tasks, grouped by the task that they depend on.
     pub dependents: Vec<TaskId>,
-    /// Delays that start when some of their dependencies are met, with how many: whichever are met
-    /// first. Every other task waits for all of them.
+    /// Delays that start when any `n` of their dependencies are met, with `n`. Every other task
+    /// waits for all of them.
     pub starts_after: BTreeMap<TaskId, u32>,
     /// Computing time of a sender between the last dependency of a message and its start. It does
     /// not apply to delays.
     pub gap: Span,
-    /// The jobs of the workload; empty for a workload of one job.
+    /// Jobs of the workload; empty for a workload of one job.
     pub jobs: Vec<Job>,
-    /// The start of the first job, where delays keep its messages until then.
+    /// Start of the first job, if delays hold its messages back until then.
     pub begin: Time,
-    /// Messages that are generated during the run; `messages` are then their load, one for each
-    /// pair of hosts and stream, for lower bounds alone.
+    /// Messages that are generated during the run. `messages` then holds only their load, one for
+    /// each pair of hosts and stream, for lower bounds.
     pub chains: Option<Arc<Chains>>,
 }
 
 impl Workload {
-    /// Messages without dependencies, which start at their start times.
+    /// Creates a workload of messages without dependencies, which start at their start times.
     pub fn independent(messages: Vec<Message>) -> Self {
         Self { messages, ..Self::default() }
     }
 
-    /// Messages with dependencies: each pair is a task and one that depends on it.
+    /// Creates a workload of messages with dependencies, each a pair (task, dependent).
     ///
     /// # Panics
     /// If a message depends on one that its sender neither receives nor sends.
@@ -138,7 +138,7 @@ impl Workload {
         Self::with_delays(messages, Vec::new(), &dependencies)
     }
 
-    /// Messages and delays with dependencies: each pair is a task and one that depends on it.
+    /// Creates a workload of messages and delays with dependencies, each a pair (task, dependent).
     ///
     /// # Panics
     /// If a task depends on a message that its host neither receives nor sends.
@@ -175,7 +175,7 @@ impl Workload {
         workload
     }
 
-    /// The sender of a message, or the host of a delay.
+    /// Returns the sender of a message, or the host of a delay.
     pub fn host_of(&self, task: TaskId) -> HostId {
         match self.task(task) {
             Task::Message(_, message) => message.src,
@@ -183,17 +183,17 @@ impl Workload {
         }
     }
 
-    /// Number of messages and delays together.
+    /// Returns the number of messages and delays together.
     pub fn task_count(&self) -> usize {
         self.messages.len() + self.delays.len()
     }
 
-    /// Every task, messages first.
+    /// Iterates over all tasks, messages first.
     pub fn tasks(&self) -> impl Iterator<Item = TaskId> + use<> {
         (0..u32::try_from(self.task_count()).expect("ids are 32 bits")).map(TaskId)
     }
 
-    /// The message or the delay of a task.
+    /// Returns the message or the delay of a task.
     pub fn task(&self, task: TaskId) -> Task<'_> {
         match self.message(task) {
             Some(message) => Task::Message(MessageId(task.0), message),
@@ -201,28 +201,28 @@ impl Workload {
         }
     }
 
-    /// The message that a task is; `None` if it is a delay.
+    /// Returns the message of a task; `None` if it is a delay.
     pub fn message(&self, task: TaskId) -> Option<&Message> {
         self.messages.get(task.index())
     }
 
-    /// The delay that a task is; `None` if it is a message.
+    /// Returns the delay of a task; `None` if it is a message.
     pub fn delay(&self, task: TaskId) -> Option<&Delay> {
         self.delays.get(task.index().checked_sub(self.messages.len())?)
     }
 
-    /// The lane of a delay; `None` if it has none, or if the task is a message.
+    /// Returns the lane of a delay; `None` if it has none, or if the task is a message.
     pub fn lane(&self, task: TaskId) -> Option<Lane> {
         *self.lanes.get(task.index().checked_sub(self.messages.len())?)?
     }
 
-    /// The number of dependencies that a task waits for.
+    /// Returns the number of dependencies that a task waits for.
     pub fn awaited_by(&self, task: TaskId) -> u32 {
         let all = self.waits_for.get(task.index()).copied().unwrap_or(0);
         self.starts_after.get(&task).map_or(all, |&some| some.min(all))
     }
 
-    /// The tasks that depend on `task`.
+    /// Returns the tasks that depend on `task`.
     pub fn dependents_of(&self, task: TaskId) -> &[TaskId] {
         if self.first_dependent.is_empty() {
             return &[];
@@ -232,7 +232,7 @@ impl Workload {
         &self.dependents[from..to]
     }
 
-    /// The workload with each host `i` replaced by `hosts[i]`.
+    /// Replaces each host `i` by `hosts[i]`.
     ///
     /// # Panics
     /// If `hosts` has no entry for a host of the workload.
@@ -247,12 +247,12 @@ impl Workload {
         self
     }
 
-    /// Payload bytes of all messages.
+    /// Returns the payload bytes of all messages.
     pub fn total_bytes(&self) -> Bytes {
         self.messages.iter().fold(Bytes::ZERO, |sum, message| sum + message.bytes)
     }
 
-    /// The start of the first message; for a workload with delays, that of its first job.
+    /// Returns the start of the first message; for a workload with delays, that of its first job.
     pub fn first_start(&self) -> Time {
         if !self.delays.is_empty() {
             return self.begin;

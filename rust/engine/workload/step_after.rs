@@ -1,4 +1,4 @@
-//! When a task starts that waits for a message from another host.
+//! Start condition of a task that waits for a message from another host.
 
 use serde::{Deserialize, Serialize};
 
@@ -10,21 +10,21 @@ use crate::units::Span;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum StepAfter {
-    /// The receiver has all of the message.
+    /// The receiver has the whole message.
     #[default]
     Delivery,
-    /// Its sender has the last acknowledgement. Simulators that couple ASTRA-sim with ns-3 report a
-    /// message to both of its ends at that time, among them Ethereal's. It costs no message: the
-    /// receiver is informed at once.
+    /// The sender has the last acknowledgement. Simulators that couple ASTRA-sim with ns-3, among
+    /// them Ethereal's, report a message to both of its ends at that time. It costs no message: the
+    /// receiver is notified immediately.
     Acknowledgement,
 }
 
 impl StepAfter {
-    /// The workload with its dependencies met by this event.
+    /// Rewrites the workload so that this event meets its dependencies.
     ///
-    /// With [`Self::Acknowledgement`], a delay of no time at the sender of each message with
-    /// dependents at its receiver comes between them: it waits for the completion of the message,
-    /// and the end of a delay is known at every host.
+    /// With [`Self::Acknowledgement`], a zero delay at the message's sender is inserted before
+    /// dependents at the receiver. The delay waits for the completion of the message, and the end
+    /// of a delay is known at every host.
     pub fn apply(self, workload: Workload) -> Workload {
         if self == Self::Delivery || workload.dependents.is_empty() {
             return workload;
@@ -63,7 +63,7 @@ mod tests {
     use crate::units::Bytes;
     use crate::workload::Message;
 
-    /// Two messages of a host to another, and the other's answer, which depends on the first; the
+    /// Two messages of a host to another, and the other's reply, which depends on the first. The
     /// second depends on the first at its sender.
     fn workload() -> Workload {
         let [a, b] = [HostId(0), HostId(1)];

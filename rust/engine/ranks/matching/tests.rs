@@ -35,12 +35,12 @@ fn sizes_of_one_tag_are_matched_apart() {
     assert_eq!(matching.arrive(KEY, first), Some(Ticket(1)));
 }
 
-/// What happens next to a key.
+/// The next event of a key.
 #[derive(Debug, Clone, Copy)]
 enum Step {
     Send,
     Receive,
-    /// The message at this place among those in flight arrives.
+    /// The message at this position among those in flight arrives.
     Arrive(usize),
 }
 
@@ -56,7 +56,7 @@ fn key(index: u8) -> Key {
     Key { src: index / 4, dst: 2, tag: 7 + (index % 2) as i32, bytes: 64 << (index / 2 % 2) }
 }
 
-/// The history of a key: its sends (true once arrived) and the tickets of its receives.
+/// History of a key: its sends (true once arrived) and the tickets of its receives.
 #[derive(Debug, Clone, Default)]
 struct History {
     arrived: Vec<bool>,
@@ -68,8 +68,8 @@ struct History {
 proptest! {
     #![proptest_config(cases(1_000))]
 
-    /// A receive is called once, when both it and its own message have come, and not before; the
-    /// n-th of a key with the n-th message of that key.
+    /// A receive is called once, after both it and its own message have come. The n-th receive of a
+    /// key gets the n-th message of that key.
     #[test]
     fn each_receive_is_called_once_with_its_own_message(steps in steps()) {
         let mut matching = Matching::default();
@@ -81,7 +81,7 @@ proptest! {
             let (number, ticket) = match step {
                 Step::Send => {
                     let number = matching.send(key);
-                    // Numbers begin anew whenever a key has nothing open.
+                    // Numbers restart whenever a key has nothing open.
                     if number == 0 {
                         history.first = history.arrived.len() as u64;
                     }

@@ -1,4 +1,4 @@
-//! The splitter by itself: batching, orders, path memory.
+//! The splitter in isolation: batching, orders, path memory.
 
 use super::super::ethereal::{EqualPieces, Ethereal};
 use super::super::line_cut::FairCuts;
@@ -19,7 +19,7 @@ fn requests(flows: u32, paths: u32, bytes: u64) -> Vec<Request> {
         .collect()
 }
 
-/// All flows of a batch of requests that are posted at `now`.
+/// Returns all flows of a batch of requests posted at `now`.
 fn split<D: Divide>(splitter: &mut Batch<D>, now: Time, requests: &[Request]) -> Vec<Flow> {
     for request in requests {
         splitter.handle_message(now, request);
@@ -177,8 +177,8 @@ fn every_division_keeps_all_bytes_and_gives_each_flow_an_idle_queue_pair() {
     check::<FairCuts>(of_host(Config::default(), 0), 30);
 }
 
-/// A second batch is split while flows of the first wait: starts stay in order, equal ones in the
-/// order of creation, and the flow that is named before is the one that starts.
+/// A second batch is split while flows of the first wait. Starts stay in order, equal ones in the
+/// order of creation, and `next_flow` names the flow that starts.
 #[test]
 fn flows_of_two_batches_start_by_time_and_then_in_the_order_of_their_batches() {
     let config = Config { start_jitter: Span::from_ns(1_000), ..Config::default() };
@@ -230,7 +230,7 @@ fn an_early_wake_up_changes_no_flow() {
     assert!(avoided > 18 && avoided < asked.len(), "avoided until it is forgotten: {avoided}");
 }
 
-/// Two edge switches with 8 flows each and a window of 10: the second has to wait for six of the
+/// Two edge switches with 8 flows each and a window of 10: the second waits for six flows of the
 /// first.
 #[test]
 fn flows_beyond_the_window_wait_until_enough_have_completed() {

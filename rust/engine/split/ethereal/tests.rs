@@ -35,13 +35,13 @@ fn every_uplink_gets_its_share_with_the_fewest_extra_flows() {
     }
 }
 
-/// The division of flows of these lengths over `paths`, cut between any two bytes.
+/// Divides flows of these lengths over `paths`, cut between any two bytes.
 fn divide(lengths: &[u64], paths: u32) -> Vec<Piece> {
     let cutter = SmallestPiece::Bytes(Bytes::new(1)).cutter(Bytes::new(4_096));
     EqualPieces::divide(&Group { lengths, paths, cutter })
 }
 
-/// The same, cut between packets of 4,096 bytes.
+/// Like `divide`, but cut between packets of 4,096 bytes.
 fn divide_by_packets(lengths: &[u64], paths: u32) -> Vec<Piece> {
     let cutter = SmallestPiece::Packet.cutter(Bytes::new(4_096));
     EqualPieces::divide(&Group { lengths, paths, cutter })
@@ -58,7 +58,7 @@ fn a_flow_has_no_more_pieces_than_packets() {
     assert_eq!(divide_by_packets(&[0], 16), [Piece { flow: 0, bytes: 0, path: 0 }]);
 }
 
-/// The least and the most bytes of a path.
+/// Returns the least and the most bytes of a path.
 fn extremes(pieces: &[Piece], paths: u32) -> (u64, u64) {
     let mut loads = vec![0u64; paths as usize];
     pieces.iter().for_each(|piece| loads[piece.path as usize] += piece.bytes);
@@ -73,7 +73,7 @@ fn paths_differ_by_a_packet_where_flows_are_cut_between_packets() {
             let bytes = packets * payload;
             let (least, most) = extremes(&divide_by_packets(&vec![bytes; n as usize], s), s);
             assert!(most - least <= payload, "n = {n}, s = {s}, {packets}: {least} to {most}");
-            // A short last packet is another packet's difference.
+            // A short last packet adds at most one packet of difference.
             for bytes in [bytes - 1, bytes - 2_000, bytes - 4_095] {
                 let (least, most) = extremes(&divide_by_packets(&vec![bytes; n as usize], s), s);
                 assert!(most - least < 2 * payload, "n = {n}, s = {s}, {bytes}: {least} to {most}");
