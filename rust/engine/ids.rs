@@ -12,7 +12,7 @@ macro_rules! id {
         pub struct $name(pub u32);
 
         impl $name {
-            /// The id as an index into a table.
+            /// Returns the id as an index into a table.
             pub const fn index(self) -> usize {
                 self.0 as usize
             }
@@ -42,8 +42,8 @@ id!(
     "link"
 );
 id!(
-    /// One direction of a link: the output port of the node at its start. Link `l` has ports
-    /// `2l` (from its first end to its second) and `2l + 1` (back).
+    /// One direction of a link: the output port of the node at its start. Link `l` has ports `2l`
+    /// (from its first end to its second) and `2l + 1` (back).
     PortId,
     "port"
 );
@@ -53,8 +53,8 @@ id!(
     "message"
 );
 id!(
-    /// A task of a workload: one of its messages, or one of its delays. Messages come first, so
-    /// that a message's task has its index; those of delays follow.
+    /// A task of a workload: one of its messages or one of its delays. Messages come first, so a
+    /// message's task has the message's index; those of delays follow.
     TaskId,
     "task"
 );
@@ -69,7 +69,7 @@ id!(
     "qp"
 );
 id!(
-    /// A rail: one of the networks that connect the same hosts.
+    /// A rail: one of several networks that connect the same hosts.
     RailId,
     "rail"
 );
@@ -82,9 +82,9 @@ id!(
 /// A traffic class of data on one direction of a link.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct LinkClass {
-    /// The port that sends over the link.
+    /// Port that sends over the link.
     pub link: PortId,
-    /// The class of its packets.
+    /// Class of its packets.
     pub class: ClassId,
 }
 
@@ -95,19 +95,19 @@ impl From<MessageId> for TaskId {
 }
 
 impl LinkId {
-    /// Both directions of the link.
+    /// Returns the ports of both directions.
     pub const fn ports(self) -> [PortId; 2] {
         [PortId(2 * self.0), PortId(2 * self.0 + 1)]
     }
 }
 
 impl PortId {
-    /// The link of which this port is one direction.
+    /// Returns the link whose direction this port is.
     pub const fn link(self) -> LinkId {
         LinkId(self.0 / 2)
     }
 
-    /// The other direction of the same link.
+    /// Returns the port of the opposite direction of the same link.
     pub const fn reverse(self) -> Self {
         Self(self.0 ^ 1)
     }

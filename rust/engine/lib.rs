@@ -1,4 +1,4 @@
-//! The engine of evenkeel: NICs, policies, switches, the fabric in pure Rust, and the messages that
+//! The engine of evenkeel in pure Rust: NICs, policies, switches, the fabric, and the messages that
 //! it carries.
 //!
 //! The crate `evenkeel` re-exports it and describes the architecture. `prefetch` and `sharing` are

@@ -1,11 +1,11 @@
-//! Packets on the wire: one fixed-size record each, with the fields of RoCEv2 and Ultra Ethernet
-//! headers that some decision depends on. Payloads are not carried, only their lengths.
+//! Packets on the wire. A packet is one fixed-size record with those fields of RoCEv2 and Ultra
+//! Ethernet headers that decisions depend on. Payloads are represented by their lengths only.
 //!
 //! A [`Packet`] has the fields that every kind of packet has, and [`KindFields`], whose meaning
-//! depends on the kind. Those are read through the view of a kind ([`DataView`], [`AckView`],
-//! [`NackView`], [`RefusalView`], [`PauseFrame`]) and written by its constructor
-//! ([`Packet::data`], [`Packet::ack`], ...); no other code interprets them. The layer depends
-//! on no topology and no policy.
+//! depends on the kind. The latter are read through the view of a kind ([`DataView`], [`AckView`],
+//! [`NackView`], [`RefusalView`], [`PauseFrame`]) and written by its constructor ([`Packet::data`],
+//! [`Packet::ack`], ...); no other code interprets them. This layer depends on no topology and no
+//! policy.
 
 mod flags;
 mod kind_fields;
@@ -29,7 +29,7 @@ pub use view::{AckView, CreditView, DataView, EndpointView, NackView, RefusalVie
 
 use crate::ids::{HostId, QpId};
 
-/// What a packet is for.
+/// Purpose of a packet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[repr(u8)]
 pub enum PacketKind {
@@ -42,59 +42,60 @@ pub enum PacketKind {
     Nack,
     /// Congestion notification packet (DCQCN).
     Cnp,
-    /// A packet is refused although it arrived: receiver not ready, or a request that the peer
-    /// cannot serve (the NAK syndromes of the InfiniBand specification).
+    /// Rejects a packet that arrived: receiver not ready, or a request that the peer cannot serve
+    /// (the NAK syndromes of the InfiniBand specification).
     Refusal,
-    /// Priority flow control on one link (PFC, IEEE 802.1Qbb): stop sending the paused class.
-    /// Ports send and consume these frames; no queue pair ever receives one.
+    /// Priority flow control on one link (PFC, IEEE 802.1Qbb): stop sending the paused class. Ports
+    /// send and consume these frames; no queue pair ever receives one.
     Pause,
     /// Priority flow control on one link: continue sending the paused class.
     Resume,
-    /// Asks a NIC for an answer over one path; for no queue pair of that NIC.
+    /// Asks a NIC for a reply over one path; addressed to no queue pair of that NIC.
     Probe,
-    /// Answers a probe, and echoes its entropy value, its stamp and its mark.
+    /// Replies to a probe, and echoes its entropy value, time stamp and mark.
     ProbeReply,
-    /// Tells a NIC which ports of another one are usable; for no queue pair.
+    /// Notifies a NIC which ports of the sending NIC are usable; addressed to no queue pair.
     PortStatus,
     /// Grants credit to a sender (RCCC of Ultra Ethernet).
     Credit,
-    /// Asks a receiver for credit, beside data packets; for no queue pair.
+    /// Requests credit from a receiver, separately from data packets; addressed to no queue pair.
     CreditRequest,
-    /// Credit-based flow control on one link (CBFC): how much the far end has freed.
+    /// Credit-based flow control on one link (CBFC): the amount that the far end has freed.
     LinkCredit,
 }
 
 /// A packet, as headers and lengths.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Packet {
-    /// The host that sends it.
+    /// Sending host.
     pub src: HostId,
-    /// The host that it goes to.
+    /// Destination host.
     pub dst: HostId,
-    /// The queue pair at `dst` that it is for (BTH destination QP).
+    /// Destination queue pair at `dst` (BTH destination QP).
     pub qp: QpId,
     /// Hash of the 5-tuple without the entropy value: distinguishes flows for ECMP.
     pub label: u32,
-    /// The fields whose meaning depends on `kind`; the views read them.
+    /// Fields whose meaning depends on `kind`; the views read them.
     pub fields: KindFields,
-    /// Entropy value, or path where the source routes. Answers echo that of the packet they answer.
+    /// Entropy value, or the path under source routes. Control packets echo the value of the packet
+    /// that they acknowledge.
     pub entropy: u16,
-    /// The part of the path that is still ahead, where the source routes.
+    /// Remaining part of the path, under source routes.
     pub route: u16,
-    // What queues read comes last and together: it is read at once.
+    // The fields that queues read are last and adjacent, so that one access fetches them.
     /// Length on the wire in bytes, without the inter-packet gap.
     pub wire_bytes: u16,
     /// Header fields of one bit each: marks, priority, trimming.
     pub flags: Flags,
-    /// What the packet is for.
+    /// Purpose of the packet.
     pub kind: PacketKind,
 }
 
-// With its bookkeeping in the fabric's pool it fills one cache line.
+// With its bookkeeping in the fabric's pool, a packet fills one cache line.
 const _: () = assert!(size_of::<Packet>() <= 48);
 
 impl Packet {
-    /// An acknowledgement reports at most this many packets.
+    /// Maximum number of packets that an acknowledgement reports.
     pub const MOST_REPORTED: u32 = ArrivalReport::MOST_PACKETS;
 
     /// True for every kind but data.

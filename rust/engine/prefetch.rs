@@ -1,10 +1,10 @@
-//! Prefetching the memory of the events that follow.
+//! Prefetching the memory of upcoming events.
 //!
-//! With more than a few thousand hosts the speed of a run is limited by memory latency: each event
-//! accesses a port and a packet that are no longer cached. The calendar contains the coming events,
-//! so their memory is fetched while earlier events are handled. Results do not change.
+//! With more than a few thousand hosts, memory latency limits the speed of a run: each event
+//! accesses a port and a packet that are no longer cached. The calendar contains the upcoming
+//! events, so their memory is prefetched while earlier events are handled. Results do not change.
 
-/// Prefetches the first cache line of `item`: a hint, on processors that have one.
+/// Prefetches the first cache line of `item`; a no-op on processors without such a hint.
 #[inline]
 pub(crate) fn prefetch<T>(item: &T) {
     prefetch_line(item, 0);
@@ -15,7 +15,7 @@ fn prefetch_line<T>(item: &T, line: usize) {
     prefetch_byte(item, line * 64);
 }
 
-/// The same for the cache line that has this byte of the item.
+/// Prefetches the cache line that contains byte `byte` of the item.
 #[inline]
 #[cfg(target_arch = "x86_64")]
 #[expect(unsafe_code, reason = "the intrinsic takes a raw pointer; it reads and writes nothing")]
@@ -36,7 +36,7 @@ pub(crate) fn prefetch_all<T>(item: &T) {
     prefetch_lines(item, size_of::<T>().div_ceil(64));
 }
 
-/// Prefetches the first and the last cache line of an item of at most two.
+/// Prefetches an item of at most two cache lines by its first and its last byte.
 #[inline]
 pub(crate) fn prefetch_ends<T>(item: &T) {
     const { assert!(size_of::<T>() <= 65, "such an item may have a line between these") };
@@ -52,7 +52,7 @@ pub(crate) fn prefetch_lines<T>(item: &T, lines: usize) {
     }
 }
 
-/// Prefetches the slot behind the last item of a list.
+/// Prefetches the slot after the last item of a list.
 #[inline]
 pub(crate) fn prefetch_behind<T>(items: &[T]) {
     let Some(first) = items.first() else { return };
@@ -65,8 +65,8 @@ pub(crate) fn prefetch_behind<T>(items: &[T]) {
 mod tests {
     use super::*;
 
-    /// Miri runs this, and sees that the intrinsic takes any address: lines begin in the middle of
-    /// an item, and end behind it.
+    /// Miri runs this and checks that the intrinsic accepts any address: lines begin in the middle
+    /// of an item and end after it.
     #[test]
     fn items_of_any_length_are_fetched_and_stay_as_they_are() {
         let lines = [[3_u8; 64]; 2];

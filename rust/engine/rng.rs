@@ -1,19 +1,19 @@
-//! Random numbers: from one seed, an independent stream per purpose and id.
+//! Random numbers: one seed gives an independent stream per purpose and id.
 //!
 //! The generator is PCG-XSH-RR 64/32 (O'Neill, "PCG: A Family of Simple Fast Space-Efficient
-//! Statistically Good Algorithms for Random Number Generation", 2014), whose output is fixed by
-//! its name. Ranges and shuffles are implemented here and not taken from a distribution library,
-//! because those libraries may change their values between versions. The same seed gives the same
-//! numbers on every platform and in every later version.
+//! Statistically Good Algorithms for Random Number Generation", 2014), whose output is fixed by its
+//! name. Ranges and shuffles are implemented here, because distribution libraries may change their
+//! values between versions. The same seed gives the same numbers on every platform and in every
+//! later version.
 //!
 //! A stream is selected by a purpose and an id (a host, a switch, a pair of hosts), never by the
-//! order of construction: a new consumer does not change the draws of any other.
+//! order of construction. A new consumer does not change the draws of any other.
 
 use rand_core::Rng as _;
 use rand_pcg::Pcg32;
 
-/// The purpose of a stream. The numbers are part of the stream's seed and never change; a new
-/// purpose takes an unused number.
+/// Purpose of a stream. The numbers are part of the stream's seed and never change; a new purpose
+/// takes an unused number.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(u32)]
 pub enum Purpose {
@@ -37,17 +37,17 @@ pub enum Purpose {
     Repath = 9,
     /// Seeds of jobs after the first, by their indices.
     Job = 10,
-    /// Partitions of a parallel run, on which no result depends.
+    /// Partitioning of a parallel run; no result depends on it.
     Partitioning = 11,
-    /// Utilizations that PINT rounds up or down, by run.
+    /// Rounding of PINT's utilizations up or down, by run.
     Telemetry = 12,
-    /// Which of two packets is trimmed, by port.
+    /// Choice of the packet to trim among two, by port.
     Trim = 13,
-    /// Values that queue pairs probe for their way back, by host.
+    /// Values that queue pairs probe for the reverse direction, by host.
     Reverse = 14,
     /// Order of arrivals at one time, by run.
     Ties = 15,
-    /// Draws of tests, by whatever id the test chooses.
+    /// Draws of tests, by an id of the test's choice.
     Test = 1_000,
 }
 
@@ -56,16 +56,16 @@ pub enum Purpose {
 pub struct Stream(Pcg32);
 
 impl Stream {
-    /// The stream that `seed` gives for `purpose` and `id`.
+    /// Returns the stream of `seed` for `purpose` and `id`.
     pub fn new(seed: u64, purpose: Purpose, id: u64) -> Self {
         let key = mix64(mix64(seed ^ 0x9e37_79b9_7f4a_7c15) ^ purpose as u64);
         let state = mix64(key ^ id);
-        // State and increment both depend on the id: two streams that met in a state would part
-        // again.
+        // State and increment both depend on the id, so two streams that reach the same state
+        // diverge again.
         Self(Pcg32::new(state, mix64(state ^ key)))
     }
 
-    /// The stream that `seed` gives for `purpose` and an ordered pair of ids.
+    /// Returns the stream of `seed` for `purpose` and an ordered pair of ids.
     pub fn for_pair(seed: u64, purpose: Purpose, first: u32, second: u32) -> Self {
         Self::new(seed, purpose, u64::from(first) << 32 | u64::from(second))
     }
@@ -80,8 +80,8 @@ impl Stream {
         (self.next_u32() >> 16) as u16
     }
 
-    /// A uniform number below `bound` (Lemire, "Fast Random Integer Generation in an Interval",
-    /// 2019). Panics if `bound` is zero.
+    /// Draws a uniform number below `bound` (Lemire, "Fast Random Integer Generation in an
+    /// Interval", 2019). Panics if `bound` is zero.
     pub fn below(&mut self, bound: u32) -> u32 {
         assert!(bound > 0, "no number is below zero");
         let mut product = u64::from(self.next_u32()) * u64::from(bound);
@@ -95,12 +95,12 @@ impl Stream {
         (product >> 32) as u32
     }
 
-    /// True with probability `numerator / denominator`.
+    /// Returns true with probability `numerator / denominator`.
     pub fn chance(&mut self, numerator: u32, denominator: u32) -> bool {
         self.below(denominator) < numerator
     }
 
-    /// Puts `items` in uniformly random order (Fisher and Yates).
+    /// Puts `items` in uniformly random order (Fisher–Yates).
     pub fn shuffle<T>(&mut self, items: &mut [T]) {
         for last in (1..items.len()).rev() {
             let bound = u32::try_from(last + 1).expect("fewer than 2^32 items");
@@ -131,7 +131,7 @@ pub(crate) const fn mix32(value: u32) -> u32 {
 mod tests {
     use super::*;
 
-    /// These numbers are a promise: they are the same on every platform and in every version.
+    /// These numbers are guaranteed: they are the same on every platform and in every version.
     #[test]
     fn the_numbers_never_change() {
         let mut stream = Stream::new(1, Purpose::Test, 0);

@@ -1,23 +1,24 @@
-//! Max-min fair rates of flows over links, kept up to date as flows come and go; and the turns of
-//! traffic classes at a wire (`turns`).
+//! Max-min fair rates of flows over links, updated as flows come and go; and the scheduling of
+//! traffic classes on a wire (`turns`).
 //!
 //! Source: Bertsekas and Gallager, "Data Networks" (2nd edition, 1992), section 6.5.2: progressive
-//! filling. All rates grow together; where a link is full, the flows on it keep their rate. A flow
-//! may load a link with less than its own rate, or more, if its packets are spread over several
-//! links, or if some are lost.
+//! filling. All rates grow together; when a link is full, the flows on it keep their rate. A flow
+//! may load a link with less than its own rate if its packets are spread over several links, or
+//! with a different rate if some are lost.
 //!
-//! Acknowledgements on the way back of a flow are served before data: a link gives its flows what
-//! they leave of it, and does not limit theirs. They are a few per cent of the data, and depend on
-//! its rates. Rates are therefore computed twice, unless once is enough: first acknowledgements
-//! grow with their flows, and then they have the rates of the first result.
+//! Acknowledgements on a flow's reverse path are served before data. A link gives its flows
+//! whatever acknowledgements leave, and does not limit the flows of those acknowledgements.
+//! Acknowledgements are a few per cent of the data and depend on its rates. Rates are therefore
+//! computed twice if necessary: first acknowledgements grow with their flows, then they have the
+//! rates of the first result.
 //!
-//! Rates are computed anew only where they may have changed. Up to the lowest rate of a flow that
-//! came or left, progressive filling passes through the same states as before: flows with lower
-//! rates keep them. Of the others those count that share links with a change, directly or through
-//! other flows.
+//! Rates are recomputed only if they may have changed. Up to the lowest rate of a flow that came or
+//! left, progressive filling passes through the same states as before, so flows with lower rates
+//! keep them. Among the others, only those are affected that share links with a change, directly or
+//! through other flows.
 //!
-//! Floating-point numbers are added, multiplied and divided in a fixed order, so that results are
-//! the same bytes on every machine.
+//! Floating-point numbers are added, multiplied and divided in a fixed order, so results are
+//! byte-identical on every machine.
 
 mod filling;
 mod turns;
@@ -26,11 +27,11 @@ pub use turns::{ClassSet, Discipline, MOST_CLASSES, Scheduling, Turns};
 
 use filling::{Acks, Filling};
 
-/// Differences of rates below this part are rounding: a rate then stays as it was.
+/// Relative differences of rates below this are rounding: the rate then stays as it was.
 const ROUNDING: f64 = 1e-12;
-/// A flow counts as unaffected if its rate is lower than that of any change by this part.
+/// A flow is unaffected if its rate is below that of every change by this relative margin.
 const MARGIN: f64 = 1e-9;
-/// The rate of a flow that has none yet: above every other, so that it counts as affected.
+/// Rate of a new flow: above every other, so that the flow counts as affected.
 const UNKNOWN: f64 = f64::INFINITY;
 
 /// A flow's use of a link.
@@ -38,22 +39,22 @@ const UNKNOWN: f64 = f64::INFINITY;
 pub struct Use {
     /// The link.
     pub link: u32,
-    /// Bytes on the link for each byte of the flow; more than 0.
+    /// Bytes on the link per byte of the flow; above 0.
     pub share: f64,
-    /// How the link serves it.
+    /// Service that the link gives to it.
     pub service: Service,
 }
 
-/// How a link serves a flow.
+/// Service that a link gives to a flow.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Service {
-    /// Its data, as those of the others.
+    /// The flow's data, which share the link fairly.
     Fair,
-    /// Its acknowledgements, before the data of any flow.
+    /// The flow's acknowledgements, which precede the data of any flow.
     First,
 }
 
-/// A flow's use of a link, and its place in the link's list of such members.
+/// A flow's use of a link, and its position in the link's list of such members.
 #[derive(Debug, Clone, Copy)]
 struct Entry {
     link: u32,
@@ -62,31 +63,31 @@ struct Entry {
     service: Service,
 }
 
-/// The rate of a flow.
+/// Rate of a flow.
 #[derive(Debug, Clone, Copy)]
 struct Rate {
     /// Bytes per picosecond; [`UNKNOWN`] until it is computed.
     now: f64,
-    /// The rate that a computation has found.
+    /// Result of the computation in progress.
     next: f64,
-    /// The link that its rate was limited by.
+    /// The link that limits the rate.
     bottleneck: u32,
 }
 
 impl Rate {
-    /// That of a flow that has none yet.
+    /// The rate of a flow before its first computation.
     const NONE: Self = Self { now: UNKNOWN, next: 0.0, bottleneck: 0 };
 }
 
-/// The computation that a flow was last affected by, and the pass that last fixed its rate. They
-/// are by themselves because a computation looks at them once for each use of each link.
+/// The computation that last affected a flow, and the pass that last fixed its rate. Separate from
+/// [`Rate`], because a computation reads it once for each use of each link.
 #[derive(Debug, Clone, Copy, Default)]
 struct Seen {
     affected: u32,
     fixed: u32,
 }
 
-/// A flow on a link: its index, and its use of the link by its index and share.
+/// A member of a link: the flow, the index of the link among the flow's uses, and its share.
 #[derive(Debug, Clone, Copy)]
 struct Member {
     flow: u32,
@@ -98,11 +99,11 @@ struct Member {
 struct Link {
     /// Bytes per picosecond.
     capacity: f64,
-    /// Flows with data on it, and flows with acknowledgements on it.
+    /// Flows with data on the link, and flows with acknowledgements on it.
     members: [Vec<Member>; 2],
-    /// The sum of the shares of its members.
+    /// Sum of the shares of all members.
     load: f64,
-    /// The computation that it was last affected by.
+    /// The computation that last affected the link.
     affected: u32,
 }
 
@@ -112,24 +113,24 @@ pub struct Sharing {
     links: Vec<Link>,
     /// By link.
     fillings: Vec<Filling>,
-    /// By flow: its uses of links, its rate, and its part in computations.
+    /// By flow: its uses of links, its rate, and its state in computations.
     flows: Vec<Box<[Entry]>>,
     rates: Vec<Rate>,
     seen: Vec<Seen>,
     free: Vec<u32>,
     /// Links on which something has changed since the last computation.
     changed_links: Vec<u32>,
-    /// No rate below this has changed since then.
+    /// No rate below this has changed since the last computation.
     floor: f64,
     computation: u32,
     pass: u32,
-    /// Memory for computations: links and flows that are affected.
+    /// Scratch memory for computations: affected links and flows.
     affected: Vec<u32>,
     affected_flows: Vec<u32>,
 }
 
 impl Sharing {
-    /// Adds a link with a capacity in bytes per picosecond; its index.
+    /// Adds a link with a capacity in bytes per picosecond and returns its index.
     pub fn add_link(&mut self, capacity: f64) -> u32 {
         self.links.push(Link { capacity, ..Link::default() });
         self.fillings.push(Filling::default());
@@ -145,7 +146,7 @@ impl Sharing {
         }
     }
 
-    /// Adds a flow that uses each of these links once; its index. It has no rate before
+    /// Adds a flow that uses each of these links once, and returns its index. It has no rate before
     /// [`Self::compute`].
     pub fn add(&mut self, uses: &[Use]) -> u32 {
         let index = self.free.pop().unwrap_or(self.flows.len() as u32);
@@ -160,7 +161,7 @@ impl Sharing {
             least = least.min(at.capacity / at.load);
             self.changed_links.push(link);
         }
-        // Its rate will be at least this: flows that get less leave more to the others.
+        // A lower bound of its rate: flows that get less leave more to the others.
         self.floor = self.floor.min(least * (1.0 - MARGIN));
         if index as usize == self.flows.len() {
             self.flows.push(Box::default());
@@ -196,53 +197,53 @@ impl Sharing {
         self.free.push(index);
     }
 
-    /// The rate of a flow, in bytes per picosecond.
+    /// Returns the rate of a flow in bytes per picosecond.
     pub fn rate(&self, flow: u32) -> f64 {
         self.rates[flow as usize].now
     }
 
-    /// The link that limits the rate of a flow.
+    /// Returns the link that limits the rate of a flow.
     pub fn bottleneck(&self, flow: u32) -> u32 {
         self.rates[flow as usize].bottleneck
     }
 
-    /// The rate of each flow on a link if nothing else limited any of them.
+    /// Returns the rate that each flow on a link would have if no other link limited it.
     pub fn fair_rate(&self, link: u32) -> f64 {
         let at = &self.links[link as usize];
         at.capacity / at.load
     }
 
-    /// The least of these rates on the links that a flow uses.
+    /// Returns the minimum of [`Self::fair_rate`] over the links that a flow uses.
     pub fn least_fair_rate(&self, flow: u32) -> f64 {
         let uses = self.flows[flow as usize].iter();
         uses.map(|entry| self.fair_rate(entry.link)).fold(UNKNOWN, f64::min)
     }
 
-    /// The links that a flow uses.
+    /// Iterates over the links that a flow uses.
     pub fn uses(&self, flow: u32) -> impl Iterator<Item = Use> {
         let entries = self.flows[flow as usize].iter();
         entries.map(|&Entry { link, share, service, .. }| Use { link, share, service })
     }
 
-    /// True if rates may have changed since they were computed.
+    /// Returns true if rates may have changed since they were computed.
     pub fn is_stale(&self) -> bool {
         !self.changed_links.is_empty()
     }
 
-    /// Computes the rates; the flows whose rate is another than before.
+    /// Computes the rates and returns the flows whose rates have changed.
     pub fn compute(&mut self) -> Vec<u32> {
         loop {
             let floor = self.floor;
             self.find_affected();
             self.fill(Acks::Grow);
-            // Only where acknowledgements have grown beyond a link that was full already.
+            // Second pass only if acknowledgements have grown beyond a link that was already full.
             let Self { links, fillings, .. } = &*self;
             let beyond = |link: usize| fillings[link].room < -MARGIN * links[link].capacity;
             if self.affected.iter().any(|&link| beyond(link as usize)) {
                 self.fill(Acks::Known);
             }
-            // Where acknowledgements leave less of a link than was foreseen, a lower floor has been
-            // found on the way.
+            // `fill` lowers the floor if a link has less room for data than assumed; then start
+            // over.
             if self.floor == floor {
                 break;
             }
@@ -282,7 +283,8 @@ impl Sharing {
                 if seen[flow].affected == computation {
                     continue;
                 }
-                // A slower flow that this link limits gets what acknowledgements leave of it.
+                // A slower flow is affected only through its bottleneck, where acknowledgements may
+                // leave it another rate.
                 if rates[flow].now < floor && rates[flow].bottleneck != link {
                     continue;
                 }

@@ -1,4 +1,4 @@
-//! Reads TOML values into types. An error is data: the path of the value, and what is wrong there.
+//! Deserialization of TOML values. Errors are structured: the path of the value and the reason.
 
 use std::fmt;
 
@@ -9,10 +9,10 @@ use serde::de::{
 };
 use toml::{Table, Value};
 
-/// Reads a value, whose tables have only the keys that `T` has.
+/// Deserializes a value. Its tables may have only the keys that `T` has.
 ///
 /// # Errors
-/// An unknown key or name, a value of the wrong type, or what `T` itself refuses.
+/// An unknown key or name, a value of the wrong type, or a value that `T` itself rejects.
 pub fn read<T: DeserializeOwned>(value: Value) -> Result<T, ValueError> {
     T::deserialize(Reader(value))
 }
@@ -21,13 +21,13 @@ pub fn read<T: DeserializeOwned>(value: Value) -> Result<T, ValueError> {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{path}{}{reason}", if path.is_empty() { "" } else { ": " })]
 pub struct ValueError {
-    /// Path of the value below the one that was read: `ecn.kmin`, or empty.
+    /// Path of the value, relative to the one passed to [`read`]: `ecn.kmin`, or empty.
     pub path: String,
-    /// The fault.
+    /// Reason of the error.
     pub reason: Reason,
 }
 
-/// Why a value cannot be read.
+/// Reason why a value cannot be read.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Reason {
     /// The value is a table with a key that does not exist.
@@ -35,7 +35,7 @@ pub enum Reason {
     UnknownKey {
         /// The key, as written.
         key: String,
-        /// The keys that exist.
+        /// The valid keys.
         known: &'static [&'static str],
     },
     /// The value is a name that does not exist.
@@ -43,7 +43,7 @@ pub enum Reason {
     UnknownName {
         /// The name, as written.
         name: String,
-        /// The names that exist.
+        /// The valid names.
         known: &'static [&'static str],
     },
     /// A table is expected instead of this value: `integer 3`.
@@ -58,7 +58,7 @@ pub enum Reason {
 }
 
 impl ValueError {
-    /// Adds the key, or the index as in `[0]`, of the value to its path.
+    /// Prefixes the path with a key, or with an index such as `[0]`.
     pub(crate) fn below(self, key: &str) -> Self {
         let dot = if self.path.is_empty() || self.path.starts_with('[') { "" } else { "." };
         Self { path: format!("{key}{dot}{}", self.path), ..self }
@@ -93,10 +93,10 @@ impl Error for ValueError {
     }
 }
 
-/// The table that a value is.
+/// Returns the table in `value`.
 ///
 /// # Errors
-/// It is something else.
+/// If `value` is not a table.
 pub fn table(value: Value) -> Result<Table, Reason> {
     match value {
         Value::Table(table) => Ok(table),
@@ -105,13 +105,13 @@ pub fn table(value: Value) -> Result<Table, Reason> {
     }
 }
 
-/// True for a list of tables, as `[[name]]` writes it.
+/// Returns true for a list of tables, as written by `[[name]]`.
 fn are_tables(value: &Value) -> bool {
     let Value::Array(items) = value else { return false };
     !items.is_empty() && items.iter().all(Value::is_table)
 }
 
-/// A value and its type in words: `integer 3`, `list`.
+/// Describes a value by its type and content: `integer 3`, `list`.
 pub fn describe(value: &Value) -> String {
     in_words(unexpected(value))
 }
@@ -137,7 +137,7 @@ fn in_words(found: Unexpected<'_>) -> String {
     }
 }
 
-/// Translates what a type expects from words of Rust to words of TOML.
+/// Translates an expectation from Rust's terms to TOML's.
 fn wanted(expected: &dyn Expected) -> String {
     let expected = expected.to_string();
     let words = match expected.as_str() {
@@ -160,7 +160,7 @@ fn wanted(expected: &dyn Expected) -> String {
     words.to_owned()
 }
 
-/// A value, as serde reads it.
+/// A value as a serde deserializer.
 struct Reader(Value);
 
 impl<'de> Deserializer<'de> for Reader {
@@ -206,7 +206,7 @@ impl<'de> Deserializer<'de> for Reader {
         }
     }
 
-    // A visitor of a table may take another value instead, such as `true` or a name.
+    // A visitor of a table may also accept another value, such as `true` or a name.
     fn deserialize_map<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, ValueError> {
         match are_tables(&self.0) {
             true => Err(Reason::Tables.into()),
@@ -214,7 +214,7 @@ impl<'de> Deserializer<'de> for Reader {
         }
     }
 
-    // A list is no table: serde would read its items as the values of the keys in order.
+    // A list is not a table: serde would read its items as the values of the keys in order.
     fn deserialize_struct<V: Visitor<'de>>(
         self,
         _name: &'static str,
@@ -230,7 +230,7 @@ impl<'de> Deserializer<'de> for Reader {
     }
 }
 
-/// The entries of a table that are left, and the value of the last key with its name.
+/// Remaining entries of a table, and the value of the last key with its name.
 struct Entries {
     rest: <Table as IntoIterator>::IntoIter,
     value: Option<(String, Value)>,
@@ -264,7 +264,7 @@ impl<'de> MapAccess<'de> for Entries {
     }
 }
 
-/// The items of a list that are left, with their indices.
+/// Remaining items of a list, with their indices.
 struct Items {
     rest: std::iter::Enumerate<std::vec::IntoIter<Value>>,
 }

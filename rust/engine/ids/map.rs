@@ -1,15 +1,15 @@
-//! Maps whose keys are ids.
+//! Maps keyed by ids.
 
 use std::collections::HashMap;
 use std::hash::{BuildHasherDefault, Hasher};
 
 use crate::rng::mix64;
 
-/// A map whose keys are a few ids. Nobody chooses them to collide, so that a hash of a few
-/// instructions a part does, in place of the library's of a few hundred.
+/// A map keyed by one or more ids. Ids are not attacker-controlled, so a hash of a few instructions
+/// per id replaces the standard library's, which takes a few hundred.
 pub(crate) type IdMap<K, V> = HashMap<K, V, BuildHasherDefault<IdHasher>>;
 
-/// The hash of a key, part by part.
+/// Hash of a key, one part at a time.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct IdHasher(u64);
 

@@ -1,8 +1,8 @@
-//! The header fields whose meaning depends on the kind of packet, and the constructors that write
-//! them. The views of `view` read them.
+//! Header fields whose meaning depends on the kind of packet, and the constructors that write them.
+//! The views of `view` read them.
 //!
 //! Five fields serve all kinds, so that a packet stays at 48 bytes. The traffic class of data and
-//! of PFC frames is in the bits that `ack` does not need:
+//! PFC frames is in the bits that `ack` does not need:
 //!
 //! | kind | `psn` | `ack` | `sack` | `marked` | `stamp` |
 //! |---|---|---|---|---|---|
@@ -17,13 +17,13 @@
 //! | probe, reply | - | - | queue pair that probes | - | sent, echo |
 //! | port status | - | - | usable planes | - | - |
 //! | credit | its number | - | - | - | - |
-//! | request for credit | target | - | queue pair that receives | - | - |
+//! | credit request | target | - | queue pair that receives | - | - |
 
 use super::{EndpointView, Flags, Packet, PacketKind, PlaneMask, Psn, Stamp};
 use crate::ids::{ClassId, QpId};
 
-/// The fields whose meaning depends on the kind of packet. Opaque: views read them, constructors
-/// of [`Packet`] write them.
+/// Fields whose meaning depends on the kind of packet. Opaque: views read them, constructors of
+/// [`Packet`] write them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct KindFields {
     pub(super) sack: u64,
@@ -33,17 +33,17 @@ pub struct KindFields {
     pub(super) stamp: Stamp,
 }
 
-/// A PSN, which has 24 bits, and above it a traffic class.
+/// A 24-bit PSN, with a traffic class in the upper bits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(super) struct ClassedPsn(u32);
 
-/// Where the bits of the class begin.
+/// Position of the lowest bit of the class.
 const CLASS: u32 = Psn::MODULUS.trailing_zeros();
-/// The bits of the PSN.
+/// Mask of the PSN.
 const PSN_BITS: u32 = (1 << CLASS) - 1;
 
 impl ClassedPsn {
-    /// A PSN of the first class.
+    /// Combines a PSN with the first class.
     #[inline]
     pub(super) const fn of(psn: Psn) -> Self {
         Self(psn.get())
@@ -55,24 +55,24 @@ impl ClassedPsn {
     }
 }
 
-/// [`KindFields`] as numbers without a meaning: for code that carries packets across a border, or
+/// Uninterpreted numeric form of [`KindFields`], for code that carries packets across a boundary or
 /// forges them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct RawFields {
-    /// 64 bits: a report's bitmap, a verb's headers, a reason or bytes.
+    /// 64 bits: the bitmap of a report, the headers of a verb, a reason or a number of bytes.
     pub sack: u64,
     /// A PSN of 24 bits; higher bits are ignored.
     pub psn: u32,
     /// A PSN or the index of a message, of 24 bits; higher bits are ignored.
     pub ack: u32,
-    /// 32 bits: a report's marks, or the length of a message.
+    /// 32 bits: the marks of a report, or the length of a message.
     pub marked: u32,
     /// 32 bits: a time in steps of 1,024 ps.
     pub stamp: u32,
 }
 
 impl KindFields {
-    /// The fields as numbers.
+    /// Returns the fields as numbers.
     #[inline]
     pub const fn raw(self) -> RawFields {
         RawFields {
@@ -84,7 +84,7 @@ impl KindFields {
         }
     }
 
-    /// The fields with these numbers.
+    /// Creates the fields from numbers.
     #[inline]
     pub const fn of_raw(raw: RawFields) -> Self {
         Self {
@@ -97,70 +97,69 @@ impl KindFields {
     }
 }
 
-/// The fields of a data packet.
+/// Fields of a data packet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct DataFields {
-    /// Its packet sequence number.
+    /// Packet sequence number.
     pub psn: Psn,
-    /// When it was sent.
+    /// Time at which the packet was sent.
     pub sent: Stamp,
-    /// The headers of its verb (RETH, immediate data), as `nic::verbs` encodes them; 0 for a plain
+    /// Headers of its verb (RETH, immediate data), as `nic::verbs` encodes them; 0 for a plain
     /// WRITE.
     pub verb: u64,
-    /// The message that it is part of, where the receiver needs to know.
+    /// The message that the packet belongs to, if the receiver needs to know.
     pub message: MessageLabel,
 }
 
-/// The message that a data packet is part of: with an erasure code and with unordered delivery
-/// each packet names it. Other packets carry the default.
+/// The message that a data packet belongs to. With an erasure code or unordered delivery, each
+/// packet names it; otherwise packets carry the default.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct MessageLabel {
-    /// Index of the message on its queue pair, as the wire has it.
+    /// Index of the message on its queue pair, in its wire form.
     pub index: Psn,
-    /// Length of the message: with an erasure code in bytes, with unordered delivery in packets.
+    /// Length of the message: in bytes with an erasure code, in packets with unordered delivery.
     pub length: u32,
 }
 
-/// The fields of an acknowledgement.
+/// Fields of an acknowledgement.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct AckFields {
-    /// Every packet before this one has arrived; with an erasure code, the index of the message
-    /// that the acknowledgement is about.
+    /// Every packet before this one has arrived. With an erasure code, it is the index of the
+    /// acknowledged message.
     pub cumulative: Psn,
-    /// The packets that it reports.
+    /// The reported packets.
     pub report: ArrivalReport,
-    /// The time stamp of the answered packet.
+    /// Time stamp of the acknowledged packet.
     pub echo: Stamp,
 }
 
-/// Which packets an acknowledgement reports. Where it reports each packet once these are at most
-/// [`ArrivalReport::MOST_PACKETS`] among 64.
+/// The packets that an acknowledgement reports. If packets are reported individually, these are at
+/// most [`ArrivalReport::MOST_PACKETS`] among 64.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct ArrivalReport {
-    /// The first PSN that `arrived` has a bit for.
+    /// PSN of the lowest bit of `arrived`.
     pub base: Psn,
-    /// The packets from `base` on that arrived, since the last report or at any time, lowest bit
-    /// first.
+    /// Packets from `base` on that arrived, since the last report or at any time; lowest bit first.
     pub arrived: u64,
-    /// Which of the last packets of `arrived` were ECN marked; the lowest bit stands for the first
-    /// of them. See [`ArrivalReport::marks`].
+    /// ECN marks of the last packets of `arrived`; the lowest bit stands for the first of them. See
+    /// [`ArrivalReport::marks`].
     pub(super) marked: u32,
 }
 
 impl ArrivalReport {
-    /// A report has the marks of at most this many packets: the bits of its field of marks.
+    /// Maximum number of packets whose marks a report has: the width of the field of marks.
     pub const MOST_PACKETS: u32 = u32::BITS;
 
-    /// A report of the packets of `arrived` from `base` on, of which those of `marks` were ECN
-    /// marked. These are among the last [`Self::MOST_PACKETS`] of `arrived`.
+    /// Creates a report of the packets `arrived` from `base` on. `marks` holds the ECN-marked ones,
+    /// which must be among the last [`Self::MOST_PACKETS`] of `arrived`.
     pub const fn new(base: Psn, arrived: u64, marks: u64) -> Self {
         Self { base, arrived, marked: compress(marks, arrived) }
     }
 
-    /// Which of the 64 packets from `base` on were ECN marked, a subset of `arrived`.
+    /// Returns the ECN-marked ones among the 64 packets from `base` on, a subset of `arrived`.
     pub const fn marks(&self) -> u64 {
-        // The n-th bit of `marked` is for the n-th of the last 32 bits that are set in `arrived`.
-        // Most reports have no mark, and nothing runs.
+        // The n-th bit of `marked` stands for the n-th of the last 32 set bits of `arrived`. Most
+        // reports have no mark and return early.
         if self.marked == 0 {
             return 0;
         }
@@ -175,21 +174,21 @@ impl ArrivalReport {
         marks
     }
 
-    /// How many of the packets were ECN marked.
+    /// Returns the number of ECN-marked packets.
     #[inline]
     pub(crate) const fn marked_packets(&self) -> u32 {
         ones(self.marked as u64)
     }
 }
 
-/// How many bits are set: mostly none or one, which needs no instruction that not every processor
-/// has, nor the dozen in its place.
+/// Returns the number of set bits, with a fast path for at most one. This avoids a `popcnt`
+/// instruction, which not every processor has, and its dozen replacement instructions.
 #[inline]
 pub(crate) const fn ones(bits: u64) -> u32 {
     if bits & bits.wrapping_sub(1) == 0 { (bits != 0) as u32 } else { bits.count_ones() }
 }
 
-/// The last of the bits that are set in `arrived`, as many as there is room for marks.
+/// Returns the last set bits of `arrived`, as many as the field of marks can describe.
 const fn last_of(mut arrived: u64) -> u64 {
     while ones(arrived) > ArrivalReport::MOST_PACKETS {
         arrived &= arrived - 1;
@@ -197,8 +196,8 @@ const fn last_of(mut arrived: u64) -> u64 {
     arrived
 }
 
-/// The bits of `marks`, a subset of `arrived`, moved together: bit `i` of the result stands for
-/// the `i`-th of the last 32 bits that are set in `arrived`.
+/// Compresses `marks`, a subset of `arrived`: bit `i` of the result stands for the `i`-th of the
+/// last 32 set bits of `arrived`.
 const fn compress(marks: u64, arrived: u64) -> u32 {
     if marks == 0 {
         return 0;
@@ -214,7 +213,7 @@ const fn compress(marks: u64, arrived: u64) -> u32 {
     marked as u32
 }
 
-/// Why a packet is refused although it arrived.
+/// Reason for rejecting a packet that arrived.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(u64)]
 pub enum RefusalReason {
@@ -225,7 +224,7 @@ pub enum RefusalReason {
 }
 
 impl RefusalReason {
-    /// The reason of this number; `None` if no reason has it.
+    /// Returns the reason with this number, or `None` if there is none.
     pub(super) const fn of_number(number: u64) -> Option<Self> {
         const NOT_READY: u64 = RefusalReason::ReceiverNotReady as u64;
         const INVALID: u64 = RefusalReason::InvalidRequest as u64;
@@ -237,28 +236,28 @@ impl RefusalReason {
     }
 }
 
-/// What a frame of priority flow control (PFC) orders.
+/// Command of a priority flow control (PFC) frame.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum PauseOrder {
-    /// Stop sending what has no priority.
+    /// Stop sending packets without priority.
     Pause,
-    /// Continue to send what has no priority.
+    /// Continue sending packets without priority.
     Resume,
 }
 
-/// The fields of a frame of priority flow control (PFC).
+/// Fields of a priority flow control (PFC) frame.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct PauseFrame {
-    /// What the other end of the link is to do.
+    /// Command for the other end of the link.
     pub order: PauseOrder,
-    /// Bytes without priority that wait at the port that sends the frame.
+    /// Bytes without priority queued at the port that sends the frame.
     pub waiting: u64,
-    /// The traffic class of data that it is about; the first one where there are none.
+    /// Traffic class of data that the frame applies to; the first one in a run without classes.
     pub class: ClassId,
 }
 
 impl Packet {
-    /// A data packet; addresses, lengths and flags are left to set.
+    /// Creates a data packet; the caller sets addresses, lengths and flags.
     #[inline]
     pub fn data(data: DataFields) -> Self {
         let DataFields { psn, sent, verb, message } = data;
@@ -268,21 +267,21 @@ impl Packet {
         Self { kind: PacketKind::Data, fields, ..Self::default() }
     }
 
-    /// An acknowledgement; addresses, lengths and further flags are left to set.
+    /// Creates an acknowledgement; the caller sets addresses, lengths and further flags.
     #[inline]
     pub fn ack(ack: AckFields) -> Self {
         Self { kind: PacketKind::Ack, fields: ack.fields(), ..Self::default() }
     }
 
-    /// A NACK of a receiver that lacks the packet `ack.cumulative`: it reports arrivals as an
-    /// acknowledgement does.
+    /// Creates a NACK of a receiver that lacks the packet `ack.cumulative`. It reports arrivals
+    /// like an acknowledgement.
     #[inline]
     pub fn gap_nack(ack: AckFields) -> Self {
         Self { kind: PacketKind::Nack, fields: ack.fields(), ..Self::default() }
     }
 
-    /// A NACK for the trimmed packet `psn`; `ack` has the cumulative PSN (or the message) and the
-    /// echo of that packet, and an empty report.
+    /// Creates a NACK for the trimmed packet `psn`, with the cumulative PSN (or the message), the
+    /// echo of that packet and an empty report.
     #[inline]
     pub fn trimmed_nack(psn: Psn, cumulative: Psn, echo: Stamp) -> Self {
         let report = ArrivalReport { base: psn, ..ArrivalReport::default() };
@@ -290,20 +289,20 @@ impl Packet {
         Self { kind: PacketKind::Nack, fields, flags: Flags::TRIMMED, ..Self::default() }
     }
 
-    /// A congestion notification packet that echoes a stamp.
+    /// Creates a congestion notification packet that echoes a stamp.
     #[inline]
     pub fn cnp(echo: Stamp) -> Self {
         let fields = KindFields { stamp: echo, ..KindFields::default() };
         Self { kind: PacketKind::Cnp, fields, ..Self::default() }
     }
 
-    /// Credit up to `number`.
+    /// Creates a grant of credit up to `number`.
     pub fn credit(number: Psn) -> Self {
         let fields = KindFields { psn: number, ..KindFields::default() };
         Self { kind: PacketKind::Credit, fields, ..Self::default() }
     }
 
-    /// The data packet with the number of credit that its sender asks for, in place of the length
+    /// Turns a data packet into one that requests credit up to `target`, which replaces the length
     /// of its message.
     #[must_use]
     pub fn asking_for(mut self, target: Psn) -> Self {
@@ -311,14 +310,14 @@ impl Packet {
         self
     }
 
-    /// A refusal of the packet `psn`.
+    /// Creates a refusal of the packet `psn`.
     pub fn refusal(psn: Psn, reason: RefusalReason, echo: Stamp) -> Self {
         let sack = reason as u64;
         let fields = KindFields { psn, sack, stamp: echo, ..KindFields::default() };
         Self { kind: PacketKind::Refusal, fields, ..Self::default() }
     }
 
-    /// A frame of priority flow control (PFC).
+    /// Creates a priority flow control (PFC) frame.
     pub fn pause_frame(frame: PauseFrame) -> Self {
         let kind = match frame.order {
             PauseOrder::Pause => PacketKind::Pause,
@@ -331,16 +330,16 @@ impl Packet {
     }
 }
 
-/// The traffic class.
+/// Traffic class.
 impl Packet {
-    /// The traffic class of a data packet, or of a frame of priority flow control (PFC); the first
-    /// one where there are none.
+    /// Returns the traffic class of a data packet or a priority flow control (PFC) frame; the first
+    /// one in a run without classes.
     #[inline]
     pub const fn class(&self) -> ClassId {
         ClassId(self.fields.ack.0 >> CLASS)
     }
 
-    /// Puts a data packet, or a frame of priority flow control, into a class.
+    /// Sets the traffic class of a data packet or a priority flow control frame.
     ///
     /// # Panics
     /// If the class has more than eight bits.
@@ -351,31 +350,32 @@ impl Packet {
     }
 }
 
-/// Packets from NIC to NIC, beside queue pairs.
+/// Packets from NIC to NIC that belong to no queue pair.
 impl Packet {
-    /// A frame of credit-based flow control (CBFC).
+    /// Creates a credit-based flow control (CBFC) frame.
     pub fn link_credit(freed: u64) -> Self {
         let fields = KindFields { sack: freed, ..KindFields::default() };
         Self { kind: PacketKind::LinkCredit, fields, ..Self::default() }
     }
 
-    /// A probe for the queue pair `prober` of the host that sends it.
+    /// Creates a probe for queue pair `prober` of the sending host.
     pub fn probe(prober: QpId, sent: Stamp) -> Self {
         Self::endpoint(PacketKind::Probe, u64::from(prober.0), sent)
     }
 
-    /// The reply to a probe; addresses, lengths and flags are left to set.
+    /// Creates the reply to a probe; the caller sets addresses, lengths and flags.
     pub fn probe_reply(probe: EndpointView<'_>) -> Self {
         let (kind, prober) = (PacketKind::ProbeReply, u64::from(probe.prober().0));
         Self { entropy: probe.entropy, ..Self::endpoint(kind, prober, probe.stamp()) }
     }
 
-    /// The planes whose ports are usable at the host that sends it.
+    /// Creates a port status: the planes whose ports are usable at the sending host.
     pub fn port_status(usable: PlaneMask) -> Self {
         Self::endpoint(PacketKind::PortStatus, u64::from(usable.bits()), Stamp::default())
     }
 
-    /// Asks the receiving half of queue pair `receiver` for credit up to `target`.
+    /// Creates a request for credit up to `target`, addressed to the responder of queue pair
+    /// `receiver`.
     pub fn credit_request(receiver: QpId, target: Psn) -> Self {
         let request =
             Self::endpoint(PacketKind::CreditRequest, u64::from(receiver.0), Stamp::default());
@@ -384,7 +384,7 @@ impl Packet {
 
     fn endpoint(kind: PacketKind, sack: u64, stamp: Stamp) -> Self {
         let fields = KindFields { sack, stamp, ..KindFields::default() };
-        // It is for no queue pair: numbers of queue pairs have 24 bits, as PSNs.
+        // An invalid queue pair: numbers of queue pairs have 24 bits, like PSNs.
         Self { kind, fields, qp: QpId(1 << 24), ..Self::default() }
     }
 }

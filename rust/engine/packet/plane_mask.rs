@@ -1,17 +1,18 @@
-//! A set of planes, and with it of the ports under one NIC: each port is in a plane of its own.
+//! Sets of planes. Each port of a NIC is in its own plane, so a set of planes is also a set of
+//! ports.
 
 /// A set of planes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct PlaneMask(u32);
 
 impl PlaneMask {
-    /// The most planes of a fabric: a port status has a mask of 32 bits (the port status update of
-    /// MRC 1.0).
+    /// Maximum number of planes of a fabric: a port status has a mask of 32 bits (the port status
+    /// update of MRC 1.0).
     pub const MOST: u32 = u32::BITS;
     /// No plane.
     pub const NONE: Self = Self(0);
 
-    /// The first `count` planes, at most [`Self::MOST`].
+    /// Returns the first `count` planes, at most [`Self::MOST`].
     pub const fn all(count: u32) -> Self {
         match count {
             0 => Self::NONE,
@@ -20,61 +21,61 @@ impl PlaneMask {
         }
     }
 
-    /// The set with these bits: bit `p` for plane `p`.
+    /// Creates a set from bits: bit `p` stands for plane `p`.
     pub const fn of_bits(bits: u32) -> Self {
         Self(bits)
     }
 
-    /// Its bits: bit `p` for plane `p`.
+    /// Returns the bits of the set: bit `p` stands for plane `p`.
     pub const fn bits(self) -> u32 {
         self.0
     }
 
-    /// True if it has no plane.
+    /// Returns true if the set has no plane.
     #[inline]
     pub const fn is_empty(self) -> bool {
         self.0 == 0
     }
 
-    /// The number of its planes.
+    /// Returns the number of planes.
     #[inline]
     pub const fn count(self) -> u32 {
         self.0.count_ones()
     }
 
-    /// True if it has that plane.
+    /// Returns true if the set contains `plane`.
     #[inline]
     pub const fn has(self, plane: u32) -> bool {
         self.0 >> plane & 1 == 1
     }
 
-    /// The set with that plane.
+    /// Returns the set with `plane` added.
     #[must_use]
     pub const fn with(self, plane: u32) -> Self {
         Self(self.0 | 1 << plane)
     }
 
-    /// The set without that plane.
+    /// Returns the set with `plane` removed.
     #[must_use]
     pub const fn without(self, plane: u32) -> Self {
         Self(self.0 & !(1 << plane))
     }
 
-    /// The planes that both sets have.
+    /// Returns the planes that are in both sets.
     #[inline]
     #[must_use]
     pub const fn and(self, other: Self) -> Self {
         Self(self.0 & other.0)
     }
 
-    /// This set, or `other` if it has no plane.
+    /// Returns this set, or `other` if this set is empty.
     #[inline]
     #[must_use]
     pub const fn or(self, other: Self) -> Self {
         if self.is_empty() { other } else { self }
     }
 
-    /// Its plane of that index, in ascending order.
+    /// Returns the plane at `index`, in ascending order.
     #[inline]
     pub const fn nth(self, index: u32) -> Option<u32> {
         let mut left = self.0;
@@ -86,7 +87,7 @@ impl PlaneMask {
         if left == 0 { None } else { Some(left.trailing_zeros()) }
     }
 
-    /// Its first plane from `plane` on, going round.
+    /// Returns the first plane at or after `plane`, wrapping around.
     #[inline]
     pub const fn next_from(self, plane: u32) -> Option<u32> {
         if self.is_empty() {
@@ -96,7 +97,7 @@ impl PlaneMask {
         Some(if above == 0 { self.0.trailing_zeros() } else { above.trailing_zeros() })
     }
 
-    /// Its planes, in ascending order.
+    /// Iterates over the planes in ascending order.
     pub fn planes(self) -> impl Iterator<Item = u32> {
         (0..Self::MOST).filter(move |&plane| self.has(plane))
     }

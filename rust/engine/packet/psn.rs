@@ -1,28 +1,27 @@
-//! Packet sequence numbers as the wire has them.
+//! Packet sequence numbers in their wire form.
 
 /// A packet sequence number of 24 bits, which wraps (InfiniBand specification, volume 1, 9.7.2).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub struct Psn(u32);
 
 impl Psn {
-    /// How many numbers there are.
+    /// Number of different PSNs.
     pub const MODULUS: u64 = 1 << 24;
 
-    /// The number on the wire of a sequence number that never wraps.
+    /// Returns the wire form of a sequence number that never wraps.
     pub const fn on_wire(sequence: u64) -> Self {
         Self((sequence % Self::MODULUS) as u32)
     }
 
-    /// The number as the wire has it, below [`Psn::MODULUS`].
+    /// Returns the number in its wire form, below [`Psn::MODULUS`].
     pub const fn get(self) -> u32 {
         self.0
     }
 
-    /// The full sequence number, given one that is less than 2^23 away.
+    /// Returns the full sequence number, given a known one that is less than 2^23 away.
     pub const fn near(self, known: u64) -> u64 {
-        // Of the two full numbers nearest to `known` the one less than half of the range ahead is
-        // meant; at exactly half it counts as behind. A number behind 0 can only be forged; 0
-        // stands for it.
+        // Picks the candidate less than half of the range ahead of `known`; at exactly half, the
+        // one behind. A result below 0 can only come from a forged PSN and saturates.
         let half = Self::MODULUS / 2;
         let ahead = (self.0 as u64 + Self::MODULUS - known % Self::MODULUS) % Self::MODULUS;
         if ahead < half { known + ahead } else { (known + ahead).saturating_sub(Self::MODULUS) }

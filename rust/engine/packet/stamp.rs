@@ -1,4 +1,4 @@
-//! Time stamps as the wire has them.
+//! Time stamps in their wire form.
 
 use crate::units::Time;
 
@@ -7,28 +7,30 @@ use crate::units::Time;
 pub struct Stamp(u32);
 
 impl Stamp {
-    /// The stamp as the wire has it, in steps of 1,024 ps.
+    /// Returns the stamp in its wire form, in steps of 1,024 ps.
     pub const fn bits(self) -> u32 {
         self.0
     }
 
-    /// The stamp with these bits.
+    /// Creates a stamp from its wire form.
     pub const fn of_bits(bits: u32) -> Self {
         Self(bits)
     }
 
-    /// The binary logarithm of a step in picoseconds.
+    /// Binary logarithm of a step in picoseconds.
     pub(crate) const STEP_BITS: u32 = 10;
 
-    /// The stamp for `time`.
+    /// Returns the stamp for `time`.
     pub const fn at(time: Time) -> Self {
-        // A shift in place of a division by 1,000: the stamp is taken for each data packet.
+        // A shift instead of a division by 1,000: each data packet takes a stamp.
         Self((time.as_ps() >> Self::STEP_BITS) as u32)
     }
 
-    /// Picoseconds from this stamp to `now`, within 1 ns, if less than 4.4 ms have passed.
+    /// Returns the picoseconds from this stamp to `now`, within 1 ns, if less than 4.4 ms have
+    /// passed.
     pub const fn ps_until(self, now: Time) -> u64 {
-        // The difference of wrapped stamps is right as long as the time between them does not wrap.
+        // The difference of wrapped stamps is correct as long as the time between them does not
+        // wrap.
         (Self::at(now).0.wrapping_sub(self.0) as u64) << Self::STEP_BITS
     }
 }

@@ -1,31 +1,31 @@
-//! In-band network telemetry (INT): what ports write into a data packet on its way, and receivers
-//! return in its acknowledgement.
+//! In-band network telemetry (INT): readings that ports write into a data packet on its way, and
+//! that receivers return in its acknowledgement.
 //!
 //! Source: Li et al., "HPCC: High Precision Congestion Control" (SIGCOMM 2019), section 4.1, with
 //! the widths and units of its simulator (alibaba-edu/High-Precision-Congestion-Control,
 //! `int-header.h`); Ben Basat et al., "PINT: Probabilistic In-band Network Telemetry" (SIGCOMM
 //! 2020), section 3.3, with the code of the same simulator (`pint.cc`).
 //!
-//! Telemetry lies beside a packet and not in it: a run without it carries nothing. The simulator's
-//! three bits for the line rate name 25 to 400 Gbps; a hop has its rate here, whatever it is
+//! Telemetry is stored separately from packets, so runs without it have no overhead. The
+//! simulator's three bits for the line rate encode 25 to 400 Gbps; here a hop stores any rate
 //! \[inferred\].
 
 use crate::units::{BitRate, Time};
 
-/// The state of a port when a packet leaves its queue.
+/// State of a port when a packet leaves its queue.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct PortReading {
-    /// When it leaves.
+    /// Time at which the packet leaves.
     pub at: Time,
     /// Bytes that the port has sent before this packet.
     pub sent: u64,
-    /// Bytes that wait behind it.
+    /// Bytes queued behind the packet.
     pub waiting: u64,
-    /// The rate of the link.
+    /// Rate of the link.
     pub rate: BitRate,
 }
 
-/// One hop of a path, as the packet has it.
+/// One hop of a path, as encoded in the packet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Hop {
     /// Nanoseconds, 24 bits.
@@ -38,15 +38,15 @@ pub struct Hop {
     rate: u32,
 }
 
-/// All that ports have written into one packet.
+/// All readings that ports have written into one packet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Telemetry {
     hops: [Hop; Telemetry::MOST_HOPS],
-    /// Hops so far; those beyond the most overwrite the first ones.
+    /// Number of hops so far; beyond `MOST_HOPS` they overwrite the first ones.
     count: u8,
-    /// By how much units are larger than those of 25 Gbps.
+    /// Factor by which units are larger than those of 25 Gbps.
     multiple: u16,
-    /// The utilization of the busiest hop, as a power of PINT's base.
+    /// Utilization of the busiest hop, as a power of PINT's base.
     power: u16,
 }
 
@@ -54,14 +54,14 @@ const TIME_BITS: u32 = 24;
 const BYTES_BITS: u32 = 20;
 const QUEUE_BITS: u32 = 17;
 
-/// Bytes for each unit of the bytes that a port has sent.
+/// Bytes per unit of the bytes that a port has sent.
 const BYTES_UNIT: u64 = 128;
 
-/// Bytes for each unit of a queue.
+/// Bytes per unit of a queue.
 const QUEUE_UNIT: u64 = 80;
 
 impl Telemetry {
-    /// Hops that one packet has room for.
+    /// Maximum number of hops in one packet.
     pub const MOST_HOPS: usize = 5;
 
     /// Adds a hop whose units are `multiple` times those of 25 Gbps.
@@ -79,45 +79,46 @@ impl Telemetry {
         self.multiple = multiple.max(1);
     }
 
-    /// The hops from the first switch on; none if the path has more than a packet has room for.
+    /// Returns the hops in path order; empty if the path is longer than [`Self::MOST_HOPS`].
     pub fn hops(&self) -> &[Hop] {
         self.hops.get(..usize::from(self.count)).unwrap_or(&[])
     }
 
-    /// By how much units are larger than those of 25 Gbps.
+    /// Returns the factor by which units are larger than those of 25 Gbps.
     pub const fn multiple(&self) -> u64 {
         self.multiple as u64
     }
 
-    /// Raises the power of the utilization to that of a port, if that is higher.
+    /// Raises the utilization's power to that of a port, if that is higher.
     pub fn raise_power(&mut self, power: u16) {
         self.power = self.power.max(power);
     }
 
-    /// The highest power of the utilization on the way.
+    /// Returns the highest power of the utilization on the way.
     pub const fn power(&self) -> u16 {
         self.power
     }
 }
 
 impl Hop {
-    /// Nanoseconds since an older sample of the same port; they wrap at 16.8 ms.
+    /// Returns the nanoseconds since an older sample of the same port; they wrap at 16.8 ms.
     pub const fn ns_since(&self, older: &Self) -> u64 {
         (self.time.wrapping_sub(older.time) & ((1 << TIME_BITS) - 1)) as u64
     }
 
-    /// Bytes that the port has sent since an older sample of it, in samples of that multiple.
+    /// Returns the bytes that the port has sent since an older sample. Both samples have this
+    /// multiple.
     pub const fn bytes_since(&self, older: &Self, multiple: u64) -> u64 {
         let units = self.bytes.wrapping_sub(older.bytes) & ((1 << BYTES_BITS) - 1);
         units as u64 * BYTES_UNIT * multiple
     }
 
-    /// Bytes that waited, in a sample of that multiple.
+    /// Returns the queued bytes in a sample with this multiple.
     pub const fn queue(&self, multiple: u64) -> u64 {
         self.queue as u64 * QUEUE_UNIT * multiple
     }
 
-    /// The rate of the link in bits per second.
+    /// Returns the rate of the link in bits per second.
     pub fn rate_bps(&self) -> f64 {
         f64::from(self.rate) * 1e6
     }

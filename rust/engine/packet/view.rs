@@ -1,7 +1,7 @@
-//! Views of packets, one per kind: what the fields of [`super::KindFields`] mean in it.
+//! Views of packets, one per kind: the meaning of the fields of [`super::KindFields`].
 //!
-//! A view exists only for a packet of its kind, so that code which takes one needs no check. All
-//! of it is inlined: a view costs the comparison of the kind that a `match` would.
+//! A view exists only for a packet of its kind, so code that takes one needs no check. Everything
+//! is inlined: a view costs the same comparison of the kind as a `match`.
 
 use std::ops::Deref;
 
@@ -11,7 +11,7 @@ use super::{
 };
 use crate::ids::QpId;
 
-/// A packet by its kind.
+/// A packet, by kind.
 #[derive(Debug, Clone, Copy)]
 pub enum View<'a> {
     /// A part of a message, whole or trimmed to its header.
@@ -22,7 +22,7 @@ pub enum View<'a> {
     Nack(NackView<'a>),
     /// A congestion notification packet: it has no further fields.
     Cnp,
-    /// A packet that arrived and is not accepted, for a reason of the verbs.
+    /// A packet that arrived but is rejected, for a reason of the verbs.
     Refusal(RefusalView<'a>),
     /// A frame of priority flow control (PFC).
     Pause(PauseFrame),
@@ -30,7 +30,7 @@ pub enum View<'a> {
     LinkCredit(u64),
     /// Credit for a sender.
     Credit(CreditView<'a>),
-    /// What NICs send each other beside queue pairs.
+    /// Messages between NICs that belong to no queue pair.
     Endpoint(EndpointView<'a>),
 }
 
@@ -38,19 +38,19 @@ pub enum View<'a> {
 #[derive(Debug, Clone, Copy)]
 pub struct DataView<'a>(&'a Packet);
 
-/// An acknowledgement, or what a NACK has of one.
+/// An acknowledgement, or the acknowledgement fields of a NACK.
 #[derive(Debug, Clone, Copy)]
 pub struct AckView<'a>(&'a Packet);
 
-/// A negative acknowledgement: what is missing, and why.
+/// A negative acknowledgement: the missing packet and the reason.
 #[derive(Debug, Clone, Copy)]
 pub struct NackView<'a>(&'a Packet);
 
-/// A refusal: which packet, and for what reason.
+/// A refusal: the packet and the reason.
 #[derive(Debug, Clone, Copy)]
 pub struct RefusalView<'a>(&'a Packet);
 
-/// Credit that a receiver grants.
+/// A grant of credit by a receiver.
 #[derive(Debug, Clone, Copy)]
 pub struct CreditView<'a>(&'a Packet);
 
@@ -74,7 +74,7 @@ macro_rules! dereferences_to_its_packet {
 dereferences_to_its_packet!(DataView, AckView, NackView, RefusalView, CreditView, EndpointView);
 
 impl Packet {
-    /// The view of its kind.
+    /// Returns the view for the packet's kind.
     #[inline]
     pub const fn view(&self) -> View<'_> {
         match self.kind {
@@ -94,27 +94,27 @@ impl Packet {
         }
     }
 
-    /// The view of a data packet; `None` for every other kind.
+    /// Returns the view of a data packet; `None` for every other kind.
     #[inline]
     pub const fn as_data(&self) -> Option<DataView<'_>> {
-        // One comparison: the match over all kinds would be asked for every packet that comes to a
-        // host.
+        // One comparison instead of a match over all kinds: this runs for every packet that reaches
+        // a host.
         if self.is_control() { None } else { Some(DataView(self)) }
     }
 
-    /// The view of an acknowledgement; `None` for every other kind.
+    /// Returns the view of an acknowledgement; `None` for every other kind.
     #[inline]
     pub const fn as_ack(&self) -> Option<AckView<'_>> {
         if let View::Ack(ack) = self.view() { Some(ack) } else { None }
     }
 
-    /// The view of a negative acknowledgement; `None` for every other kind.
+    /// Returns the view of a negative acknowledgement; `None` for every other kind.
     #[inline]
     pub const fn as_nack(&self) -> Option<NackView<'_>> {
         if let View::Nack(nack) = self.view() { Some(nack) } else { None }
     }
 
-    /// The frame of priority flow control (PFC) that it is; `None` for every other kind.
+    /// Returns the priority flow control (PFC) frame; `None` for every other kind.
     #[inline]
     pub const fn as_pause_frame(&self) -> Option<PauseFrame> {
         if let View::Pause(frame) = self.view() { Some(frame) } else { None }
@@ -127,43 +127,43 @@ impl Packet {
 }
 
 impl DataView<'_> {
-    /// Its packet sequence number.
+    /// Returns the packet sequence number.
     #[inline]
     pub const fn psn(&self) -> Psn {
         self.0.fields.psn
     }
 
-    /// When it was sent.
+    /// Returns the time at which the packet was sent.
     #[inline]
     pub const fn sent(&self) -> Stamp {
         self.0.fields.stamp
     }
 
-    /// The headers of its verb, as `nic::verbs` encodes them; 0 for a plain WRITE.
+    /// Returns the headers of its verb, as `nic::verbs` encodes them; 0 for a plain WRITE.
     #[inline]
     pub const fn verb(&self) -> u64 {
         self.0.fields.sack
     }
 
-    /// The message that it is part of, with an erasure code or with unordered delivery.
+    /// Returns the message that the packet belongs to, with an erasure code or unordered delivery.
     #[inline]
     pub const fn message(&self) -> MessageLabel {
         MessageLabel { index: self.0.fields.ack.psn(), length: self.0.fields.marked }
     }
 
-    /// The number of credit that its sender asks for, where receivers grant credit.
+    /// Returns the number up to which its sender requests credit, if receivers grant credit.
     #[inline]
     pub const fn credit_target(&self) -> Psn {
         Psn::on_wire(self.0.fields.marked as u64)
     }
 
-    /// Whether it was cut to its header on its way.
+    /// Returns true if a switch trimmed the packet to its header.
     #[inline]
     pub const fn is_trimmed(&self) -> bool {
         self.0.flags.has(Flags::TRIMMED)
     }
 
-    /// Whether it is the last packet of its message.
+    /// Returns true for the last packet of a message.
     #[inline]
     pub const fn is_last(&self) -> bool {
         self.0.flags.has(Flags::LAST)
@@ -171,38 +171,39 @@ impl DataView<'_> {
 }
 
 impl AckView<'_> {
-    /// Every packet before this one has arrived; with an erasure code see [`AckView::message`].
+    /// Returns the cumulative PSN: every packet before it has arrived. With an erasure code use
+    /// [`AckView::message`].
     #[inline]
     pub const fn cumulative(&self) -> Psn {
         self.0.fields.ack.psn()
     }
 
-    /// With an erasure code: the index of the message that it is about.
+    /// With an erasure code: returns the index of the acknowledged message.
     #[inline]
     pub const fn message(&self) -> Psn {
         self.0.fields.ack.psn()
     }
 
-    /// With an erasure code: that message needs no more packets.
+    /// With an erasure code: returns true if that message needs no more packets.
     #[inline]
     pub const fn completes_message(&self) -> bool {
         self.0.flags.has(Flags::LAST)
     }
 
-    /// The packets that it reports.
+    /// Returns the reported packets.
     #[inline]
     pub const fn report(&self) -> ArrivalReport {
         let fields = &self.0.fields;
         ArrivalReport { base: fields.psn, arrived: fields.sack, marked: fields.marked }
     }
 
-    /// The time stamp of the answered packet.
+    /// Returns the time stamp of the acknowledged packet.
     #[inline]
     pub const fn echo(&self) -> Stamp {
         self.0.fields.stamp
     }
 
-    /// Whether the answered packet was ECN marked.
+    /// Returns true if the acknowledged packet was ECN marked.
     #[inline]
     pub const fn echoes_mark(&self) -> bool {
         self.0.flags.has(Flags::MARKED)
@@ -210,20 +211,20 @@ impl AckView<'_> {
 }
 
 impl<'a> NackView<'a> {
-    /// What it acknowledges: a NACK has all fields of an acknowledgement. The base of its report
-    /// is the trimmed packet, if it answers one.
+    /// Returns the acknowledgement in the NACK, which has all of an acknowledgement's fields. For a
+    /// trimmed packet, the base of the report is that packet.
     #[inline]
     pub const fn as_ack(self) -> AckView<'a> {
         AckView(self.0)
     }
 
-    /// Whether it answers a packet that was trimmed to its header.
+    /// Returns true if the NACK reports a packet that was trimmed to its header.
     #[inline]
     pub const fn is_for_trimmed(&self) -> bool {
         self.0.flags.has(Flags::TRIMMED)
     }
 
-    /// Whether the switch that the receiver is attached to trimmed that packet.
+    /// Returns true if the switch that the receiver is attached to trimmed that packet.
     #[inline]
     pub const fn was_trimmed_at_last_hop(&self) -> bool {
         self.0.flags.has(Flags::LAST_HOP)
@@ -231,46 +232,46 @@ impl<'a> NackView<'a> {
 }
 
 impl RefusalView<'_> {
-    /// The packet that is refused.
+    /// Returns the PSN of the rejected packet.
     pub const fn psn(&self) -> Psn {
         self.0.fields.psn
     }
 
-    /// Why it is refused; `None` for an unknown number.
+    /// Returns the reason; `None` for an unknown number.
     pub const fn reason(&self) -> Option<RefusalReason> {
         RefusalReason::of_number(self.0.fields.sack)
     }
 }
 
 impl CreditView<'_> {
-    /// The number up to which it grants.
+    /// Returns the number up to which credit is granted.
     pub const fn number(&self) -> Psn {
         self.0.fields.psn
     }
 }
 
 impl EndpointView<'_> {
-    /// The queue pair, at the host that is asked, whose sender asks for credit.
+    /// Credit request: returns the queue pair at the destination whose sender requests credit.
     pub const fn receiver(&self) -> QpId {
         QpId(self.0.fields.sack as u32)
     }
 
-    /// The number of credit that is asked for.
+    /// Credit request: returns the number up to which credit is requested.
     pub const fn credit_target(&self) -> Psn {
         self.0.fields.psn
     }
 
-    /// The queue pair, at the host that probes, whose path it is about.
+    /// Probe and reply: returns the queue pair, at the probing host, whose path is probed.
     pub const fn prober(&self) -> QpId {
         QpId(self.0.fields.sack as u32)
     }
 
-    /// The planes whose ports are usable at the host that sends it; of a port status.
+    /// Port status: returns the planes whose ports are usable at the sending host.
     pub const fn usable(&self) -> PlaneMask {
         PlaneMask::of_bits(self.0.fields.sack as u32)
     }
 
-    /// When the probe was sent: of a probe, and of its reply.
+    /// Probe and reply: returns the time at which the probe was sent.
     pub const fn stamp(&self) -> Stamp {
         self.0.fields.stamp
     }

@@ -6,36 +6,36 @@ use std::collections::binary_heap::PeekMut;
 
 use super::{MARGIN, Service, Sharing};
 
-/// A flow that kept its rate is faster than others on a link by at most this part.
+/// Relative tolerance by which a flow that kept its rate may be faster than others on a link.
 const UNFAIR: f64 = 1e-6;
 
-/// What is left of a link for data at least, if acknowledgements fill it \[inferred\].
+/// Minimum fraction of a link that is left for data if acknowledgements fill it \[inferred\].
 const LEAST_ROOM: f64 = 0.01;
 
-/// A link in a computation.
+/// State of a link in a computation.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Filling {
-    /// Capacity that is left, and the least of it that data get.
+    /// Remaining capacity, and the minimum of it that data get.
     pub(super) room: f64,
     least: f64,
-    /// The shares of what still grows, and the number of flows with data among it.
+    /// Sum of the shares that still grow, and the number of flows with data among them.
     weight: f64,
     growing: u32,
-    /// How many of its members are affected.
+    /// Number of affected members.
     affected: u32,
 }
 
-/// How acknowledgements count in a computation.
+/// Treatment of acknowledgements in a computation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Acks {
     /// They grow with the rates of their flows.
     Grow,
-    /// They have the rates of their flows that are known.
+    /// They have the known rates of their flows.
     Known,
 }
 
 impl Filling {
-    /// The rate at which it is full if all flows that still grow have that rate.
+    /// Returns the rate at which the link is full if all growing flows have that rate.
     fn level(&self) -> f64 {
         self.room.max(self.least) / self.weight
     }
@@ -46,7 +46,7 @@ impl Sharing {
     pub(super) fn fill(&mut self, acks: Acks) {
         self.pass += 1;
         self.empty(acks);
-        // The order of levels, which are not negative, is that of their bits as numbers.
+        // Levels are not negative, so their bit patterns are ordered like the levels themselves.
         let key = |at: &Filling, link: u32| Reverse((at.level().to_bits(), link));
         let full = self.affected.iter().filter_map(|&link| {
             let at = &self.fillings[link as usize];
@@ -62,8 +62,8 @@ impl Sharing {
                 PeekMut::pop(next);
                 continue;
             }
-            // What flows that were fixed at lower levels left over raises the level of a link; it
-            // never falls.
+            // Capacity left over by flows that were fixed at lower levels raises the level of a
+            // link; it never falls.
             let (now, level) = (key(at, link), at.level());
             if now < *next {
                 *next = now;
@@ -74,7 +74,7 @@ impl Sharing {
         }
     }
 
-    /// Takes all affected flows off the affected links.
+    /// Removes all affected flows from the affected links.
     fn empty(&mut self, acks: Acks) {
         let Self { links, fillings, flows, rates, seen, affected, affected_flows, .. } = self;
         for &link in &*affected {
@@ -97,7 +97,7 @@ impl Sharing {
         }
         for &link in &*affected {
             let (link, at) = (&links[link as usize], &mut fillings[link as usize]);
-            // The others keep their rates.
+            // Unaffected flows keep their rates.
             if (at.affected as usize) < link.members.iter().map(Vec::len).sum() {
                 let others = link.members.iter().flatten();
                 let others =
@@ -107,14 +107,15 @@ impl Sharing {
         }
     }
 
-    /// Fixes the rates of all flows whose data still grow on a link; how many there are.
+    /// Fixes the rates of all flows whose data still grow on a link, and returns their number.
     fn fix(&mut self, link: u32, level: f64, acks: Acks) -> usize {
         let mut fixed = 0;
         let Self { links, fillings, flows, rates, seen, computation, pass, floor, .. } = self;
         for member in &links[link as usize].members[Service::Fair as usize] {
             let flow = member.flow as usize;
             if seen[flow].affected != *computation {
-                // It was to keep its rate, and would get more than those that share the link now.
+                // It was meant to keep its rate, but would now get more than the flows that share
+                // the link.
                 if rates[flow].now > level * (1.0 + UNFAIR) {
                     *floor = floor.min(level * (1.0 - MARGIN));
                 }

@@ -10,7 +10,7 @@ fn acks(link: u32, share: f64) -> Use {
     Use { link, share, service: Service::First }
 }
 
-/// Links with these capacities, and flows that use these of them in full.
+/// Returns the rates of flows over links with these capacities; each flow uses its links in full.
 fn rates(capacities: &[f64], flows: &[&[u32]]) -> Vec<f64> {
     let mut sharing = Sharing::default();
     for &capacity in capacities {
@@ -88,7 +88,7 @@ fn flows_that_no_change_reaches_are_not_computed_again() {
 fn acknowledgements_are_served_first_and_do_not_limit_their_flow() {
     let mut sharing = Sharing::default();
     let [a, b] = [10.0, 10.0].map(|capacity| sharing.add_link(capacity));
-    // Four flows on `b`, where the acknowledgements of the one on `a` go back.
+    // Four flows on `b`, which also carries the acknowledgements of the one on `a`.
     let alone = sharing.add(&[data(a, 1.0), acks(b, 0.1)]);
     let four = [(); 4].map(|()| sharing.add(&[data(b, 1.0)]));
     sharing.compute();
@@ -111,7 +111,7 @@ fn flows_in_both_directions_leave_each_other_room_for_acknowledgements() {
     }
 }
 
-/// The uses of a flow as drawn: links and quarters of shares.
+/// The uses of a generated flow: links and quarters of shares.
 type Drawn = Vec<(usize, u8)>;
 
 fn flow(drawn: &Drawn, links: usize) -> Vec<Use> {
@@ -125,8 +125,8 @@ fn flow(drawn: &Drawn, links: usize) -> Vec<Use> {
     uses
 }
 
-/// No link is beyond its capacity, and every flow has a full link on which no other is faster; both
-/// but for a part `rounding`.
+/// Checks that no link exceeds its capacity, and that every flow has a full link on which no other
+/// is faster. Both hold up to the relative error `rounding`.
 fn check_max_min(sharing: &Sharing, flows: &[u32], rounding: f64) {
     let loads: Vec<f64> = (0..sharing.links.len())
         .map(|link| {
@@ -177,7 +177,7 @@ proptest! {
             } else {
                 flows.push(sharing.add(&flow(drawn, capacities.len())));
             }
-            // Now and then several changes come at once.
+            // Sometimes several changes are applied before a computation.
             if index % 3 != 1 {
                 sharing.compute();
                 check_max_min(&sharing, &flows, 1e-9);

@@ -1,99 +1,98 @@
-//! Turns of traffic classes at a wire: strict classes first, then weighted ones by bytes.
+//! Scheduling of traffic classes on a wire: strict classes first, then weighted ones by bytes.
 //!
 //! Source: IEEE 802.1Q, clause 8.6.8.1 (strict priority) and 8.6.8.3 with clause 37 (enhanced
 //! transmission selection, ETS), which gives each class a share of what strict ones leave and does
-//! not say by which algorithm. \[inferred\] Here it is a surplus round robin in bytes, as in
+//! not specify the algorithm. \[inferred\] Here it is a surplus round-robin in bytes, as in
 //! Adiseshu, Parulkar and Varghese, "A Reliable and Scalable Striping Protocol" (SIGCOMM 1996):
 //!
-//! - weighted classes have turns, in order; a class whose turn begins may send its weight times a
-//!   full packet, in bytes on the wire;
-//! - it sends while any of that is left, so that it may send less than one packet too much, which
-//!   is taken from its next turn;
-//! - a class that has nothing to send any more loses what is left of its turn, and what it has sent
-//!   too much stays taken.
+//! - Weighted classes have turns, in order. A class whose turn begins may send its weight times a
+//!   full packet, in bytes on the wire.
+//! - It sends while any of that is left, so it may overshoot by less than one packet. The overshoot
+//!   is deducted from its next turn.
+//! - A class with nothing left to send loses the rest of its turn, but keeps its debt.
 //!
-//! So classes that always have packets have their shares at the end of each round, to within a
-//! packet; within one a class may be as many packets ahead as its weight. Gaps between packets do
-//! not count. One decision takes a number of steps that is bounded by that of the classes.
+//! Classes that always have packets therefore have their shares at the end of each round, to within
+//! a packet. Within a round, a class may be ahead by as many packets as its weight. Gaps between
+//! packets do not count. The number of steps per decision is bounded by the number of classes.
 
 use crate::units::Bytes;
 
-/// The most traffic classes of data. PFC knows eight priorities (IEEE 802.1Qbb), of which one is
-/// that of control packets.
+/// Maximum number of traffic classes of data. PFC has eight priorities (IEEE 802.1Qbb); control
+/// packets use one of them.
 pub const MOST_CLASSES: usize = 7;
 
-/// When packets of a class start, relative to those of the others.
+/// Order of a class's packets relative to those of other classes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Scheduling {
-    /// Before those of all weighted classes, and of strict classes after it in order.
+    /// Before all weighted classes, and before the strict classes that follow in order.
     Strict,
-    /// In turns with the other weighted classes, in bytes by this weight, which is at least 1.
+    /// Round-robin with the other weighted classes, in bytes by this weight, which is at least 1.
     Weighted(u32),
 }
 
-/// A set of classes: bit `i` is for class `i`.
+/// A set of classes: bit `i` stands for class `i`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct ClassSet(u8);
 
 impl ClassSet {
     /// No class.
     pub const NONE: Self = Self(0);
-    /// Every class that there may be.
+    /// Every possible class.
     pub const ALL: Self = Self((1 << MOST_CLASSES) - 1);
 
-    /// The classes whose bits are set; other bits are ignored.
+    /// Creates a set from bits; bits beyond the last class are ignored.
     #[must_use]
     pub const fn of_bits(bits: u8) -> Self {
         Self(bits & Self::ALL.0)
     }
 
-    /// The set with class `class` too.
+    /// Returns the set with `class` added.
     #[must_use]
     pub const fn with(self, class: usize) -> Self {
         Self(self.0 | 1 << class)
     }
 
-    /// The set without class `class`.
+    /// Returns the set with `class` removed.
     #[must_use]
     pub const fn without(self, class: usize) -> Self {
         Self(self.0 & !(1 << class))
     }
 
-    /// The classes that are in one of the two, or in both.
+    /// Returns the union of both sets.
     #[must_use]
     pub const fn or(self, other: Self) -> Self {
         Self(self.0 | other.0)
     }
 
-    /// The classes that are in both.
+    /// Returns the intersection of both sets.
     #[must_use]
     pub const fn and(self, other: Self) -> Self {
         Self(self.0 & other.0)
     }
 
-    /// Whether class `class` is in it.
+    /// Returns true if the set contains `class`.
     pub const fn has(self, class: usize) -> bool {
         self.0 & 1 << class != 0
     }
 
-    /// Whether no class is in it.
+    /// Returns true if the set is empty.
     pub const fn is_empty(self) -> bool {
         self.0 == 0
     }
 
-    /// The first class in it.
+    /// Returns the first class of the set.
     const fn first(self) -> Option<usize> {
         if self.0 == 0 { None } else { Some(self.0.trailing_zeros() as usize) }
     }
 
-    /// The first class in it after `class`, or else the first one of all.
+    /// Returns the first class after `class`, wrapping around.
     fn next(self, class: usize) -> Option<usize> {
         let after = Self(self.0 & !((2 << class) - 1));
         after.first().or(self.first())
     }
 }
 
-/// How the classes of a wire take turns.
+/// Scheduling parameters of the classes on a wire.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Discipline {
     strict: ClassSet,
@@ -101,25 +100,25 @@ pub struct Discipline {
     turn: [i64; MOST_CLASSES],
 }
 
-/// Whose turn it is, at one wire.
+/// Scheduling state of one wire.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Turns {
     /// The weighted class whose turn it is.
     holder: usize,
-    /// By class: bytes that are left of its turn; below 0 what it has sent too much. More than 0
-    /// for the holder alone.
+    /// By class: remaining bytes of its turn, or its debt if negative. Positive only for the
+    /// holder.
     left: [i64; MOST_CLASSES],
 }
 
 impl Default for Turns {
     fn default() -> Self {
-        // The first class has the first turn.
+        // The search starts after the holder, so the first class has the first turn.
         Self { holder: MOST_CLASSES - 1, left: [0; MOST_CLASSES] }
     }
 }
 
 impl Discipline {
-    /// The discipline of these classes, where a full packet has `packet` bytes on the wire.
+    /// Creates the discipline of these classes, where a full packet has `packet` bytes on the wire.
     ///
     /// # Panics
     /// With more than [`MOST_CLASSES`].
@@ -138,10 +137,11 @@ impl Discipline {
         Self { strict, turn }
     }
 
-    /// The class of the packet that starts next, of those that have one; `None` if none has.
+    /// Returns the class of the packet that starts next, among those that have one; `None` if none
+    /// has.
     ///
     /// # Panics
-    /// If a class has a packet that is none of this discipline.
+    /// If a class outside this discipline has a packet.
     pub fn choose(&self, turns: &mut Turns, waiting: ClassSet) -> Option<usize> {
         if let Some(first) = waiting.and(self.strict).first() {
             return Some(first);
@@ -154,15 +154,15 @@ impl Discipline {
                 return Some(holder);
             }
             let next = waiting.next(holder)?;
-            // Without one the loop would never end.
+            // Without a turn for some class, the loop would never end.
             assert!(self.turn[next] > 0, "class {next} is none of this discipline");
             turns.holder = next;
             turns.left[next] += self.turn[next];
         }
     }
 
-    /// A packet of `bytes` starts, of the class that was chosen; `waits` says whether others of the
-    /// class do still.
+    /// Charges a starting packet of `bytes` to the chosen class. `waits` is true if the class has
+    /// more packets queued.
     pub fn charge(&self, turns: &mut Turns, class: usize, bytes: u16, waits: bool) {
         if self.strict.has(class) {
             return;
@@ -175,7 +175,7 @@ impl Discipline {
 }
 
 impl Turns {
-    /// A class that has nothing to send loses what is left of its turn.
+    /// Ends the turn of a class with nothing to send; its debt remains.
     fn give_up(&mut self, class: usize) {
         self.left[class] = self.left[class].min(0);
     }
@@ -192,7 +192,8 @@ mod tests {
         Discipline::new(classes.iter().copied(), Bytes::new(FULL.into()))
     }
 
-    /// The classes of `count` packets that start while `waiting` always wait, of `bytes` each.
+    /// Returns the classes of `count` packets of `bytes` each that start while `waiting` always
+    /// have packets.
     fn starts(of: &Discipline, turns: &mut Turns, waiting: ClassSet, count: usize) -> Vec<usize> {
         let start = |_| {
             let class = of.choose(turns, waiting).unwrap();
@@ -228,7 +229,7 @@ mod tests {
         for _ in 0..100_000 {
             let class = of.choose(&mut turns, ClassSet::ALL.and(ClassSet(0b11))).unwrap();
             if (last, class) == (1, 0) {
-                // A round is over: each class has had its turns, less than a packet more.
+                // After a full round, each class has sent its share, plus less than a packet.
                 let full = i64::from(FULL);
                 let over = [bytes[0] - 3 * full * rounds, bytes[1] - full * rounds];
                 assert!(over.iter().all(|over| (0..full).contains(over)), "{over:?}");
@@ -250,7 +251,7 @@ mod tests {
         assert_eq!(of.choose(&mut turns, both), Some(0));
         of.charge(&mut turns, 0, FULL, false);
         assert_eq!(starts(&of, &mut turns, both, 6), [1, 0, 0, 0, 0, 1]);
-        // What it has sent too much is taken from its next turn.
+        // The overshoot is deducted from its next turn.
         let mut turns = Turns::default();
         for (length, waits) in [(FULL, true), (FULL, true), (2 * FULL - 1, true), (FULL, false)] {
             assert_eq!(of.choose(&mut turns, both), Some(0));

@@ -32,15 +32,15 @@ const BYTES: Quantity = Quantity {
 pub struct Bytes(u64);
 
 impl Bytes {
-    /// An amount of no bytes.
+    /// No bytes.
     pub const ZERO: Self = Self(0);
 
-    /// An amount of `bytes` bytes.
+    /// Creates an amount of `bytes` bytes.
     pub const fn new(bytes: u64) -> Self {
         Self(bytes)
     }
 
-    /// The amount as a number of bytes.
+    /// Returns the number of bytes.
     pub const fn get(self) -> u64 {
         self.0
     }

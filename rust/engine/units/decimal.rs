@@ -1,9 +1,9 @@
-//! Decimal numbers without a unit, read exactly: for files whose format fixes the unit of each
+//! Exact parsing of decimal numbers without a unit, for files whose format fixes the unit of each
 //! column.
 
 use thiserror::Error;
 
-/// Why a text is not a valid decimal number.
+/// Reason why a text is not a valid decimal number.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
 pub enum DecimalError {
     /// The text is not made of digits, optionally with a decimal point and an exponent.
@@ -36,10 +36,10 @@ pub fn decimal(text: &str, power: u32) -> Result<u64, DecimalError> {
     if digits.is_empty() || !digits.bytes().all(|byte| byte.is_ascii_digit()) {
         return Err(DecimalError::NotANumber);
     }
-    // Zeros at the end only scale: without them `1.000` is as exact as `1`.
+    // Trailing zeros only scale the number: without them, `1.000` is as exact as `1`.
     let kept = digits.trim_end_matches('0');
     let significant = kept.trim_start_matches('0');
-    // Before the sign is looked at: minus zero is zero.
+    // Before the sign is checked: minus zero is zero.
     if significant.is_empty() {
         return Ok(0);
     }

@@ -1,4 +1,4 @@
-//! The speed of a processor.
+//! Computing speeds.
 
 use super::Span;
 use super::text::{Quantity, quantity_text};
@@ -33,13 +33,13 @@ const FLOPS: Quantity = Quantity {
 pub struct Flops(u64);
 
 impl Flops {
-    /// A speed of `tera` times 10^12 operations per second.
+    /// Creates a speed of `tera` times 10^12 operations per second.
     pub const fn from_tera(tera: u64) -> Self {
         Self(tera * 1_000_000_000_000)
     }
 
-    /// The time that `operations` take, rounded up to the next picosecond; [`Span::MAX`] where it
-    /// does not fit or the speed is zero.
+    /// Returns the time that `operations` take, rounded up to the next picosecond. Returns
+    /// [`Span::MAX`] if it does not fit or the speed is zero.
     pub fn time_for(self, operations: u128) -> Span {
         let ps = operations
             .checked_mul(1_000_000_000_000)

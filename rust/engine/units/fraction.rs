@@ -10,44 +10,45 @@ pub struct Fraction {
 }
 
 impl Fraction {
-    /// The fraction 0: nothing of a whole.
+    /// The fraction 0.
     pub const ZERO: Self = Self { numerator: 0, denominator: 1 };
-    /// The fraction 1: all of a whole.
+    /// The fraction 1.
     pub const ONE: Self = Self { numerator: 1, denominator: 1 };
 
-    /// `numerator / denominator`; `None` if the denominator is zero.
+    /// Returns `numerator / denominator`; `None` if the denominator is zero.
     pub const fn new(numerator: u32, denominator: u32) -> Option<Self> {
         if denominator == 0 { None } else { Some(Self { numerator, denominator }) }
     }
 
-    /// The numerator as written, not reduced.
+    /// Returns the numerator as written, not reduced.
     pub const fn numerator(self) -> u32 {
         self.numerator
     }
 
-    /// The denominator as written, never zero.
+    /// Returns the denominator as written, never zero.
     pub const fn denominator(self) -> u32 {
         self.denominator
     }
 
-    /// This fraction of `whole`, rounded down; `u64::MAX` where the product does not fit 64 bits.
+    /// Returns this fraction of `whole`, rounded down; `u64::MAX` if the result does not fit 64
+    /// bits.
     pub fn of(self, whole: u64) -> u64 {
-        // Mostly the product fits 64 bits, whose division takes a small part of the time.
+        // Fast path: a 64-bit division is several times faster than a 128-bit one.
         if let Some(part) = whole.checked_mul(u64::from(self.numerator)) {
             return part / u64::from(self.denominator);
         }
-        // The product has at most 96 bits, so that the only rounding is that of the division.
+        // The product has at most 96 bits, so only the division rounds.
         let part = u128::from(whole) * u128::from(self.numerator) / u128::from(self.denominator);
         u64::try_from(part).unwrap_or(u64::MAX)
     }
 
-    /// Whether it is at most another one.
+    /// Returns true if `self <= other`.
     pub fn is_at_most(self, other: Self) -> bool {
         let product = |a: u32, b: u32| u64::from(a) * u64::from(b);
         product(self.numerator, other.denominator) <= product(other.numerator, self.denominator)
     }
 
-    /// The nearest floating-point value, for control laws and reports.
+    /// Returns the nearest floating-point value, for control laws and reports.
     pub fn as_f64(self) -> f64 {
         f64::from(self.numerator) / f64::from(self.denominator)
     }
@@ -95,7 +96,7 @@ impl<'de> serde::Deserialize<'de> for Fraction {
                 text.parse().map_err(E::custom)
             }
             fn visit_f64<E: serde::de::Error>(self, number: f64) -> Result<Fraction, E> {
-                // The shortest decimals that mean this number are those that were typed.
+                // The shortest decimal form of this number is what the user typed.
                 self.visit_str(&number.to_string())
             }
             fn visit_i64<E: serde::de::Error>(self, number: i64) -> Result<Fraction, E> {

@@ -1,8 +1,8 @@
-//! Quantities with their units: instants and spans in picoseconds, bytes, bit rates, fractions.
+//! Quantities with units: instants and spans in picoseconds, bytes, bit rates, fractions.
 //!
-//! A quantity is text with a unit (`"400Gbps"`, `"1us"`, `"64MB"`, `"1/5"`) in files and on the
-//! command line, and a newtype in the code. Only operators that preserve the unit are defined.
-//! Nothing here depends on networks.
+//! In files and on the command line, a quantity is text with a unit (`"400Gbps"`, `"1us"`,
+//! `"64MB"`, `"1/5"`); in the code it is a newtype. Only operators that preserve the unit are
+//! defined. Nothing here depends on networks.
 
 mod bytes;
 mod decimal;

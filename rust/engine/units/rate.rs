@@ -43,28 +43,28 @@ impl BitRate {
     /// The largest rate, faster than any port.
     pub const MAX: Self = Self(u64::MAX);
 
-    /// A rate of `bps` bits per second.
+    /// Creates a rate of `bps` bits per second.
     pub const fn from_bps(bps: u64) -> Self {
         Self(bps)
     }
 
-    /// A rate of `gbps` gigabits (10^9 bits) per second.
+    /// Creates a rate of `gbps` gigabits (10^9 bits) per second.
     pub const fn from_gbps(gbps: u64) -> Self {
         Self(gbps * 1_000_000_000)
     }
 
-    /// The rate in bits per second.
+    /// Returns the rate in bits per second.
     pub const fn as_bps(self) -> u64 {
         self.0
     }
 
-    /// The transmission time of `bytes` at this rate, rounded up to the next picosecond.
+    /// Returns the transmission time of `bytes` at this rate, rounded up to the next picosecond.
     ///
     /// Panics if the rate is zero or the time is longer than 213 days.
     pub fn time_for(self, bytes: Bytes) -> Span {
         assert!(self.0 > 0, "nothing is ever sent at a rate of zero");
-        // Upward, so that no wire carries more than its rate. The product of what is shorter than
-        // 2.3 MB needs no 128 bits, whose division takes several times as long.
+        // Rounded up, so that no wire exceeds its rate. Amounts below 2.3 MB fit 64-bit arithmetic,
+        // whose division is several times faster than that of 128 bits.
         if let Some(bits) = bytes.get().checked_mul(PS_BITS as u64) {
             return Span::from_ps(bits.div_ceil(self.0));
         }
@@ -72,13 +72,13 @@ impl BitRate {
         Span::from_ps(u64::try_from(ps).expect("a transmission beyond 213 days"))
     }
 
-    /// The bytes that are transmitted in `span` at this rate, rounded down.
+    /// Returns the bytes transmitted in `span` at this rate, rounded down.
     pub fn bytes_in(self, span: Span) -> Bytes {
         let bytes = u128::from(span.as_ps()) * u128::from(self.0) / PS_BITS;
         Bytes::new(u64::try_from(bytes).expect("bytes beyond 64 bits"))
     }
 
-    /// This rate times `fraction`, rounded down.
+    /// Returns this rate times `fraction`, rounded down.
     pub fn scaled(self, fraction: Fraction) -> Self {
         Self(fraction.of(self.0))
     }

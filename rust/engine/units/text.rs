@@ -2,7 +2,7 @@
 
 use thiserror::Error;
 
-/// Why a text is not a valid quantity.
+/// Reason why a text is not a valid quantity.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum UnitError {
     /// The text does not start with a number.
@@ -61,9 +61,9 @@ pub enum UnitError {
     },
 }
 
-/// The name and the units of a quantity, for parsing and for messages.
+/// Name and units of a quantity, for parsing and for messages.
 pub(super) struct Quantity {
-    /// With its article, as in a sentence.
+    /// Name with its article, as in a sentence.
     pub name: &'static str,
     /// Accepted units with their size in the smallest unit.
     pub units: &'static [(&'static str, u64)],
@@ -103,11 +103,11 @@ impl Quantity {
         self.scaled(text, number, scale)
     }
 
-    /// The decimal `number` times `scale`; `text` is quoted in errors.
+    /// Returns the decimal `number` times `scale`; `text` is quoted in errors.
     fn scaled(&self, text: &str, number: &str, scale: u64) -> Result<u64, UnitError> {
         let digits = number.replace('_', "");
         let (whole, fraction) = digits.split_once('.').unwrap_or((&digits, ""));
-        // Zeros at the end would only enlarge the denominator, which has to fit 128 bits.
+        // Trailing zeros would only enlarge the denominator, which has to fit 128 bits.
         let fraction = fraction.trim_end_matches('0');
         let too_large = || UnitError::TooLarge {
             text: text.into(),
@@ -147,7 +147,7 @@ pub(super) fn print(
     if value == 0 {
         return write!(f, "0{smallest}");
     }
-    // The largest unit comes first: what is printed is read back as the same value.
+    // The units are in descending order. The printed text is read back as the same value.
     let whole = units.iter().find(|(_, scale)| value.is_multiple_of(*scale));
     let (name, scale) = whole.copied().unwrap_or((smallest, 1));
     write!(f, "{}{name}", value / scale)

@@ -1,6 +1,6 @@
 //! Instants and spans of simulated time, in picoseconds.
 //!
-//! A byte at any rate from 10 Gbps to 1.6 Tbps takes a whole number of picoseconds, and 64 bits
+//! At any rate from 10 Gbps to 1.6 Tbps a byte takes a whole number of picoseconds, and 64 bits
 //! hold 213 days.
 
 use std::ops::{Add, AddAssign, Mul, Sub};
@@ -33,69 +33,69 @@ impl Time {
     /// An instant later than every event.
     pub const NEVER: Self = Self(u64::MAX);
 
-    /// The instant `ps` picoseconds after the start.
+    /// Creates the instant `ps` picoseconds after the start.
     pub const fn from_ps(ps: u64) -> Self {
         Self(ps)
     }
 
-    /// Picoseconds since the start.
+    /// Returns the picoseconds since the start.
     pub const fn as_ps(self) -> u64 {
         self.0
     }
 
-    /// Nanoseconds since the start with decimals, for reports.
+    /// Returns the nanoseconds since the start with decimals, for reports.
     pub fn as_ns_f64(self) -> f64 {
         self.0 as f64 / 1e3
     }
 
-    /// The span since `earlier`. Panics if `earlier` is later than this instant.
+    /// Returns the span since `earlier`. Panics if `earlier` is later than this instant.
     pub fn since(self, earlier: Self) -> Span {
         Span(self.0.checked_sub(earlier.0).expect("since() asks for an earlier instant"))
     }
 
-    /// This instant plus `span`; [`Time::NEVER`] where the sum does not fit 64 bits.
+    /// Returns this instant plus `span`; [`Time::NEVER`] if the sum does not fit 64 bits.
     pub const fn saturating_add(self, span: Span) -> Self {
         Self(self.0.saturating_add(span.0))
     }
 }
 
 impl Span {
-    /// The span between an instant and itself.
+    /// The empty span.
     pub const ZERO: Self = Self(0);
     /// The longest representable span.
     pub const MAX: Self = Self(u64::MAX);
 
-    /// A span of `ps` picoseconds.
+    /// Creates a span of `ps` picoseconds.
     pub const fn from_ps(ps: u64) -> Self {
         Self(ps)
     }
 
-    /// A span of `ns` nanoseconds.
+    /// Creates a span of `ns` nanoseconds.
     pub const fn from_ns(ns: u64) -> Self {
         Self(ns * 1_000)
     }
 
-    /// A span of `us` microseconds.
+    /// Creates a span of `us` microseconds.
     pub const fn from_us(us: u64) -> Self {
         Self(us * 1_000_000)
     }
 
-    /// A span of `ms` milliseconds.
+    /// Creates a span of `ms` milliseconds.
     pub const fn from_ms(ms: u64) -> Self {
         Self(ms * 1_000_000_000)
     }
 
-    /// The length in picoseconds.
+    /// Returns the length in picoseconds.
     pub const fn as_ps(self) -> u64 {
         self.0
     }
 
-    /// The length in nanoseconds with decimals, for reports.
+    /// Returns the length in nanoseconds with decimals, for reports.
     pub fn as_ns_f64(self) -> f64 {
         Time(self.0).as_ns_f64()
     }
 
-    /// This span minus `other`, or zero where `other` is longer.
+    /// Returns this span minus `other`, or zero if `other` is longer.
     pub const fn saturating_sub(self, other: Self) -> Self {
         Self(self.0.saturating_sub(other.0))
     }
@@ -103,8 +103,8 @@ impl Span {
 
 impl Add<Span> for Time {
     type Output = Self;
-    // In the program, unlike the benchmarks, it is a call otherwise, two for each packet-hop: 8 %
-    // of the instructions of a run.
+    // Without it, the release build keeps this as a call, twice per packet and hop: 8 % of the
+    // instructions of a run.
     #[inline(always)]
     fn add(self, span: Span) -> Self {
         Self(self.0.checked_add(span.0).expect("simulated time beyond 213 days"))
