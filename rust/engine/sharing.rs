@@ -3,8 +3,8 @@
 //!
 //! Source: Bertsekas and Gallager, "Data Networks" (2nd edition, 1992), section 6.5.2: progressive
 //! filling. All rates grow together; when a link is full, the flows on it keep their rate. A flow
-//! may load a link with less than its own rate if its packets are spread over several links, or
-//! with a different rate if some are lost.
+//! may load a link with less or more than its own rate: its packets may be spread over several
+//! links, and some may be lost.
 //!
 //! Acknowledgements on a flow's reverse path are served before data. A link gives its flows
 //! whatever acknowledgements leave, and does not limit the flows of those acknowledgements.

@@ -19,6 +19,7 @@ impl PathSpace {
     /// Adds a switch with `choices` equal-cost ports. Returns `None` beyond four tiers or 65,536
     /// paths.
     pub fn with_tier(mut self, choices: usize) -> Option<Self> {
+        // A tier without a choice adds no digit.
         if choices <= 1 {
             return Some(self);
         }

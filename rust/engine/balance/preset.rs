@@ -33,6 +33,7 @@ pub const SHARED_PARAMETERS: [&str; 1] = ["weights"];
 pub fn build_scheme(name: &str, parameters: &Parameters) -> Result<Scheme, SchemeError> {
     let preset = find_preset(name)?;
     let mut own = parameters.clone();
+    // Removed first: the preset's own parser rejects keys that it does not know.
     let Some(weights) = own.remove("weights") else { return (preset.build)(&own) };
     let weights: Weights = values::read(weights).map_err(|error| SchemeError::Malformed {
         name: preset.name,

@@ -88,6 +88,7 @@ impl QpContext {
     /// Returns a key that identifies this queue pair among all others, for random streams.
     pub fn key(&self) -> u64 {
         let pair = u64::from(self.src.0) << 32 | u64::from(self.dst.0);
+        // Mixing keeps host ids and stream indices from cancelling out.
         mix64(pair) ^ (u64::from(self.stream) << 32 | u64::from(self.qp_index))
     }
 

@@ -34,7 +34,7 @@ impl Flags {
         self.0
     }
 
-    /// Creates a set from `bits`, each of which must be the bit of a flag.
+    /// Creates a set from `bits`. Every set bit must be the bit of a flag.
     pub const fn of_bits(bits: u8) -> Self {
         Self(bits)
     }

@@ -224,7 +224,7 @@ pub enum RefusalReason {
 }
 
 impl RefusalReason {
-    /// Returns the reason with this number, or `None` if there is none.
+    /// Returns the reason with this number, or `None` if the number is unknown.
     pub(super) const fn of_number(number: u64) -> Option<Self> {
         const NOT_READY: u64 = RefusalReason::ReceiverNotReady as u64;
         const INVALID: u64 = RefusalReason::InvalidRequest as u64;

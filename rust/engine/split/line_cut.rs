@@ -273,7 +273,7 @@ mod tests {
         // Cut at 6,000 and 12,000 B of the line: 6,000 and 3,000 B, then 3,000 and 6,000 B.
         let two = FairCuts::divide(&Group { lengths: &[9_000; 2], paths: 3, cutter });
         assert_eq!(two, [piece(0, 9_000, 0), piece(1, 9_000, 2)]);
-        // Of equal segments the first one decides.
+        // Among equal segments the first one decides.
         let one = FairCuts::divide(&Group { lengths: &[8_192], paths: 4, cutter });
         assert_eq!(one, [piece(0, 4_096, 0), piece(0, 4_096, 2)]);
     }

@@ -169,7 +169,7 @@ pub trait Split {
     fn poll_flow(&mut self, now: Time) -> Option<Flow>;
 
     /// Returns the flow that starts next among those scheduled, so that its memory can be
-    /// prefetched. `None` if there is none or it is not known.
+    /// prefetched; `None` if no flow is scheduled, or if the next one is not known.
     fn next_flow(&self) -> Option<&Flow> {
         None
     }

@@ -211,7 +211,7 @@ impl Workload {
         self.delays.get(task.index().checked_sub(self.messages.len())?)
     }
 
-    /// Returns the lane of a delay; `None` if it has none, or if the task is a message.
+    /// Returns the lane of a delay; `None` if the delay has no lane, or if the task is a message.
     pub fn lane(&self, task: TaskId) -> Option<Lane> {
         *self.lanes.get(task.index().checked_sub(self.messages.len())?)?
     }

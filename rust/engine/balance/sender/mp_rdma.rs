@@ -98,8 +98,10 @@ impl SendOrder {
         // Stamps have steps of 1,024 ps, so the packet's stamp is recovered exactly.
         let step = |ps: u64| ps >> Stamp::STEP_BITS;
         let stamp = step(now.as_ps()).saturating_sub(step(rtt.as_ps()));
+        // Send times ascend, so a binary search finds the packet.
         let place = self.sent.partition_point(|sent| step(sent.as_ps()) < stamp);
         let is_known = self.sent.front().is_some_and(|sent| step(sent.as_ps()) <= stamp);
+        // Forget the packets that `most` later ones have overtaken: their paths are slow.
         self.sent.drain(..place.saturating_sub(most as usize - 1));
         is_known
     }
@@ -151,6 +153,7 @@ impl State {
         if now < self.next_probe {
             return false;
         }
+        // One draw per base round trip, whether or not it leads to a probe.
         self.next_probe = now.saturating_add(self.base_rtt);
         f64::from(self.random.next_u32()) < self.config.probe.as_f64() * 4_294_967_296.0
     }
@@ -160,6 +163,7 @@ impl State {
     fn clock(&mut self, vp: u16, signal: PathSignal) {
         self.last = Some(vp);
         if signal == PathSignal::Marked {
+            // Each mark cuts the window by half a packet, so two marks clock one packet.
             self.half = !self.half;
             if self.half {
                 return;

@@ -305,6 +305,7 @@ impl Paths {
         if self.condemns_holes {
             return self.condemn(now, index);
         }
+        // Only a second hole within a base round trip condemns the value.
         self.holes.retain(|&(_, at)| now.since(at) <= self.base_rtt);
         match self.holes.iter().any(|&(other, _)| other == index) {
             true => self.condemn(now, index),
@@ -314,6 +315,7 @@ impl Paths {
 
     /// Takes a value out of use, unless too few would be left.
     fn condemn(&mut self, now: Time, index: u16) {
+        // Already out or denied: further reports of the same loss change nothing.
         if !self.rotation.is_usable(index) {
             return;
         }
@@ -366,6 +368,7 @@ impl SenderPolicy for Mrc {
 
     #[inline]
     fn handle_feedback(&mut self, now: Time, feedback: Feedback) {
+        // Echoes of values outside the profile are ignored.
         let Some(index) = self.0.rotation.index_of(feedback.entropy) else { return };
         match feedback.signal {
             PathSignal::Good | PathSignal::TrimmedAtLastHop => {}
@@ -404,6 +407,7 @@ impl SenderPolicy for Mrc {
         let Some(index) = rotation.index_of(entropy) else { return };
         if probing.handle_reply(now, index) {
             rotation.restore(index, State::Good);
+            // The path works but is congested.
             if signal == PathSignal::Marked {
                 rotation.skip(now, index);
             }

@@ -63,6 +63,7 @@ impl PlaneJsq {
 
     /// Returns a random value in a plane.
     fn value(&mut self, plane: u16) -> u16 {
+        // Rounded down, so that row · planes + plane fits 16 bits.
         let rows = u32::from(u16::MAX / self.planes);
         let row = u16::try_from(self.random.below(rows)).expect("below 65,536");
         row * self.planes + plane

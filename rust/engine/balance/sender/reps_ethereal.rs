@@ -69,6 +69,7 @@ impl OrderedSet {
     fn insert(&mut self, value: u16) {
         let (word, bit) = (usize::from(value / 64), 1 << (value % 64));
         if word >= self.contains.len() {
+            // Grown on demand: values are used in ascending order.
             self.contains.resize(word + 1, 0);
         }
         if self.contains[word] & bit == 0 {
@@ -121,11 +122,13 @@ impl SenderPolicy for RepsEthereal {
     #[inline]
     fn entropy(&mut self, _now: Time) -> u16 {
         let State { entropies, first_window, next, cached, .. } = &mut *self.0;
+        // After the first window, stay on the oldest good value until a mark removes it.
         if *first_window == 0
             && let Some(&oldest) = cached.order.front()
         {
             return oldest;
         }
+        // Saturating: also reached after the first window, while no good value is known.
         *first_window = first_window.saturating_sub(1);
         let value = *next;
         *next = ((u32::from(value) + 1) % entropies.count()) as u16;

@@ -40,8 +40,9 @@ pub struct Config {
     /// Load that is compared. Default: the queue (Switch Pkt AR).
     pub by: By,
     /// Ends of the first three buckets, as ascending fractions of the most bytes that can wait at a
-    /// port. With a shared buffer, these are 5/4 of the length from which all packets are marked.
-    /// Default 1/20, 1/10, 1/5 (Ofan, htsim). A queue of exactly that length is in the next bucket.
+    /// port. With a shared buffer, that maximum is 5/4 of the length from which all packets are
+    /// marked. Default 1/20, 1/10, 1/5 (Ofan, htsim). A queue of exactly that length is in the next
+    /// bucket.
     pub buckets: [Fraction; 3],
     /// Time for which a port's bucket stays constant after an update. Default 100 ns (htsim).
     pub refresh: Span,
@@ -179,6 +180,7 @@ impl Utilisation {
         match self.by {
             By::Queue => bucket,
             By::Utilisation => level,
+            // Lexicographic order: the bucket first, then the level.
             By::QueueAndUtilisation => bucket * (self.scale.levels.len() as u8 + 1) + level,
         }
     }
@@ -188,6 +190,7 @@ impl PortBucket {
     /// Returns the bucket, measured again if it is older than `refresh`.
     #[inline]
     fn at(&mut self, now: Time, refresh: Span, measured: impl FnOnce() -> u8) -> u8 {
+        // Strictly more, as in htsim.
         if now.since(self.updated) > refresh {
             self.updated = now;
             self.bucket = measured();
@@ -224,6 +227,7 @@ impl SwitchPolicy for Adaptive {
 
     fn handle_departure(&mut self, _now: Time, packet: &mut Packet, departure: &Departure) {
         if let Some(utilisation) = &mut self.utilisation {
+            // Counted on joining the queue; `level` subtracts the bytes that still wait.
             utilisation.meters[departure.port as usize].add(packet.wire_bytes);
         }
     }

@@ -181,6 +181,7 @@ impl SwitchPolicy for Conga {
     #[inline]
     fn choose<V: SwitchView>(&mut self, now: Time, packet: &Packet, view: &mut V) -> u32 {
         let count = view.candidates();
+        // CONGA is designed for two tiers: switches above the leaves hash.
         let Some(leaf) = &mut self.leaf else {
             return self.hash.pick(packet.label, packet.entropy, count);
         };

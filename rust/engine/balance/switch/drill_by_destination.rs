@@ -90,8 +90,9 @@ impl DrillByDestination {
     }
 }
 
-/// Returns the bytes queued at a candidate, without a packet in transmission of the same size.
+/// Returns the bytes queued at a candidate, minus one packet of this size for the one on the wire.
 fn waiting<V: SwitchView>(view: &mut V, candidate: u16, packet: &Packet) -> u64 {
+    // Saturating: an empty queue has no packet to subtract.
     view.queue_bytes(u32::from(candidate)).saturating_sub(u64::from(packet.wire_bytes))
 }
 
@@ -108,6 +109,7 @@ impl SwitchPolicy for DrillByDestination {
             self.order.clear();
             self.order.extend((0..=u16::MAX).take(count as usize));
         }
+        // After a failure, the remembered index may exceed the candidates.
         let remembered = self.best.get(&packet.dst).copied().filter(|&it| u32::from(it) < count);
         let mut best = remembered.map(|it| (it, waiting(view, it, packet)));
         for index in 0..self.samples.min(self.order.len() as u32) {

@@ -21,7 +21,7 @@ pub(super) fn fault(entries: u32) -> Option<&'static str> {
 #[derive(Debug, Clone)]
 pub(super) struct FlowletTable {
     gap: Span,
-    /// See [`Flowlet`]. All-zero initial entries keep unused memory untouched by the process.
+    /// See [`Flowlet`]. Zero-initialized, so that pages that no flow uses are never touched.
     entries: Vec<[u64; 2]>,
 }
 
@@ -45,13 +45,16 @@ impl FlowletTable {
     /// Returns the entry of the packet's flow.
     #[inline]
     pub(super) fn find(&self, now: Time, packet: &Packet) -> Flowlet {
+        // The odd constant keeps label and value from cancelling out, as in `Hash::pick`.
         let key = mix32(packet.label ^ u32::from(packet.entropy).wrapping_mul(0x9e37_79b1));
+        // Scales the hash to the table without a division.
         let index = ((u64::from(key) * self.entries.len() as u64) >> 32) as usize;
         let [last, port] = self.entries[index];
         Flowlet {
             index,
             port: port as u32,
             candidate: (port >> 32) as u32,
+            // Also true for an unused entry early in a run, but its port 0 matches no candidate.
             continues: now.since(Time::from_ps(last)) <= self.gap,
         }
     }

@@ -73,6 +73,7 @@ impl Jsq {
             Ties::First | Ties::Random => Vec::new(),
             Ties::OwnOrder => (0..switch.ports).collect(),
         };
+        // Draws nothing for an empty list, so the other tie-breaks keep their random stream.
         random.shuffle(&mut ranks);
         Self { ties: config.ties, random, ranks: ranks.into() }
     }

@@ -83,6 +83,7 @@ impl SwitchPolicy for LetFlow {
     fn choose<V: SwitchView>(&mut self, now: Time, packet: &Packet, view: &mut V) -> u32 {
         let State { flowlets, random, .. } = &mut *self.0;
         let flowlet = flowlets.find(now, packet);
+        // The port decides, not the index: a failure elsewhere renumbers the candidates.
         let before = if flowlet.continues { flowlet.find_candidate(view) } else { None };
         let chosen = before.unwrap_or_else(|| random.below(view.candidates()));
         flowlets.store(now, flowlet, view.port(chosen), chosen);

@@ -90,12 +90,14 @@ impl SwitchPolicy for RoundRobinByDestination {
         let length = view.candidates().min(1 << 16);
         let hashed = (packet.wire_bytes < HASHED_BELOW)
             .then(|| self.short.choose(now, packet, view) % length);
+        // An edge switch has one list for all destinations above it.
         let of = if self.tier == 0 { HostId(0) } else { packet.dst };
         let list = self.lists.entry(of).or_default();
         let is_new = list.len() != length as usize;
         if is_new {
             *list = (0..=u16::MAX).take(length as usize).collect();
         }
+        // Short packets neither advance the counter nor start a new turn.
         let is_over = hashed.is_none() && self.counter >= self.turns * length;
         if is_over {
             self.counter = 0;

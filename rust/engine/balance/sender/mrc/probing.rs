@@ -68,6 +68,7 @@ impl Probing {
     /// Removes and returns the value that has been out longest, preferably one of `plane`.
     pub(super) fn take_oldest(&mut self, plane: u32) -> Option<u16> {
         let usable = |it: &Condemned| self.usable.has(it.plane.into());
+        // `out` is in the order of removal, so the first match has been out longest.
         let of_plane = self.out.iter().position(|it| u32::from(it.plane) == plane && usable(it));
         let found = of_plane.or_else(|| self.out.iter().position(usable))?;
         let index = self.out.remove(found).index;
@@ -102,10 +103,12 @@ impl Probing {
             return false;
         };
         let it = &mut self.out[found];
+        // A duplicate, or a reply to a probe sent before the plane went down: it does not count.
         if !std::mem::take(&mut it.pending) {
             return false;
         }
         it.successes += 1;
+        // The path replies again: undo the backoff.
         it.due = it.due.min(now.saturating_add(every));
         it.interval = every;
         let is_back = it.successes >= self.successes;
@@ -122,6 +125,7 @@ impl Probing {
         for it in &mut self.out {
             let plane = it.plane.into();
             if usable.has(plane) && !self.usable.has(plane) {
+                // Earlier probes say nothing about the plane's current state.
                 it.pending = false;
                 it.interval = self.every;
                 it.due = now.saturating_add(self.every);

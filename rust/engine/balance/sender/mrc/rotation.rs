@@ -65,6 +65,7 @@ impl Rotation {
                 *state = State::Denied;
             }
         }
+        // With fewer paths than values, every path is active: a backup would be an idle path.
         let is_whole = values.len() < usize::from(config.evs);
         let share = match is_whole {
             true => values.len(),
@@ -76,6 +77,7 @@ impl Rotation {
             sorted,
             active: share.div_ceil(planes).max(1),
             planes: Vec::new(),
+            // Spreads the first packets of queue pairs over all planes.
             turn: random.below(planes as u32) as usize,
             usable: states.iter().filter(|&&state| state == State::Good).count(),
             skip: config.skip,
@@ -158,6 +160,7 @@ impl Rotation {
                 State::Good => return Some(self.values[index]),
                 State::Skip(until) if self.ends_skip(now, until, &mut restored) => {
                     self.states[index] = State::Good;
+                    // A timed skip has expired, so the value is used immediately.
                     if matches!(self.skip, Skip::Time(_)) {
                         return Some(self.values[index]);
                     }
@@ -243,6 +246,7 @@ impl Rotation {
             Some(backup) => turns.order[place] = backup,
             None => {
                 turns.order.remove(place);
+                // Keep pointing at the same next value.
                 turns.at -= usize::from(place < turns.at);
             }
         }
@@ -257,6 +261,7 @@ impl Rotation {
         let turns = &mut self.planes[plane];
         match turns.order.len() < active {
             true => turns.order.push(index),
+            // `remove` pops from the other end: a value that has failed before is used last.
             false => turns.backups.insert(0, index),
         }
     }

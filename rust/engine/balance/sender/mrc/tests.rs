@@ -349,7 +349,8 @@ fn at_the_floor_one_of_the_same_plane_comes_back_if_there_is_one() {
     [0, 2, 1].into_iter().for_each(|index| feed(&mut mrc, at(0), index, PathSignal::Nack));
     feed(&mut mrc, at(1), 3, PathSignal::Nack);
     assert_eq!(mrc.0.rotation.in_rotation(), [1, 4, 5, 6, 7], "not 0, which is out for longer");
-    // Of plane 1 only 3 is out. It returns when 5 fails; after it, a value of the other plane.
+    // In plane 1 only 3 is out. It returns when 5 fails; the next failure restores a value of the
+    // other plane.
     mrc.handle_planes(at(1), PlaneMask::all(1));
     feed(&mut mrc, at(2), 5, PathSignal::Nack);
     assert_eq!(mrc.0.rotation.in_rotation(), [0, 1, 4, 6, 7], "plane 1 is not usable");
