@@ -121,7 +121,7 @@ mod tests {
     }
 
     #[test]
-    fn a_fingerprint_tells_proportions_apart() {
+    fn a_fingerprint_distinguishes_proportions() {
         assert_eq!([fingerprint(&[1, 1]), fingerprint(&[7, 7, 7])], [0, 0]);
         assert_eq!(fingerprint(&[2, 4, 4]), fingerprint(&[1, 2, 2]));
         let all = [[1, 2, 2], [3, 2, 2], [2, 1, 2], [2, 2, 1], [1, 2, 3], [0, 2, 2]];

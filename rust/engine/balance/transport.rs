@@ -89,7 +89,7 @@ mod tests {
     use crate::balance::{Parameters, build_scheme, presets};
 
     #[test]
-    fn mrc_alone_has_a_transport_of_its_own() {
+    fn only_mrc_has_its_own_transport() {
         let none = Parameters::new();
         let keys = |name| build_scheme(name, &none).unwrap().transport.own_defaults();
         assert_eq!(keys("mrc").len(), 7);

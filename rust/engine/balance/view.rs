@@ -142,7 +142,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn candidates_that_are_only_counted_have_empty_queues_and_no_limit_of_rate() {
+    fn counted_candidates_have_empty_queues_and_an_unlimited_rate() {
         let mut view = CandidateCount(3);
         assert_eq!((view.candidates(), view.port(2), view.queue_bytes(2)), (3, 2, 0));
         assert_eq!(view.rate(2), BitRate::MAX);
@@ -150,7 +150,7 @@ mod tests {
     }
 
     #[test]
-    fn a_view_without_weights_has_the_weight_1_for_each_candidate_and_no_schedule() {
+    fn a_view_without_weights_has_weight_1_everywhere_and_no_schedule() {
         let view = CandidateCount(3);
         assert_eq!([0, 1, 2].map(|candidate| view.weight(candidate)), [1; 3]);
         assert_eq!((view.schedule_len(), view.epoch()), (None, 0));

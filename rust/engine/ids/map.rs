@@ -36,7 +36,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn keys_of_ids_are_found_again() {
+    fn id_keys_are_found() {
         let mut map: IdMap<(u16, u32), u32> = IdMap::default();
         let keys = || (0u16..40).flat_map(|a| (0u32..40).map(move |b| (a, b)));
         map.extend(keys().map(|(a, b)| ((a, b), u32::from(a) * 100 + b)));

@@ -149,7 +149,7 @@ fn a_receiver_is_called_on_delivery_and_a_sender_on_acknowledgement() {
 }
 
 #[test]
-fn a_message_before_its_receive_is_handed_over_at_the_time_of_the_receive_after_what_is_due() {
+fn a_message_before_its_receive_is_handed_over_when_the_receive_is_posted() {
     let start = [send(0, 64, 1), schedule(9_000, 2)];
     let late = [schedule(0, 4), receive(1, 64, 3), schedule(0, 5)];
     let mut script = Script::new(&start, &[(2, &late), (5, &BOTH_DONE)]);
@@ -160,7 +160,7 @@ fn a_message_before_its_receive_is_handed_over_at_the_time_of_the_receive_after_
 }
 
 #[test]
-fn messages_to_oneself_and_of_no_bytes_are_called_at_once_and_not_on_the_wire() {
+fn self_sends_and_empty_messages_complete_immediately_without_the_wire() {
     let own = Request::Send(transfer(0, 0, 64, 1));
     let to_own = Request::Receive(transfer(0, 0, 64, 2));
     let start = [own, to_own, receive(1, 0, 3), send(0, 0, 4)];
@@ -190,7 +190,7 @@ fn ten_thousand_calls_at_fractions_of_a_nanosecond_are_all_made_on_time() {
 }
 
 #[test]
-fn a_receive_without_a_send_stalls_at_once_and_is_named() {
+fn a_receive_without_a_send_stalls_immediately_and_is_named() {
     let mut script = Script::new(&[receive(1, 64, 1), Request::Finish { rank: 0 }], &[]);
     let (outcome, ending) = script.run(&setup());
     assert_eq!((outcome.verdict, outcome.ended), (Verdict::Stalled, Time::ZERO));
@@ -254,7 +254,7 @@ fn three_gibibytes_in_one_message_arrive_whole() {
 
 /// Four paths lead to the four hosts of the other leaf.
 #[test]
-fn what_a_rank_asks_for_at_one_time_is_one_batch_of_a_policy_that_gathers() {
+fn requests_of_one_time_form_one_batch_of_a_batching_policy() {
     let scheme = build_scheme("ethereal", &Parameters::new()).unwrap();
     let topology = fixtures::leaf_spine(2, 4, 4).build().unwrap();
     let setup = Setup { topology: Arc::new(topology), scheme, ..setup() };

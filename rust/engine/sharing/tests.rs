@@ -186,7 +186,7 @@ proptest! {
     }
 
     #[test]
-    fn acknowledgements_of_two_per_cent_leave_rates_fair_within_one_in_a_hundred(
+    fn acknowledgements_of_two_per_cent_leave_rates_fair_within_one_per_cent(
         capacities in prop::collection::vec(10u32..13, 2..8),
         steps in prop::collection::vec(
             (any::<bool>(), any::<prop::sample::Index>(), 0usize..8, 1usize..8), 1..40,

@@ -270,7 +270,7 @@ mod tests {
 
     #[test]
     #[should_panic(expected = "class 1 is none of this discipline")]
-    fn a_class_without_a_turn_does_not_wait_for_ever() {
+    fn choosing_a_class_without_a_turn_panics() {
         let of = discipline(&[Scheduling::Weighted(1)]);
         of.choose(&mut Turns::default(), ClassSet::NONE.with(1));
     }

@@ -279,7 +279,7 @@ mod tests {
     }
 
     #[test]
-    fn more_than_2_to_the_64_bytes_are_refused() {
+    fn more_than_2_to_the_64_bytes_are_rejected() {
         let mut graph = TaskGraph::default();
         for _ in 0..2 {
             graph.message(Message::at_once(0, HostId(0), HostId(1), Bytes::new(u64::MAX)));

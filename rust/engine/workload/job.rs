@@ -301,7 +301,7 @@ mod tests {
     }
 
     #[test]
-    fn a_cycle_of_jobs_is_refused() {
+    fn a_cycle_of_jobs_is_rejected() {
         let [mut a, mut b] = ["a", "b"].map(|name| part(name, shift(2)));
         (a.after, b.after) = (Some(1), Some(0));
         assert_eq!(Workload::of_jobs(vec![a, b]), Err(JobsError::Cycle));

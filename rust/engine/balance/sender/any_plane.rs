@@ -62,7 +62,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn with_one_port_the_value_is_that_of_ecmp() {
+    fn with_one_port_the_value_equals_that_of_ecmp() {
         let of = |qp_index| QpContext { qp_index, ..QpContext::for_test() };
         for qp in (0..100).map(of) {
             let ecmp = ecmp::Ecmp::new(&ecmp::Config {}, &qp).entropy(Time::ZERO);
@@ -72,7 +72,7 @@ mod tests {
     }
 
     #[test]
-    fn free_planes_take_turns_in_one_row_of_values() {
+    fn free_planes_are_used_round_robin_within_one_row_of_values() {
         let network = NetworkParameters { planes: 3, ..NetworkParameters::default() };
         let mut policy = AnyPlane::new(&Config {}, &QpContext { network, ..QpContext::for_test() });
         policy.turn = 1;

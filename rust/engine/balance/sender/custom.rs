@@ -212,7 +212,7 @@ mod tests {
     }
 
     #[test]
-    fn configurations_are_equal_if_they_have_one_factory() {
+    fn configurations_are_equal_if_they_share_a_factory() {
         let config = || Config { factory: Arc::new(Recorder::default()) };
         let (one, other) = (config(), config());
         assert_eq!((one == one.clone(), one == other), (true, false));

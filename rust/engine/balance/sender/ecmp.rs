@@ -65,7 +65,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn each_queue_pair_keeps_an_entropy_value_of_its_own() {
+    fn each_queue_pair_keeps_its_own_entropy_value() {
         let qp = |qp_index| QpContext { qp_index, ..QpContext::for_test() };
         let mut first = Ecmp::new(&Config {}, &qp(0));
         let value = first.entropy(Time::ZERO);

@@ -185,7 +185,7 @@ mod tests {
     }
 
     #[test]
-    fn its_state_is_a_value_and_one_time_or_two() {
+    fn its_state_is_a_value_and_one_or_two_times() {
         let bits = |after| flowlet(Config { after, ..Config::default() }).state_bits();
         assert_eq!([After::Packet, After::Acknowledgement].map(bits), [48, 80]);
     }
@@ -237,7 +237,7 @@ mod tests {
     }
 
     #[test]
-    fn after_acknowledgements_there_is_one_change_per_time_out() {
+    fn after_acknowledgements_the_value_changes_once_per_timeout() {
         let mut policy = flowlet(Config { after: After::Acknowledgement, ..Config::default() });
         let first = policy.entropy(at_ns(0));
         assert_eq!(policy.entropy(at_ns(4_000)), first);

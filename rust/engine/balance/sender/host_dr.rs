@@ -134,7 +134,7 @@ mod tests {
     }
 
     #[test]
-    fn each_cycle_has_every_path_once_in_an_order_of_the_queue_pair() {
+    fn each_cycle_visits_every_path_once_in_the_queue_pairs_own_order() {
         let mut policy = host_dr(0, &[4, 4]);
         let first = sent(&mut policy, 16);
         let mut sorted = first.clone();

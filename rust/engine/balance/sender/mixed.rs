@@ -77,7 +77,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_good_value_is_used_once_more_and_then_rounds_go_on() {
+    fn a_good_value_is_reused_once_and_then_the_rounds_continue() {
         let qp = QpContext::for_test();
         let (mut mixed, mut bitmap) =
             (Mixed::new(&Config::default(), &qp), Bitmap::new(&Config::default(), &qp));

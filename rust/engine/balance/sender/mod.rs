@@ -333,7 +333,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_policy_without_probes_or_state_has_none() {
+    fn by_default_a_policy_has_no_probes_and_no_state() {
         let config = SenderConfig::Spray(spray::Config::default());
         let mut policy = config.build(&QpContext::for_test());
         assert_eq!((policy.next_probe(), policy.poll_probe(Time::ZERO)), (Time::NEVER, None));

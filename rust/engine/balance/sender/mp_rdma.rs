@@ -273,7 +273,7 @@ mod tests {
     }
 
     #[test]
-    fn an_acknowledgement_that_delta_packets_have_overtaken_clocks_nothing() {
+    fn an_acknowledgement_overtaken_by_delta_packets_clocks_nothing() {
         let mut policy = clocked();
         policy.0.config.out_of_order = 3;
         send(&mut policy, &[0, 100, 200, 300, 400, 500]);
@@ -290,7 +290,7 @@ mod tests {
     }
 
     #[test]
-    fn a_probe_takes_the_place_of_a_clocked_packet_once_a_round_trip() {
+    fn a_probe_replaces_a_clocked_packet_once_per_round_trip() {
         let mut policy = policy(Config { probe: Fraction::ONE, ..Config::default() });
         send(&mut policy, &[0, 100, 200, 300]);
         for sent in [0, 100, 200, 300] {
@@ -311,7 +311,7 @@ mod tests {
     }
 
     #[test]
-    fn with_room_for_one_the_last_acknowledgement_counts() {
+    fn with_room_for_one_vp_only_the_last_acknowledgement_counts() {
         let mut policy = policy(Config { waiting: 1, probe: Fraction::ZERO, ..Config::default() });
         send(&mut policy, &[0, 100, 200]);
         for (sent, vp) in [(0, 5), (100, 6), (200, 7)] {
@@ -343,7 +343,7 @@ mod tests {
     }
 
     #[test]
-    fn an_acknowledgement_from_before_the_message_clocks_nothing() {
+    fn an_acknowledgement_of_an_earlier_message_clocks_nothing() {
         let mut policy = clocked();
         send(&mut policy, &[0, 100]);
         policy.set_path(0);

@@ -89,7 +89,7 @@ mod tests {
     }
 
     #[test]
-    fn a_time_out_moves_to_a_path_that_differs_at_every_tier() {
+    fn a_timeout_moves_to_a_path_that_differs_at_every_tier() {
         for _ in 0..200 {
             let mut policy = pinned(9, &[4, 4]);
             for _ in 0..20 {
@@ -102,14 +102,14 @@ mod tests {
     }
 
     #[test]
-    fn a_late_time_out_of_the_previous_path_changes_nothing() {
+    fn a_late_timeout_of_the_previous_path_changes_nothing() {
         let mut policy = pinned(3, &[16]);
         assert_eq!(policy.handle_timeout(Time::ZERO, 7), None);
         assert_eq!(policy.entropy(Time::ZERO), 3);
     }
 
     #[test]
-    fn a_time_out_of_the_only_path_changes_nothing() {
+    fn a_timeout_of_the_only_path_changes_nothing() {
         let mut policy = pinned(0, &[]);
         assert_eq!(policy.handle_timeout(Time::ZERO, 0), None);
     }

@@ -93,7 +93,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn free_planes_take_turns_and_others_are_left_out() {
+    fn free_planes_are_used_round_robin_and_busy_ones_skipped() {
         let network = NetworkParameters { planes: 4, ..NetworkParameters::default() };
         let mut policy = PlaneJsq::new(&Config {}, &QpContext { network, ..QpContext::for_test() });
         policy.turn = 2;

@@ -223,7 +223,7 @@ mod tests {
     }
 
     #[test]
-    fn the_label_changes_after_the_second_congested_round_in_succession() {
+    fn the_label_changes_after_two_consecutive_congested_rounds() {
         let mut policy = plb(Config::default());
         let label = policy.entropy(Time::ZERO);
         // 2 of 8 are a quarter.
@@ -286,7 +286,7 @@ mod tests {
     }
 
     #[test]
-    fn a_time_out_redraws_the_label_and_later_ones_of_the_same_loss_do_not() {
+    fn the_timeouts_of_one_loss_redraw_the_label_once() {
         let mut policy = plb(Config::default());
         round(&mut policy, 0, 8);
         let label = policy.entropy(Time::ZERO);

@@ -2,7 +2,7 @@
 //!
 //! Source: "REPS: Recycled Entropy Packet Spraying for Adaptive Load Balancing and Failure
 //! Mitigation" (arXiv 2407.21625, EuroSys 2026), sections 3 and 4, in the form of its public
-//! artifact (tommasobo/REPS_EuroSys_Artifact, `buffer_reps.cpp` and `uec.cpp`). Where text and
+//! artifact (tommasobo/REPS_EuroSys_Artifact, `buffer_reps.cpp` and `uec.cpp`). If text and
 //! artifact differ, this follows the artifact:
 //!
 //! - Every packet explores while exploration lasts (the text forces one in eight).

@@ -221,7 +221,7 @@ mod tests {
     }
 
     #[test]
-    fn a_message_on_an_idle_queue_pair_starts_anew() {
+    fn a_message_on_an_idle_queue_pair_starts_afresh() {
         let mut policy = reps(2, 256);
         next(&mut policy, 2);
         feed(&mut policy, 1, PathSignal::Good);
@@ -233,7 +233,7 @@ mod tests {
     }
 
     #[test]
-    fn a_value_that_was_removed_is_inserted_again_and_those_that_stay_are_not() {
+    fn only_removed_values_are_inserted_again() {
         let mut policy = reps(1, 256);
         next(&mut policy, 1);
         (4..7).for_each(|value| feed(&mut policy, value, PathSignal::Good));

@@ -113,7 +113,7 @@ mod tests {
     }
 
     #[test]
-    fn the_whole_field_and_counts_that_are_no_power_of_two_occur_once_per_round_too() {
+    fn rounds_are_complete_for_the_whole_field_and_for_counts_other_than_powers_of_two() {
         for entropies in [1, 3, 6, 65_536] {
             let mut policy = policy(entropies);
             policy.upper = 0;
@@ -131,7 +131,7 @@ mod tests {
     }
 
     #[test]
-    fn queue_pairs_have_upper_bits_of_their_own() {
+    fn queue_pairs_have_their_own_upper_bits() {
         let entropies = EntropySpace::try_from(64).unwrap();
         let upper = |qp_index| {
             let qp = QpContext { qp_index, ..QpContext::for_test() };

@@ -278,7 +278,7 @@ mod tests {
     }
 
     #[test]
-    fn a_bucket_is_stale_for_a_tenth_of_a_microsecond_to_the_picosecond() {
+    fn a_bucket_stays_stale_for_exactly_a_tenth_of_a_microsecond() {
         let mut policy = adaptive();
         let first = 1_000_000;
         let mut ports = Ports::with_bytes(&[50_000, 0]);
@@ -345,7 +345,7 @@ mod tests {
     }
 
     #[test]
-    fn what_waits_is_not_sent_yet_and_what_was_sent_leaves_the_window() {
+    fn queued_bytes_are_not_yet_sent_and_sent_bytes_leave_the_window() {
         let mut policy = comparing(By::Utilisation);
         (0..2).for_each(|port| send(&mut policy, port, 1_000));
         // All bytes of port 1 are still queued.
@@ -370,7 +370,7 @@ mod tests {
     }
 
     #[test]
-    fn departures_are_shown_only_where_utilisation_is_compared() {
+    fn departures_are_tracked_only_if_utilisation_is_compared() {
         let tracks = |by| SwitchConfig::Adaptive(Config { by, ..Config::default() });
         assert!(!tracks(By::Queue).tracks_departures());
         assert!(tracks(By::Utilisation).tracks_departures());

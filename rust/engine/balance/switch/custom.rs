@@ -160,7 +160,7 @@ mod tests {
     }
 
     #[test]
-    fn departures_are_tracked_for_factories_that_ask_for_it() {
+    fn departures_are_tracked_for_factories_that_request_it() {
         let config = |tracks| Config { factory: Arc::new(Factory(Recorder::default(), tracks)) };
         let (tracking, other) = (config(true), config(false));
         assert_eq!((tracking == tracking.clone(), tracking == other), (true, false));
@@ -170,7 +170,7 @@ mod tests {
     }
 
     #[test]
-    fn a_policy_without_detours_of_its_own_takes_the_minimal_route() {
+    fn a_policy_without_detours_takes_the_minimal_route() {
         let mut hash = hash::Hash::new(&hash::Config {}, &SwitchContext::for_test());
         assert_eq!(hash.detour(&Routes { minimal: (1, 9), by: vec![(2, 0)] }), None);
     }

@@ -151,7 +151,7 @@ mod tests {
     }
 
     #[test]
-    fn a_destination_keeps_its_port_while_nothing_waits_there() {
+    fn a_destination_keeps_its_port_while_its_queue_is_empty() {
         let (mut drill, mut ports) = (drill(), Ports::empty(8));
         let first = [3, 4].map(|dst| choose(&mut drill, &to(dst), &mut ports));
         // A packet on the wire does not count as a queue.
@@ -163,7 +163,7 @@ mod tests {
     }
 
     #[test]
-    fn it_leaves_a_port_where_more_waits_than_at_a_sample() {
+    fn it_leaves_a_port_whose_queue_exceeds_that_of_a_sample() {
         let mut drill = drill();
         let mut ports = Ports::empty(2);
         let first = choose(&mut drill, &to(3), &mut ports);
@@ -173,7 +173,7 @@ mod tests {
     }
 
     #[test]
-    fn answers_are_hashed_and_remember_nothing() {
+    fn control_packets_are_hashed_and_leave_the_memory_unchanged() {
         let (mut drill, mut ports) = (drill(), Ports::empty(8));
         let answer = Packet { kind: PacketKind::Ack, entropy: 9, ..to(3) };
         let chosen: Vec<u32> = (0..20).map(|_| choose(&mut drill, &answer, &mut ports)).collect();

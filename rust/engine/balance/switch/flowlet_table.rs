@@ -112,7 +112,7 @@ mod tests {
     }
 
     #[test]
-    fn entropy_values_of_one_label_have_entries_of_their_own() {
+    fn entropy_values_of_one_label_have_separate_entries() {
         for label in [0, u32::MAX] {
             let index = |entropy| {
                 let packet = Packet { label, entropy, ..Packet::default() };
@@ -124,7 +124,7 @@ mod tests {
     }
 
     #[test]
-    fn a_flowlet_whose_candidate_was_the_last_has_none_once_there_are_fewer() {
+    fn a_flowlet_loses_its_candidate_when_fewer_remain() {
         let (mut table, packet) = (table(), Packet::default());
         let entry = table.find(Time::ZERO, &packet);
         table.store(Time::ZERO, entry, 7, 7);

@@ -117,7 +117,7 @@ mod tests {
     }
 
     #[test]
-    fn each_switch_keeps_an_order_of_its_own() {
+    fn each_switch_keeps_its_own_order() {
         let mut firsts = std::collections::BTreeSet::new();
         for id in 0..40 {
             let switch = SwitchContext { id: SwitchId(id), ..SwitchContext::for_test() };

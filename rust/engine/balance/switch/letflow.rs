@@ -114,7 +114,7 @@ mod tests {
     }
 
     #[test]
-    fn only_a_gap_longer_than_the_time_out_draws_a_port() {
+    fn only_a_gap_longer_than_the_timeout_draws_a_port() {
         let mut policy = letflow();
         let mut ports = Ports::empty(8);
         let first = policy.choose(us(10), &packet(7), &mut ports);

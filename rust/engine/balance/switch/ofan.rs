@@ -188,7 +188,7 @@ mod tests {
     }
 
     #[test]
-    fn each_destination_has_an_order_and_a_start_of_its_own() {
+    fn each_destination_has_its_own_order_and_start() {
         let (mut ofan, mut ports) = (switch(0), Ports::empty(8));
         let mut orders = BTreeSet::new();
         let mut starts = BTreeSet::new();
@@ -208,7 +208,7 @@ mod tests {
     }
 
     #[test]
-    fn small_packets_have_pointers_of_their_own() {
+    fn small_packets_have_separate_pointers() {
         let (mut ofan, mut ports) = (switch(0), Ports::empty(4));
         let alone = chosen(&mut switch(0), &mut ports, &data(), 6);
         let mut mixed = Vec::new();

@@ -157,7 +157,7 @@ mod tests {
     }
 
     #[test]
-    fn destinations_above_the_edge_share_the_counter_and_not_the_order() {
+    fn destinations_above_the_edge_share_the_counter_but_not_the_order() {
         let mut core = switch(1);
         // Two alternating destinations: each sees every second position of its own list.
         let mut collisions = 0;
@@ -171,7 +171,7 @@ mod tests {
     }
 
     #[test]
-    fn short_packets_are_hashed_and_take_no_turn() {
+    fn short_packets_are_hashed_and_do_not_advance_the_counter() {
         let mut edge = switch(0);
         let first = choose(&mut edge, 3, 64);
         assert!((0..20).all(|_| choose(&mut edge, 3, 64) == first));
@@ -205,7 +205,7 @@ mod tests {
     }
 
     #[test]
-    fn a_packet_of_128_bytes_takes_a_turn_and_one_byte_less_does_not() {
+    fn only_packets_of_at_least_128_bytes_advance_the_counter() {
         let mut edge = switch(0);
         choose(&mut edge, 3, 127);
         assert_eq!(edge.counter, 0);

@@ -92,7 +92,7 @@ mod tests {
     }
 
     #[test]
-    fn a_packet_leaves_the_minimal_route_when_its_product_is_the_larger() {
+    fn a_packet_leaves_the_minimal_route_when_its_product_is_larger() {
         // Three links against five.
         assert!(!takes(0, (3, 0), (5, 0)));
         assert!(!takes(0, (3, 5_000), (5, 3_000)));

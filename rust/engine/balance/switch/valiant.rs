@@ -65,7 +65,7 @@ mod tests {
     use crate::balance::detour::test_view::Routes;
 
     #[test]
-    fn every_packet_goes_by_a_switch_that_is_drawn() {
+    fn every_packet_detours_through_a_random_switch() {
         let mut valiant = Valiant::new(&Config {}, &SwitchContext::for_test());
         let routes = Routes { minimal: (1, 0), by: vec![(9, 1_000_000); 8] };
         let mut counts = [0; 8];

@@ -150,7 +150,7 @@ mod tests {
     }
 
     #[test]
-    fn a_single_next_hop_with_a_weight_is_taken_without_asking_the_policy() {
+    fn a_single_weighted_next_hop_is_taken_without_calling_the_policy() {
         let (mut view, mut policy) = (WeightedPorts::new(&[0, 0, 1]), TakeInTurn(0));
         assert_eq!(choose_by(&mut policy, Time::ZERO, &Packet::default(), &mut view), 2);
         assert_eq!(policy.0, 0);

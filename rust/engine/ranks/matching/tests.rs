@@ -25,7 +25,7 @@ fn receives_before_and_after_their_messages_are_matched_in_order() {
 }
 
 #[test]
-fn sizes_of_one_tag_are_matched_apart() {
+fn sizes_of_one_tag_are_matched_separately() {
     let mut matching = Matching::default();
     let other = Key { bytes: 65, ..KEY };
     matching.receive(KEY, Ticket(1));

@@ -95,7 +95,7 @@ fn each_failed_path_is_remembered_for_its_own_time() {
 }
 
 #[test]
-fn a_failed_path_is_avoided_for_its_destination_alone() {
+fn a_failed_path_is_avoided_only_for_its_destination() {
     let mut splitter = new();
     splitter.handle_failed_path(Time::ZERO, SwitchId(2), 3);
     assert_eq!(split(&mut splitter, Time::ZERO, &requests(16, 16, 1_000)).len(), 16);
@@ -256,7 +256,7 @@ fn more_flows_than_the_window_start_if_none_is_in_flight() {
 }
 
 #[test]
-fn a_failed_path_is_avoided_until_its_time_and_taken_at_it() {
+fn a_failed_path_is_avoided_until_exactly_its_expiry() {
     let avoided = |batch_before: u64| {
         let mut splitter = new();
         splitter.handle_failed_path(Time::ZERO, SwitchId(1), 3);

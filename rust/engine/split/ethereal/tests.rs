@@ -66,7 +66,7 @@ fn extremes(pieces: &[Piece], paths: u32) -> (u64, u64) {
 }
 
 #[test]
-fn paths_differ_by_a_packet_where_flows_are_cut_between_packets() {
+fn path_loads_differ_by_a_packet_if_flows_are_cut_between_packets() {
     let payload = 4_096;
     for (n, s) in (1..=64u32).flat_map(|n| (2..=32u32).map(move |s| (n, s))) {
         for packets in [32, 33, 37, 61, 256] {

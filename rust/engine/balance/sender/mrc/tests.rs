@@ -50,7 +50,7 @@ fn uses(mrc: &mut Mrc, evs: usize, packets: u32, marked: impl Fn(u16) -> bool) -
 }
 
 #[test]
-fn values_are_distinct_and_as_many_in_each_plane() {
+fn values_are_distinct_and_equally_many_in_each_plane() {
     for (planes, evs) in [(1, 128), (2, 128), (3, 64), (4, 128), (8, 256)] {
         let mrc = mrc(planes, &config(evs, evs, 1));
         let count = u32::from(evs).div_ceil(planes) * planes;
@@ -65,7 +65,7 @@ fn values_are_distinct_and_as_many_in_each_plane() {
 }
 
 #[test]
-fn values_that_are_paths_are_no_more_than_there_are_paths() {
+fn there_are_no_more_source_routed_values_than_paths() {
     let paths = PathSpace::SINGLE.with_tier(4).unwrap().with_tier(3).unwrap();
     let network = NetworkParameters { planes: 4, ..NetworkParameters::default() };
     let qp = QpContext { paths, network, ..QpContext::for_test() };
@@ -95,7 +95,7 @@ fn packets_are_spread_evenly_over_values_and_planes() {
 
 /// Card of MRC, test 5.
 #[test]
-fn a_value_that_is_marked_whenever_used_has_half_a_share() {
+fn a_value_that_is_always_marked_gets_half_a_share() {
     for (planes, evs, marked) in [(1, 8, 1), (4, 16, 1), (4, 16, 4), (2, 64, 10)] {
         let mut mrc = mrc(planes, &config(evs, evs, 1));
         let packets = 200_000;
@@ -112,7 +112,7 @@ fn a_value_that_is_marked_whenever_used_has_half_a_share() {
 
 /// Card of MRC, test 5: no pause, and the V-th value is good again with packet 1 + V(V - 1)/2.
 #[test]
-fn after_all_were_marked_values_come_back_one_a_packet() {
+fn after_all_were_marked_one_value_returns_per_packet() {
     for (evs, expected) in [(4, 7), (8, 29), (64, 2_017)] {
         let mut mrc = mrc(1, &config(evs, evs, 1));
         (0..evs).for_each(|index| feed(&mut mrc, at(0), index, PathSignal::Marked));
@@ -127,7 +127,7 @@ fn after_all_were_marked_values_come_back_one_a_packet() {
 }
 
 #[test]
-fn the_first_skipped_value_is_restored_and_not_used_and_a_last_hop_changes_nothing() {
+fn the_first_skipped_value_is_restored_but_not_used() {
     let mut mrc = mrc(1, &config(4, 4, 1));
     feed(&mut mrc, at(0), 0, PathSignal::Marked);
     feed(&mut mrc, at(0), 1, PathSignal::Trimmed);
@@ -140,7 +140,7 @@ fn the_first_skipped_value_is_restored_and_not_used_and_a_last_hop_changes_nothi
 }
 
 #[test]
-fn a_skip_may_end_with_each_visit_or_with_time() {
+fn a_skip_may_end_with_any_visit_or_after_a_time() {
     let mut each = mrc(1, &Config { skip: Skip::Each, ..config(4, 4, 1) });
     (0..3).for_each(|index| feed(&mut each, at(0), index, PathSignal::Marked));
     assert_eq!([next(&mut each), next(&mut each)], [3, 0]);
@@ -171,7 +171,7 @@ fn a_lost_value_is_replaced_by_a_backup_of_its_plane() {
 }
 
 #[test]
-fn without_trimming_a_value_goes_with_a_time_out_or_its_second_hole() {
+fn without_trimming_a_timeout_or_a_second_hole_removes_a_value() {
     let config = Config { condemn: Condemn::Auto, ..config(8, 8, 1) };
     let mut mrc = mrc(1, &config);
     feed(&mut mrc, at(0), 3, PathSignal::Nack);
@@ -186,7 +186,7 @@ fn without_trimming_a_value_goes_with_a_time_out_or_its_second_hole() {
 
 /// Card of MRC, test 7.
 #[test]
-fn at_the_floor_the_value_that_is_out_longest_comes_back() {
+fn at_the_floor_the_value_out_longest_returns() {
     let mut mrc = mrc(1, &config(4, 4, 2));
     (0..2).for_each(|index| feed(&mut mrc, at(index.into()), index, PathSignal::Nack));
     assert_eq!(mrc.0.rotation.in_rotation(), [2, 3]);
@@ -245,7 +245,7 @@ fn three_answered_probes_make_a_value_a_backup() {
 }
 
 #[test]
-fn probes_without_an_answer_come_at_twice_the_interval_up_to_a_limit() {
+fn the_interval_doubles_with_each_unanswered_probe_up_to_a_limit() {
     let mut mrc = mrc(1, &config(4, 4, 1));
     feed(&mut mrc, at(0), 0, PathSignal::Nack);
     let mut dues = Vec::new();
@@ -258,7 +258,7 @@ fn probes_without_an_answer_come_at_twice_the_interval_up_to_a_limit() {
 }
 
 #[test]
-fn a_plane_that_comes_back_is_probed_before_it_is_used() {
+fn a_returning_plane_is_probed_before_it_is_used() {
     let mut mrc = mrc(2, &config(4, 4, 1));
     mrc.handle_planes(at(0), PlaneMask::all(1));
     assert_eq!(mrc.next_probe(), Time::NEVER);
@@ -275,7 +275,7 @@ fn a_plane_that_comes_back_is_probed_before_it_is_used() {
 }
 
 #[test]
-fn with_back_all_a_plane_that_comes_back_is_used_at_once() {
+fn with_back_all_a_returning_plane_is_used_immediately() {
     let mut mrc = self::mrc(2, &Config { back: Back::All, ..config(4, 4, 1) });
     mrc.handle_planes(at(0), PlaneMask::all(1));
     mrc.handle_planes(at(50), PlaneMask::all(2));
@@ -283,7 +283,7 @@ fn with_back_all_a_plane_that_comes_back_is_used_at_once() {
 }
 
 #[test]
-fn a_busy_plane_loses_no_turn_of_its_values() {
+fn a_busy_plane_skips_none_of_its_values() {
     let mut mrc = mrc(2, &config(8, 8, 1));
     let plane_0 = PlaneMask::all(1);
     let mut used = |free| {
@@ -294,7 +294,7 @@ fn a_busy_plane_loses_no_turn_of_its_values() {
 }
 
 #[test]
-fn parameters_out_of_range_are_refused() {
+fn parameters_out_of_range_are_rejected() {
     let error = |text: &str| {
         let error = (PRESETS[0].build)(&text.parse().unwrap()).unwrap_err();
         error.to_string()
@@ -308,7 +308,7 @@ fn parameters_out_of_range_are_refused() {
 }
 
 #[test]
-fn who_asks_in_vain_does_not_change_whose_turn_it_is() {
+fn polling_without_a_free_plane_does_not_advance_the_rotation() {
     let after = |questions: u32| {
         let mut mrc = mrc(3, &config(12, 12, 0));
         // The values of plane 0 are out until their probes are answered.
@@ -323,7 +323,7 @@ fn who_asks_in_vain_does_not_change_whose_turn_it_is() {
 }
 
 #[test]
-fn parameters_at_their_bounds_are_taken() {
+fn parameters_at_their_bounds_are_accepted() {
     let takes = |text: &str| (PRESETS[0].build)(&text.parse().unwrap()).is_ok();
     assert!(takes("evs = 4096\nactive = 4096\nmin_active = 4096\ndenied = [4095]"));
     assert!(takes("evs = 1\nactive = 1\nmin_active = 0"));
@@ -334,7 +334,7 @@ fn parameters_at_their_bounds_are_taken() {
 }
 
 #[test]
-fn the_state_is_that_of_all_values_and_of_those_that_are_out() {
+fn the_state_covers_all_values_and_those_that_are_out() {
     let mut mrc = mrc(2, &config(8, 4, 1));
     // Four bits give the position among eight values or none; the state of a value takes two.
     let values = 8 * (2 + 4) + 2 * 4;
@@ -344,7 +344,7 @@ fn the_state_is_that_of_all_values_and_of_those_that_are_out() {
 }
 
 #[test]
-fn at_the_floor_one_of_the_same_plane_comes_back_if_there_is_one() {
+fn at_the_floor_a_value_of_the_same_plane_returns_first() {
     let mut mrc = mrc(2, &config(8, 8, 5));
     [0, 2, 1].into_iter().for_each(|index| feed(&mut mrc, at(0), index, PathSignal::Nack));
     feed(&mut mrc, at(1), 3, PathSignal::Nack);
@@ -357,7 +357,7 @@ fn at_the_floor_one_of_the_same_plane_comes_back_if_there_is_one() {
 }
 
 #[test]
-fn a_plane_that_stays_usable_does_not_begin_its_probes_again() {
+fn a_plane_that_stays_usable_does_not_restart_its_probes() {
     let mut mrc = mrc(2, &config(8, 8, 1));
     feed(&mut mrc, at(0), 0, PathSignal::Nack);
     assert_eq!(mrc.next_probe(), at(100));
@@ -376,7 +376,7 @@ fn the_only_good_value_of_many_planes_is_found_in_one_round() {
 }
 
 #[test]
-fn the_turn_stays_when_an_earlier_value_goes_for_good() {
+fn removing_an_earlier_value_keeps_the_position() {
     let mut mrc = mrc(1, &config(4, 4, 1));
     assert_eq!([next(&mut mrc), next(&mut mrc)], [0, 1]);
     feed(&mut mrc, at(0), 0, PathSignal::Nack);
@@ -384,7 +384,7 @@ fn the_turn_stays_when_an_earlier_value_goes_for_good() {
 }
 
 #[test]
-fn a_probe_goes_out_when_it_is_asked_for_after_its_time() {
+fn a_probe_that_is_polled_late_is_still_sent() {
     let mut mrc = mrc(1, &config(4, 4, 1));
     feed(&mut mrc, at(0), 0, PathSignal::Nack);
     assert_eq!((mrc.next_probe(), mrc.poll_probe(at(103)).is_some()), (at(100), true));
@@ -392,7 +392,7 @@ fn a_probe_goes_out_when_it_is_asked_for_after_its_time() {
 }
 
 #[test]
-fn the_order_changes_after_as_many_turns_as_configured() {
+fn the_order_is_reshuffled_after_the_configured_turns() {
     let config = Config { reshuffle: 2, ..config(16, 16, 1) };
     let mut mrc = Mrc::new(&config, &QpContext::for_test());
     let turns: Vec<Vec<u16>> = (0..6).map(|_| (0..16).map(|_| next(&mut mrc)).collect()).collect();

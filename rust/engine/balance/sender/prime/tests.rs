@@ -77,7 +77,7 @@ fn a_mark_added_to_a_loss_decays_as_the_loss_does() {
 }
 
 #[test]
-fn a_time_out_halves_every_ten_time_outs() {
+fn a_timeout_score_halves_every_ten_timeouts() {
     let mut prime = prime(&[4]);
     assert_eq!(prime.handle_timeout(at_us(0), joined(3, 0)), None);
     // log2(15 / 0.5) = 4.9 halvings of 10 ms.
@@ -190,7 +190,7 @@ fn a_part_above_the_edge_is_scored_with_the_third_of_its_six_paths() {
 }
 
 #[test]
-fn an_echo_with_a_part_that_its_tier_does_not_have_scores_nothing() {
+fn an_echo_with_a_part_out_of_range_scores_nothing() {
     let mut prime = prime(&[4, 3]);
     feed(&mut prime, 1, joined(4, 0), PathSignal::Trimmed);
     feed(&mut prime, 1, joined(0, 3), PathSignal::Trimmed);

@@ -34,7 +34,7 @@ fn next(reps: &mut Reps, packets: usize) -> Vec<u16> {
 }
 
 #[test]
-fn each_good_acknowledgement_allows_one_reuse_oldest_first() {
+fn each_good_acknowledgement_permits_one_reuse_oldest_first() {
     let mut reps = recycling();
     assert_eq!(next(&mut reps, 2), [0, 0], "the buffer is empty: random");
     good(&mut reps, 11..14);
@@ -69,7 +69,7 @@ fn marked_trimmed_or_lost_values_are_not_reused() {
 }
 
 #[test]
-fn while_frozen_it_repeats_the_buffer_used_or_not() {
+fn while_frozen_the_buffer_repeats_whether_used_or_not() {
     let mut reps = recycling();
     good(&mut reps, 1..4);
     assert_eq!(next(&mut reps, 2), [1, 2]);
@@ -100,7 +100,7 @@ fn the_first_feedback_after_freezing_clears_the_buffer_and_explores_a_bdp() {
 }
 
 #[test]
-fn a_time_out_while_frozen_or_exploring_does_not_freeze() {
+fn a_timeout_while_frozen_or_exploring_does_not_freeze() {
     let mut reps = recycling();
     reps.handle_timeout(at_us(5), 7);
     reps.handle_timeout(at_us(6), 7);
@@ -166,7 +166,7 @@ fn the_round_trip_of_a_report_of_missing_packets_does_not_count() {
 }
 
 #[test]
-fn a_long_round_trip_time_counts_for_two_time_outs_to_the_picosecond() {
+fn a_long_round_trip_time_counts_for_exactly_two_timeouts() {
     let freezes = |after_ps| {
         let mut reps = reps(Config::default(), Trimming::Off);
         let (entropy, signal, rtt) = (1, PathSignal::Good, Span::from_us(50));

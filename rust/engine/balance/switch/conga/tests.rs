@@ -96,7 +96,7 @@ fn feedback_of_a_path_moves_flowlets_until_it_has_aged() {
 }
 
 #[test]
-fn changed_metrics_are_fed_back_first_and_then_all_in_turn() {
+fn changed_metrics_are_fed_back_first_and_then_all_round_robin() {
     let mut tables = Tables::new(Span::from_ms(10));
     let leaf = LEAVES[0];
     for (tag, level) in [(4, 1), (5, 2), (9, 3)] {
@@ -136,7 +136,7 @@ fn a_flow_whose_port_is_no_longer_a_candidate_chooses_again() {
 }
 
 #[test]
-fn switches_that_are_no_leaves_hash_and_raise_ce() {
+fn switches_above_the_leaves_hash_and_raise_ce() {
     let mut spine = switch(SwitchId(2), 1);
     let hash = Hash::of(1, SwitchId(2));
     for flow in 0..20 {
@@ -199,7 +199,7 @@ fn the_largest_parameters_are_valid() {
 
 /// Tags 4 and 9 have been reported: round-robin feedback begins with the lowest.
 #[test]
-fn a_first_report_is_a_change_even_of_an_idle_path_and_a_change_stays_one() {
+fn the_first_report_counts_as_a_change_even_for_an_idle_path() {
     let mut tables = Tables::new(Span::from_ms(10));
     let leaf = LEAVES[0];
     let read = |tables: &mut Tables, tag, level| {

@@ -3,7 +3,7 @@
 use super::*;
 
 #[test]
-fn with_all_values_skipped_or_out_one_is_used_that_is_not_denied() {
+fn with_all_values_skipped_or_out_a_value_that_is_not_denied_is_used() {
     let skip = Skip::Time(Span::from_us(9));
     let mut timed = mrc(2, &Config { skip, ..config(8, 8, 1) });
     // Plane 0 has no value left in rotation, and those of plane 1 are skipped.
@@ -24,7 +24,7 @@ fn with_all_values_skipped_or_out_one_is_used_that_is_not_denied() {
 }
 
 #[test]
-fn how_long_a_value_is_skipped_is_read_and_written() {
+fn the_duration_of_a_skip_is_read_and_written() {
     for (text, skip) in
         [("turn", Skip::Turn), ("each", Skip::Each), ("5us", Skip::Time(Span::from_us(5)))]
     {
@@ -47,7 +47,7 @@ fn with_all_values_skipped_for_a_time_one_with_a_free_port_is_used() {
 }
 
 #[test]
-fn while_all_are_skipped_for_a_time_packets_go_round_all_values() {
+fn while_all_are_skipped_for_a_time_packets_cycle_through_all_values() {
     let skip = Skip::Time(Span::from_us(9));
     for (planes, evs) in [(1, 3), (2, 8), (4, 16)] {
         let mut mrc = mrc(planes, &Config { skip, ..config(evs, evs, 1) });
@@ -65,7 +65,7 @@ fn while_all_are_skipped_for_a_time_packets_go_round_all_values() {
 
 /// Three values are in the plane whose port is free, and four in the other.
 #[test]
-fn while_all_are_skipped_packets_go_round_the_values_of_the_free_port() {
+fn while_all_are_skipped_packets_cycle_through_the_values_of_the_free_port() {
     let skip = Skip::Time(Span::from_us(9));
     let mut mrc = mrc(2, &Config { skip, denied: vec![0], ..config(8, 8, 1) });
     (1..8).for_each(|index| feed(&mut mrc, at(0), index, PathSignal::Marked));
