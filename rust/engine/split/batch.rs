@@ -7,9 +7,9 @@
 //! destination edge switch. Splitters differ in how they cut the flows to one destination:
 //! [`Divide`].
 //!
-//! Every flow, whole or a piece, has its own queue pair while it is in flight, as in the simulator,
-//! which opens one for each flow and closes it afterwards. \[inferred\] Here an idle queue pair is
-//! reused with the state of its congestion control, and moves to the path of its next flow.
+//! Every flow, whole or a piece, has its own queue pair while it is in flight. The simulator opens
+//! one for each flow and closes it afterwards. \[inferred\] Here an idle queue pair is reused with
+//! the state of its congestion control, and moves to the path of its next flow.
 //!
 //! \[inferred\] If a batch holds flows of several sizes (the paper assumes one), the flows of each
 //! size are a separate group. Sizes that differ by a byte count as one size, because the blocks of

@@ -2,8 +2,8 @@
 //!
 //! Source: Addanki, Goyal, Marinos, Schmid, "Ethereal: Divide and Conquer Network Load Balancing in
 //! Large-Scale Distributed Training" (arXiv 2407.00550 v2, 2025), theorem 1. With `n` flows over
-//! `s` paths, the first `n - n mod s` stay whole and take the paths in order. The last `r = n mod s`
-//! are each cut into `s / gcd(r, s)` equal pieces, which continue that order. Every path gets
+//! `s` paths, the first `n - n mod s` stay whole and take the paths in order. The last `r = n mod
+//! s` are each cut into `s / gcd(r, s)` equal pieces, which continue that order. Every path gets
 //! `n·f/s` bytes for `r·(s/g − 1)` additional queue pairs. [`super::batch`] gathers flows and
 //! schedules their starts.
 //!

@@ -21,10 +21,11 @@
 //!   and thus the packet's position in sending order.
 //!
 //! The window is the congestion control `mp-rdma`, which `[transport]` names. Every packet has its
-//! own acknowledgement (`ack_every = 1`): a shared one would carry only the last VP. Not modelled:
-//! the burst timer (an open window is used immediately), the bound of 64 packets on the receiver's
-//! bitmap (packets beyond it are accepted; a packet counts as lost when 64 beyond it have arrived),
-//! and synchronised packets, which order memory and not the network.
+//! own acknowledgement (`ack_every = 1`): a shared one would carry only the last VP. Three
+//! mechanisms are not modelled. Without the burst timer, an open window is used immediately.
+//! Without the bound of 64 packets on the receiver's bitmap, packets beyond it are accepted; a
+//! packet counts as lost when 64 beyond it have arrived. Synchronised packets are left out because
+//! they order memory, not the network.
 
 use std::collections::VecDeque;
 

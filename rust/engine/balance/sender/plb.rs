@@ -15,8 +15,9 @@
 //! or trimmed packet counts as marked, and timeouts redraw the label at most once per
 //! retransmission timeout.
 //!
-//! \[inferred\] Two additions of Linux are left out: fewer rounds for a connection with nothing in
-//! flight, and a pause of a minute after a timeout, which is longer than the simulated times.
+//! \[inferred\] Two additions of Linux are left out. A connection with nothing in flight needs
+//! fewer rounds there. After a timeout Linux pauses for a minute, which is longer than the
+//! simulated times.
 
 use std::num::NonZeroU32;
 

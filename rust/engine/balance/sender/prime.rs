@@ -3,22 +3,22 @@
 //! Source: Sobhani, Sadrhaghighi, Chu, "PRIME" (pseudo-randomised multi-part entropy spraying,
 //! arXiv 2507.23012, 2025), abstract only: the full text was not available.
 //!
-//! From the abstract: a pseudo-random round-robin at the sender over entropy values of several
-//! parts that match the topology's tiers; several congestion signals, each with a severity and a
-//! decay time; acknowledgements of several packets are evaluated packet by packet. The rest is
+//! From the abstract: the sender does a pseudo-random round-robin over entropy values of several
+//! parts, which match the topology's tiers. Several congestion signals each have a severity and a
+//! decay time. Acknowledgements of several packets are evaluated packet by packet. The rest is
 //! \[inferred\], starting from Ultra Ethernet's bitmap ([`super::bitmap`]):
 //!
 //! - There is one part per tier ([`crate::balance::switch::hash_by_part`]). The edge part changes
 //!   with every packet, the part of the tier above after each full round of the edge part. Both
 //!   follow pseudo-random rounds. A part has as many values as its tier has choices.
 //! - Each value, and each value of a part, has a score. Signals add to it: an ECN mark or a long
-//!   round-trip time 1, a trimmed or missing packet 4, a timeout 15. Scores halve after half a
-//!   round of all values at line rate, 4 base round-trip times and 10 timeouts respectively, so a
-//!   mark lasts until about the next visit, as in the bitmap. (If marks lasted a round-trip time,
-//!   all flows would leave a slow link and return to it together, which is worse than oblivious
-//!   spraying.) A score has the half-life of the heaviest signal that it still contains.
+//!   round-trip time 1, a trimmed or missing packet 4, a timeout 15. Their half-lives are half a
+//!   round of all values at line rate, 4 base round-trip times and 10 timeouts respectively. A mark
+//!   therefore lasts until about the next visit, as in the bitmap. If marks lasted a round-trip
+//!   time, all flows would leave a slow link and return to it together, which is worse than
+//!   oblivious spraying. A score has the half-life of the heaviest signal that it still contains.
 //! - A signal scores the value. If at least half of the values that share one of its parts reach
-//!   the threshold, that part is scored too: the failed or slow link is probably at that tier.
+//!   the threshold, that part is scored too: the slow or failed link is probably there.
 //! - A packet takes the next value in the rounds whose score and parts' scores add up to less than
 //!   the threshold. After as many skips as there are values, it takes whatever comes next.
 //! - A packet trimmed at the last hop is no evidence against a path. Neither are long round-trip

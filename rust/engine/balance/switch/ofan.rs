@@ -8,8 +8,8 @@
 //! random order. There are two bins, data and ACK. After failures (W-ECMP) the order is an
 //! interleaved weighted schedule, see [`crate::balance::rotation`].
 //!
-//! \[inferred\]: a packet is in the small bin if it has at most 128 bytes or is not data (a trimmed
-//! packet of 64 bytes is in it by its length). A pointer is created at its first use. When the
+//! \[inferred\]: a packet is in the small bin if it has at most 128 bytes or is not data. A trimmed
+//! packet of 64 bytes is in it by its length. A pointer is created at its first use. When the
 //! candidates or their weights change, a pointer is redrawn at its next use. It then uses the
 //! weights for that packet's edge switch, even if it stands for a pod. The schedule counts as state
 //! of its pointer. Schedules shared by the pointers of a pod, which the source mentions, are not
