@@ -142,6 +142,7 @@ impl Sharing {
         if self.links[link as usize].capacity != capacity {
             self.links[link as usize].capacity = capacity;
             self.changed_links.push(link);
+            // Any rate may change.
             self.floor = 0.0;
         }
     }
@@ -186,9 +187,11 @@ impl Sharing {
             link.load -= entry.share;
             let members = &mut link.members[entry.service as usize];
             members.swap_remove(entry.place as usize);
+            // `swap_remove` has moved the last member here: update its position.
             if let Some(moved) = members.get(entry.place as usize) {
                 self.flows[moved.flow as usize][moved.nth as usize].place = entry.place;
             } else if link.members.iter().all(Vec::is_empty) {
+                // Discard accumulated rounding errors.
                 link.load = 0.0;
             }
             self.changed_links.push(entry.link);

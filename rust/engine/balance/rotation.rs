@@ -33,6 +33,7 @@ impl Rotation {
         let mut order: Vec<u16> = (0..=u16::MAX).take(weights.len()).collect();
         random.shuffle(&mut order);
         let weighted = weighted_schedule(&order, weights);
+        // Every weight is 0: fall back to equal weights.
         let schedule = if weighted.is_empty() { order } else { weighted };
         let length = u32::try_from(schedule.len()).expect("131,072 entries at most");
         Self { next: random.below(length), schedule: schedule.into() }

@@ -125,10 +125,12 @@ impl<'f, R: Ranks> Exchange<'f, R> {
         if self.fault.is_some() {
             return;
         }
+        // Reuses the allocation of the previous call.
         let mut requests = std::mem::take(&mut self.requests);
         let asked = what(&mut self.ranks, &mut requests).map_err(Fault::Program);
         let mut carried_out = asked;
         for request in requests.drain(..) {
+            // After the first fault, the remaining requests are dropped.
             carried_out = carried_out.and_then(|()| self.carry_out(now, world, request));
         }
         self.fault = carried_out.err();
@@ -180,6 +182,7 @@ impl<'f, R: Ranks> Exchange<'f, R> {
         let key = Key { src: rank, dst: peer, tag, bytes };
         self.check_length(key)?;
         let number = self.matching.send(key);
+        // Nothing crosses the network, so both ends are called at the current time.
         if bytes == 0 || peer == rank {
             self.schedule(now, Due::Call(ticket));
             self.schedule(now, Due::Arrival(key, number));
@@ -216,6 +219,7 @@ impl<'f, R: Ranks> Exchange<'f, R> {
             return Err(Fault::TooLong { key, recovery: nic.recovery.name(), limit });
         }
         let rate = topology.host_rate(HostId(key.src));
+        // A lower bound at the host's rate, so that no feasible message is rejected.
         let seconds = u128::from(key.bytes) * 8 / u128::from(rate.as_bps().max(1));
         if seconds * 1_000_000_000_000 > u128::from(time_limit.as_ps()) {
             return Err(Fault::NoTime { key, limit: *time_limit });

@@ -264,6 +264,7 @@ fn sizes(requests: &[Request]) -> Vec<Bytes> {
 
 impl<D: Divide> Split for Batch<D> {
     fn handle_message(&mut self, now: Time, request: &Request) {
+        // With one path there is nothing to balance, so the flow skips the batch.
         if request.paths.count() == 1 {
             self.at_once.push_back(Flow::whole(request));
             self.in_flight += 1;

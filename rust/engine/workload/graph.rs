@@ -199,6 +199,7 @@ impl TaskGraph {
         let mut waits: Vec<(TaskId, TaskId)> =
             self.waits.iter().map(|&(before, after)| (id(before), id(after))).collect();
         waits.sort_unstable();
+        // A dependency that was added twice counts once.
         waits.dedup();
         let delays = self.delays.len();
         let mut workload = Workload::with_delays(self.messages, self.delays, &waits);

@@ -153,6 +153,7 @@ impl JobCombiner {
         let workload = &part.workload;
         let written = |message: u32| workload.messages[message as usize].start;
         let messages = 0..workload.messages.len() as u32;
+        // Start times suffice here. A gate is needed only for delays, or to follow another job.
         if part.after.is_none() && (part.start == Span::ZERO || workload.delays.is_empty()) {
             for message in messages {
                 let start = written(message).saturating_add(part.start);

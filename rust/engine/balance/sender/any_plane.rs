@@ -31,6 +31,7 @@ impl AnyPlane {
     pub(super) fn new(_config: &Config, qp: &QpContext) -> Self {
         let value = ecmp::Ecmp::new(&ecmp::Config {}, qp).entropy(Time::ZERO);
         let planes = u16::try_from(qp.network.planes).unwrap_or(1).max(1);
+        // The plane is the value's remainder; the rest is the row.
         let turn = value % planes;
         // Keep every value of the row below 65,536.
         let row = (value - turn).min(u16::MAX - (planes - 1));

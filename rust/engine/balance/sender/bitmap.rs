@@ -85,6 +85,7 @@ impl Bitmap {
 
     /// Adds a penalty to a value's counter.
     fn penalise(&mut self, entropy: u16, penalty: u8) {
+        // The upper bits are the same for all values of the queue pair.
         let index = usize::from(entropy & !self.0.upper);
         // An echo may carry a value that an earlier policy of the queue pair chose.
         if let Some(counter) = self.0.counters.get_mut(index) {

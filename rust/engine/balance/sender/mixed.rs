@@ -58,6 +58,7 @@ impl SenderPolicy for Mixed {
         if feedback.signal == PathSignal::Good {
             self.0.good.push_back(feedback.entropy);
         }
+        // Every signal goes to both parts, as in the source.
         self.0.bitmap.handle_feedback(now, feedback);
     }
 

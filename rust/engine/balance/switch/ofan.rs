@@ -99,6 +99,7 @@ impl Ofan {
 
     /// Draws the pointer at `index` for the current candidates, unless they and their weights are
     /// unchanged.
+    // Cold: runs only at a pointer's first use and after changes of routing.
     #[cold]
     fn renew<V: SwitchView>(&mut self, index: usize, view: &V) {
         if self.pointers.len() <= index {

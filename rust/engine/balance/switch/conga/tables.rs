@@ -131,6 +131,7 @@ impl Tables {
     /// Returns the header of a packet to `leaf` that leaves through the uplink `port`.
     pub(super) fn write(&mut self, leaf: SwitchId, port: u32) -> Header {
         let header = Header::new(tag_of(port));
+        // No feedback until a packet from that leaf has arrived.
         let row = self.rows.get_mut(leaf.index()).and_then(Option::as_deref_mut);
         match row.and_then(Row::next_feedback) {
             Some((tag, metric)) => header.with_feedback(tag, metric),
