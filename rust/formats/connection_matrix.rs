@@ -11,17 +11,19 @@
 //! trigger id 1 oneshot
 //! ```
 //!
-//! Node i is host i; every connection has its own stream. [`StartUnit`] has the unit of `start`,
-//! whose decimals are cut off, as in htsim. A line with `msg` and the `id` of an earlier line is
-//! another message of that connection (uet-htsim with `-conn_reuse`), in the same stream.
+//! Node i is host i; every connection has its own stream. [`StartUnit`] is the unit of `start`.
+//! Decimals of a start are truncated, as in htsim. A line with `msg` and the `id` of an earlier
+//! line
+//! is another message of that connection, in the same stream (uet-htsim with `-conn_reuse`).
 //!
 //! A connection activates its `send_done_trigger` when it completes at the sender, and its
-//! `recv_done_trigger` when it is delivered. Connections that a trigger starts begin at once, at
-//! any host. A `oneshot` starts all of its connections at its only activation, a `barrier` after
-//! `count` activations, and a `multishot` one of them, in order of the file, at each activation.
-//! Triggers with another number of activations than they need are refused: htsim stops at them, or
-//! never starts some of the connections. `prio` changes nothing: where connections have different
-//! ones, a warning says so. [`MatrixFailure`] is about links that fail.
+//! `recv_done_trigger` when it is delivered. Connections that a trigger starts begin immediately,
+//! at
+//! any host. A `oneshot` starts all of its connections at its only activation. A `barrier` starts
+//! them after `count` activations. A `multishot` starts one of them at each activation, in order of
+//! the file. A trigger with the wrong number of activations is rejected: htsim would stop at it or
+//! never start some of its connections. `prio` has no effect; a warning says so if connections
+//! differ in it. [`MatrixFailure`] describes links that fail.
 
 mod error;
 mod failure;
@@ -47,14 +49,14 @@ const MAX_NODES: u64 = 1 << 24;
 /// The latest start, in picoseconds: 100,000 s, the longest span of a scenario.
 const LATEST_START: u64 = 100_000_000_000_000_000;
 
-/// A start in microseconds from which it seems to be one in picoseconds: 1 s, as experiments of
-/// htsim are shorter. \[inferred\]
+/// Starts in microseconds from this value on are suspected to be in picoseconds: 1 s, because
+/// htsim's experiments are shorter. \[inferred\]
 const SUSPECT_START: Time = Time::from_ps(1_000_000_000_000);
 
-/// The unit of start times. A matrix does not give it, and the programs of htsim differ.
+/// The unit of start times. A matrix does not state it, and htsim's programs differ.
 ///
-/// Source: uet-htsim 40ccb05 and csg-htsim 841d9e7, where `connection_matrix.cpp` reads a number
-/// and the transport of a program gives it its unit.
+/// Source: uet-htsim 40ccb05 and csg-htsim 841d9e7. `connection_matrix.cpp` reads a number, and the
+/// transport of each program interprets it in its own unit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum StartUnit {
@@ -63,9 +65,9 @@ pub enum StartUnit {
     #[default]
     #[serde(rename = "us")]
     Microseconds,
-    /// Picoseconds: `htsim_ndp` of both trees, `htsim_eqds` of csg-htsim, and what the scripts
-    /// `gen_*.py` of both trees write. (Their `htsim_hpcc`, and `htsim_roce` of csg-htsim, start
-    /// every connection at time zero.)
+    /// Picoseconds: `htsim_ndp` of both trees, `htsim_eqds` of csg-htsim, and the output of the
+    /// scripts `gen_*.py` of both trees. (`htsim_hpcc` of both trees and `htsim_roce` of csg-htsim
+    /// start every connection at time zero.)
     #[serde(rename = "ps")]
     Picoseconds,
 }
@@ -88,14 +90,14 @@ pub struct Matrix {
     pub workload: Workload,
     /// Links that are down from the start.
     pub failures: Vec<MatrixFailure>,
-    /// Differences from the behaviour of htsim, a sentence each.
+    /// Differences from htsim's behaviour, one sentence each.
     pub warnings: Vec<String>,
 }
 
 /// Parses the text of a connection matrix; `file` is its name in errors.
 ///
 /// # Errors
-/// Fails with the first fault and its line.
+/// Fails with the first error and its line.
 pub fn read(text: &str, file: &str, unit: StartUnit) -> Result<Matrix, MatrixError> {
     let at = |line, fault| MatrixError { file: file.to_owned(), line, fault };
     let mut reader = MatrixReader { unit, ..MatrixReader::default() };
@@ -111,10 +113,10 @@ pub fn read(text: &str, file: &str, unit: StartUnit) -> Result<Matrix, MatrixErr
     reader.finish(last).map_err(|(line, fault)| at(line, fault))
 }
 
-/// A fault with its line.
+/// An error with its line.
 type LineFault = (usize, MatrixFault);
 
-/// The contents of the lines read so far.
+/// A reader that accumulates the contents of the lines read so far.
 #[derive(Debug, Default)]
 struct MatrixReader {
     unit: StartUnit,
@@ -127,7 +129,7 @@ struct MatrixReader {
     announced_triggers: Option<u64>,
     announced_failures: Option<u64>,
     failures: Vec<MatrixFailure>,
-    /// The first line with a start that has decimals other than 0.
+    /// The first line with a start that has non-zero decimals.
     cut: Option<usize>,
 }
 
@@ -138,26 +140,26 @@ struct ConnectionLine {
     words: ConnectionWords,
 }
 
-/// The words of a connection's line after its nodes.
+/// The words that follow the nodes on a connection's line.
 #[derive(Debug, Clone, Copy, Default)]
 struct ConnectionWords {
-    /// In picoseconds.
+    /// The start in picoseconds.
     start: Option<u64>,
-    /// The start has decimals other than 0.
+    /// True if the start has non-zero decimals.
     is_cut: bool,
     size: Option<u64>,
     id: Option<u64>,
     prio: Option<u64>,
-    /// It has the word `msg`.
+    /// True if the line has the word `msg`.
     is_message: bool,
-    /// The trigger that starts it.
+    /// The trigger that starts the connection.
     started_by: Option<u64>,
     send_done: Option<u64>,
     receive_done: Option<u64>,
 }
 
 impl ConnectionWords {
-    /// Reads the word at `index` with its value; the number of tokens that they are.
+    /// Reads the word at `index` with its value and returns the number of tokens consumed.
     fn read(
         &mut self,
         tokens: &[&str],
@@ -174,7 +176,7 @@ impl ConnectionWords {
             "size" => once(tokens, index, u64::MAX, &mut self.size)?,
             "id" => put(tokens[index], &mut self.id, id(tokens, index)?)?,
             "msg" => {
-                // Its number, which need not be there, changes nothing.
+                // The optional number after `msg` has no effect.
                 self.is_message = true;
                 let number = tokens.get(index + 1).is_some_and(|it| it.parse::<i64>().is_ok());
                 return if number { id(tokens, index).map(|_| 2) } else { Ok(1) };
@@ -251,7 +253,7 @@ impl MatrixReader {
         Ok(())
     }
 
-    /// The stream of a message: that of its connection.
+    /// Returns the stream of a message, which is that of its connection.
     fn stream(
         &mut self,
         id: Option<u64>,
@@ -283,7 +285,7 @@ impl MatrixReader {
         node.ok_or_else(|| MatrixFault::Node { node: text.to_owned(), nodes })
     }
 
-    /// Builds the matrix after the `last` line.
+    /// Builds the matrix once the `last` line has been read.
     fn finish(self, last: usize) -> Result<Matrix, LineFault> {
         let nodes = self.nodes.ok_or((last, MatrixFault::NoNodes))?;
         let found = self.connections.len() as u64;
@@ -353,7 +355,7 @@ impl MatrixReader {
         warnings
     }
 
-    /// Makes the connections that a trigger starts depend on those that activate it.
+    /// Makes the connections that a trigger starts depend on the connections that activate it.
     fn add_trigger_dependencies(
         &self,
         graph: &mut TaskGraph,
@@ -392,7 +394,7 @@ impl MatrixReader {
     }
 }
 
-/// Sets the value of a word that a line, or a file, has once.
+/// Sets the value of a word that may occur only once.
 fn put(word: &str, place: &mut Option<u64>, value: u64) -> Result<(), MatrixFault> {
     match place.replace(value) {
         None => Ok(()),
@@ -400,7 +402,7 @@ fn put(word: &str, place: &mut Option<u64>, value: u64) -> Result<(), MatrixFaul
     }
 }
 
-/// Sets the number after the word at `index`, as [`put`] does.
+/// Sets the number after the word at `index`; fails like [`put`] if it is already set.
 fn once(
     tokens: &[&str],
     index: usize,
@@ -427,7 +429,7 @@ fn id(tokens: &[&str], index: usize) -> Result<u64, MatrixFault> {
     if id == 0 { Err(MatrixFault::Zero(tokens[index].to_owned())) } else { Ok(id) }
 }
 
-/// Parses a start time in picoseconds; its decimals are cut off.
+/// Parses a start time and returns picoseconds; decimals of the unit are truncated.
 fn start(tokens: &[&str], index: usize, unit: StartUnit) -> Result<u64, MatrixFault> {
     let latest = LATEST_START / unit.picoseconds();
     let text = tokens.get(index + 1).copied().unwrap_or("");

@@ -13,17 +13,19 @@
 //! rank 1 { ... recv 10b from 0 tag 3 ... }
 //! ```
 //!
-//! `calc` takes nanoseconds, as in LogGOPSim. A `send` completes when its acknowledgement arrives,
-//! a `recv` when the message is delivered and its requirements are complete. They are matched by
-//! pair and tag, in order of the file, and must have the same size. Receives from any source (`-1`)
-//! of a rank and tag are matched in order of the file with the messages of that tag in order of
-//! their arrival; as which message is first depends on the network, all of them have the same size,
-//! and the tag has no other receives there. `requires` depends on the end of an operation,
+//! `calc` takes nanoseconds, as in LogGOPSim. A `send` completes when its acknowledgement arrives.
+//! A
+//! `recv` completes when the message is delivered and its requirements are complete. Sends and
+//! receives are matched by pair of ranks and tag, in order of the file; their sizes must be equal.
+//! Receives of a rank and tag from any source (`-1`) match messages of that tag in order of
+//! arrival.
+//! The network determines that order, so all of these messages must have the same size, and the
+//! tag must have no other receives at that rank. `requires` depends on the end of an operation,
 //! `irequires` on its start. All messages between two hosts share a queue pair. \[inferred\]
-//! Calculations of one `cpu` (default 0) run one at a time, as in LogGOPSim (`nexto` of a host and
-//! processor): of those that are ready the first in the file runs first; with
-//! [`Compute::Parallel`], only dependencies order them. [`Layout`] has the host of a rank and a
-//! `nic`.
+//! Calculations on the same `cpu` (default 0) run one at a time, as in LogGOPSim (`nexto` of a host
+//! and processor): of those that are ready, the first in the file runs first. With
+//! [`Compute::Parallel`], only dependencies order them. [`Layout`] maps a rank and a `nic` to a
+//! host.
 
 mod build;
 mod error;
@@ -41,30 +43,31 @@ pub use error::{GoalError, GoalFault};
 use scan::{GoalOperation, RequiredEvent, Scanner, Statement};
 pub use write::write;
 
-/// Maximum number of ranks of a schedule, and of its hosts: 2^24.
+/// Maximum number of ranks of a schedule, and of hosts: 2^24.
 const MAX_RANKS: u32 = 1 << 24;
 
-/// What the ranks of a schedule are.
+/// The meaning of a rank in a schedule.
 ///
-/// Source: ATLAHS, whose first schedules (V1) have a rank for each node and the GPU as `nic`
-/// (`--unique-nic` of its generator), and whose later ones (V2, spcl/atlahs#18) a rank for each
-/// GPU. No version is written in a file.
+/// Source: ATLAHS. In its first schedules (V1), a rank is a node and `nic` is the GPU
+/// (`--unique-nic` of its generator). In later ones (V2, spcl/atlahs#18), each GPU is a rank. A
+/// file
+/// does not state its version.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Layout {
-    /// V2: a rank is a GPU with a NIC of its own, rank i is host i, and `nic` changes nothing.
+    /// V2: a rank is a GPU with its own NIC, rank i is host i, and `nic` is ignored.
     Gpu,
     /// V1: a rank is a node, and host `rank x NICs + nic` is one of its NICs. A send goes to the
-    /// `nic` of the receive that matches it. \[inferred\]
+    /// `nic` of its matching receive. \[inferred\]
     NodeNic,
 }
 
-/// How a schedule is read.
+/// Options for reading a schedule.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Options {
-    /// Whether calculations run one at a time.
+    /// Whether calculations on the same processor run one at a time.
     pub compute: Compute,
-    /// What the ranks are; by default nodes if some `nic` is above 0, and else GPUs.
+    /// The meaning of ranks. By default, nodes if any `nic` is above 0, else GPUs.
     pub layout: Option<Layout>,
 }
 
@@ -73,18 +76,18 @@ pub struct Options {
 pub struct Schedule {
     /// Number of ranks that `num_ranks` announces.
     pub ranks: u32,
-    /// Number of hosts: NICs of all ranks.
+    /// Number of hosts, which is the number of NICs of all ranks.
     pub hosts: u32,
-    /// Their messages and calculations.
+    /// The messages and calculations.
     pub workload: Workload,
-    /// What was decided about the schedule beyond what is written.
+    /// Notes on decisions that the file leaves open.
     pub warnings: Vec<String>,
 }
 
 /// Parses the text of a schedule; `file` is its name in errors.
 ///
 /// # Errors
-/// Fails with the first fault and its line.
+/// Fails with the first error and its line.
 pub fn read(text: &str, file: &str, options: Options) -> Result<Schedule, GoalError> {
     let at = |line, fault| GoalError { file: file.to_owned(), line, fault };
     let mut reader = GoalReader::default();
@@ -99,10 +102,10 @@ pub fn read(text: &str, file: &str, options: Options) -> Result<Schedule, GoalEr
     build::schedule(&read, options, last).map_err(|(line, fault)| at(line, fault))
 }
 
-/// A fault with its line.
+/// An error with its line.
 type LineFault = (usize, GoalFault);
 
-/// An operation of a file, whose ranks are valid.
+/// An operation of a file; its ranks are valid.
 #[derive(Debug, Clone, Copy)]
 struct FileOperation {
     line: usize,
@@ -110,7 +113,7 @@ struct FileOperation {
     operation: GoalOperation,
 }
 
-/// An operation of a file that waits for another of the same rank; both by index.
+/// A dependency of one operation on another of the same rank, both by index.
 #[derive(Debug, Clone, Copy)]
 struct Wait {
     before: usize,
@@ -118,7 +121,7 @@ struct Wait {
     event: RequiredEvent,
 }
 
-/// The operations of a rank, and what they wait for.
+/// The operations of a rank and their dependencies.
 #[derive(Debug)]
 struct RankSection {
     operations: Range<usize>,
@@ -134,7 +137,7 @@ struct GoalFile {
     waits: Vec<Wait>,
 }
 
-/// The contents of the lines read so far.
+/// A reader that accumulates the contents of the lines read so far.
 #[derive(Debug, Default)]
 struct GoalReader {
     ranks: Option<u32>,
@@ -232,7 +235,7 @@ impl GoalReader {
         Ok(())
     }
 
-    /// Ends the open rank: labels may be used before they are defined.
+    /// Ends the open rank and resolves its labels, which may be used before their definition.
     fn close(&mut self, open: OpenRank) -> Result<(), GoalFault> {
         let first = self.file.waits.len();
         for requirement in std::mem::take(&mut self.requirements) {
@@ -249,7 +252,7 @@ impl GoalReader {
         Ok(())
     }
 
-    /// The contents after the `last` line.
+    /// Returns the contents once the `last` line has been read.
     fn finish(self, last: usize) -> Result<GoalFile, LineFault> {
         if let Some(OpenRank { rank, line, .. }) = self.open {
             return Err((last, GoalFault::StillOpen { rank, line }));

@@ -10,13 +10,13 @@
 //! ```
 //!
 //! An instance of a device with an `xpu` is a server: each of its components with an edge, such as
-//! a NIC or one of its ports, is a host. All components of any other instance are one switch. Edges
-//! of `edges` are links; what connects the components of a device is inside of a server or a switch
-//! and is not modelled. Ends expand as in InfraGraph: `leaf` and `leaf[:]` are all of them,
-//! `leaf[1]` is one, `leaf[0:8:2]` every second; instances vary slowest. The scheme `one2one`
-//! connects the first with the first and so on, `many2many` all with all. Hosts are in order of
-//! their instances and components. Rates and delays that the file lacks are asked for
-//! ([`Defaults`]).
+//! a NIC or one of its ports, is a host. All components of any other instance are one switch. Each
+//! edge in `edges` becomes links. Connections within a device are inside a server or a switch and
+//! are not modelled. Endpoints expand as in InfraGraph: `leaf` and `leaf[:]` are all of them,
+//! `leaf[1]` is one, `leaf[0:8:2]` is every second one; instances vary slowest. The scheme
+//! `one2one` connects the first end of `ep1` with the first of `ep2`, the second with the second,
+//! and so on; `many2many` connects every end of `ep1` with every end of `ep2`. Hosts are in order
+//! of their instances and components. The caller supplies rates and delays that the file lacks ([`Defaults`]).
 
 mod error;
 mod expand;
@@ -37,28 +37,28 @@ use expand::{Component, Device, End, Endpoint, Ends, Instance};
 use physical::LinkKind;
 pub use write::write;
 
-/// Rate and delay of links for which the file has none.
+/// Rate and delay of links for which the file gives none.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Defaults {
-    /// The rate of links without a bandwidth.
+    /// Rate of links without a bandwidth.
     pub rate: Option<BitRate>,
-    /// The delay of links without a latency.
+    /// Delay of links without a latency.
     pub delay: Option<Span>,
 }
 
-/// The fabric of a description.
+/// A fabric that was read from a description.
 #[derive(Debug, Clone, PartialEq)]
 pub struct InfragraphTopology {
-    /// Its hosts, switches and links.
+    /// The hosts, switches and links.
     pub topology: Topology,
-    /// What a user should know about the file.
+    /// Notes for the user about the file.
     pub warnings: Vec<String>,
 }
 
 /// Parses a description; `file` is its name in errors.
 ///
 /// # Errors
-/// Fails with the first fault and its place.
+/// Fails with the first error and its position.
 pub fn read(
     text: &str,
     file: &str,
@@ -76,12 +76,11 @@ pub fn read(
     described.topology(defaults).map_err(at)
 }
 
-/// The most brackets within each other: a description needs four. \[inferred\]
+/// Maximum nesting depth of brackets; a description needs four. \[inferred\]
 const MOST_BRACKETS: usize = 64;
 
-/// The first line in which brackets are nested too deeply, from 1: the time that the parser takes
-/// for nested brackets grows with the square of their number. Those in texts and comments count,
-/// too.
+/// Returns the first line, from 1, where brackets are nested too deeply. The parser's time grows
+/// with the square of the depth. Brackets in strings and comments count too.
 fn nested_too_deeply(text: &str) -> Option<usize> {
     let mut depth = 0usize;
     for (index, line) in text.lines().enumerate() {
@@ -99,10 +98,10 @@ fn nested_too_deeply(text: &str) -> Option<usize> {
     None
 }
 
-/// A fault with its place in the file.
+/// An error with its position in the file.
 type PlacedFault = (String, InfragraphFault);
 
-/// The parts of a description that a fabric needs.
+/// The parts of a description that define a fabric.
 #[derive(Debug, Deserialize)]
 struct Infrastructure {
     #[serde(default)]
@@ -113,7 +112,7 @@ struct Infrastructure {
     instances: Vec<Instance>,
     #[serde(default)]
     edges: Vec<Edge>,
-    /// What is around an infrastructure in answers of InfraGraph's service.
+    /// The wrapper of responses from InfraGraph's service.
     infrastructure: Option<IgnoredAny>,
 }
 
@@ -129,10 +128,10 @@ struct Edge {
 #[derive(Debug, Default)]
 struct Wires {
     wires: Vec<Wire>,
-    /// The ends of each wire, the lower first, with its index.
+    /// The index of each wire by its ends, the lower end first.
     pairs: BTreeMap<[End; 2], usize>,
     warnings: Vec<String>,
-    /// The first node that has a link to itself.
+    /// The first node with a link to itself, for a warning.
     to_itself: Option<String>,
 }
 
@@ -210,7 +209,7 @@ impl Infrastructure {
         Ok(())
     }
 
-    /// A warning for each kind of instance that counts as a switch though it is wired by a NIC.
+    /// Warns about each kind of instance that counts as a switch although a NIC connects it.
     fn nics_of_switches(&self, ends: &Ends<'_>, wires: &[Wire]) -> Vec<String> {
         let by_nic =
             |end: &&End| !end.is_server && ends.component(end).is_some_and(Component::is_nic);
@@ -226,20 +225,20 @@ impl Infrastructure {
     }
 }
 
-/// Where the wires of an edge go.
+/// The destination of an edge's wires.
 struct Target<'a> {
-    /// The place of the edge in the file.
+    /// The position of the edge in the file.
     place: &'a str,
     defaults: Defaults,
     all: &'a mut Wires,
 }
 
 impl Wires {
-    /// Adds a wire, unless it is there already.
+    /// Adds a wire unless it already exists.
     fn add(&mut self, ends: &Ends<'_>, wire: Wire) -> Result<(), InfragraphFault> {
         let [a, b] = &wire.ends;
         if a.node() == b.node() {
-            // No shortest path uses it.
+            // No shortest path uses a link from a node to itself.
             self.to_itself.get_or_insert_with(|| ends.name(&a.node()));
             return Ok(());
         }
@@ -261,7 +260,7 @@ impl Wires {
     }
 }
 
-/// The graph of nodes and wires.
+/// Builds the topology of nodes and wires.
 fn graph(
     ends: &Ends<'_>,
     nodes: &BTreeSet<End>,

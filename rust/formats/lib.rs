@@ -1,7 +1,8 @@
-//! The files of other simulators and tools: traces, schedules, flows, fabrics, and experiments of
+//! File formats of other simulators and tools: traces, schedules, flows, fabrics, and experiments
+//! of
 //! the HPCC family.
 //!
-//! The crate `evenkeel` re-exports it and describes the architecture.
+//! The crate `evenkeel` re-exports this one and describes the architecture.
 
 pub mod chakra;
 pub mod connection_matrix;

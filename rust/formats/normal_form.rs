@@ -1,9 +1,10 @@
-//! The normal form of a workload: what its messages and computations wait for, however a file or a
-//! generator writes it.
+//! The normal form of a workload: the dependencies of its messages and computations, independent of
+//! how a file or a generator expresses them.
 //!
-//! Formats of other projects have receives, triggers or barriers where a [`Workload`] has delays of
-//! no length. The normal form has none of them: each message and each computation has the set of
-//! events that it waits for. Two workloads with the same form are the same to the network.
+//! Formats of other projects use receives, triggers or barriers where a [`Workload`] has
+//! zero-length delays. The normal form has none of them: each message and each computation has the
+//! set of events that it waits for. The network cannot distinguish two workloads with the same
+//! normal form.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
@@ -19,19 +20,19 @@ const MAX_EVENTS: usize = 1 << 24;
 /// Why a workload cannot be written in a format.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum NotWritten {
-    /// The format has no file without messages.
+    /// The workload has no messages, which the format requires.
     #[error("it has no messages; a file of the format has one or more")]
     NoMessages,
-    /// A task starts when some of its dependencies are met.
+    /// A task starts when only some of its dependencies are met.
     #[error(
         "{0} waits for whichever of several messages arrives first (a receive from any source, or \
          a multishot trigger)"
     )]
     Some(HostId),
-    /// The dependencies are too many.
+    /// There are too many dependencies.
     #[error("it has more than 2^24 dependencies, with those through barriers")]
     TooMany,
-    /// The format has no computation.
+    /// The workload computes, and the format has messages only.
     #[error("{0} computes or waits for a time; the format has messages only")]
     Computation(HostId),
     /// The format has no dependencies.
@@ -40,15 +41,15 @@ pub enum NotWritten {
     /// A task depends on an event at another host.
     #[error("a task of {0} depends on an event at another host, of which no message tells it")]
     Elsewhere(HostId),
-    /// Two hosts have several streams.
+    /// Two hosts share several streams.
     #[error(
         "{0} sends to {1} on several queue pairs; in the format, messages of two hosts share one"
     )]
     Streams(HostId, HostId),
-    /// Messages share a queue pair.
+    /// Several messages share a queue pair.
     #[error("{0} sends several messages to {1} on one queue pair; in the format, each has its own")]
     SharedStream(HostId, HostId),
-    /// A time is too fine.
+    /// A time is not a multiple of the format's unit.
     #[error("a time of {host} is {span}; the format has whole {unit}")]
     TooFine {
         /// The host that waits for it.
@@ -63,7 +64,7 @@ pub enum NotWritten {
     TooLong {
         /// The sender.
         host: HostId,
-        /// Its length.
+        /// Its size.
         bytes: Bytes,
     },
     /// A message has both a start and dependencies.
@@ -75,12 +76,12 @@ pub enum NotWritten {
          activates one trigger"
     )]
     TwoTriggers(HostId),
-    /// The written file is another workload.
+    /// The written file would be read as another workload.
     #[error("its file would be read as another workload")]
     ReadsOtherwise,
 }
 
-/// An event that a task waits for; messages and computations by index.
+/// An event that a task waits for. Messages and computations are given by index.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Event {
     /// A message is delivered to its receiver.
@@ -91,29 +92,29 @@ pub(super) enum Event {
     Ended(usize),
 }
 
-/// A message.
+/// A message and the events that it waits for.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct NormalMessage {
     pub src: HostId,
     pub dst: HostId,
     pub bytes: Bytes,
-    /// Which stream of its pair of hosts, in order of their first messages.
+    /// The stream's number among those of its pair of hosts, in order of their first messages.
     pub stream: u32,
     pub start: Time,
     pub after: BTreeSet<Event>,
 }
 
-/// A computation, or a time for which a host waits.
+/// A computation, or a time span that a host waits.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Computation {
     pub host: HostId,
     pub span: Span,
-    /// The lane, if the host has other computations there.
+    /// The lane, if the host has other computations on it.
     pub lane: Option<Lane>,
     pub after: BTreeSet<Event>,
 }
 
-/// The normal form.
+/// The normal form of a workload.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct NormalForm {
     pub messages: Vec<NormalMessage>,
@@ -156,13 +157,13 @@ impl NormalForm {
         Ok(form.with_streams_in_order())
     }
 
-    /// Adds a computation without a lane; the event of its end.
+    /// Adds a computation without a lane and returns the event of its end.
     fn compute(&mut self, host: HostId, span: Span, after: BTreeSet<Event>) -> BTreeSet<Event> {
         self.computations.push(Computation { host, span, lane: None, after });
         BTreeSet::from([Event::Ended(self.computations.len() - 1)])
     }
 
-    /// Each start as a computation from time zero on, which the message waits for too.
+    /// Replaces each start time by a computation from time zero that the message waits for.
     pub(super) fn with_starts_as_computations(mut self) -> Self {
         for index in 0..self.messages.len() {
             let NormalMessage { src, start, .. } = self.messages[index];
@@ -175,12 +176,12 @@ impl NormalForm {
         self
     }
 
-    /// Messages by sender and computations by host, otherwise in the same order.
+    /// Sorts messages by sender and computations by host, stably.
     pub(super) fn by_host(self) -> Self {
         self.reordered(|message| u64::from(message.src.0))
     }
 
-    /// Messages by start, otherwise in the same order.
+    /// Sorts messages by start, stably.
     pub(super) fn by_start(self) -> Self {
         self.reordered(|message| message.start.as_ps())
     }
@@ -227,13 +228,13 @@ impl NormalForm {
         self
     }
 
-    /// Fails if two hosts have several streams.
+    /// Fails if two hosts share several streams.
     pub(super) fn expect_one_stream(&self) -> Result<(), NotWritten> {
         let other = self.messages.iter().find(|message| message.stream > 0);
         other.map_or(Ok(()), |it| Err(NotWritten::Streams(it.src, it.dst)))
     }
 
-    /// Fails if a task depends on an event that its host does not see.
+    /// Fails if a task depends on an event at another host.
     pub(super) fn expect_local(&self) -> Result<(), NotWritten> {
         let host_of = |event: &Event| match *event {
             Event::Delivered(index) => self.messages[index].dst,
@@ -247,7 +248,7 @@ impl NormalForm {
     }
 }
 
-/// The lanes with several delays.
+/// Returns the lanes with several delays.
 fn shared_lanes(workload: &Workload) -> BTreeSet<(HostId, Lane)> {
     let (mut once, mut shared) = (BTreeSet::new(), BTreeSet::new());
     let delays = workload.tasks().skip(workload.messages.len());
@@ -260,7 +261,7 @@ fn shared_lanes(workload: &Workload) -> BTreeSet<(HostId, Lane)> {
     shared
 }
 
-/// The events that each task waits for, through the delays that have no number.
+/// Returns the events that each task waits for. Delays without a number pass on their own events.
 fn events(
     workload: &Workload,
     numbers: &BTreeMap<TaskId, usize>,

@@ -1,11 +1,11 @@
-//! Comparing a fabric with its written form, read back.
+//! Compares a fabric with its written form after reading it back.
 
 use crate::topology::Topology;
 
-/// Fails with a difference in hosts, switches or links; names count for nothing.
+/// Checks that two fabrics have the same hosts, switches and links. Names are ignored.
 ///
 /// # Errors
-/// The first difference.
+/// Describes the first difference.
 pub(crate) fn expect_same(written: &Topology, read: &Topology) -> Result<(), String> {
     let counts = |it: &Topology| {
         let (hosts, switches) = (it.host_count(), it.switches().len());

@@ -1,4 +1,5 @@
-//! The flow files of SimCCL, SimAI's model of NCCL: what NCCL's algorithms send, without a GPU.
+//! The flow files of SimCCL, SimAI's model of NCCL: the traffic of NCCL's algorithms, without a
+//! GPU.
 //!
 //! Source: SimAI 1.7 and SimCCL (aliyun), whose models of NCCL 2.20 and 2.30 write
 //! `ncclFlowModel_detailed_flows.csv`:
@@ -9,14 +10,14 @@
 //! TP_0_0_0_3_1000000,3,1000000,1,0,0,5,1,2,250000,1,6,RING,0,0
 //! ```
 //!
-//! Rank i is host i. A file has each distinct collective once, and says neither how often nor when
-//! it runs: a workload is one of them, by its name, or all of them, one after another at each rank.
-//! A flow starts when all of `parent_flow_ids` have been delivered to its `src`. A flow without
-//! parents starts at once if its `chunk_id` is 0, and otherwise when the flow before it, of the
-//! same ranks and channel, is complete at the sender. The flows of two ranks and a channel share
-//! queue pairs. `prev_flow_ids` are ranks and no dependencies; they are ignored.
+//! Rank i is host i. A file lists each distinct collective once. It does not say how often or when
+//! the collective runs, so a workload is one collective, by name, or all of them in sequence. A
+//! flow starts when all of its `parent_flow_ids` have been delivered to its `src`. A flow without
+//! parents starts immediately if its `chunk_id` is 0. Otherwise, it starts when the previous flow
+//! of the same ranks and channel completes at the sender. Flows that have the same ranks and
+//! channel share a queue pair. `prev_flow_ids` lists ranks, not dependencies, and is ignored.
 //!
-//! `NVLS` and `NVLS_TREE` are refused, because their rows name switches inside of servers as ranks.
+//! `NVLS` and `NVLS_TREE` are rejected, because their rows name switches inside servers as ranks.
 //! `PAT` is read with a warning, because its rows lack the parents that the algorithm has.
 
 mod error;
@@ -31,7 +32,7 @@ use crate::workload::graph::{GraphFault, GraphTask, TaskGraph};
 use crate::workload::{Message, Workload};
 pub use error::{SimcclError, SimcclFault};
 
-/// The columns that are read, in the files of both models; that of 2.30 has further ones.
+/// The columns that are read, present in the files of both models; that of 2.30 has more.
 const COLUMNS: [&str; 11] = [
     "collective",
     "op",
@@ -46,36 +47,36 @@ const COLUMNS: [&str; 11] = [
     "parent_flow_ids",
 ];
 
-/// The kinds of collectives that the models write.
+/// The `op` values of the collectives that the models write.
 const OPERATIONS: [u64; 5] = [1, 2, 3, 4, 7];
 
-/// The kinds of connections whose rows are read.
+/// The connection types whose rows are read.
 const CONNECTIONS: [&str; 8] =
     ["RING", "PXN_INIT", "PXN", "PTP", "PTP_PXN_START", "PTP_PXN_END", "TREE_INIT", "PAT"];
 
-/// The kinds of connections with switches as ranks.
+/// The connection types that have switches as ranks.
 const WITH_SWITCHES: [&str; 2] = ["NVLS", "NVLS_TREE"];
 
-/// The highest rank: that of the last of 2^24 hosts.
+/// The highest rank: 2^24 − 1, the last of 2^24 hosts.
 const LAST_RANK: u64 = (1 << 24) - 1;
 
-/// The largest flow: SimCCL keeps sizes of some algorithms in 32 bits, and larger ones are valid in
-/// others.
+/// The largest flow in bytes. SimCCL stores the sizes of some algorithms in 32 bits, but others may
+/// have larger flows.
 const MAX_BYTES: u64 = i64::MAX as u64;
 
-/// The collectives of a file that are read.
+/// The selection of a file's collectives to read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Choice<'a> {
-    /// The only one of the file.
+    /// The only collective of the file.
     Only,
-    /// The one of that name.
+    /// The collective with this name.
     Named(&'a str),
-    /// All, in order of the file: a rank starts with one when it has sent and received all of the
-    /// one before it.
+    /// All collectives, in order of the file. A rank starts one when it has sent and received
+    /// everything of the previous one.
     InTurn,
 }
 
-/// The flows of collectives as a workload.
+/// The flows of one or more collectives as a workload.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CollectiveFlows {
     /// The names of the collectives.
@@ -84,14 +85,14 @@ pub struct CollectiveFlows {
     pub ranks: u32,
     /// The flows, in order of the file.
     pub workload: Workload,
-    /// What a user should know about the file.
+    /// Notes for the user about the file.
     pub warnings: Vec<String>,
 }
 
 /// Parses the text of a flow file; `file` is its name in errors.
 ///
 /// # Errors
-/// Fails with the first fault and its line.
+/// Fails with the first error and its line.
 pub fn read(text: &str, file: &str, choice: Choice<'_>) -> Result<CollectiveFlows, SimcclError> {
     let at = |(line, fault)| SimcclError { file: file.to_owned(), line, fault };
     let rows = rows(text).map_err(at)?;
@@ -101,10 +102,10 @@ pub fn read(text: &str, file: &str, choice: Choice<'_>) -> Result<CollectiveFlow
     flows_of(chosen, flows).map_err(at)
 }
 
-/// A fault with its line.
+/// An error with its line.
 type LineFault = (usize, SimcclFault);
 
-/// A row of a file: a flow.
+/// A row of a file, which describes one flow.
 #[derive(Debug)]
 struct Row {
     line: usize,
@@ -144,7 +145,7 @@ fn rows(text: &str) -> Result<Vec<Row>, LineFault> {
     Ok(rows)
 }
 
-/// The place of each column.
+/// Returns the index of each column.
 fn header(record: &StringRecord) -> Result<BTreeMap<&'static str, usize>, SimcclFault> {
     let place = |name: &'static str| {
         let found = record.iter().position(|column| column.trim() == name);
@@ -213,7 +214,7 @@ fn number(column: &'static str, text: &str, [min, max]: [u64; 2]) -> Result<u64,
     number.ok_or_else(|| SimcclFault::Number { column, found: text.to_owned(), min, max })
 }
 
-/// The names of the collectives whose flows are wanted, in order of the file.
+/// Returns the names of the selected collectives, in order of the file.
 fn choose(rows: &[Row], choice: Choice<'_>) -> Result<Vec<String>, SimcclFault> {
     let mut known = BTreeSet::new();
     let names: Vec<&str> =
@@ -232,7 +233,7 @@ fn choose(rows: &[Row], choice: Choice<'_>) -> Result<Vec<String>, SimcclFault> 
     Err(SimcclFault::Collective { wanted, known })
 }
 
-/// The flows of collectives with their dependencies.
+/// Builds the flows of the collectives and their dependencies.
 fn flows_of(collectives: Vec<String>, rows: Vec<Row>) -> Result<CollectiveFlows, LineFault> {
     let mut graph = TaskGraph::default();
     let mut by_id: BTreeMap<u64, usize> = BTreeMap::new();
@@ -278,14 +279,14 @@ fn flows_of(collectives: Vec<String>, rows: Vec<Row>) -> Result<CollectiveFlows,
     Ok(CollectiveFlows { collectives, ranks: highest + 1, workload, warnings })
 }
 
-/// Makes the flows of each rank in a collective wait until it has sent and received all of the
-/// collective before it.
+/// Makes each rank's flows in a collective wait until the rank has sent and received everything of
+/// the previous collective.
 fn add_order(collectives: &[String], rows: &[Row], graph: &mut TaskGraph) {
     let mut of: BTreeMap<&str, Vec<usize>> = BTreeMap::new();
     for (index, row) in rows.iter().enumerate() {
         of.entry(row.collective.as_str()).or_default().push(index);
     }
-    // The end of the last collective of each rank so far.
+    // Per rank, the end of the last collective so far.
     let mut ends: BTreeMap<HostId, GraphTask> = BTreeMap::new();
     for (place, name) in (1..).zip(collectives) {
         let flows = of.get(name.as_str()).map_or(&[][..], Vec::as_slice);
@@ -308,7 +309,8 @@ fn add_order(collectives: &[String], rows: &[Row], graph: &mut TaskGraph) {
     }
 }
 
-/// The flow that each flow without parents waits for: the one before it of its ranks and channel.
+/// Returns the flow that each flow without parents waits for: the previous one of the same ranks
+/// and channel.
 fn flows_before(rows: &[Row]) -> BTreeMap<usize, usize> {
     let mut order: Vec<usize> = (0..rows.len()).collect();
     let lane = |index: usize| {

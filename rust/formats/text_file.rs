@@ -1,23 +1,23 @@
-//! Text files that people and other programs wrote.
+//! Reading text files that people and other programs wrote.
 
 use std::fs::{File, Metadata};
 use std::io::{Error, ErrorKind, Read};
 use std::path::Path;
 
-/// What some editors put in front of a text to say that it is UTF-8.
+/// Byte order mark that some editors write at the start of a UTF-8 file.
 const BYTE_ORDER_MARK: &str = "\u{feff}";
 
-/// The most bytes of a description (a scenario, a study), of which each value takes many times its
-/// text in memory: 16 MiB, some 200,000 failures. \[inferred\]
+/// Maximum length of a description (a scenario or a study) in bytes: 16 MiB, some 200,000 failures.
+/// Parsed values take many times the memory of their text. \[inferred\]
 pub const LONGEST_DESCRIPTION: u64 = 16 << 20;
 
-/// The most bytes of any other text: 1 GiB, some 20 million flows. \[inferred\]
+/// Maximum length of any other text in bytes: 1 GiB, some 20 million flows. \[inferred\]
 const LONGEST: u64 = 1 << 30;
 
-/// The most bytes of a file of results: 4 GiB. \[inferred\]
+/// Maximum length of a results file in bytes: 4 GiB. \[inferred\]
 const LONGEST_RESULTS: u64 = 4 << 30;
 
-/// The first bytes of binary files, and the error for each.
+/// Magic bytes of binary files, with the error for each.
 const BINARY: &[(&[u8], &str)] = &[
     (
         &[0x7f, 0x10, 0, 0, 0, 0, 0, 0],
@@ -30,16 +30,16 @@ const BINARY: &[(&[u8], &str)] = &[
     (b"SQLite format 3\0", "it is a database of SQLite; a text is needed"),
 ];
 
-/// The text of a file, without a byte order mark.
+/// Reads a text file and strips its byte order mark.
 ///
 /// # Errors
-/// Those of reading, of a file that is longer than 1 GiB (a device may be endless), and of one
-/// that is not UTF-8, with the place of the first such byte.
+/// Fails if the file cannot be read, exceeds 1 GiB (a device may be endless) or is not UTF-8. The
+/// error names the position of the first invalid byte.
 pub fn read_text(path: &Path) -> Result<String, Error> {
     text_of(File::open(path)?, LONGEST)
 }
 
-/// The same of a scenario or a study, of at most 16 MiB.
+/// Reads a scenario or a study of at most 16 MiB.
 ///
 /// # Errors
 /// As [`read_text`].
@@ -47,23 +47,24 @@ pub fn read_description(path: &Path) -> Result<String, Error> {
     text_of(File::open(path)?, LONGEST_DESCRIPTION)
 }
 
-/// The text of results, of at most 4 GiB, some 40 million flows. What is no regular file may be
-/// endless, or wait for ever.
+/// Reads a results file of at most 4 GiB, some 40 million flows.
 ///
 /// # Errors
-/// As [`read_text`]; and those of what is no regular file.
+/// As [`read_text`]. In addition, fails for anything but a regular file: opening a FIFO could
+/// block, and a device may be endless.
 pub fn read_results(path: &Path) -> Result<String, Error> {
-    // Before anything is read of it; it may grow meanwhile.
+    // Checked before reading; the file may still grow, so `text_of` checks again.
     if regular_file(path)?.len() > LONGEST_RESULTS {
         return Err(too_long(LONGEST_RESULTS));
     }
     text_of(File::open(path)?, LONGEST_RESULTS)
 }
 
-/// What the file system knows of a regular file, or of one that a link leads to.
+/// Returns the metadata of a regular file; follows symbolic links.
 ///
 /// # Errors
-/// There is none, or it is something else: a pipe may wait for ever, and a device be endless.
+/// Fails if nothing is at `path`, or something other than a regular file: reading a pipe could
+/// block, and a device may be endless.
 pub fn regular_file(path: &Path) -> Result<Metadata, Error> {
     let found = std::fs::metadata(path)?;
     match found.is_file() {
@@ -77,7 +78,7 @@ fn too_long(most: u64) -> Error {
     Error::new(ErrorKind::InvalidData, reason)
 }
 
-/// The text of what is read, of at most so many bytes, without a byte order mark.
+/// Reads at most `most` bytes as text and strips the byte order mark.
 ///
 /// # Errors
 /// As [`read_text`].
@@ -113,7 +114,7 @@ mod tests {
         assert_eq!(said(Path::new("/dev/zero")), "it is no regular file");
         nix::unistd::mkfifo(&path("fifo"), nix::sys::stat::Mode::S_IRWXU).unwrap();
         assert_eq!(said(&path("fifo")), "it is no regular file", "nobody writes: it is not opened");
-        // A hole of 5 GiB takes no place on the disk.
+        // A sparse file of 5 GiB takes no disk space.
         File::create(path("large")).unwrap().set_len(5 << 30).unwrap();
         assert_eq!(said(&path("large")), "it is longer than 4096 MiB, the most of such a file");
         std::fs::write(path("small"), "a\n").unwrap();

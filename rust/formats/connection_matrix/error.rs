@@ -2,19 +2,19 @@
 
 use thiserror::Error;
 
-/// A fault of a connection matrix, with its position.
+/// An error in a connection matrix, with its position.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[error("{file}:{line}: {fault}")]
 pub struct MatrixError {
     /// Name of the file.
     pub file: String,
-    /// Line of the fault, from 1.
+    /// Line of the error, from 1.
     pub line: usize,
-    /// The fault, and what is expected instead.
+    /// The error, and what is expected instead.
     pub fault: MatrixFault,
 }
 
-/// A fault of a connection matrix, and what is expected instead.
+/// An error in a connection matrix, and what is expected instead.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum MatrixFault {
     /// The number of nodes is missing.
@@ -39,7 +39,7 @@ pub enum MatrixFault {
          and count"
     )]
     Word(String),
-    /// A value is not a whole number, or out of range.
+    /// A value is not a whole number, or is out of range.
     #[error("{word} '{found}' is not a whole number from 0 to {max}")]
     Number {
         /// The word before the value.
@@ -63,13 +63,13 @@ pub enum MatrixFault {
     /// Both ends of a connection are the same node.
     #[error("a connection from node {0} to itself; its nodes must differ")]
     ToItself(u32),
-    /// A connection has both or none of a start time and a trigger.
+    /// A connection has both a start time and a trigger, or neither.
     #[error("a connection has either 'start TIME' or 'trigger ID'")]
     Start,
     /// A connection has no size.
     #[error("size is missing; write for example 'size 2000000', in bytes")]
     NoSize,
-    /// A connection has size 0, by which htsim means that it sends until the simulation ends.
+    /// A connection has size 0, which in htsim means that it sends until the simulation ends.
     #[error("size 0 is htsim's flow without an end, which never completes; write its bytes")]
     Unbounded,
     /// Two connections have the same id.
@@ -83,10 +83,10 @@ pub enum MatrixFault {
         /// Line of the first connection.
         first: usize,
     },
-    /// A message names no connection.
+    /// A message does not name its connection.
     #[error("msg without id; write 'id N msg' for a message of connection N")]
     MessageWithoutId,
-    /// A message of a connection is between other nodes.
+    /// A message has other nodes than its connection.
     #[error(
         "connection id {id} is from node {src} to node {dst} in line {first}; its messages are, too"
     )]
@@ -108,7 +108,8 @@ pub enum MatrixFault {
         /// Line of the first trigger.
         first: usize,
     },
-    /// A trigger lacks its id or kind, has several kinds, or a count that its kind has not.
+    /// A trigger lacks its id or kind, has several kinds, or has a count that its kind does not
+    /// take.
     #[error(
         "a trigger is 'trigger id N oneshot', 'trigger id N multishot' or 'trigger id N barrier \
          count M'"
@@ -125,9 +126,9 @@ pub enum MatrixFault {
     Activations {
         /// Id of the trigger.
         id: u64,
-        /// Activations that it needs.
+        /// Number of activations that it needs.
         count: u64,
-        /// Connections that activate it.
+        /// Number of connections that activate it.
         found: usize,
     },
     /// A multishot trigger has too few activations.
@@ -138,20 +139,20 @@ pub enum MatrixFault {
     NeverStarted {
         /// Id of the trigger.
         id: u64,
-        /// Connections that it starts.
+        /// Number of connections that it starts.
         starts: usize,
-        /// Connections that activate it.
+        /// Number of connections that activate it.
         found: usize,
     },
-    /// A line has a word more than once, or the file a line of its first words.
+    /// A word is repeated on a line, or a header line in the file.
     #[error("{0} is given twice; one of them is meant")]
     Twice(String),
-    /// A line goes on where it should end.
+    /// A line continues where it should end.
     #[error("'{rest}' follows '{word} N', which is a line of its own")]
     Rest {
         /// The first word of the line.
         word: String,
-        /// The first word that is too much.
+        /// The first surplus word.
         rest: String,
     },
     /// The number of triggers differs from the announced one.
@@ -170,10 +171,10 @@ pub enum MatrixFault {
         /// Number of connections in the file.
         found: u64,
     },
-    /// A failure lacks a word, or has another one.
+    /// A failure lacks a word, or has an unknown one.
     #[error("a failure is 'failure switch_type AGG switch_id N link_id M'")]
     Failure,
-    /// A failure is of a switch of another type.
+    /// A failure names a switch of another type.
     #[error(
         "switch_type '{0}' is not AGG: htsim fails the uplinks of aggregation switches alone; \
          write other failures as [[failure]] in the scenario"
@@ -195,7 +196,7 @@ pub enum MatrixFault {
     NoSwitch {
         /// Number of the switch.
         switch: u32,
-        /// Aggregation switches of the topology.
+        /// Number of aggregation switches in the topology.
         count: usize,
     },
     /// The switch has no such uplink.
@@ -205,7 +206,7 @@ pub enum MatrixFault {
         uplink: u32,
         /// Name of the switch.
         switch: String,
-        /// Uplinks of the switch.
+        /// Number of the switch's uplinks.
         count: usize,
     },
     /// The dependencies have a cycle.

@@ -1,4 +1,4 @@
-//! Triggers: what activates them, and what they start.
+//! Triggers: the connections that activate them and the ones that they start.
 
 use super::error::MatrixFault;
 use super::{id, put, value};
@@ -6,7 +6,7 @@ use crate::ids::HostId;
 use crate::units::Span;
 use crate::workload::graph::{GraphTask, TaskGraph};
 
-/// Maximum number of dependencies that multishot triggers become: 2^24.
+/// Maximum number of dependencies from all multishot triggers together: 2^24.
 const MAX_MULTISHOT: usize = 1 << 24;
 
 /// A trigger, with its line in the file.
@@ -18,25 +18,25 @@ pub(super) struct Trigger {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum TriggerKind {
-    /// It starts all of its connections at this activation, which is its last.
+    /// Starts all connections at this activation, which is the last one.
     Once(u64),
-    /// It starts one connection at each activation.
+    /// Starts one connection at each activation.
     Multishot,
 }
 
-/// The end of a connection that a trigger starts or that activates it.
+/// A connection that a trigger starts, or the event by which one activates the trigger.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct TriggerEnd {
     pub task: GraphTask,
     pub host: HostId,
 }
 
-/// The number of dependencies of all multishot triggers so far.
+/// Number of dependencies of all multishot triggers so far.
 #[derive(Debug, Default)]
 pub(super) struct Multishot(usize);
 
 impl Trigger {
-    /// Parses `trigger id N oneshot`, `multishot`, or `barrier count M` into an id and the trigger.
+    /// Parses `trigger id N oneshot`, `multishot` or `barrier count M` into an id and a trigger.
     pub(super) fn read(line: usize, tokens: &[&str]) -> Result<(u64, Self), MatrixFault> {
         let (mut trigger_id, mut count, mut kind) = (None, None, None);
         let mut index = 1;
@@ -65,7 +65,8 @@ impl Trigger {
         Ok((trigger_id, Self { line, kind }))
     }
 
-    /// Makes the connections that it starts (`starts`) depend on those that activate it (`by`).
+    /// Makes the connections that the trigger starts (`starts`) depend on those that activate it
+    /// (`by`).
     pub(super) fn add(
         self,
         id: u64,
@@ -74,8 +75,9 @@ impl Trigger {
         multishot: &mut Multishot,
     ) -> Result<(), MatrixFault> {
         self.check(id, by.len(), starts.len())?;
-        // A message may only depend on tasks of its own host, so the trigger is a delay of zero
-        // length there, and so is each activation at the host of its connection.
+        // A message can depend only on tasks of its own host. The trigger is therefore a
+        // zero-length
+        // delay at the started host, and so is each activation at the host of its connection.
         if let TriggerKind::Once(_) = self.kind {
             let gate = graph.delay(starts[0].host, Span::ZERO);
             for end in by {
@@ -100,7 +102,7 @@ impl Trigger {
         Ok(())
     }
 
-    /// Fails if it has too few activations for its connections, or another number than it needs.
+    /// Fails if there are too few activations to start every connection, or a wrong number of them.
     fn check(self, id: u64, found: usize, starts: usize) -> Result<(), MatrixFault> {
         match self.kind {
             TriggerKind::Once(count) if found as u64 != count => {
@@ -114,7 +116,7 @@ impl Trigger {
     }
 }
 
-/// A delay that ends when a connection activates a trigger.
+/// Adds a delay that ends when a connection activates a trigger.
 fn activation(graph: &mut TaskGraph, end: &TriggerEnd) -> GraphTask {
     let activation = graph.delay(end.host, Span::ZERO);
     graph.wait(end.task, activation);

@@ -1,4 +1,4 @@
-//! Writing a workload as a connection matrix: host i is node i.
+//! Writes a workload as a connection matrix: host i is node i.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
@@ -9,30 +9,30 @@ use crate::normal_form::{Event, NormalForm, NormalMessage, NotWritten};
 use crate::units::{Bytes, Time};
 use crate::workload::Workload;
 
-/// A matrix, and the unit of its starts.
+/// A written matrix and the unit of its starts.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct WrittenMatrix {
     /// The text of the file.
     pub text: String,
-    /// Microseconds if all starts are whole ones, else picoseconds.
+    /// Microseconds if all starts are multiples of one, else picoseconds.
     pub unit: StartUnit,
 }
 
-/// The triggers of a form.
+/// The triggers of a normal form.
 #[derive(Debug, Default)]
 struct Triggers {
-    /// The trigger that starts the messages which wait for these events, from 1.
+    /// The trigger that starts the messages that wait for a set of events, from 1.
     by_events: BTreeMap<BTreeSet<Event>, usize>,
     /// The trigger that an event activates.
     of_event: BTreeMap<Event, usize>,
 }
 
-/// The matrix of a workload on `hosts` hosts.
+/// Writes a workload on `hosts` hosts as a matrix.
 ///
 /// # Errors
-/// Fails for what a matrix does not hold: computation, tasks that wait for whichever message
-/// arrives first, messages with both a start and dependencies, and messages whose end starts others
-/// that wait for different sets of messages.
+/// Fails for everything that a matrix cannot express. These are computations, tasks that wait for
+/// the first of several messages, and messages with both a start and dependencies. A message may
+/// also not start others that wait for different sets of messages.
 pub fn write(workload: &Workload, hosts: u32) -> Result<WrittenMatrix, NotWritten> {
     let form = NormalForm::of(workload)?;
     if let Some(computation) = form.computations.first() {
@@ -78,8 +78,8 @@ fn sender(form: &NormalForm, event: Event) -> HostId {
     }
 }
 
-/// The lines of connections. Messages of a pair of hosts and a stream are of one connection, whose
-/// `id` is the place of its first message, from 1.
+/// Formats the lines of connections. Messages with the same pair of hosts and stream belong to one
+/// connection, whose `id` is the number of its first message, from 1.
 #[derive(Debug, Default)]
 pub struct Connections {
     /// The `id` of each connection.
@@ -88,12 +88,13 @@ pub struct Connections {
 }
 
 impl Connections {
-    /// The first lines of a matrix with that number of messages.
+    /// Formats the first lines of a matrix with `messages` messages.
     pub fn header(hosts: u32, messages: u64) -> String {
         format!("Nodes {hosts}\nConnections {messages}\n")
     }
 
-    /// The line of the next message, without its end. `begins` is `start TIME` or `trigger ID`.
+    /// Formats the line of the next message, without a newline. `begins` is `start TIME` or
+    /// `trigger ID`.
     pub fn line(
         &mut self,
         [src, dst]: [HostId; 2],

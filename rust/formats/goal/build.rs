@@ -1,4 +1,4 @@
-//! From the operations of a file to messages and delays on hosts.
+//! Converts the operations of a file into messages and delays on hosts.
 
 use std::collections::BTreeMap;
 
@@ -13,7 +13,7 @@ use crate::units::{Span, Time};
 use crate::workload::graph::{GraphFault, GraphTask, TaskGraph, at_least_a_byte};
 use crate::workload::{Compute, Lane, Message};
 
-/// The schedule of a file whose `last` line is known.
+/// Builds the schedule of a file; `last` is the number of its last line.
 pub(super) fn schedule(
     file: &GoalFile,
     options: Options,
@@ -52,9 +52,9 @@ pub(super) fn schedule(
     Ok(Schedule { ranks: file.ranks, hosts, workload, warnings })
 }
 
-/// The hosts of ranks.
+/// The mapping of ranks to hosts.
 struct Place {
-    /// Hosts of a rank.
+    /// Hosts per rank.
     nics: u32,
     warnings: Vec<String>,
 }
@@ -89,7 +89,7 @@ impl Place {
     }
 }
 
-/// The NIC at which the message of each send arrives, where ranks have several.
+/// Returns the receiving NIC of each send's message if ranks have several NICs.
 fn arrivals(
     file: &GoalFile,
     matches: &[Match],
@@ -111,20 +111,20 @@ fn arrivals(
     Ok(arrivals)
 }
 
-/// The tasks made so far.
+/// The tasks built so far.
 struct Builder<'a> {
     file: &'a GoalFile,
     compute: Compute,
-    /// Hosts of a rank.
+    /// Hosts per rank.
     nics: u32,
-    /// The NIC at which the message of each send arrives, where ranks have several.
+    /// The receiving NIC of each send's message; empty if ranks have one NIC.
     arrives_at: BTreeMap<usize, u32>,
     graph: TaskGraph,
     /// The task of each operation.
     tasks: Vec<GraphTask>,
-    /// The delay of no length that ends when an operation starts, where `irequires` needs it.
+    /// Zero-length delays that end when an operation starts, where `irequires` needs one.
     starts: BTreeMap<usize, GraphTask>,
-    /// The delay of no length that ends with a send, where another host of its rank needs it.
+    /// Zero-length delays that end when a send completes, where another host of its rank needs one.
     sent: BTreeMap<usize, GraphTask>,
 }
 
@@ -134,8 +134,9 @@ impl Builder<'_> {
             let task = self.task(index);
             self.tasks.push(task);
         }
-        // All start tasks exist before any dependency is added: whatever an operation depends on,
-        // its start task must depend on instead.
+        // All start tasks exist before any dependency is added: a dependency of an operation that
+        // has
+        // a start task must go to that start task instead.
         let waits = &self.file.waits[section.waits.clone()];
         for wait in waits.iter().filter(|wait| wait.event == RequiredEvent::Start) {
             if !self.starts.contains_key(&wait.before) {
@@ -155,7 +156,7 @@ impl Builder<'_> {
         }
     }
 
-    /// Adds the task of an operation.
+    /// Adds the task of an operation and returns it.
     fn task(&mut self, index: usize) -> GraphTask {
         let (host, operation) = (self.host_of(index), self.file.operations[index].operation);
         match operation {
@@ -173,14 +174,14 @@ impl Builder<'_> {
         }
     }
 
-    /// The host of an operation; calculations are of the first NIC's.
+    /// Returns the host of an operation. Calculations run on the host of the rank's first NIC.
     fn host_of(&self, index: usize) -> HostId {
         let it = &self.file.operations[index];
         let nic = if self.nics == 1 { 0 } else { it.operation.nic() };
         HostId(it.rank * self.nics + nic)
     }
 
-    /// The task whose end is that of an operation, for a task of `host`.
+    /// Returns the task that ends with an operation, for use as a dependency on `host`.
     fn end(&mut self, index: usize, host: HostId) -> GraphTask {
         let (own, task) = (self.host_of(index), self.tasks[index]);
         let is_send = matches!(self.file.operations[index].operation, GoalOperation::Send { .. });

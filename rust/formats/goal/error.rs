@@ -2,19 +2,19 @@
 
 use thiserror::Error;
 
-/// A fault of a schedule, with its position.
+/// An error in a schedule, with its position.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[error("{file}:{line}: {fault}")]
 pub struct GoalError {
     /// Name of the file.
     pub file: String,
-    /// Line of the fault, from 1.
+    /// Line of the error, from 1.
     pub line: usize,
-    /// The fault, and what is expected instead.
+    /// The error, and what is expected instead.
     pub fault: GoalFault,
 }
 
-/// A fault of a schedule, and what is expected instead.
+/// An error in a schedule, and what is expected instead.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum GoalFault {
     /// A word does not fit the grammar.
@@ -22,13 +22,13 @@ pub enum GoalFault {
     Unexpected {
         /// The word as given.
         found: String,
-        /// What the grammar has here.
+        /// What the grammar expects here.
         expected: &'static str,
     },
     /// A line ends early.
     #[error("expected {expected}, found the end of the line")]
     Ends {
-        /// What the grammar has here.
+        /// What the grammar expects here.
         expected: &'static str,
     },
     /// A number is out of range.
@@ -72,13 +72,13 @@ pub enum GoalFault {
     StillOpen {
         /// The rank whose brace is open.
         rank: u32,
-        /// Line where it opens.
+        /// Line of its opening brace.
         line: usize,
     },
-    /// An operation or a requirement belongs to no rank.
+    /// An operation or a requirement is outside of every rank.
     #[error("outside of 'rank N {{' and '}}'")]
     NothingOpen,
-    /// A wildcard stands where there is none.
+    /// A wildcard where none is allowed.
     #[error(
         "-1 (any) is only for the source of a recv; a number from 0 on is expected here, also for \
          a tag"
@@ -118,7 +118,7 @@ pub enum GoalFault {
         /// The tag of the receive.
         tag: u32,
     },
-    /// Sends to a rank that receives from any source are more than its receives.
+    /// A rank receives from any source, and has fewer receives than there are sends to it.
     #[error(
         "rank {dst}, which receives tag {tag} from any source, has fewer receives than there are \
          sends of this tag to it"
@@ -129,7 +129,7 @@ pub enum GoalFault {
         /// The tag of the send.
         tag: u32,
     },
-    /// Receives from any source are more than the sends to their rank.
+    /// A receive from any source is left without a send.
     #[error("no send to rank {dst} with tag {tag} is left for this receive from any source")]
     NoSendFromAny {
         /// The rank that receives.
@@ -137,7 +137,7 @@ pub enum GoalFault {
         /// The tag of the receive.
         tag: u32,
     },
-    /// A rank receives a tag both from any source and from some source.
+    /// A rank receives a tag both from any source and from a given one.
     #[error(
         "rank {dst} receives tag {tag} from any source here and from a given rank in line {other}; \
          give either another tag, or all of them a source, or none"
@@ -150,7 +150,7 @@ pub enum GoalFault {
         /// Line of the receive from a given rank.
         other: usize,
     },
-    /// A rank receives too often from any source.
+    /// A rank has too many receives from any source.
     #[error(
         "rank {dst} receives tag {tag} more than {max} times from any source; give some of these \
          messages and receives other tags"
@@ -163,7 +163,7 @@ pub enum GoalFault {
         /// The largest allowed number.
         max: usize,
     },
-    /// Receives from any source of one rank and tag are at several NICs.
+    /// Receives from any source of one rank and tag are at different NICs.
     #[error(
         "nic {other}, but an earlier receive from any source of this tag has nic {first}; a send \
          must know the NIC that it goes to, so they need the same nic, or different tags"

@@ -1,4 +1,4 @@
-//! Which receive gets which message.
+//! Matches receives with messages.
 
 use std::collections::BTreeMap;
 
@@ -6,12 +6,12 @@ use super::error::GoalFault;
 use super::scan::GoalOperation;
 use super::{GoalFile, LineFault};
 
-/// Maximum number of receives from any source of a rank and tag: 4,096, because the workload has as
-/// many dependencies as their square.
+/// Maximum number of any-source receives per rank and tag: 4,096. The number of dependencies grows
+/// with the square of it.
 const MAX_ANY: usize = 4_096;
 
-/// Sends and the receives that get them, as many of one as of the other: the first receive gets the
-/// message that arrives first, and so on.
+/// Equal numbers of sends and receives that match each other. The first receive gets the message
+/// that arrives first, and so on.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Match {
     /// The sends, by index.
@@ -27,14 +27,14 @@ struct Ends {
     sends: BTreeMap<(u32, u32, u32), Vec<usize>>,
     /// By sender, receiver and tag.
     receives: BTreeMap<(u32, u32, u32), Vec<usize>>,
-    /// Those from any source, by receiver and tag.
+    /// Receives from any source, by receiver and tag.
     any: BTreeMap<(u32, u32), Vec<usize>>,
 }
 
 /// Matches the sends and receives of a file.
 ///
 /// # Errors
-/// Fails for a send or a receive without its counterpart, and for sizes that differ.
+/// Fails for a send or a receive without a counterpart, and for sizes that differ.
 pub(super) fn match_all(file: &GoalFile) -> Result<Vec<Match>, LineFault> {
     let ends = Ends::of(file);
     let mut matches = Vec::new();
@@ -89,7 +89,7 @@ fn match_any(file: &GoalFile, ends: &Ends) -> Result<Vec<Match>, LineFault> {
     Ok(matches)
 }
 
-/// Fails unless all sends and receives that may be matched have the same size.
+/// Fails unless all sends and receives of `found` have the same size.
 fn one_size(file: &GoalFile, found: Match) -> Result<Match, LineFault> {
     let bytes = file.bytes(found.sends[0]);
     let differs = |&&end: &&usize| file.bytes(end) != bytes;

@@ -1,11 +1,11 @@
-//! The scanner: from the text of a schedule to its statements, one per line.
+//! Scans the text of a schedule into statements, one per line.
 
 use super::error::GoalFault;
 
-/// The longest computation, in nanoseconds: 100,000 s, the longest span of a scenario.
+/// The longest computation in nanoseconds: 100,000 s, the longest time span of a scenario.
 const LONGEST_NS: u64 = 100_000_000_000_000;
 
-/// The highest `nic`: schedules in binary form have 8 bits for it.
+/// The highest `nic`: the binary form of schedules has 8 bits for it.
 const HIGHEST_NIC: u64 = 255;
 
 /// The statement of a line.
@@ -45,7 +45,7 @@ pub(super) enum GoalOperation {
         tag: u32,
         nic: u32,
     },
-    /// `peer` is `None` for a receive from any source.
+    /// A receive; `peer` is `None` for any source.
     Receive {
         bytes: u64,
         peer: Option<u32>,
@@ -62,7 +62,7 @@ impl GoalOperation {
         }
     }
 
-    /// The bytes of a send or a receive.
+    /// Returns the size of a send or a receive; 0 for a calculation.
     pub(super) fn bytes(&self) -> u64 {
         match *self {
             Self::Calc { .. } => 0,
@@ -76,7 +76,7 @@ impl GoalOperation {
 pub(super) struct Scanner<'a> {
     lines: std::str::Lines<'a>,
     line: usize,
-    /// The first line of the open comment, if there is one.
+    /// The first line of the comment that is open, if one is.
     comment: Option<usize>,
 }
 
@@ -85,12 +85,12 @@ impl<'a> Scanner<'a> {
         Self { lines: text.lines(), line: 0, comment: None }
     }
 
-    /// The last line read, at least 1.
+    /// Returns the number of the last line read, at least 1.
     pub(super) fn last_line(&self) -> usize {
         self.line.max(1)
     }
 
-    /// The next line that is neither blank nor a comment, with its number from 1.
+    /// Returns the next statement with its line number (from 1); skips blank lines and comments.
     pub(super) fn next_line(
         &mut self,
     ) -> Result<Option<(usize, Statement<'a>)>, (usize, GoalFault)> {
@@ -109,7 +109,7 @@ impl<'a> Scanner<'a> {
         }
     }
 
-    /// The words of a line outside of comments.
+    /// Returns the words of a line outside of comments.
     fn tokens(&mut self, words: &mut Words<'a>) -> Result<Vec<&'a str>, GoalFault> {
         let mut tokens = Vec::new();
         loop {
@@ -139,7 +139,7 @@ struct Words<'a> {
 }
 
 impl<'a> Words<'a> {
-    /// A name, a number, or a single character; `10b` is a number and a name.
+    /// Takes a name, a number or a single character. `10b` is a number and a name.
     fn next_word(&mut self) -> &'a str {
         let first = self.rest.chars().next().unwrap_or(' ');
         let end_of = |of: &dyn Fn(char) -> bool| {

@@ -1,4 +1,4 @@
-//! Writing a workload as a GOAL schedule of GPUs: rank i is host i.
+//! Writes a workload as a GOAL schedule of GPUs: rank i is host i.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
@@ -8,11 +8,12 @@ use crate::ids::HostId;
 use crate::normal_form::{Event, NormalForm, NotWritten};
 use crate::workload::{Compute, Lane, Workload};
 
-/// The schedule of a workload on `hosts` hosts.
+/// Writes a workload on `hosts` hosts as a schedule.
 ///
 /// # Errors
-/// Fails for what a schedule does not hold: tasks that wait for whichever message arrives first or
-/// for another host, several streams between two hosts, and times that are no whole nanoseconds.
+/// Fails for everything that a schedule cannot express: tasks that wait for the first of several
+/// messages or for another host, several streams between two hosts, and times that are not whole
+/// nanoseconds.
 pub fn write(workload: &Workload, hosts: u32) -> Result<String, NotWritten> {
     let form = NormalForm::of(workload)?.with_starts_as_computations().by_host();
     form.expect_one_stream()?;
@@ -26,7 +27,7 @@ pub fn write(workload: &Workload, hosts: u32) -> Result<String, NotWritten> {
     }
 }
 
-/// The lines of the ranks.
+/// Formats the operations of every rank.
 fn text(form: &NormalForm, hosts: u32) -> Result<String, NotWritten> {
     let mut ranks: Vec<String> = vec![String::new(); hosts as usize];
     let mut line = |host: HostId, text: String| {
@@ -41,7 +42,7 @@ fn text(form: &NormalForm, hosts: u32) -> Result<String, NotWritten> {
         }
         line(host, format!("c{index}: calc {} cpu {processor}", span.as_ps() / 1_000));
     }
-    // The tag of a message is its place among those of its pair of hosts.
+    // The tag of a message is its index among the messages of its pair of hosts.
     let mut tags: BTreeMap<(HostId, HostId), u32> = BTreeMap::new();
     for (index, message) in form.messages.iter().enumerate() {
         let tag = tags.entry((message.src, message.dst)).or_default();
@@ -75,8 +76,8 @@ fn labels(after: &BTreeSet<Event>) -> impl Iterator<Item = String> {
     })
 }
 
-/// The processor of each computation: its lane, and one of its own for those without a lane, which
-/// run in parallel.
+/// Returns the processor of each computation. It is the computation's lane; a computation without
+/// a lane gets an unused processor, so that it runs in parallel with the others.
 fn processors(form: &NormalForm) -> Vec<u32> {
     let mut free: BTreeMap<HostId, u32> = BTreeMap::new();
     for computation in &form.computations {

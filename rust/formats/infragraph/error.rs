@@ -4,28 +4,28 @@ use thiserror::Error;
 
 use crate::topology::TopologyError;
 
-/// A fault of a description, with its place.
+/// An error in a description, with its position.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[error("{file}: {place}{}{fault}", if place.is_empty() { "" } else { ": " })]
 pub struct InfragraphError {
     /// Name of the file.
     pub file: String,
-    /// The place in the file: a line, or the element, such as `edges[3].ep1`; empty for the whole.
+    /// The position: a line, or an element such as `edges[3].ep1`; empty for the whole file.
     pub place: String,
-    /// The fault, and what is expected instead.
+    /// The error, and what is expected instead.
     pub fault: InfragraphFault,
 }
 
-/// A fault of a description, and what is expected instead.
+/// An error in a description, and what is expected instead.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum InfragraphFault {
-    /// The file is not YAML or JSON of an infrastructure.
+    /// The file is not an infrastructure in YAML or JSON.
     #[error(
         "not an Infrastructure of InfraGraph, with devices, links, instances and edges, in YAML or \
          JSON: {0}"
     )]
     Yaml(String),
-    /// The file has an infrastructure within something else.
+    /// The infrastructure is wrapped in something else.
     #[error(
         "the key 'infrastructure' is that of an answer of InfraGraph's service; save what is below \
          it alone, since annotations such as ranks are not read: hosts are in order of the file"
@@ -42,24 +42,24 @@ pub enum InfragraphFault {
         /// The name as given.
         name: String,
     },
-    /// An end is not a name with an optional slice, or exceeds what there is.
+    /// An endpoint is not a name with an optional slice, or exceeds the count.
     #[error(
         "'{text}' is not NAME, NAME[i], NAME[a:b] or NAME[a:b:c] within the {count} that there \
          are, counted from 0"
     )]
     Slice {
-        /// The end as given.
+        /// The endpoint as given.
         text: String,
-        /// How many there are.
+        /// Number of elements that exist.
         count: u32,
     },
-    /// A component continues within one that is no device.
+    /// A component path continues within a component that is not a device.
     #[error("component '{0}' is not of choice device, so it has no components of its own")]
     NoDevice(String),
     /// A scheme is not available.
     #[error("scheme '{0}' is not available; expected one2one or many2many")]
     Scheme(String),
-    /// Two edges connect the same ends by links with different values.
+    /// Two edges connect the same ends by links with different rates or delays.
     #[error("{} and {} are connected before, by a link of another rate or delay", .0[0], .0[1])]
     Twice([String; 2]),
     /// A link has no rate.
@@ -74,15 +74,15 @@ pub enum InfragraphFault {
          bandwidth, ms, us or ns for a latency"
     )]
     Unit(String),
-    /// The unit of a value is not the one that its choice names.
+    /// The unit of a value differs from the one that `choice` names.
     #[error("choice is {chosen}, and the value is in {found}; write the same unit in both")]
     Choice {
-        /// The unit that the choice names.
+        /// The unit that `choice` names.
         chosen: String,
         /// The unit of the value.
         found: String,
     },
-    /// A value is no number.
+    /// A value is not a number.
     #[error("{0} is not followed by a number")]
     NoNumber(String),
     /// A value is out of range.

@@ -1,4 +1,4 @@
-//! The ends of an edge: slices of instances and of their components.
+//! Expands the endpoints of an edge: slices of instances and of their components.
 
 use std::collections::BTreeSet;
 
@@ -40,29 +40,29 @@ pub(super) struct Endpoint {
     component: String,
 }
 
-/// A component of an instance, or the switch that an instance is; in order of the file.
+/// A component of an instance, or an instance that is a switch. Ordered as in the file.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct End {
-    /// The instance and its components: the place of each in its list, and its index.
+    /// The instance and then its components, outermost first: position in the list, and index.
     pub path: Vec<(u32, u32)>,
-    /// It is a component of a server.
+    /// True for a component of a server.
     pub is_server: bool,
 }
 
 impl End {
-    /// The host or the switch of an end.
+    /// Returns the host or the switch that this end belongs to.
     pub(super) fn node(&self) -> Self {
         let length = if self.is_server { self.path.len() } else { 1 };
         Self { path: self.path[..length].to_vec(), is_server: self.is_server }
     }
 }
 
-/// What ends are taken from.
+/// The devices and instances that endpoints refer to.
 #[derive(Debug)]
 pub(super) struct Ends<'a> {
     devices: &'a [Device],
     instances: &'a [Instance],
-    /// The devices with an accelerator, or with a device that has one.
+    /// Devices with an accelerator, directly or in a nested device.
     servers: BTreeSet<&'a str>,
 }
 
@@ -87,7 +87,7 @@ impl<'a> Ends<'a> {
         }
     }
 
-    /// All ends of an endpoint, instances varying slowest.
+    /// Returns all ends of an endpoint; instances vary slowest.
     pub(super) fn expand(&self, endpoint: &Endpoint) -> Result<Vec<End>, InfragraphFault> {
         let name = name_of(&endpoint.instance);
         let found = (0..).zip(self.instances).find(|(_, instance)| instance.name == name);
@@ -133,12 +133,12 @@ impl<'a> Ends<'a> {
             .ok_or_else(|| unknown("device", name))
     }
 
-    /// The innermost component of an end; `None` for a switch.
+    /// Returns the innermost component of an end; `None` for a switch.
     pub(super) fn component(&self, end: &End) -> Option<&'a Component> {
         self.components(end).last()
     }
 
-    /// The components of an end from the outermost on.
+    /// Returns the components of an end, outermost first.
     fn components(&self, end: &End) -> impl Iterator<Item = &'a Component> {
         let instance = &self.instances[end.path[0].0 as usize];
         let mut device = self.device(&instance.device).ok();
@@ -149,7 +149,7 @@ impl<'a> Ends<'a> {
         })
     }
 
-    /// `host.0.nic.1`, or `leaf.0` for a switch.
+    /// Returns a name such as `host.0.nic.1`, or `leaf.0` for a switch.
     pub(super) fn name(&self, end: &End) -> String {
         let (place, index) = end.path[0];
         let mut name = format!("{}.{index}", self.instances[place as usize].name);
@@ -159,7 +159,7 @@ impl<'a> Ends<'a> {
         name
     }
 
-    /// A warning for each kind of instance some of which have no edge.
+    /// Warns about each kind of instance that has instances without an edge.
     pub(super) fn left_out(&self, nodes: &BTreeSet<End>) -> Vec<String> {
         let wired: BTreeSet<(u32, u32)> = nodes.iter().map(|node| node.path[0]).collect();
         let warning = |(place, instance): (u32, &Instance)| {
@@ -177,12 +177,12 @@ fn unknown(what: &'static str, name: &str) -> InfragraphFault {
     InfragraphFault::Unknown { what, name: name.to_owned() }
 }
 
-/// The name before the brackets.
+/// Returns the name before the brackets.
 fn name_of(text: &str) -> &str {
     text.split('[').next().unwrap_or(text).trim()
 }
 
-/// The indices of `NAME`, `NAME[i]`, `NAME[a:b]` or `NAME[a:b:c]` among `count`.
+/// Parses the indices of `NAME`, `NAME[i]`, `NAME[a:b]` or `NAME[a:b:c]`, where `count` exist.
 fn slice(text: &str, count: u32) -> Result<Vec<u32>, InfragraphFault> {
     let fault = || InfragraphFault::Slice { text: text.to_owned(), count };
     if u64::from(count) > MAX_LINKS {

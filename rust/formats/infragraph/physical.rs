@@ -12,7 +12,7 @@ use crate::units::{BitRate, Span};
 /// The longest delay, 100,000 s, so that sums of a few delays fit 64 bits of picoseconds.
 const MAX_DELAY: Span = Span::from_ms(100_000_000);
 
-/// A kind of links.
+/// A link type that edges refer to by name.
 #[derive(Debug, Deserialize)]
 pub(super) struct LinkKind {
     name: String,
@@ -26,10 +26,10 @@ struct Physical {
     latency: Option<Quantity>,
 }
 
-/// A value, whose key is its unit; `choice` names the unit again.
+/// A value keyed by its unit; the key `choice` names that unit again.
 type Quantity = BTreeMap<String, Value>;
 
-/// The rate and the delay of the kind of links with that name.
+/// Returns the rate and the delay of the link type `name`.
 pub(super) fn of(
     links: &[LinkKind],
     name: &str,
@@ -53,7 +53,7 @@ pub(super) fn of(
     Ok((rate, delay))
 }
 
-/// The number and the unit of a value; `None` if the file leaves it out.
+/// Returns the number and the unit of a value; `None` if the file omits it.
 fn value_and_unit(quantity: &Quantity) -> Result<Option<(String, String)>, InfragraphFault> {
     let chosen = quantity.get("choice").and_then(Value::as_str);
     let is_unit = |unit: &str| unit != "choice" && chosen.is_none_or(|chosen| chosen == unit);

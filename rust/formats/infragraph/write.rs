@@ -1,4 +1,4 @@
-//! Writing a fabric as a description of InfraGraph.
+//! Writes a fabric as an InfraGraph description.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -27,10 +27,11 @@ devices:
   - {ep1: {component: asic}, ep2: {component: port}, scheme: many2many, link: ic}
 ";
 
-/// The description of a fabric, whose hosts and switches have the names of InfraGraph.
+/// Writes the description of a fabric. Hosts and switches get InfraGraph's names.
 ///
 /// # Errors
-/// It would not be read as this fabric, and why: a switch has no links, for example.
+/// Explains why the description would not be read as this fabric: for example, a switch has no
+/// links.
 pub fn write(topology: &Topology) -> Result<String, String> {
     let text = text(topology);
     let read = read(&text, "fabric", Defaults::default());
@@ -81,7 +82,7 @@ fn text(topology: &Topology) -> String {
     text
 }
 
-/// A number of units of 10^-`places`.
+/// Formats `value` × 10^-`places` as a decimal.
 fn decimal(value: u64, places: u32) -> String {
     let unit = 10u64.pow(places);
     let decimals = format!("{:0width$}", value % unit, width = places as usize);

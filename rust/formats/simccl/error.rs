@@ -2,22 +2,22 @@
 
 use thiserror::Error;
 
-/// A fault of a flow file, with its position.
+/// An error in a flow file, with its position.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[error("{file}:{line}: {fault}")]
 pub struct SimcclError {
     /// Name of the file.
     pub file: String,
-    /// Line of the fault, from 1.
+    /// Line of the error, from 1.
     pub line: usize,
-    /// The fault, and what is expected instead.
+    /// The error, and what is expected instead.
     pub fault: SimcclFault,
 }
 
-/// A fault of a flow file, and what is expected instead.
+/// An error in a flow file, and what is expected instead.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum SimcclFault {
-    /// The file is no CSV.
+    /// The file is not CSV.
     #[error("not a table of comma-separated values: {0}")]
     Csv(String),
     /// The header lacks a column.
@@ -31,17 +31,17 @@ pub enum SimcclFault {
     Short {
         /// The first column that is missing.
         column: &'static str,
-        /// Values of the row.
+        /// Number of values in the row.
         found: usize,
     },
-    /// A value is not a whole number, or out of range.
+    /// A value is not a whole number, or is out of range.
     #[error("{column} '{found}' is not a whole number from {min} to {max}")]
     Number {
         /// Name of the column.
         column: &'static str,
         /// The value as given.
         found: String,
-        /// The least allowed value.
+        /// The smallest allowed value.
         min: u64,
         /// The largest allowed value.
         max: u64,
@@ -58,7 +58,7 @@ pub enum SimcclFault {
          TREE_INIT or PAT"
     )]
     Connection(String),
-    /// The flows of the kind have switches as ends.
+    /// The flows of this kind begin or end at switches.
     #[error(
         "conn_type {0} names switches inside of servers as ranks, which are no hosts here; write \
          the file without NVLS"
@@ -78,10 +78,10 @@ pub enum SimcclFault {
     /// The file has no flows.
     #[error("no flows; SimCCL writes none for a collective of fewer bytes than parts")]
     NoFlows,
-    /// The file has several collectives, or not the one that is wanted.
+    /// The file has several collectives, or lacks the requested one.
     #[error("{}the file has {}", wanted_text(.wanted), some_of(.known))]
     Collective {
-        /// The name as given.
+        /// The requested name.
         wanted: Option<String>,
         /// The names of the file's collectives.
         known: Vec<String>,
@@ -89,23 +89,23 @@ pub enum SimcclFault {
     /// Two flows of a collective have the same id.
     #[error("duplicate flow_id {flow}; the first is in line {first}")]
     FlowTwice {
-        /// The id of both.
+        /// The id that both flows have.
         flow: u64,
         /// Line of the first flow.
         first: usize,
     },
-    /// A parent does not exist.
+    /// A parent flow does not exist.
     #[error("unknown parent flow {parent}; parents are flows of the same collective")]
     NoParent {
         /// The id as given.
         parent: u64,
     },
-    /// A parent arrives at another rank.
+    /// A parent flow arrives at another rank.
     #[error("parent flow {parent} goes to rank {dst}, but this flow starts at rank {src}")]
     Parent {
         /// The id of the parent.
         parent: u64,
-        /// The rank where it arrives.
+        /// The rank where the parent arrives.
         dst: u32,
         /// The rank where this flow starts.
         src: u32,
@@ -125,7 +125,7 @@ fn wanted_text(wanted: &Option<String>) -> String {
     }
 }
 
-/// The first names of a list.
+/// Lists the first few names.
 fn some_of(names: &[String]) -> String {
     const SHOWN: usize = 8;
     let shown = names.iter().take(SHOWN).cloned().collect::<Vec<_>>().join(", ");
