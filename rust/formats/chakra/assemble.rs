@@ -1,5 +1,5 @@
-//! From the nodes of all ranks to one workload: sends are matched with receives, and collectives
-//! become messages between their members.
+//! Assembles the nodes of all ranks into one workload: matches sends with receives, and expands
+//! collectives into messages between their members.
 
 use super::error::{ChakraFault, NodeFault, RankFault};
 use super::expand::expand;
@@ -12,20 +12,20 @@ use crate::units::{Span, Time};
 use crate::workload::graph::{GraphFault, GraphTask, MAX_TASKS, TaskGraph, at_least_a_byte};
 use crate::workload::{Message, Workload};
 
-/// Messages of collectives have their own streams (so queue pairs), one per group, as NCCL's
-/// communicators have: this number plus the index of the group. The stream of a send is its tag.
-/// \[inferred\]
+/// First stream of collectives. Each group has its own stream (and so its own queue pairs), as
+/// NCCL's communicators have: this number plus the index of the group. The stream of a send is its
+/// tag. \[inferred\]
 pub(super) const COLLECTIVE_STREAMS: u32 = 1 << 31;
 
-/// A node: its rank and its index in the trace.
+/// A node, given by its rank and its index in the trace.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 struct NodeIndex {
     rank: u32,
     index: u32,
 }
 
-/// The tasks of a node: the one that has its dependencies, and the one that its dependents depend
-/// on. They differ only for collectives.
+/// The tasks of a node: the one that carries its dependencies, and the one that its dependents wait
+/// for. They differ only for collectives.
 #[derive(Debug, Clone, Copy)]
 struct NodeTasks {
     start: GraphTask,
@@ -36,11 +36,11 @@ struct Assembler<'a> {
     traces: &'a [RankTrace],
     groups: &'a RankGroups,
     graph: TaskGraph,
-    /// By rank and index of the node.
+    /// The tasks of each node, by rank and index.
     tasks: Vec<Vec<NodeTasks>>,
 }
 
-/// The workload of all traces; rank i is host i.
+/// Builds the workload of all traces; rank i is host i.
 pub(super) fn assemble(
     traces: &[RankTrace],
     groups: &RankGroups,
@@ -107,7 +107,7 @@ impl<'a> Assembler<'a> {
                         self.graph.wait(tasks[on as usize].end, start);
                         continue;
                     }
-                    // The receive is posted when the send starts, so it has the dependencies of
+                    // The receive is posted when the send starts, so it gets the dependencies of
                     // the send.
                     for &(earlier, _) in trace.dependencies(on) {
                         self.graph.wait(tasks[earlier as usize].end, start);
@@ -117,8 +117,9 @@ impl<'a> Assembler<'a> {
         }
     }
 
-    /// Makes each receive depend on its message: sends and receives of the same pair and tag match
-    /// in the order of their files.
+    /// Makes each receive depend on its message. Sends and receives of the same pair and tag match
+    /// in
+    /// the order of their files.
     fn match_receives(&mut self) -> Result<(), RankFault> {
         let mut sends: Vec<(MatchKey, NodeIndex)> = Vec::new();
         let mut receives: Vec<(MatchKey, NodeIndex)> = Vec::new();
@@ -184,7 +185,7 @@ impl<'a> Assembler<'a> {
 
     /// Finds the members of each collective and adds its messages.
     fn add_collectives(&mut self, algorithms: &Algorithms) -> Result<(), RankFault> {
-        // The calls by group and rank: those with the same index at all members of a group are one
+        // Calls by group and rank. Calls with the same index at all members of a group are one
         // collective.
         let mut calls: Vec<Vec<Vec<u32>>> = Vec::new();
         for (rank, trace) in self.traces.iter().enumerate() {
@@ -209,7 +210,8 @@ impl<'a> Assembler<'a> {
         Ok(())
     }
 
-    /// The nodes of collective `number` of a group, by member; their calls must agree.
+    /// Returns the nodes of collective `number` of a group, by member; fails if their calls
+    /// disagree.
     fn nodes_of(
         &self,
         group: u32,

@@ -4,20 +4,20 @@ use thiserror::Error;
 
 use crate::collective::CollectiveError;
 
-/// A fault of a trace, with its position: the file, the rank, and where it concerns a node, the
-/// node and the offset of its first byte (in the unpacked file).
+/// An error in a trace and its position: the file, the rank and, for an error in a node, the node
+/// and the offset of its first byte (in the unpacked file).
 #[derive(Debug, Error)]
 #[error("{file}: rank {rank}{}{}: {fault}", position(", node", node), position(", byte", offset))]
 pub struct ChakraError {
     /// Name of the rank's file.
     pub file: String,
-    /// The rank whose trace has the fault.
+    /// The rank whose trace has the error.
     pub rank: u32,
     /// Id of the node.
     pub node: Option<u64>,
     /// Offset of the node in the file, in bytes.
     pub offset: Option<u64>,
-    /// The fault, and what is expected instead.
+    /// The error, and what is expected instead.
     #[source]
     pub fault: ChakraFault,
 }
@@ -26,51 +26,51 @@ fn position(what: &str, number: &Option<u64>) -> String {
     number.map_or_else(String::new, |number| format!("{what} {number}"))
 }
 
-/// A fault of a rank's file, with the node that it concerns, if it concerns one.
+/// An error in a rank's file, with the node if it concerns one.
 #[derive(Debug)]
 pub(super) struct NodeFault {
     pub node: Option<u64>,
-    /// Offset of the node, or of the unreadable message, in the file.
+    /// Offset in the file of the node, or of the unreadable message.
     pub offset: Option<u64>,
     pub fault: ChakraFault,
 }
 
 impl NodeFault {
-    /// A fault of the file as a whole.
+    /// Returns an error of the file as a whole.
     pub(super) fn of_file(fault: ChakraFault) -> Self {
         Self { node: None, offset: None, fault }
     }
 
-    /// A fault of the message at `offset`, which is no valid node.
+    /// Returns an error of the message at `offset`, which is not a valid node.
     pub(super) fn of_message(offset: u64, fault: ChakraFault) -> Self {
         Self { node: None, offset: Some(offset), fault }
     }
 
-    /// A fault of a node.
+    /// Returns an error of a node.
     pub(super) fn of_node(node: u64, offset: u64, fault: ChakraFault) -> Self {
         Self { node: Some(node), offset: Some(offset), fault }
     }
 
-    /// The fault with the rank that it belongs to.
+    /// Attaches the rank that the error belongs to.
     pub(super) fn of_rank(self, rank: u32) -> RankFault {
         RankFault { rank, fault: self }
     }
 
-    /// The error to report, for the file called `file`.
+    /// Returns the error to report for the file called `file`.
     pub(super) fn in_file(self, file: String, rank: u32) -> ChakraError {
         let Self { node, offset, fault } = self;
         ChakraError { file, rank, node, offset, fault }
     }
 }
 
-/// A fault with the rank whose file has it.
+/// An error and the rank whose file has it.
 #[derive(Debug)]
 pub(super) struct RankFault {
     pub rank: u32,
     pub fault: NodeFault,
 }
 
-/// A fault of a trace, and what is expected instead.
+/// An error in a trace, and what is expected instead.
 #[derive(Debug, Error)]
 pub enum ChakraFault {
     /// The file cannot be read.
@@ -105,7 +105,7 @@ pub enum ChakraFault {
         /// Offset of the first node, if it is known.
         first: Option<u64>,
     },
-    /// The schema has no such kind of node.
+    /// A node has a type that is not in the schema.
     #[error("unknown type {0}; expected 1 (metadata) to 7 (collective)")]
     Kind(i32),
     /// A required attribute is missing.
@@ -119,17 +119,17 @@ pub enum ChakraFault {
         /// The type or range that the attribute must have.
         expected: &'static str,
     },
-    /// A node of a collective has a size, but not what is done with it.
+    /// A collective node has a size but no operation.
     #[error(
         "a collective with comm_size but without comm_type; give the node comm_type, 0 \
          (all-reduce) to 9 (barrier), or, if it is only the host's call of a collective, remove \
          comm_size"
     )]
     NoCollective,
-    /// The schema has no such collective.
+    /// A collective has an operation that is not in the schema.
     #[error("unknown comm_type {0}; expected 0 (all-reduce) to 9 (barrier)")]
     UnknownCollective(i128),
-    /// A collective is over some dimensions of a logical topology whose sizes are unknown.
+    /// A collective spans dimensions of a logical topology whose sizes are unknown.
     #[error(
         "involved_dim leaves out dimensions of a logical topology, which the trace does not give; \
          write its sizes, dimensions = [8, 4] with the one first that varies fastest from rank to \
@@ -174,7 +174,7 @@ pub enum ChakraFault {
     /// Sender and receiver are the same rank.
     #[error("{0} is the rank itself")]
     Itself(&'static str),
-    /// A send has no receive, or a receive no send.
+    /// A send has no matching receive, or a receive no matching send.
     #[error("no {other} of rank {peer} with tag {tag} matches this {this}")]
     Unmatched {
         /// `send` or `receive`: the kind of this node.
@@ -186,7 +186,7 @@ pub enum ChakraFault {
         /// The tag of both.
         tag: u32,
     },
-    /// A receive and its send have different lengths.
+    /// A receive and its send have different sizes.
     #[error("receives {here} bytes, but node {node} of rank {peer} sends {there}")]
     OtherLength {
         /// Bytes of the receive.
@@ -198,7 +198,7 @@ pub enum ChakraFault {
         /// Id of the send.
         node: u64,
     },
-    /// A rank of a group has fewer collectives than others.
+    /// A rank of a group calls fewer collectives than others.
     #[error("rank {missing} does not take part in collective {number} of {group}")]
     Absent {
         /// The rank that does not take part.
@@ -211,10 +211,10 @@ pub enum ChakraFault {
     /// Ranks have different collectives at the same index of their group.
     #[error("{0}")]
     Disagreement(String),
-    /// The algorithm cannot perform the collective.
+    /// The algorithm does not support the collective.
     #[error("{0}")]
     Collective(Box<CollectiveError>),
-    /// A dependency is further ahead than nodes are read.
+    /// A dependency lies beyond the nodes that are read ahead.
     #[error(
         "depends on node {on}, which is not among the {ahead} nodes that are read ahead; increase \
          window, or read the trace as a whole (streaming = false)"
@@ -225,7 +225,7 @@ pub enum ChakraFault {
         /// Number of nodes of the rank that are held.
         ahead: usize,
     },
-    /// Nodes of other ranks that this one waits for are further ahead than nodes are read.
+    /// Nodes of other ranks that this one waits for lie beyond the nodes that are read ahead.
     #[error(
         "waits for nodes of other ranks that are further ahead than the {ahead} nodes of this rank \
          that are read ahead; increase window, or read the trace as a whole (streaming = false)"

@@ -1,12 +1,12 @@
-//! From a collective node to messages: the algorithm and the bytes of each operation.
+//! Expands a collective node into messages: the algorithm and the bytes of each operation.
 
 use crate::collective::{Algorithms, CollectiveError, CollectiveKind, Plan};
 use crate::ids::HostId;
 use crate::units::{Bytes, Time};
 use crate::workload::{Message, Workload};
 
-/// The operations by their numbers in the schema (`comm_type`), with their kinds in the registry
-/// of collectives. Operations without one are sent directly.
+/// Operations, by their number in the schema (`comm_type`), with their kind in the registry of
+/// collectives. An operation without a kind is sent directly.
 const OPERATIONS: [(&str, Option<CollectiveKind>); 10] = [
     ("all-reduce", Some(CollectiveKind::AllReduce)),
     ("reduce", Some(CollectiveKind::Reduce)),
@@ -20,23 +20,23 @@ const OPERATIONS: [(&str, Option<CollectiveKind>); 10] = [
     ("barrier", Some(CollectiveKind::Barrier)),
 ];
 
-/// Bytes of a barrier's message: a counter. \[inferred\]
+/// Size of a barrier's message in bytes: a counter. \[inferred\]
 const BARRIER_BYTES: Bytes = Bytes::new(8);
 
-/// The default algorithms of the operations that traces have.
+/// Returns the default algorithms of the operations that occur in traces.
 pub fn algorithms() -> Algorithms {
     let mut kinds: Vec<CollectiveKind> = OPERATIONS.iter().filter_map(|(_, kind)| *kind).collect();
     kinds.dedup();
     Algorithms::new(&kinds)
 }
 
-/// The name of an operation by its number, which is at most 9.
+/// Returns the name of an operation by its number, which is at most 9.
 pub(super) fn name(operation: u8) -> &'static str {
     OPERATIONS[usize::from(operation)].0
 }
 
-/// The messages of a collective of `ranks` (at least two) with `bytes` each; `operation` is a
-/// number of the schema.
+/// Returns the messages of a collective of `ranks` (at least two) with `bytes` each; `operation` is
+/// its number in the schema.
 pub(super) fn expand(
     operation: u8,
     bytes: u64,
@@ -64,7 +64,7 @@ pub(super) fn expand(
     }
 }
 
-/// Gather and scatter: a message from each other rank to the first, or from the first to each.
+/// Gathers to the first rank, or scatters from it: one message per other rank.
 fn direct(name: &str, ranks: &[HostId], bytes: Bytes) -> Workload {
     let root = ranks[0];
     let others = ranks[1..].iter().map(|&rank| {

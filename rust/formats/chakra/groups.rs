@@ -26,7 +26,7 @@ pub(super) struct FirstCall {
     pub node: u64,
 }
 
-/// The fault if a rank's call differs from the first call of the same collective.
+/// Returns an error if a rank's call differs from the first call of the same collective.
 pub(super) fn disagreement(
     here: Call,
     first: FirstCall,
@@ -45,8 +45,7 @@ pub(super) fn disagreement(
     )))
 }
 
-/// The names of groups of ranks, in the order in which they are found after the group of all
-/// ranks.
+/// Names of groups of ranks. The group of all ranks is first; others are in order of discovery.
 #[derive(Debug, Clone)]
 pub(super) struct RankGroups(Vec<String>);
 
@@ -55,8 +54,9 @@ impl RankGroups {
         Self(vec!["all ranks".to_owned()])
     }
 
-    /// A warning of named groups in which a single rank has collectives, though there are others;
-    /// `members` has the number of ranks of each group.
+    /// Warns about named groups in which only one of several ranks has collectives; `members` is
+    /// the
+    /// number of ranks of each group.
     pub(super) fn lonely(&self, members: &[usize], ranks: u32) -> Option<String> {
         let lonely = (0u32..).zip(members).skip(1).filter(|&(_, &members)| members == 1);
         let groups: Vec<u32> = lonely.map(|(group, _)| group).filter(|_| ranks > 1).collect();
@@ -77,7 +77,7 @@ impl RankGroups {
         }
     }
 
-    /// The index of the group called `name`; adds the group if it is new.
+    /// Returns the index of the group called `name`; adds the group if it is new.
     pub(super) fn index_of(&mut self, name: &str) -> u32 {
         let known = self.0.iter().skip(1).position(|known| known == name);
         let index = known.unwrap_or_else(|| {

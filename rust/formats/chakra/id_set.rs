@@ -1,16 +1,16 @@
-//! A set of node ids that is small where ids are dense, in any order: one bit per id, and nothing
-//! for ranges without gaps.
+//! A set of node ids that is compact where ids are dense, in any order of insertion. It takes one
+//! bit per id, and no memory for ranges without gaps.
 //!
 //! Source: Roaring bitmaps (Lemire et al., "Roaring Bitmaps: Implementation of an Optimized
-//! Software Library", 2018): chunks of ids with few members are lists, those with many are
+//! Software Library", 2018). Chunks of ids with few members are lists; those with many are
 //! bitmaps.
 
 use std::collections::BTreeMap;
 
-/// The binary logarithm of the number of ids of a chunk.
+/// Binary logarithm of the number of ids in a chunk.
 const CHUNK_BITS: u32 = 12;
 
-/// The largest list of a chunk: with more members a bitmap is smaller than a list of 2 bytes each.
+/// Maximum length of a chunk's list. Beyond it, a bitmap is smaller than a list of 2 bytes each.
 const MAX_LIST: usize = 1 << (CHUNK_BITS - 4);
 
 /// A set of ids.
@@ -27,7 +27,7 @@ enum IdChunk {
 }
 
 impl IdSet {
-    /// Inserts an id; returns false if it was a member already.
+    /// Inserts an id; returns false if it already was a member.
     pub(super) fn insert(&mut self, id: u64) -> bool {
         let within = (id & ((1 << CHUNK_BITS) - 1)) as u16;
         let chunk = self.0.entry(id >> CHUNK_BITS).or_insert(IdChunk::List(Vec::new()));
@@ -58,7 +58,7 @@ impl IdSet {
         }
     }
 
-    /// Whether an id is a member.
+    /// True if an id is a member.
     pub(super) fn contains(&self, id: u64) -> bool {
         let within = (id & ((1 << CHUNK_BITS) - 1)) as u16;
         match self.0.get(&(id >> CHUNK_BITS)) {
@@ -71,7 +71,7 @@ impl IdSet {
         }
     }
 
-    /// Approximate memory in bytes.
+    /// Returns the approximate memory in bytes.
     #[cfg(test)]
     fn size(&self) -> usize {
         let of = |chunk: &IdChunk| match chunk {

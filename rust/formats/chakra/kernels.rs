@@ -1,18 +1,18 @@
-//! The kernels of an accelerator's streams: which of them lack the order that a stream has.
+//! Finds the kernels of an accelerator's streams that lack the order of their stream.
 //!
 //! A stream of an accelerator runs its kernels one after the other. Converters of recorded traces
-//! write that order as dependencies only where they see its cause, so that kernels of a stream,
-//! collectives among them, would start at once.
+//! write that order as dependencies only where they see its cause. Without them, kernels of a
+//! stream, collectives among them, would start concurrently.
 
 use super::trace::RankTrace;
 
-/// The most streams whose order is looked at in one pass: 4 bytes for each node and stream.
+/// Maximum number of streams per pass, which bounds memory: 4 bytes per node and stream.
 const STREAMS_OF_A_PASS: usize = 8;
 
-/// A node that a stream of the accelerator runs.
+/// A node that runs on a stream of the accelerator.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Kernel {
-    /// The number of its stream.
+    /// Number of its stream.
     pub stream: i128,
     /// Its recorded start in microseconds; 0 if it is unknown.
     pub start: u64,
@@ -25,15 +25,15 @@ pub(super) struct Kernel {
 pub(super) struct Pair {
     pub before: u32,
     pub after: u32,
-    /// Whether the trace has times that say which of them is first; 0 is no time.
+    /// True if recorded times show which of the two runs first. A time of 0 is unknown.
     pub is_timed: bool,
 }
 
 /// The kernels of a stream in the order in which it ran them.
 type Stream<'a> = &'a [Kernel];
 
-/// The neighbours in streams of a rank without a path between them, and the number of all
-/// neighbours. `order` lists every node after those that it depends on.
+/// Returns the neighbours in a rank's streams that no path connects, and the number of all
+/// neighbours. In `order`, every node comes after its dependencies.
 pub(super) fn unordered(trace: &RankTrace, order: &[u32]) -> (Vec<Pair>, usize) {
     let mut kernels = trace.kernels.clone();
     kernels.sort_unstable();
@@ -43,10 +43,10 @@ pub(super) fn unordered(trace: &RankTrace, order: &[u32]) -> (Vec<Pair>, usize) 
     (pairs.collect(), streams.iter().map(|stream| stream.len() - 1).sum())
 }
 
-/// The pairs of some streams.
+/// Returns the unordered pairs of some streams.
 fn pass(trace: &RankTrace, order: &[u32], streams: &[Stream<'_>]) -> Vec<Pair> {
     let width = streams.len();
-    // By node and stream, one more than the place of the last kernel that the node depends on,
+    // Per node and stream, the position (from 1) of the last kernel that the node depends on,
     // itself included; 0 for none.
     let mut reached = vec![0u32; trace.nodes.len() * width];
     let mut place = vec![None; trace.nodes.len()];
@@ -55,7 +55,7 @@ fn pass(trace: &RankTrace, order: &[u32], streams: &[Stream<'_>]) -> Vec<Pair> {
             place[kernel.node as usize] = Some((number, at));
         }
     }
-    // By kernel, the place of the last kernel of its own stream that it depends on.
+    // Per kernel, the position of the last kernel of its own stream that it depends on.
     let mut before = vec![0u32; trace.nodes.len()];
     for &node in order {
         let own = node as usize * width;
@@ -72,7 +72,7 @@ fn pass(trace: &RankTrace, order: &[u32], streams: &[Stream<'_>]) -> Vec<Pair> {
     }
     let pairs_of = |stream: &Stream<'_>| {
         let neighbours = stream.windows(2).zip(1u32..);
-        // Kernels may depend on each other against their times.
+        // Dependencies may run against the recorded times, so both directions are checked.
         let free = neighbours.filter(|(pair, at)| {
             let [one, next] = [0, 1].map(|which| before[pair[which].node as usize]);
             next < *at && one <= *at

@@ -1,4 +1,4 @@
-//! Traces whose streams have an order: the files as they are, with the dependencies that they lack.
+//! Adds missing stream order to traces: copies the files and adds the dependencies that they lack.
 
 use std::collections::BTreeMap;
 use std::io::{self, Write};
@@ -12,13 +12,13 @@ use super::stream::MessageReader;
 use super::trace::RankTrace;
 use super::{Options, TraceSource, open};
 
-/// Why a trace cannot be mended.
+/// The reason why a trace cannot be mended.
 #[derive(Debug, thiserror::Error)]
 pub enum MendError {
     /// The trace is invalid.
     #[error(transparent)]
     Trace(Box<ChakraError>),
-    /// The times of a trace contradict its dependencies.
+    /// The recorded times of a trace contradict its dependencies.
     #[error("streams in the order of their recorded times: {0}")]
     Times(Box<ChakraError>),
     /// The mended trace cannot be written.
@@ -32,12 +32,12 @@ impl From<ChakraError> for MendError {
     }
 }
 
-/// A trace that can be written with an order of its streams.
+/// A trace together with the dependencies that order its streams.
 #[derive(Debug)]
 pub struct Mended<'a> {
     source: &'a dyn TraceSource,
     rank: u32,
-    /// By id of a node, the ids that it is to depend on.
+    /// The ids that each node is to depend on in addition, by the node's id.
     added: BTreeMap<u64, Vec<u64>>,
 }
 
@@ -48,8 +48,8 @@ impl std::fmt::Debug for dyn TraceSource + '_ {
 }
 
 impl<'a> Mended<'a> {
-    /// Reads the trace of `rank` of `ranks`: each kernel of a stream that does not depend on the
-    /// one before is to do so, where the trace has times.
+    /// Reads the trace of `rank` of `ranks` and finds the kernels that do not depend on their
+    /// predecessor in the stream. They get that dependency if the trace has times.
     ///
     /// # Errors
     /// Fails for an invalid trace, and if the order by time contradicts its dependencies.
@@ -74,13 +74,14 @@ impl<'a> Mended<'a> {
         Ok(Self { source, rank, added })
     }
 
-    /// The number of kernels that depend on one more.
+    /// Returns the number of kernels that get an additional dependency.
     pub fn kernels(&self) -> usize {
         self.added.len()
     }
 
-    /// Writes the trace: everything is copied byte by byte, and dependencies are added; as those of
-    /// data, which every reader follows.
+    /// Writes the trace: a byte-by-byte copy with the dependencies added. They are data
+    /// dependencies,
+    /// because every reader follows those.
     ///
     /// # Errors
     /// Fails if the trace cannot be read again, or cannot be written.
@@ -89,7 +90,7 @@ impl<'a> Mended<'a> {
         let mut messages = MessageReader::new(open(self.source, self.rank).map_err(in_file)?);
         let mut is_node = false;
         while let Some((offset, bytes)) = messages.next_bytes().map_err(in_file)? {
-            // The first message is that of the whole file.
+            // The first message is the metadata of the file, not a node.
             let more = match std::mem::replace(&mut is_node, true) {
                 true => self.more(offset, bytes).map_err(in_file)?,
                 false => Vec::new(),
@@ -103,7 +104,8 @@ impl<'a> Mended<'a> {
         Ok(())
     }
 
-    /// The bytes to append to a node: protobuf adds them to its lists.
+    /// Returns the bytes to append to a node. Protobuf appends repeated fields to those already
+    /// read.
     fn more(&self, offset: u64, bytes: &[u8]) -> Result<Vec<u8>, NodeFault> {
         let node: Node = MessageReader::<&[u8]>::decode(offset, bytes)?;
         let more = self

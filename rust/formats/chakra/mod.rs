@@ -8,9 +8,9 @@
 //!
 //! - *Compute, memory and metadata nodes* take their recorded duration at their host. A rank runs
 //!   one compute node at a time on its processor (`is_cpu_op`, by default true), one on its
-//!   accelerator, and one memory node at a time, as in ASTRA-sim (`HardwareResource.cc`), which
-//!   has replayed Chakra traces from the start: a trace records the data that a node depends on,
-//!   but not whether the unit is busy. Of the nodes that are ready the first in the file runs
+//!   accelerator, and one memory node at a time. ASTRA-sim, the first simulator to replay Chakra
+//!   traces, does the same (`HardwareResource.cc`): a trace records the data that a node depends
+//!   on, but not whether the unit is busy. Of the nodes that are ready, the first in the file runs
 //!   first; ASTRA-sim orders them by id, which mostly ascends. ASTRA-sim also runs one send and
 //!   one collective of a rank at a time; here they run in parallel, as on NICs and communicators.
 //!   With [`Compute::Parallel`], only dependencies order nodes.
@@ -21,18 +21,18 @@
 //!   buffers are ready earlier, as with NCCL and with RDMA writes. \[inferred\]
 //! - *Collectives* of a group (`pg_name`, else `comm_group`, by default all ranks) are matched by
 //!   their order in the files, and sent by the algorithm selected for their operation. `comm_size`
-//!   is the input of a rank, as in ASTRA-sim: the result of an all-gather has that size times the
+//!   is the input of a rank, as in ASTRA-sim: the result of an all-gather is that size times the
 //!   number of ranks. A rank's node completes when all messages to the rank are delivered and all
-//!   of its own are complete. In a group of one rank it takes the recorded duration. Roots are the
-//!   first rank of the group. \[inferred\] A collective node with neither `comm_type` nor
-//!   `comm_size` is the host's call of the collective, which takes its duration.
+//!   of its own are complete. In a group of one rank it takes the recorded duration. The root is
+//!   the first rank of the group. \[inferred\] A collective node with neither `comm_type` nor
+//!   `comm_size` is the host's call of the collective and takes its duration.
 //!
-//! Files are read node by node, and unpacked (gzip) while they are read. [`read`] builds a
-//! workload, which takes about 50 bytes per node, 8 per dependency, and all messages. Traces
-//! larger than memory are replayed while they are read: [`Streaming`] surveys the files once, for
-//! the members of groups and for faults, and its [`Player`] holds a window of nodes of each rank.
-//! Sends of each tag have their own queue pairs, so a trace that uses every tag once needs as many
-//! queue pairs as it has sends.
+//! Files are read node by node, and gzip files are unpacked while they are read. [`read`] builds a
+//! workload, which takes about 50 bytes per node, 8 per dependency, and all messages. Traces larger
+//! than memory are replayed while they are read: [`Streaming`] surveys the files once for group
+//! members and errors, and its [`Player`] holds a window of nodes of each rank. Sends of each tag
+//! have their own queue pairs, so a trace with a different tag for each send needs as many queue
+//! pairs as it has sends.
 
 mod assemble;
 mod error;
@@ -75,30 +75,32 @@ use node::NodeAction;
 use tally::Tally;
 use trace::RankTrace;
 
-/// The dependencies of nodes that apply.
+/// The dependencies of nodes that are followed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Dependencies {
     /// Control and data dependencies.
     #[default]
     All,
-    /// Data dependencies alone, without those of control.
+    /// Data dependencies only.
     Data,
 }
 
-/// How traces are interpreted.
+/// Options for interpreting traces.
 #[derive(Debug, Clone)]
 pub struct Options {
-    /// The dependencies that apply.
+    /// The dependencies that are followed.
     pub dependencies: Dependencies,
-    /// The algorithms of collectives, of all operations of [`algorithms`].
+    /// The collective algorithm of each operation in [`algorithms`].
     pub algorithms: Algorithms,
     /// Whether compute nodes on the same unit run one at a time.
     pub compute: Compute,
-    /// Sizes of the dimensions of the logical topology that `involved_dim` refers to, the one that
-    /// varies fastest from rank to rank first; empty if they are unknown.
+    /// Sizes of the dimensions of the logical topology that `involved_dim` refers to,
+    /// fastest-varying
+    /// first; empty if unknown.
     pub dimensions: Vec<u32>,
-    /// The event that completes a receive, and what else a rank does with a message to it.
+    /// The event of a message after which its receiver continues, for example completes its
+    /// receive.
     pub step_after: StepAfter,
 }
 
@@ -114,9 +116,9 @@ impl Default for Options {
     }
 }
 
-/// The files of traces.
+/// A source of trace files, one per rank.
 pub trait TraceSource {
-    /// The name of a rank's file, for errors. Ranks with the same name share a file.
+    /// Returns the name of a rank's file, for errors. Ranks with the same name share a file.
     fn name(&self, rank: u32) -> String;
 
     /// Opens the file of a rank.
@@ -138,7 +140,7 @@ pub struct ChakraWorkload {
 /// Reads the traces of `ranks` ranks.
 ///
 /// # Errors
-/// Fails with the first fault and its position.
+/// Fails with the first error and its position.
 pub fn read(
     source: &dyn TraceSource,
     ranks: u32,
@@ -168,7 +170,7 @@ pub fn read(
     Ok(ChakraWorkload { workload, warnings })
 }
 
-/// By group, the number of ranks that have collectives of it.
+/// Returns the number of ranks of each group that call collectives.
 fn members(traces: &[RankTrace]) -> Vec<usize> {
     let mut ranks: Vec<(u32, u32)> = Vec::new();
     for (rank, trace) in (0u32..).zip(traces) {
@@ -186,10 +188,10 @@ fn members(traces: &[RankTrace]) -> Vec<usize> {
     members
 }
 
-/// Size of the buffer of a file, in bytes.
+/// Size of a file's read buffer in bytes.
 const BUFFER: usize = 1 << 16;
 
-/// Opens the file of a rank, unpacking it if it is packed.
+/// Opens the file of a rank and unpacks it if it is compressed.
 fn open(source: &dyn TraceSource, rank: u32) -> Result<Box<dyn BufRead + '_>, NodeFault> {
     let unreadable = |error: std::io::Error| {
         NodeFault::of_file(match error.kind() {
@@ -199,8 +201,8 @@ fn open(source: &dyn TraceSource, rank: u32) -> Result<Box<dyn BufRead + '_>, No
     };
     let mut from = BufReader::with_capacity(BUFFER, source.open(rank).map_err(unreadable)?);
     let start = from.fill_buf().map_err(unreadable)?;
-    // The magic number of gzip starts no trace: it would be a message of 31 bytes whose first
-    // field has a number that the schema does not have.
+    // No trace starts with the magic number of gzip: it would be a message of 31 bytes whose first
+    // field has a number that is not in the schema.
     if start.starts_with(&[0x1f, 0x8b]) {
         return Ok(Box::new(BufReader::new(flate2::bufread::MultiGzDecoder::new(from))));
     }

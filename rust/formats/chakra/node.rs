@@ -1,4 +1,4 @@
-//! The nodes of a rank's file, one after the other, reduced to what a simulation needs.
+//! Reads the nodes of a rank's file one by one, reduced to what a simulation needs.
 
 use std::io::BufRead;
 
@@ -10,14 +10,13 @@ use super::{Dependencies, Options};
 use crate::units::Span;
 use crate::workload::{Compute, Lane};
 
-/// The longest duration of a node, in microseconds: 100,000 s, the longest span of a scenario.
+/// The longest duration of a node in microseconds: 100,000 s, the longest time span of a scenario.
 const LONGEST_MICROS: u64 = 100_000_000_000;
 
-/// The attribute for a duration in picoseconds, in traces written by this program.
+/// Attribute for a duration in picoseconds, in traces that evenkeel writes.
 pub(super) const DURATION_PS: &str = "evenkeel_duration_ps";
 
-/// The attribute for one more than the lane of a node, 0 for none, in traces written by this
-/// program.
+/// Attribute for the lane of a node plus one (0 for no lane), in traces that evenkeel writes.
 pub(super) const LANE: &str = "evenkeel_lane";
 
 /// The lanes of a rank: its processor, its accelerator, and its memory.
@@ -25,16 +24,16 @@ const PROCESSOR: Lane = Lane(0);
 const ACCELERATOR: Lane = Lane(1);
 const MEMORY: Lane = Lane(2);
 
-/// The attributes that name the group of a collective, as a text or a number: the first that is
-/// there counts. STAGE and converters from graphs of compilers write the second.
+/// The attributes that name the group of a collective, as a text or a number; the first one present
+/// counts. STAGE and converters from compiler graphs write the second.
 const GROUP_NAMES: [&str; 2] = ["pg_name", "comm_group"];
 
-/// Why a node that takes time has no duration.
+/// The reason why a node that takes time has no duration.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Lack {
-    /// A computation gives a number of operations.
+    /// A computation that gives its number of operations instead.
     Operations,
-    /// A load or store of memory: how long it takes is up to the machine.
+    /// A memory load or store, whose time depends on the machine.
     Memory,
 }
 
@@ -47,32 +46,32 @@ pub(super) struct ParsedNode {
     pub action: NodeAction,
     /// Its dependencies, by id.
     pub dependencies: Vec<(u64, Dependency)>,
-    /// Why it has no duration, though it takes time.
+    /// The reason why it has no duration although it takes time.
     pub lack: Option<Lack>,
-    /// The stream of the accelerator that ran it, and its recorded start in microseconds.
+    /// The accelerator's stream that ran it, and its recorded start in microseconds.
     pub stream: Option<(i128, u64)>,
-    /// Whether it is the kernel of a communication that the trace has as a computation.
+    /// True for a communication kernel that the trace has as a computation.
     pub is_lost: bool,
 }
 
 impl ParsedNode {
-    /// A fault of this node.
+    /// Attaches this node's position to an error.
     pub(super) fn fault(&self, fault: ChakraFault) -> NodeFault {
         NodeFault::of_node(self.id, self.offset, fault)
     }
 }
 
-/// Reads the nodes of a file; it holds one message at a time.
+/// Reads the nodes of a file and holds one message at a time.
 pub(super) struct NodeReader<R> {
     messages: MessageReader<R>,
     /// The rank of the file.
     rank: u32,
-    /// Number of ranks of all traces together.
+    /// Number of ranks in the whole set of traces.
     ranks: u32,
 }
 
 impl<R: BufRead> NodeReader<R> {
-    /// A reader of `from`, the file of `rank` of `ranks`, after its metadata.
+    /// Opens `from`, the file of `rank` of `ranks`, and skips its metadata.
     pub(super) fn open(from: R, rank: u32, ranks: u32) -> Result<Self, NodeFault> {
         let mut messages = MessageReader::new(from);
         let metadata = messages.next::<GlobalMetadata>()?;
@@ -80,7 +79,7 @@ impl<R: BufRead> NodeReader<R> {
         Ok(Self { messages, rank, ranks })
     }
 
-    /// The next node; `None` at the end of the file.
+    /// Returns the next node; `None` at the end of the file.
     pub(super) fn next(
         &mut self,
         options: &Options,
@@ -131,7 +130,8 @@ impl<R: BufRead> NodeReader<R> {
                 Ok(NodeAction::Receive { peer, tag: tag(node)?, bytes: bytes.map(|it| it as u64) })
             }
             kind::COLLECTIVE => {
-                // Without a type it is the host's call of the collective, not the communication.
+                // Without a type, the node is the host's call of the collective, not the
+                // communication.
                 let Some(operation) = integer(node, "comm_type")? else {
                     if bytes.is_some() {
                         return Err(ChakraFault::NoCollective);
@@ -156,7 +156,7 @@ impl<R: BufRead> NodeReader<R> {
         }
     }
 
-    /// The group of a collective: by its name, by its dimensions, or all ranks.
+    /// Returns the group of a collective: by its name, by its dimensions, or all ranks.
     fn group(
         &self,
         node: &Node,
@@ -188,9 +188,9 @@ impl<R: BufRead> NodeReader<R> {
     }
 }
 
-/// The name of a rank's group along the `involved` dimensions of the logical topology: the ranks
-/// whose coordinates differ from its own only in these. The first dimension varies fastest from
-/// rank to rank.
+/// Returns the name of a rank's group along the `involved` dimensions of the logical topology. The
+/// group has the ranks whose coordinates differ only in these dimensions. The first dimension
+/// varies fastest from rank to rank.
 fn dimension_group(
     rank: u32,
     involved: &[bool],
@@ -214,7 +214,7 @@ fn dimension_group(
     Ok(name.trim_end().to_owned())
 }
 
-/// The lane of a node.
+/// Returns the lane of a node.
 fn lane(node: &Node, options: &Options) -> Result<Option<Lane>, ChakraFault> {
     if options.compute == Compute::Parallel {
         return Ok(None);
@@ -233,8 +233,8 @@ fn lane(node: &Node, options: &Options) -> Result<Option<Lane>, ChakraFault> {
     })
 }
 
-/// Whether a node without a message is called as kernels of communication are (those of NCCL and
-/// RCCL alike), or is a collective of the accelerator that lacks its type and size.
+/// True if a node without a message is named like a communication kernel (of NCCL or RCCL). Also
+/// true for a collective of the accelerator that lacks its type and size.
 fn is_communication(node: &Node) -> bool {
     let name = node.name.to_ascii_lowercase();
     node.kind == kind::COLLECTIVE || name.starts_with("nccldev") || name.starts_with("ncclkernel")
@@ -255,7 +255,7 @@ pub(super) enum NodeAction {
     Receive {
         peer: u32,
         tag: u32,
-        /// `None` if the trace does not give them.
+        /// Size of the message; `None` if the trace does not give it.
         bytes: Option<u64>,
     },
     Collective(Call),
@@ -269,15 +269,15 @@ pub(super) struct MatchKey {
     pub tag: u32,
 }
 
-/// The duration of a node: [`DURATION_PS`], else `duration_micros`, else the attribute `runtime`
-/// of older writers, in microseconds.
+/// Returns the duration of a node: [`DURATION_PS`], else `duration_micros`, else the attribute
+/// `runtime` of older writers, in microseconds.
 fn duration(node: &Node) -> Result<Span, ChakraFault> {
     if let Some(ps) = number(node, DURATION_PS, u128::from(LONGEST_MICROS) * 1_000_000)? {
         return Ok(Span::from_ps(ps as u64));
     }
     let micros = match node.duration_micros {
         0 => match node.attribute("runtime").and_then(|attribute| attribute.value.as_ref()) {
-            // Some writers give it as a text or a float, without a defined unit.
+            // Some writers give `runtime` as a text or a float, without a defined unit.
             Some(
                 AttributeValue::Text(_) | AttributeValue::Double(_) | AttributeValue::Float(_),
             )
@@ -292,10 +292,10 @@ fn duration(node: &Node) -> Result<Span, ChakraFault> {
     Ok(Span::from_us(micros))
 }
 
-/// Why a node without a duration takes time all the same, if it does.
+/// Returns the reason why a node without a duration takes time nevertheless, if it does.
 fn lack(node: &Node) -> Result<Option<Lack>, ChakraFault> {
     Ok(match node.kind {
-        // Traces written by this program say that a node takes no time.
+        // In traces that evenkeel writes, a duration of 0 is deliberate.
         _ if node.attribute(DURATION_PS).is_some() => None,
         kind::MEMORY_LOAD | kind::MEMORY_STORE => Some(Lack::Memory),
         _ => (integer(node, "num_ops")?.unwrap_or(0) > 0).then_some(Lack::Operations),
@@ -310,7 +310,7 @@ fn integer(node: &Node, name: &'static str) -> Result<Option<i128>, ChakraFault>
     node.attribute(name).map(number).transpose()
 }
 
-/// The value of an attribute, which must be from 0 to `largest`.
+/// Returns the value of an attribute, which must be from 0 to `largest`.
 fn number(node: &Node, name: &'static str, largest: u128) -> Result<Option<u128>, ChakraFault> {
     let Some(number) = integer(node, name)? else { return Ok(None) };
     let number = u128::try_from(number).ok().filter(|&number| number <= largest);
@@ -324,7 +324,7 @@ fn peer(node: &Node, name: &'static str, ranks: u32) -> Result<u32, ChakraFault>
     valid.ok_or(ChakraFault::Peer { name, peer, last: ranks.saturating_sub(1) })
 }
 
-/// The tag of a send or receive, by default 0. Negative tags keep their 32 bits.
+/// Returns the tag of a send or receive, 0 by default. Negative tags keep their 32 bits.
 fn tag(node: &Node) -> Result<u32, ChakraFault> {
     let tag = integer(node, "comm_tag")?.unwrap_or(0);
     let negative = i32::try_from(tag).ok().map(|tag| tag as u32);

@@ -1,4 +1,4 @@
-//! A program that replays Chakra traces while they are read.
+//! A traffic program that replays Chakra traces while they are read.
 
 use std::collections::HashMap;
 
@@ -9,7 +9,7 @@ use crate::ids::MessageId;
 use crate::units::Time;
 use crate::workload::StepAfter;
 
-/// A player of traces in a world that should discard completed messages and flows
+/// Replays traces in a world that should discard completed messages and flows
 /// ([`World::discard_completed`]).
 pub struct Replay<'s, 'f> {
     player: Player<'s>,
@@ -18,13 +18,14 @@ pub struct Replay<'s, 'f> {
 }
 
 impl<'s, 'f> Replay<'s, 'f> {
-    /// A program that replays the traces of `player`; `flows` is called with each flow when it
-    /// completes.
+    /// Creates a program that replays the traces of `player`. It calls `flows` with each flow when
+    /// the
+    /// flow completes.
     pub fn new(player: Player<'s>, flows: &'f mut dyn FnMut(&FlowRecord)) -> Self {
         Self { player, tickets: HashMap::new(), flows }
     }
 
-    /// The player, for its state at the end.
+    /// Returns the player, for its final state.
     pub fn into_player(self) -> Player<'s> {
         self.player
     }

@@ -1,15 +1,15 @@
 //! The protobuf messages of a Chakra file, with the fields that a simulation needs.
 //!
 //! Source: MLCommons Chakra, `schema/protobuf/et_def.proto`, from 0.0.4 to the main branch of May
-//! 2026 (21585d8): the field numbers, which all of them share. The definitions are written by hand,
-//! so that no protobuf compiler is needed; readers skip fields that are missing here.
+//! 2026 (21585d8), which all share these field numbers. The definitions are written by hand, so no
+//! protobuf compiler is needed; readers skip fields that are not defined here.
 
 use prost::{Message, Oneof};
 
 /// The first message of a file.
 #[derive(Clone, PartialEq, Message)]
 pub(super) struct GlobalMetadata {
-    /// The schema's version; writers of version 1.0 give it in an attribute `schema`.
+    /// The schema's version. Writers of version 1.0 put it in an attribute `schema` instead.
     #[prost(string, tag = "1")]
     pub version: String,
     #[prost(message, repeated, tag = "2")]
@@ -37,25 +37,25 @@ pub(super) struct Node {
     pub attributes: Vec<Attribute>,
 }
 
-/// The numbers of the kinds of nodes.
+/// The type numbers of nodes.
 pub(super) mod kind {
-    /// Metadata, the first of the kinds.
+    /// Metadata, the lowest type.
     pub(crate) const METADATA: i32 = 1;
     /// A load of data from memory.
     pub(crate) const MEMORY_LOAD: i32 = 2;
     /// A store of data to memory.
     pub(crate) const MEMORY_STORE: i32 = 3;
-    /// A computation, whose length is a duration or a number of operations.
+    /// A computation, with a duration or a number of operations.
     pub(crate) const COMPUTE: i32 = 4;
     /// A send to another rank.
     pub(crate) const SEND: i32 = 5;
     /// A receive from another rank.
     pub(crate) const RECEIVE: i32 = 6;
-    /// A collective operation, the last of the kinds.
+    /// A collective operation, the highest type.
     pub(crate) const COLLECTIVE: i32 = 7;
 }
 
-/// A named value of a node: an entry of its list of attributes.
+/// A named value of a node.
 #[derive(Clone, PartialEq, Message)]
 pub(super) struct Attribute {
     #[prost(string, tag = "1")]
@@ -67,7 +67,7 @@ pub(super) struct Attribute {
     pub value: Option<AttributeValue>,
 }
 
-/// The value of an attribute. Of the lists, only that of booleans is needed.
+/// The value of an attribute. Of the list types, only lists of booleans are needed.
 #[derive(Clone, PartialEq, Oneof)]
 pub(super) enum AttributeValue {
     #[prost(double, tag = "3")]
@@ -114,7 +114,7 @@ impl Attribute {
         Self { name: name.to_owned(), value: Some(AttributeValue::Uint64(value)) }
     }
 
-    /// The value as a whole number, of any integer type; `None` for other types.
+    /// Returns the value as a whole number if it is of any integer type.
     pub(super) fn integer(&self) -> Option<i128> {
         Some(match *self.value.as_ref()? {
             AttributeValue::Int32(value)
@@ -135,7 +135,7 @@ impl Attribute {
 }
 
 impl Node {
-    /// The attribute called `name`.
+    /// Returns the attribute called `name`.
     pub(super) fn attribute(&self, name: &str) -> Option<&Attribute> {
         self.attributes.iter().find(|attribute| attribute.name == name)
     }

@@ -1,4 +1,4 @@
-//! The protobuf messages of a file, one by one: only one is held at a time.
+//! Reads the protobuf messages of a file one by one; only one is held at a time.
 
 use std::io::{BufRead, Read};
 
@@ -6,7 +6,7 @@ use prost::Message;
 
 use super::error::{ChakraFault, NodeFault};
 
-/// The maximum length of a message: 2^28 bytes.
+/// Maximum length of a message: 2^28 bytes.
 const MAX_LENGTH: u64 = 1 << 28;
 
 /// A stream of messages, each preceded by its length.
@@ -21,25 +21,25 @@ impl<R: BufRead> MessageReader<R> {
         Self { from, offset: 0, message: Vec::new() }
     }
 
-    /// The next message with its offset; `None` at the end of the file.
+    /// Returns the next message with its offset; `None` at the end of the file.
     pub(super) fn next<M: Message + Default>(&mut self) -> Result<Option<(u64, M)>, NodeFault> {
         let Some((start, bytes)) = self.next_bytes()? else { return Ok(None) };
         Ok(Some((start, Self::decode(start, bytes)?)))
     }
 
-    /// A message at an offset.
+    /// Decodes the message at an offset.
     pub(super) fn decode<M: Message + Default>(start: u64, bytes: &[u8]) -> Result<M, NodeFault> {
         let at = |error| NodeFault::of_message(start, ChakraFault::Protobuf(error));
         M::decode(bytes).map_err(at)
     }
 
-    /// The bytes of the next message, with its offset.
+    /// Returns the bytes of the next message with their offset.
     pub(super) fn next_bytes(&mut self) -> Result<Option<(u64, &[u8])>, NodeFault> {
         let start = self.offset;
         let at = |fault| NodeFault::of_message(start, fault);
         let Some(length) = self.length().map_err(at)? else { return Ok(None) };
         self.message.clear();
-        // Memory is allocated as bytes are read, not by the length that a corrupt file announces.
+        // Memory grows with the bytes read: a corrupt file may announce any length.
         let found = (&mut self.from).take(length).read_to_end(&mut self.message);
         let found = found.map_err(|error| at(ChakraFault::Unreadable(error)))? as u64;
         self.offset += found;
@@ -49,7 +49,7 @@ impl<R: BufRead> MessageReader<R> {
         Ok(Some((start, &self.message)))
     }
 
-    /// The varint before a message; `None` at the end of the file.
+    /// Reads the varint before a message; `None` at the end of the file.
     fn length(&mut self) -> Result<Option<u64>, ChakraFault> {
         let mut length = 0u64;
         for index in 0..5 {

@@ -11,10 +11,10 @@ use super::{Options, TraceSource};
 use crate::units::Bytes;
 use crate::workload::Workload;
 
-/// The default number of nodes held per rank: 8,192. \[inferred\]
+/// Default number of nodes held per rank: 8,192. \[inferred\]
 pub const WINDOW: usize = 8_192;
 
-/// Traces to be replayed while they are read.
+/// Traces that are replayed while they are read.
 pub struct Streaming {
     source: Arc<dyn TraceSource + Send + Sync>,
     ranks: u32,
@@ -24,13 +24,12 @@ pub struct Streaming {
 }
 
 impl Streaming {
-    /// Surveys the traces of `ranks` ranks, of each of which `window` nodes (at least one) will be
-    /// held.
+    /// Surveys the traces of `ranks` ranks. A replay holds `window` nodes (at least one) of each.
     ///
     /// # Errors
-    /// Fails with the first fault of a file by itself, or with a collective in which a rank of its
-    /// group does not take part. Faults between nodes (cycles, sends without receives) are found
-    /// by the [`Player`].
+    /// Fails with the first error within a single file, or for a collective that a rank of the
+    /// group
+    /// lacks. The [`Player`] finds errors between nodes: cycles, and sends without receives.
     pub fn open(
         source: Arc<dyn TraceSource + Send + Sync>,
         ranks: u32,
@@ -41,38 +40,38 @@ impl Streaming {
         Ok(Self { source, ranks, options, window: window.max(1), survey })
     }
 
-    /// A player at the start of the traces.
+    /// Returns a player at the start of the traces.
     pub fn player(&self) -> Player<'_> {
         Player::new(self)
     }
 
-    /// The total load without its order, for lower bounds: one message per pair and stream with
-    /// all of its bytes, and one delay per host and lane with all of its computation.
+    /// Returns the total load without its order, for lower bounds. It has one message per pair and
+    /// stream with all of its bytes, and one delay per host and lane with all of its computation.
     pub fn load(&self) -> &Workload {
         &self.survey.load
     }
 
-    /// Number of messages of all ranks together, those of collectives included.
+    /// Returns the number of messages of all ranks, including those of collectives.
     pub fn messages(&self) -> u64 {
         self.survey.messages
     }
 
-    /// Length of the longest message.
+    /// Returns the size of the largest message.
     pub fn longest(&self) -> Bytes {
         self.survey.longest
     }
 
-    /// Number of ranks; rank i is host i.
+    /// Returns the number of ranks; rank i is host i.
     pub fn ranks(&self) -> u32 {
         self.ranks
     }
 
-    /// Number of nodes held per rank.
+    /// Returns the number of nodes held per rank.
     pub fn window(&self) -> usize {
         self.window
     }
 
-    /// Differences from the traces as recorded.
+    /// Returns notes on where the replay differs from the recorded traces.
     pub fn warnings(&self) -> Vec<String> {
         let members: Vec<usize> = self.survey.members.iter().map(Vec::len).collect();
         let lonely = self.survey.groups.lonely(&members, self.ranks);

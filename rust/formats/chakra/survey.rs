@@ -1,8 +1,8 @@
 //! A survey of the files of all ranks before their replay: the members of each group, the total
-//! load, and the faults of the files themselves.
+//! load, and errors within the files.
 //!
-//! It reads every node and keeps none: its memory grows by one bit per node, and by the
-//! dependencies on nodes further ahead.
+//! The survey reads every node and keeps none. Its memory grows by one bit per node, plus an entry
+//! for each node that is referenced before it is read.
 
 use std::collections::BTreeMap;
 
@@ -22,15 +22,15 @@ use crate::workload::{Delay, Message, Workload};
 /// The result of a survey.
 #[derive(Debug)]
 pub(super) struct Survey {
-    /// The names of the groups.
+    /// Names of the groups.
     pub groups: RankGroups,
-    /// By group, its ranks in ascending order.
+    /// Ranks of each group, in ascending order.
     pub members: Vec<Vec<u32>>,
     /// The total load, see [`super::Streaming::load`].
     pub load: Workload,
-    /// Number of messages of all ranks together, those of collectives included.
+    /// Number of messages of all ranks, including those of collectives.
     pub messages: u64,
-    /// Length of the longest message.
+    /// Size of the largest message.
     pub longest: Bytes,
     pub tally: Tally,
 }
@@ -57,14 +57,14 @@ struct Surveyor<'a> {
     options: &'a Options,
     ranks: u32,
     survey: Survey,
-    /// By group and rank: the number of calls, and the last one.
+    /// Number of calls and the last one, by group and rank.
     calls: BTreeMap<(u32, u32), (u64, NodePosition)>,
-    /// By group, operation and bytes: the number of calls of all ranks, and the first one.
+    /// Number of calls of all ranks and the first one, by group, operation and bytes.
     kinds: BTreeMap<(u32, u8, u64), (u64, NodePosition)>,
     bytes: BTreeMap<StreamKey, u128>,
-    /// By rank that is the peer of a node: the attribute that names it, and the first such node.
+    /// Ranks that are a peer: the attribute that names them, and the first node that does.
     peers: BTreeMap<u32, (&'static str, NodePosition)>,
-    /// Picoseconds by rank and lane.
+    /// Computation in picoseconds, by rank and lane.
     lanes: BTreeMap<(u32, u32), u128>,
 }
 
@@ -110,7 +110,7 @@ impl Surveyor<'_> {
     fn read_file(&mut self, source: &dyn TraceSource, rank: u32) -> Result<(), NodeFault> {
         let mut nodes = NodeReader::open(open(source, rank)?, rank, self.ranks)?;
         let mut ids = IdSet::default();
-        // By id that is not read yet, the first node that depends on it.
+        // The first node that depends on each id that has not been read yet.
         let mut unread: BTreeMap<u64, (NodePosition, Dependency)> = BTreeMap::new();
         while let Some(node) = nodes.next(self.options, &mut self.survey.groups)? {
             if !ids.insert(node.id) {
@@ -183,7 +183,7 @@ impl Surveyor<'_> {
         for ((group, _), (count, position)) in calls {
             self.calls.insert((group, rank), (count, NodePosition { rank, ..position }));
         }
-        // The `rank` ranks before this one have the same calls.
+        // The `rank` earlier ranks have identical calls, so this rank adds 1/`rank` of the count.
         self.kinds.values_mut().for_each(|(count, _)| *count += *count / u64::from(rank));
         let lanes: Vec<_> = self.lanes.range((0, 0)..(1, 0)).map(|it| (it.0.1, *it.1)).collect();
         self.lanes.extend(lanes.into_iter().map(|(lane, ps)| ((rank, lane), ps)));
@@ -214,7 +214,7 @@ impl Surveyor<'_> {
         self.load().map_err(|fault| NodeFault::of_file(fault).of_rank(0))
     }
 
-    /// Finds the members of each group; all must have the same number of calls.
+    /// Finds the members of each group and checks that all have the same number of calls.
     fn find_members(&mut self) -> Result<(), RankFault> {
         let groups = self.calls.keys().map(|&(group, _)| group + 1).max().unwrap_or(0).max(1);
         self.survey.members = vec![Vec::new(); groups as usize];
@@ -238,7 +238,7 @@ impl Surveyor<'_> {
         Ok(())
     }
 
-    /// The survey with its total load.
+    /// Completes the survey with its total load.
     fn load(self) -> Result<Survey, ChakraFault> {
         let total: u128 = self.bytes.values().sum();
         u64::try_from(total).map_err(|_| too_many_bytes())?;

@@ -5,30 +5,30 @@ use std::ops::AddAssign;
 use super::groups::Call;
 use super::node::{NodeAction, ParsedNode};
 
-/// The number of the operation that has no bytes.
+/// `comm_type` of a barrier, the only collective without bytes.
 const BARRIER: u8 = 9;
 
-/// Numbers of nodes that are not taken as they are.
+/// Counts of nodes that are not simulated as the trace gives them.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Tally {
     without_duration: [usize; 2],
     empty_sends: usize,
     empty_collectives: usize,
-    /// Kernels of communication that the trace has as computations.
+    /// Communication kernels that the trace has as computations.
     lost: usize,
     pub unordered: Unordered,
 }
 
-/// Counts of kernels that lack an order, of one or more ranks.
+/// Counts of kernels whose stream order is missing, for one or more ranks.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) struct Unordered {
     /// Kernels that follow another one in their stream.
     pub followers: usize,
-    /// Those of them that do not depend on the one before.
+    /// Followers that do not depend on their predecessor.
     pub free: usize,
-    /// Those of the latter that communicate.
+    /// Free kernels that communicate.
     pub communication: usize,
-    /// Those of the free ones whose stream has no times to order them by.
+    /// Free kernels whose stream has no times to order them by.
     pub untimed: usize,
 }
 
@@ -45,7 +45,7 @@ impl Tally {
         self.lost += usize::from(node.is_lost);
     }
 
-    /// A warning for each count above 0.
+    /// Returns a warning for each count above 0.
     pub(super) fn warnings(&self) -> Vec<String> {
         let [compute, memory] = self.without_duration;
         let all = [
@@ -85,7 +85,7 @@ impl AddAssign for Tally {
 }
 
 impl Unordered {
-    /// The sentence about them, if they lack anything.
+    /// Returns the warning, if any kernel lacks an order.
     pub(super) fn warning(&self) -> Option<String> {
         let Self { followers, free, communication, untimed } = *self;
         if free == 0 {

@@ -1,4 +1,4 @@
-//! The nodes of one rank, read as a whole.
+//! The nodes of one rank, when its file is read as a whole.
 
 use std::io::BufRead;
 
@@ -16,9 +16,9 @@ pub(super) struct RankTrace {
     pub nodes: Vec<TraceNode>,
     /// The dependencies of all nodes, by index into `nodes`; those of a node are adjacent.
     dependencies: Vec<(u32, Dependency)>,
-    /// The nodes that streams of the accelerator run.
+    /// The nodes that run on streams of the accelerator.
     pub kernels: Vec<Kernel>,
-    /// Neighbours in streams without an order.
+    /// Neighbours in a stream that no dependency orders.
     pub free: Vec<Pair>,
     pub tally: Tally,
 }
@@ -30,7 +30,7 @@ pub(super) struct TraceNode {
     /// Offset in the file, in bytes.
     pub offset: u64,
     pub action: NodeAction,
-    /// The end of its dependencies, which start at the end of those of the previous node.
+    /// The end of its dependencies, which begin where those of the previous node end.
     end: u32,
 }
 
@@ -44,12 +44,12 @@ impl TraceNode {
 #[derive(Debug, Clone, Copy)]
 struct SearchFrame {
     node: u32,
-    /// Number of dependencies that are searched.
+    /// Number of dependencies already searched.
     searched: usize,
 }
 
 impl RankTrace {
-    /// Reads a whole file, that of `rank` of `ranks`.
+    /// Reads the whole file of `rank` of `ranks`.
     pub(super) fn read(
         from: impl BufRead,
         rank: u32,
@@ -80,7 +80,7 @@ impl RankTrace {
         let is_delay =
             |node: u32| matches!(trace.nodes[node as usize].action, NodeAction::Delay { .. });
         let communicates = |pair: &&Pair| !is_delay(pair.after);
-        // An accelerator runs its computations one at a time in any case.
+        // Computations on one accelerator run one at a time, even without a dependency.
         let is_serialized = |pair: &&Pair| {
             options.compute == Compute::Serial && is_delay(pair.before) && is_delay(pair.after)
         };
@@ -95,7 +95,7 @@ impl RankTrace {
         Ok(trace)
     }
 
-    /// A copy in which the second node of each pair also depends on the first.
+    /// Returns a copy in which the second node of each pair also depends on the first.
     pub(super) fn with(&self, pairs: &[[u32; 2]]) -> Self {
         let mut trace = Self { nodes: self.nodes.clone(), ..Self::default() };
         let mut pairs: Vec<[u32; 2]> =
@@ -111,7 +111,7 @@ impl RankTrace {
         trace
     }
 
-    /// The dependencies of the node at `index`.
+    /// Returns the dependencies of the node at `index`.
     pub(super) fn dependencies(&self, index: u32) -> &[(u32, Dependency)] {
         let first = index.checked_sub(1).map_or(0, |previous| self.nodes[previous as usize].end);
         &self.dependencies[first as usize..self.nodes[index as usize].end as usize]
@@ -139,8 +139,8 @@ impl RankTrace {
         Ok(())
     }
 
-    /// Every node after those that it depends on. Refuses dependency cycles, found by a depth-first
-    /// search from every node.
+    /// Returns the nodes in an order where each comes after its dependencies. A depth-first search
+    /// finds dependency cycles, which are errors.
     pub(super) fn order(&self) -> Result<Vec<u32>, NodeFault> {
         #[derive(Clone, Copy, PartialEq, Eq)]
         enum Mark {
@@ -175,8 +175,8 @@ impl RankTrace {
         Ok(order)
     }
 
-    /// The fault of the cycle from `first` to the end of the path: at one of its control
-    /// dependencies if it has any, else at the last one.
+    /// Returns the error for the cycle from `first` to the end of the path. It names a control
+    /// dependency if the cycle has one, else the last dependency.
     fn cycle(&self, path: &[SearchFrame], first: u32) -> NodeFault {
         let start = path.iter().position(|frame| frame.node == first).unwrap_or(0);
         let edge = |frame: &SearchFrame| {

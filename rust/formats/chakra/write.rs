@@ -1,4 +1,4 @@
-//! Writing a workload as traces: per rank a file of sends, receives and computation.
+//! Writes a workload as traces: per rank, a file of sends, receives and computation.
 
 use std::io::{self, Write};
 
@@ -10,13 +10,13 @@ use crate::ids::{HostId, TaskId};
 use crate::units::{Span, Time};
 use crate::workload::{Lane, Message, Workload};
 
-/// The version of the schema.
+/// Version of the schema.
 const VERSION: &str = "0.0.4";
 
-/// Why a workload cannot be written as traces.
+/// The reason why a workload cannot be written as traces.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum NotATrace {
-    /// A task depends on a delay of another host; in a trace only messages cross ranks.
+    /// A task depends on a delay at another host, but in a trace only messages cross ranks.
     #[error(
         "a task of {after} depends on a delay of {host}; in a trace a node depends only on nodes \
          of its own rank: a [[job]] with both `after` and `start` needs it (write it without \
@@ -29,7 +29,7 @@ pub enum NotATrace {
         /// Host of the delay.
         host: HostId,
     },
-    /// A delay starts when some of its dependencies are met.
+    /// A delay starts when only some of its dependencies are met.
     #[error(
         "{host} waits for whichever of several messages arrives first (a receive from any source, \
          or a multishot trigger); in a trace a node waits for all of its dependencies"
@@ -44,21 +44,21 @@ pub enum NotATrace {
 #[derive(Debug)]
 pub struct Traces<'a> {
     workload: &'a Workload,
-    /// By rank, its nodes; each comes after its dependencies.
+    /// The nodes of each rank; each node comes after its dependencies.
     of_rank: Vec<Vec<TaskNode>>,
-    /// `dependencies[first_dependency[t]..first_dependency[t + 1]]` are those of task `t`.
+    /// Offsets: task `t` has `dependencies[first_dependency[t]..first_dependency[t + 1]]`.
     first_dependency: Vec<u32>,
     dependencies: Vec<TaskId>,
 }
 
-/// The node of a task in the trace of a rank.
+/// A task's node in the trace of one rank.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 struct TaskNode {
     task: TaskId,
     role: NodeRole,
 }
 
-/// The role of a node for its task.
+/// The purpose of a node for its task.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum NodeRole {
     /// A delay, or the computation before a message.
@@ -68,22 +68,22 @@ enum NodeRole {
 }
 
 impl NodeRole {
-    /// The id of the node, which is unique in its rank: the low two bits are the role.
+    /// Returns the id of the node, unique within its rank. The low two bits are the role.
     const fn id(self, task: TaskId) -> u64 {
         (task.0 as u64) << 2 | self as u64
     }
 }
 
-/// The id of the node that delays a message until its start time.
+/// Returns the id of the node that delays a message until its start time.
 const fn start_id(task: TaskId) -> u64 {
     (task.0 as u64) << 2 | 3
 }
 
 impl<'a> Traces<'a> {
-    /// The traces of `workload`, for the ranks up to the last host that takes part in it.
+    /// Converts `workload` into traces, for the ranks up to the last host that takes part in it.
     ///
     /// # Errors
-    /// Fails if a task depends on a delay of another host, or on some of several tasks.
+    /// Fails if a task depends on a delay of another host, or only on some of several tasks.
     pub fn of(workload: &'a Workload) -> Result<Self, NotATrace> {
         if let Some((&task, _)) = workload.starts_after.first_key_value() {
             return Err(NotATrace::Some { host: workload.host_of(task) });
@@ -119,8 +119,9 @@ impl<'a> Traces<'a> {
         Ok(traces)
     }
 
-    /// Adds the nodes of all tasks to their ranks, in order of ids, except that dependencies come
-    /// before their dependents: a replay then need not read ahead.
+    /// Adds the nodes of all tasks to their ranks in order of ids, except that dependencies come
+    /// before
+    /// their dependents. A replay then never has to read ahead.
     fn add_nodes(&mut self) {
         let tasks = self.first_dependency.len() as u32 - 1;
         let mut visited = vec![false; tasks as usize];
@@ -157,7 +158,7 @@ impl<'a> Traces<'a> {
         self.of_rank[message.dst.index()].push(TaskNode { task, role: NodeRole::Receive });
     }
 
-    /// Number of ranks, each of which has a trace.
+    /// Returns the number of ranks; each has a trace.
     pub fn ranks(&self) -> u32 {
         self.of_rank.len() as u32
     }
@@ -218,7 +219,7 @@ impl<'a> Traces<'a> {
         put(to, &send)
     }
 
-    /// The ids of the nodes that a task depends on, in its rank.
+    /// Returns the ids of the nodes that a task depends on, in the task's rank.
     fn dependency_ids(&self, task: TaskId) -> Vec<u64> {
         let [from, to] = [task.index(), task.index() + 1].map(|it| self.first_dependency[it]);
         let host = self.workload.host_of(task);
@@ -231,8 +232,8 @@ impl<'a> Traces<'a> {
     }
 }
 
-/// A compute node. Other programs read its duration in whole microseconds, rounded up, and may
-/// run nodes without a lane one at a time.
+/// Builds a compute node. Other programs read its duration in whole microseconds, rounded up, and
+/// may run nodes without a lane one at a time.
 fn compute(id: u64, span: Span, lane: Option<Lane>, dependencies: Vec<u64>) -> Node {
     let lane = lane.map_or(0, |lane| u64::from(lane.0) + 1);
     Node {
@@ -250,7 +251,7 @@ fn compute(id: u64, span: Span, lane: Option<Lane>, dependencies: Vec<u64>) -> N
     }
 }
 
-/// The attributes of a send or a receive, whose peer is in the attribute `peer`.
+/// Returns the attributes of a send or a receive; the attribute `peer` names the other host.
 fn communication(peer: &str, host: HostId, message: &Message) -> Vec<Attribute> {
     let attribute = |name: &str, value| Attribute { name: name.to_owned(), value: Some(value) };
     vec![

@@ -28,7 +28,7 @@ impl<'s> Player<'s> {
         Ok(())
     }
 
-    /// Advances until no node can start now; `so_far` is the result of earlier steps.
+    /// Advances until no node can start at `now`; `so_far` is the result of earlier steps.
     pub(super) fn settle(&mut self, now: Time, so_far: Result<(), RankFault>) {
         if !matches!(self.state, PlayerState::Playing) {
             return;
@@ -57,7 +57,7 @@ impl<'s> Player<'s> {
                 self.state = PlayerState::Done;
                 return self.check_all_matched();
             }
-            // Nothing is in progress: only nodes further ahead can resolve the stall.
+            // Nothing is in progress, so only nodes further ahead can resolve the stall.
             self.grow_windows()?;
         }
     }
@@ -82,7 +82,7 @@ impl<'s> Player<'s> {
         Ok(())
     }
 
-    /// Adds a node that was read.
+    /// Adds a node that has just been read.
     fn add(&mut self, now: Time, rank_id: u32, node: ParsedNode) -> Result<(), RankFault> {
         let (id, offset, action) = (node.id, node.offset, node.action);
         let waited_for = node.dependencies.iter().map(|(on, _)| *on);
@@ -96,14 +96,14 @@ impl<'s> Player<'s> {
         if !may_start {
             return Ok(());
         }
-        // A receive is in time as long as its message is on the way.
+        // A receive is in time as long as its message has not been delivered.
         let is_open = matches!(action, NodeAction::Receive { .. })
             && !self.ranks[rank_id as usize].open[&id].delivered;
         self.late.count += u64::from(!is_in_time && !is_open);
         self.start(now, node)
     }
 
-    /// Matches a node that was read with the nodes of other ranks that belong to it.
+    /// Matches a node that has just been read with its counterparts at other ranks.
     fn match_peers(
         &mut self,
         RankNode { rank, id }: RankNode,
@@ -142,7 +142,7 @@ impl<'s> Player<'s> {
         }
     }
 
-    /// Connects a send with its receive, once both are read.
+    /// Connects a send with its receive once both have been read.
     fn pair(&mut self, key: MatchKey, send: PendingSend, receive: u64) -> Result<(), ChakraFault> {
         let MatchKey { src, dst, .. } = key;
         if let NodeAction::Receive { bytes: Some(here), .. } =
@@ -158,7 +158,8 @@ impl<'s> Player<'s> {
                 node.receive = Some(receive);
                 node.delivered
             }
-            // The send is complete, so its message is delivered; it was held for this receive.
+            // The send has completed, so its message is delivered; it was held only for this
+            // receive.
             None => {
                 sender.unreceived_sends -= 1;
                 self.held.remove();
@@ -172,7 +173,7 @@ impl<'s> Player<'s> {
         Ok(())
     }
 
-    /// The message of a receive is delivered.
+    /// Handles the delivery of a receive's message.
     pub(super) fn deliver(&mut self, receive: RankNode) {
         let rank = &mut self.ranks[receive.rank as usize];
         let Some(node) = rank.open.get_mut(&receive.id) else { return };
@@ -182,7 +183,7 @@ impl<'s> Player<'s> {
         }
     }
 
-    /// Starts a node, whose dependencies are all complete.
+    /// Starts a node whose dependencies are all complete.
     fn start(&mut self, now: Time, node: RankNode) -> Result<(), RankFault> {
         let RankNode { rank: rank_id, id } = node;
         let rank = &mut self.ranks[rank_id as usize];
@@ -241,7 +242,7 @@ impl<'s> Player<'s> {
         &self.streaming.options().algorithms
     }
 
-    /// Schedules the end of a delay that starts now; one of no length completes at once.
+    /// Schedules the end of a delay that starts now; a zero-length delay completes immediately.
     fn run(&mut self, now: Time, node: RankNode, span: Span) {
         if span == Span::ZERO {
             self.completed.push_back(node);
@@ -262,7 +263,7 @@ impl<'s> Player<'s> {
         self.sends.push_back((MessageOrigin(origin), message));
     }
 
-    /// One of the dependencies of a node is met.
+    /// Counts one dependency of a node as met.
     fn release(&mut self, now: Time, node: RankNode) -> Result<(), RankFault> {
         if self.ranks[node.rank as usize].release(node.id) { self.start(now, node) } else { Ok(()) }
     }
@@ -297,7 +298,7 @@ impl<'s> Player<'s> {
     }
 }
 
-/// Checks, at the end of a file, that no node depends on a node that is not in it.
+/// Checks, at the end of a file, that every dependency is a node of the file.
 fn check_dependencies(rank: &Rank<'_>) -> Result<(), NodeFault> {
     let Some(wait) = rank.first_unread() else { return Ok(()) };
     let dependencies = &rank.open[&wait.id].dependencies;

@@ -13,7 +13,7 @@ use crate::collective::Algorithms;
 use crate::ids::{HostId, TaskId};
 use crate::workload::{Message, Workload};
 
-/// Number of expansions that are kept for later collectives of the same kind.
+/// Number of expansions that are cached for later collectives of the same kind.
 const KEPT: usize = 8;
 
 /// Identifies one collective among those of all groups.
@@ -24,36 +24,37 @@ pub(super) struct CollectiveKey {
     pub index: u64,
 }
 
-/// The group, operation and bytes of a collective: equal ones have the same messages.
+/// Group, operation and bytes of a collective. Collectives that agree in them have the same
+/// messages.
 type ExpansionKey = (u32, u8, u64);
 
-/// All collectives that a rank has read and that are not complete at every member.
+/// Collectives that have been read by some rank and are not complete at every member.
 pub(super) struct Collectives {
     /// The ranks of each group, in ascending order.
     members: Vec<Vec<u32>>,
     /// Number of collectives read, by group and rank.
     counts: BTreeMap<(u32, u32), u64>,
     open: BTreeMap<CollectiveKey, OpenCollective>,
-    /// The last expansions, the oldest first.
+    /// The most recent expansions, oldest first.
     expansions: VecDeque<(ExpansionKey, Arc<Expansion>)>,
 }
 
 struct OpenCollective {
     first: FirstCall,
-    /// By member, its node if that is read.
+    /// The node of each member that has read it.
     nodes: Vec<Option<u64>>,
-    /// Number of members at which it is complete.
+    /// Number of members at which the collective is complete.
     completed: usize,
-    /// `None` until the first member starts.
+    /// Progress, or `None` until the first member starts.
     progress: Option<CollectiveProgress>,
 }
 
 struct CollectiveProgress {
     expansion: Arc<Expansion>,
-    /// By message and join, the number of dependencies that are not met.
+    /// Number of unmet dependencies of each message and join.
     waits_for: Vec<u32>,
-    /// By member, the number of its messages that are not complete or delivered, plus one until
-    /// it starts.
+    /// Per member, the number of its messages that are not complete or delivered, plus one until it
+    /// starts.
     remaining: Vec<u32>,
 }
 
@@ -62,14 +63,14 @@ struct Expansion {
     workload: Workload,
     waits_for: Vec<u32>,
     remaining: Vec<u32>,
-    /// By member, the messages that it sends.
+    /// The messages that each member sends.
     sent: Vec<Vec<u32>>,
 }
 
 /// The consequences of an event of a collective.
 #[derive(Debug, Default)]
 pub(super) struct Effects {
-    /// Messages to be sent, with their indices.
+    /// Messages to send, with their indices.
     pub sends: Vec<(u32, Message)>,
     pub completed: Vec<RankNode>,
 }
@@ -80,20 +81,19 @@ impl Collectives {
         Self { members, counts, open, expansions: VecDeque::new() }
     }
 
-    /// Number of members of a group.
+    /// Returns the number of members of a group.
     pub(super) fn size(&self, group: u32) -> usize {
         self.members.get(group as usize).map_or(0, Vec::len)
     }
 
-    /// Adds a node that was read; returns the index of its collective in the group.
+    /// Adds a node that has just been read; returns the index of its collective in the group.
     pub(super) fn add(
         &mut self,
         RankNode { rank, id }: RankNode,
         call: Call,
         groups: &RankGroups,
     ) -> Result<u64, ChakraFault> {
-        // The survey found all members, so a rank that is not a member means that the file has
-        // changed.
+        // The survey found all members, so an unknown rank means that the file has changed.
         let member = self.member(call.group, rank).ok_or(ChakraFault::Changed)?;
         let size = self.size(call.group);
         let count = self.counts.entry((call.group, rank)).or_insert(0);
@@ -112,12 +112,12 @@ impl Collectives {
         Ok(key.index)
     }
 
-    /// The index of a rank in its group.
+    /// Returns the index of a rank in its group.
     fn member(&self, group: u32, rank: u32) -> Option<usize> {
         self.members.get(group as usize)?.binary_search(&rank).ok()
     }
 
-    /// The collective starts at a rank.
+    /// Starts the collective at a rank.
     pub(super) fn start(
         &mut self,
         key: CollectiveKey,
@@ -142,7 +142,7 @@ impl Collectives {
         Ok(effects)
     }
 
-    /// A message is complete at its sender, or delivered to its receiver.
+    /// Handles the completion of a message at its sender, or its delivery to its receiver.
     pub(super) fn handle_message(
         &mut self,
         key: CollectiveKey,
@@ -164,7 +164,7 @@ impl Collectives {
         effects
     }
 
-    /// Counts one event of a member, whose rank is `rank`; completes its node after the last one.
+    /// Counts one event of member `member`, rank `rank`; completes its node after the last one.
     fn finish_one(&mut self, key: CollectiveKey, member: usize, rank: u32, effects: &mut Effects) {
         let open = self.open.get_mut(&key).expect("it is open");
         let progress = open.progress.as_mut().expect("it has started");
@@ -215,7 +215,7 @@ pub(super) enum MessageEnd {
 }
 
 impl CollectiveProgress {
-    /// One of the dependencies of `task` is met.
+    /// Counts one dependency of `task` as met.
     fn release(&mut self, task: TaskId, effects: &mut Effects) {
         let expansion = self.expansion.clone();
         let mut tasks = vec![task];
@@ -227,7 +227,7 @@ impl CollectiveProgress {
             }
             match expansion.workload.messages.get(task.index()) {
                 Some(message) => effects.sends.push((task.0, *message)),
-                // Joins take no time.
+                // Joins take no time, so they release their dependents immediately.
                 None => tasks.extend(expansion.workload.dependents_of(task).iter().rev()),
             }
         }

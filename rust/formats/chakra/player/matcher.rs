@@ -1,22 +1,22 @@
-//! Matching of sends and receives: by sender, receiver and tag, in order of the files.
+//! Matches sends and receives by sender, receiver and tag, in order of the files.
 
 use std::collections::{BTreeMap, VecDeque};
 
 use super::super::node::MatchKey;
 
-/// The sends and receives of all ranks that are read and not matched.
+/// Sends and receives of all ranks that have been read and not matched.
 #[derive(Debug, Default)]
 pub(super) struct Matcher(BTreeMap<MatchKey, MatchQueues>);
 
-/// At most one of the two queues is not empty.
+/// Unmatched sends and receives of one key; at most one queue is not empty.
 #[derive(Debug, Default)]
 struct MatchQueues {
     sends: VecDeque<PendingSend>,
-    /// The ids of the receives, in order of the file.
+    /// Node ids of the receives, in order of the file.
     receives: VecDeque<u64>,
 }
 
-/// A send whose receive may not be read yet.
+/// A send whose receive may not have been read yet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct PendingSend {
     pub id: u64,
@@ -25,7 +25,7 @@ pub(super) struct PendingSend {
     pub bytes: u64,
 }
 
-/// A send or a receive without its counterpart.
+/// A send or a receive without a counterpart.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Unmatched {
     Send(PendingSend),
@@ -34,7 +34,7 @@ pub(super) enum Unmatched {
 }
 
 impl Matcher {
-    /// Adds a send; returns its receive, if that is already read.
+    /// Adds a send; returns its receive if that has already been read.
     pub(super) fn add_send(&mut self, key: MatchKey, send: PendingSend) -> Option<u64> {
         let queues = self.0.entry(key).or_default();
         let receive = queues.receives.pop_front();
@@ -45,7 +45,7 @@ impl Matcher {
         receive
     }
 
-    /// Adds a receive; returns its send, if that is already read.
+    /// Adds a receive; returns its send if that has already been read.
     pub(super) fn add_receive(&mut self, key: MatchKey, receive: u64) -> Option<PendingSend> {
         let queues = self.0.entry(key).or_default();
         let send = queues.sends.pop_front();
@@ -63,7 +63,7 @@ impl Matcher {
         }
     }
 
-    /// The first node, in order of keys, without its counterpart.
+    /// Returns the first node, in order of keys, without a counterpart.
     pub(super) fn first_unmatched(&self) -> Option<(MatchKey, Unmatched)> {
         let (&key, queues) = self.0.first_key_value()?;
         let receive = || queues.receives.front().copied().map(Unmatched::Receive);

@@ -1,16 +1,18 @@
-//! Replay of traces while they are read: of each rank a window of nodes is held, whatever the
-//! length of its file.
+//! Replays traces while they are read, with a bounded window of nodes per rank, whatever the length
+//! of its file.
 //!
-//! The player is sans-IO except for its files. Messages leave it by [`Player::poll_send`]; their
+//! The player is sans-IO except for its files. It outputs messages by [`Player::poll_send`]. Their
 //! deliveries and completions enter by [`Player::handle_delivered`] and
-//! [`Player::handle_complete`]; delays end by [`Player::next_time`] and [`Player::handle_time`].
+//! [`Player::handle_complete`]. Delays end by [`Player::next_time`] and [`Player::handle_time`].
 //! Nodes have the same meaning as in a trace that is read as a whole (see [`super`]), with one
 //! difference: a node can start only once it is in the window.
 //!
-//! A window holds the nodes that are read and not complete, up to its size. Where these depend on
-//! a node that is not read yet, reading continues up to [`AHEAD`] windows. When no node can start
-//! and no message or delay is in progress, windows grow up to the same limit; if that does not
-//! help, the fault is reported as for a trace that is read as a whole.
+//! A window holds the nodes that have been read and are not complete, up to its size. If one of
+//! them
+//! depends on a node that has not been read yet, reading continues up to [`AHEAD`] windows. When no
+//! node can start and no message or delay is in progress, windows grow up to the same limit. If
+//! that
+//! does not help, the player reports the same error as for a trace that is read as a whole.
 
 mod advance;
 mod collectives;
@@ -30,12 +32,12 @@ use collectives::{Collectives, MessageEnd};
 use matcher::Matcher;
 use rank::Rank;
 
-/// Maximum number of windows that a rank is read ahead, where one window does not suffice.
+/// Maximum number of windows that a rank is read ahead when one window does not suffice.
 /// \[inferred\]
 const AHEAD: usize = 64;
 
-/// The node, or the collective, that a message of a player belongs to. The caller returns it when
-/// the message is delivered and when it completes.
+/// The node or the collective that a message of a player belongs to. The caller returns it when the
+/// message is delivered and when it completes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct MessageOrigin(MessageSource);
 
@@ -59,12 +61,12 @@ pub struct Player<'s> {
     ranks: Vec<Rank<'s>>,
     matcher: Matcher,
     collectives: Collectives,
-    /// The ends of running delays, with their nodes.
+    /// Ends of running delays, with their nodes.
     ends: BTreeSet<(Time, RankNode)>,
     /// Completed nodes whose dependents have not been released yet.
     completed: VecDeque<RankNode>,
     sends: VecDeque<(MessageOrigin, Message)>,
-    /// Number of messages that are sent and not complete.
+    /// Number of messages that have been sent and are not complete.
     in_flight: u64,
     /// Ranks that may have room for more nodes.
     to_read: BTreeSet<u32>,
@@ -73,10 +75,10 @@ pub struct Player<'s> {
     late: Late,
 }
 
-/// Nodes that were read too late to start when all that they waited for was complete.
+/// Counts nodes that were read too late to start when their last dependency completed.
 #[derive(Debug, Default)]
 struct Late {
-    /// The time of the last completion, and the nodes that have completed then.
+    /// Time of the last completion; `completed` has the nodes that completed at that time.
     at: Time,
     completed: BTreeSet<RankNode>,
     count: u64,
@@ -91,7 +93,7 @@ impl Late {
         self.completed.insert(node);
     }
 
-    /// Whether one of the nodes that a node waited for completes at `now`.
+    /// True if a dependency of the node completes at `now`, so that the node is not late.
     fn is_in_time(&self, now: Time, rank: u32, mut waited_for: impl Iterator<Item = u64>) -> bool {
         let completes = |id| self.completed.contains(&RankNode { rank, id });
         now == Time::ZERO || self.at == now && waited_for.any(completes)
@@ -106,7 +108,7 @@ enum PlayerState {
     Failed(ChakraError),
 }
 
-/// The number of nodes in memory, now and at most.
+/// Number of nodes in memory, now and at most.
 #[derive(Debug, Default, Clone, Copy)]
 struct HeldNodes {
     now: u64,
@@ -125,7 +127,7 @@ impl HeldNodes {
 }
 
 impl<'s> Player<'s> {
-    /// A player at the start of the traces. It opens the files at the first
+    /// Creates a player at the start of the traces. It opens the files at the first
     /// [`Self::handle_time`].
     pub fn new(streaming: &'s Streaming) -> Self {
         Self {
@@ -145,8 +147,8 @@ impl<'s> Player<'s> {
         }
     }
 
-    /// The time of the next call of [`Self::handle_time`], unless an event of a message is
-    /// earlier.
+    /// Returns the time of the next call of [`Self::handle_time`], unless a message event comes
+    /// first.
     pub fn next_time(&self) -> Option<Time> {
         match self.state {
             PlayerState::New => Some(Time::ZERO),
@@ -155,7 +157,7 @@ impl<'s> Player<'s> {
         }
     }
 
-    /// Completes the delays that end until `now`.
+    /// Completes the delays that end at or before `now`.
     pub fn handle_time(&mut self, now: Time) {
         if matches!(self.state, PlayerState::New) {
             self.state = PlayerState::Playing;
@@ -173,18 +175,18 @@ impl<'s> Player<'s> {
         self.settle(now, Ok(()));
     }
 
-    /// The next message to be sent now.
+    /// Returns the next message to send now.
     pub fn poll_send(&mut self) -> Option<(MessageOrigin, Message)> {
         self.sends.pop_front()
     }
 
-    /// The event of a message that [`Self::handle_delivered`] is for.
+    /// Returns the message event for which the caller uses [`Self::handle_delivered`].
     pub fn step_after(&self) -> StepAfter {
         self.streaming.options().step_after
     }
 
-    /// A message has been delivered to its receiver; with [`StepAfter::Acknowledgement`], it is
-    /// about to complete at its sender.
+    /// Handles the delivery of a message to its receiver. With [`StepAfter::Acknowledgement`], the
+    /// message is about to complete at its sender.
     pub fn handle_delivered(&mut self, now: Time, origin: MessageOrigin) {
         match origin.0 {
             MessageSource::Send { rank, id } => {
@@ -203,7 +205,7 @@ impl<'s> Player<'s> {
         self.settle(now, Ok(()));
     }
 
-    /// A message has completed at its sender: its delivery is acknowledged.
+    /// Handles the completion of a message at its sender, when its delivery is acknowledged.
     pub fn handle_complete(&mut self, now: Time, origin: MessageOrigin) {
         self.in_flight -= 1;
         match origin.0 {
@@ -216,17 +218,17 @@ impl<'s> Player<'s> {
         self.settle(now, Ok(()));
     }
 
-    /// Whether every node of every rank is complete.
+    /// True if every node of every rank is complete.
     pub fn is_done(&self) -> bool {
         matches!(self.state, PlayerState::Done)
     }
 
-    /// How many nodes were read later than they could have started.
+    /// Returns the number of nodes that were read later than they could have started.
     pub fn late_nodes(&self) -> u64 {
         self.late.count
     }
 
-    /// The fault that stopped the replay, if there is one.
+    /// Returns the error that stopped the replay, if there is one.
     pub fn fault(&self) -> Option<&ChakraError> {
         match &self.state {
             PlayerState::Failed(error) => Some(error),
@@ -234,7 +236,7 @@ impl<'s> Player<'s> {
         }
     }
 
-    /// The fault that stopped the replay, by value.
+    /// Returns the error that stopped the replay, by value.
     pub fn into_fault(self) -> Option<ChakraError> {
         match self.state {
             PlayerState::Failed(error) => Some(error),
@@ -242,7 +244,7 @@ impl<'s> Player<'s> {
         }
     }
 
-    /// The largest number of nodes, of all ranks together, that were held at once.
+    /// Returns the largest number of nodes of all ranks that were in memory at the same time.
     pub fn most_held(&self) -> u64 {
         self.held.most
     }

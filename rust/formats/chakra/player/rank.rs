@@ -1,4 +1,4 @@
-//! The state of a rank during a replay: the nodes that are read and not complete.
+//! The state of a rank during a replay: the nodes that have been read and are not complete.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::BufRead;
@@ -10,25 +10,25 @@ use crate::workload::Lane;
 
 /// The state of a rank whose trace is read during the run.
 pub(super) struct Rank<'s> {
-    /// The rest of its file; `None` at the end of the file.
+    /// The remaining file; `None` at its end.
     pub nodes: Option<NodeReader<Box<dyn BufRead + 's>>>,
-    /// Nodes that are read and not complete, by id.
+    /// Nodes that have been read and are not complete, by id.
     pub open: BTreeMap<u64, OpenNode>,
-    /// The ids of all nodes read so far.
+    /// Ids of all nodes read so far.
     read: IdSet,
-    /// By id that is not read yet, the nodes that depend on it.
+    /// Dependents of each id that has not been read yet.
     unread: BTreeMap<u64, Vec<u64>>,
-    /// Number of sends that are complete and whose receives are not read yet.
+    /// Number of completed sends whose receives have not been read yet.
     pub unreceived_sends: usize,
-    /// Number of nodes that should be held.
+    /// Target number of nodes in memory.
     pub window: usize,
     /// Number of nodes read so far.
     read_count: u64,
-    /// Busy lanes, with the nodes that are ready for them: index in the file and id.
+    /// Busy lanes with the nodes that are ready for them: index in the file, and id.
     lanes: BTreeMap<Lane, BTreeSet<(u64, u64)>>,
 }
 
-/// A node that is read and not complete.
+/// A node that has been read and is not complete.
 #[derive(Debug)]
 pub(super) struct OpenNode {
     /// Offset in the file.
@@ -37,15 +37,15 @@ pub(super) struct OpenNode {
     pub index: u64,
     pub action: NodeAction,
     pub state: NodeState,
-    /// Number of dependencies that are not complete.
+    /// Number of dependencies that are not met.
     waits_for: u32,
-    /// Its dependencies, by id.
+    /// Dependencies of the node, by id.
     pub dependencies: Vec<(u64, Dependency)>,
-    /// The ids of the nodes that depend on it.
+    /// Ids of the nodes that depend on it.
     pub dependents: Vec<u64>,
-    /// For a send or a receive, whether the message is delivered.
+    /// For a send or a receive, true if the message has been delivered.
     pub delivered: bool,
-    /// For a send, its receive once that is read.
+    /// For a send, its receive once that has been read.
     pub receive: Option<u64>,
     /// For a collective, its index among those of the group.
     pub call_index: u64,
@@ -57,11 +57,11 @@ pub(super) enum NodeState {
     Started,
 }
 
-/// A node that depends on one that is not read yet.
+/// A node that depends on one that has not been read yet.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct UnreadDependency {
     pub id: u64,
-    /// The node that is not read yet.
+    /// The node that has not been read yet.
     pub on: u64,
 }
 
@@ -79,23 +79,24 @@ impl<'s> Rank<'s> {
         }
     }
 
-    /// Number of nodes in memory.
+    /// Returns the number of nodes in memory.
     pub(super) fn held(&self) -> usize {
         self.open.len() + self.unreceived_sends
     }
 
-    /// Whether more nodes should be read: the window is not full, or a node depends on one that is
-    /// not read yet.
+    /// True if more nodes should be read: the window is not full, or a node depends on one that has
+    /// not
+    /// been read yet.
     pub(super) fn wants_more(&self) -> bool {
         self.nodes.is_some() && (self.held() < self.window || !self.unread.is_empty())
     }
 
-    /// The first dependency on a node that is not read yet.
+    /// Returns the first dependency on a node that has not been read yet.
     pub(super) fn first_unread(&self) -> Option<UnreadDependency> {
         self.unread.iter().next().map(|(&on, by)| UnreadDependency { id: by[0], on })
     }
 
-    /// Adds a node that was read; returns whether it may start.
+    /// Adds a node that has just been read; returns whether it may start.
     pub(super) fn add(&mut self, node: ParsedNode) -> Result<bool, NodeFault> {
         if !self.read.insert(node.id) {
             let first = self.open.get(&node.id).map(|first| first.offset);
@@ -139,15 +140,16 @@ impl<'s> Rank<'s> {
         Ok(waits_for == 0)
     }
 
-    /// One of the dependencies of `id` is met; returns whether all of them are.
+    /// Counts one dependency of `id` as met; returns whether all of them are.
     pub(super) fn release(&mut self, id: u64) -> bool {
         let node = self.open.get_mut(&id).expect("a node that waits is open");
         node.waits_for -= 1;
         node.waits_for == 0
     }
 
-    /// Removes the receives from the dependents of a send, and returns them: they wait for its
-    /// start, not for its completion.
+    /// Removes and returns the receives among the dependents of a send: they wait for its start,
+    /// not
+    /// for its completion.
     pub(super) fn take_receives(&mut self, send: u64) -> Vec<u64> {
         let Some(node) = self.open.get_mut(&send) else { return Vec::new() };
         let dependents = std::mem::take(&mut node.dependents);
@@ -159,7 +161,8 @@ impl<'s> Rank<'s> {
         receives
     }
 
-    /// A node is ready for a lane; returns whether it may run at once. Otherwise it runs in the
+    /// Queues a ready node for a lane; returns true if it may run immediately. Otherwise it runs in
+    /// the
     /// order of the file.
     pub(super) fn enter_lane(&mut self, lane: Lane, id: u64) -> bool {
         let index = self.open[&id].index;
@@ -171,7 +174,7 @@ impl<'s> Rank<'s> {
         true
     }
 
-    /// The node that runs on a lane is complete; returns the next one.
+    /// Frees a lane whose node has completed; returns the node that runs next.
     pub(super) fn leave_lane(&mut self, lane: Lane) -> Option<u64> {
         let next = self.lanes.get_mut(&lane)?.pop_first();
         if next.is_none() {
@@ -180,7 +183,7 @@ impl<'s> Rank<'s> {
         next.map(|(_, id)| id)
     }
 
-    /// A fault of an open node.
+    /// Attaches the position of an open node to an error.
     pub(super) fn fault(&self, id: u64, fault: ChakraFault) -> NodeFault {
         NodeFault { node: Some(id), offset: self.open.get(&id).map(|node| node.offset), fault }
     }

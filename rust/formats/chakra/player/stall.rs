@@ -1,4 +1,4 @@
-//! Stalls of a replay: windows grow, or the fault is found.
+//! Stalls of a replay: grows the windows, or finds the error.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -9,8 +9,9 @@ use super::rank::{NodeState, Rank};
 use super::{AHEAD, Player};
 
 impl Player<'_> {
-    /// Doubles the windows of ranks with unread nodes, because nothing is in progress and no node
-    /// can start. Fails with the cause of the stall where no window can grow.
+    /// Doubles the windows of ranks with unread nodes. Called when nothing is in progress and no
+    /// node
+    /// can start; fails with the cause of the stall if no window can grow.
     pub(super) fn grow_windows(&mut self) -> Result<(), RankFault> {
         let limit = AHEAD.saturating_mul(self.streaming.window());
         let mut grown = false;
@@ -24,7 +25,7 @@ impl Player<'_> {
         if grown { Ok(()) } else { Err(self.stall_fault(limit)) }
     }
 
-    /// Checks, once every node is complete, that no send lacks its receive.
+    /// Checks, once every node is complete, that every send has a receive.
     pub(super) fn check_all_matched(&self) -> Result<(), RankFault> {
         self.unmatched().map_or(Ok(()), Err)
     }
@@ -56,7 +57,7 @@ impl Player<'_> {
         rank.fault(node, ChakraFault::Deadlock).of_rank(id)
     }
 
-    /// The fault of the first send or receive without its counterpart.
+    /// Returns the error for the first send or receive without a counterpart.
     fn unmatched(&self) -> Option<RankFault> {
         let (MatchKey { src, dst, tag }, node) = self.matcher.first_unmatched()?;
         Some(match node {
@@ -86,31 +87,31 @@ struct CycleEdge {
 struct StallFrame {
     node: u64,
     dependencies: Vec<(u64, Dependency)>,
-    /// Number of dependencies that are searched.
+    /// Number of dependencies already searched.
     searched: usize,
 }
 
 impl StallFrame {
     fn new(rank: &Rank<'_>, node: u64) -> Self {
         let open = &rank.open[&node];
-        // A started node waits for nothing.
+        // A started node has no open dependencies.
         let waits = open.state == NodeState::Waiting;
         let is_open = |(on, _): &&(u64, Dependency)| waits && rank.open.contains_key(on);
         let dependencies = open.dependencies.iter().filter(is_open).copied().collect();
         Self { node, dependencies, searched: 0 }
     }
 
-    /// The dependency that is searched now.
+    /// Returns the dependency that is being searched.
     fn edge(&self) -> CycleEdge {
         let (on, dependency) = self.dependencies[self.searched - 1];
         CycleEdge { node: self.node, on, dependency }
     }
 }
 
-/// An edge of a dependency cycle within the rank: a control dependency if the cycle has one.
+/// Finds a dependency cycle within the rank and returns one edge, preferably a control dependency.
 fn find_cycle(rank: &Rank<'_>) -> Option<CycleEdge> {
     let mut finished: BTreeSet<u64> = BTreeSet::new();
-    // In order of the file, as when a trace is read as a whole.
+    // In order of the file, so that errors agree with those for a trace that is read as a whole.
     let in_order: BTreeMap<u64, u64> = rank.open.iter().map(|(&id, it)| (it.index, id)).collect();
     for &start in in_order.values() {
         let mut path: Vec<StallFrame> = Vec::new();
