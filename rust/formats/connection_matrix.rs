@@ -13,17 +13,15 @@
 //!
 //! Node i is host i; every connection has its own stream. [`StartUnit`] is the unit of `start`.
 //! Decimals of a start are truncated, as in htsim. A line with `msg` and the `id` of an earlier
-//! line
-//! is another message of that connection, in the same stream (uet-htsim with `-conn_reuse`).
+//! line is another message of that connection, in the same stream (uet-htsim with `-conn_reuse`).
 //!
 //! A connection activates its `send_done_trigger` when it completes at the sender, and its
 //! `recv_done_trigger` when it is delivered. Connections that a trigger starts begin immediately,
-//! at
-//! any host. A `oneshot` starts all of its connections at its only activation. A `barrier` starts
-//! them after `count` activations. A `multishot` starts one of them at each activation, in order of
-//! the file. A trigger with the wrong number of activations is rejected: htsim would stop at it or
-//! never start some of its connections. `prio` has no effect; a warning says so if connections
-//! differ in it. [`MatrixFailure`] describes links that fail.
+//! at any host. A `oneshot` starts all of its connections at its only activation. A `barrier`
+//! starts them after `count` activations. A `multishot` starts one of them at each activation, in
+//! order of the file. A trigger with the wrong number of activations is rejected: htsim would stop
+//! at it or never start some of its connections. `prio` has no effect; a warning says so if
+//! connections differ in it. [`MatrixFailure`] describes links that fail.
 
 mod error;
 mod failure;

@@ -14,18 +14,16 @@
 //! ```
 //!
 //! `calc` takes nanoseconds, as in LogGOPSim. A `send` completes when its acknowledgement arrives.
-//! A
-//! `recv` completes when the message is delivered and its requirements are complete. Sends and
+//! A `recv` completes when the message is delivered and its requirements are complete. Sends and
 //! receives are matched by pair of ranks and tag, in order of the file; their sizes must be equal.
 //! Receives of a rank and tag from any source (`-1`) match messages of that tag in order of
-//! arrival.
-//! The network determines that order, so all of these messages must have the same size, and the
-//! tag must have no other receives at that rank. `requires` depends on the end of an operation,
-//! `irequires` on its start. All messages between two hosts share a queue pair. \[inferred\]
-//! Calculations on the same `cpu` (default 0) run one at a time, as in LogGOPSim (`nexto` of a host
-//! and processor): of those that are ready, the first in the file runs first. With
-//! [`Compute::Parallel`], only dependencies order them. [`Layout`] maps a rank and a `nic` to a
-//! host.
+//! arrival. The network determines that order, so all of these messages must have the same size,
+//! and the tag must have no other receives at that rank. `requires` depends on the end of an
+//! operation, `irequires` on its start. All messages between two hosts share a queue pair.
+//! \[inferred\] Calculations on the same `cpu` (default 0) run one at a time, as in LogGOPSim
+//! (`nexto` of a host and processor): of those that are ready, the first in the file runs first.
+//! With [`Compute::Parallel`], only dependencies order them. [`Layout`] maps a rank and a `nic` to
+//! a host.
 
 mod build;
 mod error;
@@ -50,8 +48,7 @@ const MAX_RANKS: u32 = 1 << 24;
 ///
 /// Source: ATLAHS. In its first schedules (V1), a rank is a node and `nic` is the GPU
 /// (`--unique-nic` of its generator). In later ones (V2, spcl/atlahs#18), each GPU is a rank. A
-/// file
-/// does not state its version.
+/// file does not state its version.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Layout {

@@ -16,7 +16,8 @@
 //! `leaf[1]` is one, `leaf[0:8:2]` is every second one; instances vary slowest. The scheme
 //! `one2one` connects the first end of `ep1` with the first of `ep2`, the second with the second,
 //! and so on; `many2many` connects every end of `ep1` with every end of `ep2`. Hosts are in order
-//! of their instances and components. The caller supplies rates and delays that the file lacks ([`Defaults`]).
+//! of their instances and components. The caller supplies rates and delays that the file lacks
+//! ([`Defaults`]).
 
 mod error;
 mod expand;

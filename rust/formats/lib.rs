@@ -1,6 +1,5 @@
 //! File formats of other simulators and tools: traces, schedules, flows, fabrics, and experiments
-//! of
-//! the HPCC family.
+//! of the HPCC family.
 //!
 //! The crate `evenkeel` re-exports this one and describes the architecture.
 

@@ -118,8 +118,7 @@ impl<'a> Assembler<'a> {
     }
 
     /// Makes each receive depend on its message. Sends and receives of the same pair and tag match
-    /// in
-    /// the order of their files.
+    /// in the order of their files.
     fn match_receives(&mut self) -> Result<(), RankFault> {
         let mut sends: Vec<(MatchKey, NodeIndex)> = Vec::new();
         let mut receives: Vec<(MatchKey, NodeIndex)> = Vec::new();

@@ -2,8 +2,7 @@
 //! bit per id, and no memory for ranges without gaps.
 //!
 //! Source: Roaring bitmaps (Lemire et al., "Roaring Bitmaps: Implementation of an Optimized
-//! Software Library", 2018). Chunks of ids with few members are lists; those with many are
-//! bitmaps.
+//! Software Library", 2018). Chunks of ids with few members are lists; those with many are bitmaps.
 
 use std::collections::BTreeMap;
 

@@ -80,8 +80,7 @@ impl<'a> Mended<'a> {
     }
 
     /// Writes the trace: a byte-by-byte copy with the dependencies added. They are data
-    /// dependencies,
-    /// because every reader follows those.
+    /// dependencies, because every reader follows those.
     ///
     /// # Errors
     /// Fails if the trace cannot be read again, or cannot be written.

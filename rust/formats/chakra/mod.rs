@@ -11,9 +11,9 @@
 //!   accelerator, and one memory node at a time. ASTRA-sim, the first simulator to replay Chakra
 //!   traces, does the same (`HardwareResource.cc`): a trace records the data that a node depends
 //!   on, but not whether the unit is busy. Of the nodes that are ready, the first in the file runs
-//!   first; ASTRA-sim orders them by id, which mostly ascends. ASTRA-sim also runs one send and
-//!   one collective of a rank at a time; here they run in parallel, as on NICs and communicators.
-//!   With [`Compute::Parallel`], only dependencies order nodes.
+//!   first; ASTRA-sim orders them by id, which mostly ascends. ASTRA-sim also runs one send and one
+//!   collective of a rank at a time; here they run in parallel, as on NICs and communicators. With
+//!   [`Compute::Parallel`], only dependencies order nodes.
 //! - *Sends* are messages. They complete when the delivery is acknowledged.
 //! - *Receives* are matched with sends by sender, receiver and tag, in order of the files. They
 //!   complete when the message is delivered and their dependencies are complete. A receive that
@@ -96,8 +96,7 @@ pub struct Options {
     /// Whether compute nodes on the same unit run one at a time.
     pub compute: Compute,
     /// Sizes of the dimensions of the logical topology that `involved_dim` refers to,
-    /// fastest-varying
-    /// first; empty if unknown.
+    /// fastest-varying first; empty if unknown.
     pub dimensions: Vec<u32>,
     /// The event of a message after which its receiver continues, for example completes its
     /// receive.

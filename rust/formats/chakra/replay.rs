@@ -19,8 +19,7 @@ pub struct Replay<'s, 'f> {
 
 impl<'s, 'f> Replay<'s, 'f> {
     /// Creates a program that replays the traces of `player`. It calls `flows` with each flow when
-    /// the
-    /// flow completes.
+    /// the flow completes.
     pub fn new(player: Player<'s>, flows: &'f mut dyn FnMut(&FlowRecord)) -> Self {
         Self { player, tickets: HashMap::new(), flows }
     }

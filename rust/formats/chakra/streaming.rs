@@ -28,8 +28,7 @@ impl Streaming {
     ///
     /// # Errors
     /// Fails with the first error within a single file, or for a collective that a rank of the
-    /// group
-    /// lacks. The [`Player`] finds errors between nodes: cycles, and sends without receives.
+    /// group lacks. The [`Player`] finds errors between nodes: cycles, and sends without receives.
     pub fn open(
         source: Arc<dyn TraceSource + Send + Sync>,
         ranks: u32,

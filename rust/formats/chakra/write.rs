@@ -120,8 +120,7 @@ impl<'a> Traces<'a> {
     }
 
     /// Adds the nodes of all tasks to their ranks in order of ids, except that dependencies come
-    /// before
-    /// their dependents. A replay then never has to read ahead.
+    /// before their dependents. A replay then never has to read ahead.
     fn add_nodes(&mut self) {
         let tasks = self.first_dependency.len() as u32 - 1;
         let mut visited = vec![false; tasks as usize];

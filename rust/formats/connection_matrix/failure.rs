@@ -7,8 +7,8 @@
 //! htsim stops at other switch types, and at switches and links that do not exist.
 //!
 //! Neither tree can run such a matrix: routes still use the missing link, and the program stops at
-//! the first packet on such a route. Here the intent is kept: the link is down from the start, and routing
-//! knows it.
+//! the first packet on such a route. Here the intent is kept: the link is down from the start, and
+//! routing knows it.
 
 use super::{MatrixFault, value};
 

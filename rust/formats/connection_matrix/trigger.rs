@@ -76,8 +76,8 @@ impl Trigger {
     ) -> Result<(), MatrixFault> {
         self.check(id, by.len(), starts.len())?;
         // A message can depend only on tasks of its own host. The trigger is therefore a
-        // zero-length
-        // delay at the started host, and so is each activation at the host of its connection.
+        // zero-length delay at the started host, and so is each activation at the host of its
+        // connection.
         if let TriggerKind::Once(_) = self.kind {
             let gate = graph.delay(starts[0].host, Span::ZERO);
             for end in by {

@@ -135,8 +135,7 @@ impl Builder<'_> {
             self.tasks.push(task);
         }
         // All start tasks exist before any dependency is added: a dependency of an operation that
-        // has
-        // a start task must go to that start task instead.
+        // has a start task must go to that start task instead.
         let waits = &self.file.waits[section.waits.clone()];
         for wait in waits.iter().filter(|wait| wait.event == RequiredEvent::Start) {
             if !self.starts.contains_key(&wait.before) {

@@ -76,8 +76,8 @@ fn labels(after: &BTreeSet<Event>) -> impl Iterator<Item = String> {
     })
 }
 
-/// Returns the processor of each computation. It is the computation's lane; a computation without
-/// a lane gets an unused processor, so that it runs in parallel with the others.
+/// Returns the processor of each computation. It is the computation's lane; a computation without a
+/// lane gets an unused processor, so that it runs in parallel with the others.
 fn processors(form: &NormalForm) -> Vec<u32> {
     let mut free: BTreeMap<HostId, u32> = BTreeMap::new();
     for computation in &form.computations {

@@ -8,11 +8,10 @@
 //! difference: a node can start only once it is in the window.
 //!
 //! A window holds the nodes that have been read and are not complete, up to its size. If one of
-//! them
-//! depends on a node that has not been read yet, reading continues up to [`AHEAD`] windows. When no
-//! node can start and no message or delay is in progress, windows grow up to the same limit. If
-//! that
-//! does not help, the player reports the same error as for a trace that is read as a whole.
+//! them depends on a node that has not been read yet, reading continues up to [`AHEAD`] windows.
+//! When no node can start and no message or delay is in progress, windows grow up to the same
+//! limit. If that does not help, the player reports the same error as for a trace that is read as a
+//! whole.
 
 mod advance;
 mod collectives;

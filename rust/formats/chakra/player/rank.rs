@@ -85,8 +85,7 @@ impl<'s> Rank<'s> {
     }
 
     /// True if more nodes should be read: the window is not full, or a node depends on one that has
-    /// not
-    /// been read yet.
+    /// not been read yet.
     pub(super) fn wants_more(&self) -> bool {
         self.nodes.is_some() && (self.held() < self.window || !self.unread.is_empty())
     }
@@ -148,8 +147,7 @@ impl<'s> Rank<'s> {
     }
 
     /// Removes and returns the receives among the dependents of a send: they wait for its start,
-    /// not
-    /// for its completion.
+    /// not for its completion.
     pub(super) fn take_receives(&mut self, send: u64) -> Vec<u64> {
         let Some(node) = self.open.get_mut(&send) else { return Vec::new() };
         let dependents = std::mem::take(&mut node.dependents);
@@ -162,8 +160,7 @@ impl<'s> Rank<'s> {
     }
 
     /// Queues a ready node for a lane; returns true if it may run immediately. Otherwise it runs in
-    /// the
-    /// order of the file.
+    /// the order of the file.
     pub(super) fn enter_lane(&mut self, lane: Lane, id: u64) -> bool {
         let index = self.open[&id].index;
         if let Some(ready) = self.lanes.get_mut(&lane) {

@@ -10,8 +10,7 @@ use super::{AHEAD, Player};
 
 impl Player<'_> {
     /// Doubles the windows of ranks with unread nodes. Called when nothing is in progress and no
-    /// node
-    /// can start; fails with the cause of the stall if no window can grow.
+    /// node can start; fails with the cause of the stall if no window can grow.
     pub(super) fn grow_windows(&mut self) -> Result<(), RankFault> {
         let limit = AHEAD.saturating_mul(self.streaming.window());
         let mut grown = false;
