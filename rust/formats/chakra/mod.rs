@@ -98,8 +98,7 @@ pub struct Options {
     /// Sizes of the dimensions of the logical topology that `involved_dim` refers to,
     /// fastest-varying first; empty if unknown.
     pub dimensions: Vec<u32>,
-    /// The event of a message after which its receiver continues, for example completes its
-    /// receive.
+    /// The event that meets a dependency on a message from another host.
     pub step_after: StepAfter,
 }
 

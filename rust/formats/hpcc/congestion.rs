@@ -1,4 +1,4 @@
-//! The congestion control of an experiment, by `CC_MODE`, with the keys of the configuration.
+//! The congestion control of an experiment: selected by `CC_MODE`, configured by other keys.
 
 use std::sync::Arc;
 
@@ -12,18 +12,18 @@ use crate::nic::congestion::{
 use crate::topology::Topology;
 use crate::units::{Bytes, Span};
 
-/// What several controls have of a configuration.
+/// Settings that several congestion controls share.
 #[derive(Debug, Clone, Copy)]
 struct Common {
     window: WindowRule,
-    /// W.
+    /// The window W.
     window_bytes: AbsoluteOrFraction<Bytes>,
-    /// T.
+    /// The base round-trip time T.
     round_trip: AbsoluteOrFraction<Span>,
     pacing: Pacing,
 }
 
-/// The congestion control of a configuration on a topology.
+/// Returns the congestion control of a configuration on a topology.
 pub(super) fn of(config: &HpccConfig, topology: &Topology) -> Result<CongestionControl, HpccError> {
     let WithLine { line, value: mode } = config.cc_mode;
     let common = Common::of(config, topology);
@@ -58,20 +58,20 @@ impl Common {
     }
 }
 
-/// Whether anything depends on round-trip times, which a large fabric has many of: a window, or
-/// telemetry.
+/// True if a window or telemetry needs round-trip times. Computing them is expensive on a large
+/// fabric.
 fn asks_for_round_trips(config: &HpccConfig) -> bool {
     config.window || matches!(config.cc_mode.value, 3 | 10)
 }
 
-/// The round trip of each pair of hosts, if each has its own (`GLOBAL_T 0`). A window is then the
-/// product of it and of the rate of the NIC.
+/// Returns the round trip of each pair of hosts if each pair uses its own (`GLOBAL_T 0`). A window
+/// is then that round trip times the rate of the NIC.
 pub(super) fn round_trips(config: &HpccConfig, topology: &Topology) -> Option<Arc<RoundTrips>> {
     let own = !config.global_round_trip && asks_for_round_trips(config);
     own.then(|| Arc::new(round_trips::of_pairs(topology, config.payload)))
 }
 
-/// DCQCN in the form of ConnectX NICs.
+/// Returns DCQCN in the form of ConnectX NICs.
 fn dcqcn(config: &HpccConfig, common: Common) -> dcqcn_mlx::Config {
     let rates = &config.rates;
     dcqcn_mlx::Config {

@@ -1,4 +1,4 @@
-//! The errors of an experiment's files.
+//! Errors of an experiment's files.
 
 use std::path::PathBuf;
 
@@ -76,7 +76,7 @@ pub enum HpccError {
         line: usize,
         /// The number that `LB_MODE` gives.
         mode: u32,
-        /// ConWeave's name of the mode.
+        /// ConWeave's name for the mode.
         name: Option<&'static str>,
         /// The names of all policies.
         known: String,
@@ -170,7 +170,7 @@ pub enum HpccError {
     },
 }
 
-/// What is wrong with a path; the paths that were tried if they are several.
+/// Explains what is wrong with a path, and lists the tried paths if there are several.
 fn not_found(path: &str, tried: &[PathBuf]) -> String {
     match tried {
         [one] if one.is_dir() => format!("'{path}' is a folder; expected a file"),

@@ -1,4 +1,4 @@
-//! An experiment: a configuration, a topology and a flow file, resolved into what a run needs.
+//! An experiment: a configuration, a topology and a flow file, resolved into the setup of a run.
 
 use std::collections::BTreeMap;
 use std::collections::BTreeSet;
@@ -40,7 +40,7 @@ pub struct Experiment {
     pub name: String,
     /// The setup of the run.
     pub setup: Setup,
-    /// What this project ignores in the files or does differently, a sentence each.
+    /// Settings of the files that are ignored or modelled differently, one sentence each.
     pub warnings: Vec<String>,
     /// The settings of the configuration file, with defaults filled in.
     pub config: HpccConfig,
@@ -55,7 +55,7 @@ pub struct Experiment {
     pub(super) traced: Option<BTreeSet<u32>>,
 }
 
-/// Whether packet events are traced at each host and at each switch, by id.
+/// Flags of the hosts and switches whose packet events are traced, by id.
 #[derive(Debug)]
 pub(super) struct TracedNodes {
     pub(super) hosts: Vec<bool>,
@@ -66,8 +66,8 @@ impl Experiment {
     /// Reads the configuration at `path` and the files that it or `overrides` names.
     ///
     /// # Errors
-    /// A file does not exist, cannot be read or is invalid; the policy is unknown; a marking
-    /// threshold is missing; the link of `LINK_DOWN` does not exist.
+    /// Fails if a file does not exist, cannot be read or is invalid. Fails also for an unknown
+    /// policy, a missing marking threshold, and a link in `LINK_DOWN` that does not exist.
     pub fn load(path: &Path, overrides: &Overrides) -> Result<Self, HpccError> {
         let mut experiment = Self::read(path, overrides)?;
         experiment.warnings.extend(experiment.renamed());
@@ -134,7 +134,7 @@ impl Experiment {
         Ok(Self { name, setup, warnings, config, topology_file, flow_file, flows, numbers, traced })
     }
 
-    /// What sets the time limit of the run, by the keys of the configuration's dialect.
+    /// Returns the key that sets the time limit of the run in the configuration's dialect.
     pub fn time_limit_key(&self) -> &'static str {
         match (self.config.stop, self.config.family()) {
             (None, Family::ConWeave) => "10 s after FLOWGEN_STOP_TIME",
@@ -142,17 +142,17 @@ impl Experiment {
         }
     }
 
-    /// The number of a node in the topology file.
+    /// Returns the number of a node in the topology file.
     pub fn node_number(&self, node: Node) -> u32 {
         self.numbers.of(node)
     }
 
-    /// The numbers of all hosts in the topology file, by id.
+    /// Returns the numbers of all hosts in the topology file, by id.
     pub(super) fn host_numbers(&self) -> &[u32] {
         &self.numbers.hosts
     }
 
-    /// The nodes whose packet events are traced.
+    /// Returns the nodes whose packet events are traced.
     pub(super) fn traced_nodes(&self) -> TracedNodes {
         let is_traced = |node: &u32| self.traced.as_ref().is_some_and(|it| it.contains(node));
         TracedNodes {
@@ -161,16 +161,16 @@ impl Experiment {
         }
     }
 
-    /// The results in the columns of the family's `fct.txt`: a line for each flow that
-    /// completed, in order of completion.
+    /// Formats the results in the columns of the family's `fct.txt`: one line per completed flow,
+    /// in order of completion.
     pub fn fct_table(&self, outcome: &Outcome) -> String {
         fct::table(&self.setup, &self.flows, outcome)
     }
 }
 
-/// The nodes of `TRACE_FILE`, unless the trace is disabled. If the file does not exist, nothing is
-/// traced and a warning says so: configurations are often passed on with the trace enabled and
-/// without that file.
+/// Returns the nodes of `TRACE_FILE`, unless the trace is disabled. If the file does not exist,
+/// nothing is traced and a warning says so: configurations are often passed on with the trace
+/// enabled and without that file.
 fn traced(
     config: &HpccConfig,
     folder: &Path,
@@ -191,8 +191,8 @@ fn traced(
     }
 }
 
-/// The policy: that of the caller, else that of `LB_POLICY`, else the family's own ECMP for
-/// `LB_MODE 0` or no `LB_MODE`.
+/// Returns the policy: the caller's, else that of `LB_POLICY`, else that of `LB_MODE`. For
+/// `LB_MODE 0` or no `LB_MODE` it is the family's own ECMP.
 fn scheme(config: &HpccConfig, overrides: &Overrides) -> Result<Scheme, HpccError> {
     let file = &config.file;
     let (key, name) = match (&overrides.lb, &config.lb_policy, &config.lb_mode) {
@@ -211,7 +211,7 @@ fn scheme(config: &HpccConfig, overrides: &Overrides) -> Result<Scheme, HpccErro
     balance::build_scheme(name, &parameters).map_err(|source| HpccError::Scheme { key, source })
 }
 
-/// The policy of ConWeave's `LB_MODE`.
+/// Returns the policy of ConWeave's `LB_MODE`.
 fn policy_of_mode(mode: u32) -> Option<&'static str> {
     match mode {
         0 => Some("ecmp-murmur"),
@@ -222,7 +222,7 @@ fn policy_of_mode(mode: u32) -> Option<&'static str> {
     }
 }
 
-/// The parameters of a policy where ConWeave's script has others than the policy's defaults:
+/// Returns the parameters for which ConWeave's script differs from the policy's defaults:
 /// congestion tables age after 500 us (`conga_agingTime`).
 fn parameters(policy: &str) -> Parameters {
     match policy {
@@ -244,12 +244,12 @@ fn unsupported_mode(file: &str, mode: &WithLine<u32>) -> HpccError {
     }
 }
 
-/// The latest end of a run, the same as for scenarios: timers that are armed at the very end still
-/// fit into 64 bits of picoseconds.
+/// The latest end of a run, as for scenarios: timers that are armed at the very end still fit into
+/// 64 bits of picoseconds.
 const LATEST_END: Span = Span::from_ms(4_000_000_000);
 
-/// The time at which the family's simulator stops: `SIMULATOR_STOP_TIME`, or for ConWeave 10 s
-/// after `FLOWGEN_STOP_TIME` (2.5 s by default).
+/// Returns the time at which the family's simulator stops. It is `SIMULATOR_STOP_TIME`, or for
+/// ConWeave 10 s after `FLOWGEN_STOP_TIME` (2.5 s by default).
 fn time_limit(config: &HpccConfig) -> Time {
     let flowgen = config.flowgen_stop.unwrap_or(wire::FLOWGEN_STOP);
     let stop = config.stop.unwrap_or(match config.family() {

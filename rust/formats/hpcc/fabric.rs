@@ -16,9 +16,9 @@ use crate::nic::{AckConfig, NicConfig};
 use crate::topology::{Node, Topology};
 use crate::units::{BitRate, Bytes, Fraction, Span, Time};
 
-/// The settings of switches and links. A packet is marked when it is dequeued, by the bytes that
-/// remain behind it (`SwitchNode::SwitchNotifyDequeue`). There is no gap between packets and no
-/// forwarding delay.
+/// Returns the settings of switches and links. A packet is marked when it is dequeued, by the bytes
+/// that remain behind it (`SwitchNode::SwitchNotifyDequeue`). There is no gap between packets and
+/// no forwarding delay.
 pub(super) fn fabric(
     config: &HpccConfig,
     read: &HpccTopology,
@@ -41,9 +41,9 @@ pub(super) fn fabric(
     })
 }
 
-/// Priority flow control (PFC), `ENABLE_PFC`, with the rule and the constants of each simulator in
-/// `switch-mmu.cc`, `third.cc` and `network-load-balance.cc`. Pauses expire in ConWeave's alone
-/// (`QbbNetDevice::Receive`), after `PAUSE_TIME`; in HPCC's they last until they are resumed.
+/// Returns priority flow control (PFC, `ENABLE_PFC`) with the rule and the constants of each
+/// simulator in `switch-mmu.cc`, `third.cc` and `network-load-balance.cc`. Pauses expire after
+/// `PAUSE_TIME` in ConWeave only (`QbbNetDevice::Receive`); in HPCC they last until the resume.
 /// `USE_DYNAMIC_PFC_THRESHOLD` has no effect, because their switches do not read that attribute:
 /// the threshold is always dynamic.
 fn pfc(config: &HpccConfig) -> PfcConfig {
@@ -55,13 +55,13 @@ fn pfc(config: &HpccConfig) -> PfcConfig {
             alpha: Fraction::new(1, 16).expect("not zero"),
             resume_offset: wire::RESUME_OFFSET_CONWEAVE,
             admission: PfcAdmission::ConWeave { packet: wire::PACKET_CONWEAVE },
-            // A frame has 32 bits for its time.
+            // A pause frame has 32 bits for its duration.
             pause_time: Some(Span::from_us(config.pause_time_us.min(u32::MAX.into()))),
         },
     }
 }
 
-/// The thresholds for the rate of each switch port. As in the family, none may be missing.
+/// Returns the thresholds for the rate of each switch port. As in the family, each rate needs one.
 fn ecn_by_rate(config: &HpccConfig, topology: &Topology) -> Result<Vec<(BitRate, Ecn)>, HpccError> {
     if !config.ecn {
         return Ok(Vec::new());
@@ -77,9 +77,9 @@ fn ecn_by_rate(config: &HpccConfig, topology: &Topology) -> Result<Vec<(BitRate,
     rates.into_iter().map(|(rate, link)| Ok((rate, ecn(config, topology, rate, link)?))).collect()
 }
 
-/// Both thresholds apply to all bytes in a queue. HPCC counts them so. ConWeave compares only the
-/// bytes beyond the queue's reserved memory (`SwitchMmu::ShouldSendCN`, `UpdateEgressAdmission`),
-/// which is added to its thresholds here.
+/// Returns the ECN settings for a rate. Here both thresholds apply to all bytes in a queue, as in
+/// HPCC. ConWeave compares only the bytes beyond the queue's reserved memory
+/// (`SwitchMmu::ShouldSendCN`, `UpdateEgressAdmission`), so that memory is added to its thresholds.
 fn ecn(
     config: &HpccConfig,
     topology: &Topology,
@@ -115,14 +115,14 @@ fn ecn(
     }
 }
 
-/// The value for a rate; the last one if there are several, as in the family.
+/// Returns the value for a rate; the last one if there are several, as in the family.
 fn value_for<T: Copy>(map: &[(BitRate, T)], rate: BitRate) -> Option<T> {
     map.iter().rev().find(|(of, _)| *of == rate).map(|&(_, value)| value)
 }
 
-/// `LINK_DOWN`: every link between the two nodes fails for the rest of the run. Detection and
-/// convergence take no time, because the family recomputes its routes in the same instant
-/// (`TakeDownLink`).
+/// Returns the failures of `LINK_DOWN`: every link between the two nodes fails for the rest of the
+/// run. Detection and convergence take no time, because the family recomputes its routes in the
+/// same instant (`TakeDownLink`).
 fn failures(
     config: &HpccConfig,
     read: &HpccTopology,
@@ -164,7 +164,7 @@ fn failures(
     Ok(failures)
 }
 
-/// Links that lose packets during the whole run: at the link's own error rate if it has one, else
+/// Returns the links that lose packets during the whole run, at the link's own error rate or else
 /// at `ERROR_RATE_PER_LINK`. The family applies rates to packets (`ERROR_UNIT_PACKET`). Rates are
 /// rounded up to a multiple of 10^-9.
 fn losses<'a>(
@@ -188,10 +188,11 @@ fn losses<'a>(
     })
 }
 
-/// The settings of every host's NIC with a loss recovery.
+/// Returns the settings of every host's NIC with a loss recovery.
 ///
 /// # Errors
-/// The congestion control is unknown, or needs one path and the scheme uses several.
+/// Fails if the congestion control is unknown, or if it needs a single path and the scheme uses
+/// several.
 pub(super) fn nic(
     config: &HpccConfig,
     (scheme, loss): (&Scheme, DialectRecovery),

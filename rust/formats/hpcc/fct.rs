@@ -1,10 +1,10 @@
 //! `fct.txt`, the table that the family's scripts read:
 //! `src dst src_port dst_port bytes start_ns fct_ns standalone_fct_ns`.
 //!
-//! Each completed flow has a line, in order of completion; flows that complete in the same
-//! picosecond are in the order of the flow file. Nodes and ports are written as by the simulator
-//! that the flow file is for: HPCC (six columns) prints addresses in hexadecimal and counts source
-//! ports for each pair of hosts; ConWeave (five columns) prints node numbers and counts source
+//! Each completed flow has a line, in order of completion. Flows that complete in the same
+//! picosecond are in the order of the flow file. Nodes and ports have the form of the simulator
+//! that the flow file is for. HPCC (six columns) prints addresses in hexadecimal and counts source
+//! ports for each pair of hosts. ConWeave (five columns) prints node numbers and counts source
 //! ports for each sender and destination ports for each receiver.
 
 use std::fmt::Write as _;
@@ -21,10 +21,10 @@ use crate::workload::Message;
 /// Nanoseconds per second times bits per byte.
 const NS_BITS: u128 = 8_000_000_000;
 
-/// Picoseconds per nanosecond: times of the table are whole nanoseconds.
+/// Picoseconds per nanosecond; times in the table are whole nanoseconds.
 const PS: u64 = 1_000;
 
-/// The text of `fct.txt`: a line for each completed flow.
+/// Formats `fct.txt`: a line for each completed flow.
 pub(super) fn table(setup: &Setup, flows: &FlowFile, outcome: &Outcome) -> String {
     let completed = completions(setup.workload.messages.len(), &outcome.flows);
     let routes = setup.topology.routes();
@@ -54,7 +54,8 @@ pub(super) fn table(setup: &Setup, flows: &FlowFile, outcome: &Outcome) -> Strin
     table
 }
 
-/// The time at which each message's last piece completed; [`Time::NEVER`] if one did not.
+/// Returns the completion time of each message's last piece; [`Time::NEVER`] if one did not
+/// complete.
 fn completions(messages: usize, flows: &[FlowRecord]) -> Vec<Time> {
     let mut completed = vec![None; messages];
     for flow in flows {
@@ -64,8 +65,8 @@ fn completions(messages: usize, flows: &[FlowRecord]) -> Vec<Time> {
     completed.into_iter().map(|at| at.unwrap_or(Time::NEVER)).collect()
 }
 
-/// A node in the form of the dialect's simulator: HPCC prints the address 11.x.y.1 for node
-/// 256x + y (`node_id_to_ip`), ConWeave the number.
+/// Formats a node as the dialect's simulator does. HPCC prints the address 11.x.y.1 for node 256x +
+/// y (`node_id_to_ip`); ConWeave prints the number.
 fn name(dialect: Dialect, node: u32) -> String {
     match dialect {
         Dialect::ConWeave => node.to_string(),
@@ -73,12 +74,12 @@ fn name(dialect: Dialect, node: u32) -> String {
     }
 }
 
-/// The family's estimate of a flow's completion time in an idle network (`qp_finish`): the base
-/// round-trip time (propagation both ways, and the serialisation of a payload on each link towards
-/// the receiver) plus the serialisation of all bytes with headers at the slowest link. Each term is
-/// rounded down to a nanosecond.
+/// Returns the family's estimate of a flow's completion time in an idle network (`qp_finish`). It
+/// is the base round-trip time plus the serialization of all bytes with headers at the slowest
+/// link. The base round-trip time is the propagation both ways plus the serialization of a payload
+/// on each link towards the receiver. Each term is rounded down to a nanosecond.
 ///
-/// The family computes bytes in 32 bits, which wrap; these do not.
+/// The family computes bytes in 32 bits, which wrap; this function does not wrap.
 fn standalone_ns(setup: &Setup, routes: &Routes, message: &Message) -> u128 {
     let path = PathEstimate::new(setup, routes, message.src, message.dst);
     let packets = u128::from(message.bytes.get().div_ceil(setup.nic.payload.get()));
@@ -89,7 +90,7 @@ fn standalone_ns(setup: &Setup, routes: &Routes, message: &Message) -> u128 {
 /// The family's estimate of the path between two hosts (`CalculateRoute`).
 struct PathEstimate {
     rtt_ns: u128,
-    /// The rate of the slowest link, bits per second.
+    /// Rate of the slowest link in bits per second.
     slowest: u64,
 }
 
@@ -106,7 +107,7 @@ impl PathEstimate {
     }
 }
 
-/// The serialisation time of `bytes`, rounded down to a nanosecond.
+/// Returns the serialization time of `bytes`, rounded down to a nanosecond.
 fn time_ns(bytes: u128, bits_per_second: u64) -> u128 {
     bytes * NS_BITS / u128::from(bits_per_second)
 }

@@ -1,4 +1,4 @@
-//! Finding and reading the files of an experiment.
+//! Finds and reads the files of an experiment.
 
 use std::path::{Path, PathBuf};
 
@@ -16,10 +16,10 @@ pub(super) struct InputFile<'a> {
 }
 
 impl InputFile<'_> {
-    /// The path of the file for the configuration `config`, which lies in `folder`.
+    /// Returns the path of the file for the configuration `config`, which lies in `folder`.
     ///
     /// # Errors
-    /// Neither names the file, or the file does not exist.
+    /// Fails if neither names the file, or if the file does not exist.
     pub(super) fn find(&self, config: &str, folder: &Path) -> Result<PathBuf, HpccError> {
         let Self { key, in_config, option, in_option } = *self;
         match (in_option, in_config) {
@@ -30,20 +30,20 @@ impl InputFile<'_> {
     }
 }
 
-/// The text of the file at `path`.
+/// Reads the file at `path` as text.
 pub(super) fn text(path: &Path) -> Result<String, HpccError> {
     crate::text_file::read_text(path)
         .map_err(|source| HpccError::Unreadable { path: path.to_owned(), source })
 }
 
-/// The file that an option names, relative to the working directory.
+/// Returns the path of the file that an option names, relative to the working directory.
 pub(super) fn given(option: &str, path: &Path) -> Result<PathBuf, HpccError> {
     first(option, &path.display().to_string(), vec![path.to_owned()])
 }
 
-/// The file that a key of a configuration in `folder` names. The path is tried relative to the
-/// working directory, then relative to the folder, then by its file name alone in the folder,
-/// because the family's configurations name `mix/topology.txt` and are shipped beside
+/// Returns the path of the file that a key of a configuration in `folder` names. The path is tried
+/// relative to the working directory, then relative to the folder. Last, its file name is tried in
+/// the folder: the family's configurations name `mix/topology.txt` and are shipped next to
 /// `topology.txt`.
 pub(super) fn named(key: &str, written: &str, folder: &Path) -> Result<PathBuf, HpccError> {
     let path = Path::new(written);

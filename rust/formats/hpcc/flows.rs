@@ -6,11 +6,11 @@
 //! - six, HPCC and most of its descendants: `src dst priority dst_port bytes start_s`;
 //! - five, ConWeave: `src dst priority bytes start_s`.
 //!
-//! Start times are decimal seconds from the start of the simulation. Lines after the announced
-//! number are ignored, and so are blank lines. The files of ns3-rdma, the origin of the family,
-//! also have six columns but with other meanings (`src dst priority packets start_s stop_s`). A
-//! port above 65,535 or a number of bytes with decimals gives them away, and they are refused;
-//! where no flow has more bytes than its start has seconds, a warning says what they may be.
+//! Start times are decimal seconds from the start of the simulation. Blank lines and lines after
+//! the announced number are ignored. The files of ns3-rdma, the origin of the family, also have six
+//! columns but with other meanings (`src dst priority packets start_s stop_s`). They are rejected
+//! if they show a port above 65,535 or a number of bytes with decimals. A warning says that a file
+//! may be one of them if no flow has more bytes than its start has seconds.
 
 mod error;
 mod write;
@@ -46,7 +46,7 @@ pub struct FlowLine {
     pub start: Time,
 }
 
-/// A valid flow file, whose node ids are not yet resolved to hosts of a topology.
+/// A valid flow file. Its node ids are not yet resolved to hosts of a topology.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FlowFile {
     /// Name of the file in errors.
@@ -68,11 +68,11 @@ pub enum Dialect {
     ConWeave,
 }
 
-/// Parses the text of a flow file; `file` is its name in errors.
+/// Parses the text of a flow file; `file` is its name in errors. Memory grows with the flows found,
+/// not with the number announced.
 ///
 /// # Errors
-/// Fails with the first fault and its line. Memory is allocated as flows are found, not as
-/// announced.
+/// Fails with the first error and its line.
 pub fn read(text: &str, file: &str) -> Result<FlowFile, FlowFileError> {
     let error = |line, fault| FlowFileError { file: file.to_owned(), line, fault };
     let mut lines = (1..).zip(text.lines()).filter(|(_, text)| !text.trim().is_empty());
@@ -114,7 +114,7 @@ fn count(text: &str) -> Result<u64, FlowFault> {
     if count == 0 { Err(FlowFault::NoFlows) } else { Ok(count) }
 }
 
-/// Parses a flow and its dialect, which must be the `expected` one if there is one.
+/// Parses a flow and returns its dialect, which must be `expected` if that is given.
 fn flow_line(
     line: usize,
     text: &str,
@@ -167,7 +167,7 @@ fn number_32(column: &'static str, token: &str) -> Result<u32, FlowFault> {
     Ok(u32::try_from(value).expect("checked against the largest"))
 }
 
-/// Warnings about flows that are valid here but not in the family's simulators.
+/// Returns warnings about flows that are valid here but not in the family's simulators.
 fn warnings(flows: &[FlowLine], file: &str) -> Vec<String> {
     let mut warnings = Vec::new();
     if let Some(pair) = flows.windows(2).find(|pair| pair[1].start < pair[0].start) {
@@ -207,7 +207,7 @@ fn warnings(flows: &[FlowLine], file: &str) -> Vec<String> {
 }
 
 impl Dialect {
-    /// Number of columns of a flow.
+    /// Returns the number of columns of a flow.
     pub const fn columns(self) -> usize {
         match self {
             Self::Hpcc => 6,
@@ -217,8 +217,8 @@ impl Dialect {
 }
 
 impl FlowFile {
-    /// The flows as messages, in order of the file, each with its own stream. `host_of_node` is,
-    /// by node id of the topology file, the host of the node; `None` for switches.
+    /// Converts the flows to messages, in order of the file, each with its own stream.
+    /// `host_of_node` has the host of each node id of the topology file, and `None` for switches.
     ///
     /// # Errors
     /// Fails if a flow is from or to a node that is not a host.

@@ -2,7 +2,7 @@
 //!
 //! A configuration, a topology file and a flow file drive each simulator of the family (HPCC,
 //! ConWeave, PowerTCP, ASTRA-sim's network and others). [`Experiment`] reads the three, resolves
-//! them into a [`Setup`](crate::fabric::Setup), warns about settings that are not modelled, and
+//! them into a [`Setup`](crate::fabric::Setup) and warns about settings that are not modelled. It
 //! writes results in the columns of the family's `fct.txt`; `report` writes pauses with the
 //! family's node numbers. A [`Recorder`] observes a run, in this crate's fabric or in ns-3, and
 //! writes the family's packet trace and monitor files. This layer is a peer of `scenario`: both

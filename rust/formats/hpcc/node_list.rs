@@ -2,7 +2,7 @@
 //!
 //! The file holds a count and as many node numbers, separated by white space. The text after them
 //! is ignored, because the family's sample has comments there. Numbers of nodes that the topology
-//! does not have are skipped, as HPCC's `third.cc` does.
+//! does not have are skipped, as in HPCC's `third.cc`.
 
 use std::collections::BTreeSet;
 
@@ -16,7 +16,7 @@ pub enum NodeListError {
     Count {
         /// Name of the list's file.
         file: String,
-        /// The text in place of the count.
+        /// The text found instead of the count.
         text: String,
     },
     /// A node is not a number.
@@ -24,7 +24,7 @@ pub enum NodeListError {
     Node {
         /// Name of the list's file.
         file: String,
-        /// The text in place of the node's number.
+        /// The text found instead of the node's number.
         text: String,
     },
     /// The file has fewer nodes than its count.
@@ -42,7 +42,7 @@ pub enum NodeListError {
 /// Reads the nodes in `text`; `file` is its name in error messages.
 ///
 /// # Errors
-/// The first token that is not a number, or fewer nodes than the count.
+/// Fails at the first token that is not a number, or if there are fewer nodes than the count.
 pub(super) fn read(text: &str, file: &str) -> Result<BTreeSet<u32>, NodeListError> {
     let mut tokens = text.split_whitespace();
     let first = tokens.next().unwrap_or_default();

@@ -1,4 +1,4 @@
-//! The numbers that a topology file gives to nodes.
+//! The node numbers of a topology file.
 
 use super::topology::HpccTopology;
 use crate::topology::Node;
@@ -11,12 +11,12 @@ pub(super) struct NodeNumbers {
 }
 
 impl NodeNumbers {
-    /// The numbers in `read`.
+    /// Collects the numbers of the topology in `read`.
     pub(super) fn new(read: &HpccTopology) -> Self {
         Self { hosts: read.node_of_host.clone(), switches: read.node_of_switch.clone() }
     }
 
-    /// The number of `node`.
+    /// Returns the number of `node`.
     pub(super) fn of(&self, node: Node) -> u32 {
         match node {
             Node::Host(host) => self.hosts[host.index()],

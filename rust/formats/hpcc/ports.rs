@@ -1,8 +1,9 @@
-//! The UDP ports of flows, as the family counts them, for its files and for its switches' hash.
+//! The UDP ports of flows as the family counts them, for its files and for the hash of its
+//! switches.
 //!
 //! HPCC counts source ports for each pair of hosts (`third.cc`). ConWeave counts source ports for
-//! each sender and destination ports for each receiver (`network-load-balance.cc`), in the order of
-//! the flow file.
+//! each sender and destination ports for each receiver (`network-load-balance.cc`). Both count in
+//! the order of the flow file.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -22,7 +23,7 @@ pub(super) struct FlowPorts {
     pub(super) destination: u32,
 }
 
-/// The ports of each flow, in the order of the flow file.
+/// Returns the ports of each flow, in the order of the flow file.
 pub(super) fn of(flows: &FlowFile) -> Vec<FlowPorts> {
     let mut sources: BTreeMap<(u32, u32), u16> = BTreeMap::new();
     let mut destinations: BTreeMap<u32, u16> = BTreeMap::new();
@@ -45,7 +46,7 @@ fn next(port: &mut u16) -> u16 {
     this
 }
 
-/// The family's ECMP for these flows: its switches hash the numbers of nodes and these ports.
+/// Builds the family's ECMP for these flows: its switches hash node numbers and these ports.
 pub(super) fn ecmp_scheme(numbers: &NodeNumbers, flows: &FlowFile, workload: &Workload) -> Scheme {
     let ports = of(flows);
     let of_stream: Arc<[u16]> = ports.iter().map(|ports| ports.source).collect();

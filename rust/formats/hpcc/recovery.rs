@@ -9,25 +9,25 @@ use crate::nic::{NackSignal, Recovery};
 use crate::topology::Topology;
 use crate::units::{Bytes, Span};
 
-/// Where the policy of an experiment is from.
+/// The origin of an experiment's policy.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum PolicyOrigin {
-    /// It is one of the simulator's own: `LB_MODE`, or no policy is named.
+    /// The simulator's own: `LB_MODE`, or no policy is named.
     Simulator,
-    /// It is named by `--lb` or `LB_POLICY`.
+    /// Named by `--lb` or `LB_POLICY`.
     Named,
 }
 
-/// The recovery of senders and receivers, and the timer that it has.
+/// The recovery of senders and receivers, with its timer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct DialectRecovery {
     pub(super) recovery: Recovery,
     pub(super) timeout: Span,
 }
 
-/// The recovery of an experiment. A policy of the simulator keeps the simulator's recovery:
-/// go-back-N, or IRN with `ENABLE_IRN`. A named policy that is made for go-back-N has the same one;
-/// any other brings its own.
+/// Returns the recovery of an experiment. A policy of the simulator keeps the simulator's recovery:
+/// go-back-N, or IRN with `ENABLE_IRN`. So does a named policy that is designed for go-back-N; any
+/// other has its own recovery.
 pub(super) fn of(
     config: &HpccConfig,
     scheme: &Scheme,
@@ -44,8 +44,8 @@ pub(super) fn of(
     DialectRecovery { recovery: Recovery::GO_BACK_N, timeout: wire::RETRANSMIT_TIMEOUT }
 }
 
-/// IRN as ConWeave's script sets it: the largest bandwidth-delay product of payloads in flight, and
-/// the timers of `network-load-balance.cc`.
+/// Returns IRN as ConWeave's script sets it. At most the largest bandwidth-delay product of
+/// payloads is in flight; the timers are those of `network-load-balance.cc`.
 fn irn(config: &HpccConfig, topology: &Topology) -> DialectRecovery {
     let product = round_trips::largest(topology, config.payload).product;
     let packets = product.get().div_ceil(config.payload.get().max(1)).max(1);
@@ -59,8 +59,8 @@ fn irn(config: &HpccConfig, topology: &Topology) -> DialectRecovery {
     DialectRecovery { recovery: recovery.into(), timeout: wire::IRN_RTO_HIGH }
 }
 
-/// What NACKs say of congestion. HPCC's receivers copy the mark of the packet into every answer;
-/// ConWeave's flag each NACK for a packet out of order.
+/// Returns the congestion signal of NACKs. HPCC's receivers copy the mark of the packet into every
+/// acknowledgement; ConWeave's flag each NACK for a packet out of order.
 pub(super) const fn nacks(family: Family) -> NackSignal {
     match family {
         Family::Hpcc => NackSignal::Mark,
@@ -68,7 +68,7 @@ pub(super) const fn nacks(family: Family) -> NackSignal {
     }
 }
 
-/// A sentence if a named policy has another recovery than the simulator's NICs.
+/// Returns a warning if a named policy has another recovery than the simulator's NICs.
 pub(super) fn warning(config: &HpccConfig, scheme: &Scheme, used: Recovery) -> Option<String> {
     let own = if config.irn { "IRN" } else { "go-back-N" };
     let is_other = scheme.recovery != Recovery::GO_BACK_N && used == scheme.recovery;

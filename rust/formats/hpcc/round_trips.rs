@@ -1,5 +1,5 @@
-//! Round-trip times and bandwidth-delay products as the family's `third.cc` computes them: twice
-//! the propagation, and the payload of one packet on each link of one direction.
+//! Round-trip times and bandwidth-delay products, computed as in the family's `third.cc`: twice the
+//! propagation, plus the serialization of one packet's payload on each link in one direction.
 
 use std::collections::BTreeMap;
 
@@ -17,22 +17,22 @@ pub(super) struct Largest {
     pub(super) product: Bytes,
 }
 
-/// The paths between hosts, which depend on how these are attached alone.
+/// The paths between hosts, grouped: a path depends only on how its two hosts are attached.
 struct Pairs<'a> {
     topology: &'a Topology,
     routes: Routes,
     payload: Bytes,
     /// The kind of each host.
     kinds: Vec<u32>,
-    /// Up to two hosts of each kind: the pair of them is a path too.
+    /// Up to two hosts of each kind, because a pair of hosts of the same kind is a path too.
     examples: Vec<Vec<HostId>>,
 }
 
-/// How a host is attached: the switch, and the rate and the length of the link. A host without a
-/// switch is of a kind of its own.
+/// How a host is attached: the switch, and the rate and the delay of the link. A host without a
+/// switch forms a kind of its own.
 type Attachment = (Option<SwitchId>, Option<HostId>, BitRate, Span);
 
-/// The largest round trip and bandwidth-delay product of all pairs of hosts.
+/// Returns the largest round trip and bandwidth-delay product of all pairs of hosts.
 pub(super) fn largest(topology: &Topology, payload: Bytes) -> Largest {
     let pairs = Pairs::new(topology, payload);
     let mut largest = Largest::default();
@@ -45,7 +45,7 @@ pub(super) fn largest(topology: &Topology, payload: Bytes) -> Largest {
     largest
 }
 
-/// The round trip of each pair of hosts (`GLOBAL_T 0`).
+/// Returns the round trip of each pair of hosts (`GLOBAL_T 0`).
 pub(super) fn of_pairs(topology: &Topology, payload: Bytes) -> RoundTrips {
     let pairs = Pairs::new(topology, payload);
     let mut spans = vec![vec![Span::ZERO; pairs.examples.len()]; pairs.examples.len()];
@@ -79,20 +79,21 @@ impl<'a> Pairs<'a> {
         Self { topology, routes, payload, kinds, examples }
     }
 
-    /// All pairs of kinds.
+    /// Iterates over all pairs of kinds.
     fn all(&self) -> impl Iterator<Item = (usize, usize)> {
         let count = self.examples.len();
         (0..count).flat_map(move |from| (0..count).map(move |to| (from, to)))
     }
 
-    /// Two hosts of these kinds, if there are any.
+    /// Returns two different hosts of these kinds, if they exist.
     fn example(&self, from: usize, to: usize) -> Option<(HostId, HostId)> {
         let first = *self.examples[from].first()?;
         let other = self.examples[to].iter().find(|&&host| host != first)?;
         Some((first, *other))
     }
 
-    /// The round trip and the bandwidth-delay product of a pair, in whole nanoseconds and bytes.
+    /// Returns the round trip and the bandwidth-delay product of a pair, in whole nanoseconds and
+    /// bytes.
     fn of(&self, (from, to): (HostId, HostId)) -> Option<(Span, Bytes)> {
         let ports = self.routes.path_ports(from, to, 0);
         let links = || ports.iter().map(|port| self.topology.link(port.link()));

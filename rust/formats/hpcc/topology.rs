@@ -8,10 +8,10 @@
 //! ...
 //! ```
 //!
-//! The ids of the switches may be on several lines. Exactly the announced number of links is read:
-//! real files have further lines and comments after them. Switches inside servers, which SimAI's
-//! dialect counts, become scale-up networks (`servers`). Ids of hosts and switches are in order of
-//! the file's node ids, which remain in their names (`host5`, `switch128`).
+//! The ids of the switches may span several lines. Exactly the announced number of links is read,
+//! because real files have further lines and comments after them. Switches inside servers, which
+//! SimAI's dialect counts, become scale-up networks (`servers`). Ids of hosts and switches are in
+//! order of the file's node ids, which remain in their names (`host5`, `switch128`).
 
 mod error;
 mod servers;
@@ -30,13 +30,13 @@ pub use write::write;
 /// The contents of a topology file.
 #[derive(Debug, Clone, PartialEq)]
 pub struct HpccTopology {
-    /// The fabric that the file describes, hosts and switches in order of node ids.
+    /// The fabric that the file describes; hosts and switches are in order of node ids.
     pub topology: Topology,
     /// The host of each node of the file; `None` for switches.
     pub host_of_node: Vec<Option<HostId>>,
-    /// The node id, in the file, of each host.
+    /// The file's node id of each host.
     pub node_of_host: Vec<u32>,
-    /// The node id, in the file, of each switch.
+    /// The file's node id of each switch.
     pub node_of_switch: Vec<u32>,
     /// Probability that a packet is lost, by link id (the index of the link in the file).
     pub error_rate: Vec<f64>,
@@ -95,7 +95,7 @@ pub fn read(text: &str, file: &str) -> Result<HpccTopology, HpccTopologyError> {
 /// The counts in the first line.
 struct Counts {
     nodes: u64,
-    /// Including the switches within servers (NVSwitch).
+    /// Number of switches, including those inside servers (NVSwitch).
     switches: u64,
     links: u64,
     /// Servers with switches inside, if there are any.
@@ -108,7 +108,7 @@ impl Counts {
         let named = |index: usize| tokens[index].starts_with(|c: char| c.is_ascii_alphabetic());
         let mut servers = None;
         let (switches, links) = match tokens.len() {
-            // SimAI, which differs from the others by the name of its GPU.
+            // SimAI, which differs from the others by the name of its GPU in the first line.
             6.. if named(5) => {
                 let inside = count(tokens[2], "NVSwitches")?;
                 let outside = count(tokens[3], "switches")?;
@@ -124,7 +124,7 @@ impl Counts {
             found => return Err(Fault::FirstLine { text: line.trim().into(), tokens: found }),
         };
         let nodes = count(tokens[0], "nodes")?;
-        // Checked before anything is allocated by these numbers.
+        // Checked before these numbers determine the size of an allocation.
         let limits = [
             ("nodes", nodes, MAX_HOSTS + MAX_SWITCHES),
             ("switches", switches, MAX_SWITCHES),
@@ -151,7 +151,7 @@ fn node(token: &str, nodes: u64) -> Result<u32, Fault> {
     }
 }
 
-/// Whether a line may be one of ids: a link has a rate and a delay with units.
+/// True if a line may hold ids: a link has a rate and a delay with units.
 fn are_ids(line: &str) -> bool {
     line.split_whitespace().all(|token| token.parse::<u64>().is_ok())
 }
@@ -213,8 +213,8 @@ fn read_rate(token: &str) -> Result<BitRate, Fault> {
     rate.map_err(|source| Fault::Rate { source })
 }
 
-/// Checks that each host is on a link line, before the announced number of nodes is used for
-/// allocation: a node on no line means that the number is wrong.
+/// Checks that each host is on a link line. This precedes allocation by the announced number of
+/// nodes: a node on no line means that the number is wrong.
 fn check_hosts(counts: &Counts, switches: &BTreeSet<u32>, links: &[FileLink]) -> Result<(), Fault> {
     let mut seen = switches.clone();
     seen.extend(links.iter().flat_map(|link| link.ends));
@@ -271,7 +271,7 @@ fn build(
     Ok(HpccTopology { topology, host_of_node, node_of_host, node_of_switch, error_rate, warnings })
 }
 
-/// The tier of each switch: the number of switches between it and its nearest host.
+/// Returns the tier of each switch: the number of switches between it and its nearest host.
 pub fn tiers(switches: usize, links: &[Link]) -> Vec<u8> {
     let mut neighbours = vec![Vec::new(); switches];
     let mut tier = vec![None; switches];
@@ -287,7 +287,7 @@ pub fn tiers(switches: usize, links: &[Link]) -> Vec<u8> {
             _ => {}
         }
     }
-    // A search from all edge switches at once: the first to reach a switch is its nearest.
+    // Breadth-first search from all edge switches together: the first to reach a switch is nearest.
     let mut queue: VecDeque<usize> = (0..switches).filter(|s| tier[*s].is_some()).collect();
     while let Some(switch) = queue.pop_front() {
         let above = tier[switch].unwrap_or(0).saturating_add(1);

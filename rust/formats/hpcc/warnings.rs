@@ -3,8 +3,8 @@
 use super::config::{Family, HpccConfig};
 use crate::units::Bytes;
 
-/// A warning, one sentence each, for every setting of `config` that is ignored or has another
-/// effect here and may change results.
+/// Returns a warning of one sentence for every setting of `config` that is ignored or modelled
+/// differently here and may change results.
 pub(super) fn of(config: &HpccConfig) -> Vec<String> {
     let mut warnings = Vec::new();
     let fixed = [
@@ -25,7 +25,7 @@ pub(super) fn of(config: &HpccConfig) -> Vec<String> {
     warnings
 }
 
-/// A warning for a policy of `LB_MODE` whose parameters are not the simulator's.
+/// Returns a warning if the parameters of an `LB_MODE` policy differ from the simulator's.
 pub(super) fn lb_mode(config: &HpccConfig, policy: &str) -> Option<String> {
     let mode = config.lb_mode.as_ref().filter(|mode| matches!(mode.value, 3 | 6))?;
     let differs = match mode.value {
@@ -38,7 +38,7 @@ pub(super) fn lb_mode(config: &HpccConfig, policy: &str) -> Option<String> {
     Some(format!("LB_MODE {}: policy '{policy}' runs; {differs}", mode.value))
 }
 
-/// A warning for each file that the configuration asks for and that is not written.
+/// Returns a warning for each file that the configuration requests and that is not written.
 fn monitors(config: &HpccConfig) -> Vec<String> {
     let mut warnings = Vec::new();
     let of_conweave = [
@@ -65,8 +65,8 @@ fn monitors(config: &HpccConfig) -> Vec<String> {
     warnings
 }
 
-/// The family documents `L2_ACK_INTERVAL` as a number of packets and compares it with bytes, so
-/// that with any value above 1 it acknowledges nearly every packet.
+/// Returns a warning about `L2_ACK_INTERVAL`. The family documents it as a number of packets but
+/// compares it with bytes, so any value above 1 acknowledges nearly every packet.
 fn acknowledgements(config: &HpccConfig) -> Option<String> {
     let every = config.ack_interval;
     if every == 1 {

@@ -1,4 +1,4 @@
-//! The keys of `config.txt`, a line each: the name, the form of its value, and the setting.
+//! The keys of `config.txt`, one per line: the name, the form of its value, and the setting.
 
 use std::path::Path;
 
@@ -14,18 +14,18 @@ pub(super) struct Key {
     pub(super) read: fn(&mut HpccConfig, &Line) -> Result<usize, ConfigError>,
 }
 
-/// The key of that name, if it has an effect here.
+/// Returns the key called `name`, if it has an effect here.
 pub(super) fn find(name: &str) -> Option<&'static Key> {
     KEYS.iter().find(|key| key.name == name)
 }
 
-/// True for keys of the family that change nothing here: monitors and parameters of policies that
-/// do not exist here, whose `LB_MODE` is an error, and what no simulator reads.
+/// True for keys of the family that have no effect here: monitors, keys that no simulator reads,
+/// and parameters of policies that do not exist here, whose `LB_MODE` is an error.
 pub(super) fn is_irrelevant(name: &str) -> bool {
     IRRELEVANT.contains(&name)
 }
 
-/// The key that an attribute of the family's classes is set by, without `ns3::`.
+/// Returns the key that an attribute of the family's classes sets; without `ns3::`.
 pub(super) fn of_attribute(name: &str) -> Option<&'static str> {
     ATTRIBUTES.iter().find(|(attribute, _)| *attribute == name).map(|(_, key)| *key)
 }
@@ -149,7 +149,7 @@ const KEYS: &[Key] = &[
     one!("RANDOM_SEED", "a whole number", whole_64, config, seed => config.seed = Some(seed)),
 ];
 
-/// The attributes of the family's classes that stand for keys: those that its script sets by them.
+/// Attributes of the family's classes that stand for keys, because its script sets them from keys.
 const ATTRIBUTES: &[(&str, &str)] = &[
     ("QbbNetDevice::PauseTime", "PAUSE_TIME"),
     ("QbbNetDevice::QcnEnabled", "ENABLE_QCN"),
@@ -209,8 +209,8 @@ fn whole_64(text: &str) -> Option<u64> {
     text.parse().ok()
 }
 
-/// A number with decimals, of which the family reads the integer part only: ConWeave's `run.py`
-/// writes seconds (`2.0`) where its simulator reads nanoseconds.
+/// Parses a number with decimals, of which the family reads only the integer part. ConWeave's
+/// `run.py` writes seconds (`2.0`) where its simulator reads nanoseconds.
 fn integer_part(text: &str) -> Option<u64> {
     let (whole, rest) = text.split_once('.').unwrap_or((text, ""));
     whole_64(whole).filter(|_| rest.bytes().all(|byte| byte.is_ascii_digit()))
@@ -225,18 +225,19 @@ fn interval(text: &str) -> Option<Span> {
     ns.checked_mul(1_000).map(Span::from_ps)
 }
 
-/// The file name of a path. It becomes a name in the results folder; file systems allow 255 bytes.
+/// Returns the file name of a path, which becomes a name in the results folder. File systems allow
+/// 255 bytes.
 fn file_name(text: &str) -> Option<String> {
     let name = Path::new(text).file_name()?.to_str()?;
     Some(name.to_owned()).filter(|name| name.len() <= 255)
 }
 
-/// A fraction above 0.
+/// Parses a fraction above 0.
 fn target(text: &str) -> Option<Fraction> {
     fraction(text).filter(|part| part.numerator() > 0)
 }
 
-/// A base of powers, in steps of 10^-9.
+/// Parses a base of powers, in steps of 10^-9.
 fn base(text: &str) -> Option<Fraction> {
     let billionths = decimal(text, 9).ok().and_then(|steps| u32::try_from(steps).ok())?;
     let valid = (1_000_200_000..=2_000_000_000).contains(&billionths);
@@ -255,9 +256,10 @@ fn bytes(text: &str) -> Option<Bytes> {
     whole_64(text).map(Bytes::new)
 }
 
-/// MB of 2^20 bytes, as the family counts buffers, although its thresholds are in KB of 1000.
+/// Parses MB of 2^20 bytes: the family counts buffers so, although its thresholds are in KB of
+/// 1000.
 fn megabytes(text: &str) -> Option<Bytes> {
-    // Queue lengths are 32-bit counters, so that a buffer must stay below 4 GB.
+    // Queue lengths are 32-bit counters, so a buffer must stay below 4 GB.
     let megabytes = whole_64(text).filter(|count| (1..=2_000).contains(count))?;
     Some(Bytes::new(megabytes << 20))
 }
@@ -266,8 +268,8 @@ fn payload(text: &str) -> Option<Bytes> {
     bytes(text).filter(|&size| size > Bytes::ZERO && size <= wire::PAYLOAD_MAX)
 }
 
-/// A probability in steps of 10^-12. A finer one is rounded up to one step, which is less than one
-/// loss in any run.
+/// Parses a probability in steps of 10^-12. A finer one is rounded up to one step, which amounts to
+/// less than one loss in any run.
 fn error_rate(text: &str) -> Option<u64> {
     match decimal(text, 12) {
         Ok(rate) => Some(rate).filter(|&rate| rate <= 1_000_000_000_000),
@@ -276,7 +278,7 @@ fn error_rate(text: &str) -> Option<u64> {
     }
 }
 
-/// A time beyond the range of [`Time`] becomes the latest one; no run lasts that long.
+/// Parses a time. Beyond the range of [`Time`] it becomes the latest one; no run lasts that long.
 fn stop(text: &str) -> Option<Time> {
     match decimal(text, 12) {
         Err(DecimalError::TooLarge) => Some(Time::NEVER),

@@ -1,4 +1,4 @@
-//! A line of `config.txt`, its errors, and the forms that values have.
+//! A line of `config.txt`, its errors, and the formats of values.
 
 use thiserror::Error;
 
@@ -20,7 +20,7 @@ pub enum ConfigError {
         /// The form of a valid value, with an example.
         expected: &'static str,
     },
-    /// The file is no configuration.
+    /// The file is not a configuration.
     #[error(
         "{file}: this is a workload of ASTRA-sim 1.0 or SimAI (a policy, here {policy}, the number \
          of layers, and a line a layer), which is not read; Chakra traces (kind = \"chakra\") and \
@@ -88,7 +88,7 @@ pub(super) struct Line<'a> {
 }
 
 impl<'a> Line<'a> {
-    /// Every line that holds a key.
+    /// Iterates over the lines that hold a key.
     pub(super) fn all(text: &'a str, file: &'a str) -> impl Iterator<Item = Self> {
         (1..).zip(text.lines()).filter_map(move |(number, text)| {
             let comment = text.find(['#', '{']).unwrap_or(text.len());
@@ -98,11 +98,11 @@ impl<'a> Line<'a> {
         })
     }
 
-    /// The line with the key that an attribute of ns-3 stands for, and its flags as numbers; the
-    /// line itself if it begins with no attribute.
+    /// Replaces an ns-3 attribute by the key that it stands for, and its flags by numbers. Returns
+    /// other lines unchanged.
     ///
     /// # Errors
-    /// [`ConfigError::Attribute`] if it is not read here.
+    /// [`ConfigError::Attribute`] if the attribute is not read here.
     pub(super) fn without_attribute(self) -> Result<Self, ConfigError> {
         let Some(attribute) = self.key.strip_prefix("ns3::") else { return Ok(self) };
         let key = keys::of_attribute(attribute).ok_or_else(|| ConfigError::Attribute {
@@ -118,10 +118,10 @@ impl<'a> Line<'a> {
         Ok(Self { key, values: self.values.into_iter().map(value).collect(), ..self })
     }
 
-    /// The first value.
+    /// Returns the first value.
     ///
     /// # Errors
-    /// [`ConfigError::Missing`] with `expected` if the key stands alone.
+    /// [`ConfigError::Missing`] with `expected` if the key has no value.
     pub(super) fn first(&self, expected: &'static str) -> Result<&'a str, ConfigError> {
         self.values.first().copied().ok_or_else(|| ConfigError::Missing {
             file: self.file.to_owned(),
@@ -131,7 +131,7 @@ impl<'a> Line<'a> {
         })
     }
 
-    /// The error for the invalid `value`.
+    /// Returns the error for the invalid `value`.
     pub(super) fn invalid(&self, value: &str, expected: &'static str) -> ConfigError {
         ConfigError::Value {
             file: self.file.to_owned(),
@@ -142,7 +142,7 @@ impl<'a> Line<'a> {
         }
     }
 
-    /// The first value, read by `parse`, which returns `None` for an invalid one.
+    /// Parses the first value by `parse`, which returns `None` for an invalid one.
     pub(super) fn parsed<T>(
         &self,
         expected: &'static str,
@@ -152,7 +152,7 @@ impl<'a> Line<'a> {
         parse(text).ok_or_else(|| self.invalid(text, expected))
     }
 
-    /// A map in the form `count rate value rate value ...`, the rates in bits per second.
+    /// Parses a map of the form `count rate value rate value ...`, the rates in bits per second.
     pub(super) fn map<T>(
         &self,
         expected: &'static str,
@@ -177,7 +177,7 @@ impl<'a> Line<'a> {
     }
 }
 
-/// Parses a flag: `0` is false, `1` is true, anything else is invalid.
+/// Parses a flag: `0` is false, `1` is true, everything else is invalid.
 pub(super) fn flag(text: &str) -> Option<bool> {
     match text {
         "0" => Some(false),
@@ -186,27 +186,27 @@ pub(super) fn flag(text: &str) -> Option<bool> {
     }
 }
 
-/// Microseconds, more than 0, with up to 6 decimals.
+/// Parses microseconds, more than 0, with up to 6 decimals.
 pub(super) fn microseconds(text: &str) -> Option<Span> {
     decimal(text, 6).ok().filter(|&ps| ps > 0).map(Span::from_ps)
 }
 
-/// Seconds since the start of the simulation, with up to 12 decimals.
+/// Parses seconds since the start of the simulation, with up to 12 decimals.
 pub(super) fn instant(text: &str) -> Option<Time> {
     decimal(text, 12).ok().map(Time::from_ps)
 }
 
-/// A bit rate; a number without a unit is in bits per second, as in ns-3's `DataRate`.
+/// Parses a bit rate. A number without a unit is in bits per second, as in ns-3's `DataRate`.
 pub(super) fn rate(text: &str) -> Option<BitRate> {
     decimal(text, 0).ok().map(BitRate::from_bps).or_else(|| text.parse().ok())
 }
 
-/// A probability or weight from 0 to 1.
+/// Parses a probability or weight from 0 to 1.
 pub(super) fn fraction(text: &str) -> Option<Fraction> {
     text.parse().ok().filter(|fraction: &Fraction| fraction.numerator() <= fraction.denominator())
 }
 
-/// KB of 1000 bytes.
+/// Parses KB of 1000 bytes.
 pub(super) fn kilobytes(text: &str) -> Option<Bytes> {
     decimal(text, 3).ok().map(Bytes::new)
 }

@@ -1,4 +1,4 @@
-//! Reading a configuration line by line.
+//! Reads a configuration line by line.
 
 use super::keys;
 use super::line::{ConfigError, Line};
@@ -7,7 +7,7 @@ use super::settings::HpccConfig;
 /// Reads a configuration; `file` is its name in error messages.
 ///
 /// # Errors
-/// The first value that is missing or invalid, with its line, its key and what is expected.
+/// Fails with the first value that is missing or invalid: its line, its key and what is expected.
 pub fn read(text: &str, file: &str) -> Result<HpccConfig, ConfigError> {
     if let Some(policy) = policy_of_workload(text) {
         return Err(ConfigError::Workload { file: file.to_owned(), policy: policy.to_owned() });
@@ -48,8 +48,8 @@ pub fn read(text: &str, file: &str) -> Result<HpccConfig, ConfigError> {
     Ok(config)
 }
 
-/// The first word of what is a workload of ASTRA-sim 1.0: the number of layers is in the second
-/// line, alone.
+/// Returns the first word if the text is a workload of ASTRA-sim 1.0. In those, the second line has
+/// only the number of layers.
 fn policy_of_workload(text: &str) -> Option<&str> {
     let mut lines = text.lines().map(str::trim).filter(|line| !line.is_empty());
     let policy = lines.next()?.split_whitespace().next()?;

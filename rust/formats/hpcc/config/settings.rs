@@ -2,10 +2,10 @@
 
 use crate::units::{BitRate, Bytes, Fraction, Span, Time};
 
-/// The policies of `LB_MODE` that exist here.
+/// Policies that both `LB_MODE` and this project have.
 pub(in crate::hpcc) const LB_MODES: &str = "0 (ECMP), 2 (DRILL), 3 (CONGA) or 6 (LetFlow)";
 
-/// A configuration. Fields that the file does not set hold their default.
+/// A configuration. Fields that the file does not set have their default.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct HpccConfig {
     /// The name of the file in error messages.
@@ -28,14 +28,14 @@ pub struct HpccConfig {
     pub buffer: Bytes,
     /// `PACKET_PAYLOAD_SIZE`, bytes. Default 1000.
     pub payload: Bytes,
-    /// `L2_ACK_INTERVAL`: packets for each acknowledgement. Default 1.
+    /// `L2_ACK_INTERVAL`: packets per acknowledgement. Default 1.
     pub ack_interval: u32,
     /// `L2_CHUNK_SIZE`, bytes: an acknowledgement is due at each multiple. Default 4000.
     pub chunk: Bytes,
-    /// `L2_BACK_TO_ZERO`: whether a loss restarts from the border of the chunk. Default no.
+    /// `L2_BACK_TO_ZERO`: whether a loss restarts from the start of the chunk. Default no.
     pub back_to_zero: bool,
     /// `ACK_HIGH_PRIO`: whether switches send acknowledgements before data. The default is that of
-    /// the simulator whose form the file has: yes for ConWeave, no for HPCC.
+    /// the simulator that the file is written for: yes for ConWeave, no for HPCC.
     pub ack_priority: Option<bool>,
     /// Parameters of rate control.
     pub rates: RateKeys,
@@ -46,8 +46,8 @@ pub struct HpccConfig {
     pub window: bool,
     /// `VAR_WIN`: whether the window shrinks with the rate. Default no.
     pub variable_window: bool,
-    /// `GLOBAL_T`: whether all pairs of hosts have the window and the round-trip time of the
-    /// longest path, or each its own. Default yes.
+    /// `GLOBAL_T`: whether all pairs of hosts use the window and the round-trip time of the longest
+    /// path, instead of their own. Default yes.
     pub global_round_trip: bool,
     /// `RATE_BOUND`: whether the rate limits sending. Default yes.
     pub rate_bound: bool,
@@ -65,8 +65,7 @@ pub struct HpccConfig {
     /// `FLOWGEN_STOP_TIME` of ConWeave, in seconds: the last sample. Without `SIMULATOR_STOP_TIME`,
     /// the run ends 10 s later.
     pub flowgen_stop: Option<Time>,
-    /// `SIMULATOR_STOP_TIME`. A time that exceeds 64 bits of picoseconds becomes the largest one
-    /// that they can hold.
+    /// `SIMULATOR_STOP_TIME`. A time that exceeds 64 bits of picoseconds becomes the latest one.
     pub stop: Option<Time>,
     /// `QLEN_MON_START`: the first sample of the queues for the family's `qlen.txt`.
     pub queues_from: Option<Time>,
@@ -78,15 +77,16 @@ pub struct HpccConfig {
     pub trace: bool,
     /// `TRACE_FILE`, as written: the file that lists the traced nodes.
     pub trace_file: Option<String>,
-    /// `PAUSE_TIME`: the duration that pause frames carry, whole microseconds. In ConWeave a pause
-    /// lasts so long without another frame; in HPCC, until it is resumed. Default 5.
+    /// `PAUSE_TIME`: the duration that pause frames carry, in whole microseconds. In ConWeave a
+    /// pause expires after that time without another frame; in HPCC it lasts until the resume.
+    /// Default 5.
     pub pause_time_us: u64,
     /// `SW_MONITORING_INTERVAL` of ConWeave: the period of the uplink and connection monitors.
     /// Default 10 us.
     pub monitor_every: Span,
     /// The names of the files that the experiment writes.
     pub outputs: OutputFiles,
-    /// Unknown keys, repeated keys and surplus values, a sentence each.
+    /// Warnings about unknown keys, repeated keys and surplus values, one sentence each.
     pub warnings: Vec<String>,
 }
 
@@ -102,7 +102,7 @@ pub struct OutputFiles {
     pub queues: Option<String>,
     /// `TRACE_OUTPUT_FILE`: packet events at the traced nodes.
     pub trace: Option<String>,
-    /// `UPLINK_MON_FILE` of ConWeave: bytes sent upwards by switches with hosts.
+    /// `UPLINK_MON_FILE` of ConWeave: bytes that switches with hosts send upwards.
     pub uplinks: Option<String>,
     /// `CONN_MON_FILE` of ConWeave: connections of each host.
     pub connections: Option<String>,
@@ -165,15 +165,15 @@ pub struct TelemetryKeys {
     pub max_stage: u32,
     /// `FAST_REACT`: whether every acknowledgement changes the rate. Default yes.
     pub fast_react: bool,
-    /// `MULTI_RATE`: whether each hop has a rate of its own. Default yes.
+    /// `MULTI_RATE`: whether each hop has a separate rate. Default yes.
     pub multiple_rates: bool,
-    /// `SAMPLE_FEEDBACK`: whether fast reactions leave out hops without a queue. Default no.
+    /// `SAMPLE_FEEDBACK`: whether fast reactions ignore hops without a queue. Default no.
     pub sample_feedback: bool,
-    /// `INT_MULTI`: by how much the units of telemetry are larger. Default 1.
+    /// `INT_MULTI`: factor by which the units of telemetry are larger. Default 1.
     pub int_multiple: u16,
     /// `PINT_LOG_BASE`. Default 1.05.
     pub pint_base: Fraction,
-    /// `PINT_PROB`: the part of acknowledgements that senders use. Default 1.
+    /// `PINT_PROB`: the fraction of acknowledgements that senders use. Default 1.
     pub pint_probability: Fraction,
 }
 
@@ -204,17 +204,17 @@ pub struct LinkDown {
     pub ends: [u32; 2],
 }
 
-/// The simulator that a configuration is written for, where the simulators differ.
+/// The simulator that a configuration is written for, where they differ.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Family {
-    /// HPCC and the descendants that keep its form.
+    /// HPCC and the descendants that keep its format.
     Hpcc,
     /// ConWeave: the file has `LB_MODE` or `FLOWGEN_START_TIME`.
     ConWeave,
 }
 
 impl HpccConfig {
-    /// A configuration in which every field has its default.
+    /// Creates a configuration in which every field has its default.
     pub(super) fn new(file: &str) -> Self {
         Self {
             file: file.to_owned(),
@@ -256,7 +256,7 @@ impl HpccConfig {
         }
     }
 
-    /// The simulator that the file is written for.
+    /// Returns the simulator that the file is written for.
     pub fn family(&self) -> Family {
         if self.lb_mode.is_some() || self.flowgen_start.is_some() {
             Family::ConWeave

@@ -5,19 +5,19 @@ use thiserror::Error;
 use super::MAX_FLOWS;
 use crate::units::DecimalError;
 
-/// A fault of a flow file, with its position.
+/// An error in a flow file, with its position.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[error("{file}:{line}: {fault}")]
 pub struct FlowFileError {
     /// Name of the file.
     pub file: String,
-    /// Line of the fault, from 1.
+    /// Line of the error, from 1.
     pub line: usize,
-    /// The fault, and what is expected instead.
+    /// The error, and what is expected instead.
     pub fault: FlowFault,
 }
 
-/// A fault of a flow file, and what is expected instead.
+/// An error in a flow file, and what is expected instead.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum FlowFault {
     /// The first line is not one whole number.
@@ -36,7 +36,7 @@ pub enum FlowFault {
     /// The file has fewer flows than announced.
     #[error("{announced} flows are announced, but the file ends after {found} of them")]
     TooFewLines {
-        /// The number in the first line.
+        /// Number of flows in the first line.
         announced: u64,
         /// Number of flows in the file.
         found: usize,
@@ -44,7 +44,7 @@ pub enum FlowFault {
     /// There are more flows than [`MAX_FLOWS`].
     #[error("too many flows; the limit is {MAX_FLOWS} (2^28)")]
     TooManyFlows,
-    /// A line has another number of columns than a flow.
+    /// A line has the wrong number of columns.
     #[error(
         "'{text}' has {found} columns; a flow has 6 (src dst priority dst_port bytes start_s) or 5 \
          (src dst priority bytes start_s)"
@@ -52,20 +52,20 @@ pub enum FlowFault {
     Columns {
         /// The line, as written.
         text: String,
-        /// Number of columns of the line.
+        /// Number of columns on the line.
         found: usize,
     },
-    /// A line is of another dialect than the first flow.
+    /// A line and the first flow are of different dialects.
     #[error("'{text}' has {found} columns, but the flows above it have {expected}; all must agree")]
     Dialect {
         /// The line, as written.
         text: String,
-        /// Number of columns of the line.
+        /// Number of columns on the line.
         found: usize,
-        /// Columns of the first flow.
+        /// Number of columns of the first flow.
         expected: usize,
     },
-    /// A column is not a whole number, or out of range.
+    /// A column is not a whole number, or is out of range.
     #[error("'{token}' is not a {column}; write a whole number from 0 to {largest}")]
     Number {
         /// Name of the column.
@@ -75,7 +75,7 @@ pub enum FlowFault {
         /// The largest allowed value.
         largest: u64,
     },
-    /// A line is of the dialect of ns3-rdma.
+    /// A line is in the dialect of ns3-rdma.
     #[error(
         "'{text}' is no flow of the HPCC family, src dst priority dst_port bytes start_s; it seems \
          to be one of ns3-rdma, src dst priority packets start_s stop_s, which is not read: write \
@@ -105,7 +105,7 @@ pub enum FlowFault {
         /// Why it is invalid.
         reason: DecimalError,
     },
-    /// The flows have more bytes than 64 bits count.
+    /// The total size of the flows exceeds 64 bits.
     #[error(
         "with {bytes} bytes the flows up to here have more than 2^64 bytes, the limit of a workload"
     )]

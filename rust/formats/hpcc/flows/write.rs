@@ -1,4 +1,4 @@
-//! Writing a workload as a flow file: host i is node i.
+//! Writes a workload as a flow file: host i is node i.
 
 use std::fmt::Write;
 
@@ -7,15 +7,15 @@ use crate::normal_form::{NormalForm, NormalMessage, NotWritten};
 use crate::units::Time;
 use crate::workload::Workload;
 
-/// The priority group and the destination port of every flow, those of the family's own files.
+/// Priority group and destination port of every flow, as in the family's own files.
 const PRIORITY_AND_PORT: &str = "3 100";
 
-/// The flow file of a workload on `hosts` hosts, in the columns of HPCC and in order of starts, as
-/// the simulators of the family need it.
+/// Writes a workload on `hosts` hosts as a flow file with the columns of HPCC. Flows are in order
+/// of their starts, as the simulators of the family require.
 ///
 /// # Errors
-/// Fails for what a flow file does not hold: no flows, dependencies, computation, flows that share
-/// a queue pair, and flows of 2^32 bytes or more.
+/// Fails for everything that a flow file cannot express: no flows, dependencies, computation, flows
+/// that share a queue pair, and flows of 2^32 bytes or more.
 pub fn write(workload: &Workload, hosts: u32) -> Result<String, NotWritten> {
     let form = NormalForm::of(workload)?.by_start();
     if let Some(computation) = form.computations.first() {
@@ -49,7 +49,7 @@ pub fn write(workload: &Workload, hosts: u32) -> Result<String, NotWritten> {
     }
 }
 
-/// A time in seconds, to the picosecond.
+/// Formats a time in seconds, to the picosecond.
 fn seconds(time: Time) -> String {
     let (whole, rest) = (time.as_ps() / 1_000_000_000_000, time.as_ps() % 1_000_000_000_000);
     let decimals = format!("{rest:012}");

@@ -1,8 +1,9 @@
 //! `CONN_MON_FILE`: the connections of each host.
 //!
-//! Source: `periodic_monitoring` of ConWeave's `network-load-balance.cc`, at the same times as for
-//! `UPLINK_MON_FILE`. Each sample has a line `ns,host,connections,active` for each host: queue
-//! pairs that have not completed at their sender, and those of them that have bytes to send.
+//! Source: `periodic_monitoring` of ConWeave's `network-load-balance.cc`, sampled at the same times
+//! as `UPLINK_MON_FILE`. Each sample has a line `ns,host,connections,active` for each host. It
+//! gives the queue pairs that have not completed at their sender, and how many of them have bytes
+//! to send.
 
 use std::io::{self, Write};
 
@@ -19,7 +20,7 @@ pub(super) struct NumberedHost {
 }
 
 impl NumberedHost {
-    /// All hosts in the order of their `numbers`, which are given by id.
+    /// Returns all hosts in the order of their `numbers`, which are given by id.
     pub(super) fn all(numbers: &[u32]) -> Vec<Self> {
         let ids = (0..).map(HostId);
         let mut hosts: Vec<Self> =
@@ -29,11 +30,11 @@ impl NumberedHost {
     }
 }
 
-/// A host's connections at a sample.
+/// Connection counts of a host at a sample.
 #[derive(Debug, Clone, Copy, Default)]
 struct ConnectionCounts {
     incomplete: u32,
-    /// Those with bytes to send.
+    /// Number of connections with bytes to send.
     active: u32,
 }
 
@@ -43,17 +44,17 @@ pub(super) struct ConnectionMonitor {
     hosts: Vec<NumberedHost>,
     /// Indices of the connections that have not completed, in order of creation.
     open: Vec<usize>,
-    /// The number of connections created so far.
+    /// Number of connections created so far.
     created: usize,
 }
 
 impl ConnectionMonitor {
-    /// A monitor of the hosts with these `numbers`, by id.
+    /// Creates a monitor of the hosts with these `numbers`, by id.
     pub(super) fn new(numbers: &[u32]) -> Self {
         Self { hosts: NumberedHost::all(numbers), open: Vec::new(), created: 0 }
     }
 
-    /// Writes a line for each host: its connections, and those with unsent bytes, at `now`.
+    /// Writes a line for each host: its connections at `now`, and those with unsent bytes.
     pub(super) fn sample(
         &mut self,
         now: Time,

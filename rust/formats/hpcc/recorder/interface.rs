@@ -1,9 +1,9 @@
-//! The family's names of nodes and interfaces.
+//! The family's numbering of nodes and interfaces.
 
 use crate::ids::PortId;
 use crate::topology::{Node, Topology};
 
-/// An output port under the family's names.
+/// An output port with the family's numbers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Interface {
     /// The node's number in the topology file.
@@ -19,7 +19,8 @@ pub(super) struct Interface {
     pub(super) peer: Node,
 }
 
-/// Every interface, by port id; `number_of` returns the number of a node in the topology file.
+/// Returns every interface, by port id; `number_of` returns the number of a node in the topology
+/// file.
 pub(super) fn interfaces(topology: &Topology, number_of: &dyn Fn(Node) -> u32) -> Vec<Interface> {
     let count = u32::try_from(2 * topology.links().len()).expect("ids are 32 bits");
     let interface = |port| {

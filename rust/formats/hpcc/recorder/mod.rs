@@ -34,7 +34,7 @@ use crate::ids::PortId;
 use crate::topology::Node;
 use crate::units::Time;
 
-/// The destination of a file. After the first error nothing more is written to it.
+/// The destination of a file. After its first error, nothing more is written.
 struct Sink {
     to: Box<dyn Write>,
     failed: Option<io::Error>,
@@ -48,7 +48,7 @@ impl Sink {
     }
 }
 
-/// The source of a file's content, and the file.
+/// The source of a file's content, and its destination.
 struct Output<T> {
     source: T,
     sink: Sink,
@@ -60,7 +60,7 @@ impl<T> Output<T> {
     }
 }
 
-/// Observes the run of an experiment and writes the files that its configuration asks for.
+/// Observes the run of an experiment and writes the files that its configuration requests.
 pub struct Recorder {
     traced: TracedNodes,
     trace: Option<Output<Trace>>,
@@ -68,12 +68,12 @@ pub struct Recorder {
     uplinks: Option<Output<UplinkMonitor>>,
     connections: Option<Output<ConnectionMonitor>>,
     notifications: Option<Output<NotificationMonitor>>,
-    /// The earliest start of flows.
+    /// Earliest start of flows.
     from: Time,
-    /// Samples of uplinks and connections.
+    /// Sampling times of uplinks and connections.
     switch_samples: SamplingTimes,
     notification_samples: SamplingTimes,
-    /// The ports whose counters the monitors read.
+    /// Ports whose counters the monitors read.
     ports: Vec<PortId>,
 }
 
@@ -84,11 +84,11 @@ impl fmt::Debug for Recorder {
 }
 
 impl Recorder {
-    /// A recorder of the files that [`Experiment::recorded`] lists; `open` returns the destination
-    /// of each.
+    /// Creates a recorder of the files that [`Experiment::recorded`] lists; `open` returns the
+    /// destination of each.
     ///
     /// # Errors
-    /// Those of `open`, and of writing the header of a file.
+    /// Fails if `open` does, or if the header of a file cannot be written.
     pub fn new<E: From<io::Error>>(
         experiment: &Experiment,
         open: &mut dyn FnMut(RecordedFile) -> Result<Box<dyn Write>, E>,
@@ -163,7 +163,7 @@ impl Recorder {
     /// Writes the rest of each file after the run has ended.
     ///
     /// # Errors
-    /// The first error of writing a file, now or earlier.
+    /// Returns the first error of writing a file, now or earlier.
     pub fn finish(mut self, outcome: &Outcome) -> io::Result<()> {
         if let Some(Output { source, sink }) = &mut self.queues {
             sink.write(|to| source.write_totals(outcome.ended, to));
@@ -245,7 +245,7 @@ impl Watch for Recorder {
             && self.notification_samples.next() <= now
         {
             sink.write(|to| source.sample(now, snapshot.endpoints, to));
-            // No packet arrives before the next event, so that samples until then find nothing.
+            // No packet arrives before the next event, so samples before it would find nothing.
             self.notification_samples.advance_past(next_event);
         }
     }

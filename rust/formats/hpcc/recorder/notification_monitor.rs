@@ -1,9 +1,9 @@
 //! `CNP_OUTPUT_FILE`: congestion notifications, counted at the receivers that generate them.
 //!
-//! Source: `cnp_freq_monitoring` of ConWeave's `network-load-balance.cc`. Each 100 us the file has
-//! a line `ns host by_ecn by_order all` for each receiver that generated any since the last sample.
-//! The family's NIC also notifies of each packet out of order; the NIC here does not, so that the
-//! fourth column is 0.
+//! Source: `cnp_freq_monitoring` of ConWeave's `network-load-balance.cc`. Every 100 us the file
+//! gets a line `ns host by_ecn by_order all` for each receiver that generated any since the last
+//! sample. The family's NIC also notifies of each packet out of order. The NIC here does not, so
+//! the fourth column is 0.
 
 use std::io::{self, Write};
 
@@ -11,8 +11,9 @@ use super::connection_monitor::NumberedHost;
 use crate::endpoint::Endpoints;
 use crate::units::Time;
 
-/// The time of the first sample if flows start at `from`. The family reads `FLOWGEN_START_TIME`,
-/// which is in seconds, as nanoseconds here, so that its samples are 2 ns past each 100 us.
+/// Returns the time of the first sample if flows start at `from`. Here the family interprets
+/// `FLOWGEN_START_TIME`, which is in seconds, as nanoseconds. Its samples are therefore 2 ns past
+/// each 100 us.
 pub(super) fn first_sample(from: Time) -> Time {
     Time::from_ps(from.as_ps() / 1_000_000_000_000 * 1_000)
 }
@@ -21,12 +22,12 @@ pub(super) fn first_sample(from: Time) -> Time {
 #[derive(Debug)]
 pub(super) struct NotificationMonitor {
     hosts: Vec<NumberedHost>,
-    /// The notifications of each host up to the last sample, by id.
+    /// Notifications of each host at the last sample, by id.
     before: Vec<u64>,
 }
 
 impl NotificationMonitor {
-    /// A monitor of the hosts with these `numbers`, by id.
+    /// Creates a monitor of the hosts with these `numbers`, by id.
     pub(super) fn new(numbers: &[u32]) -> Self {
         Self { hosts: NumberedHost::all(numbers), before: vec![0; numbers.len()] }
     }

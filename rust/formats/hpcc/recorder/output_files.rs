@@ -8,9 +8,9 @@ use crate::hpcc::config::Family;
 pub enum RecordedFile {
     /// Packet events at the traced nodes, `TRACE_OUTPUT_FILE`.
     Trace,
-    /// Lengths of switch queues, `QLEN_MON_FILE`.
+    /// Queue lengths of switches, `QLEN_MON_FILE`.
     Queues,
-    /// Bytes sent upwards by switches with hosts, `UPLINK_MON_FILE`.
+    /// Bytes that switches with hosts send upwards, `UPLINK_MON_FILE`.
     Uplinks,
     /// Connections of hosts, `CONN_MON_FILE`.
     Connections,
@@ -27,17 +27,17 @@ pub enum ResultTable {
     Pauses,
 }
 
-/// Names that the results folder uses itself.
+/// Names that the results folder reserves.
 const RESULTS: [&str; 6] =
     ["cost.json", "fct.txt", "pfc.txt", "flows.csv", "links.csv", "summary.json"];
 
-/// The default name of each [`RecordedFile`], in order.
+/// Default name of each [`RecordedFile`], in order.
 const DEFAULT_NAMES: [&str; 5] = ["mix.tr", "qlen.txt", "uplink.txt", "conn.txt", "cnp.txt"];
 
 impl Experiment {
-    /// The files that are written while the experiment runs, with the names that its configuration
-    /// gives them: the trace if `ENABLE_TRACE` and `TRACE_FILE` ask for it, queue lengths if a
-    /// configuration of HPCC sets a time span, and those monitors of ConWeave that are named.
+    /// Returns the files to write during the run, with their names in the configuration. These are
+    /// the trace if `ENABLE_TRACE` and `TRACE_FILE` request it, queue lengths if an HPCC
+    /// configuration sets a time span, and those ConWeave monitors that are named.
     pub fn recorded(&self) -> Vec<(RecordedFile, String)> {
         let (config, names) = (&self.config, &self.config.outputs);
         let is_of = |family| config.family() == family;
@@ -53,7 +53,7 @@ impl Experiment {
         let mut files: Vec<(RecordedFile, String)> = Vec::new();
         let candidates = candidates.into_iter().zip(DEFAULT_NAMES);
         for ((_, file, name), default) in candidates.filter(|((asked, ..), _)| *asked) {
-            // The configuration's name, unless it is in use; else the default; else a numbered one.
+            // The configured name unless it is taken; else the default; else a numbered one.
             let is_free = |name: &String| {
                 !RESULTS.contains(&name.as_str()) && !files.iter().any(|(_, used)| used == name)
             };
@@ -65,7 +65,7 @@ impl Experiment {
         files
     }
 
-    /// A warning for each file whose name of the configuration is in use, so that it has another.
+    /// Returns a warning for each file that is renamed because its configured name is taken.
     pub(in crate::hpcc) fn renamed(&self) -> Vec<String> {
         let names = &self.config.outputs;
         let recorded = self.recorded();
@@ -97,8 +97,9 @@ impl Experiment {
         of_table.chain(of_recorder).map(warning).collect()
     }
 
-    /// Every name that a file of this experiment may have, with this configuration or with other
-    /// files enabled: a file of such a name in a results folder is an earlier result.
+    /// Returns every name that a file of this experiment may have, including files that this
+    /// configuration does not enable. A file of such a name in a results folder is an earlier
+    /// result.
     pub fn file_names(&self) -> Vec<String> {
         let names = &self.config.outputs;
         let configured = [
@@ -117,8 +118,8 @@ impl Experiment {
         recorded.chain(configured.cloned()).chain(default).collect()
     }
 
-    /// The tables that are written at the end: `fct.txt` and `pfc.txt`, and a copy of each under
-    /// the name that the configuration gives it, unless that name is in use.
+    /// Returns the tables to write at the end: `fct.txt` and `pfc.txt`, and a copy of each under
+    /// its configured name unless that is taken.
     pub fn tables(&self) -> Vec<(ResultTable, String)> {
         let mut files = vec![
             (ResultTable::Completions, "fct.txt".to_owned()),

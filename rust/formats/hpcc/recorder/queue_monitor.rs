@@ -1,13 +1,13 @@
 //! `qlen.txt`: a histogram of the queue length at each interface of a switch.
 //!
 //! Source: `monitor_buffer` of HPCC's `third.cc`. Every interface is sampled each 100 ns from
-//! `QLEN_MON_START` to `QLEN_MON_END`. At each whole multiple of 100 ms the file has a line
-//! `time: NS` and a line for each interface: node, interface, and the number of samples so far with
-//! 0, 1, 2, ... KB (of 1000 bytes) in the queue. Packets with priority and the packet on the wire
-//! do not count. In addition to the family's lines, the totals are written once more when the run
-//! ends, which may be within the first 100 ms.
+//! `QLEN_MON_START` to `QLEN_MON_END`. At each multiple of 100 ms the file gets a line `time: NS`
+//! and a line for each interface: node, interface, and the number of samples so far with 0, 1, 2,
+//! ... KB (of 1000 bytes) in the queue. Packets with priority and the packet on the wire do not
+//! count. In addition to the family's lines, the totals are written once more when the run ends,
+//! which may be within the first 100 ms.
 //!
-//! ConWeave's simulator has this monitor disabled, so that its configurations produce no file.
+//! ConWeave's simulator has this monitor disabled, so its configurations produce no file.
 
 use std::io::{self, Write};
 
@@ -25,7 +25,7 @@ const TOTALS_PERIOD_NS: u64 = 100_000_000;
 #[derive(Debug)]
 struct Histogram {
     interface: Interface,
-    /// The number of samples by KB in the queue.
+    /// Number of samples by KB in the queue.
     samples: Vec<u64>,
 }
 
@@ -38,13 +38,13 @@ impl Histogram {
     }
 }
 
-/// The monitor and what it has counted.
+/// The monitor and its histograms.
 #[derive(Debug)]
 pub(super) struct QueueMonitor {
     histograms: Vec<Histogram>,
     next: Time,
     until: Time,
-    /// Samples with all queues empty that the histograms do not contain yet.
+    /// Samples with all queues empty that have not been added to the histograms yet.
     idle: u64,
 }
 
@@ -57,12 +57,12 @@ impl QueueMonitor {
         Self { histograms, next: from, until, idle: 0 }
     }
 
-    /// The sampled ports: those of switches, ordered by node and interface.
+    /// Iterates over the sampled ports: those of switches, ordered by node and interface.
     pub(super) fn ports(&self) -> impl Iterator<Item = PortId> + '_ {
         self.histograms.iter().map(|it| it.interface.port)
     }
 
-    /// The time of the next sample; [`Time::NEVER`] after the last one.
+    /// Returns the time of the next sample; [`Time::NEVER`] after the last one.
     pub(super) fn next(&self) -> Time {
         self.next
     }
@@ -102,8 +102,8 @@ impl QueueMonitor {
         Ok(())
     }
 
-    /// Takes at once all samples of empty queues that are followed by another one before
-    /// `next_event`, before the end of sampling, and before the next totals.
+    /// Takes samples of empty queues in bulk. It stops before `next_event`, the end of sampling and
+    /// the next totals.
     fn skip_idle(&mut self, next_event: Time) {
         let totals_period = TOTALS_PERIOD_NS * 1_000;
         let due = self.next.as_ps().div_ceil(totals_period).saturating_mul(totals_period);

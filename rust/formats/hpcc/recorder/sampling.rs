@@ -2,18 +2,18 @@
 
 use crate::units::{Span, Time};
 
-/// The time beyond `FLOWGEN_STOP_TIME` during which uplinks and connections are sampled
+/// Time beyond `FLOWGEN_STOP_TIME` during which uplinks and connections are sampled
 /// (`periodic_monitoring` of ConWeave's `network-load-balance.cc`).
 const BEYOND_STOP: Span = Span::from_ms(50);
 
-/// The period of the check whether every flow has completed (`stop_simulation_middle`).
+/// Period of the check that every flow has completed (`stop_simulation_middle`).
 const COMPLETION_CHECK: Span = Span::from_us(100);
 
-/// The period at which notifications are counted (`cnp_monitor_bucket`).
+/// Period at which notifications are counted (`cnp_monitor_bucket`).
 const NOTIFICATION_BUCKET: Span = Span::from_us(100);
 
-/// The time at which the family notices that every flow has completed, if the last one completes at
-/// `ended` and flows start from `from` on.
+/// Returns the time at which the family notices that every flow has completed. The last flow
+/// completes at `ended`, and flows start from `from` on.
 pub(super) fn last_sample(from: Time, ended: Time) -> Time {
     let checks = ended.as_ps().saturating_sub(from.as_ps()).div_ceil(COMPLETION_CHECK.as_ps());
     from.saturating_add(Span::from_ps(checks.saturating_mul(COMPLETION_CHECK.as_ps())))
@@ -28,12 +28,13 @@ pub(super) struct SamplingTimes {
 }
 
 impl SamplingTimes {
-    /// The schedule of the uplink and connection monitors, not started; flows stop at `flows_stop`.
+    /// Creates the schedule of the uplink and connection monitors, not started; flows stop at
+    /// `flows_stop`.
     pub(super) fn of_switches(flows_stop: Time, period: Span) -> Self {
         Self { next: Time::NEVER, until: flows_stop.saturating_add(BEYOND_STOP), period }
     }
 
-    /// The schedule of the notification monitor, not started.
+    /// Creates the schedule of the notification monitor, not started.
     pub(super) fn of_notifications() -> Self {
         Self { next: Time::NEVER, until: Time::NEVER, period: NOTIFICATION_BUCKET }
     }
@@ -43,7 +44,8 @@ impl SamplingTimes {
         self.next = at;
     }
 
-    /// The time of the next sample; [`Time::NEVER`] before the start and after the last one.
+    /// Returns the time of the next sample; [`Time::NEVER`] before the start and after the last
+    /// one.
     pub(super) fn next(&self) -> Time {
         self.next
     }
@@ -54,7 +56,7 @@ impl SamplingTimes {
         self.next = if self.next < self.until { next } else { Time::NEVER };
     }
 
-    /// Advances to the first sample after `event`, at least to the next one.
+    /// Advances to the first sample after `event`, but at least to the next one.
     pub(super) fn advance_past(&mut self, event: Time) {
         self.advance();
         let last = event.min(self.until);

@@ -2,14 +2,14 @@
 //!
 //! Source: `GetTraceFromPacket` and `EnableTracingDevice` of HPCC's `qbb-helper.cc`, and their
 //! callers in `qbb-net-device.cc`. A packet is received when its last bit has arrived. It is
-//! enqueued when it joins the queue of an output port; the record has the bytes in the queue before
-//! it. It is dequeued when its first bit is transmitted; the record has the bytes that remain. A
-//! host has no queue of data, so that its data packets are only dequeued.
+//! enqueued when it joins the queue of an output port; the record gives the bytes already in the
+//! queue. It is dequeued when its first bit is transmitted; the record gives the bytes that remain.
+//! A host has no data queue, so its data packets are only dequeued.
 //!
-//! The format is the family's; the simulated network differs in these points:
-//! - the family does not record packets that a switch drops because its buffer is full or a link
-//!   loses by its error rate; here every loss is a record;
-//! - the queue of data is the priority group of the first flow in the file, also for flows of other
+//! The format is the family's, but the simulated network differs:
+//! - the family does not record packets that a switch drops because its buffer is full, or that a
+//!   link loses by its error rate; here every loss is a record;
+//! - the data queue has the priority group of the first flow in the file, also for flows of other
 //!   groups, because switches have one queue without priority;
 //! - the pieces of a flow that a policy splits share its ports, and each counts its bytes from 0;
 //! - a pause frame has 64 bytes, and a newer frame replaces one that has not been transmitted.
@@ -28,7 +28,7 @@ use crate::nic::answer_label;
 use crate::packet::{Flags, Packet, PauseOrder, Psn, View};
 use crate::topology::Topology;
 
-/// The most queue pairs that a splitter can use for one flow: paths are 16-bit numbers.
+/// Maximum number of queue pairs that a splitter uses for one flow: paths are 16-bit numbers.
 const MAX_SLOTS: u32 = 1 << 16;
 
 /// The sender and the receiver of a flow or of a packet.
@@ -38,7 +38,7 @@ struct HostPair {
     dst: HostId,
 }
 
-/// What identifies the queue pair of a packet: its hosts and its label.
+/// Identifies the queue pair of a packet: its hosts and its label.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 struct PacketKey {
     hosts: HostPair,
@@ -49,14 +49,14 @@ struct PacketKey {
 #[derive(Debug, Clone, Copy)]
 struct TracedFlow {
     hosts: HostPair,
-    /// Source and destination port.
+    /// Source and destination ports.
     ports: [u16; 2],
     bytes: u64,
     stream: u32,
 }
 
 impl TracedFlow {
-    /// The label of the flow's packets on the queue pair with index `slot`.
+    /// Returns the label of the flow's packets on the queue pair with index `slot`.
     fn label(&self, slot: u32) -> u32 {
         label_of(self.hosts.src, self.hosts.dst, self.stream, slot)
     }
@@ -68,11 +68,11 @@ pub(super) struct Trace {
     interfaces: Vec<Interface>,
     /// The address of each host, by id.
     addresses: Vec<u32>,
-    /// The address of each interface, by port id, which is the source of PFC frames.
+    /// Address of each interface by port id; it is the source of PFC frames.
     link_addresses: Vec<u32>,
     /// Flows in the order of their hosts.
     flows: Vec<TracedFlow>,
-    /// The index in `flows` for packets that were traced before; `None` for packets of no flow.
+    /// Cached index in `flows` per queue pair; `None` for packets of no flow.
     by_label: BTreeMap<PacketKey, Option<usize>>,
     group: u8,
     payload: u64,
@@ -145,7 +145,7 @@ impl Trace {
         };
         let queue = match (event.event, packet.flags.has(Flags::PRIORITY)) {
             (PacketEvent::Received, _) | (_, true) => 0,
-            // A host has no queue of data that an acknowledgement could join.
+            // A host has no data queue that an acknowledgement could join.
             _ if packet.is_control() && interface.owner.switch().is_none() => 0,
             _ => self.group,
         };
@@ -172,8 +172,8 @@ impl Trace {
         }
     }
 
-    /// The address of the interface that sent a PFC frame: a received frame comes from the other
-    /// end of the link.
+    /// Returns the address of the interface that sent a PFC frame. A received frame comes from the
+    /// other end of the link.
     fn sender_of_frame(&self, event: &PacketRecord) -> u32 {
         let port = match event.event {
             PacketEvent::Received => event.port.reverse(),
@@ -214,7 +214,7 @@ impl Trace {
         }
     }
 
-    /// The body of an acknowledgement or NACK whose sender has everything before `next`.
+    /// Builds the body of an ACK or NACK, whose sender has received everything before `next`.
     fn answer(&mut self, packet: &Packet, protocol: Answer, next: Psn) -> Body {
         let flow = self.answered(packet);
         let [src_port, dst_port] = flow.map_or([0; 2], |flow| flow.ports);
@@ -229,7 +229,7 @@ impl Trace {
         }
     }
 
-    /// The flow that an acknowledgement or notification answers.
+    /// Returns the flow that an acknowledgement or notification belongs to.
     fn answered(&mut self, packet: &Packet) -> Option<TracedFlow> {
         let hosts = HostPair { src: packet.src, dst: packet.dst };
         let key = PacketKey { hosts, label: packet.label };
@@ -237,14 +237,14 @@ impl Trace {
         self.cached(key, flow_hosts, &|label| answer_label(label) == key.label)
     }
 
-    /// The flow of a data packet.
+    /// Returns the flow of a data packet.
     fn flow(&mut self, packet: &Packet) -> Option<TracedFlow> {
         let hosts = HostPair { src: packet.src, dst: packet.dst };
         let key = PacketKey { hosts, label: packet.label };
         self.cached(key, hosts, &|label| label == key.label)
     }
 
-    /// The flow for `key`, which is searched once for all packets of its queue pair.
+    /// Returns the flow for `key`; searches once for all packets of its queue pair.
     fn cached(
         &mut self,
         key: PacketKey,
@@ -262,9 +262,9 @@ impl Trace {
         index.map(|index| self.flows[index])
     }
 
-    /// The index of the flow between two hosts that has a queue pair with a matching label. Few
-    /// flows have many queue pairs, so that the first queue pair of every flow is tried before the
-    /// second one of any.
+    /// Returns the index of the flow between two hosts that has a queue pair with a matching label.
+    /// Few flows have many queue pairs, so the first queue pair of every flow is tried before the
+    /// second of any.
     fn search(&self, hosts: HostPair, has_label: &dyn Fn(u32) -> bool) -> Option<usize> {
         let first = self.flows.partition_point(|flow| flow.hosts < hosts);
         let end = self.flows.partition_point(|flow| flow.hosts <= hosts);
@@ -273,9 +273,9 @@ impl Trace {
     }
 }
 
-/// The address of each interface, by port id. The family numbers links too: both ends of link i are
-/// in the network 10.a.b.0 with a = i / 254 + 1 and b = i % 254 + 1, the first end as host 1 and
-/// the second as host 2.
+/// Returns the address of each interface, by port id. The family also numbers links. Both ends of
+/// link i are in the network 10.a.b.0 with a = i / 254 + 1 and b = i % 254 + 1, the first end as
+/// host 1 and the second as host 2.
 fn link_addresses(topology: &Topology, interfaces: &[Interface]) -> Vec<u32> {
     let address = |it: &Interface| {
         let link = it.port.link().0;

@@ -27,10 +27,10 @@
 
 use std::io::{self, Write};
 
-/// The size of a record, bytes.
+/// Size of a record in bytes.
 pub(super) const RECORD_BYTES: usize = 56;
 
-/// The offset of [`Body`] in a record, bytes.
+/// Offset of [`Body`] in a record, in bytes.
 const BODY: usize = 32;
 
 /// A packet event at an interface.
@@ -66,7 +66,7 @@ pub(super) enum Body {
     Notification { flow: u16, queue: u8, ecn: u8, marked: u16, total: u16 },
 }
 
-/// The protocol numbers of acknowledgements.
+/// Protocol numbers of acknowledgements.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(u8)]
 pub(super) enum Answer {
@@ -118,7 +118,7 @@ impl Body {
 }
 
 impl Record {
-    /// The bytes of the record.
+    /// Serializes the record.
     pub(super) fn to_bytes(self) -> [u8; RECORD_BYTES] {
         let mut bytes = [0; RECORD_BYTES];
         put(&mut bytes, 0, &self.time_ns.to_le_bytes());
@@ -138,7 +138,7 @@ fn put(bytes: &mut [u8], at: usize, what: &[u8]) {
     bytes[at..at + what.len()].copy_from_slice(what);
 }
 
-/// An entry of the header.
+/// An entry of the trace header.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct InterfaceRate {
     pub(super) node: u16,
@@ -148,7 +148,7 @@ pub(super) struct InterfaceRate {
 }
 
 /// Writes the header. The family writes the entries in the order of a hash table, and its reader
-/// accepts any order; here they have the order of `rates`.
+/// accepts any order; here they are in the order of `rates`.
 pub(super) fn write_header(
     to: &mut dyn Write,
     rates: &[InterfaceRate],

@@ -1,11 +1,11 @@
 //! `UPLINK_MON_FILE`: the bytes that top-of-rack switches send upwards.
 //!
-//! Source: `periodic_monitoring` of ConWeave's `network-load-balance.cc`. At each
-//! `SW_MONITORING_INTERVAL` from `FLOWGEN_START_TIME` to 50 ms after `FLOWGEN_STOP_TIME` the file
+//! Source: `periodic_monitoring` of ConWeave's `network-load-balance.cc`. Samples are taken at each
+//! `SW_MONITORING_INTERVAL` from `FLOWGEN_START_TIME` to 50 ms after `FLOWGEN_STOP_TIME`. A sample
 //! has a line `ns,switch,interface,bytes` for each interface that connects a switch with hosts to
-//! another switch: all bytes of packets whose transmission has started there so far. The family
-//! takes samples until its next check, one each 100 us, finds that every flow has completed; so
-//! does this monitor, although the run has ended by then.
+//! another switch. It counts the bytes of all packets whose transmission has started there. The
+//! family checks every 100 us whether every flow has completed, and samples until that check
+//! succeeds. This monitor does so too, although the run has ended by then.
 
 use std::io::{self, Write};
 
@@ -38,7 +38,7 @@ impl UplinkMonitor {
         self.uplinks.iter().map(|it| it.port)
     }
 
-    /// Writes a sample; `carried` returns the bytes that a port has transmitted.
+    /// Writes a sample; `carried` returns the number of bytes that a port has transmitted.
     pub(super) fn sample(
         &self,
         now: Time,

@@ -5,19 +5,19 @@ use thiserror::Error;
 use crate::topology::TopologyError;
 use crate::units::UnitError;
 
-/// A fault in a topology file, with its position.
+/// An error in a topology file, with its position.
 #[derive(Debug, Clone, PartialEq, Error)]
 #[error("{file}{}: {fault}", line.map(|line| format!(":{line}")).unwrap_or_default())]
 pub struct HpccTopologyError {
     /// The file, as the caller named it.
     pub file: String,
-    /// The line, from 1; `None` for a fault of the graph as a whole.
+    /// Line of the error, from 1; `None` for an error of the whole graph.
     pub line: Option<usize>,
-    /// What is wrong there, in a box to keep results small.
+    /// The error, boxed to keep results small.
     pub fault: Box<HpccTopologyFault>,
 }
 
-/// A fault in a topology file, and what is expected instead.
+/// An error in a topology file, and what is expected instead.
 #[derive(Debug, Clone, PartialEq, Error)]
 pub enum HpccTopologyFault {
     /// The file has no first line.
@@ -30,7 +30,7 @@ pub enum HpccTopologyFault {
          gpus_per_server nvswitches switches links gpu_type ...'"
     )]
     FirstLine {
-        /// The first line as it stands.
+        /// The first line as written.
         text: String,
         /// Number of values on the line.
         tokens: usize,
@@ -40,14 +40,14 @@ pub enum HpccTopologyFault {
     InvalidCount {
         /// The value as given.
         token: String,
-        /// The things that it should count: `nodes`, `switches`, `NVSwitches`,
-        /// `accelerators of a server` or `links`.
+        /// What it should count: `nodes`, `switches`, `NVSwitches`, `accelerators of a server` or
+        /// `links`.
         what: &'static str,
     },
     /// A count exceeds its limit.
     #[error("{count} {what} are too many; the limit is {limit}")]
     TooMany {
-        /// What is too numerous: nodes, switches or links.
+        /// The elements that are too many: nodes, switches or links.
         what: &'static str,
         /// The number in the first line.
         count: u64,
@@ -62,12 +62,12 @@ pub enum HpccTopologyFault {
         /// Nodes announced in the first line, hosts and switches.
         nodes: u64,
     },
-    /// The line of switch ids is missing or has another number of ids than announced.
+    /// The line of switch ids is missing, or differs in length from the announced number.
     #[error(
         "found {found} switch ids; line 1 announces {announced} switches, on one line or several"
     )]
     SwitchIds {
-        /// Ids up to here.
+        /// Number of ids up to this line.
         found: u64,
         /// Switches announced in the first line.
         announced: u64,
@@ -83,7 +83,7 @@ pub enum HpccTopologyFault {
     MissingLinks {
         /// Links announced in the first line.
         announced: u64,
-        /// Lines that are not blank.
+        /// Number of lines that are not blank.
         found: usize,
     },
     /// A link line does not have five values.
@@ -92,17 +92,17 @@ pub enum HpccTopologyFault {
          '0 4 100Gbps 1us 0'"
     )]
     LinkTokens {
-        /// The link line as it stands.
+        /// The link line as written.
         text: String,
         /// Number of values on the line.
         tokens: usize,
     },
-    /// An id is not a number, or not that of a node.
+    /// An id is not a number, or not the id of a node.
     #[error("unknown node '{token}'; ids are whole numbers from 0 to {}", nodes.saturating_sub(1))]
     UnknownNode {
         /// The value as given.
         token: String,
-        /// Nodes announced in the first line; ids are below it.
+        /// Nodes announced in the first line; ids are below this number.
         nodes: u64,
     },
     /// Both ends of a link are the same node.
@@ -147,20 +147,20 @@ pub enum HpccTopologyFault {
         /// Id of the node.
         node: u64,
     },
-    /// A switch inside servers is not linked as one.
+    /// A switch inside servers has links that such a switch cannot have.
     #[error(
         "line 1 has {count} switches inside servers of {gpus} accelerators, those with the lowest \
          ids; switch {switch} {what}, and each must join the accelerators of one server, all at \
          one rate"
     )]
     Server {
-        /// Switches inside servers, as the first line has them.
+        /// Number of switches inside servers in the first line.
         count: u64,
-        /// Accelerators of a server.
+        /// Accelerators per server.
         gpus: u32,
         /// Id of the switch.
         switch: u32,
-        /// The fault of the switch.
+        /// What is wrong with the switch.
         what: &'static str,
     },
     /// The lines are valid, but the graph is not a valid topology.

@@ -1,10 +1,10 @@
-//! Servers whose accelerators are joined by switches of their own, as SimAI's files have them.
+//! Servers whose accelerators are connected by internal switches, as in SimAI's files.
 //!
-//! The first line has the accelerators of a server and the number of switches inside servers
-//! (NVSwitches), which have the lowest ids of all switches. These and their links become the
-//! scale-up network of a server: the rate of an accelerator's port is the sum of its links, the
-//! latency that of two of them. Rates of links are on the wire, and those of a scale-up network are
-//! of payload: headers within a server are free.
+//! The first line gives the accelerators per server and the number of switches inside servers
+//! (NVSwitches), which have the lowest ids of all switches. These switches and their links become
+//! the scale-up network of a server. The rate of an accelerator's port is the sum of its links; the
+//! latency is that of two links. Link rates are on the wire, whereas those of a scale-up network
+//! are of payload: headers within a server are free.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -15,14 +15,14 @@ use crate::units::{BitRate, Span};
 /// The servers that the first line announces.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Servers {
-    /// Accelerators of a server.
+    /// Accelerators per server.
     pub(super) gpus: u32,
-    /// Switches inside all servers together; more than 0.
+    /// Number of switches inside all servers together; more than 0.
     pub(super) switches: u64,
 }
 
-/// Takes the switches inside servers out of `switches`, and their links out of `links`; the network
-/// of a server, and the ids of these switches.
+/// Removes the switches inside servers from `switches`, and their links from `links`. Returns the
+/// network of a server and the ids of the removed switches.
 pub(super) fn take(
     servers: Servers,
     switches: &mut BTreeSet<u32>,
@@ -34,7 +34,7 @@ pub(super) fn take(
     let (within, between): (Vec<FileLink>, Vec<FileLink>) =
         links.drain(..).partition(|link| link.ends.iter().any(|end| inside.contains(end)));
     *links = between;
-    // By switch, the server of its hosts; by host, the rate of its port.
+    // Per switch, the server of its hosts; per host, the rate of its port.
     let mut server_of: BTreeMap<u32, u32> = BTreeMap::new();
     let mut rates: BTreeMap<u32, u64> = BTreeMap::new();
     let mut delay = Span::ZERO;

@@ -1,15 +1,15 @@
-//! Writing a fabric as a topology file: hosts are the first nodes, switches follow.
+//! Writes a fabric as a topology file: hosts are the first nodes, switches follow.
 
 use std::fmt::Write;
 
 use crate::read_back::expect_same;
 use crate::topology::{Node, Topology};
 
-/// The topology file of a fabric. The file has no names, and hosts and switches are numbered in
+/// Writes the topology file of a fabric. The file has no names; hosts and switches are numbered in
 /// order of their ids.
 ///
 /// # Errors
-/// It would not be read as this fabric, and why: a host has several links, for example.
+/// Explains why the file would not be read as this fabric: for example, a host has several links.
 pub fn write(topology: &Topology) -> Result<String, String> {
     let text = text(topology);
     let read = super::read(&text, "topology.txt").map_err(|error| error.fault.to_string())?;
