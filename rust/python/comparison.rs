@@ -35,7 +35,8 @@ enum Runs {
     Rails(Vec<RailSummary>),
 }
 
-/// A policy by its name, or one of Python with the name of the preset that it is put into.
+/// A policy by its name. For one in Python, the name is that of the preset whose policy it
+/// replaces.
 #[derive(Debug, FromPyObject)]
 struct Compared {
     #[pyo3(item)]
@@ -44,7 +45,7 @@ struct Compared {
     custom: Option<CustomPolicy>,
 }
 
-/// What is compared.
+/// The arguments of a comparison.
 #[derive(Debug, FromPyObject)]
 pub(super) struct Request {
     #[pyo3(item)]
@@ -99,7 +100,7 @@ pub(super) fn compare(
     result.map_err(|failure| failure.raise(py))
 }
 
-/// The scenario under each policy.
+/// Returns the scenario under each policy.
 fn put_into(
     scenario: &Scenario,
     policies: Vec<Compared>,
@@ -166,7 +167,7 @@ fn on_rails(
 
 #[pymethods]
 impl ComparisonResult {
-    /// The object that `evenkeel compare --json` prints.
+    /// Returns the object that `evenkeel compare --json` prints.
     fn json(&self) -> String {
         match &self.runs {
             Runs::Fabric(runs) => json(&AllRuns { runs, interrupted: None }),
@@ -174,7 +175,7 @@ impl ComparisonResult {
         }
     }
 
-    /// What `evenkeel compare` prints.
+    /// Returns the text that `evenkeel compare` prints.
     fn text(&self) -> String {
         let table = match &self.runs {
             Runs::Fabric(runs) => report::compare_table(runs, &self.statistics),
@@ -183,7 +184,7 @@ impl ComparisonResult {
         format!("{table}\n{}", report::verdicts(&self.statistics))
     }
 
-    /// A row for each policy and metric: median, its interval, ratio to the reference.
+    /// Returns a row per policy and metric: median, its interval, ratio to the reference.
     fn statistics(&self, py: Python<'_>) -> PyResult<Table> {
         let csv = report::comparison_csv(&self.statistics);
         let csv = csv.map_err(|error| results(error).raise(py))?;

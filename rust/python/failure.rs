@@ -1,4 +1,4 @@
-//! Errors of the library as exceptions of the package, with their place as attributes.
+//! Converts errors of the library to exceptions of the package, with their position as attributes.
 
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
@@ -8,10 +8,10 @@ use evenkeel::scenario::{Position, ScenarioError};
 use evenkeel::study::SessionError;
 use evenkeel::study::reproduce::StudyError;
 
-/// The module of the package that declares the exceptions.
+/// The Python module that declares the exceptions.
 const ERRORS: &str = "evenkeel._errors";
 
-/// What went wrong, found where no interpreter may be asked.
+/// An error that was found without the interpreter, before it becomes an exception.
 #[derive(Debug)]
 pub(super) enum Failure {
     /// A scenario is invalid.
@@ -20,13 +20,13 @@ pub(super) enum Failure {
     Study(StudyError),
     /// An experiment of the HPCC family is invalid.
     Hpcc(HpccError),
-    /// An argument is invalid, in words.
+    /// An argument is invalid; the text explains why.
     Argument(String),
     /// Results cannot be read or written.
     Results(String),
 }
 
-/// The place of a fault.
+/// The position of an error.
 #[derive(Debug, Default)]
 struct Place {
     file: Option<String>,
@@ -93,7 +93,7 @@ impl Failure {
         }
     }
 
-    /// The exception.
+    /// Converts the error to its exception.
     pub(super) fn raise(self, py: Python<'_>) -> PyErr {
         let exception = || -> PyResult<PyErr> {
             let class = py.import(ERRORS)?.getattr(self.class())?;
@@ -137,7 +137,7 @@ impl From<SessionError> for Failure {
     }
 }
 
-/// An error of results that are read or written.
+/// Returns the error for results that cannot be read or written.
 pub(super) fn results(error: impl std::fmt::Display) -> Failure {
     Failure::Results(error.to_string())
 }

@@ -11,8 +11,8 @@ use evenkeel::results::Results;
 /// Name, title and SVG of a figure.
 type Drawn = (String, String, String);
 
-/// Name, title and SVG of every figure that the results have data for, and notes on those that
-/// were left out.
+/// Returns name, title and SVG of every figure that the results have data for, and notes on the
+/// figures that were left out.
 #[pyfunction]
 pub(super) fn figures(
     py: Python<'_>,

@@ -12,7 +12,7 @@ use evenkeel::fabric::Rounding;
 use evenkeel::hpcc::{Experiment, Overrides};
 use evenkeel::study::{SessionOptions, Subject};
 
-/// What is run.
+/// The arguments of an experiment.
 #[derive(Debug, FromPyObject)]
 pub(super) struct Request {
     #[pyo3(item)]
@@ -50,7 +50,7 @@ fn simulate(request: Request, control: &Control) -> Result<RunResult, Failure> {
     let rounding = if truncate_ns { Rounding::TruncateNs } else { Rounding::Exact };
     let experiment = Experiment::load(&config, &Overrides { lb, topology, flows, rounding, seed })?;
     let subject = Subject::Experiment(Arc::new(experiment));
-    // As on the command line, what the experiment records is recorded if results are kept.
+    // As on the command line, recorded files are written only if results are kept.
     let result = run::session(subject, SessionOptions::default(), out.is_some(), control)?;
     if let Some(out) = out {
         result.keep(out)?;

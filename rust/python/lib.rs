@@ -1,8 +1,8 @@
-//! The Python module: what the package `evenkeel` (`rust/python/evenkeel`) asks of the library.
+//! The Python module: the compiled part of the package `evenkeel` (`rust/python/evenkeel`).
 //!
-//! This layer converts arguments and results, runs the library on a thread of its own
-//! (`supervise`), and carries policies that are written in Python (`policy`). It computes nothing;
-//! names, defaults and documentation for people are in the package.
+//! This layer converts arguments and results, runs the library on a separate thread (`supervise`),
+//! and calls policies that are written in Python (`policy`). It computes nothing. Names, defaults
+//! and user documentation are in the package.
 
 mod comparison;
 mod failure;

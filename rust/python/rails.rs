@@ -22,9 +22,9 @@ use evenkeel::units::Time;
 pub(super) struct RailRun {
     pub(super) identity: Identity,
     pub(super) summary: RailSummary,
-    /// The scenario with every default.
+    /// The scenario with every default, as TOML.
     pub(super) rendered: String,
-    /// The same as a table, for the summary that is kept.
+    /// The scenario with every default as a table, for the saved summary.
     pub(super) resolved: toml::Table,
     pub(super) incomplete: Option<String>,
 }
@@ -88,7 +88,7 @@ impl RailRun {
     }
 }
 
-/// Simulates a scenario.
+/// Simulates a scenario of several rails.
 pub(super) fn scenario(scenario: &RailScenario, control: &Control) -> Result<RailRun, Failure> {
     let label = scenario.file.policy.name.to_string();
     let all = scenario.setup.operations.len();
@@ -114,7 +114,7 @@ pub(super) fn compare(
     scenarios.iter().zip(runs).map(|(scenario, run)| finished(scenario, run)).collect()
 }
 
-/// The progress of operations, of which no bytes are counted.
+/// Returns progress that counts operations only; bytes are not counted.
 fn of_operations(completed: usize, all: usize) -> Progress {
     let (completed, messages) = (completed as u64, all as u64);
     Progress {

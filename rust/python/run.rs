@@ -19,9 +19,10 @@ use evenkeel::study::{Ended, Scratch, Session, SessionObservers, SessionOptions,
 #[derive(Debug)]
 pub(super) struct RunResult {
     pub(super) ended: Ended,
-    /// Flows of messages that were read or generated during the run; the outcome lacks them.
+    /// Flows of messages that were read or generated during the run, which the outcome does not
+    /// have.
     streamed: Vec<FlowRecord>,
-    /// Recorded files, whose tables are tables here too.
+    /// Recorded files, from which tables are made.
     files: Vec<(String, Vec<u8>)>,
 }
 
@@ -50,7 +51,7 @@ pub(super) fn session(
     Ok(RunResult { ended, streamed, files })
 }
 
-/// Recorded files, which grow in memory during the run.
+/// Recorded files, held in memory.
 struct Texts {
     is_kept: bool,
     files: Vec<(String, Text)>,
@@ -67,7 +68,7 @@ impl Scratch for Texts {
     }
 }
 
-/// A text in memory that its writer and its reader share.
+/// A buffer that its writer and its reader share.
 #[derive(Debug, Clone, Default)]
 struct Text(Arc<Mutex<Vec<u8>>>);
 
@@ -89,12 +90,12 @@ impl Write for Text {
 
 #[pymethods]
 impl RunResult {
-    /// The object that `evenkeel run --json` prints.
+    /// Returns the object that `evenkeel run --json` prints.
     fn json(&self) -> String {
         json(&self.ended.finished.summary)
     }
 
-    /// The table that `evenkeel run` prints.
+    /// Returns the table that `evenkeel run` prints.
     fn text(&self) -> String {
         report::run_table(&self.ended.finished.summary)
     }
@@ -108,7 +109,7 @@ impl RunResult {
         }
     }
 
-    /// Why the run did not complete; None if it did.
+    /// The reason why the run did not complete; None if it did.
     #[getter]
     fn incomplete(&self) -> Option<String> {
         self.ended.incomplete()
@@ -119,20 +120,20 @@ impl RunResult {
         self.ended.finished.summary.warnings.clone()
     }
 
-    /// Violations that the check of the run found; None if it was not checked.
+    /// Violations that the check of the run found; None if the run was not checked.
     #[getter]
     fn violations(&self) -> Option<Vec<String>> {
         let report = self.ended.check.as_ref()?;
         Some(report.violations.iter().map(ToString::to_string).collect())
     }
 
-    /// The names of the tables.
+    /// Returns the names of the tables.
     fn tables(&self) -> Vec<String> {
         let recorded = self.files.iter().filter_map(|(name, _)| name.strip_suffix(".csv"));
         ["flows", "links"].into_iter().chain(recorded).map(str::to_owned).collect()
     }
 
-    /// A table by its name.
+    /// Returns a table by its name.
     fn table(&self, py: Python<'_>, name: &str) -> PyResult<Table> {
         let table = py.detach(|| match name {
             "flows" => Ok(self.flows()),
@@ -167,7 +168,8 @@ impl RunResult {
         self.streamed.iter().chain(&self.ended.outcome.flows)
     }
 
-    /// The jobs and steps of flows; unknown of those that were read or generated during the run.
+    /// Returns the jobs and steps of flows; unknown for flows that were read or generated during
+    /// the run.
     fn places(&self) -> FlowPlaces {
         FlowPlaces::of_setup(self.ended.session.setup(), self.streamed.is_empty())
     }

@@ -1,4 +1,4 @@
-//! Scenarios, resolved as the command line resolves them.
+//! Scenarios, resolved as on the command line.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -25,30 +25,30 @@ pub(super) struct Loaded {
     /// The path that the user gave, or the name of the text.
     shown: String,
     kind: LoadedKind,
-    /// The memory that a run may take; any if `None`.
+    /// Maximum memory of a run; `None` for no limit.
     most_memory: Option<Bytes>,
 }
 
 #[derive(Debug)]
 pub(super) enum LoadedKind {
-    /// Of one network.
+    /// A scenario of one network.
     Fabric(Box<Scenario>),
-    /// Of several rails.
+    /// A scenario of several rails.
     Rails(Box<RailScenario>),
 }
 
-/// Where the text of a scenario is.
+/// The source of a scenario's text.
 #[derive(Debug, Clone, FromPyObject)]
 pub(super) struct Source {
-    /// The text; nothing to read it from `path`.
+    /// The text; `None` to read it from `path`.
     #[pyo3(item)]
     text: Option<String>,
-    /// The file, or the file that the text would be in.
+    /// The file, or for a text the file that it would be in.
     #[pyo3(item)]
     path: PathBuf,
 }
 
-/// What is set in place of the values of a scenario.
+/// Values that override those of a scenario.
 #[derive(Debug, FromPyObject)]
 pub(super) struct OverrideRequest {
     #[pyo3(item)]
@@ -58,13 +58,13 @@ pub(super) struct OverrideRequest {
     /// Keys and values, as `--set` takes them.
     #[pyo3(item)]
     set: Vec<String>,
-    /// Whether what is not expected to fit into memory is tried.
+    /// True to run even if the estimated memory exceeds what is available.
     #[pyo3(item)]
     force: bool,
 }
 
 impl OverrideRequest {
-    /// The overrides, as the command line has them.
+    /// Converts the request to the overrides of the command line.
     pub(super) fn overrides(self) -> Result<Overrides, Failure> {
         let Self { policy, seed, set, force } = self;
         let setting = |text: &String| {
@@ -76,27 +76,27 @@ impl OverrideRequest {
     }
 }
 
-/// Refuses a run that is not expected to fit into memory.
+/// Fails if the estimated memory of a run exceeds the limit.
 pub(super) fn expect_memory(scenario: &Scenario, most: Option<Bytes>) -> Result<(), Failure> {
     let refused = |shortage| Failure::Argument(format!("{shortage}; force=True tries it"));
     study::expect_memory(scenario, most).map_err(refused)
 }
 
-/// How a scenario is run.
+/// The arguments of a run.
 #[derive(Debug, FromPyObject)]
 struct RunRequest {
-    /// A policy of Python, in the place of the scenario's.
+    /// A policy in Python that replaces the scenario's.
     #[pyo3(item)]
     policy: Option<CustomPolicy>,
     #[pyo3(item)]
     threads: Option<u16>,
-    /// Whether a run with a policy of Python is repeated and compared.
+    /// Whether a run with a policy in Python is repeated and compared.
     #[pyo3(item)]
     repeat: bool,
-    /// The file of a time-line.
+    /// The file for a timeline.
     #[pyo3(item)]
     trace: Option<PathBuf>,
-    /// Whether the run is checked against a second account of every packet.
+    /// Whether an independent account of every packet checks the run.
     #[pyo3(item)]
     check: bool,
 }
@@ -124,7 +124,7 @@ impl Source {
     }
 }
 
-/// The TOML text of a table that Python wrote as JSON.
+/// Converts a table that Python wrote as JSON to TOML.
 #[pyfunction]
 pub(super) fn toml_of_json(py: Python<'_>, json: &str) -> PyResult<String> {
     let argument = |reason: String| Failure::Argument(reason).raise(py);
@@ -193,7 +193,7 @@ impl Loaded {
         }
     }
 
-    /// Every key with its value and the origin of the value, as TOML.
+    /// Returns every key with its value and the origin of the value, as TOML.
     fn render(&self) -> String {
         match &self.kind {
             LoadedKind::Fabric(scenario) => scenario.render(),
@@ -208,7 +208,7 @@ impl Loaded {
         }
     }
 
-    /// The JSON object of `evenkeel bound`, and which closed form it is by.
+    /// Returns the JSON object of `evenkeel bound`, and the name of the binding closed form.
     fn bound(&self, py: Python<'_>) -> PyResult<(String, String)> {
         let scenario = self.fabric(py)?;
         py.detach(|| {
@@ -219,7 +219,7 @@ impl Loaded {
         })
     }
 
-    /// The JSON object of `evenkeel qps`.
+    /// Returns the JSON object of `evenkeel qps`.
     #[pyo3(signature = (listener=None))]
     fn qps(&self, py: Python<'_>, listener: Option<Bound<'_, PyAny>>) -> PyResult<String> {
         let scenario = self.fabric(py)?;
@@ -302,7 +302,7 @@ impl Loaded {
 }
 
 impl Loaded {
-    /// The scenario of one network.
+    /// Returns the scenario of one network; fails for one of several rails.
     fn fabric(&self, py: Python<'_>) -> PyResult<&Scenario> {
         match &self.kind {
             LoadedKind::Fabric(scenario) => Ok(scenario),
@@ -315,7 +315,7 @@ impl Loaded {
     }
 }
 
-/// The JSON text of a TOML text; errors name it `file`.
+/// Converts TOML to JSON; errors name the text `file`.
 #[pyfunction]
 pub(super) fn json_of_toml(py: Python<'_>, text: &str, file: &str) -> PyResult<String> {
     let table = text.parse::<toml::Table>();
@@ -325,7 +325,7 @@ pub(super) fn json_of_toml(py: Python<'_>, text: &str, file: &str) -> PyResult<S
     Ok(json(&table))
 }
 
-/// Every key of the format: key, where it holds, notation, default and meaning.
+/// Returns every key of the format: key, kind of section, notation, default and meaning.
 #[pyfunction]
 pub(super) fn catalogue() -> Vec<(String, String, String, String, String)> {
     let entries = evenkeel::scenario::catalogue().into_iter();

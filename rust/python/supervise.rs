@@ -1,5 +1,5 @@
-//! Work that takes long: on a thread of its own and without the interpreter, which meanwhile
-//! handles signals and reports of progress.
+//! Runs long work on a separate thread without holding the interpreter. Meanwhile, the calling
+//! thread handles signals and reports progress.
 
 use std::any::Any;
 use std::panic;
@@ -14,17 +14,17 @@ use evenkeel::fabric;
 use evenkeel::report::Identity;
 use evenkeel::study::{ComparisonRun, Observer};
 
-/// The time between two looks at signals and progress: short for a person who presses Ctrl-C, long
-/// for a processor.
+/// Interval at which signals and progress are polled. It is short for a person who presses Ctrl-C,
+/// and long for a processor.
 const POLL: Duration = Duration::from_millis(50);
 
-/// The stack of the thread, as that of a program's first thread: 8 MiB.
+/// Stack size of the thread, as that of a program's main thread: 8 MiB.
 const STACK: usize = 8 << 20;
 
-/// What unwinds a run that has been told to stop.
+/// The panic payload that unwinds a stopped run.
 struct Stopped;
 
-/// The progress of some runs, as a listener gets it.
+/// The latest progress, as a listener gets it.
 #[derive(Debug, Clone, Default)]
 struct Latest {
     label: String,
@@ -32,11 +32,11 @@ struct Latest {
     is_new: bool,
 }
 
-/// What a run and its supervisor share.
+/// The state that a run and its supervisor share.
 #[derive(Debug, Default)]
 pub(super) struct Control {
     stop: AtomicBool,
-    /// Why the run was stopped; nothing if a signal did.
+    /// The exception that stopped the run; `None` if a signal did.
     fault: Mutex<Option<PyErr>>,
     latest: Mutex<Latest>,
     runs: AtomicUsize,
@@ -45,7 +45,7 @@ pub(super) struct Control {
     ended: Condvar,
 }
 
-/// Tells the supervisor that the thread has ended, in whatever way.
+/// Notifies the supervisor when the thread ends, even by a panic.
 struct End<'a>(&'a Control);
 
 impl Drop for End<'_> {
@@ -59,8 +59,8 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Works on another thread. A signal such as Ctrl-C, or an exception of `listener`, stops it: the
-/// work is unwound when it reports progress.
+/// Runs `work` on another thread. A signal such as Ctrl-C, or an exception of `listener`, stops it:
+/// the work is unwound at its next progress report.
 pub(super) fn supervise<T: Send>(
     py: Python<'_>,
     listener: Option<&Bound<'_, PyAny>>,
@@ -93,7 +93,8 @@ pub(super) fn supervise<T: Send>(
     })
 }
 
-/// The exception for a panic, which is a fault of evenkeel and has printed its place.
+/// Returns the exception for a panic, which is a bug in evenkeel. The panic has printed its
+/// location.
 fn bug(panic: Box<dyn Any + Send>) -> PyErr {
     let text = panic.downcast_ref::<&str>().map(|text| (*text).to_owned());
     let text = text.or_else(|| panic.downcast_ref::<String>().cloned()).unwrap_or_default();
@@ -101,14 +102,14 @@ fn bug(panic: Box<dyn Any + Send>) -> PyErr {
 }
 
 impl Control {
-    /// Waits a little; true if the thread has ended.
+    /// Waits for at most [`POLL`]; returns true if the thread has ended.
     fn wait(&self) -> bool {
         let ended = lock(&self.has_ended);
         let waited = self.ended.wait_timeout_while(ended, POLL, |ended| !*ended);
         *waited.unwrap_or_else(PoisonError::into_inner).0
     }
 
-    /// Tells the listener what is new.
+    /// Calls the listener if there is new progress.
     fn tell(&self, listener: Option<&Bound<'_, PyAny>>) -> PyResult<()> {
         let Some(listener) = listener else { return Ok(()) };
         let latest = {
@@ -134,26 +135,26 @@ impl Control {
         Ok(())
     }
 
-    /// Ends the work if it has been told to stop.
+    /// Unwinds the work if it has been stopped.
     pub(super) fn check(&self) {
         if self.stop.load(Ordering::Relaxed) {
             panic::resume_unwind(Box::new(Stopped));
         }
     }
 
-    /// Ends the work with an exception.
+    /// Unwinds the work with an exception.
     pub(super) fn fail(&self, error: PyErr) -> ! {
         lock(&self.fault).get_or_insert(error);
         self.stop.store(true, Ordering::Relaxed);
         panic::resume_unwind(Box::new(Stopped));
     }
 
-    /// The number of runs to come.
+    /// Sets the number of runs to come.
     pub(super) fn expect_runs(&self, runs: usize) {
         self.runs.store(runs, Ordering::Relaxed);
     }
 
-    /// Notes the progress of a run, and ends it if it has been told to stop.
+    /// Stores the progress of a run; unwinds it if it has been stopped.
     pub(super) fn report(&self, label: &str, progress: &fabric::Progress) {
         self.check();
         let mut latest = lock(&self.latest);
@@ -164,7 +165,7 @@ impl Control {
     }
 }
 
-/// Counts the runs of a comparison or a sweep.
+/// Counts the finished runs of a comparison or a sweep.
 #[derive(Debug)]
 pub(super) struct RunCounter(pub(super) Arc<Control>);
 

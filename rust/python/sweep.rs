@@ -1,4 +1,4 @@
-//! Sweeps: every point of a study.
+//! Sweeps: the simulation of every point of a study.
 
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
@@ -17,15 +17,15 @@ use evenkeel::study::{self, Shard, Sweep, SweepFolder, SweepTable};
 #[derive(Debug)]
 pub(super) struct SweepResult {
     table: SweepTable,
-    /// The folder that holds them.
+    /// Folder of the results.
     #[pyo3(get)]
     folder: PathBuf,
 }
 
-/// What is swept.
+/// The arguments of a sweep.
 #[derive(Debug, FromPyObject)]
 pub(super) struct Request {
-    /// The text of the study; nothing to read it from `path`.
+    /// The text of the study; `None` to read it from `path`.
     #[pyo3(item)]
     text: Option<String>,
     #[pyo3(item)]
@@ -36,7 +36,7 @@ pub(super) struct Request {
     jobs: Option<NonZeroUsize>,
 }
 
-/// Simulates what is missing of a study, and writes the results.
+/// Simulates the missing runs of a study, and writes the results.
 #[pyfunction]
 #[pyo3(signature = (request, listener=None))]
 pub(super) fn sweep(
@@ -70,19 +70,19 @@ fn simulate(request: Request, control: &Arc<Control>) -> Result<SweepResult, Fai
 
 #[pymethods]
 impl SweepResult {
-    /// The rows of `results.csv`.
+    /// Returns the rows of `results.csv`.
     fn results(&self, py: Python<'_>) -> PyResult<Table> {
         let csv = self.table.csv().map_err(|error| results(error).raise(py))?;
         Table::of_csv(csv.as_bytes()).map_err(|error| results(error).raise(py))
     }
 
-    /// The JSON objects of the runs, null for one that has none.
+    /// Returns the JSON objects of the runs; null for a run without a result.
     fn json(&self) -> String {
         let runs = self.table.rows.iter().map(|row| row.result.as_ref().ok());
         json(&runs.collect::<Vec<_>>())
     }
 
-    /// The errors of the rows without a complete run.
+    /// Returns the errors of the rows without a complete run.
     fn errors(&self) -> Vec<String> {
         let error = |row: &study::SweepRow| {
             let labels: Vec<String> =

@@ -1,4 +1,4 @@
-//! Tables of results in Arrow's memory format, which other libraries take without a copy (the
+//! Tables of results in Arrow's memory format, which other libraries import without a copy (the
 //! PyCapsule protocol of the Arrow project).
 
 use std::sync::Arc;
@@ -50,7 +50,7 @@ impl Column {
         Self::Text(StringBuilder::new())
     }
 
-    /// Adds a value as CSV writes it; an empty one is missing.
+    /// Appends a value as CSV writes it; an empty one is missing.
     pub(super) fn push_text(&mut self, value: &str) {
         match self {
             Self::Whole(column) => column.append_option(value.parse::<i64>().ok()),
@@ -67,7 +67,7 @@ impl Column {
         }
     }
 
-    /// Adds a cell of the column's kind. Times are in nanoseconds.
+    /// Appends a cell of the column's kind. Times are in nanoseconds.
     fn push(&mut self, cell: &Cell<'_>) {
         match (self, cell) {
             (Self::Whole(column), Cell::Whole(number)) => {
@@ -91,7 +91,7 @@ impl Column {
 }
 
 impl Table {
-    /// A table of these columns, which are equally long.
+    /// Creates a table of these columns, which must be equally long.
     pub(super) fn new(columns: Vec<(&str, Column)>) -> Self {
         let (mut fields, mut arrays) = (Vec::new(), Vec::new());
         for (name, column) in columns {
@@ -115,7 +115,7 @@ impl Table {
         Self::new(columns.iter().map(|(name, _)| *name).zip(filled).collect())
     }
 
-    /// A table from CSV with a line of names, after lines that start with `#`.
+    /// Reads a table from CSV with a header line, after comment lines that start with `#`.
     pub(super) fn of_csv(text: &[u8]) -> Result<Self, csv::Error> {
         let reader = || csv::ReaderBuilder::new().comment(Some(b'#')).from_reader(text);
         let names = reader().headers()?.clone();
@@ -137,7 +137,7 @@ impl Table {
     }
 }
 
-/// What a column of CSV holds, as far as its values have been seen.
+/// The type of a CSV column, inferred from the values so far. Later kinds include earlier ones.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Kind {
     Unknown,
@@ -147,7 +147,7 @@ enum Kind {
 }
 
 impl Kind {
-    /// The kind that the name alone decides, so that it does not depend on the values.
+    /// Returns the kind for names whose type must not depend on the values.
     fn of_name(name: &str) -> Self {
         match name {
             "src" | "dst" | "from" | "to" | "link" | "rail" | "what" | "policy" | "metric"
@@ -182,7 +182,7 @@ impl Kind {
 
 #[pymethods]
 impl Table {
-    /// The names of the columns.
+    /// Names of the columns.
     #[getter]
     fn column_names(&self) -> Vec<String> {
         self.batch.schema().fields().iter().map(|field| field.name().clone()).collect()
@@ -197,7 +197,7 @@ impl Table {
         self.batch.num_rows()
     }
 
-    /// The values of a column as a list; a missing one is None.
+    /// Returns the values of a column as a list; a missing one is None.
     fn __getitem__<'py>(&self, py: Python<'py>, name: &str) -> PyResult<Bound<'py, PyList>> {
         let Some(column) = self.batch.column_by_name(name) else {
             let names = self.column_names().join(", ");
@@ -207,7 +207,7 @@ impl Table {
         values(py, column)
     }
 
-    /// Every column as a list, by name.
+    /// Returns every column as a list, by name.
     fn to_dict<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let all = PyDict::new(py);
         for (field, column) in self.batch.schema().fields().iter().zip(self.batch.columns()) {
@@ -216,14 +216,14 @@ impl Table {
         Ok(all)
     }
 
-    /// Arrow's PyCapsule protocol: the types of the columns.
+    /// Arrow's PyCapsule protocol: returns the types of the columns.
     fn __arrow_c_schema__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyCapsule>> {
         let schema = FFI_ArrowSchema::try_from(self.batch.schema().as_ref());
         let schema = schema.map_err(|error| failure::results(error).raise(py))?;
         PyCapsule::new_with_value(py, schema, c"arrow_schema")
     }
 
-    /// Arrow's PyCapsule protocol: the columns, which are not copied.
+    /// Arrow's PyCapsule protocol: returns the columns without a copy.
     #[pyo3(signature = (requested_schema=None))]
     fn __arrow_c_stream__<'py>(
         &self,
@@ -244,7 +244,7 @@ impl Table {
 }
 
 fn values<'py>(py: Python<'py>, column: &ArrayRef) -> PyResult<Bound<'py, PyList>> {
-    // Lists are made of iterators of a known length.
+    // `PyList::new` needs an iterator of known length, so each type has a separate arm.
     match column.data_type() {
         DataType::Int64 => PyList::new(py, column.as_primitive::<Int64Type>()),
         DataType::Float64 => PyList::new(py, column.as_primitive::<Float64Type>()),

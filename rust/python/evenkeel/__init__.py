@@ -1,11 +1,11 @@
-"""evenkeel: what load balancing costs in AI-training networks.
+"""evenkeel: simulates load balancing in AI-training networks.
 
     >>> import evenkeel
     >>> run = evenkeel.run("examples/incast-32.toml", policy="spray")
     >>> run.cct_ns, run.fct_ns.p99
     >>> polars.DataFrame(run.tables.flows)
 
-docs/python.md has the whole of it.
+docs/python.md documents the whole package.
 """
 
 from __future__ import annotations

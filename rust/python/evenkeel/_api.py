@@ -1,4 +1,4 @@
-"""The commands: the same as those of the command line, with the same messages."""
+"""The commands of the command line as functions, with the same messages."""
 
 from __future__ import annotations
 
@@ -29,13 +29,13 @@ def _source(scenario: ScenarioLike, name: Optional[str]) -> Dict[str, Any]:
 def _overrides(
     policy: Optional[str], seed: Optional[int], set: Optional[Mapping[str, Any]], force: bool
 ) -> Dict[str, Any]:
-    """What is set in place of a scenario's values, as the compiled part takes it."""
+    """Returns overrides of a scenario's values in the form that the compiled part expects."""
     settings = [f"{key}={_value(key, value)}" for key, value in (set or {}).items()]
     return {"policy": policy, "seed": seed, "set": settings, "force": bool(force)}
 
 
 def _value(key: str, value: Any) -> str:
-    """A value as ``--set`` takes it."""
+    """Formats a value as ``--set`` expects it."""
     if isinstance(value, (bool, int, float, str)):
         return value if isinstance(value, str) else json.dumps(value)
     raise ArgumentError(f"set: {key} = {value!r}: expected a str, int, float or bool")
@@ -43,7 +43,7 @@ def _value(key: str, value: Any) -> str:
 
 def _warn(notes: Sequence[str]) -> None:
     for note in notes:
-        # The caller of the command.
+        # Level 3 is the caller of the command.
         warnings.warn(note, EvenkeelWarning, stacklevel=3)
 
 
@@ -65,22 +65,22 @@ def run(
     """Simulates a scenario once: ``evenkeel run``.
 
     scenario: a path, TOML text, a dict or an `evenkeel.Scenario`.
-    policy: a policy in place of the scenario's: its name, or a class of a policy in Python.
-    seed: draws random numbers from this seed in place of the scenario's.
-    set: other keys, such as {"topology.leaves": 8, "failure[0].at": "10us"}.
-    force: makes also a run that is not expected to fit into memory.
+    policy: overrides the scenario's policy by a name or a policy class in Python.
+    seed: overrides the scenario's seed for random numbers.
+    set: overrides other keys, such as {"topology.leaves": 8, "failure[0].at": "10us"}.
+    force: runs even if the estimated memory exceeds what is available.
     threads: simulates the run on this many threads; the results do not depend on it.
-    out: keeps the results in this folder too.
-    repeat: a run with a policy in Python is made twice, and compared call by call; False makes it
-        once. Without a policy in Python a run is made once.
-    trace: writes a time-line for ui.perfetto.dev to this file.
-    check: checks the run against a second account of every packet, see `Run.violations`; makes
+    out: also saves the results in this folder.
+    repeat: repeats a run with a policy in Python and compares the two call by call; False runs it
+        once. Without a policy in Python there is always one run.
+    trace: writes a timeline for ui.perfetto.dev to this file.
+    check: checks the run with an independent account of every packet, see `Run.violations`. Makes
         the run several times slower.
-    progress: a callable that gets `evenkeel.Progress`, True for a bar, False for none.
-    name: the name of a scenario that is no file.
+    progress: a callable that receives `evenkeel.Progress`, True for a bar, False for none.
+    name: the name of a scenario that is not a file.
 
-    A run that stalls or reaches its time limit is no exception: see `Run.completed`. Ctrl-C ends
-    it with KeyboardInterrupt. The interpreter is free for other threads meanwhile.
+    A run that stalls or reaches its time limit raises no exception: see `Run.completed`. Ctrl-C
+    ends it with KeyboardInterrupt. Other threads can use the interpreter meanwhile.
     """
     source = _source(scenario, name)
     if threads is not None and not 1 <= threads <= 256:
@@ -134,11 +134,11 @@ def compare(
 ) -> Comparison:
     """Simulates a scenario under several policies and seeds: ``evenkeel compare``.
 
-    policies: names of policies, and classes of policies in Python.
-    seeds: runs each policy under so many consecutive seeds, from `seed` or the scenario's; by
-        default 5, or 1 if nothing is drawn at random.
-    jobs: simulates so many runs at the same time; one for each core by default.
-    baseline: the policy that ratios are to; the best by default.
+    policies: names of policies, and policy classes in Python.
+    seeds: number of consecutive seeds for each policy, from `seed` or the scenario's on. By
+        default 5, or 1 if nothing is random.
+    jobs: number of runs simulated at the same time; one per core by default.
+    baseline: the policy that ratios refer to; the best one by default.
     """
     if isinstance(policies, str):
         raise ArgumentError(f"policies = {policies!r}: expected a list of policies")
@@ -179,11 +179,11 @@ def sweep(
 ) -> Sweep:
     """Simulates every point of a study on all cores: ``evenkeel sweep``.
 
-    study: a path, TOML text or a dict; docs/sweeps.md has the format.
-    out: keeps the results in this folder, or goes on with those that it has after an interruption.
-    jobs: simulates so many runs at the same time; one for each core by default.
+    study: a path, TOML text or a dict; docs/sweeps.md describes the format.
+    out: saves the results in this folder, and resumes an interrupted sweep there.
+    jobs: number of runs simulated at the same time; one per core by default.
 
-    An invalid point, or a run that does not complete, is a row with its ``error``.
+    A failing point does not stop the sweep. Its row has the reason in ``error``.
     """
     source = source_of(study, name, "study")
     temporary = None
@@ -209,11 +209,11 @@ def hpcc(
 ) -> Run:
     """Runs an experiment of the HPCC family of ns-3 simulators: ``evenkeel hpcc``.
 
-    config: the path of its configuration, or the text of one (lines of a key and a value), or a
-        dict of them; paths in a text or a dict are relative to the working folder.
-    lb, topology, flows, seed: in place of those of the configuration.
+    config: the path or the text (lines with a key and a value) of its configuration, or a dict.
+        Paths in a text or a dict are relative to the working folder.
+    lb, topology, flows, seed: override those of the configuration.
     truncate_ns: truncates transmission times to whole nanoseconds, as the family does.
-    out: keeps the results in this folder too, with the files that the configuration asks for.
+    out: also saves the results in this folder, with the files that the configuration requests.
     """
     request = {
         "lb": lb,
@@ -232,7 +232,7 @@ def hpcc(
 
 
 def _config(config: Any, folder: str) -> str:
-    """The path of a configuration; that of a text or a table is a file in `folder`."""
+    """Returns the path of a configuration; writes a text or a table to a file in `folder`."""
     if isinstance(config, Mapping):
         config = "".join(f"{key} {_words(value)}\n" for key, value in config.items())
     elif not isinstance(config, (str, os.PathLike)):
@@ -258,7 +258,7 @@ def check(
     force: bool = False,
     name: Optional[str] = None,
 ) -> Check:
-    """Checks a scenario without running it: ``evenkeel check``. What is invalid is an exception."""
+    """Checks a scenario without running it: ``evenkeel check``. Raises an exception if invalid."""
     loaded = _evenkeel.Loaded(_source(scenario, name), _overrides(None, seed, set, force))
     _warn(loaded.warnings)
     return Check(loaded)
@@ -272,7 +272,7 @@ def bound(
     force: bool = False,
     name: Optional[str] = None,
 ) -> Bound:
-    """The lower bound of a scenario's completion time: ``evenkeel bound``."""
+    """Computes a lower bound of a scenario's completion time: ``evenkeel bound``."""
     loaded = _evenkeel.Loaded(_source(scenario, name), _overrides(None, seed, set, force))
     _warn(loaded.warnings)
     values, by = loaded.bound()

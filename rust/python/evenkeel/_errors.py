@@ -17,11 +17,11 @@ __all__ = [
 
 
 class EvenkeelError(Exception):
-    """The base of all exceptions. The place of the fault is in its attributes, as far as known."""
+    """The base of all exceptions. Its attributes give the position of the error if known."""
 
-    #: The file as it was given, or the name of a text or a table (``scenario.toml``).
+    #: The file as given, or the name of a text or a table (``scenario.toml``).
     file: Optional[str]
-    #: The line, from 1; of a table, the line of the TOML text that it stands for.
+    #: The line, from 1; for a table, the line of the equivalent TOML text.
     line: Optional[int]
     #: The column, from 1.
     column: Optional[int]
@@ -45,7 +45,7 @@ class EvenkeelError(Exception):
 
     @property
     def place(self) -> Optional[str]:
-        """The place as messages write it: ``scenario.toml:3:10``."""
+        """The position as messages write it: ``scenario.toml:3:10``."""
         parts = [self.file, self.line, self.column]
         known = [str(part) for part in parts if part is not None]
         return ":".join(known) if known else None
@@ -72,8 +72,8 @@ class ResultsError(EvenkeelError, OSError):
 
 
 class DeterminismError(EvenkeelError, RuntimeError):
-    """A policy in Python answered differently when the run was repeated."""
+    """A policy in Python returned different values when the run was repeated."""
 
 
 class EvenkeelWarning(UserWarning):
-    """What a user should know about a scenario or a run."""
+    """A note for the user about a scenario or a run."""

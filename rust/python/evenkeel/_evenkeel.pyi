@@ -1,4 +1,4 @@
-"""The compiled part of the package. Only its last classes are for users."""
+"""The compiled part of the package. Only ``Table`` and the classes after it are for users."""
 
 from typing import Any, Callable, Dict, Iterator, List, Mapping, Optional, Tuple
 
@@ -75,7 +75,7 @@ class Sweep:
 class Table:
     """A table of results in Arrow's memory format.
 
-    Other libraries take it without a copy: ``polars.DataFrame(table)``,
+    Other libraries import it without a copy: ``polars.DataFrame(table)``,
     ``pyarrow.table(table)``, ``pandas.DataFrame.from_arrow(table)``.
     """
 
@@ -84,27 +84,27 @@ class Table:
     @property
     def num_rows(self) -> int: ...
     def to_dict(self) -> Dict[str, List[Any]]:
-        """Every column as a list, by name."""
+        """Returns every column as a list, by name."""
     def __len__(self) -> int: ...
     def __getitem__(self, name: str) -> List[Any]:
-        """The values of a column; a missing one is None."""
+        """Returns the values of a column; a missing one is None."""
     def __arrow_c_schema__(self) -> object: ...
     def __arrow_c_stream__(self, requested_schema: Optional[object] = None) -> object: ...
 
 class Random:
-    """A stream of random numbers, which the seed of the run determines."""
+    """A stream of random numbers, determined by the seed of the run."""
 
     def next_u32(self) -> int:
-        """32 uniform bits."""
+        """Returns 32 uniform bits."""
     def next_u16(self) -> int:
-        """16 uniform bits: an entropy value."""
+        """Returns 16 uniform bits: an entropy value."""
     def below(self, bound: int) -> int:
-        """A uniform number from 0 to ``bound`` - 1."""
+        """Returns a uniform number from 0 to ``bound`` - 1."""
     def chance(self, numerator: int, denominator: int) -> bool:
-        """True with probability ``numerator / denominator``."""
+        """Returns True with probability ``numerator / denominator``."""
 
 class QpContext:
-    """What a sender policy knows of its queue pair."""
+    """The queue pair of a sender policy."""
 
     seed: int
     src: int
@@ -120,18 +120,18 @@ class QpContext:
     planes: int
     key: int
     def random(self) -> Random:
-        """The queue pair's random stream, from its start."""
+        """Returns the queue pair's random stream, from its start."""
 
 class PlaneMask:
     """A set of planes: ``plane in free``, ``len(free)``, ``for plane in free``."""
 
     bits: int
     def __init__(self, bits: int) -> None:
-        """The set with bit ``p`` for plane ``p``."""
+        """Creates the set with bit ``p`` for plane ``p``."""
     def nth(self, index: int) -> Optional[int]:
-        """Its plane of that index, in ascending order."""
+        """Returns the plane with that index, in ascending order."""
     def next_from(self, plane: int) -> Optional[int]:
-        """Its first plane from ``plane`` on, going round."""
+        """Returns the first plane from ``plane`` on, wrapping around."""
     def __contains__(self, plane: int) -> bool: ...
     def __len__(self) -> int: ...
     def __iter__(self) -> Iterator[int]: ...
@@ -146,7 +146,7 @@ class Feedback:
     rtt_ps: int
 
 class SwitchContext:
-    """What a switch policy knows of its switch."""
+    """The switch of a switch policy."""
 
     seed: int
     id: int
@@ -155,7 +155,7 @@ class SwitchContext:
     port_rate_bps: int
     port_buffer_bytes: int
     def random(self) -> Random:
-        """The switch's random stream, from its start."""
+        """Returns the switch's random stream, from its start."""
 
 class Packet:
     """The header of a packet, as a switch reads it."""
@@ -177,14 +177,17 @@ class SwitchView:
     destination_pod: int
     epoch: int
     def port(self, candidate: int) -> int:
-        """The port of a candidate, as an index into all ports of the switch."""
+        """Returns the port of a candidate, as an index into all ports of the switch."""
     def queue_bytes(self, candidate: int) -> int:
-        """Bytes queued at a candidate, including the packet in transmission."""
+        """Returns the bytes queued at a candidate, including the packet in transmission."""
     def rate_bps(self, candidate: int) -> int:
-        """The rate of a candidate's link."""
+        """Returns the rate of a candidate's link."""
 
 class RouteLoad:
-    """A route as the first switch of a packet sees it; ``cost`` is the product of both."""
+    """A route as the first switch of a packet sees it.
+
+    ``cost`` is the product of ``links`` and ``queue_bytes``.
+    """
 
     links: int
     queue_bytes: int
@@ -196,7 +199,7 @@ class DetourView:
     candidates: int
     minimal: RouteLoad
     def by(self, candidate: int) -> RouteLoad:
-        """The route by a candidate."""
+        """Returns the route through a candidate."""
 
 class Departure:
     """A packet that leaves a switch."""

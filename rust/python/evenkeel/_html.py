@@ -9,12 +9,12 @@ if TYPE_CHECKING:
     from ._evenkeel import Table
     from ._results import Comparison, Run, Sweep
 
-#: The most rows of a table that are shown.
+#: Maximum number of rows shown of a table.
 MOST_ROWS = 20
 
 
 def table(head: Sequence[str], rows: Iterable[Sequence[str]], caption: str) -> str:
-    """A table whose first column is names."""
+    """Formats a table whose first column has names."""
     top = "".join(f'<th scope="col">{escape(name)}</th>' for name in head)
     body = "".join(
         "<tr>"
@@ -28,7 +28,7 @@ def table(head: Sequence[str], rows: Iterable[Sequence[str]], caption: str) -> s
 
 
 def nanoseconds(value: Optional[float]) -> str:
-    """A time in the unit that suits it; a dash for none."""
+    """Formats a time in a suitable unit; None is a dash."""
     if value is None:
         return "–"
     for unit, size in (("s", 1e9), ("ms", 1e6), ("us", 1e3)):
@@ -38,19 +38,19 @@ def nanoseconds(value: Optional[float]) -> str:
 
 
 def count(value: Optional[float]) -> str:
-    """A number with commas; a dash for none."""
+    """Formats a number with commas; None is a dash."""
     if value is None:
         return "–"
     return f"{value:,.0f}" if float(value).is_integer() else f"{value:,.3f}"
 
 
 def ratio(value: Optional[float]) -> str:
-    """A quotient; a dash for none."""
+    """Formats a ratio; None is a dash."""
     return "–" if value is None else f"{value:.3f}"
 
 
 def of_run(run: Run) -> str:
-    """The table of a run."""
+    """Formats the table of a run."""
     lines = [line for line in str(run).splitlines() if line.strip()]
     # The table of the command line has two columns: names of one word or two, and values.
     rows: List[List[str]] = []
@@ -66,7 +66,7 @@ def of_run(run: Run) -> str:
 
 
 def of_comparison(comparison: Comparison) -> str:
-    """A row for each run."""
+    """Formats a table with a row per run."""
     head = ["policy", "seed", "CCT", "/own bound", "p99 FCT", "resent", "dropped", "extra QPs"]
     rows = [_compared(run) for run in comparison.runs]
     html = table(head, rows[:MOST_ROWS], comparison.runs[0].scenario if comparison.runs else "")
@@ -91,7 +91,7 @@ def _compared(run: Any) -> List[str]:
 
 
 def of_sweep(sweep: Sweep) -> str:
-    """The first rows of the results, without the columns in which all are empty."""
+    """Formats the first rows of the results, without columns that are empty throughout."""
     results: Table = sweep.table
     columns = {name: values for name, values in results.to_dict().items() if any(_shown(values))}
     rows = list(zip(*[_shown(values) for values in columns.values()]))

@@ -1,4 +1,4 @@
-"""The keys of the format as the compiled part lists them."""
+"""The keys of the scenario format, as the compiled part lists them."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from typing import Any, Dict, List, Mapping, NamedTuple, Tuple
 
 from . import _evenkeel
 
-#: The kind that a key is for (empty for all), its default (None if other keys decide), its meaning.
+#: Kind that a key is for (empty for all), default (None if it depends on other keys), and meaning.
 Key = Tuple[str, Any, str]
 
 
 class Entry(NamedTuple):
-    """A key for one kind of its section, as docs/scenario.md has it."""
+    """A key for one kind of its section, as in docs/scenario.md."""
 
     only: str
     form: str
@@ -26,7 +26,7 @@ class Entry(NamedTuple):
 
 @functools.lru_cache(maxsize=None)
 def catalogue() -> Mapping[str, Mapping[str, List[Entry]]]:
-    """Entries by section and key."""
+    """Returns the entries by section and key."""
     found: Dict[str, Dict[str, List[Entry]]] = {}
     for key, *entry in _evenkeel.catalogue():
         section, _, name = key.partition(".")
@@ -37,7 +37,7 @@ def catalogue() -> Mapping[str, Mapping[str, List[Entry]]]:
 
 @functools.lru_cache(maxsize=None)
 def keys(section: str) -> Mapping[str, Tuple[Key, ...]]:
-    """The keys of a section with every kind that they are for; none for an unknown section."""
+    """Returns the keys of a section with every kind that they are for; empty if it is unknown."""
     return {
         key: tuple((_kind(it), _default(it), _plain(it.summary)) for it in entries)
         for key, entries in catalogue().get(section, {}).items()
@@ -46,14 +46,14 @@ def keys(section: str) -> Mapping[str, Tuple[Key, ...]]:
 
 @functools.lru_cache(maxsize=None)
 def takes_any(section: str) -> bool:
-    """True if a section's class accepts keys that its signature does not name."""
-    # Parameters of a policy are keys of [policy]. A key such as `class` is a keyword of Python.
+    """Returns True if a section's class accepts keys that its signature does not name."""
+    # Policy parameters are keys of [policy], and a key such as `class` is a Python keyword.
     return section in ("", "policy") or any(map(keyword.iskeyword, keys(section)))
 
 
 @functools.lru_cache(maxsize=None)
 def signature(section: str) -> inspect.Signature:
-    """The signature of the section's class."""
+    """Returns the signature of the section's class."""
     only, rest = inspect.Parameter.KEYWORD_ONLY, inspect.Parameter.VAR_KEYWORD
     parameters = [
         inspect.Parameter(key, only, default=None, annotation=_annotation(entries))
@@ -66,7 +66,7 @@ def signature(section: str) -> inspect.Signature:
 
 
 def documentation(section: str) -> str:
-    """The keys of a section, a line for each meaning."""
+    """Returns the keys of a section as text, one line per meaning."""
     lines = ["Keys:"]
     for key, entries in catalogue()[section].items():
         kinds: Dict[str, List[str]] = {}
@@ -80,18 +80,18 @@ def documentation(section: str) -> str:
 
 
 def _plain(text: str) -> str:
-    """A text without the marks of Markdown."""
+    """Removes Markdown's code marks from a text."""
     return text.replace("`", "")
 
 
 def _kind(entry: Entry) -> str:
-    """`leaf-spine` of `kind = "leaf-spine"`; empty for all kinds."""
+    """Returns `leaf-spine` for `kind = "leaf-spine"`; empty for all kinds."""
     match = re.fullmatch(r'kind = "(.*)"', entry.only)
     return match.group(1) if match else ""
 
 
 def _default(entry: Entry) -> Any:
-    """The default as a Python value; None if words describe it."""
+    """Returns the default as a Python value; None if it is described in words."""
     text = entry.default.strip()
     if not re.fullmatch("`[^`]*`", text):
         return None
@@ -102,7 +102,7 @@ def _default(entry: Entry) -> Any:
 
 
 def _annotation(entries: List[Entry]) -> str:
-    """The type of a key's value, as a signature shows it."""
+    """Returns the type of a key's value, as a signature shows it."""
     types: List[str] = []
     for entry in entries:
         types += [it for it in _types(entry.form) if it not in types]
@@ -111,7 +111,7 @@ def _annotation(entries: List[Entry]) -> str:
 
 
 def _types(form: str) -> List[str]:
-    """The types of values in a notation."""
+    """Returns the Python types of values in a notation."""
     exact = {
         "whole number": "int",
         "`true` or `false`": "bool",

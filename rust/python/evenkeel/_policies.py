@@ -1,6 +1,6 @@
 """Policies that are written in Python, for trying an idea.
 
-They are slow: each packet is a call. docs/python.md shows how the same is then written in Rust.
+They are slow, because each packet is a call. docs/python.md shows how to port one to Rust.
 """
 
 from __future__ import annotations
@@ -24,107 +24,109 @@ __all__ = ["PolicyLike", "SenderPolicy", "SwitchPolicy"]
 
 
 class SenderPolicy:
-    """Chooses the entropy value of each packet of a queue pair: ``SenderPolicy`` of Rust.
+    """Chooses the entropy value of each packet of a queue pair: Rust's ``SenderPolicy``.
 
-    A run makes one object for each queue pair, with its context. Times are picoseconds.
+    A run creates one object per queue pair, with its context. Times are in picoseconds.
     """
 
-    #: The preset that the policy is put into: its switches, its splitter and its loss recovery
-    #: hold, and this class takes the place of its sender policy.
+    #: The preset whose sender policy this class replaces. The preset's switches, splitter and loss
+    #: recovery remain.
     like: str = "spray"
 
     def __init__(self, qp: QpContext) -> None:
-        """Begins with a queue pair; ``qp.random()`` is its random stream."""
+        """Initializes the policy of a queue pair; ``qp.random()`` is its random stream."""
 
     def entropy(self, now_ps: int) -> int:
-        """The entropy value of the next packet, from 0 to 65,535."""
+        """Returns the entropy value of the next packet, from 0 to 65,535."""
         raise NotImplementedError(f"{type(self).__name__}.entropy")
 
     def choose(self, now_ps: int, free: PlaneMask) -> Optional[int]:
-        """The entropy value of the next packet of a NIC with several ports, of which those in the
-        planes ``free`` are usable and free now; ``None`` if it is to wait for another one.
+        """Returns the entropy value of the next packet of a NIC with several ports.
 
-        The plane of a value is its remainder by ``qp.planes``. By default the packet takes the next
-        value and waits for the port of its plane.
+        Ports in the planes ``free`` are usable and idle now. ``None`` lets the packet wait for
+        another port. The plane of a value is its remainder by ``qp.planes``. By default the packet
+        takes the next value and waits for the port of its plane.
         """
         return self.entropy(now_ps)
 
     def handle_planes(self, now_ps: int, usable: PlaneMask) -> None:
-        """Learns by which planes packets reach the peer from now on."""
+        """Updates the set of planes by which packets reach the peer from now on."""
 
     def handle_feedback(self, now_ps: int, feedback: Feedback) -> None:
         """Processes the report of an acknowledgement on a packet."""
 
     def handle_timeout(self, now_ps: int, entropy: int) -> Optional[int]:
-        """Processes the time-out of a packet; returns a path that the policy abandons, if any."""
+        """Processes the timeout of a packet; returns a path that the policy abandons, if any."""
         return None
 
     def next_probe(self) -> Optional[int]:
-        """When the next probe is due, in ps; ``None`` if none is. It changes nothing."""
+        """Returns the time of the next probe in ps, or ``None``. Must not change the state."""
         return None
 
     def poll_probe(self, now_ps: int) -> Optional[int]:
-        """The entropy value of the probe that is due; asked until ``next_probe`` is later."""
+        """Returns the entropy value of a due probe; called until ``next_probe`` is later."""
         return None
 
     def handle_probe(self, now_ps: int, entropy: int, signal: str) -> None:
         """Processes the reply to a probe, whose signal is ``good`` or ``marked``."""
 
     def set_path(self, path: int) -> None:
-        """Moves to the path that a splitter chose for the next message."""
+        """Switches to the path that a splitter chose for the next message."""
 
     def handle_weights(self, weights: Sequence[int]) -> None:
         """Processes the weights of the paths after routing has converged (source routes only)."""
 
     def state_bits(self) -> int:
-        """The state of a queue pair that a NIC would have to store, in bits."""
+        """Returns the number of bits of state per queue pair that a NIC would have to store."""
         return 0
 
 
 class SwitchPolicy:
-    """Chooses one of several equal-cost ports for each packet: ``SwitchPolicy`` of Rust.
+    """Chooses one of several equal-cost ports for each packet: Rust's ``SwitchPolicy``.
 
-    A run makes one object for each switch, with its context. Times are picoseconds.
+    A run creates one object per switch, with its context. Times are in picoseconds.
     """
 
-    #: The preset that the policy is put into: its senders, its splitter and its loss recovery
-    #: hold, and this class takes the place of its switch policy.
+    #: The preset whose switch policy this class replaces. The preset's senders, splitter and loss
+    #: recovery remain.
     like: str = "switch-random"
 
     def __init__(self, switch: SwitchContext) -> None:
-        """Begins with a switch; ``switch.random()`` is its random stream."""
+        """Initializes the policy of a switch; ``switch.random()`` is its random stream."""
 
     def choose(self, now_ps: int, packet: Packet, view: SwitchView) -> int:
-        """The index of one of ``view.candidates`` ports, of which there are at least two."""
+        """Returns the index of one of the ``view.candidates`` ports (at least two)."""
         raise NotImplementedError(f"{type(self).__name__}.choose")
 
     def detour(self, view: DetourView) -> Optional[int]:
-        """Where a packet of one of the switch's hosts goes first in a torus or a dragonfly: the
-        index of one of ``view.candidates`` switches of other groups; ``None`` for its minimal route.
+        """Returns the detour of a packet of one of the switch's hosts in a torus or a dragonfly.
+
+        The detour is the index of one of ``view.candidates`` switches of other groups; ``None``
+        selects the minimal route.
         """
         return None
 
     def handle_departure(
         self, now_ps: int, packet: Packet, departure: Departure
     ) -> Optional[int]:
-        """Processes a packet that leaves by a port; called if a class defines it.
+        """Processes a packet that leaves by a port; called only if a class defines it.
 
-        Returns what the switch writes into ``packet.route``, the 16 bits for load balancing;
-        ``None`` leaves them as they are.
+        Returns the value that the switch writes into ``packet.route``, the 16 bits for load
+        balancing; ``None`` leaves them unchanged.
         """
         return None
 
     def state_size(self) -> Tuple[int, int]:
-        """Entries and bits of the state that the switch would have to store."""
+        """Returns the entries and bits of state that the switch would have to store."""
         return (0, 0)
 
 
-#: The name of a preset, a class of a policy, or ``functools.partial`` of one with its parameters.
+#: Name of a preset, a policy class, or ``functools.partial`` of a class with its parameters.
 PolicyLike = Union[str, Type[SenderPolicy], Type[SwitchPolicy], "functools.partial[Any]"]
 
 
 def custom_of(policy: Callable[..., Any]) -> Tuple[str, Dict[str, Any]]:
-    """The preset that a policy is put into, and the policy as the compiled part takes it."""
+    """Returns the preset of a policy, and the policy as the compiled part expects it."""
     kind: Any = policy.func if isinstance(policy, functools.partial) else policy
     if not isinstance(kind, type) or not issubclass(kind, (SenderPolicy, SwitchPolicy)):
         raise ArgumentError(

@@ -1,4 +1,4 @@
-"""Progress of runs: for a callback, and as a bar."""
+"""Progress of runs, for a callback or as a bar."""
 
 from __future__ import annotations
 
@@ -15,37 +15,37 @@ __all__ = ["Progress", "ProgressLike"]
 
 @dataclass(frozen=True)
 class Progress:
-    """How far a command is."""
+    """The progress of a command."""
 
     #: Policy and seed of the run that reported last.
     label: str
-    #: The simulated time of that run.
+    #: Simulated time of that run.
     now_ns: float
     messages_completed: int
     messages: int
-    #: Data bytes delivered for the first time, and of all messages.
+    #: Data bytes delivered so far, without duplicates, and data bytes of all messages.
     bytes_delivered: int
     bytes: int
     packet_hops: int
-    #: Runs that have ended, and all runs of the command.
+    #: Finished runs, and all runs of the command.
     runs_finished: int
     runs: int
 
     @property
     def fraction(self) -> float:
-        """The part that is done, from 0 to 1."""
+        """The completed fraction, from 0 to 1."""
         if self.runs > 1:
             return self.runs_finished / self.runs
         return self.bytes_delivered / self.bytes if self.bytes else 1.0
 
 
-#: A callable that gets a `Progress`, True for a bar, False for nothing, None for a bar in a
-#: notebook or a terminal once a command takes longer than a second.
+#: A callable that receives a `Progress`, True for a bar, or False for none. With None, commands
+#: that take more than a second show a bar in a notebook or a terminal.
 ProgressLike = Union[None, bool, Callable[[Progress], Any]]
 
 
 def in_notebook() -> bool:
-    """True in a Jupyter kernel."""
+    """Returns True in a Jupyter kernel."""
     ipython = sys.modules.get("IPython")
     shell = ipython.get_ipython() if ipython is not None else None
     return getattr(shell, "kernel", None) is not None
@@ -55,7 +55,7 @@ class Bar:
     """A bar in a notebook (HTML) or on standard error (one line)."""
 
     WIDTH = 24
-    #: A command that is shorter than this has no bar, seconds.
+    #: Seconds before a bar appears.
     PATIENCE = 1.0
 
     def __init__(self, patience: float) -> None:
@@ -74,13 +74,13 @@ class Bar:
             print("\r" + self.line(progress), end="", file=sys.stderr, flush=True)
 
     def line(self, progress: Progress) -> str:
-        """The bar as text."""
+        """Formats the bar as text."""
         done = round(self.WIDTH * progress.fraction)
         bar = "=" * done + " " * (self.WIDTH - done)
         return f"{progress.label:<28.28} [{bar}] {self.numbers(progress)}"
 
     def numbers(self, progress: Progress) -> str:
-        """What is beside the bar."""
+        """Formats the numbers next to the bar."""
         seconds = time.monotonic() - self._begin
         if progress.runs > 1:
             return f"{progress.runs_finished} of {progress.runs} runs, {seconds:.0f} s "
@@ -88,7 +88,7 @@ class Bar:
         return f"{100 * progress.fraction:3.0f} %, {simulated}, {seconds:.0f} s "
 
     def html(self, progress: Progress) -> str:
-        """The bar as HTML."""
+        """Formats the bar as HTML."""
         numbers = self.numbers(progress)
         return (
             f'<progress value="{progress.fraction:.4f}" max="1" '
@@ -103,7 +103,7 @@ class Bar:
             self._display.update(content)
 
     def end(self) -> None:
-        """Takes the bar away."""
+        """Removes the bar."""
         if not self._shown:
             return
         if self._display is not None:
@@ -113,7 +113,7 @@ class Bar:
 
 
 def _ipython_display() -> Any:
-    """The module of a notebook that shows things; this package does not need it otherwise."""
+    """Imports the display module of notebooks, an optional dependency."""
     return importlib.import_module("IPython.display")
 
 
@@ -122,7 +122,7 @@ def _html_object(text: str) -> Any:
 
 
 class Listener:
-    """The listener of a command; a bar is taken away at the end of the ``with`` block."""
+    """The listener of a command; its bar is removed at the end of the ``with`` block."""
 
     def __init__(self, asked: ProgressLike) -> None:
         self._bar: Optional[Bar] = None

@@ -1,4 +1,4 @@
-"""Results: plain attributes with the names of the JSON contract, and Arrow tables."""
+"""Results: attributes with the names of the JSON contract, and Arrow tables."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ __all__ = [
 
 
 class Record(Mapping[str, Any]):
-    """A JSON object whose keys are attributes too: ``run.fct_ns.p99``, ``run["fct_ns"]["p99"]``."""
+    """A JSON object with its keys as attributes: ``run.fct_ns.p99``, ``run["fct_ns"]["p99"]``."""
 
     def __init__(self, values: Mapping[str, Any]) -> None:
         records = {key: _record(value, _KINDS.get(key)) for key, value in values.items()}
@@ -64,7 +64,7 @@ class Record(Mapping[str, Any]):
         return (Record, (self.to_dict(),))
 
     def to_dict(self) -> Dict[str, Any]:
-        """The values as dicts and lists."""
+        """Returns the values as dicts and lists."""
         return {key: _plain(value) for key, value in self._values.items()}
 
 
@@ -77,7 +77,7 @@ def _record(value: Any, kind: Optional[Type[Record]]) -> Any:
 
 
 class Fct(Record):
-    """Completion times of the messages that completed, in nanoseconds; None if none did."""
+    """Completion times of completed messages in nanoseconds; None if no message completed."""
 
     min: Optional[float]
     mean: Optional[float]
@@ -99,7 +99,7 @@ class Packets(Record):
 
 
 class QpCounts(Record):
-    """Counts of queue pairs at the NICs that send on them."""
+    """Counts of queue pairs at their sending NICs."""
 
     per_nic_max: int
     total: int
@@ -108,14 +108,14 @@ class QpCounts(Record):
 
 
 class State(Record):
-    """State that policies keep at run time, which hardware would have to store."""
+    """State that policies keep at run time and that hardware would have to store."""
 
     switch_entries_max: int
     switch_bits_max: int
     sender_bits_per_qp_max: int
 
 
-#: The class of an object by its key.
+#: Class of an object, by its key.
 _KINDS: Dict[str, Type[Record]] = {
     "fct_ns": Fct,
     "packets": Packets,
@@ -125,8 +125,10 @@ _KINDS: Dict[str, Type[Record]] = {
 
 
 class Summary(Record):
-    """The object of a run on a fabric, with the keys of ``evenkeel run --json``; that of a run over
-    several rails has other keys."""
+    """The results of a run, with the keys of ``evenkeel run --json``.
+
+    The keys here are those of a run on one fabric; a run over several rails has other keys.
+    """
 
     scenario: str
     policy: str
@@ -163,10 +165,10 @@ def _plain(value: Any) -> Any:
 
 
 class Figure:
-    """A figure as SVG, which a notebook shows."""
+    """A figure as SVG. Notebooks display it."""
 
     def __init__(self, name: str, title: str, svg: str) -> None:
-        #: What it shows, as part of a file's name: ``completion-cdf``.
+        #: Name of the figure, as used in file names: ``completion-cdf``.
         self.name = name
         self.title = title
         self.svg = svg
@@ -184,11 +186,11 @@ class Figure:
 
 
 class Figures(Sequence[Figure]):
-    """Figures, which a notebook shows one below the other; ``figures["link-load"]`` is one."""
+    """A list of figures. Notebooks display all; ``figures["link-load"]`` selects one."""
 
     def __init__(self, figures: Sequence[Figure], notes: Sequence[str]) -> None:
         self._figures = list(figures)
-        #: Why figures were left out.
+        #: Reasons why figures were left out.
         self.notes = list(notes)
 
     def __getitem__(self, index: Any) -> Any:
@@ -251,7 +253,7 @@ class Run(Summary):
     ) -> None:
         super().__init__(json.loads(native.json()))
         object.__setattr__(self, "_native", native)
-        #: What a user should know about the scenario and the run.
+        #: Notes for the user about the scenario and the run.
         object.__setattr__(self, "notes", list(warnings) + list(native.warnings))
 
     def __reduce__(self) -> Any:
@@ -264,7 +266,7 @@ class Run(Summary):
 
     @property
     def incomplete(self) -> Optional[str]:
-        """Why the run did not complete, when, and with what open; None if it did."""
+        """Why and when the run stopped early, and what was incomplete; None if it completed."""
         return self._native.incomplete
 
     @property
@@ -279,12 +281,15 @@ class Run(Summary):
 
     @property
     def tables(self) -> Tables:
-        """Arrow tables: flows, links and, with ``[record]``, ports, queue pairs and paths over
-        time; of several rails, operations and their time-line."""
+        """Arrow tables of the run.
+
+        They are flows, links and, with ``[record]``, ports, queue pairs and paths over time. Runs
+        over several rails have operations and their timeline.
+        """
         return Tables(self._native)
 
     def json(self) -> str:
-        """The object that ``evenkeel run --json`` prints, byte for byte."""
+        """Returns the object that ``evenkeel run --json`` prints, byte for byte."""
         return self._native.json()
 
     def save(self, folder: Union[str, "os.PathLike[str]"]) -> None:
@@ -292,7 +297,7 @@ class Run(Summary):
         self._native.save(os.fspath(folder))
 
     def plot(self, metric: str = "cct_ns") -> Figures:
-        """The figures of ``evenkeel plot``."""
+        """Draws the figures of ``evenkeel plot``."""
         return plot(self, metric=metric)
 
     def __str__(self) -> str:
@@ -311,11 +316,11 @@ class Comparison:
         self.runs: List[Summary] = [Summary(run) for run in json.loads(native.json())["runs"]]
         of_runs = [(run.policy, note) for run in self.runs for note in run.get("warnings", [])]
         shared = [note for note in native.warnings if note not in [it for _, it in of_runs]]
-        #: What a user should know about the scenario and its runs, each once.
+        #: Notes for the user about the scenario and its runs, without repetitions.
         self.notes: List[str] = list(
             dict.fromkeys([*shared, *(f"{policy}: {note}" for policy, note in of_runs)])
         )
-        #: Why runs did not complete.
+        #: Reasons why runs did not complete.
         self.incomplete: List[str] = list(native.incomplete)
 
     @property
@@ -325,11 +330,11 @@ class Comparison:
 
     @property
     def statistics(self) -> Table:
-        """A row for each policy and metric: median, its interval, ratio to the reference."""
+        """A row per policy and metric: median, its interval, ratio to the reference."""
         return self._native.statistics()
 
     def json(self) -> str:
-        """The object that ``evenkeel compare --json`` prints."""
+        """Returns the object that ``evenkeel compare --json`` prints."""
         return self._native.json()
 
     def save(self, path: Union[str, "os.PathLike[str]"]) -> None:
@@ -337,7 +342,7 @@ class Comparison:
         self._native.save(os.fspath(path))
 
     def plot(self, metric: str = "cct_ns") -> Figures:
-        """The figures of ``evenkeel plot``."""
+        """Draws the figures of ``evenkeel plot``."""
         return plot(self, metric=metric)
 
     def __getitem__(self, policy: str) -> List[Summary]:
@@ -366,7 +371,7 @@ class Sweep:
         temporary: Optional[tempfile.TemporaryDirectory[str]] = None,
     ) -> None:
         self._native = native
-        # The folder lives as long as the results.
+        # Keeps the temporary folder alive as long as the results.
         self._temporary = temporary
         #: The folder with the results and the log of finished runs.
         self.folder: str = os.fspath(native.folder)
@@ -375,17 +380,17 @@ class Sweep:
 
     @property
     def table(self) -> Table:
-        """A row for each point and seed: ``results.csv``."""
+        """A row per point and seed: ``results.csv``."""
         return self._native.results()
 
     @property
     def runs(self) -> List[Optional[Summary]]:
-        """The objects of ``evenkeel run --json``, row by row; None for one without a result."""
+        """The objects of ``evenkeel run --json``, row by row; None without a result."""
         runs = json.loads(self._native.json())
         return [None if run is None else Summary(run) for run in runs]
 
     def plot(self, metric: str = "cct_ns") -> Figures:
-        """The figures of ``evenkeel plot``."""
+        """Draws the figures of ``evenkeel plot``."""
         return plot(self, metric=metric)
 
     def __len__(self) -> int:
@@ -408,7 +413,7 @@ class Bound(Record):
 
     def __init__(self, values: Mapping[str, Any], by: str) -> None:
         super().__init__(values)
-        #: The closed form that is the largest.
+        #: The closed form that gives the bound, the largest of all.
         object.__setattr__(self, "by", by)
 
 
@@ -421,14 +426,14 @@ class Qps(Record):
 
 
 class Check:
-    """A valid scenario."""
+    """A scenario that was checked and is valid."""
 
     def __init__(self, native: _evenkeel.Loaded) -> None:
         self.scenario: str = native.name
         self.policy: str = native.policy
         self.seed: int = native.seed
         self.hosts: int = native.hosts
-        #: Messages; of a scenario with several rails, operations.
+        #: Number of messages, or of operations with several rails.
         self.messages: int = native.messages
         self.notes: List[str] = list(native.warnings)
         #: The scenario with every default, as TOML.
@@ -448,7 +453,7 @@ Drawn = Union[Run, Comparison, Sweep, str, "os.PathLike[str]"]
 def plot(*results: Drawn, metric: str = "cct_ns") -> Figures:
     """Draws every figure that the results have data for, as ``evenkeel plot`` does.
 
-    ``results`` are results of this package, or paths that the command line takes. Several runs
+    ``results`` are results of this package, or paths as on the command line. Several runs
     share a figure where they can be compared.
     """
     with tempfile.TemporaryDirectory(prefix="evenkeel-") as folder:

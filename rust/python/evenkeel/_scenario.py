@@ -1,4 +1,4 @@
-"""Scenarios as objects: sections with the keys of the file, each left out unless it is given."""
+"""Scenarios as objects: sections with the keys of the file, which omit keys that are not given."""
 
 from __future__ import annotations
 
@@ -31,8 +31,8 @@ SectionLike = Union[Section, Mapping[str, Any]]
 class Scenario(Table):
     """A scenario with the sections of the file. Keys that are not given have their defaults.
 
-    A section is an object (``Topology(leaves=4)``) or a dict. What is invalid is found when the
-    scenario is used, with the messages of the command line.
+    A section is an object (``Topology(leaves=4)``) or a dict. Errors are raised when the scenario
+    is used, with the messages of the command line.
     """
 
     def __init__(
@@ -55,7 +55,7 @@ class Scenario(Table):
         rail: Sequence[Union[Rail, Mapping[str, Any]]] = (),
         handler: Union[Handler, Mapping[str, Any], None] = None,
     ) -> None:
-        #: The name of results, as the stem of a file's name.
+        #: Name of the results, like the stem of a scenario file.
         self.name = name
         self.seed = seed
         self.time_limit = time_limit
@@ -65,11 +65,11 @@ class Scenario(Table):
         self.transport = _section(Transport, transport)
         self.policy = _section(Policy, {"name": policy} if isinstance(policy, str) else policy)
         self.workload = _section(Workload, workload)
-        #: ``[[class]]``, which Python does not take as a name.
+        #: ``[[class]]``, which is not a valid name in Python.
         self.traffic_class: List[Section] = [_section(TrafficClass, it) for it in traffic_class]
         self.job: List[Section] = [_section(Job, it) for it in job]
         self.failure: List[Section] = [_section(Failure, it) for it in failure]
-        #: One section, or a list of sections with a name each.
+        #: One section, or a list of named sections.
         self.record = _sections(Record, record)
         self.hosts = _section(Hosts, hosts)
         self.rail: List[Section] = [_section(Rail, it) for it in rail]
@@ -77,9 +77,9 @@ class Scenario(Table):
 
     @classmethod
     def load(cls, given: ScenarioLike, *, name: Optional[str] = None) -> Scenario:
-        """The scenario of a file, of TOML text or of a table, with the keys that it has.
+        """Loads a scenario from a file, TOML text or a table, with exactly the keys given there.
 
-        Paths in it are relative to the working folder from then on, not to the file.
+        Its paths are then relative to the working folder, not to the file.
         """
         source = source_of(given, name)
         text = source["text"]
@@ -120,7 +120,7 @@ _LISTS = ("class", "job", "failure", "rail")
 
 
 class _Loaded(Scenario):
-    """A scenario from a file, whose unknown keys are kept for the messages about them."""
+    """A scenario from a file. It keeps unknown keys, so that errors can name them."""
 
     def __init__(self, name: str, table: Dict[str, Any]) -> None:
         known = {"seed", "time_limit", "fidelity", *_TABLES, *_LISTS}
@@ -133,7 +133,7 @@ class _Loaded(Scenario):
 
 
 def _attribute(key: str) -> str:
-    """The attribute that has a section: the key, where Python takes that as a name."""
+    """Returns the attribute of a section: its key, unless that is a Python keyword."""
     return "traffic_class" if key == "class" else key
 
 
@@ -147,7 +147,7 @@ def _section(kind: Any, given: Optional[SectionLike]) -> Any:
 
 
 def _sections(kind: Any, given: Union[SectionLike, Sequence[SectionLike], None]) -> Any:
-    """A section, or a list of them if a list is given."""
+    """Returns a section, or a list of them if a list is given."""
     if given is None or isinstance(given, (Section, Mapping)):
         return _section(kind, given)
     return [_section(kind, it) for it in given]

@@ -22,7 +22,7 @@ T = TypeVar("T")
 
 
 class Lazy(Generic[T]):
-    """A class attribute that is computed when it is read, so that `import evenkeel` is fast."""
+    """A class attribute that is computed when it is read, to keep `import evenkeel` fast."""
 
     def __init__(self, compute: Callable[[str], T]) -> None:
         self._compute = compute
@@ -34,10 +34,10 @@ class Lazy(Generic[T]):
 class Section(Table, MutableMapping[str, Any]):
     """A section: its keys are attributes and items. A key that was not given has its default."""
 
-    #: The name of the section in the file; empty for a section with any keys.
+    #: Name of the section in the file; empty for a section that accepts any key.
     _section: ClassVar[str] = ""
 
-    #: The keys of the format, with every kind that they are for.
+    #: Keys of the format, with every kind that they are for.
     KEYS = Lazy(_keys.keys)
 
     #: `help` and notebooks show the keys as keyword arguments.
@@ -47,7 +47,7 @@ class Section(Table, MutableMapping[str, Any]):
         super().__init_subclass__()
         if section is not None:
             cls._section = section
-            # Not lazy: `help` reads it from the class's dict.
+            # Not lazy, because `help` reads it from the class's dict.
             cls.__doc__ = f"{cls.__doc__}\n\n{_keys.documentation(section)}"
 
     def __init__(self, **keys: Any) -> None:
@@ -59,11 +59,11 @@ class Section(Table, MutableMapping[str, Any]):
             self[key] = value
 
     def default(self, key: str) -> Any:
-        """The default of a key for this kind of section; None if it depends on other keys."""
+        """Returns a key's default for this kind of section; None if it depends on other keys."""
         kinds = self.KEYS[key]
         if key != "kind" and "kind" in self.KEYS:
             every = {only for keys in self.KEYS.values() for only, _, _ in keys}
-            # Each other kind of workload is the name of a collective.
+            # Every other kind of workload is the name of a collective.
             kind = self.kind if self.kind in every else "<collective>"
             kinds = tuple(it for it in kinds if it[0] in ("", kind))
         return kinds[0][1] if len({repr(value) for _, value, _ in kinds}) == 1 else None

@@ -1,4 +1,4 @@
-"""The sections of a scenario, a class each, with the keys of docs/scenario.md."""
+"""The sections of a scenario, one class each, with the keys of docs/scenario.md."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a scenario is given as: a path, TOML text, a table, or an object."""
+"""The forms of a scenario argument: a path, TOML text, a table, or an object."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ ScenarioLike = Union[str, "os.PathLike[str]", Mapping[str, Any], "Table"]
 
 
 class Table:
-    """Something that stands for a table of TOML: a scenario or one of its sections."""
+    """An object that represents a TOML table: a scenario or one of its sections."""
 
     def to_dict(self) -> Dict[str, Any]:
-        """The keys that were given; those left out have their defaults."""
+        """Returns the keys that were given; others have their defaults."""
         raise NotImplementedError
 
     def to_toml(self) -> str:
-        """The keys that were given, as TOML."""
+        """Returns the keys that were given, as TOML."""
         return _evenkeel.toml_of_json(_json(self.to_dict()))
 
 
@@ -30,7 +30,7 @@ def _json(table: Mapping[str, Any]) -> str:
 
 
 def _plain(value: Any) -> Any:
-    """The value in the types of JSON; a key whose value is None is left out."""
+    """Converts a value to JSON types; omits keys whose value is None."""
     if isinstance(value, Table):
         return _plain(value.to_dict())
     if isinstance(value, Mapping):
@@ -47,7 +47,7 @@ def _plain(value: Any) -> Any:
         return os.fspath(value)
     if isinstance(value, (str, bool, int, float)):
         return value
-    # Numbers of other libraries, such as NumPy's.
+    # Scalars of other libraries, such as NumPy.
     if hasattr(value, "item"):
         return _plain(value.item())
     kind = type(value).__name__
@@ -62,9 +62,9 @@ def is_text(given: str) -> bool:
 
 
 def source_of(given: ScenarioLike, name: Optional[str], default: str = "scenario") -> Dict[str, Any]:
-    """Text and path, as the compiled part takes them.
+    """Returns text and path as the compiled part expects them.
 
-    Text and tables are read as if they stood in the file ``name.toml`` of the working folder.
+    Text and tables are read as if they were the file ``name.toml`` in the working folder.
     """
     if isinstance(given, (Table, Mapping)):
         text: Optional[str] = _evenkeel.toml_of_json(_json(_plain(given)))

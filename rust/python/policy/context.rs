@@ -1,4 +1,4 @@
-//! What a policy in Python is given: the same as a policy in Rust, as objects.
+//! The arguments of a policy in Python: the same as for a policy in Rust, as objects.
 
 use pyo3::exceptions::{PyIndexError, PyValueError};
 use pyo3::prelude::*;
@@ -8,24 +8,24 @@ use evenkeel::balance::switch;
 use evenkeel::packet::{self, Flags, PacketKind};
 use evenkeel::rng::{Purpose, Stream};
 
-/// A stream of random numbers, which the seed of the run determines.
+/// A stream of random numbers, determined by the seed of the run.
 #[pyclass(module = "evenkeel")]
 #[derive(Debug, Clone)]
 pub(crate) struct Random(Stream);
 
 #[pymethods]
 impl Random {
-    /// 32 uniform bits.
+    /// Returns 32 uniform bits.
     fn next_u32(&mut self) -> u32 {
         self.0.next_u32()
     }
 
-    /// 16 uniform bits: an entropy value.
+    /// Returns 16 uniform bits: an entropy value.
     fn next_u16(&mut self) -> u16 {
         self.0.next_u16()
     }
 
-    /// A uniform number from 0 to `bound` - 1.
+    /// Returns a uniform number from 0 to `bound` - 1.
     fn below(&mut self, bound: u32) -> PyResult<u32> {
         match bound {
             0 => Err(PyValueError::new_err("bound = 0: no number is below zero; expected >= 1")),
@@ -33,7 +33,7 @@ impl Random {
         }
     }
 
-    /// True with probability `numerator` / `denominator`.
+    /// Returns true with probability `numerator` / `denominator`.
     fn chance(&mut self, numerator: u32, denominator: u32) -> PyResult<bool> {
         Ok(self.below(denominator)? < numerator)
     }
@@ -43,7 +43,7 @@ impl Random {
     }
 }
 
-/// What a sender policy knows of its queue pair: `balance::sender::QpContext`.
+/// The queue pair of a sender policy: `balance::sender::QpContext`.
 #[pyclass(frozen, get_all, module = "evenkeel")]
 #[derive(Debug, Clone)]
 pub(crate) struct QpContext {
@@ -53,13 +53,13 @@ pub(crate) struct QpContext {
     stream: u32,
     qp_index: u32,
     path: u16,
-    /// The number of equal-cost choices at each tier.
+    /// Number of equal-cost choices at each tier.
     paths: Vec<u16>,
     base_rtt_ps: u64,
     bdp_packets: u32,
     retransmit_timeout_ps: u64,
     trimming: bool,
-    /// The number of its NIC's ports, each in a plane of its own.
+    /// Number of ports of its NIC; each is in a separate plane.
     planes: u32,
     key: u64,
 }
@@ -86,7 +86,7 @@ impl QpContext {
 
 #[pymethods]
 impl QpContext {
-    /// The queue pair's random stream, from its start.
+    /// Returns the queue pair's random stream, from its start.
     fn random(&self) -> Random {
         Random(Stream::new(self.seed, Purpose::Entropy, self.key))
     }
@@ -120,7 +120,7 @@ impl Feedback {
     }
 }
 
-/// What happened to a packet or a probe on its path.
+/// Returns the name of the event that befell a packet or a probe on its path.
 pub(super) const fn signal_name(signal: PathSignal) -> &'static str {
     match signal {
         PathSignal::Good => "good",
@@ -131,7 +131,7 @@ pub(super) const fn signal_name(signal: PathSignal) -> &'static str {
     }
 }
 
-/// What a switch policy knows of its switch: `balance::switch::SwitchContext`.
+/// The switch of a switch policy: `balance::switch::SwitchContext`.
 #[pyclass(frozen, get_all, module = "evenkeel")]
 #[derive(Debug, Clone)]
 pub(crate) struct SwitchContext {
@@ -158,7 +158,7 @@ impl SwitchContext {
 
 #[pymethods]
 impl SwitchContext {
-    /// The switch's random stream, from its start.
+    /// Returns the switch's random stream, from its start.
     fn random(&self) -> Random {
         Random(Stream::new(self.seed, Purpose::SwitchPolicy, u64::from(self.id)))
     }
@@ -174,7 +174,7 @@ impl SwitchContext {
 pub(crate) struct Packet {
     src: u32,
     dst: u32,
-    /// The hash of the 5-tuple without the entropy value.
+    /// Hash of the 5-tuple without the entropy value.
     label: u32,
     entropy: u16,
     /// The field that switches may write.
@@ -227,7 +227,7 @@ impl SwitchView {
         }
     }
 
-    /// The number of candidates.
+    /// Returns the number of candidates.
     pub(super) fn count(&self) -> u32 {
         self.candidates.len() as u32
     }
@@ -242,23 +242,23 @@ impl SwitchView {
 
 #[pymethods]
 impl SwitchView {
-    /// The number of equal-cost ports.
+    /// Number of equal-cost ports.
     #[getter]
     fn candidates(&self) -> u32 {
         self.count()
     }
 
-    /// The port of a candidate, as an index into all ports of the switch.
+    /// Returns the port of a candidate, as an index into all ports of the switch.
     fn port(&self, candidate: usize) -> PyResult<u32> {
         Ok(self.candidate(candidate)?.0)
     }
 
-    /// Bytes queued at a candidate, including the packet in transmission.
+    /// Returns the bytes queued at a candidate, including the packet in transmission.
     fn queue_bytes(&self, candidate: usize) -> PyResult<u64> {
         Ok(self.candidate(candidate)?.1)
     }
 
-    /// The rate of a candidate's link.
+    /// Returns the rate of a candidate's link.
     fn rate_bps(&self, candidate: usize) -> PyResult<u64> {
         Ok(self.candidate(candidate)?.2)
     }

@@ -1,21 +1,20 @@
-//! The calls of a policy and its answers, as one number each, so that a second run can be compared
-//! with the first.
+//! Records hashes of a policy's calls and return values, to compare a second run with the first.
 
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// The calls of a run in their order.
+/// The calls of a run in order.
 #[derive(Debug, Default)]
 pub(crate) struct Ledger(Mutex<Calls>);
 
 #[derive(Debug, Default)]
 struct Calls {
     known: Vec<u64>,
-    /// The number of calls of the second run; `None` in the first.
+    /// Number of calls in the second run; `None` during the first.
     repeated: Option<usize>,
 }
 
-/// A call or an answer that the first run did not have.
+/// A call or its return value differs from the first run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Differs;
 
@@ -24,18 +23,18 @@ impl Ledger {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Begins the second run.
+    /// Starts the second run.
     pub(crate) fn replay(&self) {
         self.lock().repeated = Some(0);
     }
 
-    /// The number of calls of the current run.
+    /// Returns the number of calls in the current run.
     pub(super) fn calls(&self) -> usize {
         let calls = self.lock();
         calls.repeated.unwrap_or(calls.known.len())
     }
 
-    /// Notes a call with its answer, or compares it with that of the first run.
+    /// Records a call with its return value, or compares it with the first run.
     pub(super) fn note(&self, call: impl Hash) -> Result<(), Differs> {
         let mut hasher = DefaultHasher::new();
         call.hash(&mut hasher);

@@ -1,5 +1,5 @@
-//! Policies that are written in Python: a class in the place of a Rust type, with the methods of
-//! the trait, asked packet by packet. They are slow, and meant for trying an idea.
+//! Policies that are written in Python: a class with the methods of the Rust trait, called packet
+//! by packet. They are slow, and meant for trying an idea.
 
 mod context;
 mod ledger;
@@ -27,7 +27,7 @@ pub(super) use ledger::Ledger;
 pub(super) use planes::PlaneMask;
 pub(super) use routes::{DetourView, RouteLoad};
 
-/// The most switches of a fabric that a packet's header can name as its detour.
+/// Maximum number of switches that can be detours in a fabric, because a packet's header names one.
 const MOST_GROUPS: usize = (u16::MAX >> 2) as usize;
 
 /// A policy that is written in Python.
@@ -36,18 +36,18 @@ pub(super) struct CustomPolicy {
     /// `sender` or `switch`.
     #[pyo3(item)]
     kind: String,
-    /// The name of its class.
+    /// Name of its class.
     #[pyo3(item)]
     name: String,
-    /// Makes a policy from its context.
+    /// Callable that creates a policy from its context.
     #[pyo3(item)]
     factory: Py<PyAny>,
-    /// The methods that the class defines; others do what those of the trait do by default.
+    /// Methods that the class defines; others have the trait's default behaviour.
     #[pyo3(item)]
     methods: BTreeSet<String>,
 }
 
-/// What the policies of one run share: how to make them, and how to end the run.
+/// The state that the policies of one run share: how to create them, and how to stop the run.
 #[derive(Debug)]
 struct Shared {
     factory: Py<PyAny>,
@@ -57,7 +57,7 @@ struct Shared {
 }
 
 impl CustomPolicy {
-    /// The scenario with this policy in the place of its own sender or switch policy.
+    /// Returns the scenario with this policy instead of its own sender or switch policy.
     pub(super) fn put_into(
         self,
         scenario: &Scenario,
@@ -100,7 +100,7 @@ impl Shared {
     }
 }
 
-/// The name as one that lives as long as the program, which the names of schemes do.
+/// Returns the name with a static lifetime, which the names of schemes need.
 fn interned(name: &str) -> &'static str {
     static NAMES: Mutex<BTreeSet<&'static str>> = Mutex::new(BTreeSet::new());
     let mut names = NAMES.lock().unwrap_or_else(PoisonError::into_inner);
@@ -112,17 +112,17 @@ fn interned(name: &str) -> &'static str {
     name
 }
 
-/// A policy object of Python, and what it is called for.
+/// A policy object of Python, and the queue pair or switch that it belongs to.
 #[derive(Debug)]
 struct Object {
     policy: Py<PyAny>,
     shared: Arc<Shared>,
-    /// Whose policy it is, for messages.
+    /// The policy's queue pair or switch, for messages.
     owner: String,
 }
 
 impl Object {
-    /// Makes the policy of a queue pair or a switch from its context.
+    /// Creates the policy of a queue pair or a switch from its context.
     fn new(
         shared: &Arc<Shared>,
         owner: String,
@@ -135,12 +135,12 @@ impl Object {
         Self { policy, shared: Arc::clone(shared), owner }
     }
 
-    /// Whether the class of the policy defines that method.
+    /// True if the class of the policy defines the method.
     fn defines(&self, method: &str) -> bool {
         self.shared.defines(method)
     }
 
-    /// A copy of the policy in the same state (`copy.deepcopy`).
+    /// Copies the policy with its state (`copy.deepcopy`).
     fn duplicate(&self) -> Self {
         let copied = Python::attach(|py| {
             let copy = py.import("copy")?.getattr("deepcopy")?;
@@ -150,8 +150,8 @@ impl Object {
         Self { policy, shared: Arc::clone(&self.shared), owner: self.owner.clone() }
     }
 
-    /// Asks the policy. `asked` names method and arguments: where they and the answer are not those
-    /// of the first run, the policy is not deterministic.
+    /// Calls the policy; `asked` is the hash input for the arguments. If the call or its return
+    /// value differs from the first run, the policy is not deterministic.
     fn ask<T: std::hash::Hash + std::fmt::Debug>(
         &self,
         asked: impl std::hash::Hash,

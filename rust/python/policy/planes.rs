@@ -25,20 +25,20 @@ impl PlaneMask {
 
 #[pymethods]
 impl PlaneMask {
-    /// The set with bit `p` for plane `p`.
+    /// Creates the set with bit `p` for plane `p`.
     #[new]
     fn new(bits: u32) -> Self {
         Self { bits }
     }
 
-    /// Its plane of that index, in ascending order.
+    /// Returns the plane with that index, in ascending order.
     fn nth(&self, index: u32) -> Option<u32> {
         self.mask().nth(index)
     }
 
-    /// Its first plane from `plane` on, going round.
+    /// Returns the first plane from `plane` on, wrapping around.
     fn next_from(&self, plane: u32) -> Option<u32> {
-        // No plane is above the last one.
+        // Beyond the last plane, the search wraps around to plane 0.
         let from = if plane < packet::PlaneMask::MOST { plane } else { 0 };
         self.mask().next_from(from)
     }

@@ -1,4 +1,4 @@
-//! Routes that are not minimal, as a policy in Python sees them.
+//! Non-minimal routes, as a policy in Python sees them.
 
 use pyo3::exceptions::PyIndexError;
 use pyo3::prelude::*;
@@ -11,7 +11,7 @@ use evenkeel::balance::switch;
 pub(crate) struct RouteLoad {
     links: u32,
     queue_bytes: u64,
-    /// The product of both.
+    /// Product of `links` and `queue_bytes`.
     cost: u64,
 }
 
@@ -37,7 +37,7 @@ impl DetourView {
         Self { minimal: RouteLoad::of(view.minimal()), by: by.collect() }
     }
 
-    /// The number of candidates.
+    /// Returns the number of candidates.
     pub(super) fn count(&self) -> u32 {
         self.by.len() as u32
     }
@@ -45,13 +45,13 @@ impl DetourView {
 
 #[pymethods]
 impl DetourView {
-    /// The number of switches by which the packet may go.
+    /// Number of switches through which the packet may be detoured.
     #[getter]
     fn candidates(&self) -> u32 {
         self.count()
     }
 
-    /// The route by a candidate.
+    /// Returns the route through a candidate.
     fn by(&self, candidate: usize) -> PyResult<RouteLoad> {
         self.by.get(candidate).copied().ok_or_else(|| {
             let count = self.by.len();

@@ -1,4 +1,4 @@
-//! Sender policies of Python.
+//! Sender policies that are written in Python.
 
 use std::sync::Arc;
 
@@ -14,7 +14,7 @@ use evenkeel::balance::sender::{FailedPath, Feedback, PathSignal, QpContext};
 use evenkeel::packet::PlaneMask;
 use evenkeel::units::Time;
 
-/// Makes the policy of each queue pair.
+/// Creates the policy of each queue pair.
 #[derive(Debug)]
 pub(super) struct Factory(pub(super) Arc<Shared>);
 
@@ -36,7 +36,7 @@ struct Sender {
     probes: Probes,
 }
 
-/// The probes of the latest time at which there were any.
+/// Number of probes at the latest time at which one was sent.
 #[derive(Debug, Clone, Copy)]
 struct Probes {
     at: Time,
@@ -44,7 +44,7 @@ struct Probes {
 }
 
 impl Probes {
-    /// A probe of each value.
+    /// Maximum number of probes at one time: one for each entropy value.
     const MOST: u32 = 1 << 16;
 
     fn count(&mut self, now: Time) -> u32 {
@@ -114,7 +114,7 @@ impl CustomSender for Sender {
         due.map_or(Time::NEVER, Time::from_ps)
     }
 
-    /// Asks the policy only when a probe is due, and refuses answers that would never end.
+    /// Calls the policy only when a probe is due. Rejects a policy that would send probes forever.
     fn poll_probe(&mut self, now: Time) -> Option<u16> {
         if self.next_probe() > now {
             return None;

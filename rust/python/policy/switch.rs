@@ -1,4 +1,4 @@
-//! Switch policies of Python.
+//! Switch policies that are written in Python.
 
 use std::sync::Arc;
 
@@ -17,7 +17,7 @@ use evenkeel::balance::switch::{Departure, DetourView, StateSize, SwitchContext,
 use evenkeel::packet::Packet;
 use evenkeel::units::Time;
 
-/// Makes the policy of each switch.
+/// Creates the policy of each switch.
 #[derive(Debug)]
 pub(super) struct Factory(pub(super) Arc<Shared>);
 
@@ -98,7 +98,7 @@ impl CustomSwitch for Switch {
     }
 }
 
-/// Refuses what is not the index of a candidate.
+/// Fails if `chosen` is not the index of a candidate.
 fn expect_candidate(method: &str, chosen: u32, candidates: u32) -> PyResult<()> {
     if chosen < candidates {
         return Ok(());

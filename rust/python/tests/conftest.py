@@ -1,4 +1,4 @@
-"""What the tests share."""
+"""Fixtures and helpers that the tests share."""
 
 from __future__ import annotations
 
@@ -13,20 +13,20 @@ import pytest
 ROOT = pathlib.Path(__file__).resolve().parents[3]
 EXAMPLES = ROOT / "examples"
 
-#: Costs of a run, which are those of the machine.
+#: Costs of a run, which depend on the machine.
 COSTS = ("wall_s", "peak_rss_bytes")
 
 
 
 def pandas_3():
-    """The module, from the version on that takes Arrow's tables; before it, the test is skipped."""
+    """Imports pandas; skips the test for versions that cannot import Arrow tables."""
     pandas = pytest.importorskip("pandas")
     if not hasattr(pandas.DataFrame, "from_arrow"):
         pytest.skip("pandas 3 or later is not installed")
     return pandas
 
 
-#: A fabric of 8 hosts and a run of some milliseconds.
+#: A fabric of 8 hosts whose run takes some milliseconds.
 SMALL = """
 [topology]
 leaves = 2
@@ -44,7 +44,7 @@ bytes = "256KB"
 
 @pytest.fixture(scope="session")
 def command_line():
-    """Runs the program; EVENKEEL names it, or it is built."""
+    """Runs the program named by EVENKEEL, or builds it."""
     program = os.environ.get("EVENKEEL")
     if program is None:
         if shutil.which("cargo") is None:
@@ -70,7 +70,7 @@ def in_the_project(monkeypatch):
 
 
 def without_costs(text: str) -> str:
-    """The bytes of a summary without the costs of its run, whose order is kept."""
+    """Returns the bytes of a summary without the costs of its run; the order is kept."""
     return json.dumps(_without_costs(json.loads(text)))
 
 

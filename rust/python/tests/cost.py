@@ -1,4 +1,4 @@
-"""What a run costs in Python beside the same run on the command line.
+"""Compares the cost of a run in Python with the same run on the command line.
 
     python rust/python/tests/cost.py target/release/evenkeel --pairs 30 --instructions
 
@@ -10,7 +10,7 @@ two lengths, so that what a start costs and what goes on for as long as a run ca
 - instructions (needs valgrind): counted, not timed, so that a busy machine does not matter. Python
   looks at signals by the clock, which valgrind slows down: it counts more of that than there is.
 
-It prints Markdown, which docs/python.md has.
+It prints the Markdown table in docs/python.md.
 """
 
 from __future__ import annotations
@@ -48,12 +48,12 @@ IN_PYTHON = (
     "import sys, evenkeel; print(evenkeel.run(sys.argv[1], threads=1, progress=False).json())"
 )
 
-#: The coverage of intervals.
+#: Coverage of the confidence intervals.
 COVERAGE = 0.95
 
 
 def commands(program: str, scenario: pathlib.Path) -> Dict[str, List[str]]:
-    """The same run by both programs."""
+    """Returns the commands of the same run for both programs."""
     return {
         "command line": [program, "run", str(scenario), "--threads", "1", "--json"],
         "Python": [sys.executable, "-c", IN_PYTHON, str(scenario)],
@@ -61,7 +61,7 @@ def commands(program: str, scenario: pathlib.Path) -> Dict[str, List[str]]:
 
 
 def cpu_seconds(command: List[str]) -> float:
-    """User and system time of a process, with all its threads."""
+    """Returns the user and system time of a process with all its threads."""
     process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     _, status, usage = os.wait4(process.pid, 0)
     process.returncode = os.WEXITSTATUS(status)
@@ -71,7 +71,7 @@ def cpu_seconds(command: List[str]) -> float:
 
 
 def instructions(command: List[str]) -> int:
-    """The instructions that a process executes, counted by valgrind."""
+    """Returns the number of instructions that a process executes, counted by valgrind."""
     words = ["valgrind", "--tool=cachegrind", "--cache-sim=no", "--cachegrind-out-file=/dev/null"]
     done = subprocess.run(words + command, check=True, capture_output=True, text=True)
     found = re.search(r"I\s+refs:\s+([\d,]+)", done.stderr)
@@ -81,7 +81,7 @@ def instructions(command: List[str]) -> int:
 
 
 def results(command: List[str]) -> Tuple[float, int]:
-    """The completion time and the packet-hops of a run."""
+    """Returns the completion time and the packet hops of a run."""
     text = subprocess.run(command, check=True, capture_output=True, text=True).stdout
     found = [re.search(rf'"{key}":\s*([\d.]+)', text) for key in ("cct_ns", "packet_hops")]
     if None in found:
@@ -91,7 +91,7 @@ def results(command: List[str]) -> Tuple[float, int]:
 
 
 def interval(values: List[float]) -> Tuple[float, float]:
-    """An interval of the median of which `COVERAGE` or more is certain: of order statistics."""
+    """Returns an interval of order statistics that covers the median with at least `COVERAGE`."""
     count, ordered = len(values), sorted(values)
     outside, below = 0.0, 0
     while below < count // 2:
@@ -104,7 +104,7 @@ def interval(values: List[float]) -> Tuple[float, float]:
 
 
 def paired(both: Dict[str, List[str]], pairs: int) -> Dict[str, List[float]]:
-    """CPU seconds of both programs in turn; each goes first in every other pair."""
+    """Measures CPU seconds of both programs in pairs, alternating which one goes first."""
     taken: Dict[str, List[float]] = {name: [] for name in both}
     for pair in range(pairs):
         for name in sorted(both, reverse=pair % 2 == 1):
@@ -134,7 +134,7 @@ def print_instructions(counted: List[Tuple[str, Dict[str, int]]]) -> None:
 
 
 def print_ten_seconds(counted: List[Tuple[str, Dict[str, int]]], per_second: float) -> None:
-    """The cost of a run of ten seconds: what a start costs once, and the rest by its length."""
+    """Estimates the cost of a run of ten seconds: a fixed start plus a part that grows with the run."""
     (_, short), (_, long) = counted[0], counted[-1]
     more = {name: long[name] - short[name] for name in long}
     growth = more["Python"] / more["command line"]

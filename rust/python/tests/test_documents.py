@@ -1,4 +1,4 @@
-"""The notebooks of examples/python and the code of docs/python.md do what they show."""
+"""The notebooks of examples/python and the code of docs/python.md work as shown."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from conftest import EXAMPLES, ROOT, pandas_3
 
 NOTEBOOKS = EXAMPLES / "python"
 
-#: Number of pictures and of HTML tables that a notebook shows, and words that it prints.
+#: Numbers of figures and HTML tables that a notebook shows, and words that it prints.
 OUTPUTS = {
     "failure-study": (2, 2, "the retransmission timer"),
     "first-steps": (3, 2, 'kind = "all-to-all"'),
@@ -40,7 +40,7 @@ def test_a_notebook_runs_and_shows_its_pictures_and_tables(name: str):
         kernel_name="python3",
         resources={"metadata": {"path": str(NOTEBOOKS)}},
     )
-    # A cell that raises is an error.
+    # A cell that raises an exception fails the test.
     client.execute()
     outputs = [it for cell in notebook.cells for it in cell.get("outputs", [])]
     shown = [it.get("data", {}) for it in outputs]

@@ -1,4 +1,4 @@
-"""Policies in Python: the same as the built-in ones that do the same, and checked."""
+"""Policies in Python: equal to their built-in counterparts, and checked for errors."""
 
 from __future__ import annotations
 
@@ -25,14 +25,14 @@ class Spray(evenkeel.SenderPolicy):
 
 
 class Shortest(evenkeel.SwitchPolicy):
-    """The shortest queue, and the first of several."""
+    """Selects the shortest queue, and the first one in a tie."""
 
     def choose(self, now_ps, packet, view):
         return min(range(view.candidates), key=view.queue_bytes)
 
 
 def results(run):
-    """All results but the names and sizes that a policy gives itself."""
+    """Returns all results except the names and sizes that a policy reports about itself."""
     values = run.to_dict()
     return {key: it for key, it in values.items() if key not in ("policy", "state")}
 

@@ -1,4 +1,4 @@
-"""Policies in Python that use what few do: planes, probes, detours and fields of packets."""
+"""Policies in Python that use rare features: planes, probes, detours and packet fields."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ def test_a_set_of_planes():
 
 
 class Probing(evenkeel.SenderPolicy):
-    """Eight values in turn, each probed in turn; one whose probe is not answered is left out."""
+    """Cycles through eight values and probes them; skips a value whose probe gets no reply."""
 
     every_ps = 3_000_000
 
@@ -177,7 +177,7 @@ class Valiant(Random):
 
 
 class Ugal(evenkeel.SwitchPolicy):
-    """The built-in `ugal`: the shortest queue, ties at random, and a detour if that is shorter."""
+    """The built-in `ugal`: the shortest queue, random ties, and a detour if that is shorter."""
 
     like = "ugal"
 

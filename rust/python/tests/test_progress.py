@@ -1,4 +1,4 @@
-"""Progress, interruption, and other threads meanwhile."""
+"""Progress, interruption, and other threads during a run."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from conftest import SMALL
 import evenkeel
 from evenkeel._progress import Bar, Progress
 
-#: Some seconds of work.
+#: A run that takes some seconds.
 LONG = SMALL.replace("256KB", "2GB")
 
 STUDY = {
@@ -79,7 +79,7 @@ class Slow(evenkeel.SenderPolicy):
 
 
 def interrupted(command):
-    """Ctrl-C half a second after the start ends the command soon."""
+    """Ctrl-C half a second after the start ends the command quickly."""
     # A shell starts jobs in the background with SIGINT ignored, and Python leaves it so.
     signal.signal(signal.SIGINT, signal.default_int_handler)
     timer = threading.Timer(0.5, lambda: os.kill(os.getpid(), signal.SIGINT))
@@ -131,7 +131,7 @@ def test_the_interpreter_is_free_while_a_run_goes():
     took, meanwhile = time.monotonic() - begin, counted[0] - before
     stop.set()
     thread.join()
-    # A thread that waits for the interpreter gets none of it at all.
+    # A thread that has to wait for the interpreter would make no steps at all.
     assert meanwhile > took / 0.1, f"{meanwhile} steps in {took:.2f} s"
 
 

@@ -69,7 +69,7 @@ def test_tables_have_the_values_of_the_files(run, recorded, rails, tmp_path):
             file = pandas.read_csv(folder / f"{name}.csv")
             ours = pyarrow.table(table).to_pandas()
             if "job" in file:
-                # pandas reads the empty name of a job, where there are none, as missing.
+                # pandas reads the empty job name of a scenario without jobs as missing.
                 file["job"] = file["job"].fillna("")
             pandas.testing.assert_frame_equal(ours, file, check_dtype=False, rtol=0)
             assert len(ours) > 0, name
@@ -92,7 +92,7 @@ def test_columns_are_passed_on_without_a_copy(run):
     for column in ("bytes", "fct_ns", "src"):
         addresses = [it[column].chunk(0).buffers()[-1].address for it in (first, second)]
         assert addresses[0] == addresses[1], "both see the memory of the results"
-    # The memory outlives the objects that it came from.
+    # The memory outlives the objects that exported it.
     expected = table["fct_ns"]
     del table, second
     assert first["fct_ns"].to_pylist() == expected

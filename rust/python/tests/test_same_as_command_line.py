@@ -1,4 +1,4 @@
-"""The same scenario gives the same results as on the command line, byte for byte."""
+"""A scenario gives the same results as on the command line, byte for byte."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from conftest import EXAMPLES, ROOT, SMALL, without_costs
 
 import evenkeel
 
-#: Runs of less than a second or so, one of each world and kind.
+#: Runs of about a second or less, one for each world and kind.
 RUNS = [
     "idle-path",
     "incast-32",
@@ -156,7 +156,7 @@ def test_an_experiment_of_the_hpcc_family_is_the_same(command_line, tmp_path):
     names = sorted(file.name for file in theirs.iterdir())
     assert sorted(file.name for file in ours.iterdir()) == names
     assert (ours / "fct.txt").read_bytes() == (theirs / "fct.txt").read_bytes()
-    # The same as text, whose paths are relative to the working folder.
+    # The configuration as text: its paths are relative to the working folder.
     folder = "ns3-module/examples/hpcc/"
     files = {"topology": folder + "topology.txt", "flows": folder + "flow.txt"}
     text = (ROOT / config).read_text()

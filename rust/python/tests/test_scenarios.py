@@ -1,4 +1,4 @@
-"""What a scenario is given as, and the exceptions about what is wrong in it."""
+"""The forms of a scenario argument, and the exceptions for invalid ones."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def test_defaults_of_sections_are_those_of_the_resolved_scenario():
             continue
         for key, value in keys.items():
             default = section.default(key) if key in section.KEYS else None
-            # `auto` and the like stand for what depends on other keys.
+            # Defaults such as `auto` depend on other keys.
             if default not in (None, "auto"):
                 assert default == value or str(value).startswith("0"), f"{name}.{key}"
                 compared += 1
@@ -83,7 +83,7 @@ def test_keys_are_shown_by_help_and_as_keyword_arguments():
     assert list(signature.parameters) == list(Topology.KEYS)
     assert {it.kind for it in signature.parameters.values()} == {inspect.Parameter.KEYWORD_ONLY}
     assert str(signature.parameters["leaves"]) == "leaves: 'Optional[int]' = None"
-    # A keyword of Python is no parameter.
+    # A Python keyword cannot be a parameter.
     assert [*inspect.signature(Failure).parameters][:2] == ["link", "switch"]
     text = pydoc.render_doc(Topology, renderer=pydoc.plaintext)
     assert "Topology(*, kind: 'Optional[str]' = None, gap" in text
@@ -107,7 +107,7 @@ def test_every_example_can_be_loaded_as_an_object(path, monkeypatch):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", evenkeel.EvenkeelWarning)
         mine, file = evenkeel.check(Scenario.load(path)), evenkeel.check(path.name)
-    # The lines of keys are others: tables are written anew.
+    # Line numbers differ, because tables are written anew.
     mine, file = (re.sub(r"# line \d+", "# line", it.scenario_toml) for it in (mine, file))
     assert mine == file
 
