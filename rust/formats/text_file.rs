@@ -122,7 +122,7 @@ mod tests {
     }
 
     #[test]
-    fn a_mark_is_left_out_and_what_is_not_utf_8_is_named() {
+    fn byte_order_marks_are_stripped_and_invalid_utf_8_is_an_error() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("a");
         let read = |bytes: &[u8]| {
@@ -135,7 +135,7 @@ mod tests {
     }
 
     #[test]
-    fn what_never_ends_is_refused_at_the_limit() {
+    fn endless_input_is_rejected_at_the_limit() {
         let error = text_of(std::io::repeat(b'#'), 2 << 20).unwrap_err().to_string();
         assert_eq!(error, "it is longer than 2 MiB, the most of such a file");
         let whole = text_of(std::io::repeat(b'#').take(2 << 20), 2 << 20).unwrap();

@@ -90,7 +90,7 @@ mod tests {
     use evenkeel_engine::rng::{Purpose, Stream};
 
     #[test]
-    fn it_has_the_members_of_an_ordinary_set() {
+    fn id_sets_agree_with_an_ordinary_set() {
         let mut random = Stream::new(1, Purpose::Test, 0);
         let (mut set, mut expected) = (IdSet::default(), BTreeSet::new());
         for draw in 0..40_000u64 {

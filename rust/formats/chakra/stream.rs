@@ -79,7 +79,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn messages_and_faults_have_their_offsets() {
+    fn messages_and_errors_have_their_offsets() {
         let mut bytes = Node { id: 3, ..Node::default() }.encode_length_delimited_to_vec();
         let second = bytes.len() as u64;
         bytes.extend(Node { id: 4, ..Node::default() }.encode_length_delimited_to_vec());
@@ -97,7 +97,7 @@ mod tests {
     }
 
     #[test]
-    fn invalid_lengths_and_messages_are_refused() {
+    fn invalid_lengths_and_messages_are_rejected() {
         for (bytes, expected) in [
             (vec![0xff; 6], "corrupt: the length"),
             (vec![0x81, 0x80, 0x80, 0x80, 0x01], "corrupt: the length"),

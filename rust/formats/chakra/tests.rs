@@ -1,4 +1,4 @@
-//! Small traces: as a whole workload, and replayed while they are read.
+//! Small traces, read as a whole and replayed while they are read.
 
 mod kernels;
 mod streaming;
@@ -14,7 +14,7 @@ use crate::ids::{HostId, TaskId};
 use crate::units::{Bytes, Span, Time};
 use crate::workload::{Delay, Lane, Message};
 
-/// The traces of all ranks, as bytes in memory.
+/// The traces of all ranks in memory.
 #[derive(Clone)]
 struct MemoryFiles(Vec<Vec<u8>>);
 
@@ -157,7 +157,7 @@ fn a_collective_has_the_dependencies_of_its_algorithm() {
         let bytes = Bytes::new(if number == 2 { 16 * 4_000 } else { 4_000 });
         let own = collective.build(&Plan::new((0..16).map(HostId).collect(), bytes)).unwrap();
         assert_eq!(read.messages.len(), own.messages.len());
-        // Besides its own joins there are a start and an end of each rank.
+        // In addition to its own joins, each rank has a start and an end.
         assert_eq!(read.delays.len(), own.delays.len() + 2 * 16, "{}", collective.name);
         // Each message has one more dependency: the start of its node.
         for message in 0..own.messages.len() {
@@ -177,7 +177,7 @@ fn a_collective_of_one_rank_takes_its_recorded_duration() {
     assert_eq!(longest, Some(Span::from_us(12)));
 }
 
-/// Files with a fault, and the start of the expected error.
+/// Invalid files, each with the start of the expected error.
 fn faults() -> Vec<(Vec<Vec<u8>>, String)> {
     [faults_of_a_file(), faults_between_ranks()].concat()
 }
@@ -285,7 +285,7 @@ fn a_missing_rank_is_named() {
     assert!(text.starts_with("t.1.et: rank 1: missing"), "{text}");
 }
 
-/// The workload after it is written and read again.
+/// Writes the workload and reads it again.
 fn round_trip(workload: &Workload) -> Workload {
     let traces = Traces::of(workload).unwrap();
     let files = (0..traces.ranks()).map(|rank| {
@@ -329,7 +329,7 @@ fn a_dependency_on_a_delay_of_another_host_cannot_be_written() {
 }
 
 #[test]
-fn packed_files_are_unpacked() {
+fn gzip_files_are_unpacked() {
     use std::io::Write;
     let plain = file(&[compute(0, 5, &[])]);
     let mut packed = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());

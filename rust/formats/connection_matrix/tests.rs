@@ -1,4 +1,4 @@
-//! Connection matrices: starts, triggers and faults.
+//! Connection matrices: starts, triggers and errors.
 
 use super::*;
 use crate::ids::TaskId;
@@ -16,7 +16,8 @@ fn connections_start_at_a_time_or_by_triggers() {
     assert_eq!(workload.messages[0].start, Time::from_ps(500));
     assert_eq!(workload.messages[2].bytes, Bytes::new(4_000));
     let hosts: Vec<u32> = workload.delays.iter().map(|delay| delay.host.0).collect();
-    // The trigger at the third's sender, the sender of the first, the receiver of the second.
+    // Hosts: the trigger is at the third's sender, then the sender of the first and the receiver of
+    // the second.
     assert_eq!(hosts, [3, 0, 2]);
     assert_eq!(workload.dependents_of(TaskId(3)), [TaskId(2)]);
     assert_eq!(workload.waits_for, [0, 0, 1, 2, 1, 1]);
@@ -78,7 +79,7 @@ fn each_error_names_its_line_and_what_is_expected() {
 }
 
 #[test]
-fn starts_are_microseconds_unless_they_are_told_to_be_picoseconds() {
+fn starts_are_in_microseconds_unless_picoseconds_are_selected() {
     // Two lines of uet-htsim's gen_random_incast_8192n_128c_16us_16Ms.cm, and one with decimals.
     let text = "Nodes 8192\nConnections 3\n774->0 id 1 start 15 size 16777216\n\
                 231->0 id 2 start 0 size 16777216\n5->0 id 3 start 1.75 size 16777216\n";
@@ -91,7 +92,7 @@ fn starts_are_microseconds_unless_they_are_told_to_be_picoseconds() {
     let warnings = |text: &str, unit| read(text, "f.cm", unit).unwrap().warnings;
     let cut = "line 5 has a start with decimals, which are cut off, as in htsim";
     assert_eq!(warnings(text, StartUnit::default()), [cut]);
-    // What gen_incast.py writes for a start after 16 us.
+    // gen_incast.py writes this for a start after 16 us.
     let late = "Nodes 2\n0->1 id 1 start 16000000.0 size 5\n";
     let told = "line 2 starts after 16000000 us; if its start is in picoseconds, as htsim's \
                 gen_*.py write it, set start_unit = \"ps\"";
@@ -109,7 +110,7 @@ fn messages_of_a_connection_share_its_stream() {
 }
 
 #[test]
-fn a_multishot_starts_one_connection_at_each_activation_even_by_those_it_started() {
+fn a_multishot_starts_one_connection_per_activation() {
     let text = "Nodes 2\n0->1 id 1 start 0 size 5 send_done_trigger 1\n\
                 0->1 id 2 trigger 1 size 5 send_done_trigger 1\n0->1 id 3 trigger 1 size 5\n\
                 trigger id 1 multishot\n";
@@ -133,7 +134,7 @@ fn failures_name_an_aggregation_switch_and_its_uplink() {
 }
 
 #[test]
-fn a_failure_that_htsim_does_not_know_is_an_error() {
+fn a_failure_unknown_to_htsim_is_an_error() {
     for (text, expected) in [
         ("Nodes 2\nfailure switch_type AGG switch_id 0\n", "f.cm:2: a failure is"),
         ("Nodes 2\nfailure switch_type AGG switch 0\n", "f.cm:2: a failure is"),

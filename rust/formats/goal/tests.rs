@@ -1,4 +1,4 @@
-//! GOAL schedules: dependencies, matching and faults.
+//! GOAL schedules: dependencies, matching and errors.
 
 use super::*;
 use crate::ids::TaskId;
@@ -78,7 +78,7 @@ fn each_error_names_its_line_and_what_is_expected() {
     }
 }
 
-/// Three ranks, of which the first receives `receives`.
+/// Formats a schedule of three ranks; the first receives `receives`.
 fn gather(receives: &str) -> String {
     format!(
         "num_ranks 3\nrank 0 {{\n{receives}}}\nrank 1 {{\nsend 7b to 0 tag 5\n}}\nrank 2 {{\n\
@@ -135,8 +135,8 @@ fn errors_of_matching_name_both_sides() {
 }
 
 #[test]
-fn a_rank_is_a_node_if_it_has_nics_or_a_host_as_the_layout_says() {
-    // Rank 1 answers from its second NIC what its first received.
+fn ranks_are_nodes_or_hosts_by_layout() {
+    // Rank 1 replies from its second NIC to the message that its first NIC received.
     let text = "num_ranks 2\nrank 0 {\na: send 9b to 1\nb: recv 9b from 1 nic 1\nc: calc 5\n\
                 c requires a\nd: send 9b to 1 tag 2 nic 1\nd requires a\n}\nrank 1 {\n\
                 a: recv 9b from 0\nb: send 9b to 0 nic 1\nb requires a\nrecv 9b from 0 tag 2\n}\n";
@@ -148,8 +148,8 @@ fn a_rank_is_a_node_if_it_has_nics_or_a_host_as_the_layout_says() {
     };
     assert_eq!(ends(&schedule), [(0, 2), (1, 2), (3, 1)]);
     let hosts: Vec<u32> = schedule.workload.delays.iter().map(|delay| delay.host.0).collect();
-    // The receive and the calculation of rank 0, the end of its first send, which its other NIC
-    // waits for, and the receives of rank 1.
+    // In order: the receive and the calculation of rank 0, the end of its first send (which its
+    // other NIC waits for), and the receives of rank 1.
     assert_eq!(hosts, [1, 0, 0, 2, 2]);
     assert_eq!(schedule.workload.dependents_of(TaskId(0)), [TaskId(4), TaskId(5), TaskId(6)]);
     assert_eq!(schedule.workload.dependents_of(TaskId(5)), [TaskId(1)]);

@@ -117,7 +117,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn nodes_are_printed_as_by_each_simulator() {
+    fn nodes_are_printed_in_the_form_of_each_simulator() {
         assert_eq!(name(Dialect::Hpcc, 0xcc), "0b00cc01");
         assert_eq!(name(Dialect::Hpcc, 0x1_02), "0b010201");
         assert_eq!(name(Dialect::ConWeave, 204), "204");

@@ -102,7 +102,7 @@ mod tests {
     }
 
     #[test]
-    fn policies_of_the_simulator_keep_its_recovery_and_others_are_told() {
+    fn simulator_policies_keep_their_recovery_and_others_give_a_warning() {
         use PolicyOrigin::{Named, Simulator};
         for (keys, policy, origin, name, warns) in [
             ("", "ecmp-murmur", Simulator, "go-back-n", false),
@@ -119,7 +119,7 @@ mod tests {
 
     /// `run.py` has a product of 104,000 bytes for two tiers of 100 Gbps and 1 us.
     #[test]
-    fn irn_has_the_window_and_the_timers_of_the_script() {
+    fn irn_uses_the_window_and_the_timers_of_the_script() {
         let (used, _) = of_keys("ENABLE_IRN 1", "ecmp-murmur", PolicyOrigin::Simulator);
         let Recovery::Sack(config) = used.recovery else { panic!("{used:?}") };
         assert_eq!(config.flow_control, sack::Window::Bytes(Bytes::new(104 * 1_048)));

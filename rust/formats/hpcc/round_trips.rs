@@ -117,7 +117,7 @@ mod tests {
                          1 6 100Gbps 0.001ms 0\n";
 
     #[test]
-    fn the_simulator_prints_these_for_its_star_and_for_two_leaves() {
+    fn largest_round_trips_equal_those_of_the_simulator() {
         let of = |text| {
             let read = topology::read(text, "topology.txt").unwrap();
             let Largest { round_trip, product } = largest(&read.topology, Bytes::new(1_000));

@@ -9,7 +9,7 @@ use crate::nic::congestion::CongestionControl;
 use crate::topology::Node;
 use crate::units::{Bytes, Span, Time};
 
-/// The folder of real files; without one, prints which test is skipped.
+/// Returns the folder of real files; without one, prints which test is skipped.
 fn real_files(test: &str) -> Option<PathBuf> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/data/hpcc");
     if folder.is_dir() {
@@ -32,7 +32,7 @@ fn run(experiment: &Experiment) -> Outcome {
     outcome
 }
 
-/// The column `fct_ns` of the table, a value for each completed flow.
+/// Returns the column `fct_ns` of the table, a value for each completed flow.
 fn fct_ns(table: &str) -> Vec<u64> {
     table.lines().map(|line| line.split(' ').nth(6).unwrap().parse().unwrap()).collect()
 }
@@ -99,7 +99,7 @@ fn the_ring_and_the_missing_file_are_clear_errors() {
     assert!(error.to_string().contains("astra/8_nodes_1_switch_topology.txt'"), "{error}");
 }
 
-/// An outcome in which each flow completes at the time that the reference has.
+/// Returns an outcome in which each flow completes at the time in the reference.
 fn replayed(experiment: &Experiment, reference: &str) -> Outcome {
     let mut outcome = empty_outcome();
     for line in reference.lines() {
@@ -159,8 +159,8 @@ fn empty_outcome() -> Outcome {
     }
 }
 
-/// Every column except `fct_ns` is computed; that one comes from the reference, with a fraction of
-/// a nanosecond that must be truncated.
+/// Every column except `fct_ns` is computed. The reference provides `fct_ns`, with a fraction of a
+/// nanosecond that must be truncated.
 #[test]
 fn fct_tables_equal_those_of_the_simulator() {
     let Some(folder) = real_files("fct_tables_equal_those_of_the_simulator") else { return };
@@ -173,7 +173,7 @@ fn fct_tables_equal_those_of_the_simulator() {
     }
 }
 
-/// One flow on an idle path is exact arithmetic: with transmission times truncated as in the
+/// A flow on an idle path is exact arithmetic. With transmission times truncated as in the
 /// simulator, its times are equal to the nanosecond; otherwise they are the exact times.
 #[test]
 fn one_flow_takes_as_long_as_in_the_simulator() {
@@ -189,8 +189,8 @@ fn one_flow_takes_as_long_as_in_the_simulator() {
     }
 }
 
-/// The simulator's hash puts two of the eight flows on each of four spines, nodes 136, 138, 141 and
-/// 142, for every seed.
+/// For every seed, the simulator's hash assigns two of the eight flows to each of four spines,
+/// nodes 136, 138, 141 and 142.
 #[test]
 fn flows_take_the_spines_that_they_take_in_the_simulator() {
     let test = "flows_take_the_spines_that_they_take_in_the_simulator";
@@ -203,7 +203,7 @@ fn flows_take_the_spines_that_they_take_in_the_simulator() {
     }
 }
 
-/// The number of flows of 1 MB that each spine sends to the last leaf (switch 7 of 0 to 7).
+/// Counts the flows of 1 MB that each spine sends to the last leaf (switch 7 of 0 to 7).
 fn flows_by_spine(experiment: &Experiment, outcome: &Outcome) -> Vec<u64> {
     let topology = &experiment.setup.topology;
     let leaf = Node::Switch(SwitchId(7));
@@ -229,7 +229,7 @@ impl Files {
         Experiment::load(&self.0.path().join("config.txt"), overrides)
     }
 
-    /// The error message without the folder.
+    /// Returns the error message without the folder.
     fn error(&self) -> String {
         let error = self.load(&Overrides::default()).unwrap_err().to_string();
         error.replace(&format!("{}/", self.0.path().display()), "")
@@ -293,7 +293,7 @@ fn pfc_and_error_rates_become_settings_of_the_fabric() {
 }
 
 #[test]
-fn conweave_configurations_keep_conweaves_constants() {
+fn conweave_configurations_use_conweaves_constants() {
     let files = Files::new(&format!("{PLAIN}LB_MODE 0\nFLOWGEN_START_TIME 1\nLINK_DOWN 1 0 2\n"));
     let setup = files.load(&Overrides::default()).unwrap().setup;
     assert!(setup.nic.ack.priority);
@@ -380,7 +380,7 @@ fn each_error_names_file_line_value_and_what_is_expected() {
     }
 }
 
-/// A split flow completes with its last piece; a flow that has not completed has no line; flows
+/// A split flow completes with its last piece, and a flow that has not completed has no line. Flows
 /// that complete at the same instant are in the order of the flow file.
 #[test]
 fn lines_are_in_order_of_completion() {
@@ -389,7 +389,7 @@ fn lines_are_in_order_of_completion() {
     let at = |ns: u64| Time::from_ps(2_000_000_000_000 + ns * 1_000 + 500);
     let mut outcome = empty_outcome();
     outcome.flows = vec![record(0, at(9_000)), record(0, at(7_000)), record(1, at(8_000))];
-    // 2 x 2 us, 80 ns a link, and 5 x 1,048 or 1 x 1,048 bytes at 100 Gbps.
+    // 2 x 2 us, 80 ns per link, and 5 x 1,048 or 1 x 1,048 bytes at 100 Gbps.
     let second = "0b000101 0b000001 10000 100 1000 2000001000 7000 4243\n";
     let first = "0b000001 0b000101 10000 100 5000 2000000000 9000 4579\n";
     assert_eq!(experiment.fct_table(&outcome), format!("{second}{first}"));
@@ -411,7 +411,7 @@ fn a_generated_experiment_runs() {
 }
 
 #[test]
-fn modes_of_conweave_are_policies_and_files_that_are_not_written_are_told() {
+fn conweave_modes_are_policies_and_unwritten_files_are_warnings() {
     for (mode, policy) in [(2, "drill-by-destination"), (3, "conga"), (6, "letflow")] {
         let files = Files::new(&format!("{PLAIN}LB_MODE {mode}\n"));
         let experiment = files.load(&Overrides::default()).unwrap();

@@ -40,7 +40,7 @@ fn fault(text: &str) -> String {
 }
 
 #[test]
-fn nics_of_servers_are_hosts_and_all_ports_of_another_instance_one_switch() {
+fn nics_of_servers_are_hosts_and_other_instances_are_switches() {
     let read = read(CLOS, "f.yaml", DEFAULTS).unwrap();
     let topology = &read.topology;
     let hosts = ["host.0.nic.0", "host.0.nic.1", "host.1.nic.0", "host.1.nic.1"];
@@ -65,7 +65,7 @@ fn nics_of_servers_are_hosts_and_all_ports_of_another_instance_one_switch() {
 }
 
 #[test]
-fn json_is_read_and_nested_devices_are_components() {
+fn json_and_nested_devices_are_read() {
     let text = r#"{"devices": [
         {"name": "dgx", "components": [{"name": "xpu", "count": 1, "choice": "xpu"},
                                        {"name": "cx5", "count": 2, "choice": "device"}]},
@@ -85,7 +85,7 @@ fn json_is_read_and_nested_devices_are_components() {
 }
 
 #[test]
-fn what_is_left_out_is_told() {
+fn omissions_are_warnings() {
     let rest = CLOS.replace("device: server, count: 2", "device: server, count: 5");
     let spare = CLOS.replace("'port[0:2:1]'", "port");
     let nic =
@@ -113,7 +113,7 @@ fn what_is_left_out_is_told() {
 }
 
 #[test]
-fn parallel_links_are_several_and_an_edge_repeated_is_one() {
+fn parallel_links_are_kept_and_repeated_edges_are_merged() {
     let many = CLOS
         .replace("'leaf[0:2]', component: 'port[2]'", "leaf, component: 'port[2:4]'")
         .replace("'port[0:2:1]'", "'port[0]'")
@@ -130,7 +130,7 @@ fn parallel_links_are_several_and_an_edge_repeated_is_one() {
 }
 
 #[test]
-fn what_is_not_taken_is_an_error_with_its_place() {
+fn unsupported_elements_are_errors_with_a_position() {
     let cases: [(&str, &str, &str); 17] = [
         ("one2one, link: fabric", "ring, link: fabric", "edges[2]: scheme 'ring' is not available"),
         ("scheme: one2one, link: fabric", "link: fabric", "edges[2]: scheme '' is not available"),

@@ -1,4 +1,4 @@
-//! SimCCL's flow files: dependencies, the two headers, and faults.
+//! SimCCL's flow files: dependencies, the two headers, and errors.
 
 use super::*;
 use crate::ids::TaskId;
@@ -6,7 +6,7 @@ use crate::ids::TaskId;
 const HEADER: &str = "collective,op,data_size,algorithm,protocol,channel_id,flow_id,src,dest,\
                       flow_size,chunk_id,chunk_count,conn_type,parent_flow_ids,prev_flow_ids\n";
 
-/// The flows of a ring all-reduce as the model writes them: by source, then channel.
+/// Formats the flows of a ring all-reduce as the model writes them: by source, then channel.
 fn ring(ranks: u64, channels: u64, bytes: u64) -> String {
     let steps = 2 * (ranks - 1);
     let mut text = HEADER.to_owned();
@@ -37,7 +37,7 @@ fn a_ring_forwards_what_it_has_received() {
     let read = read(&ring(4, 2, 1_000_000), "f.csv", Choice::Only).unwrap();
     assert_eq!((read.ranks, read.collectives), (4, vec!["TP_0_0_0_3_1000000".to_owned()]));
     let workload = read.workload;
-    // n x c x 2(n - 1) flows of a share each.
+    // n x c x 2(n - 1) flows, one share each.
     assert_eq!(workload.messages.len(), 4 * 2 * 6);
     assert_eq!(workload.total_bytes(), Bytes::new(48 * 125_000));
     let waits = workload.waits_for.iter().filter(|&&count| count == 0).count();
@@ -52,7 +52,7 @@ fn a_ring_forwards_what_it_has_received() {
 }
 
 #[test]
-fn flows_without_parents_follow_the_one_before_them_on_their_channel() {
+fn flows_without_parents_follow_their_predecessor_on_the_channel() {
     // Without the columns of the model of NCCL 2.30, and not in order of the chunks.
     let text = "collective,op,data_size,channel_id,flow_id,src,dest,flow_size,chunk_id,chunk_count,\
                 conn_type,parent_flow_ids,prev_flow_ids\n\
@@ -61,7 +61,7 @@ fn flows_without_parents_follow_the_one_before_them_on_their_channel() {
                 PAT,,\n";
     let flows = read(text, "f.csv", Choice::Named("EP_1")).unwrap();
     assert_eq!((flows.ranks, flows.warnings.len()), (2, 0));
-    // Rows 0, 1 and 2 are the chunks 2, 0 and 1; the row of channel 1 has none before it.
+    // Rows 0, 1 and 2 are the chunks 2, 0 and 1; the row of channel 1 has no predecessor.
     assert_eq!(flows.workload.waits_for, [1, 0, 1, 0]);
     assert_eq!(flows.workload.dependents_of(TaskId(1)), [TaskId(2)]);
     assert_eq!(flows.workload.dependents_of(TaskId(2)), [TaskId(0)]);
@@ -111,10 +111,10 @@ fn each_error_names_its_line_and_what_is_expected() {
 }
 
 #[test]
-fn collectives_in_turn_follow_each_other_at_each_rank() {
+fn collectives_run_in_sequence_at_each_rank() {
     let second = ring(2, 1, 8).replace("TP_0_0_0_3_8", "DP_1");
     let second: String = second.lines().skip(1).map(|line| format!("{line}\n")).collect();
-    // Its ids begin after those of the first.
+    // The flow ids of the second collective continue after those of the first.
     let second = second.replace(",0,0,1,", ",90,0,1,").replace(",1,1,0,", ",91,1,0,");
     let second = second.replace(",2,0,1,", ",92,0,1,").replace(",3,1,0,", ",93,1,0,");
     let second = second.replace("RING,1,", "RING,91,").replace("RING,0,", "RING,90,");

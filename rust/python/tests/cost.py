@@ -134,7 +134,7 @@ def print_instructions(counted: List[Tuple[str, Dict[str, int]]]) -> None:
 
 
 def print_ten_seconds(counted: List[Tuple[str, Dict[str, int]]], per_second: float) -> None:
-    """Estimates the cost of a run of ten seconds: a fixed start plus a part that grows with the run."""
+    """Estimates the cost of a ten-second run: a fixed start, and a part that grows with it."""
     (_, short), (_, long) = counted[0], counted[-1]
     more = {name: long[name] - short[name] for name in long}
     growth = more["Python"] / more["command line"]

@@ -1,16 +1,16 @@
-//! Kernels of the accelerator's streams: their order, and how traces are mended that lack it.
+//! Kernels of the accelerator's streams: their order, and mending traces that lack it.
 
 use super::super::stream::MessageReader;
 use super::*;
 
-/// A kernel of a stream, with its recorded start.
+/// Turns a node into a kernel of a stream, with its recorded start.
 fn kernel(node: Node, stream: i64, start: u64) -> Node {
     let node = with(node, &[("is_cpu_op", 0), ("stream", stream)]);
     Node { start_micros: start, ..node }
 }
 
-/// A computation and a collective of one stream, and one of another stream, which all would start
-/// at once.
+/// Returns a computation and a collective of one stream, and a computation of another. Without an
+/// order, all would start concurrently.
 fn unordered() -> Vec<Node> {
     vec![
         kernel(compute(1, 5, &[]), 7, 10),
@@ -44,7 +44,7 @@ fn nodes(file: &[u8]) -> Vec<Node> {
 }
 
 #[test]
-fn kernels_of_a_stream_without_an_order_are_a_warning_and_are_mended_by_their_times() {
+fn unordered_kernels_give_a_warning_and_are_mended_by_their_times() {
     let files = both(&unordered());
     let expected = "2 of 4 kernels that follow another in their stream, 2 of which communicate, do \
                     not depend on it and may start before it ends: evenkeel check --mend DIR \
@@ -57,9 +57,9 @@ fn kernels_of_a_stream_without_an_order_are_a_warning_and_are_mended_by_their_ti
     assert!(nodes(&mended.0[0]) == expected, "nothing else changes");
 }
 
-/// A file that has an order, however far the path, stays as it is.
+/// A file whose streams are ordered, however long the path, is left unchanged.
 #[test]
-fn an_order_by_any_path_is_one_also_against_the_times() {
+fn an_order_by_any_path_counts_even_against_the_times() {
     let by_another = [
         kernel(compute(1, 5, &[]), 7, 10),
         compute(2, 1, &[1]),
@@ -81,7 +81,7 @@ fn a_trace_without_times_is_not_mended() {
     assert_eq!(mended(&files).0, files.0);
 }
 
-/// Each stream by itself has an order by time, but not both.
+/// Each stream alone can be ordered by time, but not both.
 #[test]
 fn times_that_contradict_the_dependencies_are_an_error() {
     let nodes = [
@@ -98,7 +98,7 @@ fn times_that_contradict_the_dependencies_are_an_error() {
 }
 
 #[test]
-fn kernels_of_communication_that_send_nothing_are_a_warning() {
+fn communication_kernels_that_send_nothing_give_a_warning() {
     let named = Node { name: "ncclDevKernel_Broadcast_RING_LL".into(), ..compute(1, 5, &[]) };
     let typeless = with(node(2, kind::COLLECTIVE, &[]), &[("is_cpu_op", 0)]);
     let on_host = Node { name: "ncclKernel_AllReduce".into(), ..compute(3, 5, &[]) };
@@ -108,7 +108,7 @@ fn kernels_of_communication_that_send_nothing_are_a_warning() {
 }
 
 #[test]
-fn groups_in_which_one_rank_alone_has_collectives_are_a_warning() {
+fn groups_with_collectives_at_a_single_rank_give_a_warning() {
     let of = |name: &str| {
         let mut node = call(1, 0, &[]);
         let value = Some(AttributeValue::Text(name.to_owned()));
@@ -121,9 +121,9 @@ fn groups_in_which_one_rank_alone_has_collectives_are_a_warning() {
     assert_eq!(read_files(vec![of("a"), of("a")]).unwrap().warnings, [""; 0]);
 }
 
-/// An attribute of bytes or of a list has no value that this reader knows.
+/// This reader knows no value for an attribute of bytes or of a list.
 #[test]
-fn the_group_of_a_collective_is_a_text_or_a_number() {
+fn a_collective_group_is_a_text_or_a_number() {
     let mut node = call(1, 0, &[]);
     node.attributes.push(Attribute { name: "comm_group".to_owned(), value: None });
     let said = error(vec![file(&[node.clone()]), file(&[node])]);

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use super::*;
 
-/// The time from a message's start to its delivery, and from there to its completion.
+/// Time from a message's start to its delivery, and from there to its completion.
 const FLIGHT: Span = Span::from_us(2);
 
 fn streaming(files: Vec<Vec<u8>>, window: usize) -> Result<Streaming, ChakraError> {
@@ -13,7 +13,7 @@ fn streaming(files: Vec<Vec<u8>>, window: usize) -> Result<Streaming, ChakraErro
     Streaming::open(Arc::new(MemoryFiles(files)), ranks, Options::default(), window)
 }
 
-/// The messages of a replay with their starts, and its end.
+/// The messages of a replay with their starts, and the end of the replay.
 struct Replayed {
     sent: Vec<(Time, Message)>,
     end: Time,
@@ -24,7 +24,7 @@ fn replay(files: Vec<Vec<u8>>, window: usize) -> Result<Replayed, ChakraError> {
     let streaming = streaming(files, window)?;
     let mut player = streaming.player();
     let mut sent = Vec::new();
-    // By time, whose message is delivered (false) or complete (true).
+    // Events by time: a message is delivered (false) or complete (true).
     let mut events: BTreeMap<(Time, u32), (MessageOrigin, bool)> = BTreeMap::new();
     let (mut end, mut number) = (Time::ZERO, 0);
     loop {
@@ -56,14 +56,14 @@ fn replay(files: Vec<Vec<u8>>, window: usize) -> Result<Replayed, ChakraError> {
 }
 
 #[test]
-fn a_replay_reports_the_same_faults_as_reading_as_a_whole() {
+fn replays_and_whole_reads_report_the_same_errors() {
     for (files, expected) in faults() {
         for window in [1, 100] {
             let text = match replay(files.clone(), window) {
                 Ok(_) => panic!("no fault where there should be '{expected}'"),
                 Err(error) => error.to_string(),
             };
-            // A survey keeps no offsets.
+            // A survey stores no offsets.
             let expected = expected.strip_suffix("; the first is at byte 8");
             let expected = expected.map_or_else(|| text.clone(), str::to_owned);
             assert!(text.starts_with(&expected), "'{text}' should be '{expected}'");
@@ -72,7 +72,7 @@ fn a_replay_reports_the_same_faults_as_reading_as_a_whole() {
 }
 
 #[test]
-fn a_replay_is_a_dialogue_of_messages_and_times() {
+fn a_replay_alternates_between_messages_and_times() {
     let first = file(&[compute(0, 5, &[]), send(1, 1, &[0]), compute(2, 1, &[1])]);
     let second = file(&[receive(9, 0, &[]), compute(10, 3, &[9])]);
     let streaming = streaming(vec![first, second], 1).unwrap();
@@ -123,9 +123,9 @@ fn dependencies_ahead_are_read_up_to_a_limit() {
 }
 
 #[test]
-fn ranks_that_wait_for_each_other_far_ahead_are_read_on() {
-    // A rank receives in the order in which the other sends, except for one message of another
-    // tag, which is sent last and received first.
+fn distant_dependencies_between_ranks_extend_the_window() {
+    // A rank receives in the order of the other's sends, except for one message with another tag,
+    // which is sent last and received first.
     let tagged = |mut node: Node, tag: i64| {
         node.attributes.retain(|it| it.name != "comm_tag");
         with(node, &[("comm_tag", tag)])
@@ -145,7 +145,7 @@ fn ranks_that_wait_for_each_other_far_ahead_are_read_on() {
         let replayed = replay(files(100), window).unwrap();
         assert_eq!(replayed.sent.len(), 101);
     }
-    // 64 sends of the one rank, and as many receives of the other, are not enough.
+    // Holding 64 sends of one rank and 64 receives of the other is not enough.
     let text = replay(files(200), 1).map(|_| ()).unwrap_err().to_string();
     let expected = "t.0.et: rank 0: waits for nodes of other ranks that are further ahead than \
                     the 64 nodes";
@@ -155,7 +155,7 @@ fn ranks_that_wait_for_each_other_far_ahead_are_read_on() {
 #[test]
 fn compute_nodes_run_one_at_a_time_in_order_of_the_file() {
     let gpu = |node: Node| with(node, &[("is_cpu_op", 0)]);
-    // Two nodes of the processor, and three of the accelerator; the first of these is ready last.
+    // Two nodes of the processor and three of the accelerator, whose first becomes ready last.
     let nodes = [
         compute(7, 4, &[]),
         compute(8, 6, &[]),
@@ -163,7 +163,7 @@ fn compute_nodes_run_one_at_a_time_in_order_of_the_file() {
         gpu(compute(5, 10, &[])),
         gpu(compute(2, 2, &[])),
     ];
-    // Node 5 runs until 10 us, then 9, which is ready since 4 us and first in the file, then 2.
+    // Node 5 runs until 10 us. Then node 9 runs, ready since 4 us and first in the file; then 2.
     let replayed = replay(vec![file(&nodes)], 100).unwrap();
     assert_eq!(replayed.end, Time::ZERO + Span::from_us(13));
     let parallel = Options { compute: Compute::Parallel, ..Options::default() };
@@ -175,7 +175,7 @@ fn compute_nodes_run_one_at_a_time_in_order_of_the_file() {
 }
 
 #[test]
-fn groups_along_dimensions_have_equal_other_coordinates() {
+fn groups_along_dimensions_share_all_other_coordinates() {
     let along = |involved: [bool; 2]| {
         let mut call = call(1, 6, &[]);
         let value =

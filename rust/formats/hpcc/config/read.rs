@@ -111,7 +111,7 @@ LB_POLICY ethereal
     }
 
     #[test]
-    fn an_empty_file_is_all_defaults() {
+    fn an_empty_file_gives_defaults() {
         assert_eq!(read("\n# nothing\n", "c").unwrap(), HpccConfig::new("c"));
     }
 
@@ -132,7 +132,7 @@ LB_POLICY ethereal
     }
 
     #[test]
-    fn a_stop_time_that_is_too_large_becomes_the_latest_time() {
+    fn a_stop_time_out_of_range_becomes_the_latest_time() {
         let config = read("SIMULATOR_STOP_TIME 40000000000000.00", "c").unwrap();
         assert_eq!(config.stop, Some(Time::NEVER));
     }

@@ -1,4 +1,4 @@
-//! Flow files: both dialects, faults, and warnings.
+//! Flow files: both dialects, errors, and warnings.
 
 use super::*;
 
@@ -101,7 +101,7 @@ fn differences_from_the_family_give_warnings() {
 }
 
 #[test]
-fn flows_that_may_be_packets_and_priorities_that_differ_give_warnings() {
+fn packet_counts_and_differing_priorities_give_warnings() {
     let warnings = |text: &str| read(text, "flow.txt").unwrap().warnings;
     let packets = warnings("2\n0 1 3 20000 2 9\n0 1 3 10000 3 9\n");
     assert!(packets[0].contains("no flow has more bytes than its start has seconds"));
@@ -112,7 +112,7 @@ fn flows_that_may_be_packets_and_priorities_that_differ_give_warnings() {
 }
 
 #[test]
-fn a_workload_without_messages_is_no_flow_file() {
+fn a_workload_without_messages_cannot_be_a_flow_file() {
     let refused = write(&Workload::default(), 4).unwrap_err();
     assert_eq!(refused.to_string(), "it has no messages; a file of the format has one or more");
 }

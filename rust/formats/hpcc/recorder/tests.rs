@@ -26,7 +26,7 @@ impl Write for MemoryFile {
     }
 }
 
-/// Runs the experiment with a recorder, returns the recorded files, and checks that the recorder
+/// Runs the experiment with a recorder and returns the recorded files. Checks that the recorder
 /// changed no result.
 fn record(experiment: &Experiment) -> (Vec<(RecordedFile, Vec<u8>)>, Outcome) {
     let mut files = Vec::new();
@@ -57,7 +57,7 @@ fn load(files: &[(&str, &str)]) -> Experiment {
 
 const STAR: &str = "4 1 3\n3\n0 3 100Gbps 1us 0\n1 3 100Gbps 1us 0\n2 3 100Gbps 1us 0\n";
 
-/// A configuration in which every packet that leaves a packet behind it is marked.
+/// A configuration that marks every packet with another packet behind it.
 const MARK_ALL: &str = "TOPOLOGY_FILE topology.txt\nFLOW_FILE flow.txt\nTRACE_FILE trace.txt\n\
     HAS_WIN 0\nSIMULATOR_STOP_TIME 2.1\nKMAX_MAP 1 100000000000 0\nKMIN_MAP 1 100000000000 0\n\
     PMAX_MAP 1 100000000000 1\n";
@@ -102,7 +102,7 @@ fn fields(record: &[u8]) -> Fields {
     }
 }
 
-/// The line that HPCC's `trace_reader` prints for a record of data or of an acknowledgement.
+/// Formats a data or acknowledgement record as HPCC's `trace_reader` prints it.
 fn line(record: &[u8]) -> String {
     let Fields { time, node, interface, queue, waiting, size, event, .. } = fields(record);
     let event = ["Recv", "Enqu", "Dequ", "Drop"][event as usize];
@@ -127,7 +127,7 @@ fn line(record: &[u8]) -> String {
 /// Two flows meet in a switch. The expected lines are the output of the family's own
 /// `analysis/trace_reader` for this file.
 #[test]
-fn the_family_s_reader_prints_the_trace_as_expected() {
+fn the_familys_reader_prints_the_expected_trace() {
     let experiment = load(&[
         ("topology.txt", STAR),
         ("flow.txt", "2\n0 2 3 100 1200 2.0\n1 2 3 100 1000 2.0\n"),
@@ -144,7 +144,7 @@ fn the_family_s_reader_prints_the_trace_as_expected() {
         expected.extend([node, 0, interface]);
         expected.extend(rate);
     }
-    // 4 us of propagation and 80 ns a link, at 100 Gbps.
+    // 4 us of propagation and 80 ns per link, at 100 Gbps.
     expected.extend(52_000u32.to_le_bytes());
     assert_eq!(header, expected);
     let lines: Vec<String> = records.iter().map(|record| line(record)).collect();
@@ -180,8 +180,8 @@ fn the_family_s_reader_prints_the_trace_as_expected() {
 }
 
 /// In a trace of all nodes, the length of each queue equals the bytes enqueued minus the bytes
-/// dequeued, and the numbers of packets received, sent and lost and of pauses equal the counters of
-/// the run.
+/// dequeued. The numbers of pauses and of packets received, sent and lost equal the counters of the
+/// run.
 #[test]
 fn a_trace_of_all_nodes_agrees_with_the_counters_of_the_run() {
     let flows = "2\n0 2 3 100 300000 2.0\n1 2 3 100 300000 2.0\n";
@@ -239,7 +239,7 @@ fn a_trace_of_all_nodes_agrees_with_the_counters_of_the_run() {
     }
 }
 
-/// Each sample counts once at each interface, also while nothing happens for long.
+/// Each sample counts once at each interface, even during long idle times.
 #[test]
 fn queues_are_sampled_at_every_period() {
     let config = format!(
@@ -270,10 +270,10 @@ fn queues_are_sampled_at_every_period() {
     }
 }
 
-/// Any number of samples of empty queues takes no time: 300 million here, none of them at a whole
-/// multiple of 100 ms.
+/// Any number of samples of empty queues takes no time. Here there are 300 million, none of them at
+/// a multiple of 100 ms.
 #[test]
-fn samples_of_idle_time_are_counted_at_once() {
+fn idle_samples_are_counted_in_bulk() {
     let more = "QLEN_MON_START 50\nQLEN_MON_END 30000100000\n";
     let config = MARK_ALL.replace("TRACE_FILE trace.txt\n", "").replace("2.1", "31") + more;
     let experiment = load(&[
@@ -294,7 +294,7 @@ fn samples_of_idle_time_are_counted_at_once() {
 }
 
 #[test]
-fn recorded_files_have_different_names() {
+fn recorded_files_have_distinct_names() {
     let config = MARK_ALL.replace("TRACE_FILE", "TRACE_OUTPUT_FILE a/cnp.txt\nTRACE_FILE")
         + "LB_MODE 0\nUPLINK_MON_FILE b/cnp.txt\nCONN_MON_FILE mix.tr\n\
            CNP_OUTPUT_FILE c/cnp.txt\n";
@@ -314,7 +314,7 @@ fn recorded_files_have_different_names() {
     assert!(connections.starts_with("2000000000,"), "{}", &connections[..80]);
 }
 
-/// The lines of ConWeave's monitors of uplinks and of connections in one of its cases, in which
+/// Returns the lines of ConWeave's uplink and connection monitors in one of its cases, in which
 /// nothing is marked.
 fn conweave_s_monitors(folder: &Path, case: &str) -> [Vec<String>; 2] {
     let flows = Some(folder.join(format!("flow_{case}.txt")));
@@ -335,7 +335,7 @@ fn conweave_s_monitors(folder: &Path, case: &str) -> [Vec<String>; 2] {
 /// ConWeave's simulator, built unchanged, wrote the expected values: one flow within a rack and one
 /// across racks, equal byte by byte.
 #[test]
-fn conweave_s_monitors_write_what_its_simulator_writes() {
+fn conweave_monitors_write_the_same_as_its_simulator() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/data/hpcc/conweave");
     if !folder.is_dir() {
         eprintln!("skipped: the HPCC family's files are not at ../shared/data/hpcc");
@@ -369,7 +369,7 @@ fn conweave_s_monitors_write_what_its_simulator_writes() {
         _ => "0,0",
     };
     assert_eq!(connections, connections_with(&open));
-    // Data leave switch 128 and acknowledgements switch 135, both by port 22 as in the simulator.
+    // Data leaves switch 128 and acknowledgements leave switch 135, by port 22 as in the simulator.
     let bytes_of = |tor: &str| -> Vec<u64> {
         let columns = uplinks.iter().map(|line| line.split(',').collect::<Vec<_>>());
         let used = columns.filter(|it| it[1] == tor && it[3] != "0");
@@ -384,7 +384,7 @@ fn conweave_s_monitors_write_what_its_simulator_writes() {
     assert_eq!(bytes_of("135"), answers);
 }
 
-/// Each marked packet of two flows that meet is a notification.
+/// Each marked packet of two competing flows causes a notification.
 #[test]
 fn notifications_are_counted_at_their_receivers() {
     let config = MARK_ALL.replace("TRACE_FILE trace.txt\n", "")

@@ -172,7 +172,7 @@ mod tests {
     /// queue 3 with 100,608 B, a data packet of 1,000 B payload from 11.0.209.1:10000 to
     /// 11.1.35.1:100, first byte 161,000.
     #[test]
-    fn the_example_in_the_family_s_documentation_has_the_expected_bytes() {
+    fn the_documented_example_has_the_expected_bytes() {
         let record = Record {
             time_ns: 2_000_055_540,
             node: 338,

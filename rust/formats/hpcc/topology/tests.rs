@@ -1,4 +1,4 @@
-//! Topology files of the HPCC family: dialects, faults, and published files.
+//! Topology files of the HPCC family: dialects, errors, and published files.
 
 use super::*;
 use crate::ids::LinkId;
@@ -12,7 +12,7 @@ fn error(text: &str) -> String {
     read(text, "t.txt").unwrap_err().to_string()
 }
 
-/// The small file with its line `number` replaced.
+/// Returns the small file with line `number` replaced.
 fn with_line(number: usize, line: &str) -> String {
     let swap = |(n, old)| if n == number { line } else { old };
     (1..).zip(SMALL.lines()).map(swap).collect::<Vec<_>>().join("\n")
@@ -48,7 +48,7 @@ fn every_dialect_of_the_first_line_is_read() {
     }
 }
 
-/// Two servers of two hosts, each with two switches inside, and a leaf.
+/// Two servers with two hosts and two internal switches each, and a leaf.
 const SERVERS: &str = "9 2 4 1 12 H100\n4 5\n6 7 8\n\
                        0 4 100Gbps 1us 0\n1 4 100Gbps 1us 0\n2 5 100Gbps 1us 0\n\
                        3 5 100Gbps 1us 0\n0 6 200Gbps 1us 0\n1 6 200Gbps 1us 0\n\
@@ -119,7 +119,7 @@ fn each_error_names_file_line_value_and_what_is_expected() {
 }
 
 #[test]
-fn counts_beyond_the_file_are_refused_before_anything_is_allocated() {
+fn counts_beyond_the_file_are_rejected_before_allocation() {
     let line = |text: &str| error(&with_line(1, text));
     assert!(error("6 2 5\n4 5\n0 4 1Gbps 1us 0\n").contains("t.txt:1: 5 links are announced"));
     assert!(error("2 0 9000000").contains("found only 0 link lines"));
