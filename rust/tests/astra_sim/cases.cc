@@ -4,7 +4,7 @@
 //
 //     cases CASE SCENARIO [RESULTS]
 //
-// prints what handlers see, and ends with the status of the run.
+// The program prints the calls of handlers and exits with the status of the run.
 
 #include "stand-in/sys.h"
 
@@ -85,7 +85,7 @@ NeverReceived(Ranks& ranks)
     ranks.FinishAll();
 }
 
-/// Also with a cut link.
+/// One message; also used with a cut link.
 void
 OneMessage(Ranks& ranks)
 {
@@ -103,7 +103,7 @@ PingPong(Ranks& ranks)
     ranks[0].SendAndForget(1, 64, TAG);
 }
 
-/// The receive comes when its message is there.
+/// The receive is posted when its message has already arrived.
 void
 Early(Ranks& ranks)
 {
@@ -115,7 +115,7 @@ Early(Ranks& ranks)
     });
 }
 
-/// A chain of events from a fraction of a nanosecond on.
+/// A chain of events that starts at a fraction of a nanosecond.
 void
 Chain(Ranks& ranks, int left)
 {
@@ -131,7 +131,7 @@ Chain(Ranks& ranks, int left)
 void
 Fractions(Ranks& ranks)
 {
-    // A length whose wire time is no whole nanosecond.
+    // The wire time of this length is not a whole number of nanoseconds.
     ranks[1].Receive(0, 65, TAG, Print(ranks[1], "received", [&ranks] { Chain(ranks, 10'000); }));
     ranks[0].SendAndForget(1, 65, TAG);
 }
@@ -152,7 +152,7 @@ NoHost(Ranks& ranks)
     ranks[0].SendAndForget(99, 64, TAG);
 }
 
-/// What ASTRA-sim asks for where it keeps 2 GiB in an `int`.
+/// The size that ASTRA-sim requests where it stores 2 GiB in an `int`.
 void
 Negative(Ranks& ranks)
 {
@@ -165,7 +165,7 @@ Throws(Ranks& ranks)
     ranks[0].After(5, [] { throw std::runtime_error("the trace has a node of no type"); });
 }
 
-/// Each rank sends to the next, all at once: the workload `shift` of a scenario.
+/// All ranks send to their next rank at the same time, like the scenario workload `shift`.
 void
 Shift(Ranks& ranks)
 {
@@ -182,11 +182,11 @@ Shift(Ranks& ranks)
     }
 }
 
-/// What loggers keep until they are shut down, as those of ASTRA-sim do: a network that left the
-/// process from inside a handler would lose it.
+/// Lines that loggers hold until they are shut down, as in ASTRA-sim. They would be lost if the
+/// network exited the process inside a handler.
 std::vector<std::string> logged;
 
-/// All-gather by a ring: each rank passes on what came from the one before, 3 GiB at a time.
+/// All-gather by a ring: each rank forwards what it received from its predecessor, 3 GiB at a time.
 void
 AllGather(Ranks& ranks, std::size_t rank, std::size_t left)
 {
@@ -216,7 +216,7 @@ AllGatherOfAll(Ranks& ranks)
     }
 }
 
-/// A ring of many small steps, of which each waits for the one before.
+/// A ring of many small steps; each waits for the previous one.
 void
 Ring(Ranks& ranks, std::size_t rank, int left)
 {
@@ -241,7 +241,7 @@ RingOfAll(Ranks& ranks)
     }
 }
 
-/// No rank tells its end before nothing is left to do.
+/// No rank reports its end before nothing is left to do.
 void
 Silent(Ranks& ranks)
 {

@@ -1,4 +1,4 @@
-//! Each case is one of `cases.cc`, by name.
+//! The contract between ASTRA-sim and its network. Each test runs a case of `cases.cc`, by name.
 
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
@@ -12,7 +12,7 @@ use evenkeel::scenario::{Overrides, Scenario};
 
 use crate::support::archive;
 
-/// What a case printed, and how it ended.
+/// The output and exit status of a case.
 struct Ended {
     status: i32,
     lines: Vec<String>,
@@ -20,7 +20,7 @@ struct Ended {
 }
 
 impl Ended {
-    /// The time of the line that begins with a name, in picoseconds.
+    /// Returns the time on the line that begins with `name`, in picoseconds.
     fn ps(&self, name: &str) -> u64 {
         let mut lines = self.lines.iter().filter_map(|line| line.rsplit_once(' '));
         let line = lines.find(|(of, _)| *of == name);
@@ -28,14 +28,14 @@ impl Ended {
         ps.parse().unwrap()
     }
 
-    /// The names of the lines, in their order, without the last one, which is of the rate.
+    /// Returns the names of the lines in order, without the last line, which reports the rate.
     fn names(&self) -> Vec<&str> {
         let names = self.lines.iter().filter_map(|line| line.rsplit_once(' '));
         names.map(|(name, _)| name).filter(|name| *name != "rate").collect()
     }
 }
 
-/// A scenario of `hosts` hosts on one leaf switch, with more lines.
+/// Writes a scenario of `hosts` hosts on one leaf switch, with additional lines.
 fn scenario(name: &str, hosts: u32, more: &str) -> PathBuf {
     let text = format!(
         "[topology]\nkind = \"leaf-spine\"\nleaves = 1\nspines = 1\nhosts_per_leaf = {hosts}\n\
@@ -64,7 +64,7 @@ fn ended_on(case: &str, scenario: &Path, results: Option<&Path>) -> Option<Ended
     })
 }
 
-/// The program, compiled once; `None`, with a message, without a C++ compiler.
+/// Returns the program, compiled once; prints a message and returns `None` without a C++ compiler.
 fn program() -> Option<&'static Path> {
     static PROGRAM: OnceLock<Option<PathBuf>> = OnceLock::new();
     PROGRAM.get_or_init(compile).as_deref()
@@ -103,7 +103,7 @@ fn receives_of_one_tag_are_called_in_order() {
 }
 
 #[test]
-fn lengths_of_one_tag_are_matched_apart() {
+fn messages_of_one_tag_are_matched_by_length() {
     let Some(ended) = ended("sizes") else { return };
     assert_eq!((ended.status, ended.names()), (0, vec!["long", "short"]), "{}", ended.errors);
 }
@@ -116,10 +116,10 @@ fn three_gibibytes_arrive_in_one_message() {
     assert!(ended.ps("received") > at_full_rate && ended.ps("received") < at_full_rate * 11 / 10);
 }
 
-/// With `preferred-dataset-splits` 1 each step of an all-gather of 3 GiB is one message. Packets of
-/// 60 KiB, so that there are fewer of them.
+/// With `preferred-dataset-splits` 1, each step of an all-gather of 3 GiB is one message. Packets
+/// of 60 KiB keep their number small.
 #[test]
-fn an_all_gather_of_three_gibibytes_in_one_piece_ends_with_the_line_of_every_rank() {
+fn an_all_gather_of_three_gibibytes_prints_a_line_for_every_rank() {
     let path = scenario("all-gather", 4, "[transport]\npayload = \"60KiB\"\n");
     let Some(ended) = ended_on("all-gather", &path, None) else { return };
     assert_eq!(ended.status, 0, "{}", ended.errors);
@@ -135,7 +135,7 @@ fn an_all_gather_of_three_gibibytes_in_one_piece_ends_with_the_line_of_every_ran
 }
 
 #[test]
-fn a_rank_that_waits_for_ever_ends_the_run_with_status_1() {
+fn a_rank_that_waits_forever_ends_the_run_with_status_1() {
     let Some(ended) = ended("waits-for-ever") else { return };
     assert_eq!(ended.status, 1);
     let said = "1 rank did not finish; at 0ps, nothing is left that can end their waiting:\n  \
@@ -143,9 +143,9 @@ fn a_rank_that_waits_for_ever_ends_the_run_with_status_1() {
     assert!(ended.errors.contains(said), "{}", ended.errors);
 }
 
-/// As of traces whose statistics fail in ASTRA-sim.
+/// This happens for traces whose statistics fail in ASTRA-sim.
 #[test]
-fn ranks_that_do_not_tell_their_end_are_asked_when_nothing_is_left() {
+fn unfinished_ranks_are_checked_when_no_event_is_left() {
     let Some(ended) = ended("silent") else { return };
     assert_eq!((ended.status, ended.names()), (0, vec!["received"]), "{}", ended.errors);
     let ended = ended_on("half-silent", &scenario("half", 2, ""), None).unwrap();
@@ -156,7 +156,7 @@ fn ranks_that_do_not_tell_their_end_are_asked_when_nothing_is_left() {
 }
 
 #[test]
-fn what_decides_a_result_is_a_warning_as_of_a_run() {
+fn settings_that_decide_a_result_give_the_warnings_of_a_run() {
     let outage = "[[failure]]\nlink = \"host1-leaf0\"\nat = \"1ns\"\nuntil = \"10ms\"\n";
     let Some(ended) = ended_on("ping-pong", &scenario("outage", 2, outage), None) else { return };
     assert_eq!(ended.status, 0, "{}", ended.errors);
@@ -165,7 +165,7 @@ fn what_decides_a_result_is_a_warning_as_of_a_run() {
 }
 
 #[test]
-fn a_message_that_nobody_receives_is_a_warning() {
+fn a_message_without_a_receive_gives_a_warning() {
     let Some(ended) = ended("never-received") else { return };
     assert_eq!(ended.status, 0);
     let said = "warning: messages: 1 of 64 B from rank 0 to rank 1, tag 500000000: delivered";
@@ -193,9 +193,9 @@ fn the_time_limit_of_the_scenario_ends_the_run_with_status_1() {
     assert!(ended.errors.contains("(time_limit) is reached"), "{}", ended.errors);
 }
 
-/// Two links of 500 ns each way: what a receiver sees has no way back in it.
+/// Two links of 500 ns each way: a receiver is called after one way, without the way back.
 #[test]
-fn a_receiver_is_called_when_the_message_is_there() {
+fn a_receiver_is_called_when_the_message_arrives() {
     let Some(ended) = ended("ping-pong") else { return };
     assert_eq!(ended.status, 0, "{}", ended.errors);
     let wire = 2 * (500_000 + (64 + 62) * 20);
@@ -205,9 +205,9 @@ fn a_receiver_is_called_when_the_message_is_there() {
 }
 
 #[test]
-fn a_late_receive_is_called_at_its_own_time_and_not_inside_of_itself() {
+fn a_late_receive_is_called_at_its_own_time_but_not_reentrantly() {
     let Some(ended) = ended("early") else { return };
-    // As ASTRA-sim does, the stand-in handles all events of a nanosecond at its first callback.
+    // Like ASTRA-sim, the stand-in handles all events of a nanosecond at its first callback.
     let names = vec!["before", "after", "received"];
     assert_eq!((ended.status, ended.names()), (0, names), "{}", ended.errors);
     assert_eq!(ended.ps("received"), 9_000_000);
@@ -222,7 +222,7 @@ fn ten_thousand_events_at_fractions_of_a_nanosecond_are_all_found() {
 }
 
 #[test]
-fn messages_that_need_no_network_are_called_at_once() {
+fn messages_that_need_no_network_complete_immediately() {
     let Some(ended) = ended("local") else { return };
     let names = vec!["to oneself", "from oneself", "nothing"];
     assert_eq!((ended.status, ended.names()), (0, names), "{}", ended.errors);
@@ -230,7 +230,7 @@ fn messages_that_need_no_network_are_called_at_once() {
 }
 
 #[test]
-fn what_cannot_be_carried_out_ends_the_run_with_status_2() {
+fn impossible_requests_end_the_run_with_status_2() {
     for (case, said) in [
         ("no-host", "rank 0 sends to rank 99 (tag 500000000, 64 B), which does not exist"),
         ("negative", "--rendezvous-protocol=true, which is therefore for messages below 2 GiB"),
@@ -255,9 +255,9 @@ fn an_invalid_scenario_ends_with_status_2_and_an_unused_workload_is_a_warning() 
     assert!(ended.errors.contains("[workload] is not used"), "{}", ended.errors);
 }
 
-/// The same messages as the workload of a scenario, in the fabric by itself.
+/// Compares with the same messages as a scenario's workload, in the fabric without ASTRA-sim.
 #[test]
-fn a_shift_takes_what_it_takes_as_a_workload_to_the_picosecond() {
+fn a_shift_takes_the_same_time_as_its_workload_to_the_picosecond() {
     let shift = "[workload]\nkind = \"shift\"\nshift = 1\nbytes = \"100KB\"\n";
     for policy in ["ecmp", "spray", "ethereal"] {
         let path = scenario(&format!("shift-{policy}"), 4, shift);
@@ -301,7 +301,7 @@ fn two_runs_of_a_ring_write_the_same_results() {
         let mut flows = Vec::new();
         let outcome = fabric::run(&setup, &mut |_| ());
         report::write_flows_csv(&mut flows, &setup, &outcome).unwrap();
-        // The connections of a matrix have source ports, and so hashes, of their own.
+        // The connections of a matrix have different source ports, and therefore different hashes.
         let times = |text: &str| {
             let columns = |line: &str| {
                 let columns: Vec<&str> = line.split(',').collect();

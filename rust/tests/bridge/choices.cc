@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 //
 // Prints the version, the ports of 64 entropy values, those of a second chooser and of one of
-// another switch, the shortest of some queues, and what policies throw that are refused.
+// another switch, and the shortest of some queues. Then prints the exceptions for rejected
+// policies.
 
 #include "evenkeel.h"
 

@@ -1,4 +1,4 @@
-//! Controls at a bottleneck: one switch with all senders and the receiver.
+//! Congestion controls at a bottleneck: one switch connects all senders and the receiver.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -34,7 +34,7 @@ struct Case {
     until: Time,
 }
 
-/// A control, the link rate, and the thresholds that its source has at that rate.
+/// A control, the link rate, and the marking thresholds of its source at that rate.
 struct Control {
     name: &'static str,
     preset: &'static str,
@@ -42,9 +42,9 @@ struct Control {
     ecn: Ecn,
 }
 
-/// Every control. DCQCN in its authors' form is designed for 40 Gbps, the others run at 100 Gbps.
-/// Ethereal's step is scaled from 800 KB at 400 Gbps; REPS and NSCC mark from 20 % to 80 % of a
-/// bandwidth-delay product, which is 58 KB here.
+/// Returns every control. DCQCN in its authors' form is designed for 40 Gbps, the others run at 100
+/// Gbps. Ethereal's step is scaled from 800 KB at 400 Gbps. REPS and NSCC mark from 20 % to 80 % of
+/// a bandwidth-delay product, which is 58 KB here.
 fn controls() -> Vec<Control> {
     let of = |name, preset, gbps, ecn| Control { name, preset, gbps, ecn };
     let hpcc = ramp(400_000, 1_600_000, [1, 5]);
@@ -117,21 +117,21 @@ fn outcome(case: Case) -> Outcome {
     run(&setup, &mut |_| {})
 }
 
-/// The throughput of one sender during a time, in Gbps.
+/// Returns the throughput of one sender during a time, in Gbps.
 fn throughput(flows: &[FlowRecord], src: u32, during: &Range<Time>) -> f64 {
     let within = |flow: &&FlowRecord| flow.src == HostId(src) && during.contains(&flow.delivered);
     let bytes: f64 = flows.iter().filter(within).map(|flow| flow.bytes.get() as f64).sum();
     bytes * 8_000.0 / during.end.since(during.start).as_ps() as f64
 }
 
-/// Jain's fairness index.
+/// Returns Jain's fairness index.
 fn jain(shares: &[f64]) -> f64 {
     let sum: f64 = shares.iter().sum();
     let squares: f64 = shares.iter().map(|share| share.powi(2)).sum();
     sum * sum / (shares.len() as f64 * squares)
 }
 
-/// The queue in KB that probes of one byte found, shortest first.
+/// Returns the queue lengths in KB that probes of one byte found, shortest first.
 fn queues(flows: &[FlowRecord], gbps: u64, during: &Range<Time>) -> Vec<f64> {
     let idle = 2 * DELAY.as_ps() + 2 * (HEADER + 1) * 8_000 / gbps;
     let mut queues: Vec<f64> = flows
@@ -164,7 +164,7 @@ fn shared(case: &Control) -> Shared {
         messages.push(message(1, piece, 1, Span::ZERO));
         messages.push(message(2, piece, 2, Span::from_ms(10)));
     }
-    // Each probe has a queue pair of its own, whose control has no feedback.
+    // Each probe has a separate queue pair, so its control has no feedback.
     messages.extend((0..6_000).map(|n| message(PROBE, 1, 3 + n, Span::from_us(20) * u64::from(n))));
     let outcome = outcome(Case {
         gbps: case.gbps,
@@ -183,11 +183,11 @@ fn shared(case: &Control) -> Shared {
 }
 
 /// Jain's index over 80 ms is at least 0.98 for every control. The queue of DCQCN oscillates around
-/// its lower threshold: below it no packet is marked and the rates rise, and a rate cut of one of
-/// two flows drains more than the queue holds there. So the median of the queue stays between the
-/// thresholds, and the queue does not exceed the upper one for long.
+/// its lower threshold. Below it no packet is marked and the rates rise. A rate cut of one of two
+/// flows drains more than the queue holds there. The median of the queue therefore stays between
+/// the thresholds, and the queue does not exceed the upper one for long.
 #[test]
-fn two_flows_of_different_start_share_a_bottleneck() {
+fn two_flows_with_different_starts_share_a_bottleneck() {
     if extent::is_left_out("congestion::two_flows") {
         return;
     }
@@ -222,10 +222,10 @@ fn two_flows_of_different_start_share_a_bottleneck() {
     snapshot("congestion-two-flows", &text);
 }
 
-/// The equilibrium of DCQCN's queue with `flows` flows, in KB: the fixed point of its fluid model
-/// (Zhu, Ghobadi, Misra and Padhye, "ECN or Delay", CoNEXT 2016, section 3.1). The mark probability
-/// is `p = cbrt(R_AI·N²/(τ·C²) · (1/B + N/(T·C))²)`, rates in packets a second, with alpha's timer
-/// τ and the rate timer T; the byte counter B of 300 MB has almost no effect.
+/// Returns the equilibrium of DCQCN's queue with `flows` flows, in KB: the fixed point of its fluid
+/// model (Zhu, Ghobadi, Misra and Padhye, "ECN or Delay", CoNEXT 2016, section 3.1). The mark
+/// probability is `p = cbrt(R_AI·N²/(τ·C²) · (1/B + N/(T·C))²)`, with rates in packets per second,
+/// alpha's timer τ and the rate timer T. The byte counter B of 300 MB has almost no effect.
 fn resting_place(flows: f64, gbps: f64, [kmin, kmax, pmax]: [f64; 3]) -> f64 {
     let packets = |bps: f64| bps / (8.0 * (PAYLOAD + HEADER) as f64);
     let (capacity, increase) = (packets(gbps * 1e9), packets(40e6));
@@ -236,16 +236,16 @@ fn resting_place(flows: f64, gbps: f64, [kmin, kmax, pmax]: [f64; 3]) -> f64 {
 }
 
 /// N flows of DCQCN in its authors' form, the last from 10 ms on, with the authors' thresholds of
-/// 40 KB and 1 MB. The median of the queue equals that of the fluid model, between the thresholds,
-/// and the queue never comes near the upper one.
+/// 40 KB and 1 MB. The median of the queue equals that of the fluid model and lies between the
+/// thresholds. The queue never comes near the upper one.
 ///
-/// It does not stay above the lower one with any parameters of the sources that we tried (either
+/// No parameters of the sources keep the queue above the lower threshold. This holds for either
 /// form, gains from 1/4096, timers of 1 to 600 us, increases of 4 to 40 Mbps, Pmax from 1/1000 to
-/// 1, 2 to 32 flows): its equilibrium is 3.7 KB above Kmin with two flows, where alpha is about
+/// 1, and 2 to 32 flows. With two flows, the equilibrium is 3.7 KB above Kmin, where alpha is about
 /// 0.13. One cut, by alpha / 2 of 20 Gbps, half of which is recovered every 60 us, drains 20 KB. A
-/// flatter ramp raises the equilibrium and makes the loop oscillate over the whole ramp (`paper`,
-/// in the table above: marks depend less on the queue than on the rates). More flows raise it too,
-/// and below Kmin, where no packet is marked, the rates of all flows rise together.
+/// flatter ramp raises the equilibrium and makes the loop oscillate over the whole ramp (`paper` in
+/// the table above), because marks depend less on the queue than on the rates. More flows raise it
+/// too, but below Kmin, where no packet is marked, the rates of all flows rise together.
 #[test]
 fn the_median_queue_of_dcqcn_equals_that_of_the_fluid_model() {
     if extent::is_left_out("congestion::median_queue") {
@@ -296,7 +296,7 @@ fn the_median_queue_of_dcqcn_equals_that_of_the_fluid_model() {
     snapshot("congestion-dcqcn-resting-place", &text);
 }
 
-/// N senders of equal messages, `total` bytes in all, start at once.
+/// N senders of equal messages, `total` bytes in all, start at the same time.
 fn incast(case: &Control, senders: u32, total: u64) -> Outcome {
     let bytes = total / u64::from(senders);
     let outcome = outcome(Case {
@@ -320,17 +320,18 @@ fn has_window(case: &Control) -> bool {
 /// 4158 B and an acknowledgement of 64 B.
 const START_WINDOW_MB: f64 = 1.5 * 0.0125 * (4.0 + 2.0 * 0.332_64 + 2.0 * 0.005_12);
 
-/// Controls that are tried by default.
+/// True for controls that are tested by default.
 fn is_usual(case: &Control) -> bool {
     ["line-rate", "dcqcn", "nscc"].contains(&case.name)
 }
 
-/// In all 57.6 MB, less than the buffer of 64 MB: without any control (`line-rate`) all of it but
-/// one share is queued in the switch. Window-based controls are bounded by their initial windows.
-/// Rate-based controls start at line rate and react after the delay of their first marks: two
-/// senders queue a few percent of it, 64 nearly all. DCQCN is no worse with 32 senders than with
-/// 24: there a flow's packets leave the switch 20 us apart, so that CNPs with an interval of at
-/// least 50 us are 60 us apart, and the rate timer, which is not longer, recovers half of each cut.
+/// The messages total 57.6 MB, less than the buffer of 64 MB. Without any control (`line-rate`) all
+/// of it but one share is queued in the switch. Window-based controls are bounded by their initial
+/// windows. Rate-based controls start at line rate and react after the delay of their first marks:
+/// two senders queue a few percent of the total, 64 nearly all. DCQCN is no worse with 32 senders
+/// than with 24. With 32, a flow's packets leave the switch 20 us apart, so CNPs with an interval
+/// of at least 50 us are 60 us apart. The rate timer is no longer than that and recovers half of
+/// each cut.
 #[test]
 fn an_incast_of_any_size_completes_with_a_bounded_queue() {
     let sizes = [2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64];
@@ -349,7 +350,7 @@ fn an_incast_of_any_size_completes_with_a_bounded_queue() {
             assert_eq!((outcome.counters.dropped, outcome.counters.retransmitted), (0, 0));
             let queue = outcome.queue_bytes_max.get() as f64 / 1e6;
             write!(text, "{queue:>6.2}").expect("memory");
-            // Headers make 1.6 % of the packets.
+            // Headers make up 1.6 % of the packets.
             let all = 57.6 * 1.016 * (1.0 - 1.0 / f64::from(senders));
             let bound = match case.name {
                 _ if has_window(case) => START_WINDOW_MB * f64::from(senders),
@@ -363,7 +364,7 @@ fn an_incast_of_any_size_completes_with_a_bounded_queue() {
     snapshot_or_rows("congestion-incast-queue-mb", &text);
 }
 
-/// Every number of senders from 2 to 64, with 256 KB each, four bandwidth-delay products: all
+/// Every number of senders from 2 to 64, with 256 KB each, four bandwidth-delay products. All
 /// complete, no packet is lost or retransmitted, no queue is longer than the bytes sent, and no
 /// sender is starved.
 #[test]
@@ -389,7 +390,7 @@ fn every_incast_from_2_to_64_completes_and_is_fair() {
                 .collect();
             assert_eq!(rates.len(), senders as usize, "{name}");
             queue = outcome.queue_bytes_max.get() as f64 / 1e6;
-            // Headers make 1.6 % of the packets; one share less a packet is on the way out.
+            // Headers make up 1.6 % of the packets; one share minus a packet is leaving.
             let all = 0.256 * 1.016 * f64::from(senders - 1) + 0.005;
             let window = if has_window(case) { START_WINDOW_MB * f64::from(senders) } else { all };
             assert!(queue <= all.min(window), "{name}: {queue} MB");
@@ -416,7 +417,7 @@ fn every_incast_from_2_to_64_completes_and_is_fair() {
 }
 
 #[test]
-fn twice_the_buffer_drops_without_control_and_does_not_with_one() {
+fn twice_the_buffer_drops_packets_only_without_control() {
     let dropped = |case: &Control, senders| incast(case, senders, 128_000_000).counters.dropped;
     let unchecked = Control { name: "line-rate", preset: "", gbps: 100, ecn: Ecn::Off };
     assert!(dropped(&unchecked, 4) > 0 && dropped(&unchecked, 64) > 0);

@@ -14,13 +14,13 @@ use evenkeel::units::{BitRate, Bytes, Fraction, Span, Time};
 use evenkeel::workload::{Message, Workload};
 
 const PAYLOAD: u64 = 1_000;
-/// Headers and five hops.
+/// Bytes of headers and of the telemetry of five hops.
 const HEADER: u64 = 48 + 42;
 const LINE: f64 = 100e9;
 const INCREASE: f64 = 40e6;
 
-/// `hosts` hosts around a switch, whose links are `delay` long; host 0 receives `bytes` from each
-/// of the others.
+/// A star of `hosts` hosts around a switch, with links of `delay`. Host 0 receives `bytes` from
+/// each of the others.
 struct Star {
     hosts: u32,
     delay: Span,
@@ -82,8 +82,8 @@ impl Star {
         )
     }
 
-    /// The rate at which each sender would have sent all in the time that it took, in bits per
-    /// second on the wire.
+    /// Returns the average rate of each sender over its completion time, in bits per second on the
+    /// wire.
     fn rates(&self) -> Vec<f64> {
         let outcome = self.run();
         assert_eq!((outcome.verdict, outcome.counters.dropped), (Verdict::Completed, 0));
@@ -92,8 +92,8 @@ impl Star {
     }
 }
 
-/// The queue of the receiver's port, mean of probes, bytes: the load without the packet on the
-/// wire.
+/// Returns the mean queue of the receiver's port that probes found, in bytes, without the packet on
+/// the wire.
 fn mean_queue(outcome: &Outcome) -> f64 {
     let deepest = |queues: &evenkeel::fabric::QueueProbe| {
         queues.queues.iter().map(|queue| queue.bytes.get()).max().unwrap_or(0) as f64
@@ -102,7 +102,7 @@ fn mean_queue(outcome: &Outcome) -> f64 {
     sum / outcome.probes.len() as f64 - (PAYLOAD + HEADER) as f64
 }
 
-/// R = η · C + AI, and no queue.
+/// R = η · C + AI, and the queue is empty.
 #[test]
 fn a_lone_flow_gets_its_target_and_the_increase() {
     let star = Star::new(1, 50_000_000, hpcc::Config::default());
@@ -112,7 +112,7 @@ fn a_lone_flow_gets_its_target_and_the_increase() {
     assert_eq!(star.run().queue_bytes_max.get(), 0);
 }
 
-/// While n · AI is at most (1 − η) · C each of n flows gets η · C/n + AI.
+/// While n · AI is at most (1 − η) · C, each of n flows gets η · C/n + AI.
 #[test]
 fn flows_share_the_target_while_their_increases_fit() {
     for senders in [2, 8] {
@@ -120,15 +120,15 @@ fn flows_share_the_target_while_their_increases_fit() {
         let rates = star.rates();
         let each = 0.95 * LINE / f64::from(senders) + INCREASE;
         let total = rates.iter().fold(f64::INFINITY, |least, &rate| least.min(rate));
-        // The slowest of all has seen the others go, and no one is faster than that by much.
+        // The slowest flow finishes last, after the others have left, and no flow is much faster.
         assert!((total / each - 1.0).abs() < 0.02, "{senders}: {rates:?} around {each}");
     }
 }
 
-/// Beyond, U = η/(1 − n · AI/C) and a queue of (U − 1) · B · T.
+/// Beyond that, U = η/(1 − n · AI/C), with a queue of (U − 1) · B · T.
 #[test]
-fn more_increases_than_fit_leave_a_queue() {
-    // Ten times the increase for a tenth of the flows: 25 of them fill what 250 do.
+fn increases_that_exceed_the_target_build_a_queue() {
+    // With ten times the increase, 25 flows load the link like 250.
     let (flows, increase) = (25, 10.0 * INCREASE);
     let additive_increase = AbsoluteOrFraction::Absolute(BitRate::from_bps(increase as u64));
     let config = hpcc::Config { additive_increase, ..hpcc::Config::default() };
@@ -141,17 +141,17 @@ fn more_increases_than_fit_leave_a_queue() {
     };
     let outcome = star.run();
     assert_eq!((outcome.verdict, outcome.counters.dropped), (Verdict::TimeLimit, 0));
-    // T is 100.2 us, and B · T 1.25 MB, of which 0.0556 are 69.6 KB.
+    // T is 100.2 us and B · T is 1.25 MB; 0.0556 of it is 69.6 KB.
     let product = 1_252_000.0;
     let expected = (0.95 / (1.0 - f64::from(flows) * increase / LINE) - 1.0) * product;
     let queue = mean_queue(&outcome);
-    // The rates of real flows swing around the fixed point, which deepens the mean queue.
+    // The rates of real flows oscillate around the fixed point, which increases the mean queue.
     assert!((queue - expected).abs() < 0.03 * product, "{queue} is not {expected}");
 }
 
-/// Data and acknowledgements carry telemetry: bytes on the wires of host 0.
+/// Data and acknowledgements carry telemetry, which adds bytes on the wires of host 0.
 #[test]
-fn telemetry_takes_its_bytes_on_the_wire() {
+fn telemetry_occupies_bytes_on_the_wire() {
     let packets = 1_000;
     let outcome = Star::new(1, packets * PAYLOAD, hpcc::Config::default()).run();
     let [towards, back] = LinkId(0).ports().map(|port| outcome.link_bytes[port.index()].get());
@@ -160,8 +160,8 @@ fn telemetry_takes_its_bytes_on_the_wire() {
     assert_eq!(both, [packets * 88, packets * (PAYLOAD + HEADER)]);
 }
 
-/// PINT with a base near 1 and probability 1 follows the utilization of the ports, which is that of
-/// HPCC for one flow.
+/// With a base near 1 and probability 1, PINT follows the utilization of the ports. For one flow,
+/// it equals that of HPCC.
 #[test]
 fn powers_of_a_base_near_1_give_the_rate_of_hops() {
     let base = Fraction::new(1_001, 1_000).expect("not zero");

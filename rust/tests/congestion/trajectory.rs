@@ -1,9 +1,10 @@
-//! The rate or the window of each control alone, with the same feedback.
+//! The rate or the window of each control in isolation, with identical feedback.
 //!
-//! The path has 100 Gbps, 10 us and packets of 1000 B, a bandwidth-delay product of 125 packets.
-//! Every microsecond one acknowledgement arrives, of as many packets as the window or the rate
-//! permits. From 20 us to 120 us there is congestion: each is marked, and the round trip is 30 us;
-//! a CNP arrives at 20 us and at 70 us. Before and after, there are no marks and no queue.
+//! The path has 100 Gbps, 10 us and packets of 1000 B, so the bandwidth-delay product is 125
+//! packets. An acknowledgement arrives every microsecond, for as many packets as the window or the
+//! rate permits. From 20 us to 120 us there is congestion: each acknowledgement is marked, and the
+//! round trip is 30 us. A CNP arrives at 20 us and at 70 us. Before and after, there are no marks
+//! and no queue.
 
 use std::fmt::Write;
 
@@ -28,7 +29,7 @@ const PATH: PathFacts = PathFacts {
 const ROWS: [u64; 17] =
     [0, 20, 25, 30, 50, 70, 75, 100, 120, 130, 150, 200, 300, 500, 1_000, 2_000, 5_000];
 
-/// One control and its feedback so far.
+/// A control and its feedback so far.
 struct Story {
     control: Controller,
     acked: u64,
@@ -40,7 +41,7 @@ impl Story {
         Self { control: control(name, preset).build(&PATH), acked: 0, sent: 0 }
     }
 
-    /// Gives the feedback of the microsecond that starts at `us`.
+    /// Delivers the feedback of the microsecond that starts at `us`.
     fn step(&mut self, us: u64) {
         let now = Time::ZERO + Span::from_us(us);
         let congested = (20..120).contains(&us);
@@ -71,7 +72,7 @@ impl Story {
     }
 }
 
-/// One line for each of `ROWS`, one column for each control.
+/// Formats one line for each of `ROWS`, one column for each control.
 fn table(columns: &[(&str, &str)], value: impl Fn(&mut Controller, Time) -> f64) -> String {
     let mut stories: Vec<Story> = columns.iter().map(|(name, set)| Story::new(name, set)).collect();
     let mut text = String::new();

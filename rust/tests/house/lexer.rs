@@ -1,14 +1,14 @@
-//! Splits Rust text into code, comments and strings, as far as the rules require.
+//! Splits Rust text into code, comments and strings, as far as the rules need it.
 
-/// A Rust text three times, each of the same shape: what does not belong is blanks, so that lines
-/// and columns stay.
+/// Three copies of a Rust text, each with only code, comments or literals. Everything else is
+/// blanked, so that lines and columns are unchanged.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(crate) struct Layers {
-    /// Code alone; of string literals the quotes.
+    /// Only the code; string literals are reduced to their quotes.
     pub(crate) code: String,
-    /// Comments alone.
+    /// Only the comments.
     pub(crate) comments: String,
-    /// What is inside string literals alone.
+    /// Only the contents of string literals.
     pub(crate) literals: String,
 }
 
@@ -46,7 +46,7 @@ impl Layers {
     }
 }
 
-/// What starts at `at`, and how many characters it takes.
+/// Returns the kind of the token that starts at `at`, and its length in characters.
 fn token(characters: &[char], at: usize) -> (Kind, usize) {
     let rest = &characters[at..];
     match rest {
@@ -68,7 +68,7 @@ fn is_word(characters: &[char], at: usize) -> bool {
     at > 0 && is_of_word(characters[at - 1])
 }
 
-/// Characters before the first tail that `ends` accepts; all if none.
+/// Counts the characters before the first tail that `ends` accepts; all if none does.
 fn until(rest: &[char], ends: impl Fn(&[char]) -> bool) -> usize {
     (0..rest.len()).find(|&index| ends(&rest[index..])).unwrap_or(rest.len())
 }
@@ -97,7 +97,7 @@ fn string(rest: &[char]) -> usize {
     at + 1
 }
 
-/// The length of `r"…"` or `r#"…"#`; `None` for a raw identifier.
+/// Returns the length of `r"…"` or `r#"…"#`; `None` for a raw identifier.
 fn raw_string(rest: &[char]) -> Option<usize> {
     let hashes = rest[1..].iter().take_while(|&&character| character == '#').count();
     if rest.get(1 + hashes) != Some(&'"') {
@@ -110,8 +110,8 @@ fn raw_string(rest: &[char]) -> Option<usize> {
     Some(body + until(&rest[body..], closes) + 1 + hashes)
 }
 
-/// The words and signs of code with their offsets: identifiers, `::`, and each other character
-/// that is no blank.
+/// Returns the words and signs of code with their offsets: identifiers, `::`, and every other
+/// character that is not a blank.
 pub(crate) fn words(code: &str) -> Vec<(usize, &str)> {
     let mut words = Vec::new();
     let mut at = 0;
@@ -136,7 +136,7 @@ fn is_of_word(character: char) -> bool {
     character.is_alphanumeric() || character == '_'
 }
 
-/// The line, from 1, of a byte offset.
+/// Returns the line, from 1, of a byte offset.
 pub(crate) fn line_of(text: &str, offset: usize) -> usize {
     1 + text[..offset].matches('\n').count()
 }
@@ -155,7 +155,7 @@ mod tests {
     }
 
     #[test]
-    fn quotes_that_open_nothing_are_code() {
+    fn quotes_that_open_no_literal_are_code() {
         let text = "fn f<'a>(x: &'a str) { g('\"', '\\'', '\\u{1f}', r#type) } // h";
         let layers = split(text);
         assert!(layers.code.contains("fn f<'a>(x: &'a str) { g("), "{}", layers.code);
@@ -172,7 +172,7 @@ mod tests {
     }
 
     #[test]
-    fn unfinished_text_ends_with_the_file() {
+    fn unterminated_literals_end_with_the_file() {
         for text in ["\"a", "/* a", "r#\"a", "'\\n", "// a", "\"\\"] {
             assert_eq!(split(text).code.trim(), "", "{text}");
         }

@@ -2,8 +2,8 @@
 
 use super::project::{Fault, SourceFile};
 
-/// Faults of dependencies without a reason: a comment on the line above or on the same line. A
-/// heading, which ends with a colon, is no reason.
+/// Finds dependencies without a reason, which is a comment on the same line or the line above. A
+/// heading, which ends with a colon, does not count as a reason.
 pub(crate) fn reasons(manifest: &SourceFile) -> Vec<Fault> {
     let mut faults = Vec::new();
     let mut in_dependencies = false;
@@ -16,7 +16,7 @@ pub(crate) fn reasons(manifest: &SourceFile) -> Vec<Fault> {
             let section = line.split('#').next().unwrap_or_default().trim();
             let section = section.trim_start_matches('[').trim_end_matches(']');
             in_dependencies = section.ends_with("dependencies");
-            // `[dependencies.name]` is a dependency itself.
+            // `[dependencies.name]` is itself a dependency.
             section.rsplit_once('.').is_some_and(|(table, _)| table.ends_with("dependencies"))
         } else {
             in_dependencies && open_brackets == 0 && line.contains('=') && !line.starts_with('#')
@@ -38,7 +38,7 @@ fn is_reason(line: &str) -> bool {
     line.starts_with("# ") && !line.ends_with(':')
 }
 
-/// The crate roots that a manifest names, from the project's folder.
+/// Returns the crate roots that a manifest names, relative to the project's folder.
 pub(crate) fn roots(manifest: &SourceFile) -> Vec<String> {
     let folder = manifest.path.rsplit_once('/').map_or("", |(folder, _)| folder);
     let mut roots = Vec::new();
@@ -84,7 +84,7 @@ mod tests {
     }
 
     #[test]
-    fn paths_of_targets_are_roots_and_those_of_dependencies_are_not() {
+    fn target_paths_are_roots_but_dependency_paths_are_not() {
         let text = "[lib]\npath = \"a.rs\"\n[[bin]]\nname = \"b\"\npath = \"c/d.rs\"\n\
                     [dependencies.e]\npath = \"../..\"\n";
         let roots = |path: &str| roots(&SourceFile::new(path, text));

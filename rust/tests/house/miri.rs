@@ -1,8 +1,8 @@
-//! The list of the unit tests that run under Miri.
+//! Checks the list of unit tests that run under Miri.
 
 use super::project::{Fault, SourceFile};
 
-/// Faults of names that are those of no test: it was renamed, or moved to another layer.
+/// Finds names that no test has, because it was renamed or moved to another layer.
 pub(crate) fn unknown(list: &SourceFile, sources: &[SourceFile]) -> Vec<Fault> {
     let names = (1..).zip(list.text.lines()).filter(|(_, line)| !line.starts_with('#'));
     let unknown = names.filter(|(_, name)| !sources.iter().any(|file| has_test(file, name)));

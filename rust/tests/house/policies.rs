@@ -1,9 +1,9 @@
-//! Rules on the headers of policies and examples.
+//! Rules for the headers of policies and examples.
 
 use super::project::{Fault, SourceFile};
 
-/// Faults of a policy's file without the source of the policy. `mod.rs` holds the registry, and
-/// what lies in a folder of its own belongs to the file of that name.
+/// Finds a policy's file that does not name the source of the policy. `mod.rs` holds the registry,
+/// and files in a subfolder belong to the file of that name.
 pub(crate) fn source_named(file: &SourceFile) -> Vec<Fault> {
     let folders =
         ["rust/engine/balance/sender/", "rust/engine/balance/switch/", "rust/engine/split/"];
@@ -18,7 +18,7 @@ pub(crate) fn source_named(file: &SourceFile) -> Vec<Fault> {
     vec![file.fault(1, what)]
 }
 
-/// Faults of an example that does not begin with its claim.
+/// Finds an example that does not begin with its claim.
 pub(crate) fn claim(file: &SourceFile) -> Vec<Fault> {
     const FEWEST_WORDS: usize = 4;
     let first = file.text.lines().next().unwrap_or_default();

@@ -1,10 +1,10 @@
-//! The project's files, and how a fault in one is reported.
+//! The project's files, and reports of faults in them.
 
 use std::fmt;
 use std::fs;
 use std::path::Path;
 
-/// A text file; its path is relative to the project, with `/` between the parts.
+/// A text file; its path is relative to the project, with `/` as the separator.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct SourceFile {
     pub(crate) path: String,
@@ -16,17 +16,17 @@ impl SourceFile {
         Self { path: path.to_owned(), text: text.to_owned() }
     }
 
-    /// A fault of this file.
+    /// Returns a fault of this file.
     pub(crate) fn fault(&self, line: usize, what: impl Into<String>) -> Fault {
         Fault { path: self.path.clone(), line, what: what.into() }
     }
 }
 
-/// A broken rule: where, what, and what would be right.
+/// A violated rule: the position, the problem, and what would be right.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Fault {
     pub(crate) path: String,
-    /// From 1.
+    /// The line, from 1.
     pub(crate) line: usize,
     pub(crate) what: String,
 }
@@ -37,19 +37,19 @@ impl fmt::Display for Fault {
     }
 }
 
-/// Where `Cargo.toml` is.
+/// Returns the folder of `Cargo.toml`.
 pub(crate) fn root() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR"))
 }
 
-/// One file, which must exist.
+/// Reads a file, which must exist.
 pub(crate) fn read(path: &str) -> SourceFile {
     let text = fs::read_to_string(root().join(path));
     SourceFile::new(path, &text.unwrap_or_else(|error| panic!("{path}: {error}")))
 }
 
-/// The text files under a folder whose names end as given, in order of their paths; none if there
-/// is no such folder.
+/// Returns the text files under a folder whose names have the given ending, sorted by path; none if
+/// the folder does not exist.
 pub(crate) fn files(folder: &str, ending: &str) -> Vec<SourceFile> {
     let Ok(entries) = fs::read_dir(root().join(folder)) else { return Vec::new() };
     let mut found = Vec::new();
@@ -59,7 +59,7 @@ pub(crate) fn files(folder: &str, ending: &str) -> Vec<SourceFile> {
         let path = format!("{folder}/{name}");
         let is_package = path.starts_with("rust/fuzz/");
         if is_package && ["target", "artifacts"].contains(&name.as_str()) {
-            // What these packages build, and what a fuzzer finds.
+            // Build outputs of these packages, and findings of a fuzzer.
             continue;
         }
         if entry.file_type().expect("the entry can be read").is_dir() {
@@ -74,7 +74,7 @@ pub(crate) fn files(folder: &str, ending: &str) -> Vec<SourceFile> {
     found
 }
 
-/// All Rust files.
+/// Returns all Rust files.
 pub(crate) fn rust_sources() -> Vec<SourceFile> {
     let mut sources = files("rust", ".rs");
     sources.extend(files("examples", ".rs"));
@@ -82,7 +82,7 @@ pub(crate) fn rust_sources() -> Vec<SourceFile> {
     sources
 }
 
-/// All C++ files.
+/// Returns all C++ files.
 pub(crate) fn cpp_sources() -> Vec<SourceFile> {
     ["cpp-bridge", "ns3-module", "rust/tests"]
         .iter()
@@ -90,12 +90,12 @@ pub(crate) fn cpp_sources() -> Vec<SourceFile> {
         .collect()
 }
 
-/// All program text.
+/// Returns all source code.
 pub(crate) fn sources() -> Vec<SourceFile> {
     [rust_sources(), cpp_sources()].concat()
 }
 
-/// All text that is committed, but for the lock file and what builds and runs leave behind.
+/// Returns all committed text except the lock file and the outputs of builds and runs.
 pub(crate) fn everything() -> Vec<SourceFile> {
     let folders =
         ["rust", "cpp-bridge", "ns3-module", "examples", "snapshots", "docs", ".ci", ".github"];

@@ -1,10 +1,10 @@
-//! Pages that quote tables of snapshots.
+//! Checks pages that quote tables of snapshots.
 
 use std::collections::BTreeSet;
 
 use super::project::{Fault, SourceFile};
 
-/// Faults of the lines in blocks of ` ```text ` that no snapshot has.
+/// Finds lines in ` ```text ` blocks that are in no snapshot.
 pub(crate) fn stale(page: &SourceFile, snapshots: &[SourceFile]) -> Vec<Fault> {
     let known: BTreeSet<&str> =
         snapshots.iter().flat_map(|file| file.text.lines()).map(str::trim_end).collect();
@@ -25,7 +25,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_quoted_line_that_no_snapshot_has_is_a_fault() {
+    fn a_quoted_line_without_a_snapshot_is_a_fault() {
         let page = "Text.\n```sh\ncargo test\n```\n```text\na  1\n\nb  2\n```\nMore.\n";
         let page = SourceFile::new("docs/page.md", page);
         let snapshots = [SourceFile::new("snapshots/t.snap", "---\na  1  \nb  3\n")];

@@ -1,11 +1,11 @@
-//! What the commands of the READMEs leave behind in a checkout.
+//! Checks the files that the READMEs' commands leave in a checkout.
 
 use super::project::{Fault, SourceFile};
 
-/// Options whose argument is a folder that a command makes.
+/// Options whose argument is a folder that a command creates.
 const MADE: [&str; 2] = ["-B", "--out"];
 
-/// Faults of commands on a page that make a folder which git would show as untracked.
+/// Finds commands on a page that create a folder which git would show as untracked.
 pub(crate) fn untracked(page: &SourceFile, ignored: &SourceFile) -> Vec<Fault> {
     let mut faults = Vec::new();
     for (index, line) in page.text.lines().enumerate() {
@@ -21,7 +21,7 @@ pub(crate) fn untracked(page: &SourceFile, ignored: &SourceFile) -> Vec<Fault> {
     faults
 }
 
-/// Whether an argument is a folder of the checkout: neither elsewhere nor a placeholder.
+/// True if an argument is a folder in the checkout: neither elsewhere nor a placeholder.
 fn is_inside(path: &str) -> bool {
     path.starts_with(|c: char| c.is_ascii_lowercase())
 }

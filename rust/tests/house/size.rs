@@ -1,18 +1,18 @@
-//! Limits of the lengths of files and lines.
+//! Limits for the lengths of files, functions and lines.
 
 use super::lexer;
 use super::project::{Fault, SourceFile};
 
-/// The longest file.
+/// Maximum number of lines in a file.
 const MOST_LINES: usize = 450;
-/// Half of the files are at most this long.
+/// Maximum for the median number of lines of all files.
 const MEDIAN_LINES: usize = 150;
-/// The longest function, comments included.
+/// Maximum number of lines in a function, including comments.
 const MOST_FUNCTION_LINES: usize = 60;
-/// The longest line of Rust; rustfmt does not wrap strings and comments.
+/// Maximum width of a line of Rust, because rustfmt does not wrap strings and comments.
 const MOST_COLUMNS: usize = 100;
 
-/// Faults of files that hold more than one concept.
+/// Finds files that are too long, and thus hold more than one concept.
 pub(crate) fn length(file: &SourceFile) -> Vec<Fault> {
     let lines = file.text.lines().count();
     if lines <= MOST_LINES {
@@ -22,7 +22,7 @@ pub(crate) fn length(file: &SourceFile) -> Vec<Fault> {
     vec![file.fault(MOST_LINES + 1, what)]
 }
 
-/// A fault if most files are long.
+/// Returns a fault if most files are long.
 pub(crate) fn median(files: &[SourceFile]) -> Vec<Fault> {
     let mut lengths: Vec<usize> = files.iter().map(|file| file.text.lines().count()).collect();
     lengths.sort_unstable();
@@ -37,7 +37,7 @@ pub(crate) fn median(files: &[SourceFile]) -> Vec<Fault> {
     vec![Fault { path: "rust".to_owned(), line: 1, what }]
 }
 
-/// Faults of functions that are too long, from the line with `fn` to the one with the last brace.
+/// Finds functions that are too long, from the line with `fn` to the one with the closing brace.
 pub(crate) fn function_length(file: &SourceFile) -> Vec<Fault> {
     let code = lexer::split(&file.text).code;
     let starts = code.match_indices("fn ").filter(|(at, _)| {
@@ -53,7 +53,7 @@ pub(crate) fn function_length(file: &SourceFile) -> Vec<Fault> {
     long.collect()
 }
 
-/// Where the body of the function that `code` starts with ends; `None` if it has none.
+/// Returns the end of the body of the function that `code` starts with; `None` if it has none.
 fn body_end(code: &str) -> Option<usize> {
     let (mut braces, mut brackets) = (0u32, 0u32);
     for (at, character) in code.char_indices() {
@@ -72,7 +72,7 @@ fn body_end(code: &str) -> Option<usize> {
     None
 }
 
-/// Faults of lines that are too wide.
+/// Finds lines that are too wide.
 pub(crate) fn width(file: &SourceFile) -> Vec<Fault> {
     let wide = file.text.lines().enumerate().filter_map(|(index, line)| {
         let columns = line.chars().count();

@@ -1,12 +1,12 @@
-//! Snapshots that no test compares with any more.
+//! Finds snapshots that no test uses any more.
 
 use std::collections::HashSet;
 
 use super::lexer;
 use super::project::{Fault, SourceFile};
 
-/// Faults of files under `snapshots/` that no source names. Insta names a file after the text
-/// given, or after the test's function; `@suffix` and `-2` may follow.
+/// Finds files under `snapshots/` that no source names. Insta names a file after the given text, or
+/// after the test's function; `@suffix` and `-2` may follow.
 pub(crate) fn orphans(snapshots: &[SourceFile], sources: &[SourceFile]) -> Vec<Fault> {
     let layers: Vec<_> = sources.iter().map(|file| lexer::split(&file.text)).collect();
     let is_outside = |c: char| !c.is_alphanumeric() && c != '_';

@@ -1,9 +1,9 @@
-//! Rules on single files of program text.
+//! Rules for single files of source code.
 
 use super::lexer;
 use super::project::{Fault, SourceFile};
 
-/// Faults of unfinished code and ignored tests.
+/// Finds unfinished code and ignored tests.
 pub(crate) fn unfinished(file: &SourceFile) -> Vec<Fault> {
     let layers = lexer::split(&file.text);
     let mut faults = Vec::new();
@@ -29,7 +29,7 @@ pub(crate) fn unfinished(file: &SourceFile) -> Vec<Fault> {
     faults
 }
 
-/// Faults of lints that are disabled without a reason.
+/// Finds lints that are disabled without a reason.
 pub(crate) fn silenced(file: &SourceFile) -> Vec<Fault> {
     let code = lexer::split(&file.text).code;
     attributes(&code)
@@ -40,8 +40,8 @@ pub(crate) fn silenced(file: &SourceFile) -> Vec<Fault> {
         .collect()
 }
 
-/// Faults of loops over hash maps and sets, whose order differs from run to run. Clippy sees the
-/// types and catches most; this sees names and catches the other methods.
+/// Finds loops over hash maps and sets, whose order differs from run to run. Clippy sees the types
+/// and catches most of them; this function sees names and catches the other methods.
 pub(crate) fn hash_iteration(file: &SourceFile) -> Vec<Fault> {
     const METHODS: [&str; 11] = [
         "iter",
@@ -79,7 +79,7 @@ pub(crate) fn hash_iteration(file: &SourceFile) -> Vec<Fault> {
     faults
 }
 
-/// The names of hash maps and sets: `name: HashMap<…>` and `let name = HashMap::…`.
+/// Returns the names of hash maps and sets: `name: HashMap<…>` and `let name = HashMap::…`.
 fn hash_names(code: &str) -> Vec<String> {
     let mut names = Vec::new();
     for kind in ["HashMap", "HashSet"] {
@@ -101,15 +101,15 @@ fn hash_names(code: &str) -> Vec<String> {
     names
 }
 
-/// Faults of C++ files that do not begin with the licence that linking with ns-3 requires.
+/// Finds C++ files that do not begin with the licence that linking with ns-3 requires.
 pub(crate) fn licence(file: &SourceFile) -> Vec<Fault> {
-    // What is built with ns-3 has its licence. The network of ASTRA-sim is not, and has ours.
+    // Files that are built with ns-3 have its licence. The network of ASTRA-sim has ours.
     let is_mit = ["cpp-bridge/astra-sim/", "rust/tests/astra_sim/"]
         .iter()
         .any(|folder| file.path.starts_with(folder));
     let name = if is_mit { "MIT" } else { "GPL-2.0-only" };
     let line = format!("SPDX-License-Identifier: {name}");
-    // As a comment of its own line, or as ns-3 writes it, in the block at the top.
+    // Either a comment on a separate line, or ns-3's style: in the block at the top.
     let block = format!("/*\n * {line}\n");
     if file.text.starts_with(&format!("// {line}\n")) || file.text.starts_with(&block) {
         return Vec::new();
@@ -117,9 +117,9 @@ pub(crate) fn licence(file: &SourceFile) -> Vec<Fault> {
     vec![file.fault(1, format!("the first line must be `// {line}`"))]
 }
 
-/// Faults of paths that exist on one machine only: homes, and `root`, where the project lies.
+/// Finds paths that exist on one machine only: homes, and `root`, the folder of the project.
 pub(crate) fn machine_paths(file: &SourceFile, root: &str) -> Vec<Fault> {
-    // In halves, so that this file has none of them.
+    // Split in halves, so that this file does not contain the paths itself.
     let homes = [concat!("/ho", "me/"), concat!("/ro", "ot/"), concat!("/Us", "ers/")];
     let mut faults = Vec::new();
     for (index, line) in file.text.lines().enumerate() {
@@ -141,7 +141,7 @@ fn starts_path(line: &str, path: &str) -> bool {
     })
 }
 
-/// Line and inside of every attribute, `#[…]` and `#![…]`.
+/// Returns line and contents of every attribute, `#[…]` and `#![…]`.
 fn attributes(code: &str) -> Vec<(usize, String)> {
     let mut found = Vec::new();
     for opening in ["#[", "#!["] {
@@ -164,7 +164,7 @@ fn attributes(code: &str) -> Vec<(usize, String)> {
     found
 }
 
-/// True if `word` occurs in `text` and it is not part of a longer word.
+/// True if `word` occurs in `text` and is not part of a longer word.
 pub(crate) fn has_word(text: &str, word: &str) -> bool {
     let in_word = |character: char| character.is_alphanumeric() || character == '_';
     let open_end = word.ends_with(in_word);
@@ -218,14 +218,14 @@ mod tests {
     }
 
     #[test]
-    fn cpp_without_its_licence_is_a_fault() {
+    fn cpp_files_without_their_licence_are_faults() {
         assert_eq!(lines(licence, "#include <a>\n"), [1]);
         assert_eq!(lines(licence, "// SPDX-License-Identifier: GPL-2.0-or-later\n"), [1]);
         assert!(lines(licence, "// SPDX-License-Identifier: GPL-2.0-only\n").is_empty());
     }
 
     #[test]
-    fn paths_of_a_machine_are_faults() {
+    fn machine_specific_paths_are_faults() {
         let check = |file: &SourceFile| machine_paths(file, "/srv/x");
         let home = concat!("\"/ho", "me/me/a\"");
         assert_eq!(lines(check, &format!("a\n{home}\n")), [2]);

@@ -1,4 +1,4 @@
-//! The tree of modules: which file holds which module, read from `mod` lines.
+//! The module tree, read from `mod` lines: maps each module to its file.
 
 use std::collections::BTreeMap;
 
@@ -8,22 +8,22 @@ use super::project::{Fault, SourceFile};
 /// A `mod name;` line.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Declaration {
-    /// The modules of the same file around it.
+    /// The enclosing modules in the same file.
     pub(crate) inline: Vec<String>,
     pub(crate) name: String,
-    /// What `#[path = "…"]` says.
+    /// The path in `#[path = "…"]`.
     pub(crate) path: Option<String>,
 }
 
-/// The files of a crate by the paths of the modules that they hold, from the crate's root, whose
-/// path is empty.
+/// The files of a crate by the path of the module that they hold, from the crate's root, whose path
+/// is empty.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Tree {
     pub(crate) modules: BTreeMap<Vec<String>, String>,
 }
 
 impl Tree {
-    /// Reads the tree below the crate roots, of which each adds to it.
+    /// Reads the trees below all crate roots.
     pub(crate) fn of(roots: &[&str], files: &[SourceFile]) -> Self {
         let by_path: BTreeMap<&str, &SourceFile> =
             files.iter().map(|file| (file.path.as_str(), file)).collect();
@@ -62,7 +62,7 @@ impl Tree {
     }
 }
 
-/// Faults of files that no crate root reaches, so that nothing in them is compiled or tested.
+/// Finds files that no crate root reaches, so that nothing in them is compiled or tested.
 pub(crate) fn orphans(roots: &[String], files: &[SourceFile]) -> Vec<Fault> {
     let mut reached: Vec<String> = Vec::new();
     for root in roots {
@@ -77,12 +77,12 @@ pub(crate) fn orphans(roots: &[String], files: &[SourceFile]) -> Vec<Fault> {
         .collect()
 }
 
-/// The `mod` lines of a file.
+/// Returns the `mod` lines of a file.
 pub(crate) fn declarations(text: &str) -> Vec<Declaration> {
     let layers = lexer::split(text);
     let words = lexer::words(&layers.code);
     let mut found = Vec::new();
-    // The name of each brace that is open, if it is a module's.
+    // For each open brace, the name of its module if it belongs to one.
     let mut open: Vec<Option<String>> = Vec::new();
     let word = |index: usize| words.get(index).map_or("", |(_, word)| *word);
     for (index, &(offset, text)) in words.iter().enumerate() {
@@ -106,7 +106,7 @@ pub(crate) fn declarations(text: &str) -> Vec<Declaration> {
     found
 }
 
-/// What `#[path = "…"]` says on the line before that of `offset`.
+/// Returns the path in `#[path = "…"]` on the line before that of `offset`.
 fn path_attribute(layers: &lexer::Layers, offset: usize) -> Option<String> {
     let line = lexer::line_of(&layers.code, offset).checked_sub(2)?;
     let is_path = layers.code.lines().nth(line)?.trim_start().starts_with("#[path");
@@ -118,7 +118,7 @@ fn folder_of(path: &str) -> &str {
     path.rsplit_once('/').map_or("", |(folder, _)| folder)
 }
 
-/// A path without `..`.
+/// Resolves `..` in a path.
 fn normal(path: &str) -> String {
     let mut parts: Vec<&str> = Vec::new();
     for part in path.split('/') {
@@ -140,7 +140,7 @@ mod tests {
     }
 
     #[test]
-    fn modules_and_paths_reach_files() {
+    fn files_are_reached_by_modules_and_paths() {
         let files = files(&[
             ("rust/lib.rs", "pub mod nic;\n// mod packet;\nmod a { mod b; }"),
             ("rust/nic/mod.rs", "mod qp;\nmod hash;\nmod ring;\n"),

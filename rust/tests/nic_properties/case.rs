@@ -1,7 +1,7 @@
-//! The random draws of a case: messages, and a script with the fate of each packet.
+//! The random input of a case: messages, and a script with the fate of each packet.
 //!
 //! A script is a list of 16-bit words, one for each packet of its direction in the order of
-//! sending; packets after its end are delivered. Zero means delivery too, so that shrinking a word
+//! sending. Packets after its end are delivered. Zero also means delivery, so that shrinking a word
 //! or the list removes disturbances.
 
 use std::fmt;
@@ -21,7 +21,7 @@ pub(crate) struct Post {
 /// The fates of the packets of one direction.
 #[derive(Clone, Default)]
 pub(crate) struct Script {
-    /// The approximate number of disturbed packets of 256.
+    /// Approximate number of disturbed packets out of 256.
     pub(crate) hostility: u8,
     pub(crate) words: Vec<u16>,
 }
@@ -33,23 +33,23 @@ pub(crate) struct Outage {
     pub(crate) plane: u8,
     pub(crate) at_us: u16,
     pub(crate) for_us: u16,
-    /// How long it takes until its NIC learns of the death, and of the end.
+    /// Delay until its NIC learns of the death, and of the end.
     pub(crate) noticed_us: u8,
 }
 
 /// The input of a run.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Case {
-    /// For entropy values and extra wake-ups.
+    /// Seed for entropy values and extra wake-ups.
     pub(crate) seed: u16,
-    /// Data packets an acknowledgement.
+    /// Data packets per acknowledgement.
     pub(crate) ack_every: u8,
-    /// The interval of NACKs.
+    /// Interval of NACKs.
     pub(crate) nack_interval_us: u16,
-    /// Queue pairs; even ones send to the right, odd ones to the left.
+    /// Number of queue pairs; even ones send to the right, odd ones to the left.
     pub(crate) qps: u8,
     pub(crate) posts: Vec<Post>,
-    /// To the right, to the left.
+    /// Scripts of the packets to the right and to the left.
     pub(crate) scripts: [Script; 2],
     /// Ports of each NIC; 0 stands for 1.
     pub(crate) planes: u8,
@@ -61,7 +61,7 @@ pub(crate) struct Case {
 pub(crate) enum Fate {
     Passes,
     Lost,
-    /// It arrives in time, and once more after this span.
+    /// It arrives in time, and a duplicate arrives after this span.
     Duplicated(Span),
     /// It arrives this much later, behind other packets.
     Delayed(Span),
@@ -72,14 +72,14 @@ pub(crate) enum Fate {
 }
 
 impl Script {
-    /// The fate of the packet with this index in the order of sending.
+    /// Returns the fate of the packet with this index in the order of sending.
     pub(crate) fn fate(&self, index: usize) -> Fate {
         let word = self.words.get(index).copied().unwrap_or(0);
         let [amount, choice] = word.to_le_bytes();
         if u16::from(choice) + u16::from(self.hostility) < 256 || word == 0 {
             return Fate::Passes;
         }
-        // From 100 ns to 1.6 ms: within a round trip, and many retransmission timeouts.
+        // From 100 ns, within a round trip, to 1.6 ms, many retransmission timeouts.
         let span = Span::from_ns(100 << (amount / 8 % 15));
         match amount % 8 {
             0 | 1 => Fate::Lost,
@@ -92,14 +92,14 @@ impl Script {
 }
 
 impl fmt::Debug for Script {
-    /// Only the disturbed packets.
+    /// Prints only the disturbed packets.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let fates = (0..self.words.len()).map(|index| (index, self.fate(index)));
         f.debug_map().entries(fates.filter(|&(_, fate)| fate != Fate::Passes)).finish()
     }
 }
 
-/// Any script.
+/// Generates any script.
 pub(crate) fn script() -> impl Strategy<Value = Script> {
     let hostility = prop_oneof![3 => 0u8..=40, 2 => 0u8..=120, 1 => any::<u8>()];
     (hostility, vec(any::<u16>(), 0..300))
@@ -107,7 +107,7 @@ pub(crate) fn script() -> impl Strategy<Value = Script> {
 }
 
 fn post() -> impl Strategy<Value = Post> {
-    // Empty, about a packet, a few packets, up to a hundred.
+    // Empty, about a packet, a few packets, or up to a hundred.
     let bytes = prop_oneof![
         1 => Just(0u32),
         2 => 1u32..=2_001,
@@ -118,7 +118,7 @@ fn post() -> impl Strategy<Value = Post> {
         .prop_map(|(qp, bytes, after_us)| Post { qp, bytes, after_us })
 }
 
-/// Any case.
+/// Generates any case.
 pub(crate) fn case() -> impl Strategy<Value = Case> {
     let ack_every = prop_oneof![1 => Just(1u8), 2 => 1u8..=8];
     let nack_interval_us = prop_oneof![Just(50u16), Just(500u16)];
@@ -137,7 +137,7 @@ pub(crate) fn case() -> impl Strategy<Value = Case> {
     )
 }
 
-/// Any case of NICs with several ports, some of which are dead for a while.
+/// Generates any case of NICs with several ports, some of which are dead for a while.
 pub(crate) fn case_of_planes() -> impl Strategy<Value = Case> {
     let outage = (any::<u8>(), any::<u8>(), prop_oneof![0u16..40, 0u16..600], 1u16..300, 0u8..100);
     let outage = outage.prop_map(|(side, plane, at_us, for_us, noticed_us)| Outage {

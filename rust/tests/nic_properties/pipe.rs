@@ -1,4 +1,4 @@
-//! Two NICs and the pipe between them: the world that a case is run in.
+//! Two NICs and the pipe between them: the world in which a case runs.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -14,10 +14,10 @@ use super::ports::{Change, Port, Ports};
 use super::settings::{DELAY, PORT};
 use super::start::Start;
 
-/// Left, or right.
+/// Left or right, as an index.
 pub(crate) type Side = usize;
 
-/// An observation of the world, in order.
+/// An observation of the world; observations are in order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Seen {
     /// A packet left this side, with its fate.
@@ -29,7 +29,7 @@ pub(crate) enum Seen {
 }
 
 impl Seen {
-    /// A short description for traces.
+    /// Returns a short description for traces.
     pub(crate) fn line(&self) -> String {
         let names = ["left", "right"];
         let packet = |p: &Packet| {
@@ -50,14 +50,14 @@ impl Seen {
 pub(crate) enum WakeUps {
     /// Only at the NICs' timeouts.
     Asked,
-    /// Also at random times between, once or twice.
+    /// In addition, once or twice at random times in between.
     Extra,
 }
 
-/// The maximum number of steps of a run that makes progress.
+/// Maximum number of steps of a run that makes progress.
 const MOST_STEPS: usize = 200_000;
 
-/// A packet on its way.
+/// A packet in flight.
 #[derive(Debug, Clone, Copy)]
 struct Carried {
     packet: Packet,
@@ -71,26 +71,26 @@ pub(crate) struct World<'a> {
     pub(crate) now: Time,
     pub(crate) nics: [Nic; 2],
     ports: Ports,
-    /// What happens to ports, the latest first.
+    /// Changes of ports, the latest first.
     changes: Vec<(Time, Port, Change)>,
-    /// Packets sent by each side.
+    /// Number of packets sent by each side.
     sent: [usize; 2],
-    /// Arrivals: time, order, to which side, which packet of `packets`.
+    /// Arrivals: time, order, receiving side, index in `packets`.
     arrivals: BinaryHeap<Reverse<(Time, u64, Side, usize)>>,
     order: u64,
     packets: Vec<Carried>,
-    /// Queue pair numbers of the sending halves.
+    /// Queue pair numbers of the requesters.
     senders: Vec<QpId>,
-    /// Time and number of the next message, and who sends it.
+    /// Time and number of the next message.
     next_post: Option<(Time, usize)>,
     extra: Option<Stream>,
-    /// The time of the last disturbance by the script, or of the last post.
+    /// Time of the last disturbance by the script, or of the last post.
     pub(crate) disturbed: Time,
     pub(crate) trace: Vec<(Time, Seen)>,
 }
 
 impl<'a> World<'a> {
-    /// The world before the first event of a case.
+    /// Creates the world before the first event of a case.
     pub(crate) fn new(case: &'a Case, start: Start, wake_ups: WakeUps) -> Self {
         let extra = Stream::new(u64::from(case.seed), Purpose::Test, 0);
         Self {
@@ -125,7 +125,7 @@ impl<'a> World<'a> {
         Err(format!("{MOST_STEPS} steps are not enough: the NICs spin"))
     }
 
-    /// The time of the next event.
+    /// Returns the time of the next event.
     fn next(&self) -> Option<Time> {
         let arrival = self.arrivals.peek().map(|&Reverse((time, ..))| time);
         let post = self.next_post.map(|(time, _)| time);
@@ -134,12 +134,12 @@ impl<'a> World<'a> {
         [arrival, post, change, wakes[0], wakes[1]].into_iter().flatten().min()
     }
 
-    /// The time at which a side must be called.
+    /// Returns the time at which a side must be called.
     fn wake(&self, side: Side) -> Option<Time> {
         let nic = &self.nics[side];
         let free = self.ports.next_free(side, self.now);
         let wire = free.filter(|_| nic.has_packets());
-        // Packets that wait for their rate may wait for a wire too; timers wait for none.
+        // Paced packets may also wait for a wire; timers never do.
         let paced = nic.next_paced().and_then(|time| match time <= self.now {
             true => free,
             false => Some(time),
@@ -197,7 +197,7 @@ impl<'a> World<'a> {
             next.map(|post| (self.now + Span::from_us(u64::from(post.after_us)), index + 1));
     }
 
-    /// Sends what a side can send now on wires that are free.
+    /// Sends what a side can send now on free wires.
     fn transmit(&mut self, side: Side) -> Result<(), String> {
         if self.nics[side].next_timer().is_some_and(|time| time <= self.now) {
             return Err(format!("a timer of side {side} is overdue after handle_timeout"));
@@ -220,7 +220,7 @@ impl<'a> World<'a> {
             }
             self.carry(side, end, Carried { packet, telemetry, plane });
         }
-        // One that waits for a wire may wait on.
+        // A wake-up in the past is valid only while a packet waits for a wire.
         let waits = self.ports.next_free(side, self.now).is_some();
         let past = self.nics[side].poll_timeout().is_some_and(|time| time <= self.now);
         match past && !waits {
@@ -229,7 +229,7 @@ impl<'a> World<'a> {
         }
     }
 
-    /// Writes what a port of the pipe might say, which need not be what a real one would.
+    /// Writes telemetry that a port of the pipe might report; it need not be realistic.
     fn write_telemetry(&self, telemetry: &mut Telemetry) {
         let sent = self.now.as_ps() / 97;
         let waiting = sent % 100_000;
@@ -304,7 +304,7 @@ impl<'a> World<'a> {
     }
 }
 
-/// Only data packets can be marked or trimmed, and only if they are longer than their header.
+/// Returns the effective fate: only data packets longer than their header can be marked or trimmed.
 pub(crate) fn fate_of(packet: &Packet, fate: Fate) -> Fate {
     let is_data = packet.kind == PacketKind::Data;
     match fate {
@@ -314,7 +314,7 @@ pub(crate) fn fate_of(packet: &Packet, fate: Fate) -> Fate {
     }
 }
 
-/// What happens to ports, the latest first.
+/// Returns the changes of ports, the latest first.
 fn changes(case: &Case) -> Vec<(Time, Port, Change)> {
     let of = |outage: &Outage| {
         let &Outage { side, plane, at_us, for_us, noticed_us } = outage;
@@ -331,7 +331,7 @@ fn changes(case: &Case) -> Vec<(Time, Port, Change)> {
         ]
     };
     let mut all: Vec<_> = case.outages.iter().flat_map(of).collect();
-    // Stable: of one time and port, those of one outage stay in order.
+    // The sort is stable: changes of one outage at the same time stay in order.
     all.sort_by_key(|&(time, ..)| time);
     all.reverse();
     all

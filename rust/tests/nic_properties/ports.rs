@@ -1,4 +1,4 @@
-//! The ports of both NICs: whose wires are busy, which are dead, and what each NIC knows of that.
+//! The ports of both NICs: which wires are busy, which ports are dead, and what each NIC knows.
 
 use evenkeel::nic::{FreePorts, Nic};
 use evenkeel::packet::{Packet, PacketKind, PlaneMask, View};
@@ -7,16 +7,16 @@ use evenkeel::units::{BitRate, Time};
 use super::pipe::Side;
 use super::settings::PORT;
 
-/// What happens to a port.
+/// A change of a port.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Change {
     Dies,
     Revives,
-    /// Its NIC learns whether it is dead.
+    /// The port's NIC learns whether it is dead.
     IsNoticed,
 }
 
-/// One of these ports.
+/// One port of a side.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Port {
     pub(crate) side: Side,
@@ -27,11 +27,11 @@ pub(crate) struct Port {
 #[derive(Debug)]
 pub(crate) struct Ports {
     planes: u32,
-    /// When each wire is free, by side and plane.
+    /// Time at which each wire becomes free, by side and plane.
     free: [Vec<Time>; 2],
-    /// How many deaths of each port are not over.
+    /// Number of overlapping outages of each port.
     deaths: [Vec<u32>; 2],
-    /// The ports that each side does not know to be dead: its own, and those of its peer.
+    /// Ports that each side does not know to be dead: its own, and those of its peer.
     own: [PlaneMask; 2],
     peers: [PlaneMask; 2],
 }
@@ -48,33 +48,33 @@ impl Ports {
         }
     }
 
-    /// The rate of one port.
+    /// Returns the rate of one port.
     pub(crate) fn rate(&self) -> BitRate {
         BitRate::from_bps(PORT.line_rate.as_bps() / u64::from(self.planes))
     }
 
-    /// The ports of a side whose wires are free.
+    /// Returns the ports of a side whose wires are free.
     pub(crate) fn free(&self, side: Side, now: Time) -> PlaneMask {
         let free = (0..self.planes).filter(|&it| self.free[side][it as usize] <= now);
         free.fold(PlaneMask::NONE, PlaneMask::with)
     }
 
-    /// When the next busy wire of a side is free.
+    /// Returns the time at which the next busy wire of a side becomes free.
     pub(crate) fn next_free(&self, side: Side, now: Time) -> Option<Time> {
         self.free[side].iter().copied().filter(|&free| free > now).min()
     }
 
-    /// A packet is on this wire until `time`.
+    /// Occupies a wire until `time`.
     pub(crate) fn occupy(&mut self, port: Port, time: Time) {
         self.free[port.side][port.plane as usize] = time;
     }
 
-    /// Whether a packet can cross a plane.
+    /// True if a packet can cross a plane.
     pub(crate) fn work(&self, plane: u32) -> bool {
         self.deaths.iter().all(|of_side| of_side[plane as usize] == 0)
     }
 
-    /// What a NIC sends by one of these ports, and the plane.
+    /// Polls a NIC for a packet to send by one of these ports; returns it with its plane.
     pub(crate) fn poll(&self, nic: &mut Nic, now: Time, free: PlaneMask) -> Option<(Packet, u32)> {
         match self.planes {
             1 => nic.poll_transmit(now).map(|packet| (packet, 0)),
@@ -98,7 +98,7 @@ impl Ports {
         }
     }
 
-    /// Notes what a packet that reaches a side says of the ports of its sender.
+    /// Records what a packet tells the receiving side about the ports of its sender.
     pub(crate) fn note(&mut self, side: Side, packet: &Packet) {
         if let View::Endpoint(endpoint) = packet.view()
             && packet.kind == PacketKind::PortStatus
@@ -107,8 +107,8 @@ impl Ports {
         }
     }
 
-    /// Checks that a packet leaves by a port that is free, that is not known to be dead at either
-    /// end, and that is the one of its entropy value unless that is known to be dead.
+    /// Checks that a packet leaves by a free port that is not known to be dead at either end. It
+    /// must be the port of the packet's entropy value unless that is known to be dead.
     pub(crate) fn check(&self, now: Time, packet: &Packet, port: Port) -> Result<(), String> {
         let Port { side, plane } = port;
         if self.planes == 1 {
@@ -127,8 +127,8 @@ impl Ports {
         }
     }
 
-    /// The planes by which a side can reach the other as far as it knows; its own ports if it knows
-    /// of none, and all if it knows of no port either.
+    /// Returns the planes by which a side can reach the other as far as it knows. If there are
+    /// none, these are its own usable ports, and if there are none either, all planes.
     fn usable(&self, side: Side) -> PlaneMask {
         let or = |mask: PlaneMask, other| if mask.is_empty() { other } else { mask };
         let own = or(self.own[side], PlaneMask::all(self.planes));

@@ -1,4 +1,4 @@
-//! The properties that hold for any script.
+//! The properties that hold for every script.
 
 use evenkeel::nic::congestion::{CREDIT_UNIT, CongestionControl, FIRST_CREDIT};
 use evenkeel::nic::{Delivery, NicCounters, NicEvent, Owner, answer_label};
@@ -10,9 +10,9 @@ use super::pipe::{Seen, Side, WakeUps, World};
 use super::settings::{HEADER, PAYLOAD, PORT, Settings, TIMEOUT, packets};
 use super::start::Start;
 
-/// The number of timeouts, in addition to the transmission time, within which all messages complete
-/// after the last disturbance: one for a lost packet, one for a lost acknowledgement, and one for a
-/// timer that has just been restarted.
+/// Number of timeouts, in addition to the transmission time, within which all messages complete
+/// after the last disturbance. One is for a lost packet, one for a lost acknowledgement, and one
+/// for a timer that has just been restarted.
 const TIMEOUTS: u64 = 3;
 
 /// Runs a case twice, the second time with extra wake-ups, and checks its properties.
@@ -59,12 +59,12 @@ struct Message {
 #[derive(Debug, Default)]
 struct Pair {
     messages: Vec<Message>,
-    /// The packets that reached the receiver untrimmed.
+    /// True for each packet that reached the receiver untrimmed.
     arrived: Vec<bool>,
-    /// By message.
+    /// True for each message that was delivered; `completed` likewise.
     delivered: Vec<bool>,
     completed: Vec<bool>,
-    /// Bytes on the wire that its sender sent, and the highest number of credit that reached it.
+    /// Bytes on the wire that its sender sent, and the highest credit number that reached it.
     sent: u64,
     credit: u64,
 }
@@ -81,12 +81,12 @@ struct Crossed {
     control_received: u64,
 }
 
-/// Counts packets independently, to be compared with the counters of the NICs.
+/// Counts packets independently of the NICs, whose counters are compared with it.
 struct Ledger<'a> {
     case: &'a Case,
     start: &'a Start,
     settings: &'a Settings,
-    /// With an ideal erasure code any packets of a message suffice.
+    /// True for an ideal erasure code, where any packets of a message suffice.
     any_packets: bool,
     pairs: Vec<Pair>,
     sides: [Crossed; 2],
@@ -139,8 +139,8 @@ impl<'a> Ledger<'a> {
         if !matches!(self.settings.nic.congestion, CongestionControl::Rccc(_)) {
             return Ok(());
         }
-        // Credit is conserved: what is sent, again too, is at most the credit of the start, what
-        // was granted, and the part of a packet that no credit was left for.
+        // Credit is conserved. The bytes sent, including retransmissions, are at most the initial
+        // credit plus the granted credit plus the part of a packet that exceeded its credit.
         let pair = &mut self.pairs[packet.label as usize];
         pair.sent += u64::from(packet.wire_bytes);
         let start = PORT.line_rate.bytes_in(PORT.base_rtt).get() * 3 / 2;
@@ -209,7 +209,7 @@ impl<'a> Ledger<'a> {
                 if !pair.delivered[index] {
                     return Err(format!("{event:?} before it is delivered"));
                 }
-                // Senders complete in order, however their messages are delivered.
+                // Senders complete in order, whatever the order of delivery.
                 take_turn(&mut pair.completed, index, false)
                     .map_err(|reason| format!("{event:?} {reason}"))
             }
@@ -220,7 +220,7 @@ impl<'a> Ledger<'a> {
         }
     }
 
-    /// At the end all messages are complete, in time, and all packets are counted.
+    /// Checks at the end that all messages are complete, in time, and that all packets are counted.
     fn close(&self, world: &World<'_>) -> Result<(), String> {
         for (number, pair) in self.pairs.iter().enumerate() {
             let left = |done: &[bool]| done.iter().filter(|&&done| !done).count();
@@ -243,8 +243,9 @@ impl<'a> Ledger<'a> {
         (0..2).try_for_each(|side| self.balance(world, side))
     }
 
-    /// The time by which all messages must complete: the timeouts, each packet twice at the lowest
-    /// rate, and as long again as ports were dead, since waits may double while nothing arrives.
+    /// Returns the time by which all messages must complete. It allows for the timeouts, each
+    /// packet twice at the lowest rate, and the total duration of outages once more, since waits
+    /// may double meanwhile.
     fn limit(&self, disturbed: Time) -> Time {
         let count: u64 = self.pairs.iter().map(|pair| pair.arrived.len() as u64).sum();
         let sending = self.settings.floor.time_for(Bytes::new(2 * count * (PAYLOAD + HEADER)));
@@ -270,7 +271,7 @@ impl<'a> Ledger<'a> {
         if !self.any_packets {
             let first = now(|it| it.data_sent) - now(|it| it.retransmitted);
             rows.push(("sent first", first, sent.packets));
-            // A trimmed packet may be a duplicate or beyond a gap as well.
+            // A trimmed packet may also be a duplicate or beyond a gap.
             let accepted =
                 now(|it| it.data_received) - now(|it| it.duplicates) - now(|it| it.refused);
             let least = accepted.saturating_sub(crossed.trimmed);
@@ -284,7 +285,7 @@ impl<'a> Ledger<'a> {
         }
     }
 
-    /// The packets and bytes of the queue pairs that send from `side`.
+    /// Returns the packets and bytes of the queue pairs that send from `side`.
     fn sums(&self, side: Side) -> Sums {
         let mut sums = Sums::default();
         for pair in self.pairs.iter().skip(side).step_by(2) {

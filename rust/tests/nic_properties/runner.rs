@@ -1,4 +1,4 @@
-//! Draws cases, and shrinks and prints failures.
+//! Generates cases, and shrinks and prints failures.
 
 use std::fmt::Write as _;
 use std::panic::AssertUnwindSafe;
@@ -17,7 +17,7 @@ use crate::support::extent;
 /// Cases per pair without `EVENKEEL_CASES`: by default, and with `EVENKEEL_LONG_TESTS=1`.
 const CASES: [u32; 2] = [20, 10_000];
 
-/// The maximum number of lines of a trace that a failure prints, from the end.
+/// Maximum number of trace lines that a failure prints, from the end.
 const TRACE_LINES: usize = 150;
 
 /// Checks all properties of a pair of recovery and congestion control.
@@ -41,7 +41,7 @@ pub(crate) fn check_delivery(recovery: &'static str, control: &str, delivery: &s
     check_from(case(), start, &settings, &format!("{delivery}/{control}/{recovery}"));
 }
 
-/// Checks all properties of a recovery where messages wait for others, so many being under way.
+/// Checks all properties of a recovery where at most `most` messages with immediates are in flight.
 pub(crate) fn check_immediates(recovery: &'static str, control: &str, most: u32) {
     let settings = limited(recovery, control, most).unwrap_or_else(|error| panic!("{error}"));
     let start = |case: &Case| Start::fresh(&settings, case);
@@ -103,7 +103,7 @@ fn check_from(
     }
 }
 
-/// The runner with the number of cases of the environment, and the seed.
+/// Returns a runner with the environment's number of cases, and its seed.
 fn runner(what: &str) -> (TestRunner, u64) {
     let seed = number("EVENKEEL_SEED").unwrap_or(1);
     let count = match number("EVENKEEL_CASES") {
@@ -125,13 +125,13 @@ fn runner(what: &str) -> (TestRunner, u64) {
     (TestRunner::new_with_rng(config, random), seed)
 }
 
-/// A number from an environment variable.
+/// Reads a number from an environment variable.
 fn number(name: &str) -> Option<u64> {
     let text = std::env::var(name).ok()?;
     Some(text.parse().unwrap_or_else(|_| panic!("{name}={text}: it must be a whole number")))
 }
 
-/// The trace of a case up to its failure, one line per event.
+/// Formats the trace of a case up to its failure, one line per event.
 fn trace(case: &Case, settings: &Settings, start: &Start) -> String {
     let ran = std::panic::catch_unwind(AssertUnwindSafe(|| {
         run(case, settings, start, WakeUps::Asked).0.trace

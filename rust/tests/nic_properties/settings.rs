@@ -1,4 +1,4 @@
-//! The settings of both NICs of a case, by the names of scenarios.
+//! The settings of both NICs of a case, selected by names as in scenarios.
 
 use std::path::Path;
 
@@ -12,24 +12,24 @@ use evenkeel::units::{BitRate, Bytes, Span};
 /// Payload of a full packet; small, so that messages of many packets are cheap.
 pub(crate) const PAYLOAD: u64 = 1_000;
 
-/// Headers of a packet.
+/// Header bytes of a packet.
 pub(crate) const HEADER: u64 = 62;
 
-/// The retransmission timeout. Scripted delays are shorter and longer than it.
+/// Retransmission timeout. Scripted delays are both shorter and longer.
 pub(crate) const TIMEOUT: Span = Span::from_us(200);
 
-/// The one-way delay of the pipe without disturbances.
+/// One-way delay of the pipe without disturbances.
 pub(crate) const DELAY: Span = Span::from_us(2);
 
-/// The lowest rate. Rate-based controls do not go below it with their default parameters;
-/// window-based controls send at least one packet per round trip, which the script can prolong only
-/// up to this rate.
+/// The lowest rate. Rate-based controls do not go below it with their default parameters.
+/// Window-based controls send at least one packet per round trip, which the script can extend only
+/// down to this rate.
 const FLOOR: BitRate = BitRate::from_bps(100_000_000);
 
-/// The same for queue pairs, three at most, that share a window.
+/// The lowest rate of each of at most three queue pairs that share a window.
 const SHARED_FLOOR: BitRate = BitRate::from_bps(FLOOR.as_bps() / 3);
 
-/// Swift sends a packet in 1 ms at least, the default of its `longest_pause`.
+/// Swift's lowest rate: at least one packet in 1 ms, the default of its `longest_pause`.
 const SWIFT_FLOOR: BitRate = BitRate::from_bps((PAYLOAD + HEADER) * 8 * 1_000);
 
 /// The port of both NICs.
@@ -41,11 +41,11 @@ pub(crate) const PORT: PortFacts =
 pub(crate) struct Settings {
     pub(crate) recovery: &'static str,
     pub(crate) delivery: Delivery,
-    /// The lowest rate of a queue pair.
+    /// Lowest rate of a queue pair.
     pub(crate) floor: BitRate,
     pub(crate) nic: NicConfig,
     pub(crate) sender: SenderConfig,
-    /// How answers choose a plane.
+    /// How control packets select a plane.
     pub(crate) answers: AnswerPlanes,
 }
 
@@ -57,13 +57,13 @@ impl Settings {
     }
 }
 
-/// Whether a recovery and a control can be combined: with an erasure code, and with messages that
-/// are delivered as they become whole, packets have no room for what their sender asks for.
+/// True if a recovery and a control can be combined. With an erasure code, or with delivery of
+/// messages as they become complete, packets have no room for the sender's credit request.
 pub(crate) fn are_possible(recovery: &str, control: &Control) -> bool {
     !["erasure", "rudi"].contains(&recovery) || control.name != "rccc"
 }
 
-/// The settings for two names of a scenario; an error for an unknown name.
+/// Returns the settings for two names of a scenario; fails for an unknown name.
 pub(crate) fn settings(
     recovery: &'static str,
     control: &str,
@@ -71,7 +71,7 @@ pub(crate) fn settings(
     delivering(recovery, control, "auto")
 }
 
-/// The same with an order of delivery.
+/// Returns the settings with an order of delivery.
 pub(crate) fn delivering(
     recovery: &'static str,
     control: &str,
@@ -80,10 +80,10 @@ pub(crate) fn delivering(
     let configured = congestion::find(control)
         .map(|control| control.configure(&Parameters::new(), Trimming::Off).expect("defaults"));
     let congestion = configured.map(|it| it.value);
-    // What compares samples of one path needs one.
+    // A control that compares samples of one path needs a single path.
     let has_one_path = congestion.as_ref().is_some_and(|it| it.telemetry().is_some());
     let policy = if recovery == "go-back-n" || has_one_path { "ecmp" } else { "spray" };
-    // The control's own bytes are among the headers.
+    // The control's own bytes are part of the headers.
     let header = HEADER - congestion.map_or(0, |it| it.overhead().get());
     let text = format!(
         "[topology]\nleaves = 2\nspines = 1\nhosts_per_leaf = 1\n\
@@ -109,7 +109,7 @@ pub(crate) struct OfPlanes {
     pub(crate) policy: &'static str,
     pub(crate) recovery: &'static str,
     pub(crate) control: &'static str,
-    /// The line of its parameters.
+    /// Line with the parameters of the control.
     pub(crate) parameters: &'static str,
 }
 
@@ -131,7 +131,7 @@ impl OfPlanes {
     }
 }
 
-/// The settings for a recovery where all queue pairs share a window.
+/// Returns the settings for a recovery where all queue pairs share a window.
 pub(crate) fn sharing(recovery: &'static str) -> Result<Settings, Box<ScenarioError>> {
     let mut settings = settings(recovery, "nscc")?;
     let shared = nscc::Config { scope: Scope::Destination, ..nscc::Config::default() };
@@ -140,7 +140,8 @@ pub(crate) fn sharing(recovery: &'static str) -> Result<Settings, Box<ScenarioEr
     Ok(settings)
 }
 
-/// The same with messages that are WRITEs with immediate data, of which so many are under way.
+/// Returns settings where messages are WRITEs with immediate data, at most `most` of them in
+/// flight.
 pub(crate) fn limited(
     recovery: &'static str,
     control: &str,
@@ -151,7 +152,7 @@ pub(crate) fn limited(
     Ok(settings)
 }
 
-/// The number of packets of a message of `bytes`.
+/// Returns the number of packets of a message of `bytes`.
 pub(crate) fn packets(bytes: u64) -> u64 {
     Bytes::new(bytes).get().div_ceil(PAYLOAD).max(1)
 }

@@ -16,18 +16,18 @@ use super::settings::{PAYLOAD, PORT, Settings};
 #[derive(Debug, Clone)]
 pub(crate) struct Start {
     pub(crate) nics: [Nic; 2],
-    /// Queue pair numbers of the sending halves.
+    /// Queue pair numbers of the requesters.
     pub(crate) senders: Vec<QpId>,
-    /// The counters of both so far.
+    /// Counters of both NICs so far.
     pub(crate) counted: [NicCounters; 2],
-    /// Packets that each queue pair has sent.
+    /// Number of packets that each queue pair has sent.
     pub(crate) packets: u64,
-    /// Messages that each queue pair has sent.
+    /// Number of messages that each queue pair has sent.
     pub(crate) messages: u32,
 }
 
 impl Start {
-    /// New queue pairs for a case.
+    /// Creates new queue pairs for a case.
     pub(crate) fn fresh(settings: &Settings, case: &Case) -> Self {
         let mut config = settings.nic.clone();
         config.ack.every = u32::from(case.ack_every);
@@ -43,9 +43,9 @@ impl Start {
         Self { nics, senders, counted, packets: 0, messages: 0 }
     }
 
-    /// The queue pair of the case a little before its sequence numbers wrap: after one long
-    /// message without loss; or after many short ones with an erasure code, which counts packets
-    /// by message. Settings must not pace.
+    /// Creates the queue pair of the case shortly before its sequence numbers wrap. It has sent one
+    /// long message without loss. With an erasure code, which counts packets by message, it has
+    /// sent many short ones instead. Settings must not pace.
     pub(crate) fn before_the_wrap(settings: &Settings, case: &Case) -> Self {
         let mut start = Self::fresh(settings, case);
         let (messages, packets) = match settings.nic.recovery.numbering() {
@@ -77,7 +77,7 @@ impl Start {
     }
 }
 
-/// Queue pair `number`: even ones send from the left, odd ones from the right.
+/// Connects queue pair `number`: even ones send from the left, odd ones from the right.
 fn connect(nics: &mut [Nic; 2], settings: &Settings, number: u32, case: &Case) -> QpId {
     let from = (number % 2) as usize;
     let [src, dst] = [from, 1 - from].map(|side| HostId(side as u32));

@@ -1,9 +1,9 @@
-//! Properties of the verbs: both sides post WRITEs, WRITEs with immediate, SENDs and READs,
-//! receives are posted late, send queues are drained and resumed, and the pipe follows its script.
+//! Properties of the verbs: both sides post WRITEs, WRITEs with immediate, SENDs and READs.
+//! Receives are posted late, send queues are drained and resumed, and the pipe follows its script.
 //!
-//! The properties: every work request completes once, with success, in the order of posting; every
-//! receive is consumed once, in order, by its message; no message completes at its sender before
-//! its delivery; each payload byte is counted once; and no run stalls.
+//! The properties: every work request completes once, with success, in the order of posting. Every
+//! receive is consumed once, in order, by its message. No message completes at its sender before
+//! its delivery. Each payload byte is counted once, and no run stalls.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -27,7 +27,7 @@ use super::settings::{DELAY, PORT, Settings};
 /// The queue pair of both sides.
 const QP: QpId = QpId(0);
 
-/// The maximum number of steps of a run that makes progress.
+/// Maximum number of steps of a run that makes progress.
 const MOST_STEPS: usize = 200_000;
 
 /// The RNR timer: shorter than the default of 640 us, so that it often expires.
@@ -55,13 +55,13 @@ pub(crate) struct Drain {
 pub(crate) struct VerbCase {
     ack_every: u8,
     verbs: Vec<Verb>,
-    /// The time of each receive after the previous one; receives beyond the end are posted at once.
+    /// Time of each receive after the previous one; further receives are posted immediately.
     receives_us: Vec<u8>,
     drains: Vec<Drain>,
     scripts: [Script; 2],
 }
 
-/// Any case.
+/// Generates any case.
 pub(crate) fn case() -> impl Strategy<Value = VerbCase> {
     let bytes = prop_oneof![1 => Just(0u32), 3 => 1u32..=2_001, 5 => 1u32..=20_000];
     let after = || prop_oneof![2 => Just(0u8), 1 => any::<u8>()];
@@ -89,7 +89,7 @@ impl Verb {
         usize::from(self.side % 2)
     }
 
-    /// The work request; its id is its index in the case.
+    /// Returns the work request; its id is its index in the case.
     fn request(self, index: usize) -> WorkRequest {
         let operation = match self.verb % 4 {
             0 => Operation::Write,
@@ -119,7 +119,7 @@ struct World<'a> {
     nics: [Nic; 2],
     wire_free: [Time; 2],
     sent: [usize; 2],
-    /// Arrivals: time, order, to which side, which packet of `packets`.
+    /// Arrivals: time, index in `packets`, receiving side.
     arrivals: BinaryHeap<Reverse<(Time, usize, Side)>>,
     packets: Vec<Packet>,
     /// Scheduled actions, latest first.
@@ -294,8 +294,8 @@ impl<'a> World<'a> {
         }
     }
 
-    /// Checks that work requests complete in order, and that each message that consumes a receive
-    /// has consumed it.
+    /// Checks that work requests complete in order, and that each message that needs a receive has
+    /// consumed it.
     fn note_done(&mut self, side: Side, completion: Completion) -> Result<(), String> {
         let next = self.posted_by(side).nth(self.done[side].len());
         let opcode = |operation| match operation {
@@ -361,7 +361,8 @@ fn consumes(request: &WorkRequest) -> bool {
     matches!(request.operation, Operation::Send | Operation::WriteWithImmediate(_))
 }
 
-/// The schedule of actions: posts and receives in their order, and the start and end of each drain.
+/// Returns the schedule of actions: posts and receives in order, and the start and end of each
+/// drain.
 fn agenda(case: &VerbCase, requests: &[(Side, WorkRequest)]) -> Vec<(Time, Act)> {
     let after = |time: Time, us: u8| time + Span::from_us(u64::from(us));
     let mut agenda = Vec::new();
@@ -381,7 +382,7 @@ fn agenda(case: &VerbCase, requests: &[(Side, WorkRequest)]) -> Vec<(Time, Act)>
         let (side, at) = (usize::from(drain.side % 2), u64::from(drain.at_us));
         let from = Time::ZERO + Span::from_us(at);
         agenda.push((from, Act::State(side, QpState::SendQueueDrained)));
-        // At the same time the end of a drain precedes the start of another.
+        // At equal times, the end of a drain precedes the start of another.
         let until = after(from, drain.for_us.max(1));
         agenda.push((until, Act::State(side, QpState::ReadyToSend)));
     }

@@ -1,4 +1,4 @@
-//! Files of other programs: what they say is done, refused or told.
+//! Files of other programs: their contents are simulated, rejected or reported in a warning.
 
 use std::path::Path;
 
@@ -8,7 +8,7 @@ use evenkeel::study::{Import, Source, lower_bound};
 
 use super::{cct, folder, input, load};
 
-/// The error of a scenario that is refused.
+/// Returns the error of an invalid scenario.
 fn refused(path: &Path) -> String {
     Scenario::load(path, &Overrides::default()).expect_err("it is refused").to_string()
 }
@@ -47,7 +47,7 @@ fn memory_nodes_without_a_duration_are_a_warning() {
 }
 
 #[test]
-fn flows_and_keys_of_ns3_rdma_are_refused() {
+fn flows_and_keys_of_ns3_rdma_are_rejected() {
     let Some(folder) = folder("packet-counts") else { return };
     let of_config = experiment(&folder.join("config.txt")).expect_err("it has such keys");
     assert!(of_config.contains("config.txt:3: PACKET_LEVEL_ECMP is a key of ns3-rdma"));
@@ -56,7 +56,7 @@ fn flows_and_keys_of_ns3_rdma_are_refused() {
 }
 
 #[test]
-fn attributes_of_ns3_are_keys_or_refused() {
+fn ns3_attributes_are_keys_or_rejected() {
     let Some(folder) = folder("attributes") else { return };
     let [classic, attributes] = ["classic.txt", "config.txt"].map(|name| {
         let experiment = experiment(&folder.join(name)).expect("it is valid");
@@ -67,13 +67,13 @@ fn attributes_of_ns3_are_keys_or_refused() {
 }
 
 #[test]
-fn priorities_that_differ_are_a_warning() {
+fn differing_priorities_are_a_warning() {
     let Some(folder) = folder("matrix-priority") else { return };
     assert!(warns(&folder.join("a.toml"), "line 4 has another prio than the connections before"));
 }
 
 #[test]
-fn workloads_of_simai_are_told_from_configurations() {
+fn simai_workloads_are_distinguished_from_configurations() {
     let Some(folder) = folder("simai-workload") else { return };
     let (train, topology) = (folder.join("train.txt"), folder.join("topology.txt"));
     let said = "a workload of ASTRA-sim 1.0 or SimAI (a policy, here HYBRID_TRANSFORMER";
@@ -86,7 +86,7 @@ fn workloads_of_simai_are_told_from_configurations() {
     }
 }
 
-/// Four accelerators a server: messages within one use its switch, at 2,400 Gbps.
+/// Four accelerators per server: messages within one use its switch, at 2,400 Gbps.
 #[test]
 fn switches_inside_servers_are_scale_up_networks() {
     let Some(folder) = folder("nvswitch") else { return };
@@ -97,7 +97,7 @@ fn switches_inside_servers_are_scale_up_networks() {
     assert_eq!((scale_up.gpus, scale_up.rate.as_bps()), (4, 2_400_000_000_000));
     assert_eq!(scale_up.latency.as_ps(), 50_000);
     assert_eq!((topology.host_count(), topology.switches().len()), (8, 1));
-    // Four of the seven messages of a host leave its server.
+    // Four of a host's seven messages leave its server.
     let bound = lower_bound(&scenario.setup()).time.as_ns_f64() / 1e3;
     let took = cct(&file, &[]);
     assert!(took > bound && took < 1.1 * bound, "{took} and {bound}");
@@ -106,14 +106,14 @@ fn switches_inside_servers_are_scale_up_networks() {
 }
 
 #[test]
-fn a_binary_schedule_is_called_one() {
+fn a_binary_schedule_is_recognized() {
     let Some(folder) = folder("binary-schedule") else { return };
     let error = refused(&folder.join("job.toml"));
     assert!(error.contains("it is a binary GOAL schedule; the text"), "{error}");
 }
 
 #[test]
-fn links_from_a_switch_to_itself_are_left_out_with_a_warning() {
+fn links_from_a_switch_to_itself_are_skipped_with_a_warning() {
     let Some(folder) = folder("self-link") else { return };
     let [with, without] = ["fabric.toml", "without.toml"].map(|name| cct(&folder.join(name), &[]));
     assert!(with == without, "{with} and {without}");
@@ -121,7 +121,7 @@ fn links_from_a_switch_to_itself_are_left_out_with_a_warning() {
 }
 
 #[test]
-fn ids_of_switches_may_be_on_several_lines() {
+fn switch_ids_may_span_several_lines() {
     let Some(folder) = folder("ids-by-line") else { return };
     let [several, one] =
         ["topology.toml", "one-line.toml"].map(|name| cct(&folder.join(name), &[]));
@@ -129,20 +129,20 @@ fn ids_of_switches_may_be_on_several_lines() {
 }
 
 #[test]
-fn any_tag_is_refused_and_a_tag_is_not() {
+fn wildcard_tags_are_rejected_and_other_tags_are_not() {
     let Some(folder) = folder("any-tag") else { return };
     assert!(refused(&folder.join("a.toml")).contains("-1 (any) is only for the source of a recv"));
     assert!((cct(&folder.join("named.toml"), &[]) - 45.07).abs() < 0.01);
 }
 
 #[test]
-fn sends_of_no_bytes_are_a_warning_of_schedules_too() {
+fn empty_sends_give_a_warning_in_schedules_too() {
     let Some(file) = input("robust", "goal-zero.toml") else { return };
     assert!(warns(&file, "sends of 0 bytes are sent as 1 byte"));
 }
 
 #[test]
-fn an_interval_of_probes_has_a_least_value() {
+fn a_probe_interval_has_a_minimum() {
     let Some(file) = input("robust", "probes-without-end.toml") else { return };
     assert!(refused(&file).contains("probe_every = 1ns"), "{}", refused(&file));
 }

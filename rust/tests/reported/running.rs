@@ -1,4 +1,4 @@
-//! Runs whose results depended on how they were started or watched.
+//! Runs whose results once depended on how they were started or observed.
 
 use std::path::Path;
 
@@ -7,7 +7,7 @@ use serde_json::Value;
 use super::{cct, input, load};
 use crate::support::alone;
 
-/// The summary of a run, as JSON.
+/// Returns the summary of a run, as JSON.
 fn summary(path: &Path, set: &[&str]) -> Value {
     let (finished, _) = alone(&load(path, set), &mut |_| {});
     assert_eq!(finished.fault, None);
@@ -15,7 +15,7 @@ fn summary(path: &Path, set: &[&str]) -> Value {
 }
 
 #[test]
-fn messages_that_are_made_during_a_run_are_those_of_the_whole_workload() {
+fn messages_generated_during_a_run_equal_those_of_the_whole_workload() {
     let names =
         ["relay-streamed-ring", "relay-streamed-qps", "streamed-gap-loss", "streamed-planes"];
     for name in names {
@@ -35,9 +35,9 @@ fn recording_changes_no_completion_time() {
     assert_eq!(summary(&file, &["record.every=10us"])["cct_ns"], plain["cct_ns"]);
 }
 
-/// Traces of this program, read with a window that holds nodes back and with one that does not.
+/// Replays traces of this program with a small window that delays nodes, and with a large one.
 #[test]
-fn nodes_that_are_read_late_are_a_warning() {
+fn nodes_that_are_read_late_give_a_warning() {
     let Some(ring) = input("robust", "chakra-window-ring.toml") else { return };
     let folder = tempfile::tempdir().expect("there is room");
     let set = ["workload.channels=1", "workload.chunks=2", "workload.bytes=8MB"];

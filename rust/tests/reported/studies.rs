@@ -1,4 +1,4 @@
-//! Studies whose claims or axes mean nothing.
+//! Studies with meaningless claims or axes.
 
 use std::path::Path;
 
@@ -7,7 +7,7 @@ use evenkeel::study::reproduce::{Scale, Study};
 
 use super::input;
 
-/// The error of a study with this claim; empty if it is valid.
+/// Returns the error of a study with this claim; empty if it is valid.
 fn refused(claim: &str) -> String {
     let text = format!(
         "title = \"T\"\nwork = \"W\"\nabout = \"A\"\n\
@@ -21,7 +21,7 @@ fn refused(claim: &str) -> String {
 }
 
 #[test]
-fn claims_that_judge_nothing_are_errors_with_their_place() {
+fn claims_that_judge_nothing_are_errors_with_a_position() {
     let of = "of = { policy = \"ecmp\" }\n";
     for (claim, place) in [
         ("published = inf\nwithin = \"2 %\"", "claim[0].published: inf: expected a finite number"),
@@ -44,7 +44,7 @@ fn claims_that_judge_nothing_are_errors_with_their_place() {
 }
 
 #[test]
-fn the_study_of_such_claims_is_refused() {
+fn a_study_with_such_claims_is_rejected() {
     let Some(file) = input("robust", "study-claims.toml") else { return };
     let text = std::fs::read_to_string(&file).expect("it is readable");
     let error = Study::parse(&text, &file, Scale::Quick).expect_err("its claims judge nothing");
@@ -52,7 +52,7 @@ fn the_study_of_such_claims_is_refused() {
 }
 
 #[test]
-fn two_axes_that_set_one_key_are_refused() {
+fn two_axes_that_set_the_same_key_are_rejected() {
     let sweep = |over: &str| {
         let text = format!(
             "[scenario.topology]\nleaves = 2\n[scenario.workload]\nkind = \"permutation\"\n\
@@ -82,7 +82,7 @@ fn two_axes_that_set_one_key_are_refused() {
 }
 
 #[test]
-fn keys_that_never_count_and_seeds_that_come_twice_are_refused() {
+fn ineffective_keys_and_duplicate_seeds_are_rejected() {
     let refused = |run: &str| {
         let text =
             format!("[scenario.workload]\nkind = \"permutation\"\n[[run]]\nname = \"r\"\n{run}");

@@ -1,4 +1,4 @@
-//! Inputs that were tried after the mends, and were wrong once more: each kind with what is right.
+//! Inputs that were once mishandled, one test per kind, each next to a valid input.
 
 use std::fs;
 use std::path::Path;
@@ -19,7 +19,7 @@ fn parse(text: &str) -> Result<Scenario, String> {
     parse_in(Path::new(""), text)
 }
 
-/// The scenario of a workload's file.
+/// Loads the scenario of a workload file.
 fn with_file(kind: &str, name: &str, text: &str) -> Result<Scenario, String> {
     let folder = tempfile::tempdir().unwrap();
     fs::write(folder.path().join(name), text).unwrap();
@@ -33,7 +33,7 @@ fn cct_ns(text: &str) -> f64 {
 }
 
 #[test]
-fn policies_that_number_paths_refuse_more_than_they_can() {
+fn policies_that_number_paths_reject_too_many_paths() {
     let fabric = "[topology]\nleaves = 2\nspines = 1\nhosts_per_leaf = 1\nparallel_links = 257\n";
     for policy in ["ethereal", "host-dr", "line-cut"] {
         let error = parse(&format!("{fabric}[policy]\nname = \"{policy}\"\n")).unwrap_err();
@@ -45,7 +45,7 @@ fn policies_that_number_paths_refuse_more_than_they_can() {
     assert!(parse(&format!("{fabric}[policy]\nname = \"spray\"\n")).is_ok());
 }
 
-/// A start is no part of a completion time, whether messages wait for others or not.
+/// A start time is not part of a completion time, whether or not messages wait for others.
 #[test]
 fn completion_times_count_from_the_start_of_every_workload() {
     for more in ["", "gap = \"1ps\"\n", "step_after = \"acknowledgement\"\n"] {
@@ -62,13 +62,13 @@ fn completion_times_count_from_the_start_of_every_workload() {
 }
 
 #[test]
-fn a_fluid_run_refuses_a_cache_of_contexts() {
+fn a_fluid_run_rejects_a_context_cache() {
     let cache = format!("fidelity = \"fluid\"\n{SMALL}[transport]\nqp_cache = {{ entries = 1 }}\n");
     assert!(parse(&cache).unwrap_err().contains("no packets that wait for a context"));
 }
 
 #[test]
-fn a_matrix_is_read_to_the_end_of_each_line_and_has_what_it_announces() {
+fn a_matrix_is_read_completely_and_its_counts_are_checked() {
     let line = "0->1 id 1 start 0 size 1000\n";
     for (text, expected) in [
         ("Nodes 4\rConnections 1\r0->1 id 1 start 0 size 1000\r".to_owned(), "a line of its own"),
@@ -85,7 +85,7 @@ fn a_matrix_is_read_to_the_end_of_each_line_and_has_what_it_announces() {
 }
 
 #[test]
-fn schedules_and_flow_files_say_what_they_have_once() {
+fn schedules_and_flow_files_reject_repeated_counts() {
     let twice = "num_ranks 2\nnum_ranks 3\nrank 0 {\na: calc 1\n}\n";
     let error = with_file("goal", "s.goal", twice).unwrap_err();
     assert!(error.contains("num_ranks is 2 above"), "{error}");
@@ -98,7 +98,7 @@ fn schedules_and_flow_files_say_what_they_have_once() {
 }
 
 #[test]
-fn a_rate_of_computation_is_above_zero_and_ends() {
+fn computation_rates_that_are_zero_or_too_low_are_errors() {
     for flops in ["0Tflops", "1flops"] {
         let text = format!(
             "{SMALL}[workload]\nkind = \"training\"\nmodel = {{ layers = 2, hidden = 128 }}\n\
@@ -109,7 +109,7 @@ fn a_rate_of_computation_is_above_zero_and_ends() {
 }
 
 #[test]
-fn units_of_infragraph_are_those_that_are_chosen() {
+fn infragraph_units_agree_with_their_choice() {
     let folder = tempfile::tempdir().unwrap();
     let fabric = |physical: &str| {
         let text = format!(
@@ -134,7 +134,7 @@ fn units_of_infragraph_are_those_that_are_chosen() {
 }
 
 #[test]
-fn output_files_of_hpcc_that_take_the_names_of_others_are_told() {
+fn hpcc_output_files_with_taken_names_give_a_warning() {
     let folder = tempfile::tempdir().unwrap();
     let path = |name: &str| folder.path().join(name);
     fs::write(path("t.txt"), "3 1 2\n2\n0 2 100Gbps 1us 0\n1 2 100Gbps 1us 0\n").unwrap();
@@ -150,7 +150,7 @@ fn output_files_of_hpcc_that_take_the_names_of_others_are_told() {
 }
 
 #[test]
-fn the_parameters_of_a_policy_are_checked_under_another_one_too() {
+fn policy_parameters_are_checked_even_if_another_policy_runs() {
     let overrides = Overrides { policy: Some("reps".to_owned()), ..Overrides::default() };
     let typo = format!("{SMALL}[policy]\nname = \"ethereal\"\nbuffr = 3\n");
     let error = Scenario::parse(&typo, "tried", Path::new(""), &overrides).unwrap_err();
@@ -158,7 +158,7 @@ fn the_parameters_of_a_policy_are_checked_under_another_one_too() {
 }
 
 #[test]
-fn parameters_that_would_be_cut_are_refused() {
+fn parameters_that_would_be_truncated_are_rejected() {
     for (control, parameters) in [
         ("swift", "min_window = \"10/1\", max_window = \"3/2\""),
         ("new-reno", "initial_window = 0"),
@@ -180,7 +180,7 @@ fn parameters_that_would_be_cut_are_refused() {
 }
 
 #[test]
-fn detours_in_a_fabric_without_groups_are_told() {
+fn detours_in_a_fabric_without_groups_give_a_warning() {
     for policy in ["valiant", "ugal"] {
         let warnings = parse(&format!("{SMALL}[policy]\nname = \"{policy}\"\n")).unwrap().warnings;
         assert!(warnings[0].contains("this fabric has no groups"), "{policy}: {warnings:?}");

@@ -1,4 +1,4 @@
-//! What every run of every scenario must keep.
+//! The checks that every run of every scenario must pass.
 
 use std::cell::Cell;
 use std::io::Write as _;
@@ -14,23 +14,23 @@ use evenkeel::units::Span;
 
 use crate::parallel::first_difference;
 
-/// What became of the scenarios.
+/// Counts of scenarios by their outcome.
 #[derive(Debug, Default)]
 pub(super) struct Tally {
     completed: Cell<u64>,
     incomplete: Cell<u64>,
-    /// Refused as invalid: combinations that a scenario cannot have.
+    /// Rejected as invalid: combinations that a scenario cannot have.
     refused: Cell<u64>,
     /// Larger than [`MOST_MESSAGES`] or [`MOST_HOPS`].
     large: Cell<u64>,
     records: Cell<u64>,
 }
 
-/// Messages of a scenario that is run. Slow uplinks of fast hosts' leaves give a fat-tree a
-/// thousand hosts and more, and an all-to-all among these millions of messages.
+/// Maximum number of messages of a scenario that is run. Slow uplinks under leaves of fast hosts
+/// give a fat-tree a thousand hosts or more, and an all-to-all among them has millions of messages.
 const MOST_MESSAGES: u64 = 100_000;
 
-/// Packet-hops that are expected of a scenario that is run.
+/// Maximum number of expected packet hops of a scenario that is run.
 const MOST_HOPS: u64 = 3_000_000;
 
 fn add(cell: &Cell<u64>, count: u64) {
@@ -53,7 +53,7 @@ impl Tally {
     }
 }
 
-/// The outcome of a run that is observed by its invariants, and what these say.
+/// Runs a setup with its invariants; returns the outcome, the invariants' report and the bound.
 pub(super) fn observed(setup: &Setup) -> (Outcome, Report, Span) {
     let mut invariants = Invariants::new(setup);
     let observers = Observers { watch: Some(&mut invariants), progress: &mut |_| {} };
@@ -62,13 +62,13 @@ pub(super) fn observed(setup: &Setup) -> (Outcome, Report, Span) {
     (outcome.clone(), invariants.finish(&outcome, Some(bound)), bound)
 }
 
-/// Whether a run of the scenario takes more than the seconds that there are for each.
+/// True if a run of the scenario would take too long.
 fn is_large(scenario: &Scenario) -> bool {
     scenario.messages() > MOST_MESSAGES
         || study::estimate_scenario(scenario).is_some_and(|it| it.packet_hops > MOST_HOPS)
 }
 
-/// What is wrong with a run of the scenario.
+/// Runs the scenario with all checks; returns the first violation as an error.
 pub(super) fn check(text: &str, tally: &Tally) -> Result<(), String> {
     let parsed = Scenario::parse(text, "drawn", Path::new(""), &Overrides::default());
     let Ok(scenario) = parsed else {

@@ -22,7 +22,7 @@ fn one_of(lines: Vec<&'static str>) -> impl Strategy<Value = String> {
     select(lines).prop_map(|line| line.replace('\'', "\""))
 }
 
-/// Fabrics without a common top tier, and with two ToRs for each host.
+/// Generates fabrics without a common top tier, and with two ToRs for each host.
 fn other_networks() -> impl Strategy<Value = String> {
     prop_oneof![
         (1u32..4, 1u32..3, 1u32..3).prop_map(|(pairs, spines, hosts)| format!(
@@ -39,7 +39,7 @@ fn other_networks() -> impl Strategy<Value = String> {
     ]
 }
 
-/// Dragonflies, which have no parallel links.
+/// Generates dragonflies, which have no parallel links.
 fn dragonfly() -> impl Strategy<Value = String> {
     let counts = (1u32..4, 1u32..3, 1u32..3, 2u32..5);
     let kinds = any::<bool>();
@@ -98,7 +98,7 @@ fn tiers() -> impl Strategy<Value = String> {
     ];
     let wire = (select(vec!["0B", "20B"]), select(vec!["0s", "300ns"]), retry, scale_up);
     (shape, links, wire).prop_map(|(shape, links, (gap, forwarding, retry, scale_up))| {
-        // A fabric without paths between rails has its own scale-up network.
+        // A fabric without paths between rails has a scale-up network already.
         let scale_up = if shape.contains("scale_up") { "" } else { scale_up };
         format!(
             "[topology]\n{shape}{links}gap = \"{gap}\"\n\
@@ -130,7 +130,7 @@ fn switch() -> impl Strategy<Value = String> {
     })
 }
 
-/// Names of a list, and `auto` as often as all of them.
+/// Selects `auto` half of the time, and otherwise one of the names.
 fn or_auto(names: Vec<&'static str>) -> impl Strategy<Value = &'static str> {
     prop_oneof![1 => Just("auto"), 1 => select(names)]
 }
@@ -157,7 +157,7 @@ fn policy() -> impl Strategy<Value = &'static str> {
     select(balance::presets().map(|preset| preset.name).collect::<Vec<_>>())
 }
 
-/// The lines of a workload or of a job, by what it is of: no more than some thousand packets.
+/// Generates the lines of a workload or a job, with at most some thousand packets.
 fn workload() -> impl Strategy<Value = String> {
     let collectives: Vec<_> = collective::ALL.iter().map(|it| it.name).collect();
     let of_collective =
@@ -180,7 +180,7 @@ fn workload() -> impl Strategy<Value = String> {
     prop_oneof![1 => of_collective, 1 => pattern]
 }
 
-/// One workload; or two jobs, each on every second host, the second perhaps with its own policy.
+/// Generates one workload, or two jobs on alternate hosts, the second perhaps with its own policy.
 fn traffic() -> impl Strategy<Value = String> {
     let jobs = (workload(), workload(), prop::option::of(policy()), any::<bool>());
     prop_oneof![
@@ -195,15 +195,15 @@ fn traffic() -> impl Strategy<Value = String> {
     ]
 }
 
-/// Three traffic classes and jobs of different ones, which share their hosts: in place of the
-/// traffic, of two scenarios in five.
+/// Generates three traffic classes and jobs of different ones that share their hosts. They replace
+/// the traffic in two of five scenarios.
 fn classes() -> impl Strategy<Value = Option<String>> {
     let of_class = |name: &'static str| {
         let scheduling = prop_oneof![
             1 => Just("scheduling = \"strict\"\n".to_owned()),
             3 => (1u32..5).prop_map(|weight| format!("weight = {weight}\n")),
         ];
-        // What is said of flow control is left out where there is none.
+        // `scenario` removes `pfc = true` where the fabric has no flow control.
         let pfc = select(vec!["", "pfc = true\n", "pfc = false\n"]);
         (scheduling, pfc)
             .prop_map(move |(line, pfc)| format!("[[class]]\nname = \"{name}\"\n{line}{pfc}"))
@@ -221,14 +221,14 @@ fn classes() -> impl Strategy<Value = Option<String>> {
     prop_oneof![3 => Just(None), 2 => drawn]
 }
 
-/// Whether hosts of such a topology have ports in several planes, for which there are no classes.
+/// True if hosts of the topology have ports in several planes, which exclude traffic classes.
 fn has_several_ports(topology: &str) -> bool {
     let is_multi_plane = topology.contains("multi-plane") && !topology.contains("planes = 1\n");
     is_multi_plane || topology.contains("dual-tor")
 }
 
-/// What a fabric with classes has: no trimming, no flow control by credit, acknowledgements with
-/// priority, and room for the headroom of each class.
+/// Adapts a scenario to traffic classes: no trimming, no credit-based flow control,
+/// acknowledgements with priority, and room for the headroom of each class.
 fn suited(text: &str) -> String {
     let mut kept = String::new();
     for line in text.lines() {
@@ -244,8 +244,8 @@ fn suited(text: &str) -> String {
     kept
 }
 
-/// A failure of a link: its index, start and duration in ns (0 for the rest of the run), delays of
-/// detection and convergence in ns, and what happens.
+/// A failure of a link: its index, start and duration in ns (0 for the rest of the run), the delays
+/// of detection and convergence in ns, and its kind.
 #[derive(Debug, Clone)]
 struct Failure {
     link: Index,
@@ -267,7 +267,7 @@ fn failures() -> impl Strategy<Value = Vec<Failure>> {
     prop_oneof![1 => Just(Vec::new()), 1 => prop::collection::vec(failure, 1..4)]
 }
 
-/// Failures as tables, one for each link at most.
+/// Formats failures as tables, at most one per link.
 fn written(failures: &[Failure], text: &str) -> String {
     let parsed = Scenario::parse(text, "drawn", Path::new(""), &Overrides::default());
     let Ok(scenario) = parsed else { return String::new() };
@@ -289,7 +289,7 @@ fn written(failures: &[Failure], text: &str) -> String {
     tables
 }
 
-/// Scenarios of one fabric.
+/// Generates scenarios of one fabric.
 pub(crate) fn scenario() -> impl Strategy<Value = Drawn> {
     let controls: Vec<_> = congestion::CONTROLS.iter().map(|control| control.name).collect();
     let general = (0u32..1_000, policy(), select(controls));
@@ -297,8 +297,8 @@ pub(crate) fn scenario() -> impl Strategy<Value = Drawn> {
     let parts = (general, topology(), switch(), transport(), traffic(), failures(), of_planes);
     parts.prop_map(|(general, topology, switch, transport, traffic, failures, of_planes)| {
         let ((seed, policy, control), (probes, windows, classes)) = (general, of_planes);
-        // Only `mrc` has a way back to probe for, and only among several planes; with several
-        // there may also be a window for each. Queue pairs to a host may share theirs.
+        // Only `mrc` has a return path to probe for, and only with several planes. Several planes
+        // may also have a window each. Queue pairs to the same host may share a window.
         let has_planes = topology.contains("multi-plane") && !topology.contains("planes = 1\n");
         let own = match probes && policy == "mrc" && has_planes {
             true => "reverse = \"probe\"\n",

@@ -1,9 +1,9 @@
-//! Faults put in on purpose: patches of the sources, each of which the simulation tester must find.
+//! Injected faults: patches of the sources, each of which the simulation tester must find.
 //!
-//! `EVENKEEL_FAULTS=all`, or a part of their names, applies each to a copy of the sources, builds
-//! it and runs the tester; that takes some minutes for each. With `INSTA_UPDATE=always` too, what
-//! it took becomes rows of the table of `docs/trust.md`. Without it the test says so, and that the
-//! patches still apply and that the table has no others is all that is tested.
+//! `EVENKEEL_FAULTS=all`, or a part of their names, applies each patch to a copy of the sources,
+//! builds it and runs the tester, which takes some minutes per patch. `INSTA_UPDATE=always` also
+//! writes the times to the table in `docs/trust.md`. Without `EVENKEEL_FAULTS`, the test prints a
+//! note. It then checks only that the patches apply and that the table lists exactly these faults.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -13,7 +13,7 @@ use std::process::{Command, Output};
 use super::tester::FOUND;
 use crate::page::{Table, replaced, section};
 
-/// How long the tester may look for a fault.
+/// Maximum time in seconds that the tester searches for a fault.
 const SECONDS: &str = "300";
 
 const PAGE: &str = "docs/trust.md";
@@ -39,19 +39,19 @@ fn git(folder: &Path, arguments: &[&str]) -> Option<Output> {
     Command::new("git").arg("-C").arg(folder).args(arguments).output().ok()
 }
 
-/// The files of the project, by their paths in it; `None` without a repository.
+/// Returns the project's files by their relative paths; `None` without a repository.
 fn files() -> Option<Vec<String>> {
     let listed = git(sources(), &["ls-files", "-z"]).filter(|it| it.status.success())?;
     let all = String::from_utf8(listed.stdout).expect("file names are UTF-8");
     Some(all.split_terminator('\0').map(str::to_owned).collect())
 }
 
-/// Makes `to` a repository with the sources as they are, without history.
+/// Makes `to` a repository with the current sources, without history.
 fn copy(files: &[String], to: &Path) {
     for file in files {
         let (from, to) = (sources().join(file), to.join(file));
         fs::create_dir_all(to.parent().unwrap()).unwrap();
-        // A file that is the same keeps its time, so that little is built again.
+        // An unchanged file keeps its modification time, so that little is rebuilt.
         let text = fs::read(&from).unwrap_or_default();
         if fs::read(&to).ok().as_ref() != Some(&text) {
             fs::write(&to, text).unwrap();
@@ -61,8 +61,8 @@ fn copy(files: &[String], to: &Path) {
 }
 
 #[test]
-fn the_patches_of_faults_apply() {
-    // Beside a packaged crate git may find a repository that knows none of its files.
+fn fault_patches_apply() {
+    // For a packaged crate, git may find an enclosing repository that has none of its files.
     let Some(files) = files().filter(|files| !files.is_empty()) else {
         eprintln!("skipped: simulation::faults: the sources are no git repository");
         return;
@@ -78,7 +78,7 @@ fn the_patches_of_faults_apply() {
     }
 }
 
-/// The day of the last commit of the sources.
+/// Returns the day of the last commit of the sources.
 fn day() -> String {
     let commit = git(sources(), &["log", "-1", "--format=%cs"]).expect("git is there");
     String::from_utf8_lossy(&commit.stdout).trim().to_owned()
@@ -88,7 +88,7 @@ fn page() -> String {
     fs::read_to_string(sources().join(PAGE)).unwrap_or_else(|error| panic!("{PAGE}: {error}"))
 }
 
-/// The rows of the page's table, by the names of faults: what follows them.
+/// Returns the rows of the page's table by fault: the text after the name.
 fn rows(page: &str) -> BTreeMap<String, String> {
     let table = section(page, "faults").unwrap_or_else(|it| panic!("{PAGE}: {it}"));
     let rows = table.lines().skip(2).map(|row| row.trim_matches('|').trim());
@@ -96,7 +96,7 @@ fn rows(page: &str) -> BTreeMap<String, String> {
     parts.map(|(name, rest)| (name.to_owned(), rest.to_owned())).collect()
 }
 
-/// Writes rows into the page's table, in which others stay.
+/// Writes rows into the page's table and leaves the others unchanged.
 fn keep(found: BTreeMap<String, String>) {
     let page = page();
     let mut all = rows(&page);
@@ -110,7 +110,7 @@ fn keep(found: BTreeMap<String, String>) {
 }
 
 #[test]
-fn the_page_has_each_of_the_faults_and_no_other() {
+fn the_page_lists_exactly_these_faults() {
     let patches: BTreeSet<String> = patches().iter().map(|patch| name_of(patch)).collect();
     let found: BTreeSet<String> = rows(&page()).into_keys().collect();
     assert_eq!(found, patches, "{PAGE}, and the patches beside this test");
@@ -134,7 +134,7 @@ fn the_tester_finds_every_fault() {
         assert!(git(&folder, &["apply", patch]).unwrap().status.success(), "{patch}");
         let tester = Command::new("cargo")
             .args(["test", "--locked", "--test", "integration"])
-            // Optimised for compile time: most faults are found in seconds.
+            // Optimised for compile time, because most faults are found in seconds.
             .args(["--config", "profile.dev.package.evenkeel.opt-level=0"])
             .args(["--", "simulation::random_scenarios"])
             .env("EVENKEEL_SIMULATION_SECONDS", SECONDS)

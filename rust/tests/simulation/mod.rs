@@ -1,18 +1,18 @@
 //! The simulation tester: whole random scenarios, each from a seed, run with every check on.
 //!
-//! A scenario is drawn from everything that a scenario's file can say: topology, buffers, ECN, flow
-//! control, trimming, every policy, recovery and congestion control, one workload or several jobs,
-//! failures; or several rails. Each is run
+//! A scenario is drawn from everything that a scenario file can express: topology, buffers, ECN,
+//! flow control, trimming, every policy, recovery and congestion control, one workload or several
+//! jobs, failures; or several rails. Each is run
 //!
 //! - observed by [`Invariants`], which must find nothing;
-//! - alone, on one thread and on several, which must not change a bit of the outcome;
+//! - unobserved, on one thread and on several, which must not change a bit of the outcome;
 //!
-//! and either completes, or says what is open. Numbers are small and adverse on purpose: buffers
-//! of some packets, timers below a round trip, links that flap.
+//! and either completes, or says what is incomplete. Numbers are deliberately small and adverse:
+//! buffers of some packets, timers below a round trip, flapping links.
 //!
-//! `EVENKEEL_SIMULATION_SECONDS` says how long it looks for faults, and `EVENKEEL_SIMULATION_SEED`
-//! from which seed on. A scenario with a fault is shrunk, kept in a file, and printed with the
-//! commands that run it again.
+//! `EVENKEEL_SIMULATION_SECONDS` is the duration of the search, and `EVENKEEL_SIMULATION_SEED` its
+//! first seed. A scenario with a fault is shrunk, saved to a file, and printed with the commands
+//! that run it again.
 
 mod checks;
 pub(crate) mod drawn;
@@ -30,16 +30,16 @@ use tester::test;
 const AGAIN: &str = "cargo test --test integration simulation";
 
 #[test]
-fn random_scenarios_keep_every_invariant() {
+fn random_scenarios_violate_no_invariant() {
     let tally = Tally::default();
     let strategy = drawn::scenario().boxed();
     test("simulation", AGAIN, &strategy, &|text| checks::check(text, &tally));
     tally.print();
 }
 
-/// Scenarios in which the tester has found a fault, of the fabric (`paused-ports`, a run without
-/// end; `frames-of-two-classes`, a pause that started too late) or of the invariants or the bound
-/// (the others).
+/// Scenarios in which the tester has found a fault. Two were in the fabric: `paused-ports`, a run
+/// that never ended, and `frames-of-two-classes`, a pause that started too late. The others were in
+/// the invariants or the bound.
 #[test]
 fn scenarios_that_had_a_fault_have_none() {
     let found = [
@@ -61,6 +61,6 @@ fn scenarios_that_had_a_fault_have_none() {
 }
 
 #[test]
-fn random_rails_complete_or_say_why_not() {
+fn random_rails_complete_or_report_why_not() {
     test("simulation of rails", AGAIN, &rails::scenario().boxed(), &rails::check);
 }

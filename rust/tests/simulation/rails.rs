@@ -18,7 +18,7 @@ fn one_rail() -> impl Strategy<Value = String> {
 }
 
 fn failure(rails: usize) -> impl Strategy<Value = String> {
-    // Every scenario has two hosts or more.
+    // Every scenario has at least two hosts.
     let kinds = ["link\"\nhost = 1", "error\"\nhost = 0", "crawl\"\nhost = 1", "switch\""];
     (0..rails, select(kinds.to_vec()), 0u64..30, 1u64..200).prop_map(|(rail, kind, at, lasts)| {
         let until = at + lasts;
@@ -29,7 +29,7 @@ fn failure(rails: usize) -> impl Strategy<Value = String> {
     })
 }
 
-/// Scenarios of two or three rails.
+/// Generates scenarios of two or three rails.
 pub(super) fn scenario() -> impl Strategy<Value = Drawn> {
     let allocators: Vec<_> = rail::PRESETS.iter().map(|it| it.name).collect();
     let general = (0u32..1_000, select(allocators), 2u32..6, 1u32..8, 1u64..2_000_000);
@@ -52,7 +52,7 @@ pub(super) fn scenario() -> impl Strategy<Value = Drawn> {
     )
 }
 
-/// What is wrong with a run of the scenario.
+/// Runs the scenario; returns the first problem as an error.
 pub(super) fn check(text: &str) -> Result<(), String> {
     let parsed =
         RailScenario::parse(text.to_owned(), Path::new("drawn.toml"), &Overrides::default());

@@ -1,4 +1,4 @@
-//! The check itself: it finds nothing in the records of a run, and any record that is altered.
+//! Tests of the check itself: it accepts the records of a run and detects every altered record.
 
 use evenkeel::fabric::{
     self, FixedWorkload, Observers, Outcome, PacketEvent, PacketRecord, Setup, Snapshot, Watch,
@@ -17,7 +17,7 @@ const INCAST: &str = "time_limit = \"1ms\"\n\
      [transport]\nretransmit_timeout = \"20us\"\n\
      [workload]\nkind = \"incast\"\nfan_in = 5\nbytes = \"60KB\"\n";
 
-/// Keeps the records of a run.
+/// Stores the records of a run.
 #[derive(Default)]
 struct Kept(Vec<PacketRecord>);
 
@@ -54,10 +54,10 @@ fn checked(setup: &Setup, records: &[PacketRecord], outcome: &Outcome) -> Report
     invariants.finish(outcome, Some(Span::ZERO))
 }
 
-/// Alters the record of that index.
+/// Alters the record with the given index.
 type Alter = fn(&mut Vec<PacketRecord>, usize);
 
-/// The ways to alter the records of a run at one of them.
+/// The ways to alter one record of a run.
 const ALTERATIONS: [(&str, Alter); 6] = [
     ("left out", |records, at| {
         records.remove(at);
@@ -72,7 +72,7 @@ const ALTERATIONS: [(&str, Alter); 6] = [
 ];
 
 #[test]
-fn the_records_of_a_run_hold_and_each_that_is_altered_is_found() {
+fn valid_records_pass_and_each_altered_one_is_detected() {
     let setup = parse(INCAST).setup();
     let (records, outcome) = recorded(&setup);
     assert_eq!(checked(&setup, &records, &outcome).violations, []);
@@ -81,7 +81,7 @@ fn the_records_of_a_run_hold_and_each_that_is_altered_is_found() {
     for event in events {
         assert!(records.iter().any(|record| record.event == event), "no {event:?}");
     }
-    // What waits in a NIC is no queue of the fabric.
+    // Packets that wait in a NIC are not in a queue of the fabric.
     let node = |record: &PacketRecord| setup.topology.ends_of(record.port).0;
     let is_followed = |record: &PacketRecord| {
         record.event != PacketEvent::Enqueued || matches!(node(record), Node::Switch(_))
@@ -96,7 +96,7 @@ fn the_records_of_a_run_hold_and_each_that_is_altered_is_found() {
     }
 }
 
-/// What is wrong is told with time and place.
+/// A violation is reported with its time and place.
 #[test]
 fn a_violation_names_time_port_and_packet() {
     let setup = parse(INCAST).setup();

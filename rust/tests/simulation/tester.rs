@@ -1,4 +1,4 @@
-//! Draws scenarios from seeds until one has a fault, or the time is over.
+//! Generates scenarios from seeds until one has a fault, or the time is up.
 
 use std::fmt::Write as _;
 use std::io::Write as _;
@@ -11,21 +11,21 @@ use proptest::test_runner::{Config, RngAlgorithm, TestError, TestRng, TestRunner
 use super::drawn::Drawn;
 use crate::extent;
 
-/// Begins the line of how long it took to find a fault.
+/// Prefix of the line that reports how long it took to find a fault.
 pub(super) const FOUND: &str = "found after ";
 
 /// Number of seeds without `EVENKEEL_SIMULATION_SECONDS`: by default, and with
 /// `EVENKEEL_LONG_TESTS=1`.
 const FEW: [u64; 2] = [20, 60];
 
-/// The first seed, likewise: the simulation of seed 4 takes as long as those of 100 others.
+/// First seed in the same two cases: simulating seed 4 takes as long as 100 other seeds.
 const FIRST: [u64; 2] = [5, 0];
 
 fn variable(name: &str) -> Option<u64> {
     std::env::var(name).ok()?.parse().ok()
 }
 
-/// The scenario of a seed, shrunk, with what is wrong; `None` if nothing is.
+/// Returns the scenario of a seed, shrunk, with its fault; `None` if it has none.
 fn fault_of_seed(
     strategy: &BoxedStrategy<Drawn>,
     seed: u64,
@@ -34,7 +34,7 @@ fn fault_of_seed(
     let mut bytes = [0; 32];
     bytes[..8].copy_from_slice(&seed.to_le_bytes());
     let rng = TestRng::from_seed(RngAlgorithm::ChaCha, &bytes);
-    // What cannot be made much smaller in a minute is printed as it is.
+    // Shrinking stops after a minute, and the scenario is printed as it is then.
     let config = Config { failure_persistence: None, max_shrink_time: 60_000, ..Config::default() };
     let mut runner = TestRunner::new_with_rng(config, rng);
     let tree = strategy.new_tree(&mut runner).expect("nothing is filtered");
@@ -47,7 +47,7 @@ fn fault_of_seed(
     }
 }
 
-/// Where a scenario with a fault is kept.
+/// Saves a scenario with a fault and returns its path.
 fn keep(seed: u64, text: &str) -> PathBuf {
     let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("fault-of-seed-{seed}.toml"));
     std::fs::write(&path, text).expect("the folder of temporary files is writable");
@@ -61,26 +61,26 @@ fn now() -> Instant {
 
 /// A search for a scenario that has a fault.
 pub(crate) struct Search<'a> {
-    /// The name of what is tested.
+    /// Name of the test.
     pub(crate) name: &'a str,
-    /// The command that runs its seeds again.
+    /// Command that runs its seeds again.
     pub(crate) again: &'a str,
-    /// The command that runs a scenario again; `{}` stands for its file.
+    /// Command that runs a scenario again; `{}` stands for its file.
     pub(crate) replay: &'a str,
     /// Number of seeds without `EVENKEEL_SIMULATION_SECONDS`: by default, and with
     /// `EVENKEEL_LONG_TESTS=1`.
     pub(crate) few: [u64; 2],
-    /// The scenarios of a seed.
+    /// The strategy for the scenario of a seed.
     pub(crate) strategy: &'a dyn Fn(u64) -> BoxedStrategy<Drawn>,
     /// Returns an error if a scenario has a fault.
     pub(crate) check: &'a dyn Fn(&str) -> Result<(), String>,
 }
 
 impl Search<'_> {
-    /// Draws scenarios from one seed after the other and checks each of them.
+    /// Generates scenarios from consecutive seeds and checks each of them.
     ///
     /// # Panics
-    /// If one has a fault: with the scenario, shrunk, and the commands that run it again.
+    /// If one has a fault. The message has the shrunk scenario and the commands that run it again.
     pub(crate) fn run(&self) {
         let Self { name, again, replay, few, strategy, check } = self;
         let long = usize::from(extent::is_long());

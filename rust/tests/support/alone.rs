@@ -1,4 +1,4 @@
-//! A run of a scenario by itself.
+//! A run of a scenario without other programs.
 
 use evenkeel::fabric::{FlowRecord, Outcome};
 use evenkeel::scenario::Scenario;

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::OnceLock;
 
-/// Builds the static library with the features of C++ that this test has.
+/// Builds the static library with the C++ features of this test.
 pub(crate) fn archive() -> &'static Path {
     static ARCHIVE: OnceLock<PathBuf> = OnceLock::new();
     ARCHIVE.get_or_init(build)
@@ -13,7 +13,7 @@ pub(crate) fn archive() -> &'static Path {
 fn build() -> PathBuf {
     let chosen = [("bridge", cfg!(feature = "bridge")), ("astra-sim", cfg!(feature = "astra-sim"))];
     let features = chosen.iter().filter(|(_, is_on)| *is_on).map(|(name, _)| *name);
-    // The target folder of this test has the dependencies already.
+    // The target folder of this test already has the dependencies.
     let target = Path::new(env!("CARGO_TARGET_TMPDIR")).parent().expect("it lies in the target");
     let output = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()))
         .args(["rustc", "--locked", "--offline", "--package", "evenkeel", "--lib"])

@@ -1,4 +1,4 @@
-//! Helpers of several tests.
+//! Helpers that several tests share.
 
 mod alone;
 #[cfg(any(feature = "astra-sim", feature = "bridge"))]

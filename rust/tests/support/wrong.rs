@@ -1,10 +1,10 @@
 //! Values of every type of TOML, for each key of scenarios and of studies.
 
-/// Whole numbers that TOML's own type has no room for, nor any type of numbers.
+/// Whole numbers that exceed TOML's integers and every other type of number.
 pub(crate) const HUGE: [&str; 3] =
     ["99999999999999999999", "-99999999999999999999", "9999999999999999999999999999999999999999"];
 
-/// Values of every type, but for whole numbers beyond it.
+/// Values of every type, without numbers that exceed it.
 pub(crate) const VALUES: [&str; 14] = [
     "true",
     "-3",
@@ -22,12 +22,12 @@ pub(crate) const VALUES: [&str; 14] = [
     "[{ other = 1 }]",
 ];
 
-/// All of them.
+/// Returns all of these values.
 pub(crate) fn values() -> impl Iterator<Item = &'static str> {
     VALUES.into_iter().chain(HUGE)
 }
 
-/// Words of the program's inside, and of the libraries that it reads files with.
+/// Internal words of the program, and of the libraries that it reads files with.
 const INSIDE: [&str; 19] = [
     "struct ",
     "wanted",
@@ -50,7 +50,7 @@ const INSIDE: [&str; 19] = [
     "overflow",
 ];
 
-/// A word of the program's inside in a message.
+/// Returns an internal word of the program that a message contains.
 pub(crate) fn word_of_the_program(said: &str) -> Option<&'static str> {
     INSIDE.into_iter().find(|word| said.contains(word))
 }

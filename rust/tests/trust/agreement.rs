@@ -1,4 +1,4 @@
-//! How far other simulators and this one are apart, from the tables in `snapshots/`.
+//! The differences between other simulators and this one, from the tables in `snapshots/`.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -8,17 +8,17 @@ use crate::page::Table;
 /// A case of a comparison.
 struct Case {
     name: String,
-    /// Theirs and ours: the mean, and the largest.
+    /// The mean, and the largest value: theirs and ours.
     mean: [f64; 2],
     most: [f64; 2],
 }
 
-/// What is compared, and where its numbers are.
+/// The subject of a comparison, and the source of its numbers.
 struct Comparison {
     with: &'static str,
     what: &'static str,
     snapshot: &'static str,
-    /// The case of a line of the table, if it has one.
+    /// Reads the case on a line of the table, if the line has one.
     read: fn(&str) -> Option<Case>,
 }
 
@@ -59,7 +59,7 @@ const COMPARISONS: [Comparison; 9] = [
         snapshot: "published-agreement",
         read: |line| {
             let case = columns(&line.replace('*', ""), 8, [0, 2, 1, 4])?;
-            // The rule before it is another one in each line.
+            // The rule that precedes the name differs in each line.
             let name = case.name.rsplit(' ').next().unwrap_or_default().to_owned();
             Some(Case { name, ..case })
         },
@@ -87,8 +87,8 @@ const COMPARISONS: [Comparison; 9] = [
     },
 ];
 
-/// The case of a line that ends with `count` numbers, which begin with that of `theirs`; `places`
-/// has those of the means, theirs and ours, and of the largest.
+/// Reads the case on a line that ends with `count` numbers. `places` are the indices of their mean,
+/// our mean, their largest value and ours.
 fn columns(line: &str, count: usize, places: [usize; 4]) -> Option<Case> {
     let words: Vec<&str> = line.split_whitespace().collect();
     let first = words.len().checked_sub(count)?;
@@ -102,31 +102,31 @@ fn reps(line: &str) -> Option<Case> {
     columns(line, 7, [0, 3, 2, 5])
 }
 
-/// Ours of the largest time is not in the table, but how far it is off.
+/// The table has the deviation of our largest time instead of the time itself.
 fn hpcc(line: &str) -> Option<Case> {
     let mut case = columns(line, 5, [0, 1, 3, 4])?;
     case.most[1] = case.most[0] * (1.0 + case.most[1] / 100.0);
     Some(case)
 }
 
-/// Of REPS's table: whether a flow, or a flowlet, keeps its path.
+/// True for cases of REPS's table in which a flow or a flowlet keeps its path.
 fn is_hashed(case: &Case) -> bool {
     ["MPTCP", "flowlet", "plb", "ecmp"].iter().any(|name| case.name.starts_with(name))
 }
 
-/// In per cent.
+/// Returns the difference in percent.
 fn difference([theirs, ours]: [f64; 2]) -> f64 {
     100.0 * (ours - theirs) / theirs
 }
 
-/// `+1.2 % (name)` of the case that is furthest off.
+/// Returns the largest deviation with its case, as `+1.2 % (name)`.
 fn furthest(cases: &[Case], of: fn(&Case) -> [f64; 2]) -> String {
     let off = |case: &&Case| difference(of(case)).abs();
     let case = cases.iter().max_by(|a, b| off(a).total_cmp(&off(b))).expect("there are cases");
     format!("{:+.1} % ({})", difference(of(case)), case.name)
 }
 
-/// One row for each comparison.
+/// Returns a table with one row per comparison.
 pub(super) fn table() -> Table {
     let mut table = Table::new(&[
         "simulator",
@@ -140,7 +140,7 @@ pub(super) fn table() -> Table {
     for Comparison { with, what, snapshot, read } in COMPARISONS {
         let path = format!("{}/snapshots/{snapshot}.snap", env!("CARGO_MANIFEST_DIR"));
         let text = std::fs::read_to_string(&path).unwrap_or_else(|it| panic!("{path}: {it}"));
-        // A case that stands in several lines, for several rules, is one.
+        // A case that is on several lines, for several rules, counts once.
         let cases: BTreeMap<String, Case> =
             text.lines().filter_map(read).map(|case| (case.name.clone(), case)).collect();
         let mut cases: Vec<Case> = cases.into_values().collect();

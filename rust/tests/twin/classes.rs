@@ -7,8 +7,8 @@ use super::*;
 
 const STRICT: &str = "scheduling = \"strict\"";
 
-/// A scenario with three classes, whose sections have these lines, and jobs whose hosts send in
-/// all of them.
+/// Formats a scenario with three classes, whose sections have these lines, and jobs whose hosts
+/// send in all of them.
 fn text_of(combination: Combination, switch: &str, classes: [&str; 3], more: &str) -> String {
     let mut rest = format!("[switch]\n{switch}\n");
     for (name, lines) in ["gold", "silver", "lead"].into_iter().zip(classes) {
@@ -24,7 +24,7 @@ fn text_of(combination: Combination, switch: &str, classes: [&str; 3], more: &st
     text(combination, &(rest + more))
 }
 
-/// Expects the same in both worlds; returns the outcome.
+/// Checks that both worlds agree; returns the outcome.
 fn same(what: &str, setup: &Setup) -> Outcome {
     let theirs = ns3::run(setup).unwrap();
     let ours = fabric::run(setup, &mut |_| {});
@@ -37,7 +37,7 @@ fn same(what: &str, setup: &Setup) -> Outcome {
     ours
 }
 
-/// The same with links alike and with links of odd delays; the outcome of the latter.
+/// Checks equal links, and links with uneven delays; returns the outcome of the latter.
 fn same_on_both(what: &str, text: &str) -> Outcome {
     let setup = setup(text).unwrap_or_else(|| panic!("{what} is no scenario:\n{text}"));
     same(what, &setup);
@@ -47,7 +47,7 @@ fn same_on_both(what: &str, text: &str) -> Outcome {
 const POLICIES: [&str; 6] = ["ecmp", "spray", "adaptive", "drill", "reps", "ethereal"];
 
 #[test]
-fn strict_and_weighted_classes_are_the_same_in_both_worlds() {
+fn strict_and_weighted_classes_agree_in_both_worlds() {
     let ramp = "port_buffer = \"60KB\"\necn = { kmin = \"8KB\", kmax = \"30KB\", pmax = \"1/2\" }";
     for policy in POLICIES {
         for classes in [
@@ -63,8 +63,8 @@ fn strict_and_weighted_classes_are_the_same_in_both_worlds() {
     }
 }
 
-/// In which a frame of one class waits while one of another is sent, at the time at which the wire
-/// is free.
+/// A pause frame of one class waits while one of another class is sent, at the time at which the
+/// wire becomes free.
 const FRAMES_OF_TWO_CLASSES: &str = r#"
 seed = 96
 time_limit = "3ms"
@@ -156,7 +156,7 @@ fn pauses_of_classes_are_the_same_in_both_worlds() {
     }
 }
 
-/// Pauses that expire, where data has one queue.
+/// Pauses expire, and data has one queue.
 #[test]
 fn pauses_that_expire_are_the_same_in_both_worlds() {
     let incast = "[workload]\nkind = \"incast\"\nfan_in = 5\nbytes = \"200KB\"\n";

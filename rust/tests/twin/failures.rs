@@ -1,11 +1,11 @@
-//! Failures that a script of ns-3 adds during a run, and the fabric in Rust with the same failures
-//! declared before it.
+//! Failures that an ns-3 script adds during a run, compared with the same failures declared in
+//! advance in the Rust fabric.
 
 use evenkeel::units::Time;
 
 use super::*;
 
-/// The sections of one link, and when a script adds each, in microseconds.
+/// Sections of one link, each with the time in microseconds at which a script adds it.
 const OVERLAPPING: [(u64, &str); 4] = [
     (4, "at = \"4us\"\nuntil = \"7us\"\ndetection = \"1us\"\nconvergence = \"3us\""),
     (6, "at = \"6us\"\nuntil = \"19us\"\ndetection = \"1us\"\nconvergence = \"3us\""),
@@ -17,7 +17,7 @@ const OVERLAPPING: [(u64, &str); 4] = [
     (10, "kind = \"loss\"\nrate = \"1/20\"\nat = \"12us\"\nuntil = \"40us\""),
 ];
 
-/// Compares the worlds, of which that of ns-3 learns of the failures during the run.
+/// Compares the worlds; ns-3 learns of the failures during the run.
 fn expect_equal(what: &str, text: &str, failures: &[(u64, String)]) {
     let sections: Vec<&str> = failures.iter().map(|(_, section)| section.as_str()).collect();
     let declared = setup(&format!("{text}\n{}", sections.concat()));
@@ -42,7 +42,7 @@ fn expect_equal(what: &str, text: &str, failures: &[(u64, String)]) {
 }
 
 #[test]
-fn failures_that_a_script_adds_are_those_that_a_scenario_declares() {
+fn failures_added_by_a_script_equal_declared_ones() {
     let workload = "[workload]\nkind = \"permutation\"\nbytes = \"300KB\"";
     for policy in ["ecmp", "spray", "reps", "wcmp", "ofan", "drill", "ethereal"] {
         let text = text(Combination::of(policy), &format!("{EARLY}\n{workload}"));
@@ -58,7 +58,7 @@ fn failures_that_a_script_adds_are_those_that_a_scenario_declares() {
 }
 
 #[test]
-fn failures_that_a_script_adds_are_the_same_beside_traffic_classes() {
+fn failures_added_by_a_script_work_with_traffic_classes() {
     let classes = "[switch]\nbuffer = \"1MB\"\npfc = { alpha = \"1/64\", pause_time = \"2us\" }\n\
                    [[class]]\nname = \"bulk\"\nweight = 3\n[[class]]\nname = \"urgent\"\n\
                    [[job]]\nkind = \"all-to-all\"\nbytes = \"100KB\"\nclass = \"bulk\"\n\

@@ -1,11 +1,11 @@
-//! What links have carried at the end of a run, in both worlds.
+//! The bytes that links have carried at the end of a run, in both worlds.
 
 use evenkeel::report::twin_table;
 use evenkeel::units::Bytes;
 
 use super::*;
 
-/// Ports that decide late are settled where a run stops, not only where it completes.
+/// Ports with deferred decisions are settled also where a run stops without completing.
 #[test]
 fn runs_that_stop_at_the_time_limit_are_equal_in_both_worlds() {
     for policy in ["drill", "adaptive", "spray"] {
@@ -24,7 +24,7 @@ fn runs_that_stop_at_the_time_limit_are_equal_in_both_worlds() {
 }
 
 #[test]
-fn a_link_that_carried_something_else_is_named() {
+fn a_link_with_a_different_load_is_named() {
     let setup = setup(&text(Combination::of("ecmp"), PATTERNS[0].1)).unwrap();
     let ours = fabric::run(&setup, &mut |_| {});
     let mut theirs = ours.clone();

@@ -1,12 +1,12 @@
-//! NICs that are not configured alike, in both worlds: each host has its congestion control, its
-//! timers and its acknowledgements, and pairs of hosts have their loss recovery and packets.
+//! NICs with different configurations, in both worlds. Each host has its own congestion control,
+//! timers and acknowledgements; pairs of hosts have their own loss recovery and packets.
 
 use evenkeel::ids::HostId;
 use evenkeel::nic::NicConfig;
 
 use super::*;
 
-/// The NIC that a scenario with these keys of `[transport]` has.
+/// Returns the NIC of a scenario with these keys of `[transport]`.
 fn nic(policy: &str, keys: &str) -> NicConfig {
     let text = format!(
         "[topology]\nleaves = 2\nspines = 2\nhosts_per_leaf = 3\n[policy]\nname = \"{policy}\"\n\
@@ -15,7 +15,7 @@ fn nic(policy: &str, keys: &str) -> NicConfig {
     setup(&text).unwrap_or_else(|| panic!("{policy}, {keys}")).nic
 }
 
-/// The worlds agree; returns what the run counted.
+/// Checks that the worlds agree; returns the counts of the run.
 fn expect_equal(what: &str, setup: &Setup) -> Row {
     let mut row = Row::default();
     for setup in [setup.clone(), uneven(setup.clone())] {
@@ -27,7 +27,7 @@ fn expect_equal(what: &str, setup: &Setup) -> Row {
 }
 
 #[test]
-fn hosts_with_controls_and_timers_of_their_own_are_the_same_in_both_worlds() {
+fn hosts_with_individual_controls_and_timers_agree_in_both_worlds() {
     let workload = "[workload]\nkind = \"all-to-all\"\nbytes = \"240KB\"";
     let mut marked = 0;
     for policy in ["ecmp", "spray", "reps", "drill"] {
@@ -53,8 +53,8 @@ fn hosts_with_controls_and_timers_of_their_own_are_the_same_in_both_worlds() {
 }
 
 #[test]
-fn pairs_with_recoveries_and_packets_of_their_own_are_the_same_in_both_worlds() {
-    // Host h sends to host h + 3, and both are alike.
+fn pairs_with_individual_recoveries_and_packets_agree_in_both_worlds() {
+    // Host h sends to host h + 3, and both are configured alike.
     let workload = "[workload]\nkind = \"shift\"\nshift = 3\nbytes = \"300KB\"";
     let loss = "[[failure]]\nlink = \"leaf0-spine0\"\nkind = \"loss\"\nrate = \"1/40\"";
     for policy in ["ecmp", "spray"] {
@@ -75,9 +75,9 @@ fn pairs_with_recoveries_and_packets_of_their_own_are_the_same_in_both_worlds() 
     }
 }
 
-/// What NICs know of each other changes nothing where they are alike.
+/// Separate but equal settings for each host give the same results as common ones.
 #[test]
-fn equal_settings_for_each_host_are_those_of_all() {
+fn equal_settings_per_host_equal_common_settings() {
     for pattern in PATTERNS {
         for policy in ["ecmp", "spray", "reps", "mrc"] {
             let text = text(Combination::of(policy), EARLY) + pattern.1;
@@ -92,9 +92,10 @@ fn equal_settings_for_each_host_are_those_of_all() {
     }
 }
 
-/// An acknowledgement that waits for 16 packets is asked for by a sender whose own does not wait.
+/// The receiver coalesces acknowledgements for 16 packets; the sender, which does not, requests
+/// one.
 #[test]
-fn a_small_window_asks_a_receiver_that_waits() {
+fn a_small_window_requests_acknowledgements_from_a_coalescing_receiver() {
     let workload = "[workload]\nkind = \"shift\"\nshift = 3\nbytes = \"300KB\"";
     let keys = "congestion_control = \"dctcp-window\"\nretransmit_timeout = \"9ms\"";
     let mut setup = setup(&text(Combination::of("ecmp"), workload)).unwrap();

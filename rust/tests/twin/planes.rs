@@ -1,12 +1,12 @@
 //! Hosts with several ports, in both worlds: planes that share no switch, and two ToRs of one
-//! fabric; failures of ports, switches and planes, which NICs detect, tell their peers and probe;
-//! and servers with a NIC for each rail.
+//! fabric. Failures of ports, switches and planes, which NICs detect, report to their peers and
+//! probe. Servers with a NIC for each rail.
 
 use super::*;
 
 const POLICIES: [&str; 5] = ["ecmp", "spray", "reps", "mrc", "plane-jsq"];
 
-/// A failure of each kind of part, with its detection and its end.
+/// A failure of each kind of component, with its detection and its end.
 const FAILURES: [(&str, &str); 5] = [
     ("nothing fails", ""),
     ("a port of a sender", "link = \"host0-p1-leaf0\""),
@@ -15,7 +15,7 @@ const FAILURES: [(&str, &str); 5] = [
     ("a plane", "plane = 1"),
 ];
 
-/// A fabric of that kind, with a policy and links of 100 Gbps.
+/// Formats a fabric of a kind, with a policy and links of 100 Gbps.
 fn fabric_of(topology: &str, policy: &str, rest: &str) -> String {
     format!(
         "time_limit = \"20ms\"\n[topology]\n{topology}\nhost_rate = \"100Gbps\"\n\
@@ -28,7 +28,8 @@ fn multi_plane(planes: u32) -> String {
     format!("kind = \"multi-plane\"\nplanes = {planes}\nleaves = 2\nspines = 2\nhosts_per_leaf = 2")
 }
 
-/// The worlds agree on links alike and on links of odd delays; returns what the last run counted.
+/// Checks that the worlds agree for equal links and for links with uneven delays; returns the
+/// counts of the last run.
 fn expect_equal(what: &str, text: &str) -> Row {
     let setup = Scenario::parse(text, "twin", Path::new(""), &Overrides::default());
     let setup = setup.unwrap_or_else(|error| panic!("{what}: {error}")).setup();
@@ -68,7 +69,7 @@ fn planes_and_their_failures_are_the_same_in_both_worlds() {
 }
 
 #[test]
-fn ports_that_do_not_come_back_are_the_same_in_both_worlds() {
+fn ports_that_never_recover_agree_in_both_worlds() {
     for policy in POLICIES {
         for part in ["link = \"host3-p1-leaf1\"", "plane = 0"] {
             let rest = format!(
@@ -80,9 +81,9 @@ fn ports_that_do_not_come_back_are_the_same_in_both_worlds() {
     }
 }
 
-/// Values of a port that is back are probed before they are used.
+/// Entropy values of a recovered port are probed before they are used.
 #[test]
-fn a_port_that_is_back_is_probed_and_used_again_in_both_worlds() {
+fn a_recovered_port_is_probed_and_reused_in_both_worlds() {
     let long = PERMUTATION.replace("400KB", "4MB");
     let failure = "[[failure]]\nlink = \"host0-p1-leaf0\"\nat = \"4us\"\nuntil = \"30us\"\n\
                    detection = \"3us\"\nconvergence = \"9us\"";
@@ -98,7 +99,7 @@ fn a_port_that_is_back_is_probed_and_used_again_in_both_worlds() {
 }
 
 #[test]
-fn links_of_planes_that_are_slow_or_lossy_are_the_same_in_both_worlds() {
+fn slow_and_lossy_links_of_planes_agree_in_both_worlds() {
     for policy in POLICIES {
         for keys in [
             "link = \"host1-p0-leaf0\"\nkind = \"loss\"\nrate = \"1/40\"",
@@ -136,7 +137,7 @@ fn congestion_controls_of_several_ports_are_the_same_in_both_worlds() {
             expect_equal(control, &fabric_of(&multi_plane(4), policy, &rest));
         }
     }
-    // Two queue pairs from each host to each other one.
+    // Two queue pairs from each host to every other host.
     let workload = "[workload]\nkind = \"all-to-all\"\nbytes = \"256KB\"\nchannels = 2";
     for scope in ["plane", "destination", "destination-plane"] {
         let control = format!(
@@ -193,7 +194,7 @@ fn rails_are_the_same_in_both_worlds() {
     }
 }
 
-/// Each port of a host is paused by itself, also where the pause expires.
+/// Each port of a host is paused separately, also where the pause expires.
 #[test]
 fn pauses_that_expire_at_ports_of_hosts_are_the_same_in_both_worlds() {
     let incast = "[workload]\nkind = \"incast\"\nfan_in = 3\nbytes = \"900KB\"";

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 //
-// Stands in for the system layer of ASTRA-sim: it calls the network as that does. Like that, it
-// keeps events by whole nanoseconds and looks them up by the time that the network tells, cut; a
-// callback in any other nanosecond is lost.
+// A stand-in for ASTRA-sim's system layer, which calls the network in the same way. It keeps events
+// by whole nanoseconds and looks them up by the network's time, truncated. A callback in any other
+// nanosecond is lost, as in ASTRA-sim.
 
 #ifndef EVENKEEL_STAND_IN_SYS_H
 #define EVENKEEL_STAND_IN_SYS_H
@@ -35,14 +35,14 @@ class Sys
     Sys(const Sys&) = delete;
     Sys& operator=(const Sys&) = delete;
 
-    /// Sends; `action` is the handler.
+    /// Sends a message; `action` is the completion handler.
     void Send(int dst, std::uint64_t count, int tag, Action action)
     {
         char buffer[2];
         network.sim_send(buffer, count, 0, dst, tag, nullptr, Handle, Keep(std::move(action)));
     }
 
-    /// Sends as collectives do, which do not wait for their sends.
+    /// Sends a message without waiting for it, as collectives do.
     void SendAndForget(int dst, std::uint64_t count, int tag)
     {
         char buffer[2];
@@ -57,7 +57,7 @@ class Sys
         m_inside = false;
     }
 
-    /// Has `action` done after a delay, by an event of a whole nanosecond.
+    /// Runs `action` after a delay, by an event at a whole nanosecond.
     void After(std::uint64_t ns, Action action)
     {
         const std::uint64_t due = WholeNow() + ns;
@@ -83,7 +83,7 @@ class Sys
         return m_simulation.Now();
     }
 
-    /// Events that no callback found.
+    /// Number of events that no callback found.
     std::size_t Lost() const
     {
         return m_events.size();
@@ -107,7 +107,8 @@ class Sys
         {
             return;
         }
-        // Freed here: a second call would be seen by a sanitizer, and mostly without one.
+        // Freed here, so that a sanitizer detects a second call, and usually a crash does without
+        // one.
         const std::unique_ptr<Argument> owned(static_cast<Argument*>(argument));
         if (owned->sys->m_inside)
         {

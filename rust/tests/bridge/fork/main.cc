@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 //
-// A program of the fork that includes switch-node.h, and is compiled without the folder of
+// A program of the fork that includes switch-node.h and is compiled without the folder of
 // evenkeel.h. Prints the ports of eight packets of one flow.
 
 #include "switch-node.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 //
-// A stand-in for SwitchNode of the HPCC family: no more of its names than the lines of
-// cpp-bridge/README.md use, which take the place of the marks.
+// A stand-in for SwitchNode of the HPCC family. It has only the names that the lines of
+// cpp-bridge/README.md use; those lines replace the marks.
 
 #ifndef SWITCH_NODE_H
 #define SWITCH_NODE_H

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// Stands in for the header of this name in ASTRA-sim, which is not needed for tests: the names and
-// signatures of what a network implements, as commit 518bd51 has them, and no more.
+// A stand-in for ASTRA-sim's header of this name, so that tests do not need ASTRA-sim. It declares
+// only the names and signatures that a network implements, as of commit 518bd51.
 
 #ifndef EVENKEEL_STAND_IN_ASTRA_NETWORK_API_HH
 #define EVENKEEL_STAND_IN_ASTRA_NETWORK_API_HH
