@@ -2,9 +2,9 @@
 //! how a file or a generator expresses them.
 //!
 //! Formats of other projects use receives, triggers or barriers where a [`Workload`] has
-//! zero-length delays. The normal form has none of them: each message and each computation has the
-//! set of events that it waits for. The network cannot distinguish two workloads with the same
-//! normal form.
+//! zero-length delays. The normal form avoids them: each message and each computation has the set
+//! of events that it waits for. The network cannot distinguish two workloads with the same normal
+//! form.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 

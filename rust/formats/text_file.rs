@@ -84,6 +84,7 @@ fn too_long(most: u64) -> Error {
 /// As [`read_text`].
 pub fn text_of(from: impl Read, most: u64) -> Result<String, Error> {
     let mut bytes = Vec::new();
+    // One byte more than allowed tells a longer input from one of exactly the maximum length.
     if from.take(most + 1).read_to_end(&mut bytes)? as u64 > most {
         return Err(too_long(most));
     }

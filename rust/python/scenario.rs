@@ -265,10 +265,12 @@ impl Loaded {
         let scenario = scenario.map_err(|failure| failure.raise(py))?;
         let result = supervise(py, listener.as_ref(), &control, || {
             let subject = Subject::Scenario(Arc::new(scenario));
+            // One thread, so that the calls of a policy have a defined order.
             let options = SessionOptions { threads: Some(1), trace, check };
             let first = run::session(subject.clone(), options, true, &control)?;
             if repeat {
                 ledger.replay();
+                // The repetition is only compared, so it neither traces nor checks.
                 let options = SessionOptions { threads: Some(1), ..SessionOptions::default() };
                 let again = run::session(subject, options, false, &control)?;
                 if again.ended.outcome != first.ended.outcome {

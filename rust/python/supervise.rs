@@ -69,6 +69,7 @@ pub(super) fn supervise<T: Send>(
 ) -> PyResult<T> {
     thread::scope(|scope| {
         let work = move || {
+            // Dropped by a panic too, so that the supervisor does not wait forever.
             let _end = End(control);
             work()
         };
@@ -81,9 +82,11 @@ pub(super) fn supervise<T: Send>(
                 reason.get_or_insert(error);
             }
         }
+        // The thread may need the interpreter for a policy, so it is detached here.
         let result = py.detach(|| thread.join());
         match (result, reason.or_else(|| lock(&control.fault).take())) {
             (Ok(result), None) => {
+                // The last report may have arrived after the last poll.
                 control.tell(listener)?;
                 Ok(result)
             }

@@ -4,8 +4,8 @@ use thiserror::Error;
 
 use crate::collective::CollectiveError;
 
-/// An error in a trace and its position: the file, the rank and, for an error in a node, the node
-/// and the offset of its first byte (in the unpacked file).
+/// An error in a trace and its position: the file and the rank. An error in a node also has the
+/// node's id and the offset of its first byte (in the unpacked file).
 #[derive(Debug, Error)]
 #[error("{file}: rank {rank}{}{}: {fault}", position(", node", node), position(", byte", offset))]
 pub struct ChakraError {

@@ -10,9 +10,9 @@
 //!   one compute node at a time on its processor (`is_cpu_op`, by default true), one on its
 //!   accelerator, and one memory node at a time. ASTRA-sim, the first simulator to replay Chakra
 //!   traces, does the same (`HardwareResource.cc`): a trace records the data that a node depends
-//!   on, but not whether the unit is busy. Of the nodes that are ready, the first in the file runs
-//!   first; ASTRA-sim orders them by id, which mostly ascends. ASTRA-sim also runs one send and one
-//!   collective of a rank at a time; here they run in parallel, as on NICs and communicators. With
+//!   on, but not whether the unit is busy. The first ready node in the file runs first; ASTRA-sim
+//!   orders them by id, which mostly ascends. ASTRA-sim also runs one send and one collective of a
+//!   rank at a time; here they run in parallel, as on NICs and communicators. With
 //!   [`Compute::Parallel`], only dependencies order nodes.
 //! - *Sends* are messages. They complete when the delivery is acknowledged.
 //! - *Receives* are matched with sends by sender, receiver and tag, in order of the files. They

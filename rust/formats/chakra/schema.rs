@@ -67,7 +67,7 @@ pub(super) struct Attribute {
     pub value: Option<AttributeValue>,
 }
 
-/// The value of an attribute. Of the list types, only lists of booleans are needed.
+/// The value of an attribute. Lists are needed only for booleans.
 #[derive(Clone, PartialEq, Oneof)]
 pub(super) enum AttributeValue {
     #[prost(double, tag = "3")]

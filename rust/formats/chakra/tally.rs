@@ -19,7 +19,7 @@ pub(super) struct Tally {
     pub unordered: Unordered,
 }
 
-/// Counts of kernels whose stream order is missing, for one or more ranks.
+/// Counts of kernels whose stream order is missing in one or more ranks.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) struct Unordered {
     /// Kernels that follow another one in their stream.

@@ -3,8 +3,8 @@
 //! Source: `ConnectionMatrix::load` and `FatTreeTopology::add_failed_link` of uet-htsim 40ccb05 and
 //! csg-htsim 841d9e7. `failure switch_type AGG switch_id 5 link_id 1` removes uplink 1 of
 //! aggregation switch 5, which leads to core 1 · k/2 + 1. Switches are numbered over all pods. The
-//! link is missing in both directions and from the start; of parallel links, only the first is.
-//! htsim stops at other switch types, and at switches and links that do not exist.
+//! link is missing in both directions and from the start; of parallel links, only the first is
+//! removed. htsim stops at other switch types, and at switches and links that do not exist.
 //!
 //! Neither tree can run such a matrix: routes still use the missing link, and the program stops at
 //! the first packet on such a route. Here the intent is kept: the link is down from the start, and

@@ -22,13 +22,13 @@ pub enum GoalFault {
     Unexpected {
         /// The word as given.
         found: String,
-        /// What the grammar expects here.
+        /// The form that the grammar expects here.
         expected: &'static str,
     },
     /// A line ends early.
     #[error("expected {expected}, found the end of the line")]
     Ends {
-        /// What the grammar expects here.
+        /// The form that the grammar expects here.
         expected: &'static str,
     },
     /// A number is out of range.

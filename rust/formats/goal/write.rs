@@ -20,6 +20,7 @@ pub fn write(workload: &Workload, hosts: u32) -> Result<String, NotWritten> {
     form.expect_local()?;
     let text = text(&form, hosts)?;
     let options = super::Options { compute: Compute::Serial, layout: Some(Layout::Gpu) };
+    // The written file is read back, so that a workload that the format distorts is an error.
     let read = super::read(&text, "schedule", options).map_err(|_| NotWritten::ReadsOtherwise)?;
     match NormalForm::of(&read.workload)?.by_host() == form {
         true => Ok(text),

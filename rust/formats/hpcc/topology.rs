@@ -79,6 +79,7 @@ pub fn read(text: &str, file: &str) -> Result<HpccTopology, HpccTopologyError> {
         return Err(at(first)(fault));
     }
     check_hosts(&counts, &is_switch, &links).map_err(at(first))?;
+    // Surplus link lines are ignored as in the simulators, but they cause a warning.
     let spare = lines.filter(|(_, line)| FileLink::read(line, counts.nodes).is_ok()).count();
     let take = |servers| servers::take(servers, &mut is_switch, &mut links);
     let inside = counts.servers.map(take).transpose().map_err(at(first))?;

@@ -107,6 +107,7 @@ fn interned(name: &str) -> &'static str {
     if let Some(known) = names.get(name) {
         return known;
     }
+    // Leaked once per name: the number of policy classes in a process is small.
     let name: &'static str = Box::leak(name.to_owned().into_boxed_str());
     names.insert(name);
     name

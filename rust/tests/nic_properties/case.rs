@@ -137,7 +137,7 @@ pub(crate) fn case() -> impl Strategy<Value = Case> {
     )
 }
 
-/// Generates any case of NICs with several ports, some of which are dead for a while.
+/// Generates any case of NICs with several ports; some ports are dead for a while.
 pub(crate) fn case_of_planes() -> impl Strategy<Value = Case> {
     let outage = (any::<u8>(), any::<u8>(), prop_oneof![0u16..40, 0u16..600], 1u16..300, 0u8..100);
     let outage = outage.prop_map(|(side, plane, at_us, for_us, noticed_us)| Outage {

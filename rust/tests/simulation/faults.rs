@@ -1,4 +1,4 @@
-//! Injected faults: patches of the sources, each of which the simulation tester must find.
+//! Injected faults: patches of the sources. The simulation tester must find each of them.
 //!
 //! `EVENKEEL_FAULTS=all`, or a part of their names, applies each patch to a copy of the sources,
 //! builds it and runs the tester, which takes some minutes per patch. `INSTA_UPDATE=always` also
@@ -62,7 +62,7 @@ fn copy(files: &[String], to: &Path) {
 
 #[test]
 fn fault_patches_apply() {
-    // For a packaged crate, git may find an enclosing repository that has none of its files.
+    // For a packaged crate, git may find an enclosing repository that does not track its files.
     let Some(files) = files().filter(|files| !files.is_empty()) else {
         eprintln!("skipped: simulation::faults: the sources are no git repository");
         return;

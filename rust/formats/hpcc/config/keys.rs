@@ -19,8 +19,8 @@ pub(super) fn find(name: &str) -> Option<&'static Key> {
     KEYS.iter().find(|key| key.name == name)
 }
 
-/// True for keys of the family that have no effect here: monitors, keys that no simulator reads,
-/// and parameters of policies that do not exist here, whose `LB_MODE` is an error.
+/// True for keys of the family that have no effect here. They are monitors, keys that no simulator
+/// reads, and parameters of unsupported policies, whose `LB_MODE` is an error.
 pub(super) fn is_irrelevant(name: &str) -> bool {
     IRRELEVANT.contains(&name)
 }
@@ -209,8 +209,8 @@ fn whole_64(text: &str) -> Option<u64> {
     text.parse().ok()
 }
 
-/// Parses a number with decimals, of which the family reads only the integer part. ConWeave's
-/// `run.py` writes seconds (`2.0`) where its simulator reads nanoseconds.
+/// Parses a number with decimals; the family reads only the integer part. ConWeave's `run.py`
+/// writes seconds (`2.0`) where its simulator reads nanoseconds.
 fn integer_part(text: &str) -> Option<u64> {
     let (whole, rest) = text.split_once('.').unwrap_or((text, ""));
     whole_64(whole).filter(|_| rest.bytes().all(|byte| byte.is_ascii_digit()))

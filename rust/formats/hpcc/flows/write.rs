@@ -41,6 +41,7 @@ pub fn write(workload: &Workload, hosts: u32) -> Result<String, NotWritten> {
         let _ = writeln!(text, "{src} {dst} {PRIORITY_AND_PORT} {bytes} {start}");
     }
     let host_of_node: Vec<_> = (0..hosts).map(|host| Some(HostId(host))).collect();
+    // The written file is read back, so that a workload that the format distorts is an error.
     let read = super::read(&text, "flows").and_then(|file| file.workload(&host_of_node));
     let read = read.map_err(|_| NotWritten::ReadsOtherwise)?;
     match NormalForm::of(&read)? == form {

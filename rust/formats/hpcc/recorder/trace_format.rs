@@ -3,9 +3,9 @@
 //! Source: HPCC's `trace-format.h` (`TraceFormat`), `sim-setting.h` (`SimSetting`) and
 //! `qbb-helper.cc`; `analysis/trace_reader.cpp` reads it. All numbers are little-endian.
 //!
-//! The header has the rate of each interface: a count of 32 bits, and as many entries of node (16
-//! bits), interface (8) and bits per second (64), without padding; then the largest window in bytes
-//! (32 bits). Records of 56 bytes follow, in the layout that the compiler gives the structure:
+//! The header has a count of interfaces (32 bits) and an entry for each, without padding: node (16
+//! bits), interface (8) and bits per second (64). The largest window in bytes (32 bits) ends it.
+//! Records of 56 bytes follow, in the layout that the compiler gives the structure:
 //!
 //! | bytes | field |
 //! |---|---|

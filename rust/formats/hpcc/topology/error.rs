@@ -40,7 +40,7 @@ pub enum HpccTopologyFault {
     InvalidCount {
         /// The value as given.
         token: String,
-        /// What it should count: `nodes`, `switches`, `NVSwitches`, `accelerators of a server` or
+        /// The things to count: `nodes`, `switches`, `NVSwitches`, `accelerators of a server` or
         /// `links`.
         what: &'static str,
     },
@@ -160,7 +160,7 @@ pub enum HpccTopologyFault {
         gpus: u32,
         /// Id of the switch.
         switch: u32,
-        /// What is wrong with the switch.
+        /// Description of the switch's error.
         what: &'static str,
     },
     /// The lines are valid, but the graph is not a valid topology.
