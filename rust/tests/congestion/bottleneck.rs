@@ -242,10 +242,10 @@ fn resting_place(flows: f64, gbps: f64, [kmin, kmax, pmax]: [f64; 3]) -> f64 {
 /// No parameters of the sources keep the queue above the lower threshold. This holds for either
 /// form, gains from 1/4096, timers of 1 to 600 us, increases of 4 to 40 Mbps, Pmax from 1/1000 to
 /// 1, and 2 to 32 flows. With two flows, the equilibrium is 3.7 KB above Kmin, where alpha is about
-/// 0.13. One cut, by alpha / 2 of 20 Gbps, half of which is recovered every 60 us, drains 20 KB. A
-/// flatter ramp raises the equilibrium and makes the loop oscillate over the whole ramp (`paper` in
-/// the table above), because marks depend less on the queue than on the rates. More flows raise it
-/// too, but below Kmin, where no packet is marked, the rates of all flows rise together.
+/// 0.13. One cut, by alpha / 2 of 20 Gbps, drains 20 KB; half of the cut is recovered every 60 us.
+/// A flatter ramp raises the equilibrium and makes the loop oscillate over the whole ramp (`paper`
+/// in the table above), because marks depend less on the queue than on the rates. More flows raise
+/// it too, but below Kmin, where no packet is marked, the rates of all flows rise together.
 #[test]
 fn the_median_queue_of_dcqcn_equals_that_of_the_fluid_model() {
     if extent::is_left_out("congestion::median_queue") {

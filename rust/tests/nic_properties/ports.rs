@@ -127,8 +127,8 @@ impl Ports {
         }
     }
 
-    /// Returns the planes by which a side can reach the other as far as it knows. If there are
-    /// none, these are its own usable ports, and if there are none either, all planes.
+    /// Returns the planes by which a side can reach the other as far as it knows. The fallback is
+    /// its own usable ports, or all planes if it has no usable port.
     fn usable(&self, side: Side) -> PlaneMask {
         let or = |mask: PlaneMask, other| if mask.is_empty() { other } else { mask };
         let own = or(self.own[side], PlaneMask::all(self.planes));

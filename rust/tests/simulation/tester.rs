@@ -25,7 +25,7 @@ fn variable(name: &str) -> Option<u64> {
     std::env::var(name).ok()?.parse().ok()
 }
 
-/// Returns the scenario of a seed, shrunk, with its fault; `None` if it has none.
+/// Returns the scenario of a seed, shrunk, with its fault; `None` without a fault.
 fn fault_of_seed(
     strategy: &BoxedStrategy<Drawn>,
     seed: u64,
