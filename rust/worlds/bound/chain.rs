@@ -1,6 +1,6 @@
-//! The critical path: a message that depends on others cannot start before they can be delivered.
+//! The critical path: a message cannot start before the messages that it depends on are delivered.
 //!
-//! Assumes that each message on a chain is alone in the fabric. \[inferred: the critical path\]
+//! Assumes that each message on a chain has the fabric to itself. \[inferred: the critical path\]
 
 use std::collections::BTreeMap;
 
@@ -11,22 +11,23 @@ use crate::topology::{Routes, Topology};
 use crate::units::{Bytes, Span};
 use crate::workload::{ChainPlace, Chains, Message, StepAfter, Workload};
 
-/// The earliest start of each message and, after the messages, of each delay, in picoseconds from
-/// time zero. Tasks in a dependency cycle never start; they keep their scheduled start.
+/// Returns the earliest start of each message and, after the messages, of each delay, in
+/// picoseconds from time zero. Tasks in a dependency cycle never start; they keep their scheduled
+/// start.
 pub(super) fn earliest_starts(workload: &Workload, paths: &IdlePaths) -> Vec<u128> {
     let scheduled = |message: &Message| u128::from(message.start.as_ps());
     let mut starts: Vec<u128> = workload.messages.iter().map(scheduled).collect();
     starts.resize(workload.messages.len() + workload.delays.len(), 0);
     let mut unmet = workload.waits_for.clone();
     let mut ready: Vec<usize> = (0..unmet.len()).filter(|task| unmet[*task] == 0).collect();
-    // When the dependencies are met of delays that wait for some of them.
+    // Times at which dependencies are met, for tasks that wait for only some of theirs.
     let mut met: BTreeMap<TaskId, Vec<u128>> = BTreeMap::new();
     while let Some(task) = ready.pop() {
         let id = TaskId(u32::try_from(task).expect("ids are 32 bits"));
         let (own, other) = ends(workload, paths, id);
         let host = workload.host_of(id);
         for &dependent in workload.dependents_of(id) {
-            // At the sender a dependent waits for the completion, elsewhere for the delivery.
+            // A dependent at the sender waits for the completion, any other for the delivery.
             let elapsed = if workload.host_of(dependent) == host { own } else { other };
             let gap = if workload.delay(dependent).is_some() { Span::ZERO } else { workload.gap };
             let start = starts[task] + elapsed + u128::from(gap.as_ps());
@@ -39,6 +40,7 @@ pub(super) fn earliest_starts(workload: &Workload, paths: &IdlePaths) -> Vec<u12
             unmet[index] -= 1;
             if unmet[index] == 0 {
                 if let Some(mut met) = met.remove(&dependent) {
+                    // The task starts when the required number of dependencies is met.
                     met.sort_unstable();
                     starts[index] = met[workload.awaited_by(dependent).max(1) as usize - 1];
                 }
@@ -49,9 +51,9 @@ pub(super) fn earliest_starts(workload: &Workload, paths: &IdlePaths) -> Vec<u12
     starts
 }
 
-/// The least time from a task's start until its dependents can start, in picoseconds: for those
-/// on its own host, and for those on other hosts. A message completes at its sender and is
-/// delivered at its receiver.
+/// Returns the least time from a task's start until its dependents can start, in picoseconds: on
+/// its own host, and on other hosts. A message completes at its sender and is delivered at its
+/// receiver.
 fn ends(workload: &Workload, paths: &IdlePaths, task: TaskId) -> (u128, u128) {
     if let Some(delay) = workload.delay(task) {
         let span = u128::from(delay.span.as_ps());
@@ -61,7 +63,7 @@ fn ends(workload: &Workload, paths: &IdlePaths, task: TaskId) -> (u128, u128) {
     paths.ends(task.index(), message).unwrap_or((0, 0))
 }
 
-/// The earliest completion of the last task that depends on others and of the last delay, from the
+/// Returns the earliest completion of the last delay or dependent message, in picoseconds from the
 /// first start.
 pub(super) fn longest(workload: &Workload, starts: &[u128], paths: &IdlePaths) -> u128 {
     let tasks = (0u32..).zip(starts).filter(|&(task, _)| {
@@ -73,11 +75,12 @@ pub(super) fn longest(workload: &Workload, starts: &[u128], paths: &IdlePaths) -
     last.unwrap_or(0).saturating_sub(first).max(busiest_lane(workload))
 }
 
-/// The most messages of an exchange that are listed for its lower bound.
+/// Maximum number of messages of an exchange that are listed for its lower bound.
 const MOST_LISTED: u64 = 1 << 20;
 
-/// What the ranks under one edge switch send in an exchange that is generated during the run, or
-/// the first rank alone where these are many messages; `None` if the workload is no exchange.
+/// Returns the messages that the ranks under one edge switch send in an exchange that is generated
+/// during the run. If these are too many, only the first rank's are listed. `None` if the workload
+/// is not an exchange.
 pub(super) fn part_of_exchange(routes: &Routes, workload: &Workload) -> Option<Workload> {
     let chains = workload.chains.as_deref()?;
     let first = *chains.ranks.first()?;
@@ -87,8 +90,8 @@ pub(super) fn part_of_exchange(routes: &Routes, workload: &Workload) -> Option<W
     chains.sent_by(&|host| host == first || is_short && is_near(host))
 }
 
-/// The length of the longest of the chains of messages that are generated during the run; 0 if
-/// there are none.
+/// Returns the length of the longest chain of generated messages in picoseconds; 0 if there is no
+/// chain.
 pub(super) fn longest_generated(
     topology: &Topology,
     routes: &Routes,
@@ -100,8 +103,8 @@ pub(super) fn longest_generated(
     chains.heads().map(|head| times.of_chain(chains, head)).max().unwrap_or(0)
 }
 
-/// The least times of the messages of chains: there are few lengths, and a receiver for each
-/// sender.
+/// Least completion and delivery time of the messages of chains. There are few lengths, and one
+/// receiver per sender.
 struct ChainTimes(BTreeMap<(HostId, Bytes), (u128, u128)>);
 
 impl ChainTimes {
@@ -119,7 +122,7 @@ impl ChainTimes {
         Self(times.collect())
     }
 
-    /// From the start of the first message to the completion of the last.
+    /// Returns the time from the start of a chain's first message to the completion of its last.
     fn of_chain(&self, chains: &Chains, head: ChainPlace) -> u128 {
         let gap = u128::from(chains.gap().as_ps());
         let (mut place, mut elapsed) = (head, 0);
@@ -137,7 +140,7 @@ impl ChainTimes {
     }
 }
 
-/// The total of the delays of the busiest compute lane: the delays of a lane run one at a time.
+/// Returns the total delay of the busiest compute lane. The delays of a lane run one at a time.
 fn busiest_lane(workload: &Workload) -> u128 {
     let mut lanes = BTreeMap::new();
     for (delay, lane) in workload.delays.iter().zip(&workload.lanes) {

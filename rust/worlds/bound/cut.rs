@@ -1,18 +1,18 @@
-//! The cut around an edge switch: all traffic between its hosts and the rest of the fabric
-//! crosses its uplinks.
+//! The cut around an edge switch: all traffic between its hosts and the rest of the fabric crosses
+//! its uplinks.
 //!
-//! Assumes that load is balanced perfectly over all links that an edge switch has to other
-//! switches, so the bound is the largest where the edge is oversubscribed. Where there are
-//! several paths, one acknowledgement per message is charged: it may overtake the others.
-//! \[inferred: the cut bound of any network\]
+//! Assumes that load is balanced perfectly over all links from an edge switch to other switches.
+//! The bound is therefore the largest if the edge is oversubscribed. With several paths, only one
+//! acknowledgement per message is counted, because it may overtake the others. \[inferred: the cut
+//! bound of any network\]
 
 use super::load::{Loads, latest_first};
 use super::{BoundInputs, Wire};
 use crate::ids::SwitchId;
 use crate::topology::{Routes, Topology};
 
-/// The earliest time at which the busiest edge switch's uplinks have carried their traffic, in
-/// picoseconds from the first start.
+/// Returns the earliest time at which the uplinks of the busiest edge switch have carried their
+/// traffic, in picoseconds from the first start.
 pub(super) fn busiest(
     topology: &Topology,
     routes: &Routes,
@@ -29,7 +29,7 @@ pub(super) fn busiest(
         for id in group {
             let message = &workload.messages[id];
             let Some(idle) = paths.get(id) else { continue };
-            // Neighbours under one switch use no uplink.
+            // Hosts under the same switch use no uplink.
             let (sender, before) = paths.sender(message);
             if routes.same_edge(sender, message.dst) {
                 continue;
@@ -48,7 +48,7 @@ pub(super) fn busiest(
         }
         touched.sort_unstable();
         touched.dedup();
-        // Only these have new work since the last group; the bounds of others were taken then.
+        // Other switches have no new load since the last group, so their bounds are unchanged.
         for switch in touched {
             let Bundle { bps, links } = bundles[switch.index()];
             let gaps = links * u128::from(wire.gap.get());
@@ -59,7 +59,7 @@ pub(super) fn busiest(
     latest
 }
 
-/// The links from a switch to other switches, as one link of their total rate.
+/// The links from a switch to other switches, merged into one link of their total rate.
 #[derive(Clone, Copy, Default)]
 struct Bundle {
     bps: u128,

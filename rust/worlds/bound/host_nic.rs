@@ -1,20 +1,21 @@
 //! The hosts' own links: each must carry its data and its acknowledgements.
 //!
-//! Assumes only that a link carries one packet at a time, each followed by the gap, and that
-//! every `ack_every` packets are answered by one acknowledgement. To the work of the link are
-//! added the time that the first packet takes to reach it, the time that the last packet takes
-//! from there to its destination, and the acknowledgement's way back. Where there are several
-//! paths, a downlink is charged with only one acknowledgement per message: the last may overtake
-//! the others, and the message completes without them. \[inferred: "Load Balancing for AI
-//! Training Workloads" (arXiv 2507.21372) names it as the natural bound for all-to-all, without a
-//! formula\]
+//! Assumes only that a link carries one packet at a time, each followed by the gap, and that every
+//! `ack_every` packets are acknowledged once. Three times are added to the work of the link: the
+//! first packet's time to reach it, the last packet's time from there to its destination, and the
+//! return of the acknowledgement. With several paths, a downlink is charged with one
+//! acknowledgement per message. The last one may overtake the others, and the message completes
+//! without them.
+//!
+//! \[inferred: "Load Balancing for AI Training Workloads" (arXiv 2507.21372) names it as the
+//! natural bound for all-to-all, without a formula\]
 
 use super::load::{Loads, latest_first};
 use super::{BoundInputs, Wire};
 use crate::topology::Topology;
 
-/// The earliest time at which the busiest host's link has carried its traffic, in picoseconds
-/// from the first start.
+/// Returns the earliest time at which the busiest host's link has carried its traffic, in
+/// picoseconds from the first start.
 pub(super) fn busiest(
     topology: &Topology,
     wire: &Wire,
@@ -46,7 +47,7 @@ pub(super) fn busiest(
         }
         touched.sort_unstable();
         touched.dedup();
-        // Only these have new work since the last group; the bounds of others were taken then.
+        // Other hosts have no new load since the last group, so their bounds are unchanged.
         for host in touched {
             let link = topology.link(topology.host_port(host).link());
             let bps = u128::from(link.rate.as_bps());

@@ -1,14 +1,15 @@
-//! One message alone on a path: its completion time, and the earliest times of its packets at
-//! each link.
+//! The timing of a single message on an idle path: its completion time, and the earliest times of
+//! its packets at each link.
 //!
-//! On a path of H links of rate R and delay p, a message of n equal packets of D bytes, the last
-//! of which is acknowledged by A bytes, takes
-//! `n·(D + gap)/R − gap/R + (H−1)·D/R + H·p + H·A/R + H·p`. Here the formula is generalised to
-//! links of different rates and delays and to a shorter last packet. Where several paths exist,
-//! packets share only the first and the last link, and each hop is assumed to be as fast as the
-//! fastest link that any of the paths has there, or as any link between switches where packets may
-//! take longer paths. Of a message that is split, a packet as short as
-//! any may be the first and the last on a link that carries all of its bytes.
+//! On a path of H links of rate R and delay p, consider a message of n equal packets of D bytes
+//! whose last packet is acknowledged by A bytes. It takes
+//! `n·(D + gap)/R − gap/R + (H−1)·D/R + H·p + H·A/R + H·p`. This module generalises the formula to
+//! links of different rates and delays and to a shorter last packet.
+//!
+//! If several paths exist, packets share only the first and the last link. Each hop is assumed to
+//! be as fast as the fastest link that any of the paths has there. If packets may take longer
+//! paths, it is as fast as the fastest link between switches. If a message is split, the shortest
+//! possible packet may be the first and the last on a link that carries all of its bytes.
 
 use std::collections::BTreeMap;
 
@@ -18,12 +19,12 @@ use crate::topology::{Link, Routes, ScaleUp, Topology, Way};
 use crate::units::{BitRate, Bytes, Span};
 use crate::workload::{Message, Workload};
 
-/// One hop of a path: the best of the links that packets may take there.
+/// One hop of a path: the best rate and delay among the links that packets may take there.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Hop {
     /// The highest rate of these links.
     pub rate: BitRate,
-    /// The least delay of these links.
+    /// The smallest delay of these links.
     pub delay: Span,
 }
 
@@ -32,11 +33,12 @@ pub struct Hop {
 pub struct Path {
     /// Every hop from the sender to the receiver; never empty.
     pub hops: Vec<Hop>,
-    /// Number of paths, see [`Routes::path_count`]. On a single path packets cannot overtake.
+    /// Number of paths, see [`Routes::path_count`]. On a single path packets cannot overtake each
+    /// other.
     pub count: u32,
 }
 
-/// The time before and after the packets at one link, in picoseconds.
+/// The time before and after a message's packets at one link, in picoseconds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(super) struct LinkTiming {
     /// Least time from the message's start to the first packet's first bit.
@@ -45,15 +47,15 @@ pub(super) struct LinkTiming {
     pub tail: u128,
 }
 
-/// The timing of a message alone on its path.
+/// The timing of a single message on an idle path.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct IdlePath {
-    /// Number of data packets; a message that is cut within packets may have more.
+    /// Number of data packets; more if the message is cut within packets.
     pub packets: u64,
     /// Number of acknowledgements: one for every `ack_every` packets, rounded up.
     pub acks: u64,
-    /// Number of acknowledgements that have crossed every link when the message completes: all on
-    /// a single path; on several paths the last may overtake the others.
+    /// Number of acknowledgements that have crossed every link when the message completes: all on a
+    /// single path, one on several paths, where the last may overtake the others.
     pub(super) acks_through: u64,
     /// Time from start to delivery.
     pub delivered: Span,
@@ -65,9 +67,9 @@ pub struct IdlePath {
     pub(super) wire_bytes_before_last: u128,
     /// Time from the last packet's delivery to the completion, in picoseconds.
     pub(super) ack_delay: u128,
-    /// True if its shortest packet may leave before others.
+    /// True if the shortest packet may leave before others.
     pub(super) is_reordered: bool,
-    /// Timing of data at the sender's link, the link after it, the one before the receiver's, and
+    /// Timing of data at the sender's link, the link after it, the link before the receiver's, and
     /// the receiver's.
     pub(super) data: [LinkTiming; 4],
     /// Timing of acknowledgements at the same links.
@@ -75,7 +77,7 @@ pub struct IdlePath {
 }
 
 impl Path {
-    /// The best case of the paths from `src` to `dst`; `None` if there is no path.
+    /// Returns the best case of the paths from `src` to `dst`; `None` if there is no path.
     pub fn between(topology: &Topology, routes: &Routes, src: HostId, dst: HostId) -> Option<Self> {
         let count = routes.path_count(src, dst);
         if count == 0 {
@@ -96,8 +98,7 @@ impl Path {
         Some(Self { hops, count })
     }
 
-    /// The best case of all paths, longer ones too, where the best link between two switches is
-    /// `best`.
+    /// Extends the best case to longer paths. `best` is the best link between any two switches.
     fn with_detours(mut self, best: Option<Hop>) -> Self {
         if let ([_, between @ .., _], Some(best)) = (&mut self.hops[..], best)
             && !between.is_empty()
@@ -118,7 +119,7 @@ impl Hop {
         Self { rate: self.rate.max(other.rate), delay: self.delay.min(other.delay) }
     }
 
-    /// The best of all links between switches.
+    /// Returns the best rate and delay of all links between switches.
     fn between_switches(topology: &Topology) -> Option<Self> {
         let links = topology.links().iter();
         let between = links.filter(|link| link.ends.iter().all(|end| end.switch().is_some()));
@@ -126,7 +127,7 @@ impl Hop {
     }
 }
 
-/// Transmission times, by hop, of the packets of one message over one path, in picoseconds.
+/// Transmission times of the packets of one message, by hop of one path, in picoseconds.
 ///
 /// `full` and `last` are for a full and for the last data packet; `_busy` includes the gap.
 struct Times {
@@ -135,7 +136,7 @@ struct Times {
     last: Vec<u128>,
     last_busy: Vec<u128>,
     ack: Vec<u128>,
-    /// Propagation delay only; the forwarding delay of the switch behind a hop is separate.
+    /// Propagation delay only, without the forwarding delay of the switch behind the hop.
     delay: Vec<u128>,
     forwarding: u128,
 }
@@ -155,14 +156,14 @@ impl Times {
         }
     }
 
-    /// Time from the first bit on the first of `hops` until the packet can start on the hop after
-    /// the last.
+    /// Returns the time from a packet's first bit on the first of `hops` until it can start on the
+    /// hop after the last.
     fn transit(&self, packet: &[u128], hops: std::ops::Range<usize>) -> u128 {
         hops.map(|hop| packet[hop] + self.delay[hop] + self.forwarding).sum()
     }
 
-    /// Time from the first bit on the first of `hops` to the arrival at the host where the last
-    /// of them ends: a host does not forward.
+    /// Returns the time from a packet's first bit on the first of `hops` to its arrival at the host
+    /// where they end. A host adds no forwarding delay.
     fn transit_to_end(&self, packet: &[u128], hops: std::ops::Range<usize>) -> u128 {
         let transit = self.transit(packet, hops.clone());
         if hops.is_empty() { 0 } else { transit - self.forwarding }
@@ -170,8 +171,8 @@ impl Times {
 }
 
 impl IdlePath {
-    /// The timing of a message of `bytes` alone on `path`. A message of no bytes is one packet of
-    /// headers.
+    /// Computes the timing of a message of `bytes` on an idle `path`. An empty message is one
+    /// packet of headers.
     pub fn new(path: &Path, bytes: Bytes, wire: &Wire) -> Self {
         let payload = wire.payload.get().max(1);
         let packets = bytes.get().div_ceil(payload).max(1);
@@ -218,14 +219,14 @@ impl IdlePath {
     }
 }
 
-/// Delivery where every packet takes the same links: full packets leave a hop with the spacing of
-/// the slowest hop so far, and the last packet never overtakes them.
+/// Returns the delivery time if all packets take the same links. The slowest hop so far sets the
+/// spacing of full packets, and the last packet never overtakes them.
 fn in_order(times: &Times, packets: u64) -> u128 {
     let between = u128::from(packets - 2);
     let (mut first, mut spacing, mut last) = (0, 0, 0);
     let hops = times.full.len();
     for hop in 0..hops {
-        // The slowest link so far spaces the packets; a faster one behind it cannot close the gaps.
+        // A faster link behind a slow one cannot close the gaps between packets.
         spacing = times.full_busy[hop].max(spacing);
         let last_full = first + between * spacing;
         last = (last_full + times.full_busy[hop]).max(last);
@@ -235,14 +236,15 @@ fn in_order(times: &Times, packets: u64) -> u128 {
     last - times.forwarding
 }
 
-/// Delivery where the last packet may overtake the full ones between the first and last link.
+/// Returns the delivery time if the last packet may overtake full ones between the first and last
+/// link.
 fn overtaking(times: &Times, packets: u64) -> u128 {
     let down = times.full.len() - 1;
     let transit_full = times.transit(&times.full, 0..down);
     let full = u128::from(packets - 2) * times.full_busy[0] + transit_full;
     let last = u128::from(packets - 1) * times.full_busy[0] + times.transit(&times.last, 0..down);
-    // The last packet is shorter and may come to the last link first: the better of both orders
-    // counts, and never less than the work of that link.
+    // The shorter last packet may reach the last link first. The better of both orders counts, but
+    // never less than the work of that link.
     let full_first = (full + times.full_busy[down]).max(last) + times.last[down];
     let last_first = (last + times.last_busy[down]).max(full) + times.full[down];
     // The last link carries all packets, starting at the earliest arrival of any of them.
@@ -250,14 +252,15 @@ fn overtaking(times: &Times, packets: u64) -> u128 {
     full_first.min(last_first).max(transit_full.min(last) + work) + times.delay[down]
 }
 
-/// The earliest time of any packet at `hop`: of the first packet, or of the last if it is so
-/// short that it overtakes.
+/// Returns the earliest time of any packet at `hop`: the first packet's, or the last one's if it is
+/// short enough to overtake.
 fn first_arrival(times: &Times, packets: u64, hop: usize) -> u128 {
     let last = u128::from(packets - 1) * times.full_busy[0] + times.transit(&times.last, 0..hop);
     if packets == 1 { last } else { last.min(times.transit(&times.full, 0..hop)) }
 }
 
-/// The shortest packet, in bytes on the wire, of a message that may be split; `None` if it cannot.
+/// Returns the size on the wire of the shortest possible packet of a split message; `None` if the
+/// message cannot be split.
 fn shortest_of_split(bytes: Bytes, packets: u64, last: Bytes, wire: &Wire) -> Option<Bytes> {
     match wire.cuts {
         Cuts::BetweenPackets if packets > 1 => Some(last),
@@ -268,9 +271,9 @@ fn shortest_of_split(bytes: Bytes, packets: u64, last: Bytes, wire: &Wire) -> Op
     }
 }
 
-/// Delivery of a message that is split: `total` bytes with all gaps but the last cross the links
-/// that all packets share, and on each of them a packet of the shortest length may be the first and
-/// the last.
+/// Returns the delivery time of a split message. `total` bytes, with all gaps but the last, cross
+/// the links that all packets share. On each of these links a packet of the shortest length may be
+/// both the first and the last.
 fn in_any_order(path: &Path, times: &Times, total: Bytes) -> u128 {
     let hops = path.hops.len();
     let carries_all = |hop: &usize| path.count == 1 || *hop == 0 || *hop + 1 == hops;
@@ -283,14 +286,14 @@ fn in_any_order(path: &Path, times: &Times, total: Bytes) -> u128 {
     through.max().unwrap_or(0)
 }
 
-/// The least time from the last packet's last bit on `hop` to the message's completion.
+/// Returns the least time from the last packet's last bit on `hop` to the message's completion.
 fn data_tail(times: &Times, hop: usize, ack_delay: u128) -> u128 {
     let rest = hop + 1..times.last.len();
     let forwarded = if rest.is_empty() { 0 } else { times.forwarding };
     times.delay[hop] + forwarded + times.transit_to_end(&times.last, rest) + ack_delay
 }
 
-/// The timing of acknowledgements at `hop`; the first data packet reaches the last link at
+/// Returns the timing of acknowledgements at `hop`. The first data packet reaches the last link at
 /// `arrival`.
 fn ack_timing(times: &Times, arrival: u128, hop: usize) -> LinkTiming {
     let hops = times.last.len();
@@ -304,12 +307,12 @@ fn ack_timing(times: &Times, arrival: u128, hop: usize) -> LinkTiming {
     }
 }
 
-/// The idle path of every message; messages of the same size between equal ends share one.
+/// The idle path of every message. Messages of equal size between equivalent hosts share one.
 pub(super) struct IdlePaths {
     kinds: Vec<IdlePath>,
     of_message: Vec<Option<u32>>,
     scale_up: Option<ScaleUp>,
-    /// The shortest message that those of a load stand for.
+    /// Length of the shortest generated message, if the workload generates messages in chains.
     shortest: Option<Bytes>,
 }
 
@@ -336,7 +339,7 @@ impl IdlePaths {
                 Some((number, path.with_detours(by_detours)))
             });
             let (number, path) = path.as_ref()?;
-            // An all-to-all has millions of messages and a handful of kinds.
+            // An all-to-all has millions of messages of a handful of kinds.
             let kind = known.entry((*number, message.bytes)).or_insert_with(|| {
                 kinds.push(IdlePath::new(path, message.bytes, wire));
                 u32::try_from(kinds.len() - 1).expect("message ids are 32 bits")
@@ -344,19 +347,19 @@ impl IdlePaths {
             Some(*kind)
         };
         let of_message = workload.messages.iter().map(&mut find).collect();
-        // A load stands for messages that may be relayed one after the other.
+        // A listed message represents generated messages that may be relayed one by one.
         let shortest = workload.chains.as_deref().and_then(|it| it.lengths().first().copied());
         Self { kinds, of_message, scale_up: topology.scale_up().copied(), shortest }
     }
 
-    /// The idle path of a message over the fabric, by index; `None` if no route connects its hosts,
-    /// or if the message does not use the fabric.
+    /// Returns the idle path of a message over the fabric, by index. `None` if no route connects
+    /// its hosts or if the message does not use the fabric.
     pub(super) fn get(&self, message: usize) -> Option<&IdlePath> {
         self.of_message[message].map(|kind| &self.kinds[kind as usize])
     }
 
-    /// The host whose NIC sends a message over the fabric, and the least time from the start of the
-    /// message until it can begin to, in picoseconds.
+    /// Returns the host whose NIC sends a message over the fabric, and the least time in
+    /// picoseconds from the message's start until that NIC can begin.
     pub(super) fn sender(&self, message: &Message) -> (HostId, u128) {
         let Some(scale_up) = &self.scale_up else { return (message.src, 0) };
         match scale_up.way(message.src, message.dst) {
@@ -365,8 +368,8 @@ impl IdlePaths {
         }
     }
 
-    /// The least time from the start of a message, whose index is given, to its completion and to
-    /// its delivery, in picoseconds; `None` if no route connects its hosts.
+    /// Returns the least times from a message's start to its completion and to its delivery, in
+    /// picoseconds. `index` is the message's index. `None` if no route connects its hosts.
     pub(super) fn ends(&self, index: usize, message: &Message) -> Option<(u128, u128)> {
         if let Some(scale_up) = &self.scale_up {
             let latency = u128::from(scale_up.latency.as_ps());
@@ -384,7 +387,7 @@ impl IdlePaths {
         self.over_fabric(index)
     }
 
-    /// The least time until a relay has the first of a message, which it sends as a whole.
+    /// Returns the least time until a relay holds the first whole message that it can forward.
     fn to_relay(&self, scale_up: &ScaleUp, bytes: Bytes) -> u128 {
         scale_up.delivery(self.shortest.map_or(bytes, |shortest| bytes.min(shortest)))
     }
@@ -395,7 +398,7 @@ impl IdlePaths {
     }
 }
 
-/// Groups hosts by the rate and delay of their links: the index of each host's group.
+/// Groups hosts by the rate and delay of their links. Returns the index of each host's group.
 fn host_kinds(topology: &Topology) -> Vec<usize> {
     let mut kinds = BTreeMap::new();
     let hosts = (0..topology.host_count()).map(HostId);
@@ -408,8 +411,8 @@ fn host_kinds(topology: &Topology) -> Vec<usize> {
         .collect()
 }
 
-/// The earliest completion of the last of the messages that depend on no other, if each is alone,
-/// in picoseconds from the first start.
+/// Returns the earliest completion of the last independent message, in picoseconds from the first
+/// start, if each message has the fabric to itself.
 pub(super) fn longest(BoundInputs { workload, starts, paths }: BoundInputs<'_>) -> u128 {
     let waits = |message: usize| workload.waits_for.get(message).is_some_and(|count| *count > 0);
     let alone = starts.iter().enumerate().filter(|(message, _)| !waits(*message));

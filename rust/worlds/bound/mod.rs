@@ -2,12 +2,13 @@
 //! balancing.
 //!
 //! Every bound holds for any choice of paths. All of them assume the best case of the fabric:
-//! nothing is lost, every message consists of full packets and a last one that may be shorter, and
-//! every packet takes a shortest path of the fabric without failures. Where packets may take longer
-//! ones ([`Wire::takes_detours`]), the links between switches are as fast as the fastest of them,
-//! and packets overtake each other there. Where messages are split ([`Cuts`]), their packets leave
-//! in any order, and if they are cut within packets, the last one may be as short as a byte.
-//! Transmission times are exact, not truncated.
+//! nothing is lost, messages consist of full packets and a possibly shorter last one, and packets
+//! take shortest paths without failures.
+//!
+//! If packets may take longer paths ([`Wire::takes_detours`]), all links between switches count as
+//! being as fast as the fastest one, and packets overtake each other there. If messages are split
+//! ([`Cuts`]), their packets leave in any order. If they are cut within packets, the last one may
+//! be as short as a byte. Transmission times are exact, not truncated.
 
 mod chain;
 mod cut;
@@ -29,7 +30,7 @@ use crate::units::{Bytes, Span};
 use crate::workload::Workload;
 use idle_path::IdlePaths;
 
-/// The sizes of packets on the wire, and when data is acknowledged.
+/// The sizes of packets on the wire, and the rules for acknowledgements.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Wire {
     /// Payload of a full packet; at least one byte.
@@ -38,7 +39,7 @@ pub struct Wire {
     pub header: Bytes,
     /// Size of an acknowledgement, headers included.
     pub ack: Bytes,
-    /// Data packets per acknowledgement; the last packet of a message is acknowledged at once.
+    /// Data packets per acknowledgement; the last packet of a message is acknowledged immediately.
     pub ack_every: u32,
     /// Whether ports transmit acknowledgements before data.
     pub ack_priority: bool,
@@ -48,22 +49,21 @@ pub struct Wire {
     pub forwarding_delay: Span,
     /// How messages may be split.
     pub cuts: Cuts,
-    /// Whether packets may go by other switches than those of the shortest paths, as under
-    /// `valiant`.
+    /// Whether packets may pass through switches that are on no shortest path, as under `valiant`.
     pub takes_detours: bool,
 }
 
-/// How messages may be split into pieces, each on a queue pair of its own.
+/// How messages may be split into pieces, each on a separate queue pair.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Cuts {
-    /// Not at all: the packets of a message leave its sender in order.
+    /// Never: the packets of a message leave its sender in order.
     Never,
     /// Between packets: a message has the same packets, in any order.
     BetweenPackets,
-    /// Anywhere, in pieces of at least `least` bytes: a message of twice that may have short
+    /// Anywhere, into pieces of at least `least` bytes: a message of twice that may have short
     /// packets.
     Anywhere {
-        /// The least length of a piece.
+        /// Minimum length of a piece.
         least: Bytes,
     },
 }
@@ -82,24 +82,23 @@ struct BoundInputs<'a> {
 pub struct Bound {
     /// Least time from the first start to the last completion.
     pub time: Span,
-    /// Greatest rate of each message, the same for all of them at once, as a fraction of the host
-    /// rate, that even splitting over all shortest paths can carry; 1 if there are no messages. It
-    /// is a rate of a message, not of a host: of a non-blocking all-to-all among 256 hosts it is
-    /// 1/255 = 0.0039, because a host's link is divided among 255 messages; of a permutation it
-    /// is 1.
+    /// Greatest rate of each message, as a fraction of the host rate, that even splitting over all
+    /// shortest paths can carry for all messages simultaneously. It is 1 if there are no messages.
+    /// It is a rate of a message, not of a host. A non-blocking all-to-all among 256 hosts has
+    /// 1/255 = 0.0039, because a host's link is divided among 255 messages; a permutation has 1.
     pub rho_max: f64,
-    /// Name of the bound that is the largest.
+    /// Name of the largest bound.
     pub binding: &'static str,
 }
 
 /// Computes all bounds and returns the largest.
 ///
 /// Messages between hosts that `routes` does not connect are ignored. With several planes the
-/// capacities of their links add up. Messages inside servers with a scale-up network load its
-/// ports alone.
+/// capacities of their links add up. Messages inside servers with a scale-up network load only its
+/// ports.
 pub fn bound(topology: &Topology, routes: &Routes, workload: &Workload, wire: &Wire) -> Bound {
     if topology.planes().count() > 1 {
-        // One plane with links as fast as those of all planes together can do all that they can.
+        // One plane whose links have the rate of all planes together is at least as capable.
         let merged = topology.merged();
         let routes = Routes::new(&merged, &|_| true);
         return largest(&merged, &routes, workload, wire, Planes::Merged);
@@ -107,7 +106,7 @@ pub fn bound(topology: &Topology, routes: &Routes, workload: &Workload, wire: &W
     largest(topology, routes, workload, wire, Planes::One)
 }
 
-/// Whether links stand for those of several planes.
+/// Whether each link represents the links of several planes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Planes {
     One,
@@ -121,17 +120,17 @@ fn largest(
     wire: &Wire,
     planes: Planes,
 ) -> Bound {
-    // Of an exchange, whose messages are not listed, a part: what bounds it bounds the whole.
+    // The messages of an exchange are not listed. A bound for part of them bounds the whole.
     let part = chain::part_of_exchange(routes, workload);
     let workload = part.as_ref().unwrap_or(workload);
     let generated = chain::longest_generated(topology, routes, workload, wire);
-    // The packets of a load are not those of its messages: the last may be as short as any.
+    // A listed message of an exchange sums up others, so its last packet may have any length.
     let of_load = Wire { cuts: Cuts::Anywhere { least: Bytes::new(1) }, ..*wire };
     let wire = if workload.chains.is_some() { &of_load } else { wire };
     let paths = IdlePaths::of(topology, routes, workload, wire);
     let starts = chain::earliest_starts(workload, &paths);
     let chain = chain::longest(workload, &starts, &paths).max(generated);
-    // The bounds other than the chain concern messages, not delays.
+    // Only the chain bound includes delays; the others are about messages.
     let first = u128::from(workload.first_start().as_ps());
     let starts = starts[..workload.messages.len()].iter().map(|start| start.saturating_sub(first));
     let starts: Vec<u128> = starts.collect();
@@ -146,7 +145,7 @@ fn largest(
             "permutation",
             match planes {
                 Planes::One => permutation::slowest(topology, wire, timeline),
-                // Its argument is about one port.
+                // The bound is derived for a single port.
                 Planes::Merged => 0,
             },
         ),
@@ -187,7 +186,7 @@ mod tests {
         let topology = leaf_spine(5, 4, 4, RATE);
         let incast = flows((0..8).map(|src| flow(src, 16, 10 * 4_096)));
         let bound = bound_on(&topology, &incast);
-        // Three links to the last switch, 80 packets without the last gap, and the way back.
+        // Three links to the last switch, 80 packets without the last gap, and the return path.
         let ps = 3 * (41_580 + 500_000) + 80 * 41_780 - 200 + 500_000 + 4 * (640 + 500_000);
         assert_eq!(bound, Bound { time: Span::from_ps(ps), rho_max: 0.125, binding: "host NIC" });
     }

@@ -1,21 +1,22 @@
-//! Permutations: where every host sends at most one message and receives at most one, each packet
-//! is acknowledged, and acknowledgements go before data, the acknowledgements that a host sends
-//! delay its own data.
+//! The bound for permutations: the acknowledgements that a host sends delay its own data.
 //!
-//! For flows of H hops, equal lengths and rates it is the bound of "Load Balancing for AI Training
-//! Workloads" (arXiv 2507.21372, appendix B):
+//! It applies if every host sends and receives at most one message, each packet is acknowledged,
+//! and acknowledgements have priority over data.
+//!
+//! For flows with equal lengths, rates and hop counts H it is the bound of "Load Balancing for AI
+//! Training Workloads" (arXiv 2507.21372, appendix B):
 //! `i1·d + (m − i1)·(d + a) + 2·p + (H − 1)·T_d + H·T_a`, with `i1 = ceil((p + (H−1)·T_d)/d) + 1`.
 //! The paper gives inputs and result; \[inferred\]: this closed form.
 //!
-//! \[inferred\]: the argument here, which needs no equal hops or lengths. Suppose that n
-//! acknowledgements leave a host before its last data packet starts. The more there are, the
-//! later that packet, and with it the host's own message (`sent`). The fewer there are, the more
-//! packets of the inbound message are still to arrive after it, one at a time (`received`). The
-//! least over n of the later of the two holds for any schedule.
+//! \[inferred\]: the argument here, which does not need equal hop counts or lengths. Suppose that n
+//! acknowledgements leave a host before its last data packet starts. A larger n delays that packet,
+//! and with it the host's own message (`sent`). A smaller n leaves more packets of the inbound
+//! message to arrive after it, one at a time (`received`). For each n the later of the two counts;
+//! their minimum over n bounds any schedule.
 //!
-//! The paper counts the gap after the last data packet where acknowledgements delay it: one gap
-//! (0.2 ns at 800 Gbps) more than the argument proves, and more than a run can take. It is not
-//! counted here.
+//! If acknowledgements delay the last data packet, the paper also counts the gap after it. That is
+//! one gap (0.2 ns at 800 Gbps) more than the argument proves, and more than a run can take. It is
+//! not counted here.
 
 use super::idle_path::IdlePath;
 use super::{BoundInputs, Wire};
@@ -23,8 +24,8 @@ use crate::ids::HostId;
 use crate::topology::{Topology, Way};
 use crate::units::BitRate;
 
-/// The earliest completion of the slowest host, in picoseconds from the first start; 0 where this
-/// bound does not apply.
+/// Returns the earliest completion of the slowest host, in picoseconds from the first start; 0 if
+/// this bound does not apply.
 pub(super) fn slowest(
     topology: &Topology,
     wire: &Wire,
@@ -54,7 +55,7 @@ pub(super) fn slowest(
             return None;
         }
         let (out, into) = (paths.get(out)?, paths.get(into)?);
-        // The argument counts packets from the last one, which has to be the last to leave.
+        // The argument counts packets back from the last one, which therefore has to leave last.
         if out.is_reordered || into.is_reordered {
             return None;
         }
@@ -64,7 +65,7 @@ pub(super) fn slowest(
     ends.max().unwrap_or(0)
 }
 
-/// The outbound and the inbound message of a host on its one link.
+/// The outbound and the inbound message of a host on its link.
 struct HostExchange<'a> {
     rate: BitRate,
     wire: &'a Wire,
@@ -73,8 +74,8 @@ struct HostExchange<'a> {
 }
 
 impl HostExchange<'_> {
-    /// The least, over the number of acknowledgements sent before the last data packet, of the
-    /// completion of the later of both messages.
+    /// Returns the earliest completion of the later message, minimised over the number of
+    /// acknowledgements that precede the last data packet.
     fn end(&self) -> u128 {
         // `sent` grows with n faster than `received`, so they cross once.
         let (mut low, mut high) = (0, self.into.packets);
@@ -90,28 +91,28 @@ impl HostExchange<'_> {
         if low == 0 {
             return crossing;
         }
-        // Below the crossing, `received` is the later. It is linear except for a shorter last
-        // packet, so only the ends of its linear parts can be the least.
+        // Below the crossing, `received` is the later one. It is linear except for a shorter last
+        // packet, so its minimum is at an end of a linear part.
         let later = [low - 1, low.saturating_sub(2), 0].map(|acks| self.received(acks));
         later.into_iter().fold(crossing, u128::min)
     }
 
-    /// The earliest start of the last data packet after `acks` acknowledgements.
+    /// Returns the earliest start of the last data packet after `acks` acknowledgements.
     fn last_start(&self, acks: u64) -> u128 {
         let ack = u128::from((self.wire.ack + self.wire.gap).get());
         self.ps(self.out.wire_bytes_before_last + u128::from(acks) * ack)
     }
 
-    /// The earliest completion of the outbound message after `acks` acknowledgements.
+    /// Returns the earliest completion of the outbound message after `acks` acknowledgements.
     fn sent(&self, acks: u64) -> u128 {
         let last = self.out.wire_bytes - self.out.wire_bytes_before_last;
         let gap = u128::from(self.wire.gap.get());
         self.last_start(acks) + self.ps(last - gap) + self.out.data[0].tail
     }
 
-    /// The earliest completion of the inbound message after `acks` acknowledgements: its next
-    /// packet arrives after the last data packet has started, or its acknowledgement would have
-    /// been sent earlier, and the remaining packets follow it.
+    /// Returns the earliest completion of the inbound message after `acks` acknowledgements. Its
+    /// next packet arrives after the last data packet has started; otherwise it would have been
+    /// acknowledged earlier. The remaining packets follow it.
     fn received(&self, acks: u64) -> u128 {
         let rest = self.into.packets - acks;
         if rest == 0 {
@@ -136,7 +137,7 @@ mod tests {
     use crate::units::{BitRate, Span};
     use crate::workload::Workload;
 
-    /// A message of `packets` full packets from each host to the one `shift` further.
+    /// Returns messages of `packets` full packets, from each host to the host at distance `shift`.
     fn shifted(shift: u32, packets: u64) -> Workload {
         flows((0..128).map(|src| flow(src, (src + shift) % 128, packets * 4_096)))
     }
@@ -176,7 +177,7 @@ mod tests {
 
     #[test]
     fn a_nearer_flow_is_acknowledged_sooner_but_its_slack_is_counted() {
-        // Host 0 sends across the pods and gets from its own edge switch.
+        // Host 0 sends to another pod and receives from its own edge switch.
         let far = flow(0, 64, 256 * 4_096);
         let mixed = bound_of(&flows([far, flow(1, 0, 256 * 4_096)].into_iter())).time;
         let idle = bound_of(&flows([far].into_iter())).time;

@@ -1,17 +1,19 @@
 //! The greatest common rate of even splitting.
 //!
-//! rho_max = B / F, with B the rate of a host's link and F the flow units on the most loaded link
-//! when each message's unit demand is divided evenly over its equal-cost next hops at every
-//! switch ("Load Balancing for AI Training Workloads", arXiv 2507.21372, section on the model). A
-//! link of another rate counts by its rate over B. \[inferred\]: the fastest host's link is B
-//! where hosts differ, and a workload with dependencies counts each pair of hosts once, since its
-//! messages follow one another.
+//! rho_max = B / F. B is the rate of a host's link. F is the number of flow units on the most
+//! loaded link if each message's unit demand is divided evenly over its equal-cost next hops at
+//! every switch ("Load Balancing for AI Training Workloads", arXiv 2507.21372, section on the
+//! model).
+//!
+//! A link with another rate counts by its rate over B. \[inferred\]: if hosts differ, B is the rate
+//! of the fastest host's link. A workload with dependencies counts each pair of hosts once, because
+//! its messages follow one another.
 
 use crate::ids::{HostId, PortId, SwitchId};
 use crate::topology::{Routes, Topology};
 use crate::workload::{Message, Workload};
 
-/// rho_max of all messages at once; 1 if there are no messages.
+/// Returns rho_max of all messages together; 1 if there are no messages.
 pub(super) fn rho_max(topology: &Topology, routes: &Routes, workload: &Workload) -> f64 {
     let over_fabric = |message: &Message| {
         let sender = topology.sender_over_fabric(message.src, message.dst)?;
@@ -19,7 +21,7 @@ pub(super) fn rho_max(topology: &Topology, routes: &Routes, workload: &Workload)
     };
     let mut pairs: Vec<(HostId, HostId)> =
         workload.messages.iter().filter_map(over_fabric).collect();
-    // Messages that wait for each other share a path in turn and not at once.
+    // Messages that wait for each other use a path one after another, not simultaneously.
     if !workload.waits_for.is_empty() {
         pairs.sort_unstable();
         pairs.dedup();
@@ -33,7 +35,7 @@ pub(super) fn rho_max(topology: &Topology, routes: &Routes, workload: &Workload)
     if most == 0.0 { 1.0 } else { 1.0 / most }
 }
 
-/// Flow units on each port, by port id.
+/// Returns the flow units on each port, by port id.
 fn units(topology: &Topology, routes: &Routes, pairs: &mut [(HostId, HostId)]) -> Vec<f64> {
     let mut units = vec![0.0; 2 * topology.links().len()];
     let column = |pair: &(HostId, HostId)| (routes.edge_of(pair.1), routes.edge_of(pair.0));
@@ -43,7 +45,7 @@ fn units(topology: &Topology, routes: &Routes, pairs: &mut [(HostId, HostId)]) -
             units[topology.host_port(dst).reverse().index()] += 1.0;
         }
     }
-    // Pairs to one edge switch share a tree of next hops, so that the tree is walked once for all.
+    // Pairs towards one edge switch share a tree of next hops, which is walked once for all.
     pairs.sort_by_key(column);
     let mut tree = FlowTree::new(topology.switches().len());
     for to_one_edge in pairs.chunk_by(|a, b| routes.edge_of(a.1) == routes.edge_of(b.1)) {
@@ -81,8 +83,8 @@ impl FlowTree {
         self.at[switch.index()] += units;
     }
 
-    /// Divides all flow units over the next hops towards the edge switch of `dst`, the farthest
-    /// switch first, so that a switch has all of its units before it divides them.
+    /// Divides all flow units over the next hops towards the edge switch of `dst`. The farthest
+    /// switch comes first, so that a switch has received all of its units before it divides them.
     fn drain(&mut self, topology: &Topology, routes: &Routes, dst: HostId, units: &mut [f64]) {
         for distance in (0..self.by_distance.len()).rev() {
             for switch in std::mem::take(&mut self.by_distance[distance]) {

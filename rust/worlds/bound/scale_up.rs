@@ -1,14 +1,14 @@
 //! The ports of GPUs on the scale-up networks of their servers.
 //!
-//! Each carries the bytes of all messages inside its server, and those of messages that are relayed
-//! there, at its rate. \[inferred: the bound of any link\]
+//! Each port carries, at its rate, the bytes of all messages inside its server and of messages that
+//! are relayed there. \[inferred: the bound of any link\]
 
 use super::BoundInputs;
 use super::load::{Load, latest_first};
 use crate::topology::{Topology, Way};
 
-/// The earliest time at which the busiest port has carried its traffic and the last of it is
-/// complete, in picoseconds from the first start; 0 without scale-up networks.
+/// Returns the earliest time at which the busiest port has carried its traffic and the last message
+/// is complete, in picoseconds from the first start; 0 without scale-up networks.
 pub(super) fn busiest(topology: &Topology, inputs: BoundInputs<'_>) -> u128 {
     let Some(scale_up) = topology.scale_up() else { return 0 };
     let BoundInputs { workload, starts, .. } = inputs;
@@ -42,7 +42,7 @@ mod tests {
     use crate::units::{BitRate, Span};
     use crate::workload::Message;
 
-    /// Two leaves of 4 hosts at 800 Gbps; servers of 4 GPUs at 3.6 Tbps.
+    /// Returns the bound on two leaves of 4 hosts at 800 Gbps, with servers of 4 GPUs at 3.6 Tbps.
     fn bound_of(cross_rail: CrossRail, messages: &[Message]) -> Bound {
         let rate = BitRate::from_gbps(3_600);
         let scale_up = ScaleUp { gpus: 4, rate, latency: Span::from_ns(600), cross_rail };
@@ -54,7 +54,7 @@ mod tests {
 
     #[test]
     fn messages_inside_a_server_are_bound_by_its_ports_and_not_by_nics() {
-        // 450 bytes a nanosecond.
+        // 450 bytes per nanosecond.
         let alone = bound_of(CrossRail::Fabric, &[flow(0, 1, 4_500_000)]);
         assert_eq!(
             (alone.time, alone.binding),
@@ -70,12 +70,12 @@ mod tests {
 
     #[test]
     fn a_relayed_message_loads_the_nic_of_its_relay() {
-        // Hosts 0 and 1 send to rail 2 of the other server: over the NIC of host 2.
+        // Hosts 0 and 1 send to rail 2 of the other server, over the NIC of host 2.
         let to_rail = [flow(0, 6, 40_960_000), flow(1, 6, 40_960_000)];
         let [direct, relayed] =
             [CrossRail::Fabric, CrossRail::Relay].map(|it| bound_of(it, &to_rail));
         assert_eq!((direct.binding, relayed.binding), ("host NIC", "host NIC"));
-        // The first leg comes before.
+        // The transfer to the relay comes first.
         let first = Span::from_ps(40_960_000 * 20 / 9) + Span::from_ns(600);
         assert!(relayed.time >= direct.time + first, "{direct:?} {relayed:?}");
         let one = bound_of(CrossRail::Relay, &to_rail[..1]);

@@ -1,5 +1,5 @@
-//! The bounds against simulated packets: a small event loop with random spraying, which shares
-//! nothing with the fabric's except the sizes of packets.
+//! Tests the bounds against simulated packets. The small event loop with random spraying shares
+//! only the packet sizes with the fabric.
 
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
@@ -22,7 +22,7 @@ struct Packet {
     dst: HostId,
 }
 
-/// An event at a port: its packet arrives at the other end, or the port is idle again.
+/// An event at a port: its packet arrives at the other end, or the port becomes idle.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Event {
     Arrive(PortId, Packet),
@@ -36,7 +36,7 @@ struct Loop<'a> {
     draws: Stream,
     events: BinaryHeap<Reverse<(u64, Event)>>,
     busy: Vec<bool>,
-    /// Per port: the queue of acknowledgements, then that of data.
+    /// By port: the queue of acknowledgements, then the queue of data.
     queues: Vec<[VecDeque<Packet>; 2]>,
 }
 
@@ -71,7 +71,7 @@ impl Loop<'_> {
     }
 }
 
-/// The time of the last completion, in picoseconds.
+/// Returns the time of the last completion, in picoseconds.
 fn completion(topology: &Topology, workload: &Workload, wire: &Wire, seed: u64) -> u64 {
     let routes = Routes::new(topology, &|_| true);
     let ports = 2 * topology.links().len();
@@ -159,7 +159,7 @@ fn no_schedule_of_packets_beats_the_bound() {
         leaf_spine(3, 4, 2, rate),
         fat_tree(4, rate),
     ];
-    // The permutation bound counts one gap more than it proves, as its paper does.
+    // Tolerance: the gap that the paper's permutation bound counts beyond its proof.
     let paper_gap = rate.time_for(OFAN.gap).as_ps();
     for seed in 0..400 {
         let mut draws = Stream::new(seed, Purpose::Test, 1);
@@ -171,7 +171,7 @@ fn no_schedule_of_packets_beats_the_bound() {
         let end = completion(topology, &workload, &wire, seed);
         let slack = if bound.binding == "permutation" { paper_gap } else { 0 };
         assert!(bound.time.as_ps() <= end + slack, "seed {seed}: {bound:?} > {end}");
-        // A short last packet may overtake the one before, or follow it: both are allowed.
+        // A short last packet may overtake the one before it or follow it.
         let whole = |bytes: Bytes| bytes.get().is_multiple_of(wire.payload.get());
         if matches!(workload.messages.as_slice(), [only] if whole(only.bytes)) {
             assert_eq!(bound.time.as_ps(), end, "seed {seed}: a message alone meets it");

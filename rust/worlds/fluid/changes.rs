@@ -1,4 +1,4 @@
-//! Changes of links and of routing during a run.
+//! Changes to links and routing during a run.
 
 use crate::ids::PortId;
 use crate::switching::{Failure, FailureKind, Switching};
@@ -7,9 +7,9 @@ use crate::units::Time;
 /// The target of a change.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Target {
-    /// A failure begins or ends on the wire: its index.
+    /// A failure that begins or ends on the wire, by index.
     Wire(u32),
-    /// A step of the failure plan: its index.
+    /// A step of the failure plan, by index.
     Step(u32),
 }
 
@@ -20,7 +20,8 @@ pub(super) struct Change {
     pub(super) target: Target,
 }
 
-/// All changes of a run, in order of time; wires change before anyone learns of it.
+/// Returns all changes of a run in time order. At equal times the wire changes before routing
+/// reacts.
 pub(super) fn changes(failures: &[Failure], switching: &Switching) -> Vec<Change> {
     let wires = (0u32..).zip(failures).flat_map(|(index, failure)| {
         let target = Target::Wire(index);
@@ -28,12 +29,13 @@ pub(super) fn changes(failures: &[Failure], switching: &Switching) -> Vec<Change
     });
     let steps = (0u32..).zip(switching.steps());
     let steps = steps.map(|(index, step)| Change { at: step.at, target: Target::Step(index) });
+    // A failure that is never repaired has no end event.
     let mut all: Vec<Change> = wires.chain(steps).filter(|it| it.at < Time::NEVER).collect();
     all.sort_unstable();
     all
 }
 
-/// The part of the packets on a port that arrive at the other end of its link.
+/// Returns the fraction of the packets sent by `port` that reach the other end of its link.
 pub(super) fn arrives(failures: &[Failure], port: PortId, now: Time) -> f64 {
     let holds = failures.iter().filter(|failure| {
         failure.link == port.link()

@@ -1,48 +1,50 @@
-//! When rates are computed again.
+//! Decides when rates are recomputed.
 //!
-//! Of few flows, whenever one begins or ends. Of many, that would take most of a run, and a change
-//! may wait. Until then a flow that has begun has no rate, and what a flow that has ended leaves is
-//! used by nobody. On a link whose flows take the time `T` each, waiting for `T / n` after each
-//! change thus takes at most one part in `n` of the link, however many flows share it: the wait is
-//! a part of the time of the flow that has begun or ended, and short flows among long ones are not
-//! kept waiting by these.
+//! With few flows, rates are recomputed at every start and end. With many, that would dominate the
+//! run time, so the recomputation is deferred. Until then a new flow has no rate, and the bandwidth
+//! of a finished flow stays unused.
+//!
+//! Consider a link whose flows each take the time `T`. A delay of `T / n` after each change wastes
+//! at most `1 / n` of the link, however many flows share it. The delay is a fraction of the
+//! duration of the flow that started or ended, so long flows do not delay short ones.
 
 use crate::units::{Span, Time};
 
-/// Up to this many flows, rates are computed again at once when one of them begins or ends.
+/// Up to this number of flows, rates are recomputed immediately at every start and end.
 /// \[inferred\]
 const AT_ONCE: usize = 1 << 10;
-/// Of more flows, they are computed again at the latest after one in so many of the time of a flow
-/// that has begun or ended \[inferred\].
+/// With more flows, the recomputation is deferred by at most `1 / PARTS` of the duration of the
+/// flow that started or ended \[inferred\].
 const PARTS: u64 = 1 << 7;
 
-/// When rates are computed again at the latest.
+/// The latest time of the next recomputation of rates.
 #[derive(Debug)]
 pub(super) struct Due {
     at: Time,
 }
 
 impl Due {
-    /// Nothing has changed.
+    /// No recomputation is pending.
     pub(super) const NEVER: Self = Self { at: Time::NEVER };
 
-    /// The time, if anything has changed.
+    /// Returns the time of the pending recomputation, if there is one.
     pub(super) fn at(&self) -> Option<Time> {
         Some(self.at).filter(|at| *at < Time::NEVER)
     }
 
-    /// A flow that takes so long has begun or ended at `now`, and others share the fabric with it.
+    /// Notes that a flow of duration `takes` started or ended at `now`, while `others` flows are
+    /// active.
     pub(super) fn note(&mut self, now: Time, takes: Span, others: usize) {
         let part = if others <= AT_ONCE { 0 } else { takes.as_ps() / PARTS };
         self.at = self.at.min(now.saturating_add(Span::from_ps(part)));
     }
 
-    /// Something else has changed at `now`.
+    /// Requests a recomputation at `now`, for any other change.
     pub(super) fn note_at_once(&mut self, now: Time) {
         self.at = now;
     }
 
-    /// Whether rates are to be computed at `now`; then nothing has changed any more.
+    /// Returns true if a recomputation is due at `now`, and clears it.
     pub(super) fn take(&mut self, now: Time) -> bool {
         let is_due = self.at <= now;
         if is_due {

@@ -1,26 +1,26 @@
-//! When each flow that is being sent will have been sent, at its present rate.
+//! The end time of each flow that is being sent, at its current rate.
 //!
-//! A change of rates moves the ends of many flows a little. They are kept in a binary heap that
-//! knows the place of each, so that nothing is left behind of an end that has moved. With 1,000
-//! flows a `BTreeSet` takes five times the time, and a `BinaryHeap` that drops stale ends later 1.7
-//! times. The crate `priority-queue` hashes its items, and its licence is not among ours.
+//! A change of rates moves the ends of many flows by a little. They are kept in a binary heap that
+//! tracks the slot of each transfer, so an end is moved in the heap and leaves no stale entry. With
+//! 1,000 flows a `BTreeSet` takes 5× the time, and a `BinaryHeap` with lazy deletion 1.7×. The
+//! crate `priority-queue` hashes its items, and its licence is not on our list.
 
 use crate::units::Time;
 
-/// The place of a transfer that has no end.
+/// The slot of a transfer without an end time.
 const NOWHERE: u32 = u32::MAX;
 
-/// The ends of transfers, by index.
+/// The end times of transfers, by transfer index.
 #[derive(Debug, Default)]
 pub(super) struct Ends {
-    /// No entry is before that of its parent, at half its index.
+    /// A min-heap of (end, transfer): no entry is before its parent.
     heap: Vec<(Time, u32)>,
-    /// By transfer: its place in `heap`.
+    /// By transfer: its slot in `heap`.
     places: Vec<u32>,
 }
 
 impl Ends {
-    /// Sets the end of a transfer; `None` if it is not being sent.
+    /// Sets the end time of a transfer; `None` if it is not being sent.
     pub(super) fn set(&mut self, transfer: u32, end: Option<Time>) {
         if self.places.len() <= transfer as usize {
             self.places.resize(transfer as usize + 1, NOWHERE);
@@ -38,6 +38,7 @@ impl Ends {
             (place, None) => {
                 self.heap.swap_remove(place as usize);
                 self.places[transfer as usize] = NOWHERE;
+                // The entry that was last in the heap may belong above or below this slot.
                 if (place as usize) < self.heap.len() {
                     self.settle(place as usize);
                 }
@@ -45,19 +46,19 @@ impl Ends {
         }
     }
 
-    /// The first end.
+    /// Returns the earliest end time.
     pub(super) fn first(&self) -> Option<Time> {
         self.heap.first().map(|&(at, _)| at)
     }
 
-    /// The transfer that ends at `now` or before, which then has no end.
+    /// Removes and returns the transfer with the earliest end, if that is at or before `now`.
     pub(super) fn pop_at(&mut self, now: Time) -> Option<u32> {
         let &(_, transfer) = self.heap.first().filter(|(at, _)| *at <= now)?;
         self.set(transfer, None);
         Some(transfer)
     }
 
-    /// Moves the entry at `place` to where it belongs.
+    /// Sifts the entry at `place` up or down to its slot.
     fn settle(&mut self, mut place: usize) {
         let entry = self.heap[place];
         while place > 0 && entry < self.heap[(place - 1) / 2] {

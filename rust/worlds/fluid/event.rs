@@ -1,23 +1,23 @@
-//! The events of a run, in order of time.
+//! The event queue of a run.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
 use crate::units::Time;
 
-/// What happens. Events of the same time happen in this order; flows whose last packet is sent at
-/// that time ([`super::ends`]) come after all of them.
+/// The kind of an event. Events at the same time are handled in this order. Flows that end at that
+/// time ([`super::ends`]) come after all of them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Kind {
-    /// A link or routing changes: the index of the change.
+    /// A link or the routing changes. The id is the index of the change.
     Change,
-    /// The receiver of a flow has all of it: the index of the transfer.
+    /// The receiver has the whole flow. The id is the index of the transfer.
     Delivered,
-    /// The sender of a flow has its last acknowledgement.
+    /// The sender has received the last acknowledgement of a flow.
     Completed,
-    /// A flow without a way has waited for an acknowledgement in vain.
+    /// The retransmission timer of a flow without a path expires.
     Timeout,
-    /// A host wants to be woken: its id.
+    /// A host asked to be woken. The id is the host's.
     Wake,
 }
 
@@ -26,13 +26,13 @@ pub(super) enum Kind {
 pub(super) struct Event {
     pub(super) at: Time,
     pub(super) kind: Kind,
-    /// What it is about.
+    /// Index of the change, transfer or host.
     pub(super) id: u32,
-    /// The version of the transfer that it is about; 0 for others.
+    /// The version of the transfer when the event was scheduled; 0 for other kinds.
     pub(super) version: u32,
 }
 
-/// The events to come.
+/// The pending events, earliest first.
 #[derive(Debug, Default)]
 pub(super) struct Events {
     heap: BinaryHeap<Reverse<Event>>,
@@ -43,12 +43,12 @@ impl Events {
         self.heap.push(Reverse(event));
     }
 
-    /// The time of the next event.
+    /// Returns the time of the next event.
     pub(super) fn next_time(&self) -> Option<Time> {
         self.heap.peek().map(|Reverse(event)| event.at)
     }
 
-    /// The next event, if it happens at `now`.
+    /// Removes and returns the next event, if it is at or before `now`.
     pub(super) fn pop_at(&mut self, now: Time) -> Option<Event> {
         let next = self.heap.peek().filter(|Reverse(event)| event.at <= now)?.0;
         self.heap.pop();

@@ -1,9 +1,12 @@
-//! The links of a fabric as flows share them: one by one, or in groups.
+//! The links that flows share: single ports, or groups of ports.
 //!
-//! Where all traffic over the uplinks of a switch is spread over them evenly, they are full at the
-//! same time, and one link of their total capacity stands for them. A fat-tree of 128,000 hosts
-//! then has six links on a path in place of 3,000. A group is valid as long as every flow that uses
-//! one of its ports uses all of them, in proportion to their capacities. [`Ungrouped`] says that a
+//! If all traffic over the uplinks of a switch is spread evenly, the uplinks saturate at the same
+//! time. One link with their total capacity can then represent them. In a fat-tree of 128,000
+//! hosts, a path then has 6 links instead of 3,000.
+//!
+//! A group is valid while every flow that uses one of its ports uses all of them, in proportion to
+//! their capacities. [`Ungrouped`] reports a flow that does not; the run then restarts without
+//! groups.
 //! flow does not; the run then begins again with every port by itself.
 
 use crate::ids::PortId;
@@ -11,51 +14,51 @@ use crate::sharing::{Service, Sharing, Use};
 use crate::topology::Topology;
 use crate::units::{BitRate, Bytes};
 
-/// Shares of ports that differ by this part of themselves are equal.
+/// Relative difference up to which the loads of two ports count as equal.
 const ROUNDING: f64 = 1e-9;
-/// The link of a port that has not been used yet.
+/// Marks a port that no flow has used yet.
 const UNUSED: u32 = u32::MAX;
 
 /// Whether ports may be grouped.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Grouping {
-    /// Ports that are used together are one link.
+    /// Ports that are used together become one link.
     Allowed,
-    /// Each port is a link.
+    /// Each port is a separate link.
     Off,
 }
 
-/// A flow uses a part of the ports of a group, or loads them unevenly.
+/// The error for a flow that uses only part of a group, or loads its ports unevenly.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Ungrouped;
 
-/// Links that stand for ports. Each port has a link of its own, with the index of the port; groups
+/// Maps ports to links. The first links are the ports themselves, with the same indices; groups
 /// follow.
 #[derive(Debug)]
 pub(super) struct Links {
     grouping: Grouping,
-    /// By port: its link; [`UNUSED`] before its first use.
+    /// By port: its link, or [`UNUSED`] before its first use.
     of_port: Vec<u32>,
-    /// The ports of each group, and none of a pace.
+    /// The ports of each group; empty for a pacing link.
     groups: Vec<Vec<PortId>>,
-    /// By port: bytes per picosecond.
+    /// By port: capacity in bytes per picosecond.
     capacities: Vec<f64>,
-    /// By link: bytes that it has carried.
+    /// By link: bytes carried so far.
     carried: Vec<f64>,
 }
 
-/// The use of a link by data.
+/// Returns the use of a link by data, which is served fairly.
 const fn data(link: u32, share: f64) -> Use {
     Use { link, share, service: Service::Fair }
 }
 
-/// A rate in bytes per picosecond.
+/// Converts a rate to bytes per picosecond.
 pub(super) fn bytes_per_ps(rate: BitRate) -> f64 {
     rate.as_bps() as f64 / 8e12
 }
 
 impl Links {
-    /// The links of a fabric, which are added to an empty `sharing`.
+    /// Adds one link per port to `sharing`, which must be empty.
     pub(super) fn new(topology: &Topology, grouping: Grouping, sharing: &mut Sharing) -> Self {
         let rates = topology.links().iter().map(|link| bytes_per_ps(link.rate));
         let capacities: Vec<f64> = rates.flat_map(|rate| [rate; 2]).collect();
@@ -75,14 +78,17 @@ impl Links {
         }
     }
 
-    /// Changes the capacity of a port; only without groups.
+    /// Changes the capacity of a port.
+    ///
+    /// # Panics
+    /// If grouping is allowed: the capacity of a group is constant.
     pub(super) fn set_rate(&mut self, port: PortId, rate: BitRate, sharing: &mut Sharing) {
         assert_eq!(self.grouping, Grouping::Off, "groups have constant capacities");
         self.capacities[port.index()] = bytes_per_ps(rate);
         sharing.set_capacity(port.0, bytes_per_ps(rate));
     }
 
-    /// The use of one port by itself.
+    /// Returns the use of a single port, outside any group.
     pub(super) fn one(&mut self, port: PortId, share: f64) -> Result<Use, Ungrouped> {
         let link = &mut self.of_port[port.index()];
         if *link == UNUSED {
@@ -91,14 +97,15 @@ impl Links {
         if *link == port.0 { Ok(data(port.0, share)) } else { Err(Ungrouped) }
     }
 
-    /// A link for one queue pair, as fast as it paces its packets.
+    /// Adds a link that limits one queue pair to its pacing rate.
     pub(super) fn pace(&mut self, rate: f64, sharing: &mut Sharing) -> Use {
+        // A pacing link has no ports, but keeps the index of groups aligned with that of links.
         self.groups.push(Vec::new());
         self.carried.push(0.0);
         data(sharing.add_link(rate), 1.0)
     }
 
-    /// The uses of ports that a flow uses together, each with its share; they are added to `to`.
+    /// Appends to `to` the uses of ports that one flow uses together, each with its share.
     pub(super) fn all(
         &mut self,
         ports: &[(PortId, f64)],
@@ -121,7 +128,7 @@ impl Links {
         Ok(())
     }
 
-    /// The link that stands for all of these ports.
+    /// Returns the link that represents all of these ports.
     fn group(&mut self, ports: &[(PortId, f64)], sharing: &mut Sharing) -> Result<u32, Ungrouped> {
         let link = self.of_port[ports[0].0.index()];
         if ports.iter().any(|(port, _)| self.of_port[port.index()] != link) {
@@ -135,17 +142,18 @@ impl Links {
             self.carried.push(0.0);
             return Ok(link);
         }
+        // All ports map to `link`; the group must not have more ports than these.
         let group = (link as usize).checked_sub(self.capacities.len());
         let whole = group.is_some_and(|group| self.groups[group].len() == ports.len());
         if whole { Ok(link) } else { Err(Ungrouped) }
     }
 
-    /// Counts bytes that a link has carried.
+    /// Adds to the bytes that a link has carried.
     pub(super) fn count(&mut self, link: u32, bytes: f64) {
         self.carried[link as usize] += bytes;
     }
 
-    /// The bytes that each port has carried.
+    /// Returns the bytes that each port has carried; a group's bytes are divided by capacity.
     pub(super) fn bytes(&self) -> Vec<Bytes> {
         let mut bytes: Vec<f64> = self.carried[..self.capacities.len()].to_vec();
         for (group, carried) in self.groups.iter().zip(&self.carried[self.capacities.len()..]) {

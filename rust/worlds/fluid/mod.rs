@@ -1,14 +1,14 @@
-//! The fluid world: flows of bytes in place of packets, for fabrics of 100,000 hosts.
+//! The fluid model: flows of bytes instead of packets, for fabrics of 100,000 hosts.
 //!
-//! A run is the same as in [`crate::fabric`] in all that hosts do: messages with their dependencies
-//! and computations, splitters, queue pairs, jobs with policies of their own. A flow is then not
-//! divided into packets. At every time it has the max-min fair rate on the links that it loads
-//! (`sharing`): those of the path that it would take, or all that its policy spreads it over
-//! (`ways`). What its first and last packets need on their way is added at its end (`timing`).
+//! Hosts behave as in [`crate::fabric`]: messages with dependencies and computations, splitters,
+//! queue pairs, jobs with their own policies. Flows are not divided into packets. At any time a
+//! flow has its max-min fair rate on the links that it loads (`sharing`). Those are the links of
+//! its path, or all links over which its policy spreads it (`ways`). The latency of its first and
+//! last packets is added at its end (`timing`).
 //!
-//! It does not know what takes place between packets: queues, losses, marks, pauses, reordering,
-//! and the time that a congestion control takes to find its rate. [`Estimate::warnings`] says where
-//! that matters; `docs/fluid.md` compares its times with those of packets.
+//! Effects between packets are not modelled: queues, losses, marks, pauses, reordering, and the
+//! convergence time of congestion control. [`Estimate::warnings`] reports where they matter.
+//! `docs/fluid.md` compares completion times with those of packet runs.
 
 mod changes;
 mod due;
@@ -35,10 +35,10 @@ use links::{Grouping, Ungrouped};
 use warnings::Seen;
 use world::World;
 
-/// The number of steps between two reports of progress.
+/// Number of steps between two progress reports.
 const PROGRESS_EVERY: u64 = 1 << 12;
 
-/// Whether a run moves packets or flows of bytes.
+/// Whether a run simulates packets or flows of bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Fidelity {
@@ -52,15 +52,15 @@ pub enum Fidelity {
 /// The results of a fluid run.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Estimate {
-    /// Times, flows, queue pairs and bytes of links; counts of packets and queues are zero.
+    /// Times, flows, queue pairs and link bytes. Counts of packets and queues are zero.
     pub outcome: Outcome,
-    /// Why the times of packets may be others, in sentences.
+    /// Reasons why a packet run may take a different time, as sentences.
     pub warnings: Vec<String>,
 }
 
-/// Runs the workload of a setup to its end. `progress` is called now and then, and at the end.
+/// Runs the workload of a setup to its end. Calls `progress` periodically and at the end.
 pub fn run(setup: &Setup, progress: &mut dyn FnMut(&Progress)) -> Estimate {
-    // Where links fail, those that were alike are no longer.
+    // A failure makes equal links unequal, so groups would not stay valid.
     let first = match setup.fabric.failures.is_empty() {
         true => Grouping::Allowed,
         false => Grouping::Off,
@@ -110,7 +110,7 @@ fn run_to_end(
             return Ok(Verdict::Completed);
         }
         let Some(next) = world.next_time() else { return Ok(Verdict::Stalled) };
-        // An event exactly at the limit still happens.
+        // An event exactly at the limit is still handled.
         if next > time_limit {
             world.now = time_limit;
             return Ok(Verdict::TimeLimit);

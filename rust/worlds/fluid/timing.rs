@@ -1,9 +1,10 @@
-//! The time of a flow that its rate does not show: its first and last packets on their way.
+//! The part of a flow's duration that its rate does not cover: the latency of its first and last
+//! packets.
 //!
-//! A flow of `W` bytes on the wire has been sent after `W / rate`. An idle path takes longer: the
-//! last packet crosses the links behind the slowest one, every link delays it, and its
-//! acknowledgement comes back. These times are added to every flow, so that a flow alone takes as
-//! long as the closed form says ([`IdlePath`]).
+//! A flow of `W` bytes on the wire has been sent after `W / rate`. An idle path takes longer. The
+//! last packet still crosses the links behind the slowest one, each link adds its delay, and the
+//! acknowledgement returns. These times are added to every flow, so a flow without competition
+//! takes as long as the closed form says ([`IdlePath`]).
 
 use super::links::bytes_per_ps;
 use super::ways::{Paths, Way};
@@ -13,26 +14,27 @@ use crate::ids::HostId;
 use crate::nic::congestion::CongestionControl;
 use crate::units::{BitRate, Bytes, Span, Time};
 
-/// The sizes of a flow on the wire.
+/// The size of a flow on the wire.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Size {
-    /// Data packets with their gaps, in bytes.
+    /// Bytes of data packets, including gaps.
     pub(super) data: f64,
-    /// The part of `data` without the gaps.
+    /// Fraction of `data` that is not gaps.
     pub(super) without_gaps: f64,
-    /// Acknowledgements with their gaps for each byte of `data`, and the part of them without gaps.
+    /// Bytes of acknowledgements with gaps, for each byte of `data`.
     pub(super) acks: f64,
+    /// Fraction of the acknowledgements that is not gaps.
     pub(super) acks_without_gaps: f64,
 }
 
-/// When a flow is delivered and complete, in picoseconds after the last of it was sent.
+/// Delivery and completion of a flow, in picoseconds after its last byte was sent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(super) struct Tail {
     delivered: i64,
     completed: i64,
 }
 
-/// The packets of a run.
+/// Returns the packet format and link properties of a run.
 pub(super) fn wire(setup: &Setup) -> Wire {
     let (nic, fabric) = (&setup.nic, &setup.fabric);
     let packet = (nic.payload + nic.header).get().max(1);
@@ -45,13 +47,14 @@ pub(super) fn wire(setup: &Setup) -> Wire {
         ack_priority: nic.ack.priority,
         gap: fabric.gap,
         forwarding_delay: fabric.forwarding_delay,
+        // The splitter has divided messages into flows already; detours are not modelled.
         cuts: Cuts::Never,
         takes_detours: false,
     }
 }
 
-/// The bytes per picosecond to which queue pairs of a host pace their packets, if that is less
-/// than the rate of its port.
+/// Returns the pacing rate of a host's queue pairs in bytes per picosecond, if it is below the rate
+/// of its port.
 pub(super) fn pace(setup: &Setup, host: HostId) -> Option<f64> {
     let CongestionControl::LineRate(config) = setup.nic_of(host).congestion else { return None };
     let rate = setup.topology.link(setup.topology.host_port(host).link()).rate;
@@ -60,7 +63,7 @@ pub(super) fn pace(setup: &Setup, host: HostId) -> Option<f64> {
 }
 
 impl Size {
-    /// The sizes of a flow of `bytes`.
+    /// Returns the size on the wire of a flow of `bytes`.
     pub(super) fn of(bytes: Bytes, wire: &Wire) -> Self {
         let packets = bytes.get().div_ceil(wire.payload.get().max(1)).max(1);
         let acks = packets.div_ceil(u64::from(wire.ack_every.max(1))) as f64;
@@ -76,18 +79,19 @@ impl Size {
 }
 
 impl Tail {
-    /// The tail of a flow of `bytes` on its way. `pace` is in bytes per picosecond, without gaps.
+    /// Returns the tail of a flow of `bytes` on its path. `pace` is in bytes per picosecond,
+    /// without gaps.
     pub(super) fn of(way: &Way, bytes: Bytes, size: &Size, wire: &Wire, pace: Option<f64>) -> Self {
         let count = if way.paths == Paths::One { 1 } else { 2 };
         let path = Path { hops: way.hops.clone(), count };
         let idle = IdlePath::new(&path, bytes, wire);
         let rates = || way.hops.iter().map(|hop| hop.rate);
-        // Several paths are at least as fast together as the host's own link.
+        // Together, several paths are at least as fast as the host's own link.
         let rate = match way.paths {
             Paths::One => rates().min(),
             Paths::Several => rates().next().min(rates().next_back()),
         };
-        // The last packet goes at the rate of the links.
+        // Without pacing the last packet is sent at the rate of the links.
         let payload = (bytes.get().max(1) - 1) % wire.payload.get().max(1) + 1;
         let last = (Bytes::new(payload) + wire.header + wire.gap).get() as f64;
         let sent = rate.map_or(0.0, |rate| {
@@ -99,9 +103,9 @@ impl Tail {
         Self { delivered: after(idle.delivered), completed: after(idle.completed) }
     }
 
-    /// Delivery and completion of a flow whose last packet was sent at `sent`.
+    /// Returns the delivery and completion times of a flow whose last packet was sent at `sent`.
     pub(super) fn after(self, sent: Time) -> [Time; 2] {
-        // Without delays the gap behind the last packet ends after its delivery.
+        // With zero delays, the gap after the last packet ends after the packet's delivery.
         let after = |by| Time::from_ps(sent.as_ps().saturating_add_signed(by)).max(sent);
         [self.delivered, self.completed].map(after)
     }

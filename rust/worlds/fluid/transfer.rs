@@ -1,4 +1,4 @@
-//! A flow on its way: what is left of it, and since when it has its rate.
+//! A flow in progress: the bytes that remain, its rate, and since when it has that rate.
 
 use super::timing::{Size, Tail};
 use super::waiting::Share;
@@ -6,39 +6,40 @@ use crate::endpoint::FluidFlow;
 use crate::sharing::Use;
 use crate::units::{Span, Time};
 
-/// Times are rounded up to the picosecond, but not for the sake of a rounding error.
+/// Tolerance before times are rounded up to a picosecond, so that a rounding error does not add
+/// one.
 const FORGIVEN_PS: f64 = 1e-3;
 
-/// A flow that is being sent, or whose last packet is on its way.
+/// A flow that is being sent, or whose last packet is in flight.
 #[derive(Debug)]
 pub(super) struct Transfer {
     pub(super) flow: FluidFlow,
     pub(super) size: Size,
     pub(super) tail: Tail,
     pub(super) state: State,
-    /// Distinguishes its events from those that its present state has replaced.
+    /// Incremented at each state change; events with an older version are stale.
     pub(super) version: u32,
-    /// Bytes on the wire that have not been sent, at `since`.
+    /// Bytes on the wire that remained to be sent at `since`.
     left: f64,
-    /// Bytes that had not been sent when it came to its present way.
+    /// Bytes that remained to be sent when the flow moved to its current path.
     left_before: f64,
-    /// Bytes per picosecond.
+    /// Current rate in bytes per picosecond.
     pub(super) rate: f64,
     since: Time,
-    /// When it came to its present way.
+    /// When the flow moved to its current path.
     pub(super) came: Time,
-    /// The link that limits it, and the bytes that may wait there because of it.
+    /// The link that limits the flow, and the bytes that may queue there because of it.
     pub(super) waits: Share,
 }
 
-/// Where a flow is.
+/// The state of a flow.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum State {
-    /// It has no way to its receiver.
+    /// No path to its receiver exists.
     Stalled,
-    /// It shares links, by its index there; so many of its uses are for data.
+    /// The flow shares links: its index in `sharing`, and the number of its uses that carry data.
     Sending { index: u32, data_uses: u32 },
-    /// All of it has been sent.
+    /// All bytes have been sent.
     Sent,
 }
 
@@ -59,15 +60,14 @@ impl Transfer {
         }
     }
 
-    /// Takes note of what has been sent until now, and goes on at another rate.
+    /// Accounts for the bytes sent until `now`, and continues at a new rate.
     pub(super) fn set_rate(&mut self, now: Time, rate: f64) {
         self.left = self.left_at(now);
         (self.rate, self.since) = (rate, now);
         self.version += 1;
     }
 
-    /// Takes note of what has been sent until now, and stops; the bytes since it came to the way
-    /// that it leaves.
+    /// Stops the flow at `now`. Returns the bytes sent since it moved to its current path.
     pub(super) fn leave(&mut self, now: Time) -> f64 {
         self.set_rate(now, 0.0);
         let moved = self.left_before - self.left;
@@ -75,24 +75,24 @@ impl Transfer {
         moved
     }
 
-    /// Bytes that have not been sent at `now`.
+    /// Returns the bytes that remain to be sent at `now`.
     pub(super) fn left_at(&self, now: Time) -> f64 {
         let passed = now.since(self.since).as_ps() as f64;
         (self.left - self.rate * passed).max(0.0)
     }
 
-    /// When all of it will have been sent; `None` if it is not being sent.
+    /// Returns when the last byte will have been sent; `None` if the flow is not being sent.
     pub(super) fn end(&self) -> Option<Time> {
         if self.rate <= 0.0 {
             return None;
         }
         let ps = (self.left / self.rate - FORGIVEN_PS).ceil().max(0.0);
-        // A rate that is nearly nothing ends beyond every time limit.
+        // At a rate close to zero the end lies beyond every time limit.
         let end = self.since.saturating_add(Span::from_ps(ps as u64));
         (end < Time::NEVER).then_some(end)
     }
 
-    /// The bytes without gaps on each link for `moved` bytes of the flow, in the order of its uses.
+    /// Returns the bytes without gaps that the `nth` use carries for `moved` bytes of the flow.
     pub(super) fn carried(&self, nth: u32, data_uses: u32, of: Use, moved: f64) -> f64 {
         let without_gaps =
             if nth < data_uses { self.size.without_gaps } else { self.size.acks_without_gaps };

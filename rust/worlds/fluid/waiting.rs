@@ -1,9 +1,9 @@
-//! An estimate of what would wait at ports, to tell where packets would be lost.
+//! An estimate of the bytes that would queue at ports, which shows where packets would be lost.
 //!
-//! Fluid flows never wait. A sender of packets learns late that it is too fast: until then its
-//! packets wait in front of the link that limits it. Of a flow that could be sent at the rate `r`
-//! and gets `x`, the part `1 − x / r` waits, of all of it where the congestion control never slows
-//! down, and otherwise of what is sent in two round trips \[inferred\].
+//! Fluid flows never queue. A packet sender learns late that it is too fast, and until then its
+//! packets queue at the bottleneck link. If a flow could be sent at rate `r` and gets `x`, the
+//! fraction `1 − x / r` of its bytes queues. That applies to the whole flow if congestion control
+//! never slows down, and otherwise to the bytes of two round trips \[inferred\].
 
 use std::sync::Arc;
 
@@ -16,31 +16,31 @@ use crate::sharing::Sharing;
 use crate::topology::{Node, Topology};
 use crate::units::{BitRate, Bytes, Span};
 
-/// Round trips until a congestion control has slowed its senders down.
+/// Round trips until congestion control has slowed the senders down.
 const ROUND_TRIPS: f64 = 2.0;
 
-/// A smaller part is what acknowledgements take of a link \[inferred\].
+/// Smaller fractions are ignored: acknowledgements take that much of a link \[inferred\].
 const LEAST_PART: f64 = 0.05;
 
-/// The bytes that wait in front of links, by the estimate.
+/// Estimated bytes queued at each link.
 #[derive(Debug)]
 pub(super) struct Waiting {
     /// By link.
     bytes: Vec<f64>,
-    /// The most that one flow adds; infinite if senders never slow down.
+    /// Maximum bytes that one flow adds; infinite if senders never slow down.
     of_a_flow: f64,
-    /// The memory of a switch, for one port.
+    /// Buffer of a switch that is available to one port.
     buffer: f64,
     topology: Arc<Topology>,
-    /// The fastest port of a host, with the longest round trip.
+    /// The rate of the fastest host port, with the longest round trip.
     pub(super) longest: PortFacts,
     /// Whether a link between switches has limited a flow.
     pub(super) is_contended: bool,
-    /// The most that waited in front of a link, and where.
+    /// Maximum bytes queued at one link so far, and that link.
     most: Option<(f64, PortId)>,
 }
 
-/// Bytes that wait in front of a link because of one flow.
+/// A link and the bytes queued there because of one flow.
 pub(super) type Share = Option<(u32, f64)>;
 
 impl Waiting {
@@ -63,11 +63,12 @@ impl Waiting {
         }
     }
 
-    /// The bytes that wait because of a flow with `left` bytes to send, no faster than `pace`.
+    /// Estimates the bytes queued because of a flow with `left` bytes to send, paced to at most
+    /// `pace`.
     pub(super) fn of(&self, sharing: &Sharing, flow: u32, left: f64, pace: Option<f64>) -> Share {
         let link = sharing.bottleneck(flow);
-        // A host holds what waits for its own port; a group of ports is never too slow for one
-        // flow alone.
+        // A host keeps bytes that wait for its own port in memory. A group of ports never limits a
+        // single flow.
         let port = PortId(link);
         let is_of_switch = port.link().index() < self.topology.links().len()
             && matches!(self.topology.ends_of(port).0, Node::Switch(_));
@@ -77,7 +78,7 @@ impl Waiting {
         (part > LEAST_PART).then(|| (link, part * left.min(self.of_a_flow)))
     }
 
-    /// Replaces what waits because of a flow.
+    /// Replaces the bytes queued because of a flow.
     pub(super) fn replace(&mut self, share: &mut Share, by: Share) {
         self.remove(std::mem::replace(share, by));
         if let Some((link, bytes)) = by {
@@ -96,8 +97,7 @@ impl Waiting {
         }
     }
 
-    /// The port in front of which most waited, and the bytes, if that is more than its switch has
-    /// memory for.
+    /// Returns the port with the longest estimated queue and its bytes, if they exceed the buffer.
     pub(super) fn overflow(&self) -> Option<(PortId, Bytes)> {
         let (bytes, port) = self.most.filter(|(bytes, _)| *bytes > self.buffer)?;
         Some((port, Bytes::new(bytes as u64)))

@@ -1,4 +1,4 @@
-//! Where a fluid run is not meant to be trusted.
+//! Warnings about effects that a fluid run does not model.
 
 use super::waiting::Waiting;
 use crate::balance::Scheme;
@@ -10,21 +10,21 @@ use crate::nic::congestion::{CongestionControl, CongestionController as _};
 use crate::topology::Node;
 use crate::units::{Bytes, Time};
 
-/// Flows of fewer packets are short: their time is that of their packets on their way, and queues
-/// of a few packets matter \[inferred\].
+/// Flows with fewer packets are short: latency dominates their duration, and queues of a few
+/// packets matter \[inferred\].
 const SHORT_PACKETS: u64 = 8;
 
-/// A run that has ended.
+/// A completed run and what it observed.
 pub(super) struct Seen<'a> {
     pub(super) setup: &'a Setup,
     pub(super) outcome: &'a Outcome,
     pub(super) waiting: &'a Waiting,
-    /// Whether packets of one flow were hashed to several ports.
+    /// Whether packets of a flow were hashed to several ports.
     pub(super) hashes_packets: bool,
 }
 
 impl Seen<'_> {
-    /// The reasons why packets may take other times than the fluid run says.
+    /// Returns the reasons why a packet run may take a different time.
     pub(super) fn warnings(&self) -> Vec<String> {
         let all = [
             self.lost_in_buffers(),
@@ -81,12 +81,12 @@ impl Seen<'_> {
         })
     }
 
-    /// A link whose credit is used up before the first of it comes back.
+    /// Warns if a link runs out of credit before the first credit returns.
     fn limited_by_credit(&self) -> Option<String> {
         let Setup { topology, fabric, nic, .. } = self.setup;
         let memory = fabric.switch.cbfc.as_ref()?.memory;
         let packet = nic.payload + nic.header + fabric.gap;
-        // Two packets, and what is sent until the credit of the first is back.
+        // Two packets, plus the bytes sent until the credit of the first returns.
         let needed = |port: &PortId| {
             let link = topology.link(port.link());
             let there_and_back = link.delay + link.delay + fabric.forwarding_delay;
@@ -107,7 +107,8 @@ impl Seen<'_> {
         })
     }
 
-    /// Flows that end before or while their senders find their rate.
+    /// Warns if senders start below 90 % of the bandwidth-delay product and flows exceed the first
+    /// window.
     fn started_slowly(&self) -> Option<String> {
         let nic = &self.setup.nic;
         let path = nic.path(self.waiting.longest);

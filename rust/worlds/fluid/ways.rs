@@ -1,10 +1,10 @@
-//! The way of a flow through the fabric: the links that it loads, and the hops that its first and
-//! last packets take.
+//! The path of a flow through the fabric: the links that it loads, and the hops of its first and
+//! last packets.
 //!
-//! Where sender and switches keep the packets of a flow on one path, it is the path that they would
-//! take: every switch on it is asked as in a fabric of packets, with the label, entropy value and
-//! route of the flow. Where either of them spreads packets, each switch divides the flow among its
-//! equal-cost ports that are up, by their weights. Acknowledgements go back in the same manner.
+//! If sender and switches keep the packets of a flow on one path, the flow takes that path. Every
+//! switch on it makes the decision that it makes for a packet with the flow's label, entropy value
+//! and route. If either of them spreads packets, each switch divides the flow by weight among its
+//! equal-cost ports that are up. Acknowledgements return in the same way.
 
 use std::collections::BTreeMap;
 use std::rc::Rc;
@@ -21,30 +21,30 @@ use crate::switching::{PortLoads, Switching};
 use crate::topology::{Node, Topology};
 use crate::units::Time;
 
-/// How often a switch is asked for the port of one packet, to learn whether it spreads them.
+/// Number of equal packets offered to a switch to find out whether it spreads them.
 const ASKED: usize = 16;
 
-/// The way of a flow in one direction.
+/// The path of a flow in one direction.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Way {
-    /// The links, with the part of the flow that is on each.
+    /// The links, with the fraction of the flow on each.
     pub(super) uses: Vec<Use>,
-    /// Each hop from the sender to the receiver; of several links the first.
+    /// The hops from sender to receiver; the first link of each tier if the flow is spread.
     pub(super) hops: Vec<Hop>,
     /// Whether packets may take several paths.
     pub(super) paths: Paths,
-    /// The part of the flow that arrives; the rest is lost on links that are down.
+    /// The fraction of the flow that arrives; the rest is lost on failed links.
     pub(super) arrives: f64,
 }
 
-/// Whether packets of a flow may take several paths.
+/// Whether the packets of a flow may take several paths.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Paths {
     One,
     Several,
 }
 
-/// The part of a spread way between two edge switches, which all their hosts share.
+/// The part of a spread path between two edge switches, which all their hosts share.
 #[derive(Debug)]
 struct Spread {
     uses: Vec<Use>,
@@ -53,24 +53,24 @@ struct Spread {
     widest: usize,
 }
 
-/// Finds the ways of flows.
+/// Finds the paths of flows.
 #[derive(Debug)]
 pub(super) struct Ways {
     topology: Arc<Topology>,
     pub(super) switching: Switching,
     /// Whether switches divide the packets of a flow among several ports.
     switches_spread: bool,
-    /// Whether a sender leaves that to switches that hash, packet by packet.
+    /// Whether a sender varied the entropy value and hashing switches spread its packets.
     pub(super) hashes_packets: bool,
     is_hashed: bool,
-    /// By port, the part of the packets on it that arrives: 0 while its link is down.
+    /// By port: the fraction of its packets that arrives; 0 while its link is down.
     arrives: Vec<f64>,
     known: BTreeMap<(SwitchId, SwitchId), Option<Rc<Spread>>>,
-    /// Memory for searches: the part of a flow in each switch.
+    /// Scratch space for searches: the fraction of a flow at each switch.
     amounts: Vec<f64>,
 }
 
-/// Ports of a fabric without packets: nothing waits anywhere.
+/// Port loads without packets: every queue is empty.
 struct Empty;
 
 impl PortLoads for Empty {
@@ -79,7 +79,7 @@ impl PortLoads for Empty {
     }
 }
 
-/// Where flows of a run are on their way: the links, and their rates.
+/// The links of a run and their sharing.
 pub(super) struct Site<'a> {
     pub(super) links: &'a mut Links,
     pub(super) sharing: &'a mut Sharing,
@@ -100,17 +100,17 @@ impl Ways {
         }
     }
 
-    /// Sets the part of the packets on a port that arrives at the other end of its link.
+    /// Sets the fraction of the packets sent by a port that reaches the other end of its link.
     pub(super) fn set_arrives(&mut self, port: PortId, part: f64) {
         self.arrives[port.index()] = part;
     }
 
-    /// Forgets what was known of routes, after routing or a link has changed.
+    /// Clears the cached paths after a change to routing or to a link.
     pub(super) fn forget(&mut self) {
         self.known.clear();
     }
 
-    /// The way of a flow's packets; `None` if there is none to the receiver.
+    /// Returns the path of a flow's data packets; `None` if the receiver is unreachable.
     pub(super) fn of(
         &mut self,
         now: Time,
@@ -120,7 +120,7 @@ impl Ways {
         self.find(now, flow.packet, flow.entropies, site)
     }
 
-    /// The way back of its acknowledgements.
+    /// Returns the path of a flow's acknowledgements.
     pub(super) fn back(
         &mut self,
         now: Time,
@@ -149,7 +149,7 @@ impl Ways {
         }
     }
 
-    /// The path of a packet.
+    /// Follows a single packet hop by hop.
     fn single(
         &mut self,
         now: Time,
@@ -171,7 +171,7 @@ impl Ways {
         Ok(Some(way))
     }
 
-    /// The division of a flow among all equal-cost paths.
+    /// Divides a flow among all equal-cost paths.
     fn spread(
         &mut self,
         src: HostId,
@@ -182,7 +182,7 @@ impl Ways {
         let ends = [src, dst].map(|host| self.topology.edge_of(host));
         let between = match ends {
             [Some(from), Some(to)] => self.between(from, to, dst, site)?,
-            // Two hosts that are wired to each other.
+            // Two hosts that are wired to each other directly.
             _ => {
                 let uses = vec![site.links.one(first, 1.0)?];
                 let (hops, arrives) = (vec![self.hop(first)], self.arrives[first.index()]);
@@ -199,7 +199,7 @@ impl Ways {
         Ok(Some(Way { uses, hops, paths, arrives: between.arrives * at_ends }))
     }
 
-    /// The division of a flow between two edge switches.
+    /// Divides a flow among the paths between two edge switches; cached.
     fn between(
         &mut self,
         from: SwitchId,
@@ -215,8 +215,8 @@ impl Ways {
         Ok(found)
     }
 
-    /// Goes through the switches from one edge switch to another, tier by tier: all equal-cost
-    /// paths have the same length.
+    /// Visits the switches between two edge switches, tier by tier. All equal-cost paths have the
+    /// same length.
     fn search(
         &mut self,
         from: SwitchId,
@@ -246,8 +246,7 @@ impl Ways {
         Ok(Some(spread))
     }
 
-    /// The parts of a flow in the switches behind ports, in the order in which the ports lead to
-    /// them.
+    /// Returns the fraction of a flow at each switch behind `ports`, in the order of the ports.
     fn cross(&mut self, ports: &[(PortId, f64)]) -> Vec<(SwitchId, f64)> {
         let mut at: Vec<(SwitchId, f64)> = Vec::new();
         for &(port, part) in ports {
@@ -261,6 +260,7 @@ impl Ways {
         for (switch, amount) in &mut at {
             *amount = std::mem::take(&mut self.amounts[switch.index()]);
         }
+        // A switch behind failed links alone would add ports without traffic to the search.
         at.retain(|(_, amount)| *amount > 0.0);
         at
     }
@@ -271,7 +271,7 @@ impl Ways {
     }
 }
 
-/// Whether a switch that has a choice gives equal packets different ports.
+/// Returns true if a switch with several next hops sends equal packets to different ports.
 fn spreads(topology: &Topology, switching: &mut Switching) -> bool {
     let last = HostId(topology.host_count() - 1);
     let pair = [HostId(0), last];

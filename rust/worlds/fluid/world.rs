@@ -1,8 +1,8 @@
 //! Hosts and links under one clock, without packets.
 //!
-//! Hosts are those of every world ([`Endpoints`]). They hand over whole flows; a flow shares the
-//! links of its way until all of it has been sent, and is delivered and complete a fixed time
-//! later. Rates are computed after all that happens at one time.
+//! The hosts are the shared [`Endpoints`], which hand over whole flows. A flow shares the links of
+//! its path until its last byte has been sent; delivery and completion follow after a fixed time.
+//! Rates are computed after all events at one time.
 
 use std::collections::VecDeque;
 
@@ -25,11 +25,11 @@ use crate::switching::{StepEffect, Switching};
 use crate::topology::Topology;
 use crate::units::{Span, Time};
 
-/// The flows of a queue pair: one is sent, and others wait.
+/// The flows of a queue pair: at most one is being sent, and the others wait.
 #[derive(Debug, Default)]
 struct Lane {
     is_busy: bool,
-    /// The link that stands for its pace, if that is below its port's rate.
+    /// The link that models pacing, if the pacing rate is below the rate of the port.
     pace: Option<Use>,
     waiting: VecDeque<FluidFlow>,
 }
@@ -48,14 +48,14 @@ pub(super) struct World<'a> {
     changes: Vec<Change>,
     transfers: Vec<Transfer>,
     free: Vec<u32>,
-    /// By flow of `sharing`: its transfer.
+    /// By index in `sharing`: the transfer.
     transfer_of: Vec<u32>,
     /// By queue pair.
     lanes: Vec<Lane>,
     pub(super) waiting: Waiting,
-    /// Flows that are being sent.
+    /// Number of flows that are being sent.
     sending: usize,
-    /// Flows that have begun at this time, by their index in `sharing`.
+    /// Flows that started at the current time, by index in `sharing`.
     begun: Vec<u32>,
     due: Due,
     pub(super) now: Time,
@@ -64,7 +64,7 @@ pub(super) struct World<'a> {
 }
 
 impl<'a> World<'a> {
-    /// The world of a setup, before its first event.
+    /// Builds the world of a setup, before its first event.
     pub(super) fn new(setup: &'a Setup, grouping: Grouping) -> Self {
         let scheme = evened(setup.policies().for_switches(), &setup.topology);
         let switching = Switching::new(&setup.topology, &setup.fabric, &scheme, setup.seed);
@@ -106,13 +106,13 @@ impl<'a> World<'a> {
         world
     }
 
-    /// The time of the next event, or of the next computation of rates.
+    /// Returns the time of the next event or recomputation of rates.
     pub(super) fn next_time(&self) -> Option<Time> {
         let next = [self.events.next_time(), self.ends.first(), self.due.at()];
         next.into_iter().flatten().min()
     }
 
-    /// Handles all that happens at `now`, the time of the next event.
+    /// Handles all events at `now`, the time of the next event.
     pub(super) fn step(&mut self, now: Time) -> Result<(), Ungrouped> {
         self.now = now;
         let mut is_changed = false;
@@ -130,6 +130,7 @@ impl<'a> World<'a> {
                 self.take(flow)?;
             }
         }
+        // Paths are recomputed once, after all changes at this time.
         if is_changed {
             self.find_ways_again()?;
         }
@@ -140,7 +141,7 @@ impl<'a> World<'a> {
         Ok(())
     }
 
-    /// The progress of the run.
+    /// Returns the progress of the run.
     pub(super) fn progress(&self) -> Progress {
         let (messages, bytes) = self.endpoints.sent();
         Progress {
@@ -161,6 +162,7 @@ impl<'a> World<'a> {
             Kind::Timeout if self.transfers[event.id as usize].version == event.version => {
                 self.time_out(event.id)?;
             }
+            // The flow has moved on since the timer was set.
             Kind::Timeout => {}
             Kind::Wake => self.wake(HostId(event.id)),
         }
@@ -172,6 +174,7 @@ impl<'a> World<'a> {
 impl World<'_> {
     fn wake(&mut self, id: HostId) {
         let host = self.endpoints.host_mut(id);
+        // An earlier wake-up has replaced this one.
         if host.wake > self.now {
             return;
         }
@@ -214,7 +217,8 @@ impl World<'_> {
 
 /// Flows.
 impl World<'_> {
-    /// Takes a flow from its host: it starts now, or after those before it on its queue pair.
+    /// Accepts a flow from its host. It starts now, or after the flows ahead of it on its queue
+    /// pair.
     fn take(&mut self, flow: FluidFlow) -> Result<(), Ungrouped> {
         let connection = flow.connection as usize;
         if self.lanes.len() <= connection {
@@ -229,11 +233,12 @@ impl World<'_> {
         self.start(flow, None)
     }
 
-    /// Starts a flow; `place` is the place in `sharing` of the flow before it on its queue pair.
+    /// Starts a flow. `place` is the slot in `sharing` of the previous flow on its queue pair.
     fn start(&mut self, flow: FluidFlow, place: Option<u32>) -> Result<(), Ungrouped> {
         let size = Size::of(flow.bytes, &self.wire);
         let transfer = Transfer::new(self.now, flow, size, Tail::default());
         let index = match self.free.pop() {
+            // Versions keep increasing in a reused slot, so that old events stay stale.
             Some(index) => {
                 let version = self.transfers[index as usize].version + 1;
                 self.transfers[index as usize] = transfer;
@@ -248,8 +253,8 @@ impl World<'_> {
         self.send(index, place)
     }
 
-    /// Puts a transfer that is on no link on its way, if it has one. Where that is the way of the
-    /// flow in `place`, it takes its place with its rate.
+    /// Puts a stopped transfer on its path, if there is one. If the flow in slot `place` used the
+    /// same links, the transfer takes over its slot and rate.
     fn send(&mut self, index: u32, place: Option<u32>) -> Result<(), Ungrouped> {
         let transfer = &self.transfers[index as usize];
         let (flow, size, now) = (transfer.flow, transfer.size, self.now);
@@ -296,7 +301,7 @@ impl World<'_> {
         Ok(())
     }
 
-    /// The last of a flow has been sent.
+    /// Handles the end of a flow: its last byte has been sent.
     fn end(&mut self, index: u32) -> Result<(), Ungrouped> {
         let place = self.stop(index);
         let transfer = &mut self.transfers[index as usize];
@@ -317,7 +322,7 @@ impl World<'_> {
         }
     }
 
-    /// Stops a transfer; its place in `sharing`, if it has one, which it has not left.
+    /// Stops a transfer. Returns its slot in `sharing`, if it has one; the slot is not freed yet.
     fn stop(&mut self, index: u32) -> Option<u32> {
         let transfer = &mut self.transfers[index as usize];
         let moved = transfer.leave(self.now);
@@ -331,7 +336,7 @@ impl World<'_> {
         Some(of_sharing)
     }
 
-    /// Removes a flow that has stopped from the links of its way.
+    /// Removes a stopped flow from the links of its path.
     fn leave_place(&mut self, place: Option<u32>) {
         let Some(place) = place else { return };
         let transfer = &self.transfers[self.transfer_of[place as usize] as usize];
@@ -339,8 +344,7 @@ impl World<'_> {
         self.sharing.remove(place);
     }
 
-    /// A flow without a way has waited for an acknowledgement in vain: its sender may move it to
-    /// another path.
+    /// Handles a timeout of a flow without a path: its sender may move it to another one.
     fn time_out(&mut self, index: u32) -> Result<(), Ungrouped> {
         let transfer = &mut self.transfers[index as usize];
         let before = transfer.flow.packet.entropy;
@@ -348,12 +352,12 @@ impl World<'_> {
         transfer.version += 1;
         let (src, entropy) = (transfer.flow.packet.src, transfer.flow.packet.entropy);
         self.follow_up(src);
-        // A sender that stays on its path waits for routing.
+        // A sender that keeps its path waits until routing has converged.
         if entropy == before { Ok(()) } else { self.send(index, None) }
     }
 
-    /// Flows that have begun at this time wait for their rates no longer than a part of the time
-    /// that they take if they share their links evenly.
+    /// Schedules rates for the flows that started at this time. The delay is a fraction of the time
+    /// that each would take at an even share of its links.
     fn note_begun(&mut self) {
         for of_sharing in std::mem::take(&mut self.begun) {
             let index = self.transfer_of[of_sharing as usize];
@@ -369,7 +373,7 @@ impl World<'_> {
         }
     }
 
-    /// Takes note of the rate of a flow that is being sent.
+    /// Applies the computed rate to a flow that is being sent.
     fn take_rate(&mut self, of_sharing: u32) {
         let index = self.transfer_of[of_sharing as usize];
         let transfer = &mut self.transfers[index as usize];
@@ -393,7 +397,7 @@ impl World<'_> {
                 }
             }
             Target::Step(step) => match self.ways.switching.apply_step(step) {
-                // Fluid runs have one plane.
+                // A fluid run has one plane, so host ports never change.
                 StepEffect::None | StepEffect::HostPort(..) => {}
                 StepEffect::Rate(link, rates) => {
                     for (port, rate) in link.ports().into_iter().zip(rates) {
@@ -407,7 +411,7 @@ impl World<'_> {
         self.due.note_at_once(self.now);
     }
 
-    /// Puts every flow that is not sent yet on the way that it has now.
+    /// Moves every flow that is not fully sent to its current path.
     fn find_ways_again(&mut self) -> Result<(), Ungrouped> {
         let indices = 0..self.transfers.len() as u32;
         for index in indices {
@@ -422,7 +426,7 @@ impl World<'_> {
     }
 }
 
-/// The uses of links by a flow and by its acknowledgements, for each byte of it that arrives.
+/// Returns the uses of links by a flow and its acknowledgements, for each byte that arrives.
 fn uses(way: &Way, back: Option<&Way>, size: &Size) -> Vec<Use> {
     let data = way.uses.iter().map(|it| Use { share: it.share / way.arrives, ..*it });
     let acks = back.into_iter().flat_map(|back| &back.uses);
@@ -431,8 +435,8 @@ fn uses(way: &Way, back: Option<&Way>, size: &Size) -> Vec<Use> {
     data.chain(acks).collect()
 }
 
-/// The scheme as a fluid run takes it. Policies that look at load fill links of unequal rates by
-/// their rates, as those do that weight next hops by capacity.
+/// Returns the scheme as a fluid run models it. Load-aware policies fill links of unequal rates in
+/// proportion to the rates, as policies that weight next hops by capacity do.
 fn evened(scheme: Scheme, topology: &Topology) -> Scheme {
     let looks = scheme.switch.uses_queue_lengths() || scheme.sender.looks_at_load();
     match looks && topology.is_uneven() {

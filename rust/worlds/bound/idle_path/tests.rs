@@ -1,4 +1,4 @@
-//! Idle paths against the formula and against computations packet by packet.
+//! Tests idle paths against the formula and against packet-by-packet computations.
 
 use super::*;
 use crate::bound::fixtures::{OFAN, fat_tree, leaf_spine};
@@ -35,7 +35,8 @@ fn a_message_of_no_bytes_is_one_packet_of_headers() {
     assert_eq!(idle.completed, Span::from_ps(2 * (620 + 500_000) + 2 * (640 + 500_000)));
 }
 
-/// Delivery of the last packet, with each packet computed over each link, in picoseconds.
+/// Returns the delivery time of the last packet in picoseconds, computed packet by packet on each
+/// link.
 fn simulated(rates: &[u64], bytes: u64, wire: &Wire) -> u64 {
     let (mut free, mut end) = (vec![0; rates.len()], 0);
     let packets = bytes.div_ceil(4_096).max(1);
@@ -77,7 +78,7 @@ fn overtaking_shortens_delivery_only_where_a_short_last_packet_can_overtake() {
         // With 4,097 or 8,193 bytes, the last packet reaches the last link before all others.
         assert_eq!(many < alone, bytes == 4_097 || bytes == 8_193, "{bytes}: {many} {alone}");
     }
-    // Slow links in the middle delay nothing where there are enough of them.
+    // Slow links in the middle delay nothing if there are enough of them.
     let slow = IdlePath::new(&path(&[400, 100, 100, 400], 16), Bytes::new(1 << 20), &OFAN);
     let spread = 256 * 4_178 * 20 - 20 * 20 + 3 * 4_158 * 20 + 2 * 3 * 4_158 * 20;
     assert_eq!(slow.delivered, Span::from_ps(spread + 2_000_000));
