@@ -1,5 +1,5 @@
-//! What evenkeel sees of a run: time series, its course as a time-line, and a second account of
-//! every packet.
+//! Observers of a run: time series, its timeline as a trace, and an independent check of every
+//! packet.
 //!
 //! The crate `evenkeel` re-exports it and describes the architecture.
 

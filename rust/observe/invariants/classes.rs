@@ -1,9 +1,10 @@
 //! The order in which packets of several traffic classes may start.
 //!
-//! Of weighted classes only what their shares demand is checked, whatever the algorithm: while two
-//! of them wait all the time, neither gets ahead of the other by more than a few packets. For the
-//! surplus round robin of `sharing` that is three full packets a weight: of `m` turns the one has
-//! had at most `m` times its weight and a packet, the other at least `m - 1` times less a packet.
+//! For weighted classes, the check depends only on their shares and not on the algorithm. While two
+//! of them are continuously backlogged, neither may get ahead of the other by more than a few
+//! packets. For the surplus round robin of `sharing` the limit is three full packets per unit of
+//! weight. In `m` rounds one class has sent at most `m` times its weight plus a packet, the other
+//! at least `m - 1` times its weight minus a packet.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -13,7 +14,7 @@ use crate::ids::HostId;
 use crate::packet::{Packet, PacketKind};
 use crate::sharing::ClassSet;
 
-/// How far a class may get ahead of another, in full packets for each of its weight.
+/// Maximum lead of a class over another, in full packets per unit of its weight.
 const MOST_AHEAD: i128 = 3;
 
 /// The classes of a fabric.
@@ -21,16 +22,17 @@ const MOST_AHEAD: i128 = 3;
 pub(super) struct ClassRules {
     /// Empty if data has one class.
     pub(super) classes: Vec<ClassConfig>,
-    /// A full packet on the wire.
+    /// Size of a full packet on the wire, in bytes.
     pub(super) packet: u64,
 }
 
-/// The classes of the messages between two hosts, where all are known before the run.
+/// The classes of the messages between each pair of hosts, if all are known before the run.
 #[derive(Debug, Default)]
 pub(super) struct PairClasses(BTreeMap<(HostId, HostId), ClassSet>);
 
 impl PairClasses {
-    /// Those of a setup. None without classes, and where servers relay messages among their hosts.
+    /// Returns the classes of a setup. Empty without classes, or if servers relay messages among
+    /// their hosts.
     pub(super) fn of(setup: &Setup) -> Self {
         let mut pairs: BTreeMap<(HostId, HostId), ClassSet> = BTreeMap::new();
         if !setup.fabric.has_classes() || setup.topology.scale_up().is_some() {
@@ -44,7 +46,7 @@ impl PairClasses {
         Self(pairs)
     }
 
-    /// What is wrong with the class of a data packet that a NIC sends.
+    /// Checks the class of a data packet that a NIC sends. Returns the violation, if any.
     pub(super) fn start_from_host(&self, packet: &Packet) -> Option<String> {
         let classes = self.0.get(&(packet.src, packet.dst))?;
         let class = packet.class();
@@ -53,12 +55,12 @@ impl PairClasses {
     }
 }
 
-/// What the classes of a port have sent.
+/// The balance between the classes of a port.
 #[derive(Debug)]
 pub(super) struct ClassModel {
     rules: Arc<ClassRules>,
-    /// By class and other class: bytes that it sent while the other waited, times the weight of
-    /// the other, less the same of the other.
+    /// By class and other class: bytes sent while the other was backlogged times the other's
+    /// weight, minus the same quantity of the other.
     ahead: Vec<i128>,
 }
 
@@ -68,7 +70,7 @@ impl ClassModel {
         Self { rules: Arc::clone(rules), ahead: vec![0; count * count] }
     }
 
-    /// The number of queues without priority.
+    /// Returns the number of queues without priority.
     pub(super) fn count(&self) -> usize {
         self.rules.classes.len().max(1)
     }
@@ -80,8 +82,8 @@ impl ClassModel {
         }
     }
 
-    /// What is wrong with a packet of a class that starts, where `waits` says which classes have a
-    /// packet that could start.
+    /// Checks a packet of a class that starts, and returns the violation, if any. `waits` tells
+    /// which classes have a packet that could start.
     pub(super) fn start(
         &mut self,
         class: usize,
@@ -112,7 +114,7 @@ impl ClassModel {
         fault
     }
 
-    /// A class has nothing more that could start.
+    /// Resets the balance of a class that has no packet that could start.
     pub(super) fn rest(&mut self, class: usize) {
         let count = self.rules.classes.len();
         for other in 0..count {

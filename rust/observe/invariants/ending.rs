@@ -1,11 +1,11 @@
-//! The totals of a run against those of its records.
+//! Compares the totals of a run with those of its records.
 
 use super::port::WireModel;
 use crate::fabric::{MOST_CLASSES, Outcome};
 use crate::packet::{Flags, Packet, PacketKind};
 use crate::units::Span;
 
-/// Packets of each kind, by the records.
+/// Packets of each kind, counted from the records.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(super) struct Totals {
     sent: u64,
@@ -54,14 +54,14 @@ impl Totals {
         }
     }
 
-    /// A switch passes on what it received.
+    /// Counts a packet that a switch trimmed between receiving and enqueuing it.
     pub(super) fn note_trim(&mut self, received: &Packet, passed: &Packet) {
         let is_cut = |packet: &Packet| packet.flags.has(Flags::TRIMMED);
         self.trimmed += u64::from(is_cut(passed) && !is_cut(received));
     }
 }
 
-/// What a run says of itself and its records do not.
+/// Returns the totals of a run that differ from those of its records, one sentence each.
 pub(super) fn differences(
     totals: &Totals,
     ports: &[WireModel],
@@ -105,7 +105,7 @@ pub(super) fn differences(
             ));
         }
         let longest = outcome.queue_bytes_max_by_port[id].get();
-        // A packet that starts at once is enqueued by the records and waits by no count.
+        // A packet that starts immediately is enqueued in the records, but no counter includes it.
         if !(port.longest..=port.peak).contains(&longest) {
             differences.push(format!(
                 "the longest queue of port {id} is {} to {} B by the records, {longest} by the run",

@@ -1,26 +1,26 @@
 //! The invariants of a run, checked against the records of its packets.
 //!
-//! [`Invariants`] observes every node of a run and follows each packet in a model of its own, which
-//! shares no code with the fabric's ports: queues as lists of packets, wires as lists of arrivals.
-//! After each record, and against the totals of the run at its end, it checks that
+//! [`Invariants`] observes every node of a run and follows each packet in a separate model: queues
+//! as lists of packets, wires as lists of arrivals. The model shares no code with the fabric's
+//! ports. After each record, and against the totals of the run at its end, it checks that
 //!
-//! - time never goes back, on no port and between no two records;
-//! - a switch passes on what it receives, once, and nothing else; what a wire carries arrives as it
-//!   was sent, in order, after the time that its length, the link's rate and its delay give;
-//! - a queue of a switch gives packets in order, those with priority first, never data while it is
-//!   paused, and never later than its wire is free; with traffic classes, strict ones first and
-//!   weighted ones by their shares;
-//! - a NIC sends no data of a class that is paused, and none of a class that no message between the
-//!   two hosts has; in which order it sends is not checked;
-//! - no queue and no switch holds more than its buffer; priority flow control with enough headroom
-//!   loses nothing; only links that fail lose packets;
-//! - the counts of the run (packets, bytes of each link, drops, those of each class, trims, longest
-//!   queues) are those of the records;
+//! - time never goes backwards, neither on a port nor between records;
+//! - a switch forwards each packet that it receives once, and no other packet; packets arrive
+//!   unchanged and in order, after the time given by their length, the link's rate and its delay;
+//! - a switch queue transmits in order: priority before data, no data while it is paused, and no
+//!   later than its wire is free; with traffic classes, strict ones come first and weighted ones
+//!   get their shares;
+//! - a NIC sends no data of a class that is paused, or of a class that no message between the two
+//!   hosts has; its sending order is not checked;
+//! - no queue and no switch exceeds its buffer; priority flow control with enough headroom loses no
+//!   data; only failing links lose packets;
+//! - the counters of the run (packets, bytes of each link, drops in total and by class, trims,
+//!   longest queues) match the records;
 //! - the workload does not complete before its lower bound.
 //!
-//! What every run is checked for at its end ([`crate::fabric::World::outcome`]) it does not repeat.
-//! A violation is a fault of evenkeel, not of a scenario. The check costs several times the run
-//! itself. On a link whose rate changes during the run, times are not checked.
+//! The checks of [`crate::fabric::World::outcome`] at the end of every run are not repeated. A
+//! violation is a bug in evenkeel, not in a scenario. Checking makes the run several times slower.
+//! If the rate of a link changes during the run, times on that link are not checked.
 
 mod classes;
 mod ending;
@@ -43,17 +43,17 @@ use ending::Totals;
 use port::{Start, Wire, WireCredit, WireModel};
 use switch::{Limits, SwitchModel};
 
-/// The number of violations that are kept; later ones are counted.
+/// Number of violations that are kept; later ones are only counted.
 const KEPT: usize = 20;
 
-/// What a run did that no run may do.
+/// A violated invariant.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Violation {
     /// Simulated time.
     pub at: Time,
-    /// The output port at the node where it happened, as "from > to"; empty for the whole run.
+    /// The output port at the node where it occurred, as "from > to"; empty for the whole run.
     pub place: String,
-    /// What was expected, and what happened.
+    /// The expectation, and what happened instead.
     pub what: String,
 }
 
@@ -70,15 +70,15 @@ impl fmt::Display for Violation {
 /// The result of a check.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Report {
-    /// Records of packets that were checked.
+    /// Number of packet records checked.
     pub records: u64,
-    /// The first violations, in order of time.
+    /// The first violations, in time order.
     pub violations: Vec<Violation>,
-    /// All violations, those that are not kept included.
+    /// Number of all violations, including those that are not kept.
     pub count: u64,
 }
 
-/// A header that is enqueued, and the received packet that it is taken for.
+/// A header that is enqueued, and the received packet from which it is assumed to be trimmed.
 #[derive(Debug, Clone, Copy)]
 struct Cut {
     at: Time,
@@ -97,11 +97,11 @@ pub struct Invariants {
     switches: Vec<SwitchModel>,
     limits: Limits,
     pair_classes: PairClasses,
-    /// Switches with something to be checked at the end of this time.
+    /// Switches to be checked at the end of the current time.
     touched: Vec<SwitchId>,
-    /// Whether packets may displace others that wait.
+    /// Whether arriving packets may displace queued ones.
     displaces: bool,
-    /// The last header that was enqueued of a packet that a switch had received.
+    /// The last enqueued header that was matched with a received packet.
     cut: Option<Cut>,
     totals: Totals,
     at: Time,
@@ -109,7 +109,7 @@ pub struct Invariants {
 }
 
 impl Invariants {
-    /// An observer of a run of `setup`.
+    /// Creates an observer of a run of `setup`.
     pub fn new(setup: &Setup) -> Self {
         let (topology, fabric) = (setup.topology.clone(), &setup.fabric);
         let pfc = fabric.switch.pfc;
@@ -126,8 +126,8 @@ impl Invariants {
                 delay,
                 gap: fabric.gap,
                 rounding: fabric.rounding,
-                // With link-level retry a frame takes as long as its replays, and the credit of
-                // what a link loses comes back without a frame.
+                // With link-level retry the time of a frame includes its replays, and the credit of
+                // lost packets returns without a frame.
                 has_one_rate: !of_link().any(|failure| {
                     is_degrade(failure.kind) || fabric.llr.is_some() || fabric.switch.cbfc.is_some()
                 }),
@@ -150,7 +150,7 @@ impl Invariants {
         Self {
             limits: Limits {
                 buffer: fabric.switch.buffer,
-                // With credit a switch admits all that comes: what has priority needs none.
+                // With credits a switch admits every packet; priority packets need no credit.
                 trim: (fabric.switch.trim.filter(|_| fabric.switch.cbfc.is_none()))
                     .map(|trim| trim.limit),
                 has_flow_control: pfc.is_some() || fabric.switch.cbfc.is_some(),
@@ -170,8 +170,8 @@ impl Invariants {
         }
     }
 
-    /// The result, once the run has ended with `outcome`; `bound` is the lower bound of its
-    /// workload, where it is known.
+    /// Returns the report of a run that ended with `outcome`. `bound` is the lower bound of its
+    /// workload, if known.
     pub fn finish(mut self, outcome: &Outcome, bound: Option<Span>) -> Report {
         self.end_time();
         for what in ending::differences(&self.totals, &self.ports, outcome, bound) {
@@ -205,7 +205,7 @@ impl Invariants {
         let node = self.topology.ends_of(port).0;
         let fault = match (event, node) {
             (PacketEvent::Received, _) => self.receive(at, port, node, &packet),
-            // What waits in a NIC is no queue of the fabric.
+            // Packets that wait in a NIC are not in a queue of the fabric.
             (PacketEvent::Enqueued, Node::Host(_)) => None,
             (PacketEvent::Enqueued, Node::Switch(switch)) => self.enqueue(switch, record),
             (PacketEvent::Dequeued, Node::Host(_)) => {
@@ -227,7 +227,7 @@ impl Invariants {
         }
     }
 
-    /// A packet has arrived at `node` over the link whose reverse direction is `port`.
+    /// Handles the arrival of a packet at `node` over the link whose reverse direction is `port`.
     fn receive(&mut self, at: Time, port: PortId, node: Node, packet: &Packet) -> Option<String> {
         self.totals.hops += 1;
         let fault = self.ports[port.reverse().index()].arrive(at, packet);
@@ -264,7 +264,7 @@ impl Invariants {
         if self.displaces && packet.flags.has(Flags::TRIMMED) {
             self.cut =
                 received.flatten().map(|received| Cut { at, port, header: *packet, received });
-            // The header is left of the packet that waited last, which another one has displaced.
+            // The header belongs to the last queued packet, which an arriving packet displaced.
             if received == Some(None)
                 && let Some(displaced) = self.ports[port.index()].displace(packet)
             {
@@ -282,9 +282,9 @@ impl Invariants {
         }
     }
 
-    /// The header that was enqueued just before may be left of the packet that waited last, which
-    /// the one that comes now has displaced, and not of its copy that arrived at the same time: the
-    /// queue that this one finds tells.
+    /// Corrects the match of the header that was enqueued just before. It may belong to the last
+    /// queued packet, which the current packet displaced, and not to a copy of it that arrived at
+    /// the same time. The queue length that the current packet finds tells which.
     fn correct_cut(&mut self, switch: SwitchId, record: &PacketRecord) {
         let here = |cut: &mut Cut| (cut.at, cut.port) == (record.at, record.port);
         let Some(cut) = self.cut.take_if(here) else { return };
@@ -299,7 +299,7 @@ impl Invariants {
         self.totals.note_trim(&displaced, &cut.received);
     }
 
-    /// A packet is lost at `node`: in the node, or on the wire to it.
+    /// Handles the loss of a packet in `node`, or on the wire to it.
     fn drop_packet(
         &mut self,
         at: Time,
@@ -308,15 +308,15 @@ impl Invariants {
         packet: &Packet,
     ) -> Option<String> {
         self.totals.drop_packet(packet);
-        // A copy that was sent again may have come by another link at the same time: what is on a
-        // wire that loses packets is lost there, not in the switch.
+        // A retransmitted copy may have arrived over another link at the same time. A packet on a
+        // lossy wire is lost there and not in the switch.
         let is_on_wire = self.ports[port.reverse().index()].may_have_lost(at, packet);
         if let Node::Switch(switch) = node
             && !is_on_wire
             && let Some(received) = self.switches[switch.index()].take(packet)
         {
-            // Of two copies the whole one may have been trimmed and passed on before, and taken
-            // for the other one.
+            // With two copies, the whole one may have been trimmed and forwarded before, and
+            // mistaken for the other one.
             self.totals.note_trim(&received, packet);
             let is_data = !packet.is_control();
             let is_kept = is_data && self.limits.is_lossless(packet.class());
@@ -336,8 +336,8 @@ impl Invariants {
         }
     }
 
-    /// Nothing more happens at this time: what a switch has received it has passed on or dropped,
-    /// and what waits in it has room.
+    /// Checks the touched switches after the last event at a time: received packets have been
+    /// forwarded or dropped, and queues fit into the buffers.
     fn end_time(&mut self) {
         for switch in std::mem::take(&mut self.touched) {
             let model = &mut self.switches[switch.index()];

@@ -1,4 +1,4 @@
-//! A port's queues and the wire behind it, as lists of packets.
+//! A model of a port's queues and its wire, as lists of packets.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -14,15 +14,15 @@ use crate::units::{BitRate, Bytes, Span, Time};
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Wire {
     pub(super) rate: BitRate,
-    /// From the last bit out to where a packet is received.
+    /// Time from the last bit sent until the packet is received.
     pub(super) delay: Span,
     pub(super) gap: Bytes,
     pub(super) rounding: Rounding,
-    /// Whether its rate is the same during the whole run.
+    /// Whether the rate is constant during the run.
     pub(super) has_one_rate: bool,
-    /// Whether it is down or lossy at some time.
+    /// Whether the wire is down or lossy at some time.
     pub(super) may_lose: bool,
-    /// How long a pause lasts without another frame; the longest time if it does not expire.
+    /// Duration of a pause without another frame; the maximum if pauses do not expire.
     pub(super) pause_time: Span,
 }
 
@@ -39,7 +39,7 @@ impl Wire {
     }
 }
 
-/// A packet that waits.
+/// A queued packet.
 #[derive(Debug, Clone, Copy)]
 struct Waiting {
     packet: Packet,
@@ -53,16 +53,16 @@ struct OnWire {
     arrives: Time,
 }
 
-/// The start of a packet from the queue of a switch.
+/// The record of a packet that starts from a switch queue.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Start {
     pub(super) at: Time,
-    /// What the record says that its queue has left.
+    /// Bytes left in its queue, according to the record.
     pub(super) waiting: u32,
     pub(super) packet: Packet,
 }
 
-/// The queued bytes of a port, with priority and without.
+/// Queued bytes of a port, with and without priority.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(super) struct Queued {
     pub(super) priority: u64,
@@ -74,12 +74,12 @@ pub(super) struct Queued {
 pub(super) struct WireCredit {
     pub(super) config: CbfcConfig,
     pub(super) consumed: u64,
-    /// By the frames that have come.
+    /// Total freed, according to the frames received.
     pub(super) freed: u64,
 }
 
 impl WireCredit {
-    /// Whether it has credit for a packet of this length.
+    /// Returns true if there is credit for a packet of this length.
     fn has(&self, bytes: u16) -> bool {
         self.consumed + self.config.cost(bytes) <= self.freed + self.config.limit()
     }
@@ -89,48 +89,48 @@ impl WireCredit {
 #[derive(Debug)]
 pub(super) struct WireModel {
     wire: Wire,
-    /// `None` without such control, at wires to hosts, and where losses give credit back without a
-    /// frame.
+    /// `None` without credit-based flow control, on wires to hosts, and where losses return credit
+    /// without a frame.
     credit: Option<WireCredit>,
-    /// The frames of flow control that wait, the next one first: they precede all packets.
+    /// Queued flow-control frames, the next one first; they precede all packets.
     frames: VecDeque<Waiting>,
-    /// With priority, and without: of each traffic class one.
+    /// The priority queue, then one queue per traffic class.
     queues: Vec<VecDeque<Waiting>>,
     bytes: Vec<u64>,
     classes: ClassModel,
     on_wire: VecDeque<OnWire>,
-    /// When the wire is free.
+    /// When the wire becomes free.
     free: Time,
     /// By traffic class.
     pauses: Vec<PauseModel>,
-    /// Bytes that have started.
+    /// Bytes whose transmission has started.
     pub(super) carried: u64,
-    /// The most that waited at the end of a time.
+    /// Longest queue at the end of any time, in bytes.
     pub(super) longest: u64,
-    /// The most that waited at any time, packets that started at once included.
+    /// Longest queue in bytes, including packets that started immediately.
     pub(super) peak: u64,
 }
 
-/// What a port knows of pauses of one class.
+/// The pause state of one class of a port.
 #[derive(Debug, Clone, Copy)]
 struct PauseModel {
-    /// Since when it is paused; `None` if it is not.
+    /// Start of the current pause; `None` if the class is not paused.
     since: Option<Time>,
     /// When the pause expires.
     ends: Time,
-    /// When it was resumed last.
+    /// When the class was last resumed.
     resumed: Time,
 }
 
 impl PauseModel {
     const NONE: Self = Self { since: None, ends: Time::NEVER, resumed: Time::ZERO };
 
-    /// Whether it was paused before `at`.
+    /// Returns true if the class was paused before `at`.
     fn holds(&self, at: Time) -> bool {
         self.since.is_some_and(|since| since < at)
     }
 
-    /// Whether it is open at `at`, whatever else happens at that time.
+    /// Returns true if the class is not paused at `at`, whatever the order of events at that time.
     fn is_open(&self, at: Time) -> bool {
         self.since.is_none() && (self.resumed < at || self.resumed == Time::ZERO)
     }
@@ -143,12 +143,12 @@ impl PauseModel {
     }
 }
 
-/// The index of the queue of a packet.
+/// Returns the index of a packet's queue: 0 for priority, then by class.
 fn class(packet: &Packet) -> usize {
     if packet.flags.has(Flags::PRIORITY) { 0 } else { 1 + packet.class().index() }
 }
 
-/// The same packet but for its mark.
+/// Returns true if the packets are equal except for their congestion mark.
 fn is_same(a: &Packet, b: &Packet) -> bool {
     let unmarked = |packet: &Packet| {
         let kept = packet.flags.bits() & !Flags::MARKED.bits();
@@ -186,14 +186,14 @@ impl WireModel {
         self.wire.may_lose
     }
 
-    /// Data packets in its queues and on its wire.
+    /// Returns the number of data packets in the queues and on the wire.
     pub(super) fn data_held(&self) -> u64 {
         let waiting = self.queues.iter().flatten().map(|it| it.packet);
         let held = waiting.chain(self.on_wire.iter().map(|it| it.packet));
         held.filter(|packet| !packet.is_control()).count() as u64
     }
 
-    /// A class of the port is paused or resumed, by a frame or by its credit.
+    /// Pauses or resumes a class of the port, because of a frame or of its credit.
     pub(super) fn pause(&mut self, at: Time, class: ClassId, is_paused: bool) {
         self.expire(at);
         self.classes.rest(class.index());
@@ -206,7 +206,8 @@ impl WireModel {
         }
     }
 
-    /// A frame says that the far end has freed so much credit in all.
+    /// Applies a credit frame: the far end has freed `freed` credits in total. Returns the
+    /// violation, if any.
     pub(super) fn free_credit(&mut self, at: Time, freed: u64) -> Option<String> {
         let credit = self.credit.as_mut()?;
         let before = std::mem::replace(&mut credit.freed, freed);
@@ -218,7 +219,7 @@ impl WireModel {
         is_wrong.then_some(wrong)
     }
 
-    /// A packet that starts takes credit.
+    /// Consumes the credit of a packet that starts. Returns the violation, if any.
     fn take_credit(&mut self, at: Time, packet: &Packet) -> Option<String> {
         let credit = self.credit.as_mut().filter(|_| class(packet) > 0)?;
         let has_some = credit.has(packet.wire_bytes);
@@ -254,13 +255,13 @@ impl WireModel {
             .then(|| format!("{} finds {waiting} B waiting, and there are {before}", named(packet)))
     }
 
-    /// The bytes that wait in the queue that a packet joins.
+    /// Returns the bytes in the queue that a packet joins.
     pub(super) fn queued(&self, packet: &Packet) -> u64 {
         self.bytes[class(packet)]
     }
 
-    /// Takes the last packet without priority out of its queue, if it is a copy of `packet`: its
-    /// header, or the same packet sent again.
+    /// Removes and returns the last packet without priority, if it is a copy of `packet`: the
+    /// packet of this header, or its retransmission.
     pub(super) fn displace(&mut self, packet: &Packet) -> Option<Packet> {
         let of_last = |last: &Waiting| identity(&last.packet) == identity(packet);
         self.queues[1].back().filter(|last| of_last(last))?;
@@ -269,7 +270,7 @@ impl WireModel {
         Some(packet)
     }
 
-    /// A packet starts from a queue of the switch.
+    /// Handles the start of a packet from a switch queue. Returns the violation, if any.
     pub(super) fn start_from_queue(&mut self, start: &Start) -> Option<String> {
         let Start { at, waiting, packet } = start;
         self.expire(*at);
@@ -300,7 +301,7 @@ impl WireModel {
         fault.or(out_of_turn).or(self.take_credit(*at, packet))
     }
 
-    /// What is wrong with the turn of a class whose first packet starts, and is taken already.
+    /// Checks the scheduling of a class whose first packet starts and has already been dequeued.
     fn take_turn(&mut self, at: Time, class: usize, bytes: u16) -> Option<String> {
         let class = class.checked_sub(1)?;
         let Self { queues, classes, pauses, .. } = self;
@@ -313,19 +314,19 @@ impl WireModel {
         fault
     }
 
-    /// The packet whose turn it is, and its class.
+    /// Dequeues the packet that should start, with the index of its queue.
     fn next(&mut self, started: &Packet) -> Option<(usize, Waiting)> {
         if let Some(frame) = self.frames.pop_front() {
             return Some((0, frame));
         }
-        // Priority is strict: data starts only while nothing with priority waits.
+        // Priority is strict: data starts only if the priority queue is empty.
         let class = if self.queues[0].is_empty() { class(started).max(1) } else { 0 };
         let first = self.queues[class].pop_front();
         debug_assert!(first.is_some() || class > 0, "{started:?}");
         first.map(|first| (class, first))
     }
 
-    /// A packet starts from a NIC.
+    /// Handles the start of a packet from a NIC. Returns the violation, if any.
     pub(super) fn start_from_host(&mut self, at: Time, packet: &Packet) -> Option<String> {
         self.expire(at);
         let is_early = self.wire.has_one_rate && at < self.free;
@@ -351,14 +352,15 @@ impl WireModel {
         self.on_wire.push_back(OnWire { packet: *packet, arrives: sent + self.wire.delay });
     }
 
-    /// Whether the packet that is due at the end of the wire is this one, and may be lost there.
+    /// Returns true if the packet due at the end of the wire is this one and may be lost there.
     pub(super) fn may_have_lost(&self, at: Time, packet: &Packet) -> bool {
         let is_due = |it: &OnWire| !self.wire.has_one_rate || it.arrives == at;
         self.wire.may_lose
             && self.on_wire.front().is_some_and(|it| it.packet == *packet && is_due(it))
     }
 
-    /// A packet has come to the end of the wire, or is lost there.
+    /// Handles the arrival or loss of a packet at the end of the wire. Returns the violation, if
+    /// any.
     pub(super) fn arrive(&mut self, at: Time, packet: &Packet) -> Option<String> {
         let Some(OnWire { packet: sent, arrives }) = self.on_wire.pop_front() else {
             return Some(format!("{} arrives, which was not sent", named(packet)));
@@ -370,10 +372,10 @@ impl WireModel {
             .then(|| format!("{} arrives, due at {} ps", named(packet), arrives.as_ps()))
     }
 
-    /// What waits at the end of a time, but for frames of flow control.
+    /// Returns the queued bytes at the end of a time, without flow-control frames.
     pub(super) fn settle(&mut self) -> Queued {
         let (priority, data) = (self.bytes[0], self.bytes[1..].iter().sum::<u64>());
-        // A frame of flow control makes no queue longer by the counts of a run, and needs no room.
+        // Flow-control frames count towards neither queue lengths nor buffers.
         let frames = self.frames.iter().map(|frame| u64::from(frame.packet.wire_bytes));
         let priority = priority - frames.sum::<u64>();
         self.longest = self.longest.max(priority + data);

@@ -1,4 +1,4 @@
-//! A switch: what it has received and not passed on yet, and what waits in it.
+//! A model of a switch: packets received and not yet forwarded, and queued bytes.
 
 use super::port::Queued;
 use crate::fabric::Buffer;
@@ -6,31 +6,31 @@ use crate::ids::{ClassId, PortId};
 use crate::packet::{Flags, Packet};
 use crate::units::Bytes;
 
-/// What the buffers of switches hold.
+/// The buffer limits of switches.
 #[derive(Debug, Clone)]
 pub(super) struct Limits {
     pub(super) buffer: Buffer,
-    /// Room for what has priority at a port, where switches trim.
+    /// Limit of a port's priority queue, if switches trim.
     pub(super) trim: Option<Bytes>,
     pub(super) has_flow_control: bool,
-    /// By class: whether flow control never drops its data.
+    /// By class: whether flow control protects its data from drops.
     pub(super) lossless: Vec<bool>,
     /// By class: whether it may be paused.
     pub(super) protected: Vec<bool>,
 }
 
 impl Limits {
-    /// Whether flow control never drops data of a class.
+    /// Returns true if flow control protects the data of a class from drops.
     pub(super) fn is_lossless(&self, class: ClassId) -> bool {
         self.lossless.get(class.index()) == Some(&true)
     }
 
-    /// Whether a class may be paused.
+    /// Returns true if a class may be paused.
     pub(super) fn is_protected(&self, class: ClassId) -> bool {
         self.protected.get(class.index()) == Some(&true)
     }
 
-    /// What is wrong with so much at a port.
+    /// Checks the queued bytes of a port. Returns the violation, if any.
     pub(super) fn exceeded_by_port(&self, queued: Queued) -> Option<String> {
         let own = match (self.buffer, self.has_flow_control) {
             (Buffer::PerPort(limit), false) => Some(limit),
@@ -44,10 +44,10 @@ impl Limits {
         priority.or_else(|| of("data", queued.data, own))
     }
 
-    /// What is wrong with so much in a switch.
+    /// Checks the queued bytes of a switch. Returns the violation, if any.
     pub(super) fn exceeded_by_switch(&self, queued: Queued) -> Option<String> {
         let Buffer::Shared(limit) = self.buffer else { return None };
-        // Headers of trimmed packets have room of their own, and flow control counts data alone.
+        // Trimmed headers have a separate buffer, and flow control counts only data.
         let bytes = match self.trim.is_some() || self.has_flow_control {
             true => queued.data,
             false => queued.data + queued.priority,
@@ -57,18 +57,19 @@ impl Limits {
     }
 }
 
-/// A switch.
+/// The state of a switch.
 #[derive(Debug, Clone, Default)]
 pub(super) struct SwitchModel {
-    /// Packets that have arrived at this time and were not passed on or dropped yet.
+    /// Packets that arrived at the current time and have not been forwarded or dropped yet.
     received: Vec<Packet>,
-    /// Ports whose queues have changed at this time.
+    /// Ports whose queues changed at the current time.
     pub(super) changed: Vec<PortId>,
     bytes: Queued,
     is_touched: bool,
 }
 
-/// What no switch changes in a packet; policies write to the other fields, and trimming cuts it.
+/// Returns the fields that a switch never changes. Policies write to others, and trimming cuts the
+/// payload.
 pub(super) fn identity(packet: &Packet) -> impl PartialEq + use<> {
     let raw = packet.fields.raw();
     let ends = (packet.src, packet.dst, packet.qp);
@@ -76,7 +77,7 @@ pub(super) fn identity(packet: &Packet) -> impl PartialEq + use<> {
 }
 
 impl SwitchModel {
-    /// Notes that something happens; true if it is the first of this time.
+    /// Marks the switch as active. Returns true for its first event at the current time.
     pub(super) fn touch(&mut self) -> bool {
         !std::mem::replace(&mut self.is_touched, true)
     }
@@ -85,10 +86,10 @@ impl SwitchModel {
         self.received.push(*packet);
     }
 
-    /// Takes a received packet that is passed on or dropped as `packet`.
+    /// Removes and returns the received packet that is forwarded or dropped as `packet`.
     ///
-    /// Of two copies that arrive at the same time, one of which an earlier switch has trimmed, it
-    /// is the one that came as it goes.
+    /// If two copies arrived at the same time and an earlier switch trimmed one, the copy with the
+    /// same trim state as `packet` is preferred.
     pub(super) fn take(&mut self, packet: &Packet) -> Option<Packet> {
         let is_cut = |it: &Packet| it.flags.has(Flags::TRIMMED);
         let of_packet = |it: &Packet| identity(it) == identity(packet);
@@ -98,7 +99,7 @@ impl SwitchModel {
         Some(self.received.swap_remove(index))
     }
 
-    /// A packet joins the queue of a port.
+    /// Adds a packet that joins the queue of a port.
     pub(super) fn add(&mut self, port: PortId, packet: &Packet) {
         *self.of(packet) += u64::from(packet.wire_bytes);
         if !self.changed.contains(&port) {
@@ -106,7 +107,7 @@ impl SwitchModel {
         }
     }
 
-    /// A packet leaves a queue.
+    /// Removes a packet that leaves a queue.
     pub(super) fn remove(&mut self, packet: &Packet) {
         let bytes = self.of(packet);
         *bytes = bytes.saturating_sub(packet.wire_bytes.into());
@@ -123,8 +124,8 @@ impl SwitchModel {
         self.bytes
     }
 
-    /// Nothing more happens at this time: what is wrong if something was received and is still
-    /// there.
+    /// Ends the current time. Returns a violation if a received packet was neither forwarded nor
+    /// dropped.
     pub(super) fn end_time(&mut self) -> Option<String> {
         self.is_touched = false;
         let left = std::mem::take(&mut self.received).len();
@@ -136,7 +137,7 @@ impl SwitchModel {
 mod tests {
     use super::*;
 
-    /// A packet was retransmitted too early, an earlier switch has trimmed one of the copies, and
+    /// A packet is retransmitted too early, an earlier switch has trimmed one of the copies, and
     /// both arrive at the same time.
     #[test]
     fn of_two_copies_the_one_is_taken_that_goes_on_as_it_came() {
@@ -149,7 +150,7 @@ mod tests {
             assert_eq!(switch.take(&second), Some(second));
             assert_eq!(switch.take(&second), None);
         }
-        // The switch trims the whole one too.
+        // The switch also trims the whole copy.
         let mut switch = SwitchModel::default();
         [whole, cut].iter().for_each(|packet| switch.receive(packet));
         assert_eq!([switch.take(&cut), switch.take(&cut)], [Some(cut), Some(whole)]);

@@ -1,12 +1,12 @@
-//! Texts that files give, in the cells of tables: they must not act in the program that shows them.
+//! Escapes text from input files in CSV cells, so that a spreadsheet does not execute it.
 
 use std::borrow::Cow;
 
-/// The characters that begin a formula in a spreadsheet.
+/// Characters that start a formula in a spreadsheet.
 const FORMULA: [char; 6] = ['=', '+', '-', '@', '\t', '\r'];
 
-/// A text as a cell of CSV: one that a spreadsheet would take for a formula has a `'` before it,
-/// which spreadsheets hide. Numbers stay as they are.
+/// Returns a text as a CSV cell. A text that a spreadsheet would take for a formula gets a leading
+/// `'`, which spreadsheets hide. Numbers are unchanged.
 pub fn csv_text(text: &str) -> Cow<'_, str> {
     match acts(text) && text.parse::<f64>().is_err() {
         true => format!("'{text}").into(),
@@ -14,12 +14,12 @@ pub fn csv_text(text: &str) -> Cow<'_, str> {
     }
 }
 
-/// Whether a text is a formula, perhaps behind a `'` of its own.
+/// Returns true if a text is a formula, possibly after leading `'`.
 fn acts(text: &str) -> bool {
     text.trim_start_matches('\'').starts_with(FORMULA)
 }
 
-/// A text as a field of a row: as [`csv_text`], and quoted if RFC 4180 requires it.
+/// Escapes a text like [`csv_text`], and quotes it if RFC 4180 requires that.
 pub fn csv_field(text: &str) -> String {
     let text = csv_text(text);
     match text.contains([',', '"', '\n', '\r']) {
@@ -28,7 +28,7 @@ pub fn csv_field(text: &str) -> String {
     }
 }
 
-/// The text of a cell that [`csv_text`] wrote.
+/// Returns the original text of a cell that [`csv_text`] wrote.
 pub fn text_of_csv(cell: &str) -> &str {
     let rest = cell.strip_prefix('\'').filter(|rest| acts(rest));
     rest.unwrap_or(cell)

@@ -1,23 +1,23 @@
-//! The course of a run as its recordings have it, for its summary.
+//! The profiles of a run's recordings, for its summary.
 
 use serde::ser::SerializeMap;
 use serde::{Serialize, Serializer};
 
 use super::Profile;
 
-/// A profile for each recording.
+/// The profile of each recording.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Courses(Vec<(Option<String>, Profile)>);
 
 impl Courses {
-    /// Those of the recordings with these names; `None` without any.
+    /// Collects the profiles of named recordings; `None` if there are no recordings.
     pub fn of(profiles: Vec<(Option<String>, Profile)>) -> Option<Self> {
         (!profiles.is_empty()).then_some(Self(profiles))
     }
 }
 
-/// The profile itself of a recording without a name, which is the only one; otherwise an object
-/// with the profile of each name.
+/// Serializes a single unnamed recording as its profile. Otherwise writes an object that maps names
+/// to profiles.
 impl Serialize for Courses {
     fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
         if let [(None, profile)] = &self.0[..] {

@@ -1,12 +1,12 @@
-//! Time series of a run: what ports, queue pairs and paths do in each interval of time, or at each
+//! Time series of a run: the state of ports, queue pairs and paths at each interval or at each
 //! change.
 //!
 //! A [`Recorder`] observes a run and writes its tables while it proceeds; the caller decides where
-//! the bytes go. It keeps a state for each port, queue pair and flow that it records, and a
-//! [`Profile`] of at most [`MOST_WINDOWS`] windows, however long the run is. [`Recorders`] are
-//! those of a run that records several things. A run without a recorder has no cost for it.
+//! the bytes go. It keeps a state for each recorded port, queue pair and flow. Its [`Profile`] has
+//! at most [`MOST_WINDOWS`] windows, however long the run is. [`Recorders`] holds the recorders of
+//! a run with several recordings. A run without a recorder has no overhead.
 //!
-//! It knows no file and no scenario. `docs/recording.md` has the columns.
+//! The module does not depend on files or scenarios. `docs/recording.md` lists the columns.
 
 mod cells;
 mod courses;
@@ -34,24 +34,24 @@ use sink::{Sink, nanoseconds};
 use crate::ids::{HostId, PortId};
 use crate::units::Span;
 
-/// What is recorded of a run.
+/// The configuration of a recording.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Recording {
-    /// What tells it from others of the same run.
+    /// Name that distinguishes it from other recordings of the run.
     pub name: Option<String>,
     /// When rows are written.
     pub on: On,
-    /// The length of an interval.
+    /// Length of an interval.
     pub every: Span,
-    /// The ports whose queues and transmissions are recorded.
+    /// Ports whose queues and transmissions are recorded.
     pub ports: Vec<PortId>,
-    /// The hosts whose queue pairs are recorded as they send.
+    /// Hosts whose queue pairs are recorded at the sender.
     pub queue_pairs: Vec<HostId>,
-    /// The hosts of whose packets the entropy values and paths are recorded.
+    /// Hosts for whose packets entropy values and paths are recorded.
     pub paths: Vec<HostId>,
-    /// The ports whose pauses are recorded.
+    /// Ports whose pauses are recorded.
     pub pauses: Vec<PortId>,
-    /// The names of the traffic classes; empty if data has one class.
+    /// Names of the traffic classes; empty if data has one class.
     pub classes: Vec<String>,
 }
 
@@ -69,7 +69,7 @@ impl Recording {
         self.on == On::Change
     }
 
-    /// The tables that are written.
+    /// Returns the tables that are written.
     pub fn tables(&self) -> Vec<RecordedTable> {
         use RecordedTable::{
             PathChanges, Paths, PauseChanges, Pauses, Ports, QueueChanges, QueuePairs,

@@ -1,5 +1,6 @@
-//! `path_changes.csv`: each packet with another entropy value or path than the packet of its flow
-//! before, as it leaves the switch of its sender; the first packet of a flow too.
+//! `path_changes.csv`: a row for each packet whose entropy value or path differs from the flow's
+//! previous packet, and for the first packet of a flow. The time is when the packet leaves its
+//! sender's switch.
 
 use std::collections::BTreeMap;
 use std::io::{self, Write};
@@ -10,12 +11,12 @@ use crate::fabric::{PacketEvent, PacketRecord};
 use crate::ids::{HostId, PortId};
 use crate::topology::{Node, Topology};
 
-/// The flows of some hosts and their table.
+/// The recorded flows and their table.
 pub(super) struct PathChanges {
-    /// By host: the switches of each recorded one.
+    /// By host: its switches if the host is recorded, else empty.
     edges: Vec<Vec<Node>>,
     hosts: Vec<String>,
-    /// By port: its ends, and the name of the node that it leads to.
+    /// By port: the nodes at its ends; `onto` has the name of the node that it leads to.
     ends: Vec<(Node, Node)>,
     onto: Vec<String>,
     /// By sender, receiver and label: the last packet's entropy value and port.
@@ -44,7 +45,7 @@ impl PathChanges {
         })
     }
 
-    /// Takes a record; they come in order of time.
+    /// Processes a record; records arrive in time order.
     pub(super) fn take(&mut self, record: &PacketRecord) {
         let PacketRecord { at, port, event, packet, .. } = record;
         let leaves_edge = self.edges[packet.src.index()].contains(&self.ends[port.index()].0);

@@ -1,9 +1,9 @@
-//! `paths.csv`: the entropy values and the paths that the packets of each flow took in each
-//! interval, and how often they changed from one packet to the next.
+//! `paths.csv`: the entropy values and paths of each flow's packets in each interval, and the
+//! number of changes from one packet to the next.
 //!
-//! A path is told by the port at which a packet leaves the switch of its sender: with two tiers it
-//! is the path, with three its first choice. Packets on a queue pair are told from others by their
-//! label, the hash of their addresses and ports.
+//! A path is identified by the port through which a packet leaves its sender's switch. With two
+//! tiers that is the whole path, with three its first choice. The packets of a queue pair are
+//! identified by their label, the hash of their addresses and ports.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::{self, Write};
@@ -15,7 +15,7 @@ use crate::ids::{HostId, PortId};
 use crate::topology::{Node, Topology};
 use crate::units::{Span, Time};
 
-/// What distinguishes the packets of a queue pair.
+/// The key of a queue pair's packets.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 struct Flow {
     src: HostId,
@@ -23,10 +23,10 @@ struct Flow {
     label: u32,
 }
 
-/// The values that successive packets of a flow had in an interval.
+/// The values of a flow's successive packets in an interval.
 #[derive(Debug)]
 struct Choices<T> {
-    /// That of the last packet, in this interval or before.
+    /// Value of the last packet, in this interval or earlier.
     last: Option<T>,
     distinct: BTreeSet<T>,
     changes: u64,
@@ -60,18 +60,18 @@ struct FlowPackets {
     paths: Choices<PortId>,
 }
 
-/// The flows of some hosts and their table.
+/// The recorded flows and their table.
 pub(super) struct Paths {
     every: Span,
     is_recorded: Vec<bool>,
-    /// By switch, whether a recorded host is connected to it.
+    /// By switch: whether a recorded host is connected to it.
     is_edge: Vec<bool>,
     /// By host: the switches that it is connected to.
     edges: Vec<Vec<Node>>,
-    /// By port: the node that it is of.
+    /// By port: the node that it belongs to.
     owners: Vec<Node>,
     names: Vec<String>,
-    /// The end of the interval.
+    /// End of the current interval.
     until: Time,
     flows: BTreeMap<Flow, FlowPackets>,
     sink: Sink,
@@ -105,7 +105,7 @@ impl Paths {
         })
     }
 
-    /// The recorded hosts, and their switches.
+    /// Returns true for recorded hosts and their switches.
     pub(super) fn traces(&self, node: Node) -> bool {
         match node {
             Node::Host(host) => self.is_recorded[host.index()],
@@ -113,7 +113,7 @@ impl Paths {
         }
     }
 
-    /// Takes a record; they come in order of time.
+    /// Processes a record; records arrive in time order.
     pub(super) fn take(&mut self, record: &PacketRecord, profile: &mut Profile) {
         let PacketRecord { at, port, event, packet, .. } = record;
         let src = packet.src.index();
@@ -135,7 +135,7 @@ impl Paths {
         }
     }
 
-    /// Writes a row for each flow with packets in the interval, and begins the next one.
+    /// Writes a row for each flow with packets in the interval, and starts the next interval.
     pub(super) fn end_window(&mut self, profile: &mut Profile) {
         let (until, at) = (self.until, nanoseconds(self.until));
         self.until = self.until.saturating_add(self.every);

@@ -1,6 +1,8 @@
-//! `pauses.csv`: how often and how long each recorded port was paused in each interval;
-//! `pause_changes.csv`: each pause and resume, when it took effect. With traffic classes, which are
-//! paused apart, a row is of one class of a port, which its last column names.
+//! `pauses.csv`: the number and duration of pauses of each recorded port in each interval.
+//! `pause_changes.csv`: each pause and resume, at the time it takes effect.
+//!
+//! Traffic classes are paused separately. With classes, a row describes one class of a port, and
+//! its last column names the class.
 
 use std::io::{self, Write};
 
@@ -15,24 +17,24 @@ use crate::units::{Span, Time};
 #[derive(Debug)]
 struct Port {
     id: (PortId, ClassId),
-    /// A comma and the name of the class, at the end of its rows; empty without classes.
+    /// A comma and the name of the class, the end of its rows; empty without classes.
     class: String,
     from: String,
     onto: String,
-    /// Since when it is paused, if it is.
+    /// Start of the current pause, if it is paused.
     since: Option<Time>,
-    /// Pauses that began in the interval.
+    /// Pauses that started in the interval.
     begun: u64,
-    /// How long it was paused in the interval, up to the last change.
+    /// Time paused in the interval, up to the last change.
     paused: Span,
 }
 
-/// The ports and their table.
+/// The recorded ports and their table.
 pub(super) struct Pauses {
     every: Span,
     writes_changes: bool,
     ports: Vec<Port>,
-    /// How many pauses and resumes of the run have been taken.
+    /// Number of pause records of the run that have been processed.
     taken: usize,
     sink: Sink,
 }
@@ -69,7 +71,7 @@ impl Pauses {
         Ok(Self { every: recording.every, writes_changes, ports, taken: 0, sink })
     }
 
-    /// Takes what happened since the last sample, and writes a row for each port that was paused.
+    /// Processes the records since the last sample, and writes a row for each port that was paused.
     pub(super) fn sample(&mut self, now: Time, all: &[PauseRecord], profile: &mut Profile) {
         self.take(all);
         let at = nanoseconds(now);
@@ -95,7 +97,7 @@ impl Pauses {
         }
     }
 
-    /// Takes pauses and resumes that have not been taken.
+    /// Processes the pause records that are new.
     fn take(&mut self, all: &[PauseRecord]) {
         for record in &all[self.taken..] {
             let id = (record.port, record.class);
@@ -112,7 +114,7 @@ impl Pauses {
                     port.paused += record.at.since(since);
                     port.since = None;
                 }
-                // Repeats what holds.
+                // Repeats the current state.
                 _ => continue,
             }
             if self.writes_changes {
@@ -124,7 +126,7 @@ impl Pauses {
         self.taken = all.len();
     }
 
-    /// Writes what happened after the last sample; the interval ends as all do.
+    /// Writes the records after the last sample; the last interval has full length.
     pub(super) fn finish(mut self, all: &[PauseRecord], profile: &mut Profile) -> io::Result<()> {
         if let Some(last) = all.get(self.taken..).and_then(|rest| rest.last()) {
             let length = self.every.as_ps();

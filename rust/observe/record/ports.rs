@@ -1,5 +1,5 @@
-//! `ports.csv`: the queue of each recorded port at the end of each interval, and what it
-//! transmitted during it.
+//! `ports.csv`: the queue of each recorded port at the end of each interval, and the bytes that it
+//! transmitted during the interval.
 
 use std::io::{self, Write};
 
@@ -22,7 +22,7 @@ struct Port {
     was_busy: bool,
 }
 
-/// The ports and their table.
+/// The recorded ports and their table.
 pub(super) struct Ports {
     every: Span,
     ports: Vec<Port>,
@@ -52,8 +52,8 @@ impl Ports {
         Ok(Self { every: recording.every, ports, sink: Sink::new(to, columns)? })
     }
 
-    /// Writes a row for each port that transmits or whose queue has changed, and one when it falls
-    /// silent. Returns the longest queue.
+    /// Writes a row for each port that transmitted or whose queue has changed, and one when it
+    /// becomes idle. Returns the longest queue in bytes.
     pub(super) fn sample(&mut self, now: Time, snapshot: &Snapshot<'_>) -> u64 {
         let mut longest = 0;
         for port in &mut self.ports {

@@ -1,30 +1,30 @@
-//! The course of a run in a bounded number of windows, for its summary.
+//! Summarises the course of a run in a bounded number of windows.
 
 use serde::{Serialize, Serializer};
 
 use crate::units::{Span, Time};
 
-/// The most windows of a profile. When a run has more, pairs of neighbours become one.
+/// Maximum number of windows of a profile. When a run exceeds it, neighbouring windows are merged.
 pub const MOST_WINDOWS: usize = 256;
 
 /// A window of time.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Window {
-    /// The most bytes that waited at a recorded port, of the samples in the window.
+    /// Longest sampled queue of a recorded port in the window, in bytes.
     pub queue_bytes_max: u64,
     /// Packets that recorded hosts sent.
     pub packets: u64,
-    /// How often the entropy value differed from that of the packet before, over all flows.
+    /// Number of times the entropy value differed from the previous packet's, over all flows.
     pub entropy_changes: u64,
-    /// How often the path differed from that of the packet before, over all flows.
+    /// Number of times the path differed from the previous packet's, over all flows.
     pub path_changes: u64,
-    /// The most distinct entropy values of a flow in an interval.
+    /// Maximum number of distinct entropy values of a flow in an interval.
     pub entropies_max: u64,
-    /// The most distinct paths of a flow in an interval.
+    /// Maximum number of distinct paths of a flow in an interval.
     pub paths_max: u64,
-    /// Pauses of recorded ports that began (PFC).
+    /// Pauses of recorded ports that started (PFC).
     pub pauses: u64,
-    /// How long recorded ports were paused, in picoseconds, all of them together.
+    /// Total time that recorded ports were paused, in picoseconds, summed over ports.
     pub paused_ps: u64,
 }
 
@@ -41,7 +41,7 @@ impl Window {
     }
 }
 
-/// The course of a run: windows of equal length from its beginning on.
+/// The course of a run: windows of equal length, starting at time zero.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Profile {
     length: Span,
@@ -49,22 +49,22 @@ pub struct Profile {
 }
 
 impl Profile {
-    /// An empty profile; windows are `length` long until there are too many.
+    /// Creates an empty profile. Windows have this `length` until there are too many of them.
     pub fn new(length: Span) -> Self {
         Self { length, windows: Vec::new() }
     }
 
-    /// The length of a window.
+    /// Returns the length of a window.
     pub fn length(&self) -> Span {
         self.length
     }
 
-    /// The windows from the beginning of the run on.
+    /// Returns the windows, from the beginning of the run.
     pub fn windows(&self) -> &[Window] {
         &self.windows
     }
 
-    /// The window of an interval that ends at `until`.
+    /// Returns the window of an interval that ends at `until`.
     pub(super) fn window(&mut self, until: Time) -> &mut Window {
         let index =
             |length: Span| (until.as_ps().saturating_sub(1) / length.as_ps().max(1)) as usize;
@@ -91,7 +91,7 @@ impl Profile {
     }
 }
 
-/// The form in JSON: a list for each quantity.
+/// The JSON form: a list for each quantity.
 #[derive(Serialize)]
 struct Lists {
     window_ns: f64,

@@ -1,6 +1,7 @@
 //! `queue_changes.csv`: each change of the queue of each recorded port.
 //!
-//! Several packets may join and leave a queue at one time; a row has the length after all of them.
+//! If several packets join and leave a queue at the same time, the row has the length after all of
+//! them.
 
 use std::collections::BTreeMap;
 use std::io::{self, Write};
@@ -17,7 +18,7 @@ use crate::units::Time;
 struct Port {
     names: [String; 2],
     written: u32,
-    /// By traffic class of its packets.
+    /// Queued bytes, by traffic class.
     queues: [u32; MOST_CLASSES],
 }
 
@@ -27,12 +28,12 @@ impl Port {
     }
 }
 
-/// The ports and their table.
+/// The recorded ports and their table.
 pub(super) struct QueueChanges {
-    /// By switch, whether one of its ports is recorded.
+    /// By switch: whether one of its ports is recorded.
     switches: Vec<bool>,
     ports: BTreeMap<PortId, Port>,
-    /// The time of the last change, and the ports that it was of.
+    /// The time of the last change, and the ports that changed then.
     now: Time,
     changed: Vec<PortId>,
     sink: Sink,
@@ -48,7 +49,7 @@ impl QueueChanges {
         let mut recorded = BTreeMap::new();
         for &id in ports {
             let (from, onto) = topology.ends_of(id);
-            // NICs have no queue.
+            // NICs have no queue of packets.
             let Some(switch) = from.switch() else { continue };
             switches[switch.index()] = true;
             let names = [from, onto].map(|node| csv_field(topology.node_name(node)));
@@ -58,12 +59,12 @@ impl QueueChanges {
         Ok(Self { switches, ports: recorded, now: Time::ZERO, changed: Vec::new(), sink })
     }
 
-    /// The switches of the recorded ports.
+    /// Returns true for the switches of the recorded ports.
     pub(super) fn traces(&self, node: Node) -> bool {
         node.switch().is_some_and(|switch| self.switches[switch.index()])
     }
 
-    /// Takes a record; they come in order of time.
+    /// Processes a record; records arrive in time order.
     pub(super) fn take(&mut self, record: &PacketRecord) {
         let PacketRecord { at, port: id, event, packet, waiting } = record;
         if packet.flags.has(Flags::PRIORITY) || packet.is_link_frame() {
@@ -85,7 +86,7 @@ impl QueueChanges {
         }
     }
 
-    /// Writes a row for each port whose queue is another one now than in its last row.
+    /// Writes a row for each port whose queue differs from its last row.
     fn write(&mut self) {
         let at = nanoseconds(self.now);
         for id in self.changed.drain(..) {

@@ -1,5 +1,6 @@
-//! `queue_pairs.csv`: the window, the rate and the packets in flight of each recorded queue pair
-//! that has work, at the end of each interval, or of those intervals in which one has changed.
+//! `queue_pairs.csv`: window, rate and packets in flight of each recorded queue pair with
+//! unacknowledged work, at the end of each interval. When recording changes, intervals without a
+//! change have no row.
 
 use std::io::{self, Write};
 
@@ -13,15 +14,15 @@ use crate::nic::Backlog;
 use crate::topology::{Node, Topology};
 use crate::units::{BitRate, Time};
 
-/// The queue pairs of some hosts and their table.
+/// The recorded queue pairs and their table.
 pub(super) struct QueuePairs {
     is_recorded: Vec<bool>,
     names: Vec<String>,
     /// Indices of the recorded connections, in order of creation.
     recorded: Vec<usize>,
-    /// The number of connections created so far.
+    /// Number of connections created so far.
     created: usize,
-    /// By connection: the numbers of its last row, where rows are written at changes.
+    /// By connection: the values of its last row; `None` if every interval has a row.
     last: Option<BTreeMap<usize, [u64; 3]>>,
     sink: Sink,
 }
@@ -44,7 +45,7 @@ impl QueuePairs {
         })
     }
 
-    /// Writes a row for each queue pair with work that is not acknowledged.
+    /// Writes a row for each queue pair with unacknowledged work.
     pub(super) fn sample(&mut self, now: Time, endpoints: &Endpoints) {
         while let Some((src, _)) = endpoints.backlog(self.created) {
             if self.is_recorded[src.index()] {

@@ -36,7 +36,7 @@ impl fmt::Debug for Recorder {
 }
 
 impl Recorder {
-    /// A recorder of a run in a topology; `open` returns the destination of each table.
+    /// Creates a recorder of a run in a topology. `open` returns the destination of each table.
     ///
     /// # Errors
     /// Those of `open`, and of writing the names of the columns.
@@ -68,7 +68,7 @@ impl Recorder {
         Ok(recorder)
     }
 
-    /// Adds a table. Where changes are written, intervals still make the profile.
+    /// Adds a table. If changes are recorded, intervals are still sampled for the profile.
     fn add(
         &mut self,
         table: RecordedTable,
@@ -102,7 +102,7 @@ impl Recorder {
     /// profile.
     ///
     /// # Errors
-    /// The first error of writing a table, now or earlier.
+    /// The first error while writing a table, now or earlier.
     pub fn finish(mut self, pauses: &[PauseRecord]) -> io::Result<Profile> {
         if let Some(mut paths) = self.paths.take() {
             paths.end_window(&mut self.profile);
@@ -161,8 +161,8 @@ impl Watch for Recorder {
     }
 }
 
-/// The recorded ports, and those of hosts whose queue pairs are recorded: what a NIC has in flight
-/// is up to date when its port is.
+/// Returns the recorded ports, and the ports of hosts whose queue pairs are recorded. Sampling a
+/// port also brings its NIC's in-flight counts up to date.
 fn sampled(recording: &Recording, topology: &Topology) -> Vec<PortId> {
     let hosts = recording.queue_pairs.iter().flat_map(|&host| topology.planes().ports_of(host));
     let mut ports: Vec<PortId> = recording.ports.iter().chain(hosts).copied().collect();

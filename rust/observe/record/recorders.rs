@@ -14,7 +14,7 @@ type Open<'a> = &'a mut dyn FnMut(&Recording, RecordedTable) -> io::Result<Box<d
 pub struct Recorders(Vec<(Option<String>, Recorder)>);
 
 impl Recorders {
-    /// The recorders of a run in a topology; `open` returns the destination of each table.
+    /// Creates the recorders of a run in a topology. `open` returns the destination of each table.
     ///
     /// # Errors
     /// Those of `open`, and of writing the names of the columns.
@@ -26,16 +26,16 @@ impl Recorders {
         Ok(Self(recordings.iter().map(recorder).collect::<io::Result<_>>()?))
     }
 
-    /// The observers of the run.
+    /// Returns the observers of the run.
     pub fn watches(&mut self) -> Vec<&mut dyn Watch> {
         self.0.iter_mut().map(|(_, recorder)| recorder as &mut dyn Watch).collect()
     }
 
     /// Writes the rest of each table after the run has ended with these `pauses`, and returns the
-    /// course of the run; `None` if nothing was recorded.
+    /// profiles; `None` if nothing was recorded.
     ///
     /// # Errors
-    /// The first error of writing a table, now or earlier.
+    /// The first error while writing a table, now or earlier.
     pub fn finish(self, pauses: &[PauseRecord]) -> io::Result<Option<Courses>> {
         let profile =
             |(name, recorder): (Option<String>, Recorder)| Ok((name, recorder.finish(pauses)?));

@@ -1,18 +1,18 @@
-//! Where the rows of a table go.
+//! The destination of a table's rows.
 
 use std::fmt;
 use std::io::{self, Write};
 
 use crate::units::Time;
 
-/// The destination of a table. After the first error nothing more is written to it.
+/// The destination of a table. Nothing is written to it after the first error.
 pub(super) struct Sink {
     to: Box<dyn Write>,
     failed: Option<io::Error>,
 }
 
 impl Sink {
-    /// A table with these columns.
+    /// Starts a table with these columns.
     pub(super) fn new(mut to: Box<dyn Write>, columns: &str) -> io::Result<Self> {
         writeln!(to, "{columns}")?;
         Ok(Self { to, failed: None })
@@ -29,7 +29,7 @@ impl Sink {
     }
 }
 
-/// The nanoseconds of a time, with picoseconds as decimals.
+/// Converts a time to nanoseconds, with picoseconds as decimals.
 pub(super) fn nanoseconds(at: Time) -> f64 {
     at.as_ps() as f64 / 1e3
 }

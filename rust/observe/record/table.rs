@@ -31,7 +31,7 @@ impl RecordedTable {
         Self::PauseChanges,
     ];
 
-    /// The name of its file, without its ending.
+    /// Returns the name of its file without the extension.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Ports => "ports",
@@ -44,13 +44,13 @@ impl RecordedTable {
         }
     }
 
-    /// The name of its file: `ports.csv`, of a recording with a name `ports-NAME.csv`.
+    /// Returns the name of its file: `ports.csv`, or `ports-NAME.csv` for a named recording.
     pub fn file(self, recording: Option<&str>) -> String {
         let name = self.name();
         recording.map_or_else(|| format!("{name}.csv"), |of| format!("{name}-{of}.csv"))
     }
 
-    /// The name of the recording whose table has that file; `None` of other files.
+    /// Returns the name of the recording whose table is in `file`; `None` for other files.
     pub fn recording_of(self, file: &str) -> Option<Option<&str>> {
         match file.strip_suffix(".csv")?.strip_prefix(self.name())? {
             "" => Some(None),

@@ -1,9 +1,8 @@
-//! The time-line of a run as a Perfetto trace: what hosts, queue pairs and ports do when.
+//! The timeline of a run as a Perfetto trace: the activity of hosts, queue pairs and ports.
 //!
-//! A [`Timeline`] observes a run and writes while it proceeds: counters of queues and rates at each
-//! interval, and instants for packets that are lost or sent again and for changes of paths. At the
-//! end come the messages, a slice each. `docs/timeline.md` has the tracks. Not to be confused with
-//! Chakra traces, which are workloads.
+//! A [`Timeline`] observes a run and writes while it proceeds. It writes counters of queues and
+//! rates at each interval, and instants for lost packets, retransmissions and path changes. At the
+//! end it writes one slice per message. `docs/timeline.md` lists the tracks.
 
 pub mod schema;
 mod tracks;
@@ -26,22 +25,22 @@ use crate::switching::FailureKind;
 use crate::topology::{Node, Topology};
 use crate::units::{BitRate, Span, Time};
 
-/// The interval of counters where nothing else is asked for.
+/// Default interval of counters.
 pub const INTERVAL: Span = Span::from_us(10);
 
-/// The track that every time-line begins with, whether a link fails or not.
+/// The first track of every timeline, present even if no link fails.
 const FIRST_TRACK: &str = "failures";
 
-/// True if a file that starts with these bytes is a time-line, going by its first track.
+/// Returns true if a file that starts with these bytes is a timeline, judged by its first track.
 pub fn is_timeline(start: &[u8]) -> bool {
     start.starts_with(&tracks::beginning(FIRST_TRACK))
 }
 
-/// What tells queue pairs apart: sender, receiver, and the label of their packets.
+/// The key of a queue pair: sender, receiver, and the label of its packets.
 type QueuePair = (HostId, HostId, u32);
 
-/// The port that a queue pair's last packet left the first switch by, and how often it changed
-/// since the last instant.
+/// The first-switch port of a queue pair's last packet, and the number of changes since the last
+/// instant.
 #[derive(Debug, Default)]
 struct Path {
     port: Option<PortId>,
@@ -55,7 +54,7 @@ pub struct Timeline {
     until: Time,
     tracks: Tracks,
     names: Vec<String>,
-    /// By host, then by switch.
+    /// Tracks of hosts, then of switches.
     nodes: Vec<Track>,
     hosts: usize,
     /// By port: the ends of its link.
@@ -64,7 +63,7 @@ pub struct Timeline {
     edges: Vec<Vec<Node>>,
     carried: Vec<u64>,
     pairs: BTreeMap<QueuePair, Track>,
-    /// Counters by the track above and their name.
+    /// Counter tracks, by parent track, name and port.
     counters: BTreeMap<(Track, &'static str, u32), Track>,
     paths: BTreeMap<QueuePair, Path>,
 }
@@ -76,7 +75,7 @@ impl fmt::Debug for Timeline {
 }
 
 impl Timeline {
-    /// A time-line of a run with counters at each interval.
+    /// Creates a timeline of a run, with counters at each interval.
     pub fn new(setup: &Setup, every: Span, to: Box<dyn Write>) -> Self {
         let topology = &*setup.topology;
         let mut tracks = Tracks::new(to);
@@ -125,7 +124,7 @@ impl Timeline {
         }
     }
 
-    /// The track of a queue pair, below that of its sender.
+    /// Returns the track of a queue pair, which is a child of its sender's track.
     fn pair(&mut self, pair: QueuePair) -> Track {
         if let Some(track) = self.pairs.get(&pair) {
             return *track;
@@ -137,7 +136,7 @@ impl Timeline {
         track
     }
 
-    /// Writes a counter below a track; it begins when it is not 0 for the first time.
+    /// Writes a counter below a track. The counter starts with its first nonzero value.
     fn count(&mut self, at: Time, above: Track, which: Counter, value: u64) {
         let Counter { name, port, unit } = which;
         let key = (above, name, port.map_or(u32::MAX, |port| port.0));
@@ -199,7 +198,7 @@ impl Timeline {
         }
     }
 
-    /// Writes an instant for each queue pair that changed its path, with how often.
+    /// Writes an instant for each queue pair that changed its path, with the number of changes.
     fn end_window(&mut self) {
         let at = self.until;
         self.until = self.until.saturating_add(self.every);
@@ -253,14 +252,14 @@ impl Timeline {
         }
     }
 
-    /// Writes the messages, and the rest.
+    /// Writes the messages and flushes the file.
     ///
     /// # Errors
-    /// The first error of writing, now or earlier.
+    /// The first error while writing, now or earlier.
     pub fn finish(mut self, setup: &Setup, outcome: &Outcome) -> io::Result<()> {
         self.end_window();
-        // By queue pair: the tracks of its messages, and when each is free. Messages that overlap
-        // are on different ones.
+        // By queue pair: its message tracks, and when each becomes free. Slices on a track must not
+        // overlap.
         let mut lanes: BTreeMap<Track, Vec<(Track, Time)>> = BTreeMap::new();
         let mut flows: Vec<&FlowRecord> = outcome.flows.iter().collect();
         flows.sort_by_key(|flow| (flow.start, flow.message, flow.piece));
@@ -309,16 +308,16 @@ fn hosts_of(topology: &Topology) -> impl Iterator<Item = HostId> + use<> {
     (0..topology.host_count()).map(HostId)
 }
 
-/// A number over time.
+/// A quantity over time.
 #[derive(Debug, Clone, Copy)]
 struct Counter {
     name: &'static str,
-    /// The port that it is of, if it is of a port.
+    /// The port that it describes, if any.
     port: Option<PortId>,
     unit: Unit,
 }
 
-/// The label of a flow's packets: its slot is in its source port.
+/// Returns the label of a flow's packets, computed from the slot that its source port encodes.
 fn label(setup: &Setup, flow: &FlowRecord) -> u32 {
     let stream = setup.workload.messages[flow.message.index()].stream;
     let slot = u32::from(flow.source_port) - 49_152;

@@ -1,97 +1,97 @@
 //! The protobuf messages of a Perfetto trace, with the fields that a time-line needs.
 //!
 //! Source: Perfetto, `protos/perfetto/trace/` (`trace_packet.proto`, `track_event/*.proto`): the
-//! field numbers. The definitions are written by hand, so that no protobuf compiler is needed.
+//! field numbers. The definitions are hand-written to avoid a dependency on a protobuf compiler.
 
 use prost::{Message, Oneof};
 
-/// A whole file.
+/// A complete trace file.
 #[derive(Clone, PartialEq, Message)]
 pub struct Trace {
-    /// What it holds, in any order.
+    /// The packets, in any order.
     #[prost(message, repeated, tag = "1")]
     pub packets: Vec<TracePacket>,
 }
 
-/// A track, or an event on one.
+/// A track, or an event on a track.
 #[derive(Clone, PartialEq, Message)]
 pub struct TracePacket {
-    /// When, in nanoseconds.
+    /// Timestamp in nanoseconds.
     #[prost(uint64, optional, tag = "8")]
     pub timestamp: Option<u64>,
-    /// Who wrote it: always the same writer.
+    /// Id of the writer; constant in a file.
     #[prost(uint32, optional, tag = "10")]
     pub sequence: Option<u32>,
-    /// An event.
+    /// An event on a track.
     #[prost(message, optional, tag = "11")]
     pub event: Option<TrackEvent>,
-    /// 1 in the first packet: nothing is left of an earlier state.
+    /// 1 in the first packet: incremental state is cleared.
     #[prost(uint32, optional, tag = "13")]
     pub sequence_flags: Option<u32>,
-    /// A track.
+    /// The definition of a track.
     #[prost(message, optional, tag = "60")]
     pub track: Option<TrackDescriptor>,
 }
 
-/// A track.
+/// The definition of a track.
 #[derive(Clone, PartialEq, Message)]
 pub struct TrackDescriptor {
-    /// Its number in the file, from 1.
+    /// Number of the track in the file, from 1.
     #[prost(uint64, optional, tag = "1")]
     pub uuid: Option<u64>,
-    /// What it is called.
+    /// Display name.
     #[prost(string, optional, tag = "2")]
     pub name: Option<String>,
-    /// The track that it belongs to.
+    /// The parent track.
     #[prost(uint64, optional, tag = "5")]
     pub parent: Option<u64>,
-    /// What its numbers are of, if it has numbers.
+    /// The unit of its values, for a counter track.
     #[prost(message, optional, tag = "8")]
     pub counter: Option<CounterDescriptor>,
 }
 
-/// What the numbers of a track are of.
+/// The unit of a counter track.
 #[derive(Clone, PartialEq, Message)]
 pub struct CounterDescriptor {
     /// 3 for bytes.
     #[prost(int32, optional, tag = "3")]
     pub unit: Option<i32>,
-    /// The unit if it has no number.
+    /// Name of the unit, if Perfetto has no number for it.
     #[prost(string, optional, tag = "6")]
     pub unit_name: Option<String>,
 }
 
 /// The kinds of events.
 pub mod kind {
-    /// Something begins.
+    /// Begins a slice.
     pub const BEGIN: i32 = 1;
-    /// What began last on the track ends.
+    /// Ends the slice that began last on the track.
     pub const END: i32 = 2;
-    /// Something happens.
+    /// Marks a point in time.
     pub const INSTANT: i32 = 3;
-    /// A number changes.
+    /// Sets the value of a counter.
     pub const COUNTER: i32 = 4;
 }
 
 /// An event on a track.
 #[derive(Clone, PartialEq, Message)]
 pub struct TrackEvent {
-    /// What is known of it beside its name.
+    /// Additional facts about the event.
     #[prost(message, repeated, tag = "4")]
     pub annotations: Vec<Annotation>,
-    /// One of [`kind`].
+    /// One of the constants in [`kind`].
     #[prost(int32, optional, tag = "9")]
     pub kind: Option<i32>,
-    /// The track.
+    /// The track of the event.
     #[prost(uint64, optional, tag = "11")]
     pub track: Option<u64>,
-    /// What to search for: `message`, `retransmission`, ...
+    /// Search categories: `message`, `retransmission`, ...
     #[prost(string, repeated, tag = "22")]
     pub categories: Vec<String>,
-    /// What it is called.
+    /// Display name.
     #[prost(string, optional, tag = "23")]
     pub name: Option<String>,
-    /// The number of a counter.
+    /// Value of a counter.
     #[prost(int64, optional, tag = "30")]
     pub value: Option<i64>,
 }
@@ -110,10 +110,10 @@ pub struct Annotation {
 /// The value of an annotation.
 #[derive(Clone, PartialEq, Oneof)]
 pub enum Value {
-    /// A whole number.
+    /// An unsigned integer.
     #[prost(uint64, tag = "3")]
     Number(u64),
-    /// A text.
+    /// A string.
     #[prost(string, tag = "6")]
     Text(String),
 }

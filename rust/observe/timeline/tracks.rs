@@ -1,4 +1,4 @@
-//! Writes tracks and their events to a file, packet by packet.
+//! Writes tracks and their events to a trace file, packet by packet.
 
 use std::collections::BTreeMap;
 use std::io::{self, Write};
@@ -15,13 +15,13 @@ pub(super) struct Track(u64);
 /// The label of an event: its category, name and facts.
 #[derive(Debug)]
 pub(super) struct Label<'a> {
-    /// Category, for searches.
+    /// Search category.
     pub(super) category: &'a str,
     pub(super) name: String,
     pub(super) facts: &'a [(&'a str, u64)],
 }
 
-/// What the numbers of a track are of.
+/// The unit of a counter track.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Unit {
     Bytes,
@@ -29,13 +29,13 @@ pub(super) enum Unit {
     Packets,
 }
 
-/// Perfetto's number for bytes.
+/// Perfetto's number for the unit "bytes".
 const BYTES: i32 = 3;
 
 /// The file, and the last value of each of its counters.
 pub(super) struct Tracks {
     to: Box<dyn Write>,
-    /// After the first error nothing more is written.
+    /// The first write error; nothing is written after it.
     failed: Option<io::Error>,
     tracks: u64,
     values: BTreeMap<Track, i64>,
@@ -46,7 +46,7 @@ impl Tracks {
         Self { to, failed: None, tracks: 0, values: BTreeMap::new() }
     }
 
-    /// A new track, of events or with a unit of numbers.
+    /// Adds a track: for events, or for a counter if it has a unit.
     pub(super) fn add(&mut self, name: String, parent: Option<Track>, unit: Option<Unit>) -> Track {
         self.tracks += 1;
         let unit_name = |name: &str| CounterDescriptor { unit: None, unit_name: Some(name.into()) };
@@ -66,26 +66,26 @@ impl Tracks {
         Track(self.tracks)
     }
 
-    /// The beginning of a slice.
+    /// Writes the beginning of a slice.
     pub(super) fn begin(&mut self, at: Time, track: Track, label: Label<'_>) {
         let event = event(kind::BEGIN, track, label);
         self.event(at, event);
     }
 
-    /// The end of the slice that began last on the track.
+    /// Writes the end of the slice that began last on the track.
     pub(super) fn end(&mut self, at: Time, track: Track) {
         let Track(track) = track;
         let event = TrackEvent { kind: Some(kind::END), track: Some(track), ..Default::default() };
         self.event(at, event);
     }
 
-    /// Something that happens.
+    /// Writes an instant.
     pub(super) fn instant(&mut self, at: Time, track: Track, label: Label<'_>) {
         let event = event(kind::INSTANT, track, label);
         self.event(at, event);
     }
 
-    /// A number, if it is another one than before.
+    /// Writes a counter's value, if it has changed.
     pub(super) fn count(&mut self, at: Time, track: Track, value: u64) {
         let value = i64::try_from(value).unwrap_or(i64::MAX);
         if self.values.insert(track, value) == Some(value) {
@@ -102,7 +102,7 @@ impl Tracks {
     }
 
     fn event(&mut self, at: Time, event: TrackEvent) {
-        // Perfetto counts nanoseconds; exact times are among the facts of messages.
+        // Perfetto's resolution is a nanosecond; message facts have exact times.
         let timestamp = Some(at.as_ps() / 1000);
         self.put(TracePacket { timestamp, event: Some(event), ..TracePacket::default() });
     }
@@ -119,13 +119,13 @@ impl Tracks {
     }
 }
 
-/// A file with one packet; files in a row are a file with all of them.
+/// Encodes a trace with one packet. Concatenated traces form a single trace.
 fn bytes_of(packet: TracePacket) -> Vec<u8> {
     let packets = vec![TracePacket { sequence: Some(1), ..packet }];
     prost::Message::encode_to_vec(&Trace { packets })
 }
 
-/// The bytes with which a file begins whose first track has this name.
+/// Returns the first bytes of a file whose first track has this name.
 pub(super) fn beginning(name: &str) -> Vec<u8> {
     let track = TrackDescriptor {
         uuid: Some(1),

@@ -1,11 +1,11 @@
-//! Several observers of one run, each of which sees what it would see alone.
+//! Several observers of one run; each sees the same as it would see alone.
 
 use crate::fabric::{PacketRecord, Snapshot, Watch};
 use crate::ids::PortId;
 use crate::topology::{Node, Topology};
 use crate::units::Time;
 
-/// Several observers as one.
+/// Combines several observers into one.
 pub struct Watches<'a> {
     topology: &'a Topology,
     all: Vec<&'a mut dyn Watch>,
@@ -13,7 +13,7 @@ pub struct Watches<'a> {
 }
 
 impl<'a> Watches<'a> {
-    /// The observers of a run in a topology.
+    /// Combines the observers of a run in a topology.
     pub fn new(topology: &'a Topology, all: Vec<&'a mut dyn Watch>) -> Self {
         let mut ports: Vec<PortId> =
             all.iter().flat_map(|watch| watch.sampled_ports().iter().copied()).collect();

@@ -7,7 +7,6 @@
 //! A group is valid while every flow that uses one of its ports uses all of them, in proportion to
 //! their capacities. [`Ungrouped`] reports a flow that does not; the run then restarts without
 //! groups.
-//! flow does not; the run then begins again with every port by itself.
 
 use crate::ids::PortId;
 use crate::sharing::{Service, Sharing, Use};

@@ -9,27 +9,27 @@ use crate::units::{BitRate, Bytes, Span, Time};
 pub struct RailSetup {
     /// Number of hosts, one rank each, at least 2.
     pub ranks: u32,
-    /// The rails, at least one; each is a plane of its own.
+    /// The rails, at least one; each is a separate plane.
     pub rails: Vec<RailConfig>,
-    /// The rate at which the processor of a host adds vectors; `None` if it costs no time (a GPU).
+    /// Rate at which a host's processor adds vectors; `None` if adding takes no time (a GPU).
     pub add_rate: Option<BitRate>,
-    /// The number of chunks of a rail in progress at a time, at least 1. Default 2 \[inferred\], so
-    /// that the last steps of one chunk overlap with the first steps of the next.
+    /// Number of chunks in progress per rail, at least 1. Default 2 \[inferred\], so that the last
+    /// steps of one chunk overlap with the first steps of the next.
     pub window: u32,
     /// The parameters of failure handling, which include the chunk length.
     pub handler: handler::Config,
-    /// The lengths of the operations, which run one after the other.
+    /// Lengths of the operations, which run one after the other.
     pub operations: Vec<Bytes>,
-    /// The failures of rails that happen during the run.
+    /// Failures of rails during the run.
     pub failures: Vec<RailFailure>,
     /// Seed of all random streams.
     pub seed: u64,
-    /// The time after which a run counts as stalled.
+    /// Time limit; a run that has not completed by then is stopped.
     pub time_limit: Time,
 }
 
 impl RailSetup {
-    /// The failures of one rail.
+    /// Returns the failures of one rail.
     pub(super) fn failures_of(&self, rail: u32) -> impl Iterator<Item = &RailFailure> {
         self.failures.iter().filter(move |failure| failure.rail == rail)
     }
@@ -60,7 +60,7 @@ pub enum RailKind {
 }
 
 impl RailKind {
-    /// The name of the kind in scenarios.
+    /// Returns the name of the kind in scenarios.
     pub fn name(&self) -> &'static str {
         match self {
             Self::Tcp(_) => "tcp",
@@ -79,27 +79,27 @@ pub struct Transport {
     pub nic: NicConfig,
     /// The costs of the processor.
     pub software: Software,
-    /// Packet memory of the rail's switch.
+    /// Packet buffer of the rail's switch.
     pub buffer: Bytes,
-    /// Headers and gaps between packets, on the wire.
+    /// Gap after each packet on the wire, in bytes: preamble and inter-frame gap.
     pub gap: Bytes,
 }
 
-/// The costs of sending and receiving for the processor of a host.
+/// Processor time that a host spends on sending and receiving.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Software {
-    /// The time per message sent.
+    /// Time per message sent.
     pub send_message: Span,
-    /// The time per message received.
+    /// Time per message received.
     pub receive_message: Span,
-    /// The rate at which the processor alone could send; `None` if it does not touch the bytes.
+    /// Rate at which the processor alone could send; `None` if it does not touch the bytes.
     pub send_rate: Option<BitRate>,
-    /// The rate at which the processor alone could receive; `None` if it does not touch the bytes.
+    /// Rate at which the processor alone could receive; `None` if it does not touch the bytes.
     pub receive_rate: Option<BitRate>,
-    /// The rate at which the processor alone could compute checksums, on both sides; `None` if the
-    /// adapters do that.
+    /// Rate at which the processor alone could compute checksums, on both sides; `None` if the
+    /// adapters compute them.
     pub checksum_rate: Option<BitRate>,
-    /// The unit in which data is handed to the processor, in sending and receiving.
+    /// Unit in which the processor handles data, when sending and receiving.
     pub slice: Bytes,
 }
 
@@ -112,11 +112,11 @@ pub struct TreeConfig {
     pub segment: Bytes,
     /// Headers of a segment on the wire.
     pub header: Bytes,
-    /// Number of segments that a switch can hold: its credits to each child.
+    /// Number of segments that a switch can hold; each child has that many credits.
     pub slots: u32,
-    /// From the last bit of the last child's segment to the first bit of the sum.
+    /// Time from the last bit of the last child's segment to the first bit of the sum.
     pub switch_latency: Span,
-    /// The processor time of each host per chunk, before its first segment.
+    /// Processor time of each host per chunk, before its first segment.
     pub chunk_overhead: Span,
 }
 
@@ -147,10 +147,10 @@ pub enum RailFailureKind {
     Crawl {
         /// Index of the host.
         host: u32,
-        /// The remaining rate, in parts of 65,536.
+        /// Remaining rate in units of 1/65,536.
         left: u16,
     },
-    /// The link of a host carries nothing, and its adapter reports it at once.
+    /// The link of a host carries nothing, and its adapter reports that immediately.
     Error {
         /// Index of the host.
         host: u32,

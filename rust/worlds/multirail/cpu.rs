@@ -1,7 +1,7 @@
 //! The processor of a host, which all its rails share.
 //!
 //! It executes work in the order of the requests, one item at a time. Sending, receiving and adding
-//! are requested slice by slice, so that the rails of a host take turns.
+//! are requested slice by slice, so that the rails of a host interleave.
 
 use crate::units::{BitRate, Bytes, Span, Time};
 
@@ -20,13 +20,13 @@ impl Cpu {
         self.free
     }
 
-    /// The sum of all requested work.
+    /// Returns the sum of all requested work.
     pub(super) fn busy(&self) -> Span {
         self.busy
     }
 }
 
-/// The work of the processor on some bytes; zero without a rate.
+/// Returns the processor time for `bytes`; zero without a rate.
 pub(super) fn time_for(rate: Option<BitRate>, bytes: Bytes) -> Span {
     rate.map_or(Span::ZERO, |rate| rate.time_for(bytes))
 }

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use crate::units::Time;
 
-/// Events in order of time. Events of one time are in the order in which they were scheduled.
+/// Events in time order. Events at the same time are in the order in which they were scheduled.
 #[derive(Debug)]
 pub(super) struct Events<E> {
     pending: BTreeMap<(Time, u64), E>,
@@ -22,12 +22,12 @@ impl<E> Events<E> {
         self.scheduled += 1;
     }
 
-    /// The time of the next event.
+    /// Returns the time of the next event.
     pub(super) fn next_time(&self) -> Option<Time> {
         self.pending.first_key_value().map(|(&(at, _), _)| at)
     }
 
-    /// Removes the next event.
+    /// Removes and returns the next event.
     pub(super) fn pop(&mut self) -> Option<(Time, E)> {
         self.pending.pop_first().map(|((at, _), event)| (at, event))
     }

@@ -1,14 +1,14 @@
-//! A rail on which the hosts add: a ring over queue pairs, in a fabric of its own.
+//! A rail on which the hosts add: a ring over queue pairs, in a separate fabric.
 //!
-//! The transport is the rail's NIC (this project's own for `rdma`; with a window that starts
-//! slowly, halves on loss and a kernel's timers for `tcp`). The work of a kernel is done by the
+//! The transport is the rail's NIC. For `rdma` that is this project's own; for `tcp` its window
+//! starts slowly and halves on loss, with a kernel's timers. The work of a kernel is done by the
 //! processor of each host, which all its rails share: a time per message and a time per byte, on
-//! both sides. A message is sent in slices, each of which the processor handles before it is on the
-//! wire and after it has arrived, so that processor and wire work at the same time.
+//! both sides. A message is sent in slices. The processor handles each slice before it is on the
+//! wire and after it has arrived, so that processor and wire work in parallel.
 //!
-//! With several links per host, each slice takes the link with the least of the sender's bytes in
-//! flight, and slices are handled in the order in which they were sent: one ordered stream over all
-//! links, in the manner of MPTCP (RFC 8684), as the baseline of rails under an allocator.
+//! With several links per host, each slice takes the link with the fewest in-flight bytes of the
+//! sender. Slices are handled in the order in which they were sent. This is one ordered stream over
+//! all links, in the manner of MPTCP (RFC 8684), and the baseline for rails under an allocator.
 //! \[inferred\]: the choice of the link; its cost is `Software::checksum_rate`.
 
 use std::collections::BTreeMap;
@@ -28,20 +28,20 @@ use crate::topology::{Link, Node, Switch, Topology};
 use crate::units::{BitRate, Bytes, Fraction, Span, Time};
 use crate::workload::{Message, Workload};
 
-/// Work that the processor of a host has done.
+/// Work that a host's processor has completed.
 #[derive(Debug)]
 enum HostEvent {
-    /// It has handled a slice of the block that its rank sends.
+    /// A slice of the block that its rank sends.
     Sent { block: u64, bytes: Bytes },
-    /// It has handled a slice that arrived at the next rank.
+    /// A slice that arrived at the next rank.
     Received { block: u64, bytes: Bytes },
-    /// It has handled a control message to be sent.
+    /// A control message to be sent.
     ControlSent(ControlMessage),
-    /// It has handled a control message that arrived.
+    /// A control message that arrived.
     ControlReceived(ControlMessage),
 }
 
-/// The content of a message of the fabric.
+/// The payload of a message of the fabric.
 #[derive(Debug)]
 enum Payload {
     Slice { from: u32, number: u64, block: u64, bytes: Bytes },
@@ -59,11 +59,11 @@ struct Transfer {
     unreceived: Bytes,
 }
 
-/// The fabric of one link of every host.
+/// The fabric that connects one link of every host.
 #[derive(Debug)]
 struct LinkFabric {
     world: World,
-    /// The payload of each message, by its id, until it is delivered.
+    /// The payload of each message by id, until it is delivered.
     payloads: Vec<Option<Payload>>,
     /// Bytes of slices in flight, by sender.
     backlog: Vec<Bytes>,
@@ -72,11 +72,11 @@ struct LinkFabric {
 /// The ordered stream of slices from a host to its successor.
 #[derive(Debug, Clone, Default)]
 struct SliceStream {
-    /// The number of slices sent.
+    /// Number of slices sent.
     sent: u64,
-    /// The number of slices that the successor has taken in order.
+    /// Number of slices that the successor has accepted in order.
     taken: u64,
-    /// Slices that arrived before an earlier one: block and length, by number.
+    /// Slices that arrived out of order: block and length, by number.
     early: BTreeMap<u64, (u64, Bytes)>,
 }
 
@@ -93,13 +93,13 @@ pub(super) struct HostRail {
     next_block: u64,
     /// The stream of each sender.
     streams: Vec<SliceStream>,
-    /// The current message stream: connections are replaced when in-flight data is discarded.
+    /// The current message stream; connections are replaced when in-flight data is discarded.
     message_stream: u32,
     bytes: Bytes,
 }
 
 impl HostRail {
-    /// The rail at `index` of a setup, in its initial state.
+    /// Creates the rail at `index` of a setup, in its initial state.
     pub(super) fn new(setup: &RailSetup, index: u32, transport: &Transport) -> Self {
         let &RailSetup { ranks, seed, add_rate, .. } = setup;
         let fabric = fabric(setup, index, transport);
@@ -123,7 +123,7 @@ impl HostRail {
         }
     }
 
-    /// Handles work that a processor has done.
+    /// Handles work that a processor has completed.
     fn handle(&mut self, now: Time, event: HostEvent, cpus: &mut [Cpu]) -> Option<RailDelivery> {
         match event {
             HostEvent::Sent { block, bytes } => {
@@ -151,7 +151,7 @@ impl HostRail {
         }
     }
 
-    /// The link with the fewest bytes of a sender in flight.
+    /// Returns the link with the fewest in-flight bytes of a sender.
     fn least_busy(&self, from: u32) -> usize {
         let backlog = |&link: &usize| self.links[link].backlog[from as usize];
         (0..self.links.len()).min_by_key(backlog).unwrap_or(0)
@@ -159,7 +159,7 @@ impl HostRail {
 
     /// Posts a message to the fabric of a link.
     fn post(&mut self, now: Time, link: usize, payload: Payload) {
-        // A control message has a stream of its own, so that it does not queue behind data.
+        // Control messages have a separate stream, so that they do not queue behind data.
         let (src, dst, bytes, stream) = match &payload {
             Payload::Slice { from, bytes, .. } => (*from, self.ring.after(*from), *bytes, 0),
             Payload::Control(ControlMessage { from, to, message }) => {
@@ -184,7 +184,7 @@ impl HostRail {
         self.send_slice(now, id, cpus);
     }
 
-    /// Requests the processor's work for the next slice of a block.
+    /// Requests processor time for the next slice of a block.
     fn send_slice(&mut self, now: Time, id: u64, cpus: &mut [Cpu]) {
         let Some(transfer) = self.transfers.get_mut(&id) else { return };
         let bytes = transfer.unsent.min(self.software.slice);
@@ -219,7 +219,7 @@ impl HostRail {
         }
     }
 
-    /// Requests the processor's work for a slice that has arrived.
+    /// Requests processor time for a slice that has arrived.
     fn receive(&mut self, now: Time, block: u64, bytes: Bytes, cpus: &mut [Cpu]) {
         let Some(transfer) = self.transfers.get_mut(&block) else { return };
         transfer.undelivered -= bytes;
@@ -253,7 +253,7 @@ impl HostRail {
 }
 
 impl SliceStream {
-    /// Takes the next slice in order, if it has arrived.
+    /// Removes and returns the next slice in order, if it has arrived.
     fn take_next(&mut self) -> Option<(u64, Bytes)> {
         let next = self.early.remove(&self.taken)?;
         self.taken += 1;
@@ -267,7 +267,7 @@ impl Plane for HostRail {
         self.events.next_time().into_iter().chain(packets).min()
     }
 
-    /// Events at hosts precede packets of the same time.
+    /// Handles the next event. Host events precede packets at the same time.
     fn step(&mut self, cpus: &mut [Cpu]) -> Option<RailDelivery> {
         let links = self.links.iter_mut().enumerate();
         let next = links.filter_map(|(index, link)| Some((link.world.next_time()?, index))).min();
@@ -301,13 +301,13 @@ impl Plane for HostRail {
         }
     }
 
-    /// The old connections may still deliver what is in flight; new messages have connections of
-    /// their own.
+    /// Discards all attempts. The old connections may still deliver in-flight data; new messages
+    /// use new connections.
     fn discard(&mut self) {
         self.transfers.clear();
         self.message_stream += 1;
         for stream in &mut self.streams {
-            // Slices that are lost must not delay the slices of the next attempt.
+            // Lost slices must not block the slices of the next attempt.
             stream.taken = stream.sent;
             stream.early.clear();
         }
@@ -323,7 +323,7 @@ impl Plane for HostRail {
     }
 }
 
-/// The fabric of one link of every host: a star around one switch, without messages.
+/// Builds the fabric of one link of every host: a star around one switch, without messages.
 fn fabric(setup: &RailSetup, index: u32, transport: &Transport) -> fabric::Setup {
     let &RailSetup { ranks, seed, .. } = setup;
     let rail = &setup.rails[index as usize];
@@ -356,7 +356,7 @@ fn fabric(setup: &RailSetup, index: u32, transport: &Transport) -> fabric::Setup
     }
 }
 
-/// The link failures that a failure of the rail amounts to.
+/// Returns the link failures that a failure of the rail consists of.
 fn on_links(failure: &RailFailure, ranks: u32) -> Vec<Failure> {
     let &RailFailure { kind, at, until, .. } = failure;
     let of_link = |host: u32, kind: FailureKind| Failure {

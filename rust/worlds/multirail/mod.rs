@@ -2,21 +2,21 @@
 //! among them.
 //!
 //! Source: Yu, Dong, Liao, "Nezha: Breaking Multi-Rail Network Barriers for Distributed DNN
-//! Training" (arXiv 2405.17870, 2024 and 2026), of which only the abstracts were available: what
-//! rails cost, how they fail and how failures are detected is this project's \[inferred\].
+//! Training" (arXiv 2405.17870, 2024 and 2026), of which only the abstracts were available. The
+//! costs of rails, their failures and the detection of failures are this project's \[inferred\].
 //!
-//! Each rail is a plane with its own links, switches, transport and collective; the rails of a host
-//! share its processor and nothing else. A chunk of an operation is summed on one rail:
+//! Each rail is a plane with its own links, switches, transport and collective. The rails of a host
+//! share only its processor. A chunk of an operation is summed on one rail:
 //!
-//! - [`RailKind::Tcp`] and [`RailKind::Rdma`]: a ring of the hosts (`host_rail`) in a fabric of
-//!   its own ([`crate::fabric::World`]);
+//! - [`RailKind::Tcp`] and [`RailKind::Rdma`]: a ring of the hosts (`host_rail`) in a separate
+//!   fabric ([`crate::fabric::World`]);
 //! - [`RailKind::InNetwork`]: switches that add (`tree_rail`).
 //!
-//! [`run`] steps the rail with the earliest event. Rails are not planes of one fabric: their
-//! buffers, gaps and transports differ. At equal times they take turns by index, which decides
-//! which of them gets the processor of a host first.
+//! [`run`] steps the rail with the earliest event. Rails are not planes of one fabric, because
+//! their buffers, gaps and transports differ. At equal times they are stepped by index, which
+//! decides which of them gets the processor of a host first.
 //!
-//! The module has no formula for the cost of a rail: it asks an
+//! The module has no formula for the cost of a rail. It asks an
 //! [`Allocator`](crate::rail::Allocator) for divisions, and reports the measured costs to it.
 
 mod config;

@@ -1,11 +1,12 @@
 //! The numbers of an all-reduce, and their exact sums.
 //!
-//! Each rank contributes one 64-bit integer to each range of elements that travels as a whole. The
-//! number stands for the elements of the range: a sum is exact if it has the number of every rank
-//! once. Addition wraps, so that its order does not matter. The number is a function of operation,
-//! rank and range. It stands for the buffer of inputs that a real library must keep until an
-//! operation is complete everywhere, because a chunk is repeated from its inputs, never from a
-//! buffer with partial sums.
+//! Each rank contributes one 64-bit integer to each range of elements that is transferred as a
+//! unit. The number represents the elements of the range. A sum is exact if it includes the number
+//! of every rank once. Addition wraps, so its order does not matter.
+//!
+//! The number is a function of operation, rank and range. It models the input buffer that a real
+//! library must keep until an operation is complete everywhere, because a chunk is repeated from
+//! its inputs and never from partial sums.
 
 use crate::rail::handler::OperationId;
 use crate::rng::mix64;
@@ -26,18 +27,18 @@ pub(super) struct Inputs {
 pub(super) struct Range {
     /// Index of the first element in the vector.
     pub(super) first: u64,
-    /// The number of elements.
+    /// Number of elements.
     pub(super) count: u64,
 }
 
 impl Range {
-    /// Its length in bytes.
+    /// Returns the length in bytes.
     pub(super) fn bytes(self) -> Bytes {
         ELEMENT * self.count
     }
 
-    /// Divides the range into `parts` whose lengths differ by at most one, longer ones first, and
-    /// returns the one at `index`.
+    /// Divides the range into `parts` whose lengths differ by at most one, longer ones first.
+    /// Returns the one at `index`.
     pub(super) fn part(self, index: u64, parts: u64) -> Self {
         let (each, left) = (self.count / parts, self.count % parts);
         let first = self.first + index * each + index.min(left);
@@ -55,18 +56,18 @@ impl Range {
 }
 
 impl Inputs {
-    /// The inputs of an operation of the run with that seed.
+    /// Creates the inputs of an operation in a run with this seed.
     pub(super) fn new(seed: u64, operation: OperationId) -> Self {
         Self { seed, operation }
     }
 
-    /// The number of `rank` for a range.
+    /// Returns the number of `rank` for a range.
     pub(super) fn of(self, rank: u32, range: Range) -> i64 {
         let key = mix64(mix64(self.seed ^ self.operation.0) ^ u64::from(rank));
         mix64(key ^ range.first) as i64
     }
 
-    /// The sum over `ranks` ranks.
+    /// Returns the sum over `ranks` ranks.
     pub(super) fn sum(self, ranks: u32, range: Range) -> i64 {
         (0..ranks).fold(0, |sum: i64, rank| sum.wrapping_add(self.of(rank, range)))
     }

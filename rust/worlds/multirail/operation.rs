@@ -1,8 +1,8 @@
 //! An operation in progress: its chunks, and the state of each chunk at each rank.
 //!
-//! Ranks learn of a failure at different times, so each has a state of its own. A repeated chunk
-//! has a later epoch: sums of an earlier epoch are late and ignored, and sums of an epoch that a
-//! rank does not know yet are kept until it does.
+//! Ranks learn of a failure at different times, so each has its own state. A repeated chunk has a
+//! later epoch. Sums of an earlier epoch are late and ignored. Sums of an epoch that a rank does
+//! not know yet are kept until it does.
 
 use std::collections::{BTreeSet, VecDeque};
 
@@ -26,9 +26,9 @@ struct ChunkState {
     rail: u32,
     epoch: Epoch,
     phase: ChunkPhase,
-    /// The ranges whose sums the rank has, of this epoch.
+    /// Ranges whose sums of this epoch the rank has.
     received: BTreeSet<Range>,
-    /// The elements of these ranges.
+    /// Number of elements in these ranges.
     elements: u64,
 }
 
@@ -85,12 +85,12 @@ pub(super) struct RankOperation {
     inputs: Inputs,
     chunks: Vec<Range>,
     ranks: Vec<RankState>,
-    /// The number of elements with a wrong sum at some rank.
+    /// Number of elements with a wrong sum at some rank.
     pub(super) wrong: u64,
 }
 
 impl RankOperation {
-    /// An operation of these consecutive chunks.
+    /// Creates an operation of these consecutive chunks.
     pub(super) fn new(
         setup: &RailSetup,
         id: OperationId,
@@ -123,12 +123,12 @@ impl RankOperation {
         }
     }
 
-    /// The rail of a chunk's current attempt at a rank.
+    /// Returns the rail of a chunk's current attempt at a rank.
     pub(super) fn rail_of(&self, rank: u32, chunk: u32) -> u32 {
         self.ranks[rank as usize].chunks[chunk as usize].rail
     }
 
-    /// Whether every rank has all sums.
+    /// Returns true if every rank has all sums.
     pub(super) fn is_complete(&self) -> bool {
         self.ranks.iter().all(|rank| rank.missing == 0)
     }
@@ -149,6 +149,9 @@ impl RankOperation {
     }
 
     /// Stores sums at the rank that has received them.
+    ///
+    /// # Panics
+    /// If the same range of an attempt arrives twice.
     pub(super) fn store(&mut self, now: Time, sums: Sums) -> Stored {
         let Sums { key, rank, range, sum } = sums;
         if key.operation != self.id {
@@ -176,7 +179,7 @@ impl RankOperation {
         if chunk.phase == ChunkPhase::InProgress {
             queue.in_progress -= 1;
         } else {
-            // All other ranks were faster: this rank had not begun.
+            // All other ranks were faster, and this rank had not started the chunk.
             queue.waiting.retain(|&waiting| waiting != key.chunk);
         }
         chunk.phase = ChunkPhase::Complete;
@@ -185,9 +188,9 @@ impl RankOperation {
         Stored::Complete
     }
 
-    /// Starts a new attempt at a chunk at one rank, from its original input; the sums of the
-    /// previous attempt are discarded. Returns [`Stored::Complete`] if the other ranks were so fast
-    /// that all sums of the new attempt have arrived early.
+    /// Starts a new attempt at a chunk at one rank, from its original input. The sums of the
+    /// previous attempt are discarded. Returns [`Stored::Complete`] if all sums of the new attempt
+    /// have already arrived from faster ranks.
     pub(super) fn repeat(&mut self, now: Time, rank: u32, issue: &ChunkIssue) -> Stored {
         let chunk = issue.key.chunk;
         let state = &mut self.ranks[rank as usize];
@@ -212,7 +215,8 @@ impl RankOperation {
         stored
     }
 
-    /// The time of a rail, from the start until every rank had its chunks; `None` if it had none.
+    /// Returns the time from the start until every rank had the rail's chunks; `None` if there were
+    /// no chunks.
     pub(super) fn duration(&self, rail: u32) -> Option<Span> {
         let last = self.ranks.iter().filter_map(|rank| rank.queues[rail as usize].last);
         last.max().map(|last| last.since(self.started))

@@ -11,17 +11,17 @@ pub(super) struct Wires {
 }
 
 impl Wires {
-    /// The index that stands for any wire between the root and a switch.
+    /// The index of every wire between the root and a switch.
     pub(super) const ROOT: u32 = u32::MAX;
 
-    /// Wires of one rate with these failures.
+    /// Creates wires of one rate with these failures.
     pub(super) const fn new(rate: BitRate, failures: Vec<RailFailure>) -> Self {
         Self { rate, failures }
     }
 
-    /// The end of a transmission that is due at `start` on a wire (`None` for a wire that never
-    /// fails); `None` if it never ends. A transmission that an outage interrupts is repeated from
-    /// its beginning after the outage; one that starts on a degraded wire keeps that rate.
+    /// Returns the end of a transmission that is due at `start`, or `None` if it never ends. `wire`
+    /// is `None` for a wire that never fails. A transmission that an outage interrupts is repeated
+    /// from its beginning after the outage. One that starts on a degraded wire keeps that rate.
     pub(super) fn end(&self, wire: Option<u32>, start: Time, bytes: Bytes) -> Option<Time> {
         let mut start = start;
         loop {
@@ -41,7 +41,8 @@ impl Wires {
     }
 }
 
-/// Whether a failure stops a wire. A switch fails with all its links, whichever tier it is in.
+/// Returns true if a failure stops a wire. A failed switch stops all its links, whichever tier it
+/// is in.
 fn interrupts(kind: RailFailureKind, wire: Option<u32>) -> bool {
     match kind {
         RailFailureKind::Link { host } | RailFailureKind::Error { host } => wire == Some(host),
@@ -50,7 +51,7 @@ fn interrupts(kind: RailFailureKind, wire: Option<u32>) -> bool {
     }
 }
 
-/// The part of a wire's rate that a failure leaves, if it slows the wire down.
+/// Returns the fraction of a wire's rate that a failure leaves, if it slows the wire down.
 fn left(kind: RailFailureKind, wire: Option<u32>) -> Option<Fraction> {
     match kind {
         RailFailureKind::Crawl { host, left } if wire == Some(host) => {

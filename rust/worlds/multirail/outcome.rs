@@ -11,21 +11,21 @@ pub struct OperationRecord {
     pub bytes: Bytes,
     /// The time at which it started.
     pub started: Time,
-    /// From its start until every rank had all sums; `None` if it did not complete.
+    /// Time from its start until every rank had all sums; `None` if it did not complete.
     pub took: Option<Span>,
-    /// The share of each rail at the start.
+    /// Share of each rail at the start.
     pub shares: Vec<Bytes>,
-    /// The time of each rail for its chunks; `None` if it had none.
+    /// Time of each rail for its chunks; `None` if it had no chunks.
     pub times: Vec<Option<Span>>,
-    /// Chunks that were issued again.
+    /// Number of chunks that were issued again.
     pub reissued: u64,
-    /// The number of elements with a wrong sum at some rank; 0 unless the simulator is wrong.
+    /// Number of elements with a wrong sum at some rank; 0 unless the simulator has a bug.
     pub wrong: u64,
 }
 
 impl OperationRecord {
-    /// The imbalance of the rails' ends: (longest − shortest) / longest; 0 for fewer than two
-    /// rails.
+    /// Returns the imbalance of the rails' end times: (longest − shortest) / longest; 0 for fewer
+    /// than two rails.
     pub fn spread(&self) -> f64 {
         let times = || self.times.iter().flatten().map(|time| time.as_ps());
         match (times().min(), times().max()) {
@@ -38,9 +38,9 @@ impl OperationRecord {
 /// The results of one rail.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct RailRecord {
-    /// The sum of its shares at the start of operations.
+    /// Sum of its shares at the start of operations.
     pub assigned: Bytes,
-    /// Bytes that ranks handed to it, each hop counted.
+    /// Bytes that ranks sent over it; each hop counts.
     pub carried: Bytes,
 }
 
@@ -60,7 +60,7 @@ pub struct TimelineEntry {
 pub enum RailEvent {
     /// The rail fails; no rank has detected it yet.
     Fails,
-    /// A rank is the first to change its state of the rail.
+    /// The state of the rail changes at a rank, which is the first to see it.
     StateChange {
         /// The first rank that changed its state.
         rank: u32,
@@ -69,14 +69,14 @@ pub enum RailEvent {
         /// The reason of the change.
         cause: Cause,
     },
-    /// The first rank has the reports of all ranks: they agree that the rail is down.
+    /// The first rank has the reports of all ranks, so the ranks agree that the rail is down.
     Agreed,
     /// Missing chunks are issued again on other rails.
     Reissued {
         /// The number of chunks.
         chunks: u64,
     },
-    /// The first of these chunks is complete at a rank: the operation has resumed.
+    /// The first of these chunks is complete at a rank, so the operation has resumed.
     Resumed,
     /// The failure ends; no rank has detected it yet.
     Mended,
@@ -104,7 +104,7 @@ impl std::fmt::Display for RailEvent {
 /// All results of a run.
 #[derive(Debug, Clone, PartialEq)]
 pub struct RailOutcome {
-    /// How the run ended; completed if every operation is complete at every rank.
+    /// How the run ended; `Completed` if every operation is complete at every rank.
     pub verdict: Verdict,
     /// The time at which it ended.
     pub ended: Time,
@@ -112,19 +112,19 @@ pub struct RailOutcome {
     pub operations: Vec<OperationRecord>,
     /// All rails, by index.
     pub rails: Vec<RailRecord>,
-    /// The busy time of each host's processor.
+    /// Busy time of each host's processor.
     pub cpu_busy: Vec<Span>,
-    /// The events of all rails, in order of time.
+    /// Events of all rails, in time order.
     pub timeline: Vec<TimelineEntry>,
-    /// The number of sums of superseded attempts.
+    /// Number of sums that belonged to superseded attempts.
     pub late: u64,
-    /// The number of events.
+    /// Number of events handled.
     pub events: u64,
 }
 
 impl RailOutcome {
-    /// The time from the first failure until chunks were issued again on other rails, and until
-    /// the first of them was complete; `None` if that did not happen.
+    /// Returns the times from the first failure until chunks were issued again on other rails, and
+    /// until the first of them was complete; `None` if that did not happen.
     pub fn resumption(&self) -> Option<(Span, Span)> {
         let at = |is: fn(&RailEvent) -> bool| {
             self.timeline.iter().find(|entry| is(&entry.event)).map(|entry| entry.at)
@@ -135,14 +135,14 @@ impl RailOutcome {
         (failed <= again).then(|| (again.since(failed), resumed.since(failed)))
     }
 
-    /// The completion time of the last completed operation.
+    /// Returns the completion time of the last completed operation.
     pub fn last_end(&self) -> Time {
         let end = |it: &OperationRecord| it.took.map(|took| it.started.saturating_add(took));
         self.operations.iter().filter_map(end).max().unwrap_or(Time::ZERO)
     }
 
-    /// Bytes of all operations over the time of the completed ones, in bytes per second; 0 if none
-    /// completed.
+    /// Returns the bytes of all operations divided by the time of the completed ones, in bytes per
+    /// second; 0 if no operation completed.
     pub fn rate(&self) -> f64 {
         let bytes: u64 = self.operations.iter().map(|operation| operation.bytes.get()).sum();
         let took: u64 = self.operations.iter().flat_map(|it| it.took).map(Span::as_ps).sum();

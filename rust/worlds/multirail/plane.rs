@@ -7,22 +7,22 @@ use crate::units::{Bytes, Time};
 
 /// The simulation of one rail.
 pub(super) trait Plane {
-    /// The time of its next event.
+    /// Returns the time of the next event.
     fn next_time(&mut self) -> Option<Time>;
 
-    /// Handles its next event, which delivers at most one thing.
+    /// Handles the next event. Returns its delivery, if it has one.
     fn step(&mut self, cpus: &mut [Cpu]) -> Option<RailDelivery>;
 
-    /// `rank` starts its part of an attempt; all ranks start all attempts in the same order.
+    /// Starts the part of `rank` in an attempt. All ranks start all attempts in the same order.
     fn begin(&mut self, now: Time, attempt: Attempt, rank: u32, cpus: &mut [Cpu]);
 
-    /// Discards what is in flight of all attempts.
+    /// Discards the in-flight data of all attempts.
     fn discard(&mut self);
 
     /// Sends a control message.
     fn send_control(&mut self, now: Time, control: ControlMessage, cpus: &mut [Cpu]);
 
-    /// Bytes that ranks have handed to the rail, each hop counted.
+    /// Returns the bytes that ranks have sent over the rail; each hop counts.
     fn bytes(&self) -> Bytes;
 }
 
@@ -47,7 +47,7 @@ pub(super) struct Sums {
     pub(super) sum: i64,
 }
 
-/// A delivery of a rail to a rank.
+/// A delivery from a rail to a rank.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum RailDelivery {
     /// A rank has final sums.

@@ -4,49 +4,49 @@
 //! Workstations" (2009), section 3.
 //!
 //! A chunk is divided into one block per rank. Block b starts at rank b and makes 2(N − 1) hops
-//! around the ring: in the first N − 1 each rank adds its input, and the last of them has the sum;
-//! in the remaining hops each rank stores the sum. A hop depends on nothing but the previous hop,
-//! so the block is the whole state of the algorithm.
+//! around the ring. In the first N − 1 hops each rank adds its input, and the last of them has the
+//! sum. In the remaining hops each rank stores the sum. A hop depends only on the previous hop, so
+//! the block is the whole state of the algorithm.
 
 use super::numbers::{Inputs, Range};
 use super::plane::Attempt;
 
-/// The number of ranks of a ring, at least 2.
+/// A ring, by its number of ranks; at least 2.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Ring(pub(super) u32);
 
-/// A block on its way around the ring.
+/// A block in transit around the ring.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Block {
     pub(super) attempt: Attempt,
     pub(super) range: Range,
-    /// The rank that holds the block and sends it on.
+    /// The rank that holds the block and sends it next.
     pub(super) at: u32,
-    /// The number of hops so far.
+    /// Number of hops so far.
     pub(super) hops: u32,
     /// The sum of the numbers so far.
     pub(super) sum: i64,
 }
 
 impl Ring {
-    /// The block that starts at `rank`; `None` if it would be empty.
+    /// Returns the block that starts at `rank`; `None` if it would be empty.
     pub(super) fn start(self, inputs: Inputs, attempt: Attempt, rank: u32) -> Option<Block> {
         let range = attempt.range.part(u64::from(rank), u64::from(self.0));
         let sum = inputs.of(rank, range);
         (range.count > 0).then_some(Block { attempt, range, at: rank, hops: 0, sum })
     }
 
-    /// The successor of a rank.
+    /// Returns the successor of a rank.
     pub(super) fn after(self, rank: u32) -> u32 {
         (rank + 1) % self.0
     }
 
-    /// Whether the next rank adds its input to the block; otherwise it stores the sums.
+    /// Returns true if the next rank adds its input to the block, false if it stores the sums.
     pub(super) fn adds(self, block: &Block) -> bool {
         block.hops < self.0 - 1
     }
 
-    /// Moves the block to the next rank, which does its part.
+    /// Moves the block to the next rank, which adds its input or stores the sums.
     pub(super) fn hop(self, inputs: Inputs, block: &mut Block) {
         let adds = self.adds(block);
         block.at = self.after(block.at);
@@ -56,12 +56,12 @@ impl Ring {
         }
     }
 
-    /// Whether the block contains the final sums.
+    /// Returns true if the block contains the final sums.
     pub(super) fn is_final(self, block: &Block) -> bool {
         !self.adds(block)
     }
 
-    /// Whether the block has made its last hop.
+    /// Returns true if the block has made its last hop.
     pub(super) fn has_ended(self, block: &Block) -> bool {
         block.hops == 2 * (self.0 - 1)
     }

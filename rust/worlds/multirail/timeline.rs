@@ -1,10 +1,10 @@
-//! The time-line of the rails: each event once, as the first rank sees it.
+//! The timeline of the rails: each event is recorded once, when the first rank sees it.
 
 use super::outcome::{RailEvent, TimelineEntry};
 use crate::rail::handler::{Cause, Epoch, RailState};
 use crate::units::Time;
 
-/// The time-line of a run in progress.
+/// The timeline of a run in progress.
 #[derive(Debug, Default)]
 pub(super) struct Timeline {
     entries: Vec<TimelineEntry>,
@@ -12,7 +12,7 @@ pub(super) struct Timeline {
     states: Vec<Option<RailState>>,
     /// The last epoch in which chunks were issued again.
     reissued: Option<Epoch>,
-    /// The rail that these chunks were on, until one of them is complete.
+    /// The rail that had these chunks before, until one of them is complete.
     lost: Option<u32>,
 }
 
@@ -21,7 +21,8 @@ impl Timeline {
         Self { states: vec![None; rails], ..Self::default() }
     }
 
-    /// Records an event of a rail; a change of state only if this rank is the first to see it.
+    /// Records an event of a rail. A change of state is recorded only if this rank is the first to
+    /// see it.
     pub(super) fn record(&mut self, at: Time, rail: u32, event: RailEvent) {
         if let RailEvent::StateChange { state, cause, .. } = event {
             let known = &mut self.states[rail as usize];
@@ -33,8 +34,8 @@ impl Timeline {
         self.entries.push(TimelineEntry { at, rail, event });
     }
 
-    /// Records that chunks of a rail are issued again, if they are the first of that epoch.
-    /// Returns whether they are.
+    /// Records that chunks of a rail are issued again, and returns true, if they are the first of
+    /// that epoch.
     pub(super) fn record_reissue(
         &mut self,
         at: Time,
@@ -59,7 +60,7 @@ impl Timeline {
         }
     }
 
-    /// All entries in order of time.
+    /// Returns all entries in time order.
     pub(super) fn into_entries(self) -> Vec<TimelineEntry> {
         self.entries
     }

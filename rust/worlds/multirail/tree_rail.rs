@@ -1,18 +1,19 @@
 //! A rail whose switches add: an aggregation tree, in the manner of SHARP.
 //!
 //! Source: Graham et al., "Scalable Hierarchical Aggregation Protocol (SHARP): A Hardware
-//! Architecture for Efficient Data Reduction" (COMHPC 2016), sections III and IV, for the tree,
-//! its segments and the multicast of its result. \[inferred\]: the sizes, the credits, and that a
-//! link retransmits by itself what an outage interrupts.
+//! Architecture for Efficient Data Reduction" (COMHPC 2016), sections III and IV, for the tree, its
+//! segments and the multicast of its result. \[inferred\]: the sizes, the credits, and that a link
+//! automatically retransmits a transmission that an outage interrupts.
 //!
-//! Hosts are the leaves; each switch has up to `radix` children. A chunk is sent in segments: a
-//! host sends its numbers up, a switch adds those of all its children in one of its slots and sends
-//! the sum up, the root sends the sum down, and each switch to all its children. A slot is free
-//! again when the sum has left; a child may have as many segments in flight as there are slots.
+//! Hosts are the leaves; each switch has up to `radix` children. A chunk is sent in segments. A
+//! host sends its numbers up. A switch adds those of all its children in one of its slots and sends
+//! the sum up. The root sends the sum down, and each switch forwards it to all its children. A slot
+//! is free again when the sum has left. A child may have as many segments in flight as there are
+//! slots.
 //!
 //! Without contention and with enough slots, n segments of s bytes through h tiers take
-//! `overhead + 2h·(s/β + p) + (2h − 1)·l + (n − 1)·s/β`: the textbook's `2αh + x/β` with
-//! `α = s/β + p + l`, minus what the first segment and the root would count twice.
+//! `overhead + 2h·(s/β + p) + (2h − 1)·l + (n − 1)·s/β`. That is the textbook's `2αh + x/β` with
+//! `α = s/β + p + l`, minus the terms that the first segment and the root would count twice.
 
 use std::collections::VecDeque;
 
@@ -28,7 +29,7 @@ use crate::units::{Bytes, Span, Time};
 /// An event in the tree.
 #[derive(Debug, Clone)]
 enum TreeEvent {
-    /// A host begins a chunk.
+    /// A host starts a chunk.
     Begun { rank: u32, attempt: Attempt },
     /// A segment of a child arrives at its parent.
     Up { child: u32, sum: i64 },
@@ -36,7 +37,7 @@ enum TreeEvent {
     Summed { switch: u32 },
     /// The upward wire of a child is free.
     Free { child: u32 },
-    /// A child learns that its parent has one more free slot.
+    /// A credit arrives at a child: its parent has one more free slot.
     Credit { child: u32 },
     /// A sum arrives at a child.
     Down { child: u32, segment: u64, sum: i64 },
@@ -46,7 +47,7 @@ enum TreeEvent {
     Control(ControlMessage),
 }
 
-/// A host or a switch, by index: hosts first, the root last.
+/// A host or a switch. Indices: hosts first, the root last.
 #[derive(Debug, Default)]
 struct TreeNode {
     parent: Option<u32>,
@@ -55,19 +56,19 @@ struct TreeNode {
     up_free: Time,
     /// When the wire from its parent is free.
     down_free: Time,
-    /// The number of segments sent up.
+    /// Number of segments sent up.
     sent: u64,
-    /// The number of segments that the parent has received.
+    /// Number of segments that the parent has received.
     received: u64,
-    /// The number of segments whose slot at the parent is free again.
+    /// Number of segments whose slot at the parent is free again.
     credited: u64,
-    /// Of a switch: sums in progress, in order, with the number of children added to each.
+    /// Switch only: sums in progress, in order, with the number of children added to each.
     sums: VecDeque<(u32, i64)>,
-    /// Of a switch: the number of complete sums.
+    /// Switch only: number of complete sums.
     summed: u64,
-    /// Of a switch: complete sums to be sent up. A host derives its numbers when it sends them.
+    /// Switch only: complete sums to be sent up. A host computes its numbers when it sends them.
     ready: VecDeque<i64>,
-    /// Of a host: the number of segments of the chunks that it has begun.
+    /// Host only: number of segments of the chunks that it has started.
     begun: u64,
 }
 
@@ -87,7 +88,7 @@ pub(super) struct TreeRail {
 }
 
 impl TreeRail {
-    /// The rail at `index` of a setup, in its initial state.
+    /// Creates the rail at `index` of a setup, in its initial state.
     pub(super) fn new(setup: &RailSetup, index: u32, config: &TreeConfig) -> Self {
         let &RailSetup { ranks, seed, .. } = setup;
         let rail = &setup.rails[index as usize];
@@ -104,16 +105,17 @@ impl TreeRail {
         }
     }
 
-    /// The number of switch tiers.
+    /// Returns the number of switch tiers.
     fn height(&self) -> u32 {
         let parent = |node: u32| self.nodes[node as usize].parent;
         (std::iter::successors(Some(0), |&node| parent(node)).count() - 1) as u32
     }
 
-    /// Appends the segments of a chunk that a host begins.
+    /// Appends the segments of a chunk that a host starts.
     fn handle_begun(&mut self, now: Time, rank: u32, attempt: Attempt) {
         let node = &mut self.nodes[rank as usize];
         for range in attempt.range.cut(self.config.segment.get() / ELEMENT.get()) {
+            // All hosts start the same chunks in the same order; the first one adds the segments.
             if node.begun == self.segments.len() as u64 {
                 self.segments.push((attempt.key, range));
             }
@@ -124,7 +126,7 @@ impl TreeRail {
         self.pump(now, rank);
     }
 
-    /// The upward wire of a node, if it may fail.
+    /// Returns the index of a node's upward wire, if that wire can fail.
     fn wire(&self, node: u32) -> Option<u32> {
         let parent = self.nodes[node as usize].parent;
         // The failure of a switch affects all links of the root.
@@ -140,7 +142,7 @@ impl TreeRail {
         self.segments[segment as usize].1.bytes() + self.config.header
     }
 
-    /// Sends up the next segment of a node, if its wire is free and its parent has a slot.
+    /// Sends the next segment of a node up, if its wire is free and its parent has a free slot.
     fn pump(&mut self, now: Time, child: u32) {
         let wire = self.wire(child);
         let node = &mut self.nodes[child as usize];
@@ -180,7 +182,7 @@ impl TreeRail {
         }
     }
 
-    /// Adds a segment of `child` to those of its siblings at their parent.
+    /// Adds a segment of `child` to the segments of its siblings at their parent.
     fn receive(&mut self, now: Time, child: u32, sum: i64) {
         let Some(switch) = self.nodes[child as usize].parent else { return };
         let segment = self.nodes[child as usize].received;
@@ -202,7 +204,7 @@ impl TreeRail {
         }
     }
 
-    /// Sends a complete sum up, or, at the root, down.
+    /// Sends a complete sum up, or down if the switch is the root.
     fn pass_up(&mut self, now: Time, switch: u32) {
         let node = &mut self.nodes[switch as usize];
         if node.parent.is_some() {
@@ -285,7 +287,7 @@ impl Plane for TreeRail {
         self.events.push(done, TreeEvent::Begun { rank, attempt });
     }
 
-    /// Sets the tree up again. Control messages stay in flight.
+    /// Resets the tree. Control messages stay in flight.
     fn discard(&mut self) {
         self.events.retain(|event| matches!(event, TreeEvent::Control(_)));
         self.nodes = nodes(self.ranks, self.config.radix);
@@ -314,7 +316,8 @@ impl Plane for TreeRail {
     }
 }
 
-/// The nodes of the tree: hosts, then switches tier by tier, each with up to `radix` children.
+/// Builds the nodes of the tree: hosts, then switches tier by tier, each with up to `radix`
+/// children.
 fn nodes(ranks: u32, radix: u32) -> Vec<TreeNode> {
     let mut nodes: Vec<TreeNode> = (0..ranks).map(|_| TreeNode::default()).collect();
     let mut tier: Vec<u32> = (0..ranks).collect();

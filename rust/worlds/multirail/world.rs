@@ -22,10 +22,10 @@ use crate::rail::handler::{
 use crate::rail::{Allocator, Division, RailCost, RailOperation, RailSet};
 use crate::units::{Bytes, Span, Time};
 
-/// The number of events between two reports of progress.
+/// Number of events between two progress reports.
 const PROGRESS_EVERY: u64 = 1 << 8;
 
-/// Runs a setup to its end under an allocator of the same number of rails.
+/// Runs a setup to its end with an allocator for the same number of rails.
 ///
 /// # Panics
 /// If the setup has fewer than two ranks, no rails or a timer of zero, or if a chunk is summed
@@ -34,7 +34,8 @@ pub fn run(setup: &RailSetup, allocator: Allocator) -> RailOutcome {
     run_observed(setup, allocator, &mut |_| {})
 }
 
-/// The same; `progress` is called with the completed operations, every `PROGRESS_EVERY` events.
+/// Like [`run`], but calls `progress` with the number of completed operations every
+/// `PROGRESS_EVERY` events.
 ///
 /// # Panics
 /// As [`run`].
@@ -57,7 +58,7 @@ struct RailWorld<'a> {
     handlers: Vec<Handler>,
     /// The next deadline of each handler.
     wakes: Vec<Time>,
-    /// Starts and ends of failures, latest first.
+    /// Starts and ends of failures, latest first, so that the next one is popped from the end.
     failures: Vec<(Time, RailEvent, RailFailure)>,
     /// The last agreement of all ranks.
     agreed: (Epoch, RailSet),
@@ -145,8 +146,8 @@ impl<'a> RailWorld<'a> {
         [failure, rank, rail].into_iter().flatten().min()
     }
 
-    /// Records the start or end of a failure; a start that an adapter detects is reported to its
-    /// host.
+    /// Records the start or end of a failure. If an adapter detects the start, its host is
+    /// notified.
     fn handle_failure(&mut self) {
         let Some((_, event, RailFailure { rail, kind, .. })) = self.failures.pop() else { return };
         self.timeline.record(self.now, rail, event);
@@ -161,7 +162,7 @@ impl<'a> RailWorld<'a> {
         while let Some(action) = self.handlers[rank].poll_action() {
             match action {
                 Action::Send { to, over, message } => self.send(rank, to, over, message),
-                // `issue` takes the chunks of a new operation; results are checked at the end.
+                // `issue` collects the chunks of a new operation; results are checked at the end.
                 Action::Issue(_) | Action::Complete(_) | Action::Release(_) => {}
                 Action::Reissue(issues) => self.reissue(rank as u32, &issues),
                 Action::Rails { up, epoch } => self.agree(up, epoch),
@@ -182,8 +183,8 @@ impl<'a> RailWorld<'a> {
         self.planes[over.index()].send_control(self.now, control, &mut self.cpus);
     }
 
-    /// Applies an agreement when the first rank concludes it. What is in flight on a rail that goes
-    /// out of use or returns is discarded.
+    /// Applies an agreement when the first rank concludes it. In-flight data on a rail that goes
+    /// down or returns is discarded.
     fn agree(&mut self, up: RailSet, epoch: Epoch) {
         let (known, was_up) = self.agreed;
         if epoch <= known {
@@ -222,7 +223,7 @@ impl<'a> RailWorld<'a> {
         }
     }
 
-    /// Starts the next operation, if there is one and all ranks agree on the rails for it.
+    /// Starts the next operation, if there is one and all ranks agree on the rails that are up.
     fn begin_operation(&mut self) {
         let index = self.records.len();
         let Some(&bytes) = self.setup.operations.get(index) else { return };
@@ -250,7 +251,7 @@ impl<'a> RailWorld<'a> {
         }
     }
 
-    /// Starts an operation at every rank; returns its chunks, which are the same at all ranks.
+    /// Starts an operation at every rank. Returns its chunks, which are the same at all ranks.
     fn issue(
         &mut self,
         id: OperationId,
@@ -276,8 +277,8 @@ impl<'a> RailWorld<'a> {
         chunks
     }
 
-    /// The expected time between completed chunks, by rail: that of all chunks that are in progress
-    /// at a time, since they may complete together.
+    /// Returns the expected time between completed chunks, by rail. It covers all chunks in
+    /// progress at the same time, because they may complete together.
     fn expected(&self, operation: &RailOperation, division: &Division) -> Vec<Option<Span>> {
         let of_rail = |rail: RailId| {
             let bytes = division.of(rail);
@@ -291,7 +292,7 @@ impl<'a> RailWorld<'a> {
         (0..self.planes.len() as u32).map(|rail| of_rail(RailId(rail))).collect()
     }
 
-    /// Begins as many chunks of a rail at a rank as the window allows.
+    /// Starts as many chunks of a rail at a rank as the window permits.
     fn begin_chunks(&mut self, rail: u32, rank: u32) {
         let Some(operation) = &mut self.operation else { return };
         while let Some(attempt) = operation.begin_next(rail, rank, self.setup.window) {
@@ -316,7 +317,7 @@ impl<'a> RailWorld<'a> {
             self.late += 1;
             return;
         };
-        // The rank has reported these sums as missing when it took the rail out of use.
+        // The rank reported these sums as missing when it took the rail out of use.
         if self.handlers[rank as usize].admission(&key) == ChunkAdmission::Stale {
             self.late += 1;
             return;
@@ -348,7 +349,7 @@ impl<'a> RailWorld<'a> {
         record.took = Some(self.now.since(operation.started));
         record.times = (0..self.planes.len() as u32).map(|rail| operation.duration(rail)).collect();
         record.wrong = operation.wrong;
-        // An operation with repeated chunks is not representative of its cost.
+        // The duration of an operation with repeated chunks does not represent the rails' cost.
         if record.reissued == 0 {
             let of_rail = (0..).map(RailId).zip(&record.shares).zip(&record.times);
             let costs: Vec<RailCost> = of_rail
@@ -380,7 +381,7 @@ impl<'a> RailWorld<'a> {
     }
 }
 
-/// The rail at `index` of a setup.
+/// Creates the rail at `index` of a setup.
 fn plane(setup: &RailSetup, index: u32) -> Box<dyn Plane> {
     match &setup.rails[index as usize].kind {
         RailKind::Tcp(transport) | RailKind::Rdma(transport) => {
