@@ -1,10 +1,10 @@
-//! Figures on the page: charts for the script, and others as they are printed.
+//! The figures on the page: charts for the script, and other figures as inline SVG.
 
 use super::html::{escape, number_cell, script_json, table};
 use super::is_chart;
 use crate::plot::{Chart, DASHES, DotPlot, Drawing, Figure, PALETTE};
 
-/// The JSON of all charts, in the order of their places on the page, with all digits.
+/// Returns the JSON of all charts at full precision, in the order in which they appear on the page.
 pub(super) fn data(figures: &[Figure]) -> String {
     let charts: Vec<serde_json::Value> = figures
         .iter()
@@ -28,7 +28,7 @@ pub(super) fn data(figures: &[Figure]) -> String {
     script_json(&data.to_string())
 }
 
-/// All figures.
+/// Returns the HTML of all figures.
 pub(super) fn section(figures: &[Figure]) -> String {
     let mut text = String::from(
         "<p class=\"hint\">Drag across a chart to zoom in, double-click to see all again; or use \
@@ -53,7 +53,7 @@ pub(super) fn section(figures: &[Figure]) -> String {
     text
 }
 
-/// The place of a chart, with its buttons, and what it says in words.
+/// Returns the placeholder of a chart with its buttons, and a table of its values.
 fn of_chart(chart: &Chart, index: usize) -> String {
     let (title, note) = (escape(&chart.title), escape(&chart.note));
     let (x, y) = (escape(&chart.x.title()), escape(&chart.y.title()));
@@ -92,7 +92,7 @@ fn of_chart(chart: &Chart, index: usize) -> String {
     )
 }
 
-/// A figure as it is printed.
+/// Returns a figure as inline SVG.
 fn still(figure: &Figure) -> String {
     let svg = figure.svg();
     format!(

@@ -1,4 +1,4 @@
-//! The fabric with the load of its links, a drawing of nodes in tiers.
+//! The drawing of the fabric: nodes in tiers, and links coloured by load.
 
 use std::fmt::Write as _;
 
@@ -9,17 +9,18 @@ use crate::results::{
     Disturbance, FabricGraph, FabricLink, FabricNode, LinkLoad, ResultsError, RunFolder,
 };
 
-/// Links of a drawing; of larger fabrics the heat map shows the load.
+/// Maximum number of links in a drawing. The load of larger fabrics is shown by the heat map.
 const MOST_LINKS: usize = 1_200;
-/// Links that the keyboard reaches one by one; of more, the table has those with most bytes.
+/// Maximum number of links that can be focused with the keyboard. With more links, the table lists
+/// those with the most bytes.
 const REACHED: usize = 120;
-/// Rows of the table of links.
+/// Maximum number of rows in the table of links.
 const LISTED: usize = 24;
 const WIDTH: f64 = 960.0;
 const TIER: f64 = 150.0;
 const MARGIN: f64 = 40.0;
 
-/// A drawing for each run; `None` if no run has links.
+/// Returns a drawing for each run; `None` if no run has links.
 pub(super) fn section(runs: &[&RunFolder]) -> Result<Option<String>, ResultsError> {
     let mut text = String::new();
     for (index, run) in runs.iter().enumerate() {
@@ -48,7 +49,7 @@ pub(super) fn section(runs: &[&RunFolder]) -> Result<Option<String>, ResultsErro
     Ok((!text.is_empty()).then_some(text))
 }
 
-/// What failed, as a list.
+/// Returns the list of failures.
 fn failures(failed: &[Disturbance]) -> String {
     let items: String = failed
         .iter()
@@ -70,7 +71,7 @@ fn failures(failed: &[Disturbance]) -> String {
     }
 }
 
-/// Nodes in tiers with a line for each direction of each link.
+/// Draws nodes in tiers, with a line for each direction of each link.
 fn drawing(graph: &FabricGraph, failed: &[Disturbance], name: &str) -> String {
     let places = places(graph);
     let height = MARGIN * 2.0 + TIER * graph.top() as f64;
@@ -115,7 +116,8 @@ fn drawing(graph: &FabricGraph, failed: &[Disturbance], name: &str) -> String {
            link, or reach it with the tab key, to see its numbers.</p>\n"
 }
 
-/// The name of a node where there is room: below hosts, above the top, beside others.
+/// Writes the name of a node if there is room: below hosts, above the top tier, to the right of
+/// other switches.
 fn label(svg: &mut String, node: &FabricNode, (x, y): (f64, f64), room: f64, top: usize) {
     let long = 7.0 * node.name.chars().count() as f64 + 4.0;
     if room < long + if (1..top).contains(&node.tier) { 24.0 } else { 0.0 } {
@@ -131,17 +133,17 @@ fn label(svg: &mut String, node: &FabricNode, (x, y): (f64, f64), room: f64, top
         .expect("a string takes all");
 }
 
-/// What all links of a drawing share.
+/// The properties that all links of a drawing share.
 struct Sheet<'a> {
-    /// By node.
+    /// Centre of each node, by node.
     places: &'a [(f64, f64)],
-    /// The most bytes of a link.
+    /// Bytes of the link with the highest load.
     most: f64,
-    /// True if the keyboard reaches each link.
+    /// True if each link can be focused with the keyboard.
     is_reached: bool,
 }
 
-/// A line a little beside the middle, so that both directions are seen.
+/// Draws one direction of a link, offset from the centre line so that both directions are visible.
 fn line(
     svg: &mut String,
     link: &FabricLink,
@@ -176,7 +178,7 @@ fn line(
     .expect("a string takes all");
 }
 
-/// What a link says of itself.
+/// Returns the description of a link: bytes, queue, marks and failure.
 fn facts(load: &LinkLoad, state: Option<&Disturbance>) -> String {
     let mut facts = format!("{} to {}: {} carried", load.from, load.to, human::bytes(load.bytes));
     if let Some(queue) = load.queue_bytes_max {
@@ -194,7 +196,7 @@ fn facts(load: &LinkLoad, state: Option<&Disturbance>) -> String {
     facts
 }
 
-/// The middle of each node: hosts at the bottom, in the order of their names.
+/// Returns the centre of each node. Hosts are at the bottom, in the order of their names.
 fn places(graph: &FabricGraph) -> Vec<(f64, f64)> {
     let mut places = vec![(0.0, 0.0); graph.nodes.len()];
     for tier in 0..=graph.top() {
@@ -208,7 +210,7 @@ fn places(graph: &FabricGraph) -> Vec<(f64, f64)> {
     places
 }
 
-/// The links with most bytes.
+/// Returns the table of the links with the most bytes.
 fn links(loads: &[LinkLoad]) -> String {
     let mut sorted: Vec<&LinkLoad> = loads.iter().collect();
     sorted.sort_by(|a, b| b.bytes.total_cmp(&a.bytes));

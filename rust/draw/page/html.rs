@@ -1,6 +1,6 @@
-//! Text as HTML.
+//! Helpers that write HTML.
 
-/// Text with what HTML would read as its own.
+/// Escapes the characters that have a meaning in HTML.
 pub(super) fn escape(text: &str) -> String {
     let mut escaped = String::with_capacity(text.len());
     for character in text.chars() {
@@ -15,12 +15,13 @@ pub(super) fn escape(text: &str) -> String {
     escaped
 }
 
-/// JSON that may stand in a script: nothing in it ends the element.
+/// Escapes JSON for a script element, so that nothing in it ends the element.
 pub(super) fn script_json(json: &str) -> String {
     json.replace('<', "\\u003c")
 }
 
-/// A cell with a number: for people, and with all digits.
+/// Returns a table cell with a number: formatted for readers, and at full precision in
+/// `data-value`.
 pub(super) fn number_cell(value: Option<f64>, show: impl Fn(f64) -> String) -> String {
     match value {
         Some(value) => format!("<td data-value=\"{value}\">{}</td>", escape(&show(value))),
@@ -28,7 +29,7 @@ pub(super) fn number_cell(value: Option<f64>, show: impl Fn(f64) -> String) -> S
     }
 }
 
-/// A table that scrolls by itself where it is wider than the screen.
+/// Returns a table that scrolls horizontally if it is wider than the screen.
 pub(super) fn table(caption: &str, columns: &[&str], rows: &[String]) -> String {
     let head: String =
         columns.iter().map(|column| format!("<th scope=\"col\">{}</th>", escape(column))).collect();

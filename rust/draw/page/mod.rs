@@ -1,9 +1,9 @@
-//! A report of results: one HTML page that needs no network.
+//! A report of results: one HTML page that loads nothing from the network.
 //!
-//! The page has the question, a table of runs, the fabric with the load of its links, charts that
-//! zoom, the scenario, and the commands that make it again. Its numbers are those of the files,
-//! with all digits, in `data-value` of cells and in the JSON of the charts. Charts are drawn by
-//! uPlot (`assets/uPlot-LICENSE.txt`), which is part of the page.
+//! The page contains the question, a table of runs, the fabric with the load of its links, zoomable
+//! charts, the scenario, and the commands that reproduce it. Its numbers come from the files. They
+//! have full precision in the `data-value` of cells and in the JSON of the charts. Charts are drawn
+//! by uPlot (`assets/uPlot-LICENSE.txt`), which is embedded in the page.
 
 mod charts;
 mod fabric;
@@ -25,25 +25,25 @@ const CHARTS_STYLE: &str = include_str!("assets/uPlot.min.css");
 const CHARTS_SCRIPT: &str = include_str!("assets/uPlot.iife.min.js");
 const CHARTS_LICENCE: &str = include_str!("assets/uPlot-LICENSE.txt");
 
-/// What every page names as its writer, before the version.
+/// The start of the generator tag of every page, up to the version.
 const GENERATOR: &str = "<meta name=\"generator\" content=\"evenkeel ";
 
-/// True if a file that starts with these bytes is a page of results.
+/// Returns true if a file that starts with these bytes is a page of results.
 pub fn is_page(start: &[u8]) -> bool {
     let text = String::from_utf8_lossy(start);
     text.starts_with("<!DOCTYPE html>") && text.contains(GENERATOR)
 }
 
-/// What the page says beside the results.
+/// Texts of the page that do not come from the results.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Wording {
-    /// The question that the results answer; made from them if there is none.
+    /// The question that the results answer; generated from the results if `None`.
     pub question: Option<String>,
     /// The command that writes the page.
     pub command: String,
 }
 
-/// The page of results and their figures.
+/// Returns the page of results and their figures.
 ///
 /// # Errors
 /// Fails if a file of the results is missing or invalid.
@@ -69,7 +69,7 @@ pub fn page(
     Ok(document(&question, &sections, &charts::data(figures)))
 }
 
-/// The title of the figure, for its section.
+/// Returns true if the figure is a chart, which the script draws.
 fn is_chart(figure: &Figure) -> bool {
     matches!(figure.drawing, Drawing::Chart(_))
 }

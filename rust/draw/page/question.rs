@@ -1,9 +1,9 @@
-//! The question that results answer, if nobody wrote it.
+//! The question that results answer, if the user does not provide one.
 
 use crate::report::human;
 use crate::results::{Results, RunFolder};
 
-/// A sentence made from the results.
+/// Returns a question generated from the results.
 pub(super) fn of(results: &[Results], runs: &[&RunFolder]) -> String {
     let Some(first) = runs.first() else { return of_studies(results) };
     let mut policies: Vec<&str> = Vec::new();

@@ -1,11 +1,11 @@
-//! The scenarios of runs, and the commands that make everything again.
+//! The scenarios of runs, and the commands that reproduce the page.
 
 use std::path::Path;
 
 use super::html::escape;
 use crate::results::{Results, RunFolder};
 
-/// The scenario of each run, those that are alike once; `None` if no run has one.
+/// Returns the distinct scenarios of the runs; `None` if no run has one.
 pub(super) fn scenarios(runs: &[&RunFolder]) -> Option<String> {
     let mut text = String::new();
     let mut known: Vec<String> = Vec::new();
@@ -25,7 +25,7 @@ pub(super) fn scenarios(runs: &[&RunFolder]) -> Option<String> {
     (!text.is_empty()).then_some(text)
 }
 
-/// A command for each of the results, and that of the page.
+/// Returns a command for each of the results, followed by the command of the page.
 pub(super) fn commands(results: &[Results], page: &str) -> String {
     let mut lines: Vec<String> = Vec::new();
     for result in results {
@@ -45,8 +45,9 @@ pub(super) fn commands(results: &[Results], page: &str) -> String {
     format!("<pre tabindex=\"0\"><code id=\"command\">{text}</code></pre>\n")
 }
 
-/// The resolved scenario beside the results has the policy and the seed; its file gives the run its
-/// name, and is replaced by the run.
+/// Returns the commands that repeat a run. The resolved scenario in the results folder contains the
+/// policy and the seed. The commands copy it because a run is named after its file, and because the
+/// run replaces the folder.
 fn of_run(run: &RunFolder) -> String {
     let folder = quoted(&run.path().display().to_string());
     let scenario = run.path().join("scenario.toml");
@@ -71,12 +72,12 @@ fn of_study(file: &Path) -> String {
     }
 }
 
-/// A command of these words.
+/// Joins words into a shell command, quoted where necessary.
 pub fn shell_words(words: &[String]) -> String {
     words.iter().map(|word| quoted(word)).collect::<Vec<_>>().join(" ")
 }
 
-/// A word of a shell.
+/// Quotes a word for the shell if necessary.
 fn quoted(word: &str) -> String {
     let is_plain = |c: char| c.is_ascii_alphanumeric() || "-_./=,:+@%".contains(c);
     match !word.is_empty() && word.chars().all(is_plain) {

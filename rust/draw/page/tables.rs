@@ -1,11 +1,11 @@
-//! The table of runs, and of the runs of studies.
+//! Tables of runs, comparisons and studies.
 
 use super::html::{escape, number_cell, table};
 use crate::report::human;
 use crate::results::{ComparisonTable, FailedRow, Results, ResultsError, RunFolder, StudyTable};
 use crate::study::metrics::Metric;
 
-/// Columns of the table of runs.
+/// Metrics in the table of runs.
 const COLUMNS: [&str; 12] = [
     "cct_ns",
     "slowdown",
@@ -25,10 +25,10 @@ fn columns() -> impl Iterator<Item = &'static Metric> {
     COLUMNS.into_iter().filter_map(Metric::find)
 }
 
-/// Rows of a study's table on the page; the file has all.
+/// Maximum number of rows of a study on the page; the file contains all of them.
 const MOST_ROWS: usize = 200;
 
-/// The tables of all results.
+/// Returns the tables of all results.
 pub(super) fn results(results: &[Results], runs: &[&RunFolder]) -> Result<String, ResultsError> {
     let mut text = String::new();
     if !runs.is_empty() {
@@ -93,7 +93,7 @@ fn of_comparison(comparison: &ComparisonTable) -> String {
     table("Comparison", &titles, &rows)
 }
 
-/// A value and the ends of its interval.
+/// Returns the cells of a value and of the ends of its interval.
 fn cells(value: Option<f64>, ends: Option<(f64, f64)>, show: fn(f64) -> String) -> String {
     let [low, high] = ends.map_or([None; 2], |(low, high)| [Some(low), Some(high)]);
     [value, low, high].map(|it| number_cell(it, show)).concat()
@@ -125,7 +125,7 @@ fn of_study(study: &StudyTable) -> Result<String, ResultsError> {
     Ok(runs + &failed(study))
 }
 
-/// The runs with an error; nothing without any.
+/// Returns the table of runs with an error; empty if there are no such runs.
 fn failed(study: &StudyTable) -> String {
     let row = |FailedRow { row, error }: &FailedRow| {
         let (group, words) = (escape(&row.group), escape(&row.words()));

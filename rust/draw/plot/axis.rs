@@ -1,32 +1,32 @@
-//! Axes: units that suit their values, and ticks at round numbers.
+//! Axes: units that suit the values, and ticks at round numbers.
 
 use serde::Serialize;
 
 use super::ruler::Ruler;
 use crate::results::Dimension;
 
-/// How positions grow along an axis.
+/// The mapping from values to positions along an axis.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Scale {
-    /// With the value.
+    /// Proportional to the value.
     Linear,
-    /// With the logarithm of the value.
+    /// Proportional to the logarithm of the value.
     Logarithmic,
 }
 
-/// An axis: values are multiplied by `factor` to be in `unit`.
+/// An axis. Values in base units are divided by `unit_size` to be shown in `unit`.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Axis {
-    /// What it shows, without the unit.
+    /// Name of the quantity, without the unit.
     pub label: String,
-    /// The unit of the ticks; may be empty.
+    /// Unit of the ticks; may be empty.
     pub unit: &'static str,
-    /// The unit's worth in base units.
+    /// Size of the unit in base units.
     pub unit_size: f64,
     /// Linear or logarithmic.
     pub scale: Scale,
-    /// True if zero is on a linear axis.
+    /// True if a linear axis includes zero.
     pub from_zero: bool,
 }
 
@@ -35,11 +35,12 @@ const SIZES: [(&str, f64); 5] = [("TB", 1e12), ("GB", 1e9), ("MB", 1e6), ("KB", 
 const RATES: [(&str, f64); 4] = [("Tbps", 1e12), ("Gbps", 1e9), ("Mbps", 1e6), ("bps", 1.0)];
 const PLAIN: [(&str, f64); 1] = [("", 1.0)];
 
-/// Values that differ by more than this factor are on a logarithmic axis.
+/// Ratio of the largest to the smallest value above which an axis is logarithmic.
 const WIDE: f64 = 40.0;
 
 impl Axis {
-    /// A linear axis from zero for values of a dimension, in the unit that suits the largest.
+    /// Creates a linear axis from zero for values of a dimension, in the unit that suits the
+    /// largest.
     pub fn new(label: &str, dimension: Dimension, values: impl Iterator<Item = f64>) -> Self {
         let largest = values.fold(0.0, f64::max);
         let units: &[(&'static str, f64)] = match dimension {
@@ -48,14 +49,14 @@ impl Axis {
             Dimension::Rate => &RATES,
             Dimension::Number | Dimension::Packets => &PLAIN,
         };
-        // Two units' worth: 1.5 ms are 1500 us, which leaves digits before the point.
+        // A unit is used from twice its size on: 1,500 us is more precise than 1.5 ms.
         let fitting = units.iter().find(|(_, size)| largest >= 2.0 * size).or(units.last());
         let (unit, unit_size) = fitting.copied().unwrap_or(("", 1.0));
         let label = label.to_owned();
         Self { label, unit, unit_size, scale: Scale::Linear, from_zero: true }
     }
 
-    /// The same axis, logarithmic if all values are positive and some are many times others.
+    /// Makes the axis logarithmic if all values are positive and their ratio exceeds `WIDE`.
     #[must_use]
     pub fn wide(mut self, values: impl Iterator<Item = f64> + Clone) -> Self {
         let (least, most) = extent(values);
@@ -65,7 +66,7 @@ impl Axis {
         self
     }
 
-    /// `completion time (us)`.
+    /// Returns the title with its unit, such as `completion time (us)`.
     pub fn title(&self) -> String {
         match self.unit {
             "" => self.label.clone(),
@@ -73,7 +74,7 @@ impl Axis {
         }
     }
 
-    /// A value as its position on a linear ruler.
+    /// Converts a value to its position on a linear ruler.
     pub(super) fn position(&self, value: f64) -> f64 {
         let scaled = value / self.unit_size;
         match self.scale {
@@ -82,7 +83,7 @@ impl Axis {
         }
     }
 
-    /// The text at a tick.
+    /// Returns the text at a tick.
     pub(super) fn tick(&self, position: f64) -> String {
         match self.scale {
             Scale::Linear => number(position),
@@ -90,8 +91,8 @@ impl Axis {
         }
     }
 
-    /// The ends of an axis that shows these values whole and intervals as far as they leave the
-    /// values room: not below zero if no value is, and not beyond twice the largest value.
+    /// Returns the values that the axis has to cover. Values are fully visible. Intervals are
+    /// clipped at zero if no value is negative, and at twice the largest value.
     pub(super) fn range(&self, values: &[f64], intervals: &[(f64, f64)]) -> Vec<f64> {
         let (least, most) = extent(values.iter().copied());
         let within = |end: f64| {
@@ -106,7 +107,7 @@ impl Axis {
         values.iter().copied().chain(ends).collect()
     }
 
-    /// The positions of both ends and of about `count` ticks for these values.
+    /// Returns the ruler for these values: the positions of both ends, and of about `count` ticks.
     pub(super) fn ruler(&self, values: impl Iterator<Item = f64>, count: usize) -> Ruler {
         let (mut low, mut high) = extent(values.map(|value| self.position(value)));
         if !(low.is_finite() && high.is_finite()) {
@@ -128,15 +129,15 @@ impl Axis {
     }
 }
 
-/// The least and the greatest value.
+/// Returns the smallest and the largest value.
 fn extent(values: impl Iterator<Item = f64>) -> (f64, f64) {
     values.fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), value| {
         (low.min(value), high.max(value))
     })
 }
 
-/// Ticks at multiples of 1, 2 or 5 times a power of ten; the ends are ticks unless that leaves a
-/// lot of room.
+/// Returns ticks at multiples of 1, 2 or 5 times a power of ten. The ends are ticks unless that
+/// would leave too much empty space.
 fn linear(low: f64, high: f64, count: usize) -> Ruler {
     let raw = (high - low) / count.max(1) as f64;
     let power = 10f64.powf(raw.log10().floor());
@@ -150,7 +151,8 @@ fn linear(low: f64, high: f64, count: usize) -> Ruler {
     Ruler::new((first * step, last.max(high + 0.02 * (high - low))), ticks)
 }
 
-/// Ticks at powers of ten, and at 2 and 5 times them on short axes. Positions are logarithms.
+/// Returns ticks at powers of ten, and at multiples of them on short axes. Positions are
+/// logarithms.
 fn logarithmic(low: f64, high: f64) -> Ruler {
     let margin = 0.03 * (high - low);
     let (low, high) = (low - margin, high + margin);
@@ -167,7 +169,7 @@ fn logarithmic(low: f64, high: f64) -> Ruler {
     Ruler::new((low, high), ticks.filter(|tick| (low..=high).contains(tick)).collect())
 }
 
-/// A number with as few digits as it needs.
+/// Formats a number with up to four significant digits.
 pub(super) fn number(value: f64) -> String {
     let size = value.abs();
     if size < 1e-12 {

@@ -1,7 +1,7 @@
-//! A sheet in pixels, on `plotters`.
+//! A drawing area in pixels, based on `plotters`.
 //!
-//! Its SVG backend rounds to whole pixels, so that everything is drawn four times as large and
-//! shown at a quarter of its size.
+//! The SVG backend of `plotters` rounds to whole pixels. Everything is therefore drawn at four
+//! times its size and scaled down by the view box.
 
 use std::fmt::Debug;
 
@@ -14,31 +14,31 @@ use plotters::style::{Color, FontTransform, RGBColor, ShapeStyle, TextStyle, WHI
 
 use super::style;
 
-/// Units of the backend in a pixel.
+/// Backend units per pixel.
 const FINE: f64 = 4.0;
-/// What `plotters` divides sizes of text by when it writes SVG.
+/// The divisor that `plotters` applies to text sizes in SVG.
 const FONT_UNIT: f64 = 1.24;
 
-/// A drawing area in units of the backend.
+/// A drawing area in backend units.
 pub(super) type Area<'a> = DrawingArea<SVGBackend<'a>, Shift>;
 
-/// Unwraps what drawing returns.
+/// Unwraps the result of a drawing operation, which cannot fail when writing to a string.
 pub(super) fn drawn<T, E: Debug>(result: Result<T, E>) -> T {
     result.expect("a text takes every shape")
 }
 
-/// Pixels in units of the backend.
+/// Converts pixels to backend units.
 pub(super) fn fine(pixels: f64) -> i32 {
     (pixels * FINE).round() as i32
 }
 
-/// What every SVG starts with.
+/// The start of every SVG.
 pub(super) const HEAD: &str = "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"";
 
-/// What follows the size of every SVG.
+/// The text between the size and the title of every SVG.
 pub(super) const TITLE: &str = " role=\"img\">\n<title>";
 
-/// The SVG of a sheet that `draw` fills, with its title for screen readers.
+/// Returns the SVG of a sheet that `draw` fills, with a title for screen readers.
 pub(super) fn svg(width: f64, height: f64, title: &str, draw: impl FnOnce(&Area<'_>)) -> String {
     let mut text = String::new();
     let (wide, high) = (fine(width) as u32, fine(height) as u32);
@@ -57,22 +57,22 @@ pub(super) fn svg(width: f64, height: f64, title: &str, draw: impl FnOnce(&Area<
     start + body
 }
 
-/// A font of this size in pixels.
+/// Returns a font of this size in pixels.
 pub(super) fn font(size: f64, color: RGBColor) -> TextStyle<'static> {
     (style::FONT, size * FINE * FONT_UNIT).into_font().color(&color)
 }
 
-/// The place of a text relative to its point.
+/// The position of a text relative to its anchor point.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Anchor {
     Left,
     Middle,
     Right,
-    /// Centred, read from below.
+    /// Centred, rotated to read upwards.
     Upright,
 }
 
-/// Writes a text whose middle line is at `y`.
+/// Writes a text, vertically centred at `at.1`.
 pub(super) fn write(area: &Area<'_>, text: &str, at: (f64, f64), look: TextStyle<'_>, to: Anchor) {
     let horizontal = match to {
         Anchor::Left => HPos::Left,
@@ -86,20 +86,20 @@ pub(super) fn write(area: &Area<'_>, text: &str, at: (f64, f64), look: TextStyle
     drawn(area.draw(&Text::new(text.to_owned(), (fine(at.0), fine(at.1)), look)));
 }
 
-/// A line through points.
+/// Draws a line through points.
 pub(super) fn path(area: &Area<'_>, points: &[(f64, f64)], color: RGBColor, width: f64) {
     let points: Vec<_> = points.iter().map(|(x, y)| (fine(*x), fine(*y))).collect();
     let stroke = stroke(color, width);
     drawn(area.draw(&PathElement::new(points, stroke)));
 }
 
-/// A filled rectangle.
+/// Draws a filled rectangle.
 pub(super) fn rectangle(area: &Area<'_>, from: (f64, f64), to: (f64, f64), color: RGBColor) {
     let corners = [(fine(from.0), fine(from.1)), (fine(to.0), fine(to.1))];
     drawn(area.draw(&Rectangle::new(corners, color.filled())));
 }
 
-/// A line's style.
+/// Returns a line style with a width in pixels.
 pub(super) fn stroke(color: RGBColor, width: f64) -> ShapeStyle {
     color.stroke_width(fine(width) as u32)
 }

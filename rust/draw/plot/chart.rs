@@ -1,4 +1,4 @@
-//! Lines over a number: the data of a chart, whoever draws it.
+//! The data of a line chart, independent of the renderer.
 
 use serde::Serialize;
 
@@ -7,9 +7,9 @@ use super::Axis;
 /// A chart with lines.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Chart {
-    /// What it shows.
+    /// Title.
     pub title: String,
-    /// What readers should know of it; may be empty.
+    /// Note for readers; may be empty.
     pub note: String,
     /// The horizontal axis.
     pub x: Axis,
@@ -17,18 +17,18 @@ pub struct Chart {
     pub y: Axis,
     /// The lines, in the order of the legend.
     pub series: Vec<Series>,
-    /// Times at which something happened.
+    /// Events that are marked on the horizontal axis.
     pub marks: Vec<Mark>,
 }
 
 /// A line of a chart.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Series {
-    /// Its name in the legend.
+    /// Name in the legend.
     pub name: String,
     /// How its points are joined.
     pub join: Join,
-    /// The points, by `x`.
+    /// Points, sorted by `x`.
     pub points: Vec<Point>,
 }
 
@@ -38,7 +38,7 @@ pub struct Series {
 pub enum Join {
     /// By a straight line, with a marker at each point.
     Line,
-    /// The value stays until the next point.
+    /// By a step: the value holds until the next point.
     Step,
 }
 
@@ -53,17 +53,17 @@ pub struct Point {
     pub interval: Option<(f64, f64)>,
 }
 
-/// Something that happened at a position of the horizontal axis.
+/// An event at a position of the horizontal axis.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Mark {
     /// The position.
     pub x: f64,
-    /// What happened.
+    /// Description of the event.
     pub text: String,
 }
 
 impl Point {
-    /// A point without an interval.
+    /// Creates a point without an interval.
     pub const fn new(x: f64, y: f64) -> Self {
         Self { x, y, interval: None }
     }

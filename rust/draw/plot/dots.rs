@@ -1,4 +1,4 @@
-//! A value for each of several names, as a dot with its interval: what a table of policies says.
+//! A dot plot: one row per name, with its value and interval.
 
 use serde::Serialize;
 
@@ -10,23 +10,23 @@ use super::swatch;
 
 /// Height of a row.
 const ROW: f64 = 25.0;
-/// Width between the ends of the axis.
+/// Width of the axis.
 const RULER: f64 = 300.0;
 const HEADER: f64 = 62.0;
 const FOOTER: f64 = 56.0;
 
-/// Names with their values, the first at the top.
+/// A dot plot; the first row is at the top.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct DotPlot {
-    /// What it shows.
+    /// Title.
     pub title: String,
-    /// What readers should know of it; may be empty.
+    /// Note for readers; may be empty.
     pub note: String,
     /// The axis of the values.
     pub axis: Axis,
     /// The rows.
     pub rows: Vec<DotRow>,
-    /// What the reference of a row is, if rows have one.
+    /// Meaning of the rows' reference values, if they have any.
     pub reference: String,
 }
 
@@ -39,9 +39,9 @@ pub struct DotRow {
     pub value: f64,
     /// The 95 % interval of the value, if there is one.
     pub interval: Option<(f64, f64)>,
-    /// The single values, such as one a seed.
+    /// Individual values, such as one per seed.
     pub values: Vec<f64>,
-    /// What others have for it.
+    /// Reference value, such as a published one.
     pub reference: Option<f64>,
 }
 
@@ -66,7 +66,7 @@ impl DotPlot {
     }
 }
 
-/// The plots side by side as SVG.
+/// Returns the SVG of the plots, side by side.
 pub(super) fn svg(plots: &[DotPlot]) -> String {
     let rows = plots.iter().map(|plot| plot.rows.len()).max().unwrap_or(0);
     let height = HEADER + ROW * rows as f64 + FOOTER;
@@ -118,7 +118,7 @@ fn draw(plot: &DotPlot, area: &Area<'_>, left: f64) {
     }
 }
 
-/// The line to a row's value, its interval, its single values and its reference.
+/// Draws a row: the line to its value, its interval, its individual values and its reference.
 fn draw_row(
     row: &DotRow,
     area: &Area<'_>,
@@ -134,7 +134,7 @@ fn draw_row(
     }
     if let Some((low, high)) = row.interval {
         path(area, &[(of(low), y), (of(high), y)], color, 2.2);
-        // Without a stroke across its end, an interval goes on beyond the axis.
+        // The end of an interval has no cap if it lies outside the axis.
         for end in [low, high].into_iter().filter(|end| is_within(*end)) {
             path(area, &[(of(end), y - 5.0), (of(end), y + 5.0)], color, 1.6);
         }

@@ -1,4 +1,4 @@
-//! The load of links as colours: a matrix for the links between two tiers and each direction.
+//! The load of links as a heat map: a matrix per pair of tiers and direction.
 
 use serde::Serialize;
 
@@ -6,27 +6,27 @@ use super::Axis;
 use super::canvas::{self, Anchor, Area, path, rectangle};
 use super::style::{self, ALARM, FAINT, INK, NOTE, TEXT, TITLE};
 
-/// The largest side of a cell.
+/// Maximum side length of a cell.
 const CELL: f64 = 26.0;
-/// The smallest.
+/// Minimum side length of a cell.
 const FINEST: f64 = 3.0;
-/// The largest matrix, without its names.
+/// Maximum size of a matrix without its labels.
 const WIDEST: f64 = 330.0;
 const HIGHEST: f64 = 520.0;
 const HEADER: f64 = 62.0;
-/// Between two panels.
+/// Distance between two panels.
 const GAP: f64 = 34.0;
-/// Room for the scale of colours.
+/// Width of the colour scale.
 const SCALE: f64 = 92.0;
 
-/// Matrices of links with one scale of colours.
+/// Matrices of links with a common colour scale.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct HeatMap {
-    /// What it shows.
+    /// Title.
     pub title: String,
-    /// What readers should know of it; may be empty.
+    /// Note for readers; may be empty.
     pub note: String,
-    /// What the colours mean.
+    /// Axis of the colour scale.
     pub axis: Axis,
     /// The matrices.
     pub panels: Vec<Panel>,
@@ -35,15 +35,15 @@ pub struct HeatMap {
 /// A matrix of links.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Panel {
-    /// Which links.
+    /// Tiers and direction of the links.
     pub title: String,
     /// The names of the rows.
     pub rows: Vec<String>,
     /// The names of the columns.
     pub columns: Vec<String>,
-    /// Row by row; `None` where there is no link.
+    /// Values row by row; `None` for cells without a link.
     pub values: Vec<Vec<Option<f64>>>,
-    /// Cells whose links failed at some time, as row and column.
+    /// Cells whose links failed at some time, as (row, column).
     pub failed: Vec<(usize, usize)>,
 }
 
@@ -51,7 +51,7 @@ impl Panel {
     fn cell(&self) -> (f64, f64) {
         let side = |room: f64, count: usize| (room / count.max(1) as f64).clamp(FINEST, CELL);
         let (wide, high) = (side(WIDEST, self.columns.len()), side(HIGHEST, self.rows.len()));
-        // Squares, unless that makes them small.
+        // Cells are square unless that would make them too small.
         let least = wide.min(high);
         if least >= 10.0 { (least, least) } else { (wide, high) }
     }
@@ -60,7 +60,7 @@ impl Panel {
         self.rows.iter().map(|row| style::width(row, NOTE)).fold(20.0, f64::max) + 22.0
     }
 
-    /// Room below for the names of columns, written upwards.
+    /// Returns the height of the column names, which are rotated.
     fn column_names(&self) -> f64 {
         self.columns.iter().map(|name| style::width(name, NOTE)).fold(20.0, f64::max) + 14.0
     }
@@ -75,7 +75,7 @@ impl Panel {
     }
 }
 
-/// The figure as SVG.
+/// Returns the figure as SVG.
 pub(super) fn svg(map: &HeatMap) -> String {
     let panels = map.panels.iter().map(Panel::width).sum::<f64>();
     let gaps = GAP * map.panels.len().saturating_sub(1) as f64;
@@ -102,7 +102,7 @@ fn draw(panel: &Panel, area: &Area<'_>, left: f64, most: f64) {
     let (wide, high) = panel.cell();
     let (x0, y0) = (left + panel.names(), HEADER + 24.0);
     let corner = |row: usize, column: usize| (x0 + wide * column as f64, y0 + high * row as f64);
-    // Thin white lines part the cells that are large enough for them.
+    // White gaps separate cells that are large enough for them.
     let seam = if wide.min(high) >= 8.0 { 1.0 } else { 0.0 };
     for (row, cells) in panel.values.iter().enumerate() {
         for (column, value) in cells.iter().enumerate() {
@@ -130,7 +130,7 @@ fn draw(panel: &Panel, area: &Area<'_>, left: f64, most: f64) {
     }
 }
 
-/// What the colours mean, in a column.
+/// Draws the colour scale.
 fn scale(map: &HeatMap, area: &Area<'_>, left: f64, most: f64) {
     const STEPS: usize = 60;
     let (top, height) = (HEADER + 28.0, 130.0);

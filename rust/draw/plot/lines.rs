@@ -13,24 +13,24 @@ use super::ruler::Ruler;
 use super::style::{self, ALARM, FAINT, GRID, INK, NOTE, TEXT, TITLE};
 use super::swatch;
 
-/// The size of the part with the axes.
+/// Size of the plot area, including axes.
 const WIDTH: f64 = 640.0;
 const HEIGHT: f64 = 400.0;
-/// Room for the title above, and for a note below.
+/// Height of the title above the plot, and of the note below it.
 const HEADER: f64 = 40.0;
 const FOOTER: f64 = 24.0;
-/// Room for a mark's text.
+/// Height of a mark's text.
 const MARK_ROW: f64 = 17.0;
-/// Marks that are named; others are lines alone.
+/// Maximum number of marks with text; the others are only lines.
 const NAMED: usize = 6;
-/// Markers on a line that does not have one at each point.
+/// Number of markers on a line that does not have one at every point.
 const MARKERS: usize = 7;
-/// A line without steps has a marker at each point if there are at most so many.
+/// Up to this number of points, a line without steps has a marker at every point.
 const FEW: usize = 40;
 
 type Plane<'a, 'b> = ChartContext<'a, SVGBackend<'b>, Cartesian2d<Ruler, Ruler>>;
 
-/// The chart as SVG.
+/// Returns the chart as SVG.
 pub(super) fn svg(chart: &Chart) -> String {
     let names = || chart.series.iter().map(|series| series.name.as_str());
     let has_legend = chart.series.len() > 1;
@@ -99,7 +99,7 @@ fn axes(chart: &Chart, sheet: &Area<'_>, plot: &DrawingArea<SVGBackend<'_>, Shif
     }
 }
 
-/// A vertical line, named in a row of its own above the axes.
+/// Draws a mark as a vertical dashed line, with its text in a separate row above the axes.
 fn draw_mark(chart: &Chart, sheet: &Area<'_>, plane: &Plane<'_, '_>, index: usize, x: f64) {
     let (ends_x, ends_y) = (plane.x_range(), plane.y_range());
     let place = |y: f64| pixels(plane.backend_coord(&(chart.x.position(x), y)));
@@ -119,7 +119,7 @@ fn draw_mark(chart: &Chart, sheet: &Area<'_>, plane: &Plane<'_, '_>, index: usiz
     canvas::write(sheet, text, (x + offset, row), canvas::font(NOTE, INK), anchor);
 }
 
-/// The interval of a series, in a light shade of its colour.
+/// Draws the interval of a series as a band in a light shade of its colour.
 fn draw_band(chart: &Chart, plane: &mut Plane<'_, '_>, index: usize, series: &Series) {
     let ends: Vec<(f64, (f64, f64))> = series
         .points
@@ -136,7 +136,7 @@ fn draw_band(chart: &Chart, plane: &mut Plane<'_, '_>, index: usize, series: &Se
     drawn(plane.draw_series([Polygon::new(outline, shade)]));
 }
 
-/// The line of a series, with markers.
+/// Draws the line of a series, with markers.
 fn draw_line(
     chart: &Chart,
     sheet: &Area<'_>,
@@ -169,7 +169,7 @@ fn draw_line(
     if is_alone && series.join == Join::Step {
         return;
     }
-    // Lines start their markers at different points, so that they do not cover each other.
+    // Each line starts its markers at a different point, so that they do not cover each other.
     let first = if every == 1 { 0 } else { (every / 2 + index * every / 7) % every };
     for point in series.points.iter().skip(first).step_by(every) {
         let at = pixels(plane.backend_coord(&place(point.x, point.y)));
@@ -181,7 +181,7 @@ fn draw_line(
     }
 }
 
-/// Units of the backend in pixels.
+/// Converts backend units to pixels.
 fn pixels((x, y): (i32, i32)) -> (f64, f64) {
     let unit = f64::from(fine(1.0));
     (f64::from(x) / unit, f64::from(y) / unit)

@@ -1,9 +1,9 @@
-//! Figures of results: what is drawn ([`Figure`]), and how (one look for all).
+//! Figures of results: their content ([`Figure`]) and a common style.
 //!
-//! A figure is made from files that were read back ([`results`](crate::results)); it never starts
-//! a run. [`figures()`] chooses what the results have data for. Series differ in colour (the
-//! palette of Okabe and Ito, which colour-blind readers can tell apart), in dashes and in markers,
-//! so that a print in grey is legible too.
+//! A figure is made from result files that were read back ([`results`](crate::results)); it never
+//! starts a run. [`figures()`] chooses the figures for which the results have data. Series differ
+//! in colour, dashes and markers, so that a greyscale print is legible too. The colours are the
+//! palette of Okabe and Ito, which colour-blind readers can distinguish.
 
 mod axis;
 mod canvas;
@@ -27,10 +27,11 @@ pub use heat_map::{HeatMap, Panel};
 pub use png::{PngError, png};
 pub use style::{DASHES, PALETTE, heat_color};
 
-/// A text in every PNG, as its format has it, by which it is told from those of others.
+/// A text chunk in every PNG, without length and checksum, that identifies it as written by
+/// evenkeel.
 const MARK_OF_PNG: &[u8] = b"tEXtSoftware\0evenkeel";
 
-/// True if a file that starts with these bytes is a figure, as SVG or PNG.
+/// Returns true if a file that starts with these bytes is a figure, as SVG or PNG.
 pub fn is_figure(start: &[u8]) -> bool {
     let holds = |part: &[u8]| start.windows(part.len()).any(|window| window == part);
     let is_svg = start.starts_with(canvas::HEAD.as_bytes()) && holds(canvas::TITLE.as_bytes());
@@ -40,25 +41,25 @@ pub fn is_figure(start: &[u8]) -> bool {
 /// A figure with the name of its file.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Figure {
-    /// What it shows, as part of a file's name: `completion-cdf`.
+    /// File name without the extension, such as `completion-cdf`.
     pub name: String,
     /// The drawing.
     pub drawing: Drawing,
 }
 
-/// What is drawn.
+/// The content of a figure.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Drawing {
-    /// Lines over a number.
+    /// Lines over a numeric axis.
     Chart(Chart),
-    /// A value with its interval for each of several names.
+    /// One value with its interval per name.
     Dots(DotPlot),
-    /// A colour for each link.
+    /// One colour per link.
     Heat(HeatMap),
 }
 
 impl Figure {
-    /// The title.
+    /// Returns the title.
     pub fn title(&self) -> &str {
         match &self.drawing {
             Drawing::Chart(chart) => &chart.title,
@@ -67,7 +68,7 @@ impl Figure {
         }
     }
 
-    /// The figure as SVG.
+    /// Returns the figure as SVG.
     pub fn svg(&self) -> String {
         match &self.drawing {
             Drawing::Chart(chart) => lines::svg(chart),
@@ -77,7 +78,7 @@ impl Figure {
     }
 }
 
-/// Several dot plots side by side in one SVG.
+/// Returns several dot plots side by side as one SVG.
 pub fn dots_side_by_side(plots: &[DotPlot]) -> String {
     dots::svg(plots)
 }

@@ -1,4 +1,4 @@
-//! A figure as PNG, by drawing its SVG with the project's own font.
+//! Renders a figure's SVG as PNG, with an embedded font.
 
 use std::sync::Arc;
 
@@ -8,18 +8,19 @@ use thiserror::Error;
 
 use super::MARK_OF_PNG;
 
-/// Arimo, as wide as Helvetica and Arial, under the SIL Open Font License (see the file beside it).
+/// Arimo, which has the metrics of Helvetica and Arial, under the SIL Open Font License (see the
+/// file next to it).
 const FONT: &[u8] = include_bytes!("font/Arimo-latin.ttf");
 
-/// Why an SVG cannot be drawn.
+/// The reason why an SVG cannot be rendered.
 #[derive(Debug, Error)]
 #[error("the figure cannot be drawn as PNG: {0}")]
 pub struct PngError(String);
 
-/// The PNG of an SVG, `scale` times as large.
+/// Renders an SVG as PNG, `scale` times as large.
 ///
 /// # Errors
-/// Fails if the text is not SVG, or the picture is too large.
+/// Fails if the text is not SVG, or if the picture is too large.
 pub fn png(svg: &str, scale: f32) -> Result<Vec<u8>, PngError> {
     let mut fonts = fontdb::Database::new();
     fonts.load_font_data(FONT.to_vec());
@@ -35,7 +36,7 @@ pub fn png(svg: &str, scale: f32) -> Result<Vec<u8>, PngError> {
     pixels.encode_png().map(marked).map_err(|error| PngError(error.to_string()))
 }
 
-/// Puts the mark behind the first chunk, the header, which always has the same length.
+/// Inserts the mark after the first chunk, the header, whose length is fixed.
 fn marked(mut png: Vec<u8>) -> Vec<u8> {
     let (signature, header) = (8, 4 + 4 + 13 + 4);
     let data = MARK_OF_PNG.len() as u32 - 4;

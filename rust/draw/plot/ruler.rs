@@ -1,4 +1,4 @@
-//! An axis of `plotters` with given ends and ticks.
+//! An axis for `plotters` with given ends and ticks.
 
 use std::ops::Range;
 
@@ -31,7 +31,7 @@ impl Ranged for Ruler {
     type ValueType = f64;
 
     fn map(&self, value: &f64, (start, end): (i32, i32)) -> i32 {
-        // What lies beyond, such as the end of a wide interval, is drawn at the end.
+        // A value outside the axis, such as the end of a wide interval, is drawn at its end.
         let share = (value.clamp(self.from, self.until) - self.from) / (self.until - self.from);
         start + (f64::from(end - start) * share).round() as i32
     }

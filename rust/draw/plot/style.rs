@@ -1,9 +1,9 @@
-//! The one look of all figures.
+//! The common style of all figures.
 
 use plotters::style::RGBColor;
 
-/// Colours of series, in turn: the palette of Okabe and Ito, "Color Universal Design" (2008),
-/// without its yellow, which is too light for lines on white.
+/// Colours of series, used cyclically: the palette of Okabe and Ito, "Color Universal Design"
+/// (2008), without its yellow, which is too light for lines on white.
 pub const PALETTE: [(u8, u8, u8); 7] = [
     (0, 114, 178),
     (213, 94, 0),
@@ -14,39 +14,39 @@ pub const PALETTE: [(u8, u8, u8); 7] = [
     (0, 0, 0),
 ];
 
-/// Lengths of a dash and of the gap after it, in pixels, in turn; none for a solid line. There are
-/// four, and seven colours, so that 28 series differ in one or the other.
+/// Lengths of a dash and of the gap after it in pixels, used cyclically; `None` for a solid line.
+/// With four dash patterns and seven colours, 28 series are distinct.
 pub const DASHES: [Option<(u32, u32)>; 4] = [None, Some((9, 4)), Some((2, 3)), Some((5, 8))];
 
-/// The text's colour.
+/// Colour of text.
 pub(super) const INK: RGBColor = RGBColor(31, 41, 51);
-/// Axes, and text that is less important.
+/// Colour of axes and secondary text.
 pub(super) const FAINT: RGBColor = RGBColor(87, 96, 106);
-/// Lines of the grid.
+/// Colour of grid lines.
 pub(super) const GRID: RGBColor = RGBColor(225, 229, 234);
-/// What fails.
+/// Colour of failures and references.
 pub(super) const ALARM: RGBColor = RGBColor(213, 94, 0);
 
-/// Fonts that most machines have one of, all as wide as each other.
+/// Fonts with equal metrics, at least one of which most machines have.
 pub(super) const FONT: &str = "Helvetica, Arial, Arimo, Liberation Sans, sans-serif";
-/// Sizes of text, in pixels.
+/// Text sizes in pixels.
 pub(super) const TITLE: f64 = 16.0;
 pub(super) const TEXT: f64 = 13.0;
 pub(super) const NOTE: f64 = 12.0;
 
-/// The colour of a series by its number.
+/// Returns the colour of a series by its index.
 pub(super) fn color(index: usize) -> RGBColor {
     let (red, green, blue) = PALETTE[index % PALETTE.len()];
     RGBColor(red, green, blue)
 }
 
-/// The dashes of a series by its number.
+/// Returns the dashes of a series by its index.
 pub(super) fn dashes(index: usize) -> Option<(u32, u32)> {
     DASHES[index % DASHES.len()]
 }
 
-/// The colour of a share between 0 and 1: light to dark, which prints in grey as it looks
-/// (ColorBrewer's Blues).
+/// Returns the colour of a fraction between 0 and 1, from light to dark. The scale (ColorBrewer's
+/// Blues) keeps its order in greyscale.
 pub(super) fn heat(share: f64) -> RGBColor {
     const STOPS: [(u8, u8, u8); 5] =
         [(239, 246, 252), (189, 215, 231), (107, 174, 214), (33, 113, 181), (8, 38, 84)];
@@ -58,13 +58,13 @@ pub(super) fn heat(share: f64) -> RGBColor {
     RGBColor(mix(r0, r1), mix(g0, g1), mix(b0, b1))
 }
 
-/// The same as `#rrggbb`.
+/// Returns the colour of a fraction between 0 and 1 as `#rrggbb`.
 pub fn heat_color(share: f64) -> String {
     let RGBColor(red, green, blue) = heat(share);
     format!("#{red:02x}{green:02x}{blue:02x}")
 }
 
-/// How wide a text is, in pixels, generously.
+/// Returns a generous estimate of a text's width in pixels.
 pub(super) fn width(text: &str, size: f64) -> f64 {
     let wide = |character: char| match character {
         'i' | 'j' | 'l' | 't' | 'f' | 'r' | '.' | ',' | ' ' | '-' | '/' | '|' | '(' | ')' => 0.34,

@@ -1,4 +1,4 @@
-//! How a series looks in its line and in the legend: colour, dashes, marker.
+//! The appearance of a series in its line and in the legend: colour, dashes, marker.
 
 use plotters::prelude::{Circle, Polygon};
 use plotters::style::Color;
@@ -6,11 +6,11 @@ use plotters::style::Color;
 use super::canvas::{self, Anchor, Area, drawn, fine, path};
 use super::style::{self, INK, TEXT};
 
-/// Height of a line of the legend.
+/// Height of a legend entry.
 const ROW: f64 = 21.0;
-/// Width of the sample of a line in the legend.
+/// Width of the line sample in the legend.
 const SAMPLE: f64 = 34.0;
-/// The longest name in the legend.
+/// Maximum number of characters of a name in the legend.
 const LONGEST: usize = 34;
 
 /// Draws the marker of a series around a point.
@@ -33,7 +33,7 @@ pub(super) fn marker(area: &Area<'_>, index: usize, (x, y): (f64, f64)) {
     }
 }
 
-/// The width of a legend with these names.
+/// Returns the width of a legend with these names.
 pub(super) fn legend_width<'a>(names: impl Iterator<Item = &'a str>) -> f64 {
     let widest = names.map(|name| style::width(&shortened(name), TEXT)).fold(0.0, f64::max);
     SAMPLE + 8.0 + widest + 10.0
@@ -65,7 +65,7 @@ pub(super) fn legend<'a>(
     }
 }
 
-/// The height of a legend.
+/// Returns the height of a legend.
 pub(super) fn legend_height(entries: usize) -> f64 {
     ROW * entries as f64
 }

@@ -6,7 +6,7 @@ use crate::plot::{Axis, DotPlot, DotRow, Drawing, Figure};
 use crate::results::ComparisonTable;
 use crate::study::statistics::Sample;
 
-/// A row for each group of runs; `None` if no run has the metric.
+/// Returns a figure with a row for each group of runs; `None` if no run has the metric.
 pub(super) fn of_runs(groups: &[Group<'_>], request: &Request) -> Option<Figure> {
     let values = |group: &Group<'_>| {
         let runs = group.runs.iter();
@@ -16,8 +16,8 @@ pub(super) fn of_runs(groups: &[Group<'_>], request: &Request) -> Option<Figure>
     figure("", groups.iter().map(values).collect(), request)
 }
 
-/// A row for each policy of a comparison, with the intervals that it has; `None` if it does not
-/// have the metric.
+/// Returns a figure with a row for each policy of a comparison, with its interval if it has one;
+/// `None` if the comparison lacks the metric.
 pub(super) fn of_comparison(table: &ComparisonTable, request: &Request) -> Option<Figure> {
     let of_metric = table.rows.iter().filter(|row| row.metric == request.metric);
     let rows = of_metric.map(|row| DotRow {
@@ -31,7 +31,8 @@ pub(super) fn of_comparison(table: &ComparisonTable, request: &Request) -> Optio
     drawn("", rows.collect(), seeds, request)
 }
 
-/// A row for each name with values, the smallest median first; `None` without rows.
+/// Returns a figure with a row for each name with values, the smallest median first; `None` without
+/// rows.
 pub(super) fn figure(
     subject: &str,
     values: Vec<(String, Vec<f64>)>,
@@ -42,7 +43,7 @@ pub(super) fn figure(
     drawn(subject, rows, seeds, request)
 }
 
-/// The rows in order, the smallest first.
+/// Returns the figure of these rows, sorted by value.
 fn drawn(subject: &str, mut rows: Vec<DotRow>, seeds: usize, request: &Request) -> Option<Figure> {
     rows.sort_by(|a, b| a.value.total_cmp(&b.value));
     if rows.is_empty() {

@@ -4,11 +4,11 @@ use super::labels::Group;
 use crate::plot::{Axis, Chart, Drawing, Figure, Join, Point, Series};
 use crate::results::{Dimension, ResultsError};
 
-/// Classes of sizes with as many messages each; fewer where there are fewer sizes.
+/// Number of size classes with equal numbers of messages; fewer if there are fewer distinct sizes.
 const CLASSES: usize = 12;
 
-/// Median and 99th percentile of the slowdown in each class of sizes, for each group; `None` if all
-/// messages have one size.
+/// Returns the median and the 99th percentile of the slowdown in each size class, for each group;
+/// `None` if all messages have the same size.
 pub(super) fn figure(groups: &[Group<'_>]) -> Result<Option<Figure>, ResultsError> {
     let mut all: Vec<(String, Vec<(f64, f64)>)> = Vec::new();
     for group in groups {
@@ -47,7 +47,7 @@ pub(super) fn figure(groups: &[Group<'_>]) -> Result<Option<Figure>, ResultsErro
     Ok(Some(Figure::new("slowdown-by-size", Drawing::Chart(chart))))
 }
 
-/// The largest size of each class, in order.
+/// Returns the largest size of each class, in ascending order.
 fn classes(sizes: &mut [f64]) -> Vec<f64> {
     sizes.sort_by(f64::total_cmp);
     let mut ends: Vec<f64> = (1..=CLASSES)
@@ -57,7 +57,7 @@ fn classes(sizes: &mut [f64]) -> Vec<f64> {
     ends
 }
 
-/// The quantile of the slowdowns of each class.
+/// Returns a quantile of the slowdowns of each class.
 fn points(classes: &[f64], messages: &[(f64, f64)], share: f64) -> Vec<Point> {
     let mut points = Vec::new();
     let mut above = f64::NEG_INFINITY;
@@ -65,7 +65,7 @@ fn points(classes: &[f64], messages: &[(f64, f64)], share: f64) -> Vec<Point> {
         let in_class = messages.iter().filter(|(size, _)| above < *size && *size <= end);
         let mut slowdowns: Vec<f64> = in_class.map(|(_, slowdown)| *slowdown).collect();
         slowdowns.sort_by(f64::total_cmp);
-        // The nearest rank, as in summaries.
+        // Nearest rank, as in summaries.
         let rank = (share * slowdowns.len() as f64).ceil() as usize;
         points.extend(slowdowns.get(rank.saturating_sub(1)).map(|&y| Point::new(end, y)));
         above = end;

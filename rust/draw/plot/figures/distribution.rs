@@ -5,10 +5,10 @@ use crate::plot::{Axis, Chart, Drawing, Figure, Join, Point, Series};
 use crate::report::human;
 use crate::results::{Dimension, ResultsError};
 
-/// Points of a line that has more messages.
+/// Maximum number of points of a line; with more messages, points are skipped.
 const MOST_POINTS: usize = 400;
 
-/// The share of messages that completed within a time, a line for each group.
+/// Returns the cumulative distribution of completion times, with a line for each group.
 pub(super) fn figure(groups: &[Group<'_>]) -> Result<Figure, ResultsError> {
     let mut series = Vec::new();
     let (mut messages, mut open, mut runs) = (0, 0, 0);
@@ -43,7 +43,7 @@ pub(super) fn figure(groups: &[Group<'_>]) -> Result<Figure, ResultsError> {
     Ok(Figure::new("completion-cdf", Drawing::Chart(chart)))
 }
 
-/// The share of `all` that are at most each of the sorted times.
+/// Returns the fraction of `all` messages that completed by each of the sorted times.
 fn cumulative(times: &[f64], all: usize) -> Vec<Point> {
     let Some(first) = times.first() else { return Vec::new() };
     let share = |count: usize| count as f64 / all.max(1) as f64;

@@ -1,14 +1,14 @@
-//! What runs are called in a figure, by what distinguishes them.
+//! Labels of runs in a figure: the properties that distinguish them.
 
 use crate::results::RunFolder;
 
-/// Runs that differ in their seeds alone.
+/// Runs that differ only in their seeds.
 pub(super) struct Group<'a> {
     pub(super) name: String,
     pub(super) runs: Vec<&'a RunFolder>,
 }
 
-/// The runs by scenario and policy, in the order in which they are given.
+/// Groups runs by scenario and policy, in the order in which they are given.
 pub(super) fn groups<'a>(runs: &[&'a RunFolder]) -> Vec<Group<'a>> {
     let mut groups: Vec<Group<'a>> = Vec::new();
     for run in runs {
@@ -21,7 +21,7 @@ pub(super) fn groups<'a>(runs: &[&'a RunFolder]) -> Vec<Group<'a>> {
     groups
 }
 
-/// The policy, and the scenario if there are several.
+/// Returns the policy, preceded by the scenario if there are several scenarios.
 fn of_group(run: &RunFolder, all: &[&RunFolder]) -> String {
     let (scenario, policy) = (run.scenario(), run.policy());
     match all.iter().any(|other| other.scenario() != scenario) {
@@ -30,7 +30,7 @@ fn of_group(run: &RunFolder, all: &[&RunFolder]) -> String {
     }
 }
 
-/// A name of this run alone.
+/// Returns a label that distinguishes this run from all others.
 pub(super) fn of_run(run: &RunFolder, all: &[&RunFolder]) -> String {
     let alike =
         |other: &&&RunFolder| other.scenario() == run.scenario() && other.policy() == run.policy();

@@ -1,4 +1,4 @@
-//! The bytes that each link carried, as colours.
+//! The bytes that each link carried, as a heat map.
 
 use std::collections::BTreeMap;
 
@@ -7,7 +7,8 @@ use crate::results::{
     Dimension, Disturbance, FabricGraph, FabricLink, LinkLoad, ResultsError, RunFolder,
 };
 
-/// The matrices of the links between switches, upwards and downwards; `None` without such links.
+/// Returns the matrices of the links between switches, upwards and downwards; `None` without such
+/// links.
 pub(super) fn figure(
     run: &RunFolder,
     label: &str,
@@ -38,8 +39,8 @@ pub(super) fn figure(
 
 const PARALLEL: &str = "of parallel links the one with most";
 
-/// The links from a tier to the next one: a row for each lower switch, a column for each of its
-/// upper ones.
+/// Returns the matrix of the links from a tier to the next one: a row for each lower switch, a
+/// column for each of its upper neighbours.
 fn panel(graph: &FabricGraph, tier: usize, is_up: bool, failed: &[Disturbance]) -> Option<Panel> {
     let (lower, upper) = (graph.tier(tier), graph.tier(tier + 1));
     let place = |nodes: &[usize]| -> BTreeMap<usize, usize> {
@@ -52,7 +53,7 @@ fn panel(graph: &FabricGraph, tier: usize, is_up: bool, failed: &[Disturbance]) 
         .filter_map(|link| Some((*row_of.get(&link.lower)?, *order.get(&link.upper)?, link)))
         .collect();
     links.sort_by_key(|(row, upper, _)| (*row, *upper));
-    // The upper switches of each row; those of a fat-tree's pods differ.
+    // The upper neighbours of each row. In a fat-tree they differ between pods.
     let mut neighbours: Vec<Vec<usize>> = vec![Vec::new(); lower.len()];
     for (row, upper, _) in &links {
         if neighbours[*row].last() != Some(upper) {

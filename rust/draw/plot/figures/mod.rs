@@ -1,4 +1,4 @@
-//! Which figures results have data for, a file for each kind of figure.
+//! Chooses the figures for which results have data. Each kind of figure has its own file.
 
 mod by_policy;
 mod by_size;
@@ -13,10 +13,10 @@ use crate::report::human;
 use crate::results::{Dimension, Results, ResultsError, RunFolder};
 use crate::study::metrics::Metric;
 
-/// What is asked of figures.
+/// Options of figures.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Request {
-    /// The metric of the figures that compare runs: `cct_ns`, `fct_ns.p99`.
+    /// The metric of figures that compare runs, such as `cct_ns` or `fct_ns.p99`.
     pub metric: String,
 }
 
@@ -26,8 +26,8 @@ impl Default for Request {
     }
 }
 
-/// All figures that the results have data for, each with a name of its own, and notes on those
-/// that were left out.
+/// Returns all figures for which the results have data, with unique names, and notes on those that
+/// were left out.
 ///
 /// # Errors
 /// Fails if a file of the results is missing or invalid.
@@ -89,7 +89,7 @@ fn of_runs(
     }
     for run in runs {
         let label = labels::of_run(run, runs);
-        // The scenario of a run says what failed; without it the rest is drawn.
+        // Failures come from the run's scenario; without it the figures have no failure marks.
         let failed = run.disturbances().unwrap_or_default();
         figures.extend(link_load::figure(run, &label, &failed)?);
         figures.extend(over_time::figures(run, &label, &failed)?);
@@ -97,7 +97,7 @@ fn of_runs(
     Ok(figures)
 }
 
-/// Gives figures of the same name a number.
+/// Appends a number to the names of figures that would otherwise have the same name.
 fn distinguish(figures: &mut [Figure]) {
     let names: Vec<String> = figures.iter().map(|figure| figure.name.clone()).collect();
     for (index, name) in names.iter().enumerate() {
@@ -108,7 +108,7 @@ fn distinguish(figures: &mut [Figure]) {
     }
 }
 
-/// A name for files: letters, digits, dots and hyphens.
+/// Converts a text to a file name of letters, digits, dots and hyphens.
 fn slug(text: &str) -> String {
     let plain = |c: char| if c.is_ascii_alphanumeric() || c == '.' { c } else { '-' };
     let slug: String = text.chars().map(plain).collect();
@@ -132,7 +132,7 @@ impl Figure {
         Self { name: slug(name), drawing }
     }
 
-    /// Adds what readers should know of it to its note.
+    /// Appends a text to the figure's note.
     fn also_note(&mut self, text: &str) {
         let note = match &mut self.drawing {
             Drawing::Chart(chart) => &mut chart.note,

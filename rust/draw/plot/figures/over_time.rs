@@ -1,4 +1,4 @@
-//! Queues, loads and rates over time, of a run with `[record]`.
+//! Queues, loads and rates over time, from a run with `[record]`.
 
 use std::collections::BTreeMap;
 
@@ -6,21 +6,21 @@ use crate::plot::{Axis, Chart, Drawing, Figure, Join, Mark, Point, Series};
 use crate::record::RecordedTable;
 use crate::results::{Dimension, Disturbance, ResultsError, RunFolder, Table};
 
-/// Lines of a chart: those with the highest values.
+/// Maximum number of lines of a chart: those with the highest values are drawn.
 const MOST_LINES: usize = 7;
 
 /// A quantity of a recorded table.
 struct Quantity {
     table: RecordedTable,
     column: &'static str,
-    /// The columns that tell lines apart.
+    /// Columns that identify a line.
     keys: &'static [&'static str],
     figure: &'static str,
     title: &'static str,
     label: &'static str,
     dimension: Dimension,
-    /// True for a number of an interval, which is 0 in intervals without a row, and false for a
-    /// state, which stays.
+    /// True for a quantity of an interval, which is 0 in intervals without a row. False for a
+    /// state, which holds until the next row.
     is_of_interval: bool,
     /// True for bytes of an interval that are shown as a rate.
     is_rate: bool,
@@ -117,7 +117,7 @@ const QUANTITIES: [Quantity; 8] = [
     },
 ];
 
-/// A chart for each quantity that was recorded.
+/// Returns a chart for each quantity that was recorded.
 pub(super) fn figures(
     run: &RunFolder,
     label: &str,
@@ -169,8 +169,8 @@ fn highest(series: &Series) -> f64 {
     series.points.iter().map(|point| point.y).fold(0.0, f64::max)
 }
 
-/// The points of each line, by the values of its keys. A row is of the interval that ends at its
-/// time, so that numbers of intervals start one interval before.
+/// Returns the points of each line, by the values of its keys. A row describes the interval that
+/// ends at its time, so values of intervals are drawn from one interval earlier.
 fn lines(quantity: &Quantity, table: &Table) -> Result<Vec<(String, Vec<Point>)>, ResultsError> {
     let [time, column] = table.indices(["time_ns", quantity.column])?;
     let keys = quantity.keys.iter().map(|key| table.column(key)).collect::<Result<Vec<_>, _>>()?;
@@ -184,7 +184,8 @@ fn lines(quantity: &Quantity, table: &Table) -> Result<Vec<(String, Vec<Point>)>
         rows.entry(key).or_default().push((at, value));
     }
     let every = interval(&mut times);
-    // Two queue pairs of the same hosts are told apart by their labels; one needs none.
+    // Queue pairs between the same hosts are distinguished by their labels. A single one needs no
+    // label.
     let hosts: Vec<Vec<&str>> = rows.keys().map(|key| key[..2].to_vec()).collect();
     let name = |key: &[&str]| {
         let is_alone = hosts.iter().filter(|it| it[..] == key[..2]).count() == 1;
@@ -198,7 +199,7 @@ fn lines(quantity: &Quantity, table: &Table) -> Result<Vec<(String, Vec<Point>)>
     Ok(rows.iter().map(|(key, rows)| (name(key), points(rows))).collect())
 }
 
-/// The least time between two rows, in nanoseconds.
+/// Returns the shortest time between two rows, in nanoseconds.
 fn interval(times: &mut Vec<f64>) -> f64 {
     times.push(0.0);
     times.sort_by(f64::total_cmp);
@@ -207,7 +208,7 @@ fn interval(times: &mut Vec<f64>) -> f64 {
     if least.is_finite() { least } else { 1.0 }
 }
 
-/// Values at the start of their intervals, and 0 where an interval has no row.
+/// Returns values at the start of their intervals, and 0 for intervals without a row.
 fn of_intervals(rows: &[(f64, f64)], every: f64, factor: f64) -> Vec<Point> {
     let mut points: Vec<Point> = Vec::new();
     let mut until = 0.0;
@@ -223,7 +224,7 @@ fn of_intervals(rows: &[(f64, f64)], every: f64, factor: f64) -> Vec<Point> {
     points
 }
 
-/// The starts and ends of failures until the end of the run.
+/// Returns marks at the starts and ends of failures, up to the end of the run.
 fn marks(failed: &[Disturbance], end: f64) -> Vec<Mark> {
     let mut marks: Vec<Mark> = Vec::new();
     for it in failed {

@@ -1,5 +1,5 @@
-//! A metric of a study's runs over the key that was swept, a line for each combination of the
-//! other keys.
+//! A metric of a study's runs over the swept key, with a line for each combination of the other
+//! keys.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -8,10 +8,10 @@ use crate::plot::{Axis, Chart, Drawing, Figure, Join, Point, Series};
 use crate::results::{Dimension, Quantity, ResultsError, StudyRow, StudyTable};
 use crate::study::statistics::Sample;
 
-/// Lines of one chart; the palette has as many looks.
+/// Maximum number of lines of a chart: the number of distinct line styles.
 const MOST_LINES: usize = 28;
 
-/// A figure for each group of runs.
+/// Returns a figure for each group of runs.
 pub(super) fn figures(study: &StudyTable, request: &Request) -> Result<Vec<Figure>, ResultsError> {
     let groups: BTreeSet<&str> = study.rows.iter().map(|row| row.group.as_str()).collect();
     let mut figures = Vec::new();
@@ -38,7 +38,7 @@ pub(super) fn figures(study: &StudyTable, request: &Request) -> Result<Vec<Figur
     Ok(figures)
 }
 
-/// Lines over the swept key; without one, a row for each combination of values.
+/// Returns a chart over the swept key or, without such a key, a row for each combination of values.
 fn figure(subject: &str, measured: &[(&StudyRow, f64)], request: &Request) -> Option<Figure> {
     let swept = swept_key(measured.iter().map(|(row, _)| *row));
     let Some((key, dimension)) = swept else {
@@ -83,7 +83,8 @@ fn add<T>(to: &mut Vec<(String, Vec<T>)>, name: String, value: T) {
     }
 }
 
-/// The key with most different values that are all numbers of one dimension, and that dimension.
+/// Returns the key with the most distinct values, and their dimension. All values have to be
+/// numbers of one dimension.
 fn swept_key<'a>(rows: impl Iterator<Item = &'a StudyRow> + Clone) -> Option<(String, Dimension)> {
     let mut best: Option<(usize, String, Dimension)> = None;
     for (key, _) in &rows.clone().next()?.parameters {
@@ -93,7 +94,7 @@ fn swept_key<'a>(rows: impl Iterator<Item = &'a StudyRow> + Clone) -> Option<(St
         let dimensioned = values.iter().map(|it| it.dimension);
         let dimension = dimensioned.clone().find(|it| *it != Dimension::Number);
         let dimension = dimension.unwrap_or_default();
-        // A zero needs no unit.
+        // A zero may be written without a unit.
         let is_of = |it: &Quantity| it.dimension == dimension || it.value == 0.0;
         let distinct: BTreeSet<u64> = values.iter().map(|it| it.value.to_bits()).collect();
         let is_longer = best.as_ref().is_none_or(|(most, ..)| distinct.len() > *most);
@@ -104,7 +105,7 @@ fn swept_key<'a>(rows: impl Iterator<Item = &'a StudyRow> + Clone) -> Option<(St
     best.map(|(_, key, dimension)| (key, dimension))
 }
 
-/// The keys that have several values.
+/// Returns the keys that have several values.
 fn differing(measured: &[(&StudyRow, f64)]) -> Vec<String> {
     let mut values: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
     let mut order: Vec<&str> = Vec::new();
@@ -124,7 +125,7 @@ fn differing(measured: &[(&StudyRow, f64)]) -> Vec<String> {
     order.into_iter().filter(several).map(str::to_owned).collect()
 }
 
-/// The values of the keys that tell lines apart.
+/// Returns a line's name: the values of the keys that distinguish lines.
 fn name(row: &StudyRow, differing: &[String], swept: Option<&str>) -> String {
     let keys = differing.iter().filter(|key| Some(key.as_str()) != swept);
     let words: Vec<String> = keys
@@ -138,7 +139,7 @@ fn name(row: &StudyRow, differing: &[String], swept: Option<&str>) -> String {
     if words.is_empty() { "all".to_owned() } else { words.join(", ") }
 }
 
-/// A line with the median over the runs at each position.
+/// Returns a line with the median over the runs at each position.
 fn line(name: String, runs: &[(f64, f64)]) -> Series {
     let mut positions: Vec<f64> = runs.iter().map(|(at, _)| *at).collect();
     positions.sort_by(f64::total_cmp);
