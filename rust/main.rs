@@ -1,4 +1,4 @@
-//! The program.
+//! The evenkeel command-line program.
 
 use std::process::ExitCode;
 

@@ -1,5 +1,5 @@
-//! What evenkeel computes beside its fabric: lower bounds, runs without packets, and hosts with
-//! several rails.
+//! Models other than the packet fabric: lower bounds, runs without packets, and hosts with several
+//! rails.
 //!
 //! The crate `evenkeel` re-exports it and describes the architecture.
 

@@ -1,8 +1,9 @@
-//! A reconstruction: the interface of the allocator: operations in, divisions out, costs in.
+//! A reconstruction: the interface of the allocator. Operations and costs go in, divisions come
+//! out.
 //!
 //! Source: \[inferred\], with what Nezha's abstract (arXiv 2405.17870 v2, 2026) names: feedback of
-//! cost, states, rails that fail and return. All allocators measure in the same way; they differ
-//! in how they weight the rails ([`Weigh`]).
+//! cost, states, rails that fail and return. All allocators measure in the same way; they differ in
+//! how they weight the rails ([`Weigh`]).
 
 use thiserror::Error;
 
@@ -26,7 +27,7 @@ pub struct RailCost {
     pub rail: RailId,
     /// Length of its share.
     pub bytes: Bytes,
-    /// From the start of the operation until the share was complete.
+    /// Time from the start of the operation until the share was complete.
     pub duration: Span,
 }
 
@@ -46,20 +47,21 @@ pub struct AllocationContext<'a> {
 }
 
 impl AllocationContext<'_> {
-    /// The cost lines of the rails that are up and have been measured; `None` for the others.
+    /// Returns the cost lines of the rails that are up and have been measured; `None` for the
+    /// others.
     pub fn lines(&self) -> Vec<Option<CostLine>> {
         self.rails()
             .map(|rail| self.up.contains(rail).then(|| self.costs.line(rail, self.class))?)
             .collect()
     }
 
-    /// All rails, up or not, in the order of their ids.
+    /// Returns all rails, up or not, in the order of their ids.
     pub fn rails(&self) -> impl Iterator<Item = RailId> + use<> {
         (0..).map(RailId).take(self.nominal.len())
     }
 }
 
-/// A cost with the expectation that preceded it.
+/// A cost with its prior expectation.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Sample {
     /// The measured cost: the rail, its bytes, and how long they took.
@@ -72,7 +74,7 @@ pub struct Sample {
 }
 
 impl Sample {
-    /// The duration in picoseconds.
+    /// Returns the duration in picoseconds.
     pub fn ps(&self) -> f64 {
         self.cost.duration.as_ps() as f64
     }
@@ -144,7 +146,8 @@ impl Allocator {
                 *weight = 0.0;
             }
         }
-        // All weights may be 0; a rail that is down still gets nothing.
+        // If all weights are 0, the first rail that is up gets everything; a rail that is down gets
+        // nothing.
         if weights.iter().all(|&weight| weight.is_nan() || weight <= 0.0)
             && let Some(first) = self.up.iter().next()
         {
@@ -155,7 +158,8 @@ impl Allocator {
 
     /// Processes the costs of an operation: one cost for each rail that completed its share.
     ///
-    /// An operation of which chunks were repeated is not representative: callers do not report it.
+    /// Callers do not report operations with repeated chunks, whose durations are not
+    /// representative.
     pub fn handle_costs(&mut self, operation: &RailOperation, costs: &[RailCost]) {
         let class = SizeClass::of(operation.bytes);
         let parts = costs.iter().filter(|cost| cost.bytes > Bytes::ZERO).count();
@@ -193,12 +197,13 @@ impl Allocator {
         }
     }
 
-    /// The rails that are up.
+    /// Returns the rails that are up.
     pub const fn up(&self) -> RailSet {
         self.up
     }
 
-    /// The expected time of `rail` for `bytes` of an operation; `None` before its first sample.
+    /// Returns the expected time of `rail` for `bytes` of an operation; `None` before its first
+    /// sample.
     pub fn expected(&self, operation: &RailOperation, rail: RailId, bytes: Bytes) -> Option<Span> {
         let class = SizeClass::of(operation.bytes);
         let whole = bytes == operation.bytes;
@@ -208,8 +213,8 @@ impl Allocator {
         Some(Span::from_ps(ps as u64))
     }
 
-    /// The rate of `rail` for operations of this size without its start-up, or its nominal rate
-    /// before its first sample. Missing chunks are divided in proportion to it.
+    /// Returns the rate of `rail` for operations of this size without its start-up, or its nominal
+    /// rate before its first sample. Missing chunks are divided in proportion to it.
     pub fn rate(&self, operation: &RailOperation, rail: RailId) -> BitRate {
         let line = self.costs.line(rail, SizeClass::of(operation.bytes));
         let nominal = self.nominal.get(rail.index()).copied().unwrap_or_default();

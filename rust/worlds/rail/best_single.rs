@@ -1,9 +1,9 @@
 //! A reconstruction: each operation whole, on the fastest rail for its size.
 //!
 //! Source: \[inferred\] the effect of choosing a rail once (Nezha, arXiv 2405.17870 v1, 2024,
-//! compares with single rails). Each rail is tried in turn, for each size class; then the one with
-//! the least expected duration is used while it stays the least. A slow rail that becomes faster
-//! is not detected.
+//! compares with single rails). For each size class, the rails are first tried in turn. Then the
+//! rail with the smallest expected duration is used, for as long as it is the smallest. A slow rail
+//! that becomes faster is not detected.
 
 use serde::{Deserialize, Serialize};
 
@@ -14,7 +14,7 @@ use crate::balance::{Origin, SchemeError, parse_config};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Config {
-    /// The number of trials of each rail per size class, at least one. Default 3 (\[inferred\]).
+    /// Number of trials of each rail per size class, at least 1. Default 3 (\[inferred\]).
     pub tries: u32,
 }
 

@@ -3,13 +3,14 @@
 //! Source: \[inferred\] an exponentially weighted regression of duration on bytes for each rail and
 //! size class; Nezha's abstract says no more than "feedback of cost".
 //!
-//! A line fits a rail near one size only: windows that open slowly bend the curve. So each size
-//! class has a line of its own, to which other classes contribute with a weight that falls with
-//! their distance. That matters for a class with shares of one size only, from which start-up and
-//! rate cannot be separated.
+//! A line fits a rail only near one size, because windows that open slowly bend the curve. Each
+//! size class therefore has its own line, to which other classes contribute with a weight that
+//! falls with their distance. That matters for a class whose shares all have one size, from which
+//! start-up and rate cannot be separated.
 //!
-//! A rail costs less alone than beside others, because the rails of a host share its processor and
-//! memory. So the costs of operations that a rail carried alone are kept apart ([`Concurrency`]).
+//! A rail costs less alone than together with others, because the rails of a host share its
+//! processor and memory. Costs of operations that a rail carried alone are therefore kept
+//! separately ([`Concurrency`]).
 
 use super::{CostLine, RailCost};
 use crate::ids::RailId;
@@ -20,15 +21,15 @@ use crate::units::Bytes;
 pub struct SizeClass(u8);
 
 impl SizeClass {
-    /// The number of classes: one for each bit length of a 64-bit number.
+    /// Number of classes: one for each bit length of a 64-bit number.
     pub const COUNT: usize = 65;
 
-    /// The class of an operation of `bytes`.
+    /// Returns the class of an operation of `bytes`.
     pub const fn of(bytes: Bytes) -> Self {
         Self((u64::BITS - bytes.get().leading_zeros()) as u8)
     }
 
-    /// The index of the class in a table of all classes.
+    /// Returns the index of the class in a table of all classes.
     pub const fn index(self) -> usize {
         self.0 as usize
     }
@@ -44,39 +45,39 @@ pub enum Concurrency {
 }
 
 impl Concurrency {
-    /// The index in a table of both.
+    /// Returns the index in a table of both.
     pub const fn index(self) -> usize {
         self as usize
     }
 }
 
-/// The weight of a class in the line of the next larger or smaller class: \[inferred\].
+/// The weight of a class in the line of the next larger or smaller class \[inferred\].
 const NEIGHBOUR: f64 = 1.0 / 16.0;
 
-/// The spread that shares need for their slope to be trusted, as a squared coefficient of
-/// variation: 2 %, squared. With less, the line tends to the one through zero. \[inferred\]
+/// The spread of shares that makes their slope trustworthy, as a squared coefficient of variation:
+/// 2 %, squared. With less, the line tends to the one through zero. \[inferred\]
 const SPREAD: f64 = 4e-4;
 
-/// The variance of a slope relative to that of the line through zero, before it is measured: it is
-/// equally likely anywhere from 0 (all start-up) to 1 (all rate). \[inferred\]
+/// The variance of a slope, relative to that of the line through zero, before it is measured. The
+/// slope is equally likely anywhere from 0 (all start-up) to 1 (all rate). \[inferred\]
 const SLOPE_VARIANCE: f64 = 1.0 / 3.0;
 
-/// The least fraction of a duration that its bytes can account for: keeps rates finite.
+/// The smallest fraction of a duration that is attributed to its bytes; it keeps rates finite.
 /// \[inferred\]
 const LEAST_SLOPE: f64 = 1e-6;
 
-/// The number of samples from which a line is compared with new samples: \[inferred\].
+/// Number of samples after which a line is compared with new samples \[inferred\].
 const SETTLED: u32 = 4;
 
-/// The least number of samples, beyond the two that a line always fits, from which their variance
-/// is estimated: far above the rounding error of the effective number of samples.
+/// Smallest excess over the two samples that a line always fits from which a variance is estimated.
+/// It is far above the rounding error of the effective number of samples.
 const LEAST_FREEDOM: f64 = 1e-6;
 
 /// Means of one rail's samples in one size class: bytes, picoseconds and their products.
 #[derive(Debug, Clone, Copy, Default)]
 struct Moments {
     count: u32,
-    /// The number of equally weighted samples whose mean would vary as much.
+    /// Number of equally weighted samples whose mean would have the same variance.
     effective: f64,
     bytes: f64,
     ps: f64,
@@ -101,13 +102,13 @@ impl Moments {
         mix(&mut self.ps_ps, ps * ps);
     }
 
-    /// The line through the samples: a ridge regression (Hoerl and Kennard, Technometrics, 1970)
-    /// towards the line through zero.
+    /// Returns the line through the samples: a ridge regression (Hoerl and Kennard, Technometrics,
+    /// 1970) towards the line through zero.
     ///
     /// The ridge is the variance of the samples about their line, divided by their number and by
-    /// the variance of slopes ([`SLOPE_VARIANCE`]): the more durations vary without regard to the
+    /// the variance of slopes ([`SLOPE_VARIANCE`]). The more durations vary independently of the
     /// bytes, the more the bytes have to differ until they determine the slope. The line through
-    /// zero is the cautious one: from it, a division moves too little rather than too much.
+    /// zero is the cautious choice: with it, a division moves too little rather than too much.
     fn line(&self) -> CostLine {
         let plain = self.ps / self.bytes;
         let square = self.bytes * self.bytes;
@@ -119,8 +120,8 @@ impl Moments {
         CostLine { start_ps, ps_per_byte }
     }
 
-    /// The variance of bytes, and the slope of the best line that a rail can have: start-ups are
-    /// not negative, and a rail does not get faster with more bytes.
+    /// Returns the variance of bytes, and the slope of the best line that is possible for a rail.
+    /// Start-ups are not negative, and a rail does not get faster with more bytes.
     fn best(&self) -> (f64, f64) {
         let variance = (self.bytes_bytes - self.bytes * self.bytes).max(0.0);
         let covariance = self.bytes_ps - self.bytes * self.ps;
@@ -128,8 +129,8 @@ impl Moments {
         (variance, slope.clamp(0.0, self.ps / self.bytes))
     }
 
-    /// The variance of durations about the best line, relative to their mean squared; 0 for up to
-    /// two samples.
+    /// Returns the variance of durations about the best line, relative to their squared mean; 0 for
+    /// up to two samples.
     fn noise(&self) -> f64 {
         let freedom = self.effective - 2.0;
         if freedom < LEAST_FREEDOM {
@@ -155,7 +156,8 @@ pub struct Costs {
 }
 
 impl Costs {
-    /// Empty measurements for `rails` rails; the newest sample has the weight `memory` in a mean.
+    /// Creates empty measurements of `rails` rails. The newest sample has the weight `memory` in a
+    /// mean.
     pub(super) fn new(rails: usize, memory: f64) -> Self {
         let none = vec![[Moments::default(); SizeClass::COUNT]; rails];
         Self { memory, moments: [none.clone(), none] }
@@ -186,28 +188,30 @@ impl Costs {
         }
     }
 
-    /// The number of samples of `rail` in `class`, alone and beside others.
+    /// Returns the number of samples of `rail` in `class`, alone and shared.
     pub fn count(&self, rail: RailId, class: SizeClass) -> u32 {
         let tables = self.moments.iter().filter_map(|rails| rails.get(rail.index()));
         tables.map(|classes| classes[class.index()].count).sum()
     }
 
-    /// The mean time per byte of `rail` in operations of this class and near it, in picoseconds.
+    /// Returns the mean time per byte of `rail` in operations of this class and near it, in
+    /// picoseconds.
     pub fn ps_per_byte(&self, rail: RailId, class: SizeClass) -> Option<f64> {
         let means = self.means(Concurrency::Shared, rail, class);
         let means = means.or_else(|| self.means(Concurrency::Alone, rail, class))?;
         Some(means.ps / means.bytes)
     }
 
-    /// The line of `rail` for operations of this class beside other rails, or alone if it never
-    /// had others beside it; `None` before its first sample.
+    /// Returns the line of `rail` for operations of this class that it shares with other rails.
+    /// Uses operations that it carried alone if there are no shared ones; `None` before its first
+    /// sample.
     pub fn line(&self, rail: RailId, class: SizeClass) -> Option<CostLine> {
         let shared = self.line_in(Concurrency::Shared, rail, class);
         shared.or_else(|| self.line_in(Concurrency::Alone, rail, class))
     }
 
-    /// The line of `rail` for operations of this class with this concurrency; `None` before the
-    /// first such sample.
+    /// Returns the line of `rail` for operations of this class with this concurrency; `None` before
+    /// the first such sample.
     pub fn line_in(
         &self,
         concurrency: Concurrency,
@@ -217,8 +221,8 @@ impl Costs {
         Some(self.means(concurrency, rail, class)?.line())
     }
 
-    /// The time of `rail` for a whole operation of `bytes`, in picoseconds, by operations of this
-    /// class that it carried alone; `None` before the first.
+    /// Returns the time of `rail` for a whole operation of `bytes`, in picoseconds, based on
+    /// operations of this class that it carried alone; `None` before the first.
     pub fn alone_ps(&self, rail: RailId, class: SizeClass, bytes: Bytes) -> Option<f64> {
         let classes = self.moments[Concurrency::Alone.index()].get(rail.index())?;
         let measured = classes[class.index()].count > 0;
@@ -226,8 +230,8 @@ impl Costs {
         Some(line.at(bytes.get() as f64))
     }
 
-    /// Means over all classes, weighted by nearness and by relative error: a microsecond counts
-    /// for more in a duration of ten than in one of a thousand.
+    /// Returns means over all classes, weighted by nearness and by relative error: a microsecond
+    /// counts for more in a duration of 10 than of 1,000.
     fn means(&self, concurrency: Concurrency, rail: RailId, class: SizeClass) -> Option<Moments> {
         let classes = self.moments[concurrency.index()].get(rail.index())?;
         let mut sum = Moments::default();
@@ -245,7 +249,7 @@ impl Costs {
             sum.bytes_ps += weight * moments.bytes_ps;
             sum.ps_ps += weight * moments.ps_ps;
         }
-        // The weights of distant classes with long durations may underflow.
+        // The weights of distant classes with long durations may underflow to zero.
         total.is_normal().then(|| Moments {
             count: 1,
             effective: total * total / squares,

@@ -1,14 +1,14 @@
 //! A reconstruction: the division of an operation's bytes over rails, in whole elements.
 //!
-//! Source: \[inferred\], largest remainders (Hamilton's method of apportionment): no rail is more
-//! than an element away from its exact share, and equal weights give equal shares where possible.
+//! Source: \[inferred\], largest remainders (Hamilton's method of apportionment). No rail is more
+//! than an element away from its exact share, and equal weights give equal shares if possible.
 
 use std::ops::Range;
 
 use crate::ids::RailId;
 use crate::units::Bytes;
 
-/// The bytes of an operation that each rail gets; they add up to the operation's bytes.
+/// The share of each rail in an operation; the shares add up to the operation's bytes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Division {
     shares: Vec<Bytes>,
@@ -19,19 +19,19 @@ pub struct Division {
 pub struct RailRange {
     /// Id of the rail.
     pub rail: RailId,
-    /// Bytes of the operation's buffer; not empty.
+    /// Byte range of the operation's buffer; not empty.
     pub range: Range<u64>,
 }
 
 impl RailRange {
-    /// The length of the range.
+    /// Returns the length of the range.
     pub const fn bytes(&self) -> Bytes {
         Bytes::new(self.range.end - self.range.start)
     }
 }
 
 impl Division {
-    /// A division with the shares of the rails in the order of their ids.
+    /// Creates a division with the shares of the rails in the order of their ids.
     pub fn new(shares: Vec<Bytes>) -> Self {
         Self { shares }
     }
@@ -58,7 +58,7 @@ impl Division {
             counts.into_iter().map(|count| Bytes::new(count * element)).collect();
         let rest = Bytes::new(bytes.get() % element);
         let heaviest = (0..weights.len()).max_by(|&a, &b| weights[a].total_cmp(&weights[b]));
-        // A buffer of less than an element consists of the remainder alone.
+        // If the buffer is shorter than an element, the remainder is all there is.
         let last = shares.iter().rposition(|&share| share > Bytes::ZERO).or(heaviest);
         if let Some(last) = last {
             shares[last] += rest;
@@ -66,22 +66,22 @@ impl Division {
         Self { shares }
     }
 
-    /// The share of `rail`; zero for an unknown rail.
+    /// Returns the share of `rail`; zero for an unknown rail.
     pub fn of(&self, rail: RailId) -> Bytes {
         self.shares.get(rail.index()).copied().unwrap_or(Bytes::ZERO)
     }
 
-    /// The sum of all shares.
+    /// Returns the sum of all shares.
     pub fn total(&self) -> Bytes {
         self.shares.iter().fold(Bytes::ZERO, |sum, &share| sum + share)
     }
 
-    /// The shares of all rails in the order of their ids.
+    /// Returns the shares of all rails in the order of their ids.
     pub fn shares(&self) -> &[Bytes] {
         &self.shares
     }
 
-    /// The consecutive ranges of the rails with a share above zero.
+    /// Returns the consecutive ranges of the rails with a share above zero.
     pub fn ranges(&self) -> impl Iterator<Item = RailRange> + '_ {
         let mut start = 0;
         (0..).map(RailId).zip(&self.shares).filter(|(_, share)| **share > Bytes::ZERO).map(
@@ -98,15 +98,15 @@ fn finite_or_zero(weight: f64) -> f64 {
     if weight.is_finite() && weight > 0.0 { weight } else { 0.0 }
 }
 
-/// Raises integer counts to their sum: those with the largest remainder first, the lower rail in
-/// a tie.
+/// Raises integer counts until they add up to `elements`. Those with the largest remainder come
+/// first, the lower rail in a tie.
 fn apportion(elements: u64, counts: &mut [u64], weights: &[f64], exact: impl Fn(usize) -> f64) {
     let mut order: Vec<usize> = (0..counts.len()).filter(|&rail| weights[rail] > 0.0).collect();
     let remainders: Vec<f64> =
         (0..counts.len()).map(|rail| exact(rail) - counts[rail] as f64).collect();
     order.sort_by(|&a, &b| remainders[b].total_cmp(&remainders[a]).then(a.cmp(&b)));
     let sum: u128 = counts.iter().map(|&count| u128::from(count)).sum();
-    // Beyond 2^53 elements rounding may also exceed the sum.
+    // Beyond 2^53 elements the sum may also be too large because of rounding.
     if let Some(mut excess) = sum.checked_sub(elements.into()).filter(|&excess| excess > 0) {
         for &rail in order.iter().rev() {
             let less = excess.min(counts[rail].into());

@@ -1,15 +1,15 @@
 //! A reconstruction: the same number of bytes on each rail.
 //!
 //! Source: \[inferred\] the default of multi-rail libraries (MRIB among Nezha's baselines, arXiv
-//! 2405.17870 v1, 2024). Over two rails, one of which is ρ times as fast as the other, it takes
-//! (1 + ρ)/2 times as long as a proportional split.
+//! 2405.17870 v1, 2024). If one of two rails is ρ times as fast as the other, an even split takes
+//! (1 + ρ)/2 times as long as a proportional one.
 
 use serde::{Deserialize, Serialize};
 
 use super::{AllocationContext, AllocatorConfig, AllocatorPreset, Weigh};
 use crate::balance::{Origin, parse_config};
 
-/// The allocator has no parameters.
+/// The parameters of `even`, which has none.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Config {}
@@ -43,7 +43,7 @@ impl Weigh for Even {
 mod tests {
     use crate::rail::test_rails::Bench;
 
-    /// It takes (1 + ρ)/2 times as long as the proportional split, for large operations.
+    /// An even split takes (1 + ρ)/2 times as long as a proportional one, for large operations.
     #[test]
     fn an_even_split_costs_half_of_one_plus_the_ratio() {
         for ratio in [1, 2, 4, 10] {

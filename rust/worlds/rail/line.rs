@@ -1,9 +1,9 @@
-//! A reconstruction: the cost of a rail as a line, and the split by which all rails end together.
+//! A reconstruction: the cost of a rail as a line, and the split with which all rails end together.
 //!
 //! Source: \[inferred\] a start-up and a time per byte, T(x) = α + x/β, is the textbook cost of a
-//! collective on one rail (Hockney's model). With rails in the order of their start-ups, the time
-//! at which all participating rails end is water-filling: T = (x + Σ αβ) / Σ β over the rails with
-//! α < T. For two rails a split pays from x = β1 (α2 − α1) on, where rail 1 starts sooner.
+//! collective on one rail (Hockney's model). The common end of all participating rails follows from
+//! water-filling in the order of their start-ups: T = (x + Σ αβ) / Σ β over the rails with α < T.
+//! For two rails a split pays off from x = β1 (α2 − α1) on, where rail 1 starts sooner.
 
 /// The time of a rail for `x` bytes: a start-up plus a time per byte.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -15,24 +15,24 @@ pub struct CostLine {
 }
 
 impl CostLine {
-    /// The time for `bytes`, in picoseconds.
+    /// Returns the time for `bytes`, in picoseconds.
     pub fn at(&self, bytes: f64) -> f64 {
         self.start_ps + bytes * self.ps_per_byte
     }
 
-    /// The line of a rail that is `factor` times as slow.
+    /// Returns the line of a rail that is `factor` times as slow.
     #[must_use]
     pub fn times(&self, factor: f64) -> Self {
         Self { start_ps: self.start_ps * factor, ps_per_byte: self.ps_per_byte * factor }
     }
 
-    /// Bytes per picosecond (β).
+    /// Returns the rate in bytes per picosecond (β).
     fn rate(&self) -> f64 {
         1.0 / self.ps_per_byte
     }
 }
 
-/// A split by which all participating rails end at the same time.
+/// A split with which all participating rails end at the same time.
 #[derive(Debug, Clone, PartialEq)]
 pub struct EqualFinish {
     /// The common end, in picoseconds.
@@ -42,12 +42,12 @@ pub struct EqualFinish {
 }
 
 impl EqualFinish {
-    /// The number of participating rails.
+    /// Returns the number of participating rails.
     pub fn rails(&self) -> usize {
         self.bytes.iter().filter(|&&bytes| bytes > 0.0).count()
     }
 
-    /// Whether `rail` participates: it has more than zero bytes.
+    /// Returns true if `rail` participates, that is, has more than zero bytes.
     pub fn uses(&self, rail: usize) -> bool {
         self.bytes.get(rail).is_some_and(|&bytes| bytes > 0.0)
     }
@@ -57,9 +57,9 @@ impl EqualFinish {
 /// possible.
 ///
 /// A rail whose share would be below `floor` of the bytes does not participate: its start-up would
-/// cost more than it contributes. The rail with the least start-up, from which the others are
-/// filled, participates in any case; of several with the same start-up, the fastest. Returns `None`
-/// if no rail has a line.
+/// cost more than it contributes. The rail with the smallest start-up always participates, because
+/// the others are filled from it; with equal start-ups, the fastest. Returns `None` if no rail has
+/// a line.
 pub fn equal_finish(bytes: f64, lines: &[Option<CostLine>], floor: f64) -> Option<EqualFinish> {
     let mut order: Vec<(usize, CostLine)> =
         lines.iter().enumerate().filter_map(|(rail, line)| Some((rail, (*line)?))).collect();
@@ -70,7 +70,7 @@ pub fn equal_finish(bytes: f64, lines: &[Option<CostLine>], floor: f64) -> Optio
     loop {
         let (ps, taken) = fill(bytes, &order)?;
         let share = |line: &CostLine| (ps - line.start_ps) * line.rate();
-        // A removed rail leaves more to the others, so only the rail with the least share is
+        // Removing a rail gives more to the others, so only the rail with the smallest share is
         // removed before all are reconsidered.
         let least = (1..taken).min_by(|&a, &b| share(&order[a].1).total_cmp(&share(&order[b].1)));
         match least {
@@ -91,7 +91,7 @@ pub fn equal_finish(bytes: f64, lines: &[Option<CostLine>], floor: f64) -> Optio
     }
 }
 
-/// The common end, and the number of participating rails, which are the first in the order.
+/// Returns the common end, and the number of participating rails, which are the first in `order`.
 fn fill(bytes: f64, order: &[(usize, CostLine)]) -> Option<(f64, usize)> {
     let (_, first) = order.first()?;
     let mut ps = first.at(bytes);
@@ -163,7 +163,7 @@ mod tests {
         assert!((equal_finish(1e6, &all, 0.0).unwrap().ps - ps).abs() < 1e-3);
     }
 
-    /// T = (x + Σ αβ) / Σ β = (1,000 + 1,000) / (1 + 0.01), of which the first has a hundredth.
+    /// T = (x + Σ αβ) / Σ β = (1,000 + 1,000) / (1 + 0.01), and the first rail has 1 % of it.
     #[test]
     fn the_rail_that_starts_first_participates_with_a_share_below_the_floor() {
         let lines = [line(0.0, 100.0), line(1_000.0, 1.0)];
@@ -171,7 +171,7 @@ mod tests {
         let ps = 2_000.0 / 1.01;
         assert!((split.ps - ps).abs() < 1e-9 && (split.bytes[0] - ps / 100.0).abs() < 1e-9);
         assert_eq!([0, 1].map(|rail| split.uses(rail)), [true, true]);
-        // Without a start-up the other one is first, and alone.
+        // With equal start-ups the faster rail comes first, and carries everything.
         let lines = [line(0.0, 100.0), line(0.0, 1.0)];
         assert_eq!(equal_finish(1_000.0, &lines, 1.0 / 32.0).unwrap().bytes, [0.0, 1_000.0]);
     }

@@ -3,20 +3,20 @@
 //! Source: Yu, Dong, Liao, "Nezha: Breaking Multi-Rail Network Barriers for Distributed DNN
 //! Training" (arXiv 2405.17870 v2, 2026), of which only the abstracts were available. They name a
 //! load balancer by feedback of cost with a cold and a hot state, and an exception handler that
-//! resumes within 200 ms; every formula, threshold and timer here is this project's (\[inferred\]).
+//! resumes within 200 ms. Every formula, threshold and timer here is this project's (\[inferred\]).
 //!
 //! The module has two independent parts, both sans-IO:
 //!
 //! - The [`Allocator`] divides an operation's bytes over the rails that are up. It sees sizes and
-//!   durations, and nothing of the rails' technology. [`nezha`] is the reconstruction; [`even`],
+//!   durations, but not the technology of the rails. [`nezha`] is the reconstruction; [`even`],
 //!   [`best_single`] and [`proportional`] are its baselines.
 //! - The [`handler::Handler`] of each rank detects that a rail fails, agrees on that with the other
 //!   ranks over a remaining rail, and lists the chunks to repeat.
 //!
-//! Every rank has to divide an operation in the same way. An allocator has no random numbers and
-//! computes in basic arithmetic only, so that equal inputs give equal divisions: either one
-//! allocator serves all ranks, or each rank has its own and all receive the same durations (the
-//! longest of all ranks, for example).
+//! Every rank has to divide an operation in the same way. An allocator uses no random numbers and
+//! only basic arithmetic, so that equal inputs give equal divisions. Either one allocator serves
+//! all ranks, or each rank has its own and all receive the same durations (the longest of all
+//! ranks, for example).
 //!
 //! ```
 //! use evenkeel_engine::ids::RailId;
@@ -76,7 +76,7 @@ use crate::units::BitRate;
 pub struct AllocatorPreset {
     /// The name that scenarios use.
     pub name: &'static str,
-    /// Description in one line, for lists of allocators.
+    /// One-line description, for lists of allocators.
     pub summary: &'static str,
     /// The publication: title, year, section.
     pub source: &'static str,
@@ -86,28 +86,28 @@ pub struct AllocatorPreset {
     pub build: fn(&Parameters) -> Result<AllocatorConfig, SchemeError>,
 }
 
-/// Weights the rails for an operation; an [`Allocator`] does the rest.
+/// Weights the rails for an operation; the [`Allocator`] does everything else.
 pub trait Weigh {
-    /// The weight of each rail in the order of their ids; its share is its weight over the sum of
-    /// all weights. The weights of rails that are not up are ignored.
+    /// Returns the weight of each rail in the order of their ids. A rail's share is its weight over
+    /// the sum of all weights. The weights of rails that are not up are ignored.
     fn weigh(&mut self, context: &AllocationContext<'_>) -> Vec<f64>;
 
-    /// Whether a sample enters the measurements of its rail. Called once per sample.
+    /// Returns true if a sample enters the measurements of its rail. Called once per sample.
     fn accepts(&mut self, _class: SizeClass, _sample: &Sample) -> bool {
         true
     }
 
-    /// Processes the costs of an operation, a sample for each rail that had a share; `context`
-    /// already includes the accepted samples.
+    /// Processes the costs of an operation, with one sample for each rail that had a share.
+    /// `context` already includes the accepted samples.
     fn handle_costs(&mut self, _context: &AllocationContext<'_>, _samples: &[Sample]) -> Retention {
         Retention::Keep
     }
 
-    /// Processes a change of the rails that are up; the measurements are discarded.
+    /// Processes a change of the rails that are up. The measurements have been discarded.
     fn handle_rails(&mut self, _up: RailSet) {}
 }
 
-/// Dispatches to allocators: an allocator is its file, its `mod` line and a line here.
+/// Dispatches to allocators. A new allocator needs its file, a `mod` line, and a line here.
 macro_rules! registry {
     ($($module:ident :: $weigh:ident),* $(,)?) => {
         /// The weighing part of an allocator.
@@ -125,15 +125,15 @@ macro_rules! registry {
         }
 
         impl AllocatorConfig {
-            /// The preset of this configuration.
+            /// Returns the preset of this configuration.
             pub const fn preset(&self) -> &'static AllocatorPreset {
                 match self { $(Self::$weigh(_) => &$module::PRESET,)* }
             }
 
-            /// An allocator over one rail per nominal rate, with all rails up.
+            /// Builds an allocator over one rail per nominal rate, with all rails up.
             ///
             /// # Errors
-            /// No rail, or more rails than a set holds.
+            /// There are no rails, or more than a set holds.
             pub fn build(&self, nominal: &[BitRate]) -> Result<Allocator, AllocateError> {
                 let weigher = match self {
                     $(Self::$weigh(config) =>
@@ -175,7 +175,7 @@ registry! {
 }
 
 impl AllocatorConfig {
-    /// The weight of the newest duration in the means of measurements.
+    /// Returns the weight of the newest duration in the means of measurements.
     fn memory(&self) -> f64 {
         match self {
             Self::Nezha(config) => config.weight,

@@ -2,35 +2,35 @@
 //!
 //! Source: Yu, Dong, Liao, "Nezha: Breaking Multi-Rail Network Barriers for Distributed DNN
 //! Training" (arXiv 2405.17870 v2, 2026), abstract: a cold/hot start state machine in a load
-//! balancer that uses feedback of cost. The full text was not available: all that follows is
+//! balancer that uses feedback of cost. The full text was not available: everything below is
 //! \[inferred\], and results are not those of the paper's code.
 //!
-//! Each size class (a power of two) has a state of its own:
+//! Each size class (a power of two) has a separate state:
 //!
 //! - *Cold*: for the first [`Config::cold_operations`] operations every rail has a share, so that
-//!   it is measured: an equal share at first, then one in inverse proportion to the expected time
-//!   of an equal share, in turn larger and smaller by a quarter. A line needs shares that differ:
-//!   of equal ones, noise alone decides how much of a duration is start-up (the regression lacks
-//!   persistent excitation: Åström and Wittenmark, "Adaptive Control", 1995).
-//! - *Hot*: the better of two choices, by what each of them was measured to take. The *split* is
-//!   that by which all rails end together ([`equal_finish`]), by one line per rail. A rail whose
-//!   share would be below [`Config::floor`] is excluded: its start-up is too long for the
-//!   operation's size, or its rate too low; but that with the least start-up stays, as in
-//!   water-filling. *Alone* is the fastest rail for the whole operation. It cannot be told from a
-//!   split, because the rails of a host share its processor: a rail beside which another starts
-//!   slowly may take several times as long as without it. The choice changes when the other is
-//!   better by more than [`Config::dead_band`].
-//! - *Trials* measure what is not chosen, after 1, 2, 4, ... operations, at the latest every
-//!   [`Config::measure_every`] operations while a rail is not in use: the other choice, and the
-//!   share of the floor for each excluded rail, in turn. After the first trial of the fastest
-//!   rail alone, only rails are tried that are not expected to take longer than the split by more
-//!   than [`Config::miss`].
-//! - *Feedback*: while the rails end within [`Config::dead_band`] of each other, the lines stay as
-//!   they are. Otherwise they are fitted again to all samples, each times a factor, and the factor
-//!   moves [`Config::step`] of the way to the last deviation of its rail. This covers rails whose
-//!   cost is not a line or has changed.
-//! - A duration of a choice that deviates from its line by more than [`Config::miss`] is a miss
-//!   and is excluded from the fit; in a trial it is a miss too, but it is fitted, since trials are
+//!   it is measured. The first share is equal. Later ones are in inverse proportion to the expected
+//!   time of an equal share, alternately a quarter larger and smaller. A line needs shares that
+//!   differ: with equal ones, noise alone decides how much of a duration is start-up (the
+//!   regression lacks persistent excitation: Åström and Wittenmark, "Adaptive Control", 1995).
+//! - *Hot*: the better of two choices, by the measured time of each. The *split* is the one with
+//!   which all rails end together ([`equal_finish`]), given one line per rail. A rail whose share
+//!   would be below [`Config::floor`] is excluded: its start-up is too long for the operation's
+//!   size, or its rate too low. The rail with the smallest start-up always stays, as in
+//!   water-filling. *Alone* is the fastest rail for the whole operation. Its time cannot be derived
+//!   from a split, because the rails of a host share its processor: a rail may take several times
+//!   as long next to one that starts slowly. The choice changes when the other is better by more
+//!   than [`Config::dead_band`].
+//! - *Trials* measure the alternatives, after 1, 2, 4, ... operations, and while a rail is not in
+//!   use at least every [`Config::measure_every`] operations. They try, in turn, the other choice,
+//!   and the share of the floor for each excluded rail. After the first trial of the fastest rail
+//!   alone, a rail is tried alone only if it is expected to take at most [`Config::miss`] longer
+//!   than the split.
+//! - *Feedback*: while the rails end within [`Config::dead_band`] of each other, the lines do not
+//!   change. Otherwise they are fitted again to all samples, and each is multiplied by a factor.
+//!   The factor moves [`Config::step`] of the way to the last deviation of its rail. This covers
+//!   rails whose cost is not a line or has changed.
+//! - A duration of a choice that deviates from its line by more than [`Config::miss`] is a miss and
+//!   is excluded from the fit. In a trial it is also a miss, but it is fitted, because trials are
 //!   made to find deviations.
 //! - All classes return to *cold* when the set of rails that are up changes, or when one rail
 //!   missed its line for [`Config::misses`] operations in a row.
@@ -44,30 +44,30 @@ use super::{
 use crate::balance::{Origin, SchemeError, parse_config};
 use crate::ids::RailId;
 
-/// Parameters. None of them is published: all defaults are \[inferred\].
+/// Parameters. They are not published: all defaults are \[inferred\].
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Config {
-    /// Operations of a size class for which every rail is measured, 2 to 1000. Default 3.
+    /// Number of operations of a size class for which every rail is measured, 2 to 1000. Default 3.
     pub cold_operations: u32,
-    /// The weight of the newest duration in a mean, above 0 and at most 1. Default 0.2.
+    /// Weight of the newest duration in a mean, above 0 and at most 1. Default 0.2.
     pub weight: f64,
-    /// The fraction of its rail's last deviation by which a factor moves, 0 to 1. Default 0.5.
+    /// Fraction of its rail's last deviation by which a factor moves, 0 to 1. Default 0.5.
     pub step: f64,
-    /// The spread (longest − shortest) / longest below which lines stay, and the gain below which
-    /// a choice stays, from 0 to below 1. Default 0.05.
+    /// Spread (longest − shortest) / longest below which lines do not change, and gain below which
+    /// a choice does not change, from 0 to below 1. Default 0.05.
     pub dead_band: f64,
-    /// The least share of an operation for which a rail is used, unless it has the least start-up,
+    /// Minimum share of an operation for which a rail is used, unless it has the smallest start-up,
     /// 0 to 1/64. Default 1/64.
     pub floor: f64,
-    /// The longest pause between trials while a rail is not in use, in operations, at least 2.
+    /// Maximum number of operations between trials while a rail is not in use, at least 2.
     /// Default 64.
     pub measure_every: u32,
-    /// The deviation from the line that is a miss, as a fraction of the expected duration, above
+    /// Deviation from the line that counts as a miss, as a fraction of the expected duration, above
     /// 0. Default 0.5.
     pub miss: f64,
-    /// Misses of one rail in a row after which everything is measured again, at least 1.
-    /// Default 3.
+    /// Number of consecutive misses of one rail after which everything is measured again.
+    /// At least 1. Default 3.
     pub misses: u32,
 }
 
@@ -87,7 +87,7 @@ impl Default for Config {
 }
 
 impl Config {
-    /// The first parameter that is out of range, with the valid range.
+    /// Returns an error for the first parameter that is out of range, with the valid range.
     fn fault(&self) -> Option<String> {
         let wrong = |name: &str, value: &dyn std::fmt::Display, right: &str| {
             Some(format!("{name} = {value} is out of range: expected {right}"))
@@ -124,7 +124,7 @@ impl Config {
 /// The state of one size class.
 #[derive(Debug, Clone)]
 enum ClassState {
-    /// The number of measured operations.
+    /// Number of measured operations.
     Cold(u32),
     Hot(Hot),
 }
@@ -137,26 +137,26 @@ struct Hot {
     factors: Vec<f64>,
     /// The rail that carries operations alone; `None` while they are split.
     alone: Option<usize>,
-    /// Operations since the last trial.
+    /// Number of operations since the last trial.
     untried: u32,
-    /// The number of such operations after which the next trial follows.
+    /// Number of operations between the last trial and the next.
     pause: u32,
-    /// Number of trials, which take turns.
+    /// Number of trials so far; selects the next one.
     turns: usize,
     /// Whether the last operation was a trial.
     trial: bool,
 }
 
-/// The part by which a share is larger or smaller in the cold state than in inverse proportion to
-/// its expected time. Noise of a tenth leaves a slope with an error of about a third, and the
-/// operation takes a quarter longer at most. \[inferred\]
+/// The fraction by which a share in the cold state is larger or smaller than in inverse proportion
+/// to its expected time. With 10 % noise the slope has an error of about a third, and the operation
+/// takes at most 25 % longer. \[inferred\]
 const TILT: f64 = 0.25;
 
-/// The largest slowdown that one operation contributes to a factor: an outlier of a thousand times
-/// the duration does not predict the next operation. \[inferred\]
+/// The largest slowdown that one operation contributes to a factor. An outlier of 1,000 times the
+/// duration does not predict the next operation. \[inferred\]
 const LARGEST_STEP: f64 = 4.0;
 
-/// The range of a factor in both directions: feedback does not correct larger errors. \[inferred\]
+/// The limit of a factor in both directions; feedback does not correct larger errors. \[inferred\]
 const LARGEST_FACTOR: f64 = 1000.0;
 
 /// The load balancer's state.
@@ -165,7 +165,7 @@ pub struct Nezha {
     config: Config,
     /// States by size class.
     states: Vec<ClassState>,
-    /// The current number of misses in a row, by rail, alone and beside others.
+    /// Number of consecutive misses by rail, alone and shared.
     misses: Vec<[u32; 2]>,
 }
 
@@ -209,7 +209,7 @@ impl Weigh for Nezha {
     fn accepts(&mut self, class: SizeClass, sample: &Sample) -> bool {
         let Some(misses) = self.misses.get_mut(sample.cost.rail.index()) else { return false };
         let off = |expected: f64| (sample.ps() - expected).abs() > self.config.miss * expected;
-        // A cold class has no expectation, so nothing can miss it.
+        // A cold class has no expectation that a sample could miss.
         let ClassState::Hot(hot) = &self.states[class.index()] else { return true };
         let missed = sample.expected_ps.is_some_and(off);
         let misses = &mut misses[sample.concurrency.index()];
@@ -239,8 +239,8 @@ impl Weigh for Nezha {
     }
 }
 
-/// Weights that give every rail that is up a share: equal ones until all have been measured, then
-/// in inverse proportion to the time of an equal share, tilted in turn one way and the other.
+/// Returns weights that give every rail that is up a share. They are equal until all rails have
+/// been measured, then in inverse proportion to the time of an equal share, tilted alternately.
 fn cold_weights(context: &AllocationContext<'_>, measured: u32, floor: f64) -> Vec<f64> {
     let lines = context.lines();
     let even = context.bytes.get() as f64 / context.up.len() as f64;
@@ -273,8 +273,8 @@ impl Hot {
         let singles = self.singles(context);
         let alone = self.choose(&split, &singles, config);
         if alone != self.alone {
-            // Trials follow soon, in case the change was a mistake. What a trial changed was
-            // measured just now.
+            // Trials follow soon, in case the change was a mistake. After a trial, the new choice
+            // has just been measured.
             (self.alone, self.untried, self.pause) = (alone, 0, 1 + u32::from(self.turns > 0));
         }
         let chosen = match alone {
@@ -287,7 +287,7 @@ impl Hot {
             .unwrap_or(chosen)
     }
 
-    /// What is worth a trial: the split, the rails that are not in use, rails alone.
+    /// Returns the alternatives worth a trial: the split, rails that are not in use, rails alone.
     fn trials(
         &self,
         context: &AllocationContext<'_>,
@@ -317,7 +317,7 @@ impl Hot {
         trials
     }
 
-    /// The trial that is due, if one is.
+    /// Returns the trial that is due, if any.
     fn next_trial(&mut self, mut trials: Vec<Vec<f64>>, longest: u32) -> Option<Vec<f64>> {
         self.untried += 1;
         if trials.is_empty() || self.untried < self.pause.min(longest) {
@@ -329,8 +329,8 @@ impl Hot {
         Some(trials.swap_remove((self.turns - 1) % trials.len()))
     }
 
-    /// The rails that are up, from the one that is expected to carry the operation alone in the
-    /// least time.
+    /// Returns the rails that are up, sorted by the expected time to carry the whole operation
+    /// alone.
     fn singles(&self, context: &AllocationContext<'_>) -> Vec<Single> {
         let single = |id: RailId| {
             let (rail, bytes) = (id.index(), context.bytes);
@@ -343,7 +343,7 @@ impl Hot {
         singles
     }
 
-    /// The rail that is to carry the operation alone; `None` for the split.
+    /// Returns the rail that should carry the operation alone; `None` for the split.
     fn choose(&self, split: &EqualFinish, singles: &[Single], config: &Config) -> Option<usize> {
         if split.rails() < 2 {
             return singles.first().map(|single| single.rail);
@@ -368,7 +368,7 @@ impl Hot {
         samples: &[Sample],
         config: &Config,
     ) {
-        // A rail alone says nothing of a split.
+        // A single rail gives no information about a split.
         if samples.len() < 2 {
             return;
         }
@@ -394,14 +394,15 @@ impl Hot {
     }
 }
 
-/// The imbalance of the rails' ends: (longest − shortest) / longest; 0 for fewer than two rails.
+/// Returns the imbalance of the rails' end times: (longest − shortest) / longest; 0 for fewer than
+/// two rails.
 fn spread(samples: &[Sample]) -> f64 {
     let longest = samples.iter().map(Sample::ps).fold(0.0, f64::max);
     let shortest = samples.iter().map(Sample::ps).fold(f64::INFINITY, f64::min);
     if samples.len() < 2 || longest <= 0.0 { 0.0 } else { (longest - shortest) / longest }
 }
 
-/// What an operation would be divided by if it is no trial, and the split.
+/// The weights of an operation that is not a trial, and the split.
 #[derive(Debug)]
 struct Choice<'a> {
     weights: &'a [f64],
@@ -413,11 +414,11 @@ struct Choice<'a> {
 struct Single {
     rail: usize,
     ps: f64,
-    /// Whether it was measured, not concluded from its shares of other operations.
+    /// True if it was measured, false if it was derived from its shares of other operations.
     measured: bool,
 }
 
-/// Weights by which `rail` carries everything.
+/// Returns weights with which `rail` carries everything.
 fn whole_on(rail: usize, context: &AllocationContext<'_>) -> Vec<f64> {
     let bytes = context.bytes.get() as f64;
     (0..context.nominal.len()).map(|other| if other == rail { bytes } else { 0.0 }).collect()

@@ -1,4 +1,4 @@
-//! A reconstruction: each rail in proportion to its throughput, without regard to start-ups.
+//! A reconstruction: shares in proportion to the rails' throughput, regardless of start-ups.
 //!
 //! Source: \[inferred\] static weights by line rate, as users can set them in multi-rail libraries
 //! (MRIB among Nezha's baselines, arXiv 2405.17870 v1, 2024), and the same by measured throughput.
@@ -57,7 +57,7 @@ impl Weigh for Proportional {
             return context.nominal.iter().map(|rate| rate.as_bps() as f64).collect();
         }
         let measured = |rail| context.costs.ps_per_byte(rail, context.class);
-        // Rates are only comparable once all rails that are up have been measured.
+        // Rates are comparable only once all rails that are up have been measured.
         if context.up.iter().any(|rail| measured(rail).is_none()) {
             return vec![1.0; context.nominal.len()];
         }
@@ -76,7 +76,7 @@ mod tests {
         let shares = |bench: &mut Bench| [0, 1].map(|rail| bench.step(4_000).shares()[rail].get());
         assert_eq!(bench.step(4_000).shares()[0].get(), 2_000);
         assert_eq!(shares(&mut bench), [3_000, 1_000]);
-        // The share of a rail that is down goes to the other.
+        // The share of a rail that is down goes to the other one.
         bench.allocator.handle_rails(crate::rail::RailSet::first(1));
         assert_eq!(shares(&mut bench), [4_000, 0]);
     }
@@ -89,7 +89,7 @@ mod tests {
         assert_eq!(division.shares()[0].get(), 1_000);
     }
 
-    /// It pays the start-up of the slow starter, which the equal finish of `nezha` avoids.
+    /// The split pays the start-up of the slow starter, which the equal finish of `nezha` avoids.
     #[test]
     fn small_operations_take_as_long_as_the_rail_that_starts_last() {
         let rails = [(1_000, 100), (80_000, 100)];

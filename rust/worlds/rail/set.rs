@@ -2,56 +2,56 @@
 
 use crate::ids::RailId;
 
-/// A set of rails, for example of those that are up.
+/// A set of rails, for example the rails that are up.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct RailSet(u64);
 
 impl RailSet {
-    /// The largest number of rails.
+    /// Maximum number of rails.
     pub const CAPACITY: usize = 64;
 
-    /// The set without any rail.
+    /// The empty set.
     pub const EMPTY: Self = Self(0);
 
-    /// The first `count` rails, at most 64.
+    /// Returns the first `count` rails, at most 64.
     pub const fn first(count: usize) -> Self {
         if count >= Self::CAPACITY { Self(u64::MAX) } else { Self((1 << count) - 1) }
     }
 
-    /// Whether the set contains `rail`.
+    /// Returns true if the set contains `rail`.
     pub const fn contains(self, rail: RailId) -> bool {
         rail.index() < Self::CAPACITY && self.0 >> rail.index() & 1 == 1
     }
 
-    /// The set with `rail` added; an id of 64 or above is ignored.
+    /// Returns the set with `rail` added; an id of 64 or above is ignored.
     #[must_use]
     pub const fn with(self, rail: RailId) -> Self {
         if rail.index() < Self::CAPACITY { Self(self.0 | 1 << rail.index()) } else { self }
     }
 
-    /// The set without `rail`.
+    /// Returns the set without `rail`.
     #[must_use]
     pub const fn without(self, rail: RailId) -> Self {
         if rail.index() < Self::CAPACITY { Self(self.0 & !(1 << rail.index())) } else { self }
     }
 
-    /// The intersection of both sets.
+    /// Returns the intersection of both sets.
     #[must_use]
     pub const fn and(self, other: Self) -> Self {
         Self(self.0 & other.0)
     }
 
-    /// The number of rails in the set.
+    /// Returns the number of rails in the set.
     pub const fn len(self) -> usize {
         self.0.count_ones() as usize
     }
 
-    /// Whether the set is empty.
+    /// Returns true if the set is empty.
     pub const fn is_empty(self) -> bool {
         self.0 == 0
     }
 
-    /// The rails in the order of their ids.
+    /// Iterates over the rails in the order of their ids.
     pub fn iter(self) -> impl Iterator<Item = RailId> + Clone {
         (0..Self::CAPACITY as u32).map(RailId).filter(move |&rail| self.contains(rail))
     }

@@ -1,4 +1,4 @@
-//! Rails for tests whose cost is exactly a line, α + x/β, with or without noise.
+//! Test rails whose cost is exactly a line, α + x/β, with or without noise.
 
 use evenkeel_engine::rng::{Purpose, Stream};
 use proptest::test_runner::{Config, RngSeed};
@@ -10,8 +10,8 @@ use crate::units::{BitRate, Bytes, Span};
 /// A rail: start-up in nanoseconds, and picoseconds per byte.
 pub(super) type Rail = (u64, u64);
 
-/// A configuration of `count` cases with a fixed seed, unless `PROPTEST_RNG_SEED` sets another;
-/// `PROPTEST_CASES` overrides the count.
+/// Returns a configuration of `count` cases with a fixed seed. `PROPTEST_RNG_SEED` and
+/// `PROPTEST_CASES` override seed and count.
 pub(super) fn cases(count: u32) -> Config {
     let mut config = Config { failure_persistence: None, ..Config::default() };
     if config.rng_seed == RngSeed::Random {
@@ -27,7 +27,7 @@ pub(super) fn cases(count: u32) -> Config {
 pub(super) struct Bench {
     pub(super) allocator: Allocator,
     pub(super) rails: Vec<Rail>,
-    /// The largest relative error of durations, in thousandths.
+    /// Maximum relative error of durations, in thousandths.
     pub(super) noise: u32,
     random: Stream,
 }
@@ -49,13 +49,13 @@ impl Bench {
         Self { allocator, rails: rails.to_vec(), noise: 0, random }
     }
 
-    /// The time of a rail for `bytes` in picoseconds, without noise.
+    /// Returns the time of a rail for `bytes` in picoseconds, without noise.
     pub(super) fn takes(&self, rail: RailId, bytes: Bytes) -> u64 {
         let (start_ns, ps_per_byte) = self.rails[rail.index()];
         start_ns * 1_000 + bytes.get() * ps_per_byte
     }
 
-    /// Divides an operation and reports its costs.
+    /// Divides an operation and reports its costs. Returns the division.
     pub(super) fn step(&mut self, bytes: u64) -> Division {
         let operation = operation(bytes);
         let division = self.allocator.allocate(&operation).unwrap();
@@ -71,17 +71,17 @@ impl Bench {
         division
     }
 
-    /// Divides `count` operations; returns the last division.
+    /// Divides `count` operations. Returns the last division.
     pub(super) fn steps(&mut self, count: u32, bytes: u64) -> Division {
         (0..count).map(|_| self.step(bytes)).last().unwrap()
     }
 
-    /// The duration of a division in picoseconds, without noise.
+    /// Returns the duration of a division in picoseconds, without noise.
     pub(super) fn duration(&self, division: &Division) -> u64 {
         division.ranges().map(|it| self.takes(it.rail, it.bytes())).max().unwrap_or(0)
     }
 
-    /// (longest − shortest) / longest among the rails with a share, without noise.
+    /// Returns (longest − shortest) / longest among the rails with a share, without noise.
     pub(super) fn spread(&self, division: &Division) -> f64 {
         let ps = || division.ranges().map(|it| self.takes(it.rail, it.bytes()));
         let (longest, shortest) = (ps().max().unwrap(), ps().min().unwrap());

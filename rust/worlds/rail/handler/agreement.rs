@@ -44,9 +44,10 @@ impl Handler {
         }
     }
 
-    /// The time since this rank started `id`; `None` if it has not started it.
+    /// Returns the time since this rank started `id`; `None` if it has not started it.
     pub(super) fn started_ago(&self, now: Time, id: OperationId) -> Option<Span> {
         let ago = |started: Time| Span::from_ps(now.as_ps().saturating_sub(started.as_ps()));
+        // An operation that all ranks have is no longer in the table.
         let long_ago = (id < self.next).then_some(Span::MAX);
         self.table.started(id).map(ago).or(long_ago)
     }
@@ -79,11 +80,11 @@ impl Handler {
         }
     }
 
-    /// Takes `rail` out of use, as far as this rank is concerned.
+    /// Takes `rail` out of use at this rank.
     pub(super) fn fail(&mut self, now: Time, rail: RailId, cause: Cause) {
         let last = self.view.up().without(rail).is_empty();
         match cause {
-            // An error aborts what is in flight: on the last rail it is started again there.
+            // An error aborts everything in flight. On the last rail it is restarted there.
             Cause::Error if last => self.adopt(now, self.view.advanced(rail, 2), cause),
             // There is no other rail, so waiting costs nothing.
             _ if last => {
@@ -94,7 +95,7 @@ impl Handler {
         }
     }
 
-    /// Replaces this rank's view by a later one, and publishes it.
+    /// Replaces this rank's view with a later one, and publishes it.
     pub(super) fn adopt(&mut self, now: Time, view: RailView, cause: Cause) {
         let config = self.config;
         for rail in (0..).map(RailId).take(view.rails()) {
@@ -112,8 +113,8 @@ impl Handler {
         for rail in (0..).map(RailId).take(self.monitors.len()) {
             self.update_monitor(rail);
         }
-        // From here on this rank's report stays the same, and completions on rails that are down
-        // do not count: other ranks rely on the chunks that it reports as missing.
+        // The report is fixed from here on, and completions on rails that are down do not count:
+        // other ranks rely on the chunks that it reports as missing.
         self.report = Report {
             view: self.view.clone(),
             complete: self.complete[self.rank.index()],
@@ -126,7 +127,7 @@ impl Handler {
         self.ask_missing();
     }
 
-    /// Repeats the request to the ranks without a report, over another rail.
+    /// Repeats the request to ranks without a report, over a different rail.
     pub(super) fn retry(&mut self, now: Time) {
         let retry = self.config.retry;
         if let Some(agreement) = self.agreement.as_mut().filter(|it| it.retry <= now) {
@@ -157,8 +158,8 @@ impl Handler {
         }
     }
 
-    /// Sends the report over a rail that is up, another one with each attempt and suspect rails
-    /// last; over all rails if none is up.
+    /// Sends the report over a rail that is up. Each attempt uses another rail, with suspect rails
+    /// last. If no rail is up, it uses all of them.
     fn send_report(&mut self, to: RankId, attempt: usize, reply: Reply) {
         let up: Vec<RailId> = self.view.up().iter().collect();
         let good = |rail: &&RailId| self.monitors[rail.index()].state() == RailState::Up;
@@ -179,7 +180,8 @@ impl Handler {
         if both != self.view {
             self.adopt(now, both, Cause::Published);
         }
-        // A report of an outdated view: its sender has been or will be sent the current one.
+        // The report is about an outdated view. Its sender has been or will be sent the current
+        // one.
         if report.view != self.view {
             return;
         }
@@ -190,8 +192,8 @@ impl Handler {
         if agreement.reports.len() == self.ranks as usize {
             self.conclude(now);
         }
-        // A rank that asks twice has not received this rank's report. Without an answer, three
-        // ranks could each wait for the next one, since no rank asks a rank whose report it has.
+        // A rank that asks twice has not received this rank's report. Without a reply, three ranks
+        // could each wait for the next one, because no rank asks a rank whose report it has.
         if repeated {
             self.answer(from, reply);
         }
@@ -213,7 +215,7 @@ impl Handler {
         let (up, epoch) = (self.view.up(), self.view.epoch());
         self.actions.push_back(Action::Rails { up, epoch });
         for (id, agreed) in plan::plan(&self.view, &reports, self.config.chunk) {
-            // A report may be outdated: all ranks may have the operation by now.
+            // The report may be outdated: by now all ranks may have the operation.
             if id < self.released {
                 continue;
             }

@@ -14,27 +14,27 @@ use crate::units::{Bytes, Span};
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Config {
-    /// The unit of agreement and repetition: the longest chunk, a multiple of the element. Default
-    /// 1 MiB.
+    /// Unit of agreement and repetition: the maximum length of a chunk, a multiple of the element.
+    /// Default 1 MiB.
     pub chunk: Bytes,
-    /// The period of the heartbeats of each rank to the next one, on each rail. Default 50 ms.
+    /// Period of the heartbeats from each rank to the next one, on each rail. Default 50 ms.
     pub heartbeat: Span,
-    /// Missing heartbeats in a row after which a rail is down, at least 1. Default 2.
+    /// Number of consecutive missing heartbeats after which a rail is down, at least 1. Default 2.
     pub misses: u32,
-    /// The tolerated delay of a heartbeat. Default 5 ms.
+    /// Tolerated delay of a heartbeat. Default 5 ms.
     pub grace: Span,
     /// A rail that completes nothing for this multiple of the expected time is suspect. Default 3.
     pub stall_factor: u32,
-    /// The least time without a completion after which a rail is suspect. Default 20 ms.
+    /// Minimum time without a completion after which a rail is suspect. Default 20 ms.
     pub stall_least: Span,
-    /// The time in which a suspect rail must deliver an answer or a completion. Default 20 ms.
+    /// Time in which a suspect rail must deliver an answer or a completion. Default 20 ms.
     pub confirm: Span,
-    /// The period with which a report is published again while answers are missing. Default 10 ms.
+    /// Period with which a report is published again while answers are missing. Default 10 ms.
     pub retry: Span,
-    /// The period with which a rail that is down is probed. Default 1 s.
+    /// Period with which a rail that is down is probed. Default 1 s.
     pub probe: Span,
-    /// Rounds of probes in a row that all ranks must answer before a rail is up, at least 1.
-    /// Default 3.
+    /// Number of consecutive probe rounds that all ranks must answer before a rail is up, at least
+    /// 1. Default 3.
     pub good_probes: u32,
 }
 
@@ -103,8 +103,8 @@ impl Config {
         zero.map_or(Ok(()), |(name, _, default)| Err(ConfigError::Zero { name, default }))
     }
 
-    /// The time without a completion after which a rail is suspect, with a chunk expected every
-    /// `expected`.
+    /// Returns the time without a completion after which a rail is suspect, if a chunk is expected
+    /// every `expected`.
     pub fn stall(&self, expected: Span) -> Span {
         let factor = u64::from(self.stall_factor);
         Span::from_ps(expected.as_ps().saturating_mul(factor)).max(self.stall_least)

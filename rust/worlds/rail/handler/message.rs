@@ -1,6 +1,6 @@
 //! A reconstruction: the messages between the handlers of all ranks.
 //!
-//! Source: \[inferred\]. They have no wire format; a world simulates the length that
+//! Source: \[inferred\]. They have no wire format; the driver simulates the length that
 //! [`RankMessage::bytes`] returns.
 
 use std::ops::Range;
@@ -13,12 +13,13 @@ use crate::units::{Bytes, Span};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 pub struct OperationId(pub u64);
 
-/// The period between two agreements of all ranks on the rails that are up; increases with each.
+/// The period between two agreements of all ranks on the rails that are up. It increases with each
+/// agreement.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 pub struct Epoch(pub u64);
 
-/// One attempt at a chunk. A repeated chunk has a later epoch, which separates it from what is
-/// still in flight of the earlier attempt: contributions are summed for each key separately.
+/// One attempt at a chunk. A repeated chunk has a later epoch, which separates it from in-flight
+/// data of the earlier attempt: contributions are summed separately for each key.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct ChunkKey {
     /// The operation that the chunk belongs to.
@@ -37,34 +38,35 @@ pub struct ChunkKey {
 pub struct RailView(Vec<u32>);
 
 impl RailView {
-    /// A view of rails that are all up in their first incarnation.
+    /// Creates a view of rails that are all up in their first incarnation.
     pub(super) fn new(rails: usize) -> Self {
         Self(vec![0; rails])
     }
 
-    /// Number of rails, up or not.
+    /// Returns the number of rails, up or not.
     pub fn rails(&self) -> usize {
         self.0.len()
     }
 
-    /// The rails that are up.
+    /// Returns the rails that are up.
     pub fn up(&self) -> RailSet {
         let numbers = (0..).map(RailId).zip(&self.0);
         numbers.filter(|(_, incarnation)| **incarnation % 2 == 0).map(|it| it.0).collect()
     }
 
-    /// The incarnation of `rail`: the number of times it has gone down or returned; odd while down.
+    /// Returns the incarnation of `rail`: the number of times it has gone down or returned; odd
+    /// while down.
     pub fn incarnation(&self, rail: RailId) -> u32 {
         self.0.get(rail.index()).copied().unwrap_or(1)
     }
 
-    /// The epoch of the view: the sum of all incarnations. Two views on which all ranks agreed
-    /// have different sums, since one is the other with larger incarnations.
+    /// Returns the epoch of the view: the sum of all incarnations. Two views on which all ranks
+    /// agreed have different sums, because incarnations only increase from one to the other.
     pub fn epoch(&self) -> Epoch {
         Epoch(self.0.iter().map(|&incarnation| u64::from(incarnation)).sum())
     }
 
-    /// This view with the incarnation of `rail` increased.
+    /// Returns this view with the incarnation of `rail` increased.
     pub(super) fn advanced(&self, rail: RailId, steps: u32) -> Self {
         let mut view = self.clone();
         if let Some(incarnation) = view.0.get_mut(rail.index()) {
@@ -73,10 +75,10 @@ impl RailView {
         view
     }
 
-    /// The larger incarnation of each rail in two views.
+    /// Returns the larger incarnation of each rail in two views.
     pub(super) fn merged(&self, other: &Self) -> Self {
         let both = self.0.iter().zip(&other.0).map(|(&a, &b)| a.max(b));
-        // Rails that only one of them has are those of `self`.
+        // Rails that `other` lacks keep their incarnation; rails that only `other` has are ignored.
         Self(both.chain(self.0.iter().skip(other.0.len()).copied()).collect())
     }
 }
@@ -86,14 +88,15 @@ impl RailView {
 pub struct ChunkPlacement {
     /// Id of the rail.
     pub rail: RailId,
-    /// The rail's incarnation when the chunk was issued; in any other the attempt is lost.
+    /// The rail's incarnation when the chunk was issued; in any other incarnation the attempt is
+    /// lost.
     pub incarnation: u32,
     /// The epoch of the attempt.
     pub epoch: Epoch,
 }
 
 impl ChunkPlacement {
-    /// Whether the rail has been up since the attempt was issued.
+    /// Returns true if the rail has been up since the attempt was issued.
     pub fn is_valid(&self, view: &RailView) -> bool {
         self.incarnation.is_multiple_of(2) && view.incarnation(self.rail) == self.incarnation
     }
@@ -117,11 +120,13 @@ pub struct OperationProgress {
 pub struct Report {
     /// The rails that are up, as far as the reporting rank knows.
     pub view: RailView,
-    /// The rank has the sums of all operations before this one.
+    /// The first operation that the rank does not have completely; it has the sums of all earlier
+    /// ones.
     pub complete: OperationId,
-    /// The later operations that the rank has started or received in a report.
+    /// Later operations that the rank has started or received in a report.
     pub operations: Vec<OperationProgress>,
-    /// Rates in bits per second, by rail; missing chunks are divided by those of the first rank.
+    /// Rates in bits per second, by rail. Missing chunks are divided by the rates of the first
+    /// rank.
     pub rates: Vec<u64>,
 }
 
@@ -139,7 +144,7 @@ pub enum Reply {
 pub enum RankMessage {
     /// The sender is alive, and the rail carries its messages.
     Heartbeat {
-        /// By rank: the first operation that the rank does not have, as far as the sender knows.
+        /// By rank: the first operation that the rank does not have, according to the sender.
         complete: Vec<OperationId>,
     },
     /// Asks for an answer over the same rail.
@@ -166,7 +171,8 @@ pub enum RankMessage {
 }
 
 impl RankMessage {
-    /// The simulated length: \[inferred\] 8 bytes per number, 4 per placement, a bit per chunk.
+    /// Returns the simulated length: \[inferred\] 8 bytes per number, 4 per placement, a bit per
+    /// chunk.
     pub fn bytes(&self) -> Bytes {
         const HEADER: usize = 16;
         let body = match self {
@@ -186,8 +192,8 @@ impl RankMessage {
     }
 }
 
-/// The chunks of an operation: the range of each rail in chunks of `chunk` bytes. If there were
-/// more than 65,536 of them, chunks are larger, by a whole multiple of `chunk`.
+/// Returns the chunks of an operation: the range of each rail in chunks of `chunk` bytes. If that
+/// would give more than 65,536 chunks, they are larger by an integer factor.
 pub(super) fn chunks(division: &Division, chunk: Bytes) -> Vec<(RailId, Range<u64>)> {
     const MAX_CHUNKS: u64 = 1 << 16;
     let chunk = chunk.get().max(1);

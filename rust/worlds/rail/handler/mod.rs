@@ -6,39 +6,40 @@
 //!
 //! Each rank has a [`Handler`]. Time and events go in ([`Handler::handle_operation`],
 //! [`Handler::handle_chunk`], [`Handler::handle_message`], [`Handler::handle_link_down`],
-//! [`Handler::handle_timeout`]); [`Handler::poll_action`] returns the actions of the world, and
-//! [`Handler::poll_timeout`] the time of the next call. It knows the ids of operations and chunks,
-//! and carries no data.
+//! [`Handler::handle_timeout`]). [`Handler::poll_action`] returns the actions for the driver, and
+//! [`Handler::poll_timeout`] the time of the next call. The handler knows the ids of operations and
+//! chunks, and carries no data.
 //!
 //! # From failure to resumption
 //!
-//! 1. *Detection* ([`RailState`]): heartbeats from the previous rank on each rail, completions that
-//!    stay out, errors. The first of them suffices.
+//! 1. *Detection* ([`RailState`]): missing heartbeats from the previous rank on each rail, missing
+//!    completions, errors. The first of them suffices.
 //! 2. *Agreement*: the rank publishes to all others, over a rail that is up, which rails it
 //!    considers up ([`RailView`]) and which chunks it has ([`Report`]). A rank that receives a new
-//!    view adopts it (views of different failures are merged) and publishes in turn. A rank that
-//!    has reports of *the same* view from all ranks has agreed. Lost reports are published again,
-//!    over one rail after the other.
+//!    view adopts it and publishes in turn; views of different failures are merged. A rank that has
+//!    reports of *the same* view from all ranks has agreed. Lost reports are published again, over
+//!    one rail after the other.
 //! 3. *Re-issue*: all ranks have the same reports, so all derive the same plan. A chunk on a failed
-//!    rail is repeated unless *every* rank has its sum, on one of the remaining rails, in
-//!    proportion to their rates. Chunks on the other rails continue meanwhile.
-//! 4. *Return*: a rail on which all ranks answer a rank's probes three times in a row is agreed to
-//!    be up again, in the same way. [`Action::Rails`] informs the allocator, which starts cold.
+//!    rail is repeated unless *every* rank has its sum. The repeated chunks go to the remaining
+//!    rails, in proportion to their rates. Chunks on the other rails continue meanwhile.
+//! 4. *Return*: if all ranks answer a rank's probes on a rail three times in a row, the ranks agree
+//!    in the same way that it is up again. [`Action::Rails`] notifies the allocator, which starts
+//!    cold.
 //!
 //! # No chunk is reduced twice
 //!
 //! When a rail fails, a chunk may be complete at some ranks and not at others. It is then repeated
 //! at all of them, *from the original inputs*: a buffer in which the sum has replaced the input
-//! would be counted once more. This puts obligations on the world:
+//! would be counted a second time. This imposes obligations on the driver:
 //!
 //! - Inputs stay unchanged until [`Action::Release`], which follows once all ranks are known to
-//!   have the operation. Sums are *written* to a buffer of their own, never added to one.
+//!   have the operation. Sums are *written* to a separate buffer, never added to one.
 //! - Contributions carry a [`ChunkKey`] of operation, chunk and epoch, and are summed separately
-//!   for each key: those of an earlier attempt do not count for a later one.
+//!   for each key. Contributions of an earlier attempt do not count for a later one.
 //!   [`Handler::admission`] states which are current. A rank adds its own input only when it is
 //!   asked to issue the key.
-//! - A late completion, after the rank has published that the rail is down, is
-//!   [`ChunkAdmission::Stale`]: the other ranks know the chunk as missing here.
+//! - A completion after the rank has published that the rail is down is [`ChunkAdmission::Stale`]:
+//!   the other ranks know the chunk as missing here.
 //!
 //! A rank that already has a chunk's sum takes part in a repetition for the other ranks and keeps
 //! its sum ([`ChunkAdmission::Repeated`]), so its report stays correct.
@@ -86,11 +87,11 @@ pub struct ChunkIssue {
     pub key: ChunkKey,
     /// Id of the rail.
     pub rail: RailId,
-    /// Bytes of the operation's buffer.
+    /// Byte range of the operation's buffer.
     pub range: Range<u64>,
 }
 
-/// An action of the world for a rank.
+/// An action that the driver performs for a rank.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Action {
     /// Carry a message to another rank over a rail.
@@ -104,16 +105,16 @@ pub enum Action {
     },
     /// Start these chunks of a new operation.
     Issue(Vec<ChunkIssue>),
-    /// Start these chunks again, and discard packets in flight of their earlier attempts.
+    /// Start these chunks again, and discard in-flight packets of their earlier attempts.
     Reissue(Vec<ChunkIssue>),
-    /// All ranks have agreed on the rails that are up: inform the allocator; operations may start.
+    /// All ranks have agreed on the rails that are up: notify the allocator; operations may start.
     Rails {
         /// The rails that are up.
         up: RailSet,
         /// The epoch that begins.
         epoch: Epoch,
     },
-    /// This rank's state of a rail has changed; for time-lines.
+    /// This rank's state of a rail has changed; for timelines.
     StateChange {
         /// The rail whose state has changed.
         rail: RailId,
@@ -135,9 +136,9 @@ pub enum ChunkAdmission {
     Accepted,
     /// It belongs to an attempt for the other ranks; this rank already has the sum.
     Repeated,
-    /// It belongs to an attempt that was superseded or never started, and does not count.
+    /// It belongs to an attempt that was superseded or never started, and is ignored.
     Stale,
-    /// It belongs to an attempt that other ranks have started before this one: keep it.
+    /// It belongs to an attempt that this rank has not started yet: keep it.
     Early,
 }
 
@@ -167,7 +168,7 @@ pub enum StartError {
 #[derive(Debug, Clone)]
 struct Agreement {
     reports: BTreeMap<RankId, Report>,
-    /// When ranks without a report are asked again.
+    /// Time at which ranks without a report are asked again.
     retry: Time,
     attempt: usize,
 }
@@ -180,13 +181,13 @@ pub struct Handler {
     ranks: u32,
     monitors: Vec<RailMonitor>,
     view: RailView,
-    /// The published report; it stays the same until the view changes.
+    /// The published report; fixed until the view changes.
     report: Report,
-    /// Present while not all ranks have reported the same view.
+    /// Present until all ranks have reported the same view.
     agreement: Option<Agreement>,
     table: OperationTable,
     next: OperationId,
-    /// By rank: the first operation that the rank does not have, as far as is known.
+    /// By rank: the first operation that the rank is not known to have.
     complete: Vec<OperationId>,
     released: OperationId,
     rates: Vec<u64>,
@@ -195,7 +196,7 @@ pub struct Handler {
 }
 
 impl Handler {
-    /// The handler of a rank, with all rails up.
+    /// Creates the handler of a rank, with all rails up.
     ///
     /// # Errors
     /// A parameter of zero, fewer than two ranks, a rank out of range, no rail or too many.
@@ -230,32 +231,32 @@ impl Handler {
         })
     }
 
-    /// The rails that are up according to this rank.
+    /// Returns the rails that are up according to this rank.
     pub fn up(&self) -> RailSet {
         self.view.up()
     }
 
-    /// Whether the ranks are agreeing; no operation starts meanwhile.
+    /// Returns true while the ranks are agreeing; no operation can start meanwhile.
     pub const fn is_agreeing(&self) -> bool {
         self.agreement.is_some()
     }
 
-    /// This rank's state of `rail`; an unknown rail is down.
+    /// Returns this rank's state of `rail`; an unknown rail is down.
     pub fn state(&self, rail: RailId) -> RailState {
         self.monitors.get(rail.index()).map_or(RailState::Down, RailMonitor::state)
     }
 
-    /// Sets the rates in proportion to which missing chunks are divided, by rail. The rates of the
-    /// first rank apply.
+    /// Sets the rates by rail. Missing chunks are divided in proportion to the rates of the first
+    /// rank.
     pub fn handle_rates(&mut self, rates: &[BitRate]) {
         for (rate, new) in self.rates.iter_mut().zip(rates) {
             *rate = new.as_bps();
         }
     }
 
-    /// Starts an operation on this rank; the chunks to issue are the next action. `expected` is,
-    /// by rail, the expected time from one completed chunk to the next, where known: that of the
-    /// whole share if all its chunks complete together.
+    /// Starts an operation on this rank; the chunks to issue are the next action. `expected` is, by
+    /// rail, the expected time from one completed chunk to the next, if known. If all chunks of a
+    /// rail complete together, it is the time of the whole share.
     ///
     /// If other ranks started the operation before a failure, the agreed chunks are issued, and
     /// `division` is ignored.
@@ -285,14 +286,14 @@ impl Handler {
         let issues = self.table.start(now, &start, &self.view);
         self.issued(now, &issues);
         self.actions.push_back(Action::Issue(issues));
-        // An operation without bytes has no chunks.
+        // An operation without bytes has no chunks and is complete immediately.
         if self.table.is_complete(id) {
             self.completed(id);
         }
         Ok(())
     }
 
-    /// The treatment of a contribution under this key.
+    /// Returns the treatment of a contribution under this key.
     pub fn admission(&self, key: &ChunkKey) -> ChunkAdmission {
         match key.operation {
             id if id < self.released => ChunkAdmission::Stale,
@@ -356,7 +357,7 @@ impl Handler {
         }
     }
 
-    /// When to call [`Self::handle_timeout`] next.
+    /// Returns when to call [`Self::handle_timeout`] next.
     pub fn poll_timeout(&self) -> Time {
         let monitors = self.monitors.iter().map(|monitor| monitor.poll_timeout(&self.config));
         let retry = self.agreement.as_ref().map_or(Time::NEVER, |agreement| agreement.retry);
@@ -398,7 +399,7 @@ impl Handler {
         }
     }
 
-    /// Takes the oldest action that was not polled yet.
+    /// Removes and returns the oldest pending action.
     pub fn poll_action(&mut self) -> Option<Action> {
         self.actions.pop_front()
     }

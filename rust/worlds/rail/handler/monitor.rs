@@ -17,7 +17,7 @@ use crate::units::{Span, Time};
 use super::config::Config;
 use super::message::OperationId;
 
-/// The state of a rail at a rank, for time-lines.
+/// The state of a rail at a rank, for timelines.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum RailState {
     /// Operations use the rail.
@@ -41,7 +41,7 @@ impl std::fmt::Display for RailState {
     }
 }
 
-/// The reason of a state change.
+/// The reason for a state change.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Cause {
     /// The previous rank's heartbeats did not arrive in time.
@@ -52,7 +52,7 @@ pub enum Cause {
     Error,
     /// Another rank published the change.
     Published,
-    /// A heartbeat or a completion arrived, or a rank turned out to have started only now.
+    /// A heartbeat or a completion arrived, or another rank started the operation only recently.
     Cleared,
     /// Probes were answered, or were not.
     Probes,
@@ -74,7 +74,7 @@ impl std::fmt::Display for Cause {
 /// The work of a rank after a timer of a rail.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Due {
-    /// Nothing but to report a change of state.
+    /// No work, except to report a change of state.
     Nothing,
     /// Probe all ranks over the rail.
     Probe { round: u64 },
@@ -89,15 +89,15 @@ pub(super) enum Due {
 pub(super) struct RailMonitor {
     /// Whether operations use the rail.
     usage: Usage,
-    /// When the last message of the previous rank arrived on it.
+    /// Time of the last message from the previous rank on the rail.
     last_heard: Time,
-    /// Heartbeats in a row that did not arrive since `last_heard`.
+    /// Number of consecutive heartbeats that have not arrived since `last_heard`.
     missed: u32,
-    /// When a chunk was last completed or issued on it.
+    /// Time at which a chunk was last completed or issued on the rail.
     progress: Time,
-    /// The open work on it: the oldest operation, and the expected time between chunks.
+    /// The open work on the rail: the oldest operation, and the expected time between chunks.
     pub(super) awaits: Option<(OperationId, Span)>,
-    /// While suspect for a stall: the time at which the rail is down without an answer.
+    /// While suspect because of a stall: the time at which the rail is down without an answer.
     confirmed: Option<Time>,
     /// The current round of probes.
     round: u64,
@@ -107,9 +107,9 @@ pub(super) struct RailMonitor {
 enum Usage {
     InUse,
     Excluded {
-        /// When the next round of probes begins.
+        /// Start of the next round of probes.
         next_probe: Time,
-        /// Rounds in a row that all ranks answered.
+        /// Number of consecutive rounds that all ranks answered.
         good: u32,
         /// The ranks that answered in this round.
         answered: Vec<RankId>,
@@ -159,7 +159,7 @@ impl RailMonitor {
         *self = Self { round: self.round, ..Self::new(now) };
     }
 
-    /// Records a message of the previous rank.
+    /// Records a message from the previous rank.
     pub(super) fn handle_heartbeat(&mut self, now: Time) {
         self.last_heard = now;
         self.missed = 0;
@@ -171,7 +171,7 @@ impl RailMonitor {
         self.confirmed = None;
     }
 
-    /// Stays suspect with new deadlines: the last rail is never given up.
+    /// Stays suspect with new deadlines, because the last rail is never given up.
     pub(super) fn hold(&mut self, now: Time, config: &Config) {
         self.last_heard = now;
         self.missed = self.missed.min(1);
@@ -184,8 +184,8 @@ impl RailMonitor {
             return;
         }
         match &mut self.usage {
-            // A rank that has not started the operation, or only recently, keeps all others
-            // waiting; the rail is not at fault.
+            // A rank that has not started the operation, or only recently, makes all others wait;
+            // the rail is not at fault.
             Usage::InUse => {
                 let expected = self.awaits.map_or(Span::ZERO, |(_, expected)| expected);
                 let recent = |ago| ago < config.stall(expected);
@@ -201,7 +201,7 @@ impl RailMonitor {
         }
     }
 
-    /// The time of the next deadline.
+    /// Returns the time of the next deadline.
     pub(super) fn poll_timeout(&self, config: &Config) -> Time {
         match self.usage {
             Usage::InUse => self.silence_due(config).min(self.stall_due(config)),
@@ -209,7 +209,7 @@ impl RailMonitor {
         }
     }
 
-    /// Handles due timers; returns the work of the rank. `others` is the number of other ranks.
+    /// Handles due timers. Returns the work of the rank. `others` is the number of other ranks.
     pub(super) fn handle_timeout(&mut self, now: Time, others: usize, config: &Config) -> Due {
         if let Usage::Excluded { next_probe, good, answered } = &mut self.usage {
             if *next_probe > now {
@@ -234,12 +234,13 @@ impl RailMonitor {
         if self.confirmed.is_some() {
             return Due::Down(Cause::Stall);
         }
+        // A stall may have another cause than the rail, so all ranks are asked first.
         self.confirmed = Some(now.saturating_add(config.confirm));
         self.round += 1;
         Due::Probe { round: self.round }
     }
 
-    /// When the next heartbeat counts as missing.
+    /// Returns the time at which the next heartbeat counts as missing.
     fn silence_due(&self, config: &Config) -> Time {
         let beats = config.heartbeat.as_ps().saturating_mul(u64::from(self.missed) + 1);
         self.last_heard.saturating_add(config.grace).saturating_add(Span::from_ps(beats))

@@ -1,12 +1,12 @@
-//! A reconstruction: the plan that follows from all ranks' reports on one view: the chunks to
-//! repeat, and their rails.
+//! A reconstruction: the chunks to repeat and their rails, derived from all ranks' reports on one
+//! view.
 //!
 //! Source: \[inferred\]; Nezha's abstract says that operations continue on the other rails.
 //!
 //! The plan is a function of the reports alone, so every rank that has all of them derives the same
-//! one. A chunk counts as done only if *all* ranks have its sum. Any other chunk continues if every
-//! rank that knows it has it in the same placement and the rail there is up; otherwise all ranks
-//! repeat it, including those that already have its sum.
+//! one. A chunk counts as done only if *all* ranks have its sum. Any other chunk continues if its
+//! rail is up and every rank that knows it has it in the same placement. Otherwise all ranks repeat
+//! it, including those that already have its sum.
 
 use std::collections::BTreeMap;
 
@@ -17,7 +17,7 @@ use crate::units::Bytes;
 /// The agreed placements of an operation's chunks.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct AgreedOperation {
-    /// The operation as one of the reports states it, with its division.
+    /// The operation as reported by one of the ranks, with its division.
     pub(super) progress: OperationProgress,
     /// The new placement of each chunk.
     pub(super) placements: Vec<ChunkPlacement>,
@@ -25,7 +25,7 @@ pub(super) struct AgreedOperation {
     pub(super) repeated: Vec<u32>,
 }
 
-/// The agreed placements of all operations that are not complete at all ranks.
+/// Returns the agreed placements of all operations that are not complete at all ranks.
 pub(super) fn plan(
     view: &RailView,
     reports: &BTreeMap<RankId, Report>,
@@ -82,7 +82,8 @@ fn progress_of(report: &Report, id: OperationId) -> Option<&OperationProgress> {
     report.operations.iter().find(|progress| progress.operation == id)
 }
 
-/// The rail that is up and would finish `bytes` more first, by its rate; the lower id in a tie.
+/// Returns the rail that is up and would finish `bytes` more first, by its rate; the lower id in a
+/// tie.
 fn least_loaded(view: &RailView, rates: &[u64], load: &mut [u64], bytes: u64) -> Option<RailId> {
     let up = view.up();
     let done = |rail: RailId| {
@@ -110,7 +111,8 @@ mod tests {
         ChunkPlacement { rail: RailId(rail), incarnation: 0, epoch: Epoch(0) }
     }
 
-    /// Three chunks on rail 0, three on rail 1, one on rail 2; the rank has those in `done`.
+    /// Returns a report of three chunks on rail 0, three on rail 1 and one on rail 2, of which
+    /// `done` are complete.
     fn report(view: &RailView, done: &[usize], rates: [u64; 3]) -> Report {
         let progress = OperationProgress {
             operation: OperationId(7),

@@ -17,13 +17,13 @@ use crate::units::{Bytes, Span, Time};
 struct TrackedOperation {
     progress: OperationProgress,
     ranges: Vec<Range<u64>>,
-    /// When this rank started it; a report may mention it earlier.
+    /// Time at which this rank started it; a report may mention it earlier.
     started: Option<Time>,
-    /// The expected time between chunks, by rail.
+    /// Expected time between chunks, by rail.
     expected: Vec<Option<Span>>,
-    /// The number of missing chunks, by rail.
+    /// Number of missing chunks, by rail.
     waiting: Vec<usize>,
-    /// The number of chunks of which this rank does not have the sum.
+    /// Number of chunks whose sum this rank lacks.
     left: usize,
 }
 
@@ -32,7 +32,7 @@ struct TrackedOperation {
 pub(super) struct OperationStart<'a> {
     pub(super) id: OperationId,
     pub(super) division: &'a Division,
-    /// The expected time between chunks, by rail.
+    /// Expected time between chunks, by rail.
     pub(super) expected: &'a [Option<Span>],
 }
 
@@ -75,7 +75,7 @@ impl OperationTable {
         Self { chunk, operations: BTreeMap::new() }
     }
 
-    /// Starts an operation: as other ranks have started it, or else by its division.
+    /// Starts an operation with the placements of other ranks, if known, or else by its division.
     pub(super) fn start(
         &mut self,
         now: Time,
@@ -102,12 +102,12 @@ impl OperationTable {
         tracked.started = Some(now);
         tracked.expected = expected.to_vec();
         tracked.recount(view, view.rails());
-        // Chunks on a rail that is down wait for a rail to return.
+        // Chunks on a rail that is down wait for the next agreement.
         let all = (0u32..).map_while(|chunk| tracked.issue(chunk));
         all.filter(|issue| view.up().contains(issue.rail)).collect()
     }
 
-    /// The treatment of a completion or contribution under this key.
+    /// Returns the treatment of a completion or contribution under this key.
     pub(super) fn admission(&self, key: &ChunkKey, view: &RailView) -> ChunkAdmission {
         let Some(tracked) = self.operations.get(&key.operation) else {
             return ChunkAdmission::Stale;
@@ -128,7 +128,7 @@ impl OperationTable {
         if done { ChunkAdmission::Repeated } else { ChunkAdmission::Accepted }
     }
 
-    /// Records the sum of an accepted chunk. Returns whether it was the operation's last one.
+    /// Records the sum of an accepted chunk. Returns true if it was the operation's last one.
     pub(super) fn finish(&mut self, key: &ChunkKey) -> bool {
         let Some(tracked) = self.operations.get_mut(&key.operation) else { return false };
         let chunk = key.chunk as usize;
@@ -139,28 +139,28 @@ impl OperationTable {
         tracked.left == 0
     }
 
-    /// The current attempt at the chunk of a key.
+    /// Returns the current attempt at the chunk of a key.
     pub(super) fn placement(&self, key: &ChunkKey) -> Option<ChunkPlacement> {
         let tracked = self.operations.get(&key.operation)?;
         tracked.progress.placements.get(key.chunk as usize).copied()
     }
 
-    /// Whether this rank has started `id`, or has received a report of it.
+    /// Returns true if this rank has started `id`, or has received a report of it.
     pub(super) fn knows(&self, id: OperationId) -> bool {
         self.operations.contains_key(&id)
     }
 
-    /// Whether this rank has all sums of `id`.
+    /// Returns true if this rank has all sums of `id`.
     pub(super) fn is_complete(&self, id: OperationId) -> bool {
         self.operations.get(&id).is_some_and(|it| it.started.is_some() && it.left == 0)
     }
 
-    /// When this rank started `id`.
+    /// Returns the time at which this rank started `id`.
     pub(super) fn started(&self, id: OperationId) -> Option<Time> {
         self.operations.get(&id)?.started
     }
 
-    /// The open work of `rail`: the oldest operation, and the expected time between chunks.
+    /// Returns the open work of `rail`: the oldest operation, and the expected time between chunks.
     pub(super) fn awaits(&self, rail: RailId) -> Option<(OperationId, Span)> {
         let on_it = |it: &&TrackedOperation| {
             it.started.is_some() && it.waiting.get(rail.index()).is_some_and(|&count| count > 0)
@@ -170,7 +170,7 @@ impl OperationTable {
         Some((oldest.progress.operation, expected.unwrap_or(Span::ZERO)))
     }
 
-    /// The state of all operations, for a report.
+    /// Returns the state of all operations, for a report.
     pub(super) fn progress(&self) -> Vec<OperationProgress> {
         self.operations.values().map(|tracked| tracked.progress.clone()).collect()
     }
@@ -182,7 +182,7 @@ impl OperationTable {
         }
     }
 
-    /// Applies an agreement; returns the chunks that this rank has to issue again.
+    /// Applies an agreement. Returns the chunks that this rank has to issue again.
     pub(super) fn apply(
         &mut self,
         id: OperationId,
@@ -192,7 +192,7 @@ impl OperationTable {
         let AgreedOperation { progress, placements, repeated } = agreed;
         let chunk = self.chunk;
         let tracked = self.operations.entry(id).or_insert_with(|| {
-            // The rank that reported the operation has part of it; this rank has nothing.
+            // The reporting rank may have some sums; this rank has not started and has no sums.
             let done = vec![false; placements.len()];
             TrackedOperation::new(OperationProgress { done, ..progress }, chunk)
         });
