@@ -102,8 +102,8 @@ impl Moments {
         mix(&mut self.ps_ps, ps * ps);
     }
 
-    /// Returns the line through the samples: a ridge regression (Hoerl and Kennard, Technometrics,
-    /// 1970) towards the line through zero.
+    /// Returns the line through the samples: a ridge regression towards the line through zero
+    /// (Hoerl and Kennard, Technometrics, 1970).
     ///
     /// The ridge is the variance of the samples about their line, divided by their number and by
     /// the variance of slopes ([`SLOPE_VARIANCE`]). The more durations vary independently of the

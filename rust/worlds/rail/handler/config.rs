@@ -33,8 +33,8 @@ pub struct Config {
     pub retry: Span,
     /// Period with which a rail that is down is probed. Default 1 s.
     pub probe: Span,
-    /// Number of consecutive probe rounds that all ranks must answer before a rail is up, at least
-    /// 1. Default 3.
+    /// Number of consecutive probe rounds that all ranks must answer before a rail is up.
+    /// At least 1. Default 3.
     pub good_probes: u32,
 }
 
