@@ -47,14 +47,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn nothing_in_a_text_is_markup() {
+    fn text_is_escaped() {
         let text = "<script>alert(\"a & b\")</script>";
         assert_eq!(escape(text), "&lt;script&gt;alert(&quot;a &amp; b&quot;)&lt;/script&gt;");
         assert!(!script_json("{\"a\":\"</script>\"}").contains('<'));
     }
 
     #[test]
-    fn a_cell_has_all_digits_and_those_for_people() {
+    fn a_cell_has_the_formatted_and_the_exact_number() {
         let cell = number_cell(Some(208_261.88), |value| format!("{value:.0}"));
         assert_eq!(cell, "<td data-value=\"208261.88\">208262</td>");
         assert!(number_cell(None, |_| String::new()).contains('–'));

@@ -222,7 +222,7 @@ mod tests {
     }
 
     #[test]
-    fn equal_values_and_none_have_a_ruler_too() {
+    fn equal_values_and_no_values_have_a_ruler() {
         let axis = Axis::new("t", Dimension::Number, [].into_iter());
         for values in [vec![], vec![0.0], vec![5.0, 5.0], vec![-1.0, -1.0]] {
             let ruler = axis.ruler(values.into_iter(), 5);
@@ -232,7 +232,7 @@ mod tests {
     }
 
     #[test]
-    fn intervals_leave_values_their_room() {
+    fn wide_intervals_are_clipped() {
         let axis = Axis::new("t", Dimension::Number, [10.0].into_iter());
         assert_eq!(axis.range(&[8.0, 10.0], &[(-50.0, 70.0)]), [8.0, 10.0, 0.0, 20.0]);
         let values = [1.0, 1_000.0];

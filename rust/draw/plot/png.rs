@@ -53,7 +53,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn text_is_drawn_with_the_fonts_that_are_here() {
+    fn text_is_rendered_with_the_embedded_font() {
         let svg = |text: &str| {
             format!(
                 "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"80\" height=\"20\"><text \

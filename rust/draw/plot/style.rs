@@ -27,7 +27,7 @@ pub(super) const GRID: RGBColor = RGBColor(225, 229, 234);
 /// Colour of failures and references.
 pub(super) const ALARM: RGBColor = RGBColor(213, 94, 0);
 
-/// Fonts with equal metrics, at least one of which most machines have.
+/// Fonts with equal metrics; most machines have at least one of them.
 pub(super) const FONT: &str = "Helvetica, Arial, Arimo, Liberation Sans, sans-serif";
 /// Text sizes in pixels.
 pub(super) const TITLE: f64 = 16.0;

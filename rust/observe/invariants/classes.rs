@@ -136,7 +136,7 @@ mod tests {
     }
 
     #[test]
-    fn a_strict_class_that_waits_is_not_passed() {
+    fn a_waiting_strict_class_is_served_first() {
         let mut of = model(&[Scheduling::Strict, Scheduling::Strict, Scheduling::Weighted(1)]);
         let is_wrong = |of: &mut ClassModel, class, waiting: &[usize]| {
             of.start(class, 100, |it| waiting.contains(&it)).is_some()

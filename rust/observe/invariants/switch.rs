@@ -140,7 +140,7 @@ mod tests {
     /// A packet is retransmitted too early, an earlier switch has trimmed one of the copies, and
     /// both arrive at the same time.
     #[test]
-    fn of_two_copies_the_one_is_taken_that_goes_on_as_it_came() {
+    fn the_copy_with_the_same_trim_state_is_taken() {
         let whole = Packet::default();
         let cut = Packet { flags: Flags::TRIMMED, ..whole };
         for [first, second] in [[whole, cut], [cut, whole]] {
@@ -157,7 +157,7 @@ mod tests {
     }
 
     #[test]
-    fn a_switch_changes_no_class() {
+    fn a_switch_does_not_change_the_class_of_a_packet() {
         let mut packet = Packet::default();
         let mut switch = SwitchModel::default();
         switch.receive(&packet);

@@ -39,7 +39,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn formulas_are_texts_and_numbers_are_numbers() {
+    fn formulas_are_escaped_and_numbers_are_not() {
         for text in
             ["=1+1", "@SUM(A1)", "+x", "-x", "a", "", "-3.5", "'quoted'", "'=1", "''=1", "'-3"]
         {

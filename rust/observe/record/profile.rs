@@ -128,7 +128,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn windows_beyond_the_most_join_in_pairs() {
+    fn windows_are_merged_in_pairs_beyond_the_maximum() {
         let mut profile = Profile::new(Span::from_us(1));
         for us in 1..=1_000 {
             let window = profile.window(Time::ZERO + Span::from_us(us));

@@ -64,7 +64,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn files_are_told_by_their_names() {
+    fn tables_are_identified_by_their_file_names() {
         let tables =
             RecordedTable::ALL.map(|table| (table, table.file(None), table.file(Some("a"))));
         for (table, plain, named) in tables {

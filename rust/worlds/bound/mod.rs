@@ -215,7 +215,7 @@ mod tests {
     }
 
     #[test]
-    fn delays_are_a_part_of_the_chain() {
+    fn delays_are_part_of_the_chain() {
         use crate::workload::Delay;
         let topology = leaf_spine(2, 2, 2, RATE);
         let delay = |host, us| Delay { host: HostId(host), span: Span::from_us(us) };
@@ -289,7 +289,7 @@ mod tests {
     }
 
     #[test]
-    fn back_to_back_hosts_have_bounds_too() {
+    fn back_to_back_hosts_have_bounds() {
         use crate::ids::{HostId, LinkId};
         use crate::topology::{Link, Node};
         let ends = [Node::Host(HostId(0)), Node::Host(HostId(1))];
@@ -302,7 +302,7 @@ mod tests {
     }
 
     #[test]
-    fn hosts_that_no_route_joins_are_left_out() {
+    fn unreachable_pairs_are_ignored() {
         let topology = leaf_spine(2, 1, 2, RATE);
         let cut = topology.link_named("leaf1-spine0").unwrap();
         let routes = Routes::new(&topology, &|link| link != cut);

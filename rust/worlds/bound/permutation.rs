@@ -151,7 +151,7 @@ mod tests {
     const GAP: Span = Span::from_ps(200);
 
     #[test]
-    fn the_bound_is_that_of_the_paper_to_all_its_digits_less_a_gap() {
+    fn the_bound_equals_the_paper_s_minus_a_gap() {
         for (packets, ps) in [(256, 17_056_940), (2_048, 93_431_980), (4_096, 180_717_740)] {
             let bound = bound_of(&shifted(64, packets));
             assert_eq!(bound.time + GAP, Span::from_ps(ps), "{packets} packets");

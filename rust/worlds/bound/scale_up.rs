@@ -53,7 +53,7 @@ mod tests {
     }
 
     #[test]
-    fn messages_inside_a_server_are_bound_by_its_ports_and_not_by_nics() {
+    fn messages_inside_a_server_are_bound_by_scale_up_ports() {
         // 450 bytes per nanosecond.
         let alone = bound_of(CrossRail::Fabric, &[flow(0, 1, 4_500_000)]);
         assert_eq!(

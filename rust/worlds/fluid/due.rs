@@ -59,7 +59,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn of_many_flows_the_shortest_that_has_changed_says_how_long_that_may_wait() {
+    fn the_shortest_changed_flow_limits_the_deferral() {
         let now = Time::from_ps(7);
         let [long, short] = [Span::from_us(128), Span::from_ns(1_280)];
         let mut due = Due::NEVER;

@@ -87,7 +87,7 @@ mod tests {
     use crate::rng::{Purpose, Stream};
 
     #[test]
-    fn ends_that_move_come_in_order() {
+    fn ends_stay_sorted_when_they_move() {
         let mut random = Stream::new(1, Purpose::Split, 0);
         let mut ends = Ends::default();
         let mut known: Vec<Option<Time>> = vec![None; 50];

@@ -1,4 +1,4 @@
-//! Whole runs: closed forms first, then failures and the fabric of packets.
+//! Whole runs: closed forms first, then failures and comparisons with the packet fabric.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -14,7 +14,8 @@ use crate::topology::{LeafSpine, fixtures};
 use crate::units::{BitRate, Bytes, Fraction, Span, Time};
 use crate::workload::{Job, Message, Workload};
 
-/// 4,096 bytes with headers and gap at 400 Gbps, and an acknowledgement with its gap: picoseconds.
+/// Transmission time of 4,096 bytes with headers and gap at 400 Gbps, in picoseconds; `GAP` is that
+/// of the gap.
 const PACKET: u64 = 4_178 * 20;
 const GAP: u64 = 20 * 20;
 
@@ -44,12 +45,12 @@ fn fabric(leaves: u32, spines: u32, hosts_per_leaf: u32, policy: &str) -> Setup 
     }
 }
 
-/// Two leaves, four spines and four hosts a leaf.
+/// Two leaves, four spines and four hosts per leaf.
 fn leaf_spine(policy: &str) -> Setup {
     fabric(2, 4, 4, policy)
 }
 
-/// A failure of a link from 10 us on, which routing never learns of.
+/// Returns a failure of a link from 10 us on that routing never detects.
 fn failure(setup: &Setup, link: &str, kind: FailureKind) -> Failure {
     Failure {
         link: setup.topology.link_named(link).unwrap(),
@@ -62,7 +63,7 @@ fn failure(setup: &Setup, link: &str, kind: FailureKind) -> Failure {
     }
 }
 
-/// Every host sends to every other.
+/// Every host sends to every other one.
 fn all_to_all(hosts: u32, bytes: u64) -> Vec<(u32, u32, u64)> {
     let from = move |src| (1..hosts).map(move |by| (src, (src + by) % hosts, bytes));
     (0..hosts).flat_map(from).collect()
@@ -84,7 +85,7 @@ fn idle_ps(packets: u64, hops: u64) -> u64 {
     packets * PACKET - GAP + (hops - 1) * data + hops * ack + 2 * hops * 500_000
 }
 
-/// Messages with these senders, receivers and bytes, all at time zero.
+/// Adds messages with these senders, receivers and bytes, all starting at time zero.
 fn with_messages(mut setup: Setup, messages: &[(u32, u32, u64)]) -> Setup {
     let message = |(stream, &(src, dst, bytes)): (u32, &(u32, u32, u64))| Message {
         src: HostId(src),
@@ -99,7 +100,7 @@ fn with_messages(mut setup: Setup, messages: &[(u32, u32, u64)]) -> Setup {
 }
 
 #[test]
-fn a_flow_alone_takes_as_long_as_the_closed_form_says() {
+fn a_flow_without_competition_matches_the_closed_form() {
     for policy in ["ecmp", "spray", "ofan", "adaptive"] {
         for packets in [1, 2, 100, 4_096] {
             let bytes = packets * 4_096;
@@ -112,7 +113,7 @@ fn a_flow_alone_takes_as_long_as_the_closed_form_says() {
 }
 
 #[test]
-fn an_incast_takes_as_long_as_the_bound_says() {
+fn an_incast_matches_the_lower_bound() {
     let setup =
         with_messages(leaf_spine("spray"), &[(0, 4, 409_600), (1, 4, 409_600), (2, 4, 409_600)]);
     let outcome = complete(&setup);
@@ -121,8 +122,9 @@ fn an_incast_takes_as_long_as_the_bound_says() {
 }
 
 #[test]
-fn a_flow_takes_the_place_of_the_one_before_it_on_its_queue_pair() {
-    // So many flows that rates wait: those that follow others need not.
+fn a_flow_takes_over_the_slot_of_its_predecessor_on_the_queue_pair() {
+    // There are enough flows to defer rates. A flow that follows another one gets its rate
+    // immediately.
     let pairs = |stream: u32| (0..256u32).map(move |src| (src, (src + 16) % 256, stream));
     let messages: Vec<Message> = (0..6)
         .flat_map(pairs)
@@ -136,7 +138,7 @@ fn a_flow_takes_the_place_of_the_one_before_it_on_its_queue_pair() {
         .collect();
     let mut setup = fabric(16, 16, 16, "spray");
     setup.workload = Arc::new(Workload::independent(messages));
-    // 1,280 flows at once, and another 256 after one of each host.
+    // 1,280 flows at the same time, and another 256 after one flow of each host.
     let outcome = complete(&setup);
     let last = outcome.flows.iter().map(took).max().unwrap();
     let work = 600 * (PACKET + 84 * 20);
@@ -145,10 +147,10 @@ fn a_flow_takes_the_place_of_the_one_before_it_on_its_queue_pair() {
 }
 
 #[test]
-fn a_short_flow_leaves_its_part_to_the_long_one_when_it_ends() {
+fn a_long_flow_gets_the_bandwidth_of_a_completed_short_flow() {
     let setup = with_messages(leaf_spine("spray"), &[(0, 4, 409_600), (1, 4, 4_096_000)]);
     let [short, long] = complete(&setup).flows[..] else { panic!("two flows") };
-    // Half the rate until the short flow has been sent: then 100 packets of each have been.
+    // Half of the rate until the short flow has been sent, which is after 100 packets of each.
     assert_eq!(took(&short), idle_ps(200, 4));
     assert_eq!(took(&long), idle_ps(1_100, 4));
 }
@@ -163,7 +165,7 @@ fn flows_of_a_queue_pair_follow_each_other() {
 }
 
 #[test]
-fn acknowledgements_take_their_part_of_links_with_data() {
+fn acknowledgements_share_links_with_data() {
     let bytes = 4_096_000;
     let setup = with_messages(leaf_spine("spray"), &[(0, 4, bytes), (4, 0, bytes)]);
     let both = took(&complete(&setup).flows[0]);
@@ -172,12 +174,12 @@ fn acknowledgements_take_their_part_of_links_with_data() {
 }
 
 #[test]
-fn every_port_of_a_group_carries_its_part() {
+fn every_port_of_a_group_carries_its_share() {
     let setup = with_messages(leaf_spine("spray"), &[(0, 4, 409_600)]);
     let outcome = complete(&setup);
     let carried: Vec<u64> = outcome.link_bytes.iter().map(|bytes| bytes.get()).collect();
     let count = |bytes: u64| carried.iter().filter(|it| **it == bytes).count();
-    // The hosts' links, and a quarter on four uplinks and four downlinks; back the same of 64 B.
+    // The hosts' links, and a quarter on four uplinks and four downlinks. 64 B per packet return.
     assert_eq!((count(415_800), count(103_950), count(6_400), count(1_600)), (2, 8, 2, 8));
 }
 
@@ -191,7 +193,7 @@ fn results_do_not_depend_on_grouping() {
 }
 
 #[test]
-fn a_flow_off_the_group_of_others_ends_the_grouping() {
+fn a_flow_on_part_of_a_group_disables_grouping() {
     let mut setup = with_messages(leaf_spine("adaptive"), &all_to_all(8, 200_000));
     let scheme = build_scheme("ecmp", &Parameters::new()).unwrap();
     let own = JobPolicy { job: 1, streams: 28..56, recovery: scheme.recovery, scheme };
@@ -203,22 +205,22 @@ fn a_flow_off_the_group_of_others_ends_the_grouping() {
 }
 
 #[test]
-fn a_degraded_link_has_its_rate_while_it_lasts() {
+fn a_degraded_link_has_a_lower_rate_until_it_is_restored() {
     let mut setup = with_messages(fabric(2, 1, 1, "ecmp"), &[(0, 1, 4_096_000)]);
     let factor = Fraction::new(1, 4).unwrap();
     let degraded = failure(&setup, "leaf0-spine0", FailureKind::Degrade { factor });
     let until = Time::ZERO + Span::from_us(30);
     setup.fabric.failures = vec![Failure { until, ..degraded }];
-    // In 20 us at a quarter of the rate, 15 us are lost; the tail is that of the whole rate.
+    // 20 us at a quarter of the rate cost 15 us; the last packet is sent at the full rate.
     assert_eq!(took(&complete(&setup).flows[0]), idle_ps(1_000, 4) + 15_000_000);
 }
 
 #[test]
-fn a_hashed_flow_stands_still_until_routing_moves_it() {
+fn a_hashed_flow_stalls_until_routing_moves_it() {
     let took_with = |us: u64| {
         let mut setup = with_messages(fabric(2, 2, 1, "ecmp"), &[(0, 1, 4_096_000)]);
         let spines = ["leaf1-spine0", "leaf1-spine1"];
-        // One of both runs loses the link of the flow.
+        // One of the two runs loses the link of the flow.
         let both = spines.map(|link| {
             let down = failure(&setup, link, FailureKind::Down);
             setup.fabric.failures = vec![Failure { convergence: Span::from_us(us), ..down }];
@@ -231,7 +233,7 @@ fn a_hashed_flow_stands_still_until_routing_moves_it() {
 }
 
 #[test]
-fn a_link_may_fail_while_nothing_is_sent() {
+fn a_link_may_fail_while_the_fabric_is_idle() {
     let mut setup = with_messages(fabric(2, 2, 1, "spray"), &[(0, 1, 4_096_000)]);
     let start = Time::ZERO + Span::from_us(20);
     Arc::make_mut(&mut setup.workload).messages[0].start = start;
@@ -241,13 +243,13 @@ fn a_link_may_fail_while_nothing_is_sent() {
 }
 
 #[test]
-fn a_sender_with_paths_moves_a_flow_that_stands_still() {
+fn a_sender_with_several_paths_moves_a_stalled_flow() {
     let mut setup = with_messages(fabric(2, 2, 1, "ethereal"), &[(0, 1, 40_960_000)]);
     setup.fabric.failures = vec![failure(&setup, "leaf1-spine0", FailureKind::Down)];
     let outcome = complete(&setup);
     let [stays, moves] = outcome.flows[..] else { panic!("two pieces") };
     let [first, second] = [took(&stays), took(&moves)];
-    // The timeout of 1 ms, and all of both pieces on one path.
+    // The timeout of 1 ms, and then both pieces on one path.
     assert!(first.max(second) > 1_000_000_000, "{first} {second}");
     assert!(first.max(second) < 1_000_000_000 + idle_ps(10_000, 4), "{first} {second}");
 }
@@ -258,14 +260,14 @@ fn a_spread_flow_sends_what_is_lost_over_its_other_links() {
     setup.fabric.failures = vec![failure(&setup, "leaf1-spine0", FailureKind::Down)];
     let fate = run(&setup, &mut |_| {});
     let flow = took(&fate.outcome.flows[0]);
-    // From 10 us on half of what is sent arrives.
+    // After 10 us, half of the packets arrive.
     let twice = 2 * (idle_ps(1_000, 4) - 10_000_000);
     assert!(flow > twice && flow < twice + 10_000_000, "{flow}");
     assert!(fate.warnings[0].contains("lost on links that fail"), "{:?}", fate.warnings);
 }
 
 #[test]
-fn what_a_fluid_run_cannot_know_is_a_warning() {
+fn unmodelled_effects_give_warnings() {
     let warnings = |policy: &str, messages: &[(u32, u32, u64)], buffer: u64| {
         let mut setup = with_messages(leaf_spine(policy), messages);
         setup.fabric.switch.buffer = Buffer::Shared(Bytes::new(buffer));
@@ -273,7 +275,7 @@ fn what_a_fluid_run_cannot_know_is_a_warning() {
     };
     let long = [(0, 4, 4_096_000), (1, 4, 4_096_000)];
     assert!(warnings("ofan", &long, 64_000_000).is_empty());
-    // Half of 8 MB in packets waits at leaf 1.
+    // Half of 8 MB in packets queues at leaf 1.
     let lost = warnings("ofan", &long, 4_000_000);
     assert!(lost[0].contains("would wait at leaf1 for the link to host4"), "{lost:?}");
     assert!(warnings("spray", &long, 64_000_000)[0].contains("hashed to paths one by one"));

@@ -2,8 +2,8 @@
 //! among them.
 //!
 //! Source: Yu, Dong, Liao, "Nezha: Breaking Multi-Rail Network Barriers for Distributed DNN
-//! Training" (arXiv 2405.17870, 2024 and 2026), of which only the abstracts were available. The
-//! costs of rails, their failures and the detection of failures are this project's \[inferred\].
+//! Training" (arXiv 2405.17870, 2024 and 2026). Only its abstracts were available. The costs of
+//! rails, their failures and the detection of failures are this project's \[inferred\].
 //!
 //! Each rail is a plane with its own links, switches, transport and collective. The rails of a host
 //! share only its processor. A chunk of an operation is summed on one rail:

@@ -132,15 +132,15 @@ fn tcp(name: &str, gbps: u64) -> RailConfig {
     rail
 }
 
-/// Nine operations of 1 MB over a rail that fails and one of 10 Gbps that does not.
+/// Nine operations of 1 MB over a rail that fails and a 10 Gbps rail that does not.
 fn with_survivor(rail: RailConfig) -> RailSetup {
     let mut setup = setup(4, vec![rail, rdma("survivor", 10)], &[1_000_000; 9]);
     setup.handler.chunk = Bytes::new(64 << 10);
     setup
 }
 
-/// The start and the duration of the fifth operation without failures: the first of those in which
-/// both rails end together.
+/// Returns the start and the duration of the fifth operation without failures. It is the first one
+/// in which both rails end together.
 fn fifth(setup: &RailSetup) -> (Time, Span) {
     let outcome = complete(setup, "nezha");
     let fifth = &outcome.operations[4];
@@ -156,7 +156,7 @@ fn every_tenth(rail: RailConfig, kind: RailFailureKind) {
     let (start, took) = fifth(&without_failure);
     let some = |tenth: &u64| *tenth == 5;
     for tenth in extent::cases("multirail::every_tenth", (0..10).collect(), some) {
-        // One nanosecond later, so that the operation has begun in the first run too.
+        // One nanosecond later, so that the operation has started in the first run too.
         let at = start + Span::from_ps(took.as_ps() / 10 * tenth) + Span::from_ns(1);
         let failure = RailFailure { rail: 0, kind, at, until: Time::NEVER };
         let setup = RailSetup { failures: vec![failure], ..without_failure.clone() };

@@ -170,7 +170,7 @@ mod tests {
     }
 
     #[test]
-    fn a_rail_without_weight_gets_nothing_of_the_largest_number_of_bytes() {
+    fn a_rail_without_weight_gets_nothing_of_the_maximum_number_of_bytes() {
         for weights in [[1.0, 0.0, 1.0, 1.0], [0.3, 0.0, 0.1, 0.1], [1.0, 0.0, 1e-3, 7.0]] {
             for bytes in [u64::MAX, u64::MAX / 3, u64::MAX / 7, (1 << 60) + 12_345] {
                 assert_eq!(shares(bytes, 1, &weights)[1], 0, "{bytes}, {weights:?}");

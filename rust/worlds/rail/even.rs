@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use super::{AllocationContext, AllocatorConfig, AllocatorPreset, Weigh};
 use crate::balance::{Origin, parse_config};
 
-/// The parameters of `even`, which has none.
+/// The empty parameters of `even`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Config {}

@@ -1,7 +1,7 @@
 //! A reconstruction: several rails under one all-reduce, after the public part of Nezha.
 //!
 //! Source: Yu, Dong, Liao, "Nezha: Breaking Multi-Rail Network Barriers for Distributed DNN
-//! Training" (arXiv 2405.17870 v2, 2026), of which only the abstracts were available. They name a
+//! Training" (arXiv 2405.17870 v2, 2026). Only its abstracts were available. They name a
 //! load balancer by feedback of cost with a cold and a hot state, and an exception handler that
 //! resumes within 200 ms. Every formula, threshold and timer here is this project's (\[inferred\]).
 //!
@@ -204,7 +204,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_weight_of_the_newest_duration_is_that_of_nezha() {
+    fn all_allocators_use_nezha_s_weight_of_the_newest_duration() {
         let config = |name: &str, text: &str| {
             allocator_config(name, &text.parse().expect("it is TOML")).unwrap().memory()
         };

@@ -78,7 +78,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn classes_have_as_many_messages_each_and_quantiles_are_nearest_ranks() {
+    fn size_classes_have_equal_counts_and_quantiles_are_nearest_ranks() {
         let messages: Vec<(f64, f64)> =
             (1..=24).map(|it| (f64::from(it), f64::from(it) * 10.0)).collect();
         let mut sizes: Vec<f64> = messages.iter().map(|(size, _)| *size).collect();

@@ -60,7 +60,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_share_rises_to_what_completed() {
+    fn the_distribution_rises_to_the_completed_fraction() {
         let points = cumulative(&[1.0, 2.0, 4.0], 4);
         let seen: Vec<(f64, f64)> = points.iter().map(|point| (point.x, point.y)).collect();
         assert_eq!(seen, [(1.0, 0.0), (1.0, 0.25), (2.0, 0.5), (4.0, 0.75)]);

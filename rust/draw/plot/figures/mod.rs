@@ -151,7 +151,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_are_fit_for_files() {
+    fn figure_names_are_valid_file_names() {
         assert_eq!(slug("queues of (a/b) G = 10us"), "queues-of-a-b-g-10us");
     }
 

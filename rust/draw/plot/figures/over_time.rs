@@ -242,7 +242,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn numbers_of_intervals_are_zero_where_there_is_no_row() {
+    fn intervals_without_a_row_are_zero() {
         let text = "time_ns,src,dst,label,bytes\n10,a,b,1,5\n20,a,b,1,10\n50,a,b,1,5\n";
         let table = Table::parse("paths.csv", text).unwrap();
         let rates = QUANTITIES.iter().find(|it| it.is_rate).unwrap();
@@ -254,7 +254,7 @@ mod tests {
     }
 
     #[test]
-    fn a_queue_stays_until_the_next_row() {
+    fn a_queue_length_holds_until_the_next_row() {
         let text = "time_ns,from,to,queue_bytes\n10,a,b,5\n50,a,b,0\n10,b,a,0\n";
         let table = Table::parse("ports.csv", text).unwrap();
         let figure = figure(&QUANTITIES[0], &table, "x", &[]).unwrap().unwrap();

@@ -168,7 +168,7 @@ mod tests {
     }
 
     #[test]
-    fn the_key_with_most_numbers_is_the_axis_and_seeds_make_intervals() {
+    fn the_key_with_most_numbers_is_the_axis_and_seeds_give_intervals() {
         let text = "point,policy.name,workload.bytes,seed,cct_ns\n\
                     0,ecmp,1MB,1,10\n0,ecmp,1MB,2,14\n1,ecmp,4MB,1,40\n1,ecmp,4MB,2,44\n\
                     2,reps,1MB,1,8\n2,reps,1MB,2,8\n3,reps,4MB,1,30\n3,reps,4MB,2,32\n";

@@ -29,7 +29,7 @@ fn equal_links_match_the_formula_to_the_picosecond() {
 }
 
 #[test]
-fn a_message_of_no_bytes_is_one_packet_of_headers() {
+fn an_empty_message_is_one_packet_of_headers() {
     let idle = IdlePath::new(&path(&[800, 800], 1), Bytes::ZERO, &OFAN);
     assert_eq!(idle.delivered, Span::from_ps(2 * (620 + 500_000)));
     assert_eq!(idle.completed, Span::from_ps(2 * (620 + 500_000) + 2 * (640 + 500_000)));
@@ -101,7 +101,7 @@ fn a_path_has_the_hops_and_the_count_of_the_fabric() {
 }
 
 #[test]
-fn packets_that_take_detours_share_the_links_of_their_hosts_alone() {
+fn packets_that_take_detours_share_only_the_links_of_their_hosts() {
     let slow = path(&[400, 10, 10, 400], 1);
     let best = Hop { rate: BitRate::from_gbps(40), delay: Span::from_ns(100) };
     let detours = slow.clone().with_detours(Some(best));

@@ -45,9 +45,9 @@ fn times_and_rates_are_expected_by_the_lines_of_earlier_samples() {
     assert!((rate * 300.0 / 8e12 - 1.0).abs() < 0.05, "{rate}");
 }
 
-/// Two rails that take six times as long beside each other.
+/// Two rails take six times as long together as alone.
 #[test]
-fn a_whole_operation_is_expected_to_take_what_it_takes_alone() {
+fn a_whole_operation_is_expected_to_take_its_time_alone() {
     let mut allocator = config("even", "").build(&[BitRate::from_gbps(80); 2]).unwrap();
     let (all, half) = (operation(1 << 20), Bytes::new(1 << 19));
     let cost = |rail, bytes: Bytes, ps: u64| RailCost {
@@ -56,7 +56,7 @@ fn a_whole_operation_is_expected_to_take_what_it_takes_alone() {
         duration: Span::from_ps(bytes.get() * ps),
     };
     allocator.handle_costs(&all, &[cost(0, half, 600), cost(1, half, 600)]);
-    // A rail without bytes is not beside the other.
+    // A rail without bytes does not share the operation.
     allocator.handle_costs(&all, &[cost(0, all.bytes, 100), cost(1, Bytes::ZERO, 600)]);
     let is_about = |rail, bytes: Bytes, ps: u64| {
         let found = allocator.expected(&all, RailId(rail), bytes).unwrap().as_ps() as f64;
@@ -101,7 +101,7 @@ fn degenerate_operations_and_costs_are_accepted() {
 }
 
 #[test]
-fn a_rail_that_is_down_gets_nothing_where_no_other_has_weight() {
+fn a_rail_that_is_down_gets_nothing_if_all_weights_are_zero() {
     let nominal = [BitRate::from_gbps(100), BitRate::default(), BitRate::default()];
     let mut allocator = config("proportional", "by = 'nominal'").build(&nominal).unwrap();
     allocator.handle_rails(RailSet::first(3).without(RailId(0)));
@@ -109,20 +109,20 @@ fn a_rail_that_is_down_gets_nothing_where_no_other_has_weight() {
     assert_eq!(division.shares(), [0, 4_096, 0].map(Bytes::new));
 }
 
-/// The cost of so many bytes at so many picoseconds each.
+/// Returns the cost of `bytes` at `ps` picoseconds each.
 fn cost(rail: u32, bytes: u64, ps: u64) -> RailCost {
     let duration = Span::from_ps(bytes * ps);
     RailCost { rail: RailId(rail), bytes: Bytes::new(bytes), duration }
 }
 
-/// The number of samples of a rail in the class of an operation.
+/// Returns the number of samples of a rail in the class of an operation.
 fn samples(allocator: &Allocator, rail: u32, bytes: u64) -> u32 {
     allocator.costs.count(RailId(rail), SizeClass::of(Bytes::new(bytes)))
 }
 
-/// A miss would not be a sample.
+/// A miss would not be counted as a sample.
 #[test]
-fn what_a_rail_without_a_share_reports_is_no_miss() {
+fn a_report_of_a_rail_without_a_share_is_not_a_miss() {
     let mut bench = Bench::new("nezha", &[(0, 100), (0, 300), (0, 300)]);
     bench.steps(10, 1 << 20);
     let before = samples(&bench.allocator, 0, 1 << 20);
@@ -134,9 +134,9 @@ fn what_a_rail_without_a_share_reports_is_no_miss() {
     }
 }
 
-/// Other sizes say what it would be expected to take, but no sample of this size has.
+/// Other sizes give an expectation, but this size has no sample yet.
 #[test]
-fn the_first_sample_of_a_size_is_no_miss() {
+fn the_first_sample_of_a_size_is_not_a_miss() {
     let mut allocator = config("nezha", "").build(&[BitRate::from_gbps(80); 2]).unwrap();
     let (small, large) = (operation(1 << 20), operation(16 << 20));
     allocator.handle_costs(&small, &[cost(0, 1 << 19, 100), cost(1, 1 << 19, 100)]);

@@ -1,4 +1,4 @@
-//! Lines through samples: by hand, by the textbook, and where noise is all that there is.
+//! Lines through samples: checked by hand, against the textbook formula, and with pure noise.
 
 use super::*;
 use crate::units::Span;
@@ -61,7 +61,7 @@ fn the_newest_sample_has_most_weight_and_clearing_removes_all() {
     assert_eq!(costs.line(RailId(9), SizeClass(10)), None);
 }
 
-/// The faulty measurements of issue 14: 3 % of difference in bytes, 14 % of noise.
+/// The faulty measurements of issue 14: bytes differ by 3 %, with 14 % noise.
 #[test]
 fn noise_does_not_pass_for_a_start_up() {
     let line = |samples: &[(u64, u64)]| {
@@ -73,7 +73,7 @@ fn noise_does_not_pass_for_a_start_up() {
     };
     let alike = line(&[(2_000, 3_103), (2_030, 2_980), (2_092, 2_927)]);
     assert!(alike.start_ps < 0.2 * alike.at(2_000.0), "{alike:?}");
-    // The same noise, and shares that differ by a quarter: 1 us and 1 ns per byte.
+    // With equal noise, and shares that differ by a quarter: 1 us and 1 ns per byte.
     let apart = line(&[(2_000, 3_100), (2_500, 3_400), (1_500, 2_450)]);
     assert!((0.9..1.1).contains(&(apart.ps_per_byte / 1e3)), "{apart:?}");
 }
@@ -99,7 +99,8 @@ fn a_cost_without_bytes_or_without_time_is_no_sample() {
     assert_eq!((costs.count(RAIL, SizeClass(10)), costs.line(RAIL, SizeClass(10))), (0, None));
 }
 
-/// Of equal weights all count; a newest one of weight w leaves (2 - w) / w of infinitely many.
+/// Equally weighted samples all count. A newest weight of w limits the effective number to (2 - w)
+/// / w.
 #[test]
 fn a_mean_of_many_samples_varies_as_that_of_nine() {
     let mut moments = Moments::default();
@@ -116,8 +117,8 @@ fn a_mean_of_many_samples_varies_as_that_of_nine() {
     assert!((effective[59] - 9.0).abs() < 1e-9, "{effective:?}");
 }
 
-/// Two samples determine their line whatever their weights' rounding error is: their number could
-/// come out a little above two, and the estimate of a variance divides by what is above it.
+/// Two samples determine their line, whatever the rounding error of their weights. Their effective
+/// number could be slightly above two, and the variance estimate divides by the excess.
 #[test]
 fn a_rounding_error_of_the_number_of_samples_is_no_freedom() {
     let mut moments = Moments::default();
@@ -126,7 +127,7 @@ fn a_rounding_error_of_the_number_of_samples_is_no_freedom() {
     }
     let exact = moments.line();
     moments.effective += 4.0 * f64::EPSILON;
-    // A residual that subtraction leaves of the squares' last digits.
+    // The residual that subtraction leaves from the last digits of the squares.
     moments.ps_ps *= 1.0 + 4.0 * f64::EPSILON;
     let rounded = moments.line();
     assert!((rounded.ps_per_byte / exact.ps_per_byte - 1.0).abs() < 1e-6, "{exact:?}, {rounded:?}");
@@ -135,15 +136,15 @@ fn a_rounding_error_of_the_number_of_samples_is_no_freedom() {
 /// A sample: its weight, bytes and picoseconds.
 type Weighted = [f64; 3];
 
-/// The mean of what `of` makes of bytes and picoseconds.
+/// Returns the weighted mean of `of` over bytes and picoseconds.
 fn mean(samples: &[Weighted], of: impl Fn(f64, f64) -> f64) -> f64 {
     let total: f64 = samples.iter().map(|[weight, ..]| weight).sum();
     samples.iter().map(|&[weight, x, y]| weight * of(x, y)).sum::<f64>() / total
 }
 
-/// The ridge regression towards the line through zero, sample by sample: the ridge is the variance
-/// of the residuals, over the number of samples that the weights are worth and the variance of
-/// slopes, but at least that of the spread.
+/// Returns the ridge regression towards the line through zero, sample by sample. The ridge is the
+/// variance of the residuals, divided by the effective number of samples and by the variance of
+/// slopes. It is at least that of the spread.
 fn by_the_textbook(samples: &[Weighted]) -> CostLine {
     let (x0, y0) = (mean(samples, |x, _| x), mean(samples, |_, y| y));
     let variance = mean(samples, |x, _| (x - x0).powi(2));

@@ -111,7 +111,7 @@ mod tests {
         ChunkPlacement { rail: RailId(rail), incarnation: 0, epoch: Epoch(0) }
     }
 
-    /// Returns a report of three chunks on rail 0, three on rail 1 and one on rail 2, of which
+    /// Returns a report of three chunks on rail 0, three on rail 1 and one on rail 2. The chunks in
     /// `done` are complete.
     fn report(view: &RailView, done: &[usize], rates: [u64; 3]) -> Report {
         let progress = OperationProgress {

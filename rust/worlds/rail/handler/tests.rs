@@ -1,4 +1,4 @@
-//! Dialogues of one rank of three: its inputs and exactly its actions.
+//! Dialogues with one rank of three: its inputs and exactly its actions.
 
 use super::*;
 use crate::units::Bytes;
@@ -30,7 +30,7 @@ fn key(chunk: u32, epoch: u64) -> ChunkKey {
     ChunkKey { operation: OperationId(0), chunk, epoch: Epoch(epoch) }
 }
 
-/// The actions of the handler, in short.
+/// Returns the actions of the handler, abbreviated.
 fn actions(handler: &mut Handler) -> Vec<String> {
     let placement =
         |chunk: &ChunkIssue| format!("{}@{} on {}", chunk.key.chunk, chunk.key.epoch.0, chunk.rail);
@@ -66,7 +66,7 @@ fn actions(handler: &mut Handler) -> Vec<String> {
     all
 }
 
-/// A report of another rank, derived from the report of rank 0.
+/// Returns a report of another rank, derived from the report of rank 0.
 fn report_of(handler: &Handler, done: [bool; 4]) -> RankMessage {
     let mut report = handler.report.clone();
     report.operations[0].done = done.to_vec();
@@ -124,7 +124,7 @@ fn missing_heartbeats_make_a_rail_suspect_and_then_down() {
         ["heartbeat to rank1 over rail0", "heartbeat to rank1 over rail1"]
     );
     let beat = RankMessage::Heartbeat { complete: vec![OperationId(0); 3] };
-    // Rank 2 precedes rank 0. From 30 ms on its messages arrive on one rail only.
+    // Rank 2 precedes rank 0. After 30 ms its messages arrive on only one rail.
     rank.handle_message(ms(30), RankId(2), A, &beat);
     rank.handle_message(ms(30), RankId(2), B, &beat);
     rank.handle_message(ms(80), RankId(2), A, &beat);
@@ -157,7 +157,7 @@ fn a_late_heartbeat_returns_a_suspect_rail_to_up() {
 
 #[test]
 fn a_stall_is_probed_and_confirmed_unless_a_rank_has_only_just_started() {
-    // Chunks are expected every 10 ms: suspect after 30 ms, down after 20 ms more. A rank that
+    // Chunks are expected every 10 ms: suspect after 30 ms, down after another 20 ms. A rank that
     // started less than 30 ms ago explains the stall.
     let answer = |started| RankMessage::Answer { round: 1, started };
     let beats = |rank: &mut Handler, at| {
@@ -201,7 +201,7 @@ fn another_failure_during_an_agreement_restarts_it_with_both() {
     actions(&mut rank);
     let first = report_of(&rank, [false; 4]);
     rank.handle_message(ms(2), RankId(1), B, &first);
-    // Rank 2 knew of a failure of the other rail.
+    // Rank 2 has detected a failure of the other rail.
     let mut other = rank.report.clone();
     other.view = RailView::new(2).advanced(B, 1);
     rank.handle_message(
@@ -212,9 +212,9 @@ fn another_failure_during_an_agreement_restarts_it_with_both() {
     );
     let both = actions(&mut rank);
     assert_eq!(both[0], "rail1 down (published)");
-    // No rail is up: the report goes over both.
+    // No rail is up, so the report is sent over both.
     assert_eq!(both.len(), 1 + 2 * 2);
-    // The report of rank 1 on the previous view does not count.
+    // Rank 1's report on the previous view does not count.
     let second = report_of(&rank, [false; 4]);
     rank.handle_message(ms(4), RankId(2), A, &second);
     assert!(rank.is_agreeing());
@@ -236,8 +236,8 @@ fn a_rank_that_missed_a_report_gets_it_again() {
     assert_eq!(actions(&mut rank), ["up rail0, done 0000 Wanted to rank2 over rail0"]);
     rank.handle_message(ms(12), RankId(2), A, &report);
     actions(&mut rank);
-    // This rank has concluded, but rank 2 has not, and must receive the same report as the others:
-    // chunks that this rank completed since then are not in it.
+    // This rank has concluded, but rank 2 has not. It must receive the same report as the others,
+    // without the chunks that this rank has completed since.
     assert_eq!(rank.handle_chunk(ms(20), &key(0, 0)), ChunkAdmission::Accepted);
     assert_eq!(rank.handle_chunk(ms(20), &key(2, 1)), ChunkAdmission::Accepted);
     rank.handle_message(ms(22), RankId(2), A, &report);
@@ -340,7 +340,7 @@ fn invalid_calls_are_errors_and_messages_of_unknown_ranks_are_ignored() {
     assert_eq!(error(2, 65), "65 rails are out of range: expected 1 to 64");
 }
 
-/// Two other ranks: an answer of one of them that comes twice is not one of both.
+/// There are two other ranks; a repeated answer of one of them does not count for both.
 #[test]
 fn a_rank_that_answers_twice_does_not_answer_for_another() {
     let config = Config { good_probes: 1, ..Config::default() };
@@ -379,9 +379,9 @@ fn a_probe_is_answered_with_the_time_since_the_awaited_operation_was_started() {
 }
 
 /// The first of three rails is suspect, and the third fails. No rank answers, so the report is
-/// asked for every 10 ms.
+/// requested every 10 ms.
 #[test]
-fn a_report_goes_over_one_rail_after_the_other_and_a_suspect_one_last() {
+fn reports_rotate_over_rails_with_suspect_ones_last() {
     let member = Membership { rank: RankId(0), ranks: 3, rails: 3 };
     let mut rank = Handler::new(Time::ZERO, &Config::default(), &member).unwrap();
     let beat = RankMessage::Heartbeat { complete: Vec::new() };
@@ -397,9 +397,9 @@ fn a_report_goes_over_one_rail_after_the_other_and_a_suspect_one_last() {
     }
 }
 
-/// Four chunks of a failed rail: three on the rail that is three times as fast.
+/// Of four chunks on a failed rail, three go to the rail that is three times as fast.
 #[test]
-fn missing_chunks_are_divided_by_the_rates_that_a_rank_is_told() {
+fn missing_chunks_are_divided_by_the_given_rates() {
     let member = Membership { rank: RankId(0), ranks: 3, rails: 3 };
     let config = Config { chunk: Bytes::new(4), ..Config::default() };
     let mut rank = Handler::new(Time::ZERO, &config, &member).unwrap();

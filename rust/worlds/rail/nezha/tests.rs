@@ -13,13 +13,13 @@ use crate::units::{BitRate, Bytes, Span};
 
 const MIB: u64 = 1 << 20;
 
-/// The size from which a split over two rails pays: β1 (α2 − α1), where rail 1 starts sooner.
+/// The size from which a split over two rails pays off: β1 (α2 − α1), where rail 1 starts sooner.
 fn crossing(rails: [Rail; 2]) -> u64 {
     let [soon, late] = if rails[0].0 <= rails[1].0 { rails } else { [rails[1], rails[0]] };
     (late.0 - soon.0) * 1_000 / soon.1
 }
 
-/// The measured operations of 1 MiB in the cold state; `None` in the hot one.
+/// Returns the number of measured operations of 1 MiB in the cold state; `None` in the hot one.
 fn measured(bench: &Bench) -> Option<u32> {
     let Weigher::Nezha(nezha) = &bench.allocator.weigher else { panic!("not nezha") };
     match nezha.states[SizeClass::of(Bytes::new(MIB)).index()] {
@@ -28,15 +28,15 @@ fn measured(bench: &Bench) -> Option<u32> {
     }
 }
 
-/// Divides `count` operations and one more; returns the last division, or the one before it if the
-/// last is a trial of one rail alone. Trials are never consecutive.
+/// Divides `count` operations and one more. Returns the last division, or the one before it if the
+/// last is a trial of a single rail. Trials are never consecutive.
 fn settled(bench: &mut Bench, count: u32, bytes: u64) -> Division {
     let before = bench.steps(count, bytes);
     let last = bench.step(bytes);
     if last.ranges().count() == 1 { before } else { last }
 }
 
-/// Two rails with rates of a ratio of 1 to 10 and start-ups of 1 to 100, in any combination.
+/// Two rails whose rates differ by up to 10× and whose start-ups by up to 100×, in any combination.
 fn two_rails() -> impl Strategy<Value = [Rail; 2]> {
     (1_000u64..20_000, 100u64..=10_000, 80u64..400, 100u64..=1_000, any::<bool>()).prop_map(
         |(start, starts, ps, rates, swapped)| {
@@ -61,8 +61,8 @@ proptest! {
         prop_assert!(bench.spread(&later) < 0.05);
     }
 
-    /// |t1 − t2| / T < 5 % within twenty operations after other rails were measured: three of
-    /// them to detect the change, three in the cold state, and some trials.
+    /// |t1 − t2| / T < 5 % within twenty operations after other rails were measured: three to
+    /// detect the change, three in the cold state, and some trials.
     #[test]
     fn rails_that_change_end_together_within_twenty_operations(
         before in two_rails(), rails in two_rails(), above in 150u64..20_000
@@ -70,7 +70,7 @@ proptest! {
         let bytes = (crossing(rails) * above / 100).max(64 * 1_024);
         let mut bench = Bench::new("nezha", &before);
         bench.steps(20, bytes);
-        // An excluded rail is rarely measured: start where both rails are used.
+        // An excluded rail is rarely measured, so the run starts with both rails in use.
         prop_assume!(settled(&mut bench, 1, bytes).ranges().count() == 2);
         bench.rails = rails.to_vec();
         let last = settled(&mut bench, 19, bytes);
@@ -108,7 +108,7 @@ proptest! {
     }
 }
 
-/// The least time over all sets of rails, each by its closed form.
+/// Returns the least time over all sets of rails, each by its closed form.
 fn water_filling(rails: &[Rail], bytes: u64) -> f64 {
     let time = |set: u32| {
         let taken = || (0..).zip(rails).filter(move |(rail, _)| set >> rail & 1 == 1);
@@ -133,7 +133,7 @@ fn a_second_rail_is_used_within_a_size_class_of_the_crossing() {
     };
     assert_eq!(used(1_225_000 / 2), [0]);
     assert_eq!(used(1_225_000 * 2), [0, 1]);
-    // The same with one allocator for all sizes in turn.
+    // One allocator for all sizes, which alternate, gives equal results.
     let mut bench = Bench::new("nezha", &rails);
     for _ in 0..10 {
         (10..26).for_each(|class| drop(bench.step(3 << (class - 1))));
@@ -157,7 +157,7 @@ fn small_operations_use_the_rail_that_starts_first() {
             assert!(rails.contains(&soonest));
             alone += u32::from(rails == [soonest]);
         }
-        // All operations but those that measure the other rail: 1, 3, 7, ... 127.
+        // All operations except the trials of the other rail: 1, 3, 7, ... 127.
         assert_eq!(alone, 128 - 7);
     }
 }
@@ -184,7 +184,7 @@ fn the_cold_state_measures_all_rails_and_the_hot_state_holds_within_the_dead_ban
     bench.step(MIB);
     assert_eq!(measured(&bench), None);
     let hot = bench.steps(2, MIB);
-    // 4 % slower: the division stays. 20 % slower: it changes.
+    // 4 % slower: the division does not change. 20 % slower: it changes.
     bench.rails[1].1 = 312;
     assert_eq!(bench.steps(4, MIB), hot);
     bench.rails[1].1 = 360;
@@ -205,12 +205,12 @@ fn three_misses_in_a_row_or_other_rails_reset_to_the_cold_state() {
     bench.allocator.handle_rails(RailSet::first(1));
     assert_eq!(measured(&bench), Some(0));
     assert_eq!(bench.step(MIB).shares()[1], Bytes::ZERO);
-    // The same set of rails again changes nothing.
+    // Setting the current set of rails again changes nothing.
     bench.allocator.handle_rails(RailSet::first(1));
     assert_eq!(measured(&bench), Some(1));
 }
 
-/// A change too small to be a miss: the line follows by two fifths, feedback by half of the rest.
+/// The change is too small to be a miss: the line follows 2/5 of it, and feedback half of the rest.
 #[test]
 fn feedback_follows_a_rail_that_slows_down_by_two_fifths() {
     let mut bench = Bench::new("nezha", &[(1_000, 100), (1_000, 100)]);
@@ -222,7 +222,7 @@ fn feedback_follows_a_rail_that_slows_down_by_two_fifths() {
             bench.spread(&division)
         })
         .collect();
-    // 2/7 at first; the line alone would leave 0.17 of it.
+    // 2/7 at first; the line alone would reduce it only to 0.17.
     assert!(spreads[0] > 0.28 && spreads[1] < 0.10, "{spreads:?}");
     // The line then follows too, in addition to the feedback: one overshoot.
     assert!(spreads[2] < 0.20 && spreads[3] < 0.06, "{spreads:?}");
@@ -230,7 +230,7 @@ fn feedback_follows_a_rail_that_slows_down_by_two_fifths() {
     assert!(bench.spread(&settled) < 0.05, "{settled:?}");
 }
 
-/// A rail whose cost is not a line but x^2, as of a window with increasing losses.
+/// The cost of one rail is x^2 instead of a line, as with a window and increasing losses.
 #[test]
 fn feedback_makes_rails_end_together_whose_cost_is_not_a_line() {
     let config = crate::rail::test_rails::config("nezha", "");
@@ -278,7 +278,7 @@ fn invalid_parameters_are_rejected_with_the_valid_range() {
     }
 }
 
-/// The first 64 divisions over rails that take six times as long together as alone.
+/// Returns the first 64 divisions over rails that take six times as long together as alone.
 fn contended(rails: usize) -> Vec<Division> {
     let config = crate::rail::test_rails::config("nezha", "");
     let mut allocator = config.build(&vec![BitRate::from_gbps(80); rails]).unwrap();
@@ -297,26 +297,27 @@ fn contended(rails: usize) -> Vec<Division> {
 
 /// Three rails together take twice as long as one.
 #[test]
-fn while_a_rail_alone_is_best_the_split_is_tried_and_nothing_between() {
+fn only_the_full_split_is_tried_while_a_single_rail_is_best() {
     let rails: Vec<usize> = contended(3).iter().map(|it| it.ranges().count()).collect();
-    // Three cold operations, a trial of one rail, and with it the change; the split is not tried
-    // until the second operation after that, and then ever less often.
+    // Three cold operations, then a trial of one rail, which changes the choice. The split is tried
+    // at the second operation after that, and then less and less often.
     assert_eq!(rails[..6], [3, 3, 3, 1, 1, 3], "{rails:?}");
     assert!(!rails.contains(&2), "{rails:?}");
     assert!(rails[6..].iter().filter(|&&rails| rails == 3).count() <= 5, "{rails:?}");
 }
 
 #[test]
-fn while_one_of_two_rails_is_best_alone_the_other_is_tried_in_the_split() {
+fn the_second_rail_is_tried_in_the_split_while_the_first_is_best_alone() {
     let least = |division: &Division| division.shares().iter().min().unwrap().get();
     let shares: Vec<u64> = contended(2).iter().map(least).collect();
-    // Three cold operations, the trial of a rail, and one operation more before that of the split.
+    // Three cold operations, the trial of a rail, and one more operation before the trial of the
+    // split.
     assert_eq!([shares[3], shares[4]], [0; 2], "{shares:?}");
     assert!(shares[5] > 7 * MIB, "{shares:?}");
     assert!(shares[3..].iter().all(|&it| it == 0 || it > 7 * MIB), "{shares:?}");
 }
 
-/// Alone it would take twice as long, and the split is not that uncertain.
+/// Alone, a rail would take twice as long, which exceeds the uncertainty of the split.
 #[test]
 fn a_rail_that_is_much_slower_alone_is_tried_alone_once() {
     let mut bench = Bench::new("nezha", &[(1_000, 100), (1_000, 100)]);
@@ -324,7 +325,7 @@ fn a_rail_that_is_much_slower_alone_is_tried_alone_once() {
     assert_eq!(alone, [4], "the first after three cold operations");
 }
 
-/// Beside 1 for the rail in use, an excluded one has the weight of the floor, 1/64.
+/// An excluded rail has the weight of the floor, 1/64, and the rail in use has the weight 1.
 #[test]
 fn excluded_rails_are_measured_in_turn_with_the_share_of_the_floor() {
     let mut bench =
@@ -339,16 +340,16 @@ fn excluded_rails_are_measured_in_turn_with_the_share_of_the_floor() {
     assert!(tried.iter().all(|&(_, bytes)| bytes.abs_diff(MIB / 65) <= 4), "{tried:?}");
 }
 
-/// One rail alone takes a third longer: it is tried after 1, 2, 4, ... operations, without an end.
+/// One rail alone takes a third longer, so it is tried after 1, 2, 4, ... operations.
 #[test]
-fn while_all_rails_are_in_use_the_pauses_between_trials_have_no_limit() {
+fn pauses_between_trials_are_unlimited_while_all_rails_are_in_use() {
     let mut bench = Bench::new("nezha", &[(1_000, 100), (1_000, 300)]);
     let alone: Vec<u32> = (1..=300).filter(|_| bench.step(MIB).ranges().count() == 1).collect();
     assert_eq!(alone, [4, 6, 10, 18, 34, 66, 130, 258]);
 }
 
 #[test]
-fn a_rail_that_a_split_of_others_leaves_out_is_measured_too() {
+fn a_rail_excluded_from_the_split_is_measured() {
     let mut bench = Bench::new("nezha", &[(1_000, 100), (1_000, 100), (1_000, 10_000)]);
     bench.steps(3, MIB);
     let measured = (0..64).filter(|_| bench.step(MIB).ranges().count() == 3).count();

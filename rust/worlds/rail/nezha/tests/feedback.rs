@@ -3,8 +3,9 @@
 use super::*;
 use crate::rail::Costs;
 
-/// The factors of three rails after an operation of these costs, with a dead band of a quarter. The
-/// rails were measured at `measured` picoseconds a byte, and had these factors.
+/// Returns the factors of three rails after an operation with these costs, with a dead band of a
+/// quarter. The rails were measured at `measured` picoseconds per byte, and had the factors
+/// `before`.
 fn feedback(measured: [u64; 3], before: [f64; 3], costs: &[RailCost]) -> Vec<f64> {
     let (bytes, class) = (Bytes::new(3_000), SizeClass::of(Bytes::new(3_000)));
     let mut table = Costs::new(3, 0.2);
@@ -25,7 +26,7 @@ fn feedback(measured: [u64; 3], before: [f64; 3], costs: &[RailCost]) -> Vec<f64
     hot.factors.iter().map(|factor| (factor * 1e3).round() / 1e3).collect()
 }
 
-/// A factor moves half of the way.
+/// A factor moves half of the way to the deviation.
 #[test]
 fn feedback_follows_the_deviations_of_three_rails_from_the_dead_band_on() {
     let after = |last| {
@@ -42,11 +43,11 @@ fn feedback_follows_the_deviations_of_three_rails_from_the_dead_band_on() {
 /// In a trial the rails may end together by chance.
 #[test]
 fn rails_that_end_together_get_feedback_if_one_of_them_is_excluded_or_should_not_be() {
-    // The third was taken for a thousand times as slow as it is.
+    // The third rail was assumed to be 1,000 times as slow as it is.
     let all = [0, 1, 2].map(|rail| cost(rail, 1_000, 100_000));
     assert_eq!(feedback([100; 3], [1.0, 1.0, 1e3], &all), [1.0, 1.0, 500.5]);
-    // One rail is in use. The trial of another one takes ten times as long as expected, of which
-    // four count.
+    // One rail is in use. The trial of another one takes ten times as long as expected; the factor
+    // is limited to a slowdown of four.
     let trial = [cost(0, 1_000, 100_000), cost(1, 1, 100_000)];
     assert_eq!(feedback([100, 10_000, 10_000], [1.0; 3], &trial), [1.0, 2.5, 1.0]);
 }
