@@ -143,6 +143,7 @@ fn linear(low: f64, high: f64, count: usize) -> Ruler {
     let power = 10f64.powf(raw.log10().floor());
     let step = [1.0, 2.0, 5.0, 10.0].map(|it| it * power).into_iter().find(|it| *it >= raw * 0.999);
     let step = step.unwrap_or(10.0 * power);
+    // The tolerance keeps a value that is on a tick from falling below it.
     let first = (low / step + 1e-9).floor();
     let ends_beyond = high + 0.04 * (high - low);
     let ticks = (0..=4 * count + 4).map(|index| (first + index as f64) * step);

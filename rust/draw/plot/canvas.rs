@@ -53,6 +53,7 @@ pub(super) fn svg(width: f64, height: f64, title: &str, draw: impl FnOnce(&Area<
         "{HEAD}{width:.0}\" height=\"{height:.0}\" viewBox=\"0 0 {wide} {high}\"{TITLE}{escaped}\
          </title>\n"
     );
+    // The start tag of the backend lacks a title and the display size.
     let body = text.split_once(">\n").map_or("", |(_, body)| body);
     start + body
 }

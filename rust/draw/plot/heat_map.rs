@@ -117,6 +117,7 @@ fn draw(panel: &Panel, area: &Area<'_>, left: f64, most: f64) {
         let (right, bottom) = (x + wide - seam, y + high - seam);
         path(area, &[(x, y), (right, y), (right, bottom), (x, bottom), (x, y)], ALARM, 2.0);
     }
+    // Labels that would overlap are skipped.
     let every = |side: f64| (13.0 / side).ceil().max(1.0) as usize;
     for (row, name) in panel.rows.iter().enumerate().step_by(every(high)) {
         let at = (x0 - 6.0, y0 + high * (row as f64 + 0.5));

@@ -323,6 +323,7 @@ impl Invariants {
             return is_kept.then(|| "it drops data in spite of flow control".to_owned());
         }
         self.totals.hops += 1;
+        // Lost on the wire: it counts as a hop, but never reached the switch.
         let wire = &mut self.ports[port.reverse().index()];
         match wire.arrive(at, packet) {
             None if !wire.may_lose() => Some("a link that never fails loses a packet".to_owned()),

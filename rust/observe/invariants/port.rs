@@ -198,6 +198,7 @@ impl WireModel {
         self.expire(at);
         self.classes.rest(class.index());
         let pause = &mut self.pauses[class.index()];
+        // Each frame restarts the timer of the pause.
         pause.ends = at.saturating_add(self.wire.pause_time);
         match (is_paused, pause.since) {
             (true, None) => pause.since = Some(at),
@@ -283,6 +284,8 @@ impl WireModel {
         let out_of_turn = self.take_turn(*at, class, packet.wire_bytes);
         let due = self.free.max(first.since).max(resumed);
         let expected = self.bytes[class];
+        // A queued frame always carries the latest state of its class, so its contents may have
+        // changed.
         let order_of_frame = [packet, &first.packet].iter().all(|it| it.is_link_frame())
             && packet.class() == first.packet.class();
         let fault = if !order_of_frame && !is_same(&first.packet, packet) {

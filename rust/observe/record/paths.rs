@@ -120,6 +120,7 @@ impl Paths {
         if *event != PacketEvent::Dequeued || packet.is_control() || !self.is_recorded[src] {
             return;
         }
+        // Closes the intervals that ended before this record.
         while *at >= self.until {
             self.end_window(profile);
         }

@@ -66,6 +66,7 @@ impl Profile {
 
     /// Returns the window of an interval that ends at `until`.
     pub(super) fn window(&mut self, until: Time) -> &mut Window {
+        // An interval that ends at a window boundary belongs to the window before it.
         let index =
             |length: Span| (until.as_ps().saturating_sub(1) / length.as_ps().max(1)) as usize;
         while index(self.length) >= MOST_WINDOWS {

@@ -1,6 +1,6 @@
 //! `queue_pairs.csv`: window, rate and packets in flight of each recorded queue pair with
-//! unacknowledged work, at the end of each interval. When recording changes, intervals without a
-//! change have no row.
+//! unacknowledged work, at the end of each interval. If changes are recorded, an interval has a row
+//! only if a value has changed.
 
 use std::io::{self, Write};
 

@@ -161,8 +161,8 @@ impl Watch for Recorder {
     }
 }
 
-/// Returns the recorded ports, and the ports of hosts whose queue pairs are recorded. Sampling a
-/// port also brings its NIC's in-flight counts up to date.
+/// Returns the recorded ports, and the ports of hosts whose queue pairs are recorded: the in-flight
+/// counts of a NIC are exact only if its port is sampled.
 fn sampled(recording: &Recording, topology: &Topology) -> Vec<PortId> {
     let hosts = recording.queue_pairs.iter().flat_map(|&host| topology.planes().ports_of(host));
     let mut ports: Vec<PortId> = recording.ports.iter().chain(hosts).copied().collect();

@@ -242,6 +242,7 @@ impl Timeline {
                 }
             }
             PacketEvent::Dequeued => {
+                // The port at the first switch identifies the path.
                 if self.edges[packet.src.index()].contains(&from) {
                     let path = self.paths.entry(pair).or_default();
                     path.changes += u64::from(path.port.is_some_and(|last| last != *port));
@@ -320,6 +321,7 @@ struct Counter {
 /// Returns the label of a flow's packets, computed from the slot that its source port encodes.
 fn label(setup: &Setup, flow: &FlowRecord) -> u32 {
     let stream = setup.workload.messages[flow.message.index()].stream;
+    // Inverts the assignment of source ports, which starts at 49,152, the first dynamic port.
     let slot = u32::from(flow.source_port) - 49_152;
     let slot = slot.wrapping_sub(stream.wrapping_mul(64)) % (1 << 14);
     label_of(flow.src, flow.dst, stream, slot)

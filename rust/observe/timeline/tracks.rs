@@ -61,6 +61,7 @@ impl Tracks {
             parent: parent.map(|Track(parent)| parent),
             counter,
         };
+        // Only the first packet of a file clears the incremental state.
         let sequence_flags = (self.tracks == 1).then_some(1);
         self.put(TracePacket { track: Some(track), sequence_flags, ..TracePacket::default() });
         Track(self.tracks)

@@ -29,6 +29,7 @@ pub(super) fn earliest_starts(workload: &Workload, paths: &IdlePaths) -> Vec<u12
         for &dependent in workload.dependents_of(id) {
             // A dependent at the sender waits for the completion, any other for the delivery.
             let elapsed = if workload.host_of(dependent) == host { own } else { other };
+            // The workload's gap applies between messages, not before delays.
             let gap = if workload.delay(dependent).is_some() { Span::ZERO } else { workload.gap };
             let start = starts[task] + elapsed + u128::from(gap.as_ps());
             let index = dependent.index();

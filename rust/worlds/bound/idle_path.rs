@@ -87,6 +87,7 @@ impl Path {
         let mut hops = vec![hop(topology.host_port(src))];
         let mut at: Vec<SwitchId> = topology.edge_of(src).into_iter().collect();
         while !at.is_empty() {
+            // All switches of `at` are equally far from `dst`, so their ports form one hop.
             let ports = || at.iter().flat_map(|switch| routes.next_hops(*switch, dst)).copied();
             hops.extend(ports().map(hop).reduce(Hop::best));
             let mut next: Vec<SwitchId> =

@@ -124,7 +124,8 @@ fn largest(
     let part = chain::part_of_exchange(routes, workload);
     let workload = part.as_ref().unwrap_or(workload);
     let generated = chain::longest_generated(topology, routes, workload, wire);
-    // A listed message of an exchange sums up others, so its last packet may have any length.
+    // With chains, a listed message sums up those of a rank and channel, so its last packet may
+    // have any length.
     let of_load = Wire { cuts: Cuts::Anywhere { least: Bytes::new(1) }, ..*wire };
     let wire = if workload.chains.is_some() { &of_load } else { wire };
     let paths = IdlePaths::of(topology, routes, workload, wire);
@@ -152,6 +153,7 @@ fn largest(
     ];
     let mut largest = bounds[0];
     for bound in bounds {
+        // With equal bounds, the first one is reported.
         if bound.1 > largest.1 {
             largest = bound;
         }

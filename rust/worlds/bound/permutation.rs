@@ -42,6 +42,7 @@ pub(super) fn slowest(
         }
         let sent = sends[paths.sender(message).0.index()].replace(id);
         let received = receives[message.dst.index()].replace(id);
+        // A host with a second message: this is not a permutation.
         if sent.is_some() || received.is_some() {
             return 0;
         }

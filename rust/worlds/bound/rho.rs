@@ -41,6 +41,7 @@ fn units(topology: &Topology, routes: &Routes, pairs: &mut [(HostId, HostId)]) -
     let column = |pair: &(HostId, HostId)| (routes.edge_of(pair.1), routes.edge_of(pair.0));
     for &(src, dst) in pairs.iter() {
         units[topology.host_port(src).index()] += 1.0;
+        // Hosts that are wired to each other have only the sender's port.
         if routes.edge_of(src) != Routes::NO_EDGE {
             units[topology.host_port(dst).reverse().index()] += 1.0;
         }
@@ -53,6 +54,7 @@ fn units(topology: &Topology, routes: &Routes, pairs: &mut [(HostId, HostId)]) -
         for from_one_edge in to_one_edge.chunk_by(|a, b| column(a) == column(b)) {
             let (src, _) = from_one_edge[0];
             if !routes.same_edge(src, dst) {
+                // The two hops at hosts do not count as distance between switches.
                 let above = routes.hops(src, dst) as usize - 2;
                 tree.add(routes.edge_of(src), above, from_one_edge.len() as f64);
             }

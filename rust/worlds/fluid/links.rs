@@ -93,6 +93,7 @@ impl Links {
         if *link == UNUSED {
             *link = port.0;
         }
+        // A port that belongs to a group cannot be used alone.
         if *link == port.0 { Ok(data(port.0, share)) } else { Err(Ungrouped) }
     }
 
@@ -117,6 +118,7 @@ impl Links {
             }
             return Ok(());
         }
+        // A group stays valid only while all of its ports are equally loaded.
         let load = |&(port, share): &(PortId, f64)| share / self.capacities[port.index()];
         let first = load(&ports[0]);
         if ports.iter().any(|port| (load(port) - first).abs() > ROUNDING * first) {
@@ -152,7 +154,8 @@ impl Links {
         self.carried[link as usize] += bytes;
     }
 
-    /// Returns the bytes that each port has carried; a group's bytes are divided by capacity.
+    /// Returns the bytes that each port has carried. A group's bytes are divided in proportion to
+    /// the capacities of its ports.
     pub(super) fn bytes(&self) -> Vec<Bytes> {
         let mut bytes: Vec<f64> = self.carried[..self.capacities.len()].to_vec();
         for (group, carried) in self.groups.iter().zip(&self.carried[self.capacities.len()..]) {

@@ -38,6 +38,7 @@ pub(super) struct Tail {
 pub(super) fn wire(setup: &Setup) -> Wire {
     let (nic, fabric) = (&setup.nic, &setup.fabric);
     let packet = (nic.payload + nic.header).get().max(1);
+    // An acknowledgement is due after a number of packets or of bytes, whichever comes first.
     let by_bytes = nic.ack.every_bytes.get().div_ceil(packet);
     Wire {
         payload: nic.payload,
@@ -82,6 +83,7 @@ impl Tail {
     /// Returns the tail of a flow of `bytes` on its path. `pace` is in bytes per picosecond,
     /// without gaps.
     pub(super) fn of(way: &Way, bytes: Bytes, size: &Size, wire: &Wire, pace: Option<f64>) -> Self {
+        // With any count above 1, the last packet may overtake others.
         let count = if way.paths == Paths::One { 1 } else { 2 };
         let path = Path { hops: way.hops.clone(), count };
         let idle = IdlePath::new(&path, bytes, wire);

@@ -73,6 +73,7 @@ impl Waiting {
         let is_of_switch = port.link().index() < self.topology.links().len()
             && matches!(self.topology.ends_of(port).0, Node::Switch(_));
         let own = sharing.uses(flow).next().filter(|_| is_of_switch)?;
+        // The rate that the flow would have without its bottleneck.
         let sent = sharing.fair_rate(own.link).min(pace.unwrap_or(f64::INFINITY));
         let part = 1.0 - sharing.rate(flow) / sent;
         (part > LEAST_PART).then(|| (link, part * left.min(self.of_a_flow)))

@@ -14,7 +14,7 @@ use crate::units::{Bytes, Time};
 /// packets matter \[inferred\].
 const SHORT_PACKETS: u64 = 8;
 
-/// A completed run and what it observed.
+/// The setup and the results of a run that has ended.
 pub(super) struct Seen<'a> {
     pub(super) setup: &'a Setup,
     pub(super) outcome: &'a Outcome,

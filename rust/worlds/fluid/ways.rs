@@ -252,6 +252,7 @@ impl Ways {
         for &(port, part) in ports {
             let Node::Switch(switch) = self.topology.ends_of(port).1 else { continue };
             let amount = &mut self.amounts[switch.index()];
+            // This is the first port that leads to the switch.
             if *amount == 0.0 {
                 at.push((switch, 0.0));
             }

@@ -166,6 +166,7 @@ impl HostRail {
                 (*from, *to, message.bytes(), 1)
             }
         };
+        // Even streams carry data, odd ones control messages.
         let stream = 2 * self.message_stream + stream;
         let (src, dst) = (HostId(src), HostId(dst));
         let LinkFabric { world, payloads, .. } = &mut self.links[link];
@@ -351,6 +352,7 @@ fn fabric(setup: &RailSetup, index: u32, transport: &Transport) -> fabric::Setup
         job_classes: Vec::new(),
         workload: Arc::new(Workload::independent(Vec::new())),
         seed,
+        // The run over all rails enforces the time limit.
         time_limit: Time::NEVER,
         probes: Vec::new(),
     }

@@ -167,6 +167,7 @@ impl RankOperation {
             state.early.push(sums);
             return Stored::Early;
         }
+        // A second arrival would count contributions twice.
         assert!(chunk.received.insert(range), "{range:?} of {key:?} arrived twice at rank {rank}");
         chunk.elements += range.count;
         if sum != self.inputs.sum(ranks, range) {

@@ -29,6 +29,7 @@ impl Wires {
             let left = self.failures.iter().filter(active).filter_map(|it| left(it.kind, wire));
             let rate = left.fold(self.rate, BitRate::scaled).max(BitRate::from_bps(1));
             let end = start.saturating_add(rate.time_for(bytes));
+            // An outage at any time during the transmission destroys it.
             let cut =
                 |it: &&RailFailure| it.at < end && start < it.until && interrupts(it.kind, wire);
             let back = self.failures.iter().filter(cut).map(|failure| failure.until).max();

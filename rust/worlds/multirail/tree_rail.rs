@@ -171,6 +171,7 @@ impl TreeRail {
         self.events.push(end.saturating_add(self.delay), TreeEvent::Up { child, sum });
         self.events.push(end, TreeEvent::Free { child });
         if child >= self.ranks {
+            // The slot of a switch is free once its sum has left. Hosts have no slots.
             self.free_slot(end, child);
         }
     }
@@ -188,6 +189,7 @@ impl TreeRail {
         let segment = self.nodes[child as usize].received;
         self.nodes[child as usize].received += 1;
         let node = &mut self.nodes[switch as usize];
+        // Children send in order, so the difference is the index among the open sums.
         let slot = (segment - node.summed) as usize;
         if slot == node.sums.len() {
             node.sums.push_back((0, 0));

@@ -112,6 +112,7 @@ impl<'a> RailWorld<'a> {
     fn run(&mut self, progress: &mut dyn FnMut(usize)) -> Verdict {
         while self.operation.is_some() || self.records.len() < self.setup.operations.len() {
             let Some((at, next)) = self.next() else { return Verdict::Stalled };
+            // An event exactly at the limit is still handled.
             if at > self.setup.time_limit {
                 self.now = self.setup.time_limit;
                 return Verdict::TimeLimit;

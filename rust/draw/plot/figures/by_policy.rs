@@ -70,6 +70,7 @@ fn drawn(subject: &str, mut rows: Vec<DotRow>, seeds: usize, request: &Request) 
 fn row((name, values): (String, Vec<f64>)) -> Option<DotRow> {
     let sample = Sample::of(&values)?;
     let interval = sample.interval().map(|it| (it.low, it.high));
+    // A single run equals the median, so it needs no tick.
     let values = if values.len() > 1 { values } else { Vec::new() };
     Some(DotRow { name, value: sample.median, interval, values, reference: None })
 }

@@ -68,6 +68,7 @@ fn panel(graph: &FabricGraph, tier: usize, is_up: bool, failed: &[Disturbance]) 
         let column = neighbours[row].iter().position(|it| *it == upper)?;
         let load: &LinkLoad = if is_up { &link.up } else { &link.down };
         let cell: &mut Option<f64> = &mut values[row][column];
+        // Parallel links share a cell, which shows the highest load.
         *cell = Some(cell.unwrap_or(0.0).max(load.bytes));
         if failed.iter().any(|it| it.link == load.link) {
             frames.push((row, column));

@@ -102,7 +102,7 @@ impl OperationTable {
         tracked.started = Some(now);
         tracked.expected = expected.to_vec();
         tracked.recount(view, view.rails());
-        // Chunks on a rail that is down wait for the next agreement.
+        // Chunks on a rail that is down wait until a rail returns.
         let all = (0u32..).map_while(|chunk| tracked.issue(chunk));
         all.filter(|issue| view.up().contains(issue.rail)).collect()
     }
