@@ -397,7 +397,7 @@ fn reports_rotate_over_rails_with_suspect_ones_last() {
     }
 }
 
-/// Of four chunks on a failed rail, three go to the rail that is three times as fast.
+/// Three of four chunks on a failed rail go to the rail that is three times as fast.
 #[test]
 fn missing_chunks_are_divided_by_the_given_rates() {
     let member = Membership { rank: RankId(0), ranks: 3, rails: 3 };
