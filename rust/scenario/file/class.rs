@@ -20,17 +20,17 @@ named! { SchedulingName }
 section! {
     /// `[[class]]`: a traffic class of data packets.
     pub struct ClassSection {
-        /// The name by which `class` of `[[job]]` and `[workload]` names it.
+        /// Name, used by `class` in `[workload]` and `[[job]]`.
         name?: String = "required",
-        /// When its packets start, at every output port and every NIC: `strict` classes before all
-        /// weighted ones and each other in order, `weighted` ones in turns (IEEE 802.1Q, strict
-        /// priority and enhanced transmission selection).
+        /// Order at every output port and NIC: `strict` classes go first, in file order. `weighted`
+        /// classes share the rest by `weight` (IEEE 802.1Q, strict priority and enhanced
+        /// transmission selection).
         scheduling: SchedulingName = SchedulingName::default(),
-        /// `weighted`: its share of the bytes, relative to the other weighted classes; 1 to 64.
+        /// `weighted`: share of the bytes relative to the other weighted classes, 1 to 64.
         weight?: u32 = "1",
-        /// Whether priority flow control protects it: it has a reserve and a headroom of each link
-        /// that ends at a switch, and is paused by itself. Packets of a class without it are
-        /// dropped that find no room in the shared memory.
+        /// Protects the class by priority flow control: it has its own reserve and headroom on each
+        /// link to a switch, and is paused separately. Unprotected packets that do not fit in the
+        /// shared memory are dropped.
         pfc?: bool = "whether `switch.pfc` is on",
     }
 }

@@ -68,38 +68,38 @@ impl<'de> Deserialize<'de> for SpanOrNever {
 }
 
 section! {
-    /// `[[failure]]`: exactly one of `link`, `switch`, `plane` and `probability`, the kind and the
+    /// `[[failure]]`: exactly one of `link`, `switch`, `plane` and `probability`, with its kind and
     /// times.
     pub struct FailureSection {
-        /// The link that fails, by the names of its ends: `"leaf0-spine0"`; of a fabric of several
-        /// planes `"p1-leaf0-p1-spine0"`, or `"host3-p1-leaf0"` for a port of a host.
+        /// Link that fails, named by its ends: `"leaf0-spine0"`. With several planes:
+        /// `"p1-leaf0-p1-spine0"`, or `"host3-p1-leaf0"` for a host's port.
         link?: String = "none",
-        /// The end of `link` whose packets it affects, in one direction; whoever detects the
-        /// failure, and routing, avoid the link in both.
+        /// End of `link` whose outgoing packets are affected. Detection and routing still avoid
+        /// both directions.
         from?: String = "both ends",
-        /// The switch all of whose links fail.
+        /// Switch whose links all fail.
         switch?: String = "none",
-        /// The plane all of whose links fail, those of hosts included.
+        /// Plane whose links all fail, including those of hosts.
         plane?: u32 = "none",
-        /// The probability with which each link between switches fails, drawn independently.
+        /// Probability that each link between switches fails, independently.
         probability?: Fraction = "none",
-        /// The kind of failure.
+        /// Kind of failure.
         kind: FailureName = FailureName::default(),
-        /// `degrade`: the share of the rate that is left.
+        /// `degrade`: share of the rate that is left.
         factor?: Fraction = "required for `degrade`",
-        /// `loss`: the share of packets that is lost.
+        /// `loss`: share of packets that are lost.
         rate?: Fraction = "required for `loss`",
-        /// `flap`: the time for which it is down each time.
+        /// `flap`: length of each outage.
         down_for?: Span = "required for `flap`",
-        /// `flap`: the time for which it is up in between.
+        /// `flap`: time up between outages.
         up_for?: Span = "required for `flap`",
-        /// When the failure starts.
+        /// Start of the failure.
         at: Span = Span::from_us(1),
-        /// When the failure ends.
+        /// End of the failure.
         until: SpanOrNever = SpanOrNever::Never,
-        /// The time after each change at which the switches at the link's ends detect it.
+        /// Delay from each change until the switches at the link's ends detect it.
         detection: SpanOrNever = SpanOrNever::Span(Span::ZERO),
-        /// The time after each change at which routing converges (G).
+        /// Delay from each change until routing converges (G).
         convergence: SpanOrNever = SpanOrNever::Span(Span::from_ms(100)),
     }
 }

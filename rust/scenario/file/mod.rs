@@ -77,13 +77,12 @@ section! {
     pub struct GeneralSection {
         /// Version of the format.
         schema_version: u32 = SCHEMA_VERSION,
-        /// The seed of every random draw.
+        /// Seed of all random numbers.
         seed: u64 = 1,
         /// Simulated time after which a run ends as incomplete.
         time_limit: Span = Span::from_ms(10_000),
-        /// Whether a run moves packets, or flows of bytes with max-min fair rates (`fluid`), which
-        /// takes a small part of the time for large fabrics. [The fluid mode](fluid.md) has its
-        /// errors.
+        /// Simulates packets, or flows with max-min fair rates (`fluid`), which is much faster on
+        /// large fabrics. [The fluid mode](fluid.md) lists its errors.
         fidelity: Fidelity = Fidelity::default(),
     }
 }

@@ -6,27 +6,25 @@ use crate::input::section::{named, section};
 use crate::units::Span;
 
 section! {
-    /// `[record]`: time series of a run; several of them are `[[record]]`, each with a `name`.
+    /// `[record]`: time series of a run. Several are written `[[record]]`, each with a `name`.
     pub struct RecordSection {
-        /// What tells it from others: part of the names of its files (`ports-NAME.csv`) and of
-        /// metrics. Letters, digits, `-` and `_`.
+        /// Label in file names (`ports-NAME.csv`) and metrics: letters, digits, `-` and `_`.
         name?: String = "none; *required* of several",
-        /// Whether rows are written at the end of each interval, or when a value changes. Windows
-        /// and rates of queue pairs are looked at once an interval in both cases.
+        /// Writes rows at the end of each interval, or when a value changes. Windows and rates of
+        /// queue pairs are sampled once per interval in both cases.
         on: RecordOn = RecordOn::Interval,
-        /// The length of an interval.
+        /// Length of an interval.
         every: Span = Span::from_us(10),
         /// Ports whose queues and transmissions are recorded, both directions of each link: links
-        /// by the names of their ends, separated by commas (`"leaf0-spine0, leaf0-spine1"`),
-        /// `"all"` or `"none"`.
+        /// named by their ends (`"leaf0-spine0, leaf0-spine1"`), `"all"` or `"none"`.
         ports: String = "all".to_owned(),
-        /// Hosts whose queue pairs are recorded as they send: `"0..4"`, `"all"` or `"none"`.
+        /// Hosts whose sending queue pairs are recorded: `"0..4"`, `"all"` or `"none"`.
         queue_pairs: String = "all".to_owned(),
-        /// Hosts of whose packets the entropy values and paths are recorded: `"0..4"`, `"all"` or
+        /// Hosts whose packets are recorded with entropy value and path: `"0..4"`, `"all"` or
         /// `"none"`.
         paths: String = "all".to_owned(),
-        /// Ports whose pauses by priority flow control are recorded, as `ports`; without
-        /// `switch.pfc` nothing is paused, and `"all"` is `"none"`.
+        /// Ports whose pauses by priority flow control are recorded, written as in `ports`. Without
+        /// `switch.pfc`, `"all"` means `"none"`.
         pauses: String = "all".to_owned(),
     }
 }

@@ -27,43 +27,43 @@ section! {
     pub struct SwitchSection {
         /// Packet memory shared by all ports.
         buffer?: Bytes = "64 MB",
-        /// Packet memory of each port, in place of `buffer`.
+        /// Packet memory of each port, instead of `buffer`.
         port_buffer?: Bytes = "none: the buffer is shared",
-        /// Marking: a step, or a ramp of `kmin`, `kmax` and `pmax`.
+        /// ECN marking: a step, or a ramp of `kmin`, `kmax` and `pmax`.
         ecn: EcnSection = EcnSection::default(),
-        /// Marking at ports of switches to hosts, the last hop, too. Clusters with MRC mark at
-        /// every hop except the last (G20).
+        /// Marks at the last hop too, the ports to hosts. Clusters with MRC do not (G20).
         ecn_at_hosts: bool = true,
         /// Priority flow control (PFC).
         pfc: Toggle<PfcSection> = Toggle::Off,
-        /// Credit-based flow control (CBFC), in place of `pfc`.
+        /// Credit-based flow control (CBFC), instead of `pfc`.
         cbfc: Toggle<CbfcSection> = Toggle::Off,
-        /// Trimming of packets in place of dropping them.
+        /// Trims packets instead of dropping them.
         trim: Toggle<TrimSection> = Toggle::Off,
-        /// The `port_buffer` and the marking thresholds of a port whose link is degraded: `keep`
+        /// Treatment of `port_buffer` and ECN thresholds at a port with a degraded link: `keep`
         /// them, or `scale` them with the rate (as htsim does).
         slow_ports: SlowPorts = SlowPorts::default(),
-        /// The order in which packets are taken that arrive at one time: `drawn` for each time, or
-        /// by the `port` that sent them, low numbers first, as in simulators with a fixed order.
+        /// Order of packets that arrive at the same time: `drawn` at random each time, or by
+        /// sending `port`, lowest first, as in simulators with a fixed order.
         ties: TieOrder = TieOrder::default(),
     }
 }
 
 section! {
-    /// `ecn = { ... }`: a step, or a ramp of `kmin`, `kmax` and `pmax`. A threshold is a size, or a
-    /// part of the bandwidth-delay product: the rate of the port times the longest base round trip
-    /// of the workload, at least ten full packets. The default is a ramp from 1/5 to
-    /// 4/5 (Ultra Ethernet's simulator).
+    /// `ecn = { ... }`: a step, or a ramp of `kmin`, `kmax` and `pmax`.
+    ///
+    /// A threshold is a size, or a fraction of the bandwidth-delay product. The product is the
+    /// port's rate times the longest base round trip of the workload, and at least ten full
+    /// packets. The default is a ramp from 1/5 to 4/5 (Ultra Ethernet's simulator).
     pub struct EcnSection {
-        /// Step: the queue length above which every packet is marked.
+        /// Step: queue length above which every packet is marked.
         step?: AbsoluteOrFraction<Bytes> = "none: a ramp",
-        /// Ramp: the queue length up to which no packet is marked.
+        /// Ramp: queue length up to which no packet is marked.
         kmin?: AbsoluteOrFraction<Bytes> = "a quarter of `kmax`, or `1/5`",
-        /// Ramp: the queue length above which every packet is marked.
+        /// Ramp: queue length above which every packet is marked.
         kmax?: AbsoluteOrFraction<Bytes> = "four times `kmin`",
-        /// Ramp: the probability of marking just below `kmax`.
+        /// Ramp: marking probability just below `kmax`.
         pmax?: Fraction = "`1`",
-        /// The point at which the queue length is compared.
+        /// Event at which the queue length is compared.
         at: EcnPoint = EcnPoint::default(),
     }
 }
@@ -71,26 +71,23 @@ section! {
 section! {
     /// `pfc = { ... }`: priority flow control (PFC).
     pub struct PfcSection {
-        /// Memory of each link, and of each `[[class]]` that it protects, for what is in flight to
-        /// a switch after it sent a pause: a size, or a rule that computes it. `hpcc` is three
-        /// times rate times delay, which suffices for small packets on long links; `conweave` is
-        /// twice rate times delay and two packets, one packet too few; `worst-case` is twice rate
-        /// times delay, three packets and a pause frame of each class.
+        /// Memory per link and protected `[[class]]` for packets in flight after a pause is sent: a
+        /// size or a rule. `worst-case`: 2 × rate × delay, three packets and a pause frame per
+        /// class. `hpcc`: 3 × rate × delay, enough for small packets on long links. `conweave`: 2 ×
+        /// rate × delay and two packets, one packet too few.
         headroom: HeadroomName = HeadroomName::WorstCase,
-        /// Memory of each link, and of each such class, that it uses before it takes any of the
-        /// pool (value of HPCC).
+        /// Memory per link and protected class that is filled before the pool (value of HPCC).
         reserve: Bytes = PfcConfig::HPCC.reserve,
-        /// The share of the pool's free memory that a link may take (value of HPCC).
+        /// Share of the pool's free memory that a link may take (value of HPCC).
         alpha: Fraction = PfcConfig::HPCC.alpha,
-        /// A paused link resumes when it is this far below that share (value of HPCC).
+        /// Distance below that share at which a paused link resumes (value of HPCC).
         resume_offset: Bytes = PfcConfig::HPCC.resume_offset,
-        /// The rule by which packets are admitted and links paused. `hpcc`: a link uses its
-        /// reserve, then its share of the pool, then its headroom. `conweave`: a link beyond its
-        /// share is paused, and may use the pool as long as there is any, then its headroom; a
-        /// queue may take as much as the others leave.
+        /// Rule that admits packets and pauses links. `hpcc`: a link fills its reserve, then its
+        /// share of the pool, then its headroom. `conweave`: a link above its share is paused, but
+        /// may fill the whole pool, then its headroom; a queue may take as much memory as is free.
         admission: AdmissionName = AdmissionName::default(),
-        /// The time after which a pause expires if no other frame comes; switches then repeat the
-        /// frame for each packet that still arrives (ConWeave's simulator: 5 us).
+        /// Time after which a pause expires without another frame. Switches then repeat the frame
+        /// for each packet that still arrives (ConWeave's simulator: 5 us).
         pause_time?: Span = "none: until it is resumed",
     }
 }
@@ -98,15 +95,14 @@ section! {
 section! {
     /// `cbfc = { ... }`: credit-based flow control (Ultra Ethernet 1.0.1, section 5.2).
     pub struct CbfcSection {
-        /// Memory for each link that ends at a switch: the most that its sender may send ahead
-        /// \[inferred\].
+        /// Memory per link to a switch: the most that its sender may send ahead \[inferred\].
         memory: Bytes = Bytes::new(1_000_000),
-        /// A credit: a power of two from 32 B to 2048 B \[inferred\]. A packet takes whole ones.
+        /// Size of a credit: a power of two from 32 B to 2048 B \[inferred\]. A packet costs whole
+        /// credits.
         credit: Bytes = Bytes::new(256),
-        /// Bytes that each packet counts beyond its length on the wire, from -16 to 127.
+        /// Bytes charged per packet beyond its length on the wire, from -16 to 127.
         overhead: i64 = 0,
-        /// The time after the loss of a packet on a link until its credit is given back
-        /// \[inferred\].
+        /// Delay until the credit of a packet lost on a link is returned \[inferred\].
         correction: Span = Span::from_us(10),
     }
 }
@@ -165,16 +161,16 @@ impl<'de> Deserialize<'de> for HeadroomName {
 }
 
 section! {
-    /// `trim = { ... }`: trimming.
+    /// `trim = { ... }`: packet trimming.
     pub struct TrimSection {
-        /// A trimmed packet on the wire (64 B: value of Ultra Ethernet's simulator).
+        /// Length of a trimmed packet on the wire (64 B: value of Ultra Ethernet's simulator).
         size?: Bytes = "`64B`; with the policy `mrc` as `transport.header` (G21)",
-        /// The maximum length of a port's queue with priority (value of NDP's simulator).
+        /// Maximum length of a port's priority queue (value of NDP's simulator).
         limit?: Bytes = "twice the buffer",
-        /// The packet that is trimmed where one finds no room: the `arriving` one, or with
-        /// `arriving-or-last` with equal probability it or the last one of the queue, whose place
-        /// it then takes (NDP, and its queue in htsim: flows whose packets arrive in step do not
-        /// always lose the same ones). Not with `pfc` or `cbfc`.
+        /// Packet to trim when the queue is full: the `arriving` one, or (`arriving-or-last`)
+        /// either that or the last in the queue, whose slot it takes, with equal probability (NDP,
+        /// and its queue in htsim). The latter keeps synchronized flows from always losing the same
+        /// packets. Not with `pfc` or `cbfc`.
         victim: TrimVictim = TrimVictim::default(),
     }
 }

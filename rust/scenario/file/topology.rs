@@ -19,15 +19,15 @@ section! {
     pub struct WireSection {
         /// Preamble and inter-frame gap of each packet on every link.
         gap: Bytes = Bytes::new(20),
-        /// The time from the arrival of a packet's last bit until it can leave, in each switch.
+        /// Delay in each switch from the arrival of a packet's last bit until it can leave.
         forwarding_delay: Span = Span::ZERO,
-        /// What a host and its NIC add to the time of each packet, when it leaves and when it
-        /// arrives; a part of the delay of the host's links.
+        /// Delay that a host and its NIC add to each packet, both sent and received; modelled as
+        /// delay of the host's links.
         host_latency: Span = Span::ZERO,
-        /// Link-level retry: neighbours repeat frames that `[[failure]] kind = "loss"` corrupts.
+        /// Link-level retry: neighbours replay frames that `[[failure]] kind = "loss"` corrupts.
         llr?: LlrSection = "none",
-        /// Servers whose GPUs, each a host, are joined by a network of their own, such as NVLink.
-        /// Messages inside a server go over it, without queue pairs, and never over the fabric.
+        /// Separate network within each server, such as NVLink, whose GPUs are hosts. Messages
+        /// within a server use it, without queue pairs, and never the fabric.
         scale_up?: ScaleUpSection = "none",
     }
 }
@@ -35,16 +35,16 @@ section! {
 section! {
     /// `scale_up = { ... }`: the network within each server.
     pub struct ScaleUpSection {
-        /// GPUs of a server, which are consecutive hosts; host `h` is GPU `h % gpus`, its rail.
+        /// GPUs per server, which are consecutive hosts. Host `h` is GPU `h % gpus`, its rail.
         gpus: u32 = 8,
-        /// Rate of a GPU's port in each direction, of payload; that of NVLink 4 (DGX H100: 18 links
-        /// of 25 GB/s).
+        /// Payload rate of a GPU's port in each direction, as NVLink 4 (DGX H100: 18 links of 25
+        /// GB/s).
         rate: BitRate = BitRate::from_gbps(3_600),
-        /// Time from the last bit that leaves a GPU to its arrival, and again until its sender
-        /// knows; the base latency of NVLink in NCCL's cost model (`tuning.cc`, LL).
+        /// Delay from the last bit sent to its arrival, and again until the sender knows: NVLink's
+        /// base latency in NCCL's cost model (`tuning.cc`, LL).
         latency: Span = Span::from_ns(600),
-        /// How messages reach other rails of other servers: over the `fabric`, or over the domain
-        /// to the `relay` that is the GPU on the receiver's rail (PXN).
+        /// Route to other rails of other servers: over the `fabric`, or through a `relay`, the
+        /// server's own GPU on the receiver's rail (PXN).
         cross_rail: CrossRail = CrossRail::default(),
     }
 }
@@ -52,11 +52,11 @@ section! {
 section! {
     /// `llr = { ... }`: link-level retry (Ultra Ethernet 1.0.1, section 5.1).
     pub struct LlrSection {
-        /// Bytes on a wire between two acknowledgements of 8 bytes, from 400 to 17296.
+        /// Bytes on the wire between two 8-byte acknowledgements, from 400 to 17296.
         ack_spacing: Bytes = Bytes::new(2_048),
-        /// Replays of one frame in a row that a link survives, up to 254; 255 for any number.
+        /// Consecutive replays of a frame that a link survives: up to 254, or 255 for no limit.
         replays: u8 = 1,
-        /// What happens to the frames of a link that does not survive.
+        /// Treatment of frames on a link that exceeded `replays`.
         afterwards: Afterwards = Afterwards::default(),
     }
 }

@@ -33,72 +33,69 @@ section! {
         /// Headers of a data packet on the wire.
         header?: Bytes = "`62B`; with the policy `mrc` `102B`, and `142B` with its `encoding = \
                   srv6`",
-        /// An acknowledgement on the wire.
+        /// Length of an acknowledgement on the wire.
         ack?: Bytes = "`64B`; with the policy `mrc` `118B`, and `158B` with its `encoding = srv6`",
-        /// Data packets for each acknowledgement.
+        /// Data packets per acknowledgement.
         ack_every?: u32 = "`1`; with the policy `mrc` and its recovery `16`, or `32` where \
                     `ack_bytes` is given",
-        /// Bytes of data packets on the wire for each acknowledgement, if `ack_every` is not
-        /// reached before.
+        /// Data bytes on the wire per acknowledgement, if reached before `ack_every`.
         ack_bytes?: Bytes = "no limit; with the policy `mrc` and its recovery `16KiB` (G8) unless \
                       `ack_every` is given",
-        /// The maximum time after an arrival until it is acknowledged, if neither is reached
-        /// before.
+        /// Maximum delay of an acknowledgement, if neither limit is reached before.
         ack_time?: Span = "no limit; with the policy `mrc` and its recovery the longest base round \
                      trip of the workload",
-        /// Whether a packet with an ECN mark is acknowledged at once or with others.
+        /// Acknowledges an ECN-marked packet `at-once`, or lets it `wait` for others.
         ack_marked?: Marked = "`wait`; with the policy `mrc` and its recovery `at-once` (G18)",
-        /// What an acknowledgement speaks of: with `cumulative`, of all packets before the first
-        /// that is missing; with `packet` (recovery `per-packet`, `ack_every = 1`), of one packet,
-        /// so that a lost acknowledgement costs a timeout; with `last-64` (recoveries `per-packet`
-        /// and `mrc`), also of all arrivals among the last 64 PSNs (Ultra Ethernet, MRC), so that
-        /// it costs nothing. `nscc` with `per-packet` has `last-64`, as Ultra Ethernet's simulator;
-        /// `rudi` knows `packet` alone.
+        /// Packets that an acknowledgement reports. `cumulative`: all before the first gap.
+        /// `packet` (recovery `per-packet`, `ack_every = 1`): a single one, so that a lost
+        /// acknowledgement costs a timeout. `last-64` (recoveries `per-packet` and `mrc`): also all
+        /// arrivals among the last 64 PSNs, so that it costs nothing (Ultra Ethernet, MRC). The
+        /// default of `nscc` with `per-packet` is that of Ultra Ethernet's simulator; `rudi`
+        /// supports only `packet`.
         ack_range?: AckRange = "`cumulative`; `last-64` with recovery `mrc`, and with `nscc` and \
                       `per-packet`",
-        /// How far apart packets may be that share an acknowledgement: with `bitmap`, as far as
-        /// one bitmap reports them all, 64 PSNs, or 32 with `last-64`; with `unlimited` (`ack_range
-        /// = "last-64"` alone), count, bytes and time decide (Ultra Ethernet's simulator).
+        /// Range of packets that may share an acknowledgement. `bitmap`: one bitmap of 64 PSNs, or
+        /// of 32 with `last-64`. `unlimited` (only with `ack_range = "last-64"`): count, bytes and
+        /// time decide (Ultra Ethernet's simulator).
         ack_span?: AckSpan = "`bitmap`; `unlimited` with `nscc` and `last-64`",
-        /// Whether the first packet of a queue pair is acknowledged at once or with others.
+        /// Acknowledges the first packet of a queue pair `at-once`, or lets it `wait` for others.
         ack_first?: First = "`wait`; `at-once` with `nscc`",
-        /// Whether a packet that was sent again is acknowledged at once or with others.
+        /// Acknowledges a retransmitted packet `at-once`, or lets it `wait` for others.
         ack_resent?: Resent = "`wait`; `at-once` with `nscc` and `last-64`",
-        /// The packets whose entropy values are in an acknowledgement.
+        /// Entropy values in an acknowledgement: of the `last` packet that it covers, or of all
+        /// (`carry`).
         ack_entropies: Entropies = Entropies::default(),
-        /// What a NACK for a gap says of congestion: nothing, the `mark` of the packet that it
-        /// answers (HPCC's simulator), or `congestion` always (ConWeave's). DCQCN takes it for a
-        /// CNP.
+        /// Congestion signal in a NACK for a gap: `none`, the `mark` of the packet that caused it
+        /// (HPCC's simulator), or always `congestion` (ConWeave's). DCQCN treats it as a CNP.
         nack_signal: NackSignal = NackSignal::default(),
-        /// Whether acknowledgements have priority over data.
+        /// Gives acknowledgements priority over data.
         ack_priority: bool = true,
-        /// The congestion control.
+        /// Congestion control.
         congestion_control?: CongestionName = "`nscc`",
-        /// Parameters of the congestion control. `preset` names a set of them where a control has
-        /// several, the first of which is the default; explicit keys override the preset.
+        /// Parameters of the congestion control. `preset` selects a named set, by default the
+        /// first; explicit keys override it.
         parameters: Parameters = Parameters::new(),
-        /// The loss recovery; `auto` selects the one for which the policy is designed.
+        /// Loss recovery; `auto` selects the one that the policy is designed for.
         recovery: RecoveryName = RecoveryName::default(),
-        /// Parameters of the loss recovery; omitted ones have its defaults.
+        /// Parameters of the loss recovery; omitted ones keep its defaults.
         recovery_parameters: Parameters = Parameters::new(),
-        /// The order in which messages of a queue pair are delivered; `auto` is the recovery's
-        /// default.
+        /// Delivery order of a queue pair's messages; `auto` is the recovery's default.
         delivery: DeliveryName = DeliveryName::default(),
-        /// The messages of each queue pair are WRITEs with immediate data, of which so many are
-        /// under way at once (MRC's example is 128); the next one waits until the oldest is
-        /// complete. `delivery` must be ordered. `header` has to include the 4 bytes of the data.
+        /// Sends messages as WRITEs with immediate data, at most this many outstanding per queue
+        /// pair (MRC's example is 128). The next one waits until the oldest is complete. Requires
+        /// ordered `delivery`; `header` must include the 4 bytes of the data.
         max_wimm?: u32 = "none: plain WRITEs, without a limit",
-        /// The time for which a sender waits for an acknowledgement. By default no queue makes it
-        /// expire: a port may take the whole shared buffer, or its own at each switch; with flow
-        /// control packets wait in the buffers of all switches; and with `ack_every` a receiver
-        /// waits for as many packets, while their sender serves its other peers.
+        /// Time that a sender waits for an acknowledgement. The default counts the bytes that may
+        /// be ahead of a packet, so that no queue triggers a timeout. They are the shared buffer,
+        /// or a port's own at each switch. With flow control, they are the buffers of all switches.
+        /// `ack_every` adds that many packets per peer of a sender.
         retransmit_timeout?: Span = "twice the longest base round trip of the workload, and the \
                                      time in which the slowest link of its hosts sends these bytes",
-        /// The time after which a receiver repeats a NACK (value of the HPCC simulator).
+        /// Time after which a receiver repeats a NACK (value of the HPCC simulator).
         nack_interval: Span = Span::from_us(500),
-        /// The shortest time between two CNPs of a queue pair (Zhu et al., SIGCOMM 2015).
+        /// Minimum time between two CNPs of a queue pair (Zhu et al., SIGCOMM 2015).
         cnp_interval: Span = Span::from_us(50),
-        /// The cache of queue pair contexts in each NIC.
+        /// Cache of queue pair contexts in each NIC.
         qp_cache?: QpCacheSection = "none: every context is cached",
     }
 }
@@ -106,9 +103,9 @@ section! {
 section! {
     /// `qp_cache = { ... }`: a cache of queue pair contexts.
     pub struct QpCacheSection {
-        /// Contexts that it holds, at least 1.
+        /// Contexts in the cache, at least 1.
         entries?: u32 = "required",
-        /// The time for which a packet waits after a miss \[inferred\].
+        /// Delay of a packet after a miss \[inferred\].
         miss: Span = Span::from_ns(500),
     }
 }

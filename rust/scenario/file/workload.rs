@@ -30,14 +30,14 @@ pub struct WorkloadSection {
 section! {
     /// The additional keys of a `[[job]]`.
     pub struct JobSection {
-        /// The name of the job in reports and in `after`.
+        /// Name of the job in reports and in `after`.
         name?: String = "`job0` and so on",
-        /// The name of another job, after whose completion this one starts.
+        /// Job whose completion starts this one.
         after?: String = "none",
-        /// The policy of the job: a name as in `[policy]`, or a table of a name and its parameters,
-        /// `{ name = "reps", buffer = 8 }`. Switches hash the packets of policies that hash; a
-        /// fabric has at most one policy that does not, such as `adaptive` or `ethereal`. Its loss
-        /// recovery is that of the policy, unless `[transport]` names one.
+        /// Policy of the job: a name as in `[policy]`, or a table such as `{ name = "reps", buffer
+        /// = 8 }`. Switches hash packets for policies that hash. A fabric has at most one other
+        /// policy, such as `adaptive` or `ethereal`. The loss recovery is the policy's, unless
+        /// `[transport]` names one.
         policy?: PolicySection = "that of `[policy]`",
     }
 }

@@ -42,10 +42,10 @@ pub(crate) const DEFAULT_POLICY: &str = "nezha";
 section! {
     /// `[hosts]`: the hosts.
     pub struct HostsSection {
-        /// The number of hosts; the default is that of Nezha's first cluster.
+        /// Number of hosts; by default that of Nezha's first cluster.
         count: u32 = 6,
-        /// The rate at which a host's processor adds one vector to another \[inferred\]: two
-        /// streams are read and one is written at a core's share of a memory channel.
+        /// Rate at which a host's processor adds two vectors \[inferred\]: it reads two streams and
+        /// writes one, at a core's share of a memory channel.
         add_rate: BitRate = BitRate::from_gbps(80),
     }
 }
@@ -79,7 +79,7 @@ pub struct RailSection {
 section! {
     /// The keys of every kind of rail.
     pub struct RailCommonSection {
-        /// The name in results and failures.
+        /// Name in results and failures.
         name?: String = "`rail0` and so on",
     }
 }
@@ -98,33 +98,33 @@ const CORE_RECEIVES: BitRate = BitRate::from_gbps(42);
 section! {
     /// `kind = "tcp"`.
     pub struct TcpSection {
-        /// Rate of its links.
+        /// Rate of links.
         rate: BitRate = BitRate::from_gbps(10),
-        /// One-way propagation delay of its links.
+        /// One-way propagation delay of links.
         delay: Span = Span::from_ns(500),
-        /// Headers of a packet on the wire: IP, TCP with timestamps, Ethernet.
+        /// Headers per packet on the wire: IP, TCP with timestamps, Ethernet.
         header: Bytes = Bytes::new(70),
         /// Payload of a full packet: 9000 B of IP.
         payload: Bytes = Bytes::new(8_948),
         /// Packet memory of the switch.
         buffer: Bytes = Bytes::new(16_000_000),
-        /// The processor's time for each message sent: a system call \[inferred\].
+        /// CPU time per message sent: a system call \[inferred\].
         send_message: Span = Span::from_us(6),
-        /// The processor's time for each message received: a wake-up \[inferred\].
+        /// CPU time per message received: a wake-up \[inferred\].
         receive_message: Span = Span::from_us(12),
-        /// The rate at which a dedicated processor sends (Cai et al., SIGCOMM 2021).
+        /// Rate at which a dedicated core sends (Cai et al., SIGCOMM 2021).
         send_rate: BitRate = CORE_SENDS,
-        /// The rate at which a dedicated processor receives (Cai et al., SIGCOMM 2021).
+        /// Rate at which a dedicated core receives (Cai et al., SIGCOMM 2021).
         receive_rate: BitRate = CORE_RECEIVES,
-        /// Links of each host. With several links, each message is one ordered stream over all of
-        /// them, as with MPTCP.
+        /// Links per host. With several, each message is one ordered stream over all of them, as
+        /// with MPTCP.
         links: u32 = 1,
-        /// Several links: the rate at which a dedicated processor computes checksums \[inferred\]:
-        /// one pass over memory. No adapter computes those of MPTCP (RFC 8684, section 3.3.1).
+        /// Several links: rate at which a dedicated core computes checksums in one pass over memory
+        /// \[inferred\]. No adapter computes MPTCP's (RFC 8684, section 3.3.1).
         checksum_rate?: BitRate = "64 Gbps",
-        /// The bytes that the processor handles at a time: Linux's `GSO_MAX_SIZE`.
+        /// Bytes that the CPU handles at a time: Linux's `GSO_MAX_SIZE`.
         slice: Bytes = Bytes::new(64 << 10),
-        /// The time for which a sender waits for an acknowledgement: Linux's `TCP_RTO_MIN`.
+        /// Time that a sender waits for an acknowledgement: Linux's `TCP_RTO_MIN`.
         retransmit_timeout: Span = Span::from_ms(200),
     }
 }
@@ -132,23 +132,23 @@ section! {
 section! {
     /// `kind = "rdma"`, with the defaults of `[transport]`.
     pub struct RdmaSection {
-        /// Rate of its links.
+        /// Rate of links.
         rate: BitRate = BitRate::from_gbps(100),
-        /// One-way propagation delay of its links.
+        /// One-way propagation delay of links.
         delay: Span = Span::from_ns(500),
-        /// Headers of a packet on the wire.
+        /// Headers per packet on the wire.
         header: Bytes = Bytes::new(62),
         /// Payload of a full packet.
         payload: Bytes = Bytes::new(4_096),
         /// Packet memory of the switch.
         buffer: Bytes = Bytes::new(16_000_000),
-        /// The processor's time for each message sent: a doorbell \[inferred\].
+        /// CPU time per message sent: a doorbell \[inferred\].
         send_message: Span = Span::from_us(1),
-        /// The processor's time for each message received: a poll \[inferred\].
+        /// CPU time per message received: a poll \[inferred\].
         receive_message: Span = Span::from_us(1),
-        /// The bytes that the processor handles at a time.
+        /// Bytes that the CPU handles at a time.
         slice: Bytes = Bytes::new(1 << 20),
-        /// The time for which a sender waits for an acknowledgement.
+        /// Time that a sender waits for an acknowledgement.
         retransmit_timeout: Span = Span::from_ms(1),
     }
 }
@@ -156,21 +156,21 @@ section! {
 section! {
     /// `kind = "in-network"`.
     pub struct InNetworkSection {
-        /// Rate of its links.
+        /// Rate of links.
         rate: BitRate = BitRate::from_gbps(100),
-        /// One-way propagation delay of its links.
+        /// One-way propagation delay of links.
         delay: Span = Span::from_ns(500),
-        /// Headers of a segment on the wire.
+        /// Headers per segment on the wire.
         header: Bytes = Bytes::new(64),
-        /// Children of a switch.
+        /// Children per switch.
         radix: u32 = 8,
         /// Payload of a segment.
         segment: Bytes = Bytes::new(4_096),
-        /// The segments that a switch holds at a time.
+        /// Segments that a switch holds at a time.
         slots: u32 = 64,
-        /// The time from the last child's segment to the sum.
+        /// Delay from the last child's segment to the sum.
         switch_latency: Span = Span::from_ns(300),
-        /// The processor's time for each chunk.
+        /// CPU time per chunk.
         chunk_overhead: Span = Span::from_us(2),
     }
 }
@@ -228,14 +228,13 @@ impl Value for Sizes {
 section! {
     /// `[workload]`: the operations.
     pub struct RailWorkloadSection {
-        /// The collective: `all-reduce` alone.
+        /// Collective: only `all-reduce`.
         kind: String = "all-reduce".to_owned(),
-        /// The number of consecutive operations.
+        /// Number of consecutive operations.
         operations: u32 = 20,
-        /// The length of each rank's vector, in whole elements of 8 B. Several sizes are taken in
-        /// turn.
+        /// Vector length per rank, in whole 8 B elements. Operations cycle through a list.
         bytes: Sizes = Sizes::One(Bytes::new(16_000_000)),
-        /// Chunks in flight on a rail at a time.
+        /// Chunks in flight per rail.
         window: u32 = 2,
     }
 }
@@ -243,26 +242,26 @@ section! {
 section! {
     /// `[handler]`: timers and sizes of the exception handler; all defaults are \[inferred\].
     pub struct HandlerSection {
-        /// The longest chunk, a multiple of the element; ranks agree on chunks and repeat them
-        /// after a failure.
+        /// Longest chunk, a multiple of the element. Ranks agree on chunks and repeat them after a
+        /// failure.
         chunk: Bytes = handler::Config::default().chunk,
-        /// The period of the heartbeats from each rank to the next one, on each rail.
+        /// Period of heartbeats from each rank to the next, per rail.
         heartbeat: Span = handler::Config::default().heartbeat,
-        /// Heartbeats missed in a row after which a rail is down, at least 1.
+        /// Consecutive missed heartbeats that mark a rail as down, at least 1.
         misses: u32 = handler::Config::default().misses,
-        /// The tolerated delay of a heartbeat.
+        /// Tolerated delay of a heartbeat.
         grace: Span = handler::Config::default().grace,
-        /// The multiple of the expected time without a completion after which a rail is suspected.
+        /// Multiple of the expected time without a completion that makes a rail suspect.
         stall_factor: u32 = handler::Config::default().stall_factor,
-        /// The shortest time after which a rail is suspected.
+        /// Minimum time without a completion that makes a rail suspect.
         stall_least: Span = handler::Config::default().stall_least,
-        /// The time within which a suspected rail must answer or make progress.
+        /// Time that a suspect rail has to answer or make progress.
         confirm: Span = handler::Config::default().confirm,
-        /// The time after which a rank publishes its report again if others have not answered.
+        /// Interval at which a rank repeats its report while answers are missing.
         retry: Span = handler::Config::default().retry,
-        /// The period with which a rail that is down is probed.
+        /// Interval between probes of a rail that is down.
         probe: Span = handler::Config::default().probe,
-        /// Rounds of probes in a row that all ranks answered after which a rail is up, at least 1.
+        /// Consecutive probe rounds, answered by all ranks, that mark a rail as up, at least 1.
         good_probes: u32 = handler::Config::default().good_probes,
     }
 }
@@ -287,17 +286,17 @@ named! { RailKindName, RailFailureName }
 section! {
     /// `[[failure]]`: a failure of a rail.
     pub struct RailFailureSection {
-        /// The rail's name.
+        /// Name of the rail.
         rail?: String = "required",
-        /// The kind of failure.
+        /// Kind of failure.
         kind: RailFailureName = RailFailureName::default(),
-        /// The host of the link. Not for `switch`.
+        /// Host of the link. Not for `switch`.
         host?: u32 = "0",
-        /// When it starts.
+        /// Start of the failure.
         at: Span = Span::ZERO,
-        /// When it ends.
+        /// End of the failure.
         until: SpanOrNever = SpanOrNever::Never,
-        /// `crawl`: the share of the rate that is left.
+        /// `crawl`: share of the rate that is left.
         left?: Fraction = "1/1000",
     }
 }

@@ -7,21 +7,22 @@ use super::{
 use crate::topology::{Dragonfly, Group};
 
 section! {
-    /// `kind = "dragonfly"`; the defaults are its balance of 2 global links (a = 2p = 2h).
+    /// `kind = "dragonfly"`; the defaults are the balanced dragonfly with 2 global links (a = 2p =
+    /// 2h).
     pub struct DragonflySection {
-        /// Routers of a group (a), which are all wired to each other.
+        /// Routers per group (a), all connected to each other.
         routers: u32 = 4,
-        /// Hosts of each router (p).
+        /// Hosts per router (p).
         hosts_per_router: u32 = 2,
-        /// Links of each router to other groups (h).
+        /// Links per router to other groups (h).
         global_links: u32 = 2,
         /// Groups, at most `routers · global_links + 1`.
         groups: u32 = 9,
-        /// Rate of a host's link.
+        /// Rate of host links.
         host_rate: BitRate = BitRate::from_gbps(400),
         /// Rate of links between routers.
         fabric_rate: BitRate = BitRate::from_gbps(400),
-        /// One-way propagation delay of hosts' links and of links in a group.
+        /// One-way propagation delay of host links and links within a group.
         delay: Span = Span::from_ns(500),
         /// One-way propagation delay of links between groups.
         global_delay: Span = Span::from_ns(500),

@@ -9,21 +9,21 @@ use crate::topology::{Dragonfly, Group};
 section! {
     /// `kind = "dragonfly-plus"`: each group is a leaf-spine whose spines have the global links.
     pub struct DragonflyPlusSection {
-        /// Leaf switches of a group.
+        /// Leaf switches per group.
         leaves: u32 = 4,
-        /// Spine switches of a group.
+        /// Spine switches per group.
         spines: u32 = 4,
-        /// Hosts at each leaf.
+        /// Hosts per leaf.
         hosts_per_leaf: u32 = 4,
-        /// Links of each spine to other groups.
+        /// Links per spine to other groups.
         global_links: u32 = 4,
         /// Groups, at most `spines · global_links + 1`.
         groups: u32 = 9,
-        /// Rate of a host's link.
+        /// Rate of host links.
         host_rate: BitRate = BitRate::from_gbps(400),
         /// Rate of links between switches.
         fabric_rate: BitRate = BitRate::from_gbps(400),
-        /// One-way propagation delay of hosts' links and of links in a group.
+        /// One-way propagation delay of host links and links within a group.
         delay: Span = Span::from_ns(500),
         /// One-way propagation delay of links between groups.
         global_delay: Span = Span::from_ns(500),

@@ -8,11 +8,11 @@ section! {
     pub struct DualTorSection {
         /// Pairs of ToR switches.
         pairs: u32 = 16,
-        /// Spine switches, each with links to every ToR.
+        /// Spine switches, each linked to every ToR.
         spines: u32 = 16,
-        /// Hosts of each pair.
+        /// Hosts per pair.
         hosts_per_pair: u32 = 16,
-        /// GPUs of a server, each at a pair of its own; 1 if hosts follow each other at a pair.
+        /// GPUs per server, each at its own pair; 1 puts consecutive hosts on a pair.
         rails: u32 = 1,
     }
 }

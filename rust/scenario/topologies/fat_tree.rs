@@ -7,11 +7,11 @@ use crate::units::Fraction;
 section! {
     /// `kind = "fat-tree"`.
     pub struct FatTreeSection {
-        /// Ports of a switch, an even number.
+        /// Ports of a switch; even.
         k: u32 = 8,
-        /// Tiers of switches, 2 or 3.
+        /// Switch tiers, 2 or 3.
         tiers: u8 = 3,
-        /// The hosts' capacity divided by the uplinks' capacity at an edge switch.
+        /// Host capacity divided by uplink capacity at an edge switch.
         oversubscription: Fraction = Fraction::ONE,
     }
 }

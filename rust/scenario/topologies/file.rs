@@ -25,13 +25,13 @@ named! { TopologyFormat }
 section! {
     /// `kind = "file"`.
     pub struct TopologyFileSection {
-        /// The file, relative to the scenario's file.
+        /// Topology file, relative to the scenario file.
         path?: String = "required",
-        /// Its format.
+        /// Format of the file.
         format: TopologyFormat = TopologyFormat::default(),
-        /// Of `infragraph`: the rate of links for which the file has no bandwidth.
+        /// `infragraph`: rate of links that have no bandwidth in the file.
         rate?: BitRate = "the file's",
-        /// Of `infragraph`: the one-way delay of links for which the file has no latency.
+        /// `infragraph`: one-way delay of links that have no latency in the file.
         delay?: Span = "the file's",
     }
 }

@@ -6,26 +6,27 @@ use super::{
 };
 
 section! {
-    /// `kind = "hpn"`: `multi-plane` with the numbers of HPN (SIGCOMM 2024): 2 × 200 Gbps a NIC, 8
-    /// rails, 128 ports of a ToR to hosts and 60 of 400 Gbps to spines; one segment of 1,024 GPUs.
+    /// `kind = "hpn"`: `multi-plane` with the numbers of HPN (SIGCOMM 2024): 2 × 200 Gbps per NIC
+    /// and 8 rails. A ToR has 128 ports to hosts and 60 of 400 Gbps to spines. The default is one
+    /// segment of 1,024 GPUs.
     pub struct HpnSection {
-        /// Planes, which share no switch; each host has a port in each, of `host_rate`.
+        /// Planes without common switches; each host has a port of `host_rate` in each.
         planes: u32 = 2,
-        /// GPUs of a server, each at a leaf of its own; 1 if hosts follow each other at a leaf.
+        /// GPUs per server, each at its own leaf; 1 puts consecutive hosts on a leaf.
         rails: u32 = 8,
-        /// Leaf switches of a plane: 8 in each segment.
+        /// Leaf switches per plane: 8 per segment.
         leaves: u32 = 8,
-        /// Spine switches of a plane.
+        /// Spine switches per plane.
         spines: u32 = 60,
-        /// Hosts at each leaf.
+        /// Hosts per leaf.
         hosts_per_leaf: u32 = 128,
-        /// Rate of each port of a host.
+        /// Rate of each host port.
         host_rate: BitRate = BitRate::from_gbps(200),
         /// Rate of links between switches.
         fabric_rate: BitRate = BitRate::from_gbps(400),
-        /// One-way propagation delay of each link.
+        /// One-way propagation delay per link.
         delay: Span = Span::from_ns(500),
-        /// Links between two neighbouring switches.
+        /// Links between neighbouring switches.
         parallel_links: u32 = 1,
     }
 }

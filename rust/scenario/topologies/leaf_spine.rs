@@ -10,7 +10,7 @@ section! {
         leaves: u32 = 16,
         /// Spine switches.
         spines: u32 = 16,
-        /// Hosts at each leaf.
+        /// Hosts per leaf.
         hosts_per_leaf: u32 = 16,
     }
 }

@@ -143,15 +143,15 @@ impl<S: Section> Keys for Generated<S> {
 }
 
 section! {
-    /// The links of a fabric that is generated.
+    /// The links of a generated fabric.
     pub struct LinksSection {
-        /// Rate of a host's link.
+        /// Rate of host links.
         host_rate: BitRate = BitRate::from_gbps(400),
         /// Rate of links between switches.
         fabric_rate: BitRate = BitRate::from_gbps(400),
-        /// One-way propagation delay of each link.
+        /// One-way propagation delay per link.
         delay: Span = Span::from_ns(500),
-        /// Links between two neighbouring switches.
+        /// Links between neighbouring switches.
         parallel_links: u32 = 1,
     }
 }

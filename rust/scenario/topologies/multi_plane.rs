@@ -6,15 +6,15 @@ use crate::topology::{LeafSpine, MultiPlane};
 section! {
     /// `kind = "multi-plane"`.
     pub struct MultiPlaneSection {
-        /// Planes, which share no switch; each host has a port in each, of `host_rate`.
+        /// Planes without common switches; each host has a port of `host_rate` in each.
         planes: u32 = 4,
-        /// GPUs of a server, each at a leaf of its own; 1 if hosts follow each other at a leaf.
+        /// GPUs per server, each at its own leaf; 1 puts consecutive hosts on a leaf.
         rails: u32 = 1,
-        /// Leaf switches of a plane.
+        /// Leaf switches per plane.
         leaves: u32 = 16,
-        /// Spine switches of a plane.
+        /// Spine switches per plane.
         spines: u32 = 16,
-        /// Hosts at each leaf.
+        /// Hosts per leaf.
         hosts_per_leaf: u32 = 16,
     }
 }

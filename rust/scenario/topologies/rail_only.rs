@@ -4,15 +4,15 @@ use super::{Built, Context, Family, Generated, Key, ScenarioError, TopologyError
 use crate::topology::RailOnly;
 
 section! {
-    /// `kind = "rail-only"`: needs `scale_up`, which joins the rails in each server.
+    /// `kind = "rail-only"`: requires `scale_up`, which joins the rails within each server.
     pub struct RailOnlySection {
-        /// GPUs of a server, each on a rail of its own.
+        /// GPUs per server, each on its own rail.
         rails: u32 = 8,
         /// Servers whose GPUs share leaves.
         servers: u32 = 32,
         /// Groups of such servers.
         units: u32 = 1,
-        /// Spine switches of each rail; without effect with one unit.
+        /// Spine switches per rail; unused with one unit.
         spines: u32 = 8,
     }
 }

@@ -6,7 +6,7 @@ use crate::topology::RailOptimized;
 section! {
     /// `kind = "rail-optimized"`.
     pub struct RailOptimizedSection {
-        /// GPUs of a server, each connected to a leaf of its own.
+        /// GPUs per server, each at its own leaf.
         rails: u32 = 8,
         /// Servers whose GPUs share leaves.
         servers: u32 = 8,

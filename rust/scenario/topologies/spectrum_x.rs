@@ -8,26 +8,26 @@ use super::{
 section! {
     /// `kind = "spectrum-x"`: `multi-plane` with Spectrum-X's four planes of 200 Gbps,
     /// rail-optimised (arXiv 2605.21187). The size is that of its cluster of 1,152 GPUs in servers
-    /// of 4; the number of spines, which is not published, gives every leaf as much to spines as to
-    /// hosts.
+    /// of 4. The number of spines is not published. The default gives every leaf as much capacity
+    /// to spines as to hosts.
     pub struct SpectrumXSection {
-        /// Planes, which share no switch; each host has a port in each, of `host_rate`.
+        /// Planes without common switches; each host has a port of `host_rate` in each.
         planes: u32 = 4,
-        /// GPUs of a server, each at a leaf of its own; 1 if hosts follow each other at a leaf.
+        /// GPUs per server, each at its own leaf; 1 puts consecutive hosts on a leaf.
         rails: u32 = 4,
-        /// Leaf switches of a plane.
+        /// Leaf switches per plane.
         leaves: u32 = 16,
-        /// Spine switches of a plane.
+        /// Spine switches per plane.
         spines: u32 = 72,
-        /// Hosts at each leaf.
+        /// Hosts per leaf.
         hosts_per_leaf: u32 = 72,
-        /// Rate of each port of a host.
+        /// Rate of each host port.
         host_rate: BitRate = BitRate::from_gbps(200),
         /// Rate of links between switches.
         fabric_rate: BitRate = BitRate::from_gbps(200),
-        /// One-way propagation delay of each link.
+        /// One-way propagation delay per link.
         delay: Span = Span::from_ns(500),
-        /// Links between two neighbouring switches.
+        /// Links between neighbouring switches.
         parallel_links: u32 = 1,
     }
 }

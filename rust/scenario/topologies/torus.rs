@@ -10,9 +10,9 @@ section! {
         x: u32 = 8,
         /// Switches in the second dimension.
         y: u32 = 8,
-        /// Switches in the third dimension; 1 for a torus of two.
+        /// Switches in the third dimension; 1 for a 2D torus.
         z: u32 = 1,
-        /// Hosts of each switch.
+        /// Hosts per switch.
         hosts_per_switch: u32 = 1,
     }
 }

@@ -13,26 +13,26 @@ use crate::workload::{Compute, StepAfter};
 section! {
     /// `kind = "chakra"`.
     pub struct ChakraSection {
-        /// The prefix of the traces' names before `.RANK.et` (or `.RANK.et.gz`), or one file that
-        /// every rank replays; relative to the scenario's file.
+        /// Prefix of the trace names before `.RANK.et` (or `.RANK.et.gz`), or one file that every
+        /// rank replays; relative to the scenario file.
         file?: String = "required",
-        /// The number of hosts: the first ones of `hosts`.
+        /// Number of ranks, placed on the first of `hosts`.
         ranks?: u32 = "as many as have traces",
-        /// The algorithm of each operation: `{ all-reduce = "ring" }`.
+        /// Algorithm per operation: `{ all-reduce = "ring" }`.
         algorithms?: BTreeMap<String, String> = "the first algorithm of each operation",
-        /// The dependencies that are followed.
+        /// Dependencies to follow: `all`, or only those of `data`.
         dependencies: Dependencies = Dependencies::default(),
-        /// Whether computations of a host run one at a time.
+        /// Runs computations of a host one at a time (`serial`) or in `parallel`.
         compute: Compute = Compute::default(),
-        /// Sizes of the dimensions that `involved_dim` selects from; the first one varies fastest
-        /// from rank to rank.
+        /// Sizes of the dimensions that `involved_dim` selects; the first varies fastest with the
+        /// rank.
         dimensions?: Vec<u32> = "unknown",
-        /// Whether traces are read during the run; `auto` does so if they are 1 GiB or more.
+        /// Reads traces during the run; `auto` does so from 1 GiB.
         streaming: StreamingName = StreamingName::default(),
-        /// Traces that are read during the run: nodes of each rank in memory.
+        /// Traces that are read during the run: nodes per rank in memory.
         window?: u32 = "8192",
-        /// When a rank that waits for a message goes on: when it has all of the message, or when
-        /// the sender has the last acknowledgement.
+        /// Event on which a waiting rank continues: `delivery` of the whole message, or the last
+        /// `acknowledgement` at its sender.
         step_after: StepAfter = StepAfter::default(),
     }
 }

@@ -30,32 +30,30 @@ const BYTES_OF_QUEUE_PAIR: u128 = 1_400;
 section! {
     /// The keys of a collective.
     pub struct CollectiveSection {
-        /// Payload of each rank.
+        /// Payload per rank.
         bytes?: Bytes = "16 MB; 8 B for a barrier",
-        /// The algorithm, if the kind does not name it.
+        /// Algorithm, if `kind` does not name it.
         algorithm?: String = "the first of the kind",
-        /// The number of hosts: the first ones of `hosts`.
+        /// Number of ranks, placed on the first of `hosts`.
         ranks?: u32 = "all",
-        /// Channels among which the vector is divided, each with queue pairs of its own.
+        /// Channels that share the vector, each with its own queue pairs.
         channels: u32 = 1,
-        /// Chunks of each channel that follow each other.
+        /// Consecutive chunks per channel.
         chunks: u32 = 1,
-        /// Hierarchical collectives: the number of neighbouring ranks in a machine.
+        /// Hierarchical collectives: consecutive ranks per machine.
         group?: u32 = "topology.scale_up.gpus, or 8",
-        /// The time for which a rank computes between a message that it receives and the one that
-        /// depends on it.
+        /// Compute time between receiving a message and sending the one that depends on it.
         gap: Span = Span::ZERO,
-        /// When a rank that waits for a message goes on: when it has all of the message, or when
-        /// the sender has the last acknowledgement.
+        /// Event on which a waiting rank continues: `delivery` of the whole message, or the last
+        /// `acknowledgement` at its sender.
         step_after: StepAfter = StepAfter::default(),
-        /// The most by which the start of each message is delayed, drawn by the seed.
+        /// Maximum random delay of each message's start.
         start_jitter: Span = Span::ZERO,
-        /// All-to-all: the most messages of a channel and chunk that a rank has outstanding. Each
-        /// message after these starts when the one that many before it has completed.
+        /// All-to-all: maximum outstanding messages per rank, channel and chunk. Each later message
+        /// starts when the one that many before it has completed.
         outstanding?: u32 = "all",
-        /// Whether messages are generated during the run, as ranks reach them: for rings,
-        /// pipelines, and all-to-alls with `outstanding`; `auto` does so for more than 4,194,304
-        /// messages.
+        /// Generates messages during the run, as ranks reach them: for rings, pipelines, and
+        /// all-to-alls with `outstanding`. `auto` does so above 4,194,304 messages.
         streaming?: StreamingName = "auto",
     }
 }

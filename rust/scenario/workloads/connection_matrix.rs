@@ -10,10 +10,10 @@ use crate::topology::{Node, Topology};
 section! {
     /// `kind = "connection-matrix"`.
     pub struct ConnectionMatrixSection {
-        /// The connection matrix, relative to the scenario's file.
+        /// Connection matrix, relative to the scenario file.
         file?: String = "required",
-        /// The unit of `start` in the file, in which the programs of htsim differ: microseconds, as
-        /// in uet-htsim, or picoseconds, as in `htsim_ndp`, in csg-htsim and from `gen_*.py`.
+        /// Unit of `start` in the file: microseconds (uet-htsim), or picoseconds (`htsim_ndp`,
+        /// csg-htsim and `gen_*.py`).
         start_unit: StartUnit = StartUnit::default(),
     }
 }

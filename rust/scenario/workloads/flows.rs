@@ -7,7 +7,7 @@ use crate::input::error::Fault;
 section! {
     /// `kind = "flows"`.
     pub struct FlowsSection {
-        /// The flow file, relative to the scenario's file.
+        /// Flow file, relative to the scenario file.
         file?: String = "required",
     }
 }

@@ -9,12 +9,12 @@ use crate::workload::Compute;
 section! {
     /// `kind = "goal"`.
     pub struct GoalSection {
-        /// The schedule, relative to the scenario's file.
+        /// Schedule, relative to the scenario file.
         file?: String = "required",
-        /// Whether computations of a host run one at a time.
+        /// Runs computations of a host one at a time (`serial`) or in `parallel`.
         compute: Compute = Compute::default(),
-        /// What a rank is: a node, whose host `rank x NICs + nic` is one of its NICs (version 1),
-        /// or a GPU, host `rank` (version 2).
+        /// Meaning of a rank: a node, whose NICs are hosts `rank x NICs + nic` (version 1), or a
+        /// GPU, host `rank` (version 2).
         layout?: Layout = "`node-nic` if some `nic` is above 0, with a warning, and else `gpu`",
     }
 }

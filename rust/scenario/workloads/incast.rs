@@ -7,11 +7,11 @@ use crate::pattern::Incast;
 section! {
     /// `kind = "incast"`.
     pub struct IncastSection {
-        /// Payload of each flow.
+        /// Payload per flow.
         bytes: Bytes = DEFAULT_BYTES,
-        /// How many hosts send to one.
+        /// Number of senders.
         fan_in: u32 = 8,
-        /// The most by which the start of each message is delayed, drawn by the seed.
+        /// Maximum random delay of each message's start.
         start_jitter: Span = Span::ZERO,
     }
 }

@@ -144,12 +144,12 @@ pub(crate) const DEFAULT_KIND: &str = "all-to-all";
 section! {
     /// The keys of every kind of workload.
     pub struct CommonSection {
-        /// The hosts that take part, rank by rank: `"0..16"`, `"0,4,8"`, `"0..64/8"`. Not for
-        /// `flows`, whose file names hosts.
+        /// Hosts that take part, in rank order: `"0..16"`, `"0,4,8"`, `"0..64/8"`. Not for `flows`,
+        /// whose file names hosts.
         hosts?: String = "all",
-        /// The traffic class of its data packets: the name of a `[[class]]`.
+        /// Traffic class of the data packets: the name of a `[[class]]`.
         class?: String = "the first class",
-        /// The start, or the time from the completion of the job `after` to the start.
+        /// Start, or delay after the job in `after` completes.
         start?: Span = "0",
     }
 }

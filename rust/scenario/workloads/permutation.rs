@@ -7,9 +7,9 @@ use crate::pattern::Permutation;
 section! {
     /// `kind = "permutation"`.
     pub struct PermutationSection {
-        /// Payload of each flow.
+        /// Payload per flow.
         bytes: Bytes = DEFAULT_BYTES,
-        /// The most by which the start of each message is delayed, drawn by the seed.
+        /// Maximum random delay of each message's start.
         start_jitter: Span = Span::ZERO,
     }
 }

@@ -7,11 +7,11 @@ use crate::pattern::Shift;
 section! {
     /// `kind = "shift"`.
     pub struct ShiftSection {
-        /// Payload of each flow.
+        /// Payload per flow.
         bytes: Bytes = DEFAULT_BYTES,
         /// Host i sends to host i + shift.
         shift: u32 = 1,
-        /// The most by which the start of each message is delayed, drawn by the seed.
+        /// Maximum random delay of each message's start.
         start_jitter: Span = Span::ZERO,
     }
 }

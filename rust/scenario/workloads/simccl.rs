@@ -7,12 +7,12 @@ use crate::simccl::{self, Choice};
 section! {
     /// `kind = "simccl"`.
     pub struct SimcclSection {
-        /// The flow file, relative to the scenario's file.
+        /// Flow file, relative to the scenario file.
         file?: String = "required",
-        /// The collective of the file, by its name there.
+        /// Name of the collective in the file.
         collective?: String = "the only one",
-        /// Runs all collectives of the file instead of one. Each rank starts them in order of the
-        /// file, each when it has sent and received all of the previous one.
+        /// Runs all collectives of the file instead of one, in file order. Each rank starts one
+        /// when it has sent and received all of the previous one.
         in_turn: bool = false,
     }
 }

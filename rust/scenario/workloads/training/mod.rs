@@ -29,52 +29,51 @@ const DEFAULT_WIDTH: Bytes = Bytes::new(2);
 section! {
     /// `kind = "training"`.
     pub struct TrainingSection {
-        /// The model: its name, or a table of its dimensions.
+        /// Model: a name, or a table of dimensions.
         model: ModelChoice = ModelChoice::Name(DEFAULT_MODEL.to_owned()),
-        /// The number of layers that are simulated, without embedding and output.
+        /// Simulated layers, without embedding and output.
         layers?: u32 = "all, with embedding and output",
-        /// Tokens of a sequence.
+        /// Tokens per sequence.
         sequence?: u32 = "the model's",
-        /// Sequences of a microbatch.
+        /// Sequences per microbatch.
         microbatch: u32 = 1,
-        /// Microbatches of an iteration, in each pipeline.
+        /// Microbatches per iteration and pipeline.
         microbatches?: u32 = "as many as `pipeline`",
-        /// Iterations.
+        /// Number of iterations.
         iterations: u32 = 1,
-        /// The number of hosts: the first ones of `hosts`.
+        /// Number of ranks, placed on the first of `hosts`.
         ranks?: u32 = "`tensor` times `pipeline` times `data`",
         /// Hosts that share each layer's matrices.
         tensor: u32 = 1,
-        /// Stages of the pipeline.
+        /// Pipeline stages.
         pipeline: u32 = 1,
         /// Replicas of the model.
         data?: u32 = "all hosts, divided by `tensor` times `pipeline`",
-        /// Replicas among which experts are spread.
+        /// Replicas that share the experts.
         expert: u32 = 1,
-        /// The state that is divided among replicas: nothing, the optimizer's state (ZeRO stage 1),
-        /// or everything (ZeRO stage 3, FSDP).
+        /// State divided among replicas: none, the optimizer's (ZeRO stage 1), or all (ZeRO stage
+        /// 3, FSDP).
         sharding: Sharding = Sharding::default(),
-        /// The exchange among hosts that share matrices: sums of activations, or parts of
-        /// sequences.
+        /// Exchange between hosts that share matrices: sums of activations, or parts of sequences.
         tensor_traffic: TensorTraffic = TensorTraffic::default(),
-        /// The size from which on gradients are sent. Not with `sharding = "full"`.
+        /// Size at which gradients are sent. Not with `sharding = "full"`.
         bucket?: Bytes = "0 B: each layer's at once",
-        /// A parameter on the wire.
+        /// Size of a parameter on the wire.
         parameter_bytes: Bytes = DEFAULT_WIDTH,
-        /// A gradient on the wire.
+        /// Size of a gradient on the wire.
         gradient_bytes: Bytes = DEFAULT_WIDTH,
-        /// An activation on the wire.
+        /// Size of an activation on the wire.
         activation_bytes: Bytes = DEFAULT_WIDTH,
-        /// The rate at which a host computes \[inferred\].
+        /// Compute rate of a host \[inferred\].
         flops: Flops = DEFAULT_FLOPS,
-        /// The algorithm of each operation: `{ all-reduce = "ring" }`.
+        /// Algorithm per operation: `{ all-reduce = "ring" }`.
         algorithms?: BTreeMap<String, String> = "the first algorithm of each operation",
-        /// Channels among which each operation is divided, each with queue pairs of its own.
+        /// Channels that share each operation, each with its own queue pairs.
         channels: u32 = 1,
-        /// Hierarchical algorithms: the number of neighbouring ranks in a machine.
+        /// Hierarchical algorithms: consecutive ranks per machine.
         group?: u32 = "topology.scale_up.gpus, or 8",
-        /// When a rank that waits for a message goes on: when it has all of the message, or when
-        /// the sender has the last acknowledgement.
+        /// Event on which a waiting rank continues: `delivery` of the whole message, or the last
+        /// `acknowledgement` at its sender.
         step_after: StepAfter = StepAfter::default(),
     }
 }

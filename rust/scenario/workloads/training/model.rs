@@ -59,32 +59,32 @@ impl<'de> Deserialize<'de> for ModelChoice {
 section! {
     /// `model = { ... }`: the dimensions of a transformer.
     pub struct ModelSection {
-        /// Layers.
+        /// Number of layers.
         layers?: u32 = "required",
         /// Dimensions of a token between layers.
         hidden?: u32 = "required",
         /// Inner dimensions of a feed-forward block.
         ffn?: u32 = "4 times `hidden`",
-        /// Heads of queries, which divide `hidden`.
+        /// Query heads, a divisor of `hidden`.
         heads?: u32 = "one for each 128 of `hidden`",
-        /// Heads of keys and values.
+        /// Key and value heads.
         kv_heads?: u32 = "as many as `heads`",
-        /// Words of the vocabulary; 0 means no embedding and no output.
+        /// Size of the vocabulary; 0 means no embedding and no output.
         vocabulary: u32 = 0,
-        /// Tokens of a sequence.
+        /// Tokens per sequence.
         sequence: u32 = 2_048,
-        /// The architecture: `gpt` has two matrices in a feed-forward block and biases, `llama`
-        /// has three and none.
+        /// Architecture: `gpt` (two matrices per feed-forward block, biases) or `llama` (three,
+        /// none).
         family: ModelFamily = ModelFamily::Gpt,
-        /// Experts of a layer.
+        /// Experts per layer.
         experts?: u32 = "none",
-        /// Experts to which a token is sent.
+        /// Experts per token.
         top_k?: u32 = "2",
         /// Inner dimensions of an expert.
         expert_ffn?: u32 = "`ffn`",
-        /// Additional experts to which every token is sent.
+        /// Additional experts for every token.
         shared_experts?: u32 = "0",
-        /// The number of first layers without experts.
+        /// First layers, without experts.
         dense_layers?: u32 = "0",
     }
 }
