@@ -22,15 +22,13 @@ section! {
     pub struct ClassSection {
         /// Name, used by `class` in `[workload]` and `[[job]]`.
         name?: String = "required",
-        /// Order at every output port and NIC: `strict` classes go first, in file order. `weighted`
-        /// classes share the rest by `weight` (IEEE 802.1Q, strict priority and enhanced
-        /// transmission selection).
+        /// Order at every output port and NIC: `strict` classes go first, in file order; `weighted`
+        /// ones share the rest by `weight` (IEEE 802.1Q strict priority and ETS).
         scheduling: SchedulingName = SchedulingName::default(),
-        /// `weighted`: share of the bytes relative to the other weighted classes, 1 to 64.
+        /// `weighted`: share of bytes relative to other weighted classes, 1 to 64.
         weight?: u32 = "1",
-        /// Protects the class by priority flow control: it has its own reserve and headroom on each
-        /// link to a switch, and is paused separately. Unprotected packets that do not fit in the
-        /// shared memory are dropped.
+        /// Priority flow control: own reserve and headroom per link to a switch, separate pauses.
+        /// Without it, packets that exceed the shared memory are dropped.
         pfc?: bool = "whether `switch.pfc` is on",
     }
 }

@@ -71,15 +71,15 @@ section! {
     /// `[[failure]]`: exactly one of `link`, `switch`, `plane` and `probability`, with its kind and
     /// times.
     pub struct FailureSection {
-        /// Link that fails, named by its ends: `"leaf0-spine0"`. With several planes:
-        /// `"p1-leaf0-p1-spine0"`, or `"host3-p1-leaf0"` for a host's port.
+        /// Link that fails, by its ends: `"leaf0-spine0"`; with several planes
+        /// `"p1-leaf0-p1-spine0"`, or `"host3-p1-leaf0"` for a host port.
         link?: String = "none",
-        /// End of `link` whose outgoing packets are affected. Detection and routing still avoid
-        /// both directions.
+        /// End of `link` whose outgoing packets are affected. Detection and routing avoid both
+        /// directions.
         from?: String = "both ends",
         /// Switch whose links all fail.
         switch?: String = "none",
-        /// Plane whose links all fail, including those of hosts.
+        /// Plane whose links all fail, host links included.
         plane?: u32 = "none",
         /// Probability that each link between switches fails, independently.
         probability?: Fraction = "none",
@@ -97,9 +97,9 @@ section! {
         at: Span = Span::from_us(1),
         /// End of the failure.
         until: SpanOrNever = SpanOrNever::Never,
-        /// Delay from each change until the switches at the link's ends detect it.
+        /// Delay until the switches at the link's ends detect each change.
         detection: SpanOrNever = SpanOrNever::Span(Span::ZERO),
-        /// Delay from each change until routing converges (G).
+        /// Delay until routing converges after each change (G).
         convergence: SpanOrNever = SpanOrNever::Span(Span::from_ms(100)),
     }
 }

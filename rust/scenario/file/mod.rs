@@ -79,10 +79,10 @@ section! {
         schema_version: u32 = SCHEMA_VERSION,
         /// Seed of all random numbers.
         seed: u64 = 1,
-        /// Simulated time after which a run ends as incomplete.
+        /// Simulated time at which a run ends as incomplete.
         time_limit: Span = Span::from_ms(10_000),
-        /// Simulates packets, or flows with max-min fair rates (`fluid`), which is much faster on
-        /// large fabrics. [The fluid mode](fluid.md) lists its errors.
+        /// Simulates packets, or flows with max-min fair rates (`fluid`): much faster on large
+        /// fabrics, with the errors in [The fluid mode](fluid.md).
         fidelity: Fidelity = Fidelity::default(),
     }
 }

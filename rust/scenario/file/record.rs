@@ -10,21 +10,21 @@ section! {
     pub struct RecordSection {
         /// Label in file names (`ports-NAME.csv`) and metrics: letters, digits, `-` and `_`.
         name?: String = "none; *required* of several",
-        /// Writes rows at the end of each interval, or when a value changes. Windows and rates of
-        /// queue pairs are sampled once per interval in both cases.
+        /// Writes rows every interval, or when a value changes. Windows and rates of queue pairs
+        /// are sampled once per interval either way.
         on: RecordOn = RecordOn::Interval,
         /// Length of an interval.
         every: Span = Span::from_us(10),
-        /// Ports whose queues and transmissions are recorded, both directions of each link: links
-        /// named by their ends (`"leaf0-spine0, leaf0-spine1"`), `"all"` or `"none"`.
+        /// Ports whose queues and transmissions are recorded, in both directions: `"leaf0-spine0,
+        /// leaf0-spine1"`, `"all"` or `"none"`.
         ports: String = "all".to_owned(),
         /// Hosts whose sending queue pairs are recorded: `"0..4"`, `"all"` or `"none"`.
         queue_pairs: String = "all".to_owned(),
-        /// Hosts whose packets are recorded with entropy value and path: `"0..4"`, `"all"` or
+        /// Hosts whose packets' entropy values and paths are recorded: `"0..4"`, `"all"` or
         /// `"none"`.
         paths: String = "all".to_owned(),
-        /// Ports whose pauses by priority flow control are recorded, written as in `ports`. Without
-        /// `switch.pfc`, `"all"` means `"none"`.
+        /// Ports whose PFC pauses are recorded, as in `ports`. Without `switch.pfc`, `"all"` means
+        /// `"none"`.
         pauses: String = "all".to_owned(),
     }
 }

@@ -29,9 +29,9 @@ section! {
         buffer?: Bytes = "64 MB",
         /// Packet memory of each port, instead of `buffer`.
         port_buffer?: Bytes = "none: the buffer is shared",
-        /// ECN marking: a step, or a ramp of `kmin`, `kmax` and `pmax`.
+        /// ECN marking: a step or a ramp.
         ecn: EcnSection = EcnSection::default(),
-        /// Marks at the last hop too, the ports to hosts. Clusters with MRC do not (G20).
+        /// Marks at the last hop, to hosts, too. MRC clusters do not (G20).
         ecn_at_hosts: bool = true,
         /// Priority flow control (PFC).
         pfc: Toggle<PfcSection> = Toggle::Off,
@@ -39,11 +39,11 @@ section! {
         cbfc: Toggle<CbfcSection> = Toggle::Off,
         /// Trims packets instead of dropping them.
         trim: Toggle<TrimSection> = Toggle::Off,
-        /// Treatment of `port_buffer` and ECN thresholds at a port with a degraded link: `keep`
-        /// them, or `scale` them with the rate (as htsim does).
+        /// `port_buffer` and ECN thresholds on a degraded link: `keep`, or `scale` with the rate
+        /// (as htsim does).
         slow_ports: SlowPorts = SlowPorts::default(),
-        /// Order of packets that arrive at the same time: `drawn` at random each time, or by
-        /// sending `port`, lowest first, as in simulators with a fixed order.
+        /// Order of simultaneous arrivals: `drawn` at random each time, or by sending `port`,
+        /// lowest first, as simulators with a fixed order do.
         ties: TieOrder = TieOrder::default(),
     }
 }
@@ -71,23 +71,23 @@ section! {
 section! {
     /// `pfc = { ... }`: priority flow control (PFC).
     pub struct PfcSection {
-        /// Memory per link and protected `[[class]]` for packets in flight after a pause is sent: a
-        /// size or a rule. `worst-case`: 2 × rate × delay, three packets and a pause frame per
-        /// class. `hpcc`: 3 × rate × delay, enough for small packets on long links. `conweave`: 2 ×
-        /// rate × delay and two packets, one packet too few.
+        /// Memory per link and protected `[[class]]` for packets in flight after a pause: a size or
+        /// a rule. `worst-case`: 2 × rate × delay, 3 packets and a pause frame per class. `hpcc`: 3
+        /// × rate × delay, enough for small packets on long links. `conweave`: 2 × rate × delay and
+        /// 2 packets, one too few.
         headroom: HeadroomName = HeadroomName::WorstCase,
-        /// Memory per link and protected class that is filled before the pool (value of HPCC).
+        /// Memory per link and protected class, used before the pool (HPCC's value).
         reserve: Bytes = PfcConfig::HPCC.reserve,
-        /// Share of the pool's free memory that a link may take (value of HPCC).
+        /// Share of the pool's free memory that a link may take (HPCC's value).
         alpha: Fraction = PfcConfig::HPCC.alpha,
-        /// Distance below that share at which a paused link resumes (value of HPCC).
+        /// Distance below that share at which a link resumes (HPCC's value).
         resume_offset: Bytes = PfcConfig::HPCC.resume_offset,
-        /// Rule that admits packets and pauses links. `hpcc`: a link fills its reserve, then its
-        /// share of the pool, then its headroom. `conweave`: a link above its share is paused, but
-        /// may fill the whole pool, then its headroom; a queue may take as much memory as is free.
+        /// Rule to admit packets and pause links. `hpcc`: a link fills its reserve, its share of
+        /// the pool, then its headroom. `conweave`: a link above its share is paused but may fill
+        /// the pool, then its headroom; a queue may take as much as is free.
         admission: AdmissionName = AdmissionName::default(),
-        /// Time after which a pause expires without another frame. Switches then repeat the frame
-        /// for each packet that still arrives (ConWeave's simulator: 5 us).
+        /// Lifetime of a pause. Switches then repeat the frame for each packet that still arrives
+        /// (ConWeave's simulator: 5 us).
         pause_time?: Span = "none: until it is resumed",
     }
 }
@@ -95,14 +95,14 @@ section! {
 section! {
     /// `cbfc = { ... }`: credit-based flow control (Ultra Ethernet 1.0.1, section 5.2).
     pub struct CbfcSection {
-        /// Memory per link to a switch: the most that its sender may send ahead \[inferred\].
+        /// Memory per link to a switch, for packets sent ahead \[inferred\].
         memory: Bytes = Bytes::new(1_000_000),
-        /// Size of a credit: a power of two from 32 B to 2048 B \[inferred\]. A packet costs whole
+        /// Credit size: a power of two from 32 B to 2048 B \[inferred\]. Packets cost whole
         /// credits.
         credit: Bytes = Bytes::new(256),
-        /// Bytes charged per packet beyond its length on the wire, from -16 to 127.
+        /// Bytes charged per packet beyond its wire length, from -16 to 127.
         overhead: i64 = 0,
-        /// Delay until the credit of a packet lost on a link is returned \[inferred\].
+        /// Delay until a lost packet's credit is returned \[inferred\].
         correction: Span = Span::from_us(10),
     }
 }
@@ -163,14 +163,13 @@ impl<'de> Deserialize<'de> for HeadroomName {
 section! {
     /// `trim = { ... }`: packet trimming.
     pub struct TrimSection {
-        /// Length of a trimmed packet on the wire (64 B: value of Ultra Ethernet's simulator).
+        /// Wire length of a trimmed packet (64 B: Ultra Ethernet's simulator).
         size?: Bytes = "`64B`; with the policy `mrc` as `transport.header` (G21)",
-        /// Maximum length of a port's priority queue (value of NDP's simulator).
+        /// Maximum length of a port's priority queue (NDP's simulator).
         limit?: Bytes = "twice the buffer",
-        /// Packet to trim when the queue is full: the `arriving` one, or (`arriving-or-last`)
-        /// either that or the last in the queue, whose slot it takes, with equal probability (NDP,
-        /// and its queue in htsim). The latter keeps synchronized flows from always losing the same
-        /// packets. Not with `pfc` or `cbfc`.
+        /// Packet trimmed when the queue is full: the `arriving` one, or by a fair coin that or the
+        /// queue's last, whose slot it takes. The coin keeps flows in lockstep from always losing
+        /// (NDP, and its queue in htsim). Not with `pfc` or `cbfc`.
         victim: TrimVictim = TrimVictim::default(),
     }
 }

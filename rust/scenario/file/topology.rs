@@ -17,17 +17,16 @@ named! { Afterwards, CrossRail }
 section! {
     /// The keys of every kind of fabric.
     pub struct WireSection {
-        /// Preamble and inter-frame gap of each packet on every link.
+        /// Preamble and inter-frame gap per packet on every link.
         gap: Bytes = Bytes::new(20),
-        /// Delay in each switch from the arrival of a packet's last bit until it can leave.
+        /// Delay per switch from a packet's last bit in until it can leave.
         forwarding_delay: Span = Span::ZERO,
-        /// Delay that a host and its NIC add to each packet, both sent and received; modelled as
-        /// delay of the host's links.
+        /// Delay of a host and its NIC per packet, each way; part of its links' delay.
         host_latency: Span = Span::ZERO,
-        /// Link-level retry: neighbours replay frames that `[[failure]] kind = "loss"` corrupts.
+        /// Link-level retry of frames that `[[failure]] kind = "loss"` corrupts.
         llr?: LlrSection = "none",
-        /// Separate network within each server, such as NVLink, whose GPUs are hosts. Messages
-        /// within a server use it, without queue pairs, and never the fabric.
+        /// Network within each server, such as NVLink; each GPU is a host. Messages inside a server
+        /// use only this network, without queue pairs.
         scale_up?: ScaleUpSection = "none",
     }
 }
@@ -35,16 +34,15 @@ section! {
 section! {
     /// `scale_up = { ... }`: the network within each server.
     pub struct ScaleUpSection {
-        /// GPUs per server, which are consecutive hosts. Host `h` is GPU `h % gpus`, its rail.
+        /// GPUs per server, which are consecutive hosts; host `h` is on rail `h % gpus`.
         gpus: u32 = 8,
-        /// Payload rate of a GPU's port in each direction, as NVLink 4 (DGX H100: 18 links of 25
-        /// GB/s).
+        /// Payload rate per GPU and direction: NVLink 4 (DGX H100: 18 links of 25 GB/s).
         rate: BitRate = BitRate::from_gbps(3_600),
-        /// Delay from the last bit sent to its arrival, and again until the sender knows: NVLink's
-        /// base latency in NCCL's cost model (`tuning.cc`, LL).
+        /// One-way delay, and again until the sender knows: NVLink's base latency in NCCL's cost
+        /// model (`tuning.cc`, LL).
         latency: Span = Span::from_ns(600),
-        /// Route to other rails of other servers: over the `fabric`, or through a `relay`, the
-        /// server's own GPU on the receiver's rail (PXN).
+        /// Route to other rails of other servers: the `fabric`, or a `relay`, the server's own GPU
+        /// on the receiver's rail (PXN).
         cross_rail: CrossRail = CrossRail::default(),
     }
 }
@@ -54,7 +52,7 @@ section! {
     pub struct LlrSection {
         /// Bytes on the wire between two 8-byte acknowledgements, from 400 to 17296.
         ack_spacing: Bytes = Bytes::new(2_048),
-        /// Consecutive replays of a frame that a link survives: up to 254, or 255 for no limit.
+        /// Consecutive replays of a frame that a link survives: up to 254; 255 is unlimited.
         replays: u8 = 1,
         /// Treatment of frames on a link that exceeded `replays`.
         afterwards: Afterwards = Afterwards::default(),

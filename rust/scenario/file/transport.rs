@@ -38,64 +38,60 @@ section! {
         /// Data packets per acknowledgement.
         ack_every?: u32 = "`1`; with the policy `mrc` and its recovery `16`, or `32` where \
                     `ack_bytes` is given",
-        /// Data bytes on the wire per acknowledgement, if reached before `ack_every`.
+        /// Data bytes on the wire per acknowledgement, if `ack_every` is not reached first.
         ack_bytes?: Bytes = "no limit; with the policy `mrc` and its recovery `16KiB` (G8) unless \
                       `ack_every` is given",
-        /// Maximum delay of an acknowledgement, if neither limit is reached before.
+        /// Maximum acknowledgement delay, if neither limit is reached first.
         ack_time?: Span = "no limit; with the policy `mrc` and its recovery the longest base round \
                      trip of the workload",
-        /// Acknowledges an ECN-marked packet `at-once`, or lets it `wait` for others.
+        /// Acknowledges ECN-marked packets `at-once`, or with others (`wait`).
         ack_marked?: Marked = "`wait`; with the policy `mrc` and its recovery `at-once` (G18)",
         /// Packets that an acknowledgement reports. `cumulative`: all before the first gap.
-        /// `packet` (recovery `per-packet`, `ack_every = 1`): a single one, so that a lost
-        /// acknowledgement costs a timeout. `last-64` (recoveries `per-packet` and `mrc`): also all
-        /// arrivals among the last 64 PSNs, so that it costs nothing (Ultra Ethernet, MRC). The
-        /// default of `nscc` with `per-packet` is that of Ultra Ethernet's simulator; `rudi`
-        /// supports only `packet`.
+        /// `packet` (recovery `per-packet`, `ack_every = 1`): one, so its loss costs a timeout.
+        /// `last-64` (recoveries `per-packet` and `mrc`): also arrivals among the last 64 PSNs, so
+        /// its loss costs nothing (Ultra Ethernet and its simulator, MRC). `rudi` requires
+        /// `packet`.
         ack_range?: AckRange = "`cumulative`; `last-64` with recovery `mrc`, and with `nscc` and \
                       `per-packet`",
-        /// Range of packets that may share an acknowledgement. `bitmap`: one bitmap of 64 PSNs, or
-        /// of 32 with `last-64`. `unlimited` (only with `ack_range = "last-64"`): count, bytes and
-        /// time decide (Ultra Ethernet's simulator).
+        /// Packets that can share an acknowledgement. `bitmap`: 64 PSNs, or 32 with `last-64`.
+        /// `unlimited` (only with `ack_range = "last-64"`): count, bytes and time decide (Ultra
+        /// Ethernet's simulator).
         ack_span?: AckSpan = "`bitmap`; `unlimited` with `nscc` and `last-64`",
-        /// Acknowledges the first packet of a queue pair `at-once`, or lets it `wait` for others.
+        /// Acknowledges a queue pair's first packet `at-once`, or with others (`wait`).
         ack_first?: First = "`wait`; `at-once` with `nscc`",
-        /// Acknowledges a retransmitted packet `at-once`, or lets it `wait` for others.
+        /// Acknowledges retransmitted packets `at-once`, or with others (`wait`).
         ack_resent?: Resent = "`wait`; `at-once` with `nscc` and `last-64`",
-        /// Entropy values in an acknowledgement: of the `last` packet that it covers, or of all
-        /// (`carry`).
+        /// Entropy values in an acknowledgement: of the `last` packet covered, or of all (`carry`).
         ack_entropies: Entropies = Entropies::default(),
-        /// Congestion signal in a NACK for a gap: `none`, the `mark` of the packet that caused it
+        /// Congestion signal of a NACK for a gap: `none`, the `mark` of the packet it answers
         /// (HPCC's simulator), or always `congestion` (ConWeave's). DCQCN treats it as a CNP.
         nack_signal: NackSignal = NackSignal::default(),
         /// Gives acknowledgements priority over data.
         ack_priority: bool = true,
         /// Congestion control.
         congestion_control?: CongestionName = "`nscc`",
-        /// Parameters of the congestion control. `preset` selects a named set, by default the
-        /// first; explicit keys override it.
+        /// Parameters of the congestion control. `preset` selects their base, by default the first.
         parameters: Parameters = Parameters::new(),
-        /// Loss recovery; `auto` selects the one that the policy is designed for.
+        /// Loss recovery; `auto` is the one designed for the policy.
         recovery: RecoveryName = RecoveryName::default(),
-        /// Parameters of the loss recovery; omitted ones keep its defaults.
+        /// Parameters of the loss recovery; the rest keep its defaults.
         recovery_parameters: Parameters = Parameters::new(),
         /// Delivery order of a queue pair's messages; `auto` is the recovery's default.
         delivery: DeliveryName = DeliveryName::default(),
         /// Sends messages as WRITEs with immediate data, at most this many outstanding per queue
-        /// pair (MRC's example is 128). The next one waits until the oldest is complete. Requires
-        /// ordered `delivery`; `header` must include the 4 bytes of the data.
+        /// pair (MRC's example: 128). Requires ordered `delivery`; `header` must include the data's
+        /// 4 bytes.
         max_wimm?: u32 = "none: plain WRITEs, without a limit",
-        /// Time that a sender waits for an acknowledgement. The default counts the bytes that may
-        /// be ahead of a packet, so that no queue triggers a timeout. They are the shared buffer,
-        /// or a port's own at each switch. With flow control, they are the buffers of all switches.
-        /// `ack_every` adds that many packets per peer of a sender.
+        /// Retransmission timeout. The default covers the bytes that can be ahead of a packet: the
+        /// shared buffer or a port's own at each switch; with flow control, every switch's buffer.
+        /// `ack_every` adds that many packets per peer.
         retransmit_timeout?: Span = "twice the longest base round trip of the workload, and the \
                                      time in which the slowest link of its hosts sends these bytes",
-        /// Time after which a receiver repeats a NACK (value of the HPCC simulator).
+        /// Time until a receiver repeats a NACK (HPCC's simulator).
         nack_interval: Span = Span::from_us(500),
         /// Minimum time between two CNPs of a queue pair (Zhu et al., SIGCOMM 2015).
         cnp_interval: Span = Span::from_us(50),
-        /// Cache of queue pair contexts in each NIC.
+        /// Cache of queue pair contexts per NIC.
         qp_cache?: QpCacheSection = "none: every context is cached",
     }
 }

@@ -34,10 +34,9 @@ section! {
         name?: String = "`job0` and so on",
         /// Job whose completion starts this one.
         after?: String = "none",
-        /// Policy of the job: a name as in `[policy]`, or a table such as `{ name = "reps", buffer
-        /// = 8 }`. Switches hash packets for policies that hash. A fabric has at most one other
-        /// policy, such as `adaptive` or `ethereal`. The loss recovery is the policy's, unless
-        /// `[transport]` names one.
+        /// Policy: a name, or a table such as `{ name = "reps", buffer = 8 }`. Only one policy per
+        /// fabric may do without hashing in switches, such as `adaptive` or `ethereal`. Loss
+        /// recovery is the policy's, unless `[transport]` names one.
         policy?: PolicySection = "that of `[policy]`",
     }
 }

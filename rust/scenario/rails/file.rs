@@ -44,8 +44,8 @@ section! {
     pub struct HostsSection {
         /// Number of hosts; by default that of Nezha's first cluster.
         count: u32 = 6,
-        /// Rate at which a host's processor adds two vectors \[inferred\]: it reads two streams and
-        /// writes one, at a core's share of a memory channel.
+        /// Rate at which a host's CPU adds two vectors \[inferred\]: two reads and one write, at a
+        /// core's share of a memory channel.
         add_rate: BitRate = BitRate::from_gbps(80),
     }
 }
@@ -98,9 +98,9 @@ const CORE_RECEIVES: BitRate = BitRate::from_gbps(42);
 section! {
     /// `kind = "tcp"`.
     pub struct TcpSection {
-        /// Rate of links.
+        /// Link rate.
         rate: BitRate = BitRate::from_gbps(10),
-        /// One-way propagation delay of links.
+        /// One-way propagation delay.
         delay: Span = Span::from_ns(500),
         /// Headers per packet on the wire: IP, TCP with timestamps, Ethernet.
         header: Bytes = Bytes::new(70),
@@ -112,19 +112,19 @@ section! {
         send_message: Span = Span::from_us(6),
         /// CPU time per message received: a wake-up \[inferred\].
         receive_message: Span = Span::from_us(12),
-        /// Rate at which a dedicated core sends (Cai et al., SIGCOMM 2021).
+        /// Send rate of a dedicated core (Cai et al., SIGCOMM 2021).
         send_rate: BitRate = CORE_SENDS,
-        /// Rate at which a dedicated core receives (Cai et al., SIGCOMM 2021).
+        /// Receive rate of a dedicated core (Cai et al., SIGCOMM 2021).
         receive_rate: BitRate = CORE_RECEIVES,
-        /// Links per host. With several, each message is one ordered stream over all of them, as
-        /// with MPTCP.
+        /// Links per host. With several, each message is one ordered stream over all, as with
+        /// MPTCP.
         links: u32 = 1,
-        /// Several links: rate at which a dedicated core computes checksums in one pass over memory
-        /// \[inferred\]. No adapter computes MPTCP's (RFC 8684, section 3.3.1).
+        /// Several links: checksum rate of a dedicated core, one pass over memory \[inferred\]. No
+        /// adapter computes MPTCP's (RFC 8684, section 3.3.1).
         checksum_rate?: BitRate = "64 Gbps",
-        /// Bytes that the CPU handles at a time: Linux's `GSO_MAX_SIZE`.
+        /// Bytes handled at a time: Linux's `GSO_MAX_SIZE`.
         slice: Bytes = Bytes::new(64 << 10),
-        /// Time that a sender waits for an acknowledgement: Linux's `TCP_RTO_MIN`.
+        /// Retransmission timeout: Linux's `TCP_RTO_MIN`.
         retransmit_timeout: Span = Span::from_ms(200),
     }
 }
@@ -132,9 +132,9 @@ section! {
 section! {
     /// `kind = "rdma"`, with the defaults of `[transport]`.
     pub struct RdmaSection {
-        /// Rate of links.
+        /// Link rate.
         rate: BitRate = BitRate::from_gbps(100),
-        /// One-way propagation delay of links.
+        /// One-way propagation delay.
         delay: Span = Span::from_ns(500),
         /// Headers per packet on the wire.
         header: Bytes = Bytes::new(62),
@@ -148,7 +148,7 @@ section! {
         receive_message: Span = Span::from_us(1),
         /// Bytes that the CPU handles at a time.
         slice: Bytes = Bytes::new(1 << 20),
-        /// Time that a sender waits for an acknowledgement.
+        /// Retransmission timeout.
         retransmit_timeout: Span = Span::from_ms(1),
     }
 }
@@ -156,9 +156,9 @@ section! {
 section! {
     /// `kind = "in-network"`.
     pub struct InNetworkSection {
-        /// Rate of links.
+        /// Link rate.
         rate: BitRate = BitRate::from_gbps(100),
-        /// One-way propagation delay of links.
+        /// One-way propagation delay.
         delay: Span = Span::from_ns(500),
         /// Headers per segment on the wire.
         header: Bytes = Bytes::new(64),
@@ -166,7 +166,7 @@ section! {
         radix: u32 = 8,
         /// Payload of a segment.
         segment: Bytes = Bytes::new(4_096),
-        /// Segments that a switch holds at a time.
+        /// Segments held by a switch at a time.
         slots: u32 = 64,
         /// Delay from the last child's segment to the sum.
         switch_latency: Span = Span::from_ns(300),
@@ -232,7 +232,7 @@ section! {
         kind: String = "all-reduce".to_owned(),
         /// Number of consecutive operations.
         operations: u32 = 20,
-        /// Vector length per rank, in whole 8 B elements. Operations cycle through a list.
+        /// Vector length per rank, in whole 8 B elements; operations cycle through a list.
         bytes: Sizes = Sizes::One(Bytes::new(16_000_000)),
         /// Chunks in flight per rail.
         window: u32 = 2,
@@ -242,26 +242,25 @@ section! {
 section! {
     /// `[handler]`: timers and sizes of the exception handler; all defaults are \[inferred\].
     pub struct HandlerSection {
-        /// Longest chunk, a multiple of the element. Ranks agree on chunks and repeat them after a
-        /// failure.
+        /// Longest chunk, a multiple of the element: the unit of agreement and repetition.
         chunk: Bytes = handler::Config::default().chunk,
-        /// Period of heartbeats from each rank to the next, per rail.
+        /// Period of heartbeats to the next rank, per rail.
         heartbeat: Span = handler::Config::default().heartbeat,
-        /// Consecutive missed heartbeats that mark a rail as down, at least 1.
+        /// Missed heartbeats in a row that mark a rail as down, at least 1.
         misses: u32 = handler::Config::default().misses,
         /// Tolerated delay of a heartbeat.
         grace: Span = handler::Config::default().grace,
         /// Multiple of the expected time without a completion that makes a rail suspect.
         stall_factor: u32 = handler::Config::default().stall_factor,
-        /// Minimum time without a completion that makes a rail suspect.
+        /// Minimum time until a rail is suspect.
         stall_least: Span = handler::Config::default().stall_least,
-        /// Time that a suspect rail has to answer or make progress.
+        /// Time for a suspect rail to answer or make progress.
         confirm: Span = handler::Config::default().confirm,
-        /// Interval at which a rank repeats its report while answers are missing.
+        /// Period of a rank's reports while answers are missing.
         retry: Span = handler::Config::default().retry,
-        /// Interval between probes of a rail that is down.
+        /// Probe period of a rail that is down.
         probe: Span = handler::Config::default().probe,
-        /// Consecutive probe rounds, answered by all ranks, that mark a rail as up, at least 1.
+        /// Probe rounds in a row, answered by all ranks, that mark a rail as up, at least 1.
         good_probes: u32 = handler::Config::default().good_probes,
     }
 }

@@ -21,11 +21,11 @@ section! {
         groups: u32 = 9,
         /// Rate of host links.
         host_rate: BitRate = BitRate::from_gbps(400),
-        /// Rate of links between switches.
+        /// Rate of switch links.
         fabric_rate: BitRate = BitRate::from_gbps(400),
-        /// One-way propagation delay of host links and links within a group.
+        /// One-way delay of links to hosts and within a group.
         delay: Span = Span::from_ns(500),
-        /// One-way propagation delay of links between groups.
+        /// One-way delay between groups.
         global_delay: Span = Span::from_ns(500),
     }
 }

@@ -12,7 +12,7 @@ section! {
         spines: u32 = 16,
         /// Hosts per pair.
         hosts_per_pair: u32 = 16,
-        /// GPUs per server, each at its own pair; 1 puts consecutive hosts on a pair.
+        /// GPUs per server, each at its own pair; 1 fills pairs in host order.
         rails: u32 = 1,
     }
 }

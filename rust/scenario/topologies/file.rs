@@ -25,13 +25,13 @@ named! { TopologyFormat }
 section! {
     /// `kind = "file"`.
     pub struct TopologyFileSection {
-        /// Topology file, relative to the scenario file.
+        /// Topology file, relative to the scenario.
         path?: String = "required",
         /// Format of the file.
         format: TopologyFormat = TopologyFormat::default(),
-        /// `infragraph`: rate of links that have no bandwidth in the file.
+        /// `infragraph`: rate of links without a bandwidth in the file.
         rate?: BitRate = "the file's",
-        /// `infragraph`: one-way delay of links that have no latency in the file.
+        /// `infragraph`: one-way delay of links without a latency in the file.
         delay?: Span = "the file's",
     }
 }

@@ -10,9 +10,9 @@ section! {
     /// and 8 rails. A ToR has 128 ports to hosts and 60 of 400 Gbps to spines. The default is one
     /// segment of 1,024 GPUs.
     pub struct HpnSection {
-        /// Planes without common switches; each host has a port of `host_rate` in each.
+        /// Disjoint planes; each host has a port of `host_rate` in each.
         planes: u32 = 2,
-        /// GPUs per server, each at its own leaf; 1 puts consecutive hosts on a leaf.
+        /// GPUs per server, each at its own leaf; 1 fills leaves in host order.
         rails: u32 = 8,
         /// Leaf switches per plane: 8 per segment.
         leaves: u32 = 8,
@@ -22,11 +22,11 @@ section! {
         hosts_per_leaf: u32 = 128,
         /// Rate of each host port.
         host_rate: BitRate = BitRate::from_gbps(200),
-        /// Rate of links between switches.
+        /// Rate of switch links.
         fabric_rate: BitRate = BitRate::from_gbps(400),
         /// One-way propagation delay per link.
         delay: Span = Span::from_ns(500),
-        /// Links between neighbouring switches.
+        /// Links per pair of switches.
         parallel_links: u32 = 1,
     }
 }

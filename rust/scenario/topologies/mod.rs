@@ -151,7 +151,7 @@ section! {
         fabric_rate: BitRate = BitRate::from_gbps(400),
         /// One-way propagation delay per link.
         delay: Span = Span::from_ns(500),
-        /// Links between neighbouring switches.
+        /// Links per pair of switches.
         parallel_links: u32 = 1,
     }
 }

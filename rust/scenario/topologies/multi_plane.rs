@@ -6,9 +6,9 @@ use crate::topology::{LeafSpine, MultiPlane};
 section! {
     /// `kind = "multi-plane"`.
     pub struct MultiPlaneSection {
-        /// Planes without common switches; each host has a port of `host_rate` in each.
+        /// Disjoint planes; each host has a port of `host_rate` in each.
         planes: u32 = 4,
-        /// GPUs per server, each at its own leaf; 1 puts consecutive hosts on a leaf.
+        /// GPUs per server, each at its own leaf; 1 fills leaves in host order.
         rails: u32 = 1,
         /// Leaf switches per plane.
         leaves: u32 = 16,

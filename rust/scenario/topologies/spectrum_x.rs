@@ -11,9 +11,9 @@ section! {
     /// of 4. The number of spines is not published. The default gives every leaf as much capacity
     /// to spines as to hosts.
     pub struct SpectrumXSection {
-        /// Planes without common switches; each host has a port of `host_rate` in each.
+        /// Disjoint planes; each host has a port of `host_rate` in each.
         planes: u32 = 4,
-        /// GPUs per server, each at its own leaf; 1 puts consecutive hosts on a leaf.
+        /// GPUs per server, each at its own leaf; 1 fills leaves in host order.
         rails: u32 = 4,
         /// Leaf switches per plane.
         leaves: u32 = 16,
@@ -23,11 +23,11 @@ section! {
         hosts_per_leaf: u32 = 72,
         /// Rate of each host port.
         host_rate: BitRate = BitRate::from_gbps(200),
-        /// Rate of links between switches.
+        /// Rate of switch links.
         fabric_rate: BitRate = BitRate::from_gbps(200),
         /// One-way propagation delay per link.
         delay: Span = Span::from_ns(500),
-        /// Links between neighbouring switches.
+        /// Links per pair of switches.
         parallel_links: u32 = 1,
     }
 }

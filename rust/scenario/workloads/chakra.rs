@@ -13,26 +13,24 @@ use crate::workload::{Compute, StepAfter};
 section! {
     /// `kind = "chakra"`.
     pub struct ChakraSection {
-        /// Prefix of the trace names before `.RANK.et` (or `.RANK.et.gz`), or one file that every
-        /// rank replays; relative to the scenario file.
+        /// Prefix of `.RANK.et` (or `.RANK.et.gz`) files, or one file that every rank replays;
+        /// relative to the scenario.
         file?: String = "required",
-        /// Number of ranks, placed on the first of `hosts`.
+        /// Number of ranks: the first `hosts`.
         ranks?: u32 = "as many as have traces",
         /// Algorithm per operation: `{ all-reduce = "ring" }`.
         algorithms?: BTreeMap<String, String> = "the first algorithm of each operation",
         /// Dependencies to follow: `all`, or only those of `data`.
         dependencies: Dependencies = Dependencies::default(),
-        /// Runs computations of a host one at a time (`serial`) or in `parallel`.
+        /// Runs computations one at a time per host (`serial`), or in `parallel`.
         compute: Compute = Compute::default(),
-        /// Sizes of the dimensions that `involved_dim` selects; the first varies fastest with the
-        /// rank.
+        /// Sizes of the dimensions of `involved_dim`; the first varies fastest with the rank.
         dimensions?: Vec<u32> = "unknown",
         /// Reads traces during the run; `auto` does so from 1 GiB.
         streaming: StreamingName = StreamingName::default(),
-        /// Traces that are read during the run: nodes per rank in memory.
+        /// Streamed traces: nodes per rank in memory.
         window?: u32 = "8192",
-        /// Event on which a waiting rank continues: `delivery` of the whole message, or the last
-        /// `acknowledgement` at its sender.
+        /// Continues a waiting rank on `delivery`, or on the sender's last `acknowledgement`.
         step_after: StepAfter = StepAfter::default(),
     }
 }

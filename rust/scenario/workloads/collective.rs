@@ -34,7 +34,7 @@ section! {
         bytes?: Bytes = "16 MB; 8 B for a barrier",
         /// Algorithm, if `kind` does not name it.
         algorithm?: String = "the first of the kind",
-        /// Number of ranks, placed on the first of `hosts`.
+        /// Number of ranks: the first `hosts`.
         ranks?: u32 = "all",
         /// Channels that share the vector, each with its own queue pairs.
         channels: u32 = 1,
@@ -42,18 +42,17 @@ section! {
         chunks: u32 = 1,
         /// Hierarchical collectives: consecutive ranks per machine.
         group?: u32 = "topology.scale_up.gpus, or 8",
-        /// Compute time between receiving a message and sending the one that depends on it.
+        /// Compute time between receiving a message and sending its dependent.
         gap: Span = Span::ZERO,
-        /// Event on which a waiting rank continues: `delivery` of the whole message, or the last
-        /// `acknowledgement` at its sender.
+        /// Continues a waiting rank on `delivery`, or on the sender's last `acknowledgement`.
         step_after: StepAfter = StepAfter::default(),
-        /// Maximum random delay of each message's start.
+        /// Maximum random start delay per message.
         start_jitter: Span = Span::ZERO,
-        /// All-to-all: maximum outstanding messages per rank, channel and chunk. Each later message
-        /// starts when the one that many before it has completed.
+        /// All-to-all: maximum outstanding messages per rank, channel and chunk. Message `i +
+        /// outstanding` starts when message `i` completes.
         outstanding?: u32 = "all",
-        /// Generates messages during the run, as ranks reach them: for rings, pipelines, and
-        /// all-to-alls with `outstanding`. `auto` does so above 4,194,304 messages.
+        /// Generates messages during the run, as ranks reach them: rings, pipelines, all-to-alls
+        /// with `outstanding`. `auto`: above 4,194,304 messages.
         streaming?: StreamingName = "auto",
     }
 }

@@ -10,7 +10,7 @@ use crate::topology::{Node, Topology};
 section! {
     /// `kind = "connection-matrix"`.
     pub struct ConnectionMatrixSection {
-        /// Connection matrix, relative to the scenario file.
+        /// Connection matrix, relative to the scenario.
         file?: String = "required",
         /// Unit of `start` in the file: microseconds (uet-htsim), or picoseconds (`htsim_ndp`,
         /// csg-htsim and `gen_*.py`).

@@ -7,7 +7,7 @@ use crate::input::error::Fault;
 section! {
     /// `kind = "flows"`.
     pub struct FlowsSection {
-        /// Flow file, relative to the scenario file.
+        /// Flow file, relative to the scenario.
         file?: String = "required",
     }
 }

@@ -9,12 +9,12 @@ use crate::workload::Compute;
 section! {
     /// `kind = "goal"`.
     pub struct GoalSection {
-        /// Schedule, relative to the scenario file.
+        /// Schedule, relative to the scenario.
         file?: String = "required",
-        /// Runs computations of a host one at a time (`serial`) or in `parallel`.
+        /// Runs computations one at a time per host (`serial`), or in `parallel`.
         compute: Compute = Compute::default(),
-        /// Meaning of a rank: a node, whose NICs are hosts `rank x NICs + nic` (version 1), or a
-        /// GPU, host `rank` (version 2).
+        /// Rank type: a node whose NICs are hosts `rank x NICs + nic` (version 1), or a GPU, host
+        /// `rank` (version 2).
         layout?: Layout = "`node-nic` if some `nic` is above 0, with a warning, and else `gpu`",
     }
 }

@@ -11,7 +11,7 @@ section! {
         bytes: Bytes = DEFAULT_BYTES,
         /// Number of senders.
         fan_in: u32 = 8,
-        /// Maximum random delay of each message's start.
+        /// Maximum random start delay per message.
         start_jitter: Span = Span::ZERO,
     }
 }

@@ -144,10 +144,10 @@ pub(crate) const DEFAULT_KIND: &str = "all-to-all";
 section! {
     /// The keys of every kind of workload.
     pub struct CommonSection {
-        /// Hosts that take part, in rank order: `"0..16"`, `"0,4,8"`, `"0..64/8"`. Not for `flows`,
-        /// whose file names hosts.
+        /// Hosts by rank: `"0..16"`, `"0,4,8"`, `"0..64/8"`. Not for `flows`, whose file names
+        /// them.
         hosts?: String = "all",
-        /// Traffic class of the data packets: the name of a `[[class]]`.
+        /// Traffic class of data packets, by name.
         class?: String = "the first class",
         /// Start, or delay after the job in `after` completes.
         start?: Span = "0",

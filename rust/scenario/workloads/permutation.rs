@@ -9,7 +9,7 @@ section! {
     pub struct PermutationSection {
         /// Payload per flow.
         bytes: Bytes = DEFAULT_BYTES,
-        /// Maximum random delay of each message's start.
+        /// Maximum random start delay per message.
         start_jitter: Span = Span::ZERO,
     }
 }

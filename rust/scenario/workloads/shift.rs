@@ -11,7 +11,7 @@ section! {
         bytes: Bytes = DEFAULT_BYTES,
         /// Host i sends to host i + shift.
         shift: u32 = 1,
-        /// Maximum random delay of each message's start.
+        /// Maximum random start delay per message.
         start_jitter: Span = Span::ZERO,
     }
 }

@@ -7,12 +7,12 @@ use crate::simccl::{self, Choice};
 section! {
     /// `kind = "simccl"`.
     pub struct SimcclSection {
-        /// Flow file, relative to the scenario file.
+        /// Flow file, relative to the scenario.
         file?: String = "required",
-        /// Name of the collective in the file.
+        /// Collective in the file, by name.
         collective?: String = "the only one",
-        /// Runs all collectives of the file instead of one, in file order. Each rank starts one
-        /// when it has sent and received all of the previous one.
+        /// Runs all collectives in file order. Each rank starts one when it has sent and received
+        /// all of the previous one.
         in_turn: bool = false,
     }
 }

@@ -29,7 +29,7 @@ const DEFAULT_WIDTH: Bytes = Bytes::new(2);
 section! {
     /// `kind = "training"`.
     pub struct TrainingSection {
-        /// Model: a name, or a table of dimensions.
+        /// Model name, or a table of dimensions.
         model: ModelChoice = ModelChoice::Name(DEFAULT_MODEL.to_owned()),
         /// Simulated layers, without embedding and output.
         layers?: u32 = "all, with embedding and output",
@@ -41,7 +41,7 @@ section! {
         microbatches?: u32 = "as many as `pipeline`",
         /// Number of iterations.
         iterations: u32 = 1,
-        /// Number of ranks, placed on the first of `hosts`.
+        /// Number of ranks: the first `hosts`.
         ranks?: u32 = "`tensor` times `pipeline` times `data`",
         /// Hosts that share each layer's matrices.
         tensor: u32 = 1,
@@ -51,18 +51,18 @@ section! {
         data?: u32 = "all hosts, divided by `tensor` times `pipeline`",
         /// Replicas that share the experts.
         expert: u32 = 1,
-        /// State divided among replicas: none, the optimizer's (ZeRO stage 1), or all (ZeRO stage
-        /// 3, FSDP).
+        /// State divided among replicas: none, the optimizer's (ZeRO stage 1) or all (ZeRO stage 3,
+        /// FSDP).
         sharding: Sharding = Sharding::default(),
-        /// Exchange between hosts that share matrices: sums of activations, or parts of sequences.
+        /// Exchange between `tensor` hosts: sums of activations, or parts of sequences.
         tensor_traffic: TensorTraffic = TensorTraffic::default(),
         /// Size at which gradients are sent. Not with `sharding = "full"`.
         bucket?: Bytes = "0 B: each layer's at once",
-        /// Size of a parameter on the wire.
+        /// Parameter size on the wire.
         parameter_bytes: Bytes = DEFAULT_WIDTH,
-        /// Size of a gradient on the wire.
+        /// Gradient size on the wire.
         gradient_bytes: Bytes = DEFAULT_WIDTH,
-        /// Size of an activation on the wire.
+        /// Activation size on the wire.
         activation_bytes: Bytes = DEFAULT_WIDTH,
         /// Compute rate of a host \[inferred\].
         flops: Flops = DEFAULT_FLOPS,
@@ -72,8 +72,7 @@ section! {
         channels: u32 = 1,
         /// Hierarchical algorithms: consecutive ranks per machine.
         group?: u32 = "topology.scale_up.gpus, or 8",
-        /// Event on which a waiting rank continues: `delivery` of the whole message, or the last
-        /// `acknowledgement` at its sender.
+        /// Continues a waiting rank on `delivery`, or on the sender's last `acknowledgement`.
         step_after: StepAfter = StepAfter::default(),
     }
 }

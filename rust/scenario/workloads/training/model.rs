@@ -69,12 +69,11 @@ section! {
         heads?: u32 = "one for each 128 of `hidden`",
         /// Key and value heads.
         kv_heads?: u32 = "as many as `heads`",
-        /// Size of the vocabulary; 0 means no embedding and no output.
+        /// Vocabulary size; 0 means no embedding and no output.
         vocabulary: u32 = 0,
         /// Tokens per sequence.
         sequence: u32 = 2_048,
-        /// Architecture: `gpt` (two matrices per feed-forward block, biases) or `llama` (three,
-        /// none).
+        /// Architecture: `gpt` (two feed-forward matrices, biases) or `llama` (three, no biases).
         family: ModelFamily = ModelFamily::Gpt,
         /// Experts per layer.
         experts?: u32 = "none",
