@@ -15,8 +15,8 @@ section! {
         on: RecordOn = RecordOn::Interval,
         /// Length of an interval.
         every: Span = Span::from_us(10),
-        /// Ports whose queues and transmissions are recorded, in both directions: `"leaf0-spine0,
-        /// leaf0-spine1"`, `"all"` or `"none"`.
+        /// Ports whose queues and transmissions are recorded, both directions of each link:
+        /// `"leaf0-spine0, leaf0-spine1"`, `"all"` or `"none"`.
         ports: String = "all".to_owned(),
         /// Hosts whose sending queue pairs are recorded: `"0..4"`, `"all"` or `"none"`.
         queue_pairs: String = "all".to_owned(),

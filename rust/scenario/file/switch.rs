@@ -31,7 +31,7 @@ section! {
         port_buffer?: Bytes = "none: the buffer is shared",
         /// ECN marking: a step or a ramp.
         ecn: EcnSection = EcnSection::default(),
-        /// Marks at the last hop, to hosts, too. MRC clusters do not (G20).
+        /// Marks at the last hop (ports to hosts) too. MRC clusters do not (G20).
         ecn_at_hosts: bool = true,
         /// Priority flow control (PFC).
         pfc: Toggle<PfcSection> = Toggle::Off,
@@ -39,8 +39,8 @@ section! {
         cbfc: Toggle<CbfcSection> = Toggle::Off,
         /// Trims packets instead of dropping them.
         trim: Toggle<TrimSection> = Toggle::Off,
-        /// `port_buffer` and ECN thresholds on a degraded link: `keep`, or `scale` with the rate
-        /// (as htsim does).
+        /// `port_buffer` and ECN thresholds on a degraded link: `keep` them, or `scale` them with
+        /// the rate (as htsim does).
         slow_ports: SlowPorts = SlowPorts::default(),
         /// Order of simultaneous arrivals: `drawn` at random each time, or by sending `port`,
         /// lowest first, as simulators with a fixed order do.
@@ -86,8 +86,8 @@ section! {
         /// the pool, then its headroom. `conweave`: a link above its share is paused but may fill
         /// the pool, then its headroom; a queue may take as much as is free.
         admission: AdmissionName = AdmissionName::default(),
-        /// Lifetime of a pause. Switches then repeat the frame for each packet that still arrives
-        /// (ConWeave's simulator: 5 us).
+        /// Lifetime of a pause unless renewed. Switches then repeat the frame for each packet that
+        /// still arrives (ConWeave's simulator: 5 us).
         pause_time?: Span = "none: until it is resumed",
     }
 }
@@ -95,7 +95,7 @@ section! {
 section! {
     /// `cbfc = { ... }`: credit-based flow control (Ultra Ethernet 1.0.1, section 5.2).
     pub struct CbfcSection {
-        /// Memory per link to a switch, for packets sent ahead \[inferred\].
+        /// Memory per link to a switch, the limit of its sender's credit \[inferred\].
         memory: Bytes = Bytes::new(1_000_000),
         /// Credit size: a power of two from 32 B to 2048 B \[inferred\]. Packets cost whole
         /// credits.
@@ -167,9 +167,9 @@ section! {
         size?: Bytes = "`64B`; with the policy `mrc` as `transport.header` (G21)",
         /// Maximum length of a port's priority queue (NDP's simulator).
         limit?: Bytes = "twice the buffer",
-        /// Packet trimmed when the queue is full: the `arriving` one, or by a fair coin that or the
-        /// queue's last, whose slot it takes. The coin keeps flows in lockstep from always losing
-        /// (NDP, and its queue in htsim). Not with `pfc` or `cbfc`.
+        /// Packet trimmed when the queue is full: the `arriving` one, or by a fair coin it or the
+        /// last in the queue, whose slot it takes (`arriving-or-last`: NDP, and its queue in
+        /// htsim). The coin keeps flows in lockstep from always losing. Not with `pfc` or `cbfc`.
         victim: TrimVictim = TrimVictim::default(),
     }
 }

@@ -21,7 +21,7 @@ section! {
         groups: u32 = 9,
         /// Rate of host links.
         host_rate: BitRate = BitRate::from_gbps(400),
-        /// Rate of switch links.
+        /// Rate of links between switches.
         fabric_rate: BitRate = BitRate::from_gbps(400),
         /// One-way delay of links to hosts and within a group.
         delay: Span = Span::from_ns(500),

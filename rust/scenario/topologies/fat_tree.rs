@@ -7,7 +7,7 @@ use crate::units::Fraction;
 section! {
     /// `kind = "fat-tree"`.
     pub struct FatTreeSection {
-        /// Ports of a switch; even.
+        /// Ports of a switch, an even number.
         k: u32 = 8,
         /// Switch tiers, 2 or 3.
         tiers: u8 = 3,

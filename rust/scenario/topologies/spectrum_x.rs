@@ -23,7 +23,7 @@ section! {
         hosts_per_leaf: u32 = 72,
         /// Rate of each host port.
         host_rate: BitRate = BitRate::from_gbps(200),
-        /// Rate of switch links.
+        /// Rate of links between switches.
         fabric_rate: BitRate = BitRate::from_gbps(200),
         /// One-way propagation delay per link.
         delay: Span = Span::from_ns(500),

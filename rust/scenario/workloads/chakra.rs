@@ -16,11 +16,11 @@ section! {
         /// Prefix of `.RANK.et` (or `.RANK.et.gz`) files, or one file that every rank replays;
         /// relative to the scenario.
         file?: String = "required",
-        /// Number of ranks: the first `hosts`.
+        /// Number of ranks (the first of `hosts`).
         ranks?: u32 = "as many as have traces",
         /// Algorithm per operation: `{ all-reduce = "ring" }`.
         algorithms?: BTreeMap<String, String> = "the first algorithm of each operation",
-        /// Dependencies to follow: `all`, or only those of `data`.
+        /// Dependencies to follow: `all`, or `data` only.
         dependencies: Dependencies = Dependencies::default(),
         /// Runs computations one at a time per host (`serial`), or in `parallel`.
         compute: Compute = Compute::default(),
@@ -30,7 +30,8 @@ section! {
         streaming: StreamingName = StreamingName::default(),
         /// Streamed traces: nodes per rank in memory.
         window?: u32 = "8192",
-        /// Continues a waiting rank on `delivery`, or on the sender's last `acknowledgement`.
+        /// Continues a waiting rank on `delivery`, or once the sender has the last
+        /// `acknowledgement`.
         step_after: StepAfter = StepAfter::default(),
     }
 }

@@ -34,7 +34,7 @@ section! {
         bytes?: Bytes = "16 MB; 8 B for a barrier",
         /// Algorithm, if `kind` does not name it.
         algorithm?: String = "the first of the kind",
-        /// Number of ranks: the first `hosts`.
+        /// Number of ranks (the first of `hosts`).
         ranks?: u32 = "all",
         /// Channels that share the vector, each with its own queue pairs.
         channels: u32 = 1,
@@ -44,7 +44,8 @@ section! {
         group?: u32 = "topology.scale_up.gpus, or 8",
         /// Compute time between receiving a message and sending its dependent.
         gap: Span = Span::ZERO,
-        /// Continues a waiting rank on `delivery`, or on the sender's last `acknowledgement`.
+        /// Continues a waiting rank on `delivery`, or once the sender has the last
+        /// `acknowledgement`.
         step_after: StepAfter = StepAfter::default(),
         /// Maximum random start delay per message.
         start_jitter: Span = Span::ZERO,

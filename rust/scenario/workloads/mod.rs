@@ -147,9 +147,9 @@ section! {
         /// Hosts by rank: `"0..16"`, `"0,4,8"`, `"0..64/8"`. Not for `flows`, whose file names
         /// them.
         hosts?: String = "all",
-        /// Traffic class of data packets, by name.
+        /// Traffic class of data packets: the name of a `[[class]]`.
         class?: String = "the first class",
-        /// Start, or delay after the job in `after` completes.
+        /// Start time, or delay after the job in `after` completes.
         start?: Span = "0",
     }
 }

@@ -41,7 +41,7 @@ section! {
         microbatches?: u32 = "as many as `pipeline`",
         /// Number of iterations.
         iterations: u32 = 1,
-        /// Number of ranks: the first `hosts`.
+        /// Number of ranks (the first of `hosts`).
         ranks?: u32 = "`tensor` times `pipeline` times `data`",
         /// Hosts that share each layer's matrices.
         tensor: u32 = 1,
@@ -54,7 +54,7 @@ section! {
         /// State divided among replicas: none, the optimizer's (ZeRO stage 1) or all (ZeRO stage 3,
         /// FSDP).
         sharding: Sharding = Sharding::default(),
-        /// Exchange between `tensor` hosts: sums of activations, or parts of sequences.
+        /// Exchange in `tensor` groups: sums of activations, or parts of sequences.
         tensor_traffic: TensorTraffic = TensorTraffic::default(),
         /// Size at which gradients are sent. Not with `sharding = "full"`.
         bucket?: Bytes = "0 B: each layer's at once",
@@ -72,7 +72,8 @@ section! {
         channels: u32 = 1,
         /// Hierarchical algorithms: consecutive ranks per machine.
         group?: u32 = "topology.scale_up.gpus, or 8",
-        /// Continues a waiting rank on `delivery`, or on the sender's last `acknowledgement`.
+        /// Continues a waiting rank on `delivery`, or once the sender has the last
+        /// `acknowledgement`.
         step_after: StepAfter = StepAfter::default(),
     }
 }

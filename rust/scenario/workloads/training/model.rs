@@ -83,7 +83,7 @@ section! {
         expert_ffn?: u32 = "`ffn`",
         /// Additional experts for every token.
         shared_experts?: u32 = "0",
-        /// First layers, without experts.
+        /// Leading layers without experts.
         dense_layers?: u32 = "0",
     }
 }
