@@ -1,5 +1,4 @@
-//! All keys of the format, for look-up: what `evenkeel explain` prints and what the JSON Schema is
-//! made from.
+//! Catalogue of all keys of the format, for `evenkeel explain` and the JSON Schema.
 
 use std::fmt;
 
@@ -21,30 +20,31 @@ use super::workloads::{self, CommonSection};
 /// A key of scenarios.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct KeyEntry {
-    /// With its section: `topology.leaves`.
+    /// Path of the key with its section: `topology.leaves`.
     pub key: String,
-    /// Where it holds, if that is not all of its section: `kind = "leaf-spine"`.
+    /// Condition under which the key applies: `kind = "leaf-spine"`. Empty if it applies to its
+    /// whole section.
     pub only: String,
-    /// The notation of its value.
+    /// Notation of the value.
     pub form: String,
-    /// Its default as TOML writes it, or in words.
+    /// Default as TOML writes it, or in words.
     pub default: String,
-    /// What it means.
+    /// Meaning of the key.
     pub summary: String,
 }
 
 /// A table of the format.
 pub(super) struct Part {
-    /// Its name; empty for keys above all sections.
+    /// Name of the table; empty for the keys above all sections.
     pub name: &'static str,
-    /// Where its keys hold.
+    /// Condition under which its keys apply.
     pub only: String,
     /// True for a list of tables: `[[failure]]`.
     pub is_list: bool,
     pub keys: Vec<KeyDescription>,
 }
 
-/// All tables, a section with several kinds once for each.
+/// Returns all tables. A section with several kinds appears once per kind.
 pub(super) fn parts() -> Vec<Part> {
     let plain = |name, keys| Part { name, only: String::new(), is_list: false, keys };
     let list = |name, keys| Part { name, only: String::new(), is_list: true, keys };
@@ -108,7 +108,7 @@ fn of_kinds<S>(name: &'static str, kinds: &[Kind<S>]) -> impl Iterator<Item = Pa
     })
 }
 
-/// All keys, in the order of the reference.
+/// Returns all keys, in the order of the reference.
 pub fn catalogue() -> Vec<KeyEntry> {
     let mut entries = Vec::new();
     for part in parts() {
@@ -134,16 +134,17 @@ fn add(entries: &mut Vec<KeyEntry>, above: &str, only: &str, keys: &[KeyDescript
 /// A parameter of policies, congestion controls or loss recoveries.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ParameterEntry {
-    /// With its section: `policy.evs`, `transport.parameters.g`.
+    /// Path with its section: `policy.evs`, `transport.parameters.g`.
     pub key: String,
-    /// Whose it is, with this default: names of policies, controls or recoveries.
+    /// Policies, controls or recoveries that have the parameter with this default.
     pub of: Vec<String>,
-    /// Its default as TOML writes it: of a congestion control that of its first preset, of a loss
-    /// recovery that without a policy that has its own.
+    /// Default as TOML writes it. A congestion control's default is that of its first preset. A
+    /// loss recovery's default ignores policies that set their own.
     pub default: String,
 }
 
-/// All parameters, those of policies first; several entries for a key that has several defaults.
+/// Returns all parameters, those of policies first. A key with several defaults has several
+/// entries.
 pub fn parameters() -> Vec<ParameterEntry> {
     let mut entries: Vec<ParameterEntry> = Vec::new();
     let mut add = |above: &str, row: reference::Row| {
@@ -161,7 +162,7 @@ pub fn parameters() -> Vec<ParameterEntry> {
     entries
 }
 
-/// Several lines for people.
+/// Formats the entry as several lines of text.
 impl fmt::Display for ParameterEntry {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { key, of, default } = self;
@@ -174,7 +175,7 @@ impl fmt::Display for ParameterEntry {
     }
 }
 
-/// Several lines for people.
+/// Formats the entry as several lines of text.
 impl fmt::Display for KeyEntry {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { key, only, form, default, summary } = self;

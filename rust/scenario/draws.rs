@@ -10,10 +10,11 @@ use crate::split::SplitConfig;
 use crate::topology::Topology;
 
 impl Scenario {
-    /// True if anything is drawn at random that a result may depend on: messages, failures, marks
-    /// and losses, the choices of a policy, or the order of packets that arrive at one time. On a
-    /// fabric with one path between any two hosts policies have nothing to choose; they draw there
-    /// too, without effect.
+    /// True if the results may depend on the seed.
+    ///
+    /// Messages, failures, marks, losses, the choices of a policy and the order of simultaneous
+    /// arrivals can be random. With one path between any two hosts, a policy's random choices have
+    /// no effect and do not count.
     pub fn is_drawn(&self) -> bool {
         let mut schemes =
             [&self.scheme].into_iter().chain(self.job_policies.iter().map(|it| &it.scheme));
@@ -25,7 +26,7 @@ impl Scenario {
             || has_choices(&self.topology)
     }
 
-    /// Packets of different messages may arrive at one time.
+    /// True if packets of different messages may arrive at the same time.
     fn has_ties(&self) -> bool {
         self.fidelity == Fidelity::Packet
             && self.fabric.ties == TieOrder::Drawn
@@ -42,7 +43,7 @@ impl Scenario {
             || self.file.failure.iter().any(|it| it.probability.is_some())
     }
 
-    /// Marks on a ramp, the victim of trimming, and telemetry that is rounded at random.
+    /// True if ECN ramps, the trimming victim or the rounding of telemetry are random.
     fn draws_at_ports(&self) -> bool {
         let ports = (0..2 * self.topology.links().len() as u32).map(PortId);
         let is_ramp = |port| matches!(self.fabric.ecn_of(&self.topology, port), Ecn::Ramp { .. });
@@ -53,13 +54,13 @@ impl Scenario {
     }
 }
 
-/// True if the scheme draws the order in which a host's messages start, or takes detours.
+/// True if the scheme randomizes the order in which a host's messages start, or takes detours.
 fn draws_order(scheme: &Scheme) -> bool {
     matches!(scheme.split, SplitConfig::Ethereal(_) | SplitConfig::LineCut(_))
         || scheme.switch.takes_detours()
 }
 
-/// True if there are several shortest paths between some hosts.
+/// True if some pair of hosts has several shortest paths.
 fn has_choices(topology: &Topology) -> bool {
     if topology.planes().count() > 1 {
         return true;
@@ -83,7 +84,7 @@ mod tests {
         Scenario::parse(keys, "a", Path::new(""), &Overrides::default()).unwrap()
     }
 
-    /// One path between any two hosts, and nothing that chance decides.
+    /// A scenario with one path between any two hosts and no randomness.
     const FIXED: &str = "switch.ties = \"port\"\nswitch.ecn.step = \"800KB\"\n\
                          [topology]\nleaves = 2\nspines = 1\nhosts_per_leaf = 4\n\
                          [policy]\nname = \"ecmp\"\n[transport]\n\

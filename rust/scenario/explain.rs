@@ -1,4 +1,4 @@
-//! Which line, default or override each value of a scenario is from.
+//! Origin of each value of a scenario: a line of the file, a default or an override.
 
 use std::path::{Component, Path, PathBuf};
 
@@ -11,24 +11,24 @@ use crate::units::Span;
 /// A key of a resolved scenario.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Explained {
-    /// Its path: `topology.leaves`, `failure[0].at`.
+    /// Path of the key: `topology.leaves`, `failure[0].at`.
     pub key: String,
-    /// Its value, as TOML writes it.
+    /// Value as TOML writes it.
     pub value: String,
-    /// The origin of its value.
+    /// Origin of the value.
     pub from: ValueOrigin,
 }
 
-/// The origin of a value.
+/// Origin of a value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ValueOrigin {
-    /// This line of the scenario's file.
+    /// This line of the scenario file.
     Line(usize),
-    /// An override of the command line.
+    /// An override on the command line.
     CommandLine,
-    /// The default of its key.
+    /// The key's own default.
     Default,
-    /// The default that its key has with the transport or the loss recovery of the policy.
+    /// The default set by the policy's transport or loss recovery.
     Policy,
 }
 
@@ -44,8 +44,8 @@ impl std::fmt::Display for ValueOrigin {
 }
 
 impl Scenario {
-    /// Every key of the resolved scenario with its value and where that is from, in the order of
-    /// the format.
+    /// Returns every key of the resolved scenario with its value and origin, in the order of the
+    /// format.
     pub fn explain(&self) -> Vec<Explained> {
         let file = self.as_table();
         let mut explained = Vec::new();
@@ -83,7 +83,7 @@ impl Scenario {
         if source.is_set(key) {
             return ValueOrigin::CommandLine;
         }
-        // `policy = "reps"` of a job is the name of its policy.
+        // `policy = "reps"` in a job sets `policy.name`.
         let policy = || source.line_of(key.strip_suffix(".name")?).filter(|_| is_of_job(key));
         match source.line_of(key).or_else(policy) {
             Some(line) => ValueOrigin::Line(line),
@@ -92,9 +92,9 @@ impl Scenario {
         }
     }
 
-    /// True if the policy has a default of its own for a key, and this is it; or if the value is
-    /// what acknowledgements have by default with the loss recovery of the policy, and that of
-    /// another policy may not read them.
+    /// True if the value is the default that the policy sets for `key`. Acknowledgement defaults
+    /// that come with the policy's loss recovery count too, because another policy's recovery may
+    /// not support them.
     fn is_of_policy(&self, key: &str, value: &str) -> bool {
         let own = self.scheme.transport.own_defaults();
         let is_own = |(name, own): &(&str, Option<String>)| {
@@ -109,22 +109,22 @@ impl Scenario {
         own.iter().any(is_own) || follows && of_recovery.contains(&(key, value))
     }
 
-    /// The resolved scenario as a table, in the order of the format, without keys that have no
-    /// effect and are not given; paths in it are relative to the original file.
+    /// Returns the resolved scenario as a table, in the order of the format. Keys that have no
+    /// effect and are not set are omitted. Paths are relative to the original file.
     pub fn as_table(&self) -> toml::Table {
         let mut table = toml::Table::try_from(&self.file).expect("a scenario is a TOML table");
         self.left_out.iter().for_each(|path| leave_out(&mut table, path));
         table
     }
 
-    /// The resolved scenario as TOML, each line with a comment that says where its value is
-    /// from. It parses back to the same scenario; paths in it are relative to the original file.
+    /// Renders the resolved scenario as TOML, with a comment on each line that names the value's
+    /// origin. It parses back to the same scenario. Paths are relative to the original file.
     pub fn render(&self) -> String {
         self.render_with(&|path| path.to_owned())
     }
 
-    /// The same with paths that are relative to `folder`, for a file in it; a path is absolute
-    /// where there is no way from one folder to the other.
+    /// Renders like [`Self::render`], with paths relative to `folder`, for a file stored there. A
+    /// path becomes absolute if no relative one exists.
     pub fn render_in(&self, folder: &Path) -> String {
         let own = absolute(self.origin.folder());
         self.render_with(&|path| relative_path(&own.join(path), folder).display().to_string())
@@ -147,15 +147,15 @@ impl Scenario {
                 section.clone_into(&mut open);
             }
             let became = self.became(&key).map_or_else(String::new, |it| format!("; here {it}"));
-            // Another policy has other defaults for these keys.
+            // Commented out, because another policy has other defaults for these keys.
             let mark = if from == ValueOrigin::Policy { "# " } else { "" };
             text.push_str(&format!("{mark}{name} = {value}  # {from}{became}\n"));
         }
         text
     }
 
-    /// What the `auto` of a key became, which decides results. The value stays `auto`, so that the
-    /// file runs under another policy with what that is made for.
+    /// Returns what a key's `auto` resolved to. The value itself stays `auto`, so that another
+    /// policy gets its own.
     fn became(&self, key: &str) -> Option<String> {
         let transport = &self.file.transport;
         let nic = &self.nic;
@@ -186,7 +186,7 @@ impl Scenario {
     }
 }
 
-/// Removes the key of a path, such as `failure[0].at`.
+/// Removes the key at a path such as `failure[0].at`.
 fn leave_out(table: &mut toml::Table, path: &str) {
     let Some((first, rest)) = path.split_once('.') else {
         table.remove(path);
@@ -205,15 +205,15 @@ fn leave_out(table: &mut toml::Table, path: &str) {
     }
 }
 
-/// The path that a key names, if it names a file.
+/// Returns the path in `value` if `key` names a file.
 fn path_in(key: &str, value: &str) -> Option<String> {
     let is_file = key.ends_with(".file") || key == "topology.path";
     let text = is_file.then(|| value.parse::<toml::Value>().ok())??;
     text.as_str().map(str::to_owned)
 }
 
-/// The way to a file from a folder, both relative to the working directory or absolute; an absolute
-/// path where there is none.
+/// Returns the path from `folder` to `file`, or an absolute path if there is no relative one. Both
+/// are absolute or relative to the working directory.
 pub fn relative_path(file: &Path, folder: &Path) -> PathBuf {
     let name = file.file_name().unwrap_or_default();
     let whole = absolute(file.parent().unwrap_or(Path::new(""))).join(name);
@@ -226,12 +226,12 @@ fn absolute(folder: &Path) -> PathBuf {
     absolute.unwrap_or_else(|_| folder.to_owned())
 }
 
-/// The way to a file from a folder, both absolute. Names are compared as they are written, and
-/// `..` in them is resolved first.
+/// Returns the path from one absolute path to another. Components are compared as written, after
+/// `..` is resolved lexically.
 fn relative(file: &Path, folder: &Path) -> Option<PathBuf> {
     let [file, folder] = [file, folder].map(lexically_normal);
     let (mut to, mut from) = (file.components().peekable(), folder.components().peekable());
-    // On some systems paths begin with the name of a drive.
+    // On Windows, a path to another drive has no relative form.
     if to.peek() != from.peek() {
         return None;
     }
@@ -243,7 +243,7 @@ fn relative(file: &Path, folder: &Path) -> Option<PathBuf> {
     Some(up.chain(to).collect())
 }
 
-/// A path without `.` and `..`.
+/// Removes `.` and `..` from a path.
 fn lexically_normal(path: &Path) -> PathBuf {
     let mut normal = PathBuf::new();
     for component in path.components() {
@@ -256,12 +256,12 @@ fn lexically_normal(path: &Path) -> PathBuf {
     normal
 }
 
-/// True for the name of a job's policy.
+/// True if `key` is the policy name of a job.
 fn is_of_job(key: &str) -> bool {
     key.starts_with("job[") && key.ends_with("].policy.name")
 }
 
-/// The section of a path and the rest: `switch.ecn.step` is `ecn.step` in `switch`.
+/// Splits a path into its section and the rest: `switch.ecn.step` into `switch` and `ecn.step`.
 fn sectioned(path: &str) -> (&str, &str) {
     path.split_once('.').unwrap_or(("", path))
 }

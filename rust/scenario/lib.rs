@@ -1,18 +1,18 @@
-//! Scenarios: the TOML file that describes a run, parsed once into a valid run.
+//! Scenarios: parses the TOML file that describes a run and validates it.
 //!
 //! A [`ScenarioFile`] is the content of the file; a [`Scenario`] is the validated input of a run.
-//! Every fault is found between the two and is reported with its file, line, key and value and what
-//! is expected ([`ScenarioError`]). A scenario is converted to a [`Setup`](crate::fabric::Setup);
-//! it does not run.
+//! Every fault is found between the two. A [`ScenarioError`] reports it with file, line, key and
+//! value, and says what is expected. This crate does not run scenarios: it converts them to a
+//! [`Setup`](crate::fabric::Setup).
 //!
 //! Each folder uses only those before it:
 //!
-//! - `input`: the text, values with their keys ([`Located`]), faults, checks that sections share,
+//! - `input`: the text, values with their keys ([`Located`]), faults, checks shared by sections,
 //!   and the macro that declares a section.
-//! - `topologies`: the families of fabrics, each with its keys and the graph that it makes of them.
-//! - `workloads`: the kinds of workload, each with its keys and the messages that it makes of them.
-//! - `file`: the file's content, a struct for each section.
-//! - `resolve`: from those structs to the input of a run.
+//! - `topologies`: the fabric families, each with its keys and the graph it builds.
+//! - `workloads`: the kinds of workload, each with its keys and the messages it generates.
+//! - `file`: the content of the file, with a struct for each section.
+//! - `resolve`: conversion of those structs to the input of a run.
 //! - `rails`: file and resolution of scenarios whose hosts have several rails.
 
 use evenkeel_engine::{

@@ -1,4 +1,4 @@
-//! Scenarios from files.
+//! Opens scenarios from files and streams.
 
 use std::io::Read;
 use std::path::{Path, PathBuf};
@@ -13,7 +13,8 @@ use super::rails::RailScenario;
 use super::resolved::{Scenario, Typed, World, refuse_rails};
 use crate::text_file::{LONGEST_DESCRIPTION, read_description, text_of};
 
-/// The text of a scenario, read once: a file may change, and a pipe is empty the second time.
+/// The text of a scenario. It is read only once, because a file may change and a pipe is empty the
+/// second time.
 #[derive(Debug, Clone)]
 pub struct ScenarioText {
     text: String,
@@ -24,13 +25,13 @@ impl ScenarioText {
     /// Reads a file.
     ///
     /// # Errors
-    /// Fails if the file cannot be read, or is longer than a scenario may be.
+    /// Fails if the file cannot be read or is too long.
     pub fn read(path: &Path) -> Result<Self, ScenarioError> {
         Ok(Self { text: read(path)?, path: path.to_owned() })
     }
 
-    /// Reads standard input or another stream, as `name`; paths in it are relative to the working
-    /// directory.
+    /// Reads standard input or another stream, called `name` in errors. Paths in it are relative to
+    /// the working directory.
     ///
     /// # Errors
     /// As [`ScenarioText::read`].
@@ -40,12 +41,12 @@ impl ScenarioText {
         Ok(Self { text, path: PathBuf::from(format!("{name}.toml")) })
     }
 
-    /// Whether it has `[[rail]]` sections, for [`Self::with_rails`].
+    /// True if the text has `[[rail]]` sections; resolve it by [`Self::with_rails`] then.
     pub fn has_rails(&self) -> bool {
         RailScenario::is_in_text(&self.text)
     }
 
-    /// Resolves it.
+    /// Resolves the text.
     ///
     /// # Errors
     /// Fails if the text, a file that it names, or an override is invalid.
@@ -53,7 +54,7 @@ impl ScenarioText {
         Scenario::resolve(self.text, &self.path, overrides, None)
     }
 
-    /// Resolves one with rails.
+    /// Resolves a scenario with rails.
     ///
     /// # Errors
     /// Fails if the text or an override is invalid.
@@ -63,7 +64,7 @@ impl ScenarioText {
 }
 
 impl Scenario {
-    /// Reads and resolves a scenario's file.
+    /// Reads and resolves a scenario file.
     ///
     /// # Errors
     /// Fails if the file, a file that it names, or an override is invalid.
@@ -71,11 +72,11 @@ impl Scenario {
         ScenarioText::read(path)?.scenario(overrides)
     }
 
-    /// Reads and resolves a scenario from standard input or another stream, as `name`; its paths
-    /// are relative to the working directory.
+    /// Reads and resolves a scenario from standard input or another stream, called `name` in
+    /// errors. Its paths are relative to the working directory.
     ///
     /// # Errors
-    /// As [`Scenario::load`]; and the stream cannot be read, or is longer than a scenario may be.
+    /// As [`Scenario::load`], and if the stream cannot be read or is too long.
     pub fn from_reader(
         from: impl Read,
         name: &str,
@@ -84,8 +85,10 @@ impl Scenario {
         ScenarioText::from_reader(from, name)?.scenario(overrides)
     }
 
-    /// Reads a scenario's file for a program that sends the messages: its `[workload]` and
-    /// `[[job]]` are checked as far as the file goes, and not used, which is a warning.
+    /// Reads a scenario for a program that sends the messages itself.
+    ///
+    /// Its `[workload]` and `[[job]]` are checked as far as the file allows and then ignored with a
+    /// warning.
     ///
     /// # Errors
     /// As [`Scenario::load`].
@@ -116,7 +119,7 @@ impl Scenario {
     }
 }
 
-/// The text of a file.
+/// Reads the text of a file.
 fn read(path: &Path) -> Result<String, ScenarioError> {
     let file = path.display().to_string();
     read_description(path).map_err(|reason| ScenarioError::unreadable(file, reason))

@@ -1,5 +1,5 @@
-//! Parts of a scenario that are read by themselves: a fabric, a NIC, and failures of a fabric that
-//! exists.
+//! Parts of a scenario that are read separately: a fabric, a NIC, and failures of an existing
+//! fabric.
 
 use std::path::Path;
 
@@ -14,7 +14,7 @@ use crate::nic::NicConfig;
 use crate::topology::Topology;
 
 impl Scenario {
-    /// The fabric that a section `[topology]` describes, given without its heading.
+    /// Builds the fabric described by the keys of `[topology]`, given without the heading.
     ///
     /// # Errors
     /// Fails if the section or a file that it names is invalid.
@@ -25,7 +25,7 @@ impl Scenario {
         Ok(topology::resolve(&context, &file.topology, None)?.topology)
     }
 
-    /// The NIC that a scenario describes, of whatever fabric: its `[transport]`, under its policy.
+    /// Returns the NIC described by `[transport]` and `[policy]`, for any fabric.
     ///
     /// # Errors
     /// Fails if the text is invalid.
@@ -39,10 +39,10 @@ impl Scenario {
         transport::resolve(&context, &mut file.transport, &scheme, &file.switch.trim)
     }
 
-    /// The failures that sections `[[failure]]` describe in a run, besides its own.
+    /// Returns the failures of `[[failure]]` sections, to be added to those of a run.
     ///
     /// # Errors
-    /// Fails if a section is invalid, or names what the fabric of the run does not have.
+    /// Fails if a section is invalid, or names something that the run's fabric does not have.
     pub fn failures(
         sections: &str,
         name: &str,
@@ -57,7 +57,7 @@ impl Scenario {
     }
 }
 
-/// A text as if it stood in the file `name`.toml in `folder`.
+/// Reads a text as if it were the file `name`.toml in `folder`.
 fn read(text: String, name: &str, folder: &Path) -> Result<Source, ScenarioError> {
     Source::read(text, folder.join(format!("{name}.toml")).display().to_string())
 }

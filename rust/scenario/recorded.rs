@@ -1,4 +1,4 @@
-//! The traces of a scenario's workload, as files.
+//! The trace files of a scenario's workload.
 
 use std::path::Path;
 
@@ -7,7 +7,7 @@ use super::workloads::WorkloadKeys;
 use super::workloads::trace_source::Files;
 use crate::chakra::{MendError, Mended, Options};
 
-/// The traces that a scenario's workload is read from.
+/// Traces that a scenario's workload is read from.
 #[derive(Debug)]
 pub struct Recorded {
     files: Files,
@@ -16,7 +16,7 @@ pub struct Recorded {
 }
 
 impl Scenario {
-    /// The Chakra traces of `[workload]`, if it has some.
+    /// Returns the Chakra traces of `[workload]`, if it has any.
     pub fn recorded(&self) -> Option<Recorded> {
         let WorkloadKeys::Chakra(section) = &self.file.workload.as_ref()?.work else { return None };
         let path = section.file.as_ref()?;
@@ -29,7 +29,7 @@ impl Scenario {
 }
 
 impl Recorded {
-    /// The number of files: one for each rank, or one that every rank replays.
+    /// Number of files: one per rank, or one that every rank replays.
     pub fn files(&self) -> u32 {
         match self.files {
             Files::One(_) => 1,
@@ -37,23 +37,24 @@ impl Recorded {
         }
     }
 
-    /// Whether the traces are in that folder.
+    /// True if the traces are in `folder`.
     pub fn are_in(&self, folder: &Path) -> bool {
         let own = self.files.folder();
         own.canonicalize().is_ok_and(|own| folder.canonicalize().is_ok_and(|it| it == own))
     }
 
-    /// The prefix of the files of ranks, without their folder; `None` of a file that all replay.
+    /// Prefix of the per-rank file names, without the folder; `None` for one file that every rank
+    /// replays.
     pub fn prefix(&self) -> Option<String> {
         self.files.prefix_name()
     }
 
-    /// The name of the mended file of a rank, without its folder.
+    /// Name of a rank's repaired file, without the folder.
     pub fn name(&self, rank: u32) -> String {
         self.files.unpacked_name(rank)
     }
 
-    /// The trace of a rank, to be written with an order of its streams.
+    /// Opens the trace of a rank, to be written with an order of its streams.
     ///
     /// # Errors
     /// As [`Mended::read`].

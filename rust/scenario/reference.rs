@@ -1,5 +1,5 @@
-//! The reference of the format: a page made from the sections, which a test compares with the one
-//! in `docs/`.
+//! Generates the reference of the format from the sections. A test compares it with the page in
+//! `docs/`.
 
 use std::fmt::Write;
 
@@ -29,7 +29,7 @@ use crate::nic::congestion::CongestionName;
 use crate::nic::recovery::RecoveryName;
 use crate::{collective, rail, values};
 
-/// The reference of the format of scenarios, as Markdown.
+/// Returns the reference of the scenario format, as Markdown.
 pub fn reference() -> String {
     let mut page = Page::default();
     page.text(INTRODUCTION);
@@ -95,7 +95,7 @@ impl Page {
         self.keys(&S::keys());
     }
 
-    /// A table of keys, and of the keys of their tables.
+    /// Writes a table of keys, including the keys of nested tables.
     fn keys(&mut self, keys: &[KeyDescription]) {
         self.text("| key | value | default | meaning |\n|---|---|---|---|");
         self.rows("", keys);
@@ -110,7 +110,7 @@ impl Page {
         }
     }
 
-    /// The kinds of a section, each with its keys.
+    /// Writes the kinds of a section, each with its keys.
     fn kinds<S>(&mut self, kinds: &[Kind<S>]) {
         for kind in kinds {
             self.text(&format!("### `kind = \"{}\"`", kind.name));
@@ -120,7 +120,7 @@ impl Page {
         }
     }
 
-    /// A table of names with what they stand for and their parameters.
+    /// Writes a table of names with descriptions and parameters.
     fn parameters(&mut self, heading: &str, rows: impl Iterator<Item = Row>) {
         self.text(&format!("| {heading} | parameters and their defaults |\n|---|---|"));
         for Row { name, about, parameters } in rows {
@@ -164,23 +164,23 @@ fn transports(page: &mut Page) {
     page.parameters("`recovery`", loss_recoveries());
 }
 
-/// Each congestion control.
+/// Returns every congestion control.
 pub(super) fn controls() -> impl Iterator<Item = Row> {
     named::<CongestionName>().map(control)
 }
 
-/// Each loss recovery, without `auto`.
+/// Returns every loss recovery except `auto`.
 pub(super) fn loss_recoveries() -> impl Iterator<Item = Row> {
     named::<RecoveryName>().skip(1).map(loss_recovery)
 }
 
-/// A name, and the value that serde reads from it.
+/// A name and the value that serde reads from it.
 struct Named<T> {
     name: String,
     value: T,
 }
 
-/// All names that serde reads as a `T`.
+/// Returns all names that serde reads as a `T`.
 fn named<T: DeserializeOwned>() -> impl Iterator<Item = Named<T>> {
     names::<T>().iter().map(|&name| {
         let name = name.to_owned();
@@ -199,7 +199,7 @@ fn control(named: Named<CongestionName>) -> Row {
     let (name, trim) = (named.value, &Toggle::Off);
     congestion::resolve(&context, &mut section, name, trim).expect("its defaults are valid");
     let parameters = section.parameters.clone();
-    // The error for an unknown preset lists the known ones.
+    // An invalid preset makes the error list the valid ones.
     section.parameters.insert("preset".to_owned(), "\0".into());
     section.congestion_control = None.into();
     let refused = congestion::resolve(&context, &mut section, name, trim).map_err(|it| it.fault);
@@ -230,7 +230,7 @@ fn policies(page: &mut Page) {
     page.parameters("policy", schemes());
 }
 
-/// Each policy.
+/// Returns every policy.
 pub(super) fn schemes() -> impl Iterator<Item = Row> {
     balance::presets().map(|preset| {
         let source = empty();

@@ -30,56 +30,56 @@ use crate::topology::Topology;
 use crate::units::{Bytes, Time};
 use crate::workload::Workload;
 
-/// A valid scenario: all faults have been found before it exists.
+/// A valid scenario. Resolution has found all faults before it exists.
 #[derive(Debug, Clone)]
 pub struct Scenario {
-    /// The stem of its file's name.
+    /// Stem of the file name.
     pub name: String,
-    /// Path of the scenario's file.
+    /// Path of the scenario file.
     pub path: PathBuf,
-    /// The file as resolved: overrides and defaults filled in, keys that do not apply left out.
+    /// The resolved file: overrides and defaults filled in, keys that do not apply omitted.
     pub file: ScenarioFile,
     /// Hosts, switches and links.
     pub topology: Arc<Topology>,
-    /// The messages; of traces that are read during the run, their load.
+    /// Messages. For traces read during the run, their load.
     pub workload: Arc<Workload>,
-    /// The traces, if they are read during the run.
+    /// Traces, if they are read during the run.
     pub traces: Option<Arc<Streaming>>,
     /// Links, switches and failures.
     pub fabric: FabricConfig,
-    /// The settings of every host's NIC.
+    /// Settings of every host's NIC.
     pub nic: NicConfig,
-    /// The load-balancing scheme that the policy names.
+    /// Load-balancing scheme of the policy.
     pub scheme: Scheme,
-    /// The policies of jobs with one of their own.
+    /// Policies of jobs that have their own.
     pub job_policies: Vec<JobPolicy>,
-    /// The traffic classes of jobs, by index among those of `fabric`.
+    /// Traffic classes of jobs, as indices into those of `fabric`.
     pub job_classes: Vec<JobClass>,
-    /// Whether a run moves packets or flows of bytes.
+    /// Whether a run simulates packets or flows.
     pub fidelity: Fidelity,
-    /// What is recorded over time.
+    /// Time series to record.
     pub recordings: Vec<Recording>,
-    /// The seed of every random draw.
+    /// Seed of all random numbers.
     pub seed: u64,
-    /// The time at which a run ends that has not completed.
+    /// Time at which an incomplete run ends.
     pub time_limit: Time,
-    /// What a user should know: warnings of readers of files, a file without keys, sections and
-    /// parameters that are not used, and policies without what their transport is made for.
+    /// Warnings for the user: from file readers, about files without keys, unused sections and
+    /// parameters, and policies without the transport they are designed for.
     pub warnings: Vec<String>,
-    /// The paths of keys without effect, which the file does not give.
+    /// Paths of keys that have no effect and are not set in the file.
     pub(super) left_out: Vec<String>,
-    /// The warnings of files alone, which no other policy changes.
+    /// Warnings about files alone, which do not depend on the policy.
     file_warnings: Vec<String>,
-    /// The links that files of workloads take down.
+    /// Links that workload files take down.
     down: Vec<LinkId>,
-    /// The host of each node id of flow files.
+    /// Host of each node id in flow files.
     host_of_node: Arc<[Option<HostId>]>,
-    /// The file that the topology was read from.
+    /// Text of the file that the topology was read from.
     topology_text: Option<Arc<str>>,
     pub(super) origin: Arc<Typed>,
 }
 
-/// The file as typed, kept so that a scenario can be resolved again with other overrides.
+/// The file as typed, kept to resolve the scenario again with other overrides.
 #[derive(Debug)]
 pub(super) struct Typed {
     pub source: Source,
@@ -92,14 +92,14 @@ impl Typed {
         Context::in_folder(&self.source, &self.folder)
     }
 
-    /// The folder to which paths in the scenario are relative.
+    /// Folder that paths in the scenario are relative to.
     pub(super) fn folder(&self) -> &Path {
         &self.folder
     }
 }
 
 impl Scenario {
-    /// Resolves a scenario's text as if it stood in the file `name`.toml in `folder`.
+    /// Resolves a text as if it were the file `name`.toml in `folder`.
     ///
     /// # Errors
     /// As [`Scenario::load`].
@@ -113,8 +113,8 @@ impl Scenario {
         Self::resolve(text.to_owned(), &path, overrides, None)
     }
 
-    /// The same on a fabric that exists already: of `[topology]` the text has `gap` and
-    /// `forwarding_delay` alone, and without `[workload]` and `[[job]]` nothing is sent.
+    /// Resolves a text as [`Self::parse`] does, on an existing fabric. `[topology]` may only set
+    /// `gap` and `forwarding_delay`. Without `[workload]` and `[[job]]`, nothing is sent.
     ///
     /// # Errors
     /// As [`Scenario::load`].
@@ -129,7 +129,7 @@ impl Scenario {
         Self::resolve(text.to_owned(), &path, overrides, Some(topology))
     }
 
-    /// The text of the file that the fabric was read from, as it was then, and its format.
+    /// Returns the text of the topology file as it was when read, and its format.
     pub fn topology_text(&self) -> Option<(&str, TopologyFormat)> {
         let Shape::File(section) = &self.file.topology.shape else { return None };
         Some((self.topology_text.as_deref()?, *section.format))
@@ -164,7 +164,7 @@ impl Scenario {
         let (time_limit, seed) = (limits::general(context, &file.general)?, *file.general.seed);
         let scheme = policy::resolve(context, &mut file.policy)?;
         if typed.policy.name != file.policy.name {
-            // The parameters in the file are checked even if another policy replaces theirs.
+            // The file's own parameters are checked even if another policy replaces them.
             policy::resolve(context, &mut typed.policy.clone())?;
         }
         let built = planes::fabric(context, &file, &scheme, existing)?;
@@ -212,8 +212,8 @@ impl Scenario {
         .derived()
     }
 
-    /// Fills in the defaults that follow from the fabric and the workload together, and checks the
-    /// limits of what there is now.
+    /// Fills in the defaults that depend on the fabric and the workload, and checks the limits of
+    /// the result.
     fn derived(mut self) -> Result<Self, ScenarioError> {
         let (origin, path) = (Arc::clone(&self.origin), self.longest_path());
         let (topology, workload, scheme) = (&*self.topology, &*self.workload, &self.scheme);
@@ -238,7 +238,7 @@ impl Scenario {
         Ok(self)
     }
 
-    /// The longest idle path of its workload.
+    /// Returns the longest idle path of the workload.
     pub(super) fn longest_path(&self) -> LongestPath {
         let delay = self.fabric.forwarding_delay;
         longest_path(&self.topology, self.topology.routes(), &self.nic, delay, &self.workload)
@@ -246,7 +246,7 @@ impl Scenario {
 }
 
 impl Scenario {
-    /// The number of messages.
+    /// Returns the number of messages.
     pub fn messages(&self) -> u64 {
         match (&self.traces, &self.workload.chains) {
             (Some(traces), _) => traces.messages(),
@@ -255,18 +255,17 @@ impl Scenario {
         }
     }
 
-    /// True if the file or the command line sets the time limit, be it to its default.
+    /// True if the file or the command line sets the time limit, even to its default.
     pub fn sets_time_limit(&self) -> bool {
         self.origin.source.has(self.file.general.time_limit.key())
     }
 
-    /// True if messages come to be during the run: traces are read, or messages are generated.
+    /// True if messages are read or generated during the run.
     pub fn streams(&self) -> bool {
         self.traces.is_some() || self.workload.chains.is_some()
     }
 
-    /// Fails for messages that are read or generated during the run, for commands that need all of
-    /// them before it.
+    /// Checks that all messages are known before the run, for commands that need them.
     ///
     /// # Errors
     /// Fails if the messages are read or generated during the run.
@@ -285,7 +284,7 @@ impl Scenario {
         Err(self.origin.context().invalid_as(&self.trace_key("streaming"), "true", expected))
     }
 
-    /// Fails for a fluid run, for commands that need packets.
+    /// Checks that the run simulates packets, for commands that need them.
     ///
     /// # Errors
     /// Fails if the scenario has `fidelity = "fluid"`.
@@ -298,18 +297,18 @@ impl Scenario {
         Err(self.origin.context().invalid_as(key, "fluid", expected))
     }
 
-    /// A fault of its traces that was found when they were replayed.
+    /// Returns the error of a trace fault that was found during replay.
     pub fn trace_fault(&self, error: ChakraError) -> ScenarioError {
         self.origin.context().fault(&self.trace_key("file"), Fault::Chakra(error))
     }
 
-    /// A key of the section that its traces are from.
+    /// Returns a key of the section that the traces come from.
     fn trace_key(&self, name: &str) -> Key {
         Key::ROOT.child("workload").child(name)
     }
 
-    /// The setup of a run. With `traces`, the run replays those, and the workload is for bounds
-    /// only.
+    /// Returns the setup of a run. With `traces`, the run replays those, and the workload only
+    /// serves for bounds.
     pub fn setup(&self) -> Setup {
         Setup {
             topology: Arc::clone(&self.topology),
@@ -326,13 +325,13 @@ impl Scenario {
         }
     }
 
-    /// The same scenario under another policy, with that policy's default parameters unless it
-    /// is the file's own; topology and workload are shared with this one. Jobs with a policy of
-    /// their own keep it.
+    /// Returns the same scenario under another policy, with that policy's default parameters unless
+    /// it is the file's own. The topology and the workload are shared. Jobs with their own policy
+    /// keep it.
     ///
     /// # Errors
-    /// Fails if no policy has that name, if the file's parameters are invalid, or if switches
-    /// cannot serve both that policy and those of the jobs.
+    /// Fails if the policy is unknown, if the file's parameters are invalid, or if switches cannot
+    /// serve both that policy and those of the jobs.
     pub fn with_policy(&self, name: &str) -> Result<Self, ScenarioError> {
         let mut other = self.clone();
         let (context, typed) = (self.origin.context(), &self.origin.file);
@@ -347,7 +346,7 @@ impl Scenario {
         recovery::follow(&context, &typed.policy, &mut file.transport, &other.scheme);
         other.nic = transport::resolve(&context, &mut file.transport, &other.scheme, trim)?;
         let (scheme, nic, workload) = (&other.scheme, &other.nic, &*other.workload);
-        // The fabric stays as it is, but for what it computes from the length of packets.
+        // The fabric is unchanged, except for what depends on packet lengths.
         other.fabric.switch =
             switch::resolve(&context, &mut file.switch, fabric::frames(nic, scheme))?;
         buffering::pool(&context, &file.switch, &other.fabric, &self.topology)?;
@@ -362,11 +361,11 @@ impl Scenario {
         other.derived()
     }
 
-    /// The same scenario with another seed: random workloads and failures are drawn again, the
-    /// topology is shared with this one.
+    /// Returns the same scenario with another seed. Random workloads and failures are drawn again;
+    /// the topology is shared.
     ///
     /// # Errors
-    /// Fails if the seed exceeds TOML's largest number.
+    /// Fails if the seed exceeds TOML's largest integer.
     pub fn with_seed(&self, seed: u64) -> Result<Self, ScenarioError> {
         let mut other = self.clone();
         let (context, typed) = (self.origin.context(), &self.origin.file);
@@ -375,7 +374,7 @@ impl Scenario {
         let run = failure::DrawContext { seed, time_limit: self.time_limit };
         other.fabric.failures = failure::resolve(&context, &typed.failure, &self.topology, run)?;
         failure::take_down(&mut other.fabric.failures, &self.down);
-        // Workloads from files have no random draws, and a file may have changed since it was read.
+        // Workloads from files are not random, and a file may have changed since it was read.
         if self.file.workload.iter().chain(&self.file.job).all(|it| it.is_recorded()) {
             return other.derived();
         }
@@ -392,15 +391,15 @@ impl Scenario {
     }
 }
 
-/// Where a file is resolved.
+/// Environment in which a file is resolved.
 pub(super) struct World {
-    /// The fabric, if it exists already.
+    /// The fabric, if it already exists.
     pub existing: Option<Topology>,
-    /// The memory that the messages of a collective may take; any if `None`.
+    /// Memory that the messages of a collective may use; unlimited if `None`.
     pub most_memory: Option<Bytes>,
 }
 
-/// Refuses scenarios whose hosts have several rails: [`RailScenario`](super::RailScenario) reads
+/// Rejects scenarios whose hosts have several rails. [`RailScenario`](super::RailScenario) reads
 /// those.
 pub(super) fn refuse_rails(source: &Source) -> Result<(), ScenarioError> {
     let key = Key::ROOT.child("rail");
@@ -413,7 +412,7 @@ pub(super) fn refuse_rails(source: &Source) -> Result<(), ScenarioError> {
     Err(Context::of(source).misplaced(&key, because))
 }
 
-/// Warnings about a policy under this file.
+/// Returns warnings about a policy under this file.
 fn told(
     context: &Context<'_>,
     files: [&ScenarioFile; 2],

@@ -1,17 +1,17 @@
-//! The JSON Schema of scenarios, from which editors complete and check keys.
+//! The JSON Schema of scenarios, with which editors complete and check keys.
 //!
-//! It is made from the same declarations as the reference of the format. It says of each key
-//! where it may be and how its value is written; what values fit together, `evenkeel check` says.
+//! It is generated from the same declarations as the reference. It describes where each key may
+//! appear and how its value is written. `evenkeel check` validates combinations of values.
 
 use serde_json::{Map, Value, json};
 
 use super::catalogue::{Part, parts};
 use super::input::section::{Form, KeyDescription};
 
-/// Sections of which there may be a list: `[record]` and `[[record]]`.
+/// Sections that may also be a list: `[record]` and `[[record]]`.
 const ONE_OR_MORE: [&str; 1] = ["record"];
 
-/// The schema as JSON.
+/// Returns the schema as JSON.
 pub fn schema() -> Value {
     let mut root = Map::new();
     for part in parts() {
@@ -43,7 +43,7 @@ pub fn schema() -> Value {
     })
 }
 
-/// A section without properties. The parameters of a policy depend on its name.
+/// Returns a section without properties. The parameters of a policy depend on its name.
 fn section(part: &Part) -> Value {
     let is_open = part.name == "policy";
     let table = json!({ "type": "object", "properties": {}, "additionalProperties": is_open });
@@ -80,7 +80,7 @@ fn property(key: &KeyDescription, only: &str) -> Value {
     property
 }
 
-/// The schema of a value, from its notation.
+/// Returns the schema of a value from its notation.
 fn value(form: &Form) -> Value {
     if !form.keys.is_empty() {
         let part = Part { name: "", only: String::new(), is_list: false, keys: form.keys.clone() };
@@ -95,7 +95,7 @@ fn value(form: &Form) -> Value {
     alternatives(&form.text)
 }
 
-/// The schema of a notation without keys of its own.
+/// Returns the schema of a notation that has no nested keys.
 fn alternatives(form: &str) -> Value {
     let names: Vec<&str> = form.split('`').skip(1).step_by(2).collect();
     let quoted = || names.iter().filter_map(|name| name.strip_prefix('"')?.strip_suffix('"'));

@@ -1,4 +1,4 @@
-//! `[switch] pfc`, `cbfc` and `trim`: flow control of links and trimming.
+//! `[switch] pfc`, `cbfc` and `trim`: link flow control and trimming.
 
 use crate::fabric::{
     Buffer, CbfcConfig, FabricConfig, Headroom, PfcAdmission, PfcConfig, TrimConfig, TrimVictim,
@@ -13,20 +13,20 @@ use crate::switching::MOST_CREDITS;
 use crate::topology::Topology;
 use crate::units::Bytes;
 
-/// The largest buffer: queue lengths have 32 bits. The largest switches of 2025 have a tenth of it.
+/// Largest buffer: queue lengths have 32 bits. The largest switches of 2025 have a tenth of it.
 pub(super) const LARGEST_BUFFER: Bytes = Bytes::new(2_000_000_000);
 
-/// The limits of a switch's settings.
+/// Sizes that bound the settings of a switch.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Sizes {
     pub buffer: Buffer,
-    /// A full packet on the wire.
+    /// Full packet on the wire.
     pub packet: Bytes,
-    /// The default length of a trimmed packet.
+    /// Default length of a trimmed packet.
     pub trimmed: Bytes,
 }
 
-/// Priority flow control of every switch; `packet` is a full packet on the wire.
+/// Resolves priority flow control; `packet` is a full packet on the wire.
 pub(super) fn pfc(
     context: &Context<'_>,
     section: &SwitchSection,
@@ -58,7 +58,7 @@ pub(super) fn pfc(
     Ok(Some(PfcConfig { headroom, reserve, alpha, resume_offset, admission, pause_time }))
 }
 
-/// Credit-based flow control of every link to a switch; `packet` is a full packet on the wire.
+/// Resolves credit-based flow control of links to switches; `packet` is a full packet on the wire.
 pub(super) fn cbfc(
     context: &Context<'_>,
     section: &SwitchSection,
@@ -103,14 +103,14 @@ pub(super) fn cbfc(
     Ok(Some(config))
 }
 
-/// Trimming of every switch.
+/// Resolves trimming.
 pub(super) fn trim(
     context: &Context<'_>,
     section: &mut SwitchSection,
     sizes: Sizes,
 ) -> Result<Option<TrimConfig>, ScenarioError> {
     let Toggle::On(trim) = &mut *section.trim else { return Ok(None) };
-    // Only that of the transport may be empty, not what a policy says of its own.
+    // Only the transport's own header may be empty. A policy's length of trimmed packets never is.
     if trim.size.is_none() && sizes.trimmed == Bytes::ZERO {
         let header = Key::ROOT.child("transport").child("header");
         let expected = "it is what is left of a trimmed packet, so that it must be from 1B; or \
@@ -141,8 +141,8 @@ pub(super) fn trim(
     Ok(Some(TrimConfig { size: **size, limit: *limit, victim: **victim }))
 }
 
-/// Fails for a buffer that has no shared memory besides reserves and headrooms, or less memory than
-/// the links of a switch have credit for.
+/// Fails if reserves and headrooms leave no shared memory, or if the links of a switch have more
+/// credit than there is memory.
 pub(crate) fn pool(
     context: &Context<'_>,
     section: &SwitchSection,

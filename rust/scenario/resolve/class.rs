@@ -14,12 +14,12 @@ use crate::input::located::{Key, Located};
 use crate::topology::Topology;
 use crate::workload::Workload;
 
-/// The longest name of a class, as of a job.
+/// Longest name of a class, the same as for a job.
 const LONGEST_NAME: usize = 24;
-/// The greatest weight: a turn has this many full packets. \[inferred\]
+/// Largest weight: a round of the scheduler sends this many full packets. \[inferred\]
 const MOST_WEIGHT: u32 = 64;
 
-/// The classes of a file; none if data has one queue.
+/// Resolves the classes of a file; empty if data has one queue.
 pub(crate) fn resolve(
     context: &Context<'_>,
     file: &mut ScenarioFile,
@@ -47,7 +47,7 @@ pub(crate) fn resolve(
     Ok(classes)
 }
 
-/// Why a scenario cannot have classes.
+/// Returns why a scenario cannot have classes, if it cannot.
 fn refusal(file: &ScenarioFile, topology: &Topology) -> Option<&'static str> {
     if matches!(*file.switch.cbfc, Toggle::On(_)) {
         return Some("with [switch] cbfc data has one class: leave out either");
@@ -113,7 +113,7 @@ fn scheduling(
     }
 }
 
-/// Whether priority flow control protects a class.
+/// Resolves whether priority flow control protects a class.
 fn protection(
     context: &Context<'_>,
     section: &mut ClassSection,
@@ -129,7 +129,7 @@ fn protection(
     }
 }
 
-/// The classes of the jobs of a file, or of its workload.
+/// Returns the classes of the jobs of a file, or of its workload.
 pub(crate) fn of_jobs(
     context: &Context<'_>,
     file: &mut ScenarioFile,
@@ -150,7 +150,7 @@ pub(crate) fn of_jobs(
     Ok(classes)
 }
 
-/// The class of a section; `None` without classes.
+/// Returns the class of a section; `None` without classes.
 fn class_of(
     context: &Context<'_>,
     section: &mut WorkloadSection,
@@ -172,7 +172,7 @@ fn class_of(
     Ok(Some(ClassId(index as u32)))
 }
 
-/// Warns of classes that no message has, and of flow control that protects none.
+/// Warns about classes without messages, and about flow control that protects no class.
 pub(crate) fn warnings(
     context: &Context<'_>,
     file: &ScenarioFile,
@@ -185,7 +185,7 @@ pub(crate) fn warnings(
         let nothing = "[switch] has pfc, and every class pfc = false: it pauses nothing";
         warnings.push(context.warning(&key, nothing));
     }
-    // Without a workload another program sends the messages, and knows of no classes.
+    // Without a workload, another program sends the messages and cannot choose a class.
     if jobs.is_empty() && file.class.len() > 1 {
         let first = "no job chooses a class here: all messages are of the first one";
         warnings.push(context.warning(&key, first));

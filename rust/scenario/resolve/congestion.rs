@@ -9,8 +9,8 @@ use crate::input::context::Context;
 use crate::input::error::ScenarioError;
 use crate::nic::congestion::{CongestionControl, CongestionName};
 
-/// The congestion control of a section, or `default` if it names none; its parameters are
-/// completed. The default preset may depend on whether switches trim.
+/// Resolves the congestion control of a section (`default` if it names none) and fills in its
+/// parameters. The default preset may depend on whether switches trim.
 pub(crate) fn resolve(
     context: &Context<'_>,
     section: &mut TransportSection,

@@ -1,5 +1,5 @@
-//! Defaults that follow from the fabric and the workload together: thresholds of marking, the
-//! retransmission timer, and when acknowledgements are due.
+//! Defaults derived from the fabric and the workload: ECN thresholds, the retransmission timeout,
+//! and when acknowledgements are due.
 
 use crate::balance::Scheme;
 use crate::endpoint::LongestPath;
@@ -16,20 +16,21 @@ use crate::topology::Topology;
 use crate::units::{BitRate, Bytes, Fraction, Span};
 use crate::workload::Workload;
 
-/// A ramp from 20 % to 80 % of the bandwidth-delay product: the defaults of Ultra Ethernet's
-/// simulator (ultraethernet/uet-htsim), and those of REPS.
+/// Start of the default ramp, which covers 20 % to 80 % of the bandwidth-delay product: the
+/// defaults of Ultra Ethernet's simulator (ultraethernet/uet-htsim) and of REPS.
 const KMIN: Option<Fraction> = Fraction::new(1, 5);
-/// `kmax` is four times `kmin`, there and in HPCC's configurations.
+/// Ratio of `kmax` to `kmin`, there and in HPCC's configurations.
 const RAMP: u32 = 4;
-/// The least bandwidth-delay product, in full packets: on short links a ramp starts at two of them,
-/// because one packet is no queue yet.
+/// Minimum bandwidth-delay product, in full packets. On short links a ramp thus starts at two
+/// packets, because one packet is not a queue.
 const LEAST_PACKETS: u64 = 10;
-/// A threshold beyond this many bandwidth-delay products is a number of bytes without its unit.
+/// Largest threshold in bandwidth-delay products. A larger one is probably a byte count without its
+/// unit.
 const MOST_PRODUCTS: u64 = 1_000;
-/// Slower links do not make timers longer, which have a limit anyway.
+/// Slowest rate used for timers; their length is limited anyway.
 const SLOWEST: BitRate = BitRate::from_bps(1_000_000);
 
-/// The key of `rccc`.
+/// Parameter key of `rccc`.
 const OVERSUBSCRIPTION: &str = "oversubscription";
 
 /// Inputs of the defaults.
@@ -41,14 +42,14 @@ pub(crate) struct Network<'a> {
     pub path: LongestPath,
 }
 
-/// Places that the defaults fill.
+/// Values that receive the defaults.
 pub(crate) struct Filled<'a> {
     pub file: &'a mut ScenarioFile,
     pub fabric: &'a mut FabricConfig,
     pub nic: &'a mut NicConfig,
 }
 
-/// Fills in what the file as typed leaves out. Returns warnings.
+/// Fills in what the file as typed omits. Returns warnings.
 pub(crate) fn fill(
     context: &Context<'_>,
     typed: &ScenarioFile,
@@ -58,7 +59,7 @@ pub(crate) fn fill(
     let Network { topology, workload, scheme, path } = network;
     let Filled { file, fabric, nic } = filled;
     let (switch, transport) = (&mut file.switch, &mut file.transport);
-    // Another seed or policy may have filled them in already.
+    // A previous resolution with another seed or policy may have filled these in.
     switch.ecn = typed.switch.ecn.clone();
     transport.retransmit_timeout = typed.transport.retransmit_timeout.clone();
     transport.ack_time = typed.transport.ack_time.clone();
@@ -78,7 +79,7 @@ pub(crate) fn fill(
     Ok(Vec::from_iter(late_marks(context, &switch.ecn, &fabric.switch)))
 }
 
-/// A warning of marks that come only where packets are dropped or trimmed.
+/// Warns if marking starts only where packets are dropped or trimmed.
 fn late_marks(
     context: &Context<'_>,
     section: &EcnSection,
@@ -99,11 +100,11 @@ fn late_marks(
     })
 }
 
-/// The bandwidth-delay product that parts refer to.
+/// The bandwidth-delay product that fractional thresholds refer to.
 #[derive(Debug, Clone, Copy)]
 struct Product {
     round_trip: Span,
-    /// A full packet on the wire.
+    /// Full packet on the wire.
     packet: Bytes,
 }
 
@@ -113,7 +114,7 @@ impl Product {
     }
 }
 
-/// The marking of ports by their rate, the fastest first.
+/// Returns the marking per port rate, fastest first.
 fn marking(
     context: &Context<'_>,
     section: &mut EcnSection,
@@ -153,7 +154,7 @@ fn marking(
     rates.into_iter().map(ramp).collect()
 }
 
-/// `times / parts` of a threshold, at most the largest that its type has.
+/// Returns `times / parts` of a threshold, saturating.
 fn scaled(
     threshold: AbsoluteOrFraction<Bytes>,
     times: u32,
@@ -187,8 +188,8 @@ fn check(
     Err(context.invalid(threshold, expected))
 }
 
-/// The most bytes that may be ahead of a packet: the whole buffer of one switch, or of a port at
-/// each switch; with flow control, which holds packets back in all switches, theirs.
+/// Most bytes that can be ahead of a packet: the whole buffer of one switch, or a port's buffer at
+/// each switch. Flow control can hold packets in every switch, so that all their buffers count.
 pub(crate) fn waiting(topology: &Topology, fabric: &FabricConfig, path: LongestPath) -> Bytes {
     let is_lossless = fabric.switch.pfc.is_some() || fabric.switch.cbfc.is_some();
     match fabric.switch.buffer {
@@ -198,8 +199,8 @@ pub(crate) fn waiting(topology: &Topology, fabric: &FabricConfig, path: LongestP
     }
 }
 
-/// Bytes that a host sends before each of its peers has enough packets for an acknowledgement;
-/// zero if something else makes one due.
+/// Bytes that a host sends before each of its peers has enough packets for an acknowledgement. Zero
+/// if acknowledgements do not wait for a count.
 pub(crate) fn coalesced(nic: &NicConfig, workload: &Workload) -> Bytes {
     if nic.ack.every == 1 || nic.ack.within < Span::MAX {
         return Bytes::ZERO;
@@ -211,16 +212,16 @@ pub(crate) fn coalesced(nic: &NicConfig, workload: &Workload) -> Bytes {
     (nic.payload + nic.header) * u64::from(nic.ack.every) * peers as u64
 }
 
-/// A retransmission timer that no queue makes expire.
+/// Returns a retransmission timeout that no queue can trigger.
 fn timer(path: LongestPath, waiting: Bytes) -> Span {
     let drained = path.slowest.max(SLOWEST).time_for(waiting);
     let timer = (path.round_trip * 2 + drained).min(LONGEST_SPAN);
-    // Three digits, upward: a time to read.
+    // Rounds up to three digits, for readability.
     let unit = 10_u64.pow(timer.as_ps().max(1).ilog10().saturating_sub(2));
     Span::from_ps(timer.as_ps().div_ceil(unit) * unit)
 }
 
-/// The longest time until an arrival is acknowledged, where the policy's transport has one.
+/// Sets the maximum acknowledgement delay, if the policy's transport has one.
 fn ack_time(
     section: &mut TransportSection,
     scheme: &Scheme,
@@ -233,7 +234,7 @@ fn ack_time(
     }
 }
 
-/// Sets the oversubscription of a receiver-credit control whose section leaves it out.
+/// Sets the oversubscription of receiver-credit control if the section omits it.
 fn oversubscription(
     (typed, section): (&TransportSection, &mut TransportSection),
     topology: &Topology,

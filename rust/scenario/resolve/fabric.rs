@@ -1,4 +1,4 @@
-//! Links, switches and failures of a file, but for what follows from the workload
+//! Links, switches and failures of a file, except what depends on the workload
 //! ([`super::derived`]).
 
 use super::{buffering, class, failure, immediates, switch};
@@ -11,13 +11,13 @@ use crate::nic::NicConfig;
 use crate::topology::Topology;
 use crate::units::Time;
 
-/// The frames that switches see.
+/// Returns the frame sizes that switches see.
 pub(crate) fn frames(nic: &NicConfig, scheme: &Scheme) -> switch::Frames {
     let trimmed = scheme.transport.trimmed.unwrap_or(nic.header);
     switch::Frames { packet: nic.payload + nic.header, trimmed }
 }
 
-/// Links, switches and failures of a file.
+/// Resolves the links, switches and failures of a file.
 pub(crate) fn resolve(
     context: &Context<'_>,
     file: &mut ScenarioFile,

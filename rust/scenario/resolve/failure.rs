@@ -1,4 +1,4 @@
-//! `[[failure]]`: from names and probabilities to links.
+//! `[[failure]]`: maps names and probabilities to links.
 
 use crate::fabric::{Direction, Failure, FailureKind};
 use crate::file::failure::{FailureName, FailureSection, SpanOrNever};
@@ -10,25 +10,24 @@ use crate::rng::{Purpose, Stream};
 use crate::topology::{Node, Topology};
 use crate::units::{Fraction, Span, Time};
 
-/// The most outages of a section, over all links that it may select: it bounds memory and the
-/// computation of routes.
+/// Most outages of a section over all links it may select. Bounds memory and route computation.
 const MOST_OUTAGES: u64 = 1 << 20;
 
-/// The inputs of random failures.
+/// Inputs of random failures.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct DrawContext {
     pub seed: u64,
     pub time_limit: Time,
 }
 
-/// A failure of a link, and the index of the section that it is from.
+/// A failure of a link, and the index of its section.
 #[derive(Debug, Clone, Copy)]
 struct Scheduled {
     failure: Failure,
     section: usize,
 }
 
-/// The links that a section selects, and the number of candidates.
+/// Links that a section selects, and the number of candidates.
 struct Hit {
     links: Vec<LinkId>,
     of: usize,
@@ -37,10 +36,12 @@ struct Hit {
 /// A link and its random stream.
 type LinkStream = (LinkId, Stream);
 
-/// The failures of all links, in order of link ids and times; those of one link may overlap.
+/// Resolves the failures of all links, ordered by link id and time. Failures of one link may
+/// overlap.
 ///
 /// A section with a probability draws once for each link between switches, from the link's own
-/// stream; the n-th such section takes the n-th draw, so that adding one moves no other.
+/// stream. The n-th such section uses the n-th draw, so that adding one leaves the others
+/// unchanged.
 pub(crate) fn resolve(
     context: &Context<'_>,
     sections: &[FailureSection],
@@ -85,7 +86,7 @@ pub(crate) fn resolve(
     Ok(joined(scheduled.into_iter().map(|it| it.failure)))
 }
 
-/// Adds links that are down from the start, of which routing knows at once.
+/// Adds links that are down from the start and already known to routing.
 pub(crate) fn take_down(failures: &mut Vec<Failure>, down: &[LinkId]) {
     if down.is_empty() {
         return;
@@ -103,9 +104,9 @@ pub(crate) fn take_down(failures: &mut Vec<Failure>, down: &[LinkId]) {
     *failures = joined(std::mem::take(failures).into_iter());
 }
 
-/// Joins overlapping outages of a link: it is up when no outage is in effect. Outages with
-/// different times of detection or convergence stay separate, each with its own; a switch that has
-/// detected one of them treats the link as dead.
+/// Merges overlapping outages of a link, which is up only when no outage is in effect. Outages with
+/// different detection or convergence times stay separate. A switch that has detected one of them
+/// treats the link as dead.
 fn joined(failures: impl Iterator<Item = Failure>) -> Vec<Failure> {
     let (down, others): (Vec<_>, Vec<_>) = failures.partition(|it| it.kind == FailureKind::Down);
     let mut joined: Vec<Failure> = Vec::new();
@@ -122,7 +123,7 @@ fn joined(failures: impl Iterator<Item = Failure>) -> Vec<Failure> {
     joined
 }
 
-/// The links that a section selects.
+/// Target of a section.
 enum Target {
     Link(Located<String>),
     Switch(Located<String>),
@@ -153,7 +154,7 @@ fn target(context: &Context<'_>, section: &FailureSection) -> Result<Target, Sce
     }
 }
 
-/// The directions of the link of a section that it affects.
+/// Returns the direction of the link that a section affects.
 fn direction(
     context: &Context<'_>,
     section: &FailureSection,
@@ -170,7 +171,7 @@ fn direction(
     Err(context.invalid(&from, format!("it must be an end of the link: \"{a}\" or \"{b}\"")))
 }
 
-/// The kind and the times of a section, without a link.
+/// Returns the kind and times of a section, without a link.
 fn timing(context: &Context<'_>, section: &FailureSection) -> Result<Failure, ScenarioError> {
     let kind = kind(context, section)?;
     let at = Time::ZERO + context.span(&section.at, AtLeast::Zero)?;
@@ -194,17 +195,17 @@ fn timing(context: &Context<'_>, section: &FailureSection) -> Result<Failure, Sc
     Ok(Failure { link, direction, kind, at, until, detection, convergence })
 }
 
-/// The limits of a flapping link.
+/// Limits of a flapping link.
 #[derive(Debug, Clone, Copy)]
 struct Bounds {
-    /// The number of candidate links.
+    /// Number of candidate links.
     of: usize,
-    /// The end of the run.
+    /// End of the run.
     end: Time,
 }
 
-/// The failures of one link that a section causes: `model` once, or for a flapping link, each
-/// outage until the failure or the run ends.
+/// Returns the failures of one link that a section causes: `model` once, or every outage of a
+/// flapping link until the failure or the run ends.
 fn times(
     context: &Context<'_>,
     section: &FailureSection,
@@ -242,7 +243,7 @@ fn times(
     Ok((0..count).map(outage).collect())
 }
 
-/// A key that only some kinds of failures have.
+/// A key that only some kinds of failure have.
 struct KindKey<'a> {
     key: &'a Key,
     name: &'static str,
@@ -296,7 +297,7 @@ fn kind(context: &Context<'_>, section: &FailureSection) -> Result<FailureKind, 
     Ok(FailureKind::Down)
 }
 
-/// The link of that name.
+/// Finds a link by name.
 pub(super) fn link_named(
     context: &Context<'_>,
     name: &Located<String>,
@@ -339,14 +340,15 @@ fn links_of_plane(
     Ok(topology.links_of_plane(**plane).collect())
 }
 
-/// Names of a topology.
+/// Names in a topology.
 struct Names<'a> {
-    /// The names that are similar to an unknown one, the most similar first.
+    /// Names similar to an unknown one, most similar first.
     like: &'a [&'a str],
     all: &'a [String],
 }
 
-/// The fault of a name that is not in the topology; only the ends of long lists are shown.
+/// Returns the fault of a name that is not in the topology. Long lists are abbreviated to their
+/// ends.
 fn unknown(
     context: &Context<'_>,
     what: &'static str,
@@ -369,7 +371,7 @@ fn unknown(
     context.fault(name.key(), fault)
 }
 
-/// The stream of each link between switches.
+/// Returns the random stream of each link between switches.
 fn link_streams(topology: &Topology, seed: u64) -> Vec<LinkStream> {
     let links = topology.links().iter().zip(0..);
     links

@@ -1,15 +1,15 @@
-//! `hosts = "0..16"`: the hosts of a workload, rank by rank.
+//! `hosts = "0..16"`: the hosts of a workload in rank order.
 
 use crate::ids::HostId;
 use crate::input::context::Context;
 use crate::input::error::ScenarioError;
 use crate::input::located::Located;
 
-/// The notation of a set, for errors.
+/// Notation of a set, for errors.
 const FORM: &str = "write numbers and ranges without their ends, separated by commas: \"0..16\", \
                     \"0,4,8\", or \"0..64/8\" for every eighth of 64";
 
-/// The hosts that `text` names of the first `count`: rank 0 first.
+/// Resolves `text` to hosts among the first `count`, rank 0 first.
 pub(super) fn resolve(
     context: &Context<'_>,
     text: &Located<String>,
@@ -29,7 +29,7 @@ pub(super) fn resolve(
             return Err(invalid(format!("the topology has {count} hosts, 0 to {}", count - 1)));
         }
         hosts.extend((from..to).step_by(step as usize).map(HostId));
-        // Duplicates are detected below; this bounds the list.
+        // Bounds the list. Duplicates are detected below.
         if hosts.len() > 2 * count as usize {
             break;
         }
@@ -45,16 +45,16 @@ pub(super) fn resolve(
     Ok(hosts)
 }
 
-/// Every `step`-th number from `from` on, below `to`.
+/// Every `step`-th number from `from`, below `to`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Stride {
     from: u32,
     to: u32,
-    /// The distance of consecutive numbers, at least 1.
+    /// Distance between consecutive numbers, at least 1.
     step: u32,
 }
 
-/// Reads `7`, `0..16` or `0..64/8`.
+/// Parses `7`, `0..16` or `0..64/8`.
 fn stride(item: &str) -> Option<Stride> {
     let (range, step) = item.split_once('/').unwrap_or((item, "1"));
     let step = step.parse().ok().filter(|&step| step > 0)?;

@@ -7,7 +7,8 @@ use crate::input::context::Context;
 use crate::input::error::ScenarioError;
 use crate::nic::{Delivery, Recovery};
 
-/// How many messages of a queue pair may be under way, if they are WRITEs with immediate data.
+/// Returns the maximum number of outstanding messages per queue pair, if they are WRITEs with
+/// immediate data.
 pub(crate) fn resolve(
     context: &Context<'_>,
     section: &TransportSection,
@@ -33,8 +34,8 @@ pub(crate) fn resolve(
     Ok(Some(*most))
 }
 
-/// Refuses the limit in the fluid mode, whose queue pairs send all their messages at once, and a
-/// cache of contexts, whose misses delay packets.
+/// Rejects `max_wimm` and `qp_cache` in fluid mode. Its queue pairs send all messages at once, and
+/// it has no packets for cache misses to delay.
 pub(crate) fn check_fidelity(
     context: &Context<'_>,
     file: &ScenarioFile,

@@ -1,5 +1,5 @@
-//! Keys that a file gives, and that change nothing under its policy, its transport, its workload or
-//! its failures: each key with what it needs.
+//! Keys that have no effect under the file's policy, transport, workload or failures, each with
+//! what it needs.
 
 use crate::balance::{Scheme, Weights};
 use crate::endpoint::JobPolicy;
@@ -12,26 +12,26 @@ use crate::input::need::Need;
 use crate::nic::{NicConfig, Recovery};
 use crate::workload::Workload;
 
-/// The values that decide whether keys have an effect.
+/// Values that decide whether keys have an effect.
 pub(crate) struct Facts<'a> {
     /// The file as resolved.
     pub file: &'a ScenarioFile,
     pub nic: &'a NicConfig,
     pub scheme: &'a Scheme,
     pub jobs: &'a [JobPolicy],
-    /// The messages, if they are known before the run.
+    /// Messages, if they are known before the run.
     pub workload: Option<&'a Workload>,
 }
 
-/// The consequences of keys without an effect.
+/// Keys without an effect.
 pub(crate) struct Inert {
-    /// A warning for each that the file gives.
+    /// A warning for each such key that the file sets.
     pub warnings: Vec<String>,
-    /// The paths of the others, which a resolved scenario leaves out.
+    /// Paths of such keys that it does not set; a resolved scenario omits them.
     pub left_out: Vec<String>,
 }
 
-/// The keys without an effect.
+/// Returns the keys without an effect.
 pub(crate) fn of(context: &Context<'_>, facts: &Facts<'_>) -> Inert {
     let warnings = warnings(context, facts);
     let is_fluid = *facts.file.general.fidelity == Fidelity::Fluid;
@@ -52,7 +52,7 @@ fn warnings(context: &Context<'_>, facts: &Facts<'_>) -> Vec<String> {
             .warning(first, &format!("without effect in a fluid run, which has no packets: {keys}"))
     });
     let without = facts.needs().filter(|need| !need.is_met && context.is_given(need.key));
-    // The warning of fluid runs names these keys already.
+    // The warning about fluid runs already names these keys.
     let without = without.filter(|need| !(is_fluid && of_packets.contains(&need.key)));
     let warning = |need: Need<'_>| {
         context.warning(need.key, &format!("it has no effect here; it needs {}", need.words))
@@ -65,7 +65,7 @@ impl<'a> Facts<'a> {
         self.transport().into_iter().chain(self.failures()).chain(self.workloads())
     }
 
-    /// Keys of what happens to single packets.
+    /// Returns the keys that affect individual packets.
     fn packets(&self) -> Vec<&'a Key> {
         let (transport, switch) = (&self.file.transport, &self.file.switch);
         let mut keys = vec![
@@ -140,7 +140,7 @@ impl<'a> Facts<'a> {
         };
         let of_one = |failure: &'a FailureSection| {
             let is_outage = matches!(*failure.kind, FailureName::Down | FailureName::Flap);
-            // A fluid run weighs the ports of policies that look at load.
+            // In a fluid run, policies that look at load weight their ports.
             let is_weighed = *failure.kind == FailureName::Degrade && (weighs || is_fluid);
             let detection = Need {
                 key: failure.detection.key(),

@@ -1,4 +1,4 @@
-//! `[[job]]`: several workloads on one fabric. `[workload]` is one alone.
+//! `[[job]]`: several workloads on one fabric. `[workload]` is a single one.
 
 use super::workload;
 use crate::file::ScenarioFile;
@@ -11,10 +11,10 @@ use crate::units::Span;
 use crate::workload::{JobSpec, JobsError, Workload};
 use crate::workloads::{Ground, ResolvedWorkload};
 
-/// The longest name of a job, which must fit into a line of a table with its times.
+/// Longest name of a job, so that it fits into a table row with its times.
 const LONGEST_NAME: usize = 24;
 
-/// The messages of all workloads of a file; none if it has none.
+/// Resolves the messages of all workloads of a file; empty if it has none.
 pub(crate) fn resolve(
     context: &Context<'_>,
     file: &mut ScenarioFile,
@@ -77,7 +77,7 @@ fn several(
     Ok(ResolvedWorkload { workload, warnings, down })
 }
 
-/// The names of all jobs, by default `job0` and so on.
+/// Returns the names of all jobs, by default `job0` and so on.
 fn names(
     context: &Context<'_>,
     jobs: &mut [WorkloadSection],
@@ -99,7 +99,7 @@ fn names(
     Ok(names)
 }
 
-/// The index of the job of that name.
+/// Finds a job by name.
 fn job_named(
     context: &Context<'_>,
     name: &Located<String>,
@@ -116,7 +116,7 @@ fn start(context: &Context<'_>, section: &WorkloadSection) -> Result<Span, Scena
     start.map_or(Ok(Span::ZERO), |start| context.span(&start, AtLeast::Zero))
 }
 
-/// The seed of a job's draws: that of the first is that of a `[workload]`.
+/// Returns the seed of a job. The first job uses the same seed as a single `[workload]`.
 fn seed_of(seed: u64, index: usize) -> u64 {
     match index {
         0 => seed,

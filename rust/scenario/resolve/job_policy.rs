@@ -1,4 +1,4 @@
-//! `[[job]] policy`: jobs with a policy of their own.
+//! `[[job]] policy`: jobs with their own policy.
 
 use super::{planes, policy, transport};
 use crate::balance::Scheme;
@@ -11,19 +11,19 @@ use crate::nic::{NicConfig, Recovery};
 use crate::topology::Topology;
 use crate::workload::Workload;
 
-/// The policy of the whole file, and what else those of jobs are resolved with.
+/// The file's policy, and the other inputs for resolving those of jobs.
 #[derive(Clone, Copy)]
 pub(crate) struct Common<'a> {
     /// The file as written.
     pub typed: &'a ScenarioFile,
-    /// What `[policy]` names.
+    /// The scheme of `[policy]`.
     pub scheme: &'a Scheme,
     pub nic: &'a NicConfig,
     pub workload: &'a Workload,
     pub topology: &'a Topology,
 }
 
-/// The policies of the jobs of `file` that have one of their own, whose parameters are completed.
+/// Resolves the policies of jobs that have their own, and fills in their parameters.
 pub(crate) fn resolve(
     context: &Context<'_>,
     file: &mut ScenarioFile,
@@ -50,8 +50,8 @@ pub(crate) fn resolve(
     Ok(own)
 }
 
-/// The loss recovery of a job with that policy. Parameters that the file gives apply to the
-/// recovery that they are of. All else of NICs is as the policy of the whole file has it.
+/// Returns the loss recovery of a job with that policy. Parameters in the file apply if they belong
+/// to this recovery. All other NIC settings follow the file's policy.
 fn recovery(
     context: &Context<'_>,
     scheme: &Scheme,
@@ -67,7 +67,7 @@ fn recovery(
     Ok(transport::resolve(context, &mut section, &scheme, trim)?.recovery)
 }
 
-/// Fails for policies that cannot share switches. Each has the key that names it.
+/// Fails for policies that cannot share switches. Each is paired with the key that names it.
 fn check(
     context: &Context<'_>,
     policies: &[(&Scheme, &Located<String>)],

@@ -14,11 +14,11 @@ use crate::topology::Topology;
 use crate::units::{BitRate, Bytes, Fraction, Span, Time};
 use crate::workload::Workload;
 
-/// The latest time limit: 4,000,000 s (46 days); timers set at the very end still fit into 64
-/// bits of picoseconds.
+/// Latest time limit: 4,000,000 s (46 days). Timers set at the very end still fit into 64 bits of
+/// picoseconds.
 const LATEST_END: Span = Span::from_ms(4_000_000_000);
 
-/// Fails for a version of the format that this program does not read.
+/// Fails for an unsupported version of the format.
 pub(crate) fn version(context: &Context<'_>, version: &Located<u32>) -> Result<(), ScenarioError> {
     let expected = match **version {
         SCHEMA_VERSION => return Ok(()),
@@ -32,7 +32,7 @@ pub(crate) fn version(context: &Context<'_>, version: &Located<u32>) -> Result<(
     Err(context.invalid(version, expected))
 }
 
-/// Fails for a seed that TOML cannot write.
+/// Fails for a seed that TOML cannot represent.
 pub(crate) fn seed(context: &Context<'_>, seed: &Located<u64>) -> Result<u64, ScenarioError> {
     if i64::try_from(**seed).is_err() {
         let expected = format!("it must be at most {}, TOML's largest number", i64::MAX);
@@ -41,7 +41,7 @@ pub(crate) fn seed(context: &Context<'_>, seed: &Located<u64>) -> Result<u64, Sc
     Ok(**seed)
 }
 
-/// Checks the keys above the sections; returns the time limit.
+/// Checks the keys above the sections. Returns the time limit.
 pub(crate) fn general(
     context: &Context<'_>,
     section: &GeneralSection,
@@ -56,11 +56,11 @@ pub(crate) fn general(
     Ok(Time::ZERO + **limit)
 }
 
-/// A run whose limits are checked.
+/// A run whose limits are to be checked.
 pub(crate) struct CandidateRun<'a> {
     pub file: &'a ScenarioFile,
     pub workload: &'a Workload,
-    /// The longest message, if the workload has only the sums of its messages.
+    /// Longest message, if the workload only has aggregate sizes.
     pub longest: Option<Bytes>,
     pub topology: &'a Topology,
     pub nic: &'a NicConfig,
@@ -70,8 +70,8 @@ pub(crate) struct CandidateRun<'a> {
 }
 
 impl CandidateRun<'_> {
-    /// Fails for a run whose bytes overflow, or whose time might: all packets, sent one after the
-    /// other over the slowest link, must end before the latest time limit.
+    /// Fails if the byte count overflows, or if the time might. All packets, sent one after the
+    /// other over the slowest link, must finish before the latest time limit.
     pub(crate) fn check(&self, context: &Context<'_>) -> Result<(), ScenarioError> {
         let messages = &self.workload.messages;
         let last = messages.iter().map(|message| message.start).max().unwrap_or(Time::ZERO);
@@ -109,7 +109,7 @@ impl CandidateRun<'_> {
         Ok(())
     }
 
-    /// All messages, as bytes on the wire.
+    /// Returns the size of all messages on the wire, in bytes.
     fn wire_bytes(&self) -> u128 {
         let gap = self.fabric.gap;
         let overhead = u128::from((self.nic.header + self.nic.ack.bytes + gap + gap).get());
@@ -118,7 +118,7 @@ impl CandidateRun<'_> {
         self.workload.messages.iter().map(|it| of_message(it.bytes.get().into())).sum()
     }
 
-    /// A fault at the key with the largest influence on the bytes sent.
+    /// Returns a fault at the key that most influences the bytes sent.
     fn too_large(&self, context: &Context<'_>, amount: String, limit: String) -> ScenarioError {
         let (key, value) = match &self.file.workload {
             None => (Key::ROOT.child("job"), format!("{} jobs", self.file.job.len())),
@@ -132,7 +132,7 @@ impl CandidateRun<'_> {
     }
 }
 
-/// The rate of the slowest link while the most is lost to degradations, in bits per second.
+/// Returns the lowest rate of any link under its worst degradation, in bits per second.
 fn slowest(topology: &Topology, failures: &[Failure]) -> u64 {
     let mut by_link: BTreeMap<LinkId, Vec<(Time, Time, Fraction)>> = BTreeMap::new();
     for failure in failures {

@@ -1,4 +1,4 @@
-//! The messages of a file: resolved, generated during the run, or read during it.
+//! Messages of a file: known before the run, generated during it, or read during it.
 
 use std::sync::Arc;
 
@@ -14,15 +14,15 @@ use crate::workloads::chakra::{self, Traces};
 use crate::workloads::choices::StreamingName;
 use crate::workloads::{Ground, ResolvedWorkload, Site, WorkloadKeys};
 
-/// The messages of a file.
+/// Messages of a file.
 pub(crate) struct Messages {
     pub sent: ResolvedWorkload,
-    /// If they are read during the run.
+    /// Traces, if they are read during the run.
     pub traces: Option<Arc<Streaming>>,
     pub classes: Vec<JobClass>,
 }
 
-/// The messages of a file, with the classes of its jobs.
+/// Resolves the messages of a file and the classes of its jobs.
 pub(crate) fn resolve(
     context: &Context<'_>,
     file: &mut ScenarioFile,
@@ -33,7 +33,7 @@ pub(crate) fn resolve(
         Fabric::Existing => None,
         Fabric::Described => stream(context, file, ground)?,
     };
-    // Worlds without packets need all messages at once.
+    // Only packet runs of a described fabric can generate messages on demand.
     let may_generate = fabric == Fabric::Described && *file.general.fidelity == Fidelity::Packet;
     let ground = Ground { may_generate, ..ground };
     let (mut sent, traces) = match streamed {
@@ -45,17 +45,17 @@ pub(crate) fn resolve(
     Ok(Messages { sent, traces, classes })
 }
 
-/// The decompressed size of all files above which traces are read during the run by default: 1 GiB.
+/// Total decompressed size above which traces are read during the run by default: 1 GiB.
 /// \[inferred\]
 const LARGE: u64 = 1 << 30;
 
-/// Traces that are read during the run, and their load: a message for each pair and stream.
+/// Traces read during the run, and their load: one message per pair and stream.
 struct Streamed {
     sent: ResolvedWorkload,
     traces: Arc<Streaming>,
 }
 
-/// Opens the traces of a file, if they are read during the run.
+/// Opens the traces of a file if they are to be read during the run.
 fn stream(
     context: &Context<'_>,
     file: &mut ScenarioFile,

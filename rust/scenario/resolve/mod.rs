@@ -1,5 +1,5 @@
-//! Resolution: from the content of the file to the input of a run, with a file for each section.
-//! Defaults that depend on other sections are filled in, so that the resolved file shows them.
+//! Resolution: from the content of the file to the input of a run, one module per section. Fills in
+//! defaults that depend on other sections, so that the resolved file shows them.
 
 pub(super) mod buffering;
 pub(super) mod class;

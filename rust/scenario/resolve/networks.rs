@@ -1,4 +1,4 @@
-//! Settings that fabrics without a common top tier do not support.
+//! Settings unsupported by fabrics without a common top tier.
 
 use crate::balance::{self, Forwarding, Parameters, Scheme, Weights};
 use crate::file::ScenarioFile;
@@ -8,8 +8,8 @@ use crate::input::context::Context;
 use crate::input::error::{Fault, ScenarioError};
 use crate::topology::{CrossRail, Topology};
 
-/// Fails for settings that a fabric does not support whose rails are networks of their own, or
-/// whose switches have no common top tier.
+/// Fails for settings that the fabric does not support because its rails are separate networks or
+/// its switches have no common top tier.
 pub(super) fn check(
     context: &Context<'_>,
     file: &ScenarioFile,
@@ -51,12 +51,12 @@ pub(super) fn check(
     Ok(())
 }
 
-/// Whether the paths of a scheme are counted tier by tier.
+/// True if the scheme counts paths tier by tier.
 fn counts_tiers(scheme: &Scheme) -> bool {
     scheme.forwarding == Forwarding::SourceRouted || scheme.switch.tracks_departures()
 }
 
-/// The fault of a policy whose paths are counted tier by tier, in a fabric without tiers.
+/// Returns the fault of such a policy in a fabric without tiers.
 fn needs_tiers(context: &Context<'_>, file: &ScenarioFile) -> ScenarioError {
     let (name, kind) = (&file.policy.name, &file.topology.kind);
     let fitting = balance::presets().map(|preset| preset.name).filter(|name| {
@@ -76,7 +76,8 @@ fn needs_tiers(context: &Context<'_>, file: &ScenarioFile) -> ScenarioError {
     context.fault(kind.key(), fault)
 }
 
-/// Warns of deadlocks: these fabrics have cycles of links, and no virtual channels to break them.
+/// Warns of deadlocks. These fabrics have cyclic dependencies between links and no virtual channels
+/// to break them.
 pub(super) fn warning(
     context: &Context<'_>,
     file: &ScenarioFile,

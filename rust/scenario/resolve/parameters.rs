@@ -1,4 +1,4 @@
-//! Tables of parameters, whose keys are those of the selected control, recovery or policy.
+//! Parameter tables, whose keys depend on the selected control, recovery or policy.
 
 use crate::balance::Parameters;
 use crate::input::context::{Context, Lookup};
@@ -6,7 +6,7 @@ use crate::input::error::ScenarioError;
 use crate::input::located::Located;
 use crate::nic::parameters::{InvalidValue, ParameterError};
 
-/// The fault of parameters that a congestion control or a loss recovery rejects.
+/// Returns the fault of parameters that a congestion control or a loss recovery rejects.
 pub(super) fn invalid(
     context: &Context<'_>,
     given: &Located<Parameters>,

@@ -1,4 +1,4 @@
-//! Fabrics under a policy, and what one of several planes does not support.
+//! The fabric of a policy, and settings that fabrics of several planes do not support.
 
 use super::{networks, topology};
 use crate::balance::sender::PathSpace;
@@ -13,7 +13,7 @@ use crate::nic::AnswerPlanes;
 use crate::topologies::Built;
 use crate::topology::Topology;
 
-/// The fabric of a file, or `existing` if there is one already, for a policy that it supports.
+/// Returns the fabric of a file (or `existing`), after checking that it supports the policy.
 pub(crate) fn fabric(
     context: &Context<'_>,
     file: &ScenarioFile,
@@ -55,11 +55,11 @@ pub(crate) fn check(
     Ok(())
 }
 
-/// The most pairs of edge switches whose paths are all counted: beyond it those from some switches
-/// stand for all, because fabrics of that size are regular.
+/// Most pairs of edge switches whose paths are all counted. Beyond it, a sample of switches stands
+/// for all, because fabrics of that size are regular.
 const MOST_PAIRS: usize = 1 << 20;
 
-/// Fails for a policy that numbers paths, on a fabric with more of them than 16 bits count.
+/// Fails if a policy that numbers paths meets a fabric with more paths than 16 bits can count.
 pub(super) fn check_paths(
     context: &Context<'_>,
     name: &Located<String>,
@@ -96,7 +96,7 @@ pub(super) fn check_paths(
     Ok(())
 }
 
-/// Fails for ways back that are found by probes, on a fabric of one plane.
+/// Fails for return paths found by probes on a fabric of one plane.
 fn check_way_back(
     context: &Context<'_>,
     file: &ScenarioFile,

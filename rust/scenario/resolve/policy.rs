@@ -1,11 +1,11 @@
-//! `[policy]`: from a name and its parameters to a scheme.
+//! `[policy]`: resolves a name and its parameters to a scheme.
 
 use crate::balance::{self, Parameters, Scheme, SchemeError, Weights};
 use crate::file::PolicySection;
 use crate::input::context::{AtLeast, Context, Lookup};
 use crate::input::error::ScenarioError;
 
-/// The scheme of a section, whose parameters are completed.
+/// Resolves the scheme of a section and fills in its parameters.
 pub(crate) fn resolve(
     context: &Context<'_>,
     section: &mut PolicySection,
@@ -17,7 +17,8 @@ pub(crate) fn resolve(
             context.span(&section.parameters.with_child(name, span), AtLeast::Zero)?;
         }
     }
-    // Presets may fix values that are not among their keys.
+    // A preset may fix values that are not among its keys. List the parameters only if they rebuild
+    // the same scheme.
     if balance::build_scheme(&section.name, &all).as_ref() == Ok(&scheme) {
         *section.parameters = all;
     }
@@ -43,7 +44,7 @@ fn unknown(context: &Context<'_>, section: &PolicySection, name: &str) -> Scenar
     context.unknown(section.name.key(), Lookup { what: "policy", name, known: &known })
 }
 
-/// The weights of a scheme, as scenarios name them.
+/// Returns the name of a scheme's weights in scenarios.
 pub(super) fn weights_name(scheme: &Scheme) -> &'static str {
     match scheme.weights {
         Weights::Equal => "equal",
@@ -51,8 +52,8 @@ pub(super) fn weights_name(scheme: &Scheme) -> &'static str {
     }
 }
 
-/// The fault of the first parameter of a section that is refused by itself, or of its policy.
-/// `reason` is why all of them together are refused.
+/// Returns the fault of the first parameter that is invalid on its own, or else of the policy.
+/// `reason` says why the combination is rejected.
 pub(crate) fn refused(
     context: &Context<'_>,
     section: &PolicySection,
@@ -62,7 +63,7 @@ pub(crate) fn refused(
     let first = section.parameters.iter().find_map(|(name, value)| {
         let alone = Parameters::from_iter([(name.clone(), value.clone())]);
         let Some(SchemeError::Parameter { reason: of_it, .. }) = build(&alone) else { return None };
-        // If it is the only one, the reason of all names the values that are given.
+        // With a single parameter, the reason for the combination already names its value.
         let mut others = (*section.parameters).clone();
         others.remove(name);
         let is_only = build(&others).is_none();

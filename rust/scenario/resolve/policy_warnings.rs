@@ -1,5 +1,5 @@
-//! Warnings about policies: of parameters that are not used, and of those that come with a
-//! transport where a scenario has another, or a fabric that the transport is not made for.
+//! Warnings about policies: unused parameters, and a transport or fabric other than the one that
+//! the policy is designed for.
 
 use crate::balance::{SHARED_PARAMETERS, Scheme, Transport, Weights};
 use crate::endpoint::JobPolicy;
@@ -10,8 +10,7 @@ use crate::input::located::Key;
 use crate::nic::NicConfig;
 use crate::topology::Topology;
 
-/// What a user should know before results are taken for those of the policy's transport, and of a
-/// file as typed.
+/// Returns warnings about a file as typed, and about differences from the policy's own transport.
 pub(crate) fn of(
     context: &Context<'_>,
     [typed, file]: [&ScenarioFile; 2],
@@ -70,7 +69,7 @@ pub(crate) fn of(
     unused.into_iter().chain(dropped).chain(missing).chain(others).chain(shares).collect()
 }
 
-/// Warnings of links that a scheme leaves unused or loads unevenly.
+/// Warns about links that a scheme leaves idle or loads unevenly.
 fn shares(scheme: &Scheme, planes: u32) -> impl Iterator<Item = String> {
     let name = scheme.name;
     let unweighed = has_unused_weights(scheme).then(|| {
@@ -85,13 +84,13 @@ fn shares(scheme: &Scheme, planes: u32) -> impl Iterator<Item = String> {
     unweighed.into_iter().chain(confined)
 }
 
-/// Whether switches or senders of a scheme choose without regard to the weights that it asks for.
+/// True if the scheme's switches or senders ignore the weights that it asks for.
 fn has_unused_weights(scheme: &Scheme) -> bool {
     let is_blind = matches!(scheme.name, "ethereal" | "line-cut" | "conga" | "letflow");
     is_blind && scheme.weights == Weights::Capacity
 }
 
-/// What of the transport of a scheme is missing.
+/// Returns the missing parts of a scheme's transport.
 fn missing(
     context: &Context<'_>,
     scheme: &Scheme,

@@ -1,4 +1,4 @@
-//! `[record]`: from names to ports and hosts.
+//! `[record]`: resolves names to ports and hosts.
 
 use super::{failure, host_set};
 use crate::fabric::FabricConfig;
@@ -14,13 +14,13 @@ use crate::switching::SwitchConfig;
 use crate::topology::Topology;
 use crate::units::Span;
 
-/// The shortest interval.
+/// Shortest interval.
 const SHORTEST: Span = Span::from_ns(1);
 
-/// The longest name of a recording.
+/// Longest name of a recording.
 const LONGEST_NAME: usize = 32;
 
-/// What a file records over time.
+/// Resolves the recordings of a file.
 pub(crate) fn resolve(
     context: &Context<'_>,
     file: &ScenarioFile,
@@ -94,7 +94,7 @@ fn one(
     Ok(recording)
 }
 
-/// The name of a section, which is part of names of files.
+/// Returns the name of a section, which becomes part of file names.
 fn name(context: &Context<'_>, section: &RecordSection) -> Result<Option<String>, ScenarioError> {
     let Some(name) = section.name.given() else { return Ok(None) };
     let is_plain = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_';
@@ -108,7 +108,7 @@ fn name(context: &Context<'_>, section: &RecordSection) -> Result<Option<String>
     Ok(Some((*name).clone()))
 }
 
-/// The ports whose pauses are recorded.
+/// Returns the ports whose pauses are recorded.
 fn pauses(
     context: &Context<'_>,
     text: &Located<String>,
@@ -126,7 +126,7 @@ fn pauses(
     }
 }
 
-/// Both directions of the links that a text names.
+/// Returns both directions of the links in a text.
 fn ports(
     context: &Context<'_>,
     text: &Located<String>,
@@ -148,7 +148,7 @@ fn ports(
     Ok(ports)
 }
 
-/// The hosts that a text names.
+/// Returns the hosts in a text.
 fn hosts(
     context: &Context<'_>,
     text: &Located<String>,

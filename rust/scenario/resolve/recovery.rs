@@ -8,8 +8,8 @@ use crate::input::context::Context;
 use crate::input::error::ScenarioError;
 use crate::nic::Recovery;
 
-/// Leaves out the parameters of the recovery and of the congestion control that are defaults of the
-/// file's own policy, `own`, where the command line names a policy that has others.
+/// Drops recovery and congestion control parameters that are defaults of the file's own policy
+/// (`own`), when the command line selects a policy with other defaults.
 pub(crate) fn follow(
     context: &Context<'_>,
     own: &PolicySection,
@@ -30,8 +30,8 @@ pub(crate) fn follow(
     }
 }
 
-/// The loss recovery of a section, whose parameters are completed. `of_the_policy` is the one for
-/// which the policy is designed; its parameters are the defaults if it is selected.
+/// Resolves the loss recovery of a section and fills in its parameters. `of_the_policy` is the
+/// recovery that the policy is designed for. If it is selected, its parameters are the defaults.
 pub(crate) fn resolve(
     context: &Context<'_>,
     section: &mut TransportSection,

@@ -1,4 +1,4 @@
-//! `[topology] scale_up`: the networks within servers.
+//! `[topology] scale_up`: the network within each server.
 
 use crate::file::topology::TopologySection;
 use crate::input::context::{AtLeast, Context};
@@ -6,7 +6,7 @@ use crate::input::error::{Fault, ScenarioError};
 use crate::topologies::Built;
 use crate::topology::{ScaleUp, TopologyError};
 
-/// The fabric with the scale-up networks of its servers, if it has any.
+/// Adds the scale-up networks of the servers to a fabric, if it has any.
 pub(super) fn join(
     context: &Context<'_>,
     section: &TopologySection,

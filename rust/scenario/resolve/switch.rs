@@ -1,4 +1,4 @@
-//! `[switch]`: buffers. [`super::derived`] has the thresholds of marking.
+//! `[switch]`: buffers. [`super::derived`] resolves the ECN thresholds.
 
 use super::buffering::{self, LARGEST_BUFFER};
 use crate::fabric::{Buffer, Ecn, SwitchConfig};
@@ -8,17 +8,17 @@ use crate::input::error::ScenarioError;
 use crate::input::located::Located;
 use crate::units::Bytes;
 
-/// The frames of a transport.
+/// Frame sizes of a transport.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Frames {
-    /// A full packet on the wire.
+    /// Full packet on the wire.
     pub packet: Bytes,
-    /// A packet that is cut to its headers.
+    /// Packet trimmed to its headers.
     pub trimmed: Bytes,
 }
 
-/// The settings of every switch. A buffer must hold at least one packet of `packet` bytes; packets
-/// are trimmed to `trimmed` where the section does not say. Marking is off.
+/// Resolves the settings of every switch, with marking off. A buffer must hold at least one packet
+/// of `packet` bytes. Packets are trimmed to `trimmed` bytes unless the section sets a size.
 pub(crate) fn resolve(
     context: &Context<'_>,
     section: &mut SwitchSection,

@@ -1,4 +1,4 @@
-//! `[topology]`: from the section to the graph.
+//! `[topology]`: builds the graph of a section.
 
 use super::scale_up;
 use crate::file::topology::{TopologySection, WireSection};
@@ -9,7 +9,7 @@ use crate::topologies::Built;
 use crate::topology::Topology;
 use crate::units::{Bytes, Span};
 
-/// The graph of a section, or `existing` if the fabric exists already.
+/// Returns the graph of a section, or `existing`.
 pub(crate) fn resolve(
     context: &Context<'_>,
     section: &TopologySection,
@@ -38,7 +38,7 @@ fn wire(context: &Context<'_>, section: &WireSection) -> Result<(), ScenarioErro
     Ok(())
 }
 
-/// Link-level retry, if there is any.
+/// Returns link-level retry, if enabled.
 pub(crate) fn llr(
     context: &Context<'_>,
     section: &WireSection,

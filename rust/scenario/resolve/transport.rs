@@ -17,9 +17,9 @@ use crate::nic::{
 use crate::packet::Packet;
 use crate::units::{Bytes, Span};
 
-/// The settings of every NIC under a policy, which is designed for a loss recovery and may come
-/// with defaults of its own ([`Transport`](crate::balance::Transport)); the preset of the
-/// congestion control may depend on whether switches trim.
+/// Resolves the settings of every NIC. The policy selects the loss recovery and may set defaults
+/// ([`Transport`](crate::balance::Transport)). The congestion control's preset may depend on
+/// whether switches trim.
 pub(crate) fn resolve(
     context: &Context<'_>,
     section: &mut TransportSection,
@@ -60,7 +60,7 @@ pub(crate) fn resolve(
         ack: AckConfig { bytes: ack.bytes + overhead, range, span, first, resent, ..ack },
         congestion,
         recovery,
-        // Without the key it follows from the fabric ([`super::derived`]).
+        // The default depends on the fabric and is set in [`super::derived`].
         retransmit_timeout: match section.retransmit_timeout.given() {
             Some(span) => timer(&span)?,
             None => Span::ZERO,
@@ -74,7 +74,7 @@ pub(crate) fn resolve(
     })
 }
 
-/// Refuses a congestion control that compares samples of one path under a policy that uses several.
+/// Rejects a congestion control that compares samples of one path under a policy that uses several.
 fn check_paths(
     context: &Context<'_>,
     section: &TransportSection,
@@ -93,7 +93,7 @@ fn check_paths(
     Err(context.invalid_as(section.congestion_control.key(), congestion.name(), expected))
 }
 
-/// Refuses a window for each plane where the recovery does not count packets by planes.
+/// Rejects per-plane windows if the recovery does not count packets per plane.
 fn check_scope(
     context: &Context<'_>,
     section: &TransportSection,
@@ -115,8 +115,8 @@ fn check_scope(
     Err(context.invalid_as(section.recovery.key(), recovery.name(), expected))
 }
 
-/// Refuses receivers that grant credit where packets name their message: what a sender asks for is
-/// in the field that has the length of the message then.
+/// Rejects receiver credit if packets carry their message's length: the sender's demand uses the
+/// same header field.
 fn check_credit(
     context: &Context<'_>,
     section: &TransportSection,
@@ -146,9 +146,8 @@ fn check_credit(
     Ok(())
 }
 
-/// What acknowledgements speak of, and which are sent at once. Where the section does not say, they
-/// are those of Ultra Ethernet's simulator under a congestion control of Ultra Ethernet, if the
-/// recovery can read them.
+/// Resolves what acknowledgements report and which are immediate. With a congestion control of
+/// Ultra Ethernet, the defaults are those of its simulator, if the recovery can read them.
 fn reports(
     context: &Context<'_>,
     section: &mut TransportSection,
@@ -173,8 +172,8 @@ fn reports(
     Ok((*range, *span, (*first, *resent)))
 }
 
-/// Refuses acknowledgements of one packet where the recovery needs the cumulative number, or where
-/// they answer several.
+/// Rejects per-packet acknowledgements if the recovery needs the cumulative number, or if an
+/// acknowledgement covers several packets.
 fn check_ack_range(
     context: &Context<'_>,
     section: &TransportSection,
@@ -205,7 +204,7 @@ fn check_ack_range(
     Ok(())
 }
 
-/// The order of delivery, if the section names one that the recovery supports.
+/// Returns the delivery order, if the section names one that the recovery supports.
 fn delivery(
     context: &Context<'_>,
     section: &TransportSection,
@@ -244,8 +243,9 @@ fn cache(
     Ok(Some(CacheConfig { entries: *entries, miss: *cache.miss }))
 }
 
-/// Acknowledgements, whose frequency is by default that of the policy's transport if the recovery
-/// is its own. Of count and bytes, one that is given excludes the default of the other.
+/// Resolves the acknowledgement settings. The default frequency is that of the policy's transport
+/// if the recovery is the policy's own. Setting the count or the bytes drops the default of the
+/// other.
 fn acknowledgements(
     context: &Context<'_>,
     section: &mut TransportSection,
@@ -268,7 +268,7 @@ fn acknowledgements(
     if !(1..=most).contains(&*every) {
         return Err(context.invalid(&every, format!("it must be from 1 to {most} packets")));
     }
-    // The first limit that is reached applies, and none is reached before the first packet.
+    // The first limit reached applies. With `ack_every = 1` a packet reaches that one immediately.
     let never_counts =
         || format!("with {} = 1 it is never reached; write a larger number there", every.key());
     if let Some(bytes) = section.ack_bytes.given() {

@@ -1,4 +1,4 @@
-//! `[workload]`, or one of `[[job]]`: from the section to messages.
+//! `[workload]` or one `[[job]]`: resolves a section to messages.
 
 use super::host_set;
 use crate::file::workload::WorkloadSection;
@@ -6,7 +6,7 @@ use crate::input::context::Context;
 use crate::input::error::ScenarioError;
 use crate::workloads::{Ground, ResolvedWorkload, Site};
 
-/// The messages of a section, on the hosts that it names, from time zero on.
+/// Returns the messages of a section on its hosts, starting at time zero.
 pub(super) fn resolve(
     context: &Context<'_>,
     section: &mut WorkloadSection,
