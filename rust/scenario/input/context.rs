@@ -1,5 +1,4 @@
-//! The context of every section's resolution: the text for error positions, and the checks that
-//! sections share.
+//! Context in which sections are resolved: the text for error positions, and shared checks.
 
 use std::fmt::Display;
 use std::path::Path;
@@ -14,48 +13,48 @@ use crate::text_file::read_text;
 use crate::units::{Bytes, Fraction, Span};
 use crate::values::{Reason, ValueError};
 
-/// The longest packet: its length field has 16 bits.
+/// Longest packet: its length field has 16 bits.
 pub(crate) const LONGEST_PACKET: Bytes = Bytes::new(65_535);
 
-/// The origin of a scenario.
+/// Text and folder of a scenario, for errors and for paths.
 #[derive(Debug, Clone, Copy)]
 pub struct Context<'a> {
-    /// The text of the scenario, in which faults are located.
+    /// Text of the scenario, in which faults are located.
     source: &'a Source,
-    /// The folder to which paths in it are relative.
+    /// Folder that paths in the scenario are relative to.
     folder: &'a Path,
 }
 
-/// The shortest span that is valid.
+/// Shortest valid span.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum AtLeast {
-    /// Any span, zero included.
+    /// Any span, including zero.
     Zero,
     /// Any span longer than zero.
     OnePicosecond,
 }
 
-/// A name that was looked up among those that are known.
+/// A name to look up among known ones.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Lookup<'a> {
-    /// The kind of name.
+    /// Kind of name.
     pub what: &'static str,
     pub name: &'a str,
     pub known: &'a [&'a str],
 }
 
 impl<'a> Context<'a> {
-    /// The context of a text that names no other file.
+    /// Returns the context of a text that names no other file.
     pub fn of(source: &'a Source) -> Self {
         Self::in_folder(source, Path::new(""))
     }
 
-    /// The context of a text whose paths are relative to `folder`.
+    /// Returns the context of a text whose paths are relative to `folder`.
     pub(crate) const fn in_folder(source: &'a Source, folder: &'a Path) -> Self {
         Self { source, folder }
     }
 
-    /// The folder to which paths in the scenario are relative.
+    /// Returns the folder that paths in the scenario are relative to.
     pub(crate) const fn folder(&self) -> &'a Path {
         self.folder
     }
@@ -63,9 +62,9 @@ impl<'a> Context<'a> {
 
 /// Faults at a key.
 impl Context<'_> {
-    /// `fault` at the position of the key.
+    /// Returns `fault` at the position of the key.
     pub fn fault(&self, key: &Key, fault: Fault) -> ScenarioError {
-        // An invalid key is shown itself; otherwise its value is shown.
+        // For an invalid key, the position is that of its name; otherwise of its value.
         let position = match fault {
             _ if key.is_overridden() => Position::CommandLine,
             Fault::UnknownKey { .. } | Fault::Misplaced { .. } => self.source.position_of_name(key),
@@ -74,7 +73,7 @@ impl Context<'_> {
         ScenarioError::new(position, fault)
     }
 
-    /// An invalid value; shown as written, or as computed if it is a default.
+    /// Returns the fault of an invalid value, shown as written, or as computed if it is a default.
     pub(crate) fn invalid<T: Display>(
         &self,
         value: &Located<T>,
@@ -83,7 +82,7 @@ impl Context<'_> {
         self.invalid_as(value.key(), self.shown(value), expected)
     }
 
-    /// An invalid value, shown as `value`.
+    /// Returns the fault of an invalid value, shown as `value`.
     pub fn invalid_as(
         &self,
         key: &Key,
@@ -94,33 +93,33 @@ impl Context<'_> {
         self.fault(key, Fault::Invalid { key: key.to_string(), value, expected })
     }
 
-    /// A value as written, or as computed if it is a default.
+    /// Returns a value as written, or as computed if it is a default.
     pub(crate) fn shown<T: Display>(&self, value: &Located<T>) -> String {
         self.typed(value.key()).unwrap_or_else(|| value.to_string())
     }
 
-    /// The value of a key in the file, unless it is overridden.
+    /// Returns the value of a key as written in the file, unless it is overridden.
     pub(crate) fn typed(&self, key: &Key) -> Option<String> {
         let typed = self.source.value_text(key).filter(|_| !key.is_overridden());
         typed.map(|typed| typed.trim_matches('"').to_owned())
     }
 
-    /// A warning about the name of a key, after its place.
+    /// Returns a warning about a key's name, prefixed with its position.
     pub(crate) fn warning(&self, key: &Key, warning: &str) -> String {
         format!("{}: {}: {warning}", self.source.position_of_name(key), key.path())
     }
 
-    /// Whether the file or an override gives a value for a key.
+    /// True if the file or an override sets the key.
     pub(crate) fn is_given(&self, key: &Key) -> bool {
         self.source.has(key) || key.is_overridden()
     }
 
-    /// A key that does not apply.
+    /// Returns the fault of a key that does not apply.
     pub(crate) fn misplaced(&self, key: &Key, because: impl Into<String>) -> ScenarioError {
         self.fault(key, Fault::Misplaced { key: key.to_string(), because: because.into() })
     }
 
-    /// A value that this version does not support.
+    /// Returns the fault of a value that this version does not support.
     pub(crate) fn unsupported(
         &self,
         key: &Key,
@@ -131,7 +130,7 @@ impl Context<'_> {
         self.fault(key, Fault::Unsupported { key: key.to_string(), value, supported })
     }
 
-    /// A required key that is missing.
+    /// Returns the fault of a missing required key.
     pub fn missing(
         &self,
         key: &Key,
@@ -142,7 +141,8 @@ impl Context<'_> {
         self.fault(key, Fault::Missing { key: key.to_string(), because, example })
     }
 
-    /// A value at `above` or below it that cannot be read. Its table also has the keys of `more`.
+    /// Returns the fault of an unreadable value at `above` or below it. Its table also has the keys
+    /// in `more`.
     pub(crate) fn unreadable(
         &self,
         above: &Key,
@@ -166,24 +166,24 @@ impl Context<'_> {
         }
     }
 
-    /// A value of the wrong type, without its unit, or beyond its type.
+    /// Returns the fault of a value that has the wrong type, lacks its unit or exceeds its range.
     pub(crate) fn bad_value(&self, key: &Key, reason: String) -> ScenarioError {
         self.fault(key, Fault::BadValue { key: key.to_string(), reason })
     }
 
-    /// A value of the wrong type: `found`, where something else is expected.
+    /// Returns the fault of a value of type `found` where `expected` is required.
     pub(crate) fn wrong_type(&self, key: &Key, found: &str, expected: &str) -> ScenarioError {
         self.bad_value(key, format!("invalid type: {found}, expected {expected}"))
     }
 
-    /// A list of tables, `[[name]]`, where one table is expected.
+    /// Returns the fault of a list of tables, `[[name]]`, where one table is expected.
     pub(crate) fn one_pair(&self, key: &Key) -> ScenarioError {
         let name = without_indices(key.path());
         let expected = format!("one table: write [{name}], with one pair of brackets");
         self.wrong_type(key, "list", &expected)
     }
 
-    /// A key that its section, of that kind if any, does not have.
+    /// Returns the fault of a key that the section (or its `kind`) does not have.
     pub(crate) fn unknown_key(
         &self,
         section: &Key,
@@ -202,7 +202,7 @@ impl Context<'_> {
         self.fault(&section.child(name), fault)
     }
 
-    /// A fault at `key`: a name that is not among the known ones.
+    /// Returns the fault of an unknown name at `key`.
     pub(crate) fn unknown(&self, key: &Key, lookup: Lookup<'_>) -> ScenarioError {
         let Lookup { what, name, known } = lookup;
         let nearest = nearest(name, known.iter().copied());
@@ -211,9 +211,9 @@ impl Context<'_> {
     }
 }
 
-/// Reads and checks of values, whose faults point at their keys.
+/// Readers and checks of values, whose faults point at their keys.
 impl Context<'_> {
-    /// The text of a file, and the file's name for errors.
+    /// Reads a file, with its name for errors.
     pub(crate) fn read(&self, path: &Located<String>) -> Result<FileText, ScenarioError> {
         self.path(path)?;
         let whole = self.folder.join(path.as_str());
@@ -224,7 +224,7 @@ impl Context<'_> {
         }
     }
 
-    /// Fails for a path that names nothing.
+    /// Fails for an empty path.
     pub(crate) fn path(&self, path: &Located<String>) -> Result<(), ScenarioError> {
         match path.is_empty() {
             true => Err(self.invalid_as(path.key(), "\"\"", "expected the path of a file")),
@@ -232,7 +232,7 @@ impl Context<'_> {
         }
     }
 
-    /// `count`, which must not be zero.
+    /// Returns `count`; fails for zero.
     pub(crate) fn positive(&self, count: &Located<u32>) -> Result<u32, ScenarioError> {
         if **count == 0 {
             return Err(self.invalid(count, "it must be at least 1"));
@@ -240,7 +240,7 @@ impl Context<'_> {
         Ok(**count)
     }
 
-    /// `span`, neither too short nor too long.
+    /// Returns `span`; fails if it is too short or too long.
     pub(crate) fn span(
         &self,
         span: &Located<Span>,
@@ -255,7 +255,7 @@ impl Context<'_> {
         Ok(**span)
     }
 
-    /// `name`, which must not be blank, nor have characters that break a line of a table.
+    /// Fails for a name that is blank or contains characters that break a table row.
     pub(crate) fn name(&self, name: &Located<String>) -> Result<(), ScenarioError> {
         let expected = match name.as_str() {
             blank if blank.trim().is_empty() => "a name must not be blank",
@@ -267,7 +267,7 @@ impl Context<'_> {
         Err(self.invalid_as(name.key(), format!("{:?}", name.as_str()), expected))
     }
 
-    /// `bytes`, at least `least` and at most a packet.
+    /// Returns `bytes`; fails unless it is between `least` and the longest packet.
     pub(crate) fn wire_bytes(
         &self,
         bytes: &Located<Bytes>,
@@ -280,7 +280,7 @@ impl Context<'_> {
         Ok(**bytes)
     }
 
-    /// `share`, which must not be more than the whole.
+    /// Returns `share`; fails if it is above 1.
     pub(crate) fn at_most_one(&self, share: &Located<Fraction>) -> Result<Fraction, ScenarioError> {
         if share.numerator() > share.denominator() {
             return Err(self.invalid(share, "it must be at most 1, for example '1/5'"));
@@ -289,10 +289,10 @@ impl Context<'_> {
     }
 }
 
-/// The content of a file that a scenario names.
+/// Content of a file that a scenario names.
 #[derive(Debug)]
 pub(crate) struct FileText {
-    /// The file, for errors.
+    /// Name of the file, for errors.
     pub name: String,
     pub text: String,
 }

@@ -1,4 +1,4 @@
-//! The keys and values of a parsed text, and where they stand.
+//! Keys and values of a parsed text, with their positions.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -10,40 +10,40 @@ use super::error::Fault;
 use super::located::Key;
 use super::message::needs_quotes;
 
-/// The most keys and items of lists of a file: 1,000,000, some 200,000 failures. \[inferred\]
+/// Most keys and list items in a file: 1,000,000, enough for some 200,000 failures. \[inferred\]
 const MOST_ENTRIES: usize = 1_000_000;
 
-/// Bytes of the text.
+/// Byte range in the text.
 pub(super) type TextRange = Range<usize>;
 
-/// The position of a key.
+/// Position of a key.
 #[derive(Debug, Clone)]
 pub(super) enum Entry {
     /// In the file.
     File { name: TextRange, value: TextRange },
-    /// Set by the command line: the index of the setting.
+    /// Set on the command line: the index of the setting.
     Set(usize),
 }
 
-/// The positions of keys by path: `topology.leaves`, `failure[0].link`.
+/// Positions of keys by path: `topology.leaves`, `failure[0].link`.
 pub(super) type Entries = BTreeMap<String, Entry>;
 
-/// A value that is refused.
+/// A rejected value.
 pub(super) struct Refused {
-    /// The bytes of its text; `None` for the text as a whole.
+    /// Byte range of its text; `None` for the whole text.
     pub range: Option<TextRange>,
     pub fault: Box<Fault>,
 }
 
-/// Collects the values of a text, and the position of each key.
+/// Collects the values of a text and the position of each key.
 pub(super) struct Collector<'e> {
     pub entries: &'e mut Entries,
-    /// The index of the setting whose text it is; `None` for the file.
+    /// Index of the setting that the text belongs to; `None` for the file.
     pub setting: Option<usize>,
 }
 
 impl Collector<'_> {
-    /// The values of a table at `above`.
+    /// Returns the values of the table at `above`.
     pub(super) fn table(&mut self, table: &DeTable<'_>, above: &Key) -> Result<Table, Refused> {
         let values = table.iter().map(|(name, value)| {
             let key = above.child(name.get_ref());
@@ -52,7 +52,7 @@ impl Collector<'_> {
         values.collect()
     }
 
-    /// The value of a key, or of an item of a list, whose name stands at `name`.
+    /// Returns the value of a key or list item whose name is at `name`.
     pub(super) fn entry(
         &mut self,
         key: Key,
@@ -86,8 +86,8 @@ impl Collector<'_> {
     }
 }
 
-/// True for a number that has letters after its digits, such as `1_000ns`: it is a text. The parser
-/// accepts it, because it does not read numbers.
+/// True for a number with letters after its digits, such as `1_000ns`, which is text. The parser
+/// accepts it because it does not parse numbers.
 pub(super) fn has_unit(value: &DeValue<'_>) -> bool {
     match value {
         DeValue::Integer(number) => {

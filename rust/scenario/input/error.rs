@@ -1,4 +1,4 @@
-//! The faults of a scenario and their positions.
+//! Faults of a scenario, with their positions.
 
 use thiserror::Error;
 
@@ -15,13 +15,14 @@ use crate::simccl::SimcclError;
 use crate::topology::TopologyError;
 use crate::training::TrainingError;
 
-/// A fault and its position. Prints as `file:line:column: fault` and the line with a caret.
+/// A fault and its position. Displays as `file:line:column: fault`, followed by the line with a
+/// caret.
 #[derive(Debug, Error)]
 #[error("{}{fault}{}", prefix(position, fault), position.excerpt())]
 pub struct ScenarioError {
-    /// The position of the fault in the scenario or its overrides.
+    /// Position of the fault in the scenario or its overrides.
     pub position: Box<Position>,
-    /// The fault, with what is expected.
+    /// The fault, including what is expected.
     #[source]
     pub fault: Box<Fault>,
 }
@@ -31,14 +32,14 @@ impl ScenarioError {
         Self { position: Box::new(position), fault: Box::new(fault) }
     }
 
-    /// A file that cannot be read.
+    /// Returns the error of an unreadable file.
     pub(crate) fn unreadable(file: String, reason: std::io::Error) -> Self {
         let position = Position::File { file: file.clone() };
         Self::new(position, Fault::Unreadable { path: file, reason })
     }
 }
 
-/// The position before a fault; nothing where the fault names the file itself.
+/// Returns the position prefix of a message; empty if the fault already names the file.
 fn prefix(position: &Position, fault: &Fault) -> String {
     match (position, fault) {
         (Position::File { file }, Fault::Unreadable { path, .. }) if file == path => String::new(),
@@ -46,65 +47,65 @@ fn prefix(position: &Position, fault: &Fault) -> String {
     }
 }
 
-/// A fault of a scenario. Keys are written with their section: `topology.leaves`.
+/// A fault of a scenario. Keys include their section: `topology.leaves`.
 #[derive(Debug, Error)]
 pub enum Fault {
     /// The file, or one that it names, cannot be read.
     #[error("{path} cannot be read: {reason}")]
     Unreadable {
-        /// Path of the file that could not be read.
+        /// Path of the unreadable file.
         path: String,
-        /// The reason that the operating system gives.
+        /// Reason given by the operating system.
         reason: std::io::Error,
     },
     /// The text is not TOML.
     #[error("invalid TOML: {reason}")]
     Syntax {
-        /// What the parser expected.
+        /// Message of the parser.
         reason: String,
     },
     /// A key or section that does not exist.
     #[error("{section} has no key '{key}'{} {}", did_you_mean(nearest), expected(known))]
     UnknownKey {
-        /// The section of the key.
+        /// Section of the key.
         section: String,
         /// The unknown key, as written.
         key: String,
-        /// The most similar known name, if any is similar.
+        /// Most similar known name, if any.
         nearest: Option<String>,
-        /// The known keys; empty without any.
+        /// Known keys; empty if there are none.
         known: String,
     },
-    /// A value of the wrong type, without its unit, or beyond its type.
+    /// A value that has the wrong type, lacks its unit or exceeds its range.
     #[error("{key}: {reason}")]
     BadValue {
-        /// Path of the key whose value cannot be read.
+        /// Path of the key with the unreadable value.
         key: String,
-        /// The value that was given, and what is expected.
+        /// The given value, and what is expected.
         reason: String,
     },
-    /// A name that is not among those that the key allows.
+    /// A name that the key does not accept.
     #[error("{key}: unknown {what} '{name}'{} {}", did_you_mean(nearest), expected(known))]
     UnknownName {
-        /// Path of the key that holds the name.
+        /// Path of the key with the name.
         key: String,
-        /// What the name should stand for.
+        /// Kind of thing that the name refers to.
         what: &'static str,
         /// The unknown name, as written.
         name: String,
-        /// The most similar known name, if any is similar.
+        /// Most similar known name, if any.
         nearest: Option<String>,
-        /// The known names, separated by commas.
+        /// Known names, separated by commas.
         known: String,
     },
-    /// A value of the right type that is invalid here.
+    /// A value of the right type that is not valid here.
     #[error("{key} = {value} is invalid: {expected}")]
     Invalid {
         /// Path of the key with the invalid value.
         key: String,
         /// The value, as written.
         value: String,
-        /// What is expected in its place.
+        /// Expected value.
         expected: String,
     },
     /// A key that does not apply.
@@ -112,39 +113,39 @@ pub enum Fault {
     Misplaced {
         /// Path of the key that does not apply.
         key: String,
-        /// The reason: what it applies to.
+        /// Reason, such as what the key applies to.
         because: String,
     },
-    /// A key that is needed here and has no default.
+    /// A missing key that has no default.
     #[error("{key} is missing: {because}; write for example {example}")]
     Missing {
         /// Path of the missing key.
         key: String,
-        /// Why it is needed.
+        /// Reason why it is required.
         because: String,
-        /// A valid line with the missing key.
+        /// Valid example line with the missing key.
         example: String,
     },
-    /// A feature of the format that this version does not have.
+    /// A feature of the format that this version does not support.
     #[error("{key} = {value} is not supported in this version, which supports {supported}")]
     Unsupported {
         /// Path of the key with the unsupported value.
         key: String,
         /// The value, as written.
         value: String,
-        /// What is supported in its place.
+        /// Supported alternatives.
         supported: String,
     },
     /// An amount that exceeds memory or the range of time.
     #[error("{key} = {value} is too large: {amount}; the limit is {limit}")]
     TooLarge {
-        /// The key that determines the amount.
+        /// Key that determines the amount.
         key: String,
         /// The value, as written.
         value: String,
-        /// What it amounts to.
+        /// Resulting amount.
         amount: String,
-        /// The largest amount that is supported.
+        /// Largest supported amount.
         limit: String,
     },
     /// A topology that cannot be built.
@@ -153,52 +154,52 @@ pub enum Fault {
     /// A collective that cannot be built.
     #[error("{key}: {error}")]
     Collective {
-        /// The key that it is about.
+        /// Key at fault.
         key: String,
-        /// The reason why it cannot be built.
+        /// Reason why it cannot be built.
         error: CollectiveError,
     },
     /// An invalid traffic pattern.
     #[error("{key}: {error}")]
     Workload {
-        /// The key that it is about.
+        /// Key at fault.
         key: String,
-        /// The reason why it cannot be built.
+        /// Reason why it is invalid.
         error: PatternError,
     },
-    /// A training whose model, degrees or sizes are invalid.
+    /// A training workload with invalid model, degrees or sizes.
     #[error("{key}: {error}")]
     Training {
-        /// The key that it is about.
+        /// Key at fault.
         key: String,
-        /// The reason why it cannot be built.
+        /// Reason why it cannot be built.
         error: TrainingError,
     },
-    /// A flow file, which has a place of its own.
+    /// A flow file; the error has its own position.
     #[error(transparent)]
     FlowFile(#[from] FlowFileError),
-    /// Traces, which have places of their own.
+    /// Traces; the errors have their own positions.
     #[error(transparent)]
     Chakra(#[from] ChakraError),
-    /// A GOAL schedule, which has a place of its own.
+    /// A GOAL schedule; the error has its own position.
     #[error(transparent)]
     Goal(#[from] GoalError),
-    /// A connection matrix, which has a place of its own.
+    /// A connection matrix; the error has its own position.
     #[error(transparent)]
     ConnectionMatrix(#[from] MatrixError),
-    /// A flow file of SimCCL, which has a place of its own.
+    /// A SimCCL flow file; the error has its own position.
     #[error(transparent)]
     Simccl(#[from] SimcclError),
-    /// A topology file, which has a place of its own.
+    /// A topology file; the error has its own position.
     #[error(transparent)]
     TopologyFile(#[from] HpccTopologyError),
-    /// A description of InfraGraph, which has places of its own.
+    /// An InfraGraph description; the errors have their own positions.
     #[error(transparent)]
     Infragraph(#[from] InfragraphError),
 }
 
 impl Fault {
-    /// The key that the fault is about, with its section; `None` if it is about the text or another
+    /// Returns the key at fault, with its section; `None` if the fault is in the text or in another
     /// file.
     pub fn key(&self) -> Option<String> {
         match self {
@@ -232,7 +233,7 @@ impl Fault {
     }
 }
 
-/// What is expected in place of an unknown name.
+/// Formats the expected names in the message about an unknown one.
 fn expected(known: &str) -> String {
     match known {
         "" => "Expected none".to_owned(),
@@ -245,9 +246,9 @@ fn did_you_mean(nearest: &Option<String>) -> String {
     nearest.as_ref().map_or_else(|| ".".into(), |name| format!("; did you mean '{name}'?"))
 }
 
-/// The name of `known` that is most similar to `name`.
+/// Returns the name in `known` that is most similar to `name`.
 pub(crate) fn nearest<'a>(name: &str, known: impl Iterator<Item = &'a str>) -> Option<String> {
-    // At most a third of the letters may differ; names beyond that are not similar.
+    // At most a third of the letters may differ.
     let most = (name.chars().count() / 3).max(2);
     known
         .map(|candidate| (strsim::damerau_levenshtein(name, candidate), candidate))

@@ -1,4 +1,4 @@
-//! Values of a scenario with their keys.
+//! Values of a scenario together with their keys.
 
 use std::fmt;
 use std::ops::{Deref, DerefMut};
@@ -7,7 +7,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use super::message::without_indices;
 
-/// A key of a scenario, given by its whole path: `topology.leaves`, `failure[0].link`.
+/// A key of a scenario, as its full path: `topology.leaves`, `failure[0].link`.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Key {
     path: String,
@@ -15,32 +15,33 @@ pub struct Key {
 }
 
 impl Key {
-    /// The file itself, the root of all keys.
+    /// The file itself, root of all keys.
     pub const ROOT: Self = Self { path: String::new(), overridden: false };
 
-    /// The whole path, sections included; empty for the file itself.
+    /// Returns the full path including sections; empty for the file itself.
     pub fn path(&self) -> &str {
         &self.path
     }
 
-    /// True if the command line sets its value.
+    /// True if the command line sets the value.
     pub(crate) const fn is_overridden(&self) -> bool {
         self.overridden
     }
 
-    /// The heading of the section: `[run.quick]` of `run[0].quick`, and `[[run]]` of `run[0]`.
+    /// Returns the heading of the section: `[run.quick]` for `run[0].quick`, and `[[run]]` for
+    /// `run[0]`.
     pub(super) fn heading(&self) -> String {
         let names = without_indices(&self.path);
         if self.path.ends_with(']') { format!("[[{names}]]") } else { format!("[{names}]") }
     }
 
-    /// The child key `name`.
+    /// Returns the child key `name`.
     pub fn child(&self, name: &str) -> Self {
         let dot = if self.path.is_empty() { "" } else { "." };
         Self { path: format!("{}{dot}{name}", self.path), overridden: false }
     }
 
-    /// The key at `path` below it: `kmin`, `[0].link`, or empty for the key itself.
+    /// Returns the key at `path` below this one: `kmin`, `[0].link`, or empty for the key itself.
     pub(crate) fn below(&self, path: &str) -> Self {
         match path {
             "" => self.clone(),
@@ -51,7 +52,7 @@ impl Key {
         }
     }
 
-    /// The item of its list at that index.
+    /// Returns the list item at that index.
     pub(crate) fn item(&self, index: usize) -> Self {
         Self { path: format!("{}[{index}]", self.path), overridden: false }
     }
@@ -71,50 +72,50 @@ pub struct Located<T> {
 }
 
 impl<T> Located<T> {
-    /// A value without a key.
+    /// Wraps a value without a key.
     pub const fn new(value: T) -> Self {
         Self { value, key: Key::ROOT }
     }
 
-    /// A value of that key.
+    /// Wraps a value with its key.
     pub(crate) const fn of(value: T, key: Key) -> Self {
         Self { value, key }
     }
 
-    /// The key of the value.
+    /// Returns the key of the value.
     pub const fn key(&self) -> &Key {
         &self.key
     }
 
-    /// Another value of the same key.
+    /// Returns another value with the same key.
     pub(crate) fn with<U>(&self, value: U) -> Located<U> {
         Located { value, key: self.key.clone() }
     }
 
-    /// A value of the key `name` below it.
+    /// Returns a value with the child key `name`.
     pub(crate) fn with_child<U>(&self, name: &str, value: U) -> Located<U> {
         Located { value, key: self.key.child(name) }
     }
 
-    /// The value that the command line sets in place of the file's.
+    /// Replaces the value with one from the command line.
     pub(crate) fn override_with(&mut self, value: T) {
         self.value = value;
         self.key.overridden = true;
     }
 
-    /// Sets the key of the value.
+    /// Sets the key, but keeps the mark of an override.
     pub(crate) fn set_key(&mut self, key: &Key) {
         self.key = Key { overridden: self.key.overridden, ..key.clone() };
     }
 }
 
 impl<T: Clone> Located<Option<T>> {
-    /// The value, if any.
+    /// Returns the value, if set.
     pub(crate) fn given(&self) -> Option<Located<T>> {
         self.value.as_ref().map(|value| self.with(value.clone()))
     }
 
-    /// The value, which is set to `default` if it is missing.
+    /// Returns the value, setting it to `default` first if it is missing.
     pub(crate) fn fill(&mut self, default: T) -> Located<T> {
         let value = self.value.get_or_insert(default).clone();
         self.with(value)

@@ -1,6 +1,6 @@
-//! Words that several messages share.
+//! Texts shared by several messages.
 
-/// What is expected where a key holds a table.
+/// Describes what is expected where a key takes a table.
 pub(crate) fn table_expected(key: &str) -> String {
     let name = key.rsplit('.').next().unwrap_or(key);
     let page = ["policy.", "parameters."].iter().any(|above| key.contains(above));
@@ -11,7 +11,7 @@ pub(crate) fn table_expected(key: &str) -> String {
     format!("a table: {name} = {{ ... }}; {keys} has its keys")
 }
 
-/// A key as sections write it: `job.policy` of `job[0].policy`.
+/// Returns a key without indices: `job.policy` for `job[0].policy`.
 pub(crate) fn without_indices(key: &str) -> String {
     let mut name = key.to_owned();
     while let Some((start, end)) = name.find('[').zip(name.find(']')) {
@@ -20,12 +20,12 @@ pub(crate) fn without_indices(key: &str) -> String {
     name
 }
 
-/// What the parser of TOML says of the text at a fault; of a bare word, that it needs quotes.
+/// Returns the TOML parser's reason for a fault. For a bare word, it says that quotes are missing.
 pub(crate) fn syntax_reason(message: &str, text: &str) -> String {
     let refused = message.split_once(", expected ").map_or(message, |(refused, _)| refused);
     let is_word = match refused {
         "string values must be quoted" => true,
-        // It took the first letter for that of `true`, `false`, `inf` or `nan`.
+        // The parser took the first letter for the start of `true`, `false`, `inf` or `nan`.
         "invalid boolean" | "invalid float" => text.starts_with(char::is_alphabetic),
         _ => false,
     };
@@ -36,7 +36,7 @@ pub(crate) fn syntax_reason(message: &str, text: &str) -> String {
     }
 }
 
-/// The message for a bare word.
+/// Returns the message for a bare word.
 pub(crate) fn needs_quotes(word: &str) -> String {
     format!("a text stands in quotes: {word:?}")
 }

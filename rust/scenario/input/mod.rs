@@ -1,5 +1,5 @@
-//! The base of reading a scenario: its text, values with their keys, faults with their positions,
-//! and the checks that sections share. This module depends on no section.
+//! Base of reading a scenario: its text, values with keys, faults with positions, and shared
+//! checks. This module depends on no section.
 
 pub(super) mod context;
 pub(super) mod document;

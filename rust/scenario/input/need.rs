@@ -1,8 +1,8 @@
-//! Keys that have an effect only under other keys.
+//! Keys that have an effect only together with other keys.
 
 use super::located::Key;
 
-/// A key, whether it has an effect, and what it needs for one.
+/// A key, whether it has an effect, and what it needs to have one.
 pub(crate) struct Need<'a> {
     pub key: &'a Key,
     pub is_met: bool,

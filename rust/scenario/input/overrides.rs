@@ -1,17 +1,17 @@
-//! Overrides of a scenario's file.
+//! Command-line overrides of a scenario file.
 
 use super::settings::Setting;
 use crate::units::Bytes;
 
-/// The values that the command line sets in place of the file's.
+/// Values that the command line sets instead of the file's.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Overrides {
-    /// The policy, with its default parameters unless it is the file's own.
+    /// Policy, with its default parameters unless it is the file's own.
     pub policy: Option<String>,
-    /// The seed of every random draw.
+    /// Seed of all random numbers.
     pub seed: Option<u64>,
-    /// The memory that the messages of a collective may take before they are sent; any if `None`.
+    /// Memory that the messages of a collective may use before they are sent; unlimited if `None`.
     pub most_memory: Option<Bytes>,
-    /// Other keys, in this order, before the policy and the seed.
+    /// Other keys, applied in this order before the policy and the seed.
     pub settings: Vec<Setting>,
 }

@@ -5,45 +5,45 @@ use std::ops::Range;
 
 use annotate_snippets::{AnnotationKind, Group, Level, Renderer, Snippet};
 
-/// The position of a fault.
+/// Position of a fault.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Position {
-    /// In a line of the scenario.
+    /// A line of the scenario.
     Line {
-        /// Path of the scenario's file.
+        /// Path of the scenario file.
         file: String,
-        /// Number of the line, from 1.
+        /// Line number, from 1.
         line: usize,
-        /// Column, from 1, in characters.
+        /// Column in characters, from 1.
         column: usize,
-        /// The text of the whole line, for the excerpt.
+        /// Text of the whole line, for the excerpt.
         text: String,
-        /// The bytes of that text that are marked.
+        /// Marked byte range of that text.
         marked: Range<usize>,
     },
-    /// In the scenario as a whole: a default is wrong, or something is missing.
+    /// The scenario as a whole: a default is wrong, or something is missing.
     File {
-        /// Path of the scenario's file.
+        /// Path of the scenario file.
         file: String,
     },
-    /// In a value that the command line sets.
+    /// A value set on the command line.
     CommandLine,
-    /// In a key that the command line sets by its path.
+    /// A key set on the command line by its path.
     Setting {
-        /// The path of the key.
+        /// Path of the key.
         key: String,
-        /// The value as typed.
+        /// Value as typed.
         value: String,
     },
 }
 
 impl Position {
-    /// The line with carets below the position; empty without a line.
+    /// Returns the line with carets below the position; empty without a line.
     pub fn excerpt(&self) -> String {
         let Self::Line { line, text, marked, .. } = self else {
             return String::new();
         };
-        // The renderer panics where a range cuts a character.
+        // The renderer panics if a range splits a character.
         let is_whole = text.get(marked.clone()).is_some();
         let marked = if is_whole { marked.clone() } else { 0..text.len() };
         let mark = AnnotationKind::Primary.span(marked);

@@ -1,5 +1,4 @@
-//! Reading a section whose keys depend on its kind: group by group, each by serde, until no key is
-//! left.
+//! Reads a section whose keys depend on its kind: one group of keys at a time, until none is left.
 
 mod keys;
 
@@ -14,31 +13,30 @@ use super::source::Source;
 use crate::balance::Parameters;
 use crate::values::{self, Reason};
 
-/// A section, of which some keys may already have been read.
+/// A section whose keys may be partly read.
 #[derive(Debug)]
 pub struct SectionReader<'s> {
     source: &'s Source,
     key: Key,
     table: Table,
-    /// The known keys: all that have been requested.
+    /// All keys requested so far, which are the known ones.
     known: Vec<&'static str>,
 }
 
-/// A kind of a section: a line of a table that its dispatch, its messages and the reference of the
-/// format are made from.
+/// A kind of a section. Dispatch, messages and the reference are generated from a table of these.
 #[derive(Debug)]
 pub(crate) struct Kind<S: 'static> {
     pub name: &'static str,
-    /// One line for people.
+    /// One-line description.
     pub summary: &'static str,
-    /// The keys of its own.
+    /// Keys that only this kind has.
     pub groups: &'static [Group],
     pub read: fn(&mut SectionReader<'_>) -> Result<S, ScenarioError>,
 }
 
-/// The keys of a kind: a section, or several that are read together.
+/// The keys of a kind: one section, or several that are read together.
 pub(crate) trait Keys: Sized {
-    /// Its sections.
+    /// Key groups of the sections.
     const GROUPS: &'static [Group];
 
     /// Reads the keys.
@@ -57,30 +55,30 @@ impl<S: Section> Keys for S {
 }
 
 impl<S> Kind<S> {
-    /// Its name; what it stands for where it stands for several names, as `<collective>` does.
+    /// Returns the name, or the description of a placeholder such as `<collective>`.
     fn in_a_sentence(&self) -> String {
         let stands_for = self.name.strip_prefix('<').and_then(|name| name.strip_suffix('>'));
         stands_for.map_or_else(|| self.name.to_owned(), |what| format!("a {what}"))
     }
 
-    /// The names of the keys of its own.
+    /// Returns the names of the kind's own keys.
     pub(crate) fn names(&self) -> impl Iterator<Item = &'static str> {
         self.groups.iter().flat_map(|group| group.names).copied()
     }
 }
 
 impl<'s> SectionReader<'s> {
-    /// All of a file.
+    /// Reads a whole file.
     pub fn new(source: &'s Source) -> Self {
         Self { source, key: Key::ROOT, table: source.document(), known: Vec::new() }
     }
 
-    /// The key of the section that is being read.
+    /// Returns the key of the section that is being read.
     pub(crate) const fn key(&self) -> &Key {
         &self.key
     }
 
-    /// The context of its faults.
+    /// Returns the context of the section's faults.
     pub(crate) fn context(&self) -> Context<'s> {
         Context::of(self.source)
     }
@@ -91,7 +89,7 @@ impl<'s> SectionReader<'s> {
         self.take_unlisted()
     }
 
-    /// Removes a key from the known keys that messages list, because it does not apply.
+    /// Removes a key that does not apply from the known keys that messages list.
     pub(crate) fn unlist(&mut self, name: &str) {
         self.known.retain(|known| *known != name);
     }
@@ -105,14 +103,14 @@ impl<'s> SectionReader<'s> {
         Ok(section)
     }
 
-    /// Reads the keys of `S`, and fails for others.
+    /// Reads the keys of `S`; fails for any other.
     pub(crate) fn take_all<S: Section>(mut self) -> Result<S, ScenarioError> {
         let section = self.take()?;
         self.finish()?;
         Ok(section)
     }
 
-    /// Reads one key, whose value is `default` if the section does not have it.
+    /// Reads one key, which is `default` if absent.
     pub(crate) fn take_key<T: DeserializeOwned + Value>(
         &mut self,
         name: &'static str,
@@ -126,25 +124,25 @@ impl<'s> SectionReader<'s> {
         Ok(value)
     }
 
-    /// The section of that name without any keys.
+    /// Returns an empty section of that name.
     pub(crate) fn empty(&self, name: &str) -> Self {
         let (source, key) = (self.source, self.key.child(name));
         Self { source, key, table: Table::new(), known: Vec::new() }
     }
 
-    /// The section that a key holds, or one without any keys.
+    /// Reads the section of that name, or returns an empty one.
     pub fn section_or_empty(&mut self, name: &'static str) -> Result<Self, ScenarioError> {
         Ok(self.section(name)?.unwrap_or_else(|| self.empty(name)))
     }
 
-    /// The section that a key holds, if it is there.
+    /// Reads the section of that name, if present.
     pub(crate) fn section(&mut self, name: &'static str) -> Result<Option<Self>, ScenarioError> {
         self.known.push(name);
         let value = self.table.remove(name);
         value.map(|value| self.below(self.key.child(name), value)).transpose()
     }
 
-    /// The sections of a list: `[[failure]]`.
+    /// Reads the sections of a list, such as `[[failure]]`.
     pub fn sections(&mut self, name: &'static str) -> Result<Vec<Self>, ScenarioError> {
         self.known.push(name);
         let Some(value) = self.table.remove(name) else { return Ok(Vec::new()) };
@@ -159,7 +157,7 @@ impl<'s> SectionReader<'s> {
         items.map(|(index, item)| self.below(key.item(index), item)).collect()
     }
 
-    /// The one section that a key holds, or the sections of a list.
+    /// Reads one section, or a list of them.
     pub(crate) fn one_or_more(&mut self, name: &'static str) -> Result<Vec<Self>, ScenarioError> {
         match self.table.get(name) {
             Some(TomlValue::Array(_)) => self.sections(name),
@@ -167,17 +165,17 @@ impl<'s> SectionReader<'s> {
         }
     }
 
-    /// All keys that were not taken yet, as parameters of a preset.
+    /// Takes all remaining keys, as parameters of a preset.
     pub(crate) fn rest(&mut self) -> Located<Parameters> {
         Located::of(std::mem::take(&mut self.table), self.key.clone())
     }
 
-    /// Fails for a remaining key, which the section does not have.
+    /// Fails if a key remains that the section does not have.
     pub fn finish(self) -> Result<(), ScenarioError> {
         self.next().map_or(Ok(()), |key| Err(self.unknown_key(&key, None)))
     }
 
-    /// Fails for a remaining key, which is for another of `kinds` than `kind`, or for none.
+    /// Fails if a key remains. The message says which of `kinds`, if any, has it.
     pub(crate) fn finish_kind<S>(self, kind: &str, kinds: &[Kind<S>]) -> Result<(), ScenarioError> {
         let Some(wrong) = self.next() else { return Ok(()) };
         let section = &self.key;
@@ -195,12 +193,12 @@ impl<'s> SectionReader<'s> {
         Err(self.context().misplaced(&section.child(&wrong), because))
     }
 
-    /// The first remaining key.
+    /// Returns the first remaining key.
     fn next(&self) -> Option<String> {
         self.table.keys().next().cloned()
     }
 
-    /// The fault of a key that the section does not have. It suggests a similar key that applies.
+    /// Returns the fault of an unknown key, suggesting a similar one that applies.
     fn unknown_key(&self, name: &str, kind: Option<&str>) -> ScenarioError {
         self.context().unknown_key(&self.key, name, &self.known, kind)
     }
@@ -209,7 +207,7 @@ impl<'s> SectionReader<'s> {
         values::read(value).map_err(|error| self.context().unreadable(key, error, &[]))
     }
 
-    /// The section of a key with that value.
+    /// Returns the section of a key with that value.
     fn below(&self, key: Key, value: TomlValue) -> Result<Self, ScenarioError> {
         let expected = match value.as_str().filter(|_| key.path() == "policy") {
             Some(name) => format!("a table: write [policy] and below it name = {name:?}"),

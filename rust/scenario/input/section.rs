@@ -1,5 +1,5 @@
-//! Sections: the form, the default and the description of each key, declared with the fields that
-//! serde reads.
+//! Sections: declares each key's form, default and description together with the field that serde
+//! reads.
 
 use std::collections::BTreeMap;
 
@@ -12,16 +12,16 @@ use crate::nic::congestion::AbsoluteOrFraction;
 use crate::units::{BitRate, Bytes, Flops, Fraction, Span};
 use crate::values::{self, Reason};
 
-/// The form of a key's value.
+/// Form of a key's value.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Form {
-    /// The notation: `whole number`, or the valid names.
+    /// Notation: `whole number`, or the valid names.
     pub text: String,
-    /// The keys of its table, if any.
+    /// Keys of its table, if any.
     pub keys: Vec<KeyDescription>,
 }
 
-/// The notation of a section as a value.
+/// Notation of a section that is a value.
 pub(crate) const TABLE: &str = "table";
 
 impl Form {
@@ -30,27 +30,27 @@ impl Form {
     }
 }
 
-/// The description of a key of a section.
+/// Description of a key.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct KeyDescription {
     pub name: &'static str,
-    /// The meaning: its doc comment.
+    /// Meaning, from its doc comment.
     pub summary: String,
     pub form: Form,
-    /// Its default as TOML writes it, or in words.
+    /// Default as TOML writes it, or in words.
     pub default: String,
 }
 
-/// A type of values of keys.
+/// A type that values of keys can have.
 pub(crate) trait Value {
-    /// The form of the value.
+    /// Returns the form of the value.
     fn form() -> Form;
 
-    /// Sets the keys of the values inside.
+    /// Sets the keys of nested values.
     fn locate(&mut self, _key: &Key) {}
 }
 
-/// A group of keys of a section, for lists.
+/// Keys of a section that are listed together.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Group {
     pub names: &'static [&'static str],
@@ -63,15 +63,15 @@ impl Group {
     }
 }
 
-/// A table whose keys are known: what [`section!`] declares.
+/// A table with known keys, declared by [`section!`].
 pub(crate) trait Section: Value + Default + DeserializeOwned {
-    /// The names of its keys.
+    /// Names of its keys.
     const NAMES: &'static [&'static str];
 
-    /// Its keys in order.
+    /// Returns its keys in order.
     fn keys() -> Vec<KeyDescription>;
 
-    /// The key of that name, if there is one.
+    /// Returns the key of that name, if there is one.
     fn key_named(&self, name: &str) -> Option<Key>;
 }
 
@@ -98,7 +98,7 @@ impl<T: Value> Value for Option<T> {
     }
 }
 
-/// Values without values inside.
+/// Implements [`Value`] for types without nested values.
 macro_rules! plain {
     ($($type:ty: $form:expr),* $(,)?) => {
         $(impl Value for $type {
@@ -127,7 +127,7 @@ plain! {
     AbsoluteOrFraction<Bytes>: "size, such as `\"64KB\"`, or part, such as `\"1/5\"`",
 }
 
-/// The names that serde reads as a `T`, an enum without data.
+/// Returns the names that serde accepts for `T`, an enum without data.
 pub(crate) fn names<T: DeserializeOwned>() -> &'static [&'static str] {
     let no_name = toml::Value::String(String::new());
     match values::read::<T>(no_name).err().map(|error| error.reason) {
@@ -136,13 +136,13 @@ pub(crate) fn names<T: DeserializeOwned>() -> &'static [&'static str] {
     }
 }
 
-/// The form of a value that is one of several names: `` `"a"`, `"b"` ``.
+/// Returns the form of a value that is one of several names: `` `"a"`, `"b"` ``.
 pub(crate) fn one_of(names: &[&str]) -> Form {
     let quoted: Vec<String> = names.iter().map(|name| format!("`\"{name}\"`")).collect();
     Form::of(quoted.join(", "))
 }
 
-/// A default as TOML writes it, in backquotes; nothing of a table.
+/// Formats a default as TOML in backquotes; empty for a table.
 pub(crate) fn written<T: Serialize>(value: &T) -> String {
     match toml::Value::try_from(value) {
         Ok(toml::Value::Table(_)) | Err(_) => String::new(),
@@ -150,9 +150,9 @@ pub(crate) fn written<T: Serialize>(value: &T) -> String {
     }
 }
 
-/// Declares a section: a struct that serde reads, whose every field is a key with a doc comment and
-/// a default. `key: Type = default` is a [`Located`] value; `key?: Type = "words"` is optional,
-/// with a description of the default.
+/// Declares a section: a struct for serde, in which every field is a key with a doc comment and a
+/// default. `key: Type = default` is a [`Located`] value. `key?: Type = "words"` is optional, and
+/// the words describe its default.
 macro_rules! section {
     (
         $(#[doc = $doc:literal])*
@@ -224,7 +224,7 @@ macro_rules! section {
 }
 pub(crate) use section;
 
-/// Declares a set of names as a value: what serde reads of an enum without data.
+/// Implements [`Value`] for an enum without data: the names that serde accepts.
 macro_rules! named {
     ($($type:ty),* $(,)?) => {
         $(impl $crate::input::section::Value for $type {

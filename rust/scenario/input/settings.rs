@@ -1,4 +1,4 @@
-//! Keys that the command line sets: `--set topology.leaves=8`.
+//! Keys set on the command line: `--set topology.leaves=8`.
 
 use toml::de::DeValue;
 use toml::{Spanned, Table, Value};
@@ -8,12 +8,12 @@ use super::error::Fault;
 use super::located::Key;
 use super::position::Position;
 
-/// A key that the command line sets, with its value.
+/// A key and value from the command line.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Setting {
-    /// Its path: `topology.leaves`, or `failure[0].at`.
+    /// Path of the key: `topology.leaves`, or `failure[0].at`.
     pub key: String,
-    /// Its value as TOML writes it; what is no TOML is a text, so that `16MB` needs no quotes.
+    /// Value as TOML. Anything that is not TOML is text, so that `16MB` needs no quotes.
     pub value: String,
 }
 
@@ -33,15 +33,15 @@ impl std::str::FromStr for Setting {
     }
 }
 
-/// A step on the way to a key.
+/// A step of a path.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Step<'a> {
     Name(&'a str),
     Index(usize),
 }
 
-/// The steps to a key; `None` if it is not a path of names and indices. Studies write `job.0.bytes`
-/// for `job[0].bytes`.
+/// Returns the steps of a path; `None` if it does not consist of names and indices. Studies may
+/// write `job.0.bytes` for `job[0].bytes`.
 fn steps(key: &str) -> Option<Vec<Step<'_>>> {
     let mut steps = Vec::new();
     for part in key.split('.') {
@@ -62,12 +62,12 @@ fn steps(key: &str) -> Option<Vec<Step<'_>>> {
 }
 
 impl Setting {
-    /// Its position, for errors.
+    /// Returns its position, for errors.
     pub(super) fn position(&self) -> Position {
         Position::Setting { key: self.key.clone(), value: self.value.clone() }
     }
 
-    /// Sets the key in a table and its entries, as the setting of that index.
+    /// Sets the key in a table and in its entries, as the setting with that index.
     ///
     /// # Errors
     /// Fails if the key cannot be set, or for a number out of range.
@@ -100,7 +100,7 @@ impl Setting {
     }
 }
 
-/// The steps to a key, of which some are done.
+/// A path that is partly resolved.
 #[derive(Debug, Clone, Copy)]
 struct Way<'s, 'i> {
     steps: &'s [Step<'i>],
@@ -108,18 +108,18 @@ struct Way<'s, 'i> {
 }
 
 impl<'i> Way<'_, 'i> {
-    /// The next step, and the way after it.
+    /// Returns the next step and the rest of the path.
     fn next(self) -> Option<(Step<'i>, Self)> {
         let step = self.steps.get(self.done)?;
         Some((*step, Self { done: self.done + 1, ..self }))
     }
 
-    /// Whether the key of the last step that is done may hold a name in place of a table.
+    /// True if the last resolved key takes either a name or a table.
     fn is_name_or_table(&self) -> bool {
         matches!(self.steps[self.done - 1], Step::Name("policy" | "model"))
     }
 
-    /// The path of the steps that are done.
+    /// Returns the path of the resolved steps.
     fn path(&self) -> String {
         let parts = self.steps[..self.done].iter().map(|step| match step {
             Step::Name(name) => format!(".{name}"),
@@ -129,7 +129,7 @@ impl<'i> Way<'_, 'i> {
     }
 }
 
-/// Sets what is below `place` by the steps that are left.
+/// Sets the value at the remaining steps below `place`.
 fn set(place: &mut Value, way: Way<'_, '_>, value: Value) -> Result<(), String> {
     let Some((step, rest)) = way.next() else {
         *place = value;
@@ -152,7 +152,7 @@ fn set(place: &mut Value, way: Way<'_, '_>, value: Value) -> Result<(), String> 
             Err(no_table(way))
         }
         (Step::Name(_), Value::String(_)) if !way.is_name_or_table() => Err(no_table(way)),
-        // The whole value is replaced, as `policy = "reps"` by `policy.name`.
+        // The whole value is replaced, as `policy.name` replaces `policy = "reps"`.
         (Step::Name(name), _) => {
             let mut table = Table::new();
             let result = set(entry(&mut table, name), rest, value);
@@ -162,12 +162,12 @@ fn set(place: &mut Value, way: Way<'_, '_>, value: Value) -> Result<(), String> 
     }
 }
 
-/// What is wrong with a key below a value that has none.
+/// Returns the message for a key below a value that is not a table.
 fn no_table(way: Way<'_, '_>) -> String {
     format!("{} is no table: it has no keys", way.path())
 }
 
-/// The value of a key of a table, which gets an empty table if it has none.
+/// Returns the value of a key, inserting an empty table if it is missing.
 fn entry<'t>(table: &'t mut Table, name: &str) -> &'t mut Value {
     table.entry(name).or_insert_with(|| Value::Table(Table::new()))
 }

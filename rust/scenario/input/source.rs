@@ -1,4 +1,4 @@
-//! The text of a scenario, and the position of each key.
+//! Text of a scenario, with the position of each key.
 
 use toml::Table;
 use toml::de::DeTable;
@@ -10,7 +10,7 @@ use super::message::syntax_reason;
 use super::position::Position;
 use super::settings::Setting;
 
-/// What a text describes.
+/// Kind of document.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Subject {
     /// A run.
@@ -20,7 +20,7 @@ pub enum Subject {
 }
 
 impl Subject {
-    /// The whole text in a sentence.
+    /// Returns the name of the document in a sentence.
     pub(super) const fn name(self) -> &'static str {
         match self {
             Self::Scenario => "a scenario",
@@ -28,7 +28,7 @@ impl Subject {
         }
     }
 
-    /// What is said of JSON in place of TOML.
+    /// Returns the hint for JSON input, which is not TOML.
     const fn of_json(self) -> &'static str {
         match self {
             Self::Scenario => "it is JSON; beside the summary.json of a run is its scenario.toml",
@@ -37,31 +37,31 @@ impl Subject {
     }
 }
 
-/// A TOML text, and the positions of its keys.
+/// A TOML text with the positions of its keys.
 #[derive(Debug)]
 pub struct Source {
     subject: Subject,
     file: String,
     text: String,
-    /// Where each line starts.
+    /// Byte offset at which each line starts.
     lines: Vec<usize>,
-    /// Keys that the command line sets.
+    /// Keys set on the command line.
     settings: Vec<Setting>,
     entries: Entries,
-    /// Its keys and values, with those that the command line sets.
+    /// Keys and values, including those set on the command line.
     table: Table,
 }
 
 impl Source {
-    /// Reads the text of a scenario; errors name it `file`.
+    /// Parses the text of a scenario; errors call it `file`.
     pub(crate) fn read(text: String, file: String) -> Result<Self, ScenarioError> {
         Self::of(Subject::Scenario, text, file)
     }
 
-    /// Reads `text`; errors name it `file`.
+    /// Parses `text`; errors call it `file`.
     ///
     /// # Errors
-    /// It is not TOML, or too long.
+    /// Fails if the text is not TOML or is too long.
     pub fn of(subject: Subject, text: String, file: String) -> Result<Self, ScenarioError> {
         let starts = text.match_indices('\n').map(|(end, _)| end + 1);
         let lines = std::iter::once(0).chain(starts).collect();
@@ -76,7 +76,7 @@ impl Source {
         Ok(Self { entries, table, ..source })
     }
 
-    /// The same with keys that the command line sets in place of the file's.
+    /// Applies settings from the command line over the file's keys.
     pub(crate) fn with(mut self, settings: &[Setting]) -> Result<Self, ScenarioError> {
         for (index, setting) in settings.iter().enumerate() {
             let set = setting.apply(&mut self.table, &mut self.entries, index);
@@ -86,28 +86,28 @@ impl Source {
         Ok(self)
     }
 
-    /// Its keys and values.
+    /// Returns its keys and values.
     pub(crate) fn document(&self) -> Table {
         self.table.clone()
     }
 
-    /// What it describes.
+    /// Returns the kind of document.
     pub(super) const fn subject(&self) -> Subject {
         self.subject
     }
 
-    /// True if the file has such a section or key.
+    /// True if the document has that section or key.
     pub fn has(&self, key: &Key) -> bool {
         self.entries.contains_key(key.path())
     }
 
-    /// What a user should know of the text: that it says nothing, if it should and does not.
+    /// Returns a remark if the text has no keys although it should (`should_speak`).
     pub(crate) fn remarks(&self, should_speak: bool) -> Vec<String> {
         let empty = || format!("{}: the file has no keys: all are defaults", self.file);
         Vec::from_iter((should_speak && self.entries.is_empty()).then(empty))
     }
 
-    /// The line of the key with that path, from 1.
+    /// Returns the line number of a key, from 1.
     pub(crate) fn line_of(&self, path: &str) -> Option<usize> {
         match self.entries.get(path)? {
             Entry::File { name, .. } => Some(self.line_and_column(name.start).0),
@@ -115,12 +115,12 @@ impl Source {
         }
     }
 
-    /// True if the command line sets the key with that path, or a section around it.
+    /// True if the command line sets the key or a section around it.
     pub(crate) fn is_set(&self, path: &str) -> bool {
         matches!(self.entries.get(path), Some(Entry::Set(_)))
     }
 
-    /// The text of the value of a key.
+    /// Returns the text of a key's value.
     pub(crate) fn value_text(&self, key: &Key) -> Option<&str> {
         match self.entries.get(key.path())? {
             Entry::File { value, .. } => self.text.get(value.clone()),
@@ -128,13 +128,13 @@ impl Source {
         }
     }
 
-    /// The position of a key's value, or of the innermost section around it.
+    /// Returns the position of a key's value, or of the innermost enclosing section.
     pub fn position_of_value(&self, key: &Key) -> Position {
         let path = key.path();
         match self.entries.get(path) {
             Some(Entry::File { value, .. }) => self.at(value),
             Some(Entry::Set(index)) => self.settings[*index].position(),
-            // The header of a section is shown, not its whole content.
+            // Mark the section's header, not its whole content.
             None => {
                 match path.rsplit_once('.').filter(|(above, _)| self.entries.contains_key(*above)) {
                     Some((section, _)) => self.position_of_name(&Key::ROOT.child(section)),
@@ -144,7 +144,7 @@ impl Source {
         }
     }
 
-    /// The position of a key's name, or of the innermost section around it.
+    /// Returns the position of a key's name, or of the innermost enclosing section.
     pub(crate) fn position_of_name(&self, key: &Key) -> Position {
         match self.entries.get(key.path()) {
             Some(Entry::File { name, .. }) => self.at(name),
@@ -184,7 +184,7 @@ impl Source {
     }
 
     fn line_and_column(&self, offset: usize) -> (usize, usize) {
-        // An offset within a character is treated as the end of the text.
+        // An offset inside a character counts as the end of the text.
         let before = self.text.get(..offset).unwrap_or(&self.text);
         let line = self.lines.partition_point(|&start| start <= before.len());
         let column = before[self.lines[line - 1]..].chars().count() + 1;

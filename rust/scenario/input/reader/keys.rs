@@ -1,4 +1,4 @@
-//! Keys without a declaration: values that serde reads one by one, for files that are no scenarios.
+//! Reads undeclared keys one by one, for files other than scenarios.
 
 use serde::de::DeserializeOwned;
 use toml::{Table, Value};
@@ -8,10 +8,10 @@ use crate::input::error::ScenarioError;
 use crate::input::located::Key;
 
 impl SectionReader<'_> {
-    /// The value of a key, if the section has it.
+    /// Reads a key, if the section has it.
     ///
     /// # Errors
-    /// It is of another type.
+    /// Fails if the value has another type.
     pub fn optional<T: DeserializeOwned>(
         &mut self,
         name: &'static str,
@@ -20,10 +20,10 @@ impl SectionReader<'_> {
         self.read(&key, value).map(Some)
     }
 
-    /// The value of a key that has no default.
+    /// Reads a key that has no default.
     ///
     /// # Errors
-    /// It is missing, or of another type.
+    /// Fails if the key is missing or has another type.
     pub fn required<T: DeserializeOwned>(
         &mut self,
         name: &'static str,
@@ -33,15 +33,15 @@ impl SectionReader<'_> {
         value.ok_or_else(|| self.without_default(name, example))
     }
 
-    /// The fault of a key that is missing and has no default.
+    /// Returns the fault of a missing key that has no default.
     pub fn without_default(&self, name: &str, example: &str) -> ScenarioError {
         self.context().missing(&self.key().child(name), "it has no default", example)
     }
 
-    /// The value of a key that is a number or a text.
+    /// Reads a key whose value is a number or text.
     ///
     /// # Errors
-    /// It is neither.
+    /// Fails for any other type.
     pub fn number_or_text(&mut self, name: &'static str) -> Result<Option<Value>, ScenarioError> {
         match self.value(name) {
             Some((_, value @ (Value::Integer(_) | Value::Float(_) | Value::String(_)))) => {
@@ -54,10 +54,10 @@ impl SectionReader<'_> {
         }
     }
 
-    /// The value of a key that is a list of any values.
+    /// Reads a key whose value is a list.
     ///
     /// # Errors
-    /// It is no list.
+    /// Fails if it is not a list.
     pub fn list(&mut self, name: &'static str) -> Result<Option<Vec<Value>>, ScenarioError> {
         match self.value(name) {
             Some((_, Value::Array(items))) => Ok(Some(items)),
@@ -66,19 +66,19 @@ impl SectionReader<'_> {
         }
     }
 
-    /// The value of a key that is a table with any keys.
+    /// Reads a key whose value is a table with arbitrary keys.
     ///
     /// # Errors
-    /// It is no table.
+    /// Fails if it is not a table.
     pub fn table(&mut self, name: &'static str) -> Result<Option<Table>, ScenarioError> {
         let Some((key, value)) = self.value(name) else { return Ok(None) };
         self.any_table(&key, value, &format!("a table: {name} = {{ ... }}")).map(Some)
     }
 
-    /// The value of a key that is a list of tables with any keys.
+    /// Reads a key whose value is a list of tables with arbitrary keys.
     ///
     /// # Errors
-    /// It is no list of tables.
+    /// Fails if it is not a list of tables.
     pub fn tables(&mut self, name: &'static str) -> Result<Option<Vec<Table>>, ScenarioError> {
         let Some((key, value)) = self.value(name) else { return Ok(None) };
         let Value::Array(items) = value else {
