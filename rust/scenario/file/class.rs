@@ -1,17 +1,17 @@
-//! `[[class]]` as written in the file.
+//! `[[class]]` as written in a file.
 
 use serde::{Deserialize, Serialize};
 
 use crate::input::section::{named, section};
 
-/// The scheduling that a class can name.
+/// Scheduling of a class.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum SchedulingName {
-    /// In turns with the other weighted classes, in bytes.
+    /// Weighted round-robin with the other weighted classes, in bytes.
     #[default]
     Weighted,
-    /// Before all weighted classes.
+    /// Ahead of all weighted classes.
     Strict,
 }
 

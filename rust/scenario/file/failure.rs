@@ -1,33 +1,33 @@
-//! `[[failure]]` as written in the file.
+//! `[[failure]]` as written in a file.
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use crate::input::section::{Form, Value, named, section};
 use crate::units::{Fraction, Span};
 
-/// The kinds of failures that `[[failure]]` can name.
+/// Kinds of failure.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum FailureName {
     /// The link transmits nothing.
     #[default]
     Down,
-    /// The link has a share of its rate.
+    /// The link keeps a share of its rate.
     Degrade,
     /// The link loses a share of its packets.
     Loss,
-    /// The link is down and up again, repeatedly.
+    /// The link goes down and up repeatedly.
     Flap,
 }
 
 named! { FailureName }
 
-/// A span, or infinity: `"100ms"`, `"never"`.
+/// A time span, or infinity: `"100ms"`, `"never"`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SpanOrNever {
-    /// A finite span, such as `"100ms"`.
+    /// Finite span, such as `"100ms"`.
     Span(Span),
-    /// An infinite span, written `"never"`.
+    /// Infinite span, written `"never"`.
     Never,
 }
 

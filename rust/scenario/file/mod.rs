@@ -1,7 +1,7 @@
 //! A scenario file: sections, keys and their defaults, without checks across keys.
 //!
-//! Every value has its key ([`Located`]). A key whose default depends on others is an `Option`:
-//! `None` in a file as written if it is omitted, and `Some` in a resolved file wherever it applies.
+//! Every value carries its key ([`Located`]). A key whose default depends on other keys is an
+//! `Option`. It is `None` if the file omits it, and `Some` in a resolved file wherever it applies.
 
 pub(super) mod class;
 pub(super) mod failure;
@@ -36,7 +36,7 @@ use topology::TopologySection;
 use transport::TransportSection;
 use workload::{SectionRole, WorkloadSection};
 
-/// The version of the format that this program reads and writes.
+/// Version of the format that this program reads and writes.
 pub const SCHEMA_VERSION: u32 = 1;
 
 /// A whole scenario file. Every section is optional; an unknown one is an error.
@@ -45,27 +45,27 @@ pub struct ScenarioFile {
     /// The keys above all sections.
     #[serde(flatten)]
     pub general: GeneralSection,
-    /// The topology and its links.
+    /// Topology and links.
     pub topology: TopologySection,
-    /// The settings of every switch.
+    /// Settings of every switch.
     pub switch: SwitchSection,
-    /// The settings of every host's NIC.
+    /// Settings of every host's NIC.
     pub transport: TransportSection,
-    /// The policy and its parameters.
+    /// Policy and its parameters.
     pub policy: PolicySection,
-    /// The traffic classes of data packets, each a `[[class]]`.
+    /// Traffic classes of data packets, each a `[[class]]`.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub class: Vec<ClassSection>,
-    /// The workload; `None` if the file has jobs or sends nothing.
+    /// Workload; `None` if the file has jobs or sends nothing.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub workload: Option<WorkloadSection>,
-    /// Several workloads, in place of `workload`.
+    /// Several workloads, instead of `workload`.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub job: Vec<WorkloadSection>,
-    /// The failures of links and switches, each a `[[failure]]`.
+    /// Failures of links and switches, each a `[[failure]]`.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub failure: Vec<FailureSection>,
-    /// What is recorded over time: a `[record]`, or several `[[record]]`.
+    /// Time series to record: one `[record]`, or several `[[record]]`.
     #[serde(skip_serializing_if = "Vec::is_empty", serialize_with = "record::serialize")]
     pub record: Vec<RecordSection>,
 }
@@ -90,9 +90,9 @@ section! {
 /// `[policy]`: a preset and its parameters.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct PolicySection {
-    /// The name of the preset.
+    /// Name of the preset.
     pub name: Located<String>,
-    /// The parameters of the preset: every key except `name`.
+    /// Parameters of the preset: every key except `name`.
     #[serde(flatten)]
     pub parameters: Located<Parameters>,
 }
@@ -141,17 +141,17 @@ impl<'de> Deserialize<'de> for PolicySection {
     }
 }
 
-/// The fabric of a scenario.
+/// Fabric of a scenario.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Fabric {
-    /// The fabric that its section `[topology]` describes.
+    /// The fabric described by `[topology]`.
     Described,
-    /// An existing fabric; without `[workload]` and `[[job]]` nothing is sent.
+    /// An existing fabric. Without `[workload]` and `[[job]]`, nothing is sent.
     Existing,
 }
 
 impl ScenarioFile {
-    /// Reads the sections of a text.
+    /// Reads the sections of a file.
     pub(crate) fn read(source: &Source, fabric: Fabric) -> Result<Self, ScenarioError> {
         let mut reader = SectionReader::new(source);
         let general = reader.take()?;
@@ -195,7 +195,7 @@ impl ScenarioFile {
 }
 
 impl ScenarioFile {
-    /// Sets what the command line sets.
+    /// Applies the overrides from the command line.
     pub(crate) fn apply(&mut self, overrides: &Overrides) {
         if let Some(name) = &overrides.policy {
             self.policy.override_with(name, &SHARED_PARAMETERS);
@@ -206,11 +206,11 @@ impl ScenarioFile {
     }
 }
 
-/// The policy of a scenario that names none.
+/// Policy of a scenario that names none.
 pub(crate) const DEFAULT_POLICY: &str = "ethereal";
 
 impl PolicySection {
-    /// Reads the section, whose policy is `default` if it names none.
+    /// Reads the section; the policy is `default` if it names none.
     pub(crate) fn read(
         mut reader: SectionReader<'_>,
         default: &str,
@@ -219,8 +219,8 @@ impl PolicySection {
         Ok(Self { name, parameters: reader.rest() })
     }
 
-    /// The policy that the command line names. Unless it is the file's own, its parameters are the
-    /// default ones, but for those that are `shared` among policies.
+    /// Sets the policy from the command line. Unless it is the file's own, parameters are reset to
+    /// defaults, except those `shared` among policies.
     pub(crate) fn override_with(&mut self, name: &str, shared: &[&str]) {
         if *self.name != name {
             self.parameters.retain(|key, _| shared.contains(&(key as &str)));
@@ -228,7 +228,7 @@ impl PolicySection {
         self.name.override_with(name.to_owned());
     }
 
-    /// Warnings about the parameters that are not used, since another policy overrides this one.
+    /// Returns warnings about parameters that are unused because another policy overrides this one.
     pub(crate) fn unused(
         &self,
         context: &Context<'_>,

@@ -1,4 +1,4 @@
-//! `[record]` as written in the file.
+//! `[record]` as written in a file.
 
 use serde::{Deserialize, Serialize, Serializer};
 
@@ -29,7 +29,7 @@ section! {
     }
 }
 
-/// When rows are written.
+/// Time at which rows are written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum RecordOn {
@@ -41,7 +41,7 @@ pub enum RecordOn {
 
 named! { RecordOn }
 
-/// Writes `[record]` as one table, and `[[record]]` as a list.
+/// Serializes one unnamed section as the table `[record]`, and others as the list `[[record]]`.
 pub(crate) fn serialize<S: Serializer>(
     sections: &[RecordSection],
     to: S,

@@ -1,4 +1,4 @@
-//! `[switch]` as written in the file.
+//! `[switch]` as written in a file.
 
 use serde::de::{Error, Visitor};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
@@ -9,14 +9,14 @@ use crate::input::section::{Form, Value, named, section};
 use crate::nic::congestion::AbsoluteOrFraction;
 use crate::units::{Bytes, Fraction, Span};
 
-/// `admission`: the simulator whose switches admit packets and pause links like this.
+/// `admission`: the simulator whose rule admits packets and pauses links.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum AdmissionName {
-    /// HPCC's.
+    /// HPCC's simulator.
     #[default]
     Hpcc,
-    /// ConWeave's.
+    /// ConWeave's simulator.
     Conweave,
 }
 
@@ -107,14 +107,15 @@ section! {
     }
 }
 
-/// `headroom`: a rule by its name, or a size per link.
+/// `headroom`: the name of a rule, or a size per link.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum HeadroomName {
-    /// Three times rate times delay.
+    /// Three times the rate times the delay.
     Hpcc,
-    /// Twice rate times delay, and two packets.
+    /// Twice the rate times the delay, plus two packets.
     ConWeave,
-    /// Twice rate times delay, three packets and a frame: the most that can be in flight.
+    /// Twice the rate times the delay, plus three packets and a pause frame: the most that can be
+    /// in flight.
     WorstCase,
     /// A fixed number of bytes per link.
     Bytes(Bytes),

@@ -1,4 +1,4 @@
-//! `pfc` and `trim`: off, on with their defaults, or on with a table of settings.
+//! `pfc`, `cbfc` and `trim`: off, on with defaults, or on with a table of settings.
 
 use std::marker::PhantomData;
 
@@ -9,10 +9,10 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use crate::input::located::Key;
 use crate::input::section::{Form, Section, Value};
 
-/// `false`, `true`, or a table: `true` is a table of defaults.
+/// `false`, `true` or a table. `true` is a table of defaults.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub enum Toggle<T> {
-    /// Off, which is written `false`.
+    /// Off, written `false`.
     #[default]
     Off,
     /// On, with these settings.

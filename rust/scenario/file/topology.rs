@@ -1,4 +1,4 @@
-//! `[topology]` as written in the file.
+//! `[topology]` as written in a file.
 
 use serde::Serialize;
 
@@ -15,7 +15,7 @@ use crate::units::{BitRate, Bytes, Span};
 named! { Afterwards, CrossRail }
 
 section! {
-    /// The keys of every kind of fabric.
+    /// Keys of every kind of fabric.
     pub struct WireSection {
         /// Preamble and inter-frame gap per packet on every link.
         gap: Bytes = Bytes::new(20),
@@ -62,12 +62,12 @@ section! {
 /// `[topology]`: switches, hosts and links.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct TopologySection {
-    /// The family of the fabric.
+    /// Family of the fabric.
     pub kind: Located<TopologyKind>,
-    /// The keys of that family.
+    /// Keys of the family.
     #[serde(flatten)]
     pub shape: Shape,
-    /// The keys of every family.
+    /// Keys of every family.
     #[serde(flatten)]
     pub wire: WireSection,
 }

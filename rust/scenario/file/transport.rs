@@ -1,4 +1,4 @@
-//! `[transport]` as written in the file.
+//! `[transport]` as written in a file.
 
 use serde::{Deserialize, Serialize};
 
@@ -9,11 +9,11 @@ use crate::nic::recovery::RecoveryName;
 use crate::nic::{AckRange, AckSpan, Entropies, First, Marked, NackSignal, Resent};
 use crate::units::{Bytes, Span};
 
-/// The order in which messages of a queue pair are delivered.
+/// Delivery order of a queue pair's messages.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum DeliveryName {
-    /// The recovery's default: in order, except with an erasure code.
+    /// The recovery's default: ordered, except with an erasure code.
     #[default]
     Auto,
     /// In the order posted.

@@ -1,4 +1,4 @@
-//! `[workload]` and `[[job]]` as written in the file.
+//! `[workload]` and `[[job]]` as written in a file.
 
 use serde::Serialize;
 
@@ -11,24 +11,24 @@ use crate::input::reader::{Kind, SectionReader};
 use crate::input::section::section;
 use crate::workloads::{CommonSection, DEFAULT_KIND, KINDS, WorkloadKeys};
 
-/// `[workload]` or one of `[[job]]`.
+/// `[workload]`, or one `[[job]]`.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct WorkloadSection {
-    /// Its kind: a collective's name, or one of the others.
+    /// Kind: the name of a collective or of another kind of workload.
     pub kind: Located<String>,
-    /// The additional keys of a job.
+    /// Additional keys of a job.
     #[serde(flatten)]
     pub job: JobSection,
-    /// The hosts and the start.
+    /// Hosts, class and start.
     #[serde(flatten)]
     pub common: CommonSection,
-    /// The keys of its kind.
+    /// Keys of the kind.
     #[serde(flatten)]
     pub work: WorkloadKeys,
 }
 
 section! {
-    /// The additional keys of a `[[job]]`.
+    /// Additional keys of a `[[job]]`.
     pub struct JobSection {
         /// Name of the job in reports and in `after`.
         name?: String = "`job0` and so on",
@@ -41,12 +41,12 @@ section! {
     }
 }
 
-/// The section that a workload is read from.
+/// Section that a workload is read from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum SectionRole {
-    /// It is the only one, `[workload]`.
+    /// `[workload]`, the only one.
     Alone,
-    /// It is one of `[[job]]`.
+    /// One of several `[[job]]`.
     Job,
 }
 
@@ -74,13 +74,13 @@ impl WorkloadSection {
         Ok(Self { kind, job, common, work })
     }
 
-    /// True if the messages are in a file.
+    /// True if the messages are read from a file.
     pub const fn is_recorded(&self) -> bool {
         self.work.is_recorded()
     }
 }
 
-/// Fails for keys of a job in `[workload]`.
+/// Reads the keys of `[workload]` that are reserved for jobs; fails if one is set.
 fn only_workload(reader: &mut SectionReader<'_>) -> Result<JobSection, ScenarioError> {
     let job: JobSection = reader.take_unlisted()?;
     let typed = [&job.name, &job.after].into_iter().find(|key| key.is_some());
@@ -94,7 +94,7 @@ fn only_workload(reader: &mut SectionReader<'_>) -> Result<JobSection, ScenarioE
     }
 }
 
-/// The row of a kind; a collective may be named with or without its algorithm.
+/// Returns the table row of a kind. A collective may be named with or without its algorithm.
 fn row(kind: &str) -> Option<&'static Kind<WorkloadKeys>> {
     let suffix = format!("-{kind}");
     let is_collective =
@@ -105,7 +105,7 @@ fn row(kind: &str) -> Option<&'static Kind<WorkloadKeys>> {
     }
 }
 
-/// Every kind that a section may name.
+/// Returns every valid kind.
 fn known_kinds() -> Vec<&'static str> {
     let collectives = collective::ALL.iter().map(|collective| collective.name);
     collectives.chain(KINDS.iter().skip(1).map(|row| row.name)).collect()

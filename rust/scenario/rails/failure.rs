@@ -7,15 +7,15 @@ use crate::input::error::ScenarioError;
 use crate::multirail::{RailConfig, RailFailure, RailFailureKind};
 use crate::units::{Fraction, Time};
 
-/// The rails and hosts that may fail.
+/// Rails and hosts that can fail.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct FailureTargets<'a> {
     pub rails: &'a [RailConfig],
-    /// The number of hosts.
+    /// Number of hosts.
     pub ranks: u32,
 }
 
-/// The failure of a section.
+/// Resolves the failure of a section.
 pub(super) fn resolve(
     context: &Context<'_>,
     section: &RailFailureSection,
@@ -37,7 +37,7 @@ pub(super) fn resolve(
     Ok(RailFailure { rail, kind, at, until })
 }
 
-/// The index of the rail that fails.
+/// Returns the index of the failing rail.
 fn rail(
     context: &Context<'_>,
     section: &RailFailureSection,

@@ -1,5 +1,4 @@
-//! The file of a scenario of hosts with several rails: `[[rail]]` sections, with a struct for each
-//! kind of rail.
+//! Scenario files of hosts with several rails: `[[rail]]` sections, with a struct per kind of rail.
 
 use serde::{Deserialize, Serialize};
 
@@ -21,22 +20,22 @@ pub struct RailFile {
     /// The keys above all sections.
     #[serde(flatten)]
     pub general: GeneralSection,
-    /// The number of hosts, and how fast they add.
+    /// Number of hosts, and their rate of addition.
     pub hosts: HostsSection,
-    /// The rails of every host, in order.
+    /// Rails of every host, in order.
     pub rail: Vec<RailSection>,
-    /// How operations are divided among rails.
+    /// Policy that divides operations among rails.
     pub policy: PolicySection,
-    /// The all-reduces that the hosts run one after the other.
+    /// All-reduces, which the hosts run one after another.
     pub workload: RailWorkloadSection,
-    /// The exception handler: its timers, and the length of chunks.
+    /// Exception handler: timers and chunk size.
     pub handler: HandlerSection,
-    /// The failures of rails, each a `[[failure]]`.
+    /// Failures of rails, each a `[[failure]]`.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub failure: Vec<RailFailureSection>,
 }
 
-/// The policy of a file that names none.
+/// Policy of a file that names none.
 pub(crate) const DEFAULT_POLICY: &str = "nezha";
 
 section! {
@@ -50,51 +49,53 @@ section! {
     }
 }
 
-/// The kinds of rails that `[[rail]]` can name.
+/// Kinds of rail.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum RailKindName {
-    /// A ring of the hosts over a kernel's transport.
+    /// Ring of hosts over a kernel transport.
     #[default]
     Tcp,
-    /// A ring of the hosts over the NIC of this project.
+    /// Ring of hosts over this project's NIC.
     Rdma,
-    /// A tree of switches that add the vectors of the hosts.
+    /// Tree of switches that add the hosts' vectors.
     InNetwork,
 }
 
 /// `[[rail]]`: a plane of links and switches.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct RailSection {
-    /// The keys of every kind.
+    /// Keys of every kind.
     #[serde(flatten)]
     pub common: RailCommonSection,
-    /// The kind of reduction.
+    /// Kind of reduction.
     pub kind: Located<RailKindName>,
-    /// The keys of the kind.
+    /// Keys of the kind.
     #[serde(flatten)]
     pub keys: RailKeys,
 }
 
 section! {
-    /// The keys of every kind of rail.
+    /// Keys of every kind of rail.
     pub struct RailCommonSection {
         /// Name in results and failures.
         name?: String = "`rail0` and so on",
     }
 }
 
-/// The rates at which a core sends and receives through Linux's TCP with all offloads: Cai,
-/// Chaudhary, Vuppalapati, Hwang, Agarwal, "Understanding Host Network Stack Overheads" (SIGCOMM
-/// 2021), section 3: 42 Gbps into one core, 89 Gbps out of one. The two figures are quoted from
-/// memory and were not checked against the paper.
+/// Rates at which one core sends and receives through Linux TCP with all offloads: 89 Gbps and 42
+/// Gbps.
+///
+/// Source: Cai, Chaudhary, Vuppalapati, Hwang, Agarwal, "Understanding Host Network Stack
+/// Overheads" (SIGCOMM 2021), section 3. Both figures are quoted from memory, unchecked against the
+/// paper.
 const CORE_SENDS: BitRate = BitRate::from_gbps(89);
 const CORE_RECEIVES: BitRate = BitRate::from_gbps(42);
 
-// `tcp`: 9000 B of IP with 52 B of IP and TCP (timestamps) and 18 B of Ethernet; the costs of a
-// message are those of a system call and a wake-up, in the order of Linux's [inferred]; slices are
-// Linux's largest segments to be cut by the adapter (`GSO_MAX_SIZE`); 200 ms is its least timeout
-// (`TCP_RTO_MIN`).
+// `tcp`: an IP packet of 9000 B has 52 B of IP and TCP headers (with timestamps), and 18 B of
+// Ethernet around it. Message costs are those of a system call and a wake-up, of the order of
+// Linux's [inferred]. A slice is Linux's largest segment for adapter segmentation (`GSO_MAX_SIZE`),
+// and 200 ms is its minimum timeout (`TCP_RTO_MIN`).
 section! {
     /// `kind = "tcp"`.
     pub struct TcpSection {
@@ -175,19 +176,19 @@ section! {
     }
 }
 
-/// The keys of a kind of rail.
+/// Keys of a kind of rail.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(untagged)]
 pub enum RailKeys {
-    /// A ring over a kernel's transport.
+    /// Ring over a kernel transport.
     Tcp(TcpSection),
-    /// A ring over the NIC of this project.
+    /// Ring over this project's NIC.
     Rdma(RdmaSection),
-    /// A tree of switches that add the vectors of the hosts.
+    /// Tree of switches that add the hosts' vectors.
     InNetwork(InNetworkSection),
 }
 
-/// Every kind of rail.
+/// Table of all kinds of rail.
 pub(crate) const KINDS: &[Kind<RailKeys>] = &[
     Kind {
         name: "tcp",
@@ -209,13 +210,13 @@ pub(crate) const KINDS: &[Kind<RailKeys>] = &[
     },
 ];
 
-/// One size, or several that operations take in turn.
+/// One size, or a list of sizes that operations cycle through.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(untagged, expecting = "expected a size, such as \"64MB\", or a list of sizes")]
 pub enum Sizes {
-    /// The same for all.
+    /// Same size for all operations.
     One(Bytes),
-    /// Cyclically, in this order.
+    /// Used cyclically, in this order.
     Several(Vec<Bytes>),
 }
 
@@ -265,18 +266,18 @@ section! {
     }
 }
 
-/// The kinds of failures of rails that `[[failure]]` can name.
+/// Kinds of rail failure.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum RailFailureName {
-    /// The link of a host transmits nothing.
+    /// A host's link transmits nothing.
     #[default]
     Link,
     /// The switch transmits nothing.
     Switch,
-    /// The link of a host has a share of its rate.
+    /// A host's link keeps a share of its rate.
     Crawl,
-    /// The link of a host transmits nothing, and its adapter reports that at once.
+    /// A host's link transmits nothing, and its adapter reports that immediately.
     Error,
 }
 
@@ -301,7 +302,7 @@ section! {
 }
 
 impl RailFile {
-    /// Reads the sections of a text.
+    /// Reads the sections of a file.
     pub(super) fn read(source: &Source) -> Result<Self, ScenarioError> {
         refuse_record(source)?;
         refuse_one_network(source)?;
@@ -319,7 +320,7 @@ impl RailFile {
         Ok(Self { general, hosts, rail, policy, workload, handler, failure })
     }
 
-    /// Sets what the command line sets.
+    /// Applies the overrides from the command line.
     pub(super) fn apply(&mut self, overrides: &Overrides) {
         if let Some(name) = &overrides.policy {
             // Allocators share no parameters.
@@ -331,7 +332,7 @@ impl RailFile {
     }
 }
 
-/// Refuses `[record]`, which hosts with several rails do not have.
+/// Rejects `[record]`, which rail scenarios do not support.
 fn refuse_record(source: &Source) -> Result<(), ScenarioError> {
     let key = Key::ROOT.child("record");
     if !source.has(&key) {
@@ -342,7 +343,7 @@ fn refuse_record(source: &Source) -> Result<(), ScenarioError> {
     Err(Context::of(source).misplaced(&key, because))
 }
 
-/// Refuses sections of one network, which files with rails do not have.
+/// Rejects sections of single-network scenarios.
 fn refuse_one_network(source: &Source) -> Result<(), ScenarioError> {
     let sections = ["topology", "switch", "transport", "class", "job"];
     let key = sections.iter().map(|name| Key::ROOT.child(name)).find(|key| source.has(key));

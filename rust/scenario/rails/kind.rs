@@ -1,4 +1,4 @@
-//! `[[rail]]`: the kinds of rails.
+//! `[[rail]]`: resolves the kinds of rail.
 
 use super::file::{InNetworkSection, RailKeys, RailSection, RdmaSection, TcpSection};
 use crate::input::context::{AtLeast, Context, LONGEST_PACKET};
@@ -10,13 +10,13 @@ use crate::nic::recovery::sack;
 use crate::nic::{AckConfig, NicConfig, Recovery};
 use crate::units::{BitRate, Bytes, Span};
 
-/// The most links of a host in one rail.
+/// Most links of a host per rail.
 const MOST_LINKS: u32 = 16;
 
-/// The rate at which a processor computes checksums: one pass over memory \[inferred\].
+/// Checksum rate of one core: one pass over memory \[inferred\].
 const CORE_CHECKS: BitRate = BitRate::from_gbps(64);
 
-/// The rail of a section.
+/// Resolves the rail of a section.
 pub(super) fn resolve(
     context: &Context<'_>,
     section: &mut RailSection,
@@ -42,7 +42,8 @@ pub(super) fn resolve(
     Ok(RailConfig { name: name.to_owned(), rate: link_rate, delay, kind })
 }
 
-/// A kernel's transport: three later arrivals show a loss, two segments an acknowledgement.
+/// Returns a kernel transport: three later arrivals indicate a loss, and two segments trigger an
+/// acknowledgement.
 fn tcp(context: &Context<'_>, section: &mut TcpSection) -> Result<Transport, ScenarioError> {
     let (payload, header) = packet(context, &section.payload, &section.header)?;
     let slice = slice(context, &section.slice)?;
@@ -86,7 +87,7 @@ fn tcp(context: &Context<'_>, section: &mut TcpSection) -> Result<Transport, Sce
     Ok(Transport { links, nic, software, buffer: *section.buffer, gap: Bytes::new(20) })
 }
 
-/// The rate at which the processor computes checksums; with one link the adapter computes them.
+/// Returns the checksum rate of the CPU. With one link, the adapter computes checksums.
 fn checksum_rate(
     context: &Context<'_>,
     section: &mut TcpSection,
@@ -103,7 +104,7 @@ fn checksum_rate(
     }
 }
 
-/// The NIC of this project. A ring alone has no congestion: line rate.
+/// Returns this project's NIC at line rate, because a single ring has no congestion.
 fn rdma(context: &Context<'_>, section: &RdmaSection) -> Result<Transport, ScenarioError> {
     let (payload, header) = packet(context, &section.payload, &section.header)?;
     let slice = slice(context, &section.slice)?;
@@ -126,7 +127,7 @@ fn rdma(context: &Context<'_>, section: &RdmaSection) -> Result<Transport, Scena
     Ok(Transport { links: 1, nic, software, buffer: *section.buffer, gap: Bytes::new(20) })
 }
 
-/// Payload and header of a full packet.
+/// Returns payload and header of a full packet.
 fn packet(
     context: &Context<'_>,
     payload: &Located<Bytes>,

@@ -1,4 +1,4 @@
-//! Scenarios of hosts with several rails: from a file with `[[rail]]` sections to a setup.
+//! Scenarios of hosts with several rails: converts a file with `[[rail]]` sections to a setup.
 
 mod failure;
 pub(super) mod file;
@@ -21,31 +21,31 @@ use crate::rail::{self, AllocatorConfig};
 use crate::units::Time;
 use file::{RailFile, RailSection};
 
-/// The most hosts: each has a processor, and connections in every rail.
+/// Most hosts, because each has a processor and connections on every rail.
 const MOST_HOSTS: u32 = 256;
-/// The most rails: the number of bits in an allocator's set.
+/// Most rails: the number of bits in an allocator's set.
 const MOST_RAILS: usize = 64;
 
 /// A valid scenario of hosts with several rails.
 #[derive(Debug, Clone)]
 pub struct RailScenario {
-    /// The stem of its file's name.
+    /// Stem of the file name.
     pub name: String,
-    /// Path of the scenario's file.
+    /// Path of the scenario file.
     pub path: PathBuf,
-    /// The file as resolved: overrides and defaults filled in.
+    /// The resolved file, with overrides and defaults filled in.
     pub file: RailFile,
-    /// The setup of a run.
+    /// Setup of a run.
     pub setup: RailSetup,
-    /// The allocator, which divides operations among rails.
+    /// Allocator that divides operations among rails.
     pub allocator: AllocatorConfig,
-    /// What a user should know about the file.
+    /// Warnings for the user.
     pub warnings: Vec<String>,
 }
 
 impl RailScenario {
-    /// True if a file has `[[rail]]` sections; false if it cannot be read or is not TOML. What is
-    /// no file, such as a pipe, can be read only once, by who resolves it.
+    /// True if a file has `[[rail]]` sections; false if it cannot be read or is not TOML. Only
+    /// regular files are read: a pipe can be read just once, when it is resolved.
     pub fn is_in(path: &Path) -> bool {
         path.is_file()
             && Self::is_in_text(&crate::text_file::read_description(path).unwrap_or_default())
@@ -53,7 +53,7 @@ impl RailScenario {
 
     /// True if a text has `[[rail]]` sections; false if it is not TOML.
     pub fn is_in_text(text: &str) -> bool {
-        // Of a number that no key has room for, the resolution says so.
+        // Numbers out of range pass here; resolution reports them.
         toml::de::DeTable::parse(text).is_ok_and(|table| table.get_ref().contains_key("rail"))
     }
 
@@ -68,7 +68,7 @@ impl RailScenario {
         Self::parse(text, path, overrides)
     }
 
-    /// Resolves a text as if it stood in the file `path`.
+    /// Resolves a text as if it were the file `path`.
     ///
     /// # Errors
     /// As [`RailScenario::load`].
@@ -85,12 +85,12 @@ impl RailScenario {
         Ok(Self { name, path: path.to_owned(), file, setup, allocator, warnings })
     }
 
-    /// The resolved scenario as a table.
+    /// Returns the resolved scenario as a table.
     pub fn as_table(&self) -> toml::Table {
         toml::Table::try_from(&self.file).expect("a scenario is a TOML table")
     }
 
-    /// The resolved scenario as TOML.
+    /// Renders the resolved scenario as TOML.
     pub fn render(&self) -> String {
         toml::to_string(&self.file).expect("a scenario is a TOML table")
     }
@@ -153,7 +153,7 @@ fn rails(
     Ok(rails)
 }
 
-/// The allocator of a file, with its parameters.
+/// Resolves the allocator of a file, with its parameters.
 fn allocator(
     context: &Context<'_>,
     section: &PolicySection,

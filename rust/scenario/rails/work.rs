@@ -9,12 +9,12 @@ use crate::multirail::ELEMENT;
 use crate::rail::handler::{self, ConfigError};
 use crate::units::Bytes;
 
-/// The most bytes of all ranks' vectors of one operation together: every packet is simulated.
+/// Most bytes of all ranks' vectors per operation, because every packet is simulated.
 const MOST_BYTES: u64 = 8 << 30;
-/// The most operations of a run.
+/// Most operations of a run.
 const MOST_OPERATIONS: u32 = 1_000_000;
 
-/// The length of each operation's vectors among `hosts` hosts.
+/// Returns the vector length of each operation among `hosts` hosts.
 pub(super) fn operations(
     context: &Context<'_>,
     section: &RailWorkloadSection,
@@ -54,7 +54,7 @@ pub(super) fn operations(
     Ok(sizes.take(**count as usize).collect())
 }
 
-/// The fault of a handler that cannot be built.
+/// Returns the fault of a handler that cannot be built.
 fn refused(context: &Context<'_>, section: &HandlerSection, error: ConfigError) -> ScenarioError {
     let named = |name| section.key_named(name).expect("parameters are keys of the section");
     match error {
@@ -70,8 +70,8 @@ fn refused(context: &Context<'_>, section: &HandlerSection, error: ConfigError) 
     }
 }
 
-/// The exception handler of a section. Timers must not be zero; chunks must be whole elements and
-/// not too many.
+/// Resolves the exception handler of a section. Timers must not be zero. Chunks must be whole
+/// elements and not too many.
 pub(super) fn handler(
     context: &Context<'_>,
     section: &HandlerSection,

@@ -1,4 +1,4 @@
-//! The dragonfly: groups of routers that are all wired to each other.
+//! The dragonfly: groups of fully connected routers.
 
 use super::{
     AtLeast, BitRate, Built, Context, Family, Key, Located, ScenarioError, Span, TopologyError,
@@ -68,7 +68,7 @@ pub(super) struct Wires<'a> {
 }
 
 impl Wires<'_> {
-    /// Fails for links without a rate, and for delays out of range.
+    /// Fails for links without a rate and for delays out of range.
     pub(super) fn check(&self, context: &Context<'_>) -> Result<(), ScenarioError> {
         rate(context, self.host_rate)?;
         rate(context, self.fabric_rate)?;

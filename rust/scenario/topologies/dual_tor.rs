@@ -1,4 +1,4 @@
-//! Hosts that are connected to both ToRs of a pair.
+//! Dual-ToR: hosts connected to both ToRs of a pair.
 
 use super::{Built, Context, Family, Generated, Key, ScenarioError, TopologyError, built, section};
 use crate::topology::DualTor;

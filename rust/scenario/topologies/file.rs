@@ -1,4 +1,4 @@
-//! A fabric from a file of another project.
+//! Fabrics from files of other projects.
 
 use serde::{Deserialize, Serialize};
 
@@ -13,10 +13,10 @@ use crate::input::section::{named, section};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum TopologyFormat {
-    /// That of the HPCC family of ns-3 simulators.
+    /// Format of the HPCC family of ns-3 simulators.
     #[default]
     Hpcc,
-    /// InfraGraph's description of an infrastructure, in YAML or JSON.
+    /// InfraGraph's infrastructure description, in YAML or JSON.
     Infragraph,
 }
 
@@ -51,7 +51,7 @@ impl Family for TopologyFileSection {
             TopologyFormat::Hpcc => hpcc_file(context, self, &file)?,
             TopologyFormat::Infragraph => infragraph_file(context, self, &file)?,
         };
-        // Results have a copy of what was read here: the file may change.
+        // Results include a copy of this text, because the file may change.
         Ok(Built { file: Some(file.text.into()), ..built })
     }
 }
@@ -76,7 +76,7 @@ fn hpcc_file(
     Ok(Built { host_of_node, warnings, ..Built::new(topology) })
 }
 
-/// Fails for features of the format that this version does not support.
+/// Fails for unsupported features of the format.
 fn check(context: &Context<'_>, key: &Key, read: &HpccTopology) -> Result<(), ScenarioError> {
     let lossy = read.error_rate.iter().position(|&rate| rate > 0.0);
     if let Some(link) = lossy {

@@ -1,4 +1,4 @@
-//! The leaf-spine: two tiers, every leaf wired to every spine.
+//! The leaf-spine: two tiers, with every leaf wired to every spine.
 
 use super::{Built, Context, Family, Generated, Key, ScenarioError, TopologyError, built, section};
 use crate::topology::LeafSpine;

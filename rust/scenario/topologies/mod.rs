@@ -1,5 +1,5 @@
-//! The families of fabrics that `[topology] kind` names, each a file with its keys, their defaults
-//! and the graph that it makes of them.
+//! Fabric families for `[topology] kind`. Each is a file with its keys, their defaults and the
+//! graph it builds.
 
 pub(crate) mod dragonfly;
 pub(crate) mod dragonfly_plus;
@@ -27,47 +27,47 @@ use crate::input::section::{Group, Section, named, section};
 use crate::topology::{Topology, TopologyError};
 use crate::units::{BitRate, Span};
 
-/// A family of fabrics, implemented by its keys.
+/// A fabric family, implemented by its keys.
 pub(crate) trait Family: Keys {
-    /// Its name in scenarios: that of its variant in `registry!`, in lower case with hyphens.
+    /// Name in scenarios: its variant in `registry!`, in lower case with hyphens.
     const NAME: &'static str;
-    /// Its description, in one line.
+    /// One-line description.
     const SUMMARY: &'static str;
-    /// Its publication: authors, title, year.
+    /// Publication: authors, title, year.
     const SOURCE: &'static str;
 
-    /// The fabric that the keys describe; `kind` is the key for faults that no other key causes.
+    /// Builds the fabric from the keys. `kind` is the key for faults that no other key causes.
     ///
     /// # Errors
-    /// Fails if a value is out of range, or a file cannot be read.
+    /// Fails if a value is out of range or a file cannot be read.
     fn build(&self, context: &Context<'_>, kind: &Key) -> Result<Built, ScenarioError>;
 
-    /// GPUs of a server, if the family places servers.
+    /// Returns the GPUs per server, if the family places servers.
     fn rails(&self) -> Option<u32> {
         None
     }
 }
 
-/// Registers families: a family is its file, its `mod` line and a line here.
+/// Registers families. A family is a file, its `mod` line and a line here.
 macro_rules! registry {
     ($($kind:ident($keys:ty)),* $(,)?) => {
-        /// The families of fabrics that `[topology]` can name.
+        /// Fabric families that `[topology]` can name.
         #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
         #[serde(rename_all = "kebab-case")]
         pub enum TopologyKind {
             $(#[doc = concat!("The keys are `", stringify!($keys), "`.")] $kind,)*
         }
 
-        /// The keys of a family of fabrics.
+        /// Keys of a fabric family.
         #[derive(Debug, Clone, PartialEq, Serialize)]
         #[serde(untagged)]
         pub enum Shape {
             $(#[doc = concat!("See [`TopologyKind::", stringify!($kind), "`].")] $kind($keys),)*
-            /// An existing fabric: no keys.
+            /// An existing fabric, which has no keys.
             Existing {},
         }
 
-        /// Name, summary and source of every family of fabrics.
+        /// Name, summary and source of every fabric family.
         pub const TOPOLOGIES: &[[&str; 3]] =
             &[$([<$keys>::NAME, <$keys>::SUMMARY, <$keys>::SOURCE]),*];
 
@@ -118,18 +118,18 @@ registry! {
     File(file::TopologyFileSection),
 }
 
-/// The family of a section that names none.
+/// Family of a section that names none.
 pub(crate) const DEFAULT_KIND: TopologyKind = TopologyKind::LeafSpine;
 
 named! { TopologyKind }
 
-/// A fabric that is generated: its shape, and its links.
+/// A generated fabric: its shape and its links.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Generated<S> {
-    /// How switches and hosts are wired.
+    /// Shape: the wiring of switches and hosts.
     #[serde(flatten)]
     pub shape: S,
-    /// The rates and delays of the generated links.
+    /// Rates and delays of the generated links.
     #[serde(flatten)]
     pub links: LinksSection,
 }
@@ -175,27 +175,27 @@ fn rate(context: &Context<'_>, rate: &Located<BitRate>) -> Result<(), ScenarioEr
     }
 }
 
-/// The fabric of a scenario.
+/// A fabric as built.
 pub(crate) struct Built {
     /// Hosts, switches and links of the fabric.
     pub topology: Topology,
-    /// The host of each node id of flow files.
+    /// Host of each node id in flow files.
     pub host_of_node: Vec<Option<HostId>>,
-    /// Warnings of a reader of files.
+    /// Warnings of file readers.
     pub warnings: Vec<String>,
-    /// The file that it was read from, if it was.
+    /// Text of the file that it was read from, if any.
     pub file: Option<Arc<str>>,
 }
 
 impl Built {
-    /// A topology without node ids.
+    /// Wraps a topology whose node ids are its host ids.
     pub(crate) fn new(topology: Topology) -> Self {
         let host_of_node = (0..topology.host_count()).map(|host| Some(HostId(host))).collect();
         Self { topology, host_of_node, warnings: Vec::new(), file: None }
     }
 }
 
-/// The result of a builder, with an error at the key that causes it.
+/// Converts a builder's result; an error points at the key that causes it.
 fn built<'a>(
     context: &Context<'_>,
     topology: Result<Topology, TopologyError>,

@@ -1,4 +1,4 @@
-//! Several planes, which share no switch; presets are made of it.
+//! Multi-plane: several planes that share no switch. Presets build on it.
 
 use super::{Built, Context, Family, Generated, Key, ScenarioError, TopologyError, built, section};
 use crate::topology::{LeafSpine, MultiPlane};
@@ -53,7 +53,7 @@ impl Family for Generated<MultiPlaneSection> {
     }
 }
 
-/// Reads the section of a preset, which has keys of links of its own, as a `multi-plane`.
+/// Converts the section of a preset, which includes its link keys, to a `multi-plane`.
 macro_rules! preset {
     ($preset:ident) => {
         impl From<&$preset> for Generated<MultiPlaneSection> {

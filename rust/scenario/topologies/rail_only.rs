@@ -1,4 +1,4 @@
-//! Rails that are networks of their own, joined by servers.
+//! Rail-only: each rail is a separate network, and servers join the rails.
 
 use super::{Built, Context, Family, Generated, Key, ScenarioError, TopologyError, built, section};
 use crate::topology::RailOnly;

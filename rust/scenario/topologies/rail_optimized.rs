@@ -1,4 +1,4 @@
-//! Servers each of whose GPUs is connected to another leaf.
+//! Rail-optimized: the GPUs of a server are connected to different leaves.
 
 use super::{Built, Context, Family, Generated, Key, ScenarioError, TopologyError, built, section};
 use crate::topology::RailOptimized;

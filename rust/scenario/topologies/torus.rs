@@ -1,4 +1,4 @@
-//! The torus: a grid of switches whose ends are joined.
+//! The torus: a grid of switches with wrap-around links.
 
 use super::{Built, Context, Family, Generated, Key, ScenarioError, TopologyError, built, section};
 use crate::topology::Torus;

@@ -1,4 +1,4 @@
-//! `algorithms = { ... }`: the algorithm of each operation of a workload.
+//! `algorithms = { ... }`: the algorithm per operation of a workload.
 
 use std::collections::BTreeMap;
 
@@ -7,7 +7,7 @@ use crate::input::context::{Context, Lookup};
 use crate::input::error::ScenarioError;
 use crate::input::located::Located;
 
-/// `algorithms` with those that a section names, one for an operation.
+/// Returns `algorithms` with the choices of a section applied, one per operation.
 pub(super) fn resolve(
     context: &Context<'_>,
     named: &Located<Option<BTreeMap<String, String>>>,

@@ -64,14 +64,14 @@ impl Work for ChakraSection {
     }
 }
 
-/// The traces of a section and the options of reading them.
+/// Traces of a section, and the options for reading them.
 pub(crate) struct Traces {
     pub files: Files,
     pub ranks: u32,
     pub options: Options,
 }
 
-/// The files of a section and the options of reading them.
+/// Finds the files of a section and resolves the options for reading them.
 pub(crate) fn find(site: &Site<'_>, section: &mut ChakraSection) -> Result<Traces, ScenarioError> {
     let (context, key) = (&site.context, section.file.key());
     let Some(path) = &section.file.given() else {
@@ -90,7 +90,7 @@ pub(crate) fn find(site: &Site<'_>, section: &mut ChakraSection) -> Result<Trace
     if found == 0 {
         let path = format!("{}.0.et", context.folder().join(path).display());
         let missing = || std::io::ErrorKind::NotFound.into();
-        // In the words of the system, as of any file.
+        // Report the operating system's reason, as for any file.
         let reason = std::fs::File::open(&path).err().unwrap_or_else(missing);
         return Err(context.fault(key, Fault::Unreadable { path, reason }));
     }
@@ -114,7 +114,7 @@ pub(crate) fn find(site: &Site<'_>, section: &mut ChakraSection) -> Result<Trace
     Ok(Traces { files, ranks: *ranks, options })
 }
 
-/// The dimensions of the logical topology, which hold every rank once.
+/// Returns the dimensions of the logical topology, whose product must be the number of ranks.
 fn dimensions(
     site: &Site<'_>,
     section: &ChakraSection,

@@ -1,4 +1,4 @@
-//! Choices that several kinds of workload have.
+//! Values shared by several kinds of workload.
 
 use std::fmt;
 
@@ -9,15 +9,15 @@ use crate::workload::{Compute, StepAfter};
 
 named! { StepAfter, Compute }
 
-/// Whether traces are read during the run: `true`, `false`, or `"auto"`.
+/// Whether traces are read, or messages generated, during the run: `true`, `false`, or `"auto"`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum StreamingName {
-    /// During the run if they are large.
+    /// During the run if there are many.
     #[default]
     Auto,
     /// During the run, whatever their size.
     Yes,
-    /// As a whole before the run.
+    /// All before the run.
     No,
 }
 

@@ -1,4 +1,4 @@
-//! A collective, by its whole name or by its operation and an `algorithm`.
+//! Collectives, by full name or by operation and `algorithm`.
 
 use super::choices::StreamingName;
 use super::pattern::{DEFAULT_BYTES, delayed};
@@ -12,23 +12,23 @@ use crate::input::error::Fault;
 use crate::input::located::Key;
 use crate::workload::{Chains, StepAfter};
 
-/// The default length of a barrier's message: a counter.
+/// Default message size of a barrier: a counter.
 const BARRIER_BYTES: Bytes = Bytes::new(8);
 
-/// The number of messages above which they are generated during the run by default: as a whole
-/// they take 0.8 GB. \[inferred\]
+/// Number of messages above which they are generated during the run by default; all at once they
+/// would take 0.8 GB. \[inferred\]
 const MANY_MESSAGES: u64 = 1 << 22;
 
-/// Memory of a message with its dependencies and its flow: 2.1 million messages of a ring of 1,024
-/// take 546 MB.
+/// Memory per message with its dependencies and its flow. The 2.1 million messages of a ring of
+/// 1,024 take 546 MB.
 const BYTES_OF_MESSAGE: u128 = 260;
 
-/// Memory of both ends of a queue pair: an all-to-all of 1,024 with a million of them takes 1.37 GB
-/// with its messages under a policy with little state, and other policies keep more.
+/// Memory per queue pair, both ends. An all-to-all of 1,024 with a million queue pairs takes 1.37
+/// GB including its messages, under a policy with little state. Other policies need more.
 const BYTES_OF_QUEUE_PAIR: u128 = 1_400;
 
 section! {
-    /// The keys of a collective.
+    /// Keys of a collective.
     pub struct CollectiveSection {
         /// Payload per rank.
         bytes?: Bytes = "16 MB; 8 B for a barrier",
@@ -82,7 +82,7 @@ impl Work for CollectiveSection {
     }
 }
 
-/// The messages of a collective.
+/// Resolves the messages of a collective.
 fn resolve(
     site: &Site<'_>,
     section: &mut CollectiveSection,
@@ -128,7 +128,7 @@ fn resolve(
     delayed(site, workload, &section.start_jitter)
 }
 
-/// Refuses more messages and queue pairs than fit into memory, before they are made.
+/// Rejects messages and queue pairs that would not fit into memory, before they are created.
 fn check_memory(
     site: &Site<'_>,
     section: &CollectiveSection,
@@ -159,7 +159,7 @@ fn check_memory(
     Err(site.context.fault(&key, Fault::TooLarge { key: key.to_string(), value, amount, limit }))
 }
 
-/// The key that the number of ranks is from, and what it says.
+/// Returns the key that determines the number of ranks, and its value for messages.
 fn rank_count(site: &Site<'_>, section: &CollectiveSection) -> (Key, String) {
     let (ranks, hosts) = (section.ranks.key(), site.common.hosts.key());
     let count = section.ranks.unwrap_or_else(|| site.count());
@@ -172,7 +172,7 @@ fn rank_count(site: &Site<'_>, section: &CollectiveSection) -> (Key, String) {
     }
 }
 
-/// The line with which the messages of a collective are generated during the run, if there is one.
+/// Returns a line that would let the messages be generated during the run, if there is one.
 fn smaller(
     site: &Site<'_>,
     section: &CollectiveSection,
@@ -192,12 +192,12 @@ fn smaller(
     }
 }
 
-/// Whether messages may be generated during the run.
+/// True if the messages may be generated during the run.
 fn is_alone(site: &Site<'_>, section: &CollectiveSection) -> bool {
     site.ground.may_generate && site.common.start.is_none() && *section.start_jitter == Span::ZERO
 }
 
-/// The chains of a collective whose messages are generated during the run.
+/// Returns the chains of a collective whose messages are generated during the run.
 fn generated(
     site: &Site<'_>,
     section: &CollectiveSection,
@@ -230,7 +230,7 @@ fn generated(
     }
 }
 
-/// The error of a collective, at the key that causes it.
+/// Returns the error of a collective at the key that causes it.
 fn refused(site: &Site<'_>, section: &CollectiveSection, error: CollectiveError) -> ScenarioError {
     let of_ranks = rank_count(site, section).0;
     let key = match error {
@@ -249,7 +249,7 @@ fn refused(site: &Site<'_>, section: &CollectiveSection, error: CollectiveError)
     site.context.fault(key, Fault::Collective { key: key.to_string(), error })
 }
 
-/// The key that multiplies messages most, and its value.
+/// Returns the key that multiplies messages the most, and its value.
 fn most_of(section: &CollectiveSection) -> (&Key, u32) {
     let ranks = (section.ranks.key(), section.ranks.unwrap_or(u32::MAX));
     let all = [
@@ -260,7 +260,7 @@ fn most_of(section: &CollectiveSection) -> (&Key, u32) {
     all.into_iter().max_by_key(|&(_, count)| count).expect("there are three")
 }
 
-/// The number of ranks: the first ones of the section's hosts.
+/// Returns the number of ranks, which are the first of the section's hosts.
 fn ranks(site: &Site<'_>, section: &mut CollectiveSection) -> Result<u32, ScenarioError> {
     let hosts = site.count();
     let typed = section.ranks.is_some();
@@ -287,8 +287,9 @@ struct Choice {
     collective: &'static Collective,
 }
 
-/// The collective of a kind, which is a collective's whole name (`ring-all-reduce`) or an operation
-/// (`all-reduce`) with an `algorithm` (`ring`, by default the first of the registry).
+/// Returns the collective of a kind. The kind is a full name (`ring-all-reduce`), or an operation
+/// (`all-reduce`) with an `algorithm` (`ring`). The default is the operation's first algorithm in
+/// the registry.
 fn algorithm(
     site: &Site<'_>,
     section: &mut CollectiveSection,

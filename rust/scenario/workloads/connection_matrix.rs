@@ -1,4 +1,4 @@
-//! A connection matrix of htsim.
+//! Connection matrices of htsim.
 
 use super::{Located, ResolvedWorkload, ScenarioError, Site, Work, section};
 use crate::connection_matrix::{self, MatrixError, MatrixFailure, MatrixFault, StartUnit};
@@ -46,8 +46,8 @@ impl Work for ConnectionMatrixSection {
     }
 }
 
-/// The links that a matrix takes down: the first one between an aggregation switch and the core
-/// that its uplink of that number leads to.
+/// Returns the links that a matrix takes down. Each is the first link between an aggregation switch
+/// and the core that its uplink of that number leads to.
 fn failed_links(
     failures: &[MatrixFailure],
     topology: &Topology,

@@ -1,4 +1,4 @@
-//! A flow file of the HPCC family of simulators.
+//! Flow files of the HPCC family of simulators.
 
 use super::{Located, ResolvedWorkload, ScenarioError, Site, Work, section};
 use crate::hpcc;

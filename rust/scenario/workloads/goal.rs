@@ -1,4 +1,4 @@
-//! A GOAL schedule of LogGOPSim or ATLAHS.
+//! GOAL schedules of LogGOPSim or ATLAHS.
 
 use super::{Located, ResolvedWorkload, ScenarioError, Site, Work, section};
 use crate::goal::{self, Layout};

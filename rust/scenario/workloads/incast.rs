@@ -1,4 +1,4 @@
-//! Many senders, one receiver.
+//! Incast: many senders, one receiver.
 
 use super::pattern::{self, DEFAULT_BYTES};
 use super::{Bytes, Located, ResolvedWorkload, ScenarioError, Site, Span, Work, section};

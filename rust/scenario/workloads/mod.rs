@@ -1,5 +1,5 @@
-//! The kinds of workload that `[workload] kind` names, each a file with its keys, their defaults
-//! and the messages that it makes of them.
+//! Kinds of workload for `[workload] kind`. Each is a file with its keys, their defaults and the
+//! messages it generates.
 
 mod algorithms;
 pub(crate) mod chakra;
@@ -29,25 +29,25 @@ pub(crate) use site::{Ground, ResolvedWorkload, Site};
 
 /// A kind of workload, implemented by its keys.
 pub(crate) trait Work: Keys {
-    /// Its name in scenarios.
+    /// Name in scenarios.
     const NAME: &'static str;
-    /// Its description, in one line.
+    /// One-line description.
     const SUMMARY: &'static str;
-    /// Its publication: authors, title, year.
+    /// Publication: authors, title, year.
     const SOURCE: &'static str;
-    /// True if the messages are in a file.
+    /// True if the messages are read from a file.
     const IS_RECORDED: bool = false;
     /// True if that file names hosts, so that the key `hosts` does not apply.
     const NAMES_HOSTS: bool = false;
 
-    /// The messages that the keys describe, from time zero on. Defaults that follow from the site
-    /// are filled in.
+    /// Returns the messages that the keys describe, starting at time zero. Fills in defaults that
+    /// depend on the site.
     ///
     /// # Errors
-    /// Fails if a value is out of range, or a file cannot be read.
+    /// Fails if a value is out of range or a file cannot be read.
     fn resolve(&mut self, site: &Site<'_>) -> Result<ResolvedWorkload, ScenarioError>;
 
-    /// The key with the largest influence on the bytes sent, and its value; `kind` if `None`.
+    /// Returns the key that most influences the bytes sent, with its value; `kind` if `None`.
     fn size(&self) -> Option<Located<String>> {
         None
     }
@@ -57,30 +57,31 @@ pub(crate) trait Work: Keys {
         false
     }
 
-    /// Keys that have an effect only under other keys; `is_ordered` if messages wait for others.
+    /// Returns keys that have an effect only together with others. `is_ordered` is true if messages
+    /// wait for others.
     fn needs(&self, _is_ordered: bool) -> Vec<Need<'_>> {
         Vec::new()
     }
 }
 
-/// The need of keys that order messages.
+/// Requirement of keys that order messages.
 const ORDER: &str = "messages that wait for others";
 
-/// Registers kinds of workload: a kind is its file, its `mod` line and a line here.
+/// Registers kinds of workload. A kind is a file, its `mod` line and a line here.
 macro_rules! registry {
     ($($kind:ident($keys:ty)),* $(,)?) => {
-        /// The keys of a kind of workload.
+        /// Keys of a kind of workload.
         #[derive(Debug, Clone, PartialEq, Serialize)]
         #[serde(untagged)]
         pub enum WorkloadKeys {
             $(#[doc = concat!("The keys are `", stringify!($keys), "`.")] $kind(Box<$keys>),)*
         }
 
-        /// Name, summary and source of every kind; the first stands for all collectives.
+        /// Name, summary and source of every kind. The first entry stands for all collectives.
         pub const WORKLOADS: &[[&str; 3]] =
             &[$([<$keys>::NAME, <$keys>::SUMMARY, <$keys>::SOURCE]),*];
 
-        /// Every kind of workload; collectives, which are many, share the first row.
+        /// Table of all kinds of workload. All collectives share the first row.
         pub(crate) const KINDS: &[Kind<WorkloadKeys>] = &[$(Kind {
             name: <$keys>::NAME,
             summary: <$keys>::SUMMARY,

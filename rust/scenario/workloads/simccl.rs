@@ -1,4 +1,4 @@
-//! A flow file of SimCCL.
+//! Flow files of SimCCL.
 
 use super::{Located, ResolvedWorkload, ScenarioError, Site, Work, section};
 use crate::input::error::Fault;

@@ -1,4 +1,4 @@
-//! The context of workloads on a fabric.
+//! Context of workloads on a fabric.
 
 use super::CommonSection;
 use crate::ids::{HostId, LinkId};
@@ -9,23 +9,23 @@ use crate::topology::Topology;
 use crate::units::Bytes;
 use crate::workload::Workload;
 
-/// The context that all workloads of a scenario share.
+/// Context shared by all workloads of a scenario.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Ground<'a> {
     pub topology: &'a Topology,
-    /// The host of each node id of flow files.
+    /// Host of each node id in flow files.
     pub host_of_node: &'a [Option<HostId>],
-    /// The seed of all draws.
+    /// Seed of all random numbers.
     pub seed: u64,
-    /// Whether messages may be generated during the run: a workload is all that is sent, in
-    /// packets, on this program's own fabric.
+    /// True if messages may be generated during the run: a single workload, in packets, on this
+    /// program's own fabric.
     pub may_generate: bool,
-    /// The memory that the messages of a collective may take; any if `None`.
+    /// Memory that the messages of a collective may use; unlimited if `None`.
     pub most_memory: Option<Bytes>,
 }
 
 impl<'a> Ground<'a> {
-    /// The context where all messages are there from the beginning.
+    /// Returns the context in which all messages exist from the start.
     pub(crate) fn new(
         topology: &'a Topology,
         host_of_node: &'a [Option<HostId>],
@@ -36,25 +36,26 @@ impl<'a> Ground<'a> {
     }
 }
 
-/// The context of one workload.
+/// Context of one workload.
 #[derive(Debug, Clone)]
 pub(crate) struct Site<'a> {
     pub context: Context<'a>,
     pub ground: Ground<'a>,
     pub kind: &'a Located<String>,
     pub common: &'a CommonSection,
-    /// The hosts that take part, by rank; `None` means all.
+    /// Participating hosts by rank; `None` means all.
     pub hosts: Option<Vec<HostId>>,
 }
 
 impl Site<'_> {
-    /// The number of hosts of the workload.
+    /// Returns the number of hosts of the workload.
     pub(super) fn count(&self) -> u32 {
         let chosen = self.hosts.as_ref().map(|hosts| hosts.len() as u32);
         chosen.unwrap_or_else(|| self.ground.topology.host_count())
     }
 
-    /// Reads the file that the section names; `example` is the name in the error if it names none.
+    /// Reads the file that the section names. `example` is the name shown in the error if it names
+    /// none.
     pub(super) fn read(
         &self,
         file: &Located<Option<String>>,
@@ -87,11 +88,11 @@ impl Site<'_> {
     }
 }
 
-/// The messages of one workload or of a whole scenario.
+/// Messages of one workload or of a whole scenario.
 #[derive(Debug, Default)]
 pub(crate) struct ResolvedWorkload {
     pub workload: Workload,
-    /// Warnings of a reader of files.
+    /// Warnings of file readers.
     pub warnings: Vec<String>,
     /// Links that a file takes down from the start, known to routing.
     pub down: Vec<LinkId>,

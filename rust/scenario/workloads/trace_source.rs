@@ -1,4 +1,4 @@
-//! Chakra traces of ranks, in files.
+//! Files of Chakra traces.
 
 use std::fs::File;
 use std::io::{Read, Seek, SeekFrom};
@@ -6,23 +6,23 @@ use std::path::{Path, PathBuf};
 
 use crate::chakra::TraceSource;
 
-/// The suffixes of the files of ranks.
+/// Suffixes of the per-rank files.
 const ENDINGS: [&str; 2] = [".et", ".et.gz"];
 
-/// The assumed size of a compressed file, as a multiple of its length.
+/// Assumed compression ratio of a file.
 const COMPRESSION: u64 = 8;
 
-/// The traces of a section.
+/// Trace files of a section.
 #[derive(Debug)]
 pub(crate) enum Files {
-    /// A file per rank: the prefix of the names.
+    /// One file per rank: the prefix of the names.
     OfRanks(String),
-    /// One file, which every rank replays.
+    /// One file that every rank replays.
     One(PathBuf),
 }
 
 impl Files {
-    /// Those of a path: one file, or a prefix.
+    /// Returns the files at a path: one file, or a prefix.
     pub(crate) fn at(path: PathBuf) -> Self {
         match path.is_file() {
             true => Self::One(path),
@@ -30,27 +30,27 @@ impl Files {
         }
     }
 
-    /// The name of a rank's file without its folder, and without the ending of a packed one.
+    /// Returns the name of a rank's file, without the folder and the suffix of a compressed one.
     pub(crate) fn unpacked_name(&self, rank: u32) -> String {
         let path = self.path(rank);
         let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
         name.strip_suffix(".gz").map_or(name.clone(), str::to_owned)
     }
 
-    /// The folder of the files.
+    /// Returns the folder of the files.
     pub(crate) fn folder(&self) -> PathBuf {
         let path = self.path(0);
         let folder = path.parent().filter(|folder| *folder != Path::new(""));
         folder.unwrap_or(Path::new(".")).to_owned()
     }
 
-    /// The prefix of the names of the files of ranks, without their folder.
+    /// Returns the prefix of the per-rank file names, without the folder.
     pub(crate) fn prefix_name(&self) -> Option<String> {
         let Self::OfRanks(prefix) = self else { return None };
         Some(Path::new(prefix).file_name()?.to_string_lossy().into_owned())
     }
 
-    /// A warning if a rank has a plain and a packed file: the plain one is read.
+    /// Warns if a rank has both a plain and a compressed file. The plain one is read.
     pub(crate) fn twice(&self, ranks: u32) -> Option<String> {
         let Self::OfRanks(prefix) = self else { return None };
         let has_both = |rank: &u32| {
@@ -65,7 +65,7 @@ impl Files {
         ))
     }
 
-    /// The approximate decompressed size of the files of `ranks` ranks.
+    /// Returns the approximate decompressed size of the files of `ranks` ranks.
     pub(crate) fn size(&self, ranks: u32) -> u64 {
         let size = |rank: u32| {
             let path = self.path(rank);
@@ -117,7 +117,7 @@ impl Read for Reopened {
     }
 }
 
-/// The highest rank with a file of that prefix.
+/// Returns the highest rank that has a file with that prefix.
 pub fn last_rank(prefix: &Path) -> Option<u32> {
     let start = format!("{}.", prefix.file_name()?.to_str()?);
     let folder = prefix.parent().filter(|folder| *folder != Path::new(""));

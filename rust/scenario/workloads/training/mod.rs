@@ -1,4 +1,4 @@
-//! Iterations of the training of a transformer: a model, its parallelism, and the number of hosts.
+//! Training iterations of a transformer: the model, its parallelism and the number of hosts.
 
 pub(crate) mod model;
 
@@ -16,14 +16,14 @@ use crate::units::Flops;
 use crate::workload::StepAfter;
 use model::{ModelChoice, ModelSection, model};
 
-/// The model of a training without the key `model`.
+/// Model of a training workload that names none.
 const DEFAULT_MODEL: &str = "gpt-1.3b";
 
-/// The default rate of computation: two fifths of the specified rate of a current accelerator for
-/// 16-bit numbers. \[inferred\]
+/// Default compute rate: two fifths of the specified 16-bit rate of a current accelerator.
+/// \[inferred\]
 const DEFAULT_FLOPS: Flops = Flops::from_tera(400);
 
-/// The default length of a number on the wire: 16 bits.
+/// Default size of a number on the wire: 16 bits.
 const DEFAULT_WIDTH: Bytes = Bytes::new(2);
 
 section! {
@@ -102,7 +102,7 @@ impl Work for TrainingSection {
     }
 }
 
-/// The iterations of a section.
+/// Resolves the iterations of a section.
 fn resolve(
     site: &Site<'_>,
     section: &mut TrainingSection,
@@ -152,7 +152,7 @@ fn resolve(
     Ok(section.step_after.apply(workload).into())
 }
 
-/// Refuses a degree of tensor parallelism that cuts heads.
+/// Rejects a degree of tensor parallelism that would split heads.
 fn check_heads(
     context: &Context<'_>,
     section: &TrainingSection,
@@ -173,7 +173,7 @@ fn check_heads(
     Ok(())
 }
 
-/// The degrees of parallelism, whose product must be the number of ranks.
+/// Returns the degrees of parallelism. Their product must be the number of ranks.
 fn degrees(site: &Site<'_>, section: &mut TrainingSection) -> Result<Degrees, ScenarioError> {
     let (context, hosts) = (&site.context, site.count());
     let ranks = section.ranks.with(section.ranks.unwrap_or(hosts));
@@ -212,7 +212,7 @@ fn degrees(site: &Site<'_>, section: &mut TrainingSection) -> Result<Degrees, Sc
     Ok(Degrees { tensor, pipeline, data: *data, expert })
 }
 
-/// The fault of a training that cannot be built.
+/// Returns the fault of a training workload that cannot be built.
 fn refused(site: &Site<'_>, section: &TrainingSection, error: TrainingError) -> ScenarioError {
     let context = &site.context;
     let of_model = |pick: fn(&ModelSection) -> &Key| match &*section.model {
@@ -223,7 +223,7 @@ fn refused(site: &Site<'_>, section: &TrainingSection, error: TrainingError) -> 
         TrainingError::Zero { what } => {
             return context.invalid_as(&key_named(section, what), "0", "it must be at least 1");
         }
-        // Heads have no key for their dimensions.
+        // The head dimension has no key of its own.
         TrainingError::TooLarge { what: "model.head", .. } => of_model(|it| it.heads.key()),
         TrainingError::TooLarge { what, value, max } => {
             let (key, expected) = (key_named(section, what), format!("it must be at most {max}"));
@@ -243,7 +243,7 @@ fn refused(site: &Site<'_>, section: &TrainingSection, error: TrainingError) -> 
     context.fault(key, Fault::Training { key: key.to_string(), error })
 }
 
-/// The key of a parameter; those of the model are below `model`.
+/// Returns the key of a parameter. Those of the model are below `model`.
 fn key_named(section: &TrainingSection, what: &str) -> Key {
     let key = match (what.strip_prefix("model."), &*section.model) {
         (Some(name), ModelChoice::Dimensions(model)) => model.key_named(name),

@@ -1,4 +1,4 @@
-//! The model of a training: its name, or a table of its dimensions.
+//! The model of a training workload: a name, or a table of dimensions.
 
 use std::fmt;
 
@@ -12,13 +12,13 @@ use crate::input::located::{Key, Located};
 use crate::input::section::{Form, Section, Value, named, section};
 use crate::training::{self, Attention, Experts, Model, ModelFamily};
 
-/// A model by name, or its dimensions.
+/// A model by name or by its dimensions.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(untagged)]
 pub enum ModelChoice {
-    /// A name that `evenkeel list models` shows.
+    /// A name listed by `evenkeel list models`.
     Name(String),
-    /// Dimensions of a model that has no name here.
+    /// Dimensions of an unlisted model.
     Dimensions(Box<ModelSection>),
 }
 
@@ -90,7 +90,7 @@ section! {
 
 named! { ModelFamily }
 
-/// The model of a section.
+/// Resolves the model of a section.
 pub(super) fn model(
     context: &Context<'_>,
     choice: &Located<ModelChoice>,
@@ -104,7 +104,7 @@ pub(super) fn model(
     }
 }
 
-/// The model of a table of dimensions.
+/// Returns the model of a table of dimensions.
 fn dimensions(context: &Context<'_>, section: &ModelSection) -> Result<Model, ScenarioError> {
     let needed = |count: &Located<Option<u32>>, example: &str| {
         let because = "a model has layers and hidden dimensions";
@@ -133,7 +133,7 @@ fn dimensions(context: &Context<'_>, section: &ModelSection) -> Result<Model, Sc
     })
 }
 
-/// The experts of a model, if it has any; `ffn` are the inner dimensions of its other blocks.
+/// Returns the experts of a model, if it has any. `ffn` is the inner dimension of its other blocks.
 fn experts(
     context: &Context<'_>,
     section: &ModelSection,
