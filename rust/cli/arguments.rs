@@ -1,4 +1,4 @@
-//! Arguments that several commands share.
+//! Arguments shared by several commands.
 //!
 //! The structs have plain comments because clap would use a doc comment of a flattened struct as
 //! the description of the command.
@@ -11,13 +11,13 @@ use evenkeel_scenario::{Overrides, Scenario, Setting};
 use super::memory::MemoryArgument;
 use super::scenario;
 
-// A scenario, and a seed that overrides its own.
+// A scenario, and a seed that overrides the scenario's.
 #[derive(Debug, Args)]
 pub(super) struct ScenarioArguments {
-    /// The scenario's file, or - for standard input
+    /// Scenario file, or - for standard input
     #[arg(value_name = "SCENARIO.toml")]
     pub(super) scenario: PathBuf,
-    /// Draw random numbers from this seed instead of the scenario's
+    /// Use this random seed instead of the scenario's
     #[arg(long, value_name = "N")]
     seed: Option<u64>,
     #[command(flatten)]
@@ -26,11 +26,10 @@ pub(super) struct ScenarioArguments {
     pub(super) memory: MemoryArgument,
 }
 
-// Keys of the scenario that the command line sets.
+// Keys of the scenario set on the command line.
 #[derive(Debug, Args)]
 pub(super) struct SetArguments {
-    /// Set a key of the scenario, such as topology.leaves=8 or failure[0].at=10us; may be given
-    /// several times
+    /// Set a key of the scenario, such as topology.leaves=8 or failure[0].at=10us; can be repeated
     #[arg(long = "set", value_name = "KEY=VALUE")]
     pub(super) settings: Vec<Setting>,
 }
@@ -38,17 +37,17 @@ pub(super) struct SetArguments {
 // A policy that overrides the scenario's.
 #[derive(Debug, Args)]
 pub(super) struct PolicyArgument {
-    /// Use this policy instead of that in [policy] (see: evenkeel list policies); jobs with a
-    /// policy of their own keep it
+    /// Use this policy instead of that in [policy] (see: evenkeel list policies); jobs with their
+    /// own policy keep it
     #[arg(long, value_name = "POLICY")]
     policy: Option<String>,
 }
 
-// Where the results of a single run go.
+// Destination of the results of a single run.
 #[derive(Debug, Args)]
 pub(super) struct ResultArguments {
-    /// Keep the results in this folder; it is created if it does not exist, and earlier results in
-    /// it are replaced
+    /// Write the results to this folder; it is created if needed, and earlier results in it are
+    /// replaced
     #[arg(long, value_name = "DIR")]
     pub(super) out: Option<PathBuf>,
     /// Print one JSON object instead of the table (times in ns, sizes in bytes)
@@ -57,7 +56,7 @@ pub(super) struct ResultArguments {
 }
 
 impl ScenarioArguments {
-    /// The overrides that the arguments make, with those of `policy` if the command has it.
+    /// Returns the overrides of these arguments, with that of `policy` if the command has it.
     pub(super) fn overrides(&self, policy: Option<&PolicyArgument>) -> Overrides {
         let policy = policy.and_then(|argument| argument.policy.clone());
         Overrides {

@@ -13,16 +13,16 @@ Examples:
   evenkeel bound scenario.toml --json | jq .bound_ns
 ";
 
-/// Compute the lower bound of a scenario's completion time, without a simulation
+/// Compute a lower bound of a scenario's completion time without simulating
 ///
-/// The bound is the largest of several closed forms (idle paths, host links, cuts of the fabric,
-/// chains of dependent messages); the output names which one. It depends on how the policy may cut
-/// messages, and on nothing else of the policy.
+/// The bound is the largest of several closed forms: idle paths, host links, cuts of the fabric,
+/// and chains of dependent messages. The output names the one that applies. Of the policy, it only
+/// depends on how messages may be split.
 ///
-/// rho_max is the largest rate of each message, the same for all at once, as a fraction of the
-/// hosts' line rate, that the fabric carries when every message is divided evenly over its
-/// equal-cost paths: 1 for a permutation, and 1/255 = 0.0039 for a non-blocking all-to-all among
-/// 256 hosts, where 255 messages share the link of a host.
+/// rho_max is the largest rate that the fabric carries for every message at once, as a fraction of
+/// the hosts' line rate. Every message is divided evenly over its equal-cost paths. A permutation
+/// has 1. A non-blocking all-to-all among 256 hosts has 1/255 = 0.0039, because 255 messages share
+/// the link of a host.
 #[derive(Debug, Args)]
 #[command(after_long_help = format!("{EXAMPLES}\n{SCENARIO_HELP}"))]
 pub(super) struct Arguments {

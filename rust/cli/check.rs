@@ -22,31 +22,31 @@ Examples:
 
 /// Check scenarios without running them
 ///
-/// Prints a line for each valid file, with what a run of it will take on one thread, and for each
-/// invalid one its error, which names the file, the line, the value and what is expected. Workloads
-/// of files are audited for what converters are known to get wrong: warnings tell what is lost or
-/// lacks its order, notes what may be right or wrong.
+/// Prints a line for each valid file, with the estimated cost of a run on one thread. For an
+/// invalid file, it prints an error that names the file, line and value, and says what is expected.
+/// Workloads from files are audited for known faults of converters. Warnings report what is lost or
+/// unordered, notes what may be wrong.
 #[derive(Debug, Args)]
 #[command(after_long_help = format!("{EXAMPLES}\n{SCENARIO_HELP}"))]
 pub(super) struct Arguments {
-    /// The scenarios' files, or - for standard input
+    /// Scenario files, or - for standard input
     #[arg(value_name = "FILE", required = true)]
     files: Vec<PathBuf>,
     #[command(flatten)]
     set: SetArguments,
     #[command(flatten)]
     memory: MemoryArgument,
-    /// Write the Chakra traces of a scenario to this folder with the order that their
-    /// streams have by the recorded times, where they lack it; everything else stays
+    /// Write the Chakra traces of a scenario to this folder, adding the order of their streams by
+    /// recorded times where it is missing; nothing else changes
     #[arg(long, value_name = "DIR", conflicts_with = "explain")]
     mend: Option<PathBuf>,
-    /// Print each scenario as TOML with every key that has an effect, its value, and the origin
-    /// of the value
+    /// Print each scenario as TOML with every key that has an effect, its value and the value's
+    /// origin
     #[arg(long)]
     explain: bool,
 }
 
-/// Checks every file, also after an invalid one.
+/// Checks every file, even after an invalid one.
 pub(super) fn run(arguments: &Arguments) -> anyhow::Result<Status> {
     let mut status = Status::Done;
     let settings = arguments.set.settings.clone();
@@ -71,7 +71,7 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<Status> {
             }
         });
         match checked {
-            // The verdict becomes a comment, so that the whole output is TOML.
+            // The verdict becomes a comment, so that the whole output is valid TOML.
             Ok((line, rendered)) if arguments.explain => {
                 let line = output::escaped(&line);
                 output::print(&format!("# {line}\n{rendered}\n"))?;
@@ -86,7 +86,7 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<Status> {
     Ok(status)
 }
 
-/// Tells what a workload of files shows that converters get wrong.
+/// Reports signs of converter faults in workloads from files.
 fn note_of_files(name: &str, scenario: &Scenario) {
     let sections = scenario.file.workload.iter().chain(&scenario.file.job);
     if scenario.traces.is_some() {
@@ -103,7 +103,7 @@ fn note_of_files(name: &str, scenario: &Scenario) {
     notes.iter().for_each(|note| output::note(&format!("{name}: {note}")));
 }
 
-/// Writes traces whose streams have an order.
+/// Writes the traces with the order of their streams added.
 fn mend(folder: &Path, file: &Path, scenario: &Scenario) -> anyhow::Result<()> {
     let name = file.display();
     let traces = scenario.recorded().ok_or_else(|| {
@@ -133,8 +133,8 @@ fn mend(folder: &Path, file: &Path, scenario: &Scenario) -> anyhow::Result<()> {
     ))
 }
 
-/// Warns of a time limit that no run can meet. One that nobody wrote is not looked at: the bound of
-/// a large scenario takes its time.
+/// Warns about a time limit that no run can meet. The default limit is not checked, because the
+/// bound of a large scenario takes time.
 fn warn_of_time_limit(name: &str, scenario: &Scenario) {
     if !scenario.sets_time_limit() {
         return;

@@ -1,4 +1,4 @@
-//! `evenkeel compare`: a scenario under several policies and seeds.
+//! `evenkeel compare`: runs a scenario under several policies and seeds.
 
 use std::convert::Infallible;
 use std::num::{NonZeroU32, NonZeroUsize};
@@ -49,53 +49,51 @@ nothing is ranked, unless nothing is drawn at random.
 the indicators of the IETF's draft for AI fabrics; docs/compare.md explains both.
 ";
 
-/// The most seeds of one comparison.
+/// Most seeds of one comparison.
 const MAX_SEEDS: u32 = 1_000_000;
 
 /// Simulate a scenario under several policies and compare them
 ///
-/// Prints a table with a row for each policy, or with --json one object whose `runs` holds the
-/// objects of `evenkeel run --json`, policy by policy and seed by seed.
+/// Prints a table with one row per policy. With --json, it prints one object whose `runs` lists the
+/// objects of `evenkeel run --json` by policy and seed.
 #[derive(Debug, Args)]
 #[command(after_long_help = format!("{EXAMPLES}\n{SCENARIO_HELP}"))]
 pub(super) struct Arguments {
-    /// The scenario's file, or - for standard input
+    /// Scenario file, or - for standard input
     #[arg(value_name = "SCENARIO.toml")]
     scenario: PathBuf,
-    /// The policies, separated by commas (see: evenkeel list policies); jobs with a policy of
-    /// their own keep it
+    /// Policies, separated by commas (see: evenkeel list policies); jobs with their own policy keep
+    /// it
     #[arg(long, value_name = "A,B,C", value_delimiter = ',', required = true)]
     #[arg(value_parser = trimmed)]
     policies: Vec<String>,
-    /// Run each policy under this many consecutive seeds [default: 5, or 1 if nothing is drawn at
-    /// random]
+    /// Run each policy under this many consecutive seeds [default: 5, or 1 if nothing is random]
     #[arg(long, value_name = "N")]
     #[arg(value_parser = clap::value_parser!(u32).range(1..=i64::from(MAX_SEEDS)))]
     seeds: Option<u32>,
-    /// The first seed, instead of the scenario's
+    /// First seed, instead of the scenario's
     #[arg(long, value_name = "N")]
     seed: Option<u64>,
     #[command(flatten)]
     set: SetArguments,
     #[command(flatten)]
     memory: MemoryArgument,
-    /// Simulate this many runs at the same time; more need more memory [default: one for each core]
+    /// Simulate this many runs at the same time; more use more memory [default: one per core]
     #[arg(long, value_name = "N")]
     jobs: Option<NonZeroUsize>,
-    /// The policy that ratios are to [default: the best]
+    /// Policy that ratios refer to [default: the best]
     #[arg(long, value_name = "POLICY")]
     baseline: Option<String>,
-    /// How to print the statistics
+    /// Output format of the statistics
     #[arg(long, value_enum, default_value_t = Format::Table, conflicts_with = "json")]
     format: Format,
-    /// Show the key performance indicators of this draft of the IETF in place of the usual columns
+    /// Show the key performance indicators of this IETF draft instead of the usual columns
     #[arg(long, value_enum, value_name = "DRAFT", conflicts_with = "json")]
     kpi: Option<Kpi>,
-    /// Keep the results in this folder: comparison.csv, as --format csv prints it, runs.json, the
-    /// object of --json without wall_s and peak_rss_bytes, and cost.json with these; after SIGINT,
-    /// SIGTERM or SIGHUP, those of the runs that are finished, with what is missing, unless a whole
-    /// comparison is there; it is created if it does not exist, and earlier results of a comparison
-    /// in it are replaced
+    /// Write the results to this folder: comparison.csv (as with --format csv), runs.json (as with
+    /// --json, without wall_s and peak_rss_bytes) and cost.json (those two). After SIGINT, SIGTERM
+    /// or SIGHUP it gets the finished runs and what is missing, unless it has a whole comparison.
+    /// It is created if needed, and earlier comparison results in it are replaced
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
     /// Print one JSON object with all runs instead of the table (times in ns, sizes in bytes)
@@ -103,16 +101,16 @@ pub(super) struct Arguments {
     json: bool,
 }
 
-/// How statistics are printed.
+/// Output format of the statistics.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum Format {
     /// For a terminal of 80 columns
     Table,
-    /// For a page
+    /// For a Markdown page
     Markdown,
-    /// A row for each policy and metric
+    /// One row per policy and metric
     Csv,
-    /// An object for each policy and metric
+    /// One object per policy and metric
     Jsonl,
 }
 
@@ -123,7 +121,7 @@ enum Kpi {
     Bmwg,
 }
 
-/// A name of a list, which may have spaces after its commas.
+/// Trims a name in a list, which may have spaces after its commas.
 #[expect(clippy::unnecessary_wraps, reason = "a parser of values may fail")]
 fn trimmed(name: &str) -> Result<String, Infallible> {
     Ok(name.trim().to_owned())
@@ -160,7 +158,7 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<Status> {
 }
 
 impl Arguments {
-    /// Prints the comparison of finished runs, and keeps it.
+    /// Prints the comparison of finished runs, and writes it to the folder.
     fn report(
         &self,
         (scenario, planned): (&Scenario, &Planned),
@@ -173,7 +171,8 @@ impl Arguments {
             finished.iter().map(|finished| finished.summary.clone()).collect();
         let statistics = self.statistics(&summaries, RunNumbers::OF_FABRIC, planned);
         let all = AllRuns { runs: &summaries, interrupted: Interrupted::of(&statistics) };
-        // Keep an earlier comparison if this one has no run, or only a part of its runs.
+        // An earlier comparison stays if this one has no finished run, or if it is partial and the
+        // earlier one whole.
         if let Some(folder) = folder.filter(|_| !summaries.is_empty()) {
             match all.interrupted.is_some() && folder.has_whole() {
                 true => output::note("--out keeps the earlier comparison, which is whole"),
@@ -216,7 +215,7 @@ impl Arguments {
         self.jobs.unwrap_or_else(study::cores)
     }
 
-    /// The folder of the results, if they are kept.
+    /// Returns the folder of the results, if requested.
     fn folder(&self) -> anyhow::Result<Option<ComparisonFolder>> {
         let Some(path) = &self.out else { return Ok(None) };
         let folder = ComparisonFolder::open(path)?;
@@ -275,7 +274,7 @@ impl Arguments {
         Statistics::of(metrics, &numbers, self.baseline.as_deref(), planned)
     }
 
-    /// The statistics of the draft's indicators, after the completion time.
+    /// Returns the statistics of the draft's indicators, after the completion time.
     fn indicators(
         &self,
         runs: &[Summary],
@@ -303,8 +302,8 @@ impl Arguments {
     }
 }
 
-/// Prints the warnings of runs with their policies, and with the number of seeds if there are
-/// several. Those of one policy that differ in their numbers alone are one.
+/// Prints the warnings of runs with their policy, and with the number of seeds if there are
+/// several. Warnings of one policy that differ only in numbers are merged.
 fn warn(finished: &[Finished], seeds: usize) {
     let mut known: Vec<(String, String, u32)> = Vec::new();
     for Finished { summary, fault, .. } in finished {
@@ -326,7 +325,7 @@ fn warn(finished: &[Finished], seeds: usize) {
 }
 
 fn status(finished: &[Finished]) -> Status {
-    // Every run that did not complete is reported, not only the first.
+    // Reports every incomplete run, not only the first.
     let all: Vec<Status> =
         finished.iter().map(|it| incomplete::report(it, incomplete::TIME_LIMIT)).collect();
     if all.contains(&Status::Incomplete) { Status::Incomplete } else { Status::Done }

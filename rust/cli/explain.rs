@@ -1,4 +1,4 @@
-//! `evenkeel explain`: what a key or a name of a scenario means.
+//! `evenkeel explain`: explains keys and names of scenarios.
 
 use anyhow::bail;
 use clap::Args;
@@ -19,25 +19,25 @@ Examples:
   evenkeel explain packets.dropped
 ";
 
-/// Say what a key of a scenario means, a name in one, or a metric of results
+/// Explain a key of a scenario, a name in one, or a metric of results
 ///
-/// KEY is a key with its section or without (`switch.ecn.step`, `step`), a section (`record`), a
-/// parameter of policies, congestion controls or loss recoveries (`policy.evs`), or the name of one
-/// of these or of a collective, or a number of results (`cct_ns`). docs/scenario.md has all keys.
+/// KEY is a key with or without its section (`switch.ecn.step`, `step`), a section (`record`), or a
+/// parameter (`policy.evs`). It may also be the name of a policy, congestion control, loss recovery
+/// or collective, or a metric (`cct_ns`). docs/scenario.md lists all keys.
 #[derive(Debug, Args)]
 #[command(after_long_help = EXAMPLES)]
 pub(super) struct Arguments {
-    /// The key or name
+    /// Key or name to explain
     key: String,
 }
 
-/// Prints every key that the word may mean, and names.
+/// Prints every key and name that the word may refer to.
 pub(super) fn run(arguments: &Arguments) -> anyhow::Result<Status> {
     let word = arguments.key.trim_matches(['[', ']']);
     let (entries, parameters) = (catalogue(), parameters());
     let meant = entries.iter().filter(|entry| is_meant(&entry.key, word));
     let mut texts: Vec<String> = meant.map(KeyEntry::to_string).collect();
-    // The same key of a workload and of a job.
+    // A workload and a job have the same keys.
     texts.dedup();
     let meant = parameters.iter().filter(|it| is_parameter(it, word));
     texts.extend(meant.map(ParameterEntry::to_string));
@@ -60,14 +60,14 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<Status> {
     Ok(Status::Done)
 }
 
-/// The key itself, one that ends with the word, or one of the section.
+/// True if the key is the word, ends with it, or is in the section of that name.
 fn is_meant(key: &str, word: &str) -> bool {
     key == word
         || key.strip_suffix(word).is_some_and(|before| before.ends_with('.'))
         || key.strip_prefix(word).is_some_and(|after| after.starts_with('.'))
 }
 
-/// As a key, but for the section, which would be all parameters of all policies.
+/// Matches like a key, except for a section, which would list all parameters of all policies.
 fn is_parameter(entry: &ParameterEntry, word: &str) -> bool {
     is_meant(&entry.key, word) && !entry.key.starts_with(&format!("{word}."))
 }
@@ -76,7 +76,7 @@ fn last(key: &str) -> &str {
     key.rsplit('.').next().unwrap_or(key)
 }
 
-/// What names in scenarios mean: kind, name, summary, source.
+/// Returns the names in scenarios: kind, name, summary, source.
 fn all() -> Vec<[&'static str; 4]> {
     let policies = balance::presets().map(|it| ["policy", it.name, it.summary, it.source]);
     let collectives =
@@ -121,7 +121,7 @@ fn metric(metric: &Metric) -> String {
     format!("{name} (metric of a run)\n  meaning  {description}; {better}\n  unit     {unit}\n")
 }
 
-/// What has the parameter, as [`all`] names it.
+/// Returns the kind of the parameter's owner, as [`all`] names it.
 fn section(entry: &ParameterEntry) -> &'static str {
     match entry.key.split_once('.') {
         Some(("policy", _)) => "policy",

@@ -1,4 +1,4 @@
-//! `evenkeel export`: the fabric and the messages of a scenario in a format of another project.
+//! `evenkeel export`: writes the fabric and the messages of a scenario in another project's format.
 
 use std::path::PathBuf;
 
@@ -21,16 +21,16 @@ nothing is written and the reason is the error. The settings of switches, NICs
 and the policy are in no format.
 ";
 
-/// Write the fabric and the messages of a scenario as files of another simulator
+/// Write the fabric and the messages of a scenario in another simulator's format
 #[derive(Debug, Args)]
 #[command(after_long_help = format!("{EXAMPLES}\n{SCENARIO_HELP}"))]
 pub(super) struct Arguments {
     #[command(flatten)]
     scenario: ScenarioArguments,
-    /// The format of the files
+    /// Format of the files
     #[arg(long, value_name = "FORMAT")]
     format: Format,
-    /// The folder for the files; existing files are replaced, but for those that the scenario reads
+    /// Folder for the files; existing files are replaced, except those that the scenario reads
     #[arg(long, value_name = "DIR")]
     out: PathBuf,
 }
@@ -43,7 +43,7 @@ enum Format {
     Htsim,
     /// SCENARIO.goal, a schedule of LogGOPSim and ATLAHS
     Goal,
-    /// SCENARIO.RANK.et, the traces that `evenkeel trace` writes too
+    /// SCENARIO.RANK.et, the same traces as `evenkeel trace` writes
     Chakra,
     /// SCENARIO.yaml, the fabric for InfraGraph
     Infragraph,

@@ -1,6 +1,6 @@
-//! `evenkeel list policies --guesses`: what the public sources of MRC leave open, what is proposed
-//! and what is taken. Defaults are those of a resolved scenario, never written here; a test holds
-//! the table of `docs/multi-plane.md` to this one.
+//! `evenkeel list policies --guesses`: open questions in the public sources of MRC, with the
+//! proposed and the chosen answer. Defaults come from a resolved scenario. A test compares this
+//! table with the one in `docs/multi-plane.md`.
 
 mod rows;
 
@@ -10,38 +10,38 @@ use evenkeel_scenario::{Overrides, Scenario, catalogue};
 use evenkeel_study::report::guess_table;
 use rows::GUESSES;
 
-/// A scenario that says no more than that its policy is MRC, on switches that trim.
+/// A scenario that only sets the policy MRC, on switches that trim.
 const MRC: &str = "[switch]\ntrim = true\n[policy]\nname = \"mrc\"\n";
 
-/// Something that the sources leave open.
+/// An open question in the sources.
 struct Guess {
     name: &'static str,
-    /// What is left open.
+    /// The open question.
     open: &'static str,
-    /// What our notes on the sources propose.
+    /// Proposal in our notes on the sources.
     proposed: &'static str,
-    /// What is taken, and the reason if it is something else.
+    /// Chosen answer, with the reason if it differs from the proposal.
     taken: &'static str,
-    /// The keys by which another choice is made, by their whole paths.
+    /// Full paths of the keys that select another answer.
     keys: &'static [&'static str],
     /// Other choices, or why there are none.
     others: &'static str,
 }
 
 impl Guess {
-    /// Its keys, as short as a reader can still find them.
+    /// Returns its keys, shortened as far as a reader can still find them.
     fn names(&self) -> impl Iterator<Item = &'static str> {
         self.keys.iter().map(|key| short(key))
     }
 }
 
-/// A key without the section that all like it are in.
+/// Strips the section that a reader can infer from the key.
 fn short(key: &'static str) -> &'static str {
     let parameter = key.strip_prefix("transport.").filter(|rest| rest.contains('.'));
     key.strip_prefix("policy.").or(parameter).unwrap_or(key)
 }
 
-/// The default of a key under MRC as TOML writes it, or in words.
+/// Returns the default of a key under MRC as TOML writes it, or in words.
 fn default(scenario: &Scenario, key: &str) -> anyhow::Result<String> {
     let explained = scenario.explain().into_iter().find(|it| it.key == key);
     let in_words = || {
@@ -56,7 +56,7 @@ fn scenario() -> anyhow::Result<Scenario> {
     Ok(Scenario::parse(MRC, "mrc", Path::new(""), &Overrides::default())?)
 }
 
-/// The table: a line for each guess, and one more for each further key.
+/// Returns the table: one line per question, and another for each further key.
 pub(super) fn table() -> anyhow::Result<String> {
     let scenario = scenario()?;
     let mut rows = Vec::new();
@@ -77,7 +77,7 @@ pub(super) fn table() -> anyhow::Result<String> {
 mod tests {
     use super::*;
 
-    /// The rows of the table of `docs/multi-plane.md`.
+    /// Returns the rows of the table in `docs/multi-plane.md`.
     fn of_the_page() -> Vec<Vec<String>> {
         let page = include_str!("../../docs/multi-plane.md");
         let rows = page.lines().filter(|line| line.starts_with("| G"));

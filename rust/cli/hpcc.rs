@@ -1,4 +1,4 @@
-//! `evenkeel hpcc`: an experiment of the HPCC family of simulators, from its own files.
+//! `evenkeel hpcc`: runs an experiment of the HPCC family of simulators from its own files.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -42,12 +42,12 @@ not have. `evenkeel import CONFIG.txt` writes a scenario where there is one.
 
 /// Run an experiment of the HPCC family of ns-3 simulators
 ///
-/// Reads the configuration, topology and flow files of HPCC, ConWeave and their relatives as they
-/// are, and prints the table of `evenkeel run`.
+/// Reads the unmodified configuration, topology and flow files of HPCC, ConWeave and their
+/// relatives, and prints the table of `evenkeel run`.
 #[derive(Debug, Args)]
 #[command(after_long_help = EXAMPLES)]
 pub(super) struct Arguments {
-    /// The experiment's configuration
+    /// Configuration of the experiment
     #[arg(value_name = "CONFIG.txt")]
     config: PathBuf,
     /// Use this policy instead of the configuration's (see: evenkeel list policies); LB_MODE 0 or
@@ -60,11 +60,10 @@ pub(super) struct Arguments {
     /// Use this flow file instead of the configuration's
     #[arg(long, value_name = "FILE")]
     flows: Option<PathBuf>,
-    /// Draw random numbers from this seed instead of the configuration's
+    /// Use this random seed instead of the configuration's
     #[arg(long, value_name = "N")]
     seed: Option<u64>,
-    /// Truncate transmission times to whole nanoseconds, as the family does; by default they are
-    /// exact
+    /// Truncate transmission times to whole nanoseconds, as the family does; exact by default
     #[arg(long)]
     truncate_ns: bool,
     #[command(flatten)]

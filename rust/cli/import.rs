@@ -1,4 +1,4 @@
-//! `evenkeel import`: a scenario that runs a file of another project.
+//! `evenkeel import`: writes a scenario that runs a file of another project.
 
 use std::path::{Path, PathBuf};
 
@@ -28,42 +28,41 @@ if its run is the same; what a scenario cannot say is the error.
 #[derive(Debug, Args)]
 #[command(after_long_help = EXAMPLES)]
 pub(super) struct Arguments {
-    /// The file; of Chakra traces, the file of a rank or the prefix of all
+    /// File to import; for Chakra traces, the file of one rank or the prefix of all
     file: PathBuf,
-    /// What the file is; by default its ending tells: .goal, .cm, .et, .csv, .yaml or .json, and
-    /// .txt for the HPCC family
+    /// Format of the file; by default from its extension: .goal, .cm, .et, .csv, .yaml or .json,
+    /// and .txt for the HPCC family
     #[arg(long, value_name = "FORMAT")]
     format: Option<Format>,
-    /// The file of the fabric: a topology file of the HPCC family, or of InfraGraph (.yaml, .json)
+    /// File of the fabric: a topology file of the HPCC family or of InfraGraph (.yaml, .json)
     #[arg(long, value_name = "FILE")]
     topology: Option<PathBuf>,
-    /// Set a key of a section of the scenario, such as topology.delay=500ns; may be given several
-    /// times
+    /// Set a key of a section of the scenario, such as topology.delay=500ns; can be repeated
     #[arg(long = "set", value_name = "KEY=VALUE")]
     settings: Vec<Setting>,
-    /// Write the scenario to this file, which must not exist, in place of standard output
+    /// Write the scenario to this new file instead of standard output
     #[arg(long, value_name = "FILE.toml")]
     out: Option<PathBuf>,
 }
 
 #[derive(Debug, Clone, Copy, ValueEnum)]
 enum Format {
-    /// A configuration or a flow file of the HPCC family of ns-3 simulators
+    /// Configuration or flow file of the HPCC family of ns-3 simulators
     Hpcc,
-    /// A connection matrix of htsim
+    /// Connection matrix of htsim
     Htsim,
-    /// A schedule of LogGOPSim and ATLAHS
+    /// Schedule of LogGOPSim and ATLAHS
     Goal,
     /// Execution traces of MLCommons
     Chakra,
-    /// SimCCL's flows of collectives
+    /// Collective flows of SimCCL
     Simccl,
-    /// A fabric of InfraGraph
+    /// Fabric of InfraGraph
     Infragraph,
 }
 
 impl Format {
-    /// The format of files with the ending of `file`.
+    /// Returns the format for the extension of `file`.
     fn of(file: &Path) -> Option<Self> {
         let name = file.file_name()?.to_str()?;
         let ending = name.strip_suffix(".gz").unwrap_or(name).rsplit_once('.')?.1;

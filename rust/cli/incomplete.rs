@@ -1,14 +1,14 @@
-//! The error messages for a run that did not complete, or has a result that none can have.
+//! Error messages for a run that is incomplete or has an impossible result.
 
 use evenkeel_study::Finished;
 
 use super::{Status, output};
 
-/// The key of the time limit in a scenario.
+/// Key of the time limit in a scenario.
 pub(super) const TIME_LIMIT: &str = "time_limit";
 
-/// Reports a run that did not complete, or whose result is a fault of this program, as an error,
-/// and returns the resulting status. `limit` is the key of its time limit.
+/// Reports a run as an error if it is incomplete, or if its result shows an internal error. Returns
+/// the resulting status. `limit` is the key of its time limit.
 pub(super) fn report(finished: &Finished, limit: &str) -> Status {
     let errors = [finished.fault.clone(), finished.incomplete(limit)];
     let errors: Vec<String> = errors.into_iter().flatten().collect();

@@ -1,4 +1,4 @@
-//! `evenkeel init`: a scenario to start from.
+//! `evenkeel init`: writes a starter scenario.
 
 use std::fs::{self, OpenOptions};
 use std::io::{ErrorKind, Write};
@@ -22,10 +22,10 @@ Examples:
 #[derive(Debug, Args)]
 #[command(after_long_help = EXAMPLES)]
 pub(super) struct Arguments {
-    /// The question that the scenario asks
+    /// Question that the scenario asks
     #[arg(value_enum, default_value_t = Question::Failure)]
     question: Question,
-    /// The folder for the file QUESTION.toml; it is created if it does not exist
+    /// Folder for the file QUESTION.toml; created if needed
     #[arg(long, value_name = "DIR", default_value = ".")]
     out: PathBuf,
 }
@@ -43,7 +43,7 @@ enum Question {
 }
 
 impl Question {
-    /// The files, the scenario first.
+    /// Returns the files, the scenario first.
     fn files(self) -> Vec<(&'static str, &'static str)> {
         match self {
             Self::Failure => vec![("failure.toml", include_str!("starters/failure.toml"))],
@@ -58,7 +58,7 @@ impl Question {
     }
 }
 
-/// Writes the files, none of them if one exists.
+/// Writes all files, or none if one exists.
 pub(super) fn run(arguments: &Arguments) -> anyhow::Result<Status> {
     let folder = &arguments.out;
     let files = arguments.question.files();
@@ -80,7 +80,7 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<Status> {
         Ok(())
     };
     if let Err(error) = write() {
-        // Nothing is left of what cannot be written whole.
+        // After a failure, remove everything that was created.
         written.iter().for_each(|path| drop(fs::remove_file(path)));
         absent.iter().for_each(|folder| drop(fs::remove_dir(folder)));
         return Err(error);

@@ -1,4 +1,4 @@
-//! The runs of a comparison that are finished, also when it is interrupted.
+//! The finished runs of a comparison, kept even if it is interrupted.
 
 use std::collections::BTreeMap;
 use std::num::NonZeroUsize;
@@ -13,17 +13,17 @@ use evenkeel_study::{self as study, Comparison, ComparisonRun, Finished, Indicat
 use super::progress::Bars;
 use super::signals;
 
-/// A run with its indicators.
+/// A finished run with its indicators.
 type Ended = (Finished, Indicators);
 
-/// The finished runs of a comparison, in its order.
+/// Finished runs of a comparison, in its order.
 pub(super) struct Runs {
     pub(super) finished: Vec<Ended>,
-    /// The number of all runs.
+    /// Number of all runs.
     pub(super) all: usize,
 }
 
-/// Shows progress, and keeps what is finished.
+/// Shows progress and collects finished runs.
 struct Keeper {
     bars: Bars,
     finished: Mutex<BTreeMap<usize, Ended>>,
@@ -48,7 +48,7 @@ impl Observer for Keeper {
     }
 }
 
-/// Tells that the simulations have ended, in whatever way.
+/// Signals the end of the simulations when dropped, even after a panic.
 struct AtEnd(Sender<Event>);
 
 #[derive(Debug, PartialEq, Eq)]
@@ -59,13 +59,13 @@ enum Event {
 
 impl Drop for AtEnd {
     fn drop(&mut self) {
-        // Nobody waits any more if the program was interrupted.
+        // There is no receiver if the program was interrupted.
         let _ = self.0.send(Event::Ended);
     }
 }
 
-/// Simulates all runs. At SIGINT, SIGTERM or SIGHUP it calls `interrupted` with those that are
-/// finished, and ends the program with the exit status that this returns.
+/// Simulates all runs. At SIGINT, SIGTERM or SIGHUP it calls `interrupted` with the finished ones,
+/// and exits with the status that this returns.
 pub(super) fn simulate(
     comparison: &Comparison,
     threads: NonZeroUsize,

@@ -1,5 +1,5 @@
-//! The command line, one subcommand per file. All computation is in the crates below; this one
-//! reads arguments, shows progress, prints, and chooses the exit status.
+//! The command line, one subcommand per file. It reads arguments, shows progress, prints, and
+//! chooses the exit status. The crates below do all computation.
 
 mod allocator;
 mod arguments;
@@ -64,7 +64,7 @@ Exit status: 0 success; 1 a run did not complete (it stalled, or reached the
 time limit of its scenario); 2 invalid input, or results could not be written.
 Results go to standard output; progress, warnings and errors to standard error.";
 
-/// A short description of scenarios, for the help of the commands that take one.
+/// Short description of scenarios, for the help of commands that take one.
 const SCENARIO_HELP: &str = "\
 A scenario is a TOML file. Every key has a default, so that this is complete:
 
@@ -91,8 +91,8 @@ struct Cli {
     command: Command,
 }
 
-/// Registers commands: a command is its file, its `mod` line and a line here. In brackets are the
-/// parts of [`Program`] that it needs.
+/// Registers commands. A command is a file, its `mod` line and a line here. Brackets name the part
+/// of [`Program`] that it needs.
 macro_rules! commands {
     ($($command:ident($arguments:ty) => $run:path $([$part:ident])?),* $(,)?) => {
         #[derive(Debug, Subcommand)]
@@ -132,27 +132,27 @@ commands! {
     Man(shell::Man) => shell::man,
 }
 
-/// The result of a command without an error.
+/// Result of a command that returns no error.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Status {
-    /// The command did all that was asked: exit status 0.
+    /// Everything requested was done: exit status 0.
     Done,
-    /// A run did not complete; its results are written all the same.
+    /// A run is incomplete; its results are written nevertheless.
     Incomplete,
-    /// Some input was invalid, and its errors have been printed.
+    /// Some input was invalid, and its errors are printed.
     Invalid,
 }
 
-/// The parts of the program that are in the crate above.
+/// Parts of the program that the crate above provides.
 #[derive(Debug, Clone, Copy)]
 pub struct Program {
-    /// The studies that have a name.
+    /// Built-in studies.
     pub studies: &'static [BuiltIn],
     /// Runs a setup in ns-3; `None` if the program is built without it.
     pub ns3: Option<OtherWorld>,
 }
 
-/// Runs a setup in another world.
+/// Function that runs a setup in another world.
 pub type OtherWorld = fn(&Setup) -> anyhow::Result<Outcome>;
 
 /// Runs the command that the arguments name.

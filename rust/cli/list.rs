@@ -26,15 +26,15 @@ Examples:
   evenkeel list formats
 ";
 
-/// List what a scenario can name: policies, collectives, topologies, congestion controls, ...
+/// List the names a scenario can use: policies, collectives, topologies, congestion controls, ...
 #[derive(Debug, Args)]
 #[command(after_long_help = EXAMPLES)]
 pub(super) struct Arguments {
-    /// What to list
+    /// Category to list
     what: Category,
 
-    /// With policies: what the public sources of MRC leave open, what `mrc` takes, and the keys by
-    /// which another choice is made
+    /// With policies: list the open questions in the public sources of MRC, the answers that `mrc`
+    /// uses, and the keys that select others
     #[arg(long)]
     guesses: bool,
 }
@@ -57,11 +57,11 @@ enum Category {
     CongestionControls,
     /// Loss recoveries: `recovery` in a scenario's [transport]
     Recoveries,
-    /// Files of other projects that are read and written: `import` and `export`
+    /// File formats of other projects: `import` and `export`
     Formats,
 }
 
-/// The formats of other projects: name, what of a scenario they have, and what is done with them.
+/// Formats of other projects: name, contents, and the commands that use them.
 const FORMATS: [[&str; 3]; 6] = [
     [
         "hpcc",
@@ -75,7 +75,7 @@ const FORMATS: [[&str; 3]; 6] = [
     ["infragraph", "a fabric", "import, export"],
 ];
 
-/// Prints a table of the names of the category, each with a summary and its source.
+/// Prints a table of the names of the category, with summaries and sources.
 pub(super) fn run(arguments: &Arguments) -> anyhow::Result<Status> {
     if arguments.guesses && !matches!(arguments.what, Category::Policies) {
         bail!("--guesses is for policies: evenkeel list policies --guesses");
@@ -96,7 +96,7 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<Status> {
             list_table(["topology", "what it is", "source"], TOPOLOGIES.iter().copied())
         }
         Category::Workloads => {
-            // The first row stands for collectives, which have a list of their own.
+            // The first row stands for collectives, which have their own list.
             list_table(["workload", "what it is", "source"], WORKLOADS[1..].iter().copied())
         }
         Category::Models => {

@@ -1,4 +1,4 @@
-//! `evenkeel merge`: the shards of a sweep, put together.
+//! `evenkeel merge`: combines the shards of a sweep.
 
 use std::path::{Path, PathBuf};
 
@@ -19,11 +19,11 @@ folder is that of a sweep, with study.toml and sweep.runs.jsonl: `evenkeel sweep
 goes on with it after a change of the study, and it can be merged again.
 ";
 
-/// Put the shards of a sweep together
+/// Merge the shards of a sweep
 #[derive(Debug, Args)]
 #[command(after_long_help = EXAMPLES)]
 pub(super) struct Arguments {
-    /// The folders of the shards
+    /// Folders of the shards
     #[arg(value_name = "DIR", required = true)]
     folders: Vec<PathBuf>,
     /// Write the merged results to this folder
@@ -52,7 +52,7 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<Status> {
     sweep::finish(&folder, &table, &arguments.out.display().to_string())
 }
 
-/// The study of all folders, which must be the same.
+/// Returns the study of all folders; fails if they differ.
 fn study(folders: &[PathBuf]) -> anyhow::Result<PathBuf> {
     let read = |folder: &Path| {
         let path = SweepFolder::study(folder);

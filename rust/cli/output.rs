@@ -16,12 +16,12 @@ pub(super) fn print(text: &str) -> anyhow::Result<()> {
     }
 }
 
-/// Prints `text` for people, which may echo a name that harms a terminal.
+/// Prints `text` for people. It may echo names with characters that harm a terminal.
 pub(super) fn print_text(text: &str) -> anyhow::Result<()> {
     print(&escaped(text))
 }
 
-/// A text without characters that harm a terminal or change the order of others on it.
+/// Escapes characters that harm a terminal or reorder text on it.
 pub(super) fn escaped(text: &str) -> String {
     let mut escaped = String::with_capacity(text.len());
     for character in text.chars() {
@@ -33,8 +33,8 @@ pub(super) fn escaped(text: &str) -> String {
     escaped
 }
 
-/// True for control characters but line breaks and tabs, and for those that set the direction of
-/// text or break lines.
+/// True for control characters except line breaks and tabs, and for characters that set the
+/// direction of text or break lines.
 fn harms(character: char) -> bool {
     match character {
         '\n' | '\t' => false,
@@ -44,7 +44,7 @@ fn harms(character: char) -> bool {
     }
 }
 
-/// Prints `value` as JSON on a line of its own.
+/// Prints `value` as JSON on one line.
 pub(super) fn print_json(value: &impl serde::Serialize) -> anyhow::Result<()> {
     print(&format!("{}\n", serde_json::to_string(value)?))
 }
@@ -59,7 +59,7 @@ pub(super) fn warning(text: &str) {
     print_error_line(&format!("warning: {text}"));
 }
 
-/// Prints what a user may want to know.
+/// Prints a note on standard error.
 pub(super) fn note(text: &str) {
     print_error_line(&format!("note: {text}"));
 }
@@ -69,8 +69,8 @@ fn print_error_line(text: &str) {
     let _ = writeln!(io::stderr().lock(), "{}", shown(text.trim_end()));
 }
 
-/// Ends the program with what is said of its arguments: help, or an error. An argument that it
-/// echoes may harm a terminal; what is said is then without colours.
+/// Prints help or a usage error and exits. An echoed argument may harm a terminal; colours are then
+/// disabled.
 pub(super) fn end_with(error: &clap::Error) -> ! {
     let is_safe = |argument: OsString| argument.to_str().is_some_and(|it| shown(it) == it);
     if std::env::args_os().all(is_safe) || !error.use_stderr() {
@@ -81,10 +81,10 @@ pub(super) fn end_with(error: &clap::Error) -> ! {
     std::process::exit(error.exit_code())
 }
 
-/// The most characters of a line of a message: what a file says may be echoed in it.
+/// Most characters of a message line, which may echo the content of a file.
 const LONGEST_LINE: usize = 1_000;
 
-/// A message that cannot harm a terminal: control characters are escaped, long lines are cut.
+/// Returns a message that is safe to print: control characters are escaped, long lines are cut.
 fn shown(text: &str) -> String {
     let mut shown = String::new();
     for line in text.split_inclusive('\n') {

@@ -1,4 +1,4 @@
-//! `evenkeel plot`: figures of results.
+//! `evenkeel plot`: draws figures of results.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -34,31 +34,31 @@ docs/plotting.md shows them.
 
 /// Draw figures of results, as SVG or PNG
 ///
-/// DIR is a folder that run, sweep or reproduce wrote with --out, or a table of a study.
-/// Every figure that the results have data for is drawn; several runs share a figure where they can
-/// be compared. Nothing is simulated.
+/// DIR is a folder that run, sweep or reproduce wrote with --out, or a table of a study. Draws
+/// every figure that the results have data for. Comparable runs share a figure. Nothing is
+/// simulated.
 #[derive(Debug, Args)]
 #[command(after_long_help = EXAMPLES)]
 pub(super) struct Arguments {
     /// Folders of results, or tables of studies
     #[arg(value_name = "DIR", required = true)]
     results: Vec<PathBuf>,
-    /// A folder for the figures, or the file of one figure (*.svg, *.png); earlier figures are
-    /// replaced, and other files are not
+    /// Folder for the figures, or file of a single one (*.svg, *.png); only earlier figures are
+    /// replaced
     #[arg(long, value_name = "DIR|FILE")]
     out: PathBuf,
-    /// The format in a folder; a file has that of its name
+    /// Format of figures in a folder; a file's format follows its name
     #[arg(long, value_enum, default_value_t = Format::Svg)]
     format: Format,
-    /// Draw the figure of this name, or those whose names start so, instead of all
+    /// Draw only the figure with this name, or those whose names start with it
     #[arg(long, value_name = "NAME")]
     figure: Option<String>,
-    /// The metric of figures that compare runs: a key of summary.json, a column of a study's table
+    /// Metric of figures that compare runs: a key of summary.json, or a column of a study's table
     #[arg(long, value_name = "KEY", default_value = "cct_ns")]
     metric: String,
 }
 
-/// What a figure replaces.
+/// Kind of file that a figure may replace.
 const FIGURE: OutputKind = OutputKind { name: "a figure", is_own: plot::is_figure };
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -91,7 +91,7 @@ impl Format {
     }
 }
 
-/// Twice the pixels of the SVG: about 200 dots an inch where the SVG has 96.
+/// Renders at twice the pixels of the SVG: about 200 dots per inch, where the SVG has 96.
 #[cfg(feature = "png")]
 fn png(figure: &Figure) -> anyhow::Result<Vec<u8>> {
     Ok(plot::png(&figure.svg(), 2.0)?)
@@ -137,7 +137,7 @@ fn names(figures: &[Figure]) -> String {
     figures.iter().map(|figure| figure.name.as_str()).collect::<Vec<_>>().join(", ")
 }
 
-/// Writes the only figure into a file.
+/// Writes the only figure to a file.
 fn one(arguments: &Arguments, figures: &[Figure], format: Format) -> anyhow::Result<()> {
     let out = arguments.out.display();
     let [figure] = figures else {
@@ -148,14 +148,14 @@ fn one(arguments: &Arguments, figures: &[Figure], format: Format) -> anyhow::Res
     output::print_text(&format!("{out}: {}\n", figure.title()))
 }
 
-/// Writes each figure into a file of the folder.
+/// Writes each figure to a file in the folder.
 fn all(arguments: &Arguments, figures: &[Figure]) -> anyhow::Result<()> {
     let folder = &arguments.out;
     let failed = |reason| anyhow!("--out {}: cannot create the folder: {reason}", folder.display());
     fs::create_dir_all(folder).map_err(failed)?;
     let path =
         |figure: &Figure| folder.join(format!("{}.{}", figure.name, arguments.format.ending()));
-    // All are begun before the first is written, so that none is where another cannot be.
+    // Opens all files before writing any, so that either all are written or none.
     let files = figures.iter().map(|figure| OutputFile::begin(&path(figure), &FIGURE));
     let files = files.collect::<Result<Vec<_>, _>>().map_err(not_written)?;
     for (figure, file) in figures.iter().zip(files) {
@@ -165,7 +165,7 @@ fn all(arguments: &Arguments, figures: &[Figure]) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Why the file of `--out` is not written.
+/// Returns the error for an `--out` file that cannot be written.
 pub(super) fn not_written(error: OutputError) -> anyhow::Error {
     anyhow!("--out {error}")
 }

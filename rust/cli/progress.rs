@@ -1,4 +1,4 @@
-//! Progress bars on standard error, one for each run, if that is a terminal.
+//! Progress bars on standard error, one per run. Without a terminal, occasional lines.
 
 use std::collections::BTreeMap;
 use std::io::{self, IsTerminal};
@@ -15,34 +15,35 @@ use indicatif::{HumanDuration, MultiProgress, ProgressBar, ProgressDrawTarget, P
 use super::output;
 
 const RUN: &str = "{prefix:<22} {bar:20} {percent:>3}%  {msg}";
-/// Of a run with a long label, within 80 columns.
+/// Template for a run with a long label, within 80 columns.
 const LONG: &str = "{prefix:<42!} {percent:>3}%  {msg}";
 const ALL: &str = "{prefix:<22} {bar:20} {pos} of {len} runs, {elapsed} {msg}";
 
-/// The time between two lines of progress where there is no terminal, seconds.
+/// Seconds between two progress lines without a terminal.
 const LINES_EVERY: f64 = 30.0;
 
-/// All bars of a command.
+/// Bars of a command.
 pub(super) struct Bars {
     multi: MultiProgress,
-    /// Counts finished runs, if there are several.
+    /// Bar that counts finished runs, if there are several.
     total: Option<ProgressBar>,
-    /// The bars of the current runs, by index of the run.
+    /// Bars of the current runs, by run index.
     running: Mutex<BTreeMap<usize, RunBar>>,
-    /// The rate of finished runs, of a sweep.
+    /// Rate of finished runs in a sweep.
     pace: Option<Pace>,
 }
 
-/// How fast runs end, and when the last one will.
+/// Rate of finished runs and estimate of the end.
 struct Pace {
     runs: usize,
     since: Stopwatch,
-    /// Finished runs, and the time of the last line in seconds.
+    /// Number of finished runs, and the time of the last line in seconds.
     state: Mutex<(usize, f64)>,
 }
 
 impl Pace {
-    /// Counts a finished run; the rate and the time left in words, and whether a line is due.
+    /// Counts a finished run. Returns the rate and remaining time as text, and true if a line is
+    /// due.
     fn finished(&self) -> (String, bool) {
         let seconds = self.since.stop().wall.as_secs_f64().max(1e-3);
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
@@ -62,28 +63,28 @@ impl Pace {
 }
 
 impl Bars {
-    /// The bars of a command with a single run.
+    /// Returns the bars of a command with a single run.
     pub(super) fn of_one() -> Self {
         let multi = MultiProgress::with_draw_target(target());
         Self { multi, total: None, running: Mutex::default(), pace: None }
     }
 
-    /// The bars of a command with `count` runs; one more bar counts finished runs, with their rate
-    /// and the time left. Where standard error is no terminal, there is a line from time to time.
+    /// Returns the bars of a command with `count` runs. An additional bar shows the finished runs,
+    /// their rate and the remaining time. Without a terminal, lines are printed occasionally.
     pub(super) fn of_many(count: usize) -> Self {
         let mut bars = Self::of_one();
         let total = bars.multi.add(ProgressBar::new(count as u64));
         total.set_style(style(ALL));
         total.set_prefix("all");
         total.tick();
-        // The time goes on between the ends of runs.
+        // Refreshes the elapsed time between finished runs.
         total.enable_steady_tick(Duration::from_secs(1));
         bars.total = Some(total);
         bars.pace = Some(Pace { runs: count, since: Stopwatch::start(), state: Mutex::default() });
         bars
     }
 
-    /// Removes the bars, for a message.
+    /// Removes the bars, to make room for a message.
     pub(super) fn clear(&self) {
         // A terminal that is gone shows nothing.
         let _ = self.multi.clear();
@@ -106,23 +107,23 @@ impl Bars {
     }
 }
 
-/// The label of a run's bar, such as `ethereal, seed 1`.
+/// Returns the label of a run's bar, such as `ethereal, seed 1`.
 pub(super) fn label(identity: &Identity) -> String {
     format!("{}, seed {}", identity.policy, identity.seed)
 }
 
-/// The bar of a run.
+/// Bar of a run.
 #[derive(Clone)]
 pub(super) struct RunBar {
     bar: ProgressBar,
     label: String,
-    /// The number of lines that were due so far, where there is no terminal.
+    /// Number of lines due so far, without a terminal.
     lines: Arc<AtomicU64>,
 }
 
 impl RunBar {
-    /// Shows the progress of a run: bytes delivered, simulated time, packet-hops per second of wall
-    /// time, and the time left at that rate. Where there is no terminal, a line from time to time.
+    /// Shows the progress of a run: bytes delivered, simulated time, packet hops per second of wall
+    /// time, and the remaining time. Without a terminal, prints a line occasionally.
     pub(super) fn update(&self, progress: &Progress) {
         let bar = &self.bar;
         bar.set_length(progress.total_bytes);
@@ -146,25 +147,25 @@ impl RunBar {
     }
 }
 
-/// Whether a line is due after so many seconds, of which `lines` counts those that were.
+/// True if a line is due after `seconds`; `lines` counts those due before.
 fn line_is_due(lines: &AtomicU64, seconds: f64) -> bool {
     let due = (seconds / LINES_EVERY) as u64;
     lines.fetch_max(due, Ordering::Relaxed) < due
 }
 
-/// The part of the bytes that is delivered.
+/// Returns the fraction of bytes delivered.
 fn done(progress: &Progress) -> f64 {
     progress.delivered_bytes as f64 / progress.total_bytes.max(1) as f64
 }
 
-/// The time that the rest of the bytes takes at the rate so far; `None` before a hundredth of them.
+/// Estimates the remaining time from the rate so far; `None` before 1 % of the bytes.
 fn time_left(progress: &Progress, seconds: f64) -> Option<String> {
     let done = done(progress);
     let left = Duration::from_secs_f64(seconds * (1.0 - done).max(0.0) / done.max(0.01));
     (done >= 0.01).then(|| format!("{:#} left", HumanDuration(left)))
 }
 
-/// Bars are hidden unless standard error is a terminal.
+/// Hides the bars unless standard error is a terminal.
 fn target() -> ProgressDrawTarget {
     if io::stderr().is_terminal() {
         ProgressDrawTarget::stderr()

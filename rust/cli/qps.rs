@@ -1,4 +1,4 @@
-//! `evenkeel qps`: the number of queue pairs of a scenario.
+//! `evenkeel qps`: counts the queue pairs of a scenario.
 
 use clap::Args;
 use evenkeel_engine::fabric::Verdict;
@@ -18,11 +18,10 @@ Examples:
 
 /// Count the queue pairs that a scenario opens
 ///
-/// A queue pair is counted at the NIC that sends on it: one for each receiver and message stream,
-/// and the extra ones that the policy's splitter opens. Contexts are counted at both ends. The
-/// counts are those of a run. Most policies are counted without a simulation; where each flow has a
-/// queue pair to itself (ethereal, line-cut), the number depends on which flows overlap, and the
-/// scenario is simulated.
+/// A queue pair is counted at the sending NIC: one per receiver and message stream, plus those that
+/// the policy's splitter opens. Contexts are counted at both ends. The counts equal those of a run.
+/// Most policies need no simulation. With one queue pair per flow (ethereal, line-cut), the number
+/// depends on which flows overlap, and the scenario is simulated.
 #[derive(Debug, Args)]
 #[command(after_long_help = format!("{EXAMPLES}\n{SCENARIO_HELP}"))]
 pub(super) struct Arguments {
@@ -75,7 +74,7 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<Status> {
     Ok(status)
 }
 
-/// Reports a simulation that did not complete as an error; the status of the command.
+/// Reports an incomplete simulation as an error. Returns the status of the command.
 fn status(scenario: &str, method: CountMethod) -> Status {
     let reason = match method {
         CountMethod::Messages | CountMethod::Simulation(Verdict::Completed) => return Status::Done,

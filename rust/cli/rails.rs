@@ -43,7 +43,7 @@ pub(super) struct RailComparison<'a> {
     pub(super) policies: &'a [String],
     /// Overrides of the scenario.
     pub(super) overrides: &'a Overrides,
-    /// The most runs at the same time.
+    /// Maximum number of concurrent runs.
     pub(super) threads: NonZeroUsize,
 }
 
@@ -67,7 +67,7 @@ pub(super) fn compare(
     status(&finished)
 }
 
-/// Tells that a seed of the command line changes no time.
+/// Warns that a seed on the command line has no effect.
 fn warn_of_seed(overrides: &Overrides) {
     if overrides.seed.is_some() {
         output::warning(
@@ -77,7 +77,7 @@ fn warn_of_seed(overrides: &Overrides) {
     }
 }
 
-/// The status of finished runs. A wrong sum is an error, also if the run did not complete.
+/// Returns the status of finished runs. A wrong sum is an error even if the run is incomplete.
 fn status(finished: &[(RailSummary, Verdict)]) -> anyhow::Result<Status> {
     if let Some((run, _)) = finished.iter().find(|(run, _)| !run.exact) {
         bail!("{} under {}: a rank has wrong sums, which is a bug", run.scenario, run.policy);

@@ -1,4 +1,4 @@
-//! `evenkeel report`: results as one HTML page.
+//! `evenkeel report`: writes results as one HTML page.
 
 use std::path::PathBuf;
 
@@ -23,10 +23,10 @@ fabric with the load and the failures of its links, charts that zoom, the
 scenarios, and the commands that make it again (docs/reports.md).
 ";
 
-/// What a page replaces.
+/// Kind of file that a page may replace.
 const PAGE: OutputKind = OutputKind { name: "a page", is_own: page::is_page };
 
-/// Write one HTML page of results, with the fabric and charts that zoom
+/// Write one HTML page of results, with the fabric and zoomable charts
 ///
 /// DIR is a folder that run, sweep or reproduce wrote with --out, or a table of a study.
 #[derive(Debug, Args)]
@@ -35,13 +35,13 @@ pub(super) struct Arguments {
     /// Folders of results, or tables of studies
     #[arg(value_name = "DIR", required = true)]
     results: Vec<PathBuf>,
-    /// The page; an earlier page is replaced, and another file is not
+    /// Page to write; only an earlier page is replaced
     #[arg(long, value_name = "FILE.html")]
     out: PathBuf,
-    /// The question that the results answer, as the title [default: a sentence made from them]
+    /// Question that the results answer, as the title [default: a sentence made from them]
     #[arg(long, value_name = "TEXT")]
     question: Option<String>,
-    /// The metric of charts that compare runs: a key of summary.json, a column of a study's table
+    /// Metric of charts that compare runs: a key of summary.json, or a column of a study's table
     #[arg(long, value_name = "KEY", default_value = "cct_ns")]
     metric: String,
 }
@@ -61,7 +61,7 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<Status> {
     Ok(Status::Done)
 }
 
-/// The command that writes the same page.
+/// Returns the command that writes the same page.
 fn command(arguments: &Arguments) -> String {
     let mut words = vec!["evenkeel".to_owned(), "report".to_owned()];
     words.extend(arguments.results.iter().map(|path| path.display().to_string()));

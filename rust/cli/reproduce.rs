@@ -1,4 +1,4 @@
-//! `evenkeel reproduce`: the experiments of publications, claim by claim.
+//! `evenkeel reproduce`: repeats the experiments of publications, claim by claim.
 
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
@@ -43,31 +43,31 @@ stays, so that --resume judges edited claims without a simulation.
 A study is a TOML file; docs/studies.md has the format.
 ";
 
-/// The name that stands for every study.
+/// Name that selects every study.
 const ALL: &str = "all";
 
 /// Repeat the experiments of publications and judge their claims
 ///
-/// Without a name it lists the studies. The exit status is 0 whatever the verdicts are.
+/// Without a name, it lists the studies. The exit status is 0 whatever the verdicts.
 #[derive(Debug, Args)]
 #[command(after_long_help = EXAMPLES)]
 pub(super) struct Arguments {
-    /// The study's name, a file with a study, or 'all'
+    /// Name of a study, a study file, or 'all'
     #[arg(value_name = "NAME")]
     study: Option<String>,
-    /// The runs of a minute, or all of them
+    /// Runs for about a minute, or all of them
     #[arg(long, value_enum, default_value_t = ScaleName::Quick)]
     scale: ScaleName,
-    /// Simulate this many runs at the same time; more need more memory [default: one for each core]
+    /// Simulate this many runs at the same time; more use more memory [default: one per core]
     #[arg(long, value_name = "N")]
     jobs: Option<NonZeroUsize>,
     /// Write the results and a page of each study to this folder
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
-    /// Take the finished runs of an earlier start with the same --out in place of simulating them
+    /// Reuse the finished runs of an earlier start with the same --out instead of simulating them
     #[arg(long, requires = "out")]
     resume: bool,
-    /// Keep the finished runs (NAME.runs.jsonl) when the results are written
+    /// Keep the finished runs (NAME.runs.jsonl) after the results are written
     #[arg(long, requires = "out")]
     keep_runs: bool,
     /// Print one JSON object instead of the tables
@@ -94,7 +94,7 @@ impl From<ScaleName> for Scale {
 }
 
 impl Arguments {
-    /// The finished runs of a study, if they are kept.
+    /// Opens the log of a study's finished runs, if they are kept.
     fn log(&self, study: &Study) -> anyhow::Result<Option<RunLog>> {
         let open = if self.resume { RunLog::resumed } else { RunLog::afresh };
         Ok(self.out.as_deref().map(|folder| open(folder, &study.name)).transpose()?)
@@ -159,7 +159,7 @@ pub(super) fn run(arguments: &Arguments, built_in: &'static [BuiltIn]) -> anyhow
     Ok(Status::Done)
 }
 
-/// Prints the studies, with how many claims and runs each has.
+/// Prints the studies with their numbers of claims and runs.
 fn list(built_in: &'static [BuiltIn]) -> anyhow::Result<Status> {
     let mut rows = Vec::new();
     for (name, _) in built_in {

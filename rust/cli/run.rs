@@ -1,4 +1,4 @@
-//! `evenkeel run`: a single run of a scenario.
+//! `evenkeel run`: runs a scenario once.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -45,9 +45,9 @@ They appear complete or not at all, summary.json last.
 
 /// Simulate a scenario once and report the results
 ///
-/// Prints a table, or with --json one object. CCT is the time from the first start until every
-/// message is delivered and acknowledged; the bound is a lower bound that no policy can beat; FCT
-/// are the messages' own completion times.
+/// Prints a table, or one object with --json. CCT is the time from the first start until every
+/// message is delivered and acknowledged. The bound is a lower bound that no policy can beat. FCT
+/// are the completion times of individual messages.
 #[derive(Debug, Args)]
 #[command(after_long_help = format!("{EXAMPLES}\n{SCENARIO_HELP}"))]
 pub(super) struct Arguments {
@@ -59,13 +59,12 @@ pub(super) struct Arguments {
     threads: ThreadsArgument,
     #[command(flatten)]
     results: ResultArguments,
-    /// Write the course of the run to this file, as a trace for ui.perfetto.dev: messages, queues,
-    /// rates, losses, failures (docs/timeline.md); an earlier one is replaced, and another file is
-    /// not; not to be confused with `evenkeel trace`
+    /// Write a timeline of the run to this file, as a trace for ui.perfetto.dev: messages, queues,
+    /// rates, losses, failures (docs/timeline.md); only an earlier timeline is replaced
     #[arg(long, value_name = "FILE")]
     trace: Option<PathBuf>,
-    /// Check the run against a second account of every packet (docs/trust.md): what it finds is a
-    /// fault of evenkeel, an error and exit status 1; takes several times the run itself
+    /// Check the run against a second account of every packet (docs/trust.md); a violation is a bug
+    /// in evenkeel, with exit status 1; makes the run several times slower
     #[arg(long)]
     check: bool,
 }

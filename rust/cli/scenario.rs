@@ -1,4 +1,4 @@
-//! Reading the scenario of a command.
+//! Reads the scenario of a command.
 
 use std::path::Path;
 
@@ -19,8 +19,8 @@ pub(super) fn resolve(text: ScenarioText, overrides: &Overrides) -> anyhow::Resu
     Ok(scenario)
 }
 
-/// Reads the scenario at `path`, or with `-` the one on standard input, whose paths are relative to
-/// the working directory.
+/// Reads the scenario at `path`, or from standard input for `-`, with paths relative to the working
+/// directory.
 pub(super) fn open(path: &Path) -> anyhow::Result<ScenarioText> {
     if path == Path::new("-") {
         return Ok(ScenarioText::from_reader(std::io::stdin(), "stdin")?);

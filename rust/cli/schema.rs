@@ -1,4 +1,4 @@
-//! `evenkeel schema`: the JSON Schemas of scenarios, of studies and of all outputs.
+//! `evenkeel schema`: prints the JSON Schemas of scenarios, studies and all outputs.
 
 use clap::Args;
 use clap::builder::{PossibleValue, PossibleValuesParser};
@@ -23,19 +23,19 @@ and in a study, of `evenkeel sweep` or `evenkeel reproduce`, whose first line is
 docs/results.md says which file has which schema.
 ";
 
-/// Print the JSON Schema of scenarios or of studies, from which editors complete, or of an output
+/// Print the JSON Schema of scenarios or studies, for completion in editors, or of an output
 #[derive(Debug, Args)]
 #[command(after_long_help = EXAMPLES)]
 pub(super) struct Arguments {
-    /// The format
+    /// Format to describe
     #[arg(value_name = "FORMAT", default_value = SCENARIO, value_parser = formats())]
     format: String,
 }
 
-/// What scenarios are called here.
+/// Name of scenarios in this command.
 const SCENARIO: &str = "scenario";
 
-/// What studies are called here.
+/// Name of studies in this command.
 const STUDY: &str = "study";
 
 fn formats() -> PossibleValuesParser {

@@ -1,4 +1,4 @@
-//! `evenkeel completions` and `evenkeel man`: the command line for shells and for `man`.
+//! `evenkeel completions` and `evenkeel man`: the command line for shells and `man`.
 
 use std::path::PathBuf;
 
@@ -21,19 +21,19 @@ Examples:
   man evenkeel-run
 ";
 
-/// Print the completions of a shell
+/// Print the completions for a shell
 #[derive(Debug, Args)]
 #[command(after_long_help = COMPLETIONS_EXAMPLES)]
 pub(super) struct Completions {
-    /// The shell
+    /// Shell to complete for
     shell: Shell,
 }
 
-/// Write manual pages, one for each command
+/// Write manual pages, one per command
 #[derive(Debug, Args)]
 #[command(after_long_help = MAN_EXAMPLES)]
 pub(super) struct Man {
-    /// The folder for evenkeel.1, evenkeel-run.1 and so on; existing pages are replaced
+    /// Folder for evenkeel.1, evenkeel-run.1 and so on; existing pages are replaced
     #[arg(value_name = "DIR")]
     folder: PathBuf,
 }

@@ -1,33 +1,32 @@
-//! SIGINT, SIGTERM and SIGHUP: what is done is reported, and nothing half done is left, before the
-//! program ends. A signal that the program was started to ignore, as `nohup` has SIGHUP and scripts
-//! have SIGINT of jobs in the background, stays ignored.
+//! SIGINT, SIGTERM and SIGHUP: before the program ends, it reports what is done and removes partial
+//! files. A signal ignored at the start stays ignored: `nohup` does that with SIGHUP, and scripts
+//! with SIGINT of background jobs.
 
 #[cfg(unix)]
 use std::sync::{Mutex, PoisonError};
 
-/// The action of a command at the first signal.
+/// Action of a command at the first signal.
 #[cfg(unix)]
 type Act = Box<dyn FnOnce() + Send>;
 
 #[cfg(unix)]
 static ACT: Mutex<Option<Act>> = Mutex::new(None);
 
-/// Calls `act` on another thread at the first signal, which then does not end the program.
+/// Calls `act` on another thread at the first signal, instead of ending the program.
 #[cfg(unix)]
 pub(super) fn at_the_first(act: impl FnOnce() + Send + 'static) {
     *ACT.lock().unwrap_or_else(PoisonError::into_inner) = Some(Box::new(act));
 }
 
-/// Watches for signals. A command that has an action gets the first one, and further ones wait
-/// until it has ended the program. Any other signal removes files that are not complete and ends
-/// the program, as it does otherwise. Threads that start later inherit this, so it comes before
-/// them.
+/// Watches for signals. If a command has an action, it handles the first signal; further ones wait
+/// until the program has ended. Otherwise, a signal removes incomplete files and ends the program
+/// as usual. Threads started later inherit the mask, so this must come first.
 #[cfg(unix)]
 pub(super) fn watch() {
     use nix::sys::signal::{SigSet, Signal};
     let signals = [Signal::SIGINT, Signal::SIGTERM, Signal::SIGHUP];
     let signals: SigSet = signals.into_iter().filter(|it| !is_ignored(*it)).collect();
-    // Where signals cannot be blocked, they end the program as before.
+    // If signals cannot be blocked, they end the program as usual.
     if signals.iter().next().is_none() || signals.thread_block().is_err() {
         return;
     }
@@ -49,12 +48,12 @@ fn end(signal: nix::sys::signal::Signal) -> ! {
     let mut only = SigSet::empty();
     only.add(signal);
     let _ = only.thread_unblock().and_then(|()| raise(signal));
-    // The signal may be ignored after all.
+    // Reached only if the signal is ignored.
     std::process::exit(128 + signal as i32);
 }
 
-/// True if the program was started to ignore a signal, as far as the system tells without unsafe
-/// code.
+/// True if the program was started with the signal ignored, as far as the system tells without
+/// unsafe code.
 #[cfg(unix)]
 fn is_ignored(signal: nix::sys::signal::Signal) -> bool {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
@@ -63,10 +62,10 @@ fn is_ignored(signal: nix::sys::signal::Signal) -> bool {
     mask.is_some_and(|mask| mask >> (signal as i32 - 1) & 1 == 1)
 }
 
-/// Signals end the program on this platform, and leave files that are not complete.
+/// On this platform, signals end the program and leave incomplete files.
 #[cfg(not(unix))]
 pub(super) fn watch() {}
 
-/// Signals end the program on this platform.
+/// On this platform, signals end the program.
 #[cfg(not(unix))]
 pub(super) fn at_the_first(_: impl FnOnce() + Send + 'static) {}

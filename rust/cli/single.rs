@@ -1,4 +1,4 @@
-//! The parts that are common to commands with a single run: progress, the results folder, printing.
+//! Shared by commands with a single run: progress, the results folder, printing.
 
 use std::fs::File;
 use std::io::{self, BufWriter, Seek, Write};
@@ -15,14 +15,14 @@ use super::arguments::ResultArguments;
 use super::progress::{self, Bars};
 use super::{Status, incomplete, output};
 
-/// The destination of the results.
+/// Destination of the results.
 #[derive(Debug)]
 pub(super) struct Destination {
     folder: Option<Folder>,
     format: Format,
 }
 
-/// The format on standard output.
+/// Format on standard output.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Format {
     /// A table for people.
@@ -33,7 +33,7 @@ enum Format {
 
 impl Destination {
     /// Opens the destination before the run: creates the folder and checks that it is writable.
-    /// `others` are the names of results in addition to those that every folder has.
+    /// `others` names results beyond those that every folder has.
     pub(super) fn open(arguments: &ResultArguments, others: &[String]) -> anyhow::Result<Self> {
         let format = if arguments.json { Format::Json } else { Format::Table };
         let folder = arguments.out.as_ref().map(|out| Folder::open_for(out, others)).transpose()?;
@@ -43,7 +43,7 @@ impl Destination {
         Ok(Self { folder, format })
     }
 
-    /// Refuses the path of a time-line that a result would replace.
+    /// Rejects a timeline path that a result would replace.
     pub(super) fn expect_no_result_at(&self, trace: &Path) -> anyhow::Result<()> {
         match self.folder.as_ref().filter(|folder| folder.has_result_at(trace)) {
             None => Ok(()),
@@ -56,7 +56,7 @@ impl Destination {
     }
 }
 
-/// Says which files of a folder stay, because they are not results of this kind.
+/// Reports which files of a folder stay, because they are not results of this kind.
 pub(super) fn note_kept(folder: &Path, kept: &[String], kind: &str) {
     if !kept.is_empty() {
         let (path, kept) = (folder.display(), kept.join(", "));
@@ -64,7 +64,7 @@ pub(super) fn note_kept(folder: &Path, kept: &[String], kind: &str) {
     }
 }
 
-/// The folder of the results, for people.
+/// Describes the folder of the results.
 pub(super) fn kept_in(folder: Option<&Folder>) -> String {
     match folder {
         Some(folder) => folder.path().display().to_string(),
@@ -72,7 +72,7 @@ pub(super) fn kept_in(folder: Option<&Folder>) -> String {
     }
 }
 
-/// Unnamed files for data that are written during a run, with the names of the later files.
+/// Unnamed files for data written during a run, with the names they get later.
 struct Files<'a> {
     folder: Option<&'a Folder>,
     files: Vec<(String, File)>,
@@ -95,9 +95,9 @@ pub(super) fn failed(error: SessionError) -> anyhow::Error {
     }
 }
 
-/// Runs a session, with a progress bar on standard error if that is a terminal, and reports it.
+/// Runs a session and reports it, with a progress bar if standard error is a terminal.
 ///
-/// `printed` warnings of the session were printed before.
+/// `printed` is the number of the session's warnings already printed.
 pub(super) fn run(session: Session, printed: usize, to: &Destination) -> anyhow::Result<Status> {
     let early = session.early_warnings();
     early.iter().for_each(|warning| output::warning(warning));
@@ -120,7 +120,7 @@ pub(super) fn run(session: Session, printed: usize, to: &Destination) -> anyhow:
     report(&ended, printed, streamed.as_ref(), &files.files, to)
 }
 
-/// Writes the results folder, prints the results, and reports a run that did not complete.
+/// Writes the results folder, prints the results, and reports an incomplete run.
 fn report(
     ended: &Ended,
     printed: usize,
@@ -171,13 +171,13 @@ fn report_check(report: &invariants::Report, status: Status) -> Status {
     Status::Incomplete
 }
 
-/// Copies the whole content of a file that was written before.
+/// Copies the whole content of a temporary file.
 fn copy(mut file: &File, to: &mut dyn Write) -> io::Result<()> {
     file.rewind()?;
     io::copy(&mut file, to).map(drop)
 }
 
-/// `flows.csv` of a run whose flows are written as they complete; nothing if they are not kept.
+/// Writer of `flows.csv` for flows written as they complete; does nothing if they are not kept.
 struct StreamedFlows<'a> {
     csv: Option<FlowsCsv<BufWriter<File>>>,
     topology: &'a Topology,
@@ -201,7 +201,7 @@ impl<'a> StreamedFlows<'a> {
         }
     }
 
-    /// Flows that did not complete come last.
+    /// Writes the remaining flows, which did not complete.
     fn end(mut self, ended: &Ended) -> anyhow::Result<()> {
         if self.csv.is_some() {
             ended.outcome.flows.iter().for_each(|flow| self.write(flow));

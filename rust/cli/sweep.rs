@@ -1,4 +1,4 @@
-//! `evenkeel sweep`: every point of a study, as rows of a table.
+//! `evenkeel sweep`: simulates every point of a study and writes a table.
 
 use std::env;
 use std::num::NonZeroUsize;
@@ -43,31 +43,31 @@ shard is that of the task; --shard 1/1 simulates everything all the same.
 
 /// Simulate every point of a study under every seed
 ///
-/// The results are the same bytes with any number of threads, shards and interruptions. The exit
-/// status is 1 if a row has an error, and 2 if all have.
+/// Results are byte-identical for any number of threads, shards and interruptions. The exit status
+/// is 1 if a row has an error, and 2 if all have one.
 #[derive(Debug, Args)]
 #[command(after_long_help = EXAMPLES)]
 pub(super) struct Arguments {
-    /// The study's file
+    /// Study file
     #[arg(value_name = "STUDY.toml")]
     study: PathBuf,
-    /// Keep the results in this folder, or go on with those that it has
+    /// Folder for the results; a sweep that it already has is continued
     #[arg(long, value_name = "DIR")]
     out: PathBuf,
-    /// Simulate this many runs at the same time; more need more memory [default: one for each core]
+    /// Simulate this many runs at the same time; more use more memory [default: one per core]
     #[arg(long, value_name = "N")]
     jobs: Option<NonZeroUsize>,
-    /// Simulate the K-th of N parts [default: that of the Slurm array or the indexed Job]
+    /// Simulate the K-th of N parts [default: from the Slurm array or the indexed Job]
     #[arg(long, value_name = "K/N")]
     shard: Option<Shard>,
-    /// The number of completions of the Kubernetes Job (JOB_COMPLETION_INDEX has the index)
+    /// Number of completions of the Kubernetes Job (JOB_COMPLETION_INDEX has the index)
     #[arg(long, value_name = "N", conflicts_with = "shard")]
     shards: Option<NonZeroUsize>,
     #[command(flatten)]
     memory: MemoryArgument,
 }
 
-/// Simulates what is missing and writes the results.
+/// Simulates the missing runs and writes the results.
 pub(super) fn run(arguments: &Arguments) -> anyhow::Result<Status> {
     let shard = arguments.shard()?;
     expect_study(&arguments.study)?;
@@ -92,7 +92,7 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<Status> {
     finish(&folder, &table, &arguments.out.display().to_string())
 }
 
-/// Fails for a path without a file.
+/// Fails if the path is not a file.
 fn expect_study(path: &Path) -> anyhow::Result<()> {
     let name = path.display();
     if path.is_dir() {
@@ -104,14 +104,14 @@ fn expect_study(path: &Path) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// The cores that the process may use; those of a Slurm task where nothing else keeps it to them.
+/// Returns the cores that the process may use; those of its Slurm task if nothing else confines it.
 fn cores() -> NonZeroUsize {
     let cores = study::cores();
     let of_task = env::var("SLURM_CPUS_PER_TASK").ok().and_then(|count| count.parse().ok());
     of_task.map_or(cores, |of_task| cores.min(of_task))
 }
 
-/// Writes the results and says what they are.
+/// Writes the results and prints a summary.
 pub(super) fn finish(
     folder: &SweepFolder,
     table: &SweepTable,

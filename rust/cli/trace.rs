@@ -1,4 +1,4 @@
-//! `evenkeel trace`: the workload of a scenario as Chakra traces.
+//! `evenkeel trace`: writes the workload of a scenario as Chakra traces.
 
 use std::path::PathBuf;
 
@@ -17,18 +17,18 @@ Examples:
   #   [workload] kind = \"chakra\", file = \"traces/ring-all-reduce\"
 ";
 
-/// Write the workload of a scenario as Chakra traces, without a simulation
+/// Write the workload of a scenario as Chakra traces, without simulating
 ///
-/// Writes a file for each rank (rank i is host i) with sends, receives and computation and their
-/// dependencies, in schema 0.0.4. Other simulators that read Chakra traces can then send what this
-/// scenario sends.
+/// Writes one file per rank (rank i is host i) with sends, receives, computation and their
+/// dependencies, in schema 0.0.4. Other simulators that read Chakra traces can then send the same
+/// messages.
 #[derive(Debug, Args)]
 #[command(after_long_help = format!("{EXAMPLES}\n{SCENARIO_HELP}"))]
 pub(super) struct Arguments {
     #[command(flatten)]
     scenario: ScenarioArguments,
-    /// The folder for the files SCENARIO.RANK.et; existing files are replaced, but
-    /// for those that the scenario reads
+    /// Folder for the files SCENARIO.RANK.et; existing files are replaced, except those that the
+    /// scenario reads
     #[arg(long, value_name = "DIR")]
     out: PathBuf,
 }

@@ -1,4 +1,4 @@
-//! `evenkeel twin`: a scenario in Rust and in ns-3.
+//! `evenkeel twin`: runs a scenario in Rust and in ns-3.
 
 use anyhow::bail;
 use clap::Args;
@@ -20,9 +20,9 @@ The command needs a program that is built with ns-3 (cargo build --release --fea
 /// Run a scenario in Rust and in ns-3, and compare the results
 ///
 /// Compares the completion time of every flow, the bytes of every link, and all counts: packets
-/// sent, lost, trimmed and marked, queue pairs. The worlds agree if no completion time differs by
-/// more than 0.1 %, everything else is equal, and both runs ended alike: completed, or at the time
-/// limit. The exit status is 1 if they do not agree.
+/// sent, lost, trimmed and marked, and queue pairs. The worlds agree if no completion time differs
+/// by more than 0.1 % and everything else is equal. Both runs must also end alike: completed, or at
+/// the time limit. The exit status is 1 if they do not agree.
 #[derive(Debug, Args)]
 #[command(after_long_help = format!("{EXAMPLES}\n{SCENARIO_HELP}"))]
 pub(super) struct Arguments {
@@ -65,7 +65,7 @@ pub(super) fn run(arguments: &Arguments, ns3: Option<OtherWorld>) -> anyhow::Res
     Ok(if twin.agrees { Status::Done } else { Status::Incomplete })
 }
 
-/// The result of `run` and its wall time in seconds.
+/// Returns the result of `run` and its wall time in seconds.
 fn timed<T>(run: impl FnOnce() -> T) -> (T, f64) {
     let stopwatch = Stopwatch::start();
     let result = run();

@@ -1,8 +1,8 @@
-//! What the public sources of MRC leave open, in the order of the numbers.
+//! Open questions in the public sources of MRC, in numerical order.
 
 use super::Guess;
 
-/// All of them.
+/// All questions.
 pub(super) const GUESSES: [Guess; 21] = [
     Guess {
         name: "G1",

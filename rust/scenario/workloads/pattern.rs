@@ -1,4 +1,4 @@
-//! Checks and delays that traffic patterns share.
+//! Checks and delays shared by traffic patterns.
 
 use super::{Bytes, Located, ResolvedWorkload, ScenarioError, Site, Span};
 use crate::input::context::AtLeast;
@@ -7,11 +7,11 @@ use crate::input::located::Key;
 use crate::pattern::{PatternError, StartJitter};
 use crate::workload::Workload;
 
-/// The default payload of a rank or a flow.
+/// Default payload of a rank or flow.
 pub(super) const DEFAULT_BYTES: Bytes = Bytes::new(16_000_000);
 
-/// The messages of a pattern, each delayed by up to `jitter`. An error is at the key that causes
-/// it; `own` is the key that only this pattern has.
+/// Returns the messages of a pattern, each delayed by up to `jitter`. An error points at the key
+/// that causes it; `own` is the key that only this pattern has.
 pub(super) fn resolve(
     site: &Site<'_>,
     built: Result<Workload, PatternError>,
@@ -31,7 +31,7 @@ pub(super) fn resolve(
     delayed(site, built.map_err(refused)?, jitter)
 }
 
-/// The messages, each delayed by up to `jitter`.
+/// Delays each message by up to `jitter`.
 pub(super) fn delayed(
     site: &Site<'_>,
     mut workload: Workload,

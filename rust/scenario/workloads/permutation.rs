@@ -1,4 +1,4 @@
-//! A flow from each host to another, by a random permutation.
+//! Permutation: one flow from each host to another, at random.
 
 use super::pattern::{self, DEFAULT_BYTES};
 use super::{Bytes, Located, ResolvedWorkload, ScenarioError, Site, Span, Work, section};

@@ -1,4 +1,4 @@
-//! A flow from each host to the one a fixed number of ids on.
+//! Shift: one flow from each host to the one a fixed number of ids later.
 
 use super::pattern::{self, DEFAULT_BYTES};
 use super::{Bytes, Located, ResolvedWorkload, ScenarioError, Site, Span, Work, section};
