@@ -16,13 +16,13 @@ Examples:
 /// Compute a lower bound of a scenario's completion time without simulating
 ///
 /// The bound is the largest of several closed forms: idle paths, host links, cuts of the fabric,
-/// and chains of dependent messages. The output names the one that applies. Of the policy, it only
-/// depends on how messages may be split.
+/// and chains of dependent messages. The output names the one that applies. The policy matters only
+/// by how it may split messages.
 ///
 /// rho_max is the largest rate that the fabric carries for every message at once, as a fraction of
-/// the hosts' line rate. Every message is divided evenly over its equal-cost paths. A permutation
-/// has 1. A non-blocking all-to-all among 256 hosts has 1/255 = 0.0039, because 255 messages share
-/// the link of a host.
+/// the hosts' line rate. Every message is divided evenly over its equal-cost paths. It is 1 for a
+/// permutation. It is 1/255 = 0.0039 for a non-blocking all-to-all among 256 hosts, because 255
+/// messages share a host's link.
 #[derive(Debug, Args)]
 #[command(after_long_help = format!("{EXAMPLES}\n{SCENARIO_HELP}"))]
 pub(super) struct Arguments {

@@ -87,7 +87,7 @@ mod tests {
     }
 
     #[test]
-    fn the_page_on_planes_has_every_guess_with_its_keys() {
+    fn the_multi_plane_page_lists_every_guess_with_its_keys() {
         let of_guess = |guess: &Guess| {
             let keys: Vec<String> = guess.names().map(|name| format!("`{name}`")).collect();
             let keys = if keys.is_empty() { guess.others.to_owned() } else { keys.join(", ") };
@@ -100,7 +100,7 @@ mod tests {
     }
 
     #[test]
-    fn every_key_has_a_default_and_what_is_not_as_proposed_has_a_reason() {
+    fn every_guess_has_defaults_and_a_reason_if_it_differs_from_the_proposal() {
         let scenario = scenario().unwrap();
         for guess in &GUESSES {
             for key in guess.keys {

@@ -103,7 +103,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_a_file_says_is_escaped_and_cut() {
+    fn text_from_files_is_escaped_and_truncated() {
         assert_eq!(shown("unknown key 'a\u{1b}[31m'\n\t^"), "unknown key 'a\\u{1b}[31m'\n\t^");
         assert_eq!(shown("'\u{202e}lmot.x\u{2069}'\r"), "'\\u{202e}lmot.x\\u{2069}'\\u{d}");
         let long = shown(&format!("{}\nsecond", "y".repeat(LONGEST_LINE + 7)));

@@ -155,7 +155,7 @@ fn all(arguments: &Arguments, figures: &[Figure]) -> anyhow::Result<()> {
     fs::create_dir_all(folder).map_err(failed)?;
     let path =
         |figure: &Figure| folder.join(format!("{}.{}", figure.name, arguments.format.ending()));
-    // Opens all files before writing any, so that either all are written or none.
+    // Opens all files before writing any, so that none is written if one cannot be.
     let files = figures.iter().map(|figure| OutputFile::begin(&path(figure), &FIGURE));
     let files = files.collect::<Result<Vec<_>, _>>().map_err(not_written)?;
     for (figure, file) in figures.iter().zip(files) {

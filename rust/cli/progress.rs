@@ -234,21 +234,21 @@ mod tests {
     }
 
     #[test]
-    fn the_time_left_is_that_of_the_rest_at_the_rate_so_far() {
+    fn the_remaining_time_follows_from_the_rate_so_far() {
         assert_eq!(time_left(&progress(250), 10.0).as_deref(), Some("30s left"));
         assert_eq!(time_left(&progress(1_000), 10.0).as_deref(), Some("0s left"));
         assert_eq!(time_left(&progress(9), 10.0), None, "too early to say");
     }
 
     #[test]
-    fn a_run_without_a_terminal_gives_a_line_every_half_a_minute() {
+    fn a_run_without_a_terminal_prints_a_line_every_30_seconds() {
         let lines = AtomicU64::default();
         let due = [1.0, 29.9, 30.0, 45.0, 59.9, 61.0, 150.0].map(|it| line_is_due(&lines, it));
         assert_eq!(due, [false, false, true, false, false, true, true]);
     }
 
     #[test]
-    fn many_runs_have_a_rate_and_a_time_left() {
+    fn several_runs_show_a_rate_and_the_remaining_time() {
         let pace = Pace { runs: 3, since: Stopwatch::start(), state: Mutex::default() };
         let (line, is_due) = pace.finished();
         assert!(line.contains("/s, ") && line.ends_with(" left") && !is_due, "{line}");

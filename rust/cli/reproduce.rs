@@ -55,7 +55,7 @@ pub(super) struct Arguments {
     /// Name of a study, a study file, or 'all'
     #[arg(value_name = "NAME")]
     study: Option<String>,
-    /// Runs for about a minute, or all of them
+    /// Scale: the runs that take about a minute, or all of them
     #[arg(long, value_enum, default_value_t = ScaleName::Quick)]
     scale: ScaleName,
     /// Simulate this many runs at the same time; more use more memory [default: one per core]

@@ -51,7 +51,7 @@ pub(super) struct Arguments {
     /// Study file
     #[arg(value_name = "STUDY.toml")]
     study: PathBuf,
-    /// Folder for the results; a sweep that it already has is continued
+    /// Write the results to this folder, or continue the sweep that is in it
     #[arg(long, value_name = "DIR")]
     out: PathBuf,
     /// Simulate this many runs at the same time; more use more memory [default: one per core]

@@ -92,7 +92,7 @@ mod tests {
                          fan_in = 7\nbytes = \"64KB\"\n";
 
     #[test]
-    fn nothing_is_drawn_where_there_is_one_path_and_no_chance() {
+    fn a_scenario_with_one_path_and_no_randomness_ignores_the_seed() {
         let fixed = scenario(FIXED);
         assert!(!fixed.is_drawn());
         let cct = |seed| fabric::run(&fixed.with_seed(seed).unwrap().setup(), &mut |_| {}).cct;
@@ -101,7 +101,7 @@ mod tests {
     }
 
     #[test]
-    fn whatever_chance_decides_is_drawn() {
+    fn every_source_of_randomness_is_detected() {
         let ramp = "switch.ecn = { kmin = \"10KB\", kmax = \"100KB\", pmax = \"1/2\" }\n";
         for (what, keys) in [
             ("packets at one time", FIXED.replace("\"port\"", "\"drawn\"")),

@@ -271,7 +271,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_way_leads_from_one_folder_to_a_file_in_another() {
+    fn relative_paths_lead_from_one_folder_to_a_file_in_another() {
         let way = |file: &str, folder: &str| {
             relative(Path::new(file), Path::new(folder)).unwrap().display().to_string()
         };

@@ -7,7 +7,7 @@ use crate::topology::Node;
 use crate::units::Span;
 
 #[test]
-fn a_degraded_or_lossy_link_may_be_down_too() {
+fn a_degraded_or_lossy_link_can_also_be_down() {
     let link = "[[failure]]\nlink = \"leaf0-spine0\"\n";
     let text = format!(
         "{link}{link}kind = \"degrade\"\nfactor = \"1/4\"\ndetection = \"5us\"\n\
@@ -62,7 +62,7 @@ fn a_switch_fails_with_its_links_and_random_links_depend_on_the_seed() {
 }
 
 #[test]
-fn a_link_that_flaps_is_down_again_and_again() {
+fn a_flapping_link_goes_down_repeatedly() {
     let flap = |rest: &str| {
         let what = "[[failure]]\nlink = \"leaf0-spine0\"\nkind = \"flap\"\ndown_for = \"2us\"\n";
         parse(&format!("time_limit = \"40us\"\n{what}up_for = \"8us\"\n{rest}")).unwrap()
@@ -82,7 +82,7 @@ fn a_link_that_flaps_is_down_again_and_again() {
 }
 
 #[test]
-fn overlapping_failures_of_a_link_are_one() {
+fn overlapping_failures_of_a_link_are_merged() {
     let failure = |link: &str, from: &str, to: &str| {
         format!("[[failure]]\n{link}\nat = \"{from}\"\nuntil = \"{to}\"\n")
     };
@@ -96,7 +96,7 @@ fn overlapping_failures_of_a_link_are_one() {
 }
 
 #[test]
-fn overlapping_failures_with_different_detection_times_stay_apart() {
+fn overlapping_failures_with_different_detection_times_stay_separate() {
     let text = "[[failure]]\nlink = \"leaf0-spine0\"\nat = \"1us\"\nuntil = \"9us\"\n\
                 [[failure]]\nswitch = \"spine0\"\nat = \"2us\"\nuntil = \"4us\"\n\
                 detection = \"1us\"";
@@ -111,7 +111,7 @@ const PLANES: &str = "[topology]\nkind = \"multi-plane\"\nplanes = 2\nleaves = 2
                       hosts_per_leaf = 2\n";
 
 #[test]
-fn a_port_a_switch_and_a_whole_plane_may_fail() {
+fn a_port_a_switch_and_a_whole_plane_can_fail() {
     let links = |failure: &str| -> Vec<String> {
         let scenario = parse(&format!("{PLANES}[[failure]]\n{failure}\n")).unwrap();
         let failures = scenario.fabric.failures.iter();
@@ -131,7 +131,7 @@ fn a_port_a_switch_and_a_whole_plane_may_fail() {
 }
 
 #[test]
-fn what_several_planes_do_not_support_is_refused() {
+fn settings_unsupported_by_several_planes_are_rejected() {
     let fault = |text: &str| parse(&format!("{text}{PLANES}")).unwrap_err().to_string();
     let said = fault("fidelity = \"fluid\"\n");
     assert!(said.contains("hosts with one port"), "{said}");
@@ -156,7 +156,7 @@ fn presets_have_the_numbers_of_their_papers() {
 }
 
 #[test]
-fn the_latency_of_hosts_is_a_part_of_the_delay_of_their_links() {
+fn host_latency_adds_to_the_delay_of_host_links() {
     let scenario = parse("[topology]\ndelay = \"500ns\"\nhost_latency = \"2us\"\n").unwrap();
     let delays = |of_hosts: bool| {
         let links = scenario.topology.links().iter();
@@ -175,7 +175,7 @@ fn the_latency_of_hosts_is_a_part_of_the_delay_of_their_links() {
 }
 
 #[test]
-fn ways_back_are_probed_for_among_several_planes() {
+fn return_paths_are_probed_only_with_several_planes() {
     let policy = "[policy]\nname = \"mrc\"\nreverse = \"probe\"\n";
     assert!(parse(&format!("{PLANES}{policy}")).is_ok());
     let error = parse(policy).unwrap_err().to_string();

@@ -1,10 +1,10 @@
-//! Invalid scenarios: the position, the fault, and what is expected.
+//! Invalid scenarios, with the position, the fault and the expected value.
 
 use super::{parse, snapshot};
 
-/// Invalid scenarios with one fault each. Each is an entry of the snapshot `scenario_faults`.
+/// Invalid scenarios with one fault each, all entries of the snapshot `scenario_faults`.
 const BAD: &[&str] = &[
-    // Not TOML, or not this format.
+    // Invalid TOML, or another format.
     "seed = ",
     "seed = 1\nseed = 2",
     "schema_version = 2",
@@ -160,7 +160,7 @@ const BAD: &[&str] = &[
     "[topology]\nkind = \"rail-optimized\"\nrails = 0",
     "[topology]\nkind = \"rail-optimized\"\nleaves = 4",
     "[hosts]\ncount = 6\n[[rail]]\nkind = \"tcp\"",
-    // Features that this version does not have.
+    // Features that this version does not support.
     "[topology]\nkind = \"file\"\npath = \"x\"\nformat = \"htsim\"",
     "[workload]\nkind = \"training\"\ntensor = 3",
     "[workload]\nkind = \"training\"\nranks = 16\ntensor = 2\ndata = 4",
@@ -218,7 +218,7 @@ const BAD: &[&str] = &[
     "[workload]\nkind = \"chakra\"\nfile = \"x\"\nbytes = \"1MB\"",
     "[workload]\nkind = \"goal\"",
     "[workload]\nkind = \"connection-matrix\"\nranks = 2",
-    // What is recorded.
+    // Recordings.
     "[record]\nevry = \"1us\"",
     "fidelity = \"fluid\"\n[record]",
     "[record]\nevery = \"0s\"",

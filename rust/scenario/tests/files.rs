@@ -1,4 +1,4 @@
-//! Scenarios from files, and the files that they name.
+//! Scenarios in files, and the files that they name.
 
 use std::path::{Path, PathBuf};
 
@@ -14,7 +14,7 @@ fn every_example_is_valid_and_renders_to_itself() {
     let all: Vec<PathBuf> =
         entries.filter_map(|entry| Some(entry.ok()?.path())).filter(is_scenario).collect();
     assert!(all.len() >= 7, "{} examples", all.len());
-    // Models with millions of messages; two others of the same kind are short.
+    // These models have millions of messages; two others of the same kind are short.
     let is_short = |path: &PathBuf| {
         !["fsdp-llama-3", "gpt-step"].iter().any(|name| path.ends_with(format!("{name}.toml")))
     };
@@ -33,7 +33,7 @@ fn every_example_is_valid_and_renders_to_itself() {
     }
 }
 
-/// Real files of the HPCC family, if they exist.
+/// Uses real files of the HPCC family, if they exist.
 #[test]
 fn topology_and_flow_files_are_read_relative_to_the_scenario() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/data/hpcc/conweave");
@@ -86,7 +86,7 @@ fn a_fault_in_a_named_file_has_its_position_in_that_file() {
 }
 
 #[test]
-fn a_path_that_names_nothing_is_shown_as_one() {
+fn an_empty_path_is_reported_as_such() {
     for (text, key) in [
         ("[topology]\nkind = \"file\"\npath = \"\"\n", "topology.path"),
         ("[workload]\nkind = \"flows\"\nfile = \"\"\n", "workload.file"),

@@ -1,4 +1,4 @@
-//! `[[job]] policy`: jobs with a policy of their own, as they are read and as they run.
+//! `[[job]] policy`: reads and runs jobs with their own policy.
 
 use super::parse;
 use crate::balance::{Eligibility, Weights};
@@ -7,8 +7,8 @@ use crate::nic::Recovery;
 use crate::topology::Node;
 use crate::{Overrides, Scenario};
 
-/// Four leaves and four spines. A flow of job `a` goes from leaf 0 to leaf 1, and one of job `b`
-/// from leaf 2 to leaf 3.
+/// Returns a scenario with four leaves and four spines. Job `a` has a flow from leaf 0 to leaf 1,
+/// and job `b` one from leaf 2 to leaf 3.
 fn text(policy: &str, a: &str, b: &str) -> String {
     format!(
         "[topology]\nkind = \"leaf-spine\"\nleaves = 4\nspines = 4\nhosts_per_leaf = 2\n\
@@ -28,7 +28,7 @@ fn run(scenario: &Scenario) -> Outcome {
     outcome
 }
 
-/// What each of the first three leaves sends to each spine, in bytes.
+/// Returns the bytes that each of the first three leaves sends to each spine.
 fn uplinks(scenario: &Scenario) -> [Vec<u64>; 3] {
     let (topology, outcome) = (&scenario.topology, run(scenario));
     [0, 1, 2].map(|leaf| {
@@ -38,37 +38,37 @@ fn uplinks(scenario: &Scenario) -> [Vec<u64>; 3] {
     })
 }
 
-/// How many spines get data, and not only acknowledgements.
+/// Returns the number of spines that get data, not only acknowledgements.
 fn paths(bytes: &[u64]) -> usize {
     bytes.iter().filter(|&&bytes| bytes > 100_000).count()
 }
 
 #[test]
-fn an_ordered_job_keeps_one_path_beside_a_sprayed_one() {
+fn an_ordered_job_keeps_one_path_next_to_a_sprayed_job() {
     let hashed = uplinks(&scenario("ecmp", "", ""));
     assert_eq!(hashed.each_ref().map(|bytes| paths(bytes)), [1; 3]);
     for sprayed in ["reps", "spray", "spray-rr", "adaptive", "switch-rr", "prime"] {
-        // Data and acknowledgements of job `a` take the same ports as beside a hashed job.
+        // Data and acknowledgements of job `a` take the same ports as next to a hashed job.
         let found = uplinks(&scenario("ecmp", "", &format!("policy = \"{sprayed}\"")));
         assert_eq!(found[..2], hashed[..2], "{sprayed}");
-        // A round-robin sends data and acknowledgements in turn.
+        // Round-robin alternates between data and acknowledgements.
         let expected = if sprayed == "switch-rr" { 2 } else { 4 };
         assert_eq!(paths(&found[2]), expected, "{sprayed}");
-        // The other way round: `[policy]` sprays, and the job is ordered.
+        // The reverse: `[policy]` sprays, and the job is ordered.
         let other = uplinks(&scenario(sprayed, "policy = \"ecmp\"", ""));
         assert_eq!(other, found, "{sprayed}");
     }
 }
 
 #[test]
-fn a_hashed_job_is_hashed_beside_one_with_paths_of_its_source() {
+fn a_hashed_job_stays_hashed_next_to_a_source_routed_job() {
     let hashed = uplinks(&scenario("ecmp", "", ""));
     for routed in ["ethereal", "line-cut", "host-dr"] {
         let alone = uplinks(&scenario(routed, "", ""));
         let own = format!("policy = {{ name = \"{routed}\", weights = \"equal\" }}");
         let found = uplinks(&scenario("ecmp", "", &own));
         assert_eq!((&found[..2], paths(&found[2])), (&hashed[..2], paths(&alone[2])), "{routed}");
-        // Packets without a path of their own still are told apart after a failure.
+        // Packets without an explicit path are still distinguished after a failure.
         let failures = "[[failure]]\nlink = \"leaf2-spine0\"\nat = \"5us\"\n\
                         convergence = \"20us\"\n[[failure]]\nlink = \"leaf0-spine1\"\n\
                         at = \"5us\"\nconvergence = \"20us\"\n";
@@ -77,20 +77,20 @@ fn a_hashed_job_is_hashed_beside_one_with_paths_of_its_source() {
 }
 
 #[test]
-fn a_policy_equal_to_that_of_the_file_changes_nothing() {
+fn a_job_policy_equal_to_the_files_changes_nothing() {
     for policy in ["ecmp", "reps", "ethereal", "adaptive", "ofan", "conga", "subflow-4"] {
         let own = format!("policy = \"{policy}\"");
         let without = run(&scenario(policy, "", ""));
         for (a, b) in [(own.as_str(), ""), ("", own.as_str()), (&own, &own)] {
             assert_eq!(run(&scenario(policy, a, b)), without, "{policy}");
         }
-        // The policy of the file does not matter if every job has its own.
+        // The file's policy does not matter if every job has its own.
         assert_eq!(run(&scenario("plb", &own, &own)), without, "{policy}");
     }
 }
 
 #[test]
-fn the_loss_recovery_of_a_job_is_that_of_its_policy_unless_the_file_names_one() {
+fn a_job_uses_its_policys_loss_recovery_unless_the_file_names_one() {
     let own = "policy = { name = \"reps\", buffer = 16 }";
     let auto = scenario("ecmp", own, "");
     assert_eq!(auto.nic.recovery, Recovery::GO_BACK_N);
@@ -105,8 +105,8 @@ fn the_loss_recovery_of_a_job_is_that_of_its_policy_unless_the_file_names_one() 
 }
 
 #[test]
-fn go_back_n_and_a_timer_for_each_packet_work_side_by_side_in_a_nic() {
-    // Both jobs are on the same hosts, and lose packets.
+fn go_back_n_and_per_packet_timers_work_side_by_side_in_a_nic() {
+    // Both jobs use the same hosts and lose packets.
     let jobs = text("ecmp", "", "policy = \"spray\"").replace("\"4,6\"", "\"0,2\"");
     let lossy = format!(
         "{jobs}[[failure]]\nlink = \"leaf0-spine0\"\nkind = \"loss\"\nrate = \"1/20\"\n\
@@ -120,7 +120,7 @@ fn go_back_n_and_a_timer_for_each_packet_work_side_by_side_in_a_nic() {
 }
 
 #[test]
-fn the_command_line_replaces_the_policy_of_the_file_and_jobs_keep_theirs() {
+fn a_policy_on_the_command_line_replaces_the_files_but_not_those_of_jobs() {
     let own = "policy = \"reps\"";
     let overrides = Overrides { policy: Some("spray".into()), ..Overrides::default() };
     let text = text("ecmp", "", own);

@@ -1,10 +1,10 @@
-//! Extreme values of every key: zero, the largest, the wrong type.
+//! Extreme values of every key: zero, the largest, and the wrong type.
 
 use super::parse;
 use crate::extent;
 
-/// With any value of a key, a scenario is valid or an error, without a panic and without large
-/// allocations before the error.
+/// For any value of a key, a scenario is either valid or an error. It neither panics nor allocates
+/// much memory before the error.
 #[test]
 fn no_extreme_value_panics() {
     let numbers = ["0", "1", "4294967295", "9223372036854775807", "-1", "1.5", "true", "[]", "{}"];
@@ -28,7 +28,7 @@ fn no_extreme_value_panics() {
         let pairs = (0..lines.len())
             .filter(is_key)
             .flat_map(|index| (0..values.len()).map(move |value| (index, value)));
-        // Each key gets a quarter of the values, and each value goes to a quarter of the keys.
+        // Each key gets a quarter of the values, and each value a quarter of the keys.
         let few = |&(index, value): &(usize, usize)| (index + value) % 4 == 0;
         for (index, value) in extent::cases("scenario::limits", pairs.collect(), few) {
             let (key, _) = lines[index].split_once(" = ").expect("it is a key");

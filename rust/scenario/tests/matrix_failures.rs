@@ -6,7 +6,7 @@ use super::super::{Overrides, Scenario, ScenarioError};
 use crate::fabric::{self, FailureKind};
 use crate::units::{Span, Time};
 
-/// A matrix with these lines beside its connection, on a fat-tree of 16 hosts.
+/// Loads a matrix with these lines after its connection, on a fat-tree of 16 hosts.
 fn load(folder: &Path, lines: &str, rest: &str) -> Result<Scenario, ScenarioError> {
     let text = format!("Nodes 16\n0->15 start 0 size 400000\n{lines}\n");
     std::fs::write(folder.join("f.cm"), text).unwrap();
@@ -23,7 +23,7 @@ fn a_failure_takes_the_uplink_of_an_aggregation_switch_down_from_the_start() {
     let lines = "failure switch_type AGG switch_id 3 link_id 1";
     let scenario = load(folder.path(), lines, "").unwrap();
     let [failure] = scenario.fabric.failures[..] else { panic!("{:?}", scenario.fabric.failures) };
-    // Switch 3 is the second one of the second pod; its uplinks lead to the cores 2 and 3.
+    // Switch 3 is the second of the second pod. Its uplinks lead to cores 2 and 3.
     assert_eq!(scenario.topology.link_name(failure.link), "pod1-agg1-core3");
     assert_eq!(failure.kind, FailureKind::Down);
     assert_eq!((failure.at, failure.until), (Time::ZERO, Time::NEVER));
@@ -32,7 +32,7 @@ fn a_failure_takes_the_uplink_of_an_aggregation_switch_down_from_the_start() {
 }
 
 #[test]
-fn a_run_is_that_of_the_same_failure_in_the_scenario() {
+fn a_matrix_failure_runs_like_the_same_failure_in_the_scenario() {
     let folder = tempfile::tempdir().unwrap();
     let lines = "Failures 1\nfailure switch_type AGG switch_id 0 link_id 0";
     let policy = "[policy]\nname = \"spray\"\n";
@@ -49,7 +49,7 @@ fn a_run_is_that_of_the_same_failure_in_the_scenario() {
 }
 
 #[test]
-fn what_cannot_be_placed_is_an_error_with_the_line_of_the_matrix() {
+fn a_failure_of_no_uplink_is_an_error_with_the_line_of_the_matrix() {
     let folder = tempfile::tempdir().unwrap();
     let error = |lines: &str| load(folder.path(), lines, "").unwrap_err().to_string();
     let said = error("failure switch_type AGG switch_id 0 link_id 2");

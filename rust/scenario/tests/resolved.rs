@@ -1,4 +1,4 @@
-//! Defaults, overrides, and where values are from.
+//! Defaults, overrides and the origins of values.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -8,7 +8,7 @@ use crate::nic::{AckConfig, First, NicConfig};
 use crate::units::{Bytes, Span};
 use crate::{FailureSection, Overrides, Scenario, ScenarioFile, reference};
 
-/// The format's reference, as the design prints it.
+/// Reference of the format, as the design document prints it.
 const SAMPLE: &str = r#"
 schema_version = 1
 seed = 1

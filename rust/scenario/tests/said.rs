@@ -1,4 +1,4 @@
-//! What was once taken in silence, or said of a key that nobody wrote.
+//! Messages about invalid values, including defaults that the file does not contain.
 
 use std::path::Path;
 
@@ -11,7 +11,7 @@ fn fault(text: &str) -> String {
 }
 
 #[test]
-fn a_collective_of_one_host_is_a_fault_of_the_topology() {
+fn a_collective_of_one_host_is_reported_at_the_topology() {
     let text = "[topology]\nleaves = 1\nspines = 1\nhosts_per_leaf = 1\n[workload]\n\
                 kind = \"all-to-all\"\n";
     let said = fault(text);
@@ -20,14 +20,14 @@ fn a_collective_of_one_host_is_a_fault_of_the_topology() {
 }
 
 #[test]
-fn a_job_that_starts_after_the_time_limit_is_a_fault_of_its_start() {
+fn a_job_start_after_the_time_limit_is_reported_at_its_start() {
     let said = fault("[[job]]\nkind = \"permutation\"\nstart = \"11s\"\n");
     let expected = "job[0].start = 11s is invalid: it must be earlier than time_limit = 10s";
     assert!(said.starts_with("test.toml:3:9:") && said.contains(expected), "{said}");
 }
 
 #[test]
-fn a_failure_of_no_rail_is_a_missing_key() {
+fn a_rail_failure_without_a_rail_is_a_missing_key() {
     let text = "[[rail]]\nname = \"a\"\n[[failure]]\nat = \"1ms\"\n".to_owned();
     let path = Path::new("test.toml");
     let said = RailScenario::parse(text, path, &Overrides::default()).unwrap_err().to_string();
@@ -45,9 +45,9 @@ fn a_file_without_keys_is_a_warning() {
     assert_eq!(parse("seed = 1\n").unwrap().warnings, [""; 0]);
 }
 
-/// 8,192 hosts of which each sends to each other: 67 million messages and queue pairs.
+/// 8,192 hosts that all send to each other: 67 million messages and queue pairs.
 #[test]
-fn what_does_not_fit_is_refused_before_its_messages_are_made() {
+fn a_workload_beyond_memory_is_rejected_before_its_messages_are_created() {
     let text = "[topology]\nleaves = 256\nspines = 32\nhosts_per_leaf = 32\n[workload]\n\
                 kind = \"all-to-all\"\n";
     let most_memory = Some(Bytes::new(24_000_000_000));
@@ -68,7 +68,7 @@ fn what_does_not_fit_is_refused_before_its_messages_are_made() {
 }
 
 #[test]
-fn what_auto_became_is_beside_it_and_the_file_runs_under_another_policy() {
+fn a_rendered_auto_shows_its_value_and_still_adapts_to_another_policy() {
     let lines = |text: &str| {
         let rendered = parse(text).unwrap().render();
         let is_auto = |line: &&str| line.contains("= \"auto\"");
@@ -98,7 +98,7 @@ fn what_auto_became_is_beside_it_and_the_file_runs_under_another_policy() {
 }
 
 #[test]
-fn a_date_is_called_one_wherever_it_stands() {
+fn a_date_is_reported_as_a_date_everywhere() {
     let refused = |key: &str| {
         let setting = format!("{key}=2026-11-22").parse().unwrap();
         let overrides = Overrides { settings: vec![setting], ..Overrides::default() };
@@ -123,7 +123,7 @@ fn set(text: &str, setting: &str) -> String {
 }
 
 #[test]
-fn a_number_beyond_tomls_is_one_of_its_key() {
+fn a_number_too_large_for_toml_is_reported_at_its_key() {
     let text = "[[rail]]\n[handler]\nmisses = 99999999999999999999\n";
     assert!(RailScenario::is_in_text(text), "it is a scenario with rails, if an invalid one");
     let path = Path::new("test.toml");
@@ -145,7 +145,7 @@ fn a_number_beyond_tomls_is_one_of_its_key() {
 }
 
 #[test]
-fn a_list_is_no_table() {
+fn a_list_is_not_a_table() {
     for key in ["topology.llr", "topology.scale_up", "switch.ecn", "transport.qp_cache"] {
         let (section, name) = key.split_once('.').unwrap();
         for value in ["[]", "[3]", "[\"500B\", 2]"] {
@@ -163,7 +163,7 @@ fn a_list_is_no_table() {
 }
 
 #[test]
-fn no_table_of_the_format_takes_a_list() {
+fn no_table_of_the_format_accepts_a_list() {
     let mut tables = 0;
     for part in crate::catalogue::parts() {
         let (open, close) = if part.is_list { ("[[", "]]") } else { ("[", "]") };
@@ -192,7 +192,7 @@ fn only_keys_that_apply_are_suggested() {
 }
 
 #[test]
-fn a_key_below_a_number_is_no_date() {
+fn a_key_below_a_number_is_not_a_date() {
     let said = set("[topology]\nleaves = 2\n", "topology.leaves.x=2");
     let expected = "--set topology.leaves.x=2: topology.leaves.x: topology.leaves is no table: it \
                     has no keys";
@@ -207,7 +207,7 @@ fn a_key_below_a_number_is_no_date() {
 }
 
 #[test]
-fn sections_of_one_network_do_not_go_with_rails() {
+fn single_network_sections_are_rejected_with_rails() {
     for section in ["[[job]]", "[topology]", "[switch]", "[transport]", "[[class]]"] {
         let text = format!("[[rail]]\nkind = \"tcp\"\n{section}\n");
         let path = Path::new("test.toml");
@@ -219,7 +219,7 @@ fn sections_of_one_network_do_not_go_with_rails() {
 }
 
 #[test]
-fn a_default_policy_that_does_not_fit_is_called_one() {
+fn an_unsuitable_default_policy_is_reported_as_a_default() {
     for kind in ["torus", "dragonfly", "dragonfly-plus"] {
         let text = format!("[topology]\nkind = \"{kind}\"\n");
         let said = fault(&text);
@@ -237,7 +237,7 @@ fn a_default_policy_that_does_not_fit_is_called_one() {
 }
 
 #[test]
-fn a_bare_word_is_a_text_without_quotes() {
+fn a_bare_word_is_reported_as_text_without_quotes() {
     for word in ["fat-tree", "torus", "leaf-spine", "nan-tree", "16MB"] {
         let said = fault(&format!("[topology]\nkind = {word} # a comment\n"));
         let expected = format!("test.toml:2:8: invalid TOML: a text stands in quotes: {word:?}\n");
@@ -248,7 +248,7 @@ fn a_bare_word_is_a_text_without_quotes() {
 }
 
 #[test]
-fn weights_that_a_policy_makes_no_use_of_are_a_warning() {
+fn weights_that_a_policy_ignores_are_a_warning() {
     let of = |policy: &str| {
         parse(&format!("[policy]\nname = \"{policy}\"\nweights = \"capacity\"\n")).unwrap().warnings
     };

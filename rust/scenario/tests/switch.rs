@@ -1,4 +1,4 @@
-//! Settings of switches: priority flow control and trimming.
+//! Switch settings: flow control, marking and trimming.
 
 use super::parse;
 use crate::fabric::{Headroom, PfcConfig, TrimConfig, TrimVictim};
@@ -34,7 +34,7 @@ fn priority_flow_control_and_trimming_are_on_or_off_or_tables() {
 }
 
 #[test]
-fn which_packet_is_trimmed_is_said_and_not_with_lossless_links() {
+fn the_trimming_victim_can_be_set_except_on_lossless_links() {
     let victim = |text: &str| {
         parse(&format!("[switch]\n{text}\n")).map(|it| it.fabric.switch.trim.unwrap().victim)
     };
@@ -48,20 +48,20 @@ fn which_packet_is_trimmed_is_said_and_not_with_lossless_links() {
 }
 
 #[test]
-fn ports_to_hosts_mark_unless_a_scenario_says_otherwise() {
+fn ports_to_hosts_mark_by_default() {
     let fabric = |text: &str| parse(&format!("[switch]\n{text}\n")).unwrap().fabric;
     assert!(fabric("").ecn_at_hosts);
     let fabric = fabric("ecn_at_hosts = false");
     assert!(!fabric.ecn_at_hosts);
 }
 
-/// Card of Ultra Ethernet, section 5.4, form 7: with less credit than one packet costs, nothing is
-/// ever sent.
+/// Card of Ultra Ethernet, section 5.4, form 7: nothing is ever sent with less credit than one
+/// packet costs.
 #[test]
-fn credit_for_less_than_a_packet_is_refused_and_for_one_is_taken() {
+fn credit_must_cover_at_least_one_packet() {
     let cbfc = |text: &str| parse(&format!("[switch]\ncbfc = {{ {text} }}\n"));
-    // A full packet is 4,158 B: 17 credits of 256 B, 130 of 32 B, or 3 of 2 KiB; with 20 B beside
-    // each packet it is 4,178 B and 131 of 32 B.
+    // A full packet is 4,158 B: 17 credits of 256 B, 130 of 32 B, or 3 of 2 KiB. With 20 B of
+    // overhead it is 4,178 B, or 131 credits of 32 B.
     for (others, least) in [
         ("", 17 * 256),
         ("credit = \"32B\"", 130 * 32),
@@ -81,7 +81,7 @@ fn credit_for_less_than_a_packet_is_refused_and_for_one_is_taken() {
 }
 
 #[test]
-fn settings_of_credit_that_cannot_be_are_refused_with_what_would_be_right() {
+fn invalid_credit_settings_are_rejected_with_the_valid_values() {
     let refused = |text: &str| parse(&format!("[switch]\n{text}\n")).unwrap_err().to_string();
     for (text, key, expected) in [
         ("cbfc = true\npfc = true", "switch.cbfc", "never both"),
@@ -99,7 +99,7 @@ fn settings_of_credit_that_cannot_be_are_refused_with_what_would_be_right() {
 }
 
 #[test]
-fn the_overhead_of_credits_has_one_range() {
+fn the_overhead_of_credits_is_limited_to_its_range() {
     for value in ["-999999999", "-129", "-17", "128", "300"] {
         let said = parse(&format!("[switch]\ncbfc = {{ overhead = {value} }}\n")).unwrap_err();
         let said = said.to_string();

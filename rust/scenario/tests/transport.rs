@@ -77,7 +77,7 @@ fn the_default_preset_of_nscc_depends_on_trimming() {
 }
 
 #[test]
-fn recoveries_and_acknowledgements_are_chosen_by_name() {
+fn recoveries_and_acknowledgements_are_selected_by_name() {
     let nic = |keys: &str| parse(&format!("[transport]\n{keys}")).unwrap().nic;
     let recovery = |keys: &str| nic(keys).recovery;
     assert_eq!(recovery("recovery = 'sack'"), Recovery::Sack(Config::default()));
@@ -92,7 +92,7 @@ fn recoveries_and_acknowledgements_are_chosen_by_name() {
         Recovery::GO_BACK_TO_ZERO
     );
 
-    // Delivery is the recovery's default, unless it is given.
+    // Delivery is the recovery's default, unless it is set.
     use crate::nic::Delivery::{Ordered, Unordered};
     let delivery = |keys: &str| nic(keys).delivery();
     assert_eq!(delivery(""), Ordered);
@@ -112,19 +112,19 @@ fn recoveries_and_acknowledgements_are_chosen_by_name() {
 }
 
 #[test]
-fn packets_sent_again_are_acknowledged_at_once_in_ultra_ethernet() {
+fn ultra_ethernet_acknowledges_retransmitted_packets_immediately() {
     let resent = |keys: &str| parse(&format!("[transport]\n{keys}\n")).unwrap().nic.ack.resent;
     assert_eq!(resent(""), Resent::Wait);
     let uet = "congestion_control = 'nscc'\nrecovery = 'per-packet'";
     assert_eq!(resent(uet), Resent::AtOnce);
     assert_eq!(resent(&format!("{uet}\nack_resent = 'wait'")), Resent::Wait);
-    // Acknowledgements of another recovery are not those of Ultra Ethernet's simulator.
+    // With another recovery, the defaults are not those of Ultra Ethernet's simulator.
     assert_eq!(resent("congestion_control = 'nscc'\nrecovery = 'sack'"), Resent::Wait);
     assert_eq!(resent("ack_resent = 'at-once'"), Resent::AtOnce);
 }
 
 #[test]
-fn acknowledgements_of_one_packet_need_a_timer_for_each() {
+fn per_packet_acknowledgements_need_per_packet_timers() {
     let keys = "[policy]\nname = \"spray\"\n[transport]\nack_range = \"packet\"\n";
     assert_eq!(parse(keys).unwrap().nic.ack.range, AckRange::Packet);
     assert_eq!(parse("").unwrap().nic.ack.range, AckRange::Cumulative);
@@ -143,7 +143,7 @@ fn acknowledgements_of_one_packet_need_a_timer_for_each() {
 }
 
 #[test]
-fn the_modes_of_ultra_ethernet_bring_their_order_and_their_acknowledgements() {
+fn ultra_ethernet_modes_set_delivery_order_and_acknowledgements() {
     let nic = |keys: &str| parse(&format!("[transport]\n{keys}")).map(|scenario| scenario.nic);
     let rudi = nic("recovery = 'rudi'\ncongestion_control = 'nscc'").unwrap();
     assert_eq!((rudi.recovery, rudi.delivery()), (Recovery::RUDI, Delivery::Unordered));
@@ -172,7 +172,7 @@ fn the_modes_of_ultra_ethernet_bring_their_order_and_their_acknowledgements() {
 }
 
 #[test]
-fn messages_are_writes_with_immediate_data_where_a_limit_says_so() {
+fn a_message_limit_makes_messages_writes_with_immediate_data() {
     let scenario = |keys: &str| parse(&format!("[transport]\n{keys}\n"));
     let most = |keys: &str| scenario(keys).unwrap().nic.queue_pairs.immediate_messages;
     assert_eq!(most(""), None);

@@ -1,4 +1,4 @@
-//! Every key with a value of every type of TOML: what is refused is refused in words for people.
+//! Every key with a value of every TOML type: rejections have readable messages.
 
 use std::path::Path;
 
@@ -12,7 +12,7 @@ use crate::{Fault, KeyEntry, Overrides, Position, RailScenario, ScenarioError, c
 const TABLES: [&str; 5] =
     ["topology.llr", "topology.scale_up", "switch.ecn", "switch.pfc", "transport.qp_cache"];
 
-/// The fault of a scenario, if it is refused.
+/// Returns the fault of a scenario, if it is rejected.
 fn fault(text: &str) -> Option<ScenarioError> {
     match RailScenario::is_in_text(text) {
         true => RailScenario::parse(text.to_owned(), Path::new("test.toml"), &Overrides::default())
@@ -21,13 +21,13 @@ fn fault(text: &str) -> Option<ScenarioError> {
     }
 }
 
-/// The message of a scenario, if it is refused.
+/// Returns the message of a scenario, if it is rejected.
 fn refusal(text: &str) -> Option<String> {
     fault(text).map(|error| error.fault.to_string())
 }
 
-/// A scenario with a key: of a section with kinds, of one that has the key. The key is in the last
-/// line.
+/// Returns a scenario that sets a key on its last line. A section with kinds gets a kind that has
+/// the key.
 fn with(entry: &KeyEntry, value: &str) -> String {
     let (section, key) = entry.key.split_once('.').unwrap_or(("", &entry.key));
     let kind = entry.only.strip_prefix("kind = \"").and_then(|kind| kind.strip_suffix('"'));
@@ -47,16 +47,16 @@ fn with(entry: &KeyEntry, value: &str) -> String {
     format!("{fabric}{rails}{heading}{kind}{key} = {value}\n")
 }
 
-/// Whether a key is one of scenarios with rails.
+/// True if the key belongs to scenarios with rails.
 fn is_of_rails(entry: &KeyEntry) -> bool {
     let section = entry.key.split('.').next().unwrap_or_default();
     entry.only.contains("[[rail]]") || ["hosts", "rail", "handler"].contains(&section)
 }
 
-/// The sections that are lists of tables.
+/// Sections that are lists of tables.
 const LISTS: [&str; 4] = ["class", "job", "failure", "rail"];
 
-/// True if no key with a value of that form takes this one.
+/// True if no key with a value of that form accepts this one.
 fn is_never_taken(form: &str, value: &str) -> bool {
     match value {
         huge if HUGE.contains(&huge) => true,
@@ -70,7 +70,8 @@ fn is_never_taken(form: &str, value: &str) -> bool {
     }
 }
 
-/// What is wrong with the fault of a key in the last line of a text; `None` if nothing is.
+/// Returns what is wrong with the fault of a key on the last line of a text; `None` if it is as it
+/// should be.
 fn complaint(text: &str, key: &str, form: &str, value: &str) -> Option<String> {
     let must = is_never_taken(form, value);
     let Some(error) = fault(text) else { return must.then(|| "it is taken in silence".to_owned()) };
@@ -113,7 +114,7 @@ fn every_wrong_value_of_every_key_has_its_line_its_key_and_words_for_people() {
     assert!(keys.len() > 200, "{} keys", keys.len());
     assert!(keys.iter().any(|entry| entry.key == "class.weight"), "classes have keys");
     let mut wrong = Vec::new();
-    // By default values take turns, so that each kind of key meets each of them.
+    // By default each key gets a share of the values, so that every kind of key meets every value.
     let share = if extent::is_long() { 1 } else { 8 };
     for (number, entry) in keys.iter().enumerate() {
         for value in values().skip(number % share).step_by(share) {
@@ -128,13 +129,13 @@ fn every_wrong_value_of_every_key_has_its_line_its_key_and_words_for_people() {
 }
 
 #[test]
-fn sections_are_neither_values_nor_lists_of_another_shape() {
+fn sections_accept_neither_values_nor_other_lists() {
     let tables = ["topology", "switch", "transport", "policy", "workload", "record"];
     let of_rails = ["hosts", "handler"];
     let mut wrong = Vec::new();
     for name in tables.iter().chain(&LISTS).chain(&of_rails) {
         let rails = if of_rails.contains(name) { "[[rail]]\n" } else { "" };
-        // A list of records is one, and an empty list has no sections.
+        // A list of records is valid, and an empty list has no sections.
         let may_be = |value: &str| (LISTS.contains(name) || *name == "record") && value == "[]";
         for value in values().filter(|value| !may_be(value) && *value != "{}") {
             let text = format!("{name} = {value}\n{rails}");
@@ -166,7 +167,7 @@ fn sections_are_neither_values_nor_lists_of_another_shape() {
 }
 
 #[test]
-fn no_parameter_of_a_policy_has_a_message_with_words_of_the_program() {
+fn messages_about_policy_parameters_contain_no_rust_terms() {
     let texts = balance::presets().flat_map(|preset| {
         let policy = format!("[policy]\nname = \"{}\"\n", preset.name);
         let fabric = "[topology]\nleaves = 2\nspines = 2\nhosts_per_leaf = 2\n";
@@ -186,7 +187,7 @@ fn no_parameter_of_a_policy_has_a_message_with_words_of_the_program() {
 }
 
 #[test]
-fn what_to_write_in_place_of_a_wrong_type_is_said() {
+fn a_wrong_type_is_reported_with_what_to_write_instead() {
     let cases = [
         (
             "[switch]\necn = true",

@@ -30,7 +30,7 @@ fn jobs_use_their_hosts_and_are_explained_one_by_one() {
 }
 
 #[test]
-fn on_a_fabric_that_exists_jobs_are_sent_as_typed_and_nothing_without_any() {
+fn an_existing_fabric_sends_the_typed_jobs_or_nothing() {
     let folder = Path::new("");
     let on_it = |text: &str| {
         let fabric = Scenario::topology("leaves = 2\nhosts_per_leaf = 2", "test", folder).unwrap();
@@ -69,11 +69,11 @@ fn a_text_on_an_existing_fabric_sends_its_workload_or_its_jobs() {
 }
 
 #[test]
-fn steps_follow_acknowledgements_where_a_workload_or_a_job_says_so() {
+fn steps_can_follow_acknowledgements_in_workloads_and_jobs() {
     let keys = "kind = \"ring-all-reduce\"\nranks = 4\n";
     let told = "step_after = \"acknowledgement\"\n";
     let delays = |text: &str| parse(text).unwrap().workload.delays.len();
-    // Five of the six steps of each rank have a step of another rank after them.
+    // Five of the six steps of each rank are followed by a step of another rank.
     assert_eq!(delays(&format!("[workload]\n{keys}")), 0);
     assert_eq!(delays(&format!("[workload]\n{keys}{told}")), 20);
     assert_eq!(delays(&format!("[[job]]\n{keys}[[job]]\n{keys}{told}")), 20);
