@@ -1,4 +1,4 @@
-//! `evenkeel bound`: the lower bound of a scenario.
+//! `evenkeel bound`: computes a lower bound for a scenario.
 
 use clap::Args;
 use evenkeel_study::report::human;

@@ -71,8 +71,8 @@ section! {
     /// `[[failure]]`: exactly one of `link`, `switch`, `plane` and `probability`, with its kind and
     /// times.
     pub struct FailureSection {
-        /// Link that fails, by its ends: `"leaf0-spine0"`; with several planes
-        /// `"p1-leaf0-p1-spine0"`, or `"host3-p1-leaf0"` for a host port.
+        /// Failing link, by its ends: `"leaf0-spine0"`; with several planes `"p1-leaf0-p1-spine0"`,
+        /// or `"host3-p1-leaf0"` for a host port.
         link?: String = "none",
         /// End of `link` whose outgoing packets are affected. Detection and routing avoid both
         /// directions.
@@ -85,9 +85,9 @@ section! {
         probability?: Fraction = "none",
         /// Kind of failure.
         kind: FailureName = FailureName::default(),
-        /// `degrade`: share of the rate that is left.
+        /// `degrade`: remaining share of the rate.
         factor?: Fraction = "required for `degrade`",
-        /// `loss`: share of packets that are lost.
+        /// `loss`: share of packets lost.
         rate?: Fraction = "required for `loss`",
         /// `flap`: length of each outage.
         down_for?: Span = "required for `flap`",

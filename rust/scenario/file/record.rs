@@ -10,8 +10,8 @@ section! {
     pub struct RecordSection {
         /// Label in file names (`ports-NAME.csv`) and metrics: letters, digits, `-` and `_`.
         name?: String = "none; *required* of several",
-        /// Writes rows every interval, or when a value changes. Windows and rates of queue pairs
-        /// are sampled once per interval either way.
+        /// Writes rows every interval, or on changes. Windows and rates of queue pairs are sampled
+        /// every interval either way.
         on: RecordOn = RecordOn::Interval,
         /// Length of an interval.
         every: Span = Span::from_us(10),

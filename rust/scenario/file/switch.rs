@@ -170,7 +170,7 @@ section! {
         limit?: Bytes = "twice the buffer",
         /// Packet trimmed when the queue is full: the `arriving` one, or by a fair coin it or the
         /// last in the queue, whose slot it takes (`arriving-or-last`: NDP, and its queue in
-        /// htsim). The coin keeps flows in lockstep from always losing. Not with `pfc` or `cbfc`.
+        /// htsim). The coin spreads losses among flows in lockstep. Not with `pfc` or `cbfc`.
         victim: TrimVictim = TrimVictim::default(),
     }
 }

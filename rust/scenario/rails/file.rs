@@ -296,7 +296,7 @@ section! {
         at: Span = Span::ZERO,
         /// End of the failure.
         until: SpanOrNever = SpanOrNever::Never,
-        /// `crawl`: share of the rate that is left.
+        /// `crawl`: remaining share of the rate.
         left?: Fraction = "1/1000",
     }
 }

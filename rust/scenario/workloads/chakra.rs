@@ -30,8 +30,7 @@ section! {
         streaming: StreamingName = StreamingName::default(),
         /// Streamed traces: nodes per rank in memory.
         window?: u32 = "8192",
-        /// Continues a waiting rank on `delivery`, or once the sender has the last
-        /// `acknowledgement`.
+        /// Continues a waiting rank on `delivery`, or on the last `acknowledgement` at the sender.
         step_after: StepAfter = StepAfter::default(),
     }
 }

@@ -44,8 +44,7 @@ section! {
         group?: u32 = "topology.scale_up.gpus, or 8",
         /// Compute time between receiving a message and sending its dependent.
         gap: Span = Span::ZERO,
-        /// Continues a waiting rank on `delivery`, or once the sender has the last
-        /// `acknowledgement`.
+        /// Continues a waiting rank on `delivery`, or on the last `acknowledgement` at the sender.
         step_after: StepAfter = StepAfter::default(),
         /// Maximum random start delay per message.
         start_jitter: Span = Span::ZERO,

@@ -72,8 +72,7 @@ section! {
         channels: u32 = 1,
         /// Hierarchical algorithms: consecutive ranks per machine.
         group?: u32 = "topology.scale_up.gpus, or 8",
-        /// Continues a waiting rank on `delivery`, or once the sender has the last
-        /// `acknowledgement`.
+        /// Continues a waiting rank on `delivery`, or on the last `acknowledgement` at the sender.
         step_after: StepAfter = StepAfter::default(),
     }
 }
