@@ -221,6 +221,7 @@ impl Scenario {
         let filled =
             derived::Filled { file: &mut self.file, fabric: &mut self.fabric, nic: &mut self.nic };
         let warnings = derived::fill(&origin.context(), &origin.file, network, filled)?;
+        // A clone that is resolved again already has some of these warnings.
         let is_new = |warning: &String| !self.warnings.contains(warning);
         let warnings: Vec<String> = warnings.into_iter().filter(is_new).collect();
         self.warnings.extend(warnings);
@@ -338,6 +339,7 @@ impl Scenario {
         let file = &mut other.file;
         file.policy = typed.policy.clone();
         file.policy.override_with(name, &SHARED_PARAMETERS);
+        // Start from the typed sections: resolved ones contain defaults of the previous policy.
         file.transport = typed.transport.clone();
         file.switch = typed.switch.clone();
         other.scheme = policy::resolve(&context, &mut file.policy)?;
@@ -383,6 +385,7 @@ impl Scenario {
             ..Ground::new(&self.topology, &self.host_of_node, seed, None)
         };
         other.workload = Arc::new(job::resolve(&context, &mut typed.clone(), ground)?.workload);
+        // The range of streams depends on the redrawn messages.
         for own in &mut other.job_policies {
             own.streams = other.workload.jobs[own.job].streams(&other.workload);
         }

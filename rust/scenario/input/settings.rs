@@ -84,10 +84,12 @@ impl Setting {
         let steps = steps(&self.key).ok_or_else(|| fault("it is no path of names and indices"))?;
         let [Step::Name(first), ..] = steps.as_slice() else { unreachable!("a name is first") };
         let path = |done| Way { steps: &steps, done }.path();
+        // Sections around the key count as set, unless the file already has them.
         for above in 1..steps.len() {
             entries.entry(path(above)).or_insert(Entry::Set(index));
         }
         let key = path(steps.len());
+        // The new value replaces everything below the key.
         let is_below =
             |path: &str| path.strip_prefix(&*key).is_some_and(|rest| rest.starts_with(['.', '[']));
         entries.retain(|path, _| !is_below(path));

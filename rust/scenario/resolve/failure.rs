@@ -109,6 +109,7 @@ pub(crate) fn take_down(failures: &mut Vec<Failure>, down: &[LinkId]) {
 /// treats the link as dead.
 fn joined(failures: impl Iterator<Item = Failure>) -> Vec<Failure> {
     let (down, others): (Vec<_>, Vec<_>) = failures.partition(|it| it.kind == FailureKind::Down);
+    // Sorted by link and time, so that an overlapping outage is the previous one.
     let mut joined: Vec<Failure> = Vec::new();
     for failure in down {
         let informed = |it: &Failure| (it.link, it.direction, it.detection, it.convergence);
@@ -222,6 +223,7 @@ fn times(
     let up = context.span(&up, AtLeast::OnePicosecond)?;
     let period = (down + up).as_ps();
     let end = model.until.min(bounds.end);
+    // A failure that starts after the run has no outage. A last partial period counts.
     let count = end.as_ps().saturating_sub(model.at.as_ps()).div_ceil(period);
     if count.saturating_mul(bounds.of as u64) > MOST_OUTAGES {
         let links = match bounds.of {

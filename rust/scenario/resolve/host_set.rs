@@ -29,7 +29,7 @@ pub(super) fn resolve(
             return Err(invalid(format!("the topology has {count} hosts, 0 to {}", count - 1)));
         }
         hosts.extend((from..to).step_by(step as usize).map(HostId));
-        // Bounds the list. Duplicates are detected below.
+        // Bounds the list: this many entries must contain a duplicate, which is detected below.
         if hosts.len() > 2 * count as usize {
             break;
         }

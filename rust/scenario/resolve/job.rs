@@ -52,6 +52,7 @@ fn several(
     let (mut parts, mut warnings, mut down) = (Vec::new(), Vec::new(), Vec::new());
     for (index, section) in jobs.iter_mut().enumerate() {
         let seed = seed_of(ground.seed, index);
+        // Messages are generated during the run only if one workload is all that is sent.
         let ground = Ground { seed, may_generate: false, ..ground };
         let start = start(context, section)?;
         let after = section.job.after.given();

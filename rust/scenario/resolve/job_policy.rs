@@ -44,6 +44,7 @@ pub(crate) fn resolve(
         own.push(JobPolicy { job, streams, scheme, recovery });
     }
     let file_name = file.policy.name.clone();
+    // The file's policy matters only if some job uses it.
     let common = without.then_some((common.scheme, &file_name));
     let jobs = own.iter().map(|job| &job.scheme).zip(&names);
     check(context, &common.into_iter().chain(jobs).collect::<Vec<_>>())?;
@@ -60,6 +61,7 @@ fn recovery(
     let mut section = common.typed.transport.clone();
     let selected = section.recovery.recovery(scheme.recovery);
     if selected.name() != common.nic.recovery.name() {
+        // The file's parameters belong to another recovery, and this one may not have them.
         section.recovery_parameters.clear();
     }
     let trim = &common.typed.switch.trim;

@@ -114,6 +114,8 @@ impl CandidateRun<'_> {
         let gap = self.fabric.gap;
         let overhead = u128::from((self.nic.header + self.nic.ack.bytes + gap + gap).get());
         let payload = u128::from(self.nic.payload.get());
+        // Every packet has headers, an acknowledgement and a gap for each. An empty message has
+        // one.
         let of_message = |bytes: u128| bytes + bytes.div_ceil(payload).max(1) * overhead;
         self.workload.messages.iter().map(|it| of_message(it.bytes.get().into())).sum()
     }
@@ -146,6 +148,7 @@ fn slowest(topology: &Topology, failures: &[Failure]) -> u64 {
         let rate = topology.link(link).rate;
         let mut active: Vec<(Time, Fraction)> = Vec::new();
         let after = factors.into_iter().map(move |(at, until, factor)| {
+            // Overlapping degradations multiply.
             active.retain(|&(until, _)| until > at);
             active.push((until, factor));
             active.iter().fold(rate, |rate, &(_, factor)| rate.scaled(factor))

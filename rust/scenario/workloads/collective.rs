@@ -135,6 +135,7 @@ fn check_memory(
     plan: &Plan,
 ) -> Result<(), ScenarioError> {
     let (messages, queue_pairs) = (collective.messages(plan), collective.queue_pairs(plan));
+    // Saturates, because extreme counts would overflow.
     let bytes = messages.saturating_mul(BYTES_OF_MESSAGE);
     let bytes = bytes.saturating_add(queue_pairs.saturating_mul(BYTES_OF_QUEUE_PAIR));
     let Some(most) = site.ground.most_memory.filter(|most| bytes > most.get().into()) else {
