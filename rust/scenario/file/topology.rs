@@ -26,7 +26,7 @@ section! {
         /// Link-level retry of frames that `[[failure]] kind = "loss"` corrupts.
         llr?: LlrSection = "none",
         /// Network within each server, such as NVLink; each GPU is a host. Messages inside a server
-        /// use only this network, without queue pairs.
+        /// use only this, without queue pairs.
         scale_up?: ScaleUpSection = "none",
     }
 }

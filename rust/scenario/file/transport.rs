@@ -79,11 +79,11 @@ section! {
         /// Delivery order of a queue pair's messages; `auto` is the recovery's default.
         delivery: DeliveryName = DeliveryName::default(),
         /// Sends messages as WRITEs with immediate data, at most this many outstanding per queue
-        /// pair (MRC's example: 128). Requires ordered `delivery`; `header` must include the data's
-        /// 4 bytes.
+        /// pair (MRC's example: 128). Requires ordered `delivery`; `header` must include the data
+        /// (4 bytes).
         max_wimm?: u32 = "none: plain WRITEs, without a limit",
-        /// Retransmission timeout. The default covers the bytes that can be ahead of a packet: the
-        /// shared buffer or a port's own at each switch; with flow control, every switch's buffer.
+        /// Retransmission timeout. The default counts the bytes that can be ahead of a packet: the
+        /// shared buffer, or a port's own at each switch; with flow control, every switch's buffer.
         /// `ack_every` adds that many packets per peer.
         retransmit_timeout?: Span = "twice the longest base round trip of the workload, and the \
                                      time in which the slowest link of its hosts sends these bytes",

@@ -34,9 +34,9 @@ section! {
         name?: String = "`job0` and so on",
         /// Job whose completion starts this one.
         after?: String = "none",
-        /// Policy: a name, or a table such as `{ name = "reps", buffer = 8 }`. At most one per
-        /// fabric may do without hashing in switches, such as `adaptive` or `ethereal`. Loss
-        /// recovery is the policy's, unless `[transport]` names one.
+        /// Policy: a name, or a table such as `{ name = "reps", buffer = 8 }`. Only one per fabric
+        /// may do without hashing in switches (such as `adaptive` or `ethereal`). Loss recovery is
+        /// the policy's, unless `[transport]` names one.
         policy?: PolicySection = "that of `[policy]`",
     }
 }

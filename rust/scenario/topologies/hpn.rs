@@ -10,7 +10,7 @@ section! {
     /// and 8 rails. A ToR has 128 ports to hosts and 60 of 400 Gbps to spines. The default is one
     /// segment of 1,024 GPUs.
     pub struct HpnSection {
-        /// Disjoint planes; each host has a port of `host_rate` in each.
+        /// Disjoint planes, each with a `host_rate` port per host.
         planes: u32 = 2,
         /// GPUs per server, each at its own leaf; 1 fills leaves in host order.
         rails: u32 = 8,

@@ -6,7 +6,7 @@ use crate::topology::{LeafSpine, MultiPlane};
 section! {
     /// `kind = "multi-plane"`.
     pub struct MultiPlaneSection {
-        /// Disjoint planes; each host has a port of `host_rate` in each.
+        /// Disjoint planes, each with a `host_rate` port per host.
         planes: u32 = 4,
         /// GPUs per server, each at its own leaf; 1 fills leaves in host order.
         rails: u32 = 1,

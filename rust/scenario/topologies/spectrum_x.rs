@@ -11,7 +11,7 @@ section! {
     /// of 4. The number of spines is not published. The default gives every leaf as much capacity
     /// to spines as to hosts.
     pub struct SpectrumXSection {
-        /// Disjoint planes; each host has a port of `host_rate` in each.
+        /// Disjoint planes, each with a `host_rate` port per host.
         planes: u32 = 4,
         /// GPUs per server, each at its own leaf; 1 fills leaves in host order.
         rails: u32 = 4,

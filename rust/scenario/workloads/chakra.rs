@@ -22,7 +22,7 @@ section! {
         algorithms?: BTreeMap<String, String> = "the first algorithm of each operation",
         /// Dependencies to follow: `all`, or `data` only.
         dependencies: Dependencies = Dependencies::default(),
-        /// Runs computations one at a time per host (`serial`), or in `parallel`.
+        /// Runs a host's computations one at a time (`serial`) or in `parallel`.
         compute: Compute = Compute::default(),
         /// Sizes of the dimensions of `involved_dim`; the first varies fastest with the rank.
         dimensions?: Vec<u32> = "unknown",

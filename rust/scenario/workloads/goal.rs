@@ -11,7 +11,7 @@ section! {
     pub struct GoalSection {
         /// Schedule, relative to the scenario.
         file?: String = "required",
-        /// Runs computations one at a time per host (`serial`), or in `parallel`.
+        /// Runs a host's computations one at a time (`serial`) or in `parallel`.
         compute: Compute = Compute::default(),
         /// Rank type: a node whose NICs are hosts `rank x NICs + nic` (version 1), or a GPU, host
         /// `rank` (version 2).
