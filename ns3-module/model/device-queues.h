@@ -17,10 +17,10 @@ namespace ns3
 
 /**
  * @ingroup evenkeel
- * @brief The bytes that wait at the devices of a node.
+ * @brief Measures the queued bytes of a node's devices.
  *
- * It counts the root queue disc, the queue of the attribute TxQueue, and, for a device with the
- * trace sources PhyTxBegin and PhyTxEnd, the packet on the wire.
+ * It counts the root queue disc and the device's own queue (the attribute TxQueue). For a device
+ * with the trace sources PhyTxBegin and PhyTxEnd it also counts the packet on the wire.
  */
 class DeviceQueues
 {
@@ -30,7 +30,7 @@ class DeviceQueues
      * @return bytes in its queues, plus those of the packet on the wire
      */
     uint64_t GetBytes(Ptr<NetDevice> device);
-    /// Discards all devices.
+    /// Forgets all devices.
     void Clear();
 
   private:
@@ -39,7 +39,7 @@ class DeviceQueues
     {
         Ptr<QueueBase> queue;             //!< its own queue; null if it has none
         Ptr<QueueDisc> disc;              //!< its root queue disc; null without one
-        std::shared_ptr<uint64_t> onWire; //!< bytes of the packet on the wire
+        std::shared_ptr<uint64_t> onWire; //!< size of the packet on the wire
     };
 
     /**
@@ -48,7 +48,7 @@ class DeviceQueues
      */
     static Device Inspect(Ptr<NetDevice> device);
 
-    std::map<uint32_t, Device> m_devices; //!< by number of the device in its node
+    std::map<uint32_t, Device> m_devices; //!< by index of the device in its node
 };
 
 } // namespace ns3

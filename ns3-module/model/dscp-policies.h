@@ -13,7 +13,7 @@ namespace ns3
 
 /**
  * @ingroup evenkeel
- * @brief The policy of some DSCPs.
+ * @brief The policy for a range of DSCPs.
  */
 struct DscpPolicy
 {
@@ -25,10 +25,10 @@ struct DscpPolicy
 
 /**
  * @ingroup evenkeel
- * @brief Reads the attribute DscpPolicies.
+ * @brief Parses the attribute DscpPolicies.
  * @param text such as '46 = drill, 8-15 = flowlet(gap = "50us")'
- * @param[out] policies those that it has
- * @return an empty string, or what is wrong
+ * @param[out] policies the policies in the text
+ * @return an empty string, or an error message
  */
 std::string ReadDscpPolicies(const std::string& text, std::vector<DscpPolicy>& policies);
 

@@ -20,8 +20,8 @@ namespace ns3
  * @ingroup evenkeel
  * @brief The equal-cost next hops of a node, by destination.
  *
- * The next hops to a destination are looked up for its first packet, and again after a change of
- * the routes.
+ * The next hops to a destination are looked up for its first packet, and again after the routes
+ * change.
  *
  * @tparam F IPv4 or IPv6
  */
@@ -31,18 +31,18 @@ class EqualCostRoutesOf
   public:
     using Address = typename F::Address; //!< an address
     using Ip = typename F::Ip;           //!< the IP of a node
-    using Source = NextHopSourceOf<F>;   //!< where next hops come from
+    using Source = NextHopSourceOf<F>;   //!< source of next hops
 
     /// The equal-cost next hops to a destination.
     struct Group
     {
         uint32_t edge{0};                 //!< id of the node that represents the edge switch
-        std::vector<uint32_t> interfaces; //!< of the next hops
-        std::vector<Ptr<typename F::Route>> routes; //!< of the next hops
-        uint64_t version{0};                        //!< of the routes when they were looked up
-        std::vector<NextHopOf<F>> hops;             //!< as they were looked up
-        std::vector<uint64_t> rates;   //!< of their links, in bit/s; 0 for an unknown one
-        std::vector<uint32_t> weights; //!< of the next hops, by rate; none if all are equal
+        std::vector<uint32_t> interfaces; //!< their outgoing interfaces
+        std::vector<Ptr<typename F::Route>> routes; //!< their routes
+        uint64_t version{0};                        //!< version of the routes at the last lookup
+        std::vector<NextHopOf<F>> hops;             //!< the next hops as looked up
+        std::vector<uint64_t> rates;   //!< their link rates, in bit/s; 0 if unknown
+        std::vector<uint32_t> weights; //!< their weights, by rate; empty if all rates are equal
     };
 
     /**
@@ -50,23 +50,23 @@ class EqualCostRoutesOf
      */
     void SetIp(Ptr<Ip> ip);
     /**
-     * @brief Sets where the next hops come from; they are looked up again.
+     * @brief Sets the source of next hops; all of them are looked up again.
      * @param source the source
      */
     void SetSource(std::unique_ptr<Source> source);
     /// @return true if SetSource was called
     bool HasSource() const;
-    /// Discards all next hops and the node.
+    /// Forgets the node and all next hops.
     void Clear();
-    /// @return false if no destination can have several next hops, because the node has one link
+    /// @return false if the node has one link, so that no destination can have several next hops
     bool HasChoice();
     /**
-     * @brief The next hops to a destination.
+     * @brief Looks up the next hops to a destination, or returns them from the cache.
      * @param destination an address
-     * @param interval how often to read all routes of the node for changes that nothing else
-     * reveals; 0 for never
+     * @param interval how often to re-read all routes of the node, for changes that the signature
+     * does not show; 0 for never
      * @param[out] changed true if they differ from those of an earlier call
-     * @return the next hops; none if the source has no route
+     * @return the next hops; empty if the source has no route
      */
     Group& GroupOf(Address destination, Time interval, bool& changed);
     /// @return the groups that GroupOf has returned so far
@@ -74,8 +74,8 @@ class EqualCostRoutesOf
 
   private:
     /**
-     * @brief Notices changes of the source and of interfaces.
-     * @param interval how often to read all routes; 0 for never
+     * @brief Increments the version if the source or an interface has changed.
+     * @param interval how often to re-read all routes; 0 for never
      */
     void UpdateVersion(Time interval);
     /// @return a hash of all routes and of the rates of the node's links
@@ -83,18 +83,18 @@ class EqualCostRoutesOf
     /**
      * @brief Looks up the next hops to a destination.
      * @param destination the address
-     * @param group its next hops, which are replaced if they differ
+     * @param group its next hops, replaced if they differ
      * @return true if they differ
      */
     bool LookUp(Address destination, Group& group);
 
     Ptr<Ip> m_ip;                             //!< the IP of the node
-    std::unique_ptr<Source> m_source;         //!< where the next hops come from
-    typename Source::Signature m_signature{}; //!< of the source when the version was set
-    uint64_t m_interfaceChanges{0};           //!< of the simulation when the version was set
-    uint64_t m_version{1};                    //!< of the routes
-    Time m_digested{0};                       //!< when all routes were read
-    uint64_t m_digest{0};                     //!< of all routes when they were read
+    std::unique_ptr<Source> m_source;         //!< source of next hops
+    typename Source::Signature m_signature{}; //!< signature of the source at the last version
+    uint64_t m_interfaceChanges{0};           //!< topology changes at the last version
+    uint64_t m_version{1};                    //!< version of the routes
+    Time m_digested{0};                       //!< when all routes were last read
+    uint64_t m_digest{0};                     //!< digest of all routes at that time
     uint32_t m_interfaces{0};                 //!< number of interfaces at the last HasChoice
     bool m_hasChoice{true};                   //!< the result of HasChoice
     std::map<Address, Group> m_groups;        //!< by destination

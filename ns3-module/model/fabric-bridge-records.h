@@ -26,7 +26,7 @@ namespace bridgerecords
 {
 
 /**
- * @brief Calls a function; an error of Rust becomes an exception of the standard library.
+ * @brief Calls a function and converts an error from Rust to a standard exception.
  * @tparam Exception type of the exception
  * @tparam Function type of the function
  * @param function the function
@@ -48,7 +48,7 @@ OrThrow(Function function) -> decltype(function())
 
 /**
  * @tparam T type of the elements
- * @param elements a vector of Rust
+ * @param elements a Rust vector
  * @return the same elements
  */
 template <class T>

@@ -15,16 +15,19 @@ namespace ns3
 
 /**
  * @ingroup evenkeel
- * @brief The events of a fabric, in picoseconds and in a defined order.
+ * @brief The event queue of a fabric, in picoseconds, with a defined order of simultaneous events.
  *
- * ns-3 orders simultaneous events by insertion, so that results would depend on the order in which
- * events are scheduled. Here the order depends on the kind of event: changes of links and routing,
- * then ends of pauses and starts by port, then arrivals in an order of sending ports that
- * FabricSwitching::GetPlace draws for each time, then hosts by number. One event of ns-3 is
- * scheduled for the earliest of them, which keeps ns-3's scheduler small. Events are never
+ * ns-3 runs simultaneous events in the order in which they were scheduled, so results would depend
+ * on that order. Here the order depends on the kind of event:
+ * -# changes of links and routing;
+ * -# ends of pauses and starts of packets, by port;
+ * -# arrivals, in an order of sending ports that FabricSwitching::GetPlace draws for each time;
+ * -# hosts, by number.
+ *
+ * Only the earliest event has an ns-3 event, which keeps ns-3's scheduler small. Events are never
  * cancelled: an event that is no longer due does nothing.
  *
- * The calendar counts picoseconds at any resolution of ns-3's time. At a coarser one, its events
+ * The calendar counts picoseconds at any time resolution of ns-3. At a coarser resolution, events
  * run in their order at the tick that contains their time.
  */
 class FabricCalendar
@@ -33,7 +36,7 @@ class FabricCalendar
     /// The kinds of events.
     enum Kind : uint32_t
     {
-        CONTROL = 0, //!< a change of links or routing, by the index of its step
+        CONTROL = 0, //!< link or routing change; the number is the index of its step
         START = 1,   //!< of port p: 2p, a pause expires; 2p + 1, the wire is free for a packet
         PORT = 2,    //!< the first packet on a port's wire arrives, or the wire is free
         HOST = 3,    //!< a wake-up that a host requested
@@ -49,14 +52,14 @@ class FabricCalendar
          * @param nowPs the time
          * @param kind kind of the event
          * @param number number of the step, port or host, or of START
-         * @return false to close the calendar: there are no more events
+         * @return false to close the calendar because no more events are needed
          */
         virtual bool HandleEvent(uint64_t nowPs, Kind kind, uint32_t number) = 0;
         /**
-         * @brief Orders events of ports at one time.
+         * @brief Orders simultaneous events of ports.
          * @param nowPs the time
          * @param port number of the port
-         * @return its place, below 2^30
+         * @return its position in that order, below 2^30
          */
         virtual uint32_t GetPlace(uint64_t nowPs, uint32_t port) const = 0;
     };
@@ -67,11 +70,11 @@ class FabricCalendar
     FabricCalendar& operator=(const FabricCalendar&) = delete;
 
     /**
-     * @brief Opens the calendar and schedules the events that were pushed before.
+     * @brief Opens the calendar and schedules the events pushed so far.
      * @param client the handler of events
      */
     void Open(Client* client);
-    /// Closes the calendar: there are no more events.
+    /// Closes the calendar; no more events run.
     void Close();
     /**
      * @brief Adds an event.
@@ -92,11 +95,11 @@ class FabricCalendar
     uint64_t GetEventCount() const;
 
   private:
-    /// An event; those of one time are ordered by rank.
+    /// An event; simultaneous events are ordered by rank.
     struct Entry
     {
         uint64_t time;   //!< its time
-        uint32_t rank;   //!< kind, then place of the port or number
+        uint32_t rank;   //!< kind, then position of the port or number
         uint32_t number; //!< number
     };
 
@@ -104,7 +107,7 @@ class FabricCalendar
     class Tick;
     friend class Tick;
 
-    /// The order of the heap; a class, so that the compiler inlines it.
+    /// Heap order. A class instead of a function, so that the compiler inlines it.
     struct IsLater
     {
         /**
@@ -120,13 +123,13 @@ class FabricCalendar
 
     /// Runs all events up to ns-3's time.
     void Run();
-    /// Schedules an event of ns-3 for the earliest entry.
+    /// Schedules the ns-3 event for the earliest entry.
     void Arm();
 
-    std::vector<Entry> m_heap; //!< a heap, the earliest first
+    std::vector<Entry> m_heap; //!< heap, earliest event first
     Client* m_client{nullptr}; //!< handles events; null while closed
     Ptr<EventImpl> m_tick;     //!< the ns-3 event
-    uint64_t m_armed;          //!< the tick that ns-3 has an event for
+    uint64_t m_armed;          //!< tick for which the ns-3 event is scheduled
     uint64_t m_now{0};         //!< time of the last event
     uint64_t m_count{0};       //!< number of events so far
     uint64_t m_psPerTick{1};   //!< picoseconds per tick of ns-3's time

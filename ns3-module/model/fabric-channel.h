@@ -40,7 +40,7 @@ class FabricChannel : public Channel
 
     std::size_t GetNDevices() const override;
     Ptr<NetDevice> GetDevice(std::size_t i) const override;
-    /// @return the time from last bit out to last bit in
+    /// @return the propagation delay
     Time GetDelay() const;
     /// @return the rate in each direction
     DataRate GetDataRate() const;
@@ -49,11 +49,12 @@ class FabricChannel : public Channel
     void DoDispose() override;
 
   private:
-    /// Ends the program with the reason if the fabric has been made, which read the attributes.
+    /// Aborts with a message if the fabric has already been made: it reads the attributes only
+    /// once.
     void HandleAttribute();
 
     Time m_delay;                             //!< propagation delay
-    DataRate m_rate;                          //!< in each direction
+    DataRate m_rate;                          //!< rate in each direction
     std::array<Ptr<FabricPort>, 2> m_devices; //!< the two ends
 };
 

@@ -19,7 +19,7 @@ namespace ns3
 
 /**
  * @ingroup evenkeel
- * @brief evenkeel's NICs and policies, through the contract of rust/bridge/world/contract.rs.
+ * @brief evenkeel's NICs and policies, called through rust/bridge/world/contract.rs.
  */
 class FabricCoreBridge : public FabricHosts, public FabricSwitching
 {
@@ -39,7 +39,7 @@ class FabricCoreBridge : public FabricHosts, public FabricSwitching
                                                 const std::shared_ptr<FabricCoreBridge>& bridge);
     /// @return the hosts and policies in Rust
     evenkeel::contract::Core& Get();
-    /// @return the same, moved out of this object, which must not be used afterwards
+    /// @return the hosts and policies, moved out of this object, which must not be used afterwards
     rust::Box<evenkeel::contract::Core> Take();
 
     // Inherited from FabricHosts.
@@ -105,7 +105,7 @@ class FabricCoreBridge : public FabricHosts, public FabricSwitching
 
     rust::Box<evenkeel::contract::Core> m_core; //!< hosts and policies in Rust
     FabricVerbsBridge m_verbs;                  //!< queue pairs of scripts
-    uint64_t m_nowPs{0};                        //!< the latest time of a call
+    uint64_t m_nowPs{0};                        //!< time of the latest call
 };
 
 } // namespace ns3

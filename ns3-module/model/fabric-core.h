@@ -20,55 +20,55 @@ namespace ns3
 
 /**
  * @ingroup evenkeel
- * @brief The failures of a fabric's links: their effects, and what reacts to them when.
+ * @brief The link failures of a fabric: their effects and the reactions to them.
  */
 struct FabricFailures
 {
     std::vector<FabricFault> faults; //!< a lossy link draws for each of its faults in this order
-    std::vector<FabricStep> steps;   //!< by time; simultaneous ones in the order of application
+    std::vector<FabricStep> steps;   //!< by time; simultaneous ones in order of application
 };
 
 /**
  * @ingroup evenkeel
- * @brief The properties of a fabric when it is made.
+ * @brief The properties of a fabric at its creation.
  */
 struct FabricDescription
 {
     FabricGraph graph;                  //!< hosts, switches and links
-    FabricSettings settings;            //!< of all switches and links
-    std::vector<FabricClass> classes;   //!< traffic classes; none if data has one queue
-    std::vector<FabricEcn> ecn;         //!< marking, by port; unused for ports of hosts
+    FabricSettings settings;            //!< settings of all switches and links
+    std::vector<FabricClass> classes;   //!< traffic classes; empty if data has one queue
+    std::vector<FabricEcn> ecn;         //!< marking, by port; unused for host ports
     std::vector<FabricIngress> ingress; //!< PFC, by port and then by class; unused for ports that
                                         //!< end at a host
-    std::vector<uint64_t> poolSizes;    //!< shared memory of PFC, by switch, in bytes
+    std::vector<uint64_t> poolSizes;    //!< PFC pool of each switch, in bytes
     std::vector<FabricFault> faults;    //!< declared before the run, in any order
-    std::vector<FabricStep> steps;      //!< by time; simultaneous ones in the order of application
+    std::vector<FabricStep> steps;      //!< by time; simultaneous ones in order of application
 };
 
 /**
  * @ingroup evenkeel
- * @brief The wires of a host with several ports, by plane.
+ * @brief The wires of a multi-port host, by plane.
  */
 struct FabricWires
 {
-    const uint64_t* freePs; //!< since when each is free
+    const uint64_t* freePs; //!< time since which each wire is free
     uint32_t count;         //!< their number
-    uint32_t paused;        //!< those whose data is paused: a bit each
+    uint32_t paused;        //!< bitmap of wires whose data is paused
 };
 
 /**
  * @ingroup evenkeel
- * @brief The traffic classes in which IP packets wait for the wire of a host: a bit each.
+ * @brief Bitmaps of the traffic classes in which IP packets wait for a host's wire.
  */
 struct FabricIpClasses
 {
     uint8_t waiting; //!< classes with packets that may start
-    uint8_t first;   //!< classes in which it is the turn of IP
+    uint8_t first;   //!< classes in which IP is next
 };
 
 /**
  * @ingroup evenkeel
- * @brief The hosts of a fabric: an interface for every action of a NIC.
+ * @brief The hosts of a fabric: the interface through which the fabric calls its NICs.
  *
  * Times are picoseconds of the fabric. Calls on the packet path never fail.
  */
@@ -78,13 +78,13 @@ class FabricHosts
     virtual ~FabricHosts() = default;
 
     /**
-     * @brief Takes the packet that starts next on a host's wire.
+     * @brief Polls the next packet of a host that starts by now.
      * @param host number of the host
      * @param nowPs the time
      * @param freePs the time since which the wire is free; set to the start of the packet, or, if
      *        none starts by now, to the earliest time at which one can start
-     * @param packet set to the packet; with traffic classes FabricPacket::SetTrafficClass sets that
-     *        of data, and without them it has none
+     * @param packet set to the packet; with traffic classes, the class of data is set with
+     *        FabricPacket::SetTrafficClass
      * @return false if none starts by now
      */
     virtual bool PollTransmit(uint32_t host,
@@ -92,16 +92,16 @@ class FabricHosts
                               uint64_t& freePs,
                               FabricPacket& packet) = 0;
     /**
-     * @brief Takes the control packet that starts now; a host sends them even while data is paused.
+     * @brief Polls the next control packet; a host sends these even while its data is paused.
      * @param host number of the host
      * @param packet set to the packet
-     * @return false if no control packet waits
+     * @return false if no control packet is queued
      */
     virtual bool PollTransmitControl(uint32_t host, FabricPacket& packet) = 0;
     /**
-     * @brief Takes the packet that starts next on a port of a host with several.
+     * @brief Polls the next packet of a multi-port host that starts by now.
      *
-     * A core whose hosts have one port each need not override it.
+     * A core without multi-port hosts need not override it.
      *
      * @param host number of the host
      * @param nowPs the time
@@ -118,25 +118,27 @@ class FabricHosts
                                 uint32_t& plane,
                                 FabricPacket& packet);
     /**
-     * @brief After something went into a host with several ports, once what it could send before
-     * has been sent: what it can send from now on is polled.
+     * @brief Restarts the polling of a multi-port host after it received input. The caller has
+     * already
+     * polled every packet that could start before.
      * @param host number of the host
      * @param nowPs the time
      */
     virtual void PollAnew(uint32_t host, uint64_t nowPs);
     /**
-     * @brief Takes what starts next on the wire of a host with traffic classes, while IP waits: a
-     * control packet of the host, or a packet of the class whose turn it is.
+     * @brief Chooses between RDMA and IP on the wire of a host with traffic classes, while IP
+     * packets
+     * are queued: a control packet of the host, or a packet of the class that is next.
      *
-     * A core without classes need not override this method and the two that follow: ChargeBeside,
-     * without which IP has no share of its class, and PauseClass.
+     * A core without classes need not override this method, ChargeBeside and PauseClass. Without
+     * ChargeBeside, IP has no share of its class.
      *
      * @param host number of the host
      * @param nowPs the time
-     * @param ip the classes in which IP waits, at least one
+     * @param ip the classes with queued IP packets, at least one
      * @param packet set to the packet of the host
      * @param trafficClass set to the class of the IP packet
-     * @return true if a packet of the host starts, false if one of IP does
+     * @return true if a packet of the host starts, false if an IP packet does
      */
     virtual bool PollTransmitBeside(uint32_t host,
                                     uint64_t nowPs,
@@ -144,15 +146,15 @@ class FabricHosts
                                     FabricPacket& packet,
                                     uint32_t& trafficClass);
     /**
-     * @brief Counts an IP packet that starts for its class, which was polled.
+     * @brief Charges an IP packet that starts, as PollTransmitBeside chose, to its class.
      * @param host number of the host
      * @param trafficClass its class
      * @param bytes its length on the wire
-     * @param waits true if other IP packets of the class wait
+     * @param waits true if the class has more IP packets queued
      */
     virtual void ChargeBeside(uint32_t host, uint32_t trafficClass, uint16_t bytes, bool waits);
     /**
-     * @brief Pauses the data of a traffic class of a host, or resumes it.
+     * @brief Pauses or resumes a traffic class of a host.
      * @param host number of the host
      * @param trafficClass the class
      * @param paused true to pause
@@ -172,8 +174,9 @@ class FabricHosts
      */
     virtual bool HandlePacket(uint32_t host, uint64_t nowPs, const FabricPacket& packet) = 0;
     /**
-     * @brief Wakes a host at the time that it requested, or after a message was posted; an early
-     * call has no effect.
+     * @brief Wakes a host at the time that it requested, or after a message was posted. An early
+     * call
+     * has no effect.
      * @param host number of the host
      * @param nowPs the time
      * @return true if PollTouched, PollMessageEvent or verbs have something to return
@@ -182,7 +185,7 @@ class FabricHosts
     /**
      * @param host number of the host
      * @param nowPs the time
-     * @param freePs the time from which its wire is free; of several wires, the first
+     * @param freePs the time from which its wire is free; the earliest of several wires
      * @return the time to wake it if no packet arrives before; FABRIC_NEVER if it needs no wake-up
      */
     virtual uint64_t NextWake(uint32_t host, uint64_t nowPs, uint64_t freePs) = 0;
@@ -201,8 +204,9 @@ class FabricHosts
      * @param dst number of the receiving host
      * @param bytes payload
      * @param startPs when it starts, not in the past
-     * @param stream messages of one stream share queue pairs; with traffic classes those of stream
-     * s are of class s / 2^24 - 1, and lower streams are those of the workload
+     * @param stream messages of one stream share queue pairs; with traffic classes, stream s
+     * belongs to
+     * class s / 2^24 - 1, and streams below 2^24 to the workload
      * @return number of the message
      */
     virtual uint32_t Post(uint32_t src,
@@ -211,7 +215,7 @@ class FabricHosts
                           uint64_t startPs,
                           uint32_t stream) = 0;
 
-    /// @return verbs of the NICs, which live as long as the hosts; null if there are none
+    /// @return the verbs of the NICs, which live as long as the hosts; null without verbs
     virtual FabricVerbs* GetVerbs()
     {
         return nullptr;
@@ -227,10 +231,10 @@ class FabricHosts
 
 /**
  * @ingroup evenkeel
- * @brief The switches of a fabric: an interface for every choice of a path and every random draw.
+ * @brief The switches of a fabric: the interface for every path choice and random draw.
  *
- * Switches, hosts and ports are numbers from 0, the ports of a switch in order of its links. Calls
- * never fail.
+ * Switches, hosts and ports are numbered from 0; the ports of a switch in the order of its links.
+ * Calls never fail.
  */
 class FabricSwitching
 {
@@ -238,16 +242,18 @@ class FabricSwitching
     virtual ~FabricSwitching() = default;
 
     /**
-     * @brief Chooses the output port of a packet by the policy of the switch.
+     * @brief Chooses the output port of a packet with the policy of the switch.
      *
-     * The packet is one of RDMA, or one of ns-3's IP stack (FabricPacketKind::IP), also in cores of
-     * scripts (FabricHelper::SetCoreFactory): it has src, dst, label, which is the hash of its
-     * flow, entropy, route and wireBytes, and no queue pair. evenkeel's core treats it as data.
+     * The packet may also come from ns-3's IP stack (FabricPacketKind::IP), even in cores of
+     * scripts
+     * (FabricHelper::SetCoreFactory). An IP packet has src, dst, label (the hash of its flow),
+     * entropy,
+     * route and wireBytes, but no queue pair. evenkeel's core treats it as data.
      *
      * @param switchNumber number of the switch
      * @param nowPs the time
      * @param packet the packet; its remaining route and the fields that policies write may change
-     * @param loads bytes that wait at each port of the switch and on its wire, by number; null
+     * @param loads bytes queued at each port of the switch and on its wire, by number; null
      *        unless the policy looks at queues
      * @return number of the port within the switch; FABRIC_NO_PORT if no port leads to dst
      */
@@ -256,38 +262,40 @@ class FabricSwitching
                            FabricPacket& packet,
                            const std::vector<uint64_t>* loads) = 0;
     /**
-     * @brief Finds the only port towards a host, which holds until the next step is applied.
+     * @brief Finds the only port towards a host. The result is valid until the next step is
+     * applied.
      * @param switchNumber number of the switch
      * @param dst number of the host
-     * @return number of the port within the switch; FABRIC_NO_PORT if there are several or none, or
-     *         if the policy must see every packet
+     * @return number of the port within the switch; FABRIC_NO_PORT if there is not exactly one, or
+     * if
+     *         the policy must see every packet
      */
     virtual uint32_t OnlyPort(uint32_t switchNumber, uint32_t dst) = 0;
-    /// @return the place of the arrival by a port among those at one time, below 2^30
+    /// @return the position of a port's arrival among simultaneous arrivals, below 2^30
     virtual uint32_t GetPlace(uint64_t nowPs, uint32_t port) const;
     /**
      * @brief Draws whether ECN marks a packet between kmin and kmax.
      * @param port number of the port
-     * @param waitingBytes bytes without priority that wait there
+     * @param waitingBytes queued bytes without priority at the port
      * @return true to mark
      */
     virtual bool Marks(uint32_t port, uint64_t waitingBytes) = 0;
     /**
      * @brief Chooses the traffic class whose packet starts next at a port.
      *
-     * Classes have the wire in the order of their numbers, unless a core overrides this method.
+     * The default is strict priority, lowest class number first.
      *
      * @param port number of the port
-     * @param waiting the classes with a packet that may start, a bit each; at least one
+     * @param waiting bitmap of the classes with a packet that may start; at least one
      * @return number of the class
      */
     virtual uint32_t ChooseClass(uint32_t port, uint8_t waiting);
     /**
-     * @brief Counts a packet that starts for its class, which was chosen.
+     * @brief Charges a packet that starts, as ChooseClass chose, to its class.
      * @param port number of the port
      * @param trafficClass its class
      * @param bytes its length on the wire
-     * @param waits true if other packets of the class wait
+     * @param waits true if the class has more packets queued
      */
     virtual void ChargeClass(uint32_t port, uint32_t trafficClass, uint16_t bytes, bool waits);
     /**
@@ -299,8 +307,8 @@ class FabricSwitching
      */
     virtual bool Loses(uint32_t port, uint32_t numerator, uint32_t denominator) = 0;
     /**
-     * @brief Applies a step of the description to policies, routing and the NICs of hosts with
-     * several ports; not for steps of wires.
+     * @brief Applies a step of the description to policies, routing and multi-port NICs. It is not
+     * called for steps of wires.
      * @param step its index
      * @param nowPs the time
      */
@@ -308,13 +316,13 @@ class FabricSwitching
     /**
      * @brief Adds failures during a run, none of which begins in the past.
      *
-     * Throws std::invalid_argument with the reason. A core whose links do not fail need not
+     * Throws std::invalid_argument with an explanation. A core whose links do not fail need not
      * override it.
      *
      * @param sections sections [[failure]] of a scenario
-     * @param applied number of steps so far, of wires too
+     * @param applied number of steps so far, steps of wires included
      * @param nowPs the time
-     * @return all failures, the steps so far first
+     * @return all failures, with the steps so far first
      */
     virtual FabricFailures AddFailures(const std::string& sections,
                                        uint32_t applied,
@@ -322,13 +330,13 @@ class FabricSwitching
     /**
      * @brief Ends all failures of some links that began before a time and last longer.
      *
-     * Throws as AddFailures does, also if there are none.
+     * Throws std::invalid_argument as AddFailures does, and also if there are no such failures.
      *
      * @param target keys of a section [[failure]] that name the links
      * @param atPs when they end, not in the past
-     * @param applied number of steps so far, of wires too
+     * @param applied number of steps so far, steps of wires included
      * @param nowPs the time
-     * @return all failures, the steps so far first
+     * @return all failures, with the steps so far first
      */
     virtual FabricFailures EndFailures(const std::string& target,
                                        uint64_t atPs,
@@ -338,9 +346,9 @@ class FabricSwitching
 
 /**
  * @ingroup evenkeel
- * @brief The core of a fabric: its description, and the hosts and switches that decide for it.
+ * @brief The core of a fabric: its description, and the hosts and switches that make its decisions.
  *
- * MakeFabricCore makes a core of evenkeel's Rust code; PlainFabricCore is a small core in C++.
+ * MakeFabricCore makes a core from evenkeel's Rust code; PlainFabricCore is a small core in C++.
  */
 class FabricCore
 {
@@ -355,7 +363,7 @@ class FabricCore
                std::shared_ptr<FabricSwitching> switching);
     virtual ~FabricCore() = default;
 
-    /// @return the properties when the fabric is made
+    /// @return the properties of the fabric at its creation
     const FabricDescription& GetDescription() const;
     /// @return hosts, switches and links
     const FabricGraph& GetGraph() const;
@@ -373,7 +381,7 @@ class FabricCore
     FabricQpCounts GetQpCounts() const;
 
   protected:
-    FabricDescription m_description; //!< properties when the fabric is made
+    FabricDescription m_description; //!< properties at its creation
 
   private:
     std::shared_ptr<FabricHosts> m_hosts;         //!< the hosts
@@ -384,7 +392,7 @@ class FabricCore
  * @ingroup evenkeel
  * @brief Makes evenkeel's NICs and policies for a scenario.
  *
- * Throws std::invalid_argument with the reason if the scenario is invalid.
+ * Throws std::invalid_argument with an explanation if the scenario is invalid.
  *
  * @param scenario the text of a scenario file
  * @param folder the folder to which paths in it are relative
@@ -394,9 +402,9 @@ std::unique_ptr<FabricCore> MakeFabricCore(const std::string& scenario, const st
 
 /**
  * @ingroup evenkeel
- * @brief Makes evenkeel's NICs and policies for the scenario of a file.
+ * @brief Makes evenkeel's NICs and policies for a scenario file.
  *
- * Throws std::invalid_argument with the reason if the scenario is invalid.
+ * Throws std::invalid_argument with an explanation if the scenario is invalid.
  *
  * @param path of the file
  * @return the core
@@ -405,27 +413,27 @@ std::unique_ptr<FabricCore> ReadFabricCore(const std::string& path);
 
 /**
  * @ingroup evenkeel
- * @brief The NICs of some hosts, which differ from those of the others.
+ * @brief NIC settings of some hosts that differ from the common ones.
  */
 struct FabricNicSettings
 {
     std::vector<uint32_t> hosts; //!< numbers of the hosts
-    std::string settings;        //!< the text of a scenario file, whose [transport] is theirs
-    FabricQpSettings queuePairs; //!< of the queue pairs of scripts
+    std::string settings;        //!< text of a scenario file, whose [transport] applies to them
+    FabricQpSettings queuePairs; //!< settings of their queue pairs for scripts
 };
 
 /**
  * @ingroup evenkeel
  * @brief Makes evenkeel's NICs and policies for a graph.
  *
- * Throws std::invalid_argument with the reason if the graph or the settings are invalid.
+ * Throws std::invalid_argument with an explanation if the graph or the settings are invalid.
  *
  * @param graph hosts, switches and links
- * @param settings the text of a scenario file; of its section [topology] only gap and
+ * @param settings the text of a scenario file. Its section [topology] may have only gap and
  *        forwarding_delay. Without [workload] and [[job]] there are no messages until some are
  *        posted
  * @param queuePairs the settings of the queue pairs of scripts
- * @param nics the NICs that differ
+ * @param nics NICs with other settings
  * @return the core
  */
 std::unique_ptr<FabricCore> MakeFabricCore(const FabricGraph& graph,
@@ -435,9 +443,9 @@ std::unique_ptr<FabricCore> MakeFabricCore(const FabricGraph& graph,
 
 /**
  * @ingroup evenkeel
- * @brief Makes a graph of a kind that evenkeel has.
+ * @brief Makes one of evenkeel's topologies.
  *
- * Throws std::invalid_argument with the reason if the section is invalid.
+ * Throws std::invalid_argument with an explanation if the section is invalid.
  *
  * @param topology the text of a scenario's section [topology], without its heading
  * @param folder the folder to which paths in it are relative

@@ -14,10 +14,10 @@ namespace ns3
 
 /**
  * @ingroup evenkeel
- * @brief The effects of faulty links on packets.
+ * @brief Decides which packets faulty links lose.
  *
  * A link that is down loses every packet that is on its wire at any time during the outage. A lossy
- * link loses each packet that starts during the fault with a probability.
+ * link loses each packet that starts during the fault with a given probability.
  */
 class FabricFaults
 {
@@ -28,7 +28,7 @@ class FabricFaults
      */
     FabricFaults(const std::vector<FabricFault>& faults, FabricSwitching& switching);
 
-    /// @return the numbers of the links that have a fault at any time, some of them repeatedly
+    /// @return the numbers of all links with a fault at any time; a link may be repeated
     std::vector<uint32_t> GetLinks() const;
     /**
      * @brief Decides whether a packet was lost on a wire.
@@ -40,8 +40,8 @@ class FabricFaults
     bool Loses(uint32_t port, uint64_t startPs, uint64_t endPs);
 
   private:
-    FabricSwitching& m_switching;       //!< draws
-    std::vector<FabricFault> m_outages; //!< by link and time, none overlapping
+    FabricSwitching& m_switching;       //!< draws random losses
+    std::vector<FabricFault> m_outages; //!< by link and time, without overlaps
     std::vector<FabricFault> m_lossy;   //!< by link
 };
 

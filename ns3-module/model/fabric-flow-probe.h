@@ -19,18 +19,18 @@ namespace ns3
 
 /**
  * @ingroup evenkeel
- * @brief Classifies the packets of a fabric for FlowMonitor: a flow is what one host sends to one
- * queue pair of another.
+ * @brief Classifies the packets of a fabric for FlowMonitor. A flow is all data from one host to
+ * one queue pair of another.
  */
 class FabricFlowClassifier : public FlowClassifier
 {
   public:
-    /// Sender, receiver, and queue pair at the receiver.
+    /// Sender, receiver, and the receiver's queue pair.
     using Key = std::tuple<uint32_t, uint32_t, uint32_t>;
 
     /**
      * @param packet a data packet
-     * @return the flow that it belongs to
+     * @return its flow
      */
     FlowId Classify(const FabricPacket& packet);
     /**
@@ -47,14 +47,14 @@ class FabricFlowClassifier : public FlowClassifier
 
 /**
  * @ingroup evenkeel
- * @brief Reports the data packets of one port of a fabric to a FlowMonitor.
+ * @brief Reports the data packets of one fabric port to a FlowMonitor.
  *
- * The id of a packet is its PSN; a retransmitted packet is a new one with the same id.
+ * The id of a packet is its PSN; a retransmission is a new packet with the same id.
  */
 class FabricFlowProbe : public FlowProbe
 {
   public:
-    /// Why packets are dropped.
+    /// Reason of a drop.
     enum DropReason
     {
         DROP_FABRIC = 0, //!< no room, no route, or a failed wire
@@ -99,7 +99,7 @@ class FabricFlowProbe : public FlowProbe
     void HandleDrop(const FabricPacket& packet, Time when);
 
     Ptr<FabricFlowClassifier> m_classifier; //!< classifies packets
-    bool m_isHost;                          //!< true for a NIC, where packets begin and end
+    bool m_isHost;                          //!< true for a NIC, where flows begin and end
 };
 
 } // namespace ns3

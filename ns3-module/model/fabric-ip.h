@@ -26,43 +26,43 @@ class RdmaNic;
  * @ingroup evenkeel
  * @brief The counters of the IP packets in a fabric.
  *
- * After a run, sent is the sum of delivered, dropped and what Fabric::CountIpInFlight returns.
+ * After a run, sent equals delivered + dropped + Fabric::CountIpInFlight.
  */
 struct FabricIpCounters
 {
     uint64_t sent{0};      //!< packets that NICs accepted from protocol stacks
     uint64_t delivered{0}; //!< packets that arrived at their host
-    uint64_t marked{0};    //!< those of them that a switch marked: congestion experienced (CE)
+    uint64_t marked{0};    //!< delivered packets that a switch marked: congestion experienced (CE)
     uint64_t dropped{0};   //!< packets dropped at a full NIC, at a switch or on a link that failed
 };
 
 /**
  * @ingroup evenkeel
- * @brief The IP packets in a fabric: their bytes, and which host has which address.
+ * @brief Carries IP packets through a fabric: keeps their bytes and resolves addresses to hosts.
  *
- * On wires and in queues an IP packet is a FabricPacket of kind IP, which is as long as its frame:
- * Ethernet header and frame check sequence take 18 B, and the shortest frame has 64 B. The packet
- * itself is kept here meanwhile.
+ * On wires and in queues, a FabricPacket of kind IP stands for the packet, which is kept here. It
+ * is as long as its frame: the Ethernet header and frame check sequence take 18 B, and the shortest
+ * frame has 64 B.
  *
- * The hosts of a fabric, or of a plane of it, are neighbours: a packet goes to the host whose
- * device has its destination address, or that of the gateway that routing at the sender names.
- * There is no ARP and no neighbour discovery.
+ * All hosts of a fabric, or of one of its planes, are neighbours. A packet goes to the host whose
+ * device has its destination address, or the address of the gateway in the sender's routing. There
+ * is no ARP and no neighbour discovery.
  *
- * With traffic classes a packet has that of its DSCP, see FabricCodePoints.
+ * With traffic classes, the DSCP of a packet determines its class (see FabricCodePoints).
  *
- * The addresses of all hosts are read when a packet has an unknown one: at most once per time of
- * the run, so that an address that is assigned at that time, after the packet, is known from the
- * next time on.
+ * A packet with an unknown address makes the fabric read the addresses of all hosts, at most once
+ * per simulated time. An address that is assigned later at the same time is therefore known only
+ * from the next time on.
  */
 class FabricIp
 {
   public:
-    /// The bytes of Ethernet around a packet: header and frame check sequence (IEEE 802.3).
+    /// Ethernet overhead of a packet, in bytes: header and frame check sequence (IEEE 802.3).
     static constexpr uint16_t ETHERNET = 14 + 4;
     /// The longest packet, in bytes: 65,535 B less 18 B of Ethernet.
     static constexpr uint16_t LONGEST = 65535 - ETHERNET;
 
-    /// An IP packet on its way.
+    /// An IP packet in transit.
     struct Carried
     {
         Ptr<Packet> packet;       //!< from the IP header on
@@ -72,21 +72,22 @@ class FabricIp
     };
 
     /**
-     * @param nics NICs of the fabric, by host; they outlive this object's calls
+     * @param nics NICs of the fabric, by host; must outlive this object
      * @param classes number of traffic classes; 0 if data has one queue
      */
     explicit FabricIp(const std::vector<Ptr<RdmaNic>>& nics, uint32_t classes = 0);
 
     /**
-     * @brief Takes a packet of a protocol stack. Ends the program with the reason if two hosts of a
-     * plane have the same address when the addresses are read.
+     * @brief Accepts a packet from a protocol stack. Aborts with a message if two hosts of a plane
+     * have
+     * the same address when the addresses are read.
      * @param from the sending host
      * @param plane the plane of the sending port
      * @param packet the packet, from the IP header on
      * @param protocol EtherType
-     * @param carried set to the packet on wires and in queues
-     * @return false if it is no unicast packet of IPv4 or IPv6 for another host of the plane; the
-     *         broadcast address of a subnet is that of no host
+     * @param carried set to the packet for wires and queues
+     * @return false unless it is an IPv4 or IPv6 unicast packet to another host of the plane; the
+     *         broadcast address of a subnet belongs to no host
      */
     bool Take(uint32_t from,
               uint32_t plane,
@@ -94,32 +95,31 @@ class FabricIp
               uint16_t protocol,
               FabricPacket& carried);
     /**
-     * @brief Hands back a packet that left the fabric at its host, with the mark of a switch.
+     * @brief Returns a packet that arrived at its host, with the CE mark if a switch set it.
      * @param packet the packet
      * @return its bytes
      */
     Carried Deliver(const FabricPacket& packet);
     /**
-     * @brief Hands back a packet that was dropped.
+     * @brief Returns a packet that was dropped.
      * @param packet the packet
      * @return its bytes
      */
     Carried Drop(const FabricPacket& packet);
     /**
      * @param packet a packet in the fabric
-     * @return its bytes as a frame, from the Ethernet header on, without frame check sequence and
-     *         padding
+     * @return its frame, from the Ethernet header on, without padding and frame check sequence
      */
     Ptr<Packet> MakeFrame(const FabricPacket& packet) const;
     /// @return counts of packets
     const FabricIpCounters& GetCounters() const;
-    /// @return number of packets that are kept: those in queues, on wires, and about to be queued
+    /// @return number of packets kept: those in queues, on wires, and about to be enqueued
     uint64_t GetKept() const;
-    /// @return true if a port of a host is an interface of IPv4 or IPv6
+    /// @return true if a host port is an IPv4 or IPv6 interface
     bool IsInstalled() const;
 
   private:
-    /// A plane, and an address of a device in it.
+    /// A plane and a device address in it.
     using Key = std::pair<uint32_t, Address>;
 
     /**
@@ -128,7 +128,7 @@ class FabricIp
      * @param packet the packet
      * @param protocol EtherType
      * @param destination its destination address
-     * @return number of the host that it goes to; FABRIC_NO_PORT if there is none
+     * @return number of the next-hop host; FABRIC_NO_PORT if there is none
      */
     uint32_t FindNextHop(uint32_t from,
                          uint32_t plane,
@@ -140,18 +140,18 @@ class FabricIp
      * @param from the sending host
      * @param plane the plane of the sending port
      * @param packet the packet
-     * @return the address of the gateway that routing names for it; invalid if there is none
+     * @return the gateway of its route; an invalid address if there is none
      */
     template <class F>
     Address FindGateway(uint32_t from, uint32_t plane, Ptr<const Packet> packet) const;
     /**
      * @param key a plane and an address
-     * @return number of the host; FABRIC_NO_PORT if none is known to have it
+     * @return number of the host; FABRIC_NO_PORT if the address is unknown
      */
     uint32_t FindHost(const Key& key) const;
     /**
-     * @brief Reads the addresses of all hosts anew, unless they have been read at this time of the
-     * run; ends the program with the reason if two hosts of a plane have the same.
+     * @brief Reads the addresses of all hosts, unless they have already been read at this simulated
+     * time. Aborts with a message if two hosts of a plane have the same address.
      * @return true if they were read
      */
     bool ReadAddresses();
@@ -172,7 +172,7 @@ class FabricIp
     std::map<Key, uint32_t> m_hosts;         //!< by plane and address
     int64_t m_readAt{-1};                    //!< when they were read, in ticks; -1 before the run
     std::vector<Carried> m_carried;          //!< by FabricPacket::sack
-    std::vector<uint64_t> m_free;            //!< places of m_carried without a packet
+    std::vector<uint64_t> m_free;            //!< free slots of m_carried
     FabricIpCounters m_counters;             //!< counts of packets
 };
 

@@ -18,16 +18,16 @@ enum class FabricPacketKind : uint8_t
 {
     DATA = 0,            //!< part of a message
     ACK = 1,             //!< acknowledges packets that arrived
-    NACK = 2,            //!< the packet of PSN FabricPacket::ack is missing
+    NACK = 2,            //!< reports that PSN FabricPacket::ack is missing
     CNP = 3,             //!< congestion notification (DCQCN)
     REFUSAL = 4,         //!< RNR NAK (receiver not ready), or NAK of an invalid request
     PAUSE = 5,           //!< IEEE 802.1Qbb: stop sending packets without priority
     RESUME = 6,          //!< IEEE 802.1Qbb: continue to send packets without priority
-    PROBE = 7,           //!< asks a NIC for an answer over one path
-    PROBE_REPLY = 8,     //!< answers a probe
-    PORT_STATUS = 9,     //!< tells a NIC which ports of another one are usable
+    PROBE = 7,           //!< requests a reply over one path
+    PROBE_REPLY = 8,     //!< reply to a probe
+    PORT_STATUS = 9,     //!< reports a NIC's usable ports to another NIC
     CREDIT = 10,         //!< grants credit to a sender (RCCC)
-    CREDIT_REQUEST = 11, //!< asks a receiver for credit
+    CREDIT_REQUEST = 11, //!< requests credit from a receiver
     LINK_CREDIT = 12,    //!< how much the far end of a link has freed (CBFC)
     IP = 13,             //!< a packet of ns-3's IP stack, whose bytes FabricIp keeps
 };
@@ -45,7 +45,7 @@ enum class FabricPacketFlag : uint8_t
     TRIMMED = 1 << 4,       //!< trimmed to its header by a switch
     LAST_HOP = 1 << 5,      //!< trimmed by the switch that the receiver is attached to
     ACK_REQUEST = 1 << 6,   //!< BTH AckReq: requests an immediate acknowledgement
-    HASHED = 1 << 7,        //!< its ports are chosen by the hash of ECMP, whatever the policy is
+    HASHED = 1 << 7,        //!< switches choose its ports by ECMP hash, whatever their policy
 };
 
 /**
@@ -55,20 +55,19 @@ enum class FabricPacketFlag : uint8_t
 enum class FabricPacketVerb : uint8_t
 {
     WRITE = 0,                //!< part of a plain WRITE
-    WRITE_WITH_IMMEDIATE = 1, //!< part of a WRITE that consumes a receive and carries a number
+    WRITE_WITH_IMMEDIATE = 1, //!< part of a WRITE with immediate data, which consumes a receive
     SEND = 2,                 //!< part of a SEND, which consumes a receive
-    READ_REQUEST = 3,         //!< asks for bytes
-    READ_RESPONSE = 4,        //!< part of the answer to a READ
+    READ_REQUEST = 3,         //!< requests a READ
+    READ_RESPONSE = 4,        //!< part of the response to a READ
 };
 
 /**
  * @ingroup evenkeel
- * @brief A packet on a fabric's wires, as headers and lengths: payloads of RDMA are not carried.
+ * @brief A packet on a fabric's wires, as headers and lengths; RDMA payloads are not carried.
  *
- * It has the fields of RoCEv2 and Ultra Ethernet headers that a decision in a fabric depends on.
- * Rust declares the same record, with the same fields in the same order, in
- * rust/bridge/world/records.rs, and knows no packets of kind IP; like fabric-records.h this header
- * is plain C++11 without ns-3.
+ * It has those fields of RoCEv2 and Ultra Ethernet headers that decisions in a fabric depend on.
+ * rust/bridge/world/records.rs declares the same record with the same field order, but without the
+ * kind IP. Like fabric-records.h, this header is plain C++11 without ns-3.
  */
 struct FabricPacket
 {
@@ -82,7 +81,7 @@ struct FabricPacket
     static constexpr uint8_t ACK_REQUEST = uint8_t(Flag::ACK_REQUEST);     //!< see FabricPacketFlag
     static constexpr uint8_t HASHED = uint8_t(Flag::HASHED);               //!< see FabricPacketFlag
 
-    /// The place of the traffic class in ack, above the 24 bits of a PSN.
+    /// Position of the traffic class in ack, above the 24 bits of a PSN.
     static constexpr uint32_t CLASS_SHIFT = 24;
 
     uint32_t src{0};    //!< number of the sending host
@@ -91,16 +90,16 @@ struct FabricPacket
     uint32_t label{0};  //!< hash of the 5-tuple without the entropy value
     uint32_t psn{0};    //!< packet sequence number; acknowledgements: the first of sack
     uint32_t ack{0};    //!< acknowledgements: every PSN before this one has arrived; others: the
-                        //!< traffic class in the upper 8 bits, which are 0 without classes, also
-                        //!< in packets of cores of scripts
+                        //!< traffic class in the upper 8 bits, which are 0 without classes and
+                        //!< in packets of script-defined cores
     uint64_t sack{0};   //!< acknowledgements: which of the 64 PSNs from psn on arrived; frames of
-                        //!< flow control: bytes without priority that wait where it is from;
-                        //!< data: the header of its verb, see GetVerb(); IP: its place in FabricIp
+                        //!< flow control: bytes without priority queued at its sender; data: the
+                        //!< header of its verb, see GetVerb(); IP: its slot in FabricIp
     uint32_t marked{0}; //!< acknowledgements: which of those were marked; IP: 1 if ECN-capable
     uint32_t stamp{0};  //!< when the data was sent, in steps of 1,024 ps
     uint16_t wireBytes{0}; //!< length on the wire without the gap
-    uint16_t entropy{0};   //!< entropy value, or path where the source routes
-    uint16_t route{0};     //!< the rest of the path, where the source routes
+    uint16_t entropy{0};   //!< entropy value, or path with source routing
+    uint16_t route{0};     //!< rest of the path with source routing
     FabricPacketKind kind{FabricPacketKind::DATA}; //!< kind of the packet
     uint8_t flags{0};                              //!< bits of FabricPacketFlag
 
@@ -119,8 +118,9 @@ struct FabricPacket
         return static_cast<FabricPacketVerb>(sack >> 60);
     }
 
-    /// @return the traffic class of data, of IP and of a frame of priority flow control; 0 of other
-    ///         control packets, and without classes
+    /// @return the traffic class of data, IP and PFC frames; 0 for other control packets and
+    /// without
+    ///         classes
     uint32_t GetTrafficClass() const
     {
         return IsControl() && !IsFlowControl() ? 0 : ack >> CLASS_SHIFT;
@@ -134,7 +134,7 @@ struct FabricPacket
         ack = (ack & ((1U << CLASS_SHIFT) - 1)) | trafficClass << CLASS_SHIFT;
     }
 
-    /// @return true for data of RDMA
+    /// @return true for RDMA data
     bool IsData() const
     {
         return kind == FabricPacketKind::DATA;
@@ -152,7 +152,7 @@ struct FabricPacket
         return !IsData() && !IsIp();
     }
 
-    /// @return true if a switch may mark it: ECN-capable
+    /// @return true if it is ECN-capable, so that a switch may mark it
     bool IsMarkable() const
     {
         return IsData() || (IsIp() && marked != 0);

@@ -17,16 +17,17 @@ struct FabricDescription;
 
 /**
  * @ingroup evenkeel
- * @brief Priority flow control (PFC): how a switch shares its memory among the links that end at
- * it, and when it pauses one of them.
+ * @brief Priority flow control (PFC): how a switch shares its memory among its incoming links, and
+ * when it pauses one of them.
  *
- * The frames are those of IEEE 802.1Qbb, the rules those of the HPCC simulator's SwitchMmu. The
- * packets of a link use its reserve first, then a share of the free memory in the pool of the
- * switch, then its headroom, which holds the packets in flight when the link is paused. A packet
- * counts from enqueue to dequeue; one that passes through an empty queue never counts.
+ * Frames follow IEEE 802.1Qbb, and thresholds the HPCC simulator's SwitchMmu. The packets of a link
+ * use its reserve first, then a share of the free memory in the switch's pool, then its headroom.
+ * The headroom holds the packets in flight when the link is paused. A packet counts from enqueue to
+ * dequeue; one that passes through an empty queue never counts.
  *
- * With traffic classes each class of a link counts and is paused by itself, and all share the pool.
- * A class that PFC does not protect has neither reserve nor headroom, and is never paused.
+ * With traffic classes, each class of a link is counted and paused separately, and all classes
+ * share the pool. A class that PFC does not protect has neither reserve nor headroom, and is never
+ * paused.
  */
 class FabricPfc
 {
@@ -37,15 +38,15 @@ class FabricPfc
     static constexpr Order PAUSE = FabricPfcOrder::PAUSE;     //!< see FabricPfcOrder
     static constexpr Order RESUME = FabricPfcOrder::RESUME;   //!< see FabricPfcOrder
 
-    /// A traffic class of a link that ends at a switch; the link if data has one queue.
+    /// A traffic class of a link that ends at a switch; the whole link without classes.
     struct Ingress
     {
         uint32_t pool{0xffffffff}; //!< number of the switch; 0xffffffff if the link ends at a host
-        FabricIngress limits;      //!< its reserve, its share of the pool and its headroom
+        FabricIngress limits;      //!< reserve, share of the pool and headroom
         uint64_t used{0};          //!< bytes in reserve and pool
         uint64_t inHeadroom{0};    //!< bytes in headroom
         bool paused{false};        //!< true if the last order was a pause
-        bool isProtected{true};    //!< it has memory of its own, and is paused
+        bool isProtected{true};    //!< it has reserve and headroom, and is paused
 
         /// @return bytes in the pool
         uint64_t GetShared() const
@@ -54,7 +55,7 @@ class FabricPfc
         }
     };
 
-    /// The memory of a switch that links share.
+    /// The memory that the links of a switch share.
     struct Pool
     {
         uint64_t size{0}; //!< size in bytes
@@ -65,8 +66,8 @@ class FabricPfc
     struct Rules
     {
         uint64_t resumeOffset{0}; //!< a link is resumed this many bytes below its threshold
-        uint32_t classes{1};      //!< traffic classes of a link
-        bool repeats{false};      //!< a pause is sent again for each packet while it lasts
+        uint32_t classes{1};      //!< traffic classes per link
+        bool repeats{false};      //!< repeat the pause for each packet while it lasts
     };
 
     /**

@@ -14,18 +14,18 @@ namespace ns3
 
 /**
  * @ingroup evenkeel
- * @brief The packets in a fabric, one cache line each, and lists of them.
+ * @brief The packets in a fabric, one cache line each, and linked lists of them.
  *
- * A packet stays in its slot from its NIC to its host, and ports hold lists of slots: a hop copies
- * and allocates nothing. The pool grows to the maximum number of packets in flight.
+ * A packet stays in its slot from NIC to host, and ports hold lists of slots, so a hop copies and
+ * allocates nothing. The pool grows to the maximum number of packets in flight.
  */
 class FabricPool
 {
   public:
-    /// The number of no slot: the end of a list.
+    /// No slot: marks the end of a list.
     static constexpr uint32_t NONE = 0xffffffff;
 
-    /// The ingress of a packet that waits, or the rate of a packet on a wire: it never needs both.
+    /// The ingress of a queued packet, or the rate of a packet on a wire: no packet needs both.
     class Aside
     {
       public:
@@ -49,7 +49,7 @@ class FabricPool
             m_value = port + 1;
         }
 
-        /// Makes PFC count the packet at no ingress.
+        /// Exempts the packet from PFC accounting.
         void ClearIngress()
         {
             m_value = 0;
@@ -70,19 +70,19 @@ class FabricPool
         }
 
       private:
-        uint32_t m_value{0}; //!< port plus 1 or 0, or index of a rate
+        uint32_t m_value{0}; //!< port + 1, or 0 without an ingress; or index of a rate
     };
 
     /// A packet and its bookkeeping.
     struct alignas(64) Slot
     {
         FabricPacket packet; //!< the packet
-        uint64_t arrives{0}; //!< when it arrives at the end of its wire, in ps
+        uint64_t arrives{0}; //!< arrival time at the end of its wire, in ps
         uint32_t next{NONE}; //!< slot of the next packet in its list
         Aside aside;         //!< its ingress or its rate
     };
 
-    /// A list of packets, first in, first out.
+    /// A FIFO list of packets.
     struct List
     {
         uint32_t head{NONE}; //!< slot of the first packet
@@ -132,7 +132,7 @@ class FabricPool
 
     /**
      * @param slot a slot
-     * @return its contents; the reference holds until the next Insert
+     * @return its contents; the reference is valid until the next Insert
      */
     Slot& Get(uint32_t slot)
     {
@@ -141,7 +141,7 @@ class FabricPool
 
     /**
      * @param slot a slot
-     * @return its contents; the reference holds until the next Insert
+     * @return its contents; the reference is valid until the next Insert
      */
     const Slot& Get(uint32_t slot) const
     {
@@ -197,7 +197,7 @@ class FabricPool
 
     /**
      * @param list a list that is not empty
-     * @return slot of the packet that was its first
+     * @return slot of its first packet, now removed
      */
     uint32_t PopFront(List& list)
     {
@@ -214,7 +214,7 @@ class FabricPool
 
   private:
     std::vector<Slot> m_slots;    //!< by number
-    std::vector<uint32_t> m_free; //!< numbers of slots without a packet
+    std::vector<uint32_t> m_free; //!< free slots
 };
 
 static_assert(sizeof(FabricPool::Slot) == 64, "a slot is one cache line");

@@ -30,18 +30,19 @@ class RdmaNic;
 
 /**
  * @ingroup evenkeel
- * @brief An end of a fabric's link: an output port, its queues and its wire.
+ * @brief One end of a fabric link: an output port with its queues and its wire.
  *
- * A packet occupies the wire for its length divided by the rate of the link, and arrives one
- * propagation delay after its last bit is sent. The wire stays busy for a gap after each packet.
- * There are two queues: packets with priority are sent first, and a pause frame of priority flow
- * control (PFC) stops the other queue. With traffic classes (FabricHelper::AddClass) each class has
- * a queue in place of the second one, and is paused by itself.
+ * A packet occupies the wire for its length divided by the link rate, and arrives one propagation
+ * delay after its last bit is sent. The wire stays busy for a gap after each packet.
  *
- * A port decides as late as possible which packet starts next: at the next event of the port, when
- * every packet that could start first has arrived. A packet thus costs one event per hop. If a
- * trace sink is connected (see the attribute Punctual), each start is an event of its own; the
- * results are the same.
+ * There are two queues. Packets with priority are sent first, and a pause frame of priority flow
+ * control (PFC) stops the other queue. With traffic classes (FabricHelper::AddClass), the second
+ * queue is split into one per class, and each class is paused separately.
+ *
+ * A port decides as late as possible which packet starts next: at the port's next event, when every
+ * packet that could start first has arrived. A packet thus costs one event per hop. If a trace sink
+ * is connected (see the attribute Punctual), each start is a separate event. The results do not
+ * change.
  */
 class FabricPort : public NetDevice
 {
@@ -97,19 +98,20 @@ class FabricPort : public NetDevice
      * @return bytes in the queue of the class
      */
     uint32_t GetWaitingBytesOf(uint32_t trafficClass) const;
-    /// @return the maximum of the bytes in the queues
+    /// @return the maximum of the queued bytes so far
     uint32_t GetWaitingBytesMax() const;
     /**
-     * @brief The bytes that the link has carried this way.
+     * @brief Returns the bytes that the link has carried in this direction.
      *
-     * Ports decide late which packets start; this method lets those start that start before now,
-     * so that it is exact at any time of a run, and after Simulator::Stop. In a trace sink of the
+     * Ports decide late which packets start. This method first starts those that are due before
+     * now, so
+     * the result is exact at any time of a run and after Simulator::Stop. In a trace sink of the
      * fabric, packets that start at that moment may be missing.
      *
      * @return bytes of the packets that have started, without gaps
      */
     uint64_t GetCarriedBytes();
-    /// @return true while the far end pauses packets without priority, of at least one traffic
+    /// @return true while the far end pauses packets without priority, or at least one traffic
     /// class
     bool IsPaused() const;
     /**
@@ -117,11 +119,11 @@ class FabricPort : public NetDevice
      * @return true while the far end pauses the class
      */
     bool IsClassPaused(uint32_t trafficClass) const;
-    /// @return the rate now
+    /// @return the current rate
     DataRate GetDataRate() const;
-    /// @return packets of protocol stacks that were dropped before the wire, see MacTxDrop: those
-    ///         that the fabric does not carry, those longer than the MTU, and those for which the
-    ///         queue had no room
+    /// @return packets of protocol stacks dropped before the wire (see MacTxDrop): packets that the
+    ///         fabric does not carry, packets longer than the MTU, and packets that found the queue
+    ///         full
     uint64_t GetForeignDropped() const;
 
     // For the fabric; not for scripts.
@@ -132,15 +134,15 @@ class FabricPort : public NetDevice
         Fabric* fabric{nullptr};                        //!< the fabric
         FabricPort* end{nullptr};                       //!< the far end
         uint32_t id{0};                                 //!< number in the fabric
-        uint32_t number{0};                             //!< number in its switch
+        uint32_t number{0};                             //!< number within its switch
         uint64_t rateBps{0};                            //!< bits per second
         uint64_t delayPs{0};                            //!< propagation plus forwarding delay
         uint64_t forwardingPs{0};                       //!< forwarding delay of the far end
         uint32_t gapBytes{0};                           //!< gap after each packet
-        FabricRounding rounding{FabricRounding::EXACT}; //!< of transmission times
-        FabricEcn ecn;                                  //!< marking
+        FabricRounding rounding{FabricRounding::EXACT}; //!< rounding of transmission times
+        FabricEcn ecn;                                  //!< ECN marking
         uint32_t classes{0};                            //!< traffic classes; 0 for one queue
-        bool pausesExpire{false};                       //!< pauses end after a time
+        bool pausesExpire{false};                       //!< pauses expire after a time
     };
 
     /// @return the fabric; null before it is made
@@ -154,14 +156,14 @@ class FabricPort : public NetDevice
      * @param setup its settings
      */
     void Join(const Setup& setup);
-    /// Starts the port; a port with trace sinks becomes punctual.
+    /// Starts the port. Connected trace sinks make it punctual.
     void Open();
     /**
-     * @brief Starts every packet that could start by now, and schedules the next event.
+     * @brief Starts every packet that is due by now, and schedules the next event.
      * @param nowPs the time
      */
     virtual void Settle(uint64_t nowPs) = 0;
-    /// @return bytes of the packets that it has decided to start; like GetCarriedBytes, if settled
+    /// @return bytes of the packets started so far; equals GetCarriedBytes once the port is settled
     uint64_t GetStartedBytes() const;
     /**
      * @brief Handles a packet that arrived from the far end.
@@ -177,18 +179,19 @@ class FabricPort : public NetDevice
      */
     virtual void ApplyPfcOrder(uint64_t nowPs, FabricPfc::Order order, uint32_t trafficClass) = 0;
     /**
-     * @brief Handles the end of a pause that expires, unless another frame has put it off.
+     * @brief Handles the expiry of a pause, unless a later frame has extended it.
      * @param nowPs the time
      */
     void HandlePauseEnd(uint64_t nowPs);
     /**
-     * @brief Handles an event of this port: the first packet on its wire arrives at the far end, or
-     * the wire is free.
+     * @brief Handles an event of this port: its first packet in flight arrives at the far end, or
+     * the
+     * wire becomes free.
      * @param nowPs the time
      */
     void HandleArrival(uint64_t nowPs);
     /**
-     * @brief Handles a start: the wire is free for a packet that waits.
+     * @brief Handles a start event: the wire is free for a queued packet.
      * @param nowPs the time
      */
     virtual void HandleStart(uint64_t nowPs) = 0;
@@ -197,7 +200,7 @@ class FabricPort : public NetDevice
      * @param rateBps bits per second
      */
     void ChangeRate(uint64_t rateBps);
-    /// Marks the link of the port as one that fails at some time.
+    /// Marks the port's link as one that fails at some time.
     void SetFaulty();
 
     // Inherited from NetDevice.
@@ -246,18 +249,19 @@ class FabricPort : public NetDevice
      * @return their time on the wire, in ps
      */
     uint64_t GetTimeFor(uint64_t bytes) const;
-    /// @return true if a queued packet may start when the wire is free
+    /// @return true if a queued packet may start once the wire is free
     bool HasWaiting() const;
     /**
      * @param nowPs the time
      * @param packet a packet
-     * @return true if it would start at once: the wire is free, no packet is queued before it, and
+     * @return true if it would start immediately: the wire is free, no packet is queued before it,
+     * and
      *         its queue is not paused
      */
     bool IsClear(uint64_t nowPs, const FabricPacket& packet) const;
     /**
-     * @param nowPs the time; every packet that could start by then has started
-     * @return bytes in the queues, plus those of the packet that occupies the wire
+     * @param nowPs the time; every packet that is due by then has started
+     * @return queued bytes, plus those of the packet that occupies the wire
      */
     uint64_t GetLoad(uint64_t nowPs) const;
     /**
@@ -272,25 +276,26 @@ class FabricPort : public NetDevice
      */
     void PushQueue(uint32_t slot);
     /**
-     * @brief Puts a frame of priority flow control (PFC) into the priority queue, before all
-     * packets but frames.
+     * @brief Inserts a PFC frame into the priority queue, behind earlier frames and before all
+     * other
+     * packets.
      * @param slot slot of the frame
-     * @param before slot of the last of these frames; NONE if there are none
+     * @param before slot of the last of those frames; NONE without any
      */
     void PushFrame(uint32_t slot, uint32_t before);
-    /// @return slot of the next packet, removed from its queue; NONE if none may start
+    /// @return slot of the next packet, removed from its queue; NONE if no packet may start
     uint32_t PopQueue();
-    /// Schedules an event at the next arrival, or when the wire is free for a queued packet.
+    /// Schedules an event at the next arrival, or when the wire becomes free for a queued packet.
     void Arm();
     /**
-     * @brief Does the same for a port whose packets are queued elsewhere.
+     * @brief Does the same as Arm for a port whose packets are queued elsewhere.
      * @param more true if a packet is queued for the wire
      */
     void ArmFor(bool more);
-    /// Schedules a start when the wire is free, unless one is scheduled.
+    /// Schedules a start for when the wire is free, unless one is scheduled already.
     void ArmStart();
     /**
-     * @brief Lets a PFC frame take effect, and reports it to trace sinks.
+     * @brief Applies a PFC frame and reports it to trace sinks.
      * @param nowPs the time
      * @param order the order of the frame
      * @param trafficClass the class of the frame
@@ -303,7 +308,7 @@ class FabricPort : public NetDevice
      */
     uint32_t PopClass(uint32_t trafficClass);
     /**
-     * @brief Gives the class of a packet that starts without being queued the turn.
+     * @brief Charges a packet that bypasses the queue to its class, as if it had been queued.
      * @param packet the packet
      */
     void PassTurn(const FabricPacket& packet);
@@ -321,10 +326,11 @@ class FabricPort : public NetDevice
      */
     bool DropUnsent(Ptr<const Packet> packet);
     /**
-     * @brief Passes an arrived packet to the protocol stack of the node, if it is one of IP: in an
-     * event of the node at this time.
+     * @brief Passes an arrived IP packet to the node's protocol stack, in an event of the node at
+     * this
+     * time.
      * @param slot slot of the packet
-     * @return true if it is one of IP
+     * @return true if it is an IP packet
      */
     bool ReceiveIp(uint32_t slot);
 
@@ -336,7 +342,7 @@ class FabricPort : public NetDevice
     uint32_t m_waitingBytes[2]{0, 0}; //!< bytes in each queue
     FabricPort* m_end{nullptr};       //!< the far end
     uint32_t m_id{0};                 //!< number in its fabric
-    uint32_t m_number{0};             //!< number in its switch
+    uint32_t m_number{0};             //!< number within its switch
     uint32_t m_psPerByte{0};          //!< picoseconds per byte if that is a whole number; else 0
     bool m_armed{false};              //!< an event of this port is scheduled
     bool m_startArmed{false};         //!< a start is scheduled
@@ -345,17 +351,17 @@ class FabricPort : public NetDevice
     bool m_punctual{false};           //!< each start is an event
     bool m_traced{false};             //!< trace sinks are connected, for starts or arrivals
     bool m_classWaits{false};         //!< a packet of a traffic class may start
-    bool m_isTurnOfIp{false};         //!< of a NIC: RDMA had the wire last
-    FabricRounding m_rounding{FabricRounding::EXACT}; //!< of transmission times
+    bool m_isTurnOfIp{false};         //!< NIC: RDMA sent last
+    FabricRounding m_rounding{FabricRounding::EXACT}; //!< rounding of transmission times
     uint64_t m_delay{0};                              //!< from last bit out to arrival
     uint64_t m_gap{0};        //!< time that the wire stays busy after each packet
-    uint64_t m_carried{0};    //!< bytes sent
+    uint64_t m_carried{0};    //!< bytes started
     uint32_t m_gapBytes{0};   //!< bytes of the gap
-    uint32_t m_waitingMax{0}; //!< maximum of the bytes in the queues
+    uint32_t m_waitingMax{0}; //!< maximum of the queued bytes
     uint64_t m_rate{0};       //!< bits per second
-    uint64_t m_forwarding{0}; //!< the part of the delay in the far switch
-    FabricEcn m_ecn;          //!< marking
-    std::unique_ptr<FabricClassQueues> m_classes; //!< by traffic class; null for one queue
+    uint64_t m_forwarding{0}; //!< forwarding delay of the far switch, part of m_delay
+    FabricEcn m_ecn;          //!< ECN marking
+    std::unique_ptr<FabricClassQueues> m_classes; //!< by traffic class; null without classes
 
     TracedCallback<const FabricPacket&, Time> m_sentTrace;     //!< a packet starts
     TracedCallback<const FabricPacket&, Time> m_receivedTrace; //!< a packet arrived
@@ -364,7 +370,7 @@ class FabricPort : public NetDevice
     TracedCallback<const FabricPacket&, Time> m_dropTrace;     //!< a packet is dropped
     TracedCallback<const FabricPacket&, Time> m_markTrace;     //!< a packet is ECN marked
     TracedCallback<bool> m_pauseTrace;                         //!< PFC pauses or resumes the port
-    TracedCallback<uint32_t, bool> m_classPauseTrace;          //!< the same, with the class
+    TracedCallback<uint32_t, bool> m_classPauseTrace;          //!< PFC pauses or resumes a class
     TracedCallback<Ptr<const Packet>> m_snifferTrace;          //!< bytes of passing packets
     TracedCallback<Ptr<const Packet>> m_macTxTrace;            //!< an IP packet is accepted
     TracedCallback<Ptr<const Packet>> m_macTxDropTrace; //!< a packet is dropped before the wire
@@ -373,7 +379,7 @@ class FabricPort : public NetDevice
 
     /// The fabric reports drops and reads queues.
     friend class Fabric;
-    /// A NIC sends by all its ports.
+    /// A NIC sends through all its ports.
     friend class RdmaNic;
 
   private:
@@ -384,21 +390,21 @@ class FabricPort : public NetDevice
     void PassUp(const FabricIp::Carried& carried);
     /**
      * @param tid the type
-     * @return the same with the attributes
+     * @return the type with the attributes added
      */
     static TypeId AddAttributes(TypeId tid);
     /**
      * @param tid the type
-     * @return the same with the trace sources of packets
+     * @return the type with the trace sources of packets added
      */
     static TypeId AddPacketTraceSources(TypeId tid);
     /**
      * @param tid the type
-     * @return the same with the other trace sources
+     * @return the type with the other trace sources added
      */
     static TypeId AddOtherTraceSources(TypeId tid);
     /**
-     * @brief Sets the rate and what is derived from it.
+     * @brief Sets the rate and the values derived from it.
      * @param rateBps bits per second
      */
     void SetRate(uint64_t rateBps);
@@ -413,24 +419,24 @@ class FabricPort : public NetDevice
      * @param slot slot of the packet
      */
     void PushClass(uint32_t slot);
-    /// @return slot of the next packet of the class whose turn it is, removed from its queue
+    /// @return slot of the next packet in the class order, removed from its queue
     uint32_t PopNextClass();
     /**
      * @param entry a packet that arrives now
-     * @return true if it was lost on the wire, by a fault
+     * @return true if a fault lost it on the wire
      */
     bool IsLostOnWire(const FabricPool::Slot& entry) const;
 
-    std::vector<uint64_t> m_rates; //!< all its rates, the current one last; empty before a change
-    std::vector<uint64_t> m_pauseEnds; //!< when pauses expire, by class; empty if they do not
+    std::vector<uint64_t> m_rates; //!< all rates so far, current one last; empty before a change
+    std::vector<uint64_t> m_pauseEnds; //!< when pauses expire, by class; empty if they never do
     Ptr<FabricChannel> m_channel;      //!< the link
     Ptr<Node> m_node;                  //!< the node of the device
     uint32_t m_ifIndex{0};             //!< index among the devices of the node
     Mac48Address m_address;            //!< address of the device
-    uint16_t m_mtu{9000};         //!< of IP: NICs make packets of RDMA by their own payload size
+    uint16_t m_mtu{9000};         //!< IP MTU; RDMA packets have the NIC's payload size instead
     uint64_t m_foreignDropped{0}; //!< packets of protocol stacks dropped before the wire
     NetDevice::ReceiveCallback m_receive;               //!< takes IP packets that arrived
-    NetDevice::PromiscReceiveCallback m_receivePromisc; //!< the same, for all devices
+    NetDevice::PromiscReceiveCallback m_receivePromisc; //!< the promiscuous callback
     TracedCallback<> m_linkChangeCallbacks; //!< never called: failures do not change IsLinkUp
 };
 
